@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bdl_teach import datasets
-from bdl_teach.claims.claim import Experiment, World
+from bdl_teach.experiments.world import World
 from bdl_teach.methods import point
 
 
@@ -21,11 +21,3 @@ def two_starts(world: World) -> dict[str, float]:
         "among": float(np.sqrt(square[among].mean())),
         "outside": float(np.sqrt(square[~among].mean())),
     }
-
-
-STARTS = Experiment(
-    "two-starts",
-    two_starts,
-    {"starts-disagree-outside": lambda f: f["outside"] / f["among"]},
-    seconds=0.05,
-)

@@ -9,7 +9,7 @@ from bdl_teach import densities, estimators
 from bdl_teach.backend import tf, tfd
 from bdl_teach.densities import Gaussian, ScaleMixture
 from bdl_teach.estimators import KINDS
-from bdl_teach.reproduce.tables import grad_variance
+from bdl_teach.experiments.papers import grad_variance
 
 PRIORS = [Gaussian(1.0), ScaleMixture(1.5, 0.1, 0.5), ScaleMixture(1.5, 0.1, 0.0)]
 X, Y = np.array([0.5, -1.2, 2.0]), np.array([0.3, -0.4, 1.1])

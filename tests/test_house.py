@@ -11,7 +11,8 @@ FLOORS = (  # each imports what is named before it, or beside it
     "calibration densities elbo estimators expectation_gradients features likelihoods metrics mlp "
     "optimise predictive",
     "datasets methods",
-    "plots problems _support.alt_text",
+    "plots problems progress _support.alt_text",
+    "experiments",
     "claims exercises reproduce widgets",
     "_cli cli __main__",
 )

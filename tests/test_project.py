@@ -24,6 +24,7 @@ from tests.conftest import LONGEST, turn
 ROOT = Path(__file__).resolve().parent.parent
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PROJECT, GROUPS = PYPROJECT["project"], PYPROJECT["dependency-groups"]
+TEST_GROUP = [line for line in GROUPS["test"] if isinstance(line, str)]
 PLATFORMS = {
     "linux-x86_64": {"sys_platform": "linux", "platform_machine": "x86_64", "os_name": "posix"},
     "linux-aarch64": {"sys_platform": "linux", "platform_machine": "aarch64", "os_name": "posix"},
@@ -32,15 +33,18 @@ PLATFORMS = {
 }
 
 
-LOCKS = (environment.LOCK, environment.TEST_LOCK)
+DOCS_LOCK = "requirements-docs.lock"
+LOCKS = (environment.LOCK, DOCS_LOCK, environment.TEST_LOCK)
 
 
 def declared(lock: str) -> list[Requirement]:
     """Everything that pyproject.toml asks for and a lock holds, the smaller TensorFlow apart."""
     extras = PROJECT["optional-dependencies"]
     lines = PROJECT["dependencies"] + extras["deck"]
+    if lock != environment.LOCK:
+        lines = lines + GROUPS["docs"]
     if lock == environment.TEST_LOCK:
-        lines = lines + GROUPS["test"] + extras["cluster"]
+        lines = lines + TEST_GROUP + extras["cluster"]
     return [Requirement(line) for line in lines]
 
 
@@ -74,9 +78,9 @@ def test_a_lock_satisfies_every_declared_requirement(platform: str, python: str,
 
 def test_learners_get_what_contributors_get_and_nothing_of_theirs_alone() -> None:
     where = markers("linux-x86_64", "3.12")
-    ours, theirs = pins(where), pins(where, environment.TEST_LOCK)
-    assert ours.items() <= theirs.items()
-    for line in GROUPS["test"] + PROJECT["optional-dependencies"]["cluster"]:
+    ours, site, theirs = (pins(where, lock) for lock in LOCKS)
+    assert ours.items() <= site.items() <= theirs.items()
+    for line in GROUPS["docs"] + TEST_GROUP + PROJECT["optional-dependencies"]["cluster"]:
         name = canonicalize_name(Requirement(line).name)
         assert name not in ours or name in {"packaging", "pyyaml"}, name
 
@@ -188,7 +192,7 @@ def test_the_readme_names_the_supported_pythons() -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_links_of_the_pages_lead_somewhere(page: str) -> None:
     path = ROOT / page
-    targets = re.findall(r"\]\((?!https?:)([^)]+)\)", path.read_text(encoding="utf-8"))
+    targets = re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text(encoding="utf-8"))
     assert [target for target in targets if not (path.parent / target).exists()] == []
 
 
@@ -271,7 +275,7 @@ def test_a_chapter_loads_no_library_before_it_needs_it() -> None:
     """These three take as long to load as half of all else, and 45 MB of the kernel."""
     code = (
         "from bdl_teach import calibration, claims, datasets, exercises, metrics, plots, widgets\n"
-        "from bdl_teach.claims.experiments import autoencoders, chapter10\n"
+        "from bdl_teach.experiments.measured import autoencoders, chapter10\n"
         "from bdl_teach.methods import exact, vae\n"
         "import sys\n"
         "print(*sys.modules)\n"

@@ -17,9 +17,8 @@ import pytest
 import snapshot
 
 import bdl_teach
-from bdl_teach import datasets, densities, elbo, exercises, metrics, widgets
-from bdl_teach.claims.listing import claims
-from bdl_teach.exercises import _record
+from bdl_teach import datasets, densities, elbo, exercises, metrics, progress, widgets
+from bdl_teach.experiments.claim import claims
 from bdl_teach.methods import empirical_bayes, exact, pbp
 from bdl_teach.predictive import BernoulliPredictive, Predictive
 from bdl_teach.widgets._engine import background, controls
@@ -252,11 +251,11 @@ def test_progress_of_an_earlier_version_is_read(tmp_path: Path) -> None:
     file = tmp_path / "progress.json"
     tried = {"3.1": ["✓", 2], "4.3": ["✗", 1], "sinusoid-wider-at-1": ["✓", 0]}
     file.write_text(json.dumps({"numbering": 2, "tried": tried}), encoding="utf-8")
-    record = _record.Progress(file)
+    record = progress.Progress(file)
     assert record.marks() == {"3.1": "✓", "4.3": "✗", "sinusoid-wider-at-1": "✓"}
     assert record.tries("4.3") == 1
     file.write_text(json.dumps({"3.1": ["✓", 0], "7.2": ["✓", 1]}), encoding="utf-8")
-    assert _record.Progress(file).marks() == {"3.1": "✓", "10.2": "✓"}
+    assert progress.Progress(file).marks() == {"3.1": "✓", "10.2": "✓"}
 
 
 @pytest.mark.parametrize(("kind", "known"), [("exercises", exercises.REGISTRY), ("claims", claims)])

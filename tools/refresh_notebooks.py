@@ -1,5 +1,9 @@
 """Build notebooks/*.ipynb from notebooks/text/*.py: run every cell, and store it normalised.
 
+Where pyproject.toml names a public repository (`[tool.bdl_teach]`), each notebook gets links that
+open it elsewhere, and a folded first cell that installs the package where it is missing; after a
+change of that address, --prose is enough.
+
 Two runs on two machines differ in nothing but the pictures' pixels and the figures that a
 model's randomness moves: no timings, no paths, no random cell ids, no widget state.
 
@@ -14,8 +18,10 @@ import argparse
 import os
 import re
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import jupytext
 import nbformat
@@ -27,6 +33,21 @@ NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
 KEPT_CELL_METADATA = ("jupyter", "slideshow", "tags")
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 TIMEOUT = 300  # seconds for one cell
+PYPROJECT = tomllib.loads((NOTEBOOKS.parent / "pyproject.toml").read_text("utf-8"))
+REPOSITORY = PYPROJECT["tool"]["bdl_teach"]["repository"]  # on GitHub, or empty
+LAUNCH = (
+    "Open this chapter in "
+    "[Binder](https://mybinder.org/v2/gh/{place}/main?urlpath=lab/tree/notebooks/{name}.ipynb) · "
+    "[Colab](https://colab.research.google.com/github/{place}/blob/main/notebooks/{name}.ipynb) · "
+    "[download it]({repository}/raw/main/notebooks/{name}.ipynb)"
+)
+INSTALL = """\
+# Where the package is missing (on Colab), install it; a TensorFlow that is there stays.
+from importlib import metadata, util
+
+if not util.find_spec("bdl_teach"):
+    keep = f"tensorflow=={{metadata.version('tensorflow')}}" if util.find_spec("tensorflow") else ""
+    %pip install --quiet git+{repository} $keep"""
 
 # What TensorFlow, absl and XLA write to stderr of their own accord.
 NOISE = re.compile(
@@ -100,9 +121,11 @@ def take_prose(name: str) -> None:
         SystemExit: Its code has changed, too.
     """
     before = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
-    stored = [cell for cell in before.cells if cell.cell_type == "code"]
     notebook = read_text(name)
-    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    stored, code = (
+        [c for c in n.cells if c.cell_type == "code" and not is_launch(c)]
+        for n in (before, notebook)
+    )
     if [cell.source for cell in code] != [cell.source for cell in stored]:
         raise SystemExit(f"{name}: not written. Its code has changed, too: run it.")
     for new, old in zip(code, stored, strict=True):
@@ -117,7 +140,31 @@ def read_text(name: str) -> Any:
     """
     path = NOTEBOOKS / "text" / f"{name}.py"
     path.write_text(as_saved(path.read_text("utf-8")), "utf-8", newline="\n")
-    return jupytext.read(path)
+    return with_launch(jupytext.read(path), name)
+
+
+def with_launch(notebook: Any, name: str) -> Any:
+    """Add to a notebook how it is opened elsewhere, if the repository has an address."""
+    if REPOSITORY:
+        place = urlsplit(REPOSITORY).path.strip("/")
+        line = LAUNCH.format(name=name, place=place, repository=REPOSITORY)
+        title, _, rest = notebook.cells[0].source.partition("\n\n")
+        notebook.cells[0].source = f"{title}\n\n{line}\n\n{rest}"
+        install = nbformat.v4.new_code_cell(INSTALL.format(repository=REPOSITORY))
+        install.metadata = nbformat.from_dict(
+            {
+                "tags": ["launch"],
+                "jupyter": {"source_hidden": True},
+                "slideshow": {"slide_type": "skip"},
+            }
+        )
+        notebook.cells.insert(0, install)
+    return notebook
+
+
+def is_launch(cell: Any) -> bool:
+    """Whether a cell is there only to install the package."""
+    return "launch" in cell.metadata.get("tags", ())
 
 
 def as_saved(text: str) -> str:
@@ -161,7 +208,7 @@ def normalise(notebook: Any) -> Any:
         kept = {k: cell.metadata[k] for k in KEPT_CELL_METADATA if k in cell.metadata}
         cell.metadata = nbformat.from_dict(kept)
         if cell.cell_type == "code":
-            ran = cell.execution_count is not None
+            ran = cell.execution_count is not None and not is_launch(cell)
             count += ran
             cell.execution_count = count if ran else None
             cell.outputs = _outputs(cell.outputs, cell.execution_count)
@@ -213,7 +260,7 @@ def faults(name: str) -> list[str]:
     raw = path.read_bytes().decode("utf-8")
     notebook = nbformat.reads(raw, as_version=4)
     written = (NOTEBOOKS / "text" / f"{name}.py").read_text("utf-8")
-    text = jupytext.reads(written, fmt="py:percent")
+    text = with_launch(jupytext.reads(written, fmt="py:percent"), name)
     found = [] if len(notebook.cells) == len(text.cells) else [f"{name}: number of cells"]
     for i, (a, b) in enumerate(zip(notebook.cells, text.cells, strict=False)):
         for what, mine, other in (

@@ -24,7 +24,7 @@ from bdl_teach.exercises._engine import (
     Session,
     read_choices,
 )
-from bdl_teach.exercises._record import own
+from bdl_teach.progress import own
 
 __all__ = [
     "REGISTRY",

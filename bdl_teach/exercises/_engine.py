@@ -26,8 +26,8 @@ from numpy.typing import ArrayLike
 
 from bdl_teach._support.checks import Array
 from bdl_teach.exercises import slips
-from bdl_teach.exercises._record import OPEN, SOLVED, WRONG, Progress
 from bdl_teach.exercises.slips import Slip
+from bdl_teach.progress import OPEN, SOLVED, WRONG, Progress
 
 # The course computes in float32, and an answer may take another order: a share of each value may
 # be off, and where zero is expected, a share of the largest value beside it.

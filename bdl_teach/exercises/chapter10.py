@@ -10,11 +10,10 @@ from scipy.special import logsumexp, ndtr, ndtri
 
 from bdl_teach import datasets
 from bdl_teach._support.checks import Array
-from bdl_teach.claims.claim import World
-from bdl_teach.claims.experiments import bandits
 from bdl_teach.densities import Gaussian
 from bdl_teach.exercises._engine import exercise, mistakes
 from bdl_teach.methods import bbb, ensemble, point
+from bdl_teach.problems import mushrooms
 
 _A = np.array
 
@@ -344,13 +343,13 @@ def _regret_of(plan: Array, seed: int) -> float:
         explore = rng.random(mean.shape) < next(shares)
         return np.where(explore, rng.random(mean.shape) < 0.5, mean >= 0)
 
-    return float(bandits.play(bandits.Stand.open(seed), policy, seed + 50)[-1].mean())
+    return float(mushrooms.play(mushrooms.Stand.open(seed), policy, seed + 50)[-1].mean())
 
 
 @exercise(
     "10.9 Open: an exploration that ends",
     "10.8",
-    ((np.arange(bandits.ROUNDS),),),
+    ((np.arange(mushrooms.ROUNDS),),),
     faults=(
         "no share: ε is the share of the rounds in which the agent acts at random: 0 to 1.",
         "it still explores at the end: what has been learnt by then is paid for in every later "
@@ -364,7 +363,7 @@ def _plan_of_exploring(t: Any) -> Any:
     return 0.2 * (t < 500)
 
 
-_GAP_WORLDS = tuple(map(World, range(300, 306)))
+_GAP_SEEDS = range(301_000, 307_000, 1000)
 _NEW = np.linspace(-0.5, 0.5, 101)[:, None]
 _IN_GAP = np.abs(_NEW[:, 0] - 0.25) < 0.15
 _GIVEN: dict[str, Any] = {  # with room for as many points as the chapter's fits: one program
@@ -374,8 +373,8 @@ _GIVEN: dict[str, Any] = {  # with room for as many points as the chapter's fits
 
 
 def _problems() -> tuple[tuple[Array, Array], ...]:
-    """Points of six worlds: 32 each, none between 0.1 and 0.4."""
-    made = (datasets.sinusoid(seed=world.data_seed, gap=(0.1, 0.4)) for world in _GAP_WORLDS)
+    """Points of six data sets: 32 each, none between 0.1 and 0.4."""
+    made = (datasets.sinusoid(seed=seed, gap=(0.1, 0.4)) for seed in _GAP_SEEDS)
     return tuple((data.x, data.y) for data in made)
 
 

@@ -82,7 +82,8 @@ class Method:
 
     Attributes:
         module: Its module in ``bdl_teach.methods``.
-        label: Its name over a panel and on a button.
+        label: Its name over a small panel and on a button.
+        title: Its name where there is more room; its label if "".
         hint: What the button says of it.
         function: The module's function that has the face of :class:`Fit`.
         bench: Its name in ``bench methods``, where it is not the module's or the function's.
@@ -100,6 +101,7 @@ class Method:
     hint: str
     _: KW_ONLY
     function: str = "fit"
+    title: str = ""
     bench: str = ""
     options: Mapping[str, object] = field(default_factory=dict)
     compared: Mapping[str, object] | None = field(default_factory=dict)
@@ -147,6 +149,7 @@ CATALOGUE: Mapping[str, Method] = {  # the quickest first
     ),
     "infinite": Method(
         "infinite_width", "∞ width", "the Gaussian process of infinitely many hidden units: exact",
+        title="infinite width",
     ),
     "laplace": Method(
         "laplace", "Laplace", "a Gaussian round MAP, as wide as the posterior is curved there",
@@ -155,6 +158,7 @@ CATALOGUE: Mapping[str, Method] = {  # the quickest first
     "bbb": Method("bbb", "BBB", "Bayes by Backprop: a Gaussian over each weight"),
     "local": Method(
         "local_reparam", "local, quiet", "the same, locally reparameterized, quiet estimator",
+        title="mean field",
         compared={"estimator": "quiet", "learning_rate": 0.2},  # local_reparam.QUIET
     ),
     "flipout": Method(
@@ -163,7 +167,8 @@ CATALOGUE: Mapping[str, Method] = {  # the quickest first
         compared=None,  # the same objective and family as ``local``
     ),
     "dropout": Method(
-        "mc_dropout", "dropout", "one network that loses units at random, here too"
+        "mc_dropout", "dropout", "one network that loses units at random, here too",
+        title="MC dropout",
     ),
     "eb": Method(
         "empirical_bayes", "emp. Bayes", "Bayes by Backprop with the prior's width learnt",
@@ -176,10 +181,12 @@ CATALOGUE: Mapping[str, Method] = {  # the quickest first
         "low_rank", "SWAG", "a Gaussian read off the optimiser's path round a mode",
         function="swag", compared=None,  # compiles for every number of points
     ),
-    "ensemble": Method("ensemble", "ensemble", "ten networks from ten starts"),
+    "ensemble": Method(
+        "ensemble", "ensemble", "ten networks from ten starts", title="deep ensemble"
+    ),
     "anchored": Method(
         "ensemble", "anchored", "the same, each pulled towards a draw of its own from the prior",
-        bench="ensemble, anchored", options={"anchored": True},
+        title="anchored ensemble", bench="ensemble, anchored", options={"anchored": True},
         compared=None,  # a variant; the rivals' explorer shows it beside the plain one
     ),
     "sgmcmc": Method(
@@ -190,8 +197,12 @@ CATALOGUE: Mapping[str, Method] = {  # the quickest first
         "pbp", "PBP", "probabilistic backpropagation; learns the noise too",
         bench="pbp, 40 epochs", live="pbp.replay", pace="slow",
     ),
+    "hmc": Method(
+        "mcmc", "HMC", "sample the true posterior: four chains at once, a fraction of a second",
+        function="hmc", repeats=True, pace="slow", compared=None,  # it is the truth beside all
+    ),
     "nuts": Method(
-        "exact", "NUTS", "sample the true posterior in the background: some seconds",
+        "mcmc", "NUTS", "sample the true posterior in the background: some seconds",
         function="nuts", repeats=True, pace="background",
         compared={"n_chains": 4, "n_samples": 500, "n_warmup": 300, "n_thin": 2},
     ),
@@ -203,4 +214,5 @@ OTHER_TASKS: Mapping[str, str] = {
     "vae": "data to codes and back, without any y: fit(x, *, ...)",
 }
 
-MODULES = tuple(sorted({method.module for method in CATALOGUE.values()} | set(OTHER_TASKS)))
+# Nor is the closed form of a linear model, which needs no network.
+MODULES = tuple(sorted({m.module for m in CATALOGUE.values()} | {*OTHER_TASKS, "exact"}))

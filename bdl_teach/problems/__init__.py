@@ -187,8 +187,8 @@ def truth(x: Array) -> Array:
     return datasets.sinusoid().truth(x)[:, 0]
 
 
-def arrivals(n: int, noise_std: float, seed: int, of: int = ROOM) -> datasets.Regression1D:
+def arrivals(n: int, noise_std: float, seed: int) -> datasets.Regression1D:
     """Return the first ``n`` of 32 points of the sinusoid, in a random order of the seed's."""
-    data = datasets.sinusoid(of, noise_std, seed)
-    order = np.random.default_rng([seed, 0]).permutation(of)[:n]
+    data = datasets.sinusoid(ROOM, noise_std, seed)
+    order = np.random.default_rng([seed, 0]).permutation(ROOM)[:n]
     return replace(data, x=data.x[order], y=data.y[order])

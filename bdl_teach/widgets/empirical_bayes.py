@@ -14,15 +14,12 @@ from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
 from bdl_teach.problems import COST_DRAWS, Problem, live_fits
 from bdl_teach.problems import own_points as points
-from bdl_teach.problems.live_fits import MOST_DRAWN, PRIOR_WIDTH
-from bdl_teach.widgets._engine import controls, replay, touch
+from bdl_teach.problems.live_fits import PRIOR_WIDTH
+from bdl_teach.widgets._engine import controls, replay, status, texts, touch
 from bdl_teach.widgets._engine.arrival import Arrival
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.mission_checks import as_asked, follows, untouched
-from bdl_teach.widgets._engine.missions import Condition, Mission
-from bdl_teach.widgets._engine.points import Points
-from bdl_teach.widgets._engine.question import Question
+from bdl_teach.widgets._engine.texts import Texts
 
 if TYPE_CHECKING:
     from bdl_teach.methods import _mean_field
@@ -32,14 +29,6 @@ if TYPE_CHECKING:
 X_GRID = np.linspace(-1.0, 1.0, 121)[:, None]
 MODES = {"fixed": "", "per weight": "weight", "per layer": "layer", "one for all": "all"}
 _OFF = 0.5  # a weight with |γ| = |μ|/σ below this says next to nothing
-_DEFAULTS: controls.Values = {
-    "prior_std": 1.0,
-    "noise_std": 1.0,
-    "width": 20,
-    "n": 32,
-    "seed": 0,
-    "prior": "fixed",
-}
 
 
 @dataclass(frozen=True)
@@ -75,39 +64,6 @@ class EmpiricalBayesResult:
     arrival: Arrival = Arrival()
 
 
-def _follows(state: controls.Values, result: EmpiricalBayesResult) -> list[Condition]:
-    """That the mean follows the sine, whose points and noise were left alone."""
-    return [untouched(state, _DEFAULTS, "n", "noise_std"), follows(result, X_GRID, within=2.0)]
-
-
-def _is_its_own_best(state: controls.Values, result: EmpiricalBayesResult) -> list[Condition]:
-    excess = result.complexity - result.least_complexity
-    return [
-        Condition(state["prior"] == "fixed", "the prior is learnt"),
-        *_follows(state, result),
-        as_asked(excess < 0.5, "what the best σ would save, in nats,", excess),
-    ]
-
-
-def _is_switched_off(state: controls.Values, result: EmpiricalBayesResult) -> list[Condition]:
-    n, noise = len(result.data.x), state["noise_std"]
-    return [
-        Condition(state["prior"] != "fixed", "the prior is set by hand"),
-        as_asked(n >= 4, "the number of points", n),
-        as_asked(noise <= 1.0, "noise σ", noise),
-        as_asked(result.off == 1.0, "the share of weights switched off", result.off),
-        as_asked(result.complexity < 0.5, "the complexity", result.complexity),
-    ]
-
-
-def _is_thrifty(state: controls.Values, result: EmpiricalBayesResult) -> list[Condition]:
-    return [
-        Condition(state["prior"] == "per weight", "the prior is not learnt for each weight"),
-        *_follows(state, result),
-        as_asked(result.off <= 0.55, "the share of weights switched off", result.off),
-    ]
-
-
 class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
     """Set the prior's σ by hand or have it learnt: each movement refits the network.
 
@@ -118,152 +74,14 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
         ValueError: No such control, or a value outside its range.
     """
 
-    TITLE: ClassVar[str] = "The prior, set or learnt"
-    ALT: ClassVar[str] = (
-        "Three plots: points of a sine with the network's mean and its ±2 sd bands; the KL term "
-        "against the prior's σ, with its lowest point marked; the prior's σ of each weight, sorted."
-    )
-    # claim: by-hand-the-star-is-further-right, a-prior-too-narrow-calls-itself-right
-    QUESTION: ClassVar[Question] = Question(
-        "The prior σ goes from 1 down to 0.1, and the network is refitted. Where will the star "
-        "stand, the σ that would be best for the weights that are found then?",
-        ("Where it is now", "Further right: it says how much is missing", "Near 0.1"),
-        2,
-        "Under so narrow a prior no weight gets anywhere: the posterior falls back to the prior, "
-        "and for such weights the prior is the best one there is. The closed form knows the "
-        "weights that were found, not those that might have been.",
-        "prior_std",
-        target=10**-1.0,
-    )
-    PRESETS: ClassVar[controls.Presets] = {
-        # claim: by-hand-the-star-is-further-right
-        "by hand": (
-            "σ = 1 by hand. The star marks the σ at which the KL of these weights would be "
-            "least: it is larger than 1",
-            dict(_DEFAULTS),
-        ),
-        # claim: a-prior-too-narrow-keeps-the-mean-flat, a-prior-too-narrow-calls-itself-right
-        "too narrow": (
-            "σ = 0.1: no weight gets anywhere, and the star says that 0.1 is right",
-            {**_DEFAULTS, "prior_std": 10**-1.0},
-        ),
-        # claim: under-a-wide-prior-the-star-stands-near-8
-        # claim: a-wider-prior-opens-the-band-beyond-the-data
-        "too wide": (
-            "σ = 10: the star stands further left, near 8, and the band opens beyond the data",
-            {**_DEFAULTS, "prior_std": 10.0},
-        ),
-        "learn one": (
-            "One learnt σ for all weights: the star and the prior agree",
-            {**_DEFAULTS, "prior": "one for all"},
-        ),
-        # claim: of-twenty-units-most-weights-are-off
-        "learn each": (
-            "A learnt σ for each weight: most of them are switched off",
-            {**_DEFAULTS, "prior": "per weight"},
-        ),
-        # claim: thirty-units-are-about-as-near-as-twenty, of-thirty-units-most-weights-are-off
-        "wider, no worse": (
-            "30 units instead of 20: about as near to the sine, most of the weights switched off",
-            {**_DEFAULTS, "prior": "per weight", "width": 30},
-        ),
-        # claim: few-loud-points-switch-nine-tenths-off
-        "noise wins": (
-            "σ = 3, 8 points: with a prior for each weight, more than nine in ten are switched off",
-            {**_DEFAULTS, "prior": "per weight", "noise_std": 3.0, "n": 8},
-        ),
-    }
+    TEXTS: ClassVar[Texts] = texts.of("empirical_bayes")
 
-    MISSIONS: ClassVar[tuple[Mission, ...]] = (
-        Mission(
-            "empirical-bayes-own-best",
-            "Set the prior by hand so that its σ is the best one for the weights that are found "
-            "under it (less than half a nat could be saved), and the mean still follows the sine "
-            "through the 32 points.",
-            (
-                "The star says which σ these weights would like. What happens to the weights if "
-                "they get it?",
-                "Leave “prior” at fixed and take “σ_p” to 5.012; pressing “σ ← best” a few times "
-                "comes near it.",
-            ),
-            _is_its_own_best,
-            {"prior": "fixed", "prior_std": 10**0.7},
-        ),
-        Mission(
-            "empirical-bayes-nothing-to-learn",
-            "With a learnt prior, at least four points, and noise of at most 1, have every weight "
-            "switched off, at a complexity below half a nat.",
-            (
-                "A weight is in use where it saves more likelihood than its KL costs. Which "
-                "points ask for no function at all?",
-                "Take “prior” to per weight and “points N” to 4; then drag all four points "
-                "down or up to y = 0.",
-            ),
-            _is_switched_off,
-            {
-                "prior": "per weight",
-                "n": 4,
-                "data": ((-0.5, -0.167, 0.167, 0.5), (0.2, -0.1, 0.1, -0.2), points.COURSE),
-            },
-        ),
-        Mission(
-            "empirical-bayes-no-idle-weights",
-            "With a prior learnt for each weight, on the 32 points, let no more than 55 % of "
-            "the weights be switched off, and the mean still follow the sine.",
-            (
-                "How many weights are in use, in numbers and not in shares? What of that depends "
-                "on the width?",
-                "Take “prior” to per weight and “width” to 6: about as many weights do the work, "
-                "and fewer are idle.",
-            ),
-            _is_thrifty,
-            {"prior": "per weight", "width": 6},
-        ),
-    )
-
-    def _make_controls(self) -> dict[str, controls.Widget]:
-        d = _DEFAULTS
-        return {
-            "prior_std": controls.log_slider(
-                "σ_p", d["prior_std"], -1.5, 1.5, ".3f", "sd of the prior that is set by hand"
-            ),
-            "noise_std": controls.slider(
-                "noise σ", d["noise_std"], 0.1, 3.0, 0.1, "sd of the noise, in data and model"
-            ),
-            "width": controls.count_slider("width", d["width"], 1, PRIOR_WIDTH, "ReLU units"),
-            "n": controls.count_slider("points N", d["n"], 4, MOST_DRAWN, "points on [−½, ½]"),
-            "seed": controls.count_slider("seed", d["seed"], 0, 99, "of data, start and noise"),
-            "data": Points(),
-            "prior": controls.choices(
-                "prior",
-                d["prior"],
-                list(MODES),
-                [
-                    "σ from the slider",
-                    "a learnt σ for each weight",
-                    "a learnt σ for each layer",
-                    "one learnt σ",
-                ],
-            ),
-        }
+    def _buttons(self) -> dict[str, Callable[[], object]]:
+        return {"best": self._to_best}
 
     def _idle(self, values: controls.Values) -> set[str]:
         """Name the slider of the prior's σ while σ is learnt."""
         return set() if values["prior"] == "fixed" else {"prior_std"}
-
-    def _make_groups(self) -> dict[str, list[controls.Widget]]:
-        c = self._controls
-        best = controls.button(
-            "σ ← best",
-            "set the prior by hand to the slider's step next to the best for these weights",
-            self._to_best,
-        )
-        resample = controls.button("resample", "next seed: other data and noise", self._resample)
-        return {
-            "PRIOR": [c["prior"], c["prior_std"], best],
-            "MODEL": [c["noise_std"], c["width"]],
-            "DATA": [c["n"], c["seed"], resample, *self._hand_buttons()],
-        }
 
     def _make_canvas(self) -> Canvas:
         canvas = Canvas()
@@ -315,30 +133,37 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
         )
         self._each.update(result.prior_std, result.wanted_std)
 
-    def _describe(self, result: EmpiricalBayesResult) -> str:
-        total = result.complexity + result.likelihood
-        saved = result.complexity - result.least_complexity
-        compared = "more" if saved >= 0 else "less"
-        n = len(result.prior_std)
-        return (
-            f"{n - round(n * result.off)} of {n} weights in use, {result.off:.0%} switched off "
-            f"(|μ| < σ/2): free energy {total:.0f} nats (complexity {result.complexity:.0f}, "
-            f"{abs(saved):.0f} {compared} than under the best single prior, σ "
-            f"{result.best_std:.2g}; likelihood {result.likelihood:.0f}). {result.arrival}"
-        ).rstrip()
-
     def _chores(self) -> Iterator[Callable[[], object]]:
         """Compile the two loops with a learnt prior, then all three for a table."""
         for mode in ("per weight", "per layer"):
-            yield partial(refit, {**_DEFAULTS, "prior": mode})
+            yield partial(refit, {**self.DEFAULTS, "prior": mode})
         for mode in ("fixed", "per weight", "per layer"):
-            yield partial(refit, {**_DEFAULTS, "prior": mode, "n": points.MOST})
+            yield partial(refit, {**self.DEFAULTS, "prior": mode, "n": points.MOST})
 
     def _to_best(self) -> None:
         if self.result is not None:
             steps = np.clip(np.round(10 * np.log10(self.result.best_std)), -15, 15)
             self._assign({"prior": "fixed", "prior_std": float(10 ** (steps / 10))})
             self._request()
+
+    def _readings(self, result: EmpiricalBayesResult) -> dict[str, float]:
+        n, saved = len(result.prior_std), result.complexity - result.least_complexity
+        return {
+            "used": n - round(n * result.off),
+            "weights": n,
+            "off": result.off,
+            "F": result.complexity + result.likelihood,
+            "complexity": result.complexity,
+            "saved": saved,
+            "difference": abs(saved),
+            "best": result.best_std,
+            "likelihood": result.likelihood,
+            "off_sine": status.off_the_sine(X_GRID, result.prediction.mean),
+        }
+
+    def _words(self, result: EmpiricalBayesResult) -> dict[str, str]:
+        compared = "more" if result.complexity >= result.least_complexity else "less"
+        return {"compared": compared, "arrival": str(result.arrival)}
 
 
 def refit(values: controls.Values) -> EmpiricalBayesResult:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -12,35 +11,27 @@ from matplotlib.axes import Axes
 
 from bdl_teach import datasets, features, plots
 from bdl_teach._support.checks import Array
+from bdl_teach.problems import arrivals
 from bdl_teach.problems import own_points as points
-from bdl_teach.widgets._engine import controls, touch
+from bdl_teach.widgets._engine import controls, status, texts, touch
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.link import STEPS, LinkArtists, Mark, nearest_function
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.mission_checks import as_asked, by_hand, left
-from bdl_teach.widgets._engine.missions import Condition, Mission
-from bdl_teach.widgets._engine.points import Points, Unseen
-from bdl_teach.widgets._engine.question import Question
+from bdl_teach.widgets._engine.points import Unseen
+from bdl_teach.widgets._engine.texts import Texts
 
 if TYPE_CHECKING:
     from bdl_teach.methods.exact import LinearPosterior
     from bdl_teach.predictive import Predictive
 
 
+_TEXTS = texts.of("linear")
 X_GRID = np.linspace(-1.0, 1.0, 121)[:, None]
-MOST_POINTS = 32
 PRIOR_STDS = 10.0 ** np.linspace(-1.0, 1.5, 26)  # where the slider can stand
-COUNTS = np.arange(2, 15)
+MOST_POINTS = _TEXTS.controls["n"].range[1]
+COUNTS = np.arange(2, _TEXTS.controls["n_features"].range[1] + 1)
 _INSIDE = np.abs(X_GRID[:, 0]) <= 0.5
 _DEPTH = 25.0  # nats below the best that the evidence plots show
-_DEFAULTS: controls.Values = {
-    "n": 8,
-    "prior_std": 10.0,
-    "noise_std": 1.0,
-    "n_features": 10,
-    "seed": 0,
-    "kind": "bumps",
-}
 
 
 @dataclass(frozen=True)
@@ -76,44 +67,6 @@ class LinearResult:
     evidence_by_count: Array
 
 
-def _is_sure_at_both_ends(state: controls.Values, result: LinearResult) -> list[Condition]:
-    """Whether three points at most make the band narrow at x = ±1, with the model of the start."""
-    ends, n = result.prediction.epistemic_std[[0, -1]], len(result.data.x)
-    side = int(ends.argmax())
-    return [
-        by_hand(result.data),
-        as_asked(n <= 3, "the number of points", n),
-        left(state, _DEFAULTS, "prior_std", "noise_std", "n_features", "kind"),
-        as_asked(ends[side] < 2.5, f"the epistemic sd at x = {('−1', '1')[side]}", ends[side]),
-    ]
-
-
-def _has_nothing_to_learn(state: controls.Values, result: LinearResult) -> list[Condition]:
-    """Whether the evidence likes best the prior that leaves the weights next to nothing."""
-    n, best = len(result.data.x), PRIOR_STDS[int(np.argmax(result.evidence_by_prior))]
-    return [
-        by_hand(result.data),
-        as_asked(n >= 5, "the number of points", n),
-        left(state, _DEFAULTS, "noise_std"),
-        as_asked(best == PRIOR_STDS[0], "the prior σ that the evidence prefers", best),
-    ]
-
-
-def _ties_two_weights(_state: controls.Values, result: LinearResult) -> list[Condition]:
-    """Whether a single point has left the two weights that are shown on a line."""
-    pair = list(result.pair)
-    (a, b), (_, c) = result.posterior.cov[np.ix_(pair, pair)]
-    n, d, correlation = len(result.data.x), len(result.posterior.mean), b / np.sqrt(a * c)
-    phi = features.design(result.kind, result.data.x, d) if n else np.zeros((0, d))
-    others = np.delete(phi, pair, axis=1)
-    shared = ", and other weights share the point" if np.abs(others).max(initial=0.0) > 0.1 else ""
-    lacking = as_asked(correlation < -0.97, "their correlation", correlation)
-    return [
-        as_asked(n == 1, "the number of points", n),
-        Condition(lacking.holds, lacking.now + shared),
-    ]
-
-
 class LinearRegressionExplorer(Explorer[LinearResult]):
     """Points arrive one by one; prior σ, noise σ and features move the exact posterior.
 
@@ -124,129 +77,10 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         ValueError: No such control, or a value outside its range.
     """
 
-    TITLE: ClassVar[str] = "Exact Bayes, point by point"
-    ALT: ClassVar[str] = (
-        "Four plots: points of a sine with the exact predictive's mean, its ±2 sd bands and ten "
-        "drawn functions; the posterior of two weights inside their prior; the log evidence "
-        "against the prior's σ; the log evidence against the number of features."
-    )
-    PRESETS: ClassVar[controls.Presets] = {
-        "eight points": (
-            "The band is narrow at the points and opens away from them",
-            dict(_DEFAULTS),
-        ),
-        "before any data": ("N = 0: the posterior is the prior", {**_DEFAULTS, "n": 0}),
-        "one point": (
-            "One point pins the functions in one place: it measures one sum of the weights near it",
-            {**_DEFAULTS, "n": 1},
-        ),
-        "all points": ("32 points: epistemic falls, noise stays", {**_DEFAULTS, "n": 32}),
-        "loud noise": (
-            "Noise σ 5: every point says less, the posterior stays wide",
-            {**_DEFAULTS, "n": 32, "noise_std": 5.0},
-        ),
-        "prior too narrow": (
-            "Prior σ 0.32: the data pull the weights far out of it, and it holds them too small; "
-            "the evidence plunges",
-            {**_DEFAULTS, "n": 32, "prior_std": 10.0**-0.5},
-        ),
-        "prior too wide": (
-            "Prior σ 32 and 14 bumps: wild between the points; the evidence pays for it",
-            {**_DEFAULTS, "prior_std": 10.0**1.5, "n_features": 14},
-        ),
-        "sure and wrong": (
-            "A straight line: a narrow epistemic band, far from the truth",
-            {**_DEFAULTS, "n": 32, "kind": "polynomial", "n_features": 2, "prior_std": 10.0**1.4},
-        ),
-        # claim: evidence-picks-degree-five
-        "evidence's choice": (
-            "The evidence picks degree 5 (6 weights), with no test set; one seed in four gets 3, 6 "
-            "or 7",
-            {**_DEFAULTS, "n": 32, "kind": "polynomial", "n_features": 6, "prior_std": 10.0**1.4},
-        ),
-    }
+    TEXTS: ClassVar[Texts] = _TEXTS
 
-    QUESTION: ClassVar[Question] = Question(
-        "Let one more point arrive: N up by one. Can the epistemic band get wider anywhere?",
-        ("Yes, where the point is a surprise", "Yes, far from the data", "No, nowhere"),
-        2,
-        "A point adds to the precision of the weights and takes nothing away; its height moves "
-        "the mean, not the band. This holds for the Gaussian linear model, not in general.",
-        "n",
-    )
-    MISSIONS: ClassVar[tuple[Mission, ...]] = (
-        Mission(
-            "linear-sure-at-both-ends",
-            "With three points of your own at most, prior σ 10, noise σ 1 and ten bumps, make the "
-            "model sure at both ends of the picture: an epistemic sd below 2.5 at x = ±1.",
-            (
-                "Whether the band is narrow depends on where you measure, not on what comes out.",
-                "Take “points N” down to 2, then drag one of the two to x = −1 and the other to "
-                "x = 1; their heights do not matter.",
-            ),
-            _is_sure_at_both_ends,
-            {"n": 2, "data": ((-1.0, 1.0), (0.0, 0.0), points.COURSE)},
-        ),
-        Mission(
-            "linear-nothing-to-learn",
-            "With five points of your own or more, and noise σ 1, make the evidence prefer the "
-            "narrowest of all priors: its curve by σ is highest at 0.10.",
-            (
-                "The evidence likes the prior that would have drawn weights as large as the data "
-                "ask for. Which data ask for none?",
-                "Take “points N” to 5 and drag all of them down, or up, to y = 0.",
-            ),
-            _has_nothing_to_learn,
-            {"n": 5, "data": ((-0.4, -0.2, 0.0, 0.2, 0.4), (0.0,) * 5, points.COURSE)},
-        ),
-        Mission(
-            "linear-two-weights-on-a-line",
-            "With a single point, make the posterior of the two weights that are shown a thin "
-            "falling stroke: what is known is their sum alone (a correlation below −0.97).",
-            (
-                "One point measures one combination of all weights that reach it. How many "
-                "weights may share it, if two are to pay for each other?",
-                "Take “points N” to 1, and “how many d” to 2: two bumps, one point between them.",
-            ),
-            _ties_two_weights,
-            {"n": 1, "n_features": 2},
-        ),
-    )
-
-    def _make_controls(self) -> dict[str, controls.Widget]:
-        d = _DEFAULTS
-        return {
-            "n": controls.count_slider(
-                "points N", d["n"], 0, MOST_POINTS, "points that have arrived, at random x"
-            ),
-            "prior_std": controls.log_slider(
-                "prior σ", d["prior_std"], -1, 1.5, ".2f", "sd of each weight before the data"
-            ),
-            "noise_std": controls.slider(
-                "noise σ", d["noise_std"], 0.1, 5.0, 0.1, "sd of the noise, in data and model"
-            ),
-            "n_features": controls.count_slider(
-                "how many d", d["n_features"], int(COUNTS[0]), int(COUNTS[-1]), "weights"
-            ),
-            "seed": controls.count_slider("seed", d["seed"], 0, 99, "of data, order and draws"),
-            "data": Points(),
-            "pair": Unseen(_read_pair, _said_pair),
-            "kind": controls.choices(
-                "features",
-                d["kind"],
-                features.KINDS,
-                ["d bell curves side by side", "powers of 2x up to degree d − 1"],
-            ),
-        }
-
-    def _make_groups(self) -> dict[str, list[controls.Widget]]:
-        c = self._controls
-        resample = controls.button("resample", "next seed: other data", self._resample)
-        return {
-            "PRIOR": [c["prior_std"]],
-            "MODEL": [c["noise_std"], c["kind"], c["n_features"]],
-            "DATA": [c["n"], c["seed"], resample, *self._hand_buttons()],
-        }
+    def _make_control(self, name: str) -> controls.Widget:
+        return Unseen(_read_pair, _said_pair) if name == "pair" else super()._make_control(name)
 
     def _make_canvas(self) -> Canvas:
         canvas = Canvas()
@@ -324,8 +158,10 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
             functions=weights @ phi.T,  # [10, m]
             pair=_chosen_pair(values.get("pair"), d) or _pair(kind, d, values["seed"]),
             log_evidence=_log_evidence(data, kind, d, prior_std),
-            evidence_by_prior=_each(_log_evidence(data, kind, d, s) for s in PRIOR_STDS),
-            evidence_by_count=_each(_log_evidence(data, kind, int(k), prior_std) for k in COUNTS),
+            evidence_by_prior=np.array([_log_evidence(data, kind, d, s) for s in PRIOR_STDS]),
+            evidence_by_count=np.array(
+                [_log_evidence(data, kind, int(k), prior_std) for k in COUNTS]
+            ),
         )
 
     def _draw(self, result: LinearResult) -> None:
@@ -345,18 +181,25 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         self._by_prior.update(result.evidence_by_prior, s)
         self._by_count.update(result.evidence_by_count, len(result.posterior.mean))
 
-    def _describe(self, result: LinearResult) -> str:
-        best = PRIOR_STDS[np.argmax(result.evidence_by_prior)]
-        sd, data = result.prediction.epistemic_std, result.data
-        n, d = len(result.data.x), len(result.posterior.mean)
-        advice = f" (best at prior σ {best:.2g})" if n else ""
-        return (
-            f"{points.count(result.data)}, {d} features: log evidence "
-            f"{result.log_evidence:.1f} nats{advice}; "
-            f"epistemic sd {points.sd(data, sd[_INSIDE].mean(), 2)} in the middle half, "
-            f"{points.sd(data, sd[0])} at the left end, {points.sd(data, sd[-1])} at the right; "
-            f"noise sd {points.sd(data, data.noise_std)}."
-        )
+    def _readings(self, result: LinearResult) -> dict[str, float]:
+        sd, n, d = result.prediction.epistemic_std, len(result.data.x), len(result.posterior.mean)
+        pair = list(result.pair)
+        (a, b), (_, c) = result.posterior.cov[np.ix_(pair, pair)]
+        phi = features.design(result.kind, result.data.x, d) if n else np.zeros((0, d))
+        return {
+            "d": d,
+            "log_evidence": result.log_evidence,
+            "best": PRIOR_STDS[np.argmax(result.evidence_by_prior)],
+            "sd_middle": sd[_INSIDE].mean(),
+            "sd_left": sd[0],
+            "sd_right": sd[-1],
+            "noise_std": result.data.noise_std,
+            "correlation": b / np.sqrt(a * c),
+            "others": np.abs(np.delete(phi, pair, axis=1)).max(initial=0.0),
+        }
+
+    def _words(self, result: LinearResult) -> dict[str, str]:
+        return status.shown_if(advice=len(result.data.x) > 0)
 
 
 def _mark(result: LinearResult, kind: str, i: int) -> Mark:
@@ -370,13 +213,6 @@ def _mark(result: LinearResult, kind: str, i: int) -> Mark:
     functions = along @ features.design(result.kind, X_GRID, len(mean)).T
     words = f"weight {i}: {mean[i]:.1f} ± {sd:.1f}; here from −2 to 2 sd, the others as it asks"
     return Mark(functions, along[:, pair] / result.prior_std, words)
-
-
-def arrivals(n: int, noise_std: float, seed: int) -> datasets.Regression1D:
-    """The first ``n`` of 32 points of the sinusoid, in a random order that the seed decides."""
-    data = datasets.sinusoid(MOST_POINTS, noise_std, seed)
-    order = np.random.default_rng([seed, 0]).permutation(MOST_POINTS)[:n]
-    return replace(data, x=data.x[order], y=data.y[order])
 
 
 def _posterior(
@@ -396,10 +232,6 @@ def _log_evidence(
     if not len(data.x):
         return 0.0  # log 1: what has not been seen was no surprise
     return _posterior(data, kind, n_features, prior_std).log_evidence
-
-
-def _each(values: Iterable[float]) -> Array:
-    return np.array(list(values))
 
 
 def _read_pair(given: Any) -> tuple[int, int] | None:

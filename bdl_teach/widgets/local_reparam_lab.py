@@ -11,16 +11,15 @@ from matplotlib.axes import Axes
 
 from bdl_teach import plots
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import controls
+from bdl_teach.widgets._engine import controls, status, texts
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.mission_checks import as_asked, hidden
-from bdl_teach.widgets._engine.missions import Condition, Mission
-from bdl_teach.widgets._engine.question import Question
+from bdl_teach.widgets._engine.texts import Texts
 
-SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+_TEXTS = texts.of("local_reparam_lab")
+SIZES = tuple(_TEXTS.controls["size"].options)
 N_DATA = SIZES[-1]
-MOST_INPUTS = 4
+MOST_INPUTS = _TEXTS.controls["n_inputs"].range[1]
 KINDS = ("score", "shared", "per_example", "flipout", "local")  # from top to bottom
 
 
@@ -76,17 +75,6 @@ _STYLES: dict[str, tuple[str, str, str, str]] = {  # name, colour, line, marker
     "flipout": ("Flipout", plots.GREEN, "--", "D"),
     "local": ("local", plots.BLUE, "-", "o"),
 }
-_SHOWN = {"score": False, "shared": True, "per_example": False, "flipout": False, "local": True}
-_DEFAULTS: controls.Values = {
-    "size": 32,
-    "sigma": 0.3,
-    "n_inputs": 1,
-    "n_draws": 200,
-    "seed": 0,
-    "parameter": "μ",
-    **_SHOWN,
-}
-_ALL = dict.fromkeys(KINDS, True)
 
 
 @dataclass(frozen=True)
@@ -95,6 +83,7 @@ class VarianceResult:
 
     Attributes:
         size: Points M of the minibatch on the right.
+        sigma: Sd of each weight.
         measured: By kind: variance of the drawn gradients at each of ``SIZES``.
         theory: By kind: the same in closed form.
         draws: By kind: gradients at ``size`` less their mean, over the sd with shared weights.
@@ -104,60 +93,12 @@ class VarianceResult:
     """
 
     size: int
+    sigma: float
     measured: dict[str, Array]
     theory: dict[str, Array]
     draws: dict[str, Array]
     rows: dict[str, Array]
     correlation: dict[str, float]
-
-
-def _shown(result: VarianceResult, *kinds: str) -> Condition:
-    """That the noise of these is shown."""
-    return hidden([_STYLES[kind][0] for kind in kinds if kind not in result.theory])
-
-
-def _at_the_largest(result: VarianceResult) -> Condition:
-    return as_asked(result.size == N_DATA, "the batch size M", result.size)
-
-
-def _gains_nothing(state: controls.Values, result: VarianceResult) -> list[Condition]:
-    """Whether Flipout has the noise of one shared W at M = 256, and local draws a hundredth."""
-    shown = _shown(result, "shared", "flipout", "local")
-    if not shown.holds:
-        return [shown]
-    flipout, local = (
-        result.theory[k][-1] / result.theory["shared"][-1] for k in ("flipout", "local")
-    )
-    return [
-        _at_the_largest(result),
-        as_asked(abs(flipout - 1.0) < 0.05, "Flipout's noise over that of one W", flipout),
-        as_asked(local < 0.01, "local draws' noise over that of one W", local),
-    ]
-
-
-def _is_as_noisy_as_a_sure_one(state: controls.Values, result: VarianceResult) -> list[Condition]:
-    """Whether local draws make the noise that one shared W made at σ = 0.05, at M = 256, by μ."""
-    shown = _shown(result, "shared", "local")
-    if not shown.holds:
-        return [shown]
-    sure = result.theory["shared"][-1] * (0.05 / state["sigma"]) ** 2  # it goes with σ²
-    times = result.theory["local"][-1] / sure
-    return [
-        Condition(state["parameter"] == "μ", "the gradient is not by μ"),
-        _at_the_largest(result),
-        as_asked(abs(times - 1.0) < 0.12, "local draws' noise over that of one W at 0.05", times),
-    ]
-
-
-def _beats_a_w_per_example(_state: controls.Values, result: VarianceResult) -> list[Condition]:
-    """Whether, these two alone shown, local draws have under 0.4 of the noise, at M = 256."""
-    if set(result.theory) != {"local", "per_example"}:
-        return [Condition(False, "it is not these two alone that are shown")]
-    times = result.theory["local"][-1] / result.theory["per_example"][-1]
-    return [
-        _at_the_largest(result),
-        as_asked(times < 0.4, "local draws' noise over that of a W for each example", times),
-    ]
 
 
 class LocalReparamLab(Explorer[VarianceResult]):
@@ -170,138 +111,11 @@ class LocalReparamLab(Explorer[VarianceResult]):
         ValueError: No such control, or a value outside its range.
     """
 
-    TITLE: ClassVar[str] = "Noise of a gradient"
-    ALT: ClassVar[str] = (
-        "Three plots: the variance of the gradient against the batch size, drawn and in theory, "
-        "for the chosen estimators; the drawn gradients at one batch size; the outputs of two "
-        "data points against each other, with one shared W and with local noise."
-    )
-    QUESTION: ClassVar[Question] = Question(
-        "Move the batch size M from 32 to 128. What will the variance of a gradient with one "
-        "shared W do?",
-        ("Fall to a quarter", "Fall to a half", "Hardly change"),
-        2,
-        "All points of the batch share the same draw of W, so their errors do not average out. "
-        "Only noise that is drawn for each point falls as 1/M.",
-        "size",
-        target=128,
-    )
-    MISSIONS: ClassVar[tuple[Mission, ...]] = (
-        Mission(
-            "local-flipout-gains-nothing",
-            "At the largest batch, show that Flipout's signs can be in vain: its noise within 5 "
-            "% of that of one shared W, where local draws have less than a hundredth.",
-            (
-                "Flipout gives each row its own signs, but all rows share how large the draw is. "
-                "Which derivative hears that alone, and with how many inputs?",
-                "Move “batch M” to 256 and “weights' σ” to 1, leave “inputs d” at 1, choose "
-                "“for” σ, and show “Flipout” too.",
-            ),
-            _gains_nothing,
-            {"size": 256, "sigma": 1.0, "n_inputs": 1, "parameter": "σ", "flipout": True},
-        ),
-        Mission(
-            "local-what-256-rows-are-worth",
-            "At M = 256, for μ, make the weights so unsure that local draws are as noisy "
-            "(within a tenth) as one shared W was with weights' σ 0.05. Show both.",
-            (
-                "For μ both variances go with σ², and local draws divide theirs by about the "
-                "number of rows. How much larger may σ be?",
-                "Move “batch M” to 256. Read the shared W's variance at “weights' σ” 0.05, then "
-                "move that to 0.7: 14² is about what the rows are worth.",
-            ),
-            _is_as_noisy_as_a_sure_one,
-            {"size": 256, "sigma": 0.7},
-        ),
-        Mission(
-            "local-better-than-own-weights",
-            "For μ, local draws are as noisy as a W for each example. Find where they have less "
-            "than 0.4 of its noise at the largest batch; show these two alone.",
-            (
-                "Local draws know nothing of single weights: they pass on no noise of a weight "
-                "that the unit never felt. Where is there such a noise?",
-                "Move “batch M” to 256 and “inputs d” to 4, choose “for” σ, switch “a W per "
-                "example” on and “one shared W” off.",
-            ),
-            _beats_a_w_per_example,
-            {
-                "size": 256,
-                "n_inputs": 4,
-                "parameter": "σ",
-                "per_example": True,
-                "shared": False,
-            },
-        ),
-    )
-    PRESETS: ClassVar[controls.Presets] = {
-        "shared or local": (
-            "From M = 32 on one line is nearly flat, the other falls as 1/M",
-            dict(_DEFAULTS),
-        ),
-        "one point": (
-            "M = 1: one point, one draw, no difference",
-            {**_DEFAULTS, "size": 1, "per_example": True, "flipout": True},
-        ),
-        "all five": (
-            "All five are unbiased; the score function is by far the noisiest",
-            {**_DEFAULTS, **_ALL},
-        ),
-        "Flipout and σ": (
-            "For σ Flipout stays with the shared W: the size of its draw is shared",
-            {**_DEFAULTS, "parameter": "σ", "flipout": True, "per_example": True},
-        ),
-        "more inputs": (
-            "With 4 inputs two rows share less, and for σ Flipout is below the shared W",
-            {**_DEFAULTS, "n_inputs": 4, "flipout": True, "parameter": "σ"},
-        ),
-        "quiet weights": (
-            "σ = 0.05: gradients with paths go quiet, the score function gets louder",
-            {**_DEFAULTS, "sigma": 0.05, "score": True},
-        ),
-        "few draws": (
-            "50 draws: a mark is off its line by about a fifth",
-            {**_DEFAULTS, "n_draws": 50},
-        ),
-    }
-
-    def _make_controls(self) -> dict[str, controls.Widget]:
-        d = _DEFAULTS
-        return {
-            "size": controls.choice_slider(
-                "batch M", d["size"], SIZES, "data points in the minibatch"
-            ),
-            "sigma": controls.slider(
-                "weights' σ", d["sigma"], 0.05, 1.0, 0.05, "sd of each weight"
-            ),
-            "n_inputs": controls.count_slider(
-                "inputs d", d["n_inputs"], 1, MOST_INPUTS, "weights of the unit"
-            ),
-            "n_draws": controls.choice_slider(
-                "draws", d["n_draws"], (50, 100, 200, 400, 800), "gradients drawn of each kind"
-            ),
-            "seed": controls.count_slider("seed", d["seed"], 0, 99, "of the data and the draws"),
-            "parameter": controls.choices(
-                "for",
-                d["parameter"],
-                ["μ", "σ"],
-                ["mean of the first weight", "its standard deviation"],
-            ),
-            **{kind: self._estimator_toggle(kind) for kind in KINDS},
-        }
-
-    def _estimator_toggle(self, kind: str) -> controls.Widget:
-        name = _STYLES[kind][0]
-        made = controls.toggle(name, f"show the estimator: {name}")
-        made.value = _SHOWN[kind]
-        return made
+    TEXTS: ClassVar[Texts] = _TEXTS
 
     def _idle(self, values: controls.Values) -> set[str]:
         """Name the choice of μ or σ where no gradient is shown."""
         return set() if any(values[kind] for kind in KINDS) else {"parameter"}
-
-    def _make_groups(self) -> dict[str, list[controls.Widget]]:
-        resample = controls.button("resample", "next seed", self._resample)
-        return {"LAYER": [*self._controls.values(), resample]}
 
     def _make_canvas(self) -> Canvas:
         canvas = Canvas()
@@ -373,6 +187,7 @@ class LocalReparamLab(Explorer[VarianceResult]):
         rows = {kind: two_rows(kind, d, sigma, seed, n) for kind in ("shared", "local")}
         return VarianceResult(
             size=values["size"],
+            sigma=sigma,
             measured={kind: np.array([g.var(ddof=1) for g in noise[kind]]) for kind in chosen},
             theory={kind: in_theory[kind] for kind in chosen},
             draws={kind: (noise[kind][at] - noise[kind][at].mean()) / scale for kind in chosen},
@@ -393,19 +208,28 @@ class LocalReparamLab(Explorer[VarianceResult]):
         for kind, cloud in self._clouds.items():
             cloud.set_data(*result.rows[kind].T)
 
-    def _describe(self, result: VarianceResult) -> str:
+    def _readings(self, result: VarianceResult) -> dict[str, float]:
         at = SIZES.index(result.size)
-        parts = [
-            f"{_STYLES[kind][0]} {result.measured[kind][at]:.2g} (theory {theory[at]:.2g})"
-            for kind, theory in result.theory.items()
-        ]
-        ratio = ""
-        if {"shared", "local"} <= set(result.theory):
-            by_theory = result.theory["shared"][at] / result.theory["local"][at]
-            drawn = result.measured["shared"][at] / result.measured["local"][at]
-            ratio = f"; shared : local = {drawn:.1f} (theory {by_theory:.1f})"
-        r = result.correlation
-        return (
-            f"M = {result.size}: variance {', '.join(parts) or 'of no estimator'}{ratio}. "
-            f"Two rows correlate {r['shared']:.2f} with one W, {r['local']:.2f} with local noise."
-        )
+        found: dict[str, float] = {"M": result.size, "shown": len(result.theory)}
+        for kind, theory in result.theory.items():
+            found[f"{kind}_measured"] = result.measured[kind][at]
+            found[f"{kind}_theory"] = theory[at]
+        for kind, r in result.correlation.items():
+            found[f"r_{kind}"] = r
+        last = {kind: theory[-1] for kind, theory in result.theory.items()}
+        if {"shared", "local"} <= last.keys():
+            found["ratio_measured"] = found["shared_measured"] / found["local_measured"]
+            found["ratio_theory"] = found["shared_theory"] / found["local_theory"]
+            found["local_over_shared"] = last["local"] / last["shared"]
+            sure = last["shared"] * (0.05 / result.sigma) ** 2  # it goes with σ²
+            found["local_over_sure"] = last["local"] / sure
+        if {"shared", "flipout"} <= last.keys():
+            found["flipout_over_shared"] = last["flipout"] / last["shared"]
+        if {"per_example", "local"} <= last.keys():
+            found["local_over_own"] = last["local"] / last["per_example"]
+        return found
+
+    def _words(self, result: VarianceResult) -> dict[str, str]:
+        shown = ", ".join(f"{{{kind}_said}}" for kind in result.theory)
+        both = {"shared", "local"} <= result.theory.keys()
+        return {"estimators": shown or "{none}", **status.shown_if(ratio=both)}

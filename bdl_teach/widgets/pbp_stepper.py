@@ -14,40 +14,24 @@ from matplotlib.axes import Axes
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
 from bdl_teach.problems import own_points as points
-from bdl_teach.widgets._engine import background, controls, touch
+from bdl_teach.widgets._engine import background, controls, status, texts, touch
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.mission_checks import as_asked, own, untouched
-from bdl_teach.widgets._engine.missions import Condition, Mission
-from bdl_teach.widgets._engine.points import Points
-from bdl_teach.widgets._engine.question import Question
+from bdl_teach.widgets._engine.texts import Texts
 
 if TYPE_CHECKING:
     from bdl_teach.methods.pbp import replay as pbp_replay
     from bdl_teach.predictive import Predictive
 
 
+_TEXTS = texts.of("pbp_stepper")
+MOST_STEPS = _TEXTS.controls["step"].range[1]  # 40 epochs
 X_GRID = np.linspace(-1.5, 1.5, 121)[:, None]
-MOST_STEPS = 1320  # 40 epochs of 32 points and a refinement of the prior
 _WIDTH = 50  # hidden units: one program for every slider value
-_EPOCH = 33  # steps: 32 points and a refinement
 _PLAY, _PAUSE = "▶ play", "‖ pause"
 _FRAMES = 12.0  # pictures a second while playing
 _NOISE_ROOM = (15.0, 30.0, 60.0, 120.0, 240.0, 480.0)  # heights of the panel of the noise
 _INSIDE = np.abs(X_GRID[:, 0]) <= 0.5
-_TWENTY_EPOCHS = 660  # steps: 32 points and a refinement, 20 times
-_SIX = math.log10(6.0)  # α of the paper: its slider can stand there
-_DEFAULTS: controls.Values = {
-    "step": MOST_STEPS,
-    "speed": 10.0,
-    "n": 32,
-    "noise_std": 1.0,
-    "alpha": 6.0,
-    "guess": 1.0,
-    "seed": 0,
-    "sorted": False,
-    "play": False,
-}
 
 
 @dataclass(frozen=True)
@@ -83,38 +67,6 @@ class StepperResult:
         return None if self.replay.point is None else int(self.order[self.replay.point])
 
 
-def _counts_one_point_often(_state: controls.Values, result: StepperResult) -> list[Condition]:
-    """Whether one point alone has raised α by 20."""
-    alpha, n = result.replay.noise[:, 0], len(result.data.x)
-    more = alpha[-1] - alpha[0]
-    return [
-        as_asked(n == 1, "the number of points", n),
-        as_asked(more >= 20.0, "what α has gained", more),
-    ]
-
-
-def _has_unlearned_its_guess(state: controls.Values, result: StepperResult) -> list[Condition]:
-    """Whether a guess of twice y's spread has come down below 4 in 20 epochs."""
-    guess, step, noise = state["guess"], state["step"], result.replay.noise_std[-1]
-    return [
-        untouched(state, _DEFAULTS, "n", "noise_std"),
-        as_asked(math.isclose(guess, 2.0), "the guess", guess),
-        as_asked(step <= _TWENTY_EPOCHS, "the number of steps", step),
-        as_asked(noise < 4.0, "the noise sd that is learnt", noise),
-    ]
-
-
-def _widens_by_a_surprise(_state: controls.Values, result: StepperResult) -> list[Condition]:
-    """Whether the step that learned one of the learner's points has widened the band by 3 %."""
-    before, now = (p.epistemic_std[_INSIDE].mean() for p in (result.before, result.prediction))
-    said = f"the last step takes the epistemic sd among the data from {before:.3g} to {now:.3g}"
-    return [
-        own(result.data),
-        Condition(result.replay.point is not None, "the last step learns no point"),
-        Condition(bool(now > 1.03 * before), said),
-    ]
-
-
 class PBPStepper(Explorer[StepperResult]):
     """Steps taken, speed, N, noise, noise prior, seed, order: probabilistic backpropagation.
 
@@ -125,162 +77,26 @@ class PBPStepper(Explorer[StepperResult]):
         ValueError: No such control, or a value outside its range.
     """
 
-    TITLE: ClassVar[str] = "PBP, step by step"
-    ALT: ClassVar[str] = (
-        "Three plots: points of a sine, those learned so far marked, with the network's mean, its "
-        "±2 sd bands and the mean before the last step; α and β of the noise by step; the noise "
-        "that they stand for, beside the true one."
-    )
-    # claim: pbp-more-epochs-less-doubt, pbp-ten-epochs-fit-better-than-one
-    # claim: pbp-ten-epochs-are-too-sure
-    QUESTION: ClassVar[Question] = Question(
-        "From step 33 you go to step 330: every point is learned ten times instead of once. What "
-        "happens to the epistemic band among the data?",
-        (
-            "Nothing: it has seen all the points already",
-            "It shrinks, as if there were ten times the data",
-            "It widens, since the fit gets worse",
-        ),
-        1,
-        "ADF takes each visit of a point for a new point. Passing over the data again improves "
-        "the fit, but it counts the evidence again, too: the band becomes too narrow.",
-        "step",
-        target=330,
-        before=(("step", 33),),
-    )
-    MISSIONS: ClassVar[tuple[Mission, ...]] = (
-        Mission(
-            "pbp-one-point-counted-often",
-            "One single point (Shift and a click takes a point away), and PBP believes that it has "
-            "seen dozens: let α end 20 or more above the prior's.",
-            (
-                "α counts the points that were learned, about a half for each visit, and does not "
-                "ask if they are new.",
-                "Take “points N” down to 4, remove three of them (Shift and a click), and move "
-                "“steps” to 200.",
-            ),
-            _counts_one_point_often,
-            {"n": 4, "data": ((0.0,), (3.0,), points.COURSE), "step": 200},
-        ),
-        Mission(
-            "pbp-unlearn-a-guess",
-            "The first guess of the noise is twice the spread of y: guess 2.00. With N = 32 and "
-            "noise σ 1, let PBP come down to a noise sd below 4 in 20 epochs: "
-            f"{_TWENTY_EPOCHS} steps at most.",
-            (
-                "A guess is worth twice as many points as its α says. What is this one to be "
-                "worth?",
-                "Move “guess” to 2.00, “prior α” all the way down to 1.9, and “steps” to "
-                f"{_TWENTY_EPOCHS}.",
-            ),
-            _has_unlearned_its_guess,
-            {"guess": 2.0, "alpha": 10.0 ** (_SIX - 0.5), "step": _TWENTY_EPOCHS},
-        ),
-        Mission(
-            "pbp-a-surprise-widens",
-            "With your own points, find a step that makes PBP less sure: the epistemic sd among "
-            "the data grows by 3 % or more.",
-            (
-                "The bracket of (7.5) is negative for a point far outside the band and the "
-                "noise, after many points that agree.",
-                "Take “points N” to 9, drag eight of them to y = 0 and the ninth far up at x = "
-                "0.5. Press “sorted by x”, move “guess” down to 0.1 and “steps” to 9: the ninth "
-                "is learnt.",
-            ),
-            _widens_by_a_surprise,
-            {
-                "n": 9,
-                "data": (
-                    (-0.5, -0.4, -0.3, -0.2, -0.1, 0.0, 0.1, 0.2, 0.5),
-                    (*(0.0,) * 8, 15.0),
-                    points.COURSE,
-                ),
-                "sorted": True,
-                "guess": 0.1,
-                "step": 9,
-            },
-        ),
-    )
-    PRESETS: ClassVar[controls.Presets] = {
-        "before any data": ("Step 0: the prior, wide everywhere", {**_DEFAULTS, "step": 0}),
-        # claim: one-point-pulls-the-mean, one-point-hardly-moves-the-band
-        "one point": (
-            "One point pulls the mean; the band moves by a few per cent at most",
-            {**_DEFAULTS, "step": 1},
-        ),
-        "one epoch": ("Each point once, then the prior refined", {**_DEFAULTS, "step": _EPOCH}),
-        # claim: forty-epochs-find-the-sine, forty-epochs-thin-the-band
-        "40 epochs": (
-            "The paper's 40 epochs: the sine is there, and the band is thin",
-            dict(_DEFAULTS),
-        ),
-        "left to right": (
-            "Points in order of x: the right half has not been seen yet",
-            {**_DEFAULTS, "step": 16, "sorted": True},
-        ),
-        # claim: a-confident-guess-is-not-unlearned
-        "sure of a wrong noise": (
-            "α = 75.5 says that the noise is twice y's spread: 40 epochs do not unlearn it",
-            {**_DEFAULTS, "alpha": 10.0 ** (_SIX + 1.1), "guess": 2.0, "step": MOST_STEPS},
-        ),
-        # claim: alpha-counts-points-not-noise
-        "loud noise": (
-            "σ = 3: α counts points all the same",
-            {**_DEFAULTS, "step": _EPOCH, "noise_std": 3.0},
-        ),
-        # claim: pbp-is-no-wider-between-few-points
-        "few points": (
-            "Eight points, 40 epochs: the band is no wider between the points than at them",
-            {**_DEFAULTS, "n": 8, "step": 360},
-        ),
-    }
+    TEXTS: ClassVar[Texts] = _TEXTS
 
     def _make_controls(self) -> dict[str, controls.Widget]:
-        d = _DEFAULTS
-        made = {
-            "step": controls.count_slider(
-                "steps", d["step"], 0, MOST_STEPS, "n points and one refinement an epoch"
-            ),
-            "speed": controls.log_slider(
-                "speed", d["speed"], 0, 2, ".0f", "steps a second of play", step=0.2
-            ),
-            "n": controls.count_slider("points N", d["n"], 4, 32, "points on [−½, ½]"),
-            "noise_std": controls.slider(
-                "noise σ", d["noise_std"], 0.1, 5.0, 0.1, "sd of the noise in the data"
-            ),
-            "alpha": controls.log_slider(
-                "prior α", d["alpha"], _SIX - 0.5, _SIX + 1.2, ".1f", "how sure the first guess is"
-            ),
-            "guess": controls.slider(
-                "guess", d["guess"], 0.1, 2.0, 0.05, "first guess of the noise's sd, in y's"
-            ),
-            "seed": controls.count_slider("seed", d["seed"], 0, 99, "of data, start and orders"),
-            "data": Points(),
-            "sorted": controls.toggle("sorted by x", "learn the points in order of x"),
-            "play": controls.toggle(_PLAY, "take steps, from 0 after the last"),
-        }
+        self._stop = threading.Event()
+        self._trail: tuple[Any, pbp_replay.Trail] | None = None
+        made = super()._make_controls()
         made["play"].add_class("bdl-play")
         made["play"].observe(self._on_play, names="value")
         return made
 
+    def _buttons(self) -> dict[str, Callable[[], object]]:
+        return {
+            "back": lambda: self._move(-1),
+            "forward": lambda: self._move(+1),
+            "epoch": self._next_epoch,
+        }
+
     def _idle(self, values: controls.Values) -> set[str]:
         """Name the order of the points where none has been learned."""
         return set() if values["step"] else {"sorted"}
-
-    def _make_groups(self) -> dict[str, list[controls.Widget]]:
-        self._stop = threading.Event()
-        self._trail: tuple[Any, pbp_replay.Trail] | None = None
-        c = self._controls
-        moves = [
-            controls.button("◀ back", "undo the last step", lambda: self._move(-1)),
-            controls.button("step ▶", "one step more", lambda: self._move(+1)),
-            controls.button("epoch ▶▶", "to the end of this epoch", self._next_epoch),
-        ]
-        return {
-            "STEPS": [c["play"], *moves, c["step"], c["speed"]],
-            "NOISE": [c["alpha"], c["guess"], self._draw_button()],
-            "DATA": [c["n"], c["noise_std"], c["seed"], c["sorted"], *self._hand_buttons()],
-        }
 
     def _make_canvas(self) -> Canvas:
         canvas = Canvas()
@@ -364,24 +180,6 @@ class PBPStepper(Explorer[StepperResult]):
             self._canvas.redraw_background()
         self._speed.set_text(f"play takes {result.speed:.0f} steps a second")
 
-    def _describe(self, result: StepperResult) -> str:
-        replay, sd, data = result.replay, result.prediction.epistemic_std, result.data
-        n_steps = len(replay.noise) - 1
-        learned = "the prior" if not n_steps else "prior refined"
-        if result.last is not None:
-            place = result.data.x[result.last, 0]
-            of_course = points.units_of(data) == points.COURSE
-            shown = f"{place:.2f}" if of_course else points.at(data, place)
-            learned = f"learned {points.x_name(data)} = {shown}"
-        true = _true_noise(result.data)
-        beside = "" if math.isnan(true) else f" (true {true:.2f})"
-        return (
-            f"Step {n_steps}, epoch {replay.epoch + 1}: {learned}; α {replay.noise[-1, 0]:.1f}, "
-            f"β {replay.noise[-1, 1]:.2f}, noise sd {points.sd(data, replay.noise_std[-1], 2)}"
-            f"{beside}; epistemic sd {points.sd(data, sd[_INSIDE].mean())} among the data, "
-            f"{points.sd(data, sd[[0, -1]].mean())} at {points.ends(data)}."
-        )
-
     def _undoable(self) -> controls.Values:
         """Where undo leads nothing plays: it would leave that state at once."""
         return {**super()._undoable(), "play": False}
@@ -427,6 +225,37 @@ class PBPStepper(Explorer[StepperResult]):
         """Stop playing, stop the worker and take the widgets away."""
         self._stop.set()
         super().close()
+
+    def _readings(self, result: StepperResult) -> dict[str, float]:
+        replay, sd = result.replay, result.prediction.epistemic_std
+        alpha, before = replay.noise[:, 0], result.before.epistemic_std[_INSIDE].mean()
+        place = math.nan if result.last is None else result.data.x[result.last, 0]
+        return {
+            "step": len(replay.noise) - 1,
+            "epoch": replay.epoch + 1,
+            "learns": float(replay.point is not None),
+            "x": place,
+            "alpha": alpha[-1],
+            "alpha_gain": alpha[-1] - alpha[0],
+            "beta": replay.noise[-1, 1],
+            "noise": replay.noise_std[-1],
+            "true": _true_noise(result.data),
+            "sd_data": sd[_INSIDE].mean(),
+            "sd_before": before,
+            "widening": sd[_INSIDE].mean() / before,
+            "sd_ends": sd[[0, -1]].mean(),
+        }
+
+    def _words(self, result: StepperResult) -> dict[str, str]:
+        of_course = points.units_of(result.data) == points.COURSE
+        learned = "{prior}" if len(result.replay.noise) == 1 else "{refined}"
+        if result.last is not None:
+            learned = "{point}" if of_course else "{point_of_table}"
+        return {
+            "learned": learned,
+            "x_name": status.plain(points.x_name(result.data)),
+            **status.shown_if(beside=of_course),
+        }
 
 
 def _order(data: datasets.Regression1D, by_x: bool) -> Array:

@@ -138,7 +138,7 @@ def test_installed_package_says_what_it_lacks(site: Path, here: Path, command: s
     assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (1, "", 1)
     of_checkout = f"no `{command}`: it comes with a checkout" in ran.stderr
     assert of_checkout == (command in ("test", "bench"))
-    assert of_checkout or '-m pip install "tensorflow==2.21.*"' in ran.stderr
+    assert of_checkout or '-m pip install "tensorflow<' in ran.stderr
     assert list(here.iterdir()) == []
 
 
@@ -146,4 +146,4 @@ def test_installed_package_alone_has_a_doctor(site: Path, here: Path) -> None:
     ran = run(site, here, "doctor", "--json", alone=True)
     report = json.loads(ran.stdout)["findings"]
     assert (ran.returncode, report["Python"]["ok"], report["TensorFlow"]["ok"]) == (1, True, False)
-    assert '-m pip install "tensorflow==2.21.*"' in report["packages"]["text"]
+    assert '-m pip install "tensorflow<' in report["packages"]["text"]

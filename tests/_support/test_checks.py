@@ -28,6 +28,7 @@ from bdl_teach.methods import (
     exact,
     local_reparam,
     mc_dropout,
+    mcmc,
     point,
 )
 from bdl_teach.methods._mean_field import Problem
@@ -42,7 +43,9 @@ ENSEMBLE_FIT = ensemble.Fit(
 )
 DROPOUT_FIT = mc_dropout.Fit(np.zeros(3), 0.5, MLP(2, ()), 1.0, {}, mc_dropout.Capacity(6, (), 1))
 LINEAR = exact.LinearPosterior(np.zeros(2), np.eye(2), 0.0, 1.0)
-NUTS_FIT = exact.NutsFit(np.zeros((2, 5, 3)), MLP(2, ()), 1.0, np.ones(1), np.ones(1), 0.0)
+NUTS_FIT = mcmc.Fit(
+    *(np.zeros((2, 5, 3)), np.zeros((2, 5)), np.zeros((2, 5)), MLP(2, ()), 1.0, np.zeros((6, 2)))
+)
 PROBLEM = Problem(np.zeros((6, 2)), Y, Gaussian(), 1.0, 0)
 BBB_FIT = bbb.Fit(np.zeros(3), np.ones(3), MLP(2, ()), 1.0, {}, bbb.Capacity(6, (), 1), PROBLEM)
 EB_FIT = empirical_bayes.Fit(
@@ -80,7 +83,7 @@ def spoiled(draw, values=X):
 BATCH = {"mu": [0.5, 1.0], "sigma": [0.3, 0.2], "x": np.ones((3, 2)), "y": np.zeros(3)}
 
 
-COUNTS = "steps epochs n_samples n_members n_warmup n_thin"
+COUNTS = "steps epochs n_samples n_members n_warmup n_leapfrog n_thin"
 CHOICES = "kl_scheme estimator tie structure scale sampler sites"
 WRONG = {  # for whatever method takes it
     "x": st.one_of(NO_INPUTS, spoiled(X)),
@@ -100,7 +103,8 @@ WRONG = {  # for whatever method takes it
     "n_chains": st.one_of(NO_COUNT, st.just(1)),
 }
 WRONG_FOR = {
-    "exact.nuts": {"n_samples": st.one_of(NO_COUNT, st.integers(1, 3))},
+    "mcmc.hmc": {"n_samples": st.one_of(NO_COUNT, st.integers(1, 3))},
+    "mcmc.nuts": {"n_samples": st.one_of(NO_COUNT, st.integers(1, 3))},
     "low_rank.swag": {
         "n_batches": st.one_of(
             NO_COUNT.filter(lambda n: n is not None), st.integers(min_value=len(X) + 1)

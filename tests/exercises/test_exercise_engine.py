@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from bdl_teach import exercises, widgets
-from bdl_teach.exercises import _record as record
+from bdl_teach import progress as record
 from bdl_teach.exercises._engine import Choice, Exercise, Session, close, mistakes, read
-from bdl_teach.exercises._record import VARIABLE, Progress, place
+from bdl_teach.progress import VARIABLE, Progress, place
 from bdl_teach.widgets._engine.missions import Mission
 
 SQUARE = Exercise(

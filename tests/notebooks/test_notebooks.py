@@ -12,6 +12,8 @@ from typing import Any
 import jupytext
 import nbformat
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
 
 from bdl_teach import datasets
 from bdl_teach._support.views import VIEW
@@ -124,6 +126,25 @@ def test_prose_is_written_with_the_outputs_that_the_code_has_given(
     with pytest.raises(SystemExit, match="Its code has changed, too"):
         refresh.main(["--prose", "--only", "a"])
     assert read(tmp_path / "a.ipynb").cells[1].source == "print(1)"
+
+
+def test_with_a_repository_chapters_link_to_it_and_install_only_what_is_missing(
+    refresh: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(refresh, "REPOSITORY", "https://github.com/me/course")
+    install, title, *_ = refresh.with_launch(jupytext.read(TEXTS[2]), TEXTS[2].stem).cells
+    for link in ("gh/me/course/main?urlpath=lab/tree/notebooks/03_", "github/me/course/blob/main/"):
+        assert link in title.source
+    config = Config()
+    config.HistoryManager.enabled = False
+    shell, asked = InteractiveShell(config=config), []
+    shell.register_magic_function(asked.append, magic_name="pip")
+    shell.run_cell(install.source).raise_error()
+    assert asked == []
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: name == "tensorflow")
+    monkeypatch.setattr("importlib.metadata.version", lambda _: "2.21.3")
+    shell.run_cell(install.source).raise_error()
+    assert asked == ["install --quiet git+https://github.com/me/course tensorflow==2.21.3"]
 
 
 def test_normalising_strips_what_differs_from_run_to_run(refresh: ModuleType) -> None:

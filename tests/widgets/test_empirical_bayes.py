@@ -17,8 +17,8 @@ from artists import (
 
 from bdl_teach import densities
 from bdl_teach.widgets import EmpiricalBayesExplorer
-from bdl_teach.widgets.empirical_bayes import _DEFAULTS as HOME
 
+HOME = EmpiricalBayesExplorer.DEFAULTS
 MOVES: dict[str, Any] = {
     "prior_std": 10**0.5,
     "noise_std": 2.0,

@@ -20,8 +20,8 @@ from scipy.stats import multivariate_normal
 from bdl_teach import datasets, features
 from bdl_teach.predictive import Predictive
 from bdl_teach.widgets import LinearRegressionExplorer, linear
-from bdl_teach.widgets.linear import _DEFAULTS as HOME
 
+HOME = LinearRegressionExplorer.DEFAULTS
 MOVES: dict[str, Any] = {
     "n": 5,
     "prior_std": 10**0.5,

@@ -10,9 +10,9 @@ import pytest
 from artists import artist, assert_says, line, panel
 
 from bdl_teach.widgets import LocalReparamLab, local_reparam_lab
-from bdl_teach.widgets.local_reparam_lab import _DEFAULTS as HOME
 from bdl_teach.widgets.local_reparam_lab import KINDS, SIZES
 
+HOME = LocalReparamLab.DEFAULTS
 MOVES: dict[str, Any] = {
     "size": 4,
     "sigma": 0.6,

@@ -1,15 +1,12 @@
 """Missions: what an explorer asks for can be done as its hint says, and is not done by itself.
 
-Nothing is drawn: the explorers are made without their workers. A mission at NUTS is checked with a
-prediction that is made up.
+Nothing is drawn: the explorers are made without their workers.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import ipywidgets
@@ -17,13 +14,12 @@ import numpy as np
 import pytest
 
 from bdl_teach import widgets
-from bdl_teach.problems import Problem, truth_search
 from bdl_teach.widgets._engine import background, controls
 from bdl_teach.widgets._engine.controls import Values
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.missions import SEEDS, Mission
+from bdl_teach.widgets._engine.missions import SEEDS, Mission, Need
+from tests.widgets.near_misses import MISSES
 
-X_GRID = np.linspace(-1.5, 1.5, 121)[:, None]
 WITH_MISSIONS = [name for name in widgets.__all__ if getattr(widgets, name).MISSIONS]
 
 
@@ -114,19 +110,43 @@ def test_a_mission_is_done_by_its_second_hint_and_not_at_the_start(
             assert not holds(idle, mission, without), f"{mission.id} needs no points"
 
 
-@pytest.mark.parametrize(("off", "done"), [(0.5, True), (4.0, False)])
-def test_the_prior_is_mended_when_nuts_comes_near_the_sine(off: float, done: bool) -> None:
-    mission = next(m for m in widgets.TruthExplorer.MISSIONS if m.way.get("nuts"))
-    x = truth_search.X_GRID[:, 0]
-    problem = Problem(own=mission.way["data"], scales=(mission.way["prior_std"],))
-    assert len(problem.data.x) == 35
-    regions = problem.regions(x)
-    band = SimpleNamespace(mean=truth_search.TRUTH - off, epistemic_std=np.full(len(x), 0.1))
-    bare = truth_search.TruthResult(
-        problem, regions, *[SimpleNamespace(prediction=band, tried=0)] * 3
-    )  # type: ignore[arg-type]
-    result = truth_search.beside_nuts(bare, band, "")  # type: ignore[arg-type]
-    state = {"gap": 0.3, "prior_std": 1.0, "noise_std": 1.0, **mission.way}
-    assert (not mission.missing(state, result)) is done
-    assert mission.missing({**state, "prior_std": 3.0}, result)
-    assert mission.missing(state, replace(result, prior_miss=None))  # before NUTS has come
+def test_a_near_miss_is_none(idle: Explorer[Any]) -> None:
+    """That the way itself is none, the test above says."""
+    missions = {mission.id: mission for mission in missions_of(idle)}
+    for name, misses in MISSES.get(type(idle).__name__, {}).items():
+        mission = missions[name]
+        for what, changed in misses.items():
+            state = {**taken(idle, {}), **idle._whole({}), **mission.way, **changed, "seed": 0}
+            assert idle._missing(mission, state, idle._compute(state)), f"{name}: {what}"
+
+
+STEP = 1e-3  # of a figure
+INSIDE = {"<": -STEP, "<=": 0.0, ">": STEP, ">=": 0.0, "==": 0.0}
+BESIDE = {"<": 0.0, "<=": STEP, ">": 0.0, ">=": -STEP, "==": -STEP}
+
+
+def near(need: Need, by: dict[str, float]) -> Any:
+    """A figure as it is asked for, or just beside that; of words others."""
+    if isinstance(need.value, bool | str):
+        return need.value if (by is INSIDE) is (need.comparison == "==") else "another"
+    return need.value + by[need.comparison] * (abs(need.value) or 1.0)
+
+
+def test_each_thing_that_a_mission_asks_for_alone_keeps_it_from_being_done(
+    idle: Explorer[Any],
+) -> None:
+    """And is read off a result, or a control."""
+    for mission in missions_of(idle):
+        state = {**taken(idle, mission.way), **mission.leave}
+        readings = {need.name: near(need, INSIDE) for need in mission.needs}
+        if not mission.way.get("nuts") and not isinstance(idle, widgets.VAEExplorer):
+            found = idle._readings_of(idle._compute(taken(idle, mission.way)))
+            assert {need.name for need in mission.needs} <= {*state, *found}, mission.id
+            readings = {**found, **readings}
+        assert mission.missing(state, readings) == [], mission.id
+        for need in mission.needs:
+            lacks = mission.missing(state, {**readings, need.name: near(need, BESIDE)})
+            assert len(lacks) == 1, (mission.id, need)
+        for name in mission.leave:
+            (said,) = mission.missing({**state, name: "elsewhere"}, readings)
+            assert name == "data" or f"{{{name}}}" in said

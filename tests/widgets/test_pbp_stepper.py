@@ -14,9 +14,9 @@ from waiting import until
 from bdl_teach import datasets
 from bdl_teach.methods import pbp
 from bdl_teach.problems import own_points as points
-from bdl_teach.widgets.pbp_stepper import _DEFAULTS as HOME
 from bdl_teach.widgets.pbp_stepper import MOST_STEPS, PBPStepper
 
+HOME = PBPStepper.DEFAULTS
 MOVES: dict[str, Any] = {
     "step": 40,
     "n": 20,

@@ -17,8 +17,8 @@ from bdl_teach import calibration, datasets, metrics
 from bdl_teach.methods import image_classifier
 from bdl_teach.problems import strange_pictures as fits
 from bdl_teach.widgets import PicturesExplorer
-from bdl_teach.widgets.pictures.explorer import _DEFAULTS as START
 
+START = PicturesExplorer.DEFAULTS
 PRESETS = {name: values for name, (_, values) in PicturesExplorer.PRESETS.items()}
 
 

@@ -36,8 +36,8 @@ from bdl_teach.problems import Problem, truth_search
 from bdl_teach.problems.truth_search import TruthResult
 from bdl_teach.widgets import TruthExplorer
 from bdl_teach.widgets._engine.nuts import GoldStandard, Run
-from bdl_teach.widgets.truth.explorer import _DEFAULTS as START
 
+START = TruthExplorer.DEFAULTS
 X = np.linspace(-0.7, 0.7, 71)
 SINE = 10 * np.sin(2 * np.pi * X)
 IN_GAP = np.abs(X - 0.25) < 0.15 - 1e-9

@@ -16,9 +16,9 @@ from bdl_teach.methods import vae
 from bdl_teach.widgets import VAEExplorer
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets.vae import trainer as vae_trainer
-from bdl_teach.widgets.vae.explorer import _DEFAULTS as HOME
 from bdl_teach.widgets.vae.trainer import Trainer
 
+HOME = VAEExplorer.DEFAULTS
 SETTINGS = (
     {"z1": -0.7, "z2": 1.2},
     {"kind": "plain autoencoder", "z1": 2.0},

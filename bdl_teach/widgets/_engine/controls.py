@@ -70,8 +70,10 @@ class Control:
         if self.kind != "powers":
             return given
         low, _, step = self._powers()
-        place = 10.0 ** round(low + round((math.log10(given) - low) / step) * step, 12)
-        return float(given) if math.isclose(given, place, rel_tol=1e-9) else place
+        power = low + round((math.log10(given) - low) / step) * step
+        if math.isclose(power, round(power, 3), abs_tol=1e-12):
+            power = round(power, 3)  # 0.9, and not 0.9000000000000004
+        return float(given) if math.isclose(given, 10.0**power, rel_tol=1e-9) else 10.0**power
 
     def _powers(self) -> tuple[float, float, float]:
         low, high, *step = self.range

@@ -15,7 +15,7 @@ import numpy as np
 from bdl_teach import datasets
 from bdl_teach._support.checks import Array
 from bdl_teach.problems import own_points as points
-from bdl_teach.widgets._engine import controls, touch
+from bdl_teach.widgets._engine import controls, status, touch
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas
 from bdl_teach.widgets._engine.controls import Values, Widget
 from bdl_teach.widgets._engine.history import History
@@ -106,7 +106,7 @@ class Touched:
         return {
             "units": points.stretched(data),
             "points": points.count(data).replace(str(len(data.x)), "{n}", 1),
-            "ends": points.ends(data),
+            "ends": status.plain(points.ends(data)),
         }
 
     def _readings_on_points(self, result: Any) -> dict[str, float]:

@@ -152,13 +152,15 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     _DRAWN_BY: ClassVar[tuple[str, ...]] = ("n", "gap")  # moved, they draw points anew
     _newest: ClassVar[dict[type, Explorer[Any]]] = {}
 
-    def __init_subclass__(cls) -> None:
-        """Refuse a subclass that leaves out what it must define.
+    def __init_subclass__(cls, *, abstract: bool = False) -> None:
+        """Refuse a subclass that leaves out what it must define, unless it says that it does.
 
         Raises:
             TypeError: It does; the message says what is missing.
         """
         super().__init_subclass__()
+        if abstract:
+            return
         if (texts := vars(cls).get("TEXTS")) is not None:
             cls._take_texts(texts)
         left_out = [name for name in ("ALT", "TITLE") if not hasattr(cls, name)]

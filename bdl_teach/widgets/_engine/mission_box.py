@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ipywidgets
 
+from bdl_teach import progress
 from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.controls import Values
 from bdl_teach.widgets._engine.missions import Mission, NotThere
-
-if TYPE_CHECKING:
-    from bdl_teach.exercises._record import Progress
 
 _DONE = "✓"
 _NOT_YET = "Not yet"
@@ -93,10 +91,10 @@ class MissionBox:
 
     def done(self) -> tuple[str, ...]:
         """The ids of those that the learner has done, here or in an earlier session."""
-        from bdl_teach.exercises._record import SOLVED
-
-        marks = _progress().marks()
-        return tuple(mission.id for mission in self._missions if marks.get(mission.id) == SOLVED)
+        marks = progress.own().marks()
+        return tuple(
+            mission.id for mission in self._missions if marks.get(mission.id) == progress.SOLVED
+        )
 
     def judge(
         self,
@@ -157,10 +155,8 @@ class MissionBox:
 
     def _record(self, mission: Mission) -> None:
         """Count it, once."""
-        from bdl_teach.exercises._record import SOLVED
-
         if mission.id not in self._done:
-            _progress().add(mission.id, SOLVED)
+            progress.own().add(mission.id, progress.SOLVED)
             self._mark([*self._done, mission.id])
 
     def _mark(self, done: Iterable[str]) -> None:
@@ -211,12 +207,6 @@ class MissionBox:
     def _say(self, mission: Mission, verdict: str) -> None:
         if self.chosen is mission:
             self._verdict.value = f"<b>{html.escape(verdict)}</b>"
-
-
-def _progress() -> Progress:
-    from bdl_teach.exercises import _record  # its package trains: not before it is needed
-
-    return _record.own()
 
 
 def _not_yet(missing: Sequence[str]) -> str:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from bdl_teach import datasets
 from bdl_teach._support.checks import Array
 from bdl_teach.problems import own_points as points
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress lin
     from bdl_teach.elbo import FreeEnergy
 
 Readings = Mapping[str, float]
+_AMONG = 0.5  # |x| up to which the drawn points lie
 
 
 class Figure(NamedTuple):
@@ -128,6 +130,16 @@ class Said:
         return text
 
 
+def shown_if(**shown: bool) -> dict[str, str]:
+    """Leave out those templates of a status line that are not to be shown."""
+    return {name: "" for name, is_shown in shown.items() if not is_shown}
+
+
+def plain(text: str) -> str:
+    """Words that are no template, whatever stands in them: names of a learner's columns."""
+    return text.replace("{", "{{").replace("}", "}}")
+
+
 _PER_CENT = re.compile(r"^ ?%")
 
 
@@ -167,3 +179,10 @@ def ratio(one: float, other: float) -> float:
 def at(x_grid: Array, curve: Array, x: float) -> float:
     """A curve ``[m]`` on the grid ``[m, 1]`` at the place of it that is nearest to ``x``."""
     return float(curve[np.abs(x_grid[:, 0] - x).argmin()])
+
+
+def off_the_sine(x_grid: Array, mean: Array, mask: Array | None = None) -> float:
+    """Root mean square distance of the mean to the sine, where the drawn points lie or ``mask``."""
+    where = np.abs(x_grid[:, 0]) <= _AMONG if mask is None else mask
+    off = mean - datasets.sinusoid().truth(x_grid)[:, 0]
+    return float(np.sqrt((off[where] ** 2).mean())) if where.any() else math.nan

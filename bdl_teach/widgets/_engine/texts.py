@@ -45,7 +45,7 @@ from typing import Any
 
 import numpy as np
 
-from bdl_teach import datasets
+from bdl_teach.problems import Problem
 from bdl_teach.problems import own_points as points
 from bdl_teach.widgets._engine.controls import Control, Presets, Values
 from bdl_teach.widgets._engine.missions import Mission, Need
@@ -173,9 +173,6 @@ def _need(words: Mapping[str, str], name: str, comparison: str, value: Any, *sai
 
 def _with_more(start: Values, more: list[tuple[float, float]]) -> points.Value:
     """The points that are drawn at the start, and more, as a hand would leave them."""
-    gap, width = None, start.get("gap", 0.0)
-    if width:
-        gap = 0.25 - width / 2, 0.25 + width / 2
-    data = datasets.sinusoid(start.get("n", 32), start.get("noise_std", 1.0), gap=gap)
+    data = Problem.of({"n": 32, "noise_std": 1.0, "seed": 0} | start).data
     x, y = np.append(data.x[:, 0], [p[0] for p in more]), np.append(data.y, [p[1] for p in more])
     return points.from_course(x.round(3), y.round(2))

@@ -13,12 +13,10 @@ from matplotlib.text import Text
 from bdl_teach import plots
 from bdl_teach._support.checks import Array
 from bdl_teach.problems import strange_pictures as fits
-from bdl_teach.widgets._engine import controls
+from bdl_teach.widgets._engine import controls, texts
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.mission_checks import as_asked
-from bdl_teach.widgets._engine.missions import Condition, Mission
-from bdl_teach.widgets._engine.question import Question
+from bdl_teach.widgets._engine.texts import Texts
 
 if TYPE_CHECKING:  # it loads TensorFlow, which is left to the worker
     from bdl_teach import calibration
@@ -30,7 +28,6 @@ _BINS = 5  # of confidence, for 200 pictures
 _SIDE = 9  # pixels from picture to picture
 _COLOURS = {"ordinary": plots.ORANGE, "ensemble": plots.BLUE, "BBB": plots.RED}
 _MARKS = {"ordinary": "s", "ensemble": "o", "BBB": "D"}
-_DEFAULTS: controls.Values = {"temperature": 1.0, "answered": 1.0, "seed": 0, "kind": "ordinary"}
 
 
 @dataclass(frozen=True)
@@ -84,32 +81,6 @@ class PicturesResult:
         return self.kinds[self.kind]
 
 
-def _is_too_humble(_state: controls.Values, result: PicturesResult) -> list[Condition]:
-    right = result.said.scores["accuracy"]
-    below = right - result.said.known.max(axis=1).mean()
-    return [
-        Condition(result.kind == "ensemble", "the network shown is no ensemble"),
-        as_asked(right > 0.9, "the accuracy", right),
-        as_asked(below > 0.3, "how far its confidence lies below its accuracy", below),
-    ]
-
-
-def _answers_without_error(_state: controls.Values, result: PicturesResult) -> list[Condition]:
-    return [
-        Condition(result.kind == "BBB", "the network shown is not Bayes by Backprop"),
-        as_asked(result.answered >= 0.6, "the share of known pictures answered", result.answered),
-        as_asked(result.risk <= 0.015, "the share of its answers that err", result.risk),
-    ]
-
-
-def _lets_few_strangers_in(_state: controls.Values, result: PicturesResult) -> list[Condition]:
-    known, strange = result.answered, result.strangers
-    return [
-        as_asked(known >= 0.5, "the share of known pictures answered", known),
-        as_asked(strange < 0.1, "the share of strange ones answered", strange),
-    ]
-
-
 class PicturesExplorer(Explorer[PicturesResult]):
     """Three kinds of network look at known and strange digits; a temperature, a share answered.
 
@@ -120,113 +91,7 @@ class PicturesExplorer(Explorer[PicturesResult]):
         ValueError: No such control, or a value outside its range.
     """
 
-    TITLE: ClassVar[str] = "Pictures that the network has never seen"
-    ALT: ClassVar[str] = (
-        "Four plots: four known and four strange digits; the class probabilities of each; how "
-        "often answers are right against how sure they are, for three kinds of network; the share "
-        "of wrong answers against the share of pictures answered."
-    )
-    WORK: ClassVar[str] = "scored"
-    PRESETS: ClassVar[controls.Presets] = {
-        "one network": (
-            "Of the digits on the right it knows none; each gets its classes all the same",
-            dict(_DEFAULTS),
-        ),
-        "five networks": (
-            "An ensemble, on this one split: read its AUROC by entropy and by information below",
-            {**_DEFAULTS, "kind": "ensemble"},
-        ),
-        "Bayes by Backprop": (
-            "Thirty draws of one posterior, on this one split: read their AUROC below",
-            {**_DEFAULTS, "kind": "BBB"},
-        ),
-        # claim: a-hot-network-is-too-humble
-        "too humble": (
-            "T = 5: not one answer changes, but they are right far more often than they say",
-            {**_DEFAULTS, "temperature": 10**0.7},
-        ),
-        # claim: a-cold-network-is-sure-of-strangers
-        "too sure": (
-            "T = 0.2: the columns go black and white, those of the strangers too",
-            {**_DEFAULTS, "temperature": 10**-0.7},
-        ),
-        "only the surest": (
-            "Seven tenths are answered: read the risk where the dashed line stands",
-            {**_DEFAULTS, "answered": 0.7},
-        ),
-    }
-    QUESTION: ClassVar[Question] = Question(
-        "Take the temperature from 1 to 3.2: all class probabilities move together. What becomes "
-        "of the accuracy?",
-        ("It falls", "It stays", "It rises"),
-        1,
-        "Dividing all logarithms by one number keeps their order: the largest stays the largest.",
-        "temperature",
-        target=10**0.5,
-    )
-    MISSIONS: ClassVar[tuple[Mission, ...]] = (
-        Mission(
-            "pictures-too-humble",
-            "Make the ensemble far too humble: on average its confidence is to lie 0.3 below its "
-            "accuracy, and the accuracy is to stay above nine tenths.",
-            (
-                "What moves all class probabilities and no answer?",
-                "Set “networks” to ensemble and “temperature” to 5.01.",
-            ),
-            _is_too_humble,
-            {"kind": "ensemble", "temperature": 10**0.7},
-        ),
-        Mission(
-            "pictures-hardly-an-error",
-            "Let Bayes by Backprop answer three fifths of the known pictures or more, and err in "
-            "no more than 1.5 % of its answers.",
-            (
-                "Its errors are not spread evenly over its confidence: look at the lower right.",
-                "Set “networks” to BBB and “answered” to 0.65.",
-            ),
-            _answers_without_error,
-            {"kind": "BBB", "answered": 0.65},
-        ),
-        Mission(
-            "pictures-few-strangers-in",
-            "Answer half of the known pictures or more, and fewer than a tenth of the strange "
-            "ones.",
-            (
-                "Who is asked to be sure says less of strangers, too. Which networks disagree "
-                "about them?",
-                "Set “networks” to ensemble and “answered” to 0.50.",
-            ),
-            _lets_few_strangers_in,
-            {"kind": "ensemble", "answered": 0.5},
-        ),
-    )
-
-    def _make_controls(self) -> dict[str, controls.Widget]:
-        d = _DEFAULTS
-        return {
-            "temperature": controls.log_slider(
-                "temperature", d["temperature"], -1, 1, ".2f", "logarithms are divided by it"
-            ),
-            "answered": controls.slider(
-                "answered", d["answered"], 0.05, 1.0, 0.05, "share of known pictures, surest first"
-            ),
-            "seed": controls.count_slider(
-                "pictures", d["seed"], 0, 99, "which of those left out of training are counted"
-            ),
-            "kind": controls.choices(
-                "networks",
-                d["kind"],
-                list(fits.KINDS),
-                ["one", "five from five starts", "thirty drawn from one posterior"],
-            ),
-        }
-
-    def _make_groups(self) -> dict[str, list[controls.Widget]]:
-        c = self._controls
-        return {
-            "NETWORKS": [c["kind"], c["temperature"]],
-            "PICTURES": [c["answered"], c["seed"]],
-        }
+    TEXTS: ClassVar[Texts] = texts.of("pictures")
 
     def _make_canvas(self) -> Canvas:
         canvas = Canvas()
@@ -322,14 +187,22 @@ class PicturesExplorer(Explorer[PicturesResult]):
                 line.set_alpha(1.0 if chosen else 0.35)
         self._limit.set_data([result.answered] * 2, [0, 0.12])
 
-    def _describe(self, result: PicturesResult) -> str:
-        s = result.said.scores
-        return (
-            f"{result.kind}: {s['accuracy']:.1%} right, log loss {s['nll']:.3f} nats, calibration "
-            f"error {s['ece']:.3f}; strange against known: AUROC {result.entropy:.3f} by entropy, "
-            f"{result.information:.3f} by information. Answered: {result.answered:.0%} of the "
-            f"known, {result.risk:.1%} of them wrong, and {result.strangers:.0%} of the strange."
-        )
+    def _readings(self, result: PicturesResult) -> dict[str, float]:
+        scores = result.said.scores
+        return {
+            "accuracy": scores["accuracy"],
+            "nll": scores["nll"],
+            "ece": scores["ece"],
+            "humility": scores["accuracy"] - result.said.known.max(axis=1).mean(),
+            "entropy": result.entropy,
+            "information": result.information,
+            "answered": result.answered,
+            "risk": result.risk,
+            "strangers": result.strangers,
+        }
+
+    def _words(self, result: PicturesResult) -> dict[str, str]:
+        return {"kind": result.kind}
 
 
 def _at(temperature: float, known: Array, strange: Array, labels: Array) -> Kind:

@@ -12,17 +12,15 @@ from matplotlib.image import AxesImage
 
 from bdl_teach import plots
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import controls, touch
+from bdl_teach.widgets._engine import controls, texts, touch
 from bdl_teach.widgets._engine.arrival import Arrival
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.mission_checks import as_asked
-from bdl_teach.widgets._engine.missions import Condition, Mission
-from bdl_teach.widgets._engine.question import Question
+from bdl_teach.widgets._engine.texts import Texts
 from bdl_teach.widgets.vae.trainer import N_TRAIN, RATES, STEPS, Order, Trained, Trainer, pictures
 
-REACH = 3.5  # of the sliders and the map
-_OFF = "how far the picture is from the mean of all digits (root mean square)"
+_TEXTS = texts.of("vae")
+REACH = _TEXTS.controls["z1"].range[1]  # of the sliders and the map
 _ROWS = 5  # of the generated pictures
 _PER_CLASS = 40  # digits on the map
 _VAE, _PLAIN = "VAE", "plain autoencoder"
@@ -31,7 +29,6 @@ _COLOURS = (
     plots.BLUE, plots.RED, plots.GREEN, plots.PURPLE, plots.BLACK,
     plots.ORANGE, plots.SKY, plots.GREY, plots.RED, plots.BLUE,
 )  # fmt: skip
-_DEFAULTS: controls.Values = {"z1": 0.0, "z2": 0.0, "beta": 1.0, "seed": 0, "kind": _VAE}
 
 
 @dataclass(frozen=True)
@@ -66,8 +63,8 @@ class VAEResult:
 
     @property
     def name(self) -> str:
-        """What is asked for, in words."""
-        return f"VAE, β = {self.order.beta:.3g}" if self.order.variational else "Plain autoencoder"
+        """What is asked for, as a template of the status line calls it."""
+        return "{variational}" if self.order.variational else "{plain}"
 
     @property
     def progress(self) -> str:
@@ -79,51 +76,10 @@ class VAEResult:
         return f"{training}, step {STEPS * done} of {STEPS * len(RATES)} …"
 
 
-def _kl(result: VAEResult) -> float | None:
-    """Nats that a held-out digit's code costs, of a VAE that has been trained to the end."""
-    if not result.finished or result.trained is None or result.trained.scores is None:
-        return None
-    return result.trained.scores[2]
-
-
 def _off_the_mean(result: VAEResult) -> float:
     """Root mean square distance of the picture under z from the mean of the digits trained on."""
     mean = pictures()[0][:N_TRAIN].mean(axis=0)
     return float(np.sqrt(((result.image.ravel() - mean) ** 2).mean()))
-
-
-def _trained(result: VAEResult) -> Condition:
-    return Condition(_kl(result) is not None, "the training has not come to its end")
-
-
-def _is_deaf_everywhere(state: controls.Values, result: VAEResult) -> list[Condition]:
-    """Whether a VAE with a β not far beyond the fall writes the mean digit in a corner."""
-    cornered, off = bool((np.abs(result.z) > REACH - 0.15).all()), _off_the_mean(result)
-    return [
-        Condition(cornered, "z is not in a corner of the map"),
-        as_asked(state["beta"] < 6.0, "β", state["beta"]),
-        _trained(result),
-        as_asked(off < 0.03, _OFF, off),
-    ]
-
-
-def _whispers(_state: controls.Values, result: VAEResult) -> list[Condition]:
-    """Whether little is said, but something, and z is where the mean digit is all the same."""
-    if (kl := _kl(result)) is None:
-        return [_trained(result)]
-    off = _off_the_mean(result)
-    return [as_asked(0.1 < kl < 1.0, "the KL", kl), as_asked(off < 0.07, _OFF, off)]
-
-
-def _pays_the_distance(_state: controls.Values, result: VAEResult) -> list[Condition]:
-    """Whether a code costs 4.5 nats, and the distance of z from the origin as much."""
-    if (kl := _kl(result)) is None:
-        return [_trained(result)]
-    distance = 0.5 * float(result.z @ result.z)
-    return [
-        as_asked(abs(kl - 4.5) < 0.3, "the KL", kl),
-        as_asked(abs(distance - 4.5) < 0.1, "what the distance of z costs", distance),
-    ]
 
 
 class VAEExplorer(Explorer[VAEResult]):
@@ -136,123 +92,15 @@ class VAEExplorer(Explorer[VAEResult]):
         ValueError: No such control, or a value outside its range.
     """
 
-    TITLE: ClassVar[str] = "A map of the latent space"
-    ALT: ClassVar[str] = (
-        "Three plots: a map of the latent space with digits drawn where they are encoded; the "
-        "picture that the chosen z decodes to; 25 pictures generated from the prior."
-    )
-    PRESETS: ClassVar[controls.Presets] = {
-        # claim: codes-together-fill-the-prior
-        "VAE": ("The ELBO: the digits fill the prior's circles", dict(_DEFAULTS)),
-        # claim: plain-codes-lie-farther-out, vae-makes-more-digits
-        "plain autoencoder": (
-            "No KL: the codes lie far out, and from N(0, I) fewer different digits are generated",
-            {**_DEFAULTS, "kind": _PLAIN},
-        ),
-        # claim: a-cheap-code-leaves-the-circles, a-cheap-code-says-more
-        "β = 0.1": (
-            "Little KL: more codes outside the circles, and z says more",
-            {**_DEFAULTS, "beta": 0.1},
-        ),
-        # claim: a-dearer-code-draws-together, a-dearer-code-rebuilds-worse
-        "β = 2": (
-            "More KL: the digits move together, and are rebuilt worse",
-            {**_DEFAULTS, "beta": 10**0.3},
-        ),
-        # claim: a-silent-code-decodes-to-the-mean
-        "collapse": (
-            "β = 10: the code says nothing; every z decodes to the mean digit",
-            {**_DEFAULTS, "beta": 10.0},
-        ),
-        # claim: no-code-lies-in-the-corner
-        "off the map": (
-            "z = (3.5, 3.5): the decoder answers where no digit has ever been",
-            {**_DEFAULTS, "z1": REACH, "z2": REACH},
-        ),
-    }
+    TEXTS: ClassVar[Texts] = _TEXTS
 
-    # claim: a-dearer-code-still-speaks, a-dear-code-says-nothing, a-silent-code-decodes-to-the-mean
-    QUESTION: ClassVar[Question] = Question(
-        "Turn β all the way up, from 1 to 10: the KL counts ten times. Where will the digits be "
-        "on the map?",
-        ("Spread out further", "Much as before", "All at the origin"),
-        2,
-        "Saying where a digit lies costs nats of KL, now ten times each. Between β = 2 and 4 "
-        "already two numbers begin to save less than they cost; the encoder falls silent: "
-        "posterior collapse.",
-        "beta",
-        target=10.0,
-    )
-    MISSIONS: ClassVar[tuple[Mission, ...]] = (
-        Mission(
-            "vae-a-deaf-decoder",
-            "Make the decoder deaf: in a corner of the map, as far out as z goes, it is to write "
-            "the mean of all digits. Take no more β than that needs: below 6.",
-            (
-                "If the encoder says nothing, the decoder learns not to listen. What drives the "
-                "encoder into silence?",
-                "Move “β” to 3.98, and “z₁” and “z₂” to 3.5 each.",
-            ),
-            _is_deaf_everywhere,
-            {"beta": 10.0**0.6, "z1": REACH, "z2": REACH},
-        ),
-        Mission(
-            "vae-a-whisper",
-            "Let the encoder whisper: a KL below 1 nat, but above a tenth. And show where on the "
-            "map the decoder still writes the mean digit.",
-            (
-                "The code falls silent between β = 2 and 4. A code that says nothing is the "
-                "prior: where is its mean?",
-                "Move “β” to 2.51, and leave “z₁” and “z₂” at 0.",
-            ),
-            _whispers,
-            {"beta": 10.0**0.4, "z1": 0.0, "z2": 0.0},
-        ),
-        Mission(
-            "vae-what-a-distance-costs",
-            "Let a held-out digit's code cost 4.5 nats of KL (4.2 to 4.8), and put your z where "
-            "the distance from the origin costs as much, whatever the spread: within a tenth.",
-            (
-                "The KL is cheaper, and so there will be more of it, where it counts for less. "
-                "Of its terms, which one knows the mean of the code?",
-                "Move “β” to 0.398; and “z₁” to 3 with “z₂” at 0, since ½ (z₁² + z₂²) is then 4.5.",
-            ),
-            _pays_the_distance,
-            {"beta": 10.0**-0.4, "z1": 3.0, "z2": 0.0},
-        ),
-    )
-    WORK: ClassVar[str] = "decoded in"
-
-    def _make_controls(self) -> dict[str, controls.Widget]:
-        d = _DEFAULTS
-        return {
-            "z1": controls.slider("z₁", d["z1"], -REACH, REACH, 0.1, "first latent coordinate"),
-            "z2": controls.slider("z₂", d["z2"], -REACH, REACH, 0.1, "second latent coordinate"),
-            "beta": controls.log_slider(
-                "β", d["beta"], -2, 1, ".3g", "factor on the KL term: trains anew, 2 seconds"
-            ),
-            "seed": controls.count_slider(
-                "seed", d["seed"], 0, 9, "of the training: trains anew, 2 seconds"
-            ),
-            "kind": controls.choices(
-                "model",
-                d["kind"],
-                [("variational", _VAE), ("plain", _PLAIN)],
-                ["draws z, pays KL", "neither draws z nor pays KL; β has no effect"],
-            ),
-        }
+    def _beside(self) -> dict[str, controls.Widget]:
+        self._trainer = Trainer(self._request)
+        return {"training": self._trainer.bar}
 
     def _idle(self, values: controls.Values) -> set[str]:
         """Name β where no KL is paid."""
         return {"beta"} if values["kind"] == _PLAIN else set()
-
-    def _make_groups(self) -> dict[str, list[controls.Widget]]:
-        self._trainer = Trainer(self._request)
-        c = self._controls
-        return {
-            "PLACE": [c["z1"], c["z2"]],
-            "TRAIN": [c["beta"], c["seed"], c["kind"], self._trainer.bar],
-        }
 
     def _make_canvas(self) -> Canvas:
         canvas = Canvas()
@@ -329,21 +177,7 @@ class VAEExplorer(Explorer[VAEResult]):
         self._place.set_data(result.z[:1], result.z[1:])
         self._decoded.set_data(result.image)
         self._generated.set_data(_mosaic(result.generated))
-        self._progress.set_text("" if result.finished else f"{result.name}: {result.progress}")
-
-    def _describe(self, result: VAEResult) -> str:
-        name, trained = result.name, result.trained
-        if trained is None or not result.finished:
-            return f"{name}: {result.progress}"
-        outside = (np.abs(result.codes) > REACH).any(axis=1).mean()
-        if trained.scores is None:
-            return f"{name}: {outside:.0%} of the codes lie outside the map."
-        elbo, reconstruction, kl = trained.scores
-        return (
-            f"{name}: for a held-out digit, ELBO {elbo:.1f} nats = reconstruction "
-            f"{reconstruction:.1f} − KL {kl:.2f}; {outside:.0%} of the codes outside the map. "
-            f"{_arrived(trained.arrival)}"
-        ).rstrip()
+        self._progress.set_text("" if result.finished else str(self._words_of(result)))
 
     def wait(self, timeout: float = 120.0) -> VAEExplorer:
         """Wait for the picture of the latest values, their model trained to the end."""
@@ -356,6 +190,28 @@ class VAEExplorer(Explorer[VAEResult]):
         """Stop the worker, and the training with it, and take the widgets away."""
         self._trainer.close()
         super().close()
+
+    def _readings(self, result: VAEResult) -> dict[str, float]:
+        scores = None if result.trained is None else result.trained.scores
+        found = {
+            "nearest_edge": np.abs(result.z).min(),
+            "distance": 0.5 * float(result.z @ result.z),
+            "trained": float(result.finished and scores is not None),
+            **({"beta": result.order.beta} if result.order.variational else {}),
+        }
+        if result.finished:
+            found["outside"] = (np.abs(result.codes) > REACH).any(axis=1).mean()
+            found["off"] = _off_the_mean(result)
+        if result.finished and scores is not None:
+            found |= dict(zip(("elbo", "reconstruction", "kl"), scores, strict=True))
+        return found
+
+    def _words(self, result: VAEResult) -> dict[str, str]:
+        trained = result.trained
+        if trained is None or not result.finished:
+            return {"name": result.name, "what": result.progress}
+        what = "{codes}" if trained.scores is None else "{scores}"
+        return {"name": result.name, "what": what, "arrival": _arrived(trained.arrival)}
 
 
 def _seen_through(order: Order, trained: Trained, z: Array) -> VAEResult:

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from bdl_teach.exercises import _record as record
-from bdl_teach.exercises._record import SOLVED, Progress
+from bdl_teach import progress as record
+from bdl_teach.progress import SOLVED, Progress
 from bdl_teach.widgets._engine import controls, live
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.controls import Values

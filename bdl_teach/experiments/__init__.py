@@ -1,0 +1,16 @@
+"""What the course says of methods, and papers' tables, as experiments that anyone can run again.
+
+A claim is one row of a TOML file: an id, one sentence, the figure that is its effect, and what is
+asked of it. An experiment is a function from a *world*, a data seed and a start seed, to figures
+by name. A claim holds if the mean effect of many worlds lies where its row wants it, by two
+standard errors. No conclusion rests on one run. To add one:
+
+1. ``measured/TOPIC.py``: a function of a world that measures what is claimed.
+2. ``measured/TOPIC.toml``: a table for the function and one for each claim (see ``claim.py``).
+3. The sentence in a chapter, with ``<!-- claim: its-id -->`` behind it, and a cell that shows it.
+
+A paper's table is a module in ``papers/`` with a ``TABLE``: tasks, how one is run, how figures
+become rows beside the published ones. ``runner`` runs worlds and tasks alike, ``store`` keeps what
+comes of them by the fingerprint of the code, ``judge`` says what figures mean, ``command`` is the
+command line, ``shown`` what chapters call.
+"""

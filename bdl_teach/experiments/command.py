@@ -1,0 +1,221 @@
+"""The commands `claims` and `reproduce`. Importing this needs the standard library only."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import difflib
+import errno
+import importlib
+from collections.abc import Callable, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from types import ModuleType
+
+from bdl_teach._support.report import say
+from bdl_teach.experiments import claim, papers
+
+CLAIMS = "Run the course's claims about methods as experiments over many worlds."
+TABLES = "Run a paper's experiment and lay its figures beside the published ones."
+KEPT = "Results are kept as they come: start a stopped run again and it goes on where it was."
+JUDGED = (
+    "A world is a data set and a start. A claim holds if the mean effect lies where its rule wants "
+    "it by two standard errors. The command ends with 1 if one does not hold; from 20 worlds on, "
+    "also if one is left open. "
+)
+FULL = "The disk is full. What had finished is kept; make room and start again."
+
+
+def claims(argv: Sequence[str]) -> int:
+    """Run claims; 0 if each may be said, 1 if not, each fault as a sentence."""
+    parser = argparse.ArgumentParser(prog="python3 -m bdl_teach claims", description=CLAIMS)
+    add_claims(parser)
+    return run_claims(parser.parse_args(argv))
+
+
+def run_claims(options: argparse.Namespace) -> int:
+    """Do what the command line of `claims` asks for."""
+    if options.list:
+        return list_claims(options)
+    runs = importlib.import_module("bdl_teach.experiments.runs")
+    if options.table:
+        return in_sentences(lambda: runs.run_rivals(options))
+    return in_sentences(lambda: runs.run_claims(chosen(options.ids), options))
+
+
+def reproduce(argv: Sequence[str]) -> int:
+    """Reproduce one table; 0 if every task ran, 1 if not, each fault as a sentence."""
+    parser = argparse.ArgumentParser(prog="python3 -m bdl_teach reproduce", description=TABLES)
+    add_tables(parser)
+    return run_table(parser.parse_args(argv))
+
+
+def run_table(options: argparse.Namespace) -> int:
+    """Do what the command line of `reproduce` asks for."""
+    if options.list:
+        return list_tables()
+    runs = importlib.import_module("bdl_teach.experiments.runs")
+    return in_sentences(lambda: runs.run_table(module_of(options.table).TABLE, options))
+
+
+def add_claims(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `claims`."""
+    parser.epilog = JUDGED + KEPT
+    parser.add_argument(
+        "ids", nargs="*", type=known, metavar="ID", help="of a claim, or such as 'pbp-*'"
+    )
+    parser.add_argument("--list", action="store_true", help="say what is claimed; run nothing")
+    parser.add_argument(
+        "--table", choices=("rivals",), help="instead: all methods beside NUTS, and their times"
+    )
+    parser.add_argument(
+        "--worlds", type=lambda text: number(text, 1), default=20, metavar="N", help="default 20"
+    )
+    parser.add_argument(
+        "--first-world", type=number, default=0, metavar="N", help="number of the first; default 0"
+    )
+    parser.add_argument(
+        "--chance",
+        action="store_true",
+        help="say, too, how often 20 worlds like these would not bear a claim out",
+    )
+    add_running(parser)
+
+
+def add_tables(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `reproduce`."""
+    parser.epilog = KEPT
+    what = parser.add_mutually_exclusive_group(required=True)
+    names = tables()
+    what.add_argument("table", nargs="?", choices=names, metavar="TABLE", help=", ".join(names))
+    what.add_argument("--list", action="store_true", help="say what each table is; run nothing")
+    parser.add_argument("--quick", action="store_true", help="a few tasks that take seconds")
+    parser.add_argument("--only", metavar="PATTERN", help="the tasks whose name contains it")
+    add_running(parser)
+
+
+def add_running(parser: argparse.ArgumentParser) -> None:
+    """Add what both commands take: where tasks run, where results are kept."""
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument(
+        "--jobs",
+        type=processes,
+        metavar="N",
+        help="processes side by side, -1 for every core; default 1",
+    )
+    where.add_argument(
+        "--scheduler", metavar="ADDRESS", help="of a Dask cluster, such as tcp://host:8786"
+    )
+    parser.add_argument("--fresh", action="store_true", help="forget the results of these tasks")
+    parser.add_argument("--csv", type=absolute, metavar="FILE", help="write the table there too")
+    parser.add_argument(
+        "--figures", type=absolute, metavar="FILE", help="write there what each task measured"
+    )
+    parser.add_argument(
+        "--store", type=absolute, metavar="FOLDER", help="for results; default: your cache folder"
+    )
+
+
+def known(text: str) -> str:
+    """Return an id, or a pattern that some id has.
+
+    Raises:
+        ArgumentTypeError: No claim is named so.
+    """
+    ids = claim.claims()
+    if not any(fnmatchcase(one, text) for one in ids):
+        close = difflib.get_close_matches(text, ids, n=3, cutoff=0.3) or list(ids)[:3]
+        raise argparse.ArgumentTypeError(
+            f"no claim is named like {text!r}; some are: {', '.join(close)}"
+        )
+    return text
+
+
+def number(text: str, least: int = 0) -> int:
+    """Read a whole number.
+
+    Raises:
+        ArgumentTypeError: It is none, or too small.
+    """
+    if not text.isdecimal() or int(text) < least:
+        raise argparse.ArgumentTypeError(f"expected a number >= {least}, got {text}")
+    return int(text)
+
+
+def processes(text: str) -> int:
+    """Read a number of processes: 1 or more, or -1.
+
+    Raises:
+        ArgumentTypeError: It is none.
+    """
+    try:
+        jobs = int(text)
+    except ValueError:
+        jobs = 0
+    if jobs == 0 or jobs < -1:
+        raise argparse.ArgumentTypeError(f"expected a number >= 1, or -1, got {text}")
+    return jobs
+
+
+def absolute(path: str) -> Path:
+    """Read a path so that it means the same once the launcher has changed the folder."""
+    return Path(path).expanduser().absolute()
+
+
+def chosen(patterns: Sequence[str]) -> set[str]:
+    """Return the ids that some patterns name; all of them if there are none."""
+    return {
+        one
+        for one in claim.claims()
+        if not patterns or any(fnmatchcase(one, pattern) for pattern in patterns)
+    }
+
+
+def list_claims(options: argparse.Namespace) -> int:
+    """Print each claim asked for: its id, its sentence, what must be measured."""
+    ids = chosen(options.ids)
+    for topic in claim.topics():
+        here = [c for one in topic.experiments for c in one.claims if c.id in ids]
+        if here:
+            print(f"{topic.about}\n")
+        for c in here:
+            asked = c.rule.in_words(c.unit)
+            print(f"  {c.id}\n    {c.sentence}\n    {c.measure}: {asked}\n")
+    return 0
+
+
+def tables() -> dict[str, Path]:
+    """Return the tables that there are, as the command line calls them, with their files."""
+    found = {
+        path.stem.replace("_", "-"): path
+        for folder in papers.__path__
+        for path in Path(folder).glob("[!_]*.py")
+    }
+    return dict(sorted(found.items()))
+
+
+def module_of(table: str) -> ModuleType:
+    """Import the module of a table."""
+    return importlib.import_module(f"{papers.__name__}.{table.replace('-', '_')}")
+
+
+def list_tables() -> int:
+    """Print each table with the first line of its module."""
+    for name, path in tables().items():
+        about = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        print(f"{name:15} {about.partition(chr(10))[0]}")
+    return 0
+
+
+def in_sentences(run: Callable[[], int]) -> int:
+    """Return the code of `run`; a fault that can be foreseen is a sentence, and 1."""
+    try:
+        return run()
+    except KeyboardInterrupt:
+        say("Stopped. What had finished is kept; the same command goes on from there.")
+        return 130
+    except OSError as error:  # also DatasetUnavailable
+        full = error.errno == errno.ENOSPC
+        named = f"{error.filename}: {error.strerror}." if error.filename else str(error)
+        say(FULL if full else named)
+        return 1

@@ -1,0 +1,82 @@
+"""What the worlds say of a claim: mean effect, its standard error, in how many worlds, verdict."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from bdl_teach.experiments.claim import Claim
+from bdl_teach.experiments.table import mean_and_error
+
+HOLDS, FALLS, OPEN, TOO_FEW = "holds", "does not hold", "open", "too few worlds"
+ERRORS = 2.0  # standard errors between the mean and a limit
+ENOUGH = 20  # worlds after which what is still open does not hold
+RESAMPLED = 1000  # times 20 worlds, for the chance that a claim fails
+
+
+class Finding(NamedTuple):
+    """A claim and what came of it.
+
+    Attributes:
+        claim: The claim.
+        effects: The effect in each world.
+        mean: Their mean.
+        error: Its standard error; NaN for fewer than two worlds.
+        n_met: In how many worlds the effect lies where the rule wants it.
+        verdict: ``"holds"``; ``"does not hold"``: the mean is on the wrong side, the share of the
+            worlds is not reached, or an effect is no finite number; ``"open"``: these worlds do
+            not decide; ``"too few worlds"``: fewer than two.
+    """
+
+    claim: Claim
+    effects: tuple[float, ...]
+    mean: float
+    error: float
+    n_met: int
+    verdict: str
+
+    @property
+    def falls(self) -> bool:
+        """Whether the sentence may not be said: it does not hold, or many worlds left it open."""
+        return self.verdict == FALLS or (self.verdict == OPEN and len(self.effects) >= ENOUGH)
+
+
+def judge(claim: Claim, effects: Sequence[float]) -> Finding:
+    """Hold a claim against the effects of some worlds.
+
+    Two standard errors are a limit that a claim *at* its limit fails in half of all runs, and that
+    one whose true mean is two standard errors away passes in half of them; at three, one run in
+    six fails. Of many claims some will therefore fail by chance unless they have a margin: give a
+    claim a limit that lies five standard errors (of 20 worlds) from what was measured, or measure
+    more in each world, or do not state it; :func:`chance` says how often it would fail.
+    """
+    mean, error = mean_and_error(effects) if effects else (math.nan, math.nan)
+    n_met = sum(map(claim.rule.met_by, effects))
+    verdict = _verdict(claim, effects, mean, ERRORS * error, n_met)
+    return Finding(claim, tuple(effects), mean, error, n_met, verdict)
+
+
+def _verdict(claim: Claim, effects: Sequence[float], mean: float, reach: float, n_met: int) -> str:
+    rule, n = claim.rule, len(effects)
+    if n < 2:
+        return TOO_FEW
+    if not all(map(math.isfinite, effects)):
+        return FALLS
+    if mean + reach <= rule.above or mean - reach >= rule.below:
+        return FALLS
+    if n_met / n < rule.share:
+        return FALLS if n >= ENOUGH else OPEN
+    return HOLDS if rule.above < mean - reach and mean + reach < rule.below else OPEN
+
+
+def chance(finding: Finding) -> float:
+    """Say how often 20 worlds, drawn with replacement from a finding's, do not bear it out.
+
+    A bootstrap: it knows of no tail that these worlds do not have. Ask sixty of them, or more.
+    """
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    draws = rng.choice(np.array(finding.effects), (RESAMPLED, ENOUGH))
+    return float(np.mean([judge(finding.claim, list(one)).verdict != HOLDS for one in draws]))

@@ -1,0 +1,51 @@
+"""Measurements that several experiments take."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bdl_teach._support.checks import Array
+from bdl_teach.datasets.toy import Regression1D
+from bdl_teach.methods import exact
+from bdl_teach.predictive import Predictive
+
+N_NEW = 20  # new targets at each input
+THINNING = (1, 2, 4, 8)  # a run that has not converged is made anew, twice as long
+X = np.linspace(-1, 1, 201)[:, None]
+AMONG = np.abs(X[:, 0]) <= 0.5  # the data of the sinusoid
+
+
+def nuts_until_converged(x: Array, y: Array, **settings: Any) -> exact.NutsFit:
+    """Run NUTS, and again with two, four and eight times as many transitions until it converges.
+
+    Whether the last run has, its ``converged`` says. As many draws are kept of each.
+    """
+    for thin in THINNING:
+        fit = exact.nuts(x, y, n_thin=thin, **settings)
+        if fit.converged:
+            break
+    return fit
+
+
+def test_log_likelihood(prediction: Predictive, data: Regression1D, x: Array, seed: int) -> Array:
+    """Log density of new targets at each input ``x`` [m, 1], ``[m]`` in nats, over 20 draws."""
+    noise = np.random.default_rng(seed).standard_normal((N_NEW, len(x)))
+    new = data.truth(x)[:, 0] + data.noise_std * noise
+    return np.asarray(np.mean([prediction.log_prob(y) for y in new], axis=0))
+
+
+def score(
+    name: str, prediction: Predictive, data: Regression1D, seed: int, x: Array = X
+) -> dict[str, float]:
+    """Test log-likelihood in nats a point, ``among`` the data (|x| ≤ ½) and ``outside``."""
+    log_p = test_log_likelihood(prediction, data, x, seed)
+    among = np.abs(x[:, 0]) <= 0.5
+    parts = {"among": among, "outside": ~among}
+    return {f"{name}-{part}": float(log_p[mask].mean()) for part, mask in parts.items()}
+
+
+def rms(values: Array) -> float:
+    """Root mean square."""
+    return float(np.sqrt(np.mean(np.square(values))))

@@ -1,0 +1,93 @@
+"""All fifteen methods beside the true posterior: the table of the rivals (chapter 10)."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import numpy as np
+
+from bdl_teach import calibration
+from bdl_teach.experiments.measured import chapter10
+from bdl_teach.experiments.measured.chapter10 import X, problem, regions
+from bdl_teach.experiments.world import Figures, World
+from bdl_teach.methods.exact import NutsFit
+from bdl_teach.predictive import Predictive
+
+RIVALS = (
+    "mle",
+    "map",
+    "infinite",
+    "laplace",
+    "last_layer",
+    "bbb",
+    "local",
+    "eb",
+    "low_rank",
+    "swag",
+    "dropout",
+    "ensemble",
+    "anchored",
+    "sgmcmc",
+    "pbp",
+)
+REFITS = 5  # timed, of which the least counts: whatever else the machine does only adds
+
+
+def beside_nuts(world: World) -> dict[str, float]:
+    """What ``scored`` says of each method and of NUTS; how far from NUTS each is (eq. 10.1).
+
+    The distance of NUTS itself is that between two of its chains and the other two: of half as
+    many draws each, they are √2 times as far apart as two whole runs would be by chance.
+    ``converged`` is 1 if the chains of NUTS agree, by its own standard.
+    """
+    gold = chapter10.fitted("nuts", problem(world), world.start_seed)
+    assert isinstance(gold, NutsFit)
+    truth, halves = gold.predict(X), halves_of(gold)
+    told = {**chapter10.predictives(world, RIVALS), "nuts": truth}
+    figures = {**chapter10.scores(told, world), "converged": float(gold.converged)}
+    for region, mask in regions().items():
+        for name in RIVALS:
+            figures[f"{name}-{region}"] = calibration.distance(told[name], truth, mask)
+        figures[f"nuts-{region}"] = calibration.distance(*halves, mask)
+    return figures | over_all(figures)
+
+
+def over_all(f: Figures) -> dict[str, float]:
+    """What is said of all methods together, from the figures of each.
+
+    ``least-widening`` and ``nearest-gap`` are those of the method that is least further from NUTS
+    in the gap than among the data, and nearest to it; ``beaten`` is the share of the methods that
+    score lower than NUTS in a region.
+    """
+    beaten = {
+        f"beaten-{region}": float(
+            np.mean([f[f"{m}-{region}-lost"] > f[f"nuts-{region}-lost"] for m in RIVALS])
+        )
+        for region in ("gap", "outside")
+    }
+    widening = min(f[f"{m}-gap"] / f[f"{m}-data"] for m in RIVALS)
+    nearest = min(f[f"{m}-gap"] for m in RIVALS)
+    return {**beaten, "least-widening": widening, "nearest-gap": nearest}
+
+
+def halves_of(gold: NutsFit) -> tuple[Predictive, Predictive]:
+    """What the first two chains say on X, and what the other two do."""
+    one, other = (replace(gold, weights=half) for half in np.split(gold.weights, 2))
+    return one.predict(X), other.predict(X)
+
+
+def milliseconds(world: World) -> dict[str, float]:
+    """How long a fit takes, by method: the least of some refits, once it has been compiled."""
+    return {name: 1e3 * least_seconds(name, world) for name in (*RIVALS, "nuts")}
+
+
+def least_seconds(name: str, world: World) -> float:
+    """The least time of a warm refit, compiled for these points and no more."""
+    data, times = problem(world), []
+    chapter10.fitted(name, data, world.seed(10), room=None)
+    for k in range(2 if name == "nuts" else REFITS):
+        start = time.perf_counter()
+        chapter10.fitted(name, data, world.seed(11 + k), room=None)
+        times.append(time.perf_counter() - start)
+    return min(times)

@@ -1,0 +1,240 @@
+"""The methods of the course on one network, beside each other (chapter 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from bdl_teach import calibration, datasets, densities
+from bdl_teach._support.checks import Array
+from bdl_teach.datasets.toy import Regression1D
+from bdl_teach.experiments.measured._measure import nuts_until_converged, rms, test_log_likelihood
+from bdl_teach.experiments.world import World
+from bdl_teach.methods import bbb
+from bdl_teach.methods.catalogue import CATALOGUE, Fitted
+from bdl_teach.predictive import Predictive
+from bdl_teach.problems import MAX_WIDTH, Problem, live_fits
+
+GAP = (0.1, 0.4)  # nobody measured here
+X = np.linspace(-0.7, 0.7, 141)[:, None]
+PERFECT = -0.5 * np.log(2 * np.pi * np.e)  # the best log score to expect, with noise of sd 1
+METHODS = ("mle", "map", "bbb", "local", "eb", "pbp")
+THREE = ("map", "bbb", "pbp")
+ROOM = bbb.Capacity(live_fits.OWN_ROOM, (MAX_WIDTH,), 1)
+CHAINS: dict[str, Any] = {"n_chains": 4, "n_samples": 400, "n_warmup": 300}
+N = 32  # points to train on, and as many to count on
+LEVELS = (0.5, 0.8, 0.9, 0.95)
+EXPLORED = (0.5, 0.75, 0.9, 0.95, 0.99)  # of the explorer's slider
+N_SETS = 10  # data sets a world, where one says little
+
+
+def regions() -> dict[str, Array]:
+    """Give the masks ``[m]`` of X: among the data, in the gap, outside."""
+    x = X[:, 0]
+    gap = (x > GAP[0] + 1e-9) & (x < GAP[1] - 1e-9)
+    outside = np.abs(x) > 0.5 + 1e-9
+    return {"data": ~gap & ~outside, "gap": gap, "outside": outside}
+
+
+def problem(world: World) -> datasets.Regression1D:
+    """The sinusoid with a gap: 32 points, noise of sd 1."""
+    return datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed, gap=GAP)
+
+
+def fitted(
+    name: str, data: datasets.Regression1D, seed: int, room: bbb.Capacity | None = ROOM
+) -> Fitted:
+    """A method's fit of 20 hidden units under the prior N(0, 3²).
+
+    Args:
+        name: The method: of the catalogue, or ``"last_layer"`` of a Laplace.
+        data: The points.
+        seed: Of the start.
+        room: Sizes that it is compiled for, where it takes some: the explorer's.
+    """
+    given = {"prior": densities.Gaussian(3.0), "noise_std": 1.0, "hidden_units": (20,)}
+    if name == "nuts":
+        return nuts_until_converged(data.x, data.y, seed=seed, **given, **CHAINS)
+    structure = {"structure": name} if name == "last_layer" else {}
+    method = CATALOGUE["laplace" if structure else name]
+    options = {**method.options, **(method.compared or {}), **structure}
+    method = replace(method, options=options)
+    return method.fit(data.x, data.y, seed=seed, capacity=room, epochs=100, **given)
+
+
+def scored(prediction: Predictive, data: datasets.Regression1D, seed: int) -> dict[str, float]:
+    """What a predictive on X is worth in each region.
+
+    ``lost`` are nats a new point below the best that can be expected; ``covered`` the share of
+    new points in its 95 % interval; ``error`` the rms distance of its mean from the truth; ``sd``
+    the mean epistemic standard deviation.
+    """
+    truth = data.truth(X)[:, 0]
+    log_p = test_log_likelihood(prediction, data, X, seed)
+    inside = calibration.expected_coverage(truth, 1.0, *prediction.interval(0.95))
+    figures = {}
+    for region, mask in regions().items():
+        figures[f"{region}-lost"] = float(PERFECT - log_p[mask].mean())
+        figures[f"{region}-covered"] = float(inside[mask].mean())
+        figures[f"{region}-error"] = rms((prediction.mean - truth)[mask])
+        figures[f"{region}-sd"] = float(prediction.epistemic_std[mask].mean())
+    return figures
+
+
+def predictives(world: World, names: Sequence[str] = METHODS) -> dict[str, Predictive]:
+    """What methods say on X of the problem of one world, by method."""
+    data, seed = problem(world), world.seed(2)
+    fits = {name: fitted(name, data, world.start_seed) for name in names}
+    return {name: fit.predict(X, n_samples=500, seed=seed) for name, fit in fits.items()}
+
+
+@lru_cache(maxsize=32)  # the chapter shows its claims in the worlds of which it has a table
+def compared(world: World) -> dict[str, float]:
+    """Every method but NUTS on the problem of one world: what ``scored`` says, by method."""
+    return scores(predictives(world), world)
+
+
+def scores(told: Mapping[str, Predictive], world: World) -> dict[str, float]:
+    """What ``scored`` says of each predictive, by method."""
+    data = problem(world)
+    figures: dict[str, float] = {}
+    for name, prediction in told.items():
+        each = scored(prediction, data, world.seed(3))
+        figures |= {f"{name}-{what}": value for what, value in each.items()}
+        figures[f"{name}-noise"] = float(prediction.aleatoric_std.mean())
+    return figures
+
+
+def moved(world: World) -> dict[str, float]:
+    """What the comparison explorer shows where its presets and its question lead."""
+    figures: dict[str, float] = {}
+    places: dict[str, dict[str, Any]] = {
+        "start": {},
+        "all-04": {"gap": 0.4},
+        "no-gap": {"gap": 0.0},
+        "few": {"n": 8},
+        "loud": {"noise_std": 3.0},
+    }
+    for place, values in places.items():
+        one = Problem(seed=world.data_seed, **values)
+        for name in METHODS:
+            figures |= _seen(f"{place}-{name}", one, name, 100)
+    for epochs in (10, 40, 400):
+        one = Problem(seed=world.data_seed)
+        figures |= _seen(f"{epochs}-pbp", one, "pbp", epochs)
+    for place, figure, names in (
+        ("start", "covered", METHODS),
+        ("loud", "bias", THREE),
+        ("loud", "covered", THREE),
+    ):
+        figures[f"{place}-most-{figure}"] = max(figures[f"{place}-{m}-gap-{figure}"] for m in names)
+    covered = [figures[f"all-04-{m}-gap-covered"] for m in METHODS]
+    return {**figures, "all-04-mean-covered": float(np.mean(covered))}
+
+
+def _seen(key: str, one: Problem, name: str, epochs: int) -> dict[str, float]:
+    """Coverage, bias, noise and mean epistemic sd of a method in the explorer, by region."""
+    prediction = live_fits.fit(name, one, epochs).predict(X, 200)
+    truth, reach = one.data.truth(X)[:, 0], 1.96 * prediction.total_std
+    ends = prediction.mean - reach, prediction.mean + reach
+    inside = calibration.expected_coverage(truth, one.noise_std, *ends)
+    figures = {f"{key}-noise": float(prediction.aleatoric_std.mean())}
+    for region, mask in one.regions(X[:, 0]).items():
+        if mask.any():
+            figures[f"{key}-{region}-covered"] = float(inside[mask].mean())
+            figures[f"{key}-{region}-bias"] = float((prediction.mean - truth)[mask].mean())
+            figures[f"{key}-{region}-sd"] = float(prediction.epistemic_std[mask].mean())
+    return figures
+
+
+def held(world: World) -> dict[str, float]:
+    """Share of new points in a method's conformal band, by method, region and level.
+
+    Of points with a gap, half are drawn to train on, the others to count on.
+    """
+    data = datasets.sinusoid(n=2 * N, seed=world.data_seed, gap=GAP)
+    drawn = np.random.default_rng(world.seed(2)).permutation(2 * N)
+    learn, count = (
+        Regression1D(data.x[half], data.y[half], data.noise_std, data.truth)
+        for half in np.split(drawn, 2)
+    )
+    return _in_bands(learn, count, LEVELS, world)
+
+
+def held_on_99(world: World) -> dict[str, float]:
+    """The same of all points with the gap, counted on 99 others, as the explorer does it."""
+    count = datasets.sinusoid(n=99, seed=world.seed(2), gap=GAP)
+    figures = _in_bands(problem(world), count, EXPLORED, world)
+    above = [figures[f"{m}-data-{100 * c:.0f}"] - c for m in THREE for c in EXPLORED]
+    figures["mean-above-level"] = float(np.mean(above))
+    return {**figures, "both-gap-99": (figures["bbb-gap-99"] + figures["pbp-gap-99"]) / 2}
+
+
+def _in_bands(
+    learn: Regression1D, count: Regression1D, levels: tuple[float, ...], world: World
+) -> dict[str, float]:
+    """Share of new points in a method's conformal band, counted on ``count``.
+
+    ``mean`` is that of three methods, among the data, ``most`` the largest of them in the gap.
+    """
+    truth, figures = count.truth(X)[:, 0], {}
+    for name in THREE:
+        fit = fitted(name, learn, world.start_seed)
+        here, there = (fit.predict(x, n_samples=500, seed=1) for x in (count.x, X))
+        scores = np.abs(count.y[:, 0] - here.mean) / here.total_std
+        for level in levels:
+            reach = calibration.conformal_factor(scores, level) * there.total_std
+            ends = there.mean - reach, there.mean + reach
+            inside = calibration.expected_coverage(truth, 1.0, *ends)
+            for region, mask in regions().items():
+                figures[f"{name}-{region}-{100 * level:.0f}"] = float(inside[mask].mean())
+    for level in (90, 95):
+        data = [figures[f"{m}-data-{level}"] for m in THREE]
+        figures[f"mean-data-{level}"] = float(np.mean(data))
+        figures[f"most-gap-{level}"] = max(figures[f"{m}-gap-{level}"] for m in THREE)
+    return figures
+
+
+def ten(world: World) -> dict[str, float]:
+    """MAP, BBB and Laplace on ten data sets with a gap.
+
+    ``covered`` is the share of the gap that the 95 % interval of MAP holds, least and most.
+    ``ahead`` is on which share of the ten MAP scores higher than BBB, among the data (once in some
+    fifty it is some nats lower, which would rule a mean) and in the gap; ``lead`` by how many nats
+    a new point in the gap, the median of ten; ``laplace`` how many nats a new point a full Laplace
+    scores there above MAP, on average.
+    """
+    told = [(predictives(one, ("map", "bbb", "laplace")), one) for one in world.parts(N_SETS)]
+    each = [scores(predictions, one) for predictions, one in told]
+    covered = [f["map-gap-covered"] for f in each]
+    gap = [f["bbb-gap-lost"] - f["map-gap-lost"] for f in each]
+    return {
+        "least-covered": min(covered),
+        "most-covered": max(covered),
+        "ahead": sum(f["map-data-lost"] < f["bbb-data-lost"] for f in each) / N_SETS,
+        "ahead-in-the-gap": float(np.mean(np.array(gap) > 0)),
+        "lead": float(np.median(gap)),
+        "laplace": sum(f["map-gap-lost"] - f["laplace-gap-lost"] for f in each) / N_SETS,
+    }
+
+
+def leads(world: World) -> dict[str, float]:
+    """Nats a new point outside that one method scores above another, on average over ten sets.
+
+    ``dropout-errs`` is how much further the mean of MC dropout is from the truth than MAP's.
+    """
+    names = ("map", "dropout", "local", "eb")
+    each = [scores(predictives(one, names), one) for one in world.parts(N_SETS)]
+
+    def mean(one: str, other: str) -> float:
+        return float(np.mean([f[one] - f[other] for f in each]))
+
+    return {
+        "dropout-map": mean("map-outside-lost", "dropout-outside-lost"),
+        "eb-local": mean("local-outside-lost", "eb-outside-lost"),
+        "dropout-errs": mean("dropout-outside-error", "map-outside-error"),
+    }

@@ -1,0 +1,156 @@
+"""How right mean field is: optimisation, family and prior, one at a time (chapter 4)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import softplus
+
+from bdl_teach import calibration, datasets, densities
+from bdl_teach._support.checks import Array
+from bdl_teach.datasets.toy import Regression1D
+from bdl_teach.experiments.measured._measure import X, rms, score
+from bdl_teach.experiments.world import World
+from bdl_teach.methods import bbb, exact, local_reparam, point
+from bdl_teach.methods.bbb import Fit
+from bdl_teach.predictive import Predictive
+
+GAP = (0.1, 0.4)  # nobody measures here; the sine has its peak in it
+ONE_LAYER = (32,)  # NUTS explores one hidden layer in seconds
+CHAINS: dict[str, Any] = {"n_samples": 800, "n_warmup": 400}  # of NUTS, two of them
+LONG = 6000  # quiet steps, after which more gain next to nothing
+IN_GAP = (X[:, 0] > GAP[0]) & (X[:, 0] < GAP[1])
+AMONG = (np.abs(X[:, 0]) <= 0.5) & ~IN_GAP
+OUTSIDE = np.abs(X[:, 0]) > 0.5
+
+
+def coverage(prediction: Predictive, truth: Array) -> float:
+    """Share of the gap in which the truth lies inside ±2 epistemic sd."""
+    return float((np.abs(prediction.mean - truth) < 2 * prediction.epistemic_std)[IN_GAP].mean())
+
+
+def beyond(prediction: Predictive, truth: Array) -> float:
+    """Root mean square over the gap of what of the truth lies beyond ±2 epistemic sd."""
+    miss = np.abs(prediction.mean - truth) - 2 * prediction.epistemic_std
+    return rms(np.maximum(miss, 0.0)[IN_GAP])
+
+
+def from_the_mode(data: Regression1D, seed: int, **settings: Any) -> Fit:
+    """Mean field that starts at a MAP, σ = 0.1, and is trained for long."""
+    mode = point.fit(data.x, data.y, steps=3000, seed=seed, **settings)
+    quiet = {**local_reparam.QUIET, "learning_rate": 0.1, "steps": LONG, **settings}
+    return local_reparam.fit(data.x, data.y, initial=(mode.weights, 0.1), seed=seed, **quiet)
+
+
+def spreads(name: str, prediction: Predictive) -> dict[str, float]:
+    """Mean epistemic sd in the three regions, in units of y."""
+    regions = {"gap": IN_GAP, "among": AMONG, "outside": OUTSIDE}
+    return {
+        f"{name}-std-{k}": float(prediction.epistemic_std[m].mean()) for k, m in regions.items()
+    }
+
+
+def parts(world: World) -> dict[str, float]:
+    """The gap to the truth taken apart, for the priors N(0, 1) and N(0, 3²).
+
+    Distances are in units of y, over the gap, F in nats. ``fit`` is Bayes by Backprop at its
+    defaults, ``on`` the same trained on, ``best`` the lower of that and a start at the MAP.
+    """
+    data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed, gap=GAP)
+    truth = data.truth(X)[:, 0]
+    figures: dict[str, float] = {}
+    for name, prior_std in (("narrow", 1.0), ("wide", 3.0)):
+        settings: dict[str, Any] = {
+            "prior": densities.Gaussian(prior_std),
+            "hidden_units": ONE_LAYER,
+        }
+        fit = bbb.fit(data.x, data.y, seed=world.start_seed, **settings)
+        fits = {"fit": fit, "on": fit.refined(LONG)}
+        fits["mode"] = from_the_mode(data, world.start_seed, **settings)
+        fits["best"] = min(fits["on"], fits["mode"], key=lambda fit: fit.free_energy)
+        nuts = exact.nuts(data.x, data.y, seed=world.start_seed, **CHAINS, **settings)
+        p = {key: fit.predict(X, 1000) for key, fit in fits.items()} | {"nuts": nuts.predict(X)}
+        figures |= {f"{name}-{key}-f": fit.free_energy for key, fit in fits.items()}
+        for key, prediction in p.items():
+            figures |= spreads(f"{name}-{key}", prediction)
+            figures[f"{name}-{key}-coverage"] = coverage(prediction, truth)
+            figures[f"{name}-{key}-distance"] = calibration.distance(prediction, p["nuts"], IN_GAP)
+        figures[f"{name}-optimisation"] = calibration.distance(p["fit"], p["best"], IN_GAP)
+        figures[f"{name}-prior"] = beyond(p["nuts"], truth)
+        figures[f"{name}-r-hat"] = float(nuts.r_hat.max())
+    others = figures["narrow-optimisation"], figures["narrow-best-distance"]
+    figures["narrow-prior-ahead"] = figures["narrow-prior"] - max(others)
+    return figures
+
+
+def starts(world: World) -> dict[str, float]:
+    """What six starts on one data set come to, each trained on: how much of the gap they cover."""
+    data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed, gap=GAP)
+    truth = data.truth(X)[:, 0]
+    settings: dict[str, Any] = {"prior": densities.Gaussian(3.0), "hidden_units": ONE_LAYER}
+    seeds = [world.seed(k + 1) for k in range(6)]
+    fits = [bbb.fit(data.x, data.y, seed=seed, **settings).refined(LONG) for seed in seeds]
+    predictions = [fit.predict(X) for fit in fits]
+    covered = [coverage(p, truth) for p in predictions]
+    lowest = np.argmin([fit.free_energy for fit in fits])
+    nearest = np.argmin([beyond(p, truth) for p in predictions])
+    return {
+        "coverage-low": min(covered),
+        "coverage-high": max(covered),
+        "lowest-is-nearest": float(lowest == nearest),
+    }
+
+
+def recipes(world: World) -> dict[str, float]:
+    """F and test log-likelihood on chapter 3's problem, of four ways to minimise one objective.
+
+    ``again`` is ours from another start, ``-on`` the same trained on; ``apart`` are rms distances,
+    in units of y, of the means from ours outside the data.
+    """
+    data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
+    prior, seed = densities.ScaleMixture(1.5, 0.1, 0.5), world.start_seed
+    draw = np.random.default_rng(world.seed(2)).standard_normal(481)
+    library: dict[str, Any] = {
+        "initial": (0.1 * draw, softplus(-3.0)),
+        "learning_rate": 0.03,
+        "cooldown": 0.0,
+    }
+    fits = {
+        "article": bbb.fit(data.x, data.y, prior=prior, seed=seed, **bbb.ARTICLE),
+        "library": bbb.fit(data.x, data.y, prior=prior, seed=seed, **library),
+        "ours": bbb.fit(data.x, data.y, prior=prior, seed=seed),
+        "quiet": local_reparam.fit(data.x, data.y, prior=prior, seed=seed, **local_reparam.QUIET),
+    }
+    fits["again"] = bbb.fit(data.x, data.y, prior=prior, seed=world.seed(5))
+    fits |= {f"{name}-on": fits[name].refined(LONG) for name in ("ours", "again", "library")}
+    figures: dict[str, float] = {}
+    p: dict[str, Predictive] = {}
+    for name, fit in fits.items():
+        p[name] = fit.predict(X, seed=world.seed(3))
+        figures |= score(name, p[name], data, world.seed(4))
+        figures[f"{name}-f"] = fit.free_energy
+    for other in ("again", "library"):
+        for on in ("", "-on"):
+            off = (p[f"ours{on}"].mean - p[f"{other}{on}"].mean)[OUTSIDE]
+            figures[f"apart-{other}{on}"] = rms(off)
+    figures["agree-again-on"] = float(figures["apart-again-on"] < 1.0)
+    return figures
+
+
+def temperatures(world: World) -> dict[str, float]:
+    """Epistemic sd (units of y) at a tenth of the KL, and at temperature a tenth.
+
+    Temperature T is KL weight T under a prior of √T times the sd.
+    """
+    data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
+    cold = {"bayes": (1.0, 1.0), "kl": (1.0, 0.1), "tempered": (0.1**0.5, 0.1)}
+    figures = {}
+    for name, (prior_std, kl_weight) in cold.items():
+        recipe: dict[str, Any] = {**local_reparam.QUIET, "kl_weight": kl_weight, "steps": LONG}
+        recipe |= {"prior": densities.Gaussian(prior_std), "hidden_units": ONE_LAYER}
+        fit = local_reparam.fit(data.x, data.y, seed=world.start_seed, **recipe)
+        sd = fit.predict(X, seed=world.seed(2)).epistemic_std
+        figures[f"{name}-among"] = float(sd[~OUTSIDE].mean())
+        figures[f"{name}-outside"] = float(sd[OUTSIDE].mean())
+    return figures

@@ -1,0 +1,164 @@
+"""Ensembles, dropout and Laplace on the sinusoid with a gap, one hidden layer (chapter 8)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from bdl_teach import datasets, densities, predictive
+from bdl_teach._support.checks import Array
+from bdl_teach.datasets.toy import Regression1D
+from bdl_teach.experiments.measured._measure import X
+from bdl_teach.experiments.measured.chapter4 import AMONG, GAP, IN_GAP, coverage
+from bdl_teach.experiments.world import World
+from bdl_teach.methods import ensemble, laplace, mc_dropout, point
+from bdl_teach.methods.catalogue import Fitted
+from bdl_teach.mlp import MLP
+
+N_SETS = 6  # data sets a world, of a share that one data set cannot show
+PRIOR_STD = 3.0
+ON_THE_CUT = np.linspace(0.0, 1.0, 41)  # from one mode to the other
+SETTINGS: dict[str, Any] = {"prior": densities.Gaussian(PRIOR_STD), "hidden_units": (20,)}
+
+
+def drawn(world: World, n: int = 32) -> Regression1D:
+    """The sinusoid that nobody measured round its peak."""
+    return datasets.sinusoid(n=n, noise_std=1.0, seed=world.data_seed, gap=GAP)
+
+
+def potential(network: MLP, weights: Array, data: Regression1D) -> Array:
+    """−log P(D | w) − log P(w) but for a constant, in nats ``[s]``, at noise 1 and σ_p = 3."""
+    f = predictive.evaluate_weights(network, weights, data.x)
+    return np.asarray(
+        0.5 * ((f - data.y.T) ** 2).sum(axis=1) + 0.5 * (weights**2).sum(axis=1) / PRIOR_STD**2
+    )
+
+
+def cut(one: Array, other: Array) -> Array:
+    """Weights on the straight line from one network to another ``[41, n_weights]``."""
+    return np.asarray(one + ON_THE_CUT[:, None] * (other - one))
+
+
+def barrier(network: MLP, one: Array, other: Array, data: Regression1D) -> float:
+    """How far the straight cut climbs above the higher of its ends, in nats."""
+    heights = potential(network, cut(one, other), data)
+    return float(heights.max() - max(heights[0], heights[-1]))
+
+
+def matched(one: Array, other: Array) -> Array:
+    """Return the other network with its units in the order that fits those of the first best.
+
+    It computes the same function. Two units fit if their three weights have a large product.
+
+    Source: Ainsworth, Hayase & Srinivasa 2023, section 3.2, for one hidden layer.
+    """
+    here, there = one[:60].reshape(3, 20), other[:60].reshape(3, 20)
+    _, order = linear_sum_assignment(here.T @ there, maximize=True)
+    return np.concatenate([there[:, order].ravel(), other[60:]])
+
+
+def walls(world: World) -> dict[str, float]:
+    """Barriers between member 0 and nine others, as they come and with their units matched.
+
+    ``barrier`` is that of the median pair, ``left`` what matching leaves of it (both, the median
+    of nine), ``ten`` the share of the pairs that still climb more than ten nats.
+    """
+    data = drawn(world)
+    fit = ensemble.fit(data.x, data.y, seed=world.start_seed, **SETTINGS)
+    first, *others = fit.weights
+    as_they_come, sorted_ = (
+        np.array([barrier(fit.network, first, end, data) for end in ends])
+        for ends in (others, [matched(first, other) for other in others])
+    )
+    return {
+        "barrier": float(np.median(as_they_come)),
+        "matched": float(np.median(sorted_)),
+        "left": float(np.median(sorted_ / as_they_come)),
+        "ten": float(np.mean(sorted_ > 10)),
+    }
+
+
+def bands(world: World) -> dict[str, float]:
+    """Coverage of the gap, and sd among the data."""
+    data, seed = drawn(world), world.start_seed
+    fits: dict[str, Fitted] = {
+        "plain": ensemble.fit(data.x, data.y, seed=seed, **SETTINGS),
+        "anchored": ensemble.fit(data.x, data.y, seed=seed, anchored=True, **SETTINGS),
+        "dropout": mc_dropout.fit(data.x, data.y, seed=seed, **SETTINGS),
+        "laplace": laplace.fit(data.x, data.y, seed=seed, **SETTINGS),
+    }
+    figures: dict[str, float] = {}
+    for name, fit in fits.items():
+        prediction = fit.predict(X)
+        figures[f"{name}-coverage"] = coverage(prediction, data.truth(X)[:, 0])
+        figures[f"{name}-among"] = float(prediction.epistemic_std[AMONG].mean())
+    return figures
+
+
+def one_band_each(world: World) -> dict[str, float]:
+    """On six data sets: how often a plain ensemble covers most of the gap, and little of it.
+
+    ``gain`` is how much more of it an anchored one covers, on average.
+    """
+    plain, anchored = np.array([_covered(one) for one in world.parts(N_SETS)]).T
+    return {
+        "most": float((plain > 0.75).mean()),
+        "little": float((plain < 0.5).mean()),
+        "gain": float((anchored - plain).mean()),
+    }
+
+
+def _covered(world: World) -> tuple[float, float]:
+    """Share of the gap inside ±2 sd of a plain ensemble, and of an anchored one."""
+    data, shares = drawn(world), []
+    for anchored in (False, True):
+        fit = ensemble.fit(data.x, data.y, seed=world.start_seed, anchored=anchored, **SETTINGS)
+        shares.append(coverage(fit.predict(X), data.truth(X)[:, 0]))
+    return shares[0], shares[1]
+
+
+def more_points(world: World) -> dict[str, float]:
+    """Mean epistemic sd among the data, from 32 points and from ten times as many."""
+    figures = {}
+    for name, method in (("dropout", mc_dropout), ("laplace", laplace)):
+        for n in (32, 320):
+            data = drawn(world, n)
+            p = method.fit(data.x, data.y, seed=world.start_seed, **SETTINGS).predict(X)
+            figures[f"{name}-{n}"] = float(p.epistemic_std[AMONG].mean())
+    return figures
+
+
+def around_modes(world: World) -> dict[str, float]:
+    """Laplace with one hidden layer and with two: pushed over linearised; what evidence tunes.
+
+    ``short`` is the same Gaussian round the point where 1500 steps of Adam stop, ``far-above``
+    whether that is a quarter of a nat and more above the mode, ``decrement`` how far from it the
+    mode found may be.
+    """
+    data, figures = drawn(world), {}
+    for layers in (1, 2):
+        settings = {**SETTINGS, "hidden_units": (20,) * layers}
+        fit = laplace.fit(data.x, data.y, seed=world.start_seed, **settings)
+        draws = fit.draw(200)
+        outputs = predictive.evaluate_weights(fit.network, draws, X[AMONG])
+        straight = fit.predict(X[AMONG]).epistemic_std
+        figures[f"explosion-{layers}"] = float(outputs.std(axis=0).mean() / straight.mean())
+    fit = laplace.fit(data.x, data.y, seed=world.start_seed, **SETTINGS)
+    mode, end = fit.problem.mode, point.fit(data.x, data.y, seed=world.start_seed, **SETTINGS)
+    short = laplace.around(end, data.x, data.y, prior=SETTINGS["prior"])
+    figures["short-gap"], figures["gap"] = (
+        float(one.predict(X).epistemic_std[IN_GAP].mean()) for one in (short, fit)
+    )
+    heights = potential(mode.network, np.stack([end.weights, mode.weights]), data)
+    above = float(heights[0] - heights[1])
+    figures |= {"far-above": float(above > 0.25), "decrement": fit.newton_decrement}
+    figures["short-share"] = figures["short-gap"] / (figures["short-gap"] + figures["gap"])
+    for structure in ("full", "diagonal"):
+        tuned = laplace.around(
+            mode, data.x, data.y, prior=SETTINGS["prior"], structure=structure
+        ).tuned()
+        figures[f"{structure}-noise"] = tuned.noise_std
+        figures[f"{structure}-evidence"] = tuned.log_evidence
+    return figures

@@ -1,0 +1,83 @@
+"""Thompson sampling with a network: who finds what lies in the gap (chapter 10)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bdl_teach import datasets, densities
+from bdl_teach._support.checks import Array
+from bdl_teach.experiments.world import World
+from bdl_teach.methods import bbb, ensemble, laplace, mc_dropout, point
+
+ROUNDS, PRICE = 160, 8.0  # what eating costs; what it brings is the sinusoid at the context
+REFITS = (0, 10, 20, 40, 80)  # rounds before which each agent is fitted anew
+AGENTS = ("greedy", "bbb", "dropout", "ensemble", "anchored", "laplace")
+N_SETS = 6  # data sets a world: the regret of one is mostly luck
+N_KNOWN = 32  # points outside the gap, known before the first round
+
+
+def fitted(agent: str, x: Array, y: Array, seed: int) -> Any:
+    """What an agent believes, from all that it has seen; any number of points, one program."""
+    given: dict[str, Any] = {"noise_std": 1.0, "hidden_units": (20,), "seed": seed}
+    given |= {"prior": densities.Gaussian(3.0)}
+    given |= {"capacity": bbb.Capacity(N_KNOWN + ROUNDS, (20,), 1)}
+    if agent == "bbb":
+        return bbb.fit(x, y, **given)
+    if agent == "dropout":
+        return mc_dropout.fit(x, y, **given)
+    if agent in ("ensemble", "anchored"):
+        return ensemble.fit(x, y, anchored=agent == "anchored", **given)
+    many = ensemble.fit(x, y, n_members=1, **given)
+    if agent == "greedy":
+        return many
+    end = point.Fit(many.weights[0], many.network, many.noise_std, many.history)
+    prior = given["prior"]
+    return laplace.around(laplace.to_mode(end, x, y, prior=prior), x, y, prior=prior)
+
+
+def functions(fit: Any, x: Array, seed: int) -> Array:
+    """Draw a function for each row of x ``[m, 1]``, and take its value there ``[m]``."""
+    if isinstance(fit, laplace.Fit):
+        drawn = fit.draw_linearised(x, len(x), seed)
+    else:
+        drawn = fit.predict(x, n_samples=len(x), seed=seed).samples
+    which = np.random.default_rng(seed).integers(0, len(drawn), len(x))
+    return np.asarray(drawn[which, np.arange(len(x))])
+
+
+def play(agent: str, world: World) -> Array:
+    """Regret of one agent after each round ``[round]``; all meet the same contexts and noise."""
+    data = datasets.sinusoid(n=N_KNOWN, seed=world.data_seed, gap=(0.1, 0.4))
+    rng = np.random.default_rng(world.seed(2))
+    offered = rng.uniform(-0.5, 0.5, (ROUNDS, 1))
+    brings = data.truth(offered)
+    reward = brings + rng.standard_normal((ROUNDS, 1))
+    ate = np.zeros(ROUNDS, bool)
+    for first, last in zip(REFITS, (*REFITS[1:], ROUNDS), strict=True):
+        x, y = np.vstack([data.x, offered[ate]]), np.vstack([data.y, reward[ate]])
+        fit = fitted(agent, x, y, world.start_seed)
+        believed = functions(fit, offered, world.seed(3 + first))
+        ate[first:last] = believed[first:last] >= PRICE
+    pays = brings[:, 0] - PRICE
+    return np.cumsum(np.maximum(pays, 0) - pays * ate)
+
+
+def regrets(world: World) -> dict[str, float]:
+    """Regret of each agent after all rounds, mean of six data sets.
+
+    ``bbb-less``: the share of the six on which that of Bayes by Backprop is less than the greedy
+    network's. Often the two make the same choices, and lose the same. ``part`` is an agent's
+    regret over the sum of its own and that of Bayes by Backprop.
+    """
+    each = [{agent: float(play(agent, one)[-1]) for agent in AGENTS} for one in world.parts(N_SETS)]
+    figures = {agent: float(np.mean([one[agent] for one in each])) for agent in AGENTS}
+    return {
+        **figures,
+        **{
+            f"{a}-part": figures[a] / (figures[a] + figures["bbb"]) for a in ("anchored", "laplace")
+        },
+        "bbb-less": float(np.mean([one["bbb"] < one["greedy"] for one in each])),
+        "bbb-same": float(np.mean([one["bbb"] == one["greedy"] for one in each])),
+    }

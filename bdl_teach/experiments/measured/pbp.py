@@ -1,0 +1,114 @@
+"""What PBP learns, point after point and epoch after epoch (chapter 7)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bdl_teach import datasets, densities, metrics
+from bdl_teach._support.checks import Array
+from bdl_teach.experiments.measured._measure import AMONG, X, rms, score
+from bdl_teach.experiments.world import World
+from bdl_teach.methods import bbb, pbp, point
+from bdl_teach.methods.pbp import replay
+
+EPOCHS = (1, 10, 40, 200, 400)
+STEPS = 1320  # 40 epochs of 32 points and a refinement
+
+
+def epochs(world: World) -> dict[str, float]:
+    """PBP with 50 units after 1 to 400 epochs, beside one network and BBB, which know the noise.
+
+    ``bbb`` has the mixture of chapter 3 as its prior, ``bbb-3`` N(0, 3²).
+
+    For each: ``among`` and ``outside`` (to |x| = 1), test log-likelihood in nats a point; among
+    the data ``doubt`` (epistemic sd), ``error`` (rms distance of mean and truth) and ``noise``
+    (the sd it believes in; the true one is 1), in units of y.
+    """
+    data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
+    seed, truth = world.start_seed, data.truth(X[AMONG])[:, 0]
+    fits: dict[str, pbp.Fit | point.Fit | bbb.Fit] = {
+        f"pbp-{n}": pbp.fit(data.x, data.y, epochs=n, seed=seed) for n in EPOCHS
+    }
+    fits["mle"] = point.fit(data.x, data.y, hidden_units=(50,), seed=seed)
+    for name, prior in (("bbb", densities.ScaleMixture()), ("bbb-3", densities.Gaussian(3.0))):
+        fits[name] = bbb.fit(data.x, data.y, hidden_units=(50,), prior=prior, seed=seed)
+    figures: dict[str, float] = {}
+    for name, fit in fits.items():
+        p = fit.predict(X)
+        figures |= score(name, p, data, world.seed(2))
+        figures[f"{name}-doubt"] = float(p.epistemic_std[AMONG].mean())
+        figures[f"{name}-error"] = float(metrics.rmse(truth, p.mean[AMONG]))
+        figures[f"{name}-noise"] = float(p.aleatoric_std[0])
+    figures["bbb-behind"] = float(figures["bbb-outside"] < figures["pbp-40-outside"])
+    figures["bbb-3-ahead"] = float(figures["bbb-3-among"] > figures["bbb-among"])
+    return figures
+
+
+def noise_after_40_epochs(world: World) -> dict[str, float]:
+    """α, and the noise sd that PBP believes in over the true one, after 40 epochs on 32 points.
+
+    ``quiet`` has noise 1, ``loud`` three times that. ``sure`` starts from α = 76 and a noise of
+    twice the spread of y, ``unsure`` from α = 6 and the same noise.
+    """
+    plans: dict[str, tuple[float, float, float]] = {  # noise, α, first guess in spreads of y
+        "quiet": (1.0, 6.0, 1.0),
+        "loud": (3.0, 6.0, 1.0),
+        "sure": (1.0, 76.0, 2.0),
+        "unsure": (1.0, 6.0, 2.0),
+    }
+    figures = {}
+    for name, (noise, alpha, guess) in plans.items():
+        data = datasets.sinusoid(n=32, noise_std=noise, seed=world.data_seed)
+        prior = alpha, (alpha - 1) * guess**2
+        trail = replay.Trail(data.x, data.y, noise_prior=prior, seed=world.start_seed)
+        end = trail.at(STEPS)
+        figures[f"{name}-alpha"] = float(end.noise[-1, 0])
+        figures[f"{name}-noise"] = float(end.noise_std[-1] / noise)
+    return figures
+
+
+def left_to_right(world: World) -> dict[str, float]:
+    """Epistemic sd at the left and the right end after 16 of 32 points, over that before.
+
+    The stepper's network, 50 units, its points taken from left to right.
+    """
+    data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
+    trail = replay.Trail(data.x, data.y, shuffle=False, seed=world.start_seed)
+
+    def doubt(step: int, x: Array) -> float:
+        return float(trail.at(step).predict(x[:, None])[0].epistemic_std.mean())
+
+    ends = {"left": np.linspace(-0.5, -0.3, 21), "right": np.linspace(0.3, 0.5, 21)}
+    return {end: doubt(16, x) / doubt(0, x) for end, x in ends.items()}
+
+
+def two_orders(world: World) -> dict[str, float]:
+    """Rms distance (units of y, −1.5 to 1.5) of the means after an epoch in two orders.
+
+    Beside it the mean epistemic sd after the first of them.
+    """
+    data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
+    x = np.linspace(-1.5, 1.5, 121)[:, None]
+    shuffled, sorted_ = (
+        replay.replay(data.x, data.y, 33, shuffle=shuffle, seed=world.start_seed).fit.predict(x)
+        for shuffle in (True, False)
+    )
+    doubt = float(shuffled.epistemic_std.mean())
+    return {"distance": rms(shuffled.mean - sorted_.mean), "doubt": doubt}
+
+
+def sites(world: World) -> dict[str, float]:
+    """PBP with 50 units on 32 points, with and without an average site, 40 epochs and 400.
+
+    For each: ``doubt`` (epistemic sd) and ``error`` (rms distance of mean and truth) among the
+    data, in units of y.
+    """
+    data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
+    x = np.linspace(-0.5, 0.5, 101)[:, None]
+    figures: dict[str, float] = {}
+    for kind in pbp.SITES:
+        for n in (40, 400):
+            p = pbp.fit(data.x, data.y, epochs=n, sites=kind, seed=world.start_seed).predict(x)
+            figures[f"{kind}-{n}-doubt"] = float(p.epistemic_std.mean())
+            figures[f"{kind}-{n}-error"] = metrics.rmse(data.truth(x)[:, 0], p.mean)
+    return figures

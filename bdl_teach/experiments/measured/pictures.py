@@ -1,0 +1,106 @@
+"""Bayes by Backprop on pictures, beside an ordinary network and an ensemble (chapter 9).
+
+Of digits a world is a split of its own, two classes of its own that are strange, and starts of its
+own, all of digits on which nothing was chosen; see ``problems/strange_pictures.py``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bdl_teach import calibration, metrics
+from bdl_teach._support.checks import Array
+from bdl_teach.experiments.world import World
+from bdl_teach.methods import image_classifier
+from bdl_teach.problems import strange_pictures as fits
+
+PRUNED = (0.5, 0.75, 0.9)
+COLD, HOT = 0.2, 5.0  # temperatures of the explorer's presets
+
+
+def digits(world: World) -> dict[str, float]:
+    """Each kind of network on one split of the digits: what it scores, and after what it takes."""
+    return _of_split(fits.split(world.data_seed), world)
+
+
+def clothes(world: World) -> dict[str, float]:
+    """The same of clothes, with the recipe of the digits; handwritten digits are strange."""
+    return _of_split(fits.clothes_split(world.data_seed), world)
+
+
+def _of_split(pictures: fits.Split, world: World) -> dict[str, float]:
+    networks = fits.trained(pictures, world.start_seed)
+    said = fits.answers(networks, pictures)
+    figures = {
+        f"{kind} {name}": value
+        for kind, answers in said.items()
+        for name, value in _of_kind(answers, pictures).items()
+    }
+    one = networks["ordinary"]
+    assert isinstance(one, image_classifier.Fit)
+    known, strange = (energy(one, images) for images in (pictures.test[0], pictures.strange))
+    few = (np.exp(part[: fits.MEMBERS]) for part in (said["BBB"].test, said["BBB"].strange))
+    return {
+        **figures,
+        "ordinary no-gain": float(figures["ordinary tuned-nll"] - figures["ordinary nll"] > -0.01),
+        "ordinary energy": fits.auroc(known, strange),
+        "BBB information-of-five": fits.auroc(*map(metrics.mutual_information, few)),
+    }
+
+
+def energy(fit: image_classifier.Fit, images: Array) -> Array:
+    """Return −log Σ exp of one network's logits ``[n]``: high where all of them are low."""
+    return np.asarray(-np.logaddexp.reduce(fit.logits(images, 1)[0], axis=-1))
+
+
+def _of_kind(said: fits.Answers, pictures: fits.Split) -> dict[str, float]:
+    choosers, labels = pictures.choose[1], pictures.test[1]
+    raw, known = fits.mean_log(said.test), np.exp(said.test)
+    temperature = calibration.best_temperature(fits.mean_log(said.choose), choosers)
+    after = fits.scores(calibration.tempered(raw, temperature), labels)
+    strange = np.exp(said.strange)
+    coverage, risk = metrics.risk_coverage(np.exp(raw), labels)
+    return {
+        **fits.scores(raw, labels),
+        "entropy": fits.auroc(*map(metrics.predictive_entropy, (known, strange))),
+        "information": fits.auroc(*map(metrics.mutual_information, (known, strange))),
+        "variance": fits.auroc(*map(metrics.variance_score, (known, strange))),
+        "hot-entropy": fits.auroc(*(_hot(p, temperature) for p in (said.test, said.strange))),
+        "temperature": temperature,
+        **{f"tuned-{name}": value for name, value in after.items()},
+        "risk": float(risk[-1]),
+        "risk-at-80": float(risk[np.searchsorted(coverage, 0.8)]),
+        "certain-of-strange": float(np.mean(strange.mean(axis=0).max(axis=1) > 0.9)),
+        "humble": _humble(raw, labels),
+        "cold-and-certain": float(np.mean(_confidence(fits.mean_log(said.strange), COLD) > 0.9)),
+    }
+
+
+def _confidence(logs: Array, temperature: float) -> Array:
+    """Largest probability of each picture ``[n]`` at a temperature."""
+    return np.asarray(np.exp(calibration.tempered(logs, temperature).max(axis=1)))
+
+
+def _humble(logs: Array, labels: Array) -> float:
+    """By how much the confidence stays behind the accuracy when it is hot."""
+    right = float(np.mean(logs.argmax(axis=1) == labels))
+    return right - float(_confidence(logs, HOT).mean())
+
+
+def _hot(logs: Array, temperature: float) -> Array:
+    """Entropy of the tempered mean ``[n]``."""
+    mean = calibration.tempered(fits.mean_log(logs), temperature)
+    return metrics.predictive_entropy(np.exp(mean)[None])
+
+
+def pruned(world: World) -> dict[str, float]:
+    """Accuracy on new digits without a share of the weights, by |μ|/σ and at random."""
+    pictures = fits.split(world.data_seed)
+    fit = fits.bayesian(pictures, world.start_seed)
+    x, y = pictures.test
+
+    def accuracy(one: image_classifier.Fit) -> float:
+        return float(np.mean(one.predict(x, 10).mean(axis=0).argmax(axis=1) == y))
+
+    kept = {f"{share:.0%}": accuracy(fit.pruned(share)) for share in PRUNED}
+    return {"whole": accuracy(fit), **kept}

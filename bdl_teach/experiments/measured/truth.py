@@ -1,0 +1,74 @@
+"""What the truth explorer promises, and how far its search gets without NUTS (chapter 4)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from bdl_teach.experiments.world import World
+from bdl_teach.predictive import Predictive
+from bdl_teach.problems import GAP_GRID, Problem
+from bdl_teach.problems import truth_search as search
+
+AMONG = np.abs(GAP_GRID[:, 0]) <= 0.5
+
+
+def beside_nuts(world: World) -> dict[str, float]:
+    """The explorer beside NUTS for σ_p = 3 and 1 with the gap, and for σ_p = 3 without: bars, sd.
+
+    Bars are in units of y, over the gap; ``held`` is the share of it where NUTS's ±2 sd band holds
+    the sine.
+    """
+    figures: dict[str, float] = {}
+    for name, prior_std, gap in (("wide", 3.0, 0.3), ("narrow", 1.0, 0.3), ("whole", 3.0, 0.0)):
+        problem = Problem(seed=world.data_seed, gap=gap, scales=(prior_std,))
+        result = _rested(problem, 1)
+        nuts = problem.sample(search.chains(problem)).predict(GAP_GRID, 1000)
+        result = search.beside_nuts(result, nuts, "")
+        where = result.regions["gap"] if gap else AMONG
+        figures |= {
+            f"{name}-nuts": _sd(nuts, where),
+            f"{name}-nuts-among": _sd(nuts, AMONG & ~result.regions["gap"]),
+            f"{name}-best": _sd(result.search.prediction, where),
+        }
+        if gap:
+            off = np.abs(search.TRUTH - nuts.mean)
+            figures[f"{name}-held"] = float((off < 2 * nuts.epistemic_std)[where].mean())
+            figures[f"{name}-optimisation"] = float(result.optimisation or 0.0)
+            figures[f"{name}-family"] = float(result.family or 0.0)
+            figures[f"{name}-prior"] = float(result.prior_miss or 0.0)
+    others = figures["narrow-optimisation"], figures["narrow-family"]
+    return {**figures, "narrow-prior-ahead": figures["narrow-prior"] - max(others)}
+
+
+def _sd(prediction: Predictive, where: np.ndarray) -> float:
+    return float(prediction.epistemic_std[where].mean())
+
+
+def searched(world: World) -> dict[str, float]:
+    """What three presets show when the sliders have rested.
+
+    ``opening`` is the mean epistemic sd in the gap over that outside at σ_p = 3, of the quick fit
+    or the best, whichever opens more; ``gain`` what the search gains on the lowest of eight quick
+    fits at σ_p = 1, in nats; ``missing`` what ten networks drawn from N(0, ½²) lack of reaching 10.
+    """
+    problem = Problem(seed=world.data_seed)
+    narrow, timid = (replace(problem, scales=(prior_std,)) for prior_std in (1.0, 0.5))
+    wide = _rested(problem, 1)
+    gap, outside = wide.regions["gap"], wide.regions["outside"]
+    spreads = [p.epistemic_std for p in (wide.prediction, wide.search.prediction)]
+    weights = timid.prior.sample((10, wide.fit.network.n_weights), world.start_seed)
+    return {
+        "opening": float(max(sd[gap].mean() / sd[outside].mean() for sd in spreads)),
+        "gain": _rested(narrow, 8).excess,
+        "missing": 10 - float(np.abs(wide.fit.evaluate(weights, GAP_GRID)).max()),
+    }
+
+
+def _rested(problem: Problem, starts: int) -> search.TruthResult:
+    """What the explorer shows when its search is over."""
+    result = search.refit(problem, starts)
+    while (better := search.improve(result)) is not None:
+        result = better
+    return result

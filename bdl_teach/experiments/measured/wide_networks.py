@@ -1,0 +1,91 @@
+"""NUTS on ever wider networks, beside the Gaussian process that they tend to (chapter 8).
+
+A network with n hidden units is the relative of one with 20 and the prior N(0, 3²) if its output
+weights are divided by √(n/20). A ReLU passes a factor on, so that the same is had by giving every
+weight the standard deviation 3 (20/n)^¼; the output's bias alone is narrower then, and each width
+is laid beside the process with that bias. One standard deviation for all is also what NUTS likes
+best: the coordinates need no other scaling.
+
+``sine`` has the course's data, of which this prior thinks little. ``own`` has the same inputs, and
+for its targets a draw of the process, with noise: data as the prior expects them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bdl_teach import datasets, predictive
+from bdl_teach._support.checks import Array
+from bdl_teach.densities import Gaussian
+from bdl_teach.experiments.world import Figures, World
+from bdl_teach.methods import exact, infinite_width
+
+X = np.linspace(-0.7, 0.7, 71)[:, None]
+PRIOR_STD, UNITS, POINTS = 3.0, 20, 16
+WIDTHS = (10, 100, 1000)
+CHAINS: dict[str, Any] = {"n_chains": 4, "n_warmup": 150, "n_samples": 200}
+
+
+def relative(width: int) -> dict[str, Any]:
+    """Prior and width of a network of about the same prior functions."""
+    prior = Gaussian(PRIOR_STD * (UNITS / width) ** 0.25)
+    return {"prior": prior, "noise_std": 1.0, "hidden_units": (width,)}
+
+
+def drawn(x: Array, seed: int, **model: Any) -> Array:
+    """Targets ``[n]`` at ``x``: a function of the process, and noise."""
+    noise = model.pop("noise_std")
+    covariance = infinite_width.kernel(x, **model) + noise**2 * np.eye(len(x))
+    return np.random.default_rng(seed).multivariate_normal(np.zeros(len(x)), covariance)
+
+
+def beside_the_process(
+    x: ArrayLike, y: ArrayLike, seed: int, grid: Array, **model: Any
+) -> dict[str, float]:
+    """Distance of NUTS from the process, and what chance alone would make of it.
+
+    Returns:
+        ``mean``: rms over the grid of the difference of the predictive means, in the process's
+        standard deviation; ``sd``: of log sd, less the process's. Each with the Monte-Carlo
+        ``error`` of the same, from how far the chains are apart; and the largest R-hat.
+    """
+    limit = infinite_width.fit(x, y, **model).predict(grid)
+    chains = exact.nuts(x, y, seed=seed, **CHAINS, **model)
+    f = np.stack([predictive.evaluate_weights(chains.network, w, grid) for w in chains.weights])
+    away = {
+        "mean": (f.mean(axis=1) - limit.mean) / limit.epistemic_std,  # [chains, m]
+        "sd": np.log(f.std(axis=1) / limit.epistemic_std),
+    }
+    figures = {"r-hat": float(chains.r_hat.max())}
+    for name, each in away.items():
+        figures[name] = _rms(each.mean(axis=0))
+        figures[f"{name}-error"] = _rms(each.std(axis=0, ddof=1)) / len(each) ** 0.5
+    return figures
+
+
+def _rms(values: Array) -> float:
+    return float(np.sqrt(np.mean(values**2)))
+
+
+def wide_networks(world: World) -> dict[str, float]:
+    """NUTS at three widths beside the process, on the sinusoid and on a draw of the process."""
+    data = datasets.sinusoid(n=POINTS, noise_std=1.0, seed=world.data_seed)
+    own = drawn(data.x, world.seed(2), **relative(WIDTHS[-1]))
+    figures = {
+        f"{name}-{width}-{figure}": value
+        for name, y in (("sine", data.y), ("own", own))
+        for width in WIDTHS
+        for figure, value in beside_the_process(
+            data.x, y, world.start_seed, X, **relative(width)
+        ).items()
+    }
+    beyond = beyond_chance(figures, "own-1000-mean") + beyond_chance(figures, "own-1000-sd")
+    return {**figures, "own-1000-beyond-chance": beyond}
+
+
+def beyond_chance(f: Figures, key: str) -> float:
+    """Squared distance less its Monte-Carlo error squared: 0 on average where nothing differs."""
+    return f[key] ** 2 - f[f"{key}-error"] ** 2

@@ -1,0 +1,120 @@
+"""California housing with two hidden layers of 50 units: PBP beside the listing in circulation.
+
+Source: the book chapter of the course, section 5.7, whose split this is (10 % test, seed 0).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from bdl_teach import datasets, metrics
+from bdl_teach.experiments.table import Results, Row, Table, Task, mean_and_error
+from bdl_teach.methods import pbp
+from bdl_teach.methods.pbp import listing as pbp_listing
+
+HIDDEN_UNITS = (50, 50)
+METHODS: dict[str, Callable[..., pbp.Fit]] = {"PBP": pbp.fit, "listing": pbp_listing.fit}
+
+
+class Case(NamedTuple):
+    """One line of the table.
+
+    Attributes:
+        method: A key of ``METHODS``.
+        epochs: Passes over the data.
+        n_seeds: Starting points averaged over.
+        published: What was measured elsewhere, as it is printed.
+        low: Least mean log-likelihood that agrees.
+        high: Greatest.
+    """
+
+    method: str
+    epochs: int
+    n_seeds: int
+    published: str
+    low: float
+    high: float
+
+
+CASES = (
+    Case("PBP", 1, 5, "about -0.85 to -0.89", -0.95, -0.80),
+    Case("PBP", 40, 5, "about -0.67", -0.75, -0.60),
+    Case("listing", 1, 5, "-1.79", -1.90, -1.70),
+    Case("listing", 40, 1, "-6.50", -6.60, -6.40),
+)
+
+
+def tasks(quick: bool) -> list[Task]:
+    """One task a case and seed; quick: one epoch of each method."""
+    return [
+        Task(f"{case.method}/epochs-{case.epochs}/seed-{seed}", arguments)
+        for case in CASES
+        if case.epochs == 1 or not quick
+        for seed in range(1 if quick else case.n_seeds)
+        for arguments in [{"method": case.method, "epochs": case.epochs, "seed": seed}]
+    ]
+
+
+def run(method: str, epochs: int, seed: int) -> dict[str, float]:
+    """Fit and score one case.
+
+    Args:
+        method: ``"PBP"`` or ``"listing"``.
+        epochs: Passes over the data.
+        seed: Seed of the starting point, and for PBP of the orders.
+
+    Returns:
+        ``rmse`` in units of 100,000 dollars, ``log_likelihood`` in nats a point, ``alpha`` of the
+        noise, ``noise_var`` in squared units of y.
+    """
+    from sklearn.model_selection import train_test_split
+
+    table = datasets.california()
+    x, x_test, y, y_test = train_test_split(table.x, table.y, test_size=0.1, random_state=0)
+    fit = METHODS[method](x, y, hidden_units=HIDDEN_UNITS, epochs=epochs, seed=seed)
+    prediction = fit.predict(x_test)
+    return {
+        "rmse": metrics.rmse(y_test, prediction.mean),
+        "log_likelihood": float(np.mean(prediction.log_prob(y_test))),
+        "alpha": fit.alpha,
+        "noise_var": fit.noise_std**2,
+    }
+
+
+def summarise(results: Results) -> list[Row]:
+    """Rows of log-likelihood, RMSE, α and the noise variance for each case with results."""
+    rows = []
+    for case in CASES:
+        wanted = (case.method, case.epochs)
+        found = [figures for a, figures in results if (a["method"], a["epochs"]) == wanted]
+        if found:
+            rows += _rows(case, found)
+    return rows
+
+
+def _rows(case: Case, found: Sequence[Mapping[str, float]]) -> list[Row]:
+    label = f"{case.method}, {case.epochs} epoch{'s' if case.epochs > 1 else ''}"
+    saturates = "stops near √(0.5/1e-6) = 707" if case.method == "listing" else "≤ N·epochs/2"
+    published = {"log_likelihood": case.published, "rmse": "", "alpha": saturates, "noise_var": ""}
+    rows = []
+    for name, figure in published.items():
+        ours, error = mean_and_error([figures[name] for figures in found])
+        judged = ""
+        if name == "log_likelihood":
+            agrees = case.low <= ours <= case.high
+            judged = f"{'agrees' if agrees else 'differs'}: [{case.low:g}, {case.high:g}]"
+        rows.append(Row(label, name.replace("_", " "), figure, ours, error, len(found), judged))
+    return rows
+
+
+TABLE = Table(
+    name="california",
+    title="California housing, 8-50-50-1: PBP beside the simplified listing (book chapter, 5.7)",
+    tasks=tasks,
+    run=run,
+    summarise=summarise,
+    columns="measured elsewhere",
+)

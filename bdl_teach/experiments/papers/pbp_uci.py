@@ -1,0 +1,149 @@
+"""PBP on nine UCI sets with the published splits: RMSE and log-likelihood of each split.
+
+Source: Hernández-Lobato & Adams 2015, tables 1 and 2; the "original" figures are the authors' own
+program, run on the same splits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from bdl_teach import datasets, metrics
+from bdl_teach.experiments.table import Results, Row, Table, Task, mean_and_error, verdict
+from bdl_teach.methods import pbp
+
+
+class Published(NamedTuple):
+    """One line of the published table.
+
+    Attributes:
+        hidden_units: Width of each hidden layer.
+        epochs: Passes over the data.
+        n_splits: Splits averaged over.
+        paper: RMSE and log-likelihood as the paper prints them; "" if it does not.
+        original: Mean and standard error (NaN where none is known) of RMSE, of log-likelihood.
+    """
+
+    hidden_units: tuple[int, ...]
+    epochs: int
+    n_splits: int
+    paper: tuple[str, str]
+    original: tuple[tuple[float, float], tuple[float, float]]
+
+
+def _one(paper: tuple[str, str], *original: float) -> Published:
+    """One hidden layer of 50 units, 40 epochs, 20 splits."""
+    rmse, rmse_se, ll, ll_se = original
+    return Published((50,), 40, 20, paper, ((rmse, rmse_se), (ll, ll_se)))
+
+
+def _two(rmse: float, ll: float) -> Published:
+    """Two hidden layers of 50 units, whose standard errors are not known."""
+    return Published((50, 50), 40, 20, ("", ""), ((rmse, math.nan), (ll, math.nan)))
+
+
+PUBLISHED = {
+    "boston": _one(("3.014±.180", "-2.574±.089"), 3.005, 0.180, -2.574, 0.093),
+    "concrete": _one(("5.667±.093", "-3.161±.019"), 5.707, 0.104, -3.169, 0.021),
+    "energy": _one(("1.804±.048", "-2.042±.019"), 1.815, 0.048, -2.045, 0.020),
+    "kin8nm": _one((".098±.0007", ".896±.006"), 0.0980, 0.0007, 0.900, 0.007),
+    "naval": _one((".006", "3.731±.006"), 0.0056, math.nan, 3.745, 0.006),
+    "power": _one(("4.124±.035", "-2.837±.009"), 4.122, 0.033, -2.836, 0.008),
+    "protein": Published(
+        (100,), 20, 5, ("4.732±.013", "-2.973±.003"), ((4.725, 0.010), (-2.972, 0.002))
+    ),
+    "wine": _one((".635±.008", "-.968±.014"), 0.634, 0.008, -0.966, 0.014),
+    "yacht": _one(("1.015±.054", "-1.634±.016"), 0.995, 0.050, -1.626, 0.015),
+    "boston, two layers": _two(2.840, -2.443),
+    "concrete, two layers": _two(5.280, -3.084),
+    "energy, two layers": _two(0.847, -1.702),
+    "wine, two layers": _two(0.635, -0.956),
+    "yacht, two layers": _two(0.831, -1.785),
+}
+
+
+def tasks(quick: bool) -> list[Task]:
+    """One task a line and split; quick: two splits of boston and of yacht."""
+    lines = ("boston", "yacht") if quick else PUBLISHED
+    return [
+        Task(f"{line}/split-{split:02d}".replace(", ", "-").replace(" ", "-"), arguments)
+        for line in lines
+        for split in range(2 if quick else PUBLISHED[line].n_splits)
+        for arguments in [{"line": line, "split": split}]
+    ]
+
+
+def run(line: str, split: int) -> dict[str, float]:
+    """Fit one split and score its test rows.
+
+    Args:
+        line: A key of ``PUBLISHED``.
+        split: Number of the split, which is also the seed.
+
+    Returns:
+        ``rmse`` in the units of y, ``log_likelihood`` in nats a point, ``alpha_share``: the final
+        α over half the number of updates.
+    """
+    published, table = PUBLISHED[line], datasets.uci(line.partition(",")[0])
+    train, test = table.splits()[split]
+    fit = pbp.fit(
+        table.x[train],
+        table.y[train],
+        hidden_units=published.hidden_units,
+        epochs=published.epochs,
+        seed=split,
+    )
+    prediction = fit.predict(table.x[test])
+    return {
+        "rmse": metrics.rmse(table.y[test], prediction.mean),
+        "log_likelihood": float(np.mean(prediction.log_prob(table.y[test]))),
+        "alpha_share": fit.alpha / (len(train) * published.epochs / 2),
+    }
+
+
+def summarise(results: Results) -> list[Row]:
+    """Rows of RMSE, log-likelihood and α for each line that has results."""
+    rows = []
+    for line, published in PUBLISHED.items():
+        found = [figures for arguments, figures in results if arguments["line"] == line]
+        if found:
+            rows += _scores(line, published, found) + [_alpha_row(line, found)]
+    return rows
+
+
+def _scores(line: str, published: Published, found: Sequence[Mapping[str, float]]) -> list[Row]:
+    rows = []
+    quantities = (("RMSE", "rmse"), ("log-likelihood", "log_likelihood"))
+    for (quantity, name), paper, (original, error) in zip(
+        quantities, published.paper, published.original, strict=True
+    ):
+        ours, our_error = mean_and_error([figures[name] for figures in found])
+        # fewer splits than published scatter more; where no error is known, ours stands in
+        unit = (
+            our_error if math.isnan(error) else error * math.sqrt(published.n_splits / len(found))
+        )
+        judged = "" if math.isnan(unit) else verdict(ours, original, unit)
+        shown = f"{original:g}" if math.isnan(error) else f"{original:g}±{error:g}"
+        heading = f"{paper or 'not given'}; {shown}"
+        rows.append(Row(line, quantity, heading, ours, our_error, len(found), judged))
+    return rows
+
+
+def _alpha_row(line: str, found: Sequence[Mapping[str, float]]) -> Row:
+    ours, error = mean_and_error([figures["alpha_share"] for figures in found])
+    judged = "agrees" if 0.3 < ours < 3.0 else "differs: the noise update saturates or runs away"
+    return Row(line, "α / (N·epochs/2)", "of the order of 1", ours, error, len(found), judged)
+
+
+TABLE = Table(
+    name="pbp-uci",
+    title="PBP on UCI sets, test RMSE and log-likelihood (Hernández-Lobato & Adams 2015)",
+    tasks=tasks,
+    run=run,
+    summarise=summarise,
+    columns="paper; authors' program, same splits",
+)

@@ -1,0 +1,107 @@
+"""Findings and rows as text and as CSV."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Sequence
+
+from bdl_teach._support import report
+from bdl_teach.experiments import judge
+from bdl_teach.experiments.judge import Finding
+from bdl_teach.experiments.store import as_csv
+from bdl_teach.experiments.table import Row, Table
+
+ROW_HEADS = ("table", "label", "quantity", "published", "ours", "standard_error", "n", "verdict")
+FINDING_HEADS = (
+    "claim",
+    "measure",
+    "unit",
+    "mean",
+    "standard_error",
+    "worlds_met",
+    "worlds",
+    "verdict",
+    "asked",
+    "sentence",
+)
+
+
+def figure(mean: float, standard_error: float) -> str:
+    """Return a mean with its standard error, to two digits of the error: ``"3.01 ± 0.18"``."""
+    if not math.isfinite(mean) or not math.isfinite(standard_error) or standard_error <= 0:
+        return f"{mean:.4g}"
+    digits = min(max(1 - math.floor(math.log10(standard_error)), 0), 6)
+    return f"{mean:.{digits}f} ± {standard_error:.{digits}f}"
+
+
+def rows_as_text(table: Table, rows: Sequence[Row]) -> str:
+    """Lay out a paper's table for a reader."""
+    heads = ["", "quantity", table.columns, "ours ± SE", "n", "verdict"]
+    body = [
+        [r.label, r.quantity, r.published, figure(r.ours, r.standard_error), str(r.n), r.verdict]
+        for r in rows
+    ]
+    parts = table.title, report.table(heads, body), textwrap.fill(table.remarks, 79)
+    return "\n\n".join(filter(None, parts))
+
+
+def rows_as_csv(table: Table, rows: Sequence[Row]) -> str:
+    """Return the same figures, all their digits, one row a line."""
+    return as_csv([ROW_HEADS, *([table.name, *row] for row in rows)])
+
+
+def effect(finding: Finding) -> str:
+    """Return mean and standard error with their unit: ``"37.1 ± 8.2 nats"``."""
+    text = f"{figure(finding.mean, finding.error)} {finding.claim.unit}".rstrip()
+    return text.replace("-", "−")
+
+
+def asked(finding: Finding) -> str:
+    """Say what is asked for: ``"> 0 nats"``."""
+    return finding.claim.rule.in_words(finding.claim.unit)
+
+
+def met(finding: Finding) -> str:
+    """Say in how many worlds the effect lies where the rule wants it: ``"19 of 20"``."""
+    return f"{finding.n_met} of {len(finding.effects)}"
+
+
+def as_text(findings: Sequence[Finding], *, chance: bool = False) -> str:
+    """Lay out findings, one claim a line, and below them the sentences that may not be said.
+
+    Args:
+        findings: What came of the claims.
+        chance: Whether to say, too, how often 20 worlds like these would not bear a claim out.
+    """
+    heads = ["claim", "effect ± SE", "asked for", "worlds", "verdict"]
+    body = [[f.claim.id, effect(f), asked(f), met(f), f.verdict] for f in findings]
+    if chance:
+        heads.append("fails by chance")
+        for row, finding in zip(body, findings, strict=True):
+            row.append(f"{100 * judge.chance(finding):.1f} %")
+    fallen = [f'{f.claim.id}, {f.verdict}: "{f.claim.sentence}"' for f in findings if f.falls]
+    return "\n".join([report.table(heads, body), *([""] if fallen else []), *fallen])
+
+
+def as_sentences(findings: Sequence[Finding]) -> str:
+    """Write for a notebook each sentence, and under it what was measured."""
+    return "\n".join(
+        f"{f.claim.sentence}\n    {f.claim.measure}: {effect(f)}; "
+        f"asked for: {asked(f)}; {met(f)} worlds; {f.verdict}"
+        for f in findings
+    )
+
+
+def findings_as_csv(findings: Sequence[Finding]) -> str:
+    """Return findings with all digits, one claim a line."""
+    return as_csv(
+        [
+            FINDING_HEADS,
+            *(
+                [f.claim.id, f.claim.measure, f.claim.unit, f.mean, f.error, f.n_met]
+                + [len(f.effects), f.verdict, asked(f), f.claim.sentence]
+                for f in findings
+            ),
+        ]
+    )

@@ -1,0 +1,138 @@
+"""The table of the rivals: every method beside the true posterior, in the worlds that are kept.
+
+``python3 -m bdl_teach claims --table rivals --csv bdl_teach/experiments/rivals.csv`` makes it: some
+minutes, and the times want a machine that does nothing else. Chapter 10 reads the file;
+docs/results.md shows it, and says how it is written there. What is measured,
+``measured/beside_nuts.py`` says.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bdl_teach._support import report
+from bdl_teach.experiments.store import as_csv as csv_of
+from bdl_teach.experiments.table import mean_and_error
+
+EXPERIMENT = "beside-nuts"  # whose figures it lays out
+FILE = Path(__file__).with_name("rivals.csv")
+LABELS = {
+    "mle": "MLE",
+    "map": "MAP",
+    "infinite": "infinite width",
+    "laplace": "Laplace, full",
+    "last_layer": "Laplace, last layer",
+    "bbb": "BBB",
+    "local": "local, quiet",
+    "eb": "emp. Bayes",
+    "low_rank": "low rank",
+    "swag": "SWAG",
+    "dropout": "MC dropout",
+    "ensemble": "ensemble",
+    "anchored": "ensemble, anchored",
+    "sgmcmc": "SGHMC",
+    "pbp": "PBP",
+    "nuts": "NUTS",
+}
+OTHER_MODEL = ("mle", "infinite", "eb", "pbp")
+NOTES = (
+    "† Another model than that of NUTS: MLE has no prior, the infinitely wide network learns no "
+    "features, empirical Bayes has a prior and PBP a prior and a noise that it learnt. A distance "
+    "of theirs is one between two models, and no error of an approximation.",
+    "A world redraws the noise on y and every start; the 32 x and the sine are the same in all.",
+)
+REGIONS = ("data", "gap", "outside")
+ENTROPY = 0.5 * math.log(2 * math.pi * math.e)  # of the noise: no forecast's NLL is below it
+# Heading -> ending of the figure's name, what it is multiplied by, what is added, digits.
+COLUMNS: Mapping[str, tuple[str, float, float, int]] = {
+    "distance to NUTS": ("", 1.0, 0.0, 2),
+    "% in the 95 % interval": ("-covered", 100.0, 0.0, 1),
+    "NLL": ("-lost", 1.0, ENTROPY, 2),
+}
+
+
+@dataclass(frozen=True)
+class Rivals:
+    """What was measured.
+
+    Attributes:
+        worlds: The figures of each world by name, as the experiment gives them.
+        milliseconds: How long a warm refit took, by method.
+        made: How, and on what machine.
+    """
+
+    worlds: Sequence[Mapping[str, float]]
+    milliseconds: Mapping[str, float]
+    made: str
+
+    def of(self, name: str) -> list[float]:
+        """A figure in each world."""
+        return [world[name] for world in self.worlds]
+
+
+def read(path: Path = FILE) -> Rivals:
+    """Read the table that is kept."""
+    made, *lines = path.read_text(encoding="utf-8").splitlines()
+    worlds: dict[str, dict[str, float]] = {}
+    times: dict[str, float] = {}
+    for row in csv.DictReader(lines):
+        method = row.pop("method")
+        world = worlds.setdefault(row.pop("world"), {})
+        times[method] = float(row.pop("ms"))
+        world |= {f"{method}-{name}": float(value) for name, value in row.items()}
+    return Rivals(tuple(worlds.values()), times, made.removeprefix("# "))
+
+
+def as_csv(table: Rivals, first_world: int = 0) -> str:
+    """Return the file's text: how it was made, then one line a method and world."""
+    parts = (name.partition("-") for name in table.worlds[0])
+    names = [rest for method, _, rest in parts if method == "nuts"]
+    rows = [
+        [method, number, f"{table.milliseconds[method]:.3g}"]
+        + [f"{world[f'{method}-{name}']:.4g}" for name in names]
+        for method in LABELS
+        for number, world in enumerate(table.worlds, first_world)
+    ]
+    return f"# {table.made}\n" + csv_of([["method", "world", "ms", *names], *rows], "\n")
+
+
+def as_text(table: Rivals, *columns: str) -> str:
+    """Lay out the columns with these headings, all of them if none is named, and the times."""
+    chosen = columns or tuple(COLUMNS)
+    return report.table(heads(chosen), cells(table, chosen))
+
+
+def as_markdown(table: Rivals) -> str:
+    """Return the whole table and its notes."""
+    lines = [heads(tuple(COLUMNS)), *cells(table, tuple(COLUMNS))]
+    rows = ["| " + " | ".join(line) + " |" for line in lines]
+    ruled = [rows[0], "|---|" + "--:|" * (len(lines[0]) - 1), *rows[1:]]
+    return "\n\n".join(["\n".join(ruled), *NOTES])
+
+
+def heads(columns: Sequence[str]) -> list[str]:
+    """The headings: the first of three regions names the column."""
+    three = [[f"{name}: {REGIONS[0]}", *REGIONS[1:]] for name in columns]
+    return ["method", *(head for part in three for head in part), "ms"]
+
+
+def cells(table: Rivals, columns: Sequence[str]) -> list[list[str]]:
+    """Means with their standard errors, one row a method."""
+    return [
+        [
+            label + " †" * (method in OTHER_MODEL),
+            *(_cell(table, method, region, name) for name in columns for region in REGIONS),
+            report.number(table.milliseconds[method]),
+        ]
+        for method, label in LABELS.items()
+    ]
+
+
+def _cell(table: Rivals, method: str, region: str, column: str) -> str:
+    ending, times, plus, digits = COLUMNS[column]
+    mean, error = mean_and_error(table.of(f"{method}-{region}{ending}"))
+    return f"{times * mean + plus:.{digits}f} ± {times * error:.{digits}f}"

@@ -1,0 +1,219 @@
+"""Figures on disk: what a run keeps, by the code that made it, and what comes with the package.
+
+joblib.Memory and diskcache were tried: the first invalidates by the text of the one function that
+it wraps, not by what that calls; both keep pickles, of which a damaged one is an error.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from modulefinder import ModuleFinder
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pooch
+
+import bdl_teach
+from bdl_teach._support.files import write_whole
+from bdl_teach._support.report import machine_line
+from bdl_teach.experiments.table import Task
+from bdl_teach.methods import catalogue
+
+Figures = dict[str, float]
+LIBRARIES = (
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "tensorflow",
+    "tensorflow-cpu",
+    "tensorflow-probability",
+    "tf-keras",
+)
+
+
+class Store:
+    """The results of one table or experiment, as one version of the code computes them.
+
+    Each is a small file, written whole or not at all, with the task that it belongs to and a hash
+    of what it says. One that was cut short, damaged, or written for other arguments is not
+    believed, and its task runs again.
+
+    Args:
+        parent: Folder for the results of all.
+        name: Of the table or experiment.
+        fingerprint: Of the code; other code has another folder.
+
+    Raises:
+        OSError: The folder cannot be made.
+    """
+
+    def __init__(self, parent: Path, name: str, fingerprint: str) -> None:
+        self.folder = parent / f"{name}-{fingerprint}"
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for leftover in self.folder.glob("*.tmp"):  # of a run that was killed as it wrote
+            leftover.unlink(missing_ok=True)
+
+    def get(self, task: Task) -> Figures | None:
+        """Return what is kept of a task; ``None`` if there is nothing, or nothing to believe."""
+        try:
+            record = json.loads(self._place(task).read_text(encoding="utf-8"))
+            figures: Figures = record["figures"]
+            sound = record == _record(task, figures)
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        return figures if sound else None
+
+    def put(self, task: Task, figures: Figures) -> None:
+        """Keep the figures of a task: after this returns they outlive a crash of the machine.
+
+        Raises:
+            OSError: They could not be written; then nothing is left behind.
+        """
+        write_whole(self._place(task), json.dumps(_record(task, figures), indent=1))
+
+    def forget(self, task: Task) -> None:
+        """Remove what is kept of a task."""
+        self._place(task).unlink(missing_ok=True)
+
+    def _place(self, task: Task) -> Path:
+        words = re.sub(r"[^A-Za-z0-9.]+", "-", task.key)[:80]
+        return self.folder / f"{words}-{_hash([task.key, task.arguments])[:12]}.json"
+
+
+def _record(task: Task, figures: Figures) -> dict[str, object]:
+    """Return what a file says; hashed as text, since NaN is not equal to itself."""
+    what = {"key": task.key, "arguments": json.loads(json.dumps(task.arguments))}
+    what["figures"] = figures
+    return {**what, "sha256": _hash(what)}
+
+
+def _hash(value: object) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+def default_folder() -> Path:
+    """Return where results are kept unless another folder is named."""
+    return Path(pooch.os_cache("bdl_teach")) / "reproduce"
+
+
+# Which code a figure came from
+
+
+@lru_cache(maxsize=64)
+def fingerprint(module: str) -> str:
+    """Hash a module, every module of this package that it leads to, and the libraries' versions.
+
+    Args:
+        module: Name of the module with the function that runs a task.
+
+    Returns:
+        16 hexadecimal digits; other code gives others, a change elsewhere in the package does not.
+    """
+    digest = hashlib.sha256(bdl_teach.__version__.encode())
+    for name, text in sorted(reached(module).items()):
+        digest.update(f"\n{name}\n".encode() + text)
+    for library in LIBRARIES:
+        digest.update(f"\n{library} {_version(library)}".encode())
+    return digest.hexdigest()[:16]
+
+
+def _version(library: str) -> str:
+    try:
+        return version(library)
+    except PackageNotFoundError:
+        return "none"
+
+
+def reached(module: str) -> dict[str, bytes]:
+    """Return the modules that one leads to by its imports, itself included, with their text.
+
+    Imports in functions count too; and who names the catalogue, which imports by name, leads to
+    every method.
+    """
+    finder = _Finder(module)
+    finder.import_hook(module)
+    found = _texts(finder)
+    if any(b"CATALOGUE" in text for name, text in found.items() if name != catalogue.__name__):
+        for method in catalogue.CATALOGUE.values():
+            for name in filter(None, (method.module, method.live)):
+                finder.import_hook(f"bdl_teach.methods.{name}")
+    return _texts(finder)
+
+
+def _texts(finder: ModuleFinder) -> dict[str, bytes]:
+    files = {name: getattr(found, "__file__", None) for name, found in finder.modules.items()}
+    return {name: Path(file).read_bytes() for name, file in files.items() if file}
+
+
+class _Finder(ModuleFinder):
+    """Follows imports into this package, and into the one in which a module stands."""
+
+    def __init__(self, module: str) -> None:
+        self.roots = {name.partition(".")[0] for name in (module, bdl_teach.__name__)}
+        super().__init__(path=[str(Path(str(bdl_teach.__file__)).parents[1]), *sys.path])
+
+    def find_module(self, name: str, path: Any, parent: Any = None) -> Any:
+        if path is None and name not in self.roots:
+            raise ImportError(name)
+        if parent is not None and parent.__name__ in sys.modules:
+            path = list(sys.modules[parent.__name__].__path__)  # which may have grown
+        return super().find_module(name, path, parent)
+
+
+# What comes with the package: too dear to be run by all
+
+
+class Kept(NamedTuple):
+    """What each task measured.
+
+    Attributes:
+        made: By which command, and on what machine.
+        figures: By the key of the task.
+    """
+
+    made: str
+    figures: Mapping[str, Figures]
+
+
+def made_by(command: str) -> str:
+    """Say how a file is made: by the command's words after ``bdl_teach``, on this machine."""
+    return f"Made by: python3 -m bdl_teach {command} FILE. {machine_line()}"
+
+
+def kept_as_csv(kept: Kept) -> str:
+    """Return the file's text: how it was made, then one line a task, with four digits."""
+    names = list(dict.fromkeys(name for figures in kept.figures.values() for name in figures))
+    rows = [
+        [key, *(f"{figures[name]:.4g}" if name in figures else "" for name in names)]
+        for key, figures in kept.figures.items()
+    ]
+    return f"# {kept.made}\n" + as_csv([["task", *names], *rows], "\n")
+
+
+def read_kept(path: Path) -> Kept:
+    """Read such a file.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    made, *lines = path.read_text(encoding="utf-8").splitlines()
+    figures = {
+        row.pop("task"): {name: float(value) for name, value in row.items() if value}
+        for row in csv.DictReader(lines)
+    }
+    return Kept(made.removeprefix("# "), figures)
+
+
+def as_csv(rows: Iterable[Sequence[object]], end: str = "\r\n") -> str:
+    """Return rows as the text of a CSV file."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator=end).writerows(rows)
+    return out.getvalue()

@@ -1,0 +1,48 @@
+"""A world: everything that is drawn by lot in one run of an experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+Figures = Mapping[str, float]  # what was measured in one run, by name
+
+
+@dataclass(frozen=True)
+class World:
+    """A data set and a start.
+
+    World n has the thousand seeds from 1000 (n + 1) on to itself. So no two worlds share a seed,
+    and none has one of the small seeds 0, 1, 2, ... on which the course's settings were chosen.
+    Data and start never have the *same* seed either: two generators that start alike would make
+    the first weights of a network equal the noise on its data.
+
+    Attributes:
+        number: 0, 1, 2, ...
+    """
+
+    number: int
+
+    @property
+    def data_seed(self) -> int:
+        """Return the seed of the data."""
+        return self.seed(0)
+
+    @property
+    def start_seed(self) -> int:
+        """Return the seed of start and noise of a fit. Fits that are compared share it."""
+        return self.seed(1)
+
+    def parts(self, n: int) -> list[World]:
+        """Return n worlds that no other has, for experiments where one data set says little."""
+        return [World(n * self.number + k) for k in range(n)]
+
+    def seed(self, k: int) -> int:
+        """Return seed k of this world, for what else is drawn: 0 is the data's, 1 the start's.
+
+        Raises:
+            ValueError: k is not one of 0, ..., 999.
+        """
+        if not 0 <= k < 1000:
+            raise ValueError(f"k: expected 0 to 999, got {k}")
+        return 1000 * (self.number + 1) + k

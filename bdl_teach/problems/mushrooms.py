@@ -1,0 +1,59 @@
+"""A mushroom stand: whether to eat what is offered, when only what was eaten is learnt from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from bdl_teach._support.checks import Array
+
+RUNS, ROUNDS = 20, 2000
+SAFE = np.array([0.95, 0.9, 0.85, 0.8, 0.75, 0.3, 0.2, 0.1, 0.1, 0.0])  # P(edible) of each kind
+KINDS = len(SAFE)
+NOISE_STD, PRIOR_STD = 8.0, 5.0  # of a reward, and of each kind's mean reward before any meal
+
+
+@dataclass(frozen=True)
+class Stand:
+    """What each of the runs is offered.
+
+    Attributes:
+        kind: Which mushroom ``[round, run]``.
+        reward: What eating it would bring ``[round, run]``.
+        pays: What it would bring on average ``[round, run]``; to leave it brings 0.
+    """
+
+    kind: Array
+    reward: Array
+    pays: Array
+
+    @classmethod
+    def open(cls, seed: int) -> Stand:
+        """Draw mushrooms: +5 for an edible one; a poisonous one brings −15 or +5."""
+        rng = np.random.default_rng(seed)
+        kind = rng.integers(0, KINDS, (ROUNDS, RUNS))
+        harmed = (rng.random(kind.shape) > SAFE[kind]) & (rng.random(kind.shape) < 0.5)
+        return cls(kind, np.where(harmed, -15.0, 5.0), 10 * SAFE[kind] - 5)
+
+
+# Of (mean, sd) of the kind before each run, and a generator: who eats, [run].
+Policy = Callable[[Array, Array, np.random.Generator], Array]
+
+
+def play(stand: Stand, policy: Policy, seed: int) -> Array:
+    """Regret of each run after each round ``[round, run]``.
+
+    A kind's posterior is N(b/λ, 1/λ): with one 1 a context, the kinds do not mix.
+    """
+    rng, runs = np.random.default_rng(seed), np.arange(RUNS)
+    precision, b = np.full((RUNS, KINDS), PRIOR_STD**-2), np.zeros((RUNS, KINDS))
+    lost = np.zeros(stand.kind.shape)
+    for t, kind in enumerate(stand.kind):
+        known = precision[runs, kind]
+        ate = policy(b[runs, kind] / known, known**-0.5, rng).astype(float)
+        lost[t] = np.maximum(stand.pays[t], 0) - stand.pays[t] * ate
+        precision[runs, kind] += ate / NOISE_STD**2
+        b[runs, kind] += ate * stand.reward[t] / NOISE_STD**2
+    return np.cumsum(lost, axis=0)

@@ -1,0 +1,104 @@
+"""The site, built as `sphinx-build -W docs OUT` builds it, and read in Chromium from its folder."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import chromium
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, sync_playwright
+
+ROOT = Path(__file__).resolve().parents[2]
+CHAPTERS = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "-d", folder / "work", "docs"]
+    built = subprocess.run([*command, folder / "out"], cwd=ROOT, capture_output=True, text=True)
+    assert built.returncode == 0, built.stderr
+    return folder / "out"
+
+
+@pytest.fixture(scope="module")
+def page(site: Path) -> Iterator[Page]:
+    """Open a page; in the end, no script has failed, and nothing was asked of another machine."""
+    path, faults = chromium.required(), []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        page = browser.new_page()
+        page.on("request", lambda r: faults.append(r.url) if r.url.startswith("http") else None)
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.set_default_timeout(120_000)
+        yield page
+    assert faults == []
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_chapter_shows_its_still_and_its_formulas(site: Path, page: Page, name: str) -> None:
+    page.goto((site / "notebooks" / f"{name}.html").as_uri())
+    source = (ROOT / "notebooks" / f"{name}.ipynb").read_text("utf-8")
+    if r"\\tag" in source:
+        page.wait_for_function("window.MathJax?.startup?.promise")
+        page.evaluate("MathJax.startup.promise.then(() => true)")
+        shown = page.locator("mjx-container[display=true]").all_inner_texts()
+        numbers = re.findall(r"\\\\tag\{([^}]+)\}", source)
+        assert [n for n in numbers if not any(f"({n})" in text for text in shown)] == []
+        assert page.locator("[data-mjx-error]").count() == 0
+    if "explorer" in source and not name.startswith("00"):
+        still = page.locator(".tag_explorer img").first
+        still.scroll_into_view_if_needed()
+        assert still.evaluate("img => img.complete && img.naturalWidth > 300")
+        assert len(still.get_attribute("alt") or "") > 40
+
+
+def test_search_finds_local_reparameterization(site: Path, page: Page) -> None:
+    page.goto((site / "search.html").as_uri() + "?q=local+reparameterization")
+    first = page.locator("ul.search li a").first
+    assert "5 · Local reparameterization" in first.inner_text()
+
+
+def test_playground_on_start_page_refits(site: Path, page: Page) -> None:
+    page.goto((site / "index.html").as_uri())
+    frame = page.frame_locator("iframe.playground").locator("body")
+    assert frame.evaluate("() => window.playground.ready.then(() => true)")
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+
+
+class Links(HTMLParser):
+    """The names and the addresses in a page."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.names, self.links = set(), []
+        self.feed(path.read_text("utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        of = dict(attrs)
+        self.names |= {of.get("id"), of.get("name")}
+        self.links += [link for link in (of.get("href"), of.get("src")) if link]
+
+
+def test_no_link_of_the_site_is_dead(site: Path) -> None:
+    pages = {path: Links(path) for path in site.rglob("*.html")}
+    dead, n = [], 0
+    for path, page in pages.items():
+        for link in page.links:
+            to = urlsplit(link)
+            if to.scheme or to.netloc:
+                continue
+            n += 1
+            target = (path.parent / unquote(to.path)).resolve() if to.path else path
+            names = pages[target].names if target in pages else {""}
+            if not target.exists() or (to.fragment and unquote(to.fragment) not in names):
+                dead.append((path.name, link))
+    assert n > 1000 and dead == []

@@ -1,0 +1,80 @@
+"""The table of the rivals: what is kept is what the code measures, and what its page shows."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+import snapshot
+
+from bdl_teach import claims
+from bdl_teach.experiments import claim, rivals, runs
+from bdl_teach.experiments.judge import HOLDS
+from bdl_teach.experiments.measured import beside_nuts, chapter10
+from bdl_teach.experiments.world import World
+from bdl_teach.methods.catalogue import CATALOGUE
+
+KEPT = rivals.read()
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "results.md"
+MARKS = re.compile(r"(?<=<!-- table of the rivals -->\n\n)[^!]*(?=\n\n<!-- end of the table -->)")
+
+
+def test_table_has_every_method_that_is_measured_and_each_module_of_the_catalogue() -> None:
+    assert tuple(rivals.LABELS) == (*beside_nuts.RIVALS, "nuts")
+    assert {CATALOGUE[name].module for name in rivals.LABELS if name in CATALOGUE} == {
+        method.module for method in CATALOGUE.values()
+    }
+
+
+def test_file_has_twenty_worlds_and_is_written_as_it_is_read() -> None:
+    assert len(KEPT.worlds) == 20 and "Made by: python3 -m bdl_teach claims" in KEPT.made
+    assert rivals.as_csv(KEPT) == rivals.FILE.read_text(encoding="utf-8")
+
+
+def test_page_shows_the_table_that_is_kept() -> None:
+    """With ``BDL_TEACH_UPDATE_SNAPSHOTS=1`` it is written there first."""
+    there = PAGE.read_text(encoding="utf-8")
+    assert len(MARKS.findall(there)) == 1
+    wanted = MARKS.sub(lambda _: rivals.as_markdown(KEPT), there)
+    if os.environ.get(snapshot.VARIABLE):
+        PAGE.write_text(wanted, encoding="utf-8")
+    assert PAGE.read_text(encoding="utf-8") == wanted
+
+
+@pytest.mark.parametrize("name", ["map", "infinite", "laplace"])
+def test_what_is_kept_is_what_the_code_gives(name: str) -> None:
+    """Of the quick ones: a change of a method asks for a new table."""
+    figures = chapter10.scores(chapter10.predictives(World(3), [name]), World(3))
+    assert len(figures) == 13
+    for figure, value in figures.items():
+        assert KEPT.worlds[3][figure] == pytest.approx(value, rel=0.05, abs=0.02), figure
+
+
+def test_claims_hold_in_the_worlds_that_are_kept() -> None:
+    """They are twenty: no sample of them need be run again."""
+    (rival,) = (one for one in claim.experiments() if one.name == rivals.EXPERIMENT)
+    worlds = [{**world, **beside_nuts.over_all(world)} for world in KEPT.worlds]
+    found = runs.judged(rival, claim.claims(), worlds)
+    assert len(found) > 5 and [f.claim.id for f in found if f.verdict != HOLDS] == []
+
+
+def test_command_prints_the_table_and_writes_the_file(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def kept(world: World) -> dict[str, float]:
+        return {**KEPT.worlds[world.number], "converged": float(world.number > 2)}
+
+    times = {name: 7.0 + i for i, name in enumerate(rivals.LABELS)}
+    monkeypatch.setattr(beside_nuts, "beside_nuts", kept)
+    monkeypatch.setattr(beside_nuts, "milliseconds", lambda world: times)
+    made = tmp_path / "made.csv"
+    argv = ["--table=rivals", "--first-world=2", "--worlds=3", f"--csv={made}"]
+    for _ in range(2):  # the second time from the store
+        assert claims.main([*argv, f"--store={tmp_path}"]) == 0
+    printed = capsys.readouterr().out
+    row = next(line.split() for line in printed.splitlines() if line.startswith("NUTS"))
+    assert row[-1] == "22.0" and printed.endswith(rivals.NOTES[-1] + "\n")
+    table = rivals.read(made)
+    assert table.worlds == KEPT.worlds[2:5] and "converged in 2 of 3 worlds" in table.made
+    assert "--worlds 3 --first-world 2" in table.made and table.milliseconds["mle"] == 7.0
+    assert "\nmap,4,8," in made.read_text(encoding="utf-8")

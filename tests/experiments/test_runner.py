@@ -1,0 +1,245 @@
+"""Tasks and worlds are run once: nothing runs twice, nothing is lost, each fault is a sentence."""
+
+import contextlib
+import errno
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import psutil
+import pytest
+from toys import Here, Toy
+from waiting import until
+
+from bdl_teach import DatasetUnavailable
+from bdl_teach.experiments import command, report, runner, runs, store
+from bdl_teach.experiments.table import Row, Table, Task, mean_and_error, verdict
+
+# What is printed
+
+
+def test_table_has_the_published_figure_ours_the_error_n_and_the_verdict(here: Here) -> None:
+    result = here()
+    figure = report.figure(*mean_and_error([i / 7 for i in range(12)]))
+    assert result.code == 0
+    assert f"toy value 0.79 {figure} 12 agrees" in " ".join(result.out.split())
+    assert "paper" in result.out and result.out.endswith("\n\nToys differ.\n")
+    assert "12/12" in result.err
+
+
+def test_verdict_counts_standard_errors() -> None:
+    assert verdict(3.1, 3.0, 0.1) == "agrees: 1.0 SE"
+    assert verdict(2.7, 3.0, 0.1) == "differs: 3.0 SE"
+    assert verdict(3.25, 3.0, 0.125) == "agrees: 2.0 SE"
+    assert verdict(3.25, 3.0, 0.1, within=3.0) == "agrees: 2.5 SE"
+
+
+def test_rows_follow_the_tasks_asked_for_whatever_ran_first(here: Here, toy: Toy) -> None:
+    import toy_work
+
+    seen: list[Any] = []
+    tasks = [Task(f"task-{i}", {"number": i}) for i in range(4)]
+    table = Table("toy", "", lambda _: tasks, toy_work.run, lambda done: seen.append(done) or [])
+    options = {"quick": False, "fresh": False, "csv": None, "figures": None, "store": toy.store}
+    for only in ("task-2", None):
+        runs.run_table(table, SimpleNamespace(**options, only=only, jobs=None, scheduler=None))
+    expected = [({"number": i}, {"value": i / 7.0}) for i in range(4)]
+    assert [list(done) for done in seen] == [[expected[2]], expected]
+
+
+def test_every_table_that_comes_with_the_package_names_its_tasks_by_their_arguments() -> None:
+    for name in command.tables():
+        table = command.module_of(name).TABLE
+        assert table.name == name
+        with contextlib.suppress(DatasetUnavailable):
+            full, quick = (list(table.tasks(flag)) for flag in (False, True))
+            assert len({task.key for task in full}) == len(full) >= len(quick) > 0
+            assert all(named_by_its_arguments(task) for task in full + quick), name
+        assert all(isinstance(row, Row) for row in table.summarise([]))
+
+
+def named_by_its_arguments(task: Task) -> bool:
+    """Whether the parts of a key are the arguments, but for those that are the same in all."""
+
+    def words(value: object) -> str:
+        return str(value).replace(", ", "-").replace(" ", "-").replace(",", "")
+
+    told = [words(v) for k, v in task.arguments.items() if k not in ("n_out", "n_draws")]
+    parts = [re.sub(r"^[a-z]+-0*(?=\d+$)", "", words(part)) for part in task.key.split("/")]
+    return sorted(parts) == sorted(told)
+
+
+# What runs, and what does not run again
+
+
+def test_what_is_kept_is_not_run_again_unless_the_code_is_another(
+    here: Here, toy: Toy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here("--only", "even")
+    first, second = here(), here()
+    assert second.out == first.out and "12/12" in first.err
+    assert sorted(toy.numbers()) == list(range(12))
+    monkeypatch.setattr(runner, "fingerprint", lambda module: "another")
+    here("--quick")
+    assert toy.numbers()[12:] == [0, 1, 2]
+
+
+# Faults
+
+
+def test_failed_task_is_a_sentence_and_all_else_is_printed_and_written(
+    here: Here, toy: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOY_FAULTS", "3:error 5:error")
+    file = tmp_path / "figures.csv"
+    result = here(f"--figures={file}", f"--csv={tmp_path / 'out.csv'}")
+    assert result.code == 1 and " 10   agrees" in result.out
+    assert "odd/task-03 and 1 more: RuntimeError: it broke" in result.err
+    assert "2 of 12 tasks failed" in result.err and "Traceback" not in result.err
+    found = store.read_kept(file).figures
+    assert len(found) == 10 and found["even/task-02"] == {"value": 0.2857}
+    assert "agrees" in (tmp_path / "out.csv").read_text()
+    monkeypatch.setenv("TOY_FAULTS", "")
+    assert " 12   agrees" in here().out
+    assert len(toy.ran()) == 14
+
+
+def test_missing_data_is_the_sentence_that_says_what_to_do(
+    here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOY_FAULTS", "0:data 1:data 2:data")
+    result = here("--quick")
+    assert result.code == 1 and result.err.count("boston: fetch it") == 1
+
+
+def test_full_disk_is_a_sentence_and_the_table_is_still_printed(
+    here: Here, toy: Toy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(handle: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    expected = here("--quick").out
+    monkeypatch.setattr(os, "fsync", full)
+    result = here("--quick", "--fresh")
+    assert (result.code, result.out) == (1, expected)
+    assert "the disk is full" in result.err
+    assert [path for path in toy.store.rglob("*") if path.is_file()] == []
+    monkeypatch.undo()
+
+
+# Stopped, killed, side by side
+
+
+IDLE = """
+import argparse, time
+from joblib import delayed
+from bdl_teach.experiments import runner
+with runner.backend(argparse.Namespace(jobs=2, scheduler=None)) as parallel:
+    list(parallel(delayed(time.sleep)(60) for _ in range(2)))
+"""
+posix = pytest.mark.skipif(os.name == "nt", reason="sends a POSIX signal")
+
+
+@pytest.mark.slow
+@posix
+def test_worker_without_a_task_of_ours_ends_with_its_parent() -> None:
+    """One that waits for its first would keep the pipes open for five minutes."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", IDLE], **pipes) as process:
+        me = psutil.Process(process.pid)
+        until(lambda: any("popen_loky" in " ".join(c.cmdline()) for c in me.children()), "a worker")
+        time.sleep(0.3)
+        process.kill()
+        process.communicate(timeout=30)
+
+
+@pytest.mark.slow
+@posix
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_killed_at_random_and_restarted_it_gives_the_same_table(toy: Toy, jobs: str) -> None:
+    """What was on disk when a run was killed is never run again, and nothing is missing."""
+    expected = toy.run().out
+    toy.store, toy.log = toy.folder / "other", toy.folder / "other.log"
+    rng, before = random.Random(f"kill {jobs}"), []
+    for attempt in range(4):
+        before.append(toy.kept())
+        process = toy.start(f"--jobs={jobs}", TOY_RUN=str(attempt), TOY_NAP="0.1")
+        toy.wait_for(len(toy.ran()) + rng.randint(1, 3), process)
+        time.sleep(rng.uniform(0.0, 0.12))
+        process.kill()
+        process.communicate(timeout=60)  # the pipes close once its workers have ended too
+    before.append(toy.kept())
+    last = toy.run(f"--jobs={jobs}", TOY_RUN="4")
+    assert (last.code, last.out) == (0, expected)
+    assert [(run, number) for run, number in toy.ran() if number in before[int(run)]] == []
+    assert 0 < len(before[-1]) < 12 and set(toy.numbers()) == set(range(12))
+    if jobs == "1":  # what was in flight
+        assert len(toy.ran()) <= 12 + 4
+
+
+@posix
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_ctrl_c_is_a_sentence_and_what_had_finished_is_kept(toy: Toy, jobs: str) -> None:
+    process = toy.start(f"--jobs={jobs}", TOY_NAP="0.1")
+    until(toy.kept, "a result", process)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the workers get it too
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+    assert "Stopped. What had finished is kept" in err and "Traceback" not in err
+    kept = toy.kept()
+    assert toy.run(TOY_RUN="again").code == 0
+    assert not kept & {number for run, number in toy.ran() if run == "again"}
+
+
+# On a cluster
+
+
+@pytest.fixture
+def cluster(toy: Toy) -> Iterator[tuple[str, list["subprocess.Popen[str]"]]]:
+    """A scheduler of Dask and two workers, each a process of its own on the loopback."""
+    pytest.importorskip("distributed")
+    file, started = toy.folder / "scheduler.json", []
+
+    def start(kind: str, *words: str) -> None:
+        code = f"from distributed.cli.dask_{kind} import main; main()"
+        started.append(
+            subprocess.Popen(
+                [sys.executable, "-c", code, *words, "--scheduler-file", str(file)],
+                env=toy.environment(TOY_NAP="0.3"),
+                cwd=toy.folder,
+                stderr=subprocess.DEVNULL,
+                text=True,
+            )
+        )
+
+    start("scheduler", "--host=127.0.0.1", "--port=0", "--no-dashboard")
+    address = until(lambda: file.exists() and re.search(r"tcp://[\d.:]+", file.read_text()), "it")
+    for _ in range(2):
+        start("worker", "--host=127.0.0.1", "--nthreads=1", "--no-nanny", "--no-dashboard")
+    yield address[0], started[1:]
+    for process in reversed(started):
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.slow
+def test_cluster_gives_the_same_table_though_one_of_two_workers_is_killed(
+    toy: Toy, cluster: tuple[str, list["subprocess.Popen[str]"]]
+) -> None:
+    alone = toy.run().out
+    address, (victim, _) = cluster
+    toy.log = toy.folder / "log"
+    process = toy.start("--fresh", "--scheduler", address)
+    toy.wait_for(12 + 4, process)
+    victim.kill()
+    out, err = process.communicate(timeout=120)
+    assert (process.returncode, out) == (0, alone), err
+    assert toy.kept() == set(range(12)) == set(toy.numbers()[12:])

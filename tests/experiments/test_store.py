@@ -1,0 +1,132 @@
+"""Figures on disk: whole or not at all, by the code that made them, and those that come along."""
+
+import os
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+from toys import Here, Toy
+
+from bdl_teach import claims, reproduce
+from bdl_teach._support.files import write_whole
+from bdl_teach.experiments import claim, papers, runs, store
+from bdl_teach.experiments.judge import HOLDS
+from bdl_teach.experiments.measured import wide_networks
+
+FIGURES = {"a/0": {"y": 0.12344, "x": -2.0}, "b/0": {"x": 3e-7, "a": 0.0}}
+
+
+@pytest.mark.parametrize("damage", ["empty", "half", "flipped", "other arguments", "not a record"])
+def test_damaged_record_is_recognised_and_computed_again(here: Here, toy: Toy, damage: str) -> None:
+    expected = here("--quick").out
+    path, other = sorted(toy.store.glob("*/*.json"))[1:]
+    text = path.read_text()
+    damaged = {
+        "empty": "",
+        "half": text[: len(text) // 2],
+        "flipped": text.replace("0.2857", "0.3857").replace("0.1428", "0.2428"),
+        "other arguments": other.read_text(),
+        "not a record": "[1, 2]",
+    }[damage]
+    assert damaged != text
+    path.write_text(damaged)
+    assert here("--quick").out == expected
+    assert len(toy.ran()) == 4 and path.read_text() == text
+
+
+def test_file_is_replaced_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (path := tmp_path / "toy-code" / "file").parent.mkdir()
+    (path.parent / "a.json123.tmp").write_text("{")  # of a run that was killed
+    store.Store(tmp_path, "toy", "code")
+    write_whole(path, "old")
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", stop)
+    with pytest.raises(KeyboardInterrupt):
+        write_whole(path, "new")
+    assert path.read_text() == "old" and list(path.parent.iterdir()) == [path]
+
+
+# Which code
+
+
+def test_fingerprint_follows_imports_and_the_catalogue_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = tmp_path / "deep.py"
+    monkeypatch.syspath_prepend(str(tmp_path))
+    code.write_text("def run():\n    from bdl_teach.methods.pbp import fit\n    import numpy\n")
+    found = set(store.reached("deep"))
+    assert {"deep", "bdl_teach.methods.pbp", "bdl_teach.mlp"} <= found
+    assert not {"bdl_teach.methods.vae", "bdl_teach.methods.bbb", "numpy"} & found
+    code.write_text("from bdl_teach.methods.catalogue import CATALOGUE\n")
+    assert {"bdl_teach.methods.bbb", "bdl_teach.methods.pbp.replay"} <= set(store.reached("deep"))
+
+
+def test_fingerprint_changes_with_the_code_and_with_the_libraries(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = tmp_path / "alone.py"
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def fresh(text: str) -> str:
+        code.write_text(text)
+        store.fingerprint.cache_clear()
+        return store.fingerprint("alone")
+
+    one, two = fresh("def run():\n    return 1\n"), fresh("def run():\n    return 2\n")
+    assert fresh("def run():\n    return 1\n") == one != two
+    monkeypatch.setattr(store.bdl_teach, "__version__", "another")
+    assert (other := fresh("def run():\n    return 1\n")) not in (one, two)
+    asked: list[str] = []
+    monkeypatch.setattr(store, "_version", lambda library: asked.append(library) or "another")
+    assert fresh("def run():\n    return 1\n") not in (one, two, other)
+    providers = packages_distributions()
+    for name in ("numpy", "scipy", "sklearn", "tensorflow", "tensorflow_probability", "tf_keras"):
+        named = {provider.replace("_", "-") for provider in providers[name]}
+        assert named & set(asked), "what computes the figures"
+
+
+# What comes with the package
+
+
+def test_kept_file_is_read_as_it_was_written(tmp_path: Path) -> None:
+    path = tmp_path / "out.csv"
+    path.write_text(store.kept_as_csv(store.Kept("Made by: me.", FIGURES)), encoding="utf-8")
+    found = store.read_kept(path)
+    assert found == store.Kept("Made by: me.", {**FIGURES, "a/0": {"y": 0.1234, "x": -2.0}})
+    assert path.read_text(encoding="utf-8") == store.kept_as_csv(found)
+
+
+def test_stored_table_is_summed_up_as_a_run_is() -> None:
+    rows = reproduce.stored("ood-controls")
+    csv = Path(str(papers.__path__[0]), "ood_controls.csv")
+    losses = [f["nll"] for key, f in store.read_kept(csv).figures.items() if "/BBB/" in key]
+    bbb = next(row for row in rows if (row.label, row.quantity) == ("720 pictures, BBB", "NLL"))
+    assert bbb.ours == pytest.approx(sum(losses) / 5) and bbb.n == 5
+    assert [row.label for row in rows if row.quantity == "NLL"][
+        -1
+    ] == "720 pictures, BBB − ordinary"
+
+
+def test_claims_hold_in_the_worlds_that_are_kept() -> None:
+    (wide,) = (one for one in claim.experiments() if one.name == "beside-the-process")
+    kept = store.read_kept(runs.stored_in(wide))
+    assert list(kept.figures) == [runs.key(wide, n) for n in range(8)]
+    for figures in kept.figures.values():
+        assert max(value for name, value in figures.items() if name.endswith("r-hat")) < 1.05
+    for finding in claims.stored(*(one.id for one in wide.claims)):
+        assert finding.verdict == HOLDS and len(finding.effects) == 8
+        assert finding.claim.id in kept.made
+    assert wide_networks.beyond_chance({"a": 0.3, "a-error": 0.1}, "a") == pytest.approx(0.08)
+
+
+def test_claim_whose_worlds_are_not_kept_is_refused() -> None:
+    with pytest.raises(OSError, match="gap_bands.csv"):
+        claims.stored("dropout-covers-little-of-the-gap")
+    with pytest.raises(ValueError, match="^ids: expected some of"):
+        claims.stored("no-such-claim")
