@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from docutils import nodes
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
@@ -68,7 +67,6 @@ def setup(app: Any) -> None:
     app.srcdir = gather(Path(app.doctreedir) / "pages")
     app.config.html_extra_path = [str(app.srcdir / "whole")]
     app.connect("autodoc-process-docstring", escape_marks)
-    app.connect("doctree-read", leave_equations_alone)
     app.connect("html-page-context", give_captions_a_level, priority=900)  # after the theme
 
 
@@ -140,14 +138,6 @@ def chapter(path: Path) -> Any:
             cells.append(nbformat.v4.new_markdown_cell(STILL))
     notebook.cells = cells
     return notebook
-
-
-def leave_equations_alone(_: Any, doctree: nodes.document) -> None:
-    r"""Hand displayed equations to MathJax as they are: Sphinx's `split` takes no `\tag`."""
-    for equation in doctree.findall(nodes.math_block):
-        equation["no-wrap"] = equation["nowrap"] = True
-        text = f"\\[{equation.astext()}\\]"
-        equation.children = [nodes.Text(text)]
 
 
 def give_captions_a_level(*event: Any) -> None:

@@ -49,7 +49,7 @@ Source: Lakshminarayanan, Pritzel & Blundell 2017, algorithm 1, section 3.3 and 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -59,7 +59,7 @@ from bdl_teach import datasets, elbo, metrics, optimise
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
 from bdl_teach.backend import Tensor, as_float, tf
-from bdl_teach.experiments.table import Results, Row, Table, Task, mean_and_error, verdict
+from bdl_teach.experiments.table import Results, Row, Table, Task, grouped, verdict
 from bdl_teach.methods.pbp import Scaling
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
@@ -236,22 +236,15 @@ def run(line: str, rate: str, split: int) -> dict[str, float]:
 def summarise(results: Results) -> list[Row]:
     """Rows of RMSE and NLL for each set and rate with results, then those of one network alone."""
     rows = []
-    for line in PUBLISHED:
-        for rate in RATES:
-            found = [f for a, f in results if (a["line"], a["rate"]) == (line, rate)]
-            if found:
-                rows += _rows(line, rate, found)
-    return rows
-
-
-def _rows(line: str, rate: str, found: Sequence[Mapping[str, float]]) -> list[Row]:
-    rows = []
-    for who, name in (("", ""), (", one network", "_one")):
-        for quantity, printed in zip(("rmse", "nll"), PUBLISHED[line], strict=True):
-            ours, error = mean_and_error([figures[f"{quantity}{name}"] for figures in found])
-            held = ("", "") if name else (printed, _verdict(printed, ours, len(found)))
-            label = f"{line}, {rate} rate{who}"
-            rows.append(Row(label, quantity.upper(), held[0], ours, error, len(found), held[1]))
+    for (line, rate), found in grouped(results, "line", "rate").items():
+        for who, name in (("", ""), (", one network", "_one")):
+            for quantity, printed in zip(("rmse", "nll"), PUBLISHED[line], strict=True):
+                values = [figures[f"{quantity}{name}"] for figures in found]
+                row = Row.mean(f"{line}, {rate} rate{who}", quantity.upper(), values)
+                if not name:
+                    judged = _verdict(printed, row.ours, row.n)
+                    row = row._replace(published=printed, verdict=judged)
+                rows.append(row)
     return rows
 
 

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from bdl_teach._support.checks import Array
-from bdl_teach.experiments.table import Results, Row, Table, Task, mean_and_error
+from bdl_teach.experiments.table import Results, Row, Table, Task
 
 NETWORKS = ("ordinary", "ensemble", "BBB")
 SEEDS = {"720": 5, "60,000": 3}  # by pictures trained on
@@ -142,11 +142,12 @@ def _is(arguments: Mapping[str, Any], pictures: str, network: str) -> bool:
 def _rows(pictures: str, network: str, runs: Sequence[Mapping[str, float]]) -> list[Row]:
     rows = []
     for name in runs[0] if runs else ():
-        mean, error = mean_and_error([figures[name] for figures in runs])
-        known = _PUBLISHED.get((pictures, network)) if name == "entropy" else None
-        held = ("", "") if known is None else (f"{known}", f"{mean - known:+.3f}, another network")
-        label = f"{pictures} pictures, {network}"
-        rows.append(Row(label, _QUANTITIES[name], held[0], mean, error, len(runs), held[1]))
+        values = [figures[name] for figures in runs]
+        row = Row.mean(f"{pictures} pictures, {network}", _QUANTITIES[name], values)
+        if name == "entropy" and (known := _PUBLISHED.get((pictures, network))):
+            said = f"{row.ours - known:+.3f}, another network"
+            row = row._replace(published=f"{known}", verdict=said)
+        rows.append(row)
     return rows
 
 
@@ -167,14 +168,14 @@ def _differences(
     ordinary: Mapping[int, Mapping[str, float]],
 ) -> list[Row]:
     """Differences from the ordinary network of the same seed."""
-    rows = []
-    shared = sorted(runs.keys() & ordinary.keys())
-    for name in ("accuracy", "nll", "entropy") if shared else ():
-        differences = [runs[seed][name] - ordinary[seed][name] for seed in shared]
-        mean, error = mean_and_error(differences)
-        label = f"{pictures} pictures, {network} − ordinary"
-        rows.append(Row(label, _QUANTITIES[name], "", mean, error, len(shared)))
-    return rows
+    label, shared = (
+        f"{pictures} pictures, {network} − ordinary",
+        sorted(runs.keys() & ordinary.keys()),
+    )
+    return [
+        Row.mean(label, _QUANTITIES[name], [runs[k][name] - ordinary[k][name] for k in shared])
+        for name in ("accuracy", "nll", "entropy") * bool(shared)
+    ]
 
 
 TABLE = Table(

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from bdl_teach._support.checks import Array
-from bdl_teach.experiments.table import Results, Row, Table, Task, mean_and_error
+from bdl_teach.experiments.table import Results, Row, Table, Task, grouped
 
 DRAWS = (7, 30, 100)
 AIM = 0.95
@@ -105,13 +105,11 @@ def _aurocs(inside: Array, outside: Array) -> dict[str, float]:
 def summarise(done: Results) -> list[Row]:
     """Average each figure of each setting over the seeds."""
     rows = []
-    for setting in SETTINGS:
-        runs = [figures for arguments, figures in done if arguments["setting"] == setting]
-        for quantity in runs[0] if runs else ():
-            mean, error = mean_and_error([figures[quantity] for figures in runs])
+    for (setting,), runs in grouped(done, "setting").items():
+        for quantity in runs[0]:
             published = _PUBLISHED.get((setting, quantity), "")
-            said = _verdict(setting, quantity, mean, published)
-            rows.append(Row(setting, quantity, published, mean, error, len(runs), said))
+            row = Row.mean(setting, quantity, [figures[quantity] for figures in runs], published)
+            rows.append(row._replace(verdict=_verdict(setting, quantity, row.ours, published)))
     return rows
 
 
