@@ -62,6 +62,7 @@ def run(pictures: str, network: str, seed: int, n_out: int) -> dict[str, float]:
         draws of Bayes by Backprop.
     """
     from bdl_teach import datasets, metrics
+    from bdl_teach.problems.strange_pictures import auroc
 
     own = _FAR_APART * (seed + 1)
     train, labels, test, truth = _clothes(pictures, own)
@@ -74,18 +75,16 @@ def run(pictures: str, network: str, seed: int, n_out: int) -> dict[str, float]:
         "accuracy": float(np.mean(inside.mean(axis=0).argmax(axis=-1) == truth)),
         "nll": -metrics.class_log_likelihood(logs, truth),
     }
-    is_out = np.repeat([0, 1], [inside.shape[1], outside.shape[1]])
-    scores = {"entropy": metrics.predictive_entropy, "information": metrics.mutual_information}
-    for name, score in scores.items():
-        if name == "entropy" or network != "ordinary":  # one network says nothing of its own doubt
-            both = np.concatenate([score(inside), score(outside)])
-            figures[name] = metrics.auroc(is_out, both)
-    if network == "ordinary":  # -log sum exp of the logits: high where all of them are low
-        energy = -np.logaddexp.reduce(trained.logits(np.concatenate([test, digits]), 1)[0], axis=-1)
-        figures["energy"] = metrics.auroc(is_out, energy)
+    figures["entropy"] = auroc(*map(metrics.predictive_entropy, (inside, outside)))
+    if network == "ordinary":  # says nothing of its own doubt but by the energy of its logits
+        logits = trained.logits(np.concatenate([test, digits]), 1)[0]
+        energy = -np.logaddexp.reduce(logits, axis=-1)  # high where all of them are low
+        figures["energy"] = auroc(*np.split(energy, [len(test)]))
+        return figures
+    figures["information"] = auroc(*map(metrics.mutual_information, (inside, outside)))
     if network == "BBB":
-        few = [metrics.mutual_information(part[:MEMBERS]) for part in (inside, outside)]
-        figures["information-of-five"] = metrics.auroc(is_out, np.concatenate(few))
+        few = (metrics.mutual_information(part[:MEMBERS]) for part in (inside, outside))
+        figures["information-of-five"] = auroc(*few)
     return figures
 
 

@@ -65,6 +65,7 @@ def run(setting: str, seed: int, n_out: int) -> dict[str, float]:
 
     from bdl_teach import datasets, metrics
     from bdl_teach.methods import image_classifier
+    from bdl_teach.problems.strange_pictures import auroc
 
     clothes, digits = datasets.fashion_sprite(), datasets.mnist_test().images[:n_out]
     train, test, labels, truth = train_test_split(
@@ -80,23 +81,13 @@ def run(setting: str, seed: int, n_out: int) -> dict[str, float]:
         "test NLL 30": -metrics.class_log_likelihood(logs[:30], truth),
         "variance below 1e-6 at 7": float(np.mean(metrics.variance_score(inside[:7]) < _QUIET)),
     }
-    return figures | _aurocs(inside, outside)
-
-
-def _aurocs(inside: Array, outside: Array) -> dict[str, float]:
-    """AUROC of each score with the first 7 draws, the first 30 and all 100."""
-    from bdl_teach import metrics
-
     scores: dict[str, Callable[[Array], Array]] = {
         "variance": metrics.variance_score,
         "entropy": metrics.predictive_entropy,
         "information": metrics.mutual_information,
     }
-    is_out = np.repeat([0, 1], [inside.shape[1], outside.shape[1]])
-    return {
-        f"{name} {draws}": metrics.auroc(
-            is_out, np.concatenate([score(inside[:draws]), score(outside[:draws])])
-        )
+    return figures | {
+        f"{name} {draws}": auroc(*(score(part[:draws]) for part in (inside, outside)))
         for name, score in scores.items()
         for draws in DRAWS
     }

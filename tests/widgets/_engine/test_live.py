@@ -23,7 +23,7 @@ from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
 from tests.waiting import until
 
-REQUIRED = ("_make_canvas", "_compute", "_draw")
+REQUIRED = ("TEXTS", "_make_canvas", "_compute", "_draw", "_readings")
 
 START = {"width": 1.0, "n": 2, "scale": 1.0, "m": 4, "kind": "a", "seen": False}
 HIGH = {**START, "width": 3.0, "n": 9}
@@ -183,11 +183,11 @@ def test_set_moves_all_or_none(toy: Toy, values: dict[str, Any], turned: bool) -
 
 @pytest.mark.parametrize("name", REQUIRED)
 def test_a_class_that_leaves_out_a_part_of_the_contract_is_refused_by_name(name: str) -> None:
-    parts = {part: getattr(Toy, part) for part in ("TEXTS", *REQUIRED) if part != name}
+    parts = {part: getattr(Toy, part) for part in REQUIRED if part != name}
     with pytest.raises(TypeError, match=f"^Half: an explorer must define {name}$"):
         type("Half", (Explorer,), parts)
     made = type("Whole", (Explorer,), {**parts, name: getattr(Toy, name)})
-    assert type("Again", (made,), {}).ALT == "A bar."
+    assert type("Again", (made,), {}).TEXTS.alt == "A bar."
 
 
 # Another process
