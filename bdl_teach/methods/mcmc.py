@@ -38,9 +38,16 @@ from bdl_teach._support.compiled import Compiled
 from bdl_teach._support.errors import DivergedError
 from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, as_float, tf, tfp
-from bdl_teach.densities import Prior, ScaleMixture, as_prior, scale_mixture_log_prob
+from bdl_teach.densities import (
+    HALF_LOG_TWO_PI,
+    Gaussian,
+    Prior,
+    ScaleMixture,
+    as_prior,
+    scale_mixture_log_prob,
+)
 from bdl_teach.methods._loop import Capacity, embed, lay_out
-from bdl_teach.mlp import MLP
+from bdl_teach.mlp import MLP, multiply
 from bdl_teach.predictive import Predictive
 
 __all__ = ["Capacity", "Fit", "diagnose", "hmc", "nuts"]
@@ -73,6 +80,7 @@ class _Recipe(NamedTuple):
     sampler: str
     padded: MLP
     likelihood: str
+    is_gaussian: bool  # of the prior
     n_warmup: int
 
 
@@ -84,12 +92,51 @@ def _log_density(network: MLP, likelihood: str, w: Tensor, p: _Target) -> Tensor
     return tf.reduce_sum(log_prior, axis=-1) - cost
 
 
+def _quick_log_density(recipe: _Recipe, w: Tensor, p: _Target) -> Tensor:
+    """Return the same as :func:`_log_density`, of which a gradient takes 2 µs instead of 5.7.
+
+    XLA fuses a product and a sum, but not the product of a matrix with one row; and a Gaussian
+    prior needs no logarithm.
+    """
+    w = w * p.unit_mask
+    *hidden, weight, bias = recipe.padded.unflatten(w)
+    h = tf.transpose(p.x)  # [units, rows]
+    for matrix, shift in zip(hidden[::2], hidden[1::2], strict=True):
+        h = tf.nn.relu(multiply(matrix, h) + shift)
+    f = tf.reduce_sum(tf.linalg.matrix_transpose(weight) * h, axis=-2) + bias[..., 0]
+    cost = likelihoods.cost(recipe.likelihood, p.y, f[..., None], p.noise_std, p.row_weight)
+    if recipe.is_gaussian:
+        std = p.prior[0]
+        log_prior = -0.5 * (w / std) ** 2 - tf.math.log(std) - HALF_LOG_TWO_PI
+    else:
+        log_prior = _mixture_log_prob(w, p.prior)
+    return tf.reduce_sum(log_prior * p.unit_mask, axis=-1) - cost
+
+
+@tf.custom_gradient  # type: ignore[untyped-decorator]
+def _mixture_log_prob(w: Tensor, prior: Tensor) -> tuple[Tensor, Tensor]:
+    """``scale_mixture_log_prob``, with a gradient by hand: it takes half the time."""
+    wide, narrow, pi = tf.unstack(prior)
+    log_b = tf.math.log((1.0 - pi) / narrow) - 0.5 * (w / narrow) ** 2
+    ahead = tf.math.log(pi / wide) - 0.5 * (w / wide) ** 2 - log_b
+
+    def gradient(upstream: Tensor) -> tuple[Tensor, None]:
+        share = tf.sigmoid(ahead)
+        return -upstream * w * (share / wide**2 + (1.0 - share) / narrow**2), None
+
+    return log_b + tf.nn.softplus(ahead) - HALF_LOG_TWO_PI, gradient
+
+
+def _density(recipe: _Recipe, target: _Target) -> Callable[[Tensor], Tensor]:
+    """Log P(D, w) of weights ``[chains, n_weights]``, in nats ``[chains]``."""
+    if recipe.sampler == "hmc":
+        return lambda w: _quick_log_density(recipe, w, target)
+    return lambda w: _log_density(recipe.padded, recipe.likelihood, w, target)
+
+
 def _kernel(recipe: _Recipe, target: _Target) -> Tensor:
-    """The sampler on log P(D, w), its step size adapted over four fifths of the warm-up."""
-
-    def log_density(w: Tensor) -> Tensor:
-        return _log_density(recipe.padded, recipe.likelihood, w, target)
-
+    """The sampler, its step size adapted over four fifths of the warm-up."""
+    log_density = _density(recipe, target)
     if recipe.sampler == "nuts":
         inner = tfp.mcmc.NoUTurnSampler(log_density, step_size=0.01, max_tree_depth=8)
     else:
@@ -272,7 +319,7 @@ def hmc(
         n_leapfrog: Mean number of leapfrog steps of a transition, >= 1.
         seed: Seed of the starts and of the chains.
         capacity: Compile for these sizes instead of exactly this problem's; its ``n_samples`` is
-            of no meaning.
+            of no meaning. A Gaussian prior and a mixture are two programs.
         progress: Called with (transitions done, transitions in all) after each window of 50; what
             it raises ends the run.
 
@@ -313,7 +360,8 @@ def _start(
         noise_std=as_float(checks.positive("noise_std", noise_std), "noise_std"),
     )
     shape = (checks.count("n_chains", n_chains, minimum=2), network.n_weights)
-    recipe = _Recipe(sampler, plan.padded, likelihood, checks.count("n_warmup", n_warmup))
+    warmup = checks.count("n_warmup", n_warmup)
+    recipe = _Recipe(sampler, plan.padded, likelihood, isinstance(prior, Gaussian), warmup)
     begin, _ = _programs(recipe)
     state = plan.embed(prior.sample(shape, seed=plan.seed))
     chains = _Chains(recipe, target, plan.seed, n_leapfrog, n_thin, state, begin(state, target))
