@@ -41,7 +41,7 @@ from bdl_teach.methods import (
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import BernoulliPredictive, Predictive
 from bdl_teach.widgets._engine import missions
-from tests.methods import test_exact, test_pbp, test_twins
+from tests.methods import test_mcmc, test_pbp, test_twins
 
 near = pytest.approx
 RNG = np.random.default_rng(0)
@@ -245,11 +245,14 @@ def of_data() -> None:
 
 def of_nuts_draws() -> None:
     with pytest.MonkeyPatch.context() as patch:
-        test_exact.test_the_draws_kept_are_the_last_ones_and_only_they_are_judged(patch)
+        kept = 37 + np.arange(40)
+        test_mcmc.test_the_draws_after_the_warm_up_are_kept_and_judged(
+            patch, test_mcmc.SHORT, kept, 13 / 120
+        )
 
 
 def of_tail_draws() -> None:
-    test_exact.test_the_effective_sample_size_sees_tails_that_come_in_spells()
+    test_mcmc.test_the_effective_sample_size_sees_tails_that_come_in_spells()
 
 
 def of_noise_precision() -> None:
@@ -368,10 +371,11 @@ MUTANTS = [
     Mutant("variance of the noise for its sd", M + "exact.linear_regression",
            lambda real: lambda x, y, prior_std, noise_std: real(x, y, prior_std, noise_std**2),
            of_linear_regression),
-    Mutant("warm-up for draws", M + "exact._Sampler.run",
-           lambda real: lambda self, state, warmup, kept, thin, progress: real(
-               self, state, 0, kept, thin, progress), of_nuts_draws),
-    Mutant("tails not judged", M + "exact.diagnose",
+    Mutant("warm-up for draws", M + "mcmc._Chains.run",
+           lambda real: lambda self, n_draws, progress: real(
+               self._replace(recipe=self.recipe._replace(n_warmup=0)), n_draws, progress),
+           of_nuts_draws),
+    Mutant("tails not judged", M + "mcmc.diagnose",
            lambda real: lambda draws: (real(draws)[0], array_stats.ess(
                draws, method="bulk", chain_axis=0, draw_axis=1)),
            of_tail_draws),

@@ -31,7 +31,11 @@ def claims(argv: Sequence[str]) -> int:
     """Run claims; 0 if each may be said, 1 if not, each fault as a sentence."""
     parser = argparse.ArgumentParser(prog="python3 -m bdl_teach claims", description=CLAIMS)
     add_claims(parser)
-    options = parser.parse_args(argv)
+    return run_claims(parser.parse_args(argv))
+
+
+def run_claims(options: argparse.Namespace) -> int:
+    """Do what the command line of `claims` asks for."""
     if options.list:
         return list_claims(options)
     runs = importlib.import_module("bdl_teach.experiments.runs")
@@ -44,7 +48,11 @@ def reproduce(argv: Sequence[str]) -> int:
     """Reproduce one table; 0 if every task ran, 1 if not, each fault as a sentence."""
     parser = argparse.ArgumentParser(prog="python3 -m bdl_teach reproduce", description=TABLES)
     add_tables(parser)
-    options = parser.parse_args(argv)
+    return run_table(parser.parse_args(argv))
+
+
+def run_table(options: argparse.Namespace) -> int:
+    """Do what the command line of `reproduce` asks for."""
     if options.list:
         return list_tables()
     runs = importlib.import_module("bdl_teach.experiments.runs")
@@ -107,25 +115,6 @@ def add_running(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--store", type=absolute, metavar="FOLDER", help="for results; default: your cache folder"
     )
-
-
-def as_words(options: argparse.Namespace) -> list[str]:
-    """Return the command line that gives these options, of either command."""
-    given = dict(vars(options))
-    words = list(given.pop("ids", []))
-    if "only" in given and (table := given.pop("table")):
-        words.append(table)
-    for name in FLAGS:
-        value = given.get(name)
-        if value is not None and value is not False:
-            words.append(f"--{name.replace('_', '-')}" + ("" if value is True else f"={value}"))
-    return words
-
-
-FLAGS = (
-    *("table", "worlds", "first_world", "chance", "quick", "only"),
-    *("list", "fresh", "jobs", "scheduler", "csv", "figures", "store"),
-)
 
 
 def known(text: str) -> str:

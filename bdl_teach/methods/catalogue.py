@@ -197,8 +197,12 @@ CATALOGUE: Mapping[str, Method] = {  # the quickest first
         "pbp", "PBP", "probabilistic backpropagation; learns the noise too",
         bench="pbp, 40 epochs", live="pbp.replay", pace="slow",
     ),
+    "hmc": Method(
+        "mcmc", "HMC", "sample the true posterior: four chains at once, a fraction of a second",
+        function="hmc", repeats=True, pace="slow", compared=None,  # it is the truth beside all
+    ),
     "nuts": Method(
-        "exact", "NUTS", "sample the true posterior in the background: some seconds",
+        "mcmc", "NUTS", "sample the true posterior in the background: some seconds",
         function="nuts", repeats=True, pace="background",
         compared={"n_chains": 4, "n_samples": 500, "n_warmup": 300, "n_thin": 2},
     ),
@@ -210,4 +214,5 @@ OTHER_TASKS: Mapping[str, str] = {
     "vae": "data to codes and back, without any y: fit(x, *, ...)",
 }
 
-MODULES = tuple(sorted({method.module for method in CATALOGUE.values()} | set(OTHER_TASKS)))
+# Nor is the closed form of a linear model, which needs no network.
+MODULES = tuple(sorted({m.module for m in CATALOGUE.values()} | {*OTHER_TASKS, "exact"}))

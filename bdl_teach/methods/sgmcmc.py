@@ -36,7 +36,7 @@ from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import Prior, ScaleMixture, as_prior, scale_mixture_log_prob
 from bdl_teach.methods._loop import Capacity, embed, lay_out
-from bdl_teach.methods.exact import diagnose
+from bdl_teach.methods.mcmc import diagnose
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
 

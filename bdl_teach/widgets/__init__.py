@@ -26,7 +26,6 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bdl_teach.widgets.comparison.explorer import ComparisonExplorer as ComparisonExplorer
     from bdl_teach.widgets.empirical_bayes import EmpiricalBayesExplorer as EmpiricalBayesExplorer
     from bdl_teach.widgets.gradient_lab import GradientLab as GradientLab
     from bdl_teach.widgets.kl_budget_lab import KLBudgetLab as KLBudgetLab
@@ -34,13 +33,14 @@ if TYPE_CHECKING:
     from bdl_teach.widgets.local_reparam_lab import LocalReparamLab as LocalReparamLab
     from bdl_teach.widgets.pbp_stepper import PBPStepper as PBPStepper
     from bdl_teach.widgets.pictures.explorer import PicturesExplorer as PicturesExplorer
-    from bdl_teach.widgets.rivals.explorer import RivalsExplorer as RivalsExplorer
+    from bdl_teach.widgets.side_by_side.comparison import ComparisonExplorer as ComparisonExplorer
+    from bdl_teach.widgets.side_by_side.rivals import RivalsExplorer as RivalsExplorer
     from bdl_teach.widgets.sinusoid.explorer import SinusoidExplorer as SinusoidExplorer
     from bdl_teach.widgets.truth.explorer import TruthExplorer as TruthExplorer
     from bdl_teach.widgets.vae.explorer import VAEExplorer as VAEExplorer
 
 _MODULES = {
-    "ComparisonExplorer": "comparison.explorer",
+    "ComparisonExplorer": "side_by_side.comparison",
     "EmpiricalBayesExplorer": "empirical_bayes",
     "GradientLab": "gradient_lab",
     "KLBudgetLab": "kl_budget_lab",
@@ -48,7 +48,7 @@ _MODULES = {
     "LocalReparamLab": "local_reparam_lab",
     "PBPStepper": "pbp_stepper",
     "PicturesExplorer": "pictures.explorer",
-    "RivalsExplorer": "rivals.explorer",
+    "RivalsExplorer": "side_by_side.rivals",
     "SinusoidExplorer": "sinusoid.explorer",
     "TruthExplorer": "truth.explorer",
     "VAEExplorer": "vae.explorer",

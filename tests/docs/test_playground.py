@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from bdl_teach import datasets, densities
 from bdl_teach.backend import tf, tfd
-from bdl_teach.methods import exact
+from bdl_teach.methods import mcmc
 from bdl_teach.predictive import evaluate_weights
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "playground" / "index.html").as_uri()
@@ -158,7 +158,7 @@ def test_the_chains_agree_with_nuts(page: Page, seed: int) -> None:
         }""",
         {"x": data.x[:, 0].tolist(), "y": data.y[:, 0].tolist(), "grid": grid[:, 0].tolist()},
     )
-    nuts = exact.nuts(
+    nuts = mcmc.nuts(
         *(data.x, data.y),
         prior=densities.Gaussian(3.0),
         noise_std=1.0,
@@ -178,7 +178,7 @@ def test_the_chains_agree_with_nuts(page: Page, seed: int) -> None:
 
 def summary(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Mean of draws ``[chains, s, m]``, and its standard error by the effective draws."""
-    _, ess = exact.diagnose(draws)
+    _, ess = mcmc.diagnose(draws)
     return draws.mean((0, 1)), draws.std((0, 1)) / np.sqrt(ess)
 
 

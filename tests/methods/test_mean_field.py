@@ -13,12 +13,7 @@ from bdl_teach.methods import (
     _mean_field,
     bbb,
     empirical_bayes,
-    ensemble,
-    exact,
     local_reparam,
-    low_rank,
-    mc_dropout,
-    point,
 )
 from bdl_teach.methods._loop import (
     STRIDE,
@@ -146,66 +141,6 @@ def problem(**changes: Any) -> LoopInputs:
     tensors["prior_terms"] = LogDensityTerms(*Gaussian(1.0).terms)
     counts = {"n_samples": 2, "n_chunks": 3, "n_batches": 5}
     return LoopInputs(**{**tensors, **{k: tf.constant(v) for k, v in counts.items()}, **changes})
-
-
-# Defaults
-
-
-PUBLISHED = {"noise_std": 1.0, "hidden_units": (20, 20), "steps": 1500, "seed": 0}
-OF_DRAWS = {**PUBLISHED, "n_samples": 1, "learning_rate": 0.08, "capacity": None}
-OWN = {
-    bbb: {
-        **OF_DRAWS,
-        "prior": None,  # which is the mixture of the article: test_bbb.py
-        "likelihood": "gaussian",
-        "kl_weight": 1.0,
-        "n_batches": 1,
-        "kl_scheme": "uniform",
-        "start_scale": None,  # of the prior's standard deviation
-        "initial_rho": -1.0,  # σ = 0.31
-        "initial": None,
-        "cooldown": 1.0,
-        "starts": 1,
-    },
-    empirical_bayes: {
-        **OF_DRAWS,
-        "likelihood": "gaussian",
-        "tie": "weight",
-        "estimator": "local",
-        "biases": True,
-        "scale": "fan_in",
-        "learning_rate": 0.2,
-        "coordinates": "mu",
-        "initial_rho": -1.0,
-        "initial_gamma": 8.0,  # |μ| ≫ σ: no weight gives up at once
-        "cooldown": 1.0,
-        "starts": 1,
-    },
-    point: {
-        **PUBLISHED,
-        "starts": 1,
-        "prior": None,
-        "weight_decay": 0.0,
-        "likelihood": "gaussian",
-        "learning_rate": 0.02,
-        "capacity": None,
-    },
-}
-OWN[local_reparam] = OWN[bbb] | {"estimator": "local"}
-OF_ONE_NETWORK = {name: OWN[point][name] for name in OWN[point] if name != "weight_decay"}
-del OF_ONE_NETWORK["starts"]
-OWN[mc_dropout] = OF_ONE_NETWORK | {"rate": 0.1}
-OWN[ensemble] = OF_ONE_NETWORK | {"n_members": 10, "anchored": False}
-OF_PATHS = {"rank": 20, "learning_rate": 0.05, "n_batches": None}  # 8, or one a data point
-OF_CHAINS = {"n_samples": 500, "n_chains": 2, "n_warmup": 500, "n_thin": 1, "progress": None}
-OF_CHAINS |= {name: PUBLISHED[name] for name in PUBLISHED if name != "steps"}
-DEFAULTS = {method.fit: own for method, own in OWN.items()}
-DEFAULTS[low_rank.swag] = OF_ONE_NETWORK | OF_PATHS
-DEFAULTS[exact.nuts] = OF_CHAINS | {"prior": None}
-
-
-DRAWS = {kind.Fit: 500 for kind in (bbb, empirical_bayes, low_rank, mc_dropout)}
-DRAWS |= {point.Fit: 1, ensemble.Fit: 1, exact.NutsFit: None}  # all that there are
 
 
 # Predictions

@@ -15,7 +15,7 @@ from bdl_teach.densities import ScaleMixture
 from bdl_teach.methods import point
 from bdl_teach.methods.catalogue import CATALOGUE
 
-ROWS = [Row("bbb", 1.5, 0.03, 0.02, -1.5, 1.1), Row("exact.nuts", float("nan"), 60.0, 0.1, -1, 1)]
+ROWS = [Row("bbb", 1.5, 0.03, 0.02, -1.5, 1.1), Row("mcmc.nuts", float("nan"), 60.0, 0.1, -1, 1)]
 
 
 def growth(power_n=1.0, power_width=0.5):
@@ -30,9 +30,9 @@ def test_every_method_is_there_once_and_nuts_is_run_once():
     assert {
         "point, MLE", "point, MAP", "bbb", "local_reparam", "local_reparam, Flipout",
         "mc_dropout", "empirical_bayes", "ensemble", "ensemble, anchored", "pbp, 40 epochs",
-        "exact.nuts",
+        "mcmc.nuts",
     } <= set(names)  # fmt: skip
-    assert [way.name for way in ways if not way.repeated] == ["exact.nuts"]
+    assert [way.name for way in ways if not way.repeated] == ["mcmc.nuts"]
 
 
 def test_every_way_has_the_network_of_the_preamble_and_its_method_s_own_settings(monkeypatch):
@@ -78,7 +78,7 @@ def test_the_table_says_how_pbp_grows():
     text = methods.as_text(ROWS, growth(), [Verdict("PBP", 0.7, "s", 1.0)])
     assert "An epoch grows as n^1.00 and width^0.50" in text
     assert "0.700 s" in text
-    assert "exact.nuts         nan" in text
+    assert "mcmc.nuts          nan" in text
 
 
 def test_a_point_costs_its_share_of_the_epoch():

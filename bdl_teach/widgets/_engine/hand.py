@@ -7,7 +7,6 @@ picture then marks or hides.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +23,7 @@ from bdl_teach.widgets._engine.pin import Pin
 from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.sketch import ASKS, Sketch
 
-_WHILE_OWN = "draws other points: undo or reset takes your own away first"
+WHILE_OWN = "draws other points: undo or reset takes your own away first"
 
 
 class Touched:
@@ -43,7 +42,6 @@ class Touched:
     _pointed: object  # what a hand points at
     _heard: int  # number of the page's last message about points
     _painted: Values  # the values that the picture is of
-    _hints: dict[str, str]  # tooltips of controls that are dimmed
 
     if TYPE_CHECKING:
 
@@ -93,10 +91,6 @@ class Touched:
             return False
         data = self._data(result)
         return any([panel.label(data) for panel in self._touched])
-
-    def _units_in_words(self, result: Any) -> str:
-        """Say it where the figures are in other units than the axes."""
-        return points.stretched(self._data(result)) if "data" in self._controls else ""
 
     def _words_on_points(self, result: Any) -> dict[str, str]:
         """How many points there are, where the ends of their axis are, and in which units."""
@@ -193,20 +187,6 @@ class Touched:
         data = self._controls.get("data")
         return data.notes(self._painted.get("data")) if isinstance(data, Points) else ""
 
-    def _dim_what_draws(self, names: Sequence[str]) -> None:
-        """Dim the controls that draw points, while the points are the learner's own."""
-        if "data" not in self._controls:
-            return
-        own = self._controls["data"].value is not None
-        for name in names:
-            control = self._controls.get(name)
-            if control is None or control.disabled == own:
-                continue
-            if name not in self._hints:
-                self._hints[name] = control.tooltip
-            control.disabled = own
-            control.tooltip = _WHILE_OWN if own else self._hints[name]
-
     def _lost_points(self) -> str:
         """Say it where the last movement has taken the learner's points away."""
         before = self._past.before
@@ -215,7 +195,7 @@ class Touched:
             return ""
         return " Your points are gone: “undo” brings them back."
 
-    def _make_hand_buttons(self) -> dict[str, Widget]:
+    def _hand_buttons(self) -> dict[str, Widget]:
         """Buttons for who has panels with points: a table, asking for a point, a drawn band."""
         if "data" not in self._controls:
             return {}
@@ -229,10 +209,6 @@ class Touched:
             self._ask_for_point,
         )
         return {"my data": own, "ask": ask, "draw": self._draw_button()}
-
-    def _hand_buttons(self) -> list[Widget]:
-        made = self._make_hand_buttons()
-        return [made["my data"], made["ask"]]
 
     def _now(self) -> points.Value | None:
         """The points that are shown, as a value of their control."""

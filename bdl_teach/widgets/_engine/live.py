@@ -10,11 +10,10 @@ from __future__ import annotations
 import base64
 import html
 import os
-import re
 import threading
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -29,7 +28,7 @@ from bdl_teach.widgets._engine import record as recording
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas, as_data_url
 from bdl_teach.widgets._engine.controls import Presets, Values, Widget
 from bdl_teach.widgets._engine.frame import Start
-from bdl_teach.widgets._engine.hand import Touched
+from bdl_teach.widgets._engine.hand import WHILE_OWN, Touched
 from bdl_teach.widgets._engine.history import History
 from bdl_teach.widgets._engine.latest import LatestValue
 from bdl_teach.widgets._engine.mission_box import MissionBox
@@ -39,7 +38,7 @@ from bdl_teach.widgets._engine.pin import Pin
 from bdl_teach.widgets._engine.points import Unseen
 from bdl_teach.widgets._engine.question import Question, QuestionBox
 from bdl_teach.widgets._engine.replay import PACE, Film
-from bdl_teach.widgets._engine.status import Said
+from bdl_teach.widgets._engine.status import Readings, Said, plain
 from bdl_teach.widgets._engine.texts import Texts
 
 # The notebook builder sets this, so that a committed output holds the finished picture.
@@ -50,8 +49,6 @@ SHARPEN = 0.2  # the same before its picture has all the pixels that the page ca
 
 
 Result = TypeVar("Result")  # what a tick computes
-_BELOW_ZERO = re.compile(r"(?<![\w.])-(?=\d)")  # a sign, which no exponent or word has
-_NO_LESS = re.compile(r"(?<![\w.])-(?=0(?:\.0+)?(?!\.?\d))")  # the sign of what is rounded to 0
 _Job = tuple[int, Values]  # number of a request, which another size of the place leaves as it is
 
 
@@ -139,16 +136,10 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     """
 
     TEXTS: ClassVar[Texts]
-    DEFAULTS: ClassVar[Values] = {}
-    ALT: ClassVar[str]
-    TITLE: ClassVar[str]
-    PRESETS: ClassVar[Presets] = {}
-    QUESTION: ClassVar[Question | None] = None
-    MISSIONS: ClassVar[tuple[Mission, ...]] = ()
-    WORK: ClassVar[str] = "refit"
-    WIDE: ClassVar[bool] = False
-    STAYS: ClassVar[frozenset[str]] = frozenset()
-    FOLDED: ClassVar[frozenset[str]] = frozenset()
+    DEFAULTS: ClassVar[Values]
+    PRESETS: ClassVar[Presets]
+    QUESTION: ClassVar[Question | None]
+    MISSIONS: ClassVar[tuple[Mission, ...]]
     _DRAWN_BY: ClassVar[tuple[str, ...]] = ("n", "gap")  # moved, they draw points anew
     _newest: ClassVar[dict[type, Explorer[Any]]] = {}
 
@@ -161,22 +152,15 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         super().__init_subclass__()
         if abstract:
             return
-        if (texts := vars(cls).get("TEXTS")) is not None:
-            cls._take_texts(texts)
-        left_out = [name for name in ("ALT", "TITLE") if not hasattr(cls, name)]
+        left_out = [] if hasattr(cls, "TEXTS") else ["TEXTS"]
         for name, method in vars(Explorer).items():
             if getattr(method, "__isabstractmethod__", False) and getattr(cls, name) is method:
                 left_out.append(name)
         if left_out:
             raise TypeError(f"{cls.__name__}: an explorer must define {', '.join(left_out)}")
-
-    @classmethod
-    def _take_texts(cls, texts: Texts) -> None:
-        """Have the words and values of a data file."""
-        cls.TITLE, cls.ALT, cls.WORK = texts.title, texts.alt, texts.work
-        cls.DEFAULTS, cls.PRESETS, cls.MISSIONS = texts.defaults, texts.presets, texts.missions
-        cls.QUESTION, cls.WIDE = texts.question, texts.wide
-        cls.STAYS, cls.FOLDED = texts.stays, texts.folded
+        texts = cls.TEXTS
+        cls.DEFAULTS, cls.PRESETS = texts.defaults, texts.presets
+        cls.QUESTION, cls.MISSIONS = texts.question, texts.missions
 
     def __init__(self, **values: Any) -> None:
         self.result: Result | None = None
@@ -190,7 +174,6 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         self._asking = threading.Lock()  # a gold standard asks from a thread of its own
         self._pointed: object = None  # what a hand points at
         self._heard = 0  # number of the page's last message about points
-        self._hints: dict[str, str] = {}  # tooltips of controls that are dimmed
         self._asked = self._answered = 0  # number of the newest request, and of that shown
         self._warmed, self._chores_begun, self._quiet = threading.Event(), False, False
         self._controls: dict[str, Widget] = self._make_controls()
@@ -200,22 +183,22 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             self._touched = self._touch_panels()
             self._sketch = self._make_sketch()
             self._notice = _make_notice(self._canvas)
-        self._picture = Picture(alt=self.ALT)
+        self._picture = Picture(alt=self.TEXTS.alt)
         self._painted: Values = {}  # the values that the picture is of
-        self._said: tuple[Said | str, str] = "", ""  # the status line, and how long it took
+        self._said, self._spent = Said(""), ""  # the status line, and how long it took
         self._compared: Values | None = None  # what is to be pinned before the next picture
         self._pin = Pin(
-            self._canvas, self._controls, self._labels(), self._draw_again, self._hold_axes
+            self._canvas, self._controls, self.TEXTS.readings, self._draw_again, self._hold_axes
         )
         self._missions = (
             MissionBox(self.MISSIONS, self._controls, self._draw_again) if self.MISSIONS else None
         )
         self._start = (
-            Start(self._presets_as_set(), self._choose, self.STAYS) if self.PRESETS else None
+            Start(self._presets_as_set(), self._choose, self.TEXTS.stays) if self.PRESETS else None
         )
         super().__init__(children=self._make_frame())
         self.add_class("bdl-explorer")
-        if self.WIDE:
+        if self.TEXTS.wide:
             self.add_class("bdl-wide")
         self._defaults = self.state()
         try:
@@ -250,9 +233,6 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     def _make_canvas(self) -> Canvas:
         """Make the figure with all its artists."""
 
-    def _labels(self) -> Mapping[str, str]:
-        return self.TEXTS.readings if hasattr(self, "TEXTS") else {}
-
     def _buttons(self) -> dict[str, Callable[[], object]]:
         """Say what the explorer's own buttons do, by their names in the data file."""
         return {}
@@ -265,7 +245,7 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         """Make the groups of controls that belong together, by their names."""
         known = {
             **self._controls,
-            **self._make_hand_buttons(),
+            **self._hand_buttons(),
             **{name: self._button(name, act) for name, act in self._buttons().items()},
             **self._beside(),
         }
@@ -282,12 +262,12 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         """Compute what these values of the controls ask for."""
 
     @abstractmethod
-    def _draw(self, result: Result) -> None:
-        """Move the artists to ``result``."""
-
     def _readings(self, result: Result) -> dict[str, float]:
         """Name every figure of ``result`` that anything says."""
-        raise NotImplementedError
+
+    @abstractmethod
+    def _draw(self, result: Result) -> None:
+        """Move the artists to ``result``."""
 
     def _words(self, result: Result) -> dict[str, str]:
         """Choose the words of the status line that are no figures: templates, by their names."""
@@ -579,7 +559,7 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             with RENDER_LOCK:
                 still = self._canvas.still(STILL)
             bundle["image/png"] = base64.b64encode(still).decode("ascii")
-            bundle["text/plain"] = f"{said}{self.ALT} {self._pin.marked(self._in_words())}"
+            bundle["text/plain"] = f"{said}{self.TEXTS.alt} {self._pin.marked(self._in_words())}"
         return bundle
 
     def _ipython_display_(self) -> None:
@@ -683,10 +663,10 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         acts["share"].add_class("bdl-share")
         groups = self._make_groups()
         self._more: Widget | None = None
-        if self.FOLDED:
+        if self.TEXTS.folded:
             self._more = controls.toggle("more", "all other controls, and what else there is to do")
             self._more.add_class("bdl-more")
-        behind = [widget for name in self.FOLDED for widget in groups[name]]
+        behind = [widget for name in self.TEXTS.folded for widget in groups[name]]
         self._behind = {n: control for n, control in self._controls.items() if control in behind}
         asked = self.QUESTION
         self._asks = None if asked is None else self._ask(asked)
@@ -702,10 +682,10 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         trains = type(self)._frames is not Explorer._frames
         film = self._film.row if trains else None
         return [
-            frame.head(self.TITLE, self._start, [*toggles, *acts.values()]),
+            frame.head(self.TEXTS.title, self._start, [*toggles, *acts.values()]),
             *([] if self._start is None else [self._start.look]),
             place,
-            frame.body(self._picture, groups, film, self.FOLDED, self._more),
+            frame.body(self._picture, groups, film, self.TEXTS.folded, self._more),
             self._status,
         ]
 
@@ -720,7 +700,7 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         """
         assert self.QUESTION is not None
         first = {**self._past.first, **dict(self.QUESTION.before)}
-        stays = {name: value for name, value in self.state().items() if name in self.STAYS}
+        stays = {name: value for name, value in self.state().items() if name in self.TEXTS.stays}
         self._compared = {**stays, **first}
         self._go({**self._whole(self._past.first), **values})
 
@@ -738,7 +718,7 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     def _presets_as_set(self) -> Presets:
         """The presets with the values that choosing them sets."""
         return {
-            name: (look, {c: v for c, v in values.items() if v or c not in self.STAYS})
+            name: (look, {c: v for c, v in values.items() if v or c not in self.TEXTS.stays})
             for name, (look, values) in self.PRESETS.items()
         }
 
@@ -749,7 +729,7 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
 
     def _undoable(self) -> Values:
         """The values that undo goes back to."""
-        return {name: value for name, value in self.state().items() if name not in self.STAYS}
+        return {name: value for name, value in self.state().items() if name not in self.TEXTS.stays}
 
     def _go_back(self, state: Values | None) -> None:
         """Take all controls to a state that was, if there is one."""
@@ -801,11 +781,7 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         state = self.state()
         if self._start is not None:
             self._start.show(state)
-        idle = self._idle(state)
-        for name, control in self._controls.items():
-            if (name in idle) != ("bdl-idle" in getattr(control, "_dom_classes", ())):
-                control.disabled = name in idle
-                (control.add_class if name in idle else control.remove_class)("bdl-idle")
+        self._dim(state)
         if self._more is not None:
             moved = ", ".join(
                 f"{control.description} {controls.written(control, control.value)}"
@@ -815,8 +791,20 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             self._more.description = f"more ({moved})" if moved else "more"
         self._acts["undo"].disabled = not self._past.behind
         self._acts["redo"].disabled = not self._past.ahead
-        self._dim_what_draws((*self._DRAWN_BY, "seed"))
         self._picture.line = f"from bdl_teach import widgets; {self.code()}"
+
+    def _dim(self, state: Values) -> None:
+        """Dim the controls that change nothing, or draw points while these are the learner's."""
+        idle = self._idle(state)
+        drawing = {*self._DRAWN_BY, "seed"} if state.get("data") is not None else set()
+        for name, control in self._controls.items():
+            dimmed = name in idle or name in drawing
+            if isinstance(control, Unseen) or dimmed == control.disabled:
+                continue
+            control.disabled = dimmed
+            (control.add_class if dimmed else control.remove_class)("bdl-idle")
+            if name in (*self._DRAWN_BY, "seed"):
+                control.tooltip = WHILE_OWN if name in drawing else self.TEXTS.controls[name].hint
 
     def _on_place(self, place: Place) -> None:
         """Have the worker draw the same again, for another size of its place."""
@@ -871,7 +859,7 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         if (job := self._slot.take(SHARPEN)) is not None or self._slot.closed:
             return job
         self._show_picture(sharp=True)
-        self._picture.alt = f"{self.ALT} {self.status}"
+        self._picture.alt = f"{self.TEXTS.alt} {self.status}"
         self._keep_stills()
         pause = REST - SHARPEN
         if not self._film.at_end:
@@ -893,24 +881,19 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         """Find out whether the chosen mission is done; return what moved meanwhile, if any."""
         if self._missions is None or self._missions.chosen is None or self.result is None:
             return None
-        away = {name: False for name in self.STAYS if not self._missions.chosen.way.get(name)}
+        away = {name: False for name in self.TEXTS.stays if not self._missions.chosen.way.get(name)}
         others = [{**other, **away} for other in self._next_seeds(values)]
         with suppress(Exception):  # such as a full disk: the picture goes on
-            judge = self._missions.judge
-            for _ in judge(values, self.result, others, self._compute_unseen, self._missing):
+            readings = self._readings_of(self.result)
+            for _ in self._missions.judge(values, readings, others, self._read_unseen):
                 if (job := self._slot.take(0.0)) is not None or self._slot.closed:
                     return job
         return None
 
-    def _missing(self, mission: Mission, values: Values, result: Any) -> list[str]:
-        """Say what a result lacks of what a mission asks for."""
-        seen = self._readings_of(result) if mission.check is None else result
-        return mission.missing(values, seen)
-
-    def _compute_unseen(self, values: Values) -> Result:
+    def _read_unseen(self, values: Values) -> Readings:
         """Compute what is not to be shown; what runs beside the picture goes on for it."""
         with nuts.nothing_starts():
-            return self._compute(values)
+            return self._readings_of(self._compute(values))
 
     def _tick(self, values: Values) -> None:
         start = time.perf_counter()
@@ -918,8 +901,8 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         computed = time.perf_counter()
         self._paint(result, values)
         self.ticks += 1
-        spent = f" · {self.WORK} {1e3 * (computed - start):.0f} ms{self._shares(result)}"
-        self._said = self._said[0], spent if self.ticks > 1 else ""
+        spent = f" · {self.TEXTS.work} {1e3 * (computed - start):.0f} ms{self._shares(result)}"
+        self._spent = spent if self.ticks > 1 else ""
         self._say_what_is_shown()
 
     def _play(self) -> tuple[int, _Job] | None:
@@ -972,24 +955,20 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             self._pin.note(values, said, better=better)
             self._show_picture(sharp=better)
         self.result, self._shown, self._painted = result, shown, values
-        self._said = said, ""
+        self._said, self._spent = said, ""
         self._show_points()
 
     def _say_what_is_shown(self) -> None:
-        said, spent = self._said
-        words = self._beside_drawing(self._pin.marked(said))
-        self._say(f"{words}{self._notes_on_points()}{self._lost_points()}{spent}")
+        words = self._beside_drawing(self._pin.marked(self._said))
+        self._say(f"{words}{self._notes_on_points()}{self._lost_points()}{self._spent}")
 
-    def _in_words(self) -> Said | str:
+    def _in_words(self) -> Said:
         """What is shown, in words."""
         assert self._shown is not None
         return self._words_of(self._shown)
 
-    def _words_of(self, shown: Result) -> Said | str:
+    def _words_of(self, shown: Result) -> Said:
         """What a result, or a moment of its training, shows; and in which units that is said."""
-        if hasattr(self, "_describe"):
-            said = f"{self._film.words}{self._describe(shown)}{self._units_in_words(shown)}"
-            return _BELOW_ZERO.sub("−", _NO_LESS.sub("", said))
         words = {
             **self.TEXTS.status,
             **self._words_on_points(shown),
@@ -1029,7 +1008,7 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             self._notice.set_text(_sentence(sentence))
             self._notice.set_visible(True)
             self._show_picture(sharp=True)
-        self._said = sentence, ""
+        self._said, self._spent = Said(plain(sentence)), ""
         self._say(sentence)
 
     def _begin_chores(self, unseen: bool = False) -> None:

@@ -56,12 +56,12 @@ def key(x_grid: Array, chains: Mapping[str, object]) -> str:
         x_grid: Where it predicts ``[m, 1]``.
         chains: What ``exact.nuts`` is given; its defaults count, too.
     """
-    from bdl_teach.methods import exact
+    from bdl_teach.methods import mcmc
 
-    given = inspect.signature(exact.nuts).bind(**chains)
+    given = inspect.signature(mcmc.nuts).bind(**chains)
     given.apply_defaults()
-    of = {**given.arguments, "x_grid": x_grid, "sampler": exact.SAMPLER_VERSION}
-    del of["progress"]
+    of = {**given.arguments, "x_grid": x_grid, "sampler": mcmc.SAMPLER_VERSION}
+    del of["progress"], of["likelihood"]  # no explorer has labels
     return _hash({"tfp": _tfp_version(), **{name: _plain(value) for name, value in of.items()}})
 
 

@@ -150,8 +150,10 @@ class SinusoidExplorer(ExplorerBesideNuts[SinusoidResult]):
         if self.result is not None:
             yield partial(sinusoid_fits.mark, self.result, "weight", 0)
 
-    def _run(self, values: controls.Values) -> Run:
-        return nuts_run(values)
+    @staticmethod
+    def _run(values: controls.Values) -> Run:
+        problem = Problem.of(values, layers=2)
+        return Run(X_GRID, problem, {**problem.given, **CHAINS})
 
     def _readings(self, result: SinusoidResult) -> dict[str, float]:
         mean, sd = result.prediction.mean, result.prediction.epistemic_std
@@ -181,12 +183,6 @@ class SinusoidExplorer(ExplorerBesideNuts[SinusoidResult]):
 
 def _beside(result: SinusoidResult, gold: GoldStandard) -> SinusoidResult:
     return sinusoid_fits.beside_nuts(result, gold.prediction, gold.report)
-
-
-def nuts_run(values: controls.Values) -> Run:
-    """The run of NUTS that these values ask for."""
-    problem = Problem.of(values, layers=2)
-    return Run(X_GRID, problem, {**problem.given, **CHAINS})
 
 
 def _fit(values: controls.Values) -> SinusoidResult:

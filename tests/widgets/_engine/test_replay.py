@@ -11,7 +11,7 @@ import ipywidgets
 import numpy as np
 import pytest
 
-from bdl_teach.widgets._engine import controls, live
+from bdl_teach.widgets._engine import live, texts
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.replay import Film
@@ -31,18 +31,21 @@ class Grown:
 class Trained(Explorer[Grown]):
     """A bar that grows to n in eight steps."""
 
-    ALT = "A bar."
-    TITLE = "Trained"
+    TEXTS = texts.parse("""
+title = "Trained"
+alt = "A bar."
+[controls]
+n = ["count", "n", 8, [0, 800], "height"]
+m = ["count", "m", 1, [1, 9], ""]
+[groups]
+ALL = ["n", "m"]
+[status]
+line = "Height {height:g}."
+""")
 
     def _make_controls(self) -> dict[str, Any]:
         self.replayed: list[tuple[int, str]] = []
-        return {
-            "n": controls.count_slider("n", 8, 0, 800, "height"),
-            "m": controls.count_slider("m", 1, 1, 9, ""),
-        }
-
-    def _make_groups(self) -> dict[str, list[Any]]:
-        return {"ALL": list(self._controls.values())}
+        return super()._make_controls()
 
     def _make_canvas(self) -> Canvas:
         canvas = Canvas(200, 100)
@@ -68,8 +71,8 @@ class Trained(Explorer[Grown]):
     def _draw(self, result: Grown) -> None:
         self._bar.set_ydata([0, result.height])
 
-    def _describe(self, result: Grown) -> str:
-        return f"Height {result.height:g}."
+    def _readings(self, result: Grown) -> dict[str, float]:
+        return {"height": result.height}
 
     @property
     def slider(self) -> Any:

@@ -1,0 +1,565 @@
+"""Markov chains on the posterior of a network itself: HMC, quick, and NUTS, its check.
+
+HMC moves weights w with a momentum p ~ N(0, I) along the potential U(w) = −log P(D, w):
+
+    p ← p − ½ε ∇U(w);  then L times  w ← w + ε p,  p ← p − ε ∇U(w)  (the last one by half),
+
+and accepts the end with probability min(1, exp(−ΔU − Δ½|p|²)). All chains move at once, in one
+compiled program of a fixed shape, a window of transitions at a time. ε is adapted during the
+warm-up; L is given, and differs by a fifth from window to window, so that no trajectory closes on
+itself. NUTS chooses L by itself, at a price.
+
+Adapting the length instead is worse here, since chains in different modes (units swapped) look far
+apart whatever a trajectory does. On the network 1-20-1 and 32 points with a gap, six worlds, four
+chains, 300 + 500 transitions, gradients a chain and effective draws of the hardest of 61 outputs:
+L = 100 takes 80,000 and gives 520; L = 60 48,000 and 290; ChEES, begun at L = 120, falls to 15-39
+steps, takes 22,000 and gives 76 (largest R-hat 1.02-1.34); from TFP's own start ChEES and SNAPER
+fall to one to three steps and give 5 (R-hat 1.9-3.5).
+
+Source: Neal 2011, section 5.2 (HMC); Hoffman & Gelman 2014 (NUTS, and the adaptation of ε), both
+through ``tfp.mcmc``; Vehtari et al. 2021 for R-hat and the effective sample size, through
+``arviz-stats``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bdl_teach import likelihoods, predictive
+from bdl_teach._support import checks
+from bdl_teach._support.checks import Array
+from bdl_teach._support.compiled import Compiled
+from bdl_teach._support.errors import DivergedError
+from bdl_teach._support.one_line import one_line
+from bdl_teach.backend import Tensor, as_float, tf, tfp
+from bdl_teach.densities import (
+    HALF_LOG_TWO_PI,
+    Gaussian,
+    Prior,
+    ScaleMixture,
+    as_prior,
+    scale_mixture_log_prob,
+)
+from bdl_teach.methods._loop import Capacity, embed, lay_out
+from bdl_teach.mlp import MLP, multiply
+from bdl_teach.predictive import Predictive
+
+__all__ = ["Capacity", "Fit", "diagnose", "hmc", "nuts"]
+
+REMEDY = "raise the noise_std, or shrink the prior"
+R_HAT_LIMIT = 1.01  # chains agree below it, and tell enough with
+ESS_FLOOR = 100  # effective draws of each: so advise Vehtari et al. 2021
+SAMPLER_VERSION = 1  # raised by whoever changes what ``nuts`` draws: stored runs are of one version
+_WINDOWS = {"nuts": 25, "hmc": 50}  # transitions between two reports of progress
+_GOLDEN = 0.5 * (5**0.5 - 1)
+_DIVERGENT = -1000.0  # log of the acceptance below which TFP's NUTS calls a transition divergent
+
+Progress = Callable[[int, int], None]  # told (transitions done, transitions in all)
+
+
+class _Target(NamedTuple):
+    """What the density of data and weights depends on, all of it tensors."""
+
+    x: Tensor  # [rows, d]
+    y: Tensor  # [rows, 1]
+    row_weight: Tensor  # [rows, 1]: 1 for a data point, 0 for padding
+    unit_mask: Tensor  # [n_weights]: 1 for a weight, 0 for padding
+    prior: Tensor  # [3]: σ₁, σ₂, π
+    noise_std: Tensor
+
+
+class _Recipe(NamedTuple):
+    """What a program is compiled for, beside the shapes of its arguments."""
+
+    sampler: str
+    padded: MLP
+    likelihood: str
+    is_gaussian: bool  # of the prior
+    n_warmup: int
+
+
+def _log_density(network: MLP, likelihood: str, w: Tensor, p: _Target) -> Tensor:
+    """Return log P(D, w) of weights ``[chains, n_weights]``, in nats ``[chains]``."""
+    w = w * p.unit_mask  # padding drifts by its momentum, and nothing sees it
+    log_prior = scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2]) * p.unit_mask
+    cost = likelihoods.cost(likelihood, p.y, network(w, p.x), p.noise_std, p.row_weight)
+    return tf.reduce_sum(log_prior, axis=-1) - cost
+
+
+def _quick_log_density(recipe: _Recipe, w: Tensor, p: _Target) -> Tensor:
+    """Return the same as :func:`_log_density`, of which a gradient takes 2 µs instead of 5.7.
+
+    XLA fuses a product and a sum, but not the product of a matrix with one row; and a Gaussian
+    prior needs no logarithm.
+    """
+    w = w * p.unit_mask
+    *hidden, weight, bias = recipe.padded.unflatten(w)
+    h = tf.transpose(p.x)  # [units, rows]
+    for matrix, shift in zip(hidden[::2], hidden[1::2], strict=True):
+        h = tf.nn.relu(multiply(matrix, h) + shift)
+    f = tf.reduce_sum(tf.linalg.matrix_transpose(weight) * h, axis=-2) + bias[..., 0]
+    cost = likelihoods.cost(recipe.likelihood, p.y, f[..., None], p.noise_std, p.row_weight)
+    if recipe.is_gaussian:
+        std = p.prior[0]
+        log_prior = -0.5 * (w / std) ** 2 - tf.math.log(std) - HALF_LOG_TWO_PI
+    else:
+        log_prior = _mixture_log_prob(w, p.prior)
+    return tf.reduce_sum(log_prior * p.unit_mask, axis=-1) - cost
+
+
+@tf.custom_gradient  # type: ignore[untyped-decorator]
+def _mixture_log_prob(w: Tensor, prior: Tensor) -> tuple[Tensor, Tensor]:
+    """``scale_mixture_log_prob``, with a gradient by hand: it takes half the time."""
+    wide, narrow, pi = tf.unstack(prior)
+    log_b = tf.math.log((1.0 - pi) / narrow) - 0.5 * (w / narrow) ** 2
+    ahead = tf.math.log(pi / wide) - 0.5 * (w / wide) ** 2 - log_b
+
+    def gradient(upstream: Tensor) -> tuple[Tensor, None]:
+        share = tf.sigmoid(ahead)
+        return -upstream * w * (share / wide**2 + (1.0 - share) / narrow**2), None
+
+    return log_b + tf.nn.softplus(ahead) - HALF_LOG_TWO_PI, gradient
+
+
+def _density(recipe: _Recipe, target: _Target) -> Callable[[Tensor], Tensor]:
+    """Log P(D, w) of weights ``[chains, n_weights]``, in nats ``[chains]``."""
+    if recipe.sampler == "hmc":
+        return lambda w: _quick_log_density(recipe, w, target)
+    return lambda w: _log_density(recipe.padded, recipe.likelihood, w, target)
+
+
+def _kernel(recipe: _Recipe, target: _Target) -> Tensor:
+    """The sampler, its step size adapted over four fifths of the warm-up."""
+    log_density = _density(recipe, target)
+    if recipe.sampler == "nuts":
+        inner = tfp.mcmc.NoUTurnSampler(log_density, step_size=0.01, max_tree_depth=8)
+    else:
+        inner = tfp.mcmc.HamiltonianMonteCarlo(log_density, step_size=0.01, num_leapfrog_steps=1)
+    return tfp.mcmc.DualAveragingStepSizeAdaptation(
+        inner, num_adaptation_steps=int(0.8 * recipe.n_warmup), target_accept_prob=0.8
+    )
+
+
+def _traced(results: Tensor) -> tuple[Tensor, Tensor]:
+    """Log density of each chain, and whether its transition diverged."""
+    inner = results.inner_results
+    if hasattr(inner, "has_divergence"):
+        return inner.target_log_prob, inner.has_divergence
+    return inner.accepted_results.target_log_prob, inner.log_accept_ratio < _DIVERGENT
+
+
+def _with_steps(results: Tensor, n_leapfrog: Tensor) -> Tensor:
+    """Give HMC's next transitions that many leapfrog steps; NUTS has no such number."""
+    inner = results.inner_results
+    if not hasattr(inner, "accepted_results"):
+        return results
+    accepted = inner.accepted_results._replace(num_leapfrog_steps=n_leapfrog)
+    return results._replace(inner_results=inner._replace(accepted_results=accepted))
+
+
+@lru_cache(maxsize=8)
+def _programs(recipe: _Recipe) -> tuple[Compiled, Compiled]:
+    """Compile (initial kernel state, advance one window) for one network."""
+
+    def begin(state: Tensor, target: _Target) -> Tensor:
+        return _kernel(recipe, target).bootstrap_results(state)
+
+    def advance(
+        state: Tensor, results: Tensor, n_leapfrog: Tensor, seed: Tensor, target: _Target
+    ) -> Tensor:
+        drawn, traced, results = tfp.mcmc.sample_chain(
+            _WINDOWS[recipe.sampler],
+            current_state=state,
+            previous_kernel_results=_with_steps(results, n_leapfrog),
+            kernel=_kernel(recipe, target),
+            trace_fn=lambda _, results: _traced(results),
+            return_final_kernel_results=True,
+            seed=seed,
+        )
+        return drawn[-1], results, (drawn, *traced)
+
+    return Compiled(begin), Compiled(advance)
+
+
+class _Chains(NamedTuple):
+    """Chains where they have come to, and how they go on.
+
+    Attributes:
+        recipe: What their program is compiled for.
+        target: What they sample.
+        seed: Of all transitions.
+        n_leapfrog: Mean number of leapfrog steps of a transition of HMC.
+        n_thin: Transitions from one draw that is kept to the next.
+        state: Weights ``[chains, n_weights]`` after the last window.
+        kernel: What the sampler remembers.
+        done: Transitions so far, the warm-up's included.
+        ahead: What was drawn after the last draw that is kept: weights ``[t, chains, n_weights]``,
+            log densities and divergences ``[t, chains]``.
+    """
+
+    recipe: _Recipe
+    target: _Target
+    seed: int
+    n_leapfrog: int
+    n_thin: int
+    state: Tensor
+    kernel: Tensor
+    done: int = 0
+    ahead: tuple[Array, ...] | None = None
+
+    def run(self, n_draws: int, progress: Progress | None) -> tuple[_Chains, tuple[Array, ...]]:
+        """Go on until so many more draws are there.
+
+        Returns:
+            The chains then, and of each transition weights ``[t, chains, n_weights]``, log
+            densities and divergences ``[t, chains]``.
+        """
+        _, advance = _programs(self.recipe)
+        state, kernel, done = self.state, self.kernel, self.done
+        window, warmup = _WINDOWS[self.recipe.sampler], self.recipe.n_warmup
+        had = 0 if self.ahead is None else len(self.ahead[0])
+        first = max(done, warmup) - had  # of the new transitions that count
+        total = first + n_draws * self.n_thin
+        parts = [self.ahead] if had else []
+        while done < total:
+            share = 0.8 + 0.4 * (done / window * _GOLDEN % 1.0)
+            steps = tf.constant(round(share * self.n_leapfrog))
+            seed = tf.constant([self.seed, done])
+            state, kernel, drawn = advance(state, kernel, steps, seed, self.target)
+            new = max(0, warmup - done)
+            parts.append(tuple(part.numpy()[new:] for part in drawn))
+            done += window
+            if progress is not None:
+                progress(min(done, total), total)
+        every = [np.concatenate(of) for of in zip(*parts, strict=True)]
+        n = n_draws * self.n_thin
+        ahead = tuple(part[n:] for part in every)
+        then = self._replace(state=state, kernel=kernel, done=done, ahead=ahead)
+        return then, tuple(part[:n] for part in every)
+
+
+def nuts(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    prior: Prior | None = None,
+    noise_std: float = 1.0,
+    likelihood: str = "gaussian",
+    hidden_units: tuple[int, ...] = (20, 20),
+    n_samples: int = 500,
+    n_chains: int = 2,
+    n_warmup: int = 500,
+    n_thin: int = 1,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Fit:
+    """Sample the posterior of the same network under the same prior with NUTS.
+
+    Args:
+        x: Inputs ``[n, d]``.
+        y: Targets ``[n, 1]`` or ``[n]``: numbers, or labels 0 and 1.
+        prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given.
+        noise_std: Standard deviation of the noise on y, in the units of y, > 0.
+        likelihood: ``"gaussian"``, or ``"bernoulli"`` for labels 0 and 1.
+        hidden_units: Width of each hidden ReLU layer; () is a linear model.
+        n_samples: Draws kept of each chain, at least 4, since R-hat compares halves.
+        n_chains: Chains, at least 2, since R-hat compares them; each starts from the prior.
+        n_warmup: Transitions that adapt the step size and are thrown away.
+        n_thin: Transitions from one draw that is kept to the next. A prior of two scales needs
+            thousands of transitions, but fewer draws say as much.
+        seed: Seed of the starts and of the chains.
+        progress: Called with (transitions done, transitions in all) as the chains run.
+
+    Returns:
+        A :class:`Fit`; read ``.report`` before believing it.
+
+    Raises:
+        ValueError: An argument is out of range or the shapes do not fit.
+        DivergedError: A chain left the finite log densities.
+    """
+    problem = x, y, prior, noise_std, likelihood, hidden_units
+    start = _start("nuts", problem, n_chains, n_warmup, seed, checks.count("n_thin", n_thin), 1)
+    return start.longer(checks.count("n_samples", n_samples, minimum=4), progress)
+
+
+def hmc(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    prior: Prior | None = None,
+    noise_std: float = 1.0,
+    likelihood: str = "gaussian",
+    hidden_units: tuple[int, ...] = (20, 20),
+    n_samples: int = 500,
+    n_chains: int = 4,
+    n_warmup: int = 300,
+    n_leapfrog: int = 100,
+    seed: int = 0,
+    capacity: Capacity | None = None,
+    progress: Progress | None = None,
+) -> Fit:
+    """Sample the posterior of the same network under the same prior with HMC.
+
+    Args:
+        x: Inputs ``[n, d]``.
+        y: Targets ``[n, 1]`` or ``[n]``: numbers, or labels 0 and 1.
+        prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given.
+        noise_std: Standard deviation of the noise on y, in the units of y, > 0.
+        likelihood: ``"gaussian"``, or ``"bernoulli"`` for labels 0 and 1.
+        hidden_units: Width of each hidden ReLU layer; () is a linear model.
+        n_samples: Draws kept of each chain, at least 4, since R-hat compares halves.
+        n_chains: Chains, at least 2, since R-hat compares them; each starts from the prior.
+        n_warmup: Transitions that adapt the step size and are thrown away.
+        n_leapfrog: Mean number of leapfrog steps of a transition, >= 1.
+        seed: Seed of the starts and of the chains.
+        capacity: Compile for these sizes instead of exactly this problem's; its ``n_samples`` is
+            of no meaning. A Gaussian prior and a mixture are two programs.
+        progress: Called with (transitions done, transitions in all) after each window of 50; what
+            it raises ends the run.
+
+    Returns:
+        A :class:`Fit`; read ``.report`` before believing it, and ``longer`` goes on from there.
+
+    Raises:
+        ValueError: An argument is out of range or the shapes do not fit.
+        DivergedError: A chain left the finite log densities.
+    """
+    problem = x, y, prior, noise_std, likelihood, hidden_units
+    steps = checks.count("n_leapfrog", n_leapfrog)
+    start = _start("hmc", problem, n_chains, n_warmup, seed, 1, steps, capacity)
+    return start.longer(checks.count("n_samples", n_samples, minimum=4), progress)
+
+
+def _start(
+    sampler: str,
+    problem: tuple[ArrayLike, ArrayLike, Prior | None, float, str, tuple[int, ...]],
+    n_chains: int,
+    n_warmup: int,
+    seed: int,
+    n_thin: int,
+    n_leapfrog: int,
+    capacity: Capacity | None = None,
+) -> Fit:
+    """Check what both samplers take, and place the chains: a fit without any draws yet."""
+    x, y, prior, noise_std, likelihood, hidden_units = problem
+    x, y = likelihoods.data(likelihood, x, y)
+    network = MLP(x.shape[1], checks.layer_widths("hidden_units", hidden_units))
+    prior = as_prior("prior", ScaleMixture() if prior is None else prior)
+    plan = lay_out(x, y, network, 1, 1, seed, capacity, draws_weights=False)
+    rows = {name: plan.fields[name] for name in ("x", "y", "row_weight")}
+    target = _Target(
+        **{name: tf.reshape(part, [-1, part.shape[-1]]) for name, part in rows.items()},
+        unit_mask=plan.embed(np.ones(network.n_weights)),
+        prior=as_float(prior.mixture, "prior"),
+        noise_std=as_float(checks.positive("noise_std", noise_std), "noise_std"),
+    )
+    shape = (checks.count("n_chains", n_chains, minimum=2), network.n_weights)
+    warmup = checks.count("n_warmup", n_warmup)
+    recipe = _Recipe(sampler, plan.padded, likelihood, isinstance(prior, Gaussian), warmup)
+    begin, _ = _programs(recipe)
+    state = plan.embed(prior.sample(shape, seed=plan.seed))
+    chains = _Chains(recipe, target, plan.seed, n_leapfrog, n_thin, state, begin(state, target))
+    weights, each = np.zeros((shape[0], 0, shape[1])), np.zeros((shape[0], 0))
+    return Fit(weights, each, each, network, float(noise_std), x, likelihood, chains)
+
+
+def diagnose(draws: ArrayLike) -> tuple[Array, Array]:
+    """Rank-normalised split R-hat and effective sample size of what chains have drawn.
+
+    Draws are replaced by the normal scores of their ranks, so that heavy tails hide nothing, and
+    R-hat compares half chains twice: where they are, and (folded about the median) how wide. The
+    larger value counts. Of the effective sample sizes the smallest counts: that of the bulk, and
+    those of the 5 % and 95 % quantiles.
+
+    Args:
+        draws: ``[chains, s, k]``: k quantities; at least 2 chains of 4 draws.
+
+    Returns:
+        R-hat ``[k]``, 1 at best (NaN where no draw differs from another, infinite where each chain
+        stands still in a place of its own), and the effective number of draws, summed over the
+        chains ``[k]``.
+
+    Raises:
+        ValueError: Fewer axes, chains or draws, or numbers that are not finite.
+
+    Source: Vehtari, Gelman, Simpson, Carpenter, Bürkner 2021, sections 3.1, 4.1 and 4.3.
+    """
+    from arviz_stats.base.array import array_stats
+
+    draws = checks.finite("draws", draws)
+    if draws.ndim != 3 or draws.shape[0] < 2 or draws.shape[1] < 4 or draws.shape[2] < 1:
+        expected = "[chains, s, k] with at least 2 chains of 4 draws"
+        raise ValueError(f"draws: expected shape {expected}, got {draws.shape}")
+    axes = {"chain_axis": 0, "draw_axis": 1}
+    with np.errstate(divide="ignore", invalid="ignore"):  # of chains that stand still
+        r_hat = array_stats.rhat(draws, **axes)
+        bulk = array_stats.ess(draws, method="bulk", **axes)
+        tail = array_stats.ess(draws, method="tail", prob=(0.05, 0.95), **axes)
+    return np.asarray(r_hat), np.minimum(bulk, tail)
+
+
+@one_line
+@dataclass(frozen=True)
+class Fit:
+    """Draws of the weights' true posterior, as far as the chains have found it.
+
+    The weights of a network are not identified (hidden units can be swapped), so that
+    convergence is judged on what is: the network's outputs at the training inputs, and the log
+    density. Chains that stay in different modes are pooled by ``predict``; ``converged`` is then
+    false, and ``between_chains`` says where they differ.
+
+    Attributes:
+        weights: ``[chains, s, n_weights]``.
+        log_density: log P(D, w) of each draw, in nats ``[chains, s]``.
+        diverged: Share of a draw's transitions that were given up as divergent ``[chains, s]``.
+        network: The network that the weights belong to.
+        noise_std: Standard deviation of the observation noise.
+        x: Training inputs ``[n, d]``.
+        likelihood: ``"gaussian"`` or ``"bernoulli"``.
+        chains: Where they have come to.
+    """
+
+    weights: Array
+    log_density: Array
+    diverged: Array
+    network: MLP
+    noise_std: float
+    x: Array
+    likelihood: str = "gaussian"
+    chains: _Chains | None = field(default=None, repr=False)
+
+    def longer(self, n_samples: int = 500, progress: Progress | None = None) -> Fit:
+        """Go on from where the chains are: the same as one run of all the draws.
+
+        Args:
+            n_samples: Further draws of each chain, >= 1.
+            progress: As the sampler takes it.
+
+        Returns:
+            A fit that holds the old draws and the new ones.
+
+        Raises:
+            ValueError: ``n_samples`` < 1.
+            DivergedError: A chain left the finite log densities.
+        """
+        assert self.chains is not None
+        n_samples, thin = checks.count("n_samples", n_samples), self.chains.n_thin
+        chains, drawn = self.chains.run(n_samples, progress)
+        weights, log_density, diverged = (
+            part.reshape(n_samples, thin, *part.shape[1:]).swapaxes(1, 2).swapaxes(0, 1)
+            for part in drawn
+        )  # [chains, s, thin, ...]
+        weights, log_density = (
+            weights[:, :, -1, self._used].astype(np.float64),
+            log_density[..., -1],
+        )
+        lost = np.flatnonzero(~np.isfinite(log_density).all(axis=0))
+        if lost.size:
+            draw = self.weights.shape[1] + int(lost[0]) + 1
+            raise DivergedError(self.chains.recipe.n_warmup + thin * draw, REMEDY)
+        return replace(
+            self,
+            weights=np.concatenate([self.weights, weights], axis=1),
+            log_density=np.concatenate([self.log_density, log_density], axis=1),
+            diverged=np.concatenate([self.diverged, diverged.mean(axis=-1)], axis=1),
+            chains=chains,
+        )
+
+    @property
+    def divergences(self) -> float:
+        """Share of the transitions that were given up as divergent."""
+        return float(self.diverged.mean())
+
+    @cached_property
+    def _diagnosed(self) -> tuple[Array, Array]:
+        judged = np.concatenate([self.outputs(self.x), self.log_density[..., None]], axis=-1)
+        return diagnose(judged)
+
+    @property
+    def r_hat(self) -> Array:
+        """R-hat of each output at the training inputs, then of the log density ``[n + 1]``."""
+        return self._diagnosed[0]
+
+    @property
+    def ess(self) -> Array:
+        """Effective sample size of the same, summed over the chains ``[n + 1]``."""
+        return self._diagnosed[1]
+
+    @property
+    def converged(self) -> bool:
+        """Whether every R-hat is below 1.01, from at least 100 effective draws a chain."""
+        enough = self.ess >= ESS_FLOOR * len(self.weights)
+        return bool((self.r_hat < R_HAT_LIMIT).all() and enough.all())
+
+    @property
+    def report(self) -> str:
+        """R-hat and effective sample size, as a sentence that says whether to trust the draws."""
+        worst, least = float(self.r_hat.max()), float(self.ess.min())
+        needs = f"needs R-hat < {R_HAT_LIMIT} and ESS >= {ESS_FLOOR * len(self.weights)}"
+        verdict = "converged" if self.converged else f"NOT converged ({needs})"
+        name = self.chains.recipe.sampler.upper() if self.chains else "MCMC"
+        return f"{name} {verdict}: largest R-hat {worst:.3f}, smallest ESS {least:.0f}"
+
+    def outputs(self, x: ArrayLike) -> Array:
+        """Evaluate the network for every draw: ``[chains, s, m]``, means of y or logits.
+
+        Args:
+            x: Inputs ``[m, d]``.
+
+        Raises:
+            ValueError: x does not fit the network.
+        """
+        x = checks.inputs("x", x, self.network.n_inputs)
+        return np.stack([self._evaluate(chain, x) for chain in self.weights])
+
+    def between_chains(self, x: ArrayLike) -> Array:
+        """Standard deviation of the chains' mean outputs ``[m]``: how far they disagree.
+
+        Beside ``epistemic_std`` it is small where the chains have mixed, and about as large where
+        each has a mode of its own.
+
+        Args:
+            x: Inputs ``[m, d]``.
+
+        Raises:
+            ValueError: x does not fit the network.
+        """
+        return np.asarray(self.outputs(x).mean(axis=1).std(axis=0))
+
+    def predict(self, x: ArrayLike, n_samples: int | None = None, seed: int = 1) -> Predictive:
+        """Average networks over the draws.
+
+        Args:
+            x: Test inputs ``[m, d]``.
+            n_samples: Use this many draws, picked at random; all of them if not given.
+            seed: Seed of the pick.
+
+        Raises:
+            ValueError: x does not fit the network, or more draws are asked for than there are.
+        """
+        x = checks.inputs("x", x, self.network.n_inputs)
+        draws = self.weights.reshape(-1, self.network.n_weights)
+        if n_samples is not None:
+            if checks.count("n_samples", n_samples) > len(draws):
+                raise ValueError(f"n_samples: expected at most {len(draws)}, got {n_samples}")
+            rng = np.random.default_rng(checks.count("seed", seed, 0))
+            draws = rng.permutation(draws)[:n_samples]
+        return likelihoods.predict(self.likelihood, self._evaluate(draws, x), self.noise_std)
+
+    @property
+    def _padded(self) -> MLP:
+        return self.chains.recipe.padded if self.chains else self.network
+
+    @property
+    def _used(self) -> Array:
+        return self.network.positions_in(self._padded)
+
+    def _evaluate(self, weights: Array, x: Array) -> Array:
+        padded = embed(weights, self.network, self._padded)
+        return predictive.evaluate_weights(self._padded, padded, x)
