@@ -250,11 +250,14 @@ def _warm(name: str) -> None:
 
 def _in_replay(result: SideBySide) -> str:
     """What there is to say of single methods before the end of their training."""
-    said: dict[str, list[str]] = {}
+    by_epochs = "after {share:.1f}% of the epochs"
+    said: dict[str, list[str]] = {by_epochs: []}
     for name, told in result.told.items():
         if "epochs" in METHODS[name].takes:
-            words = "after {share:.1f}% of the epochs"
+            words = by_epochs
         else:
             words = "as at the end" if told.remark == STANDS_STILL else told.remark
         said.setdefault(words, []).append(LABELS[name])
-    return "".join(f"; {', '.join(names)} {words}" for words, names in said.items() if words)
+    return "".join(
+        f"; {', '.join(names)} {words}" for words, names in said.items() if words and names
+    )
