@@ -258,7 +258,7 @@ DOORS = [  # a call, what is right for it, and what is wrong for each argument
     (PREDICTIVE.log_prob, {}, {"y": st.one_of(NO_TARGETS, spoiled([1.0, 2.0, 3.0]))}),
     (
         calibration.pit,
-        {"predictive": PREDICTIVE},
+        {"prediction": PREDICTIVE},
         {"y": st.one_of(NO_TARGETS, spoiled([1.0, 2.0, 3.0]))},
     ),
     (

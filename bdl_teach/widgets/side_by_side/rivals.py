@@ -70,8 +70,11 @@ class RivalsExplorer(MethodsExplorer):
         return canvas
 
     def _touch_panels(self) -> list[touch.Panel]:
-        panels = self._panels.values()
-        return [touch.Panel(panel.axes, panel.room, panel.truth, columns=0) for panel in panels]
+        spread = self._spread.axes
+        return [
+            touch.Panel(panel.axes, panel.room, panel.truth, columns=0, spread=spread)
+            for panel in self._panels.values()
+        ]
 
     def _heeds(self, method: str) -> Iterable[str]:
         return QUICK[method].heeds

@@ -110,7 +110,7 @@ class SinusoidExplorer(ExplorerBesideNuts[SinusoidResult]):
         self._links.show(None if linked is None else sinusoid_fits.mark(result, *linked))
 
     def _compute(self, values: controls.Values) -> SinusoidResult:
-        result = _fit(values)
+        result = sinusoid_fits.refit(values)
         if values["prior_functions"]:
             weights = result.prior.sample((10, result.fit.network.n_weights), values["seed"])
             result = replace(result, prior_functions=result.fit.evaluate(weights, X_GRID))
@@ -144,7 +144,7 @@ class SinusoidExplorer(ExplorerBesideNuts[SinusoidResult]):
         """Compile what comes next: the paper's fit, more draws or points, and rest."""
         more = {"n_samples": 2}
         for values in (_PAPER, more, _PAPER | more):
-            yield partial(_fit, self.DEFAULTS | values)
+            yield partial(sinusoid_fits.refit, self.DEFAULTS | values)
         for values in ({}, more):
             yield partial(_fit_and_rest, self.DEFAULTS | values)
         if self.result is not None:
@@ -185,12 +185,6 @@ def _beside(result: SinusoidResult, gold: GoldStandard) -> SinusoidResult:
     return sinusoid_fits.beside_nuts(result, gold.prediction, gold.report)
 
 
-def _fit(values: controls.Values) -> SinusoidResult:
-    """The fit that these values ask for."""
-    names = ("estimator", "kl_weight", "n_samples", "n_predictions")
-    return sinusoid_fits.refit(Problem.of(values, layers=2), *(values[name] for name in names))
-
-
 def _fit_and_rest(values: controls.Values) -> None:
     """Run what is run while nothing moves after that fit."""
-    sinusoid_fits.warm(_fit(values))
+    sinusoid_fits.warm(sinusoid_fits.refit(values))
