@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
-from bdl_teach import calibration, plots
+from bdl_teach import plots
 from bdl_teach.problems import GAP_GRID, Problem, live_fits, truth_search
 from bdl_teach.problems import own_points as points
 from bdl_teach.problems.live_fits import QUICK, Options
@@ -120,6 +120,8 @@ class RivalsExplorer(MethodsExplorer):
             self._canvas.redraw_background(arrange=True)
 
     def _readings(self, result: SideBySide) -> dict[str, float]:
+        from bdl_teach import calibration
+
         found: dict[str, float] = {}
         for place, told in result.told.items():
             for region, mask in result.regions.items():
