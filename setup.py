@@ -11,7 +11,7 @@ from setuptools.command.build_py import build_py
 
 
 class WithNotebooks(build_py):
-    """Copy the notebooks beside the modules (see _commands/notebooks.py), not into a checkout."""
+    """Copy the notebooks beside the modules (see _cli/notebooks.py), not into a checkout."""
 
     def run(self) -> None:
         """Copy the modules, then the notebooks."""

@@ -32,7 +32,7 @@ _NAMES = (
     "reproduce",
     "widgets",
 )
-_ELSEWHERE = {"doctor": "_commands.doctor"}  # chapter 0 calls it
+_ELSEWHERE = {"doctor": "_cli.doctor"}  # chapter 0 calls it
 
 __all__ = ["DatasetUnavailable", "DivergedError", "__version__", *_NAMES, *_ELSEWHERE]
 

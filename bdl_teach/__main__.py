@@ -1,13 +1,13 @@
-"""`python3 -m bdl_teach`: see launcher.py, which only a supported Python can read."""
+"""`python3 -m bdl_teach`: see cli.py, which only a supported Python can read."""
 
 import sys
 
-from bdl_teach._commands.python_version import complaint
+from bdl_teach._cli.python_version import complaint
 
 if __name__ == "__main__":
     if complaint():
         sys.exit("bdl_teach: " + complaint())
 
-    from bdl_teach._commands.launcher import main
+    from bdl_teach.cli import main
 
     sys.exit(main())

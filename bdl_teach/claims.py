@@ -7,18 +7,18 @@ from typing import Any
 from bdl_teach.experiments import claim
 from bdl_teach.experiments import measured as experiments
 from bdl_teach.experiments.command import add_claims as add_arguments
-from bdl_teach.experiments.command import as_words as as_arguments
 from bdl_teach.experiments.command import claims as main
 from bdl_teach.experiments.command import list_claims as print_list
+from bdl_teach.experiments.command import run_claims as run
 from bdl_teach.experiments.shown import show, stored
 
 __all__ = [
     "add_arguments",
-    "as_arguments",
     "claim",
     "experiments",
     "main",
     "print_list",
+    "run",
     "show",
     "stored",
 ]

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from bdl_teach._commands.doctor import find_chromium
+from bdl_teach._cli.doctor import find_chromium
 
 
 def required() -> str:

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from bdl_teach._support import memory
-from bdl_teach._support.memory import release
+from bdl_teach._startup import memory
+from bdl_teach._startup.memory import release
 
 # No time limits: a busy machine must not fail a test. Derandomised: a red run can be repeated.
 settings.register_profile(
@@ -40,7 +40,7 @@ LONGEST = (
     "tests/methods/test_twins.py",
     "tests/widgets/test_widgets.py",
     "tests/widgets/test_truth.py",
-    "tests/widgets/test_comparison.py",
+    "tests/widgets/test_side_by_side.py",
     "tests/notebooks/test_browser.py",
 )
 

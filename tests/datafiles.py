@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bdl_teach import datasets
-from bdl_teach._commands import data
+from bdl_teach._cli import data
 from bdl_teach.datasets import store
 
 

@@ -16,8 +16,9 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 import bdl_teach
-from bdl_teach._commands import environment, launcher
-from bdl_teach._commands.python_version import SUPPORTED
+from bdl_teach import cli
+from bdl_teach._cli import environment
+from bdl_teach._cli.python_version import SUPPORTED
 from tests.conftest import LONGEST, turn
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -171,7 +172,7 @@ PAGES = ["README.md", *(path.relative_to(ROOT).as_posix() for path in (ROOT / "d
 def test_the_pages_name_each_command_of_the_launcher_and_no_other() -> None:
     text = "\n".join((ROOT / page).read_text(encoding="utf-8") for page in PAGES)
     named = {command for command in re.findall(r"python3? -m bdl_teach (\w+)", text)}
-    (commands,) = (a.choices for a in launcher.make_parser()._actions if a.choices)
+    (commands,) = (a.choices for a in cli.make_parser()._actions if a.choices)
     assert named == set(commands)
 
 

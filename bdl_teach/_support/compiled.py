@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import ClassVar
 
-from bdl_teach._support import memory, steady_names, xla_cache
+from bdl_teach._startup import kept_programs, memory, steady_names
 from bdl_teach.backend import Tensor, tf
 
 _LOG = logging.getLogger("bdl_teach")
@@ -24,7 +24,7 @@ tf.get_logger().addFilter(lambda record: "tf.function retracing" not in record.g
 @lru_cache(maxsize=1)
 def xla_available() -> bool:
     """Say whether XLA compiles and runs a tiny loop on this machine's CPU (probed once)."""
-    works = _probe() or (xla_cache.clear() and _probe())
+    works = _probe() or (kept_programs.clear() and _probe())
     if not works:
         _LOG.warning("XLA is not available here: refits run in plain graph mode, more slowly.")
     return works
@@ -71,7 +71,7 @@ class Compiled:
         try:
             result = self._program(*arguments)
         except tf.errors.OpError as error:
-            if self.traces == before or not xla_cache.clear():
+            if self.traces == before or not kept_programs.clear():
                 raise
             result = self._once_more(error, arguments)
         memory.after_run(None if self.traces == before else time.monotonic() - start)
@@ -89,7 +89,7 @@ class Compiled:
             "XLA cannot keep its programs (%s): this refit runs in plain graph mode, more slowly. "
             'To keep none, set %s="" and restart.',
             str(error).partition(" [Op:")[0],
-            xla_cache.VARIABLE,
+            kept_programs.VARIABLE,
         )
         return result
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
-
-SHARING_VIOLATION = 32  # Windows: another process has the file open
 
 
 def write_whole(path: Path, text: str) -> None:
@@ -44,30 +43,20 @@ def _sync_folder(folder: Path) -> None:
 
 
 def try_lock(path: Path) -> IO[str] | None:
-    """Open the lock file if no process holds it; the system closes it when the last one ends."""
-    if sys.platform == "win32":
-        return _try_to_make_anew(path)
-    import fcntl
-
+    """Open the lock file if no process holds it; the system lets go when the last one ends."""
     handle = path.open("a", encoding="utf-8")
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BaseException as error:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(handle.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
         handle.close()
-        if isinstance(error, BlockingIOError):
+        if error.errno in (errno.EACCES, errno.EAGAIN, errno.EDEADLK):
             return None
         raise
     return handle
-
-
-def _try_to_make_anew(path: Path) -> IO[str] | None:
-    """The same on Windows, where a file that any process has open cannot be deleted."""
-    try:
-        path.unlink(missing_ok=True)
-        return path.open("x", encoding="utf-8")
-    except FileExistsError:
-        return None
-    except PermissionError as error:
-        if getattr(error, "winerror", None) == SHARING_VIOLATION:
-            return None
-        raise

@@ -9,6 +9,7 @@ import errno
 import importlib
 from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 
@@ -30,7 +31,11 @@ def claims(argv: Sequence[str]) -> int:
     """Run claims; 0 if each may be said, 1 if not, each fault as a sentence."""
     parser = argparse.ArgumentParser(prog="python3 -m bdl_teach claims", description=CLAIMS)
     add_claims(parser)
-    options = parser.parse_args(argv)
+    return run_claims(parser.parse_args(argv))
+
+
+def run_claims(options: argparse.Namespace) -> int:
+    """Do what the command line of `claims` asks for."""
     if options.list:
         return list_claims(options)
     runs = importlib.import_module("bdl_teach.experiments.runs")
@@ -43,7 +48,11 @@ def reproduce(argv: Sequence[str]) -> int:
     """Reproduce one table; 0 if every task ran, 1 if not, each fault as a sentence."""
     parser = argparse.ArgumentParser(prog="python3 -m bdl_teach reproduce", description=TABLES)
     add_tables(parser)
-    options = parser.parse_args(argv)
+    return run_table(parser.parse_args(argv))
+
+
+def run_table(options: argparse.Namespace) -> int:
+    """Do what the command line of `reproduce` asks for."""
     if options.list:
         return list_tables()
     runs = importlib.import_module("bdl_teach.experiments.runs")
@@ -61,7 +70,7 @@ def add_claims(parser: argparse.ArgumentParser) -> None:
         "--table", choices=("rivals",), help="instead: all methods beside NUTS, and their times"
     )
     parser.add_argument(
-        "--worlds", type=lambda text: number(text, 1), default=20, metavar="N", help="default 20"
+        "--worlds", type=partial(number, least=1), default=20, metavar="N", help="default 20"
     )
     parser.add_argument(
         "--first-world", type=number, default=0, metavar="N", help="number of the first; default 0"
@@ -91,7 +100,7 @@ def add_running(parser: argparse.ArgumentParser) -> None:
     where = parser.add_mutually_exclusive_group()
     where.add_argument(
         "--jobs",
-        type=processes,
+        type=partial(number, least=1, also="-1"),
         metavar="N",
         help="processes side by side, -1 for every core; default 1",
     )
@@ -106,25 +115,6 @@ def add_running(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--store", type=absolute, metavar="FOLDER", help="for results; default: your cache folder"
     )
-
-
-def as_words(options: argparse.Namespace) -> list[str]:
-    """Return the command line that gives these options, of either command."""
-    given = dict(vars(options))
-    words = list(given.pop("ids", []))
-    if "only" in given and (table := given.pop("table")):
-        words.append(table)
-    for name in FLAGS:
-        value = given.get(name)
-        if value is not None and value is not False:
-            words.append(f"--{name.replace('_', '-')}" + ("" if value is True else f"={value}"))
-    return words
-
-
-FLAGS = (
-    *("table", "worlds", "first_world", "chance", "quick", "only"),
-    *("list", "fresh", "jobs", "scheduler", "csv", "figures", "store"),
-)
 
 
 def known(text: str) -> str:
@@ -142,30 +132,16 @@ def known(text: str) -> str:
     return text
 
 
-def number(text: str, least: int = 0) -> int:
-    """Read a whole number.
-
-    Raises:
-        ArgumentTypeError: It is none, or too small.
-    """
-    if not text.isdecimal() or int(text) < least:
-        raise argparse.ArgumentTypeError(f"expected a number >= {least}, got {text}")
-    return int(text)
-
-
-def processes(text: str) -> int:
-    """Read a number of processes: 1 or more, or -1.
+def number(text: str, least: int = 0, also: str = "") -> int:
+    """Read a whole number that is large enough, or one other.
 
     Raises:
         ArgumentTypeError: It is none.
     """
-    try:
-        jobs = int(text)
-    except ValueError:
-        jobs = 0
-    if jobs == 0 or jobs < -1:
-        raise argparse.ArgumentTypeError(f"expected a number >= 1, or -1, got {text}")
-    return jobs
+    if text != also and not (text.isdecimal() and int(text) >= least):
+        asked = f"{least}, or {also}" if also else f"{least}"
+        raise argparse.ArgumentTypeError(f"expected a number >= {asked}, got {text}")
+    return int(text)
 
 
 def absolute(path: str) -> Path:

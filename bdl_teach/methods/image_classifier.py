@@ -29,7 +29,8 @@ from numpy.typing import ArrayLike
 from scipy.special import log_softmax
 
 from bdl_teach import elbo
-from bdl_teach._support import checks, memory
+from bdl_teach._startup import memory
+from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.errors import DivergedError
 from bdl_teach._support.one_line import one_line

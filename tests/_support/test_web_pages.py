@@ -6,7 +6,7 @@ import nbformat
 from nbconvert.exporters import HTMLExporter
 from traitlets.config import Config
 
-from bdl_teach._commands import lab_settings
+from bdl_teach._cli import after_install
 
 
 def picture(words: str, **metadata: object) -> Any:
@@ -18,7 +18,7 @@ def picture(words: str, **metadata: object) -> Any:
 
 def test_a_page_has_the_words_of_its_pictures_and_marks_stills() -> None:
     cells = [picture('A "plot".'), picture("An explorer.", tags=["explorer"])]
-    exporter = HTMLExporter(config=Config(lab_settings.PAGES))
+    exporter = HTMLExporter(config=Config(after_install.PAGES))
     page, _ = exporter.from_notebook_node(nbformat.v4.new_notebook(cells=cells))
     assert '<img alt=\'A "plot".\' src="data:image/png;base64,UE5H"/>' in page
     assert "No description" not in page and "A repr." not in page

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 from waiting import until
 
-from bdl_teach._commands import launcher
+from bdl_teach import cli
 from bdl_teach.experiments import claim, store
 
 WORK = '''
@@ -49,7 +49,7 @@ def tasks(quick):
 
 def summarise(done):
     values = [figures["value"] for _, figures in done]
-    return [Row.mean("toy", "value", values, "0.79", lambda *_: "agrees")] if values else []
+    return [Row.mean("toy", "value", values, "0.79")._replace(verdict="agrees")] if values else []
 
 TABLE = Table(
     "toy", "A toy.", tasks, toy_work.run, summarise, columns="paper", remarks="Toys differ."
@@ -102,7 +102,7 @@ class Toy:
             path.write_text(text)
 
     def environment(self, **more: str) -> dict[str, str]:
-        here = os.pathsep.join([str(self.folder), str(launcher.ROOT)])
+        here = os.pathsep.join([str(self.folder), str(cli.ROOT)])
         return {**os.environ, "PYTHONPATH": here, "TOY_LOG": str(self.log), **more}
 
     def start(self, *argv: str, **more: str) -> "subprocess.Popen[str]":

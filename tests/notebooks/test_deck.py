@@ -15,7 +15,7 @@ import pytest
 from browser_bench.lab import chromium
 from playwright.sync_api import Browser, Page, Route
 
-from bdl_teach._commands import deck
+from bdl_teach._cli import deck
 from tests.chromium import required
 
 NAMES = [path.stem for path in deck.chapters()]

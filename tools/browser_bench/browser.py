@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bdl_teach._commands.doctor import find_chromium
-from bdl_teach._commands.notebooks import source
+from bdl_teach._cli.doctor import find_chromium
+from bdl_teach._cli.notebooks import source
 from bdl_teach._support import report
 from bdl_teach._support.report import Verdict, quantile
 from browser_bench.lab import LabError, Server, chromium

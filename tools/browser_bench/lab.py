@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from bdl_teach._commands.launcher import lab_command
+from bdl_teach._cli.lab import lab_command
 from browser_bench import leash
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Server:
         else:
             self.root.mkdir()
             shutil.copy(served, self.root)
-        _write_settings(self._home / "jupyterlab_settings_dir")
+        _write_settings(self._home / "jupyterafter_install_dir")
         self._port = _free_port()
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -104,8 +104,12 @@ class Server:
 
     def _command(self) -> list[str]:
         python, start = Path(sys.executable), Path()
-        command = lab_command(python, self._port, self.root, start, browser=False)
-        command += [f"--IdentityProvider.token={self.token}", "--expose-app-in-browser"]
+        command = lab_command(python, self._port, self.root, start)
+        command += [
+            "--no-browser",
+            f"--IdentityProvider.token={self.token}",
+            "--expose-app-in-browser",
+        ]
         return [*command, "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
 
     def _environment(self) -> dict[str, str]:

@@ -1,0 +1,114 @@
+"""What an environment gets beside its packages: the course itself, and JupyterLab's settings.
+
+Put there by the launcher and by Binder. The settings of the folder ``jupyter`` are the wheel's,
+too: a widget's callbacks stay on the kernel's main thread (see widgets/_engine/live.py), and of a
+notebook without a kernel the server gives pictures, not dead views (see _support/stills.py). The
+rest is for a JupyterLab that is ours alone.
+
+Standard library only: this runs before anything is installed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from bdl_teach._support.files import write_whole
+from bdl_teach._support.report import say
+
+SHARED = Path(__file__).resolve().parents[2] / "jupyter"
+OVERRIDES: dict[str, dict[str, object]] = {
+    # No question about news over the first picture, and no request to a web site.
+    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
+}
+# Parts of JupyterLab that say in the browser's tab and in the status bar whether the kernel is
+# busy: with each tick of a slider they are drawn anew, twice. Without them a picture comes about
+# 10 ms sooner (chapter 3, two cores); the circle in the notebook's toolbar still says it.
+PAGE_CONFIG: dict[str, dict[str, bool]] = {
+    "disabledExtensions": {
+        "@jupyterlab/application-extension:faviconbusy": True,
+        "@jupyterlab/apputils-extension:kernel-status": True,
+        "@jupyterlab/console-extension:kernel-status": True,  # this and the next cannot be
+        "@jupyterlab/notebook-extension:kernel-status": True,  # without the one before
+    }
+}
+# Web pages made of a notebook, by `jupyter nbconvert` or JupyterLab: pictures have their words.
+PAGES: dict[str, dict[str, object]] = {
+    "HTMLExporter": {"preprocessors": ["bdl_teach._support.web_pages.Pictures"]}
+}
+# A kernel that has just started loads TensorFlow while the page is still being built.
+KERNEL: dict[str, dict[str, object]] = {
+    "InteractiveShellApp": {"extensions": ["bdl_teach._startup.head_start"]}
+}
+
+
+def write_settings(prefix: Path) -> None:
+    """Put the settings that the explorers rely on where JupyterLab under `prefix` reads them.
+
+    JupyterLab writes to these files too (which extensions are locked, say): what else they hold
+    stays, and a file that says what it should is not touched.
+
+    Raises:
+        OSError: A file has to change and cannot be written.
+    """
+    shared = {prefix / path.relative_to(SHARED): _read(path) for path in SHARED.rglob("*.json")}
+    ours_alone: dict[Path, Mapping[str, object]] = {
+        prefix / "share/jupyter/lab/settings/overrides.json": OVERRIDES,
+        prefix / "etc/jupyter/labconfig/page_config.json": PAGE_CONFIG,
+        prefix / "etc/jupyter/jupyter_nbconvert_config.json": PAGES,
+        prefix / "etc/jupyter/jupyter_server_config.json": PAGES,
+        prefix / "etc/ipython/ipython_kernel_config.json": KERNEL,
+    }
+    for path, settings in {**shared, **ours_alone}.items():
+        there = _read(path)
+        wanted = {n: {**_table(there.get(n)), **_table(ours)} for n, ours in settings.items()}
+        if {**there, **wanted} != there:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, json.dumps({**there, **wanted}, indent=2) + "\n")
+
+
+def _read(path: Path) -> dict[str, object]:
+    """What a file of settings holds; nothing where it is missing or broken."""
+    try:
+        return _table(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return {}
+
+
+def _table(value: object) -> dict[str, object]:
+    return value if isinstance(value, dict) else {}
+
+
+def site_packages(venv: Path) -> Path:
+    """The folder that the interpreter of an environment imports from."""
+    return next(venv.glob("lib/python3*/site-packages"), venv / "Lib" / "site-packages")
+
+
+def connect(venv: Path, root: Path) -> None:
+    """Let the environment find the package in a checkout, and JupyterLab its settings."""
+    site = site_packages(venv)
+    path, line = site / "bdl_teach.pth", os.path.relpath(root, site) + "\n"  # a checkout can move
+    if not path.is_file() or path.read_bytes() != line.encode():
+        write_whole(path, line)
+    try:
+        write_settings(venv)
+    except OSError as error:
+        say(f"JupyterLab's settings could not be written ({error.strerror}); it works without.")
+
+
+def stand_in(site: Path) -> None:
+    """Let an installed tensorflow-cpu count as `tensorflow`, which tf-keras asks for by name.
+
+    Else whatever is installed later would put the large wheel over the small one.
+    """
+    for small in site.glob("tensorflow_cpu-*.dist-info"):
+        info = site / small.name.replace("_cpu", "")
+        version = info.name.removeprefix("tensorflow-").removesuffix(".dist-info")
+        head = f"Metadata-Version: 2.1\nName: tensorflow\nVersion: {version}\n"
+        info.mkdir(exist_ok=True)
+        (info / "METADATA").write_text(f"{head}Requires-Dist: tensorflow-cpu=={version}\n")
+        (info / "WHEEL").write_text("Wheel-Version: 1.0\nTag: py3-none-any\n")
+        names = [f"{info.name}/{name},,\n" for name in ("METADATA", "WHEEL", "RECORD")]
+        (info / "RECORD").write_text("".join(names))

@@ -1,0 +1,127 @@
+"""Fetch the data sets ahead of a lecture, or list them: `python3 -m bdl_teach data [names]`.
+
+What is there and whole is not fetched again; a file that is cut short counts as missing. Importing
+this module needs the standard library only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import posixpath
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NoReturn
+
+from bdl_teach._cli.environment import Trouble
+from bdl_teach._support.errors import DatasetUnavailable
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
+
+UCI = ("boston", "concrete", "energy", "kin8nm", "naval", "power", "protein", "wine", "yacht")
+ABOUT = {
+    **dict.fromkeys(UCI, "UCI regression set"),
+    "california": "house prices of 20,640 districts",
+    "alzheimers": "2149 patients, binary diagnosis",
+    "fashion-sprite": "900 pictures of clothes",
+    "mnist-test": "10,000 handwritten digits",
+    "digits": "1797 small handwritten digits",
+    "fashion-full": "70,000 pictures of clothes, 30 MB",
+}
+GROUPS = {"uci": UCI, "all": tuple(name for name in ABOUT if name != "fashion-full")}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `data`."""
+    known = [*ABOUT, *GROUPS]
+    text = f"of {', '.join(known)}; default: all of the small ones"
+    parser.add_argument("names", nargs="*", type=_known, metavar="name", help=text)
+    parser.add_argument("--list", action="store_true", help="say what is there; fetch nothing")
+
+
+def _known(name: str) -> str:
+    """The name of a data set or group.
+
+    Raises:
+        ArgumentTypeError: It is none.
+    """
+    if name not in {*ABOUT, *GROUPS}:
+        there = ", ".join([*ABOUT, *GROUPS])
+        raise argparse.ArgumentTypeError(f"no data set is called {name}; there are {there}")
+    return name
+
+
+def run(options: argparse.Namespace) -> int:
+    """Fetch or list; each set that cannot be had is one sentence and a non-zero code."""
+    from bdl_teach.datasets import store
+
+    try:
+        print(f"Data folder: {store.folder()}")
+    except ValueError as error:
+        raise Trouble(str(error)) from error
+    named = options.names or ([*ABOUT] if options.list else ["all"])
+    sets = list(dict.fromkeys(one for name in named for one in GROUPS.get(name, (name,))))
+    return show(sets) if options.list else fetch(sets)
+
+
+def show(names: Sequence[str]) -> int:
+    """Print what each set is, whether it is there, and where."""
+    for name in names:
+        print(f"{name:15} {state(name):10} {place(name)}  ({ABOUT[name]})")
+    return 0
+
+
+def fetch(names: Sequence[str]) -> int:
+    """Fetch what is not there yet; go on after a failure, so that one does not cost the rest."""
+    from bdl_teach.datasets import store
+
+    failures = []
+    for name in names:
+        outcome = state(name)
+        if outcome not in ("there", "bundled"):
+            try:
+                for file in store.files_of(name):
+                    with _bar(name) as bar:
+                        store.fetch(file.path, bar)
+                outcome = "fetched"
+            except DatasetUnavailable as error:
+                failures.append(str(error))
+        print(f"{name:15} {outcome:10} {place(name)}")
+    for failure in failures:
+        print(failure, file=sys.stderr)
+    print(f"{len(names) - len(failures)} of {len(names)} data sets are ready.")
+    return 1 if failures else 0
+
+
+def state(name: str) -> str:
+    """``"there"``, ``"missing"``, ``"damaged"``, ``"bundled"`` or ``"unreadable"``."""
+    from bdl_teach.datasets import store, tables
+
+    if name == "digits":
+        return "bundled"
+    try:
+        if name == "california":
+            return tables.california_state()
+        found = [store.state(file.path) for file in store.files_of(name)]
+    except OSError:
+        return "unreadable"
+    return next((one for one in found if one != "there"), "there")
+
+
+def place(name: str) -> str:
+    """Where the set is inside the data folder, or would be."""
+    from bdl_teach.datasets import store, tables
+
+    if name == "digits":
+        return "inside scikit-learn"
+    if name == "california":
+        return tables.california_path()
+    paths = [file.path for file in store.files_of(name)]
+    return ", ".join(paths) if len(paths) < 3 else posixpath.commonpath(paths)
+
+
+def _bar(name: str) -> tqdm[NoReturn]:
+    """A bar in bytes on a terminal, nothing in a log; pooch learns the total as it starts."""
+    from tqdm import tqdm
+
+    return tqdm(desc=name, total=1, unit="B", unit_scale=True, disable=None, leave=False)

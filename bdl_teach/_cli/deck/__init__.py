@@ -1,0 +1,62 @@
+"""The deck of a chapter as one file that needs no network: `python3 -m bdl_teach deck 3`.
+
+nbconvert makes slides of the notebook as it is stored, pictures included (page.py). reveal.js and
+MathJax are written into the page, from the packages that carry them; deck.js lays a slide that is
+taller than the screen on several. The lecturer's notes come from TEACHING.md: they stand in no
+learner's notebook. Importing this module needs the standard library only.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from bdl_teach._cli import notebooks
+from bdl_teach._cli.environment import Trouble
+from bdl_teach._support.files import write_whole
+
+FOLDER = "bdl_teach-decks"
+HINT = (
+    "Open a deck in any browser, without a network. Space goes on, F fills the screen, "
+    "S opens the lecturer's notes, O shows all slides."
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `deck`."""
+    text = "a number, or a notebook of your own, saved with its pictures; default: all chapters"
+    parser.add_argument("chapters", nargs="*", type=find, metavar="chapter", help=text)
+    text = f"where the decks go; default: {FOLDER}"
+    parser.add_argument("--folder", type=Path, default=Path(FOLDER), help=text)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the decks that are asked for."""
+    from bdl_teach._cli.deck import page
+
+    for path in options.chapters or chapters():
+        target = options.folder / f"{path.stem}.html"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(target, page.make(path))
+        print(target)
+    print(HINT)
+    return 0
+
+
+def chapters() -> list[Path]:
+    """The notebooks of the course."""
+    return [path for path in notebooks.files() if path.suffix == ".ipynb"]
+
+
+def find(name: str) -> Path:
+    """The notebook that a number, or a path, stands for.
+
+    Raises:
+        Trouble: There is none.
+    """
+    if Path(name).suffix == ".ipynb" and Path(name).is_file():
+        return Path(name)
+    for path in chapters():
+        if name in (path.stem, path.name) or (name.isdigit() and int(path.stem[:2]) == int(name)):
+            return path
+    raise Trouble(f"There is no chapter {name}, and no such notebook.")

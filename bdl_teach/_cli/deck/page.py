@@ -1,0 +1,135 @@
+"""The page of a deck: the stored notebook, the lecturer's notes, and all that shows them."""
+
+from __future__ import annotations
+
+import re
+from importlib import metadata
+from pathlib import Path
+
+import nbformat
+from nbconvert.exporters import SlidesExporter
+
+from bdl_teach._cli import doctor, notebooks
+from bdl_teach._cli.environment import Trouble
+from bdl_teach._support.views import leave_dead_views_out
+from bdl_teach._support.web_pages import Pictures
+
+HERE = Path(__file__).resolve().parent
+PACKED = {  # what is written into a deck, and the distribution that carries it
+    "reveal.css": ("pyreveal", "pyreveal/revealjs/dist/reveal.css"),
+    "reveal.js": ("pyreveal", "pyreveal/revealjs/dist/reveal.js"),
+    "notes.js": ("pyreveal", "pyreveal/revealjs/dist/plugin/notes.js"),
+    "mathjax.js": ("django-static-mathjax", "mathjax/static/mathjax/es5/tex-svg-full.js"),
+}
+MATHJAX = """window.MathJax = {
+  tex: {inlineMath: [["$", "$"]], displayMath: [["$$", "$$"]], processEscapes: true, tags: "ams"},
+  svg: {fontCache: "global"}, startup: {typeset: false}, options: {enableMenu: false},
+};"""
+
+
+def make(path: Path) -> str:
+    """The page of a notebook's deck.
+
+    Raises:
+        Trouble: A package that a deck is made with is not installed.
+    """
+    packed = _packed()
+    ours = {name: (HERE / name).read_text(encoding="utf-8") for name in ("deck.css", "deck.js")}
+    notebook = nbformat.read(path, as_version=4)
+    leave_dead_views_out(notebook)
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = follow(cell.source)
+        elif "explorer" in cell.metadata.get("tags", ()):
+            cell.metadata["transient"] = {"remove_source": True}  # the picture says it all
+    add_notes(notebook, path)
+    scripts = (MATHJAX, *(packed[n] for n in ("mathjax.js", "reveal.js", "notes.js")))
+    exporter = SlidesExporter(
+        raw_template=(HERE / "page.html.j2").read_text(encoding="utf-8"),
+        exclude_input_prompt=True,
+        exclude_output_prompt=True,
+        anchor_link_text="",
+    )
+    pictures = Pictures(note="")  # type: ignore[no-untyped-call]
+    exporter.register_preprocessor(pictures, enabled=True)
+    # What pygments writes is clean; to clean it again takes half of the time.
+    exporter.register_filter("clean_html", lambda code: code)
+    deck = {
+        "title": path.stem,
+        "styles": [packed["reveal.css"], ours["deck.css"]],
+        "scripts": [_inline(script) for script in (*scripts, ours["deck.js"])],
+    }
+    page, _ = exporter.from_notebook_node(notebook, resources={"deck": deck})
+    return str(page)
+
+
+def follow(source: str) -> str:
+    """Let links to other chapters go to their decks; a deck has no cell to run."""
+    source = source.replace("**Run the cell below** (Shift+Enter), then", "**In the notebook:**")
+    to_decks = re.sub(r"\]\((\d\d_\w+)\.ipynb(?:#[^)]*)?\)", r"](\1.html)", source)
+    return to_decks.replace("[TEACHING.md](TEACHING.md)", "TEACHING.md")
+
+
+def add_notes(notebook: nbformat.NotebookNode, path: Path) -> None:
+    """Put what TEACHING.md says of a chapter into it, as speaker notes.
+
+    All of it goes to the first slide; a row of its table to every slide of the sections it names.
+    """
+    everything, rows = teaching(path)
+    said, cells = everything, []
+    for cell in notebook.cells:
+        cells.append(cell)
+        heading = cell.cell_type == "markdown" and re.match(r"##+ (\S+).*", cell.source)
+        if heading:
+            said = rows.get(heading[1], "")
+        if said and cell.metadata.get("slideshow", {}).get("slide_type") in ("slide", "subslide"):
+            kind = {"slideshow": {"slide_type": "notes"}}
+            cells.append(nbformat.v4.new_markdown_cell(said, metadata=kind))
+        if heading and heading[0].endswith("Exercises"):
+            rows = {}  # their numbers are those of sections, too
+    notebook.cells = cells
+
+
+def teaching(path: Path) -> tuple[str, dict[str, str]]:
+    """What TEACHING.md says of a chapter: all of it, and the row of each section named there."""
+    guide = (notebooks.source() / "TEACHING.md").read_text(encoding="utf-8")
+    guide = re.sub(r"\s*<!--.*?-->", "", guide)
+    number = re.match(r"\d\d", path.name)
+    parts = re.split(r"^## (\d+) · .*\n", guide, flags=re.MULTILINE)
+    told = dict(zip(map(int, parts[1::2]), parts[2::2], strict=True))
+    part = told.get(int(number[0]), "") if number else ""
+    rows: dict[str, str] = {}
+    for minutes, shown, preset in re.findall(r"^\| (\d+) \| (.*?) \|(.*)\|$", part, re.MULTILINE):
+        press = f" Press {preset.strip()}." if preset.strip() else ""
+        note = f"**{minutes} minutes.** {shown}.{press}"
+        rows |= dict.fromkeys(_sections(shown.partition(":")[0]), note)
+    return part.strip(), rows
+
+
+def _sections(said: str) -> list[str]:
+    """The sections that a row of the table names: "3.6-3.7" are two."""
+    found = []
+    for first, last in re.findall(r"(?<!exercise )\b(\d+\.\d+)(?:-(\d+\.\d+))?", said):
+        chapter, start = first.split(".")
+        end = (last or first).split(".")[1]
+        found += [f"{chapter}.{section}" for section in range(int(start), int(end) + 1)]
+    return found
+
+
+def _packed() -> dict[str, str]:
+    """What installed distributions bring into a deck; none of their code is run."""
+    there, lacking = {}, []
+    for distribution in sorted({distribution for distribution, _ in PACKED.values()}):
+        try:
+            there[distribution] = metadata.distribution(distribution)
+        except metadata.PackageNotFoundError:
+            lacking.append(distribution)
+    if lacking:
+        raise Trouble(doctor.advice(lacking))
+    places = {name: there[who].locate_file(path) for name, (who, path) in PACKED.items()}
+    return {name: Path(str(place)).read_text(encoding="utf-8") for name, place in places.items()}
+
+
+def _inline(script: str) -> str:
+    """A script that can stand in a page: nothing in it ends it early."""
+    return script.replace("</script", "<\\/script").replace("<!--", "<\\!--")

@@ -1,0 +1,342 @@
+"""What works on this machine: `python3 -m bdl_teach doctor`."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.util
+import json
+import os
+import platform
+import re
+import shutil
+import sys
+import time
+import tomllib
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import partial
+from importlib.metadata import PackageNotFoundError, distribution, requires, version
+from pathlib import Path
+from typing import NamedTuple
+
+from bdl_teach._cli.environment import Trouble, is_checkout
+from bdl_teach._cli.python_version import SUPPORTED
+
+ROOT = Path(__file__).resolve().parents[2]
+AGAIN = "install it again: python -m pip install --force-reinstall --no-deps"
+SAVED = "etc/jupyter/jupyter_server_config.d/bdl_teach.json"  # saved explorers need it
+FRONT_END = "@jupyter-widgets/jupyterlab-manager"  # version 5 draws what ipywidgets 8 sends
+MODULES = {"scikit-learn": "sklearn", "pillow": "PIL"}  # as they are imported
+MEMORY_GB = 1.5  # a kernel after chapter 3, JupyterLab and a browser tab
+DISK_GB = 0.5
+Look = Callable[[], "str | Quantity"]
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+
+
+class Quantity(NamedTuple):
+    """A measured value, as a number so that scripts can use it."""
+
+    number: float
+    unit: str
+
+    def __str__(self) -> str:
+        return f"{self.number:g} {self.unit}"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the report.
+
+    Attributes:
+        name: What was looked at.
+        text: What was found, or what to do about it.
+        ok: Whether it is as it should be.
+        needed: Whether the course fails without it.
+        number: The measured value, where there is one.
+    """
+
+    name: str
+    text: str
+    ok: bool
+    needed: bool
+    number: float | None = None
+
+    def __str__(self) -> str:
+        mark = "ok" if self.ok else "FAIL" if self.needed else "note"
+        return f"{mark:<5}{self.name:<24}{self.text}"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `doctor`."""
+    parser.add_argument("--json", action="store_true", help="print it for a script")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the report line by line; the code is non-zero if something needed is missing."""
+    findings = []
+    for name, needed, look in LOOKS:
+        findings.append(examine(name, needed, look))
+        if not options.json:
+            print(findings[-1], flush=True)
+    well = all(finding.ok for finding in findings if finding.needed)
+    if options.json:
+        report = {finding.name: asdict(finding) for finding in findings}
+        print(json.dumps({"ok": well, "findings": report}, indent=2))
+    else:
+        print("All that is needed is here." if well else "Something needed is missing (FAIL).")
+    return 0 if well else 1
+
+
+def examine(name: str, needed: bool, look: Look) -> Finding:
+    """Look at one thing; whatever goes wrong becomes the finding."""
+    try:
+        found = look()
+    except Trouble as trouble:
+        return Finding(name, str(trouble), False, needed)
+    except Exception as error:  # a broken package can raise anything on import
+        return Finding(name, f"{type(error).__name__}: {error}", False, needed)
+    number = found.number if isinstance(found, Quantity) else None
+    return Finding(name, str(found), True, needed, number)
+
+
+def python() -> str:
+    """The version of the Python that runs this, and where it is."""
+    found = platform.python_version()
+    if found.rpartition(".")[0] not in SUPPORTED:
+        raise Trouble(f"{found}, but {', '.join(SUPPORTED)} are supported")
+    return f"{found} ({sys.executable})"
+
+
+def tensorflow() -> str:
+    """TensorFlow's version, after it has really been imported; one that was not tried is told."""
+    from bdl_teach._startup import kept_programs
+    from bdl_teach.backend import tf
+
+    found = str(tf.__version__)
+    if not kept_programs.was_tried(found):
+        tried = " and ".join(kept_programs.TRIED)
+        raise Trouble(f"{found}, but {tried} were tried: compiled programs are not kept here")
+    return found
+
+
+def imported(module: str) -> str:
+    """The version of a module, after it has really been imported."""
+    return str(importlib.import_module(module).__version__)
+
+
+def xla() -> str:
+    """Whether XLA compiles here; without it refits work, but are slower."""
+    from bdl_teach._support import compiled
+
+    if not compiled.xla_available():
+        raise Trouble("does not compile here; refits run in plain graph mode, more slowly")
+    return "compiles"
+
+
+def required() -> dict[str, str]:
+    """The modules that the package requires, each with its requirement in pip's words."""
+    if is_checkout(ROOT):
+        with (ROOT / "pyproject.toml").open("rb") as file:
+            lines = tomllib.load(file)["project"]["dependencies"]
+    else:
+        lines = [line for line in requires("bdl_teach") or [] if "extra ==" not in line]
+    names = {line: _name(line) for line in lines}
+    return {MODULES.get(n, n.replace("-", "_")): line.strip() for line, n in names.items()}
+
+
+def _name(requirement: str) -> str:
+    return re.split(r"[^\w.-]", requirement)[0].lower().replace("_", "-")
+
+
+def check_packages() -> None:
+    """Refuse to go on without what the package requires.
+
+    Raises:
+        Trouble: Something is missing; the text is the command that installs it.
+    """
+    wanted = required().items()
+    lacking = [line for module, line in wanted if not importlib.util.find_spec(module)]
+    if lacking:
+        raise Trouble(advice(lacking))
+
+
+def advice(lacking: list[str]) -> str:
+    """How to install what is missing."""
+    quoted = " ".join(f'"{requirement}"' for requirement in lacking)
+    return f"Packages are missing. Install them: {sys.executable} -m pip install {quoted}"
+
+
+def packages() -> str:
+    """Every package that the course requires, imported."""
+    check_packages()
+    for module, line in required().items():
+        try:
+            importlib.import_module(module)
+        except Exception as error:  # a broken package can raise anything on import
+            what = f"{module} cannot be imported ({type(error).__name__}: {error})"
+            raise Trouble(f'{what}: {AGAIN} "{line}"') from error
+    return f"{len(required())} are imported"
+
+
+def files() -> str:
+    """Each file of what the course requires, and of what that requires in turn."""
+    names, seen = [_name(line) for line in required().values()], set()
+    while names:
+        name = names.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        try:
+            found = distribution(name)
+        except PackageNotFoundError:  # an import says so, where it is needed here
+            continue
+        names += [_name(line) for line in found.requires or [] if "extra ==" not in line]
+        for file in found.files or []:
+            if ".." not in file.parts and file.size is not None:
+                path = Path(str(found.locate_file(file)))
+                if not path.is_file() or path.stat().st_size != file.size:
+                    said = f"{file} is not as it was installed"
+                    raise Trouble(f"{said}: {AGAIN} {name}=={found.version}")
+    return f"{len(seen)} packages are whole"
+
+
+def server() -> str:
+    """Where the JupyterLab lies that started this kernel, if a kernel this is."""
+    found = _server()
+    if found is None:
+        raise Trouble(
+            "cannot be seen from this kernel: where explorers stay blank, install bdl_teach in the "
+            "environment of JupyterLab, too, and restart its server"
+        )
+    if found != Path(sys.prefix) and not (found / SAVED).is_file():
+        raise Trouble(
+            f"runs in {found}: install bdl_teach there, too, or saved explorers are blank until "
+            "their cell is run"
+        )
+    return str(found)
+
+
+def _server() -> Path | None:
+    """The environment of the server that started this kernel; this one's where there is no kernel.
+
+    ``None`` where something else than Python started it, or the server is on another machine.
+    """
+    import psutil
+
+    if "ipykernel.kernelapp" not in sys.modules:
+        return Path(sys.prefix)
+    try:
+        program = Path(psutil.Process(os.getppid()).cmdline()[0])
+    except (psutil.Error, IndexError):
+        return None
+    is_python = program.name.startswith("python") and program.is_absolute()
+    return program.parent.parent if is_python else None
+
+
+def widgets(package: str, front_end: str, begins: str = "") -> str:
+    """The version of a package of widgets, and that of the extension of JupyterLab that draws them.
+
+    The environment of JupyterLab is looked at, which may be another than this one. A version fits
+    that ``begins`` so, or is the package's.
+    """
+    from jupyter_core.paths import jupyter_path
+
+    importlib.import_module(package)
+    here, there = Path(sys.prefix), _server() or Path(sys.prefix)
+    for folder in map(Path, jupyter_path("labextensions")):
+        if folder.is_relative_to(here):
+            folder = there / folder.relative_to(here)
+        file = folder / front_end / "package.json"
+        if file.is_file():
+            found = str(json.loads(file.read_text(encoding="utf-8"))["version"])
+            if not found.startswith(begins or version(package)):
+                raise Trouble(f"{version(package)} does not fit its front end {found} ({file})")
+            return f"{version(package)}, front end {found}"
+    raise Trouble(f"{version(package)}, but JupyterLab has no {front_end}: install {package} again")
+
+
+def ipykernel() -> str:
+    """The kernel's version: 7 would run widget callbacks on a second thread."""
+    importlib.import_module("ipykernel")
+    found = version("ipykernel")
+    if int(found.split(".")[0]) >= 7:
+        raise Trouble(f"{found}, but a version below 7 is needed: pip install 'ipykernel<7'")
+    return found
+
+
+def kernel() -> str:
+    """The Python that JupyterLab starts for a notebook."""
+    from jupyter_client.kernelspec import KernelSpecManager
+
+    spec = KernelSpecManager().get_kernel_spec("python3")
+    program = spec.argv[0]
+    if Path(program).name == program or Path(program) == Path(sys.executable):
+        return f"python3 of {sys.prefix}"
+    raise Trouble(f"'python3' would start {program}; remove {spec.resource_dir}")
+
+
+def memory() -> Quantity:
+    """Memory that is free now."""
+    import psutil
+
+    free = psutil.virtual_memory().available / 1e9
+    if free < MEMORY_GB:
+        raise Trouble(f"{free:.1f} GB free; a chapter wants {MEMORY_GB} GB: close something")
+    return Quantity(round(free, 1), "GB free")
+
+
+def disk() -> Quantity:
+    """Disk space that is free now where the course lies."""
+    free = shutil.disk_usage(Path(__file__).parent).free / 1e9
+    if free < DISK_GB:
+        raise Trouble(f"{free:.1f} GB free; notebooks and caches want {DISK_GB} GB")
+    return Quantity(round(free, 1), "GB free")
+
+
+def browser() -> str:
+    """The Chromium that the browser tests would use."""
+    found = find_chromium()
+    if found is None:
+        raise Trouble("no Chromium on PATH; only the browser tests need one")
+    return found
+
+
+def find_chromium() -> str | None:
+    """The path of a Chromium, or ``None``."""
+    return next((path for name in BROWSERS if (path := shutil.which(name))), None)
+
+
+def refit() -> Quantity:
+    """The time of one refit of the sinusoid, compiled before."""
+    from bdl_teach import datasets, densities
+    from bdl_teach.methods import bbb
+
+    data = datasets.sinusoid()
+    prior = densities.ScaleMixture(sigma1=1.5, sigma2=0.1, pi=0.5)
+    for _ in range(2):  # the first one compiles
+        start = time.perf_counter()
+        bbb.fit(data.x, data.y, prior=prior, noise_std=data.noise_std)
+        seconds = time.perf_counter() - start
+    return Quantity(round(1000 * seconds), "ms (1500 steps, 32 points)")
+
+
+LOOKS: tuple[tuple[str, bool, Look], ...] = (
+    ("Python", True, python),
+    ("TensorFlow", True, tensorflow),
+    ("TensorFlow Probability", True, partial(imported, "tensorflow_probability")),
+    ("tf_keras", True, partial(imported, "tf_keras")),
+    ("XLA", False, xla),
+    ("packages", True, packages),
+    ("files of packages", True, files),
+    ("JupyterLab", True, partial(imported, "jupyterlab")),
+    ("ipywidgets", True, partial(widgets, "ipywidgets", FRONT_END, "5.")),
+    ("anywidget", True, partial(widgets, "anywidget", "anywidget")),
+    ("ipykernel", True, ipykernel),
+    ("kernel of notebooks", True, kernel),
+    ("server of notebooks", False, server),
+    ("memory", False, memory),
+    ("disk", False, disk),
+    ("browser for tests", False, browser),
+    ("refit", True, refit),
+)

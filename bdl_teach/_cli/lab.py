@@ -1,0 +1,94 @@
+"""Open the notebooks in JupyterLab, on this machine's loopback only: `python3 -m bdl_teach lab`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from bdl_teach import cli
+from bdl_teach._cli import notebooks
+from bdl_teach._cli.environment import Trouble, is_checkout
+from bdl_teach._support.report import say
+
+# Of a notebook without a kernel it gives pictures for views that nobody answers.
+CONTENTS = "contents_manager_class=bdl_teach._support.stills.Stills"
+# Where jupytext is installed, a chapter that another editor has saved would not open, being newer
+# than its text: contributors write the text, and tools/refresh_notebooks.py makes the chapter.
+NO_PAIRING = "--ServerApp.jpserver_extensions=jupyterlab_jupytext=False"
+FIRST_NOTEBOOK = "03_bayes_by_backprop.ipynb"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `lab`."""
+    parser.add_argument("--no-browser", action="store_true", help="print the address only")
+    text = "default: the first free one from 8888 up"
+    parser.add_argument("--port", type=port, help=text)
+
+
+def port(text: str) -> int:
+    """A port of the loopback that a server can have.
+
+    Raises:
+        Trouble: It cannot.
+    """
+    wanted = int(text)
+    with socket.socket() as probe:
+        if os.name == "posix":  # a server that has just ended does not count
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", wanted))
+        except OverflowError:
+            fault = "it is not between 0 and 65535"
+        except OSError as error:
+            fault = str(error.strerror).lower()
+        else:
+            return wanted
+    raise Trouble(f"Port {wanted} cannot be used: {fault}. Try another, or leave --port out.")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Open JupyterLab on chapter 3; an installed package's, on a copy of the notebooks."""
+    root, folder = cli.ROOT, Path("notebooks")
+    if not is_checkout(root):
+        root, folder = Path.cwd() / notebooks.FOLDER, Path()
+        notebooks.copy(root)
+    first = folder / FIRST_NOTEBOOK
+    first = first if (root / first).is_file() else folder
+    os.chdir(root)
+    with suppress(OSError):  # the kernel then compiles it
+        quiet = subprocess.DEVNULL
+        command = [sys.executable, "-m", "bdl_teach._cli.first_programs"]
+        subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet)
+    find_a_home()
+    command = lab_command(Path(sys.executable), options.port, root, first)
+    return cli.hand_over([*command, *(["--no-browser"] if options.no_browser else [])])
+
+
+def find_a_home() -> None:
+    """Give JupyterLab a folder for what it writes beside, where the home folder takes nothing."""
+    try:
+        with tempfile.TemporaryFile(dir=Path.home()):
+            return
+    except (OSError, RuntimeError):  # the latter: there is no home folder
+        folder = tempfile.mkdtemp(prefix="bdl_teach-")
+    for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
+        os.environ.setdefault(name, folder)
+    say(f"Nothing can be written to your home folder: JupyterLab keeps its own files in {folder}.")
+
+
+def lab_command(python: Path, port: int | None, root: Path, first: Path) -> list[str]:
+    """The JupyterLab command line; root has to be allowed by name."""
+    command = [str(python), "-m", "jupyterlab", "--ip=127.0.0.1", f"--ServerApp.root_dir={root}"]
+    command += [f"--LabApp.default_url=/lab/tree/{first.as_posix()}", f"--ServerApp.{CONTENTS}"]
+    command.append(NO_PAIRING)
+    if port is not None:
+        command += [f"--port={port}", "--ServerApp.port_retries=0"]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        command.append("--allow-root")
+    return command

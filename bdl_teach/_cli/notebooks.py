@@ -1,0 +1,110 @@
+"""The notebooks as a folder of the learner's own: `python3 -m bdl_teach notebooks [FOLDER]`.
+
+Standard library only. What a learner changed is never written over; what they did not change
+follows the package.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+from pathlib import Path
+
+from bdl_teach._cli.environment import Trouble
+from bdl_teach._support.files import write_whole
+from bdl_teach._support.report import say
+
+PACKED = Path(__file__).resolve().parents[1] / "_notebooks"  # setup.py puts it into a wheel
+FOLDER = "bdl_teach-notebooks"
+RECORD = ".bdl_teach.json"  # what `_content` says of each file as it was copied
+
+
+def source() -> Path:
+    """The folder that holds the notebooks: the installed package's, or the checkout's."""
+    return PACKED if PACKED.is_dir() else Path(__file__).resolve().parents[2] / "notebooks"
+
+
+def files() -> list[Path]:
+    """The notebooks, and what stands beside them for a lecturer."""
+    found = sorted(source().glob("*.ipynb"))
+    if not found:
+        raise Trouble(f"There are no notebooks in {source()}.")
+    return [*found, *sorted(source().glob("*.md"))]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the argument of `notebooks`."""
+    text = f"default: {FOLDER}; what you changed in it stays"
+    parser.add_argument("folder", nargs="?", type=Path, default=Path(FOLDER), help=text)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Copy, and say what became of the files; 1 if an older version of the learner's stays."""
+    written, kept, older = copy(options.folder)
+    n_there = len(files()) - len(written) - len(kept)
+    print(f"{options.folder}: {len(written)} files written, {n_there} there already.")
+    if kept:
+        print(f"Kept as you changed them: {', '.join(kept)}.")
+    return 1 if older else 0
+
+
+def copy(folder: Path) -> tuple[list[str], list[str], list[str]]:
+    """Put the notebooks into `folder`; say which of the learner's stand in the way of newer ones.
+
+    Returns:
+        The names of the files that were written; that were left as the learner changed them; and
+        those of the latter that were changed from another version than the package's.
+
+    Raises:
+        OSError: The folder or a file cannot be written.
+        Trouble: It is the folder that they come from.
+    """
+    if folder.resolve() == source():
+        raise Trouble(f"{folder} is where the notebooks come from: name another folder.")
+    folder.mkdir(parents=True, exist_ok=True)
+    record = _read_record(folder)
+    written, kept, older = [], [], []
+    for path in files():
+        target, ours, before = folder / path.name, path.read_bytes(), record.get(path.name)
+        if target.exists():
+            theirs = target.read_bytes()
+            if _content(theirs) == _content(ours):
+                continue
+            if before not in (_content(theirs), _hash(theirs)):  # the latter: of an earlier version
+                kept.append(path.name)
+                older += [] if before == _content(ours) else [path.name]
+                continue
+        write_whole(target, ours.decode("utf-8"))
+        record[path.name] = _content(ours)
+        written.append(path.name)
+    if written:
+        write_whole(folder / RECORD, json.dumps(record, indent=1) + "\n")
+    if older:
+        say(
+            f"You changed another version of {', '.join(older)}, so it stays in {folder}. "
+            "To have this version, rename yours and start again."
+        )
+    return written, kept, older
+
+
+def _read_record(folder: Path) -> dict[str, str]:
+    """The hashes of what was copied; where there are none, every other file is the learner's."""
+    try:
+        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return record if isinstance(record, dict) else {}
+
+
+def _content(file: bytes) -> str:
+    """The SHA-256 of what a learner changes: of a notebook the cells, not what a run left there."""
+    try:
+        cells = [(c["cell_type"], "".join(c["source"])) for c in json.loads(file)["cells"]]
+    except (ValueError, KeyError, TypeError):
+        return _hash(file)
+    return _hash(json.dumps(cells).encode())
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

@@ -1,0 +1,27 @@
+"""A kernel loads what the first picture needs while its notebook is still being looked at.
+
+An IPython extension, which the settings of ``_cli/after_install.py`` name: loading TensorFlow
+takes longer than all else between *Run All* and the first picture.
+"""
+
+from __future__ import annotations
+
+import importlib
+import threading
+from contextlib import suppress
+
+from bdl_teach._startup import PLAIN
+
+NEEDED = ("bdl_teach.backend", "bdl_teach.widgets._engine.live")
+
+
+def load_ipython_extension(_: object) -> None:
+    """Load on a thread, which a kernel that is shut down meanwhile waits for."""
+    if not PLAIN:
+        threading.Thread(target=_load, name="bdl_teach head start").start()
+
+
+def _load() -> None:
+    for name in NEEDED:
+        with suppress(Exception):  # whoever imports it is told then
+            importlib.import_module(name)

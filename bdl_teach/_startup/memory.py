@@ -1,0 +1,88 @@
+"""A small process: what TensorFlow leaves behind after loading and compiling goes back at once.
+
+Binder stops a kernel that holds too much. All of it is for Linux; elsewhere it does nothing.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from bdl_teach._startup import PLAIN
+
+_ARENA_MAX, _TRIM_THRESHOLD = -8, -1  # glibc's mallopt: M_ARENA_MAX, M_TRIM_THRESHOLD
+_DONTNEED = 4  # madvise's MADV_DONTNEED
+_PAUSE = 2.0  # seconds after a program was loaded in which others may join it
+_LONG = 0.6  # seconds from which on it was compiled, which leaves much more than loading
+_MANY = 500  # runs that leave tens of megabytes in the heap: a minute of moving sliders
+_due: float | None = None  # when what compilations have left is to go
+_runs = 0  # since memory was last given back
+
+
+def keep_heap_small() -> None:
+    """Keep freed memory from piling up in the heaps of TensorFlow's many threads (glibc only).
+
+    After chapter 3 a kernel holds 50 MB less.
+    """
+    if sys.platform == "linux" and not PLAIN:
+        with suppress(OSError, AttributeError):  # musl has no mallopt
+            libc = ctypes.CDLL(None)
+            libc.mallopt(_ARENA_MAX, 2)
+            libc.mallopt(_TRIM_THRESHOLD, 1 << 17)
+
+
+def after_run(compiling_s: float | None) -> None:
+    """Give memory back: after a compilation, after loading a kept program, and after many runs.
+
+    Looking through all that is alive takes a tenth of a second, so that it waits for a moment where
+    a first picture needs three programs that are only loaded. Many runs leave up to 100 MB.
+
+    Args:
+        compiling_s: Seconds that a run took which had no program yet; ``None`` for any other.
+    """
+    global _due, _runs
+    _runs += 1
+    now, long = time.monotonic(), compiling_s is not None and compiling_s >= _LONG
+    if long or _runs >= _MANY or (_due is not None and now >= _due):
+        _due, _runs = None, 0
+        release()
+    elif compiling_s is not None and _due is None:
+        _due = now + _PAUSE
+
+
+def release() -> None:
+    """Give back what a compilation has left: freed memory, and the libraries' pages it read.
+
+    Of 180 MB of TensorFlow's code that loading and compiling went through, a refit needs 11; of
+    150 MB of tables, read to put its addresses in, hardly any. Other libraries hold 70 MB in a
+    chapter. They are unchanged since they were read from their files: pages that are wanted again
+    come back by themselves, which costs the next refit 11 ms.
+    """
+    if PLAIN:
+        return
+    gc.collect()
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):  # musl has no malloc_trim
+            libc = ctypes.CDLL(None)
+            for start, length in _unchanged():
+                libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(length), _DONTNEED)
+            libc.malloc_trim(0)
+
+
+def _unchanged() -> Iterator[tuple[int, int]]:
+    """Yield address and length of each piece of a library that nobody has written to.
+
+    That is their machine code, and what stands at the head of a file and may only be read. What
+    may only be read further down, the loader has written to first, and it would be lost.
+    """
+    for line in Path("/proc/self/maps").read_text(encoding="utf-8").splitlines():
+        addresses, rights, offset, *_, path = line.split(maxsplit=5)
+        unchanged = rights == "r-xp" or (rights == "r--p" and int(offset, 16) == 0)
+        if unchanged and ".so" in path:
+            start, end = (int(address, 16) for address in addresses.split("-"))
+            yield start, end - start

@@ -1,0 +1,50 @@
+"""What an environment gets beside its packages: JupyterLab's settings, and the small TensorFlow."""
+
+import json
+import sys
+from importlib.metadata import distributions
+from pathlib import Path
+
+import pytest
+
+from bdl_teach._cli import after_install
+
+PAGE = "etc/jupyter/labconfig/page_config.json"
+
+
+def test_jupyterlab_keeps_callbacks_on_one_thread_and_leaves_out_what_slows_it(
+    tmp_path: Path,
+) -> None:
+    after_install.write_settings(tmp_path)
+    overrides = tmp_path / "share/jupyter/lab/settings/overrides.d/bdl_teach.json"
+    kernels = json.loads(overrides.read_text())["@jupyterlab/apputils-extension:kernels-settings"]
+    assert kernels == {"commsOverSubshells": "disabled"}
+    static = Path(sys.prefix) / "share/jupyter/lab/static"
+    lab = "".join(path.read_text(encoding="utf-8") for path in static.glob("jlab_core.*.js"))
+    for plugin in json.loads((tmp_path / PAGE).read_text())["disabledExtensions"]:
+        assert f'"{plugin}"' in lab, "a name that it does not know has no effect"
+
+
+def test_settings_of_others_stay(tmp_path: Path) -> None:
+    theirs = {"disabledExtensions": {"one": True}, "lockedExtensions": {"two": True}}
+    (tmp_path / PAGE).parent.mkdir(parents=True)
+    (tmp_path / PAGE).write_text(json.dumps(theirs))
+    after_install.write_settings(tmp_path)
+    ours = after_install.PAGE_CONFIG["disabledExtensions"]
+    expected = {"disabledExtensions": {"one": True, **ours}, "lockedExtensions": {"two": True}}
+    assert json.loads((tmp_path / PAGE).read_text()) == expected
+
+
+@pytest.mark.parametrize("broken", ["", "{", "[]", '{"disabledExtensions": []}', "\xff"])
+def test_settings_that_are_no_settings_are_replaced(tmp_path: Path, broken: str) -> None:
+    (tmp_path / PAGE).parent.mkdir(parents=True)
+    (tmp_path / PAGE).write_bytes(broken.encode("latin-1"))
+    after_install.write_settings(tmp_path)
+    assert json.loads((tmp_path / PAGE).read_text()) == after_install.PAGE_CONFIG
+
+
+def test_small_tensorflow_stands_for_the_one_asked_for_by_name(tmp_path: Path) -> None:
+    (tmp_path / "tensorflow_cpu-2.21.0.dist-info").mkdir()
+    after_install.stand_in(tmp_path)
+    (found,) = distributions(path=[str(tmp_path)], name="tensorflow")
+    assert (found.version, found.requires) == ("2.21.0", ["tensorflow-cpu==2.21.0"])

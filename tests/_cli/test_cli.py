@@ -1,0 +1,133 @@
+"""What all commands share: help, output, faults; where a server of `lab` may be."""
+
+import ast
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bdl_teach import cli
+from bdl_teach._cli import environment, lab
+from bdl_teach._cli.environment import Trouble
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def start(*words: str, **options: object) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "bdl_teach", *words]
+    return subprocess.run(command, cwd=ROOT, **{"stdout": -1, "stderr": -1, **options})
+
+
+@pytest.mark.parametrize("name", ["", *(name for name in cli.COMMANDS if name != "bench")])
+def test_help_and_refused_words_install_nothing(monkeypatch, capsys, name: str) -> None:
+    monkeypatch.setattr(environment, "ensure", lambda *_: pytest.fail("it was installed"))
+    with pytest.raises(SystemExit) as end:
+        cli.main([*name.split(), "--help"])
+    assert end.value.code == 0
+    assert capsys.readouterr().out.startswith(f"usage: python3 -m bdl_teach {name}".rstrip())
+    if name not in ("", "test"):
+        with pytest.raises(SystemExit) as end:
+            cli.main([name, "--prot", "1"])
+        assert end.value.code == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["lab", "--port", "70000"], "Port 70000 cannot be used: it is not between 0 and 65535"),
+        (["deck", "88"], "There is no chapter 88"),
+    ],
+)
+def test_what_cannot_be_is_said_before_anything_is_installed(
+    monkeypatch, capsys, words: list[str], said: str
+) -> None:
+    monkeypatch.setattr(environment, "ensure", lambda *_: pytest.fail("it was installed"))
+    assert cli.main(words) == 1
+    assert capsys.readouterr().err.startswith(f"bdl_teach: {said}")
+
+
+def test_letter_that_the_output_cannot_hold_ends_no_command() -> None:
+    for words in (["claims", "--list"], ["reproduce", "--list"], ["--help"]):
+        ran = start(*words, env={**os.environ, "PYTHONIOENCODING": "cp1252"})
+        assert (ran.returncode, ran.stderr) == (0, b"")
+        assert len(ran.stdout.decode("cp1252")) > 500
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other pipes")
+def test_reader_that_has_gone_is_no_fault_to_speak_of() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    buffered = {**os.environ, "PYTHONUNBUFFERED": ""}
+    ran = start("reproduce", "--list", stdout=writer, env=buffered)
+    os.close(writer)
+    assert (ran.returncode, ran.stderr) == (1, b"")
+
+
+def test_taken_port_is_a_sentence_and_one_just_left_is_free() -> None:
+    """The system remembers its last connection for a minute; JupyterLab does not mind either."""
+    with socket.socket() as server:
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as servers do
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        port = str(server.getsockname()[1])
+        with pytest.raises(Trouble, match=rf"Port {port} cannot be used: .*in use.* leave --port"):
+            lab.port(port)
+        with socket.create_connection(server.getsockname()) as client:
+            server.accept()[0].close()
+            assert client.recv(1) == b""
+    assert lab.port(port) == int(port)
+    command = lab.lab_command(Path("python"), int(port), ROOT, Path("first.ipynb"))
+    assert {f"--port={port}", "--ServerApp.port_retries=0"} <= set(command)
+
+
+def test_jupyterlab_gets_a_folder_where_the_home_takes_nothing(monkeypatch, capsys) -> None:
+    monkeypatch.setattr(os, "environ", {**os.environ, "HOME": "/proc/none"})
+    monkeypatch.delenv("JUPYTER_RUNTIME_DIR", raising=False)
+    monkeypatch.setattr(Path, "home", lambda: Path("/proc/none"))
+    lab.find_a_home()
+    folder = os.environ["JUPYTER_RUNTIME_DIR"]
+    assert f"JupyterLab keeps its own files in {folder}" in capsys.readouterr().err
+    os.rmdir(folder)
+
+
+def test_lab_pairs_no_chapter_with_its_text() -> None:
+    """Jupytext names its part of the server in a file; another name would have no effect."""
+    file = Path(sys.prefix, "etc/jupyter/jupyter_server_config.d/jupytext.json")
+    (name,) = json.loads(file.read_text())["ServerApp"]["jpserver_extensions"]
+    assert f"--ServerApp.jpserver_extensions={name}=False" == lab.NO_PAIRING
+
+
+OLD_PYTHON = """
+import runpy, sys
+sys.path.insert(0, sys.argv.pop())
+sys.version_info = (3, 6, 15, 'final', 0)
+try:
+    runpy.run_module('bdl_teach', run_name='__main__', alter_sys=True)
+except SystemExit as end:
+    print(end.code)
+print(*(m.__file__ for n, m in sys.modules.items() if n.startswith('bdl_teach')), sep="\\n")
+"""
+
+
+def test_python_that_is_too_old_can_read_what_tells_it_so() -> None:
+    """No syntax, and no annotation that is evaluated, that Python 3.5 does not know."""
+    command = [sys.executable, "-I", "-S", "-c", OLD_PYTHON, str(ROOT)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True)
+    sentence, *read = ran.stdout.splitlines()
+    assert sentence.startswith("bdl_teach: Python 3.11, 3.12 or 3.13 is needed; this is Python 3.6")
+    assert len(read) >= 5
+    for file in [*read, ROOT / "bdl_teach" / "__main__.py"]:
+        oldest = (3, 4) if sys.version_info < (3, 13) else (3, 7)
+        text = Path(file).read_text(encoding="utf-8")
+        nodes = list(ast.walk(ast.parse(text, feature_version=oldest)))
+        new = (ast.JoinedStr, ast.NamedExpr, ast.AnnAssign, ast.AsyncFunctionDef, ast.Match)
+        assert [node.lineno for node in nodes if isinstance(node, new)] == []
+        assert "__future__" not in [n.module for n in nodes if isinstance(n, ast.ImportFrom)]
+        for node in nodes:
+            if isinstance(node, ast.FunctionDef):
+                annotations = [node.returns, *(one.annotation for one in node.args.args)]
+                assert all(isinstance(a, ast.Name | ast.Constant | None) for a in annotations)

@@ -1,0 +1,93 @@
+"""`python3 -m bdl_teach data`: fetch before a lecture, say what is there, name what failed."""
+
+import os
+import re
+import select
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from loopback import PATH, RIGHT, Server, empty_folder
+
+from bdl_teach import cli
+from bdl_teach._cli import data
+from bdl_teach.datasets import store
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    running = Server()
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def home(tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> Path:
+    return empty_folder(tmp_path / "data", server, monkeypatch)
+
+
+def run(*words: str) -> int:
+    return cli.inside(["data", *words])
+
+
+def test_it_lists_fetches_and_fetches_again_what_was_cut_short(home, server, capsys) -> None:
+    assert run("--list", "yacht") == 0
+    assert (server.asked, home.exists()) == (0, False)
+    assert run("yacht", "digits") == run("yacht") == 0
+    assert (home / PATH).read_bytes() == RIGHT and server.asked == 1
+    (home / PATH).write_bytes(RIGHT[:100])
+    assert run("--list", "yacht") == run("yacht") == 0
+    assert (home / PATH).read_bytes() == RIGHT
+    said = capsys.readouterr().out
+    assert f"Data folder: {home}" in said and f"yacht           fetched    {PATH}" in said
+    states = re.findall(r"yacht +(\w+)", said)
+    assert states == ["missing", "fetched", "there", "damaged", "fetched"]
+    assert "digits          bundled" in said and "2 of 2 data sets are ready." in said
+
+
+def test_one_failure_is_a_sentence_and_the_rest_still_come(home, server, capsys, monkeypatch):
+    wrong = replace(store.FILES["uci/energy.txt"], address=server.address)
+    monkeypatch.setitem(store.FILES, "uci/energy.txt", wrong)
+    assert run("energy", "yacht") == 1
+    out, err = capsys.readouterr()
+    assert "yacht           fetched" in out and "1 of 2 data sets are ready." in out
+    assert re.fullmatch(r"energy: .*wrong SHA-256.*\n", err)
+
+
+def test_group_stands_for_its_sets_and_none_for_all_small_ones(monkeypatch, capsys) -> None:
+    asked: list[list[str]] = []
+    monkeypatch.setattr(data, "fetch", lambda names: asked.append(names) or 0)
+    assert run("yacht", "uci", "digits") == run() == 0
+    assert sorted(asked[0]) == sorted([*data.UCI, "digits"]) and asked[0][0] == "yacht"
+    assert set(asked[1]) == set(data.ABOUT) - {"fashion-full"}
+    assert {file.dataset for file in store.FILES.values()} == set(data.ABOUT) - {"digits"}
+    with pytest.raises(SystemExit):
+        run("bostno")
+    assert "no data set is called bostno; there are boston" in capsys.readouterr().err
+
+
+def test_file_that_may_not_be_read_is_said_to_be_so(home, capsys, monkeypatch) -> None:
+    def forbidden(_: str) -> str:
+        raise PermissionError("no right to read it")
+
+    monkeypatch.setattr(store, "state", forbidden)
+    assert run("--list", "yacht", "california") == 0
+    assert capsys.readouterr().out.count(" unreadable ") == 2
+
+
+def test_terminal_sees_progress(home: Path, server: Server) -> None:
+    program = (
+        "import sys; from dataclasses import replace; from bdl_teach import cli;"
+        "from bdl_teach.datasets import store;"
+        f"store.FILES[{PATH!r}] = replace(store.FILES[{PATH!r}], address={server.address!r},"
+        f"sha256={store.FILES[PATH].sha256!r}); sys.exit(cli.inside(['data', 'yacht']))"
+    )
+    termios, pty = pytest.importorskip("termios"), pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 80))
+    assert subprocess.call([sys.executable, "-c", program], stderr=theirs) == 0
+    assert select.select([ours], [], [], 60)[0], "nothing was written"
+    assert re.search(rb"yacht: .*480k", os.read(ours, 100_000))

@@ -1,0 +1,122 @@
+"""The doctor says what is wrong in a sentence, and ends non-zero only for what is needed."""
+
+import json
+import shutil
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import psutil
+import pytest
+
+from bdl_teach import cli
+from bdl_teach._cli import doctor
+from bdl_teach._cli.environment import Trouble
+
+
+def examine(name: str) -> doctor.Finding:
+    """One line of the report."""
+    return doctor.examine(*next(look for look in doctor.LOOKS if look[0] == name))
+
+
+def broken() -> str:
+    raise Trouble("mend me")
+
+
+def measured() -> doctor.Quantity:
+    return doctor.Quantity(32, "ms")
+
+
+@pytest.mark.parametrize(("needed", "code", "mark"), [(True, 1, "FAIL"), (False, 0, "note")])
+def test_only_something_needed_makes_it_fail(monkeypatch, capsys, needed, code, mark) -> None:
+    monkeypatch.setattr(doctor, "LOOKS", (("thing", needed, broken), ("speed", True, measured)))
+    assert cli.inside(["doctor"]) == code
+    first, second, verdict = capsys.readouterr().out.splitlines()
+    assert first.split() == [mark, "thing", "mend", "me"]
+    assert second == "ok   speed                   32 ms"
+    assert ("missing" in verdict) == needed
+    assert cli.inside(["doctor", "--json"]) == code
+    report = json.loads(capsys.readouterr().out)
+    assert report["ok"] is not needed
+    assert report["findings"]["thing"]["text"] == "mend me"
+    assert report["findings"]["speed"]["number"] == 32
+
+
+def test_this_environment_has_what_the_notebooks_need() -> None:
+    looks = [look for look in doctor.LOOKS if look[0] not in ("files of packages", "memory")]
+    for name, needed, look in looks:
+        finding = doctor.examine(name, needed, look)
+        assert finding.ok or not needed, finding
+
+
+@pytest.mark.parametrize(
+    ("look", "front_end", "version", "sentence"),
+    [
+        ("ipywidgets", doctor.FRONT_END, "3.1.1", "does not fit"),
+        ("anywidget", "anywidget", "0.1.0", "does not fit"),
+        ("anywidget", "another", "0.1.0", "JupyterLab has no anywidget: install anywidget"),
+    ],
+)
+def test_front_end_that_does_not_fit_is_told(
+    monkeypatch, tmp_path: Path, look: str, front_end: str, version: str, sentence: str
+) -> None:
+    monkeypatch.setattr("jupyter_core.paths.jupyter_path", lambda *_: [str(tmp_path)])
+    (tmp_path / front_end).mkdir(parents=True)
+    (tmp_path / front_end / "package.json").write_text(json.dumps({"version": version}))
+    assert sentence in examine(look).text
+
+
+def test_packages_are_imported_and_their_files_compared(monkeypatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(doctor, "required", lambda: {"hollow": "Hollow>=1"})
+    monkeypatch.syspath_prepend(str(tmp_path))
+    info, package = tmp_path / "hollow-1.0.dist-info", tmp_path / "hollow"
+    (package / "deep").mkdir(parents=True)
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: hollow\nVersion: 1.0\n")
+    (info / "RECORD").write_text("hollow/__init__.py,,0\nhollow/deep/core.py,,4\n")
+    (package / "__init__.py").touch()
+    (package / "deep" / "core.py").write_text("x=1\n")
+    assert doctor.examine("", True, doctor.packages).ok
+    assert doctor.examine("", True, doctor.files).ok
+    (package / "deep" / "core.py").unlink()
+    said = doctor.examine("", True, doctor.files).text
+    assert "core.py is not as it was installed" in said and said.endswith("hollow==1.0")
+    (package / "__init__.py").write_text("from hollow import gone\n")
+    del sys.modules["hollow"]
+    assert "hollow cannot be imported (ImportErr" in doctor.examine("", True, doctor.packages).text
+    shutil.rmtree(package)
+    said = doctor.examine("", True, doctor.packages).text
+    assert said.endswith(f'{sys.executable} -m pip install "Hollow>=1"')
+
+
+@pytest.mark.parametrize(
+    ("program", "said"), [("bin/python3.11", "install bdl_teach there"), ("code", "cannot be seen")]
+)
+def test_server_in_another_environment_is_looked_at(monkeypatch, tmp_path, program, said) -> None:
+    words = [str(tmp_path / program), "-m", "jupyterhub.singleuser"]
+    monkeypatch.setitem(sys.modules, "ipykernel.kernelapp", SimpleNamespace())
+    monkeypatch.setattr(psutil, "Process", lambda pid: SimpleNamespace(cmdline=lambda: words))
+    assert said in examine("server of notebooks").text
+    finding = examine("ipywidgets")
+    assert finding.ok == (program == "code")  # of an editor, the front end is its own matter
+
+
+def test_what_else_does_not_fit_is_named(monkeypatch) -> None:
+    monkeypatch.setattr(doctor, "version", lambda _: "7.0.1")
+    spec = SimpleNamespace(argv=["/elsewhere/python"], resource_dir="/elsewhere/kernel")
+    kernels = "jupyter_client.kernelspec.KernelSpecManager.get_kernel_spec"
+    monkeypatch.setattr(kernels, lambda *_: spec)
+    monkeypatch.setattr("platform.python_version", lambda: "3.14.0")
+    monkeypatch.setattr("bdl_teach.backend.tf", SimpleNamespace(__version__="2.19.1"))
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=4e8))
+    monkeypatch.setattr("bdl_teach._support.compiled.xla_available", lambda: False)
+    for look, sentence in (
+        (doctor.ipykernel, r"7\.0\.1, but a version below 7 is needed"),
+        (doctor.kernel, "would start /elsewhere/python; remove /elsewhere/kernel"),
+        (doctor.python, r"3\.14\.0, but 3\.11, 3\.12, 3\.13"),
+        (doctor.tensorflow, r"2\.19\.1, but 2\.20 and 2\.21 were tried"),
+        (doctor.memory, r"0\.4 GB free"),
+        (doctor.xla, "plain graph mode"),
+    ):
+        with pytest.raises(Trouble, match=sentence):
+            look()

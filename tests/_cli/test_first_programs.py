@@ -1,0 +1,43 @@
+"""The programs of the first picture: compiled once, and found by whoever draws it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from bdl_teach._startup import kept_programs
+
+FILL = """
+import sys
+from bdl_teach._cli import first_programs
+print(first_programs.main([]), "tensorflow" in sys.modules)
+"""
+DRAW = "from bdl_teach.widgets import SinusoidExplorer; print(SinusoidExplorer().wait().ticks)"
+
+
+def said(code: str, cache: Path | None) -> list[str]:
+    env = {**os.environ, kept_programs.VARIABLE: "" if cache is None else str(cache)}
+    for name in ("TF_XLA_FLAGS", kept_programs._ADDED):
+        env.pop(name, None)
+    ran = subprocess.run(
+        [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True
+    )
+    assert ran.stderr == ""
+    return ran.stdout.split()
+
+
+def test_the_first_picture_finds_what_was_compiled_and_no_second_start_compiles(
+    tmp_path: Path,
+) -> None:
+    assert said(FILL, tmp_path) == ["0", "True"]
+    kept = set(tmp_path.rglob(kept_programs.PROGRAMS))
+    assert len(kept) >= 3, "the probe, the training and the predictions"
+    assert said(DRAW, tmp_path) == ["1"]
+    assert set(tmp_path.rglob(kept_programs.PROGRAMS)) == kept
+    assert said(FILL, tmp_path) == ["0", "False"], "it has looked, and loaded nothing"
+
+
+def test_where_nothing_is_kept_nothing_is_compiled() -> None:
+    assert said(FILL, None) == ["0", "False"]

@@ -1,0 +1,149 @@
+"""The wheel and the sdist: what they hold, and that the commands work from them."""
+
+import email
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from bdl_teach._cli import notebooks
+
+ROOT = Path(__file__).resolve().parents[2]
+IGNORED = shutil.ignore_patterns(
+    ".git", ".venv*", "__pycache__", "*.egg-info", "build", ".*_cache", ".hypothesis", "dist"
+)
+BUILD = (
+    "import sys; from setuptools import build_meta as make; to = sys.argv[1]\n"
+    "make.build_wheel(to); make.build_sdist(to)"
+)
+FAKE_LAB = "import json, sys; print(json.dumps([sys.argv, sys.prefix]))"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the wheel and the sdist of a repository with an address, both unpacked."""
+    folder = tmp_path_factory.mktemp("made")
+    shutil.copytree(ROOT, folder / "copy", ignore=IGNORED, symlinks=True)
+    project = folder / "copy" / "pyproject.toml"
+    before = project.read_text(encoding="utf-8")
+    address = 'repository = "https://example.org/course"'
+    project.write_text(before.replace('repository = ""', address), "utf-8")
+    command = [sys.executable, "-c", BUILD, str(folder)]
+    built = subprocess.run(command, cwd=folder / "copy", capture_output=True, text=True)
+    assert built.returncode == 0, built.stderr
+    with zipfile.ZipFile(*folder.glob("*.whl")) as file:
+        file.extractall(folder / "site")
+    with tarfile.open(*folder.glob("*.tar.gz")) as file:
+        file.extractall(folder, filter="data")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def site(made: Path) -> Path:
+    """The wheel, installed as installers do it: unpacked."""
+    return made / "site"
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    """The folder of a user, which has nothing to do with any of these."""
+    return tmp_path
+
+
+def run(site: Path, here: Path, *words: str, alone: bool = False, path: str = ""):
+    """Run a command of the package in `site`; alone, without what is installed for this Python."""
+    command = [sys.executable, *(["-S"] if alone else []), "-m", "bdl_teach", *words]
+    env = {"PYTHONPATH": os.pathsep.join([str(site), path]), "BDL_TEACH_DATA": "data"}
+    return subprocess.run(
+        command, cwd=here, env={**os.environ, **env}, capture_output=True, text=True
+    )
+
+
+def checked_out() -> set[str]:
+    """What git has in its index, and the tree holds."""
+    listing = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True)
+    if listing.returncode:
+        pytest.skip("not a git checkout, so there is nothing to compare with")
+    return {name for name in listing.stdout.split("\0") if name and (ROOT / name).is_file()}
+
+
+def files(folder: Path) -> set[str]:
+    return {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()}
+
+
+def test_sdist_holds_what_a_checkout_holds(made: Path) -> None:
+    (unpacked,) = made.glob("bdl_teach-*/")
+    held = {name for name in files(unpacked) if "egg-info/" not in name}
+    assert held - {"PKG-INFO", "setup.cfg"} == checked_out()
+    for script in ("binder/postBuild", "binder/start", ".ci/run"):
+        assert os.access(unpacked / script, os.X_OK) or os.name == "nt"
+
+
+def test_wheel_holds_package_notebooks_and_settings(site: Path) -> None:
+    held = {name for name in files(site) if not re.match(r"[^/]+\.(dist-info|data)/", name)}
+    package = {name for name in checked_out() if name.startswith("bdl_teach/")}
+    beside = {path.name for path in notebooks.files()}
+    assert "TEACHING.md" in beside
+    assert held == package | {f"bdl_teach/_notebooks/{name}" for name in beside}
+    (data,) = site.glob("*.data/data")
+    assert files(data) == {name for name in files(ROOT / "jupyter") if name.endswith(".json")}
+    (points,) = site.glob("*.dist-info/entry_points.txt")
+    assert "bdl_teach = bdl_teach.cli:main" in points.read_text()
+    (metadata,) = site.glob("*.dist-info/METADATA")
+    found = email.message_from_string(metadata.read_text(encoding="utf-8"))
+    assert found.get_all("Project-URL") == ["Repository, https://example.org/course"]
+
+
+def test_editable_install_has_no_second_copy_of_the_notebooks(made: Path) -> None:
+    code = "import sys; from setuptools import build_meta as m; m.build_editable(sys.argv[1])"
+    (made / "editable").mkdir()
+    command = [sys.executable, "-c", code, str(made / "editable")]
+    subprocess.run(command, cwd=made / "copy", capture_output=True, check=True)
+    with zipfile.ZipFile(*(made / "editable").glob("*.whl")) as file:
+        assert not [name for name in file.namelist() if name.endswith(".ipynb")]
+    assert not (made / "copy" / "bdl_teach" / "_notebooks").exists()
+
+
+def test_installed_package_opens_a_copy_of_its_notebooks(site: Path, here: Path) -> None:
+    (here / "fake").mkdir()
+    (here / "fake" / "jupyterlab.py").write_text(FAKE_LAB)
+    ran = run(site, here, "lab", "--no-browser", path=str(here / "fake"))
+    assert ran.returncode == 0, ran.stderr
+    words, prefix = json.loads(ran.stdout)
+    assert prefix == sys.prefix
+    folder = here / notebooks.FOLDER
+    assert f"--ServerApp.root_dir={folder}" in words
+    assert "--LabApp.default_url=/lab/tree/03_bayes_by_backprop.ipynb" in words
+    assert files(folder) == {*files(site / "bdl_teach" / "_notebooks"), notebooks.RECORD}
+    assert {path.name for path in here.iterdir()} == {"fake", notebooks.FOLDER}  # and no .venv
+
+
+def test_installed_package_lists_data_and_tables(site: Path, here: Path) -> None:
+    data = run(site, here, "data", "--list", "yacht", "digits")
+    assert data.stdout.startswith(f"Data folder: {here / 'data'}\n")
+    assert (data.returncode, data.stderr) == (0, "")
+    assert "pbp-uci" in run(site, here, "reproduce", "--list", alone=True).stdout
+
+
+@pytest.mark.parametrize("command", ["test", "bench", "lab", "data"])
+def test_installed_package_says_what_it_lacks(site: Path, here: Path, command: str) -> None:
+    ran = run(site, here, command, alone=True)
+    assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (1, "", 1)
+    of_checkout = f"no `{command}`: it comes with a checkout" in ran.stderr
+    assert of_checkout == (command in ("test", "bench"))
+    assert of_checkout or '-m pip install "tensorflow<' in ran.stderr
+    assert list(here.iterdir()) == []
+
+
+def test_installed_package_alone_has_a_doctor(site: Path, here: Path) -> None:
+    ran = run(site, here, "doctor", "--json", alone=True)
+    report = json.loads(ran.stdout)["findings"]
+    assert (ran.returncode, report["Python"]["ok"], report["TensorFlow"]["ok"]) == (1, True, False)
+    assert '-m pip install "tensorflow<' in report["packages"]["text"]

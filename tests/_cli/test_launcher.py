@@ -1,0 +1,352 @@
+"""The launcher and the `.venv` it makes: real starts of a checkout, with an installer that acts."""
+
+import errno
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from hashlib import sha256
+from pathlib import Path
+from zipfile import ZipFile
+
+import psutil
+import pytest
+from waiting import first_line, until
+
+from bdl_teach import cli
+from bdl_teach._cli import after_install, environment, test
+from bdl_teach._cli.environment import Trouble
+
+ROOT = Path(__file__).resolve().parents[2]
+UNUSED = ("widgets", "exercises", "datasets", "__pycache__", "*.csv", "*.json")
+posix = pytest.mark.skipif(os.name == "nt", reason="the acting uv is a script")
+
+# It makes an environment and puts in modules that say how they were started. What UV_SAYS names
+# is its last word; with UV_WAITS it installs until the file `go on` is there.
+UV = f"""#!{sys.executable}
+import os, pathlib, sys, time, venv
+here = pathlib.Path.cwd()
+with open(here / "log", "a") as log:
+    log.write(sys.argv[1] + " " + pathlib.Path(sys.argv[-1]).name + "\\n")
+if sys.argv[1] == "venv":
+    sys.exit(venv.create(sys.argv[-1]))
+print("Resolved\\nDownloading scipy\\nDownloading numpy\\n Downloaded numpy", flush=True)
+(here / f"{{os.getpid()}}.pid").touch()
+end = time.monotonic() + 60 * ("UV_WAITS" in os.environ)
+while time.monotonic() < end and not (here / "go on").exists():
+    time.sleep(0.02)
+if said := os.environ.get("UV_SAYS"):
+    sys.exit(said)
+site = next((here / ".venv").glob("lib/python3*/site-packages"))
+tells = "import json, os, sys; print(json.dumps([sys.argv, sys.prefix, dict(os.environ)]))"
+for name in ("jupyterlab", "ruff", "mypy", "numpy/__init__", "numpy/deep"):
+    (site / name).parent.mkdir(exist_ok=True)
+    (site / (name + ".py")).write_text(tells if name != "mypy" else "raise SystemExit(1)")
+(site / "pytest.py").write_text("def main(words): print(words); return int(words[-1] == 'fails')")
+"""
+
+
+class Checkout:
+    """A checkout in a folder of its own, on a machine whose only installer is an acting uv."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        path = os.pathsep.join([str(root / "programs"), "/usr/bin", "/bin"])
+        self.env = {"PATH": path, "HOME": str(root)}
+
+    def command(self, *words: str, **env: str) -> dict[str, object]:
+        command = [sys.executable, "-m", "bdl_teach", *words]
+        return {"args": command, "cwd": self.root, "env": {**self.env, **env}, "text": True}
+
+    def run(self, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(**self.command(*words, **env), capture_output=True)
+
+    def begin(self, *words: str, **env: str) -> subprocess.Popen[str]:
+        """Start a command and return once its installer is at work."""
+        started = subprocess.Popen(**self.command(*words, UV_WAITS="1", **env), stderr=-1)
+        until(lambda: list(self.root.glob("*.pid")), "the installer", started)
+        return started
+
+    def lab(self, **env: str) -> tuple[list[str], str, dict[str, str]]:
+        """How JupyterLab was started: its words, its prefix, its environment."""
+        ran = self.run("lab", "--no-browser", **env)
+        assert ran.returncode == 0, ran.stderr
+        return tuple(json.loads(ran.stdout))
+
+    def installed(self) -> list[str]:
+        """What the installer was asked for since it was last asked here."""
+        log = self.root / "log"
+        lines = log.read_text().splitlines() if log.exists() else []
+        log.unlink(missing_ok=True)
+        return [line.split()[1] for line in lines if line.startswith("pip")]
+
+    @property
+    def site(self) -> Path:
+        return after_install.site_packages(self.root / ".venv")
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    root = tmp_path / "a course"
+    ignored = shutil.ignore_patterns(*UNUSED)
+    shutil.copytree(ROOT / "bdl_teach", root / "bdl_teach", ignore=ignored)
+    shutil.copytree(ROOT / "jupyter", root / "jupyter")
+    for name in ("programs", "notebooks"):
+        (root / name).mkdir()
+    (root / "notebooks" / "03_bayes_by_backprop.ipynb").touch()
+    (root / "programs" / "uv").write_text(UV)
+    (root / "programs" / "uv").chmod(0o755)
+    for name in (environment.LOCK, environment.TEST_LOCK):
+        (root / name).write_text(f"numpy==2.4.6 # {name}\n")
+    return Checkout(root)
+
+
+def tree(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
+
+
+@posix
+def test_first_start_installs_and_second_does_not(checkout: Checkout) -> None:
+    strange = {"PYTHONPATH": "x", "JUPYTER_PATH": "x", "BDL_TEACH_DATA": "mine"}
+    words, prefix, env = checkout.lab(**strange)
+    venv = checkout.root / ".venv"
+    assert prefix == str(venv)
+    flags = {"--ip=127.0.0.1", "--no-browser", f"--ServerApp.root_dir={checkout.root}"}
+    assert flags <= set(words)
+    assert "--LabApp.default_url=/lab/tree/notebooks/03_bayes_by_backprop.ipynb" in words
+    assert ("--allow-root" in words) == (os.geteuid() == 0)
+    assert env["PATH"].startswith(str(venv / "bin") + os.pathsep)
+    assert not {"PYTHONPATH", "JUPYTER_PATH"} & set(env)
+    assert env["BDL_TEACH_DATA"] == str(checkout.root / "mine")  # kernels run elsewhere
+    assert checkout.installed() == ["requirements.lock"]
+    checkout.lab()
+    assert checkout.installed() == []
+
+
+@posix
+def test_lab_takes_what_test_installed_and_test_needs_more_than_lab(checkout: Checkout) -> None:
+    checkout.lab()
+    assert checkout.run("test", "-x", "tests/a.py").stdout == "['-x', 'tests/a.py']\n"
+    checkout.lab()
+    assert checkout.installed() == ["requirements.lock", "requirements-test.lock"]
+
+
+@posix
+def test_test_runs_each_check_and_fails_if_one_does(checkout: Checkout) -> None:
+    ran = checkout.run("test")
+    style, form, tests = ran.stdout.splitlines()
+    assert json.loads(style)[0][1:] == ["check", "."]
+    assert json.loads(form)[0][1:] == ["format", "--check", "."]
+    assert tests == str([*test.SHARED_OUT])
+    assert "Not clean: mypy (see above)" in ran.stderr
+    assert ran.returncode == 1
+    assert checkout.run("test", "fails").returncode == 1
+
+
+@posix
+def test_moved_checkout_works_on(checkout: Checkout, tmp_path: Path) -> None:
+    checkout.lab()
+    checkout.root = checkout.root.rename(tmp_path / "moved")
+    checkout.installed()
+    _, prefix, _ = checkout.lab(PATH="/usr/bin:/bin", HOME=str(tmp_path))
+    assert prefix == str(tmp_path / "moved" / ".venv")
+    line = (checkout.site / "bdl_teach.pth").read_text().strip()
+    assert (checkout.site / line).samefile(checkout.root)
+
+
+DAMAGE = {
+    "unmarked": lambda venv, site: (venv / environment.MARKER).unlink(),
+    "package gone": lambda venv, site: shutil.rmtree(site / "numpy"),
+    "file gone": lambda venv, site: (site / "numpy" / "deep.py").unlink(),
+    "python gone": lambda venv, site: (venv / "bin" / "python").unlink(),
+    "another python": lambda venv, site: (venv / environment.MARKER).write_text(
+        (venv / environment.MARKER).read_text().replace("python 3.", "python 2.")
+    ),
+    "a link": lambda venv, site: (venv.rename(venv.parent / "mine"), venv.symlink_to("nowhere")),
+    "a file": lambda venv, site: (shutil.rmtree(venv), venv.touch()),
+}
+
+
+@posix
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_damaged_environment_is_made_anew_or_put_back(checkout: Checkout, damage: str) -> None:
+    checkout.lab()
+    venv = checkout.root / ".venv"
+    DAMAGE[damage](venv, checkout.site)
+    before = tree(venv)
+    ran = checkout.run("lab", UV_SAYS="error: dns error")
+    assert ran.returncode == 1
+    assert environment.OFFLINE in ran.stderr
+    assert str(checkout.root / ".venv.log") in ran.stderr
+    assert tree(venv) == before
+    checkout.installed()
+    checkout.lab()
+    assert checkout.installed() == ["requirements.lock"]
+    assert not os.path.lexists(checkout.root / ".venv.old")
+
+
+@posix
+def test_offline_packages_of_old_lock_serve_until_there_is_a_network(checkout: Checkout) -> None:
+    checkout.lab()
+    for name in (environment.LOCK, environment.TEST_LOCK):
+        (checkout.root / name).write_text(f"numpy==2.4.7 # {name}\n")
+    (checkout.root / ".venv.old").mkdir()  # left by a start that was killed at its very end
+    ran = checkout.run("lab", UV_SAYS="error: hash mismatch")
+    assert (ran.returncode, ran.stdout) == (1, "") and environment.CHANGED in ran.stderr
+    ran = checkout.run("lab", UV_SAYS="error: dns error")
+    assert json.loads(ran.stdout)[1] == str(checkout.root / ".venv")
+    assert "requirements.lock is not that of .venv" in ran.stderr
+    checkout.installed()
+    checkout.lab()
+    assert checkout.installed() == ["requirements.lock"]
+
+
+@posix
+@pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGINT", 130)])
+def test_stopped_installation_ends_its_installer(checkout: Checkout, name: str, code: int) -> None:
+    with checkout.begin("doctor") as started:
+        (pid,) = checkout.root.glob("*.pid")
+        installer = psutil.Process(int(pid.stem))
+        started.send_signal(getattr(signal, name))
+        assert started.wait(60) == code
+        said = started.stderr.read()
+    assert psutil.wait_procs([installer], timeout=60)[1] == []
+    assert not (checkout.root / ".venv").exists()
+    assert ("Stopped. The next start goes on from here." in said) == (name == "SIGINT")
+    checkout.lab()
+
+
+@posix
+def test_installer_that_outlives_its_launcher_is_waited_for(checkout: Checkout) -> None:
+    checkout.lab()
+    (checkout.site / "numpy" / "deep.py").unlink()
+    before = tree(checkout.root / ".venv")
+    for pid in checkout.root.glob("*.pid"):
+        pid.unlink()
+    with checkout.begin("lab") as first:
+        first.kill()
+    again = checkout.command("lab", UV_SAYS="error: dns error")
+    with subprocess.Popen(**again, stderr=-1) as second:
+        try:
+            assert "Another bdl_teach is preparing .venv" in first_line(second, second.stderr)
+        finally:
+            (checkout.root / "go on").touch()
+        assert second.wait(60) == 1
+    assert tree(checkout.root / ".venv") == before  # what the first one had set aside
+    checkout.lab()
+
+
+@posix
+def test_terminal_sees_how_far_it_is(checkout: Checkout) -> None:
+    ours, theirs = pytest.importorskip("pty").openpty()
+    command = checkout.command("lab", UV_WAITS="1")
+    with subprocess.Popen(**command, stderr=theirs, stdout=-1) as started:
+        os.close(theirs)
+        seen = b""
+        while b"1 of 2 downloads; Downloaded numpy" not in seen:
+            seen += os.read(ours, 1000)
+        (checkout.root / "go on").touch()
+        assert started.wait(60) == 0
+
+
+def make_wheel(folder: Path) -> str:
+    """Make a wheel that brings a JupyterLab which says its prefix; return its SHA-256."""
+    path = folder / "jupyterlab-1-py3-none-any.whl"
+    with ZipFile(path, "w") as wheel:
+        wheel.writestr("jupyterlab.py", "import sys; print(sys.prefix)")
+        info = "jupyterlab-1.dist-info"
+        wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: jupyterlab\nVersion: 1\n")
+        wheel.writestr(
+            f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        wheel.writestr(f"{info}/RECORD", "")
+    return sha256(path.read_bytes()).hexdigest()
+
+
+def test_without_uv_real_venv_and_pip_do_it(checkout: Checkout) -> None:
+    """Also for somebody whose pip installs for the user, which it refuses in an environment."""
+    digest = make_wheel(checkout.root)
+    (checkout.root / "programs" / "uv").unlink()
+    pip = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": ".", "PIP_USER": "1"}
+    for pin, sentence in (
+        (f"jupyterlab==1 --hash=sha256:{'0' * 64}\n", environment.CHANGED),
+        (f"absent==1 --hash=sha256:{digest}\n", environment.OFFLINE),
+        (f"jupyterlab==1 --hash=sha256:{digest}\n", ""),
+    ):
+        (checkout.root / environment.LOCK).write_text(pin)
+        ran = checkout.run("lab", "--no-browser", **pip)
+        assert sentence in ran.stderr
+        assert ran.returncode == bool(sentence)
+    assert ran.stdout.strip() == str(checkout.root / ".venv")
+
+
+@pytest.mark.parametrize(
+    ("said", "sentence"),
+    [
+        ("error: failed to write\n  Caused by: No space left on device (os error 28)", "FULL"),
+        ("created successfully because ensurepip is not available.", "NO_PIP"),
+        ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES", "CHANGED"),
+        ("ERROR: Could not find a version that satisfies numpy (from versions: none)", "OFFLINE"),
+        ("error: Failed to fetch\n  Caused by: error sending request", "OFFLINE"),
+        ("Resolved\nerror: the moon", "The installer stopped: error: the moon"),
+        ("", "The installer stopped: it gave no reason"),
+    ],
+)
+def test_installers_last_words_become_a_sentence(said: str, sentence: str) -> None:
+    assert environment.explain(said) == getattr(environment, sentence, sentence)
+
+
+def refuse(number: int, path: str) -> None:
+    raise OSError(number, os.strerror(number), path)
+
+
+@pytest.mark.parametrize(
+    ("number", "sentence"),
+    [
+        (errno.EROFS, ".venv.lock: Read-only file system. Make that folder writable, or start"),
+        (errno.ENOSPC, environment.FULL),
+        (errno.EBUSY, ".venv.lock: Device or resource busy."),
+    ],
+)
+def test_what_the_system_refuses_is_one_sentence(
+    tmp_path: Path, monkeypatch, capsys, number: int, sentence: str
+) -> None:
+    (tmp_path / environment.LOCK).touch()
+    monkeypatch.setattr(cli, "ROOT", tmp_path)
+    monkeypatch.setattr(environment, "try_lock", lambda path: refuse(number, path.name))
+    assert cli.main(["doctor"]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith(f"bdl_teach: {sentence}") and said.count("\n") == 1
+
+
+@posix
+def test_complete_read_only_checkout_is_not_written_to(
+    checkout: Checkout, monkeypatch, capsys
+) -> None:
+    checkout.lab()
+    monkeypatch.setattr(after_install, "write_whole", lambda p, _: refuse(errno.EROFS, str(p)))
+    environment.ensure(checkout.root, environment.LOCK)
+    assert capsys.readouterr().err == ""
+    (checkout.root / ".venv/etc/jupyter/labconfig/page_config.json").write_text("{}")
+    environment.ensure(checkout.root, environment.LOCK)
+    assert "settings could not be written (Read-only file system)" in capsys.readouterr().err
+
+
+def test_what_cannot_succeed_is_said_before_anything_is_set_aside(tmp_path, monkeypatch) -> None:
+    (tmp_path / ".venv").mkdir()
+    usage = shutil.disk_usage(tmp_path)._replace(free=1_000_000_000)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
+    for sentence in (
+        r"not a checkout.*requirements\.lock",
+        r"disk is full.*1\.0 GB are free",
+        r"no wheel for \w+ pdp11",
+    ):
+        with pytest.raises(Trouble, match=sentence):
+            environment.ensure(tmp_path, environment.LOCK)
+        if "lock" in sentence:
+            (tmp_path / environment.LOCK).touch()
+        else:
+            monkeypatch.setattr(environment.platform, "machine", lambda: "pdp11")
+    assert (tmp_path / ".venv").exists()

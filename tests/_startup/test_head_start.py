@@ -1,0 +1,37 @@
+"""What a kernel loads before it is asked for anything."""
+
+import sys
+from pathlib import Path
+
+from jupyter_client.kernelspec import KernelSpec
+from jupyter_client.manager import KernelManager
+from waiting import until
+
+from bdl_teach._cli.after_install import write_settings
+from bdl_teach._startup import head_start
+
+KERNEL = (
+    "import sys; sys.prefix = {!r}; from ipykernel.kernelapp import launch_new_instance as f;f()"
+)
+LOADED = f"import sys; print(all(name in sys.modules for name in {head_start.NEEDED!r}))"
+
+
+def test_kernel_loads_what_a_picture_needs_before_any_cell_has_run(tmp_path: Path) -> None:
+    """A kernel of an environment that has our settings."""
+    write_settings(tmp_path)
+    manager, said = KernelManager(), []
+    argv = [sys.executable, "-c", KERNEL.format(str(tmp_path)), "-f", "{connection_file}"]
+    manager._kernel_spec = KernelSpec(argv=argv)
+    manager.start_kernel()
+    try:
+        client = manager.blocking_client()
+        client.start_channels()
+        client.wait_for_ready(timeout=60)
+
+        def loaded() -> bool:
+            client.execute_interactive(LOADED, timeout=60, output_hook=said.append)
+            return any("True" in message["content"].get("text", "") for message in said)
+
+        until(loaded, "what a picture needs")
+    finally:
+        manager.shutdown_kernel()

@@ -1,0 +1,66 @@
+"""What a compilation leaves behind goes back, and nothing else does."""
+
+import re
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from bdl_teach import datasets
+from bdl_teach._startup import memory
+from bdl_teach._startup.memory import release  # the tests' own run does without, see conftest.py
+from bdl_teach.methods import bbb
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="it does nothing elsewhere")
+
+
+def resident(rights: str) -> float:
+    """How much of TensorFlow's libraries with such rights is in memory, in MB."""
+    total, ours = 0, False
+    for line in Path("/proc/self/smaps").read_text().splitlines():
+        if re.match(r"[0-9a-f]+-", line):
+            ours = f" {rights} " in line and "/tensorflow/" in line
+        elif ours and line.startswith("Rss:"):
+            total += int(line.split()[1])
+    return total / 1000
+
+
+def fit() -> bbb.Fit:
+    data = datasets.sinusoid(n=8)
+    return bbb.fit(data.x, data.y, hidden_units=(4, 4), steps=20)
+
+
+def test_code_goes_and_what_is_wanted_comes_back():
+    before = fit()
+    again, held = fit(), resident("r-xp")
+    release()
+    assert resident("r-xp") < held / 2
+    assert resident("r--p") < 50  # 150 once it was loaded
+    np.testing.assert_array_equal(again.mean, before.mean)
+    np.testing.assert_array_equal(fit().mean, before.mean)
+
+
+def test_only_what_nobody_wrote_to_goes():
+    """It would be lost: these pieces hold no page that differs from its file."""
+    changed, rights, start = {}, {}, ""
+    for line in Path("/proc/self/smaps").read_text().splitlines():
+        if found := re.match(r"([0-9a-f]+)-[0-9a-f]+ (\S+)", line):
+            start, rights[found[1]] = found[1], found[2]
+        elif line.startswith("Anonymous:"):
+            changed[start] = int(line.split()[1])
+    pieces = [f"{start:x}" for start, _ in memory._unchanged()]
+    assert {rights[piece] for piece in pieces} == {"r-xp", "r--p"}
+    assert {changed[piece] for piece in pieces} == {0}
+
+
+def test_what_loaded_programs_leave_goes_together_and_what_was_compiled_at_once(monkeypatch):
+    released, clock = [], SimpleNamespace(now=0.0)
+    monkeypatch.setattr(memory, "_due", None)
+    monkeypatch.setattr(memory, "release", lambda: released.append(clock.now))
+    monkeypatch.setattr(memory, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    loaded = ((5.0, None), (6.0, 0.2), (7.5, 0.2), (8.5, None), (9.0, None), (20.0, 0.2))
+    for clock.now, took in (*loaded, (21.0, 3.0), (21.1, None), (30.0, 0.2)):
+        memory.after_run(took)
+    assert released == [8.5, 21.0], "of 6.0 and 7.5, not before others could join; of 21.0"
