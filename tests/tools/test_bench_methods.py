@@ -78,7 +78,7 @@ def test_the_table_says_how_pbp_grows():
     text = methods.as_text(ROWS, growth(), [Verdict("PBP", 0.7, "s", 1.0)])
     assert "An epoch grows as n^1.00 and width^0.50" in text
     assert "0.700 s" in text
-    assert "mcmc.nuts          nan" in text
+    assert "mcmc.nuts         nan" in text
 
 
 def test_a_point_costs_its_share_of_the_epoch():
