@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from docutils import nodes
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
@@ -66,18 +65,15 @@ STILL = "*On this page no model runs. [In the notebook](../install.md) the pictu
 def setup(app: Any) -> None:
     """Gather the pages before Sphinx looks for them."""
     app.srcdir = gather(Path(app.doctreedir) / "pages")
-    app.config.html_extra_path = [str(app.srcdir / "whole")]
     app.connect("autodoc-process-docstring", escape_marks)
-    app.connect("doctree-read", leave_equations_alone)
     app.connect("html-page-context", give_captions_a_level, priority=900)  # after the theme
+    app.connect("build-finished", add_playground)
 
 
 def gather(pages: Path) -> Path:
     """Copy all that becomes a page, with links that fit the site, into a folder; return it."""
     shutil.rmtree(pages, ignore_errors=True)
-    shutil.copytree(DOCS, pages, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
-    (pages / "whole").mkdir()  # what goes to the site as it is
-    (pages / "playground").rename(pages / "whole" / "playground")
+    shutil.copytree(DOCS, pages, ignore=shutil.ignore_patterns("*.py", "__pycache__", "playground"))
     shutil.copytree(ROOT / "examples", pages / "examples")
     (pages / "notebooks").mkdir()
     shutil.copy(ROOT / "notebooks" / "TEACHING.md", pages / "notebooks")
@@ -142,12 +138,9 @@ def chapter(path: Path) -> Any:
     return notebook
 
 
-def leave_equations_alone(_: Any, doctree: nodes.document) -> None:
-    r"""Hand displayed equations to MathJax as they are: Sphinx's `split` takes no `\tag`."""
-    for equation in doctree.findall(nodes.math_block):
-        equation["no-wrap"] = equation["nowrap"] = True
-        text = f"\\[{equation.astext()}\\]"
-        equation.children = [nodes.Text(text)]
+def add_playground(app: Any, _: object) -> None:
+    """Put the playground into the site, as it is."""
+    shutil.copytree(DOCS / "playground", app.outdir / "playground", dirs_exist_ok=True)
 
 
 def give_captions_a_level(*event: Any) -> None:

@@ -1,4 +1,4 @@
-"""Draw the package's floors from its own imports."""
+"""Draw from the package's own imports which part stands on which."""
 
 import ast
 import html
@@ -9,24 +9,23 @@ WIDTH, ROW, GAP, LETTER = 860, 34, 10, 8.2  # pixels
 
 
 def draw(package: Path) -> str:
-    """Return an SVG: a row for each floor, the highest on top, and in it the parts."""
+    """Return an SVG: a shelf for each row of parts, the highest on top."""
     rows, y = [], 24
-    for number, names in reversed(list(enumerate(floors(imports(package)), start=1))):
-        x, top = 60.0, y
+    for names in reversed(floors(imports(package))):
+        x = 2.0 * GAP
         for name in names:
             wide = LETTER * len(name) + 18
             if x + wide > WIDTH - GAP:
-                x, y = 60.0, y + ROW
+                x, y = 2.0 * GAP, y + ROW
             rows.append(
                 f'<rect x="{x:.0f}" y="{y}" width="{wide:.0f}" height="26" rx="4"/>'
                 f'<text x="{x + wide / 2:.0f}" y="{y + 18}">{html.escape(name)}</text>'
             )
             x += wide + GAP
         y += ROW + 14
-        rows.append(f'<text class="floor" x="28" y="{(top + y - 14) / 2 + 1:.0f}">{number}</text>')
         rows.append(f'<path d="M10 {y - 13}H{WIDTH - 10}"/>')
     style = (
-        "text{font:14px monospace;text-anchor:middle;fill:#123}.floor{font:bold 20px sans-serif}"
+        "text{font:14px monospace;text-anchor:middle;fill:#123}"
         "rect{fill:#e3eefb;stroke:#36c}path{stroke:#aab}"
     )
     return (
@@ -55,10 +54,10 @@ def imports(package: Path) -> dict[str, set[str]]:
 
 
 def floors(uses: dict[str, set[str]]) -> list[list[str]]:
-    """Return the parts by floor, the lowest first.
+    """Return the parts in rows, the lowest first.
 
-    A module stands on the floor of the highest part that it imports, a folder one above it. Parts
-    that import each other share a floor.
+    A module stands beside the highest part that it imports, a folder one row above it. Parts that
+    import each other share a row.
     """
 
     def reach(part: str) -> set[str]:

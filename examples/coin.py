@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -10,12 +11,12 @@ from scipy import stats
 
 from bdl_teach import plots
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import controls
+from bdl_teach.widgets._engine import controls, texts
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.texts import Texts
 
 P_GRID = np.linspace(0.0, 1.0, 401)
-_DEFAULTS: controls.Values = {"n": 10, "share": 0.5}
 
 
 @dataclass(frozen=True)
@@ -43,23 +44,7 @@ class CoinExplorer(Explorer[CoinResult]):
         ValueError: No such control, or a value outside its range.
     """
 
-    TITLE: ClassVar[str] = "A coin"
-    ALT: ClassVar[str] = "One curve: the posterior density of the probability of heads."
-    WORK: ClassVar[str] = "update"
-    PRESETS: ClassVar[controls.Presets] = {
-        "few tosses": ("A broad hill: much is still possible", {**_DEFAULTS, "n": 4}),
-        "many tosses": ("Hundredfold the tosses, a narrow peak", {**_DEFAULTS, "n": 400}),
-    }
-
-    def _make_controls(self) -> dict[str, controls.Widget]:
-        n, share = _DEFAULTS.values()
-        return {
-            "n": controls.count_slider("tosses", n, 0, 1000, "how often the coin was tossed"),
-            "share": controls.slider("heads", share, 0, 1, 0.1, "share of the tosses"),
-        }
-
-    def _make_groups(self) -> dict[str, list[controls.Widget]]:
-        return {"TOSSES": list(self._controls.values())}
+    TEXTS: ClassVar[Texts] = texts.read(Path(__file__).with_suffix(".toml"))
 
     def _make_canvas(self) -> Canvas:
         canvas = Canvas()
@@ -79,5 +64,5 @@ class CoinExplorer(Explorer[CoinResult]):
     def _draw(self, result: CoinResult) -> None:
         self._curve.set_ydata(result.density)
 
-    def _describe(self, result: CoinResult) -> str:
-        return f"{result.heads} heads: posterior sd {result.std:.3f}."
+    def _readings(self, result: CoinResult) -> dict[str, float]:
+        return {"heads": result.heads, "std": result.std}

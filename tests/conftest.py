@@ -40,7 +40,7 @@ LONGEST = (
     "tests/methods/test_twins.py",
     "tests/widgets/test_widgets.py",
     "tests/widgets/test_truth.py",
-    "tests/widgets/test_comparison.py",
+    "tests/widgets/test_side_by_side.py",
     "tests/notebooks/test_browser.py",
 )
 

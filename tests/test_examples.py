@@ -1,6 +1,7 @@
 """The examples for contributors are real: each does what the package asks of its kind."""
 
 import importlib
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -66,9 +67,13 @@ def test_exercise_takes_another_right_answer_and_names_its_mistakes(example: Mod
         assert not said and mistake.name in said.message
 
 
-def test_claim_has_a_sentence_and_is_not_contradicted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both files as they stand, in the folder where they would go."""
-    monkeypatch.setattr(measured, "__path__", [str(FOLDER)])
+def test_claim_has_a_sentence_and_is_not_contradicted(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Both files as they stand, in a folder like the one where they would go."""
+    for name in ("two_starts.py", "two_starts.toml"):
+        shutil.copy(FOLDER / name, tmp_path)
+    monkeypatch.setattr(measured, "__path__", [str(tmp_path)])
     claim.topics.cache_clear()
     (finding,) = claims.show("starts-disagree-outside")
     assert finding.verdict != judge.FALLS and len(finding.effects) == 4

@@ -6,9 +6,9 @@ A run that is stored already is kept: it is found by a hash of all that it depen
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 from pathlib import Path
 
+from bdl_teach import widgets
 from bdl_teach._support.files import write_whole
 from bdl_teach.widgets._engine import stored_nuts
 from bdl_teach.widgets._engine.nuts import Run
@@ -26,9 +26,9 @@ def wanted() -> dict[str, tuple[Run, list[str]]]:
     """The runs that presets ask for, by their keys, each with the names of these presets."""
     found: dict[str, tuple[Run, list[str]]] = {}
     for name, kind in EXPLORERS.items():
-        module = import_module(f"bdl_teach.widgets.{name}.explorer")
-        for preset, (_, values) in getattr(module, kind).PRESETS.items():
-            run = module.nuts_run(values)
+        explorer = getattr(widgets, kind)
+        for preset, (_, values) in explorer.PRESETS.items():
+            run = explorer._run(values)
             found.setdefault(run.key, (run, []))[1].append(f"{name}: {preset}")
     return found
 

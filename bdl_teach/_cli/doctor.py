@@ -26,6 +26,7 @@ from bdl_teach._cli.python_version import SUPPORTED
 ROOT = Path(__file__).resolve().parents[2]
 AGAIN = "install it again: python -m pip install --force-reinstall --no-deps"
 SAVED = "etc/jupyter/jupyter_server_config.d/bdl_teach.json"  # saved explorers need it
+FRONT_END = "@jupyter-widgets/jupyterlab-manager"  # version 5 draws what ipywidgets 8 sends
 MODULES = {"scikit-learn": "sklearn", "pillow": "PIL"}  # as they are imported
 MEMORY_GB = 1.5  # a kernel after chapter 3, JupyterLab and a browser tab
 DISK_GB = 0.5
@@ -233,15 +234,11 @@ def _server() -> Path | None:
     return program.parent.parent if is_python else None
 
 
-def widgets(package: str, front_end: str, begins: str) -> str:
-    """The version of a package of widgets, and that of the extension which draws them.
+def widgets(package: str, front_end: str, begins: str = "") -> str:
+    """The version of a package of widgets, and that of the extension of JupyterLab that draws them.
 
-    The environment of JupyterLab, which may be another than this one, is looked at.
-
-    Args:
-        package: The kernel's side.
-        front_end: The extension of JupyterLab.
-        begins: How the version of an extension that fits begins.
+    The environment of JupyterLab is looked at, which may be another than this one. A version fits
+    that ``begins`` so, or is the package's.
     """
     from jupyter_core.paths import jupyter_path
 
@@ -253,20 +250,10 @@ def widgets(package: str, front_end: str, begins: str) -> str:
         file = folder / front_end / "package.json"
         if file.is_file():
             found = str(json.loads(file.read_text(encoding="utf-8"))["version"])
-            if not found.startswith(begins):
+            if not found.startswith(begins or version(package)):
                 raise Trouble(f"{version(package)} does not fit its front end {found} ({file})")
             return f"{version(package)}, front end {found}"
     raise Trouble(f"{version(package)}, but JupyterLab has no {front_end}: install {package} again")
-
-
-def ipywidgets() -> str:
-    """The widgets' version, and that of the extension that draws them in JupyterLab."""
-    return widgets("ipywidgets", "@jupyter-widgets/jupyterlab-manager", "5.")
-
-
-def anywidget() -> str:
-    """The version of the widget that shows explorers' pictures, and that of its extension."""
-    return widgets("anywidget", "anywidget", version("anywidget"))
 
 
 def ipykernel() -> str:
@@ -343,8 +330,8 @@ LOOKS: tuple[tuple[str, bool, Look], ...] = (
     ("packages", True, packages),
     ("files of packages", True, files),
     ("JupyterLab", True, partial(imported, "jupyterlab")),
-    ("ipywidgets", True, ipywidgets),
-    ("anywidget", True, anywidget),
+    ("ipywidgets", True, partial(widgets, "ipywidgets", FRONT_END, "5.")),
+    ("anywidget", True, partial(widgets, "anywidget", "anywidget")),
     ("ipykernel", True, ipykernel),
     ("kernel of notebooks", True, kernel),
     ("server of notebooks", False, server),

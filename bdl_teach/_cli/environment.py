@@ -131,7 +131,8 @@ def made_from(venv: Path) -> str:
 def exclusive(path: Path) -> Iterator[None]:
     """Hold the lock file at `path`; a second launcher waits here and says so.
 
-    Installers inherit the open file, so the installer of a launcher that was killed is waited for.
+    Installers inherit the open file, so that of a launcher that was killed is waited for (though
+    not on Windows).
     """
     held = try_lock(path)
     if held is None:
@@ -159,9 +160,10 @@ def build(venv: Path, lock: Path) -> None:
         raise Trouble(f"{FULL} ({free:.1f} GB are free.)")
     if os.path.lexists(venv):
         say(f"The .venv here is damaged, or not made from {lock.name}: making it anew.")
-        if os.path.lexists(old):  # a start was killed: what is here is the rest of it
+        if os.path.lexists(old) and not made_from(venv):  # the rest of a start that was killed
             remove(venv)
         else:
+            remove(old)
             venv.rename(old)
     try:
         install(venv, lock)
@@ -218,25 +220,25 @@ def run(command: list[str], log: Path) -> None:
             with suppress(subprocess.TimeoutExpired):
                 installer.wait(1)
                 break
-            show(f"{seconds} s: {how_far(read(log))}")
+            show(f"{seconds} s: {how_far(log.read_text(encoding='utf-8', errors='replace'))}")
     except BaseException:
         installer.terminate()
         installer.wait()
         raise
     show("")
     if installer.returncode:
-        full = shutil.disk_usage(log.parent).free < 1e8  # the installer could not even say so
-        raise Trouble(f"{FULL if full else explain(read(log))} What the installer said: {log}")
-
-
-def read(log: Path) -> str:
-    """What the installers have said so far."""
-    return log.read_text(encoding="utf-8", errors="replace").rstrip()
+        sentence = explain(log.read_text(encoding="utf-8", errors="replace"))
+        if shutil.disk_usage(log.parent).free < 1e8:  # the installer could not even say so
+            sentence = FULL
+        raise Trouble(f"{sentence} (What the installer said is in {log}.)")
 
 
 def how_far(said: str) -> str:
-    """How far an installer is: uv names its large downloads first, pip each package as it comes."""
-    begun, done, last = said.count("\nDownloading "), said.count("\n Downloaded "), last_line(said)
+    """How far an installer is; uv names its large downloads first, so that they can be counted."""
+    begun, done = said.count("\nDownloading "), said.count("\n Downloaded ")
+    last = said.rstrip().rpartition("\n")[2].strip()
+    if last.startswith("Installed "):  # what uv does next, it says when it has done it
+        return f"{last}; compiling them"
     return f"{done} of {begun} downloads; {last}" if begun else last
 
 
@@ -252,9 +254,5 @@ def explain(said: str) -> str:
     for sentence, symptom in SYMPTOMS.items():
         if re.search(symptom, said, re.IGNORECASE):
             return sentence
-    return f"The installer stopped: {last_line(said) or 'it gave no reason'}"
-
-
-def last_line(said: str) -> str:
-    """The last line of a text."""
-    return said.rpartition("\n")[2].strip()
+    last = said.rstrip().rpartition("\n")[2].strip()
+    return f"The installer stopped: {last or 'it gave no reason'}"

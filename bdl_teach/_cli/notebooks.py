@@ -10,7 +10,6 @@ import argparse
 import hashlib
 import json
 from pathlib import Path
-from typing import NamedTuple
 
 from bdl_teach._cli.environment import Trouble
 from bdl_teach._support.files import write_whole
@@ -19,20 +18,6 @@ from bdl_teach._support.report import say
 PACKED = Path(__file__).resolve().parents[1] / "_notebooks"  # setup.py puts it into a wheel
 FOLDER = "bdl_teach-notebooks"
 RECORD = ".bdl_teach.json"  # what `_content` says of each file as it was copied
-
-
-class Copied(NamedTuple):
-    """What became of the files: their names.
-
-    Attributes:
-        written: Put there, or brought up to date.
-        kept: Left as the learner changed them.
-        older: Those of ``kept`` that were changed from another version than the package's.
-    """
-
-    written: list[str]
-    kept: list[str]
-    older: list[str]
 
 
 def source() -> Path:
@@ -56,16 +41,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Copy, and say what became of the files; 1 if an older version of the learner's stays."""
-    copied = copy(options.folder)
-    n_there = len(files()) - len(copied.written) - len(copied.kept)
-    print(f"{options.folder}: {len(copied.written)} files written, {n_there} there already.")
-    if copied.kept:
-        print(f"Kept as you changed them: {', '.join(copied.kept)}.")
-    return 1 if copied.older else 0
+    written, kept, older = copy(options.folder)
+    n_there = len(files()) - len(written) - len(kept)
+    print(f"{options.folder}: {len(written)} files written, {n_there} there already.")
+    if kept:
+        print(f"Kept as you changed them: {', '.join(kept)}.")
+    return 1 if older else 0
 
 
-def copy(folder: Path) -> Copied:
+def copy(folder: Path) -> tuple[list[str], list[str], list[str]]:
     """Put the notebooks into `folder`; say which of the learner's stand in the way of newer ones.
+
+    Returns:
+        The names of the files that were written; that were left as the learner changed them; and
+        those of the latter that were changed from another version than the package's.
 
     Raises:
         OSError: The folder or a file cannot be written.
@@ -74,33 +63,29 @@ def copy(folder: Path) -> Copied:
     if folder.resolve() == source():
         raise Trouble(f"{folder} is where the notebooks come from: name another folder.")
     folder.mkdir(parents=True, exist_ok=True)
-    record, copied = _read_record(folder), Copied([], [], [])
+    record = _read_record(folder)
+    written, kept, older = [], [], []
     for path in files():
-        _copy_one(path, folder / path.name, record, copied)
-    if copied.written:
+        target, ours, before = folder / path.name, path.read_bytes(), record.get(path.name)
+        if target.exists():
+            theirs = target.read_bytes()
+            if _content(theirs) == _content(ours):
+                continue
+            if before not in (_content(theirs), _hash(theirs)):  # the latter: of an earlier version
+                kept.append(path.name)
+                older += [] if before == _content(ours) else [path.name]
+                continue
+        write_whole(target, ours.decode("utf-8"))
+        record[path.name] = _content(ours)
+        written.append(path.name)
+    if written:
         write_whole(folder / RECORD, json.dumps(record, indent=1) + "\n")
-    if copied.older:
+    if older:
         say(
-            f"You changed another version of {', '.join(copied.older)}, so it stays in {folder}. "
+            f"You changed another version of {', '.join(older)}, so it stays in {folder}. "
             "To have this version, rename yours and start again."
         )
-    return copied
-
-
-def _copy_one(path: Path, target: Path, record: dict[str, str], copied: Copied) -> None:
-    ours, before = path.read_bytes(), record.get(path.name)
-    if target.exists():
-        theirs = target.read_bytes()
-        if _content(theirs) == _content(ours):
-            return
-        if before not in (_content(theirs), _hash(theirs)):  # the latter is of an earlier version
-            copied.kept.append(path.name)
-            if before != _content(ours):
-                copied.older.append(path.name)
-            return
-    write_whole(target, ours.decode("utf-8"))
-    record[path.name] = _content(ours)
-    copied.written.append(path.name)
+    return written, kept, older
 
 
 def _read_record(folder: Path) -> dict[str, str]:

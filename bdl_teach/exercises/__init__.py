@@ -24,7 +24,7 @@ from bdl_teach.exercises._engine import (
     Session,
     read_choices,
 )
-from bdl_teach.progress import own
+from bdl_teach.progress import missions, own
 
 __all__ = [
     "REGISTRY",
@@ -49,16 +49,8 @@ def _collect() -> dict[str, Exercise]:
     return {exercise.number: exercise for exercise in order}
 
 
-def _missions() -> list[str]:
-    """The ids of all missions, explorer by explorer."""
-    from bdl_teach import widgets
-
-    explorers = [getattr(widgets, name) for name in widgets.__all__]
-    return [mission.id for explorer in explorers for mission in explorer.MISSIONS]
-
-
 REGISTRY: dict[str, Exercise] = _collect()
-SESSION = Session(REGISTRY, own(), _missions)
+SESSION = Session(REGISTRY, own(), missions)
 
 
 def check(number: str, answer: object, *, record: bool = True) -> Result:

@@ -43,7 +43,7 @@ def _tops(first: Any, second: Any) -> Any:
         (_A([[2.0, 3.0, 4.0]]), _A([[4.0, 5.0, 7.0]])),
     ),
     mistakes(
-        "the highest of all: who may choose a path takes the one whose top is lowest.",
+        "the highest of all: of several paths, take the one whose highest point is lowest.",
         lambda a, b: np.max(_tops(a, b)) - max(a[0, 0], b[0, -1]),
         "one leg only: a path is climbed from end to end: look at both of its legs.",
         lambda a, b: a.max(axis=1).min() - max(a[0, 0], b[0, -1]),

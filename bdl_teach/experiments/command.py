@@ -9,6 +9,7 @@ import errno
 import importlib
 from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 
@@ -69,7 +70,7 @@ def add_claims(parser: argparse.ArgumentParser) -> None:
         "--table", choices=("rivals",), help="instead: all methods beside NUTS, and their times"
     )
     parser.add_argument(
-        "--worlds", type=lambda text: number(text, 1), default=20, metavar="N", help="default 20"
+        "--worlds", type=partial(number, least=1), default=20, metavar="N", help="default 20"
     )
     parser.add_argument(
         "--first-world", type=number, default=0, metavar="N", help="number of the first; default 0"
@@ -99,7 +100,7 @@ def add_running(parser: argparse.ArgumentParser) -> None:
     where = parser.add_mutually_exclusive_group()
     where.add_argument(
         "--jobs",
-        type=processes,
+        type=partial(number, least=1, also="-1"),
         metavar="N",
         help="processes side by side, -1 for every core; default 1",
     )
@@ -131,30 +132,16 @@ def known(text: str) -> str:
     return text
 
 
-def number(text: str, least: int = 0) -> int:
-    """Read a whole number.
-
-    Raises:
-        ArgumentTypeError: It is none, or too small.
-    """
-    if not text.isdecimal() or int(text) < least:
-        raise argparse.ArgumentTypeError(f"expected a number >= {least}, got {text}")
-    return int(text)
-
-
-def processes(text: str) -> int:
-    """Read a number of processes: 1 or more, or -1.
+def number(text: str, least: int = 0, also: str = "") -> int:
+    """Read a whole number that is large enough, or one other.
 
     Raises:
         ArgumentTypeError: It is none.
     """
-    try:
-        jobs = int(text)
-    except ValueError:
-        jobs = 0
-    if jobs == 0 or jobs < -1:
-        raise argparse.ArgumentTypeError(f"expected a number >= 1, or -1, got {text}")
-    return jobs
+    if text != also and not (text.isdecimal() and int(text) >= least):
+        asked = f"{least}, or {also}" if also else f"{least}"
+        raise argparse.ArgumentTypeError(f"expected a number >= {asked}, got {text}")
+    return int(text)
 
 
 def absolute(path: str) -> Path:

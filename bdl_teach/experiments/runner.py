@@ -65,14 +65,6 @@ class Job(NamedTuple):
     store: Store
 
 
-class Outcome(NamedTuple):
-    """What became of one task: figures, or the sentence that says why there are none."""
-
-    key: str
-    figures: Figures | None
-    fault: str = ""
-
-
 class Done(NamedTuple):
     """What became of all.
 
@@ -155,33 +147,39 @@ def finish(jobs: Sequence[Job], options: argparse.Namespace) -> Done:
 
 def execute(
     task: Task, run: Callable[..., Mapping[str, float]], module: str, version: str
-) -> Outcome:
-    """Run one task, here or in another process; no exception leaves it, only a sentence."""
+) -> tuple[str, Figures | str]:
+    """Run one task, here or in another process; no exception leaves it, only a sentence.
+
+    Returns:
+        The task's key, and its figures, or the sentence that says why there are none.
+    """
     if fingerprint(module) != version:
-        return Outcome(task.key, None, OTHER_CODE)
+        return task.key, OTHER_CODE
     try:
-        figures = {str(name): float(value) for name, value in run(**task.arguments).items()}
+        return task.key, {str(k): float(value) for k, value in run(**task.arguments).items()}
     except DatasetUnavailable as error:
-        return Outcome(task.key, None, str(error))
+        return task.key, str(error)
     except Exception as error:  # one task must not take the others with it
-        return Outcome(task.key, None, f"{type(error).__name__}: {error}")
-    return Outcome(task.key, figures)
+        return task.key, f"{type(error).__name__}: {error}"
 
 
 def collect(
-    outcomes: Iterator[Outcome], jobs: Sequence[Job], found: dict[str, Figures]
+    outcomes: Iterator[tuple[str, Figures | str]],
+    jobs: Sequence[Job],
+    found: dict[str, Figures],
 ) -> dict[str, list[str]]:
     """Keep each result as it comes, behind a progress bar; return tasks by what went wrong."""
     by_key = {job.task.key: job for job in jobs}
     faults: dict[str, list[str]] = {}
     every = 0.2 if sys.stderr.isatty() else 10.0
     with tqdm(total=len(jobs), initial=len(found), unit="task", mininterval=every) as bar:
-        for key, figures, fault in outcomes:
-            if figures is not None:
-                found[key] = figures
-                fault = keep(by_key[key], figures)
+        for key, outcome in outcomes:
+            fault = outcome
+            if isinstance(outcome, dict):
+                found[key] = outcome
+                fault = keep(by_key[key], outcome)
             if fault:
-                faults.setdefault(fault, []).append(key)
+                faults.setdefault(str(fault), []).append(key)
             bar.update()
     return faults
 

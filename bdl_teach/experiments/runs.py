@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from fnmatch import fnmatch
 from functools import partial
 from importlib import import_module
@@ -28,13 +28,9 @@ def run_claims(ids: Collection[str], options: argparse.Namespace) -> int:
     Raises:
         OSError: The store or the CSV file cannot be written.
     """
-    chosen, numbers = resting_on(ids), numbers_of(options)
-    done = finish([job for one in chosen for job in world_jobs(one, numbers, options)], options)
-    findings = [
-        finding
-        for one in chosen
-        for finding in judged(one, ids, of_worlds(one, numbers, done.figures))
-    ]
+    jobs = [job for one in resting_on(ids) for job in world_jobs(one, options)]
+    done = finish(jobs, options)
+    findings = judged(ids, lambda one: [f for k, f in done.figures.items() if is_of(k, one)])
     print(report.as_text(findings, chance=options.chance))
     if options.csv:
         write_whole(options.csv, report.findings_as_csv(findings))
@@ -44,11 +40,7 @@ def run_claims(ids: Collection[str], options: argparse.Namespace) -> int:
 
 def judge_here(ids: Collection[str], numbers: Sequence[int]) -> list[Finding]:
     """Run claims in this process, one world after another, and keep nothing."""
-    return [
-        finding
-        for one in resting_on(ids)
-        for finding in judged(one, ids, [in_world(one.function, n) for n in numbers])
-    ]
+    return judged(ids, lambda one: [in_world(one.function, n) for n in numbers])
 
 
 def judge_stored(ids: Collection[str]) -> list[Finding]:
@@ -57,11 +49,19 @@ def judge_stored(ids: Collection[str]) -> list[Finding]:
     Raises:
         OSError: Those of an experiment do not.
     """
-    return [
-        finding
-        for one in resting_on(ids)
-        for finding in judged(one, ids, read_kept(stored_in(one)).figures.values())
-    ]
+    return judged(ids, lambda one: list(read_kept(stored_in(one)).figures.values()))
+
+
+def judged(
+    ids: Collection[str], worlds: Callable[[Experiment], Sequence[Mapping[str, float]]]
+) -> list[Finding]:
+    """Judge some claims by the figures of their experiments in some worlds."""
+    findings = []
+    for one in resting_on(ids):
+        seen = worlds(one)
+        chosen = (claim for claim in one.claims if claim.id in ids)
+        findings += [judge(claim, [claim.effect(figures) for figures in seen]) for claim in chosen]
+    return findings
 
 
 def resting_on(ids: Collection[str]) -> list[Experiment]:
@@ -74,48 +74,22 @@ def in_world(run: Callable[[World], Mapping[str, float]], world: int) -> Mapping
     return run(World(world))
 
 
-def numbers_of(options: argparse.Namespace) -> range:
-    """Return the numbers of the worlds that are asked for."""
-    return range(options.first_world, options.first_world + options.worlds)
+def world_jobs(experiment: Experiment, options: argparse.Namespace) -> list[Job]:
+    """Make one job a world."""
+    numbers = range(options.first_world, options.first_world + options.worlds)
+    tasks = [Task(f"{experiment.name}/world-{n:04}", {"world": n}) for n in numbers]
+    run, name = partial(in_world, experiment.function), f"claims-{experiment.name}"
+    return jobs_of(name, run, experiment.module, tasks, options)
+
+
+def is_of(key: str, experiment: Experiment) -> bool:
+    """Whether a task is a world of an experiment."""
+    return key.partition("/")[0] == experiment.name
 
 
 def worlds_in_words(options: argparse.Namespace) -> str:
     """Return the flags that ask for the same worlds."""
     return f"--worlds {options.worlds} --first-world {options.first_world}"
-
-
-def world_jobs(
-    experiment: Experiment, numbers: Sequence[int], options: argparse.Namespace
-) -> list[Job]:
-    """Make one job a world."""
-    tasks = [Task(key(experiment, n), {"world": n}) for n in numbers]
-    run, name = partial(in_world, experiment.function), f"claims-{experiment.name}"
-    return jobs_of(name, run, experiment.module, tasks, options)
-
-
-def key(experiment: Experiment, number: int) -> str:
-    """Name the task of an experiment in a world."""
-    return f"{experiment.name}/world-{number:04}"
-
-
-def of_worlds(
-    experiment: Experiment, numbers: Sequence[int], figures: Mapping[str, Figures]
-) -> list[Figures]:
-    """Return the figures of an experiment in those worlds that have some."""
-    keys = (key(experiment, n) for n in numbers)
-    return [figures[k] for k in keys if k in figures]
-
-
-def judged(
-    experiment: Experiment, ids: Collection[str], worlds: Iterable[Mapping[str, float]]
-) -> list[Finding]:
-    """Judge those claims of an experiment that are asked for by its figures in some worlds."""
-    seen = list(worlds)
-    return [
-        judge(claim, [claim.effect(figures) for figures in seen])
-        for claim in experiment.claims
-        if claim.id in ids
-    ]
 
 
 def stored_in(experiment: Experiment) -> Path:
@@ -169,7 +143,7 @@ def run_rivals(options: argparse.Namespace) -> int:
         OSError: The store or the CSV file cannot be written.
     """
     (experiment,) = (one for one in experiments() if one.name == rivals.EXPERIMENT)
-    worlds = finish(world_jobs(experiment, numbers_of(options), options), options)
+    worlds = finish(world_jobs(experiment, options), options)
     asked = f"claims --table rivals {worlds_in_words(options)}"
     worlds.write(asked, options)
     clock = partial(in_world, import_module(experiment.module).milliseconds)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bdl_teach.experiments.claim import claims
 from bdl_teach.experiments.command import module_of
@@ -32,11 +32,9 @@ def show(*ids: str, worlds: int = 4, first_world: int = 0) -> list[Finding]:
     Raises:
         ValueError: There is no such claim, or no world.
     """
-    _are_known(ids)
     if worlds < 1 or first_world < 0:
         raise ValueError(f"expected worlds >= 1 from 0 on, got {worlds} from {first_world} on")
-    runs = importlib.import_module("bdl_teach.experiments.runs")
-    return _told(ids, runs.judge_here(ids, range(first_world, first_world + worlds)))
+    return _told(ids, lambda runs: runs.judge_here(ids, range(first_world, first_world + worlds)))
 
 
 def stored(*ids: str) -> list[Finding]:
@@ -52,8 +50,7 @@ def stored(*ids: str) -> list[Finding]:
         ValueError: There is no such claim.
         OSError: Its worlds do not come with the package.
     """
-    _are_known(ids)
-    return _told(ids, importlib.import_module("bdl_teach.experiments.runs").judge_stored(ids))
+    return _told(ids, lambda runs: runs.judge_stored(ids))
 
 
 def stored_table(table: str) -> Sequence[Row]:
@@ -65,30 +62,23 @@ def stored_table(table: str) -> Sequence[Row]:
     Raises:
         OSError: It has none.
     """
-    runs, store = (
-        importlib.import_module(f"bdl_teach.experiments.{name}") for name in ("runs", "store")
-    )
-    module = module_of(table)
-    figures = store.read_kept(Path(str(module.__file__)).with_suffix(".csv")).figures
+    runs, module = importlib.import_module("bdl_teach.experiments.runs"), module_of(table)
+    figures = runs.read_kept(Path(str(module.__file__)).with_suffix(".csv")).figures
     rows: Sequence[Row] = runs.summed_up(module.TABLE, module.TABLE.tasks(False), figures)
     return rows
 
 
-def _are_known(ids: Sequence[str]) -> None:
-    """Let ids of claims pass.
+def _told(ids: Sequence[str], judged: Callable[[Any], list[Finding]]) -> list[Finding]:
+    """Judge claims, and print what came of them, in the order of their ids.
 
     Raises:
-        ValueError: One is none, or there are none.
+        ValueError: An id is none of a claim, or there are no ids.
     """
     unknown = [one for one in ids if one not in claims()]
     if unknown or not ids:
         known = ", ".join(claims())
         raise ValueError(f"ids: expected some of {known}; got {', '.join(unknown) or 'none'}")
-
-
-def _told(ids: Sequence[str], found: list[Finding]) -> list[Finding]:
-    """Print findings in the order of their ids."""
-    report = importlib.import_module("bdl_teach.experiments.report")
-    findings = sorted(found, key=lambda finding: ids.index(finding.claim.id))
-    print(report.as_sentences(findings))
+    runs = importlib.import_module("bdl_teach.experiments.runs")
+    findings = sorted(judged(runs), key=lambda finding: ids.index(finding.claim.id))
+    print(runs.report.as_sentences(findings))
     return findings

@@ -1,7 +1,7 @@
 """Figures on disk: what a run keeps, by the code that made it, and what comes with the package.
 
-joblib.Memory and diskcache were tried: the first invalidates by the text of the one function that
-it wraps, not by what that calls; both keep pickles, of which a damaged one is an error.
+joblib.Memory and diskcache were tried: the first gives an old figure after a function that the
+wrapped one calls has changed; of the second a file that was cut short is an error.
 """
 
 from __future__ import annotations

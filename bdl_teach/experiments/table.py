@@ -52,12 +52,17 @@ class Row(NamedTuple):
         quantity: str,
         values: Sequence[float],
         published: str = "",
-        verdict: Callable[[float, float], str] = lambda ours, error: "",
     ) -> Row:
-        """Average the values of some tasks; ``verdict`` is told their mean and its error."""
-        ours, error = mean_and_error(values)
-        said = verdict(ours, error)
-        return cls(label, quantity, published, ours, error, len(values), said)
+        """Average the values of some tasks."""
+        return cls(label, quantity, published, *mean_and_error(values), len(values))
+
+
+def grouped(results: Results, *names: str) -> dict[tuple[Any, ...], list[Mapping[str, float]]]:
+    """Gather figures by the values of some arguments, in the order in which these first come."""
+    groups: dict[tuple[Any, ...], list[Mapping[str, float]]] = {}
+    for arguments, figures in results:
+        groups.setdefault(tuple(arguments[name] for name in names), []).append(figures)
+    return groups
 
 
 @dataclass(frozen=True)

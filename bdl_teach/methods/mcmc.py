@@ -6,8 +6,8 @@ HMC moves weights w with a momentum p ~ N(0, I) along the potential U(w) = −lo
 
 and accepts the end with probability min(1, exp(−ΔU − Δ½|p|²)). All chains move at once, in one
 compiled program of a fixed shape, a window of transitions at a time. ε is adapted during the
-warm-up; L is given, and differs by a fifth from window to window, so that no trajectory closes on
-itself. NUTS chooses L by itself, at a price.
+warm-up; L is given, and drawn anew for each transition within two fifths of that. NUTS chooses L by
+itself, at a price.
 
 Adapting the length instead is worse here, since chains in different modes (units swapped) look far
 apart whatever a trajectory does. On the network 1-20-1 and 32 points with a gap, six worlds, four
@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,9 +38,16 @@ from bdl_teach._support.compiled import Compiled
 from bdl_teach._support.errors import DivergedError
 from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, as_float, tf, tfp
-from bdl_teach.densities import Prior, ScaleMixture, as_prior, scale_mixture_log_prob
+from bdl_teach.densities import (
+    HALF_LOG_TWO_PI,
+    Gaussian,
+    Prior,
+    ScaleMixture,
+    as_prior,
+    scale_mixture_log_prob,
+)
 from bdl_teach.methods._loop import Capacity, embed, lay_out
-from bdl_teach.mlp import MLP
+from bdl_teach.mlp import MLP, multiply
 from bdl_teach.predictive import Predictive
 
 __all__ = ["Capacity", "Fit", "diagnose", "hmc", "nuts"]
@@ -50,7 +57,7 @@ R_HAT_LIMIT = 1.01  # chains agree below it, and tell enough with
 ESS_FLOOR = 100  # effective draws of each: so advise Vehtari et al. 2021
 SAMPLER_VERSION = 1  # raised by whoever changes what ``nuts`` draws: stored runs are of one version
 _WINDOWS = {"nuts": 25, "hmc": 50}  # transitions between two reports of progress
-_GOLDEN = 0.5 * (5**0.5 - 1)
+_JITTER = 0.4  # share of the leapfrog steps by which their number differs, at most
 _DIVERGENT = -1000.0  # log of the acceptance below which TFP's NUTS calls a transition divergent
 
 Progress = Callable[[int, int], None]  # told (transitions done, transitions in all)
@@ -73,6 +80,7 @@ class _Recipe(NamedTuple):
     sampler: str
     padded: MLP
     likelihood: str
+    is_gaussian: bool  # of the prior
     n_warmup: int
 
 
@@ -84,12 +92,51 @@ def _log_density(network: MLP, likelihood: str, w: Tensor, p: _Target) -> Tensor
     return tf.reduce_sum(log_prior, axis=-1) - cost
 
 
+def _quick_log_density(recipe: _Recipe, w: Tensor, p: _Target) -> Tensor:
+    """Return the same as :func:`_log_density`, of which a gradient takes 2 µs instead of 5.7.
+
+    XLA fuses a product and a sum, but not the product of a matrix with one row; and a Gaussian
+    prior needs no logarithm.
+    """
+    w = w * p.unit_mask
+    *hidden, weight, bias = recipe.padded.unflatten(w)
+    h = tf.transpose(p.x)  # [units, rows]
+    for matrix, shift in zip(hidden[::2], hidden[1::2], strict=True):
+        h = tf.nn.relu(multiply(matrix, h) + shift)
+    f = tf.reduce_sum(tf.linalg.matrix_transpose(weight) * h, axis=-2) + bias[..., 0]
+    cost = likelihoods.cost(recipe.likelihood, p.y, f[..., None], p.noise_std, p.row_weight)
+    if recipe.is_gaussian:
+        std = p.prior[0]
+        log_prior = -0.5 * (w / std) ** 2 - tf.math.log(std) - HALF_LOG_TWO_PI
+    else:
+        log_prior = _mixture_log_prob(w, p.prior)
+    return tf.reduce_sum(log_prior * p.unit_mask, axis=-1) - cost
+
+
+@tf.custom_gradient  # type: ignore[untyped-decorator]
+def _mixture_log_prob(w: Tensor, prior: Tensor) -> tuple[Tensor, Tensor]:
+    """``scale_mixture_log_prob``, with a gradient by hand: it takes half the time."""
+    wide, narrow, pi = tf.unstack(prior)
+    log_b = tf.math.log((1.0 - pi) / narrow) - 0.5 * (w / narrow) ** 2
+    ahead = tf.math.log(pi / wide) - 0.5 * (w / wide) ** 2 - log_b
+
+    def gradient(upstream: Tensor) -> tuple[Tensor, None]:
+        share = tf.sigmoid(ahead)
+        return -upstream * w * (share / wide**2 + (1.0 - share) / narrow**2), None
+
+    return log_b + tf.nn.softplus(ahead) - HALF_LOG_TWO_PI, gradient
+
+
+def _density(recipe: _Recipe, target: _Target) -> Callable[[Tensor], Tensor]:
+    """Log P(D, w) of weights ``[chains, n_weights]``, in nats ``[chains]``."""
+    if recipe.sampler == "hmc":
+        return lambda w: _quick_log_density(recipe, w, target)
+    return lambda w: _log_density(recipe.padded, recipe.likelihood, w, target)
+
+
 def _kernel(recipe: _Recipe, target: _Target) -> Tensor:
-    """The sampler on log P(D, w), its step size adapted over four fifths of the warm-up."""
-
-    def log_density(w: Tensor) -> Tensor:
-        return _log_density(recipe.padded, recipe.likelihood, w, target)
-
+    """The sampler, its step size adapted over four fifths of the warm-up."""
+    log_density = _density(recipe, target)
     if recipe.sampler == "nuts":
         inner = tfp.mcmc.NoUTurnSampler(log_density, step_size=0.01, max_tree_depth=8)
     else:
@@ -107,13 +154,27 @@ def _traced(results: Tensor) -> tuple[Tensor, Tensor]:
     return inner.accepted_results.target_log_prob, inner.log_accept_ratio < _DIVERGENT
 
 
-def _with_steps(results: Tensor, n_leapfrog: Tensor) -> Tensor:
-    """Give HMC's next transitions that many leapfrog steps; NUTS has no such number."""
-    inner = results.inner_results
-    if not hasattr(inner, "accepted_results"):
-        return results
-    accepted = inner.accepted_results._replace(num_leapfrog_steps=n_leapfrog)
-    return results._replace(inner_results=inner._replace(accepted_results=accepted))
+class _Jittered:
+    """HMC in its adaptation, each transition with a number of leapfrog steps of its own.
+
+    Of one length, trajectories close on themselves where the posterior is a narrow Gaussian.
+    """
+
+    is_calibrated = True
+
+    def __init__(self, kernel: Any, n_leapfrog: Tensor) -> None:
+        self._kernel, self._n_leapfrog = kernel, n_leapfrog
+
+    def bootstrap_results(self, state: Tensor) -> Any:
+        return self._kernel.bootstrap_results(state)
+
+    def one_step(self, state: Tensor, results: Any, seed: Tensor = None) -> Any:
+        share = tf.random.stateless_uniform([], seed, 1.0 - _JITTER, 1.0 + _JITTER)
+        steps = tf.cast(tf.math.ceil(share * self._n_leapfrog), tf.int32)
+        inner = results.inner_results
+        accepted = inner.accepted_results._replace(num_leapfrog_steps=steps)
+        results = results._replace(inner_results=inner._replace(accepted_results=accepted))
+        return self._kernel.one_step(state, results, seed=seed)
 
 
 @lru_cache(maxsize=8)
@@ -126,11 +187,12 @@ def _programs(recipe: _Recipe) -> tuple[Compiled, Compiled]:
     def advance(
         state: Tensor, results: Tensor, n_leapfrog: Tensor, seed: Tensor, target: _Target
     ) -> Tensor:
+        kernel = _kernel(recipe, target)
         drawn, traced, results = tfp.mcmc.sample_chain(
             _WINDOWS[recipe.sampler],
             current_state=state,
-            previous_kernel_results=_with_steps(results, n_leapfrog),
-            kernel=_kernel(recipe, target),
+            previous_kernel_results=results,
+            kernel=_Jittered(kernel, n_leapfrog) if recipe.sampler == "hmc" else kernel,
             trace_fn=lambda _, results: _traced(results),
             return_final_kernel_results=True,
             seed=seed,
@@ -179,12 +241,10 @@ class _Chains(NamedTuple):
         had = 0 if self.ahead is None else len(self.ahead[0])
         first = max(done, warmup) - had  # of the new transitions that count
         total = first + n_draws * self.n_thin
-        parts = [self.ahead] if had else []
+        parts, n_leapfrog = [self.ahead] if had else [], tf.constant(float(self.n_leapfrog))
         while done < total:
-            share = 0.8 + 0.4 * (done / window * _GOLDEN % 1.0)
-            steps = tf.constant(round(share * self.n_leapfrog))
             seed = tf.constant([self.seed, done])
-            state, kernel, drawn = advance(state, kernel, steps, seed, self.target)
+            state, kernel, drawn = advance(state, kernel, n_leapfrog, seed, self.target)
             new = max(0, warmup - done)
             parts.append(tuple(part.numpy()[new:] for part in drawn))
             done += window
@@ -272,7 +332,7 @@ def hmc(
         n_leapfrog: Mean number of leapfrog steps of a transition, >= 1.
         seed: Seed of the starts and of the chains.
         capacity: Compile for these sizes instead of exactly this problem's; its ``n_samples`` is
-            of no meaning.
+            of no meaning. A Gaussian prior and a mixture are two programs.
         progress: Called with (transitions done, transitions in all) after each window of 50; what
             it raises ends the run.
 
@@ -313,7 +373,8 @@ def _start(
         noise_std=as_float(checks.positive("noise_std", noise_std), "noise_std"),
     )
     shape = (checks.count("n_chains", n_chains, minimum=2), network.n_weights)
-    recipe = _Recipe(sampler, plan.padded, likelihood, checks.count("n_warmup", n_warmup))
+    warmup = checks.count("n_warmup", n_warmup)
+    recipe = _Recipe(sampler, plan.padded, likelihood, isinstance(prior, Gaussian), warmup)
     begin, _ = _programs(recipe)
     state = plan.embed(prior.sample(shape, seed=plan.seed))
     chains = _Chains(recipe, target, plan.seed, n_leapfrog, n_thin, state, begin(state, target))

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -140,7 +140,7 @@ class Shown(NamedTuple):
 
     Attributes:
         fit: The fit.
-        prediction: Its predictive on ``X_GRID``.
+        prediction: Its predictive on ``GAP_GRID``.
         functions: Some of its functions there ``[s, m]``: members, or draws.
     """
 
@@ -149,19 +149,25 @@ class Shown(NamedTuple):
     functions: Array
 
 
-@dataclass(frozen=True)
-class Method:
-    """A method that can be chosen.
+def quick(name: str, problem: Problem, options: Options) -> Shown:
+    """Fit one of the methods of ``QUICK``, and let it predict."""
+    return shown_of(QUICK[name].fit(problem, options), problem)
 
-    Attributes:
-        label: Its name.
-        fit: Fits it.
-        heeds: Which of the options it is told.
-    """
 
-    label: str
-    fit: Callable[[Problem, Options], Shown]
-    heeds: tuple[str, ...] = ()
+def shown_of(fit: Any, problem: Problem) -> Shown:
+    """Let a quick fit to a problem predict, in programs that have room for every width."""
+    from bdl_teach.methods import infinite_width, laplace
+    from bdl_teach.predictive import Predictive
+
+    if isinstance(fit, infinite_width.Fit):
+        return Shown(fit, fit.predict(X_GRID), _draws_of_process(fit))
+    if not isinstance(fit, laplace.Fit):
+        prediction = fit.predict(X_GRID, N_PREDICTIONS)
+        return Shown(fit, prediction, prediction.samples[:N_FUNCTIONS])
+    if fit.problem.linearised:
+        return Shown(fit, fit.predict(X_GRID), fit.draw_linearised(X_GRID, N_FUNCTIONS))
+    outputs = problem.evaluate(fit.draw(N_PREDICTIONS), X_GRID)
+    return Shown(fit, Predictive.from_samples(outputs, fit.noise_std), outputs[:N_FUNCTIONS])
 
 
 def _fit(method: Callable[..., Any], problem: Problem, **own: Any) -> Any:
@@ -170,44 +176,27 @@ def _fit(method: Callable[..., Any], problem: Problem, **own: Any) -> Any:
     return method(data.x, data.y, **given, **own)
 
 
-def of_draws(fit: Fitted) -> Shown:
-    """Show a fit that predicts with draws."""
-    prediction = fit.predict(X_GRID, N_PREDICTIONS)
-    assert prediction.samples is not None
-    return Shown(fit, prediction, prediction.samples[:N_FUNCTIONS])
-
-
-def _ensemble(problem: Problem, options: Options) -> Shown:
-    return of_draws(_members(problem, options.members))
-
-
-def _anchored(problem: Problem, options: Options) -> Shown:
-    return of_draws(_members(problem, options.members, anchored=True))
-
-
 def _members(problem: Problem, n_members: int, **own: Any) -> ensemble.Fit:
     from bdl_teach.methods import ensemble
 
     return cast("ensemble.Fit", _fit(ensemble.fit, problem, n_members=n_members, **own))
 
 
-def _dropout(problem: Problem, options: Options) -> Shown:
+def _dropout(problem: Problem, options: Options) -> Fitted:
     from bdl_teach.methods import mc_dropout
 
-    return of_draws(_fit(mc_dropout.fit, problem, rate=options.rate))
+    return cast(Fitted, _fit(mc_dropout.fit, problem, rate=options.rate))
 
 
-def _laplace(problem: Problem, options: Options) -> Shown:
+def _laplace(problem: Problem, options: Options) -> Fitted:
     from bdl_teach.methods import laplace
 
     if options.structure == "last_layer":
         fit = _frozen(replace(problem, scales=(PRIOR_STD,))).with_prior(problem.prior)
-        linear = replace(fit, problem=fit.problem._replace(linearised=options.linearised))
-        return of_laplace(problem, linear)
+        return replace(fit, problem=fit.problem._replace(linearised=options.linearised))
     data = problem.data
     around: dict[str, Any] = {"structure": options.structure, "linearised": options.linearised}
-    fit = laplace.around(_mode(problem), data.x, data.y, prior=problem.prior, **around)
-    return of_laplace(problem, fit)
+    return laplace.around(_mode(problem), data.x, data.y, prior=problem.prior, **around)
 
 
 @lru_cache(maxsize=4)
@@ -229,45 +218,30 @@ def _mode(problem: Problem) -> point.Fit:
     return laplace.to_mode(trained, data.x, data.y, prior=problem.prior)
 
 
-def of_laplace(problem: Problem, fit: laplace.Fit) -> Shown:
-    """Predict as ``fit.predict`` does, in a program that has room for every width."""
-    from bdl_teach.predictive import Predictive
-
-    if fit.problem.linearised:
-        return Shown(fit, fit.predict(X_GRID), fit.draw_linearised(X_GRID, N_FUNCTIONS))
-    outputs = problem.evaluate(fit.draw(N_PREDICTIONS), X_GRID)
-    return Shown(fit, Predictive.from_samples(outputs, fit.noise_std), outputs[:N_FUNCTIONS])
-
-
-def _sghmc(problem: Problem, options: Options) -> Shown:
+def _sghmc(problem: Problem, options: Options) -> Fitted:
     from bdl_teach.methods import sgmcmc
 
-    chains = _fit(sgmcmc.fit, problem, temperature=options.temperature, steps=SGHMC_FIRST)
-    return of_draws(chains)
+    given = {"temperature": options.temperature, "steps": SGHMC_FIRST}
+    return cast(Fitted, _fit(sgmcmc.fit, problem, **given))
 
 
-def _mean_field(problem: Problem, _: Options) -> Shown:
-    return of_draws(truth_search.mean_field(problem))
-
-
-def _low_rank(problem: Problem, options: Options) -> Shown:
+def _low_rank(problem: Problem, options: Options) -> Fitted:
     from bdl_teach.methods import low_rank
 
     most = 3 * problem.hidden_units[0] + 1  # columns, where there are no more weights
-    return of_draws(_fit(low_rank.fit, problem, rank=min(options.rank, most)))
+    return cast(Fitted, _fit(low_rank.fit, problem, rank=min(options.rank, most)))
 
 
-def _infinite(problem: Problem, _: Options) -> Shown:
+def _infinite(problem: Problem, _: Options) -> Fitted:
     from bdl_teach.methods import infinite_width
 
     data, given = problem.data, problem.settings
     del given["seed"]  # nothing is random
-    fit = infinite_width.fit(data.x, data.y, **given)
-    return Shown(fit, fit.predict(X_GRID), _draws_of_process(fit))
+    return infinite_width.fit(data.x, data.y, **given)
 
 
 def _draws_of_process(fit: infinite_width.Fit) -> Array:
-    """Functions drawn from the conditioned process, on ``X_GRID`` ``[s, m]``."""
+    """Functions drawn from the conditioned process, on ``GAP_GRID`` ``[s, m]``."""
     from scipy.linalg import cholesky, solve_triangular
 
     from bdl_teach.methods.infinite_width import kernel
@@ -280,23 +254,34 @@ def _draws_of_process(fit: infinite_width.Fit) -> Array:
     return np.asarray(fit.predict(X_GRID).mean + noise @ root.T)
 
 
-def _map(problem: Problem, _: Options) -> Shown:
-    return of_draws(_members(problem, 1))
+class Quick(NamedTuple):
+    """A method that is fitted quickly.
+
+    Attributes:
+        method: Its key in the catalogue.
+        fit: Fits it.
+        heeds: Which of the options it is told.
+    """
+
+    method: str
+    fit: Callable[[Problem, Options], Fitted]
+    heeds: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """Its name."""
+        method = CATALOGUE[self.method]
+        return method.title or method.label
 
 
-QUICK: Mapping[str, Method] = {
-    "ensemble": Method("deep ensemble", _ensemble, ("members",)),
-    "anchored": Method("anchored ensemble", _anchored, ("members",)),
-    "dropout": Method("MC dropout", _dropout, ("rate",)),
-    "laplace": Method("Laplace", _laplace, ("structure", "linearised")),
-    "sghmc": Method("SGHMC", _sghmc, ("temperature",)),
-    "mean_field": Method("mean field", _mean_field),
-    "low_rank": Method("low rank", _low_rank, ("rank",)),
-    "infinite": Method("infinite width", _infinite),
-    "map": Method("MAP", _map),
+QUICK: Mapping[str, Quick] = {
+    "ensemble": Quick("ensemble", lambda p, o: _members(p, o.members), ("members",)),
+    "anchored": Quick("anchored", lambda p, o: _members(p, o.members, anchored=True), ("members",)),
+    "dropout": Quick("dropout", _dropout, ("rate",)),
+    "laplace": Quick("laplace", _laplace, ("structure", "linearised")),
+    "sghmc": Quick("sgmcmc", _sghmc, ("temperature",)),
+    "mean_field": Quick("local", lambda p, _: truth_search.mean_field(p)),
+    "low_rank": Quick("low_rank", _low_rank, ("rank",)),
+    "infinite": Quick("infinite", _infinite),
+    "map": Quick("map", lambda p, _: _members(p, 1)),
 }
-
-
-def shown(method: str, problem: Problem, options: Options) -> Shown:
-    """Fit one of the quick methods, and let it predict."""
-    return QUICK[method].fit(problem, options)

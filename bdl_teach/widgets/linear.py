@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 _TEXTS = texts.of("linear")
 X_GRID = np.linspace(-1.0, 1.0, 121)[:, None]
 PRIOR_STDS = 10.0 ** np.linspace(-1.0, 1.5, 26)  # where the slider can stand
-MOST_POINTS = _TEXTS.controls["n"].range[1]
 COUNTS = np.arange(2, _TEXTS.controls["n_features"].range[1] + 1)
 _INSIDE = np.abs(X_GRID[:, 0]) <= 0.5
 _DEPTH = 25.0  # nats below the best that the evidence plots show

@@ -891,8 +891,8 @@ for _ in range(1000):
     time.sleep(0.1)
 print(explorer.status)
 result = explorer.result
-assert set(result.gap) == {"mle", "map", "bbb", "local", "eb", "pbp"}
-assert all(distances["gap"] > distances["data"] for distances in result.gap.values())
+assert set(result.distances) == {"mle", "map", "bbb", "local", "eb", "pbp"}
+assert all(distances["gap"] > distances["data"] for distances in result.distances.values())
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}

@@ -34,7 +34,8 @@ if sys.argv[1] == "venv":
     sys.exit(venv.create(sys.argv[-1]))
 print("Resolved\\nDownloading scipy\\nDownloading numpy\\n Downloaded numpy", flush=True)
 (here / f"{{os.getpid()}}.pid").touch()
-while "UV_WAITS" in os.environ and not (here / "go on").exists():
+end = time.monotonic() + 60 * ("UV_WAITS" in os.environ)
+while time.monotonic() < end and not (here / "go on").exists():
     time.sleep(0.02)
 if said := os.environ.get("UV_SAYS"):
     sys.exit(said)
@@ -52,10 +53,8 @@ class Checkout:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.env = {
-            "PATH": os.pathsep.join([str(root / "programs"), "/usr/bin", "/bin"]),
-            "HOME": str(root),
-        }
+        path = os.pathsep.join([str(root / "programs"), "/usr/bin", "/bin"])
+        self.env = {"PATH": path, "HOME": str(root)}
 
     def command(self, *words: str, **env: str) -> dict[str, object]:
         command = [sys.executable, "-m", "bdl_teach", *words]
@@ -74,8 +73,7 @@ class Checkout:
         """How JupyterLab was started: its words, its prefix, its environment."""
         ran = self.run("lab", "--no-browser", **env)
         assert ran.returncode == 0, ran.stderr
-        words, prefix, given = json.loads(ran.stdout)
-        return words, prefix, given
+        return tuple(json.loads(ran.stdout))
 
     def installed(self) -> list[str]:
         """What the installer was asked for since it was last asked here."""
@@ -83,10 +81,6 @@ class Checkout:
         lines = log.read_text().splitlines() if log.exists() else []
         log.unlink(missing_ok=True)
         return [line.split()[1] for line in lines if line.startswith("pip")]
-
-    def change_lock(self) -> None:
-        for name in (environment.LOCK, environment.TEST_LOCK):
-            (self.root / name).write_text(f"numpy==2.4.7 # {name}\n")
 
     @property
     def site(self) -> Path:
@@ -158,9 +152,8 @@ def test_moved_checkout_works_on(checkout: Checkout, tmp_path: Path) -> None:
     checkout.installed()
     _, prefix, _ = checkout.lab(PATH="/usr/bin:/bin", HOME=str(tmp_path))
     assert prefix == str(tmp_path / "moved" / ".venv")
-    assert (checkout.site / (checkout.site / "bdl_teach.pth").read_text().strip()).samefile(
-        checkout.root
-    )
+    line = (checkout.site / "bdl_teach.pth").read_text().strip()
+    assert (checkout.site / line).samefile(checkout.root)
 
 
 DAMAGE = {
@@ -171,7 +164,8 @@ DAMAGE = {
     "another python": lambda venv, site: (venv / environment.MARKER).write_text(
         (venv / environment.MARKER).read_text().replace("python 3.", "python 2.")
     ),
-    "no folder": lambda venv, site: (shutil.rmtree(venv), venv.touch()),
+    "a link": lambda venv, site: (venv.rename(venv.parent / "mine"), venv.symlink_to("nowhere")),
+    "a file": lambda venv, site: (shutil.rmtree(venv), venv.touch()),
 }
 
 
@@ -196,25 +190,17 @@ def test_damaged_environment_is_made_anew_or_put_back(checkout: Checkout, damage
 @posix
 def test_offline_packages_of_old_lock_serve_until_there_is_a_network(checkout: Checkout) -> None:
     checkout.lab()
-    checkout.change_lock()
+    for name in (environment.LOCK, environment.TEST_LOCK):
+        (checkout.root / name).write_text(f"numpy==2.4.7 # {name}\n")
+    (checkout.root / ".venv.old").mkdir()  # left by a start that was killed at its very end
+    ran = checkout.run("lab", UV_SAYS="error: hash mismatch")
+    assert (ran.returncode, ran.stdout) == (1, "") and environment.CHANGED in ran.stderr
     ran = checkout.run("lab", UV_SAYS="error: dns error")
     assert json.loads(ran.stdout)[1] == str(checkout.root / ".venv")
     assert "requirements.lock is not that of .venv" in ran.stderr
     checkout.installed()
     checkout.lab()
     assert checkout.installed() == ["requirements.lock"]
-
-
-@posix
-def test_changed_lock_that_is_refused_stops_the_start(checkout: Checkout) -> None:
-    """Only a missing network is a reason to go on with what is there."""
-    checkout.lab()
-    before = tree(checkout.root / ".venv")
-    checkout.change_lock()
-    ran = checkout.run("lab", UV_SAYS="error: hash mismatch")
-    assert (ran.returncode, ran.stdout) == (1, "")
-    assert environment.CHANGED in ran.stderr
-    assert tree(checkout.root / ".venv") == before
 
 
 @posix
@@ -253,24 +239,13 @@ def test_installer_that_outlives_its_launcher_is_waited_for(checkout: Checkout) 
 
 
 @posix
-def test_link_in_place_of_the_environment_goes_and_its_target_stays(checkout: Checkout) -> None:
-    elsewhere = checkout.root / "elsewhere"
-    elsewhere.mkdir()
-    (elsewhere / "mine").touch()
-    (checkout.root / ".venv").symlink_to(elsewhere)
-    checkout.lab()
-    assert tree(elsewhere) == {"mine"}
-    assert not (checkout.root / ".venv").is_symlink()
-
-
-@posix
 def test_terminal_sees_how_far_it_is(checkout: Checkout) -> None:
     ours, theirs = pytest.importorskip("pty").openpty()
     command = checkout.command("lab", UV_WAITS="1")
-    with subprocess.Popen(**command, stderr=theirs, stdout=subprocess.DEVNULL) as started:
+    with subprocess.Popen(**command, stderr=theirs, stdout=-1) as started:
+        os.close(theirs)
         seen = b""
         while b"1 of 2 downloads; Downloaded numpy" not in seen:
-            assert started.poll() is None
             seen += os.read(ours, 1000)
         (checkout.root / "go on").touch()
         assert started.wait(60) == 0
@@ -311,20 +286,16 @@ def test_without_uv_real_venv_and_pip_do_it(checkout: Checkout) -> None:
     ("said", "sentence"),
     [
         ("error: failed to write\n  Caused by: No space left on device (os error 28)", "FULL"),
-        ("ERROR: Could not install packages due to an OSError: [Errno 28]", "FULL"),
         ("created successfully because ensurepip is not available.", "NO_PIP"),
         ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES", "CHANGED"),
         ("ERROR: Could not find a version that satisfies numpy (from versions: none)", "OFFLINE"),
         ("error: Failed to fetch\n  Caused by: error sending request", "OFFLINE"),
+        ("Resolved\nerror: the moon", "The installer stopped: error: the moon"),
+        ("", "The installer stopped: it gave no reason"),
     ],
 )
 def test_installers_last_words_become_a_sentence(said: str, sentence: str) -> None:
-    assert environment.explain(said) == getattr(environment, sentence)
-
-
-def test_unknown_last_words_are_repeated() -> None:
-    assert environment.explain("\nerror: the moon") == "The installer stopped: error: the moon"
-    assert environment.explain("") == "The installer stopped: it gave no reason"
+    assert environment.explain(said) == getattr(environment, sentence, sentence)
 
 
 def refuse(number: int, path: str) -> None:
@@ -335,9 +306,7 @@ def refuse(number: int, path: str) -> None:
     ("number", "sentence"),
     [
         (errno.EROFS, ".venv.lock: Read-only file system. Make that folder writable, or start"),
-        (errno.EACCES, ".venv.lock: Permission denied. Make that folder writable, or start"),
         (errno.ENOSPC, environment.FULL),
-        (errno.EDQUOT, environment.FULL),
         (errno.EBUSY, ".venv.lock: Device or resource busy."),
     ],
 )
@@ -357,10 +326,7 @@ def test_complete_read_only_checkout_is_not_written_to(
     checkout: Checkout, monkeypatch, capsys
 ) -> None:
     checkout.lab()
-    monkeypatch.setattr(after_install, "SHARED", checkout.root / "jupyter")
-    monkeypatch.setattr(
-        after_install, "write_whole", lambda path, text: refuse(errno.EROFS, str(path))
-    )
+    monkeypatch.setattr(after_install, "write_whole", lambda p, _: refuse(errno.EROFS, str(p)))
     environment.ensure(checkout.root, environment.LOCK)
     assert capsys.readouterr().err == ""
     (checkout.root / ".venv/etc/jupyter/labconfig/page_config.json").write_text("{}")
@@ -368,20 +334,19 @@ def test_complete_read_only_checkout_is_not_written_to(
     assert "settings could not be written (Read-only file system)" in capsys.readouterr().err
 
 
-def test_too_little_space_is_said_before_anything_is_set_aside(tmp_path, monkeypatch) -> None:
-    (tmp_path / environment.LOCK).touch()
+def test_what_cannot_succeed_is_said_before_anything_is_set_aside(tmp_path, monkeypatch) -> None:
     (tmp_path / ".venv").mkdir()
     usage = shutil.disk_usage(tmp_path)._replace(free=1_000_000_000)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
-    with pytest.raises(Trouble, match=r"disk is full.*1\.0 GB are free"):
-        environment.ensure(tmp_path, environment.LOCK)
+    for sentence in (
+        r"not a checkout.*requirements\.lock",
+        r"disk is full.*1\.0 GB are free",
+        r"no wheel for \w+ pdp11",
+    ):
+        with pytest.raises(Trouble, match=sentence):
+            environment.ensure(tmp_path, environment.LOCK)
+        if "lock" in sentence:
+            (tmp_path / environment.LOCK).touch()
+        else:
+            monkeypatch.setattr(environment.platform, "machine", lambda: "pdp11")
     assert (tmp_path / ".venv").exists()
-
-
-def test_machine_without_wheels_and_lost_lock_are_named(tmp_path, monkeypatch) -> None:
-    with pytest.raises(Trouble, match=r"not a checkout.*requirements\.lock"):
-        environment.ensure(tmp_path, environment.LOCK)
-    (tmp_path / environment.LOCK).touch()
-    monkeypatch.setattr(environment.platform, "machine", lambda: "pdp11")
-    with pytest.raises(Trouble, match=r"no wheel for \w+ pdp11"):
-        environment.ensure(tmp_path, environment.LOCK)

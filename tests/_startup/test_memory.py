@@ -55,39 +55,12 @@ def test_only_what_nobody_wrote_to_goes():
     assert {changed[piece] for piece in pieces} == {0}
 
 
-def test_what_loaded_programs_leave_goes_together_some_seconds_later(monkeypatch):
+def test_what_loaded_programs_leave_goes_together_and_what_was_compiled_at_once(monkeypatch):
     released, clock = [], SimpleNamespace(now=0.0)
     monkeypatch.setattr(memory, "_due", None)
-    monkeypatch.setattr(memory, "_runs", 0)
     monkeypatch.setattr(memory, "release", lambda: released.append(clock.now))
     monkeypatch.setattr(memory, "time", SimpleNamespace(monotonic=lambda: clock.now))
-
-    def run(at: float, compiling_s: float | None) -> None:
-        clock.now = at
-        memory.after_run(compiling_s)
-
-    for at, took in ((5.0, None), (6.0, 0.2), (7.5, 0.2), (8.5, None), (9.0, None)):
-        run(at, took)
-    assert released == [8.5], "of 6.0 and 7.5, and not before others could join"
-    for at in (20.0, 30.0):
-        run(at, 0.2)
-    assert released == [8.5, 30.0]
-
-
-def test_what_a_compilation_leaves_goes_at_once(monkeypatch):
-    released = []
-    monkeypatch.setattr(memory, "_due", None)
-    monkeypatch.setattr(memory, "release", lambda: released.append(1))
-    memory.after_run(3.0)
-    memory.after_run(None)
-    assert released == [1]
-
-
-def test_what_many_runs_leave_goes_now_and_then(monkeypatch):
-    released = []
-    monkeypatch.setattr(memory, "_due", None)
-    monkeypatch.setattr(memory, "_runs", 0)
-    monkeypatch.setattr(memory, "release", lambda: released.append(1))
-    for _ in range(1200):
-        memory.after_run(None)
-    assert len(released) == 2
+    loaded = ((5.0, None), (6.0, 0.2), (7.5, 0.2), (8.5, None), (9.0, None), (20.0, 0.2))
+    for clock.now, took in (*loaded, (21.0, 3.0), (21.1, None), (30.0, 0.2)):
+        memory.after_run(took)
+    assert released == [8.5, 21.0], "of 6.0 and 7.5, not before others could join; of 21.0"

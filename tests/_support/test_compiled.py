@@ -1,7 +1,6 @@
 """XLA where it works, plain graphs where it does not, and one trace whatever the values."""
 
 import gc
-import itertools
 import logging
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -95,35 +94,6 @@ def test_the_count_keeps_programs_that_are_gone():
     assert compiled.trace_count() == before + 1
 
 
-def test_the_probe_finds_xla_here_or_says_no():
-    assert compiled.xla_available() in (True, False)
-    program = Compiled(lambda x: tf.reduce_sum(x * x))
-    assert float(program(tf.constant([3.0, 4.0]))) == 25.0
-
-
-def test_only_a_new_shape_asks_to_give_memory_back(monkeypatch):
-    asked = []
-    monkeypatch.setattr(compiled.memory, "after_run", asked.append)
-    square = Compiled(lambda x: x * x)
-    for values in ([1.0], [2.0], [1.0, 2.0]):
-        square(tf.constant(values))
-    assert [took is not None and took > 0 for took in asked] == [True, False, True]
-
-
-@pytest.mark.parametrize("works", [True, False])
-def test_a_program_is_compiled_where_xla_works(monkeypatch, works):
-    graph, asked = tf.function, []
-
-    def function(body, **options):
-        asked.append(options)
-        return graph(body, autograph=False)
-
-    monkeypatch.setattr(compiled.tf, "function", function)
-    monkeypatch.setattr(compiled, "xla_available", lambda: works)
-    assert float(Compiled(lambda x: 2.0 * x)(tf.constant(3.0))) == 6.0
-    assert asked == [{"jit_compile": works, "autograph": False}]
-
-
 def test_two_threads_build_one_program_between_them():
     class Gate:
         """A lock that both threads reach before either of them may go on."""
@@ -192,8 +162,3 @@ def test_a_probe_that_computes_nonsense_means_no(monkeypatch, caplog, wrong):
     with caplog.at_level(logging.WARNING):
         assert [fresh() for _ in range(3)] == [False] * 3
     assert len(caplog.records) == 1
-
-
-def test_each_network_has_its_own_program():
-    for a, b in itertools.combinations([(2,), (3,), (2, 2)], 2):
-        assert bbb._program(bbb.MLP(1, a)) is not bbb._program(bbb.MLP(1, b))

@@ -52,20 +52,13 @@ def opened(path: Path, *running: str) -> list[set[str]]:
     return [set(output["data"]) for output in model["content"]["cells"][1]["outputs"]]
 
 
-def test_a_view_comes_alive_where_its_kernel_runs(notebook: Path) -> None:
+def test_views_come_alive_with_their_kernel_and_are_pictures_without(notebook: Path) -> None:
+    before = notebook.read_bytes()
     assert opened(notebook, "another.ipynb", "one.ipynb") == [set(data) for data in OUTPUTS]
-
-
-def test_without_a_kernel_the_picture_stands_for_the_view(notebook: Path) -> None:
     explorer, slider, figure = opened(notebook, "another.ipynb")
     assert explorer == {PICTURE, "text/plain"}
     assert VIEW in slider, "there is nothing else to show"
     assert figure == {PICTURE, "text/plain"}
-
-
-def test_the_file_itself_is_not_changed(notebook: Path) -> None:
-    before = notebook.read_bytes()
-    opened(notebook)
     assert notebook.read_bytes() == before
 
 

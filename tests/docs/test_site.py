@@ -22,10 +22,10 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "sphinx", "-q", "-W", "-d", folder / "work", "docs"]
-    built = subprocess.run([*command, folder / "out"], cwd=ROOT, capture_output=True, text=True)
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "docs", folder]
+    built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert built.returncode == 0, built.stderr
-    return folder / "out"
+    return folder
 
 
 @pytest.fixture(scope="module")

@@ -116,7 +116,7 @@ def test_stored_table_is_summed_up_as_a_run_is() -> None:
 def test_claims_hold_in_the_worlds_that_are_kept() -> None:
     (wide,) = (one for one in claim.experiments() if one.name == "beside-the-process")
     kept = store.read_kept(runs.stored_in(wide))
-    assert list(kept.figures) == [runs.key(wide, n) for n in range(8)]
+    assert list(kept.figures) == [f"beside-the-process/world-000{n}" for n in range(8)]
     for figures in kept.figures.values():
         assert max(value for name, value in figures.items() if name.endswith("r-hat")) < 1.05
     for finding in claims.stored(*(one.id for one in wide.claims)):

@@ -8,7 +8,7 @@ from scipy import stats
 
 from bdl_teach import DivergedError, datasets
 from bdl_teach._support.compiled import trace_count
-from bdl_teach.backend import tf
+from bdl_teach.backend import tf, tfp
 from bdl_teach.densities import Gaussian, ScaleMixture
 from bdl_teach.methods import exact, mcmc
 from bdl_teach.mlp import MLP
@@ -71,9 +71,11 @@ def test_prediction_picks_draws_without_repeating_one(linear):
 
 
 @pytest.mark.parametrize("likelihood", ["gaussian", "bernoulli"])
-def test_chains_sample_the_joint_density_of_data_and_weights(likelihood):
-    """Whatever stands where there are no weights, and no data points."""
-    network, prior, y = MLP(1, (3,)), ScaleMixture(1.5, 0.1, 0.3), (Y > -0.4) * 1.0
+@pytest.mark.parametrize("prior", [Gaussian(1.5), ScaleMixture(1.5, 0.1, 0.3)])
+@pytest.mark.parametrize("units", [(3,), (3, 2), ()])
+def test_chains_sample_the_joint_density_of_data_and_weights(likelihood, prior, units):
+    """Whatever stands where there are no weights, and no data points; and climb its slope."""
+    network, padded, y = MLP(1, units), MLP(1, tuple(u + 2 for u in units)), (Y > -0.4) * 1.0
     w = np.random.default_rng(2).normal(size=(4, network.n_weights))
     f = network(tf.constant(w), tf.constant(X)).numpy()[..., 0]
     of_y = {
@@ -81,15 +83,19 @@ def test_chains_sample_the_joint_density_of_data_and_weights(likelihood):
         "bernoulli": stats.bernoulli(1 / (1 + np.exp(-f))).logpmf(y[:, 0]),
     }
     expected = prior.log_prob(w).sum(axis=-1) + of_y[likelihood].sum(axis=-1)
-    padded = MLP(1, (5,))
     drifting = np.random.default_rng(3).normal(size=(4, padded.n_weights))
     mask, at = np.zeros(padded.n_weights), network.positions_in(padded)
     drifting[:, at], mask[at] = w, 1.0
     rows = [np.pad(values, ((0, 3), (0, 0))) for values in (X, y, np.ones((12, 1)))]
-    parts = (tf.constant(part, tf.float32) for part in (*rows, mask, prior.mixture, 0.5))
-    drifting = tf.constant(drifting, tf.float32)
-    got = mcmc._log_density(padded, likelihood, drifting, mcmc._Target(*parts))
-    np.testing.assert_allclose(got, expected, rtol=1e-5)
+    slopes = []
+    for sampler in ("nuts", "hmc"):
+        recipe = mcmc._Recipe(sampler, padded, likelihood, isinstance(prior, Gaussian), 100)
+        parts = [tf.constant(part, tf.float32) for part in (*rows, mask, prior.mixture, 0.5)]
+        density = mcmc._density(recipe, mcmc._Target(*parts))
+        got, slope = tfp.math.value_and_gradient(density, tf.constant(drifting, tf.float32))
+        np.testing.assert_allclose(got, expected, rtol=1e-5)
+        slopes.append(slope)
+    np.testing.assert_allclose(*slopes, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.slow
@@ -164,13 +170,17 @@ def test_a_run_of_hmc_ends_at_the_window_after_which_progress_raises():
     assert calls == [(50, 130), (100, 130)]
 
 
-def test_no_slider_compiles_hmc_again():
+@pytest.mark.parametrize(
+    ("prior", "another"),
+    [(Gaussian(3.0), Gaussian(1.0)), (ScaleMixture(), ScaleMixture(2.0, 0.2, 0.3))],
+)
+def test_no_slider_compiles_hmc_again(prior, another):
     capacity = mcmc.Capacity(16, (6,), 1)
-    given = {**WINDOWED, "n_samples": 10, "n_warmup": 20, "capacity": capacity}
+    given = {**WINDOWED, "prior": prior, "n_samples": 10, "n_warmup": 20, "capacity": capacity}
     mcmc.hmc(X, Y, **given).predict(GRID)
     before = trace_count()
     for other in (
-        {"prior": ScaleMixture(2.0, 0.2, 0.3), "noise_std": 0.3},
+        {"prior": another, "noise_std": 0.3},
         {"hidden_units": (3,), "seed": 5},
         {"n_leapfrog": 7, "n_samples": 70},
     ):

@@ -87,8 +87,8 @@ def test_every_preset_is_another_picture_that_its_state_rebuilds(live: Explorer[
     shown, words = {}, {}
     for name, (_, values) in live.PRESETS.items():
         live.preset(name)
-        live.set(**dict.fromkeys(live.STAYS, False))
-        away = {**values, **dict.fromkeys(live.STAYS, False)}
+        live.set(**dict.fromkeys(live.TEXTS.stays, False))
+        away = {**values, **dict.fromkeys(live.TEXTS.stays, False)}
         assert controls.same(live.state(), {**live.state(), **away}), name
         shown[name] = seen(live)
         words[name] = re.sub(NUMBER.replace("[-−+]", "[-−+±]"), "#", shown[name][1])
@@ -98,7 +98,7 @@ def test_every_preset_is_another_picture_that_its_state_rebuilds(live: Explorer[
     live.reset()
     live.wait()
     last = list(live.PRESETS)[-1]
-    live.set(**{**live.PRESETS[last][1], **dict.fromkeys(live.STAYS, False)})
+    live.set(**{**live.PRESETS[last][1], **dict.fromkeys(live.TEXTS.stays, False)})
     assert seen(live) == shown[last]
 
 
@@ -128,7 +128,7 @@ def test_value_out_of_range_is_refused_and_nothing_moves(live: Explorer[Any]) ->
 
 def test_picture_has_words_and_a_name_for_each_control(live: Explorer[Any]) -> None:
     words = live.wait()._repr_mimebundle_()["text/plain"]
-    assert words.startswith(live.ALT) and live.status.partition(" · ")[0] in words
+    assert words.startswith(live.TEXTS.alt) and live.status.partition(" · ")[0] in words
     for control in live._controls.values():
         if not isinstance(control, Unseen):
             assert control.description.strip() and (control.tooltip or control.tooltips)

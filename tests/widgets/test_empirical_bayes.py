@@ -31,7 +31,6 @@ MOVES: dict[str, Any] = {
 PRESETS = {name: values for name, (_, values) in EmpiricalBayesExplorer.PRESETS.items()}
 SETTINGS = ({}, {"prior_std": 10.0, "width": 7}, {**MOVES, "prior": "per layer"}, MOVES)
 X = np.linspace(-1.0, 1.0, 121)
-INSIDE = np.abs(X) <= 0.5
 
 
 @pytest.fixture(scope="module")
@@ -155,75 +154,6 @@ def test_the_status_has_the_figures_of_the_fit(moved: EmpiricalBayesExplorer) ->
     )
 
 
-# What presets promise, and the question.
-
-
-def over_seeds(explorer: EmpiricalBayesExplorer, preset: str, n: int = 20) -> list[Any]:
-    """Results of a preset with the first seeds; nothing is drawn."""
-    return [explorer._compute({**HOME, **PRESETS[preset], "seed": seed}) for seed in range(n)]
-
-
-def test_by_hand_the_star_is_further_right(explorer: EmpiricalBayesExplorer) -> None:
-    for result in over_seeds(explorer, "by hand"):
-        assert 1.1 < result.best_std < 2.6
-        assert result.complexity > result.least_complexity + 1
-
-
-def test_under_too_narrow_a_prior_no_weight_gets_anywhere_and_the_star_agrees(
-    explorer: EmpiricalBayesExplorer,
-) -> None:
-    for result in over_seeds(explorer, "too narrow"):
-        assert np.ptp(result.prediction.mean) < 1  # of the sine's 20
-        assert result.best_std == pytest.approx(0.1, rel=0.1)
-        assert result.off > 0.95
-
-
-def test_under_too_wide_a_prior_the_star_is_near_8_and_the_band_opens(
-    explorer: EmpiricalBayesExplorer,
-) -> None:
-    home = over_seeds(explorer, "by hand")
-    for before, result in zip(home, over_seeds(explorer, "too wide"), strict=True):
-        assert result.best_std == pytest.approx(8.4, rel=0.1)
-        ends = [r.prediction.epistemic_std[[0, -1]].mean() for r in (before, result)]
-        assert ends[1] > 2 * ends[0]
-
-
-def test_one_learnt_prior_is_where_the_star_is(explorer: EmpiricalBayesExplorer) -> None:
-    for result in over_seeds(explorer, "learn one", 3):
-        np.testing.assert_allclose(result.prior_std, result.best_std)
-
-
-def test_with_a_prior_each_most_weights_are_switched_off(
-    explorer: EmpiricalBayesExplorer,
-) -> None:
-    assert min(r.off for r in over_seeds(explorer, "learn each")) > 0.5
-    off = [r.off for r in over_seeds(explorer, "noise wins")]
-    assert np.mean(off) == pytest.approx(0.9, abs=0.06) and min(off) > 0.75
-
-
-def test_wider_is_no_worse_over_seeds(explorer: EmpiricalBayesExplorer) -> None:
-    def error(result: Any) -> float:
-        off = result.prediction.mean - result.data.truth(result.x_grid)[:, 0]
-        return float(np.sqrt((off[INSIDE] ** 2).mean()))
-
-    narrow, wide = (over_seeds(explorer, name) for name in ("learn each", "wider, no worse"))
-    assert min(r.off for r in wide) > 0.5
-    assert np.mean([error(r) for r in wide]) < 1.1 * np.mean([error(r) for r in narrow])
-
-
-def test_under_a_narrow_prior_the_star_comes_down_to_it(explorer: EmpiricalBayesExplorer) -> None:
-    """The question: σ from 1 to 0.1, in every seed."""
-    asked = explorer.QUESTION
-    for seed in range(5):
-        explorer.preset("by hand").set(seed=seed)
-        before = explorer.result.best_std
-        after = explorer.set(**{asked.control: 0.1}).result.best_std
-        assert before > 1.1
-        assert after == pytest.approx(0.1, rel=0.1)
-    assert asked.choices[asked.answer] == "Near 0.1"
-    assert asked.control == "prior_std"
-
-
 def test_the_button_sets_the_prior_to_the_nearest_step_of_the_star(
     explorer: EmpiricalBayesExplorer,
 ) -> None:
@@ -234,9 +164,3 @@ def test_the_button_sets_the_prior_to_the_nearest_step_of_the_star(
         assert state["prior"] == "fixed"
         assert abs(np.log10(state["prior_std"] / best)) <= 0.05 + 1e-9
         assert explorer.result.prior_std[0] == state["prior_std"]
-
-
-# Has it arrived?
-
-
-# What holds of every explorer.

@@ -76,7 +76,7 @@ def test_no_picture_is_set_by_the_parser_that_cells_use_meanwhile(
 
 def on_a_laptop(explorer: Explorer[Any]) -> Place:
     """The picture's place at 1366 × 768, JupyterLab's file browser open; a replay takes a row."""
-    width, height = (911.0, 350.0) if explorer.WIDE else (587.0, 420.0)
+    width, height = (911.0, 350.0) if explorer.TEXTS.wide else (587.0, 420.0)
     return Place(width, height - 28.0 * (explorer._film.row in all_parts(explorer)))
 
 

@@ -27,7 +27,6 @@ from bdl_teach.widgets import KLBudgetLab
 
 START = KLBudgetLab.DEFAULTS
 PRESETS = {name: values for name, (_, values) in KLBudgetLab.PRESETS.items()}
-SEEDS = range(5)
 X = np.linspace(-1.5, 1.5, 121)
 
 
@@ -141,53 +140,6 @@ def test_the_status_says_the_numbers_of_the_result(
     assert (m, percent) == (values["n_batches"], as_printed(100 * share, 1))
     assert f"on all points {result.cost}." in lab.status
     assert result.cost.kl_weight == lab.state()["kl_weight"]
-
-
-def test_presets_share_the_kl_as_they_say(lab: KLBudgetLab) -> None:
-    assert lab.preset("eight batches").result.shares.tolist() == [1 / 8] * 8
-    assert lab.preset("one batch").result.shares.tolist() == [1.0]
-    assert lab.preset("32 uniform").result.shares.tolist() == [1 / 32] * 32
-    shares = lab.preset("32 geometric").result.shares
-    assert as_printed(100 * shares[:10].sum(), 1) == 99.9
-    shares = lab.preset("1/M forgotten").result.shares
-    np.testing.assert_allclose(10**0.9 * shares, [1.0] * 8, rtol=0.01)  # the whole KL in each
-
-
-def test_the_question_is_answered_by_the_shares_at_its_target(lab: KLBudgetLab) -> None:
-    asked = lab.QUESTION
-    assert asked.control == "scheme" and "32 minibatches" in asked.text
-    there = {**START, **dict(asked.before), asked.control: asked.target}
-    shares = lab.set(**there).result.shares
-    assert len(shares) == 32
-    true = [np.ptp(shares) == 0, shares[:10].sum() > 0.99, shares[-10:].sum() > 0.99]
-    assert true == [choice == asked.choices[asked.answer] for choice in asked.choices]
-    assert "99.9 %" in asked.because
-
-
-@pytest.fixture(scope="module")
-def fits() -> dict[str, list[Any]]:
-    """The fit of each preset for five data seeds."""
-
-    def fit(seed: int, n_batches: int, scheme: str, kl_weight: float) -> Any:
-        data = datasets.sinusoid(seed=seed)
-        return bbb.fit(
-            data.x, data.y, n_batches=n_batches, kl_scheme=scheme, kl_weight=kl_weight,
-            seed=seed, capacity=bbb.Capacity(*live_fits.SMALL_ROOM),
-        )  # fmt: skip
-
-    return {name: [fit(s, **v) for s in SEEDS] for name, v in {**PRESETS, "start": START}.items()}
-
-
-def test_one_point_a_step_ends_at_a_higher_free_energy(fits: dict[str, list[Any]]) -> None:
-    for name in ("32 uniform", "32 geometric"):
-        for whole, noisy in zip(fits["one batch"], fits[name], strict=True):
-            assert whole.free_energy + 50 < noisy.free_energy
-
-
-def test_the_whole_kl_in_each_batch_flattens_the_mean(fits: dict[str, list[Any]]) -> None:
-    for right, wrong in zip(fits["start"], fits["1/M forgotten"], strict=True):
-        peaks = [np.abs(f.predict(X[40:81, None], 100).mean).max() for f in (right, wrong)]
-        assert peaks[1] < 0.95 * peaks[0], peaks
 
 
 def test_all_points_and_draws_share_two_programs() -> None:

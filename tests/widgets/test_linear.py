@@ -62,11 +62,6 @@ def posterior(v: dict[str, Any], data: datasets.Regression1D) -> tuple[Any, Any]
     return cov @ phi.T @ data.y[:, 0] / v["noise_std"] ** 2, cov
 
 
-def over_seeds(explorer: LinearRegressionExplorer, preset: str, n: int = 20) -> list[Any]:
-    """Results of a preset with the first seeds; nothing is drawn."""
-    return [explorer._compute({**HOME, **PRESETS[preset], "seed": s}) for s in range(n)]
-
-
 def marginal_log_density(result: linear.LinearResult, kind: str, d: int, s: float) -> float:
     """log N(y | 0, s² Φ Φᵀ + noise² I): the evidence without its weights."""
     phi = features.design(kind, result.data.x, d)
@@ -183,30 +178,6 @@ def test_the_status_has_the_figures_of_the_posterior(moved: LinearRegressionExpl
     )
 
 
-# What presets promise, and the question.
-
-
-def test_eight_points_the_band_is_narrow_at_them_and_opens_away(
-    explorer: LinearRegressionExplorer,
-) -> None:
-    for result in over_seeds(explorer, "eight points"):
-        away = np.abs(X[:, None] - result.data.x[:, 0]).min(axis=1)
-        sd = result.prediction.epistemic_std
-        assert sd[away < 0.01].max() < 1.1 < 5 < sd[away > 0.25].mean()
-
-
-def test_one_point_narrows_one_direction_of_two_weights(
-    explorer: LinearRegressionExplorer,
-) -> None:
-    for result in over_seeds(explorer, "one point"):
-        pair = np.ix_(result.pair, result.pair)
-        narrow, wide = np.sqrt(np.linalg.eigvalsh(result.posterior.cov[pair])) / 10.0
-        assert narrow < 0.4 and wide > 0.99
-        assert result.pair[1] - result.pair[0] == 1
-        at = np.interp(result.data.x[0, 0], X, result.prediction.epistemic_std)
-        assert at < 0.15 * result.prediction.epistemic_std.max()
-
-
 def test_the_watched_weights_stay_while_points_arrive(explorer: LinearRegressionExplorer) -> None:
     explorer.preset("before any data").set(seed=5)
     pairs = {explorer.set(n=n).result.pair for n in (0, 1, 7, 32)}
@@ -214,75 +185,6 @@ def test_the_watched_weights_stay_while_points_arrive(explorer: LinearRegression
     explorer.set(kind="polynomial")
     pairs = [explorer.set(n_features=d).result.pair for d in (2, 3, 4, 14)]
     assert pairs == [(0, 1), (0, 1), (1, 3), (1, 3)]  # slope and cube, once there is one
-
-
-def test_of_all_points_or_loud_ones_only_one_sd_is_the_noise_s(
-    explorer: LinearRegressionExplorer,
-) -> None:
-    few, many, loud = (
-        explorer.preset(name).result.prediction
-        for name in ("eight points", "all points", "loud noise")
-    )
-    assert (many.epistemic_std <= few.epistemic_std).all()
-    assert many.epistemic_std[INSIDE].mean() < 0.7 * few.epistemic_std[INSIDE].mean()
-    assert (many.aleatoric_std == few.aleatoric_std).all()
-    assert (loud.epistemic_std >= many.epistemic_std).all()
-    assert loud.epistemic_std[INSIDE].mean() > 3 * many.epistemic_std[INSIDE].mean()
-
-
-def test_a_prior_too_narrow_has_weights_outside_it_and_the_evidence_plunges(
-    explorer: LinearRegressionExplorer,
-) -> None:
-    for result in over_seeds(explorer, "prior too narrow"):
-        assert np.abs(result.posterior.mean).max() > 5 * result.prior_std  # far outside
-        truth = result.data.truth(result.x_grid)[:, 0]
-        assert np.ptp(result.prediction.mean) < 0.7 * np.ptp(truth)  # and still too small
-        assert result.log_evidence < result.evidence_by_prior.max() - 100
-
-
-def test_a_prior_too_wide_is_wild_between_the_points_and_pays_for_it(
-    explorer: LinearRegressionExplorer,
-) -> None:
-    calm = over_seeds(explorer, "eight points")
-    for tame, wild in zip(calm, over_seeds(explorer, "prior too wide"), strict=True):
-        widest = [r.prediction.epistemic_std[INSIDE].max() for r in (tame, wild)]
-        assert widest[1] > 2 * widest[0]
-        assert wild.log_evidence < wild.evidence_by_prior.max() - 4
-        assert wild.log_evidence < tame.log_evidence
-
-
-def test_a_straight_line_is_sure_and_wrong(explorer: LinearRegressionExplorer) -> None:
-    for result in over_seeds(explorer, "sure and wrong"):
-        off = result.prediction.mean - result.data.truth(result.x_grid)[:, 0]
-        off_rms = np.sqrt((off[INSIDE] ** 2).mean())
-        assert off_rms > 10 * result.prediction.epistemic_std[INSIDE].max()
-        assert np.allclose(np.diff(result.prediction.mean, 2), 0.0, atol=1e-9)
-
-
-def test_the_evidence_chooses_degree_5_here_and_in_most_seeds(
-    explorer: LinearRegressionExplorer,
-) -> None:
-    chosen = [
-        r.evidence_by_count.argmax() + 1 for r in over_seeds(explorer, "evidence's choice", 40)
-    ]
-    assert chosen[0] == 5 == explorer.preset("evidence's choice").state()["n_features"] - 1
-    assert set(chosen) == {3, 5, 6, 7}
-    assert np.mean(np.array(chosen) == 5) == pytest.approx(0.75, abs=0.15)
-    result = explorer.result
-    assert result.evidence_by_prior.max() - result.log_evidence < 1.0
-
-
-def test_one_more_point_widens_the_band_nowhere(explorer: LinearRegressionExplorer) -> None:
-    asked = explorer.QUESTION
-    for seed in range(20):
-        explorer.preset("eight points").set(seed=seed)
-        before = explorer.result.prediction.epistemic_std
-        after = explorer.set(**{asked.control: explorer.state()[asked.control] + 1})
-        assert (after.result.prediction.epistemic_std <= before + 1e-9).all()
-    assert (asked.control, asked.choices[asked.answer]) == ("n", "No, nowhere")
-
-
-# What holds of every explorer.
 
 
 @pytest.mark.parametrize("kind", features.KINDS)

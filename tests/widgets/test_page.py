@@ -616,7 +616,7 @@ def known_controls(name: str) -> dict[str, Any]:
 
 def put_back(hand: Hand, known: dict[str, Any]) -> None:
     """Reset an explorer, and switch off what a reset leaves as it is."""
-    for name in getattr(widgets, NAMES[hand.number]).STAYS:
+    for name in getattr(widgets, NAMES[hand.number]).TEXTS.stays:
         by_hand.set_by_hand(hand.box, known[name], False)
     by_hand.button(hand.box, "reset").click()
 
@@ -665,7 +665,7 @@ def test_a_preset_s_controls_and_what_to_look_for_are_in_the_page(
 ) -> None:
     resize(notebook, *LAPTOP)
     hand, known = Hand(notebook, name), known_controls(name)
-    stays = getattr(widgets, name).STAYS  # once it is on
+    stays = getattr(widgets, name).TEXTS.stays  # once it is on
     menu = hand.box.get_by_role("combobox", name="start from", exact=True)
     for preset, (sentence, values) in getattr(widgets, name).PRESETS.items():
         menu.select_option(label=preset)

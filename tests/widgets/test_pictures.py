@@ -161,28 +161,6 @@ def chance(known: Any, strange: Any) -> float:
     return float(((apart > 0) + 0.5 * (apart == 0)).mean())
 
 
-def test_the_presets_sentences_are_true(explorer: PicturesExplorer) -> None:
-    for seed in range(5):
-        results = {
-            name: explorer._compute({**values, "seed": seed}) for name, values in PRESETS.items()
-        }
-        start, humble, sure = (results[n] for n in ("one network", "too humble", "too sure"))
-        answers = [r.said.known.argmax(axis=1) for r in (start, humble, sure)]
-        assert (answers[0] == answers[1]).all() and (answers[0] == answers[2]).all()
-        said = humble.said
-        assert said.scores["accuracy"] > said.known.max(axis=1).mean() + 0.3
-        assert np.median(sure.said.known.max(axis=1)) > 0.999
-        assert sure.said.strange.max(axis=1).mean() > start.said.strange.max(axis=1).mean() + 0.05
-        surest = results["only the surest"]
-        assert surest.answered == pytest.approx(0.7) and surest.risk < 0.5 * start.risk
-
-
-def test_the_answer_to_the_question_is_true(explorer: PicturesExplorer) -> None:
-    before = [kind.scores["accuracy"] for kind in explorer.result.kinds.values()]
-    after = explorer.set(temperature=10**0.5).result.kinds.values()
-    assert [kind.scores["accuracy"] for kind in after] == before
-
-
 def test_the_risk_is_the_share_wrong_among_the_surest(explorer: PicturesExplorer) -> None:
     for share in (0.05, 0.5, 0.9, 1.0):
         result = explorer.set(answered=share).result

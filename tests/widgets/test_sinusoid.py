@@ -5,7 +5,7 @@ What a preset or an answer says of Bayes by Backprop is looked at for five data 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -31,13 +31,11 @@ from bdl_teach.problems import Problem
 from bdl_teach.widgets import SinusoidExplorer
 from bdl_teach.widgets._engine.nuts import GoldStandard, Run
 from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
-from bdl_teach.widgets.sinusoid.explorer import _fit as refit
-from bdl_teach.widgets.sinusoid.fits import SinusoidResult
+from bdl_teach.widgets.sinusoid.fits import refit
 
 ARTICLE = SinusoidExplorer.DEFAULTS
 X = np.linspace(-1.5, 1.5, 121)
 AMONG = np.abs(X) < 0.5 + 1e-9
-SEEDS = range(5)
 PRESETS = {name: values for name, (_, values) in SinusoidExplorer.PRESETS.items()}
 SETTINGS: list[dict[str, Any]] = [
     {},
@@ -265,10 +263,10 @@ def test_nuts_is_asked_for_the_posterior_of_the_sliders(
     assert nuts["run"].problem == Problem.of(ARTICLE, layers=2)
     assert nuts["run"].x_grid is explorer.result.x_grid
     assert (nuts["run"].chains["y"] == explorer.result.data.y).all()
-    result, state = explorer.result, explorer.state()
+    state = explorer.state()
 
     def key_with(**values: Any) -> Any:
-        explorer._beside_nuts(result, {**state, **values})
+        explorer._gold({**state, **values})
         return nuts["key"]
 
     for name, value in {"n_predictions": 20, "kl_weight": 0.1, "n_samples": 2}.items():
@@ -324,132 +322,3 @@ def test_the_status_says_the_numbers_of_the_result(
     assert cost.kl_weight == explorer.state()["kl_weight"]
     assert str(cost) in explorer.status
     assert str(cost) in explorer._repr_mimebundle_()["text/plain"]
-
-
-# Presets, and the question.
-
-
-@pytest.fixture(scope="module")
-def fits() -> dict[str, list[SinusoidResult]]:
-    """The fit of each preset for five seeds."""
-    return {
-        name: [refit({**values, "seed": seed}) for seed in SEEDS]
-        for name, values in PRESETS.items()
-    }
-
-
-def error(result: SinusoidResult) -> float:
-    """Root mean square distance of the mean to the sine, among the data."""
-    off = result.prediction.mean - 10 * np.sin(2 * np.pi * X)
-    return float(np.sqrt(np.mean(off[AMONG] ** 2)))
-
-
-def epistemic(result: SinusoidResult, where: Any = AMONG) -> float:
-    return float(result.prediction.epistemic_std[where].mean())
-
-
-def total(result: SinusoidResult) -> float:
-    return float(result.prediction.total_std[AMONG].mean())
-
-
-def peak(result: SinusoidResult) -> float:
-    return float(np.abs(result.prediction.mean[AMONG]).max())
-
-
-def roughness(result: SinusoidResult) -> float:
-    """How much the free energy jumps between records, in the second half of the descent."""
-    return float(np.diff(result.fit.history["free_energy"][50:]).std())
-
-
-def compared(
-    fits: dict[str, list[SinusoidResult]], name: str, of: Callable[[SinusoidResult], float]
-) -> list[tuple[float, float]]:
-    """(the article's, the preset's) for each seed."""
-    return [(of(a), of(b)) for a, b in zip(fits["article"], fits[name], strict=True)]
-
-
-def test_article_is_wide_outside_the_data(fits: dict[str, list[SinusoidResult]]) -> None:
-    ratios = np.array([epistemic(r, [0, -1]) / epistemic(r) for r in fits["article"]])
-    assert ratios.mean() > 1.8 and ratios.min() > 1.3
-
-
-def test_few_points_lose_the_sine(fits: dict[str, list[SinusoidResult]]) -> None:
-    assert all(b > 1.5 * a for a, b in compared(fits, "few points", error))
-
-
-def test_many_points_take_epistemic_and_leave_the_noise(
-    fits: dict[str, list[SinusoidResult]],
-) -> None:
-    before, after = np.transpose(compared(fits, "many points", epistemic))
-    assert after.mean() < 0.95 * before.mean()
-    assert (after < before).sum() >= 4
-    assert all((r.prediction.aleatoric_std == 1).all() for r in fits["many points"])
-
-
-def test_loud_noise_hides_the_sine_and_widens_the_total_band(
-    fits: dict[str, list[SinusoidResult]],
-) -> None:
-    assert all(b > 1.5 * a for a, b in compared(fits, "loud noise", error))
-    assert all(b > 2 * a for a, b in compared(fits, "loud noise", total))
-
-
-def test_a_narrow_prior_does_not_reach_the_peaks(fits: dict[str, list[SinusoidResult]]) -> None:
-    assert all(b < 8.5 < 9 < a for a, b in compared(fits, "narrow prior", peak))
-
-
-def test_a_cold_posterior_is_that_of_points_seen_a_hundred_times(
-    fits: dict[str, list[SinusoidResult]],
-) -> None:
-    """0.01 KL + L = 0.01 (KL + 100 L); the band shrinks among the data, less outside."""
-    assert 100 * PRESETS["cold posterior"]["kl_weight"] == 1
-    assert_it_shrinks_less_outside(zip(fits["article"], fits["cold posterior"], strict=True))
-
-
-def assert_it_shrinks_less_outside(pairs: Iterable[tuple[SinusoidResult, SinusoidResult]]) -> None:
-    for one, other in pairs:
-        inside, outside = (
-            epistemic(other, mask) / epistemic(one, mask) for mask in (AMONG, ~AMONG)
-        )
-        assert 0.05 < inside < 0.33
-        assert outside > 1.2 * inside
-
-
-def test_a_costly_kl_lowers_the_mean_and_widens_the_band(
-    fits: dict[str, list[SinusoidResult]],
-) -> None:
-    assert all(
-        b < 0.85 * a for a, b in compared(fits, "KL takes over", lambda r: r.cost.complexity)
-    )
-    assert all(b < 0.95 * a for a, b in compared(fits, "KL takes over", peak))
-    before, after = np.transpose(compared(fits, "KL takes over", epistemic))
-    assert (after / before).mean() > 1.1
-    for result in fits["KL takes over"]:
-        assert 10 * result.cost.complexity > result.cost.likelihood, "most of F is the KL"
-
-
-def free_energy(result: SinusoidResult) -> float:
-    return result.fit.free_energy
-
-
-def test_the_paper_s_noise_descends_more_roughly_and_ends_higher(
-    fits: dict[str, list[SinusoidResult]],
-) -> None:
-    assert all(b > 2 * a for a, b in compared(fits, "paper's noise", roughness))
-    assert np.mean([b - a for a, b in compared(fits, "paper's noise", free_energy)]) > 15
-
-
-def test_calm_gradients_descend_more_smoothly_and_lower(
-    fits: dict[str, list[SinusoidResult]],
-) -> None:
-    pairs = list(zip(fits["paper's noise"], fits["calm gradients"], strict=True))
-    assert all(roughness(b) < 0.6 * roughness(a) for a, b in pairs)
-    assert np.mean([free_energy(b) - free_energy(a) for a, b in pairs]) < -5
-
-
-def test_the_answer_is_what_the_kl_weight_does_at_its_target(explorer: SinusoidExplorer) -> None:
-    asked = SinusoidExplorer.QUESTION
-    assert "from 1 to 0.01" in asked.text and asked.control == "kl_weight"
-    before = explorer.preset("article").result
-    after = explorer.set(**{asked.control: 0.01}).result
-    assert_it_shrinks_less_outside([(before, after)])
-    assert asked.choices[asked.answer] == "It shrinks among the data, less outside them"

@@ -42,8 +42,6 @@ X = np.linspace(-0.7, 0.7, 71)
 SINE = 10 * np.sin(2 * np.pi * X)
 IN_GAP = np.abs(X - 0.25) < 0.15 - 1e-9
 AMONG = (np.abs(X) < 0.5 + 1e-9) & ~IN_GAP
-OUTSIDE = np.abs(X) > 0.5 + 1e-9
-SEEDS = range(20)
 SETTINGS: list[dict[str, Any]] = [
     {},
     {"n": 8, "noise_std": 2.0, "seed": 4, "width": 5, "gap": 0.4, "starts": 3},
@@ -286,63 +284,6 @@ def test_the_status_says_the_numbers_of_the_result_and_they_add_up(
 
 
 # How it moves.
-
-
-# Presets, and the question.
-
-
-def found(problem: Problem, starts: int = 1) -> TruthResult:
-    """What the explorer shows when it has rested."""
-    *_, result = successive(truth_search.improve, truth_search.refit(problem, starts))
-    return result
-
-
-def test_start_stays_narrower_in_the_gap_than_outside() -> None:
-    for seed in SEEDS:
-        result = found(Problem(seed=seed))
-        for p in (result.prediction, result.search.prediction):
-            assert p.epistemic_std[IN_GAP].mean() < 0.75 * p.epistemic_std[OUTSIDE].mean(), seed
-
-
-def test_eight_starts_leave_the_search_a_few_nats_at_most() -> None:
-    for seed in SEEDS:
-        assert 0 <= found(Problem(seed=seed, scales=(1.0,)), starts=8).excess < 6, seed
-
-
-def test_before_the_data_no_network_comes_near_the_peak() -> None:
-    for seed in SEEDS:
-        assert np.abs(outputs(Gaussian(0.5).sample((10, 61), seed), 20)).max() < 6, seed
-
-
-def beside(seed: int, **changes: Any) -> TruthResult:
-    """What the explorer shows with NUTS beside it."""
-    prior_std = changes.pop("prior_std", 3.0)
-    result = found(Problem(seed=seed, scales=(prior_std,), **changes))
-    sampled = result.problem.sample(truth_search.chains(result.problem))
-    return truth_search.beside_nuts(result, sampled.predict(X[:, None]), sampled.report)
-
-
-def held(result: TruthResult) -> float:
-    """Share of the gap in which NUTS's ±2 sd band holds the sine."""
-    gold = result.nuts
-    assert gold is not None
-    return float((np.abs(SINE - gold.mean) < 2 * gold.epistemic_std)[IN_GAP].mean())
-
-
-def assert_nuts_misses_the_sine(result: TruthResult) -> None:
-    """The sentence of its preset, and the answer to the question."""
-    question = TruthExplorer.QUESTION
-    assert question.control == "prior_std"
-    assert question.choices[question.answer] == "next to nothing"
-    assert held(result) < 0.1
-    parts = (result.optimisation, result.family, result.prior_miss)
-    assert result.prior_miss == max(part for part in parts if part is not None)
-
-
-@pytest.mark.slow
-def test_what_is_said_of_a_narrow_prior_beside_nuts_holds_for_a_seed() -> None:
-    """Over twenty worlds and more, and for the wide prior, these are claims."""
-    assert_nuts_misses_the_sine(beside(1, prior_std=1.0))
 
 
 def test_a_curve_as_high_as_the_peak_is_improbable_under_the_narrow_prior() -> None:

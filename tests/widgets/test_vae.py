@@ -24,7 +24,6 @@ SETTINGS = (
     {"kind": "plain autoencoder", "z1": 2.0},
     {"beta": 0.1, "z2": -1.0, "seed": 1},
 )
-SEEDS = (0, 1)  # of the promises; a training takes a second
 
 
 @pytest.fixture(scope="module")
@@ -149,80 +148,6 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, threading.Ev
 
     monkeypatch.setattr(vae_trainer, "_stage", stage)
     return begun, go_on
-
-
-# What presets promise, and the question.
-
-
-def over_seeds(explorer: VAEExplorer, preset: str) -> list[Any]:
-    """Results of a preset with the first seeds."""
-    return [explorer.preset(preset).set(seed=seed).result for seed in SEEDS]
-
-
-def share_within(result: Any, radius: float) -> float:
-    """Share of the codes in the prior's circle of that radius."""
-    return float((np.hypot(*result.codes.T) < radius).mean())
-
-
-def generated_classes(result: Any) -> Any:
-    """Shares of the classes among 500 generated pictures, each counted as its nearest digit."""
-    x, labels = digits()
-    made = result.trained.fit.sample(500, seed=1)
-    distance = (made**2).sum(axis=1)[:, None] - 2 * made @ x.T + (x**2).sum(axis=1)
-    return np.bincount(labels[distance.argmin(axis=1)], minlength=10) / 500
-
-
-def test_a_vae_s_digits_fill_the_circles_and_it_generates_all_of_them(explorer) -> None:
-    for result in over_seeds(explorer, "VAE"):
-        assert share_within(result, 2) == pytest.approx(1 - np.exp(-2), abs=0.05)  # the prior's
-        assert share_within(result, 1) == pytest.approx(1 - np.exp(-0.5), abs=0.15)
-        assert generated_classes(result).min() > 0.03
-
-
-def test_an_autoencoder_s_codes_go_anywhere_and_some_digits_are_hardly_generated(explorer) -> None:
-    for result in over_seeds(explorer, "plain autoencoder"):
-        assert share_within(result, 2) < 0.5
-        assert (generated_classes(result) < 0.02).sum() >= 2
-
-
-def test_little_kl_leaves_the_circles_and_says_more(explorer) -> None:
-    usual = over_seeds(explorer, "VAE")
-    for result, little in zip(usual, over_seeds(explorer, "β = 0.1"), strict=True):
-        assert share_within(little, 2) < share_within(result, 2) - 0.05
-        assert little.trained.scores[2] > 1.5 * result.trained.scores[2]  # KL: what z says
-
-
-def test_more_kl_draws_the_digits_together_and_blurs_the_pictures(explorer) -> None:
-    def blur(result: Any) -> float:
-        """Share of grey pixels among those of 500 generated pictures."""
-        made = result.trained.fit.sample(500, seed=1)
-        return float(((made > 0.1) & (made < 0.9)).mean())
-
-    usual = over_seeds(explorer, "VAE")
-    for result, more in zip(usual, over_seeds(explorer, "β = 2"), strict=True):
-        assert share_within(more, 2) > share_within(result, 2) + 0.05
-        assert blur(more) > blur(result) + 0.03
-
-
-def test_turned_all_the_way_up_beta_silences_the_code(explorer) -> None:
-    """The question, and the preset: β from 1 to 10."""
-    asked, mean = explorer.QUESTION, digits()[0].mean(axis=0)
-    assert asked.choices[asked.answer] == "All at the origin"
-    assert explorer._controls[asked.control].max == 1  # a decade: to 10, and no further
-    for result in over_seeds(explorer, "collapse"):
-        assert result.order.beta == 10
-        assert np.abs(result.codes).max() < 0.1
-        assert result.trained.scores[2] < 0.01
-        anywhere = result.trained.fit.decode(3.5 * np.random.default_rng(0).uniform(-1, 1, (50, 2)))
-        assert np.abs(anywhere - mean).max() < 0.15
-        assert np.ptp(anywhere, axis=0).max() < 0.05
-    assert share_within(explorer.preset("VAE").result, 0.5) < 0.3  # before
-
-
-def test_off_the_map_the_decoder_answers_where_no_digit_is(explorer) -> None:
-    for result in over_seeds(explorer, "off the map"):
-        assert np.hypot(*(result.codes - result.z).T).min() > 2
-        assert result.image.max() > 0.9  # as sure of its ink as anywhere
 
 
 # What is live.

@@ -139,7 +139,7 @@ def spreads(world: World) -> dict[str, float]:
     regions = problem.regions(GAP_GRID[:, 0])
     figures: dict[str, float] = {}
     for name, (method, options) in ASKED.items():
-        std = live_fits.shown(method, problem, options).prediction.epistemic_std
+        std = live_fits.quick(method, problem, options).prediction.epistemic_std
         for region in ("data", "gap"):
             figures[f"{name}-{region}"] = float(std[regions[region]].mean())
     return figures

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bdl_teach import datasets, metrics
-from bdl_teach.experiments.table import Results, Row, Table, Task, mean_and_error
+from bdl_teach.experiments.table import Results, Row, Table, Task, grouped
 from bdl_teach.methods import pbp
 from bdl_teach.methods.pbp import listing as pbp_listing
 
@@ -86,28 +86,20 @@ def run(method: str, epochs: int, seed: int) -> dict[str, float]:
 
 def summarise(results: Results) -> list[Row]:
     """Rows of log-likelihood, RMSE, α and the noise variance for each case with results."""
-    rows = []
-    for case in CASES:
-        wanted = (case.method, case.epochs)
-        found = [figures for a, figures in results if (a["method"], a["epochs"]) == wanted]
-        if found:
-            rows += _rows(case, found)
-    return rows
+    groups, cases = grouped(results, "method", "epochs"), {case[:2]: case for case in CASES}
+    return [row for key, found in groups.items() for row in _rows(cases[key], found)]
 
 
 def _rows(case: Case, found: Sequence[Mapping[str, float]]) -> list[Row]:
     label = f"{case.method}, {case.epochs} epoch{'s' if case.epochs > 1 else ''}"
     saturates = "stops near √(0.5/1e-6) = 707" if case.method == "listing" else "≤ N·epochs/2"
     published = {"log_likelihood": case.published, "rmse": "", "alpha": saturates, "noise_var": ""}
-    rows = []
-    for name, figure in published.items():
-        ours, error = mean_and_error([figures[name] for figures in found])
-        judged = ""
-        if name == "log_likelihood":
-            agrees = case.low <= ours <= case.high
-            judged = f"{'agrees' if agrees else 'differs'}: [{case.low:g}, {case.high:g}]"
-        rows.append(Row(label, name.replace("_", " "), figure, ours, error, len(found), judged))
-    return rows
+    score, *others = (
+        Row.mean(label, name.replace("_", " "), [figures[name] for figures in found], figure)
+        for name, figure in published.items()
+    )
+    agrees = "agrees" if case.low <= score.ours <= case.high else "differs"
+    return [score._replace(verdict=f"{agrees}: [{case.low:g}, {case.high:g}]"), *others]
 
 
 TABLE = Table(

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from bdl_teach._support.checks import Array
-from bdl_teach.experiments.table import Results, Row, Table, Task, mean_and_error
+from bdl_teach.experiments.table import Results, Row, Table, Task, grouped
 
 MODELS = ("classic", "decay", "eb_source", "eb_local")
 LABELS = {
@@ -119,24 +119,28 @@ def best_decay(x: Array, y: Array, common: Mapping[str, Any]) -> float:
 def summarise(results: Results) -> list[Row]:
     """Mean AUC of each model at each width; then what goes with what, across widths and splits."""
     rows = []
-    for model in MODELS:
-        for width in sorted({a["width"] for a, _ in results if a["model"] == model}):
-            runs = [f for a, f in results if (a["model"], a["width"]) == (model, width)]
-            rows += _rows(model, width, runs)
+    for (model, width), runs in sorted(grouped(results, "model", "width").items(), key=_place):
+        rows += _rows(model, width, runs)
     return rows + [row for model in MODELS for row in _correlations(model, results)]
 
 
+def _place(group: tuple[tuple[Any, ...], object]) -> tuple[int, int]:
+    (model, width), _ = group
+    return MODELS.index(model), width
+
+
 def _rows(model: str, width: int, runs: Sequence[Mapping[str, float]]) -> list[Row]:
-    label, rows = f"{LABELS[model]}, width {width}", []
-    known = PUBLISHED.get((model, width))
-    for i, part in enumerate(("train", "test")):
-        mean, error = mean_and_error([f[part] for f in runs])
-        published = f"{known[i]:.3f}" if known else ""
-        words = _verdict(mean - known[i], error, len(runs)) if known else ""
-        rows.append(Row(label, f"{part} AUC", published, mean, error, len(runs), words))
-    gap, error = mean_and_error([f["train"] - f["test"] for f in runs])
-    known_gap = f"{known[0] - known[1]:.3f}" if known else ""
-    return [*rows, Row(label, "train − test", known_gap, gap, error, len(runs))]
+    label = f"{LABELS[model]}, width {width}"
+    train, test = ([f[part] for f in runs] for part in ("train", "test"))
+    gap = [one - other for one, other in zip(train, test, strict=True)]
+    quantities = {"train AUC": train, "test AUC": test, "train − test": gap}
+    rows = [Row.mean(label, quantity, values) for quantity, values in quantities.items()]
+    if (model, width) in PUBLISHED:
+        high, low = PUBLISHED[model, width]
+        for i, held in enumerate((high, low, high - low)):
+            said = _verdict(rows[i].ours - held, rows[i].standard_error, rows[i].n) if i < 2 else ""
+            rows[i] = rows[i]._replace(published=f"{held:.3f}", verdict=said)
+    return rows
 
 
 def _verdict(difference: float, error: float, n: int) -> str:
@@ -174,8 +178,7 @@ def _correlations(model: str, results: Results) -> list[Row]:
             values = [value for value in values if math.isfinite(value)]
             if values:
                 known = published.split("/")[min(i, published.count("/"))]
-                mean, error = mean_and_error(values)
-                rows.append(Row(f"{LABELS[model]}, {name}", kind, known, mean, error, len(values)))
+                rows.append(Row.mean(f"{LABELS[model]}, {name}", kind, values, known))
     return rows
 
 

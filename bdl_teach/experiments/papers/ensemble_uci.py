@@ -9,35 +9,7 @@ from N(0, 1), and divided by √(inputs + 1) in the network. Without the divisio
 far too high (boston's RMSE over 5 splits: 8).
 
 The paper has a constant rate. With ``falling`` it falls to 0, which tells what a constant one
-costs where the noise is small: the NLL of yacht is 1.90 and then 1.11, that of energy 1.84 and
-then 1.33 (20 splits), that of naval −3.2 and then −6.0 (5 splits). The RMSE of yacht, concrete and
-kin8nm is below the paper's with either.
-
-For yacht and concrete that is how far 40 epochs come from our start: half the epochs, or a third
-of the rate, lead to about the printed 1.58 and 6.03. The RMSE over 10 splits, constant rate:
-
-    40 epochs at 0.1     yacht 1.08 ± 0.15    concrete 5.52 ± 0.13
-    20 epochs at 0.1           1.66 ± 0.25             5.84 ± 0.15
-    40 epochs at 0.03          1.80 ± 0.33             5.84 ± 0.14
-    40 epochs at 0.01          5.74 ± 0.69             6.42 ± 0.13
-
-Averaging is the other half: one network of the five has 1.83 ± 0.17 and 6.03 ± 0.17 (20 splits,
-40 epochs at 0.1) where the five have 1.26 and 5.52. So it is with kin8nm, of which 0.09 and −1.20
-are printed: over 20 splits,
-
-    40 epochs at 0.1     RMSE 0.0781 ± 0.0008    NLL −1.202 ± 0.005    one network 0.087 ± 0.001
-    40 epochs at 0.03         0.0807 ± 0.0006        −1.215 ± 0.005                0.088 ± 0.001
-    20 epochs at 0.1          0.0803 ± 0.0007        −1.165 ± 0.005                0.091 ± 0.002
-    40 epochs at 0.01         0.0900 ± 0.0010        −1.159 ± 0.005                0.097 ± 0.002
-
-Of protein (5 splits; 4.71 and 2.83 are printed), a constant rate of 0.1 left one of 25 networks on
-a spike, at an RMSE of 83: its ensemble has 17.2, and the other four 4.58 to 4.66. Calmer rates
-come further than what is printed, and fewer epochs about as far:
-
-    40 epochs at 0.1 falling    RMSE 4.50 ± 0.04    NLL 2.788 ± 0.013
-    40 epochs at 0.01                4.50 ± 0.02        2.819 ± 0.010
-    20 epochs at 0.03                4.55 ± 0.02        2.836 ± 0.011
-    10 epochs at 0.01                4.68 ± 0.02        2.880 ± 0.006
+costs where the noise is small; docs/results.md has figures of other rates and numbers of epochs.
 
 What the paper prints after ± must be the deviation between splits, and is divided by √20 here:
 boston's is 1.00 for the RMSE, where PBP has a standard error of 0.18, a deviation between these
@@ -49,7 +21,7 @@ Source: Lakshminarayanan, Pritzel & Blundell 2017, algorithm 1, section 3.3 and 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -59,7 +31,7 @@ from bdl_teach import datasets, elbo, metrics, optimise
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
 from bdl_teach.backend import Tensor, as_float, tf
-from bdl_teach.experiments.table import Results, Row, Table, Task, mean_and_error, verdict
+from bdl_teach.experiments.table import Results, Row, Table, Task, grouped, verdict
 from bdl_teach.methods.pbp import Scaling
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
@@ -236,22 +208,15 @@ def run(line: str, rate: str, split: int) -> dict[str, float]:
 def summarise(results: Results) -> list[Row]:
     """Rows of RMSE and NLL for each set and rate with results, then those of one network alone."""
     rows = []
-    for line in PUBLISHED:
-        for rate in RATES:
-            found = [f for a, f in results if (a["line"], a["rate"]) == (line, rate)]
-            if found:
-                rows += _rows(line, rate, found)
-    return rows
-
-
-def _rows(line: str, rate: str, found: Sequence[Mapping[str, float]]) -> list[Row]:
-    rows = []
-    for who, name in (("", ""), (", one network", "_one")):
-        for quantity, printed in zip(("rmse", "nll"), PUBLISHED[line], strict=True):
-            ours, error = mean_and_error([figures[f"{quantity}{name}"] for figures in found])
-            held = ("", "") if name else (printed, _verdict(printed, ours, len(found)))
-            label = f"{line}, {rate} rate{who}"
-            rows.append(Row(label, quantity.upper(), held[0], ours, error, len(found), held[1]))
+    for (line, rate), found in grouped(results, "line", "rate").items():
+        for who, name in (("", ""), (", one network", "_one")):
+            for quantity, printed in zip(("rmse", "nll"), PUBLISHED[line], strict=True):
+                values = [figures[f"{quantity}{name}"] for figures in found]
+                row = Row.mean(f"{line}, {rate} rate{who}", quantity.upper(), values)
+                if not name:
+                    judged = _verdict(printed, row.ours, row.n)
+                    row = row._replace(published=printed, verdict=judged)
+                rows.append(row)
     return rows
 
 
@@ -276,7 +241,6 @@ TABLE = Table(
         "yacht, concrete, kin8nm and protein; half the epochs or a tenth of the rate lead to about "
         "the printed figures, and averaging does the rest: one network alone is near them. A rate "
         "that does not fall spoils the NLL of yacht, energy, naval and power, and now and then "
-        "leaves a network on a spike (protein, split 1). The text of this table's module has the "
-        "figures."
+        "leaves a network on a spike (protein, split 1). docs/results.md has the figures."
     ),
 )

@@ -10,11 +10,10 @@ Source: Kingma, Salimans & Welling 2015, section 2.1 and 2.2; Wen et al. 2018 (F
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bdl_teach.experiments.table import Results, Row, Table, Task, mean_and_error, verdict
+from bdl_teach.experiments.table import Results, Row, Table, Task, grouped, mean_and_error, verdict
 
 KINDS = ("score", "shared", "per_example", "local", "flipout")
 LABELS = {
@@ -89,9 +88,7 @@ def minibatch(size: int, seed: int) -> dict[str, Any]:
 
 def summarise(results: Results) -> list[Row]:
     """Average over the minibatches: variances, their ratios, and the bias."""
-    cells: dict[tuple[int, str], list[Mapping[str, float]]] = defaultdict(list)
-    for arguments, figures in results:
-        cells[arguments["size"], arguments["kind"]].append(figures)
+    cells = grouped(results, "size", "kind")
     rows = [
         _variance_row(size, kind, name, figures)
         for name in ("mu", "sigma")

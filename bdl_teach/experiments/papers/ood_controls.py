@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from bdl_teach._support.checks import Array
-from bdl_teach.experiments.table import Results, Row, Table, Task, mean_and_error
+from bdl_teach.experiments.table import Results, Row, Table, Task
 
 NETWORKS = ("ordinary", "ensemble", "BBB")
 SEEDS = {"720": 5, "60,000": 3}  # by pictures trained on
@@ -62,6 +62,7 @@ def run(pictures: str, network: str, seed: int, n_out: int) -> dict[str, float]:
         draws of Bayes by Backprop.
     """
     from bdl_teach import datasets, metrics
+    from bdl_teach.problems.strange_pictures import auroc
 
     own = _FAR_APART * (seed + 1)
     train, labels, test, truth = _clothes(pictures, own)
@@ -74,18 +75,16 @@ def run(pictures: str, network: str, seed: int, n_out: int) -> dict[str, float]:
         "accuracy": float(np.mean(inside.mean(axis=0).argmax(axis=-1) == truth)),
         "nll": -metrics.class_log_likelihood(logs, truth),
     }
-    is_out = np.repeat([0, 1], [inside.shape[1], outside.shape[1]])
-    scores = {"entropy": metrics.predictive_entropy, "information": metrics.mutual_information}
-    for name, score in scores.items():
-        if name == "entropy" or network != "ordinary":  # one network says nothing of its own doubt
-            both = np.concatenate([score(inside), score(outside)])
-            figures[name] = metrics.auroc(is_out, both)
-    if network == "ordinary":  # -log sum exp of the logits: high where all of them are low
-        energy = -np.logaddexp.reduce(trained.logits(np.concatenate([test, digits]), 1)[0], axis=-1)
-        figures["energy"] = metrics.auroc(is_out, energy)
+    figures["entropy"] = auroc(*map(metrics.predictive_entropy, (inside, outside)))
+    if network == "ordinary":  # says nothing of its own doubt but by the energy of its logits
+        logits = trained.logits(np.concatenate([test, digits]), 1)[0]
+        energy = -np.logaddexp.reduce(logits, axis=-1)  # high where all of them are low
+        figures["energy"] = auroc(*np.split(energy, [len(test)]))
+        return figures
+    figures["information"] = auroc(*map(metrics.mutual_information, (inside, outside)))
     if network == "BBB":
-        few = [metrics.mutual_information(part[:MEMBERS]) for part in (inside, outside)]
-        figures["information-of-five"] = metrics.auroc(is_out, np.concatenate(few))
+        few = (metrics.mutual_information(part[:MEMBERS]) for part in (inside, outside))
+        figures["information-of-five"] = auroc(*few)
     return figures
 
 
@@ -142,11 +141,12 @@ def _is(arguments: Mapping[str, Any], pictures: str, network: str) -> bool:
 def _rows(pictures: str, network: str, runs: Sequence[Mapping[str, float]]) -> list[Row]:
     rows = []
     for name in runs[0] if runs else ():
-        mean, error = mean_and_error([figures[name] for figures in runs])
-        known = _PUBLISHED.get((pictures, network)) if name == "entropy" else None
-        held = ("", "") if known is None else (f"{known}", f"{mean - known:+.3f}, another network")
-        label = f"{pictures} pictures, {network}"
-        rows.append(Row(label, _QUANTITIES[name], held[0], mean, error, len(runs), held[1]))
+        values = [figures[name] for figures in runs]
+        row = Row.mean(f"{pictures} pictures, {network}", _QUANTITIES[name], values)
+        if name == "entropy" and (known := _PUBLISHED.get((pictures, network))):
+            said = f"{row.ours - known:+.3f}, another network"
+            row = row._replace(published=f"{known}", verdict=said)
+        rows.append(row)
     return rows
 
 
@@ -167,14 +167,14 @@ def _differences(
     ordinary: Mapping[int, Mapping[str, float]],
 ) -> list[Row]:
     """Differences from the ordinary network of the same seed."""
-    rows = []
-    shared = sorted(runs.keys() & ordinary.keys())
-    for name in ("accuracy", "nll", "entropy") if shared else ():
-        differences = [runs[seed][name] - ordinary[seed][name] for seed in shared]
-        mean, error = mean_and_error(differences)
-        label = f"{pictures} pictures, {network} − ordinary"
-        rows.append(Row(label, _QUANTITIES[name], "", mean, error, len(shared)))
-    return rows
+    label, shared = (
+        f"{pictures} pictures, {network} − ordinary",
+        sorted(runs.keys() & ordinary.keys()),
+    )
+    return [
+        Row.mean(label, _QUANTITIES[name], [runs[k][name] - ordinary[k][name] for k in shared])
+        for name in ("accuracy", "nll", "entropy") * bool(shared)
+    ]
 
 
 TABLE = Table(

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from bdl_teach._support.checks import Array
-from bdl_teach.experiments.table import Results, Row, Table, Task, mean_and_error
+from bdl_teach.experiments.table import Results, Row, Table, Task, grouped
 
 DRAWS = (7, 30, 100)
 AIM = 0.95
@@ -65,6 +65,7 @@ def run(setting: str, seed: int, n_out: int) -> dict[str, float]:
 
     from bdl_teach import datasets, metrics
     from bdl_teach.methods import image_classifier
+    from bdl_teach.problems.strange_pictures import auroc
 
     clothes, digits = datasets.fashion_sprite(), datasets.mnist_test().images[:n_out]
     train, test, labels, truth = train_test_split(
@@ -80,23 +81,13 @@ def run(setting: str, seed: int, n_out: int) -> dict[str, float]:
         "test NLL 30": -metrics.class_log_likelihood(logs[:30], truth),
         "variance below 1e-6 at 7": float(np.mean(metrics.variance_score(inside[:7]) < _QUIET)),
     }
-    return figures | _aurocs(inside, outside)
-
-
-def _aurocs(inside: Array, outside: Array) -> dict[str, float]:
-    """AUROC of each score with the first 7 draws, the first 30 and all 100."""
-    from bdl_teach import metrics
-
     scores: dict[str, Callable[[Array], Array]] = {
         "variance": metrics.variance_score,
         "entropy": metrics.predictive_entropy,
         "information": metrics.mutual_information,
     }
-    is_out = np.repeat([0, 1], [inside.shape[1], outside.shape[1]])
-    return {
-        f"{name} {draws}": metrics.auroc(
-            is_out, np.concatenate([score(inside[:draws]), score(outside[:draws])])
-        )
+    return figures | {
+        f"{name} {draws}": auroc(*(score(part[:draws]) for part in (inside, outside)))
         for name, score in scores.items()
         for draws in DRAWS
     }
@@ -105,13 +96,11 @@ def _aurocs(inside: Array, outside: Array) -> dict[str, float]:
 def summarise(done: Results) -> list[Row]:
     """Average each figure of each setting over the seeds."""
     rows = []
-    for setting in SETTINGS:
-        runs = [figures for arguments, figures in done if arguments["setting"] == setting]
-        for quantity in runs[0] if runs else ():
-            mean, error = mean_and_error([figures[quantity] for figures in runs])
+    for (setting,), runs in grouped(done, "setting").items():
+        for quantity in runs[0]:
             published = _PUBLISHED.get((setting, quantity), "")
-            said = _verdict(setting, quantity, mean, published)
-            rows.append(Row(setting, quantity, published, mean, error, len(runs), said))
+            row = Row.mean(setting, quantity, [figures[quantity] for figures in runs], published)
+            rows.append(row._replace(verdict=_verdict(setting, quantity, row.ours, published)))
     return rows
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bdl_teach import datasets, metrics
-from bdl_teach.experiments.table import Results, Row, Table, Task, mean_and_error, verdict
+from bdl_teach.experiments.table import Results, Row, Table, Task, grouped, verdict
 from bdl_teach.methods import pbp
 
 
@@ -107,36 +107,28 @@ def run(line: str, split: int) -> dict[str, float]:
 
 def summarise(results: Results) -> list[Row]:
     """Rows of RMSE, log-likelihood and α for each line that has results."""
-    rows = []
-    for line, published in PUBLISHED.items():
-        found = [figures for arguments, figures in results if arguments["line"] == line]
-        if found:
-            rows += _scores(line, published, found) + [_alpha_row(line, found)]
-    return rows
+    return [
+        row for (line,), found in grouped(results, "line").items() for row in _rows(line, found)
+    ]
 
 
-def _scores(line: str, published: Published, found: Sequence[Mapping[str, float]]) -> list[Row]:
-    rows = []
+def _rows(line: str, found: Sequence[Mapping[str, float]]) -> list[Row]:
+    rows, published = [], PUBLISHED[line]
     quantities = (("RMSE", "rmse"), ("log-likelihood", "log_likelihood"))
     for (quantity, name), paper, (original, error) in zip(
         quantities, published.paper, published.original, strict=True
     ):
-        ours, our_error = mean_and_error([figures[name] for figures in found])
+        known = not math.isnan(error)
+        heading = f"{paper or 'not given'}; {original:g}" + f"±{error:g}" * known
+        row = Row.mean(line, quantity, [figures[name] for figures in found], heading)
         # fewer splits than published scatter more; where no error is known, ours stands in
-        unit = (
-            our_error if math.isnan(error) else error * math.sqrt(published.n_splits / len(found))
-        )
-        judged = "" if math.isnan(unit) else verdict(ours, original, unit)
-        shown = f"{original:g}" if math.isnan(error) else f"{original:g}±{error:g}"
-        heading = f"{paper or 'not given'}; {shown}"
-        rows.append(Row(line, quantity, heading, ours, our_error, len(found), judged))
-    return rows
-
-
-def _alpha_row(line: str, found: Sequence[Mapping[str, float]]) -> Row:
-    ours, error = mean_and_error([figures["alpha_share"] for figures in found])
-    judged = "agrees" if 0.3 < ours < 3.0 else "differs: the noise update saturates or runs away"
-    return Row(line, "α / (N·epochs/2)", "of the order of 1", ours, error, len(found), judged)
+        unit = error * math.sqrt(published.n_splits / row.n) if known else row.standard_error
+        judged = "" if math.isnan(unit) else verdict(row.ours, original, unit)
+        rows.append(row._replace(verdict=judged))
+    shares = [figures["alpha_share"] for figures in found]
+    row = Row.mean(line, "α / (N·epochs/2)", shares, "of the order of 1")
+    runs_away = "differs: the noise update saturates or runs away"
+    return [*rows, row._replace(verdict="agrees" if 0.3 < row.ours < 3.0 else runs_away)]
 
 
 TABLE = Table(

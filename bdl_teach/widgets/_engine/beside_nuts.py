@@ -18,8 +18,9 @@ class ExplorerBesideNuts(Explorer[Result], abstract=True):
     A subclass defines ``_run``, and has ``_gold`` in ``_compute`` and ``_improve``.
     """
 
+    @staticmethod
     @abstractmethod
-    def _run(self, values: Values) -> Run:
+    def _run(values: Values) -> Run:
         """Say which chains these values ask for."""
 
     def _gold(self, values: Values) -> GoldStandard:

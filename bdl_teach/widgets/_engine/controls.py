@@ -19,6 +19,11 @@ Presets = Mapping[str, tuple[str, Values]]  # by name: a sentence that says wher
 
 _STYLE = {"description_width": "6.4em"}
 _WIDE = {"width": "auto"}
+_USUAL = 13  # letters of a label, for which that width is enough
+_SLIDERS = (
+    ipywidgets.FloatSlider, ipywidgets.IntSlider, ipywidgets.FloatLogSlider,
+    ipywidgets.SelectionSlider,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -105,6 +110,13 @@ def _powers(c: Control) -> Widget:
     )
 
 
+def _menu(c: Control) -> Widget:
+    return ipywidgets.Dropdown(
+        options=c.options, value=c.start, description=c.label, tooltip=c.hint,
+        style=_STYLE, layout=_WIDE,
+    )  # fmt: skip
+
+
 def _row(c: Control) -> Widget:
     return choices(c.label, c.start, c.options, c.hint)
 
@@ -120,7 +132,7 @@ _MAKERS: Mapping[str, Callable[[Control], Widget]] = {
     "count": _count,
     "powers": _powers,
     "places": lambda c: ipywidgets.SelectionSlider(options=c.options, **_common(c)),
-    "menu": lambda c: menu(c.label, c.start, c.options, str(c.hint)),
+    "menu": _menu,
     "row": _row,
     "toggle": _toggle,
 }
@@ -131,48 +143,6 @@ def _common(c: Control) -> dict[str, Any]:
         "value": c.start, "description": c.label, "tooltip": c.hint, "continuous_update": True,
         "style": _STYLE, "layout": _WIDE,
     }  # fmt: skip
-
-
-def slider(label: str, value: float, low: float, high: float, step: float, hint: str) -> Widget:
-    """A slider over floats; every movement counts, not only the release."""
-    return ipywidgets.FloatSlider(
-        value=value, min=low, max=high, step=step, description=label, tooltip=hint,
-        continuous_update=True, readout_format=".2f", style=_STYLE, layout=_WIDE,
-    )  # fmt: skip
-
-
-def count_slider(label: str, value: int, low: int, high: int, hint: str) -> Widget:
-    """A slider over whole numbers."""
-    return ipywidgets.IntSlider(
-        value=value, min=low, max=high, description=label, tooltip=hint,
-        continuous_update=True, style=_STYLE, layout=_WIDE,
-    )  # fmt: skip
-
-
-def log_slider(
-    label: str, value: float, low: float, high: float, form: str, hint: str, step: float = 0.1
-) -> Widget:
-    """A slider over powers of ten, from 10^low to 10^high in tenths of a decade, or ``step``."""
-    return ipywidgets.FloatLogSlider(
-        value=value, base=10, min=low, max=high, step=step, description=label, tooltip=hint,
-        continuous_update=True, readout_format=form, style=_STYLE, layout=_WIDE,
-    )  # fmt: skip
-
-
-def choice_slider(label: str, value: object, options: Iterable[object], hint: str) -> Widget:
-    """A slider over given values."""
-    return ipywidgets.SelectionSlider(
-        value=value, options=list(options), description=label, tooltip=hint,
-        continuous_update=True, style=_STYLE, layout=_WIDE,
-    )  # fmt: skip
-
-
-def menu(label: str, value: object, options: Iterable[object], hint: str) -> Widget:
-    """A menu of given values, or of (words, value)."""
-    return ipywidgets.Dropdown(
-        options=list(options), value=value, description=label, tooltip=hint,
-        style=_STYLE, layout=_WIDE,
-    )  # fmt: skip
 
 
 def choices(label: str, value: object, options: Iterable[object], hints: Iterable[str]) -> Widget:
@@ -268,7 +238,11 @@ def box(name: str, children: Iterable[Widget]) -> Widget:
 
 def group(name: str, widgets: Iterable[Widget]) -> Widget:
     """Controls that belong together, under their name; its buttons share rows."""
-    rows: list[Widget] = []
+    widgets, rows = list(widgets), []
+    labelled = [w for w in widgets if isinstance(w, _SLIDERS)]
+    if any(len(widget.description) > _USUAL for widget in labelled):
+        for widget in labelled:
+            widget.style.description_width = "7.4em"
     for widget in widgets:
         if not isinstance(widget, ipywidgets.Button | ipywidgets.ToggleButton):
             rows.append(widget)

@@ -16,6 +16,7 @@ from bdl_teach import progress
 from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.controls import Values
 from bdl_teach.widgets._engine.missions import Mission, NotThere
+from bdl_teach.widgets._engine.status import Readings
 
 _DONE = "✓"
 _NOT_YET = "Not yet"
@@ -99,10 +100,9 @@ class MissionBox:
     def judge(
         self,
         values: Values,
-        result: object,
+        readings: Readings,
         others: Iterable[Values],
-        compute: Callable[[Values], object],
-        missing: Callable[[Mission, Values, Any], list[str]],
+        read: Callable[[Values], Readings],
     ) -> Iterator[None]:
         """Find out whether the chosen mission is done, and say so; on the worker.
 
@@ -110,21 +110,16 @@ class MissionBox:
 
         Args:
             values: Of all controls.
-            result: What they gave.
+            readings: What they gave.
             others: The same with other seeds; a mission that needs what runs beside the picture
                 leaves that switched on in them.
-            compute: Gives the result of such values.
-            missing: Says what a mission lacks, of values and their result.
+            read: Gives the readings of such values.
         """
         if (mission := self.chosen) is None:
             return
-
-        def lacks(these: Values, compute: Callable[[Values], object]) -> list[str] | None:
-            return self._missing(lambda: missing(mission, these, compute(these)))
-
         self._mark(self.done())
-        if (said := lacks(values, lambda _: result)) != []:
-            self._say(mission, _not_yet(said or []))
+        if (missing := self._missing(mission, values, lambda _: readings)) != []:
+            self._say(mission, _not_yet(missing or []))
             return
         tried: _Tried = [(values.get("seed"), [])]
         if self._tried is not None and self._tried[0] is mission and self._tried[1] == values:
@@ -134,19 +129,21 @@ class MissionBox:
             own = f" With seed {values['seed']}." if "seed" in values else ""
             self._say(mission, f"{_DONE}{own} {_LOOKING}")
             yield
-            tried.append((other.get("seed"), lacks(other, compute)))
+            tried.append((other.get("seed"), self._missing(mission, other, read)))
         self._tried = mission, dict(values), tried
         if not any(lacks for _, lacks in tried):
             self._record(mission)
         self._say(mission, _verdict(tried))
 
-    def _missing(self, look: Callable[[], list[str]]) -> list[str] | None:
-        """What keeps a mission from being done, as ``look`` says; ``None`` if nobody can say.
+    def _missing(
+        self, mission: Mission, values: Values, read: Callable[[Values], Readings]
+    ) -> list[str] | None:
+        """What keeps the mission from being done with these values; ``None`` if nobody can say.
 
-        Whatever a computation or a check raises, the learner has brought nothing about by it.
+        Whatever a computation raises, the learner has brought nothing about by it.
         """
         try:
-            missing = look()
+            missing = mission.missing(values, read(values))
         except NotThere:
             return None
         except Exception:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -74,26 +74,22 @@ class Mission:
             result that ``_compute`` gives for that state with another ``seed``.
         leave: Controls that must stand where they stood at the start, with that value; ``None``
             for points that no hand has set.
-        check: What is asked for instead, by a function (of explorers without a data file).
     """
 
     id: str
     text: str
     hints: tuple[str, str]
-    check: Callable[[Values, Any], Sequence[Condition]] | None = None
-    way: Values = field(default_factory=dict)
-    needs: tuple[Need, ...] = ()
+    way: Values
+    needs: tuple[Need, ...]
     leave: Mapping[str, Any] = field(default_factory=dict)
 
-    def missing(self, values: Values, readings: Any) -> list[str]:
+    def missing(self, values: Values, readings: Readings) -> list[str]:
         """Say how those conditions stand that do not hold; all do where there is none.
 
         Args:
             values: Of all controls.
             readings: What they led to.
         """
-        if self.check is not None:
-            return [now for holds, now in self.check(values, readings) if not holds]
         said = [need.lacks(values, readings) for need in self.needs]
         return list(dict.fromkeys([*self._moved(values), *(s for s in said if s is not None)]))
 
@@ -104,13 +100,6 @@ class Mission:
             return ["a hand has set points"]
         ways = [f"{{{name}}} back to {figure(value)}" for name, value in moved.items()]
         return [f"take {' and '.join(ways)}"] if ways else []
-
-
-class Condition(NamedTuple):
-    """One of the things that a mission's function asks for, and how it stands."""
-
-    holds: bool
-    now: str
 
 
 def figure(value: Any) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import ipywidgets
 
-from bdl_teach.widgets._engine import changes, controls
+from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas
 from bdl_teach.widgets._engine.controls import Values, Widget
 from bdl_teach.widgets._engine.status import Said
@@ -25,7 +25,7 @@ class Seen:
     """What was shown at one moment: the controls' values, and the status line without a time."""
 
     values: Values
-    said: Said | str
+    said: Said
 
 
 class Pin:
@@ -91,7 +91,7 @@ class Pin:
         if self._of_question:
             self.unset()
 
-    def note(self, values: Values, said: Said | str, *, better: bool = False) -> None:
+    def note(self, values: Values, said: Said, *, better: bool = False) -> None:
         """Take note of what is shown now; call with ``RENDER_LOCK`` held.
 
         Args:
@@ -123,16 +123,9 @@ class Pin:
         self._say()
         return True
 
-    def marked(self, said: Said | str) -> str:
+    def marked(self, said: Said) -> str:
         """A status line, with the change of each figure since A in brackets."""
-        if isinstance(said, Said):
-            then = None if self._pinned is None else self._pinned.said
-            return said.marked(then if isinstance(then, Said) else None)
-        return (
-            said
-            if self._pinned is None
-            else changes.marked(str(self._pinned.said), said, " since A")
-        )
+        return said.marked(None if self._pinned is None else self._pinned.said)
 
     def _say(self) -> None:
         """Ask what stayed; give the answer, if that is asked for."""
@@ -150,34 +143,20 @@ class Pin:
         moved = [name for name in known if not _stayed(then.values, now.values, name)]
         if not moved and str(then.said) == str(now.said):
             return [("Nothing has moved", "this is A itself")]
-        same_figures, other_figures = self._figures(then.said, now.said)
+        named = [f for f in now.said.figures(then.said) if f.name in self._labels]
+        figures = {f"{self._labels[f.name]} {f}": f.then == f.now for f in named}
         verdicts = self._canvas.ghost_verdicts()
         stayed = (
             [f"{len(known) - len(moved)} of {len(known)} controls"],
-            same_figures,
+            [words for words, same in figures.items() if same],
             [name for name, same in verdicts.items() if same],
         )
         changed = (
             [_arrow(name, known[name], then.values, now.values) for name in moved],
-            other_figures,
+            [words for words, same in figures.items() if not same],
             [name for name, same in verdicts.items() if not same],
         )
         return [("Stayed", _list(*stayed)), ("Changed", _list(*changed))]
-
-    def _figures(self, then: Said | str, now: Said | str) -> tuple[list[str], list[str]]:
-        """The figures that stayed, and those that changed, each with what it is called."""
-        if isinstance(then, str) or isinstance(now, str):
-            old = [f for f in changes.figures(str(then), str(now)) if f.named]
-            return [str(f) for f in old if f.same and not f.is_setting], [
-                f"{f} ({f.difference})" for f in old if not f.same
-            ]
-        figures = {
-            f"{self._labels[f.name]} {f}": f for f in now.figures(then) if f.name in self._labels
-        }
-        return (
-            [words for words, f in figures.items() if f.then == f.now],
-            [words for words, f in figures.items() if f.then != f.now],
-        )
 
 
 def _stayed(then: Values, now: Values, name: str) -> bool:

@@ -45,9 +45,9 @@ class Film(Generic[Result]):
         self._frame = self._shown = 0
         self.words, self.playing, self._quiet = "", False, False
         self._button = controls.toggle(_PLAY, "watch the training that led here, from its start")
-        self._slider = controls.choice_slider(
-            "training step", 0, _options(self._steps), "how long the fit that is shown was trained"
-        )
+        hint = "how long the fit that is shown was trained"
+        places = controls.Control("places", "training step", 0, _options(self._steps), hint)
+        self._slider = places.make()
         self._slider.style.description_width = "initial"
         self.row = controls.box("bdl-film", [self._button, self._slider])
         self._enable(False)

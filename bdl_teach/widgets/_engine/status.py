@@ -108,6 +108,9 @@ class Said:
             if name not in self.readings:
                 yield from self._parts(self.words[name], then)
                 continue
+            if form == "at":  # a place is no figure: it may be a date
+                yield points.at(self.data, self.readings[name])
+                continue
             now, before = self.write(name, form or ""), None
             if then is not None and name in then.readings:
                 before = then.write(name, form or "")
@@ -121,8 +124,6 @@ class Said:
             return "–"
         if form.startswith("sd"):
             text = points.sd(self.data, value, int(form[2:] or 1))
-        elif form == "at":
-            return points.at(self.data, value)
         else:
             text = format(value, form)
         if text.startswith("-"):

@@ -10,7 +10,8 @@ A file has, in this order:
     redo and reset leave them. Groups behind the button *more*.
 ``[controls]``
     ``name = [kind, label, default, range, hint, readout]``: see ``controls.Control``. The name is
-    the keyword of the constructor and of ``set``. No default or range stands anywhere else.
+    the keyword of the constructor and of ``set``. No default or range stands anywhere else. A row
+    ``name = []`` stands for several that the explorer gives under that name, here and in a group.
 ``[groups]``
     ``NAME = [controls, buttons]``, in the order in which they stand beside the picture.
 ``[buttons]``
@@ -79,25 +80,36 @@ class Texts:
         return _defaults(self.controls)
 
 
-def of(name: str) -> Texts:
-    """Read the data file of one of the package's explorers."""
-    return read(FOLDER / f"{name}.toml")
+def of(name: str, **given: Mapping[str, Control]) -> Texts:
+    """Read the data file of one of the package's explorers.
+
+    Args:
+        name: Of the file.
+        **given: Controls that the explorer gives, by the row that stands for them.
+    """
+    return read(FOLDER / f"{name}.toml", **given)
 
 
-def read(path: Path) -> Texts:
+def read(path: Path, **given: Mapping[str, Control]) -> Texts:
     """Read a data file."""
-    return parse(path.read_text(encoding="utf-8"))
+    return parse(path.read_text(encoding="utf-8"), **given)
 
 
-def parse(text: str) -> Texts:
+def parse(text: str, **given: Mapping[str, Control]) -> Texts:
     """Read what a data file holds.
+
+    Args:
+        text: The file.
+        **given: Controls that the explorer gives, by the row that stands for them.
 
     Raises:
         ValueError: A preset, the question or a mission names a control that there is not.
         tomllib.TOMLDecodeError: It is no TOML.
     """
     file = tomllib.loads(text)
-    known = {name: Control(*row) for name, row in file["controls"].items()}
+    known: dict[str, Control] = {}
+    for name, row in file["controls"].items():
+        known |= given[name] if name in given else {name: Control(*row)}
     start = _defaults(known)
     presets = {
         name: (look, start | _values(known, values))
@@ -112,7 +124,10 @@ def parse(text: str) -> Texts:
         alt=file["alt"],
         controls=known,
         status=file["status"],
-        groups={name: tuple(row) for name, row in file["groups"].items()},
+        groups={
+            group: tuple(name for one in row for name in given.get(one, (one,)))
+            for group, row in file["groups"].items()
+        },
         buttons={name: (row[0], row[1]) for name, row in file.get("buttons", {}).items()},
         presets=presets,
         question=_question(known, **file["question"]) if "question" in file else None,

@@ -110,7 +110,7 @@ class SinusoidExplorer(ExplorerBesideNuts[SinusoidResult]):
         self._links.show(None if linked is None else sinusoid_fits.mark(result, *linked))
 
     def _compute(self, values: controls.Values) -> SinusoidResult:
-        result = _fit(values)
+        result = sinusoid_fits.refit(values)
         if values["prior_functions"]:
             weights = result.prior.sample((10, result.fit.network.n_weights), values["seed"])
             result = replace(result, prior_functions=result.fit.evaluate(weights, X_GRID))
@@ -144,14 +144,16 @@ class SinusoidExplorer(ExplorerBesideNuts[SinusoidResult]):
         """Compile what comes next: the paper's fit, more draws or points, and rest."""
         more = {"n_samples": 2}
         for values in (_PAPER, more, _PAPER | more):
-            yield partial(_fit, self.DEFAULTS | values)
+            yield partial(sinusoid_fits.refit, self.DEFAULTS | values)
         for values in ({}, more):
             yield partial(_fit_and_rest, self.DEFAULTS | values)
         if self.result is not None:
             yield partial(sinusoid_fits.mark, self.result, "weight", 0)
 
-    def _run(self, values: controls.Values) -> Run:
-        return nuts_run(values)
+    @staticmethod
+    def _run(values: controls.Values) -> Run:
+        problem = Problem.of(values, layers=2)
+        return Run(X_GRID, problem, {**problem.given, **CHAINS})
 
     def _readings(self, result: SinusoidResult) -> dict[str, float]:
         mean, sd = result.prediction.mean, result.prediction.epistemic_std
@@ -183,18 +185,6 @@ def _beside(result: SinusoidResult, gold: GoldStandard) -> SinusoidResult:
     return sinusoid_fits.beside_nuts(result, gold.prediction, gold.report)
 
 
-def nuts_run(values: controls.Values) -> Run:
-    """The run of NUTS that these values ask for."""
-    problem = Problem.of(values, layers=2)
-    return Run(X_GRID, problem, {**problem.given, **CHAINS})
-
-
-def _fit(values: controls.Values) -> SinusoidResult:
-    """The fit that these values ask for."""
-    names = ("estimator", "kl_weight", "n_samples", "n_predictions")
-    return sinusoid_fits.refit(Problem.of(values, layers=2), *(values[name] for name in names))
-
-
 def _fit_and_rest(values: controls.Values) -> None:
     """Run what is run while nothing moves after that fit."""
-    sinusoid_fits.warm(_fit(values))
+    sinusoid_fits.warm(sinusoid_fits.refit(values))

@@ -132,8 +132,10 @@ class TruthExplorer(ExplorerBesideNuts[TruthResult]):
         table = replace(problem, n=points.MOST)
         yield partial(truth_search.refit, table, 1)
 
-    def _run(self, values: controls.Values) -> Run:
-        return nuts_run(values)
+    @staticmethod
+    def _run(values: controls.Values) -> Run:
+        problem = Problem.of(values)
+        return Run(X_GRID, problem, truth_search.chains(problem))
 
     def _readings(self, result: TruthResult) -> dict[str, float]:
         fit, lowest = (round(truth_search.free_energy(f)) for f in (result.fit, result.search.best))
@@ -170,12 +172,6 @@ class TruthExplorer(ExplorerBesideNuts[TruthResult]):
             "search": str(result.search),
             "nuts": result.nuts_report,
         }
-
-
-def nuts_run(values: controls.Values) -> Run:
-    """The run of NUTS that these values ask for."""
-    problem = Problem.of(values)
-    return Run(X_GRID, problem, truth_search.chains(problem))
 
 
 def _beside(result: TruthResult, gold: GoldStandard) -> TruthResult:

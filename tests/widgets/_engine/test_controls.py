@@ -7,36 +7,33 @@ import html
 import pytest
 
 from bdl_teach.widgets._engine import controls
+from bdl_teach.widgets._engine.controls import Control
 
-MADE = {
-    "slider": controls.slider("a σ", 0.5, 0.1, 2.0, 0.05, "what it is"),
-    "count": controls.count_slider("a σ", 3, 1, 9, "what it is"),
-    "log": controls.log_slider("a σ", 0.1, -3, 1, ".3f", "what it is"),
-    "choice": controls.choice_slider("a σ", 4, (1, 4, 16), "what it is"),
-    "toggle": controls.toggle("a σ", "what it is"),
-    "button": controls.button("a σ", "what it is", lambda: None),
-}
+POWERS = Control("powers", "KL weight", 1.0, [-3, 1], "", ".3f")
 
 
-@pytest.mark.parametrize("kind", ["slider", "count", "log", "choice"])
-def test_every_movement_of_a_slider_counts_not_only_its_end(kind: str) -> None:
-    assert MADE[kind].continuous_update is True
+@pytest.mark.parametrize(
+    "control",
+    [
+        POWERS,
+        Control("slider", "σ", 0.5, [0.1, 2.0, 0.05]),
+        Control("count", "N", 3, [1, 9]),
+        Control("places", "M", 4, [1, 4, 16]),
+    ],
+)
+def test_every_movement_of_a_slider_counts_not_only_its_end(control: Control) -> None:
+    assert control.make().continuous_update is True
 
 
-def test_a_log_slider_goes_over_powers_of_ten_in_tenths_of_a_decade() -> None:
-    made = controls.log_slider("KL weight", 0.1, -3, 1, ".3f", "")
-    assert (made.base, made.min, made.max, made.step) == (10, -3, 1, 0.1)
-    assert (made.value, made.readout_format) == (0.1, ".3f")
-    made.value = 8.0  # from Python any value between the ends, such as a preset's
-    assert made.value == 8.0
-    for value, end in ((1e-9, 1e-3), (1e9, 10.0)):
-        made.value = value
-        assert made.value == pytest.approx(end)
-
-
-def test_a_log_slider_of_counts_steps_further_where_a_tenth_is_less_than_one() -> None:
-    made = controls.log_slider("draws", 10.0, 0, 3, ".0f", "", step=0.2)
-    assert (made.min, made.max, made.step) == (0, 3, 0.2)
+@pytest.mark.parametrize(
+    ("written", "held"),
+    [(0.126, 10**-0.9), (0.316, 10**-0.5), (0.01, 0.01), (7.94, 10**0.9), (10, 10.0)],
+)
+def test_powers_of_the_file_stand_at_a_step_of_their_slider(written: float, held: float) -> None:
+    assert POWERS.value(written) == held
+    made = POWERS.make()
+    made.value = POWERS.value(written)
+    assert made.value == held, "the slider has no other"
 
 
 @pytest.mark.parametrize(

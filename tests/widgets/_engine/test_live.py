@@ -9,21 +9,21 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
-import ipywidgets
 import pytest
 from explorer_claims import assert_is_still_of
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from PIL import Image
 
-from bdl_teach.widgets._engine import background, controls, live
+from bdl_teach.widgets._engine import background, texts, worker
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
 from tests.waiting import until
 
-REQUIRED = ("_make_canvas", "_compute", "_draw")
+REQUIRED = ("TEXTS", "_make_canvas", "_compute", "_draw", "_readings")
 
 START = {"width": 1.0, "n": 2, "scale": 1.0, "m": 4, "kind": "a", "seen": False}
 HIGH = {**START, "width": 3.0, "n": 9}
@@ -32,22 +32,23 @@ HIGH = {**START, "width": 3.0, "n": 9}
 class Toy(Explorer[float]):
     """A bar as high as the product of its controls."""
 
-    ALT = "A bar."
-    TITLE = "A toy"
-    PRESETS = {"high": ("The top of the bar", HIGH)}  # noqa: RUF012
-
-    def _make_controls(self) -> dict[str, Any]:
-        return {
-            "width": controls.slider("width", 1.0, 0.5, 3.0, 0.5, ""),
-            "n": controls.count_slider("n", 2, 1, 9, ""),
-            "scale": controls.log_slider("scale", 1.0, -2, 1, ".2f", ""),
-            "m": controls.choice_slider("m", 4, (1, 2, 4), ""),
-            "kind": ipywidgets.ToggleButtons(options=[("A", "a"), ("B", "b")], value="a"),
-            "seen": controls.toggle("seen", ""),
-        }
-
-    def _make_groups(self) -> dict[str, list[Any]]:
-        return {"ALL": list(self._controls.values())}
+    TEXTS = texts.parse("""
+title = "A toy"
+alt = "A bar."
+[controls]
+width = ["slider", "width", 1.0, [0.5, 3.0, 0.5], ""]
+n = ["count", "n", 2, [1, 9], ""]
+scale = ["powers", "scale", 1.0, [-2, 1], ""]
+m = ["places", "m", 4, [1, 2, 4], ""]
+kind = ["row", "", "a", [["A", "a"], ["B", "b"]], []]
+seen = ["toggle", "seen", false, [], ""]
+[groups]
+ALL = ["width", "n", "scale", "m", "kind", "seen"]
+[presets]
+high = ["The top of the bar", { width = 3.0, n = 9 }]
+[status]
+line = "Height {height:g}."
+""")
 
     def _make_canvas(self) -> Canvas:
         canvas = Canvas(200, 100)
@@ -65,8 +66,8 @@ class Toy(Explorer[float]):
     def _draw(self, result: float) -> None:
         self._bar.set_ydata([0, result])
 
-    def _describe(self, result: float) -> str:
-        return f"Height {result:g}."
+    def _readings(self, result: float) -> dict[str, float]:
+        return {"height": result}
 
 
 @pytest.fixture
@@ -180,13 +181,13 @@ def test_set_moves_all_or_none(toy: Toy, values: dict[str, Any], turned: bool) -
 # What a subclass must define
 
 
-@pytest.mark.parametrize("name", ["ALT", "TITLE", *REQUIRED])
+@pytest.mark.parametrize("name", REQUIRED)
 def test_a_class_that_leaves_out_a_part_of_the_contract_is_refused_by_name(name: str) -> None:
-    parts = {part: getattr(Toy, part) for part in ("ALT", "TITLE", *REQUIRED) if part != name}
+    parts = {part: getattr(Toy, part) for part in REQUIRED if part != name}
     with pytest.raises(TypeError, match=f"^Half: an explorer must define {name}$"):
         type("Half", (Explorer,), parts)
     made = type("Whole", (Explorer,), {**parts, name: getattr(Toy, name)})
-    assert type("Again", (made,), {}).ALT == "A bar."
+    assert type("Again", (made,), {}).TEXTS.alt == "A bar."
 
 
 # Another process
@@ -260,7 +261,7 @@ class Improving(Toy):
 
 @pytest.fixture
 def improving(monkeypatch: pytest.MonkeyPatch) -> Iterator[Improving]:
-    monkeypatch.setattr(live, "REST", 0.05)
+    monkeypatch.setattr(worker, "REST", 0.05)
     made = Improving().wait()
     yield made
     made.close()
@@ -325,8 +326,11 @@ def test_undo_redo_and_reset_bring_back_values_and_picture(toy: Toy) -> None:
 class Beside(Toy):
     """With a toggle of what takes long to come beside the picture."""
 
-    STAYS = frozenset({"seen"})
-    PRESETS = {**Toy.PRESETS, "high, seen": ("The same", {**HIGH, "seen": True})}  # noqa: RUF012
+    TEXTS = replace(
+        Toy.TEXTS,
+        stays=frozenset({"seen"}),
+        presets={**Toy.PRESETS, "high, seen": ("The same", {**HIGH, "seen": True})},
+    )
 
 
 def test_what_takes_long_stays_through_presets_undo_and_reset(toy: Toy) -> None:

@@ -7,68 +7,62 @@ import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
 from bdl_teach import progress as record
 from bdl_teach.progress import SOLVED, Progress
-from bdl_teach.widgets._engine import controls, live
+from bdl_teach.widgets._engine import texts, worker
 from bdl_teach.widgets._engine.canvas import Canvas
-from bdl_teach.widgets._engine.controls import Values
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.missions import Condition, Mission
 from tests.waiting import until
-
-HINTS = ("Look right.", "Take height to 5 & more.")
-
-
-def above_4(_: Values, height: float) -> list[Condition]:
-    return [Condition(height > 4.0, f"the height is {height:.0f}")]
-
-
-def lucky(state: Values, _: float) -> list[Condition]:
-    return [Condition(state["seed"] == 99, f"the seed is {state['seed']}")]
-
-
-def broken(state: Values, _: float) -> list[Condition]:
-    return [Condition(state["nothing"], "nothing")]
-
-
-def with_nuts(state: Values, height: float) -> list[Condition]:
-    return [
-        Condition(state["seed"] < 200, "the seed is too high"),
-        Condition(state["nuts"], "{nuts} is off"),
-        *above_4(state, height),
-        Condition(height > 3.0, "and not even above 3"),
-    ]
-
-
-HIGH = Mission("lift-high", "Above 4.", HINTS, above_4, {"height": 5})
-LUCKY = Mission("lift-lucky", "A lucky seed.", HINTS, lucky, {"seed": 99})
-BROKEN = Mission("lift-broken", "No number.", HINTS, broken, {})
-GOLDEN = Mission("lift-golden", "Beside NUTS.", HINTS, with_nuts, {"nuts": True})
 
 
 class Lift(Explorer[float]):
     """As high as its control; other seeds can be held up, fail, or be unknown."""
 
-    ALT = "A line."
-    TITLE = "A lift"
-    MISSIONS: ClassVar[tuple[Mission, ...]] = (HIGH, LUCKY, BROKEN, GOLDEN)
-    STAYS = frozenset({"nuts"})
+    TEXTS = texts.parse("""
+title = "A lift"
+alt = "A line."
+stays = ["nuts"]
+[controls]
+height = ["count", "height", 1, [0, 9], ""]
+seed = ["count", "seed", 0, [0, 99], ""]
+nuts = ["toggle", "NUTS", false, [], ""]
+[groups]
+ALL = ["height", "seed", "nuts"]
+[missions.lift-high]
+text = "Above 4."
+hints = ["Look right.", "Take height to 5 & more."]
+needs = [["up", ">", 4]]
+way = { height = 5 }
+[missions.lift-lucky]
+text = "A lucky seed."
+hints = ["Look right.", "Take height to 5 & more."]
+needs = [["seed", "==", 99, "the seed is {}"]]
+way = { seed = 99 }
+[missions.lift-broken]
+text = "No number."
+hints = ["Look right.", "Take height to 5 & more."]
+needs = [["up", ">", "nothing"]]
+way = {}
+[missions.lift-golden]
+text = "Beside NUTS."
+hints = ["Look right.", "Take height to 5 & more."]
+needs = [["seed", "<", 200, "the seed is too high"], ["nuts", "==", true, "{{nuts}} is off"],
+  ["up", ">", 4], ["up", ">", 3, "and not even above 3"]]
+way = { nuts = true }
+[readings]
+up = "the height"
+[status]
+line = "Height {up:.1f}."
+""")
 
     def _make_controls(self) -> dict[str, Any]:
         self.computed: list[dict[str, Any]] = []
         self.trouble: dict[int, Any] = {}  # by seed: what computing it does
-        return {
-            "height": controls.count_slider("height", 1, 0, 9, ""),
-            "seed": controls.count_slider("seed", 0, 0, 99, ""),
-            "nuts": controls.toggle("NUTS", ""),
-        }
-
-    def _make_groups(self) -> dict[str, list[Any]]:
-        return {"ALL": list(self._controls.values())}
+        return super()._make_controls()
 
     def _make_canvas(self) -> Canvas:
         canvas = Canvas(300, 200)
@@ -84,13 +78,13 @@ class Lift(Explorer[float]):
     def _draw(self, result: float) -> None:
         self._line.set_ydata([0, result])
 
-    def _describe(self, result: float) -> str:
-        return f"Height {result:.1f}."
+    def _readings(self, result: float) -> dict[str, float]:
+        return {"up": result}
 
 
 @pytest.fixture(autouse=True)
 def progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Progress:
-    monkeypatch.setattr(live, "REST", live.SHARPEN)
+    monkeypatch.setattr(worker, "REST", worker.SHARPEN)
     kept = Progress(tmp_path / "progress.json")
     monkeypatch.setattr(record, "own", lambda: kept)
     return kept
@@ -129,7 +123,7 @@ def test_it_is_done_when_it_holds_for_the_next_two_seeds_as_well(lift: Lift) -> 
     assert (lift.result, lift.state()["seed"]) == (5.0, 98), "nothing of theirs is shown"
     assert lift.ticks == 2 and lift._line.get_ydata()[1] == 5.0
     assert [name for name, _ in box(lift)._row.options] == ["1 ✓", "2", "3", "4"]
-    assert box(lift).chosen is HIGH
+    assert box(lift).chosen is Lift.MISSIONS[0]
 
 
 def test_what_holds_for_one_seed_alone_is_luck(lift: Lift, progress: Progress) -> None:

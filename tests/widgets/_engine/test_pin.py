@@ -7,11 +7,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import ipywidgets
 import pytest
 
 from bdl_teach import plots
-from bdl_teach.widgets._engine import controls, live
+from bdl_teach.widgets._engine import texts, worker
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
 from tests.waiting import until
@@ -20,22 +19,24 @@ from tests.waiting import until
 class Slope(Explorer[float]):
     """A line as steep as the product of its controls, improved by 0.5 while it rests."""
 
-    ALT = "A line."
-    TITLE = "A slope"
-    PRESETS = {"steep": ("The end", {"slope": 3.0, "times": 9, "kind": "a", "on": False})}  # noqa: RUF012
-
-    def _make_controls(self) -> dict[str, Any]:
-        return {
-            "slope": controls.slider("slope σ₁", 1.0, 0.5, 3.0, 0.5, ""),
-            "times": controls.count_slider("times", 2, 1, 90, ""),
-            "kind": ipywidgets.ToggleButtons(
-                options=[("Alpha", "a"), ("Beta", "b")], value="a", description="kind"
-            ),
-            "on": controls.toggle("on or off", ""),
-        }
-
-    def _make_groups(self) -> dict[str, list[Any]]:
-        return {"ALL": list(self._controls.values())}
+    TEXTS = texts.parse("""
+title = "A slope"
+alt = "A line."
+[controls]
+slope = ["slider", "slope σ₁", 1.0, [0.5, 3.0, 0.5], ""]
+times = ["count", "times", 2, [1, 90], ""]
+kind = ["row", "kind", "a", [["Alpha", "a"], ["Beta", "b"]], []]
+on = ["toggle", "on or off", false, [], ""]
+[groups]
+ALL = ["slope", "times", "kind", "on"]
+[presets]
+steep = ["The end", { slope = 3.0, times = 9 }]
+[readings]
+height = "height"
+steps = "steps"
+[status]
+line = "Height {height:.1f} after {steps} step."
+""")
 
     def _make_canvas(self) -> Canvas:
         canvas = Canvas(300, 200)
@@ -59,8 +60,8 @@ class Slope(Explorer[float]):
         if self._room.hold({"line": [result]}):
             self._canvas.redraw_background()
 
-    def _describe(self, result: float) -> str:
-        return f"Height {result:.1f} after 1 step."
+    def _readings(self, result: float) -> dict[str, float]:
+        return {"height": result, "steps": 1}
 
 
 ASKED = "A is pinned, in grey. Move something: what stayed the same?"
@@ -68,7 +69,7 @@ ASKED = "A is pinned, in grey. Move something: what stayed the same?"
 
 @pytest.fixture
 def slope(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slope]:
-    monkeypatch.setattr(live, "REST", 1e6)
+    monkeypatch.setattr(worker, "REST", 1e6)
     made = Slope().wait()
     yield made
     made.close()
@@ -116,11 +117,11 @@ def test_unpinned_there_is_no_trace_of_it(slope: Slope) -> None:
 
 def test_of_what_rests_a_is_what_it_becomes(slope: Slope, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else a fit that was trained on would be compared with one that was not."""
-    monkeypatch.setattr(live, "REST", live.SHARPEN)
+    monkeypatch.setattr(worker, "REST", worker.SHARPEN)
     slope.pin()
     until(lambda: said(slope) == "Height 2.5 after 1 step.", "an improvement")
     assert [0, 2.5] in ghosts(slope)
-    monkeypatch.setattr(live, "REST", 1e6)
+    monkeypatch.setattr(worker, "REST", 1e6)
     slope.set(times=5)
     assert said(slope) == "Height 5.0 (+2.5 since A) after 1 step."
     assert said(slope.set(times=2)) == "Height 2.0 (−0.5 since A) after 1 step.", (
@@ -129,7 +130,7 @@ def test_of_what_rests_a_is_what_it_becomes(slope: Slope, monkeypatch: pytest.Mo
     assert [0, 2.5] in ghosts(slope)
     slope._pin._answer.value = True
     assert answer(slope).startswith("Stayed: 4 of 4 controls; ")
-    assert "Changed: Height 2.5 → 2.0 (−0.5)" in answer(slope)
+    assert "Changed: height 2.5 → 2.0 (−0.5)" in answer(slope)
 
 
 # What stayed the same?
@@ -142,12 +143,12 @@ def test_the_answer_comes_when_it_is_asked_for_and_follows_the_controls(slope: S
     assert answer(slope) == "Nothing has moved: this is A itself."
     slope.set(slope=3.0, kind="b", on=True)
     assert answer(slope) == (
-        "Stayed: 1 of 4 controls; after 1 step; in the picture zero. "
+        "Stayed: 1 of 4 controls; steps 1; in the picture zero. "
         "Changed: slope σ₁ 1.00 → 3.00, kind Alpha → Beta, on or off off → on; "
-        "Height 2.0 → 6.0 (+4.0); in the picture line."
+        "height 2.0 → 6.0 (+4.0); in the picture line."
     )
     slope.set(slope=1.0, kind="a", on=False, times=5)
     assert answer(slope).startswith("Stayed: 3 of 4 controls; ")
-    assert "times 2 → 5; Height 2.0 → 5.0" in answer(slope)
+    assert "times 2 → 5; height 2.0 → 5.0" in answer(slope)
     slope._pin._answer.value = False
     assert answer(slope) == ASKED

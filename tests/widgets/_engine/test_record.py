@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine import record as recording
+from bdl_teach.widgets._engine import texts
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
 
@@ -19,20 +19,20 @@ from bdl_teach.widgets._engine.live import Explorer
 class Dial(Explorer[float]):
     """A line as high as its slider, in a panel that fills the picture."""
 
-    ALT = "A line."
-    TITLE = "A dial"
-
-    def _make_controls(self) -> dict[str, Any]:
-        return {
-            "height": controls.slider("height", 1.0, 0.0, 4.0, 0.5, ""),
-            "scale": controls.log_slider("scale", 1.0, -2, 1, ".2f", ""),
-            "n": controls.count_slider("n", 2, 1, 9, ""),
-            "kind": controls.choice_slider("kind", "b", ("a", "b", "c"), ""),
-            "on": controls.toggle("on", ""),
-        }
-
-    def _make_groups(self) -> dict[str, list[Any]]:
-        return {"ALL": list(self._controls.values())}
+    TEXTS = texts.parse("""
+title = "A dial"
+alt = "A line."
+[controls]
+height = ["slider", "height", 1.0, [0.0, 4.0, 0.5], ""]
+scale = ["powers", "scale", 1.0, [-2, 1], ""]
+n = ["count", "n", 2, [1, 9], ""]
+kind = ["places", "kind", "b", ["a", "b", "c"], ""]
+on = ["toggle", "on", false, [], ""]
+[groups]
+ALL = ["height", "scale", "n", "kind", "on"]
+[status]
+line = "Height {height:g}."
+""")
 
     def _make_canvas(self) -> Canvas:
         canvas = Canvas(300, 200)
@@ -51,8 +51,8 @@ class Dial(Explorer[float]):
     def _draw(self, result: float) -> None:
         self._band.set_data([0, 1], 0, result)
 
-    def _describe(self, result: float) -> str:
-        return f"Height {result:g}."
+    def _readings(self, result: float) -> dict[str, float]:
+        return {"height": result}
 
 
 @pytest.fixture

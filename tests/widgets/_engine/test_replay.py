@@ -11,7 +11,7 @@ import ipywidgets
 import numpy as np
 import pytest
 
-from bdl_teach.widgets._engine import controls, live
+from bdl_teach.widgets._engine import texts, worker
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.replay import Film
@@ -31,18 +31,21 @@ class Grown:
 class Trained(Explorer[Grown]):
     """A bar that grows to n in eight steps."""
 
-    ALT = "A bar."
-    TITLE = "Trained"
+    TEXTS = texts.parse("""
+title = "Trained"
+alt = "A bar."
+[controls]
+n = ["count", "n", 8, [0, 800], "height"]
+m = ["count", "m", 1, [1, 9], ""]
+[groups]
+ALL = ["n", "m"]
+[status]
+line = "Height {height:g}."
+""")
 
     def _make_controls(self) -> dict[str, Any]:
         self.replayed: list[tuple[int, str]] = []
-        return {
-            "n": controls.count_slider("n", 8, 0, 800, "height"),
-            "m": controls.count_slider("m", 1, 1, 9, ""),
-        }
-
-    def _make_groups(self) -> dict[str, list[Any]]:
-        return {"ALL": list(self._controls.values())}
+        return super()._make_controls()
 
     def _make_canvas(self) -> Canvas:
         canvas = Canvas(200, 100)
@@ -68,8 +71,8 @@ class Trained(Explorer[Grown]):
     def _draw(self, result: Grown) -> None:
         self._bar.set_ydata([0, result.height])
 
-    def _describe(self, result: Grown) -> str:
-        return f"Height {result.height:g}."
+    def _readings(self, result: Grown) -> dict[str, float]:
+        return {"height": result.height}
 
     @property
     def slider(self) -> Any:
@@ -86,7 +89,7 @@ class Trained(Explorer[Grown]):
 
 @pytest.fixture
 def trained(monkeypatch: pytest.MonkeyPatch) -> Iterator[Trained]:
-    monkeypatch.setattr(live, "PACE", 0.02)
+    monkeypatch.setattr(worker, "PACE", 0.02)
     made = Trained().wait()
     yield made
     made.close()
@@ -150,7 +153,7 @@ def test_it_plays_from_the_start_to_the_end_and_stops_there(trained: Trained) ->
 def test_it_stops_when_something_moves(
     trained: Trained, monkeypatch: pytest.MonkeyPatch, act: str
 ) -> None:
-    monkeypatch.setattr(live, "PACE", 60.0)
+    monkeypatch.setattr(worker, "PACE", 60.0)
     trained.button.value = True
     until(lambda: trained.status.startswith("Step 0 of 8"), "the first frame")
     assert trained._film.playing
@@ -175,13 +178,13 @@ def test_what_plays_ends_with_the_explorer(
     trained.close()
     alive = len(ipywidgets.widgets.widget._instances)
     made = Trained().wait()
-    monkeypatch.setattr(live, "PACE", 60.0)
+    monkeypatch.setattr(worker, "PACE", 60.0)
     made.button.value = True
     until(lambda: made.status.startswith("Step 0 of 8"), "the first frame")
-    (worker,) = (t for t in threading.enumerate() if t.name.endswith("_work") and t.is_alive())
+    (thread,) = (t for t in threading.enumerate() if t.name.endswith("_work") and t.is_alive())
     made.close()
-    worker.join(10)
-    assert not worker.is_alive()
+    thread.join(10)
+    assert not thread.is_alive()
     assert len(ipywidgets.widgets.widget._instances) == alive
 
 

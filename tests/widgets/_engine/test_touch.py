@@ -17,7 +17,7 @@ from bdl_teach._support.checks import Array
 from bdl_teach.predictive import Predictive
 from bdl_teach.problems import own_points as points
 from bdl_teach.problems.own_points import COURSE
-from bdl_teach.widgets._engine import controls, sketch, touch
+from bdl_teach.widgets._engine import sketch, texts, touch
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.points import Points
@@ -39,21 +39,21 @@ class Answer:
 class Touched(Explorer[Answer]):
     """Points, and a band that knows nothing of them."""
 
-    ALT = "Points."
-    TITLE = "Points"
-    PRESETS = {"few": ("Three of them", {"n": 3, "noise_std": 1.0, "seed": 0})}  # noqa: RUF012
-
-    def _make_controls(self) -> dict[str, Any]:
-        return {
-            "n": controls.count_slider("n", 5, 1, 9, ""),
-            "noise_std": controls.slider("noise", 1.0, 0.5, 3.0, 0.5, ""),
-            "seed": controls.count_slider("seed", 0, 0, 99, ""),
-            "data": Points(),
-        }
-
-    def _make_groups(self) -> dict[str, list[Any]]:
-        c = self._controls
-        return {"ALL": [c["n"], c["noise_std"], c["seed"], *self._hand_buttons()]}
+    TEXTS = texts.parse("""
+title = "Points"
+alt = "Points."
+[controls]
+n = ["count", "n", 5, [1, 9], ""]
+noise_std = ["slider", "noise", 1.0, [0.5, 3.0, 0.5], ""]
+seed = ["count", "seed", 0, [0, 99], ""]
+data = ["points"]
+[groups]
+ALL = ["n", "noise_std", "seed", "my data", "ask"]
+[presets]
+few = ["Three of them", { n = 3 }]
+[status]
+line = "{points}."
+""")
 
     def _make_canvas(self) -> Canvas:
         canvas = Canvas(300, 200)
@@ -77,8 +77,8 @@ class Touched(Explorer[Answer]):
         if self.fit.update(result.data, result.prediction):
             self._canvas.redraw_background()
 
-    def _describe(self, result: Answer) -> str:
-        return f"{points.count(result.data)}."
+    def _readings(self, result: Answer) -> dict[str, float]:
+        return {}
 
 
 @pytest.fixture

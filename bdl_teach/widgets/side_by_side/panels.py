@@ -1,21 +1,23 @@
-"""The panels of the comparison explorer."""
+"""The panels of methods side by side."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.gridspec import SubplotSpec
-from matplotlib.patches import Rectangle
 
 from bdl_teach import plots
 from bdl_teach._support.checks import Array
+from bdl_teach.problems import GAP_GRID, truth
+from bdl_teach.problems.live_fits import N_FUNCTIONS
 from bdl_teach.widgets._engine.canvas import Canvas
+from bdl_teach.widgets.side_by_side.results import SideBySide
 
-if TYPE_CHECKING:  # at run time this would load TensorFlow before the first picture frame
-    from bdl_teach.predictive import Predictive
+TRUTH = truth(GAP_GRID)
 
 _LIMITS = (24.0, 36.0, 48.0, 72.0, 96.0)
 _MARKS = {  # region -> marker, colour, words
@@ -25,47 +27,44 @@ _MARKS = {  # region -> marker, colour, words
 }
 
 
-class MethodPanel:
-    """One method's bands over the data, and NUTS over them; it stands where it is told to.
+class MethodPanel(plots.Artists):
+    """One method: data, truth, bands, mean, some of its functions, and NUTS over them.
 
     Args:
-        canvas: Where the panel's artists move.
-        place: A cell of a grid of panels.
-        name: Of the method.
-        x: Inputs ``[m]``, the same for every update.
-        truth: Noise-free function at them ``[m, 1]``.
+        ax: An empty panel.
+        title: What stands over it.
+        small: Whether it is one of many, that moves when others come and go.
     """
 
-    def __init__(
-        self, canvas: Canvas, place: SubplotSpec, name: str, x: Array, truth: Array
-    ) -> None:
-        ax = self.axes = canvas.figure.add_subplot(place)
-        plots.tidy(ax, name, "", "")
+    def __init__(self, ax: Axes, title: str, *, small: bool) -> None:
+        x = self._x = GAP_GRID[:, 0]
+        self.axes, self._small = ax, small
+        plots.tidy(ax, title, "", "" if small else "y")
         ax.set_xlim(x[0], x[-1])
-        ax.set_xticks([-0.5, 0.0, 0.5], ["−0.5", "0", "0.5"])  # short: four may stand in a row
-        self.room = plots.Room(ax, _LIMITS)
-        ax.locator_params(axis="y", nbins=5)
-        whole = ax.get_xaxis_transform()  # of the height, whatever the limits
-        self._gap = Rectangle((0, 0), 0, 1, color=plots.SHADE, zorder=0, lw=0, transform=whole)
-        ax.add_patch(self._gap)
-        self._band = plots.PredictiveArtists(ax, x)
+        self.room = plots.Room(ax, _LIMITS if small else plots.ROOM)
+        if small:
+            ax.set_xticks([-0.5, 0.0, 0.5], ["−0.5", "0", "0.5"])  # short: four may stand in a row
+            ax.locator_params(axis="y", nbins=5)
+        else:
+            ax.locator_params(axis="x", nbins=5)
+        self._gap = plots.GapStripe(ax)
+        self._band = plots.PredictiveArtists(ax, x, n_functions=0 if small else N_FUNCTIONS)
+        if not small:
+            self._band.artists[2].set_label("draws or members")
         self._ends = IntervalArtists(ax, x)
         self._gold = plots.OverlayArtists(ax, x, "NUTS")
-        self.truth = plots.draw_truth(ax, x, truth)
+        self.truth = plots.draw_truth(ax, x, TRUTH)
         self._points = plots.draw_data(ax, [], [])
-        self._points.set_markersize(6)
+        if small:
+            self._points.set_markersize(6)
         self._words = ax.text(
-            0.5,
-            0.04,
-            "not chosen",
-            transform=ax.transAxes,
-            ha="center",
-            color=plots.GREY,
+            0.5, 0.04, "", transform=ax.transAxes, ha="center", color=plots.GREY,
             fontsize=plots.LETTERS,
-        )
-        canvas.animate([self._gap, *self._band.artists, *self._ends.artists, self.truth])
-        canvas.animate(self._gold.artists)
-        canvas.animate([self._points, self._words, *self.room.artists])
+        )  # fmt: skip
+        self.artists = [
+            *self._gap.artists, *self._band.artists, *self._ends.artists, self.truth,
+            *self._gold.artists, self._points, self._words, *self.room.artists,
+        ]  # fmt: skip
 
     def stand(self, place: SubplotSpec, *, shown: bool, last: bool = False) -> None:
         """Take a cell of the grid, and label the axes there; or only keep away from the others.
@@ -83,41 +82,48 @@ class MethodPanel:
         self.axes.set_xlabel("x" if last else "", fontsize=plots.LETTERS, labelpad=1)
         self.axes.tick_params(labelleft=first, labelbottom=last)
 
+    def name(self, title: str) -> bool:
+        """Put another name over it; says whether it is another one."""
+        changed = self.axes.get_title(loc="left") != title
+        self.axes.set_title(title, fontsize=11, loc="left")
+        return changed
+
     def say(self, words: str) -> None:
         """Put a few words where the bands are missing."""
         self._words.set_text(words)
 
-    def update(
-        self,
-        x: Array,
-        y: Array,
-        gap: tuple[float, float] | None,
-        prediction: Predictive | None,
-        ends: Array | None,
-        nuts: Predictive | None,
-        height: float,
-    ) -> bool:
-        """Move to data ``x`` [n], ``y`` [n], a gap, a predictive and the gold standard.
-
-        ``ends`` [2, m] are those of a conformal band, where one is chosen.
+    def update(self, result: SideBySide, place: str, height: float) -> bool:
+        """Move to what the method at this place says, or to its not being chosen.
 
         Returns:
             Whether the frame, as high as the other panels' ``height``, has changed.
         """
-        self._points.set_data(x, y)
-        low, high = gap or (0.0, 0.0)
-        self._gap.set_bounds(low, 0, high - low, 1)
+        told, ends = result.told.get(place), result.ends(place)
+        self._points.set_data(result.data.x[:, 0], result.data.y[:, 0])
+        self._gap.update(self._x, result.regions["gap"])
         for artist in self._band.artists:
-            artist.set_visible(prediction is not None)
-        self.say("" if prediction else "not chosen")
-        if prediction is not None:
-            self._band.update(prediction)
+            artist.set_visible(told is not None)
+        self.say("" if told else "not chosen")
+        curves: dict[str, Array] = {}
+        if told is not None:
+            shown = told.prediction
+            if told.functions is not None:
+                shown = replace(shown, samples=told.functions)
+            self._band.update(shown)
+            curves = plots.edges(told.prediction)
         self._ends.show(ends)
-        self._gold.show(nuts)
-        curves = {} if prediction is None else plots.edges(prediction)
+        self._gold.show(result.nuts)
         if ends is not None:
             curves["conformal"] = ends
-        return self.room.hold(curves, height, nuts)
+        return self.room.hold(curves, height, result.nuts)
+
+
+def height_of(result: SideBySide) -> float:
+    """Return how far from 0 the bands of all panels go, and the ends of intervals."""
+    nuts = [] if result.nuts is None else [result.nuts]
+    curves = [plots.edges(p)["band"] for p in (*result.predictions.values(), *nuts)]
+    curves += [ends for place in result.told if (ends := result.ends(place)) is not None]
+    return max((float(np.abs(curve).max()) for curve in curves), default=0.0)
 
 
 class IntervalArtists(plots.Artists):

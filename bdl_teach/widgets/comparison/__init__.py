@@ -1,1 +1,0 @@
-"""All methods on one data set, beside NUTS."""

@@ -1,1 +1,0 @@
-"""The explorer of the rivals: any two methods beside NUTS."""

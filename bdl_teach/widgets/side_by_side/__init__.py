@@ -1,0 +1,1 @@
+"""Methods that a learner chooses, side by side on the problem with a gap, beside the truth."""

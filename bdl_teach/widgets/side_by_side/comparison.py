@@ -1,0 +1,263 @@
+"""The comparison explorer: every method and NUTS on one problem, the sinusoid with a gap."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, ClassVar, cast
+
+from bdl_teach import plots
+from bdl_teach.methods.catalogue import CATALOGUE
+from bdl_teach.problems import GAP_GRID, Problem, live_fits
+from bdl_teach.problems.live_fits import OWN_ROOM
+from bdl_teach.widgets._engine import arrival, controls, status, texts, touch
+from bdl_teach.widgets._engine.arrival import Arrival
+from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas
+from bdl_teach.widgets._engine.nuts import GoldStandard, Run
+from bdl_teach.widgets._engine.texts import Texts
+from bdl_teach.widgets.side_by_side.explorer import MethodsExplorer
+from bdl_teach.widgets.side_by_side.panels import CoverageArtists, MethodPanel, height_of
+from bdl_teach.widgets.side_by_side.results import (
+    STANDS_STILL,
+    Interval,
+    SideBySide,
+    Told,
+    compared,
+)
+
+METHODS = {  # those that a tick fits
+    name: method
+    for name, method in CATALOGUE.items()
+    if method.compared is not None and method.pace != "background"
+}
+LABELS = {**{name: method.label for name, method in METHODS.items()}, "nuts": "NUTS"}
+_AT_START = ("map", "bbb", "pbp")
+_TOGGLES = {
+    name: controls.Control("toggle", method.label, name in _AT_START, (), method.hint)
+    for name, method in METHODS.items()
+}
+N_PREDICTIONS = 200
+_ALWAYS = {"±2 sd total", "±2 sd epistemic", "mean", "data"}  # named over the panels
+_PATIENCE_S = 0.015  # after so long a tick shows what it has, and goes on
+
+
+class ComparisonExplorer(MethodsExplorer):
+    """Choose methods, and move the problem under them; what changed is fitted again.
+
+    Args:
+        **values: Starting values of controls, as ``state()`` returns them.
+
+    Raises:
+        ValueError: No such control, or a value outside its range.
+    """
+
+    TEXTS: ClassVar[Texts] = texts.of("comparison", methods=_TOGGLES)
+
+    def _make_canvas(self) -> Canvas:
+        canvas = Canvas(900, 322, narrow=(640, 412))
+        self._halves = canvas.figure.add_gridspec(1, 2, width_ratios=(3, 1))
+        self._panels = {}
+        for name, method in METHODS.items():
+            ax = canvas.figure.add_subplot(self._halves[0])
+            self._panels[name] = MethodPanel(ax, method.label, small=True)
+            canvas.animate(self._panels[name].artists)
+        self._coverage = CoverageArtists(canvas, canvas.figure.add_subplot(self._halves[1]))
+        self._standing: tuple[str, ...] = ()
+        self._stand(_AT_START, nuts=False)
+        any_panel = next(iter(self._panels.values())).axes
+        self._legend = plots.FigureLegend(any_panel, _ALWAYS, in_a_row=6)
+        return canvas
+
+    def _stand(self, names: tuple[str, ...], *, nuts: bool) -> bool:
+        """Let these methods' panels share the place; says whether anything stands elsewhere."""
+        rows = (*names, *(["nuts"] if nuts else []))
+        moved = self._coverage.stand({name: LABELS[name] for name in rows})
+        if names == self._standing:
+            return moved
+        self._standing, n = names, len(names)
+        columns = min(n, 3) if n <= 6 else 4
+        grid = self._halves[0].subgridspec(-(-n // columns), columns)
+        for name, panel in self._panels.items():
+            i = names.index(name) if name in names else 0
+            place = grid[i // columns, i % columns]
+            panel.stand(place, shown=name in names, last=i + columns >= n)
+        return True
+
+    def _touch_panels(self) -> list[touch.Panel]:
+        return [
+            touch.Panel(panel.axes, panel.room, panel.truth, columns=0, most=OWN_ROOM)
+            for panel in self._panels.values()
+        ]
+
+    def _beside(self) -> dict[str, controls.Widget]:
+        made = super()._beside()
+        row = [self._controls["conformal"], made["running"]]
+        return {**made, "last row": controls.box("bdl-running", row)}
+
+    def _heeds(self, method: str) -> Iterable[str]:
+        return ("epochs",) if "epochs" in METHODS[method].takes else ()
+
+    def _told(self, method: str, problem: Problem, values: controls.Values) -> Told:
+        from bdl_teach.methods._variational import Variational
+
+        fit = live_fits.fit(method, problem, values["epochs"])
+        asked = Arrival() if isinstance(fit, Variational) else None
+        return Told(method, fit, fit.predict(GAP_GRID, N_PREDICTIONS), arrival=asked)
+
+    def _retold(self, told: Told, fit: Any, problem: Problem) -> Told:
+        return replace(told, fit=fit, prediction=fit.predict(GAP_GRID, N_PREDICTIONS))
+
+    @staticmethod
+    def _run(values: controls.Values) -> Run:
+        problem = Problem.of(values)
+        chains = {**problem.repeated, **(CATALOGUE["nuts"].compared or {}), "seed": problem.seed}
+        return Run(GAP_GRID, problem, chains)
+
+    def _compute(self, values: controls.Values) -> SideBySide:
+        problem, asked = Problem.of(values), self._asked
+        interval = Interval(values["level"], problem.kept_apart if values["conformal"] else None)
+        chosen = [name for name in METHODS if values[name]]
+        told: dict[str, Told] = {}
+        shown, fitted = time.perf_counter(), False
+        for name in chosen:
+            if told and self._asked > asked:  # the sliders moved on: their tick is next
+                break
+            key = self._key(name, problem, values)
+            new, slow = key not in self._fits, METHODS[name].pace == "slow"
+            late = fitted and time.perf_counter() - shown > _PATIENCE_S
+            if (late or (slow and new)) and self.state() == values:
+                waiting = tuple(chosen[len(told) :])
+                so_far = SideBySide(problem, dict(told), interval=interval, waiting=waiting)
+                self._show(compared(so_far, GoldStandard()))
+                shown = time.perf_counter()
+            fitted |= new
+            told[name] = self._keep(key, values)
+        return compared(SideBySide(problem, told, interval=interval), self._gold(values))
+
+    def _improve(self, values: controls.Values, result: SideBySide) -> SideBySide | None:
+        """Make one longer run of the first method of which it is not known what they find.
+
+        Not before all programs are there: a movement would wait for what it compiles.
+        """
+        if not self._warmed.is_set():
+            return None
+        for name, told in result.told.items():
+            if told.arrival is not None and not told.arrival.over:
+                found = told.arrival.after_one_more(cast(Any, told.fit))
+                key = self._key(name, result.problem, values)
+                self._fits[key] = better = replace(told, arrival=found)
+                return replace(result, told={**result.told, name: better})
+        return None
+
+    def _show(self, result: SideBySide) -> None:
+        """Show a picture before all methods are done."""
+        with RENDER_LOCK:
+            self._draw(result)
+            for name in result.waiting:
+                self._panels[name].say("being fitted …")
+            self._notice.set_visible(False)
+            self._show_picture(sharp=False)
+
+    def _draw(self, result: SideBySide) -> None:
+        # Without any method, one panel says that it is not chosen.
+        places = (*result.told, *result.waiting) or (next(iter(METHODS)),)
+        counted = result.interval is not None and result.interval.kept_apart is not None
+        moved = [
+            self._stand(places, nuts=result.nuts is not None),
+            self._legend.show(
+                truth=result.problem.is_drawn,
+                nuts=result.nuts is not None,
+                more=["conformal"] if counted else [],
+            ),
+        ]
+        if any(moved):
+            self._canvas.redraw_background(arrange=True)
+        height = height_of(result)
+        if any([self._panels[place].update(result, place, height) for place in places]):
+            self._canvas.redraw_background()
+        assert result.interval is not None
+        self._coverage.update(result.coverage, result.interval.level)
+
+    def _labels(self) -> Mapping[str, str]:
+        regions = {"data": "among the data", "gap": "in the gap", "outside": "outside"}
+        held = {
+            f"{name}_{region}": f"{label} {words}, held"
+            for name, label in LABELS.items()
+            for region, words in regions.items()
+        }
+        off = {
+            f"{name}_off_{region}": f"{label} {words}, gap to NUTS"
+            for name, label in LABELS.items()
+            for region, words in regions.items()
+        }
+        return {**super()._labels(), **held, **off}
+
+    def _readings(self, result: SideBySide) -> dict[str, float]:
+        held, off, interval = result.coverage, result.distances, result.interval
+        assert interval is not None
+        found = {f"{name}_{r}": 100 * share for name, by in held.items() for r, share in by.items()}
+        found |= {f"{name}_off_{r}": far for name, by in off.items() for r, far in by.items()}
+        found |= {"level": 100 * interval.level, "share": 100 * result.share}
+        three, two = ("bbb", "local", "eb"), ("mle", "map")
+        five = ("map", "pbp", *three)
+        if held.keys() >= {*five}:
+            found["least_of_five"] = min(held[name]["data"] for name in five)
+            found["most_of_five"] = max(held[name]["gap"] for name in five)
+        if held.keys() >= {*three, *two}:
+            found["least_of_three"] = min(held[name]["data"] for name in three)
+            found["better_of_two"] = max(held[name]["data"] for name in two)
+            found["lead_of_three"] = found["least_of_three"] - found["better_of_two"]
+        if "pbp" in result.told:
+            found["pbp_noise"] = float(result.told["pbp"].prediction.aleatoric_std[0])
+        return found
+
+    def _words(self, result: SideBySide) -> dict[str, str]:
+        drawn, interval = result.problem.is_drawn, result.interval
+        assert interval is not None
+        three = "{{{0}_data:{1}}}/{{{0}_gap:{1}}}/{{{0}_outside:{1}}}"
+        held = [f"{LABELS[name]} {three.format(name, '.0f')}%" for name in result.coverage]
+        off = [f"{LABELS[name]} {three.format(f'{name}_off', 'sd')}" for name in result.distances]
+        arrivals = {LABELS[n]: t.arrival for n, t in result.told.items() if t.arrival is not None}
+        return {
+            **status.shown_if(beside=bool(off)),
+            **({} if drawn else {"held": "{no_truth}"}),
+            **({} if interval.kept_apart is None else {"kind": "{conformal}"}),
+            "methods": ", ".join(held) or "no method chosen",
+            "distances": ", ".join(off),
+            "replay": _in_replay(result) if result.share < 1 else "",
+            "arrivals": arrival.of_several(arrivals),
+            "nuts": result.nuts_report,
+        }
+
+    def _chores(self) -> Iterator[Callable[[], object]]:
+        """Compile the methods that are not chosen yet, and the longer runs; then look again."""
+        for name in METHODS:
+            yield partial(_warm, name)
+        yield self._request
+
+
+def _warm(name: str) -> None:
+    """Compile a method, and what its longer runs take."""
+    from bdl_teach.methods._variational import Variational
+
+    fitted = live_fits.fit(name, Problem(), 10)
+    if isinstance(fitted, Variational):
+        for k in range(2):  # one that trains on, and one that starts elsewhere
+            Arrival(runs=k).after_one_more(fitted)
+
+
+def _in_replay(result: SideBySide) -> str:
+    """What there is to say of single methods before the end of their training."""
+    by_epochs = "after {share:.1f}% of the epochs"
+    said: dict[str, list[str]] = {by_epochs: []}
+    for name, told in result.told.items():
+        if "epochs" in METHODS[name].takes:
+            words = by_epochs
+        else:
+            words = "as at the end" if told.remark == STANDS_STILL else told.remark
+        said.setdefault(words, []).append(LABELS[name])
+    return "".join(
+        f"; {', '.join(names)} {words}" for words, names in said.items() if words and names
+    )

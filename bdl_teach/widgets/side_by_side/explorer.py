@@ -1,0 +1,81 @@
+"""What both layouts of the methods side by side share: fits that are kept, NUTS, replays."""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from bdl_teach import datasets
+from bdl_teach._support.checks import Array
+from bdl_teach.problems import GAP_GRID, Problem
+from bdl_teach.widgets._engine import controls
+from bdl_teach.widgets._engine.beside_nuts import ExplorerBesideNuts
+from bdl_teach.widgets._engine.nuts import GoldStandard
+from bdl_teach.widgets.side_by_side.results import SideBySide, Told, at_share, compared, steps_of
+
+_Key = tuple[str, Problem, tuple[Any, ...]]  # method, problem, values of the controls it heeds
+_KEPT = 60  # fits kept, over all values of the controls
+
+
+class MethodsExplorer(ExplorerBesideNuts[SideBySide], abstract=True):
+    """An explorer of methods that are chosen; what a movement does not touch is not fitted again.
+
+    A subclass says with ``_told`` and ``_retold`` what a method says, and what it heeds.
+    """
+
+    @abstractmethod
+    def _heeds(self, method: str) -> Iterable[str]:
+        """Name the controls that a method is told of, beside those of the problem."""
+
+    @abstractmethod
+    def _told(self, method: str, problem: Problem, values: controls.Values) -> Told:
+        """Fit a method, and let it predict."""
+
+    @abstractmethod
+    def _retold(self, told: Told, fit: Any, problem: Problem) -> Told:
+        """Say what a method says with another fit."""
+
+    def _beside(self) -> dict[str, controls.Widget]:
+        self._fits: dict[_Key, Told] = {}
+        return super()._beside()
+
+    def _key(self, method: str, problem: Problem, values: controls.Values) -> _Key:
+        return method, problem, tuple(values[name] for name in self._heeds(method))
+
+    def _keep(self, key: _Key, values: controls.Values) -> Told:
+        """Return what a method says, fitted unless it has been before."""
+        if (kept := self._fits.get(key)) is not None:
+            return replace(kept, seconds=0.0)
+        start = time.perf_counter()
+        told = self._told(*key[:2], values)
+        self._fits[key] = told = replace(told, seconds=time.perf_counter() - start)
+        while len(self._fits) > _KEPT:
+            self._fits.pop(next(iter(self._fits)))
+        return told
+
+    def _data(self, result: SideBySide) -> datasets.Regression1D:
+        return result.data
+
+    def _doubt(self, result: SideBySide) -> tuple[Array, Array]:
+        """The doubt of the first method that has any."""
+        spreads = [p.epistemic_std for p in result.predictions.values()]
+        return GAP_GRID[:, 0], next((s for s in spreads if s.any()), np.zeros(len(GAP_GRID)))
+
+    def _frames(self, result: SideBySide) -> Sequence[int]:
+        """Say the steps of the first method that goes in steps: the others keep its pace."""
+        fits = (told.fit for told in result.told.values())
+        return next(filter(None, map(steps_of, fits)), ())
+
+    def _replay(self, result: SideBySide, frame: int) -> SideBySide:
+        steps, then = self._frames(result), {}
+        share = steps[frame] / steps[-1]
+        for place, told in result.told.items():
+            fit, remark = at_share(told.fit, share)
+            then[place] = replace(self._retold(told, fit, result.problem), remark=remark)
+        gold = GoldStandard(result.nuts, result.nuts_report)
+        return compared(replace(result, told=then, share=share), gold)

@@ -1,0 +1,188 @@
+"""The rivals: any two ways to a posterior side by side, refitted on every tick, beside NUTS."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, ClassVar
+
+from bdl_teach import plots
+from bdl_teach.problems import GAP_GRID, Problem, live_fits, truth_search
+from bdl_teach.problems import own_points as points
+from bdl_teach.problems.live_fits import QUICK, Options
+from bdl_teach.widgets._engine import controls, status, texts, touch
+from bdl_teach.widgets._engine.canvas import Canvas
+from bdl_teach.widgets._engine.nuts import GoldStandard, Run
+from bdl_teach.widgets._engine.texts import Texts
+from bdl_teach.widgets.side_by_side.explorer import MethodsExplorer
+from bdl_teach.widgets.side_by_side.panels import MethodPanel, height_of
+from bdl_teach.widgets.side_by_side.results import SideBySide, Told, compared
+
+PLACES = ("first", "second")
+SGHMC_MORE, SGHMC_MOST = 1000, 6300  # steps of a round at rest, of all
+_ALWAYS = {"±2 sd total", "±2 sd epistemic", "draws or members", "mean", "data"}  # in the legend
+_STYLES = {
+    "first": ("-", plots.BLUE),
+    "second": ("--", plots.ORANGE),
+    "NUTS": ("-.", plots.GREEN),
+}
+_CHOICES = [[method.label, name] for name, method in QUICK.items()]
+_MENUS = {
+    place: controls.Control("menu", place, name, _CHOICES, f"the {place} of the two methods")
+    for place, name in zip(PLACES, ("ensemble", "dropout"), strict=True)
+}
+
+
+class RivalsExplorer(MethodsExplorer):
+    """Choose any two methods, and move the problem, the prior and their own options under them.
+
+    What a movement does not touch is not fitted again. While the controls rest, the chains of SGHMC
+    run on. A last layer alone belongs to a network that was trained at σ_p = 3 and stays as it is
+    while the slider of the prior moves: its posterior is then exact, and chapter 1's.
+
+    Args:
+        **values: Starting values of controls, as ``state()`` returns them.
+
+    Raises:
+        ValueError: No such control, or a value outside its range.
+    """
+
+    TEXTS: ClassVar[Texts] = texts.of("rivals", methods=_MENUS)
+
+    def _idle(self, values: controls.Values) -> set[str]:
+        """Name the options that neither of the two methods is told."""
+        return {*Options._fields}.difference(*(QUICK[values[p]].heeds for p in PLACES))
+
+    def _make_canvas(self) -> Canvas:
+        canvas = Canvas()
+        grid = canvas.figure.add_gridspec(2, 2, height_ratios=(1.5, 1))
+        self._panels = {
+            place: MethodPanel(canvas.figure.add_subplot(grid[0, i]), place, small=False)
+            for i, place in enumerate(PLACES)
+        }
+        self._legend = plots.FigureLegend(self._panels["first"].axes, _ALWAYS, in_a_row=4)
+        spread = canvas.figure.add_subplot(grid[1, :])
+        self._spread = plots.SpreadPanel(spread, GAP_GRID, _STYLES)
+        for panel in (*self._panels.values(), self._spread):
+            canvas.animate(panel.artists)
+        return canvas
+
+    def _touch_panels(self) -> list[touch.Panel]:
+        spread = self._spread.axes
+        return [
+            touch.Panel(panel.axes, panel.room, panel.truth, columns=0, spread=spread)
+            for panel in self._panels.values()
+        ]
+
+    def _heeds(self, method: str) -> Iterable[str]:
+        return QUICK[method].heeds
+
+    def _told(self, method: str, problem: Problem, values: controls.Values) -> Told:
+        options = Options(**{name: values[name] for name in Options._fields})
+        shown = live_fits.quick(method, problem, options)
+        return Told(method, shown.fit, shown.prediction, shown.functions)
+
+    def _retold(self, told: Told, fit: Any, problem: Problem) -> Told:
+        shown = live_fits.shown_of(fit, problem)
+        return replace(told, fit=fit, prediction=shown.prediction, functions=shown.functions)
+
+    @staticmethod
+    def _run(values: controls.Values) -> Run:
+        problem = Problem.of(values)
+        return Run(GAP_GRID, problem, truth_search.chains(problem))
+
+    def _compute(self, values: controls.Values) -> SideBySide:
+        problem = Problem.of(values)
+        keys = {place: self._key(values[place], problem, values) for place in PLACES}
+        told = {place: self._keep(key, values) for place, key in keys.items()}
+        return compared(SideBySide(problem, told), self._gold(values))
+
+    def _improve(self, values: controls.Values, result: SideBySide) -> SideBySide | None:
+        for told in result.told.values():
+            if (longer := _longer(told.fit)) is not None:
+                better = self._retold(told, longer, result.problem)
+                now = {p: better if t.fit is told.fit else t for p, t in result.told.items()}
+                gold = GoldStandard(result.nuts, result.nuts_report)
+                return compared(replace(result, told=now), gold)
+        return None
+
+    def _draw(self, result: SideBySide) -> None:
+        height = height_of(result)
+        changed = [self._panels[p].name(f"{p}: {_name(t)}") for p, t in result.told.items()]
+        changed += [self._panels[p].update(result, p, height) for p in PLACES]
+        spreads = {**result.predictions, "NUTS": result.nuts}
+        changed.append(self._spread.update(spreads, result.regions["gap"]))
+        nuts = result.nuts is not None
+        changed.append(self._legend.show(truth=result.problem.is_drawn, nuts=nuts))
+        if any(changed):
+            self._canvas.redraw_background(arrange=True)
+
+    def _readings(self, result: SideBySide) -> dict[str, float]:
+        from bdl_teach import calibration
+
+        found: dict[str, float] = {}
+        for place, told in result.told.items():
+            for region, mask in result.regions.items():
+                sd = calibration.average(told.prediction.epistemic_std, mask)
+                found[f"{place}_{region}"] = sd
+                if result.distances:
+                    found[f"{place}_off_{region}"] = result.distances[place][region]
+            among = found[f"{place}_data"] or math.nan  # one network has none
+            found[f"{place}_times"] = found[f"{place}_gap"] / among
+            if told.method == "sghmc":
+                fit: Any = told.fit
+                found[f"{place}_steps"] = int(fit.history["step"][-1])
+        return found
+
+    def _words(self, result: SideBySide) -> dict[str, str]:
+        names = {p: _name(t, f"{{{p}_steps:.0f}}") for p, t in result.told.items()}
+        return {
+            **names,
+            **status.shown_if(beside=bool(result.distances)),
+            "nuts": result.nuts_report,
+        }
+
+    def _shares(self, result: SideBySide) -> str:
+        each = (f"{p} {1e3 * told.seconds:.0f} ms" for p, told in result.told.items())
+        return f" ({', '.join(each)})"
+
+    def _chores(self) -> Iterator[Callable[[], object]]:
+        """Compile every method, for what the sliders ask for and for a table."""
+        for problem in (Problem(), Problem(n=points.MOST)):
+            for name in QUICK:
+                yield partial(_warm, name, problem)
+
+
+def _name(told: Told, steps: str = "") -> str:
+    """What a method is called; of chains that run on, how far they are."""
+    label = QUICK[told.method].label
+    if told.remark:
+        return f"{label}, {told.remark}"
+    fit: Any = told.fit
+    return f"{label}, {steps or fit.history['step'][-1]} steps" if told.method == "sghmc" else label
+
+
+def _longer(fit: Any) -> Any:
+    """Let the chains of SGHMC run on; ``None`` for all else, and when they have run for long."""
+    from bdl_teach.methods import sgmcmc
+
+    if not isinstance(fit, sgmcmc.Fit) or fit.history["step"][-1] >= SGHMC_MOST:
+        return None
+    return fit.longer(SGHMC_MORE)
+
+
+def _warm(name: str, problem: Problem) -> None:
+    """Compile all that a method may need."""
+    for options in _ALL_PROGRAMS.get(name, (Options(),)):
+        longer = _longer(live_fits.quick(name, problem, options).fit)
+        if longer is not None:
+            live_fits.shown_of(longer, problem)
+
+
+# Of methods that have more than one program: options that need each of them.
+_ALL_PROGRAMS: Mapping[str, tuple[Options, ...]] = {
+    "laplace": (Options(linearised=False),),
+    "low_rank": (Options(rank=8), Options(rank=20)),
+}

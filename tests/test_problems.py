@@ -1,0 +1,131 @@
+"""The problems: one object for data, prior, noise and network, and what fits it."""
+
+from dataclasses import replace
+from functools import wraps
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bdl_teach import datasets
+from bdl_teach.densities import Gaussian, ScaleMixture
+from bdl_teach.methods import bbb, empirical_bayes, exact, local_reparam, pbp, point
+from bdl_teach.methods.catalogue import CATALOGUE
+from bdl_teach.problems import GAP_GRID, MAX_WIDTH, Problem, live_fits, own_points
+from bdl_teach.problems.live_fits import QUICK, Options
+
+DATA = datasets.sinusoid(gap=(0.1, 0.4))
+FITTED = point.Fit(np.zeros(1), None, 9.0, {})  # type: ignore[arg-type]
+
+
+def test_a_problem_holds_what_the_controls_say() -> None:
+    values = {"n": 8, "noise_std": 0.7, "gap": 0.2, "seed": 5, "width": 7, "level": 0.9}
+    gap = Problem.of({**values, "prior_std": 2.0})
+    assert gap.prior == Gaussian(2.0) and gap.hidden_units == (7,)
+    assert (gap.data.y == datasets.sinusoid(8, 0.7, 5, (0.15, 0.35)).y).all()
+    mixture = {"sigma1": 2.0, "sigma2": 0.3, "pi": 0.7, "n": 40, "noise_std": 1.3, "seed": 6}
+    whole = Problem.of({**mixture, "width": 7}, layers=2)
+    assert whole.prior == ScaleMixture(2.0, 0.3, 0.7) and whole.hidden_units == (7, 7)
+    assert (whole.data.y == datasets.sinusoid(40, 1.3, 6).y).all()
+
+
+@pytest.mark.parametrize("n", [8, 16])
+def test_repeated_points_with_louder_noise_are_the_same_posterior(n: int) -> None:
+    """Σ over the rows of (y − f)²/2s² is the same for any f."""
+    problem = Problem(n=n, noise_std=0.7)
+    data, repeated = problem.data, problem.repeated
+    for f in (np.zeros(1), np.sin(7 * data.x)):
+        one = np.sum((data.y - f) ** 2) / (2 * 0.7**2)
+        many = np.repeat(np.broadcast_to(f, data.x.shape), 32 // n, axis=0)
+        two = np.sum((repeated["y"] - many) ** 2) / (2 * repeated["noise_std"] ** 2)
+        assert one == pytest.approx(two)
+
+
+def test_each_method_is_given_the_problem_and_its_own_prior(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problem = Problem(n=8, noise_std=0.7, gap=0.2, seed=5)
+    given: dict[str, Any] = {}
+
+    def remember(module: Any, name: str) -> None:
+        @wraps(getattr(module, name))  # what it takes is read off it
+        def fit(x: Any, y: Any, **values: Any) -> Any:
+            given.clear()
+            given.update(values, x=x, y=y)
+            return FITTED
+
+        monkeypatch.setattr(module, name, fit)
+
+    for module in (point, bbb, local_reparam, empirical_bayes):
+        remember(module, "fit")
+    remember(exact, "nuts")
+    own: dict[str, dict[str, Any]] = {
+        "mle": {"prior": None},
+        "map": {"prior": Gaussian(3.0)},
+        "bbb": {"prior": Gaussian(3.0)},
+        "local": {"prior": Gaussian(3.0), **local_reparam.QUIET},
+        "eb": {"tie": "all", **empirical_bayes.QUIET},
+    }
+    for name, more in own.items():
+        fitted = live_fits.fit(name, problem, 100)
+        repeated = name in ("mle", "map")
+        assert (given.pop("x") == np.repeat(problem.data.x, 4 if repeated else 1, axis=0)).all()
+        assert (given.pop("y") == np.repeat(problem.data.y, 4 if repeated else 1, axis=0)).all()
+        assert given.pop("noise_std") == pytest.approx(1.4 if repeated else 0.7)
+        assert given.pop("capacity") == bbb.Capacity(64, (20,), 1)
+        assert given == {"hidden_units": (20,), "seed": 5, **more}, name
+        assert fitted.noise_std == (0.7 if repeated else FITTED.noise_std)  # type: ignore[attr-defined]
+    gold = problem.sample({**problem.repeated, **(CATALOGUE["nuts"].compared or {})})
+    assert given["prior"] == Gaussian(3.0) and given["noise_std"] == pytest.approx(1.4)
+    assert gold.noise_std == 0.7, "new points have the noise of the problem"
+
+
+def test_pbp_is_what_its_fit_would_be() -> None:
+    """The explorer takes the way of many steps in one call; the method's own goes by epochs."""
+    problem = Problem(n=8)
+    data, took = problem.data, live_fits.fit("pbp", problem, 30)
+    fit = pbp.fit(data.x, data.y, hidden_units=(MAX_WIDTH,), epochs=30, seed=0)
+    expected, got = fit.predict(GAP_GRID), took.predict(GAP_GRID)
+    np.testing.assert_allclose(got.mean, expected.mean, rtol=1e-8)
+    np.testing.assert_allclose(got.total_std, expected.total_std, rtol=1e-8)
+
+
+HEARD: dict[str, dict[str, Any]] = {  # every quick method, and what it may be told beside
+    **{name: {} for name in QUICK},
+    "laplace, pushed": {"linearised": False},
+    "laplace, last layer": {"structure": "last_layer"},
+    "laplace, last layer pushed": {"structure": "last_layer", "linearised": False},
+    "low_rank": {"rank": 20},
+}
+
+
+@pytest.mark.parametrize("what", HEARD)
+def test_every_method_hears_the_noise_the_prior_the_width_and_the_seed(what: str) -> None:
+    """Points of one's own do not change with the seed: what does is the start, or the draws."""
+    method, options = what.partition(",")[0], Options(**HEARD[what])
+    x, y = DATA.x[::4, 0].tolist(), DATA.y[::4, 0].tolist()
+    own = tuple(x), tuple(y), own_points.COURSE
+    problem = Problem(noise_std=2.0, seed=3, own=own, scales=(1.5,), hidden_units=(3,))
+    found = live_fits.quick(method, problem, options)
+    np.testing.assert_allclose(found.prediction.aleatoric_std, 2.0)
+    moved = {
+        "noise": replace(problem, noise_std=1.0),
+        "prior": replace(problem, scales=(1.0,)),
+        "seed": replace(problem, seed=4),
+        "width": replace(problem, hidden_units=(4,)),
+    }
+    for name, other in moved.items():
+        again = live_fits.quick(method, other, options).prediction
+        same = np.allclose(again.mean, found.prediction.mean, rtol=1e-6, atol=1e-6)
+        assert same == (name == "seed" and method == "infinite"), name
+    if method == "low_rank":
+        fit: Any = found.fit
+        assert fit.columns.shape == (10, 10), "no more columns than weights"
+
+
+def test_drawn_functions_have_the_spread_of_the_band() -> None:
+    """Twenty of them: their sd is known to a sixth, and its mean over x better than to a third."""
+    for method in ("laplace", "infinite"):
+        found = live_fits.quick(method, Problem(), Options())
+        ratio = found.functions.std(axis=0, ddof=1) / found.prediction.epistemic_std
+        assert 0.67 < ratio.mean() < 1.33, method

@@ -1,0 +1,239 @@
+"""What the presets' sentences say, and the answers of the questions, over several seeds.
+
+What is said of a method beyond the picture that is shown is a claim, measured over many worlds.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from bdl_teach import widgets
+from bdl_teach.problems import INSIDE
+from bdl_teach.widgets._engine import background
+from bdl_teach.widgets._engine.live import Explorer
+
+SEEDS = range(5)
+AT_QUESTION = "?"  # where the question leads, from where it begins
+COMPARE: dict[str, Callable[[Any, Any], Any]] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt,
+    "==": lambda one, other: np.isclose(one, other, rtol=1e-6),
+}  # fmt: skip
+
+
+class of(NamedTuple):
+    """So many times the same figure, at another preset with the same seed."""
+
+    factor: float
+    preset: str
+
+
+Figure = str | Callable[[Any], Any]  # a reading, or what is read off a result
+Row = tuple[str, Figure, str, float | of]
+
+
+def spread_of_mean(result: Any) -> float:
+    return float(np.ptp(result.prediction.mean))
+
+
+def off_the_prior(result: Any) -> float:
+    return float(np.abs(result.prior_std / result.best_std - 1).max())
+
+
+def at_the_points(result: Any) -> float:
+    """The largest epistemic sd within 0.01 of a point."""
+    away = np.abs(result.x_grid - result.data.x[:, 0]).min(axis=1)
+    return float(result.prediction.epistemic_std[away < 0.01].max())
+
+
+def away_from_points(result: Any) -> float:
+    away = np.abs(result.x_grid - result.data.x[:, 0]).min(axis=1)
+    return float(result.prediction.epistemic_std[away > 0.25].mean())
+
+
+def directions(result: Any) -> Any:
+    """Sds of the two weights along their ellipse's axes, over the prior's."""
+    pair = np.ix_(result.pair, result.pair)
+    return np.sqrt(np.linalg.eigvalsh(result.posterior.cov[pair])) / result.prior_std
+
+
+def median_confidence(result: Any) -> float:
+    """The median confidence of the answers to known pictures."""
+    return float(np.median(result.said.known.max(axis=1)))
+
+
+def answers(result: Any) -> Any:
+    return result.said.known.argmax(axis=1)
+
+
+def noise_over(result: Any, kind: str, other: str) -> Any:
+    return result.theory[kind] / result.theory[other]
+
+
+def peak(result: Any) -> float:
+    """The height of the mean among the data."""
+    return float(np.abs(result.prediction.mean[INSIDE]).max())
+
+
+def ends_over_middle(result: Any) -> float:
+    sd = result.prediction.epistemic_std
+    return float(sd[[0, -1]].mean() / sd[INSIDE].mean())
+
+
+CHECKS: dict[str, list[Row]] = {
+    "GradientLab": [
+        ("a bowl", "score_times", ">", 7.0),
+        ("by σ", "score_times", ">", 7.0),
+        ("half as certain", "pathwise", "==", of(1 / 4, "nearly certain")),
+        ("half as certain", "score", ">", of(1.8**2, "nearly certain")),
+        ("half as certain", "score", "<", of(2.0**2, "nearly certain")),
+        ("add a constant", "exact", "==", of(1.0, "a bowl")),
+        ("add a constant", "pathwise_measured", "==", of(1.0, "a bowl")),
+        ("add a constant", "score_measured", ">", of(4.0, "a bowl")),
+        (AT_QUESTION, "pathwise_measured", "==", of(1.0, "a bowl")),
+        (AT_QUESTION, "score_measured", ">", of(4.0, "a bowl")),
+        ("at the minimum", "exact", "==", 0.0),
+        ("at the minimum", "pathwise", ">", 0.9),
+        ("16 draws", "score", "==", of(1 / 16, "a bowl")),
+        ("16 draws", "score_times", "==", of(1.0, "a bowl")),
+        ("ripples", "score_times", "<", 0.1),
+    ],
+    "KLBudgetLab": [
+        ("eight batches", "first_share", "==", 12.5),
+        ("one batch", "first_share", "==", 100.0),
+        ("32 uniform", "F", ">", of(1.0, "one batch")),
+        ("32 geometric", "ten_share", ">", 99.9),
+        ("1/M forgotten", "first_pays", ">", 0.99),
+        ("1/M forgotten", peak, "<", of(0.95, "eight batches")),
+        (AT_QUESTION, "ten_share", ">", 99.9),
+    ],
+    "LinearRegressionExplorer": [
+        ("eight points", at_the_points, "<", 1.1),
+        ("eight points", away_from_points, ">", 5.0),
+        ("before any data", "log_evidence", "==", 0.0),
+        ("one point", lambda r: directions(r)[0], "<", 0.4),
+        ("one point", lambda r: directions(r)[1], ">", 0.99),
+        ("one point", lambda r: at_the_points(r) / r.prediction.epistemic_std.max(), "<", 0.15),
+        ("all points", "sd_middle", "<", of(0.9, "eight points")),
+        ("all points", "noise_std", "==", of(1.0, "eight points")),
+        ("loud noise", "sd_middle", ">", of(3.0, "all points")),
+        ("prior too narrow", lambda r: np.abs(r.posterior.mean).max() / r.prior_std, ">", 5.0),
+        ("prior too narrow", spread_of_mean, "<", 14.0),
+        ("prior too narrow", "log_evidence", "<", of(1.0, "all points")),
+        ("prior too wide", "log_evidence", "<", of(1.0, "eight points")),
+        ("sure and wrong", "sd_middle", "<", 0.5),
+        ("sure and wrong", lambda r: np.abs(np.diff(r.prediction.mean, 2)).max(), "<", 1e-9),
+        (AT_QUESTION, lambda r: r.prediction.epistemic_std, "<=", of(1 + 1e-9, "eight points")),
+    ],
+    "LocalReparamLab": [
+        ("shared or local", lambda r: r.theory["shared"][5] / r.theory["shared"][-1], "<", 1.4),
+        ("shared or local", lambda r: r.theory["local"][5] / r.theory["local"][-1], ">", 5.6),
+        ("one point", lambda r: noise_over(r, "local", "shared")[0], "==", 1.0),
+        ("one point", lambda r: noise_over(r, "flipout", "per_example")[0], "==", 1.0),
+        ("all five", lambda r: noise_over(r, "score", "shared").min(), ">", 3.0),
+        ("Flipout and σ", lambda r: noise_over(r, "flipout", "shared")[5:].min(), ">", 0.66),
+        ("Flipout and σ", lambda r: noise_over(r, "local", "shared")[5:].max(), "<", 0.5),
+        ("more inputs", "r_shared", "<", 0.999),
+        ("more inputs", lambda r: noise_over(r, "flipout", "shared")[3:].max(), "<", 0.8),
+        ("quiet weights", "shared_theory", "<", of(1 / 30, "all five")),
+        ("quiet weights", "score_theory", ">", of(5.0, "all five")),
+        (AT_QUESTION, "shared_theory", ">", of(0.7, "shared or local")),
+    ],
+    "EmpiricalBayesExplorer": [
+        ("by hand", "best", ">", 1.1),
+        ("too narrow", spread_of_mean, "<", 1.0),
+        ("too narrow", "best", "<", 0.11),
+        ("too wide", "best", "<", 9.3),
+        ("too wide", "best", ">", 7.5),
+        ("learn one", off_the_prior, "<", 1e-6),
+        ("learn each", "off", ">", 0.5),
+        ("wider, no worse", "off", ">", 0.5),
+        ("noise wins", "off", ">", 0.75),
+        (AT_QUESTION, "best", "<", 0.11),
+        (AT_QUESTION, "best", ">", 0.09),
+    ],
+    "PBPStepper": [
+        ("before any data", "sd_data", ">", of(2.0, "40 epochs")),
+        ("one point", "widening", "<", 1.02),
+        ("one point", "widening", ">", 0.9),
+        ("one epoch", "learns", "==", 0.0),
+        ("one epoch", "epoch", "==", 1),
+        ("40 epochs", "epoch", "==", 40),
+        ("40 epochs", "sd_data", "<", of(0.25, "one epoch")),
+        ("left to right", lambda r: r.data.x[r.replay.seen].max(), "<", 0.0),
+        ("sure of a wrong noise", "noise", ">", 5.0),
+        ("loud noise", "alpha", ">", of(0.9, "one epoch")),
+        ("loud noise", "alpha", "<", of(1.1, "one epoch")),
+        ("few points", "n", "==", 8),
+        (AT_QUESTION, "sd_data", "<", of(0.5, "one epoch")),
+    ],
+    "PicturesExplorer": [
+        ("too humble", answers, "==", of(1.0, "one network")),
+        ("too humble", "humility", ">", 0.3),
+        ("too sure", median_confidence, ">", 0.999),
+        ("too sure", lambda r: r.said.strange.max(axis=1).mean(), ">", of(1.05, "one network")),
+        ("only the surest", "answered", "==", 0.7),
+        ("only the surest", "risk", "<", of(0.5, "one network")),
+        (AT_QUESTION, "accuracy", "==", of(1.0, "one network")),
+    ],
+    "SinusoidExplorer": [
+        ("article", ends_over_middle, ">", 1.3),
+        ("few points", "off_sine", ">", of(1.5, "article")),
+        ("loud noise", "off_sine", ">", of(1.5, "article")),
+        ("narrow prior", peak, "<", 8.5),
+        ("cold posterior", "sd_data", "<", of(0.33, "article")),
+        ("KL takes over", peak, "<", of(0.95, "article")),
+        ("paper's noise", "F", ">", of(1.0, "article")),
+        (AT_QUESTION, "sd_data", "<", of(0.33, "article")),
+        (AT_QUESTION, "sd_data", ">", of(0.05, "article")),
+    ],
+    "TruthExplorer": [
+        ("before the data", lambda r: np.abs(r.prior_functions).max(), "<", 6.0),
+    ],
+}
+# States that presets are compared with, and are none themselves.
+BESIDE = {"half as certain": {"sigma": 0.5 * 10**-1.0}}
+
+
+@pytest.fixture(scope="module", params=CHECKS)
+def idle(request: pytest.FixtureRequest) -> Iterator[Explorer[Any]]:
+    """An explorer whose worker has not been started."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(background, "start", lambda _: None)
+        made = getattr(widgets, request.param)()
+    yield made
+    made.close()
+
+
+def values_of(explorer: Explorer[Any], name: str) -> dict[str, Any]:
+    """The values of a preset, of a state beside it, or of where the question leads."""
+    asked = explorer.QUESTION
+    if name == AT_QUESTION and asked is not None:
+        start = explorer.DEFAULTS[asked.control]
+        target = start + 1 if asked.target is None else asked.target
+        return {**explorer.DEFAULTS, **dict(asked.before), asked.control: target}
+    if name in BESIDE:
+        return {**explorer.DEFAULTS, **BESIDE[name]}
+    return explorer.PRESETS[name][1]
+
+
+def test_presets_and_question_say_what_is_so(idle: Explorer[Any]) -> None:
+    results: dict[tuple[str, int], Any] = {}
+
+    def figure(name: str, what: Figure, seed: int) -> Any:
+        if (name, seed) not in results:
+            state = {**idle._whole(idle._defaults), **values_of(idle, name), "seed": seed}
+            results[name, seed] = idle._compute(state)
+        result = results[name, seed]
+        return idle._readings_of(result)[what] if isinstance(what, str) else what(result)
+
+    for name, what, comparison, value in CHECKS[type(idle).__name__]:
+        for seed in SEEDS:
+            found, asked = figure(name, what, seed), value
+            if isinstance(value, of):
+                asked = value.factor * figure(value.preset, what, seed)
+            assert np.all(COMPARE[comparison](found, asked)), (name, what, seed, found, asked)
