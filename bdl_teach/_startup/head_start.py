@@ -12,7 +12,7 @@ from contextlib import suppress
 
 from bdl_teach._startup import PLAIN
 
-# numpy.ma reads a table of types that TensorFlow adds to: another thread must not load it meanwhile.
+# numpy.ma reads a table of types that TensorFlow adds to: no thread may load it meanwhile.
 NEEDED = ("numpy.ma", "bdl_teach.backend", "bdl_teach.widgets._engine.live")
 
 

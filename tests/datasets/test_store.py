@@ -29,7 +29,8 @@ from joblib import numpy_pickle
 from loopback import PATH, RIGHT, Server, empty_folder
 from sklearn.datasets import _california_housing, fetch_california_housing
 
-from bdl_teach import DatasetUnavailable, datasets
+from bdl_teach import DatasetUnavailable, cli, datasets
+from bdl_teach._cli import data
 from bdl_teach.datasets import store, tables
 
 
