@@ -16,9 +16,6 @@ from bdl_teach.exercises._engine import exercise
 from bdl_teach.methods import bbb, ensemble, point
 from bdl_teach.problems import mushrooms
 
-_A = np.array
-
-
 _RNG = np.random.default_rng(7)
 
 
@@ -166,8 +163,16 @@ def _announced(count: int, factor: float, shift: float) -> tuple[Any, Any, Any]:
         for case in ((3, 3.0, 0.5), (50, 3.0, -0.4), (7, 0.4, 0.1), (2, 2.0, 0.3), (20, 1.0, 0.2))
     )
     + (
-        (_A([3e-6, -1e-6]), _A([0.0, 1e-6]), _A([1e-6, 2e-6])),  # what is added to s shows
-        (_A([4.0, -2.5, 7.1]), _A([0.2, 1.0, -0.3]), _A([0.03, 0.08, 0.05])),  # far too sure
+        (
+            np.array([3e-6, -1e-6]),
+            np.array([0.0, 1e-6]),
+            np.array([1e-6, 2e-6]),
+        ),  # what is added to s shows
+        (
+            np.array([4.0, -2.5, 7.1]),
+            np.array([0.2, 1.0, -0.3]),
+            np.array([0.03, 0.08, 0.05]),
+        ),  # far too sure
     ),
     "absolute values for squares: the likelihood is maximal at the root mean square of z.",
     lambda y, m, s: np.mean(np.abs(y - m) / s),

@@ -11,9 +11,6 @@ from bdl_teach import estimators
 from bdl_teach._support.checks import Array
 from bdl_teach.exercises._engine import exercise
 
-_A = np.array
-
-
 _RNG = np.random.default_rng(4)
 
 
@@ -30,7 +27,7 @@ _LAYERS = (
     _layer(2, 3, 1),
     _layer(4, 5, 3),
     _layer(3, 1, 7),
-    (_A([[2.0, -1.0]]), _A([[0.5], [1.2]]), _A([[0.3], [0.7]])),
+    (np.array([[2.0, -1.0]]), np.array([[0.5], [1.2]]), np.array([[0.3], [0.7]])),
 )
 _X, _MU, _SIGMA = _layer(3, 4, 2)
 _RNG_5_1 = np.random.default_rng(51)
@@ -242,7 +239,7 @@ def _best_split(x: Any, y: Any, mu: Any, sigma: Any, noise_std: Any, budget: Any
 
 
 _PROGRAMS = ("shared", "local", "flipout")  # 0, 1, 2
-_SIZES = _A([4, 16, 64, 256])
+_SIZES = np.array([4, 16, 64, 256])
 
 
 def _programs(seed: int, order: Sequence[int]) -> tuple[Any, Any, Any]:

@@ -12,8 +12,6 @@ from bdl_teach._support.checks import Array
 from bdl_teach.exercises._engine import exercise
 
 _A = np.array
-
-
 _RNG = np.random.default_rng(51)
 
 

@@ -13,7 +13,6 @@ from bdl_teach._support.checks import Array
 from bdl_teach.exercises._engine import exercise
 from bdl_teach.methods import exact
 
-_A = np.array
 _GAP = (0.1, 0.4)
 _GIVEN: dict[str, Any] = {"prior": densities.Gaussian(3.0), "hidden_units": (20,)}
 
@@ -156,8 +155,8 @@ def _pull(w: Any, seen: Any, prior_std: Any, noise_std: Any) -> Any:
     return (w @ w + doubt) / prior_std**2 - len(w)
 
 
-_WALKER = (_A([0.5, -1.0, 2.0]), _A([0.2, 0.1, -0.4]), _A([4.0, 0.5, -3.0]))
-_XI = _A([0.3, -1.2, 0.7])
+_WALKER = (np.array([0.5, -1.0, 2.0]), np.array([0.2, 0.1, -0.4]), np.array([4.0, 0.5, -3.0]))
+_XI = np.array([0.3, -1.2, 0.7])
 
 
 @exercise(
