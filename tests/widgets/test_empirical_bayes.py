@@ -34,7 +34,7 @@ X = np.linspace(-1.0, 1.0, 121)
 
 @pytest.fixture(scope="module")
 def explorer() -> Iterator[EmpiricalBayesExplorer]:
-    made = EmpiricalBayesExplorer().warm()
+    made = EmpiricalBayesExplorer().wait()
     yield made
     made.close()
 
