@@ -21,8 +21,7 @@ from browser_bench.lab import Server, chromium
 from browser_bench.page import ExplorerView, Notebook
 from playwright.sync_api import Browser
 
-from tests.chromium import required
-from tests.widgets.by_driver import TROUBLE, complaints
+from tests.chromium import TROUBLE, complaints, required
 
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
 WHOLE, ALL, SAMPLE = "00_start_here.ipynb", "explorers.ipynb", "sample.ipynb"

@@ -99,28 +99,6 @@ def hand(explorer: Touched, act: str, **more: Any) -> None:
     explorer._picture._handle_custom_msg({"touch": act, **more}, [])
 
 
-# What a movement makes of the points
-
-
-@pytest.mark.parametrize(
-    "did",
-    [
-        {"touch": "move", "i": 3, "x": 0.0, "y": 0.0},
-        {"touch": "move", "i": -1, "x": 0.0, "y": 0.0},
-        {"touch": "move", "i": 0, "x": float("nan"), "y": 0.0},
-        {"touch": "move", "i": None, "x": 0.0, "y": 0.0},
-        {"touch": "move", "i": float("inf"), "x": 0.0, "y": 0.0},
-        {"touch": "add", "x": float("inf"), "y": 0.0},
-        {"touch": "add", "x": "far", "y": 0.0},
-        {"touch": "remove", "i": 9},
-        {"touch": "fold", "i": 0},
-        {},
-    ],
-)
-def test_what_cannot_be_done_changes_nothing(did: dict[str, Any]) -> None:
-    assert touch.after(did, NOW) is None
-
-
 def test_the_last_point_stays_and_there_is_room_for_200() -> None:
     one = points.from_course(np.zeros(1), np.zeros(1))
     assert touch.after({"touch": "remove", "i": 0}, one) is None
@@ -129,9 +107,6 @@ def test_the_last_point_stays_and_there_is_room_for_200() -> None:
     assert touch.after(add, full) is None
     assert touch.after(add, NOW, most=3) is None, "or for as many as the explorer says"
     assert touch.after(add, NOW, most=4) is not None
-
-
-# In an explorer
 
 
 def test_a_drag_moves_one_point_and_is_undone_at_once(explorer: Touched) -> None:
@@ -236,14 +211,6 @@ def test_a_pasted_table_is_taken_or_refused_in_the_page(
     for text, words in (
         ("1,2\n3\n", "line 2: expected two columns, got 1: 3"),
         ("1,2\n1,5\n", "all x are 1: there is nothing to fit"),
-        (
-            "1,1e200\n2,3",
-            "expected y between 1e-100 and 1e100, got 1e+200: write them in another unit",
-        ),
-        (
-            "-1e308,1\n1e308,5",
-            "expected x between 1e-100 and 1e100, got 1e+308: write them in another unit",
-        ),
     ):
         hand(explorer, "table", text=text)
         assert answers.pop() == {"refused": words}
@@ -309,8 +276,8 @@ def ticks_of(axis: Any) -> list[str]:
     ("x", "ticks"),
     [
         (np.arange(2018, 2024), ["2016", "2018", "2020"]),
+        (np.arange(2018, 2020), ["2018", "2019"]),
         (1.7e9 + 60 * np.arange(20), ["−500", "0", "500"]),
-        (np.arange(12) * 1e-12, ["−0.5", "0.0", "0.5"]),
         (np.arange("2023-01", "2024-01", dtype="M8[M]"), ["Sep", "2023", "May"]),
     ],
 )
@@ -320,18 +287,6 @@ def test_ticks_tell_own_values_apart(explorer: Touched, x: Any, ticks: list[str]
     assert set(ticks) <= set(words)
     assert all(one != other for one, other in itertools.pairwise(words))
     assert explorer.fit.axes.yaxis.get_label_text() == "y (1e9)"
-
-
-def test_whole_values_have_no_ticks_between_them(explorer: Touched) -> None:
-    explorer.set(data=((2018.0, 2019.0), (1.0, 2.0)))
-    assert ticks_of(explorer.fit.axes.xaxis) == ["2018", "2019", "x"]
-
-
-def test_a_refused_value_leaves_everything_where_it_was(explorer: Touched) -> None:
-    state = explorer.state()
-    with pytest.raises(ValueError, match="data: expected as many x as y"):
-        explorer.set(n=3, data=((1.0, 2.0), (1.0,)))
-    assert explorer.state() == state
 
 
 def test_a_point_is_asked_for_where_the_model_is_least_sure(explorer: Touched) -> None:
@@ -361,13 +316,19 @@ def test_a_table_cannot_be_asked(explorer: Touched) -> None:
 
 def test_what_a_page_sends_that_makes_no_sense_is_left_alone(explorer: Touched) -> None:
     before, state = shown(explorer), explorer.state()
-    for more in ({"i": 99, "x": 0.0, "y": 0.0}, {"i": 0}, {"i": "0", "x": None}):
+    for more in (
+        {"i": 99, "x": 0.0, "y": 0.0},
+        {"i": -1, "x": 0.0, "y": 0.0},
+        {"i": None, "x": 0.0, "y": 0.0},
+        {"i": 0, "x": float("nan"), "y": 0.0},
+        {"i": 0},
+        {"i": "0", "x": None},
+    ):
         hand(explorer, "move", **more)
+    hand(explorer, "add", x="far", y=0.0)
+    hand(explorer, "remove", i=9)
     hand(explorer, "nothing")
     assert shown(explorer) == before and explorer.state() == state
-
-
-# Drawing the band first
 
 
 class Drawn(Touched):
@@ -431,9 +392,6 @@ def test_the_hand_moves_edges_up_and_down_and_no_point_while_it_draws(drawn: Dra
     assert drawn._picture.points["at"] == [
         pytest.approx(p, abs=1e-3) for p in zip(*shown(drawn), strict=True)
     ]
-
-
-# Pointing at something
 
 
 class Pointed(Touched):
