@@ -24,10 +24,10 @@ STATES = int(os.environ.get("BDL_TEACH_STATES", "30"))
 # Of each: its panel, and the curves of a result that it draws there.
 PANELS: dict[str, Callable[[Any], Axes]] = {
     "SinusoidExplorer": lambda e: e._function_axes,
-    "LinearRegressionExplorer": lambda e: e._fit.axes,
-    "EmpiricalBayesExplorer": lambda e: e._fit.axes,
-    "KLBudgetLab": lambda e: e._room._ax,
-    "PBPStepper": lambda e: e._room._ax,
+    "LinearRegressionExplorer": lambda e: e._function.axes,
+    "EmpiricalBayesExplorer": lambda e: e._function.axes,
+    "KLBudgetLab": lambda e: e._function.axes,
+    "PBPStepper": lambda e: e._function.axes,
     "TruthExplorer": lambda e: e._functions.axes,
     "RivalsExplorer": lambda e: e._panels["first"].axes,
 }
