@@ -329,10 +329,10 @@ def test_a_value_that_comes_while_the_place_is_being_answered_is_computed(
         assert look.wait(60)
         return answer(*job)
 
-    def late(value: Any) -> None:
+    def late(*value: Any) -> None:
         look.set()
         time.sleep(0.3)
-        store(value)
+        store(*value)
 
     monkeypatch.setattr(toy, "_answer", hesitantly)
     put(toy, 500, 320)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from bdl_teach.widgets._engine import worker
+from bdl_teach.widgets._engine.latest import LatestValue
 from bdl_teach.widgets._engine.replay import Film
 from tests.waiting import until
 from tests.widgets._engine.toy import Toy
@@ -85,7 +86,7 @@ def test_it_plays_from_the_start_to_the_end_and_stops_there(
     shown, draw = [], trained._draw
     monkeypatch.setattr(trained, "_draw", lambda height: (shown.append(height), draw(height)))
     trained.button.value = True
-    assert trained.button.description == "‖ pause"
+    until(lambda: trained.button.description == "‖ pause", "the play")
     until(lambda: not trained.button.value, "the end")
     assert shown == [0.0, 1.0, 2.0, 4.0, 8.0]
     assert trained.button.description == "▶ replay"
@@ -134,19 +135,25 @@ def test_what_plays_ends_with_the_explorer(
 
 def test_two_hands_at_once_leave_the_slider_where_the_picture_is() -> None:
     """The page moves the slider while the worker plays: whoever comes last is shown."""
-    film: Film[int] = Film(lambda _: tuple(range(50)), lambda _, frame: frame, lambda: None)
+    slot: LatestValue[int] = LatestValue()
+    film: Film[int] = Film(
+        lambda _: tuple(range(50)), lambda _, frame: frame, lambda act: slot.put(0, act)
+    )
     film.develop(49)
-    stop, rng = threading.Event(), np.random.default_rng(0)
+    rng = np.random.default_rng(0)
 
     def play() -> None:
-        while not stop.is_set():
-            if not film.advance():
-                film._on_button({"new": True})
+        while not slot.closed:
+            for act in slot.messages():
+                act()
+            film.advance() if film.playing else film._start()
 
     worker = threading.Thread(target=play, daemon=True)
     worker.start()
     for frame in rng.integers(0, 50, 300):
         film._slider.index = int(frame)
-    stop.set()
+    slot.close()
     worker.join(30)
+    for act in slot.messages():
+        act()
     assert film._slider.index == film._frame
