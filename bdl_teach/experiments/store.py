@@ -128,8 +128,7 @@ def reached(module: str) -> dict[str, bytes]:
     found = _texts(finder)
     if any(b"CATALOGUE" in text for name, text in found.items() if name != catalogue.__name__):
         for method in catalogue.CATALOGUE.values():
-            for name in filter(None, (method.module, method.live)):
-                finder.import_hook(f"bdl_teach.methods.{name}")
+            finder.import_hook(f"bdl_teach.methods.{method.module}")
     return _texts(finder)
 
 
