@@ -77,13 +77,14 @@ def test_what_is_marked_is_a_claim_and_what_is_claimed_is_said_somewhere() -> No
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let every fit take a few steps, in programs that are not compiled."""
+    """Let every fit take a few steps, in programs that are not compiled, on one data set."""
     count = checks.count
 
     def few(name: str, value: int, minimum: int = 1) -> int:
         return max(minimum, min(count(name, value, minimum), FEW.get(name, value)))
 
     monkeypatch.setattr(checks, "count", few)
+    monkeypatch.setattr(World, "parts", lambda world, n: [world])
     monkeypatch.setattr(compiled, "xla_available", lambda: False)
 
 

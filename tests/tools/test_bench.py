@@ -8,10 +8,9 @@ import bench
 import numpy as np
 import pytest
 from bench import baselines, live, ticks
+from bench.verdicts import Verdict, median_seconds
 
 from bdl_teach import datasets, elbo
-from bdl_teach._support import report
-from bdl_teach._support.report import Verdict
 from bdl_teach.backend import tf
 from bdl_teach.densities import ScaleMixture
 
@@ -39,16 +38,9 @@ def test_a_wrong_command_line_says_what_there_is(argv, capsys):
 # Numbers and tables.
 
 
-def test_quantiles_interpolate_as_numpy_does():
-    values = [5.0, 1.0, 4.0, 2.0]
-    for share in (0.0, 0.3, 0.5, 0.95, 1.0):
-        assert report.quantile(values, share) == pytest.approx(np.quantile(values, share))
-    assert report.quantile([], 0.5) is None
-
-
 def test_the_median_is_over_the_repeats_and_each_gets_its_number():
     seen: list[int] = []
-    assert report.median_seconds(seen.append, 5) >= 0
+    assert median_seconds(seen.append, 5) >= 0
     assert seen == [0, 1, 2, 3, 4]
 
 
