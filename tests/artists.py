@@ -58,6 +58,13 @@ def assert_shows(ax: Axes, prediction: Any) -> None:
         np.testing.assert_allclose(high, mean + 2 * std, atol=1e-9)
 
 
+def assert_reads(explorer: Explorer, **figures: float) -> None:
+    """The explorer's readings, of which all that is said is made, are these."""
+    found = explorer.readings()
+    for name, value in figures.items():
+        assert np.isclose(found[name], value, rtol=1e-6, atol=1e-9), (name, found[name], value)
+
+
 def assert_says(text: str, template: str, *values: float) -> None:
     """``text`` is ``template`` with a number for each {}: the value, as far as it is printed.
 

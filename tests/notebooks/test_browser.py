@@ -17,9 +17,8 @@ from browser_bench.lab import Server, chromium
 from browser_bench.page import Notebook
 from playwright.sync_api import Browser
 
-from tests.chromium import required
+from tests.chromium import TROUBLE, complaints, required
 from tests.waiting import until
-from tests.widgets.by_driver import TROUBLE, complaints
 
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
 WHOLE, SHOWN = "00_start_here.ipynb", "03_bayes_by_backprop.ipynb"

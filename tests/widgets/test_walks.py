@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import ipywidgets
 import numpy as np
 import psutil
 import pytest
@@ -19,7 +20,6 @@ from bdl_teach.problems import own_points as points
 from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.points import Points, Unseen
-from tests.widgets.test_limits import anywhere
 
 STEPS = int(os.environ.get("BDL_TEACH_WALK", "25"))
 LONG = 200  # steps of a walk whose memory is looked at
@@ -30,6 +30,31 @@ TRAINS_APART = {"VAEExplorer": {"seed", "kind"}}  # for seconds, in a thread of 
 MEMORY = 20e6  # bytes that a walk may leave behind, once all has been compiled
 
 Act = Callable[[Explorer[Any], np.random.Generator], object]
+
+
+def placed_by_hand(rng: np.random.Generator) -> points.Value:
+    """Points that a hand may have set, or a table of its own units."""
+    n = rng.integers(32, 41)  # as many as there are minibatches, at least
+    units = points.COURSE if rng.integers(2) else (rng.normal(), 3.0, rng.normal(), 0.2)
+    return points.from_course(rng.uniform(-1.0, 1.0, n), rng.uniform(-25.0, 25.0, n), units)
+
+
+def anywhere(control: Any, rng: np.random.Generator) -> Any:
+    """A value that the control can be moved to."""
+    if isinstance(control, Points):
+        return placed_by_hand(rng) if rng.integers(2) else None
+    if isinstance(control, Unseen):
+        return None
+    if isinstance(control, ipywidgets.ToggleButton):
+        return bool(rng.integers(2))
+    if hasattr(control, "options"):
+        values = [o[1] if isinstance(o, tuple) else o for o in control.options]
+        return values[rng.integers(len(values))]
+    if isinstance(control, ipywidgets.IntSlider):
+        return int(rng.integers(control.min, control.max + 1))
+    if hasattr(control, "base"):
+        return float(control.base ** rng.uniform(control.min, control.max))
+    return float(rng.uniform(control.min, control.max))
 
 
 def move(explorer: Explorer[Any], rng: np.random.Generator) -> None:
@@ -76,7 +101,7 @@ def table(explorer: Explorer[Any], rng: np.random.Generator) -> None:
 def draw(explorer: Explorer[Any], _: np.random.Generator) -> None:
     """Go on with a drawing of the band."""
     if explorer._sketch is not None:
-        explorer._drawn.click()
+        explorer._made["draw"].click()
 
 
 def replay(explorer: Explorer[Any], rng: np.random.Generator) -> None:

@@ -82,16 +82,6 @@ def test_each_kind_stays_where_it_was_when_it_moves_on(scene: Scene) -> None:
     assert all(a.get_facecolor()[3] == 0 for a in [bar]), "an outline"
 
 
-def test_what_has_not_moved_lies_on_its_ghost_and_a_bar_then_has_none(scene: Scene) -> None:
-    scene.canvas.pin()
-    scene.canvas.render()
-    (bar,) = (a for a in scene.ghosts() if type(a).__name__ == "PathPatch")
-    assert not bar.get_visible()
-    scene.bar.set_height(2.0)
-    scene.canvas.render()
-    assert bar.get_visible()
-
-
 def test_unpinned_the_picture_is_as_if_nothing_had_been(scene: Scene) -> None:
     scene.move()
     moved = scene.pixels()

@@ -21,13 +21,6 @@ def sketch() -> Sketch:
     return made
 
 
-def test_the_edges_begin_as_a_flat_band_over_the_whole_panel(sketch: Sketch) -> None:
-    x, y = np.array(sketch.handles()).T
-    assert sketch.drawing
-    assert x.tolist() == 2 * [-1.0, -0.5, -0.25, 0.0, 0.25, 0.5, 1.0]
-    assert y.tolist() == PLACES * [-FIRST] + PLACES * [FIRST]
-
-
 def test_a_place_moves_alone_and_takes_the_other_edge_along_where_they_meet(sketch: Sketch) -> None:
     sketch.move(2, -7.0)
     sketch.move(PLACES + 4, -5.0)  # the upper edge, below the lower one
@@ -65,13 +58,3 @@ def test_drawn_edges_stand_beside_the_fit_and_then_go(sketch: Sketch) -> None:
         sketch.advance()
         assert (sketch.stage, len(sketch.artists[0].get_xdata())) == (stage, n)
     assert sketch.handles()[3][1] == -FIRST, "a new drawing begins anew"
-
-
-def test_what_was_hidden_before_stays_hidden_afterwards(sketch: Sketch) -> None:
-    axes = matplotlib.figure.Figure().add_subplot()
-    shown, gone = (axes.plot([0, 1], [0, 1])[0] for _ in range(2))
-    gone.set_visible(False)
-    sketch.hide([shown, gone])
-    assert not shown.get_visible()
-    sketch.uncover()
-    assert shown.get_visible() and not gone.get_visible()
