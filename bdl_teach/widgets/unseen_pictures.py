@@ -84,7 +84,7 @@ class PicturesResult:
 class PicturesExplorer(Explorer[PicturesResult]):
     """Three kinds of network look at known and strange digits; a temperature, a share answered."""
 
-    TEXTS: ClassVar[Texts] = texts.of("pictures")
+    TEXTS: ClassVar[Texts] = texts.of("unseen_pictures")
 
     def _make_canvas(self) -> Canvas:
         canvas = Canvas()
