@@ -208,7 +208,7 @@ class VAEExplorer(Explorer[VAEResult]):
 
 
 def _seen_through(order: Order, trained: Trained, z: Array) -> VAEResult:
-    """What a model makes of z, of the digits on the map, and of codes drawn from the prior."""
+    """Apply a model to z, to the digits on the map, and to codes drawn from the prior."""
     x, labels = pictures()
     shown = np.concatenate([np.flatnonzero(labels == k)[:_PER_CLASS] for k in range(10)])
     fit = trained.fit

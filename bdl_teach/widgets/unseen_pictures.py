@@ -198,7 +198,7 @@ class PicturesExplorer(Explorer[PicturesResult]):
 
 
 def _at(temperature: float, known: Array, strange: Array, labels: Array) -> Kind:
-    """What networks say together ``[t, n, c]``, at a temperature."""
+    """Return what networks say together ``[t, n, c]``, at a temperature."""
     from bdl_teach import calibration, metrics
 
     logs, others = (
