@@ -56,8 +56,11 @@ class Worker(PointerInput[Result], abstract=True):
         """Show these values, then better results for them; return what moved meanwhile, if any."""
         error: BaseException | None = None
         asked, values = job
-        for act in self._slot.messages():
-            act()
+        try:
+            for act in self._slot.messages():
+                act()
+        except Exception as raised:
+            self._show_failure(raised)
         if asked == self._answered:
             self._repaint()
             self._slot.shown_again(version)
