@@ -79,14 +79,9 @@ class Said:
         """Write it."""
         return self.marked(None)
 
-    def marked(self, then: Said | None, since: str = " since A") -> str:
-        """Write it, with the change of each figure since another line in brackets behind it.
-
-        Args:
-            then: The other line, if there is any.
-            since: What is said once, behind the first change: since when.
-        """
-        text = ""
+    def marked(self, then: Said | None) -> str:
+        """Write it, with the change of each figure since another line A in brackets behind it."""
+        text, since = "", " since A"  # said once, behind the first change
         for part in self._parts(self.line, then):
             text += part if isinstance(part, str) else f"{part.now}{part.unit}"
             if isinstance(part, Figure) and _has_changed(part):
