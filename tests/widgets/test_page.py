@@ -49,9 +49,9 @@ KEPT = """() => window.jupyterapp.shell.currentWidget.context.model.toJSON().cel
 QUICK = """from bdl_teach import widgets
 from bdl_teach.widgets._engine import worker
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets.vae import trainer
+from bdl_teach.widgets import vae_trainer
 Explorer._begin_chores = lambda *_, **__: None
-trainer.STEPS = 25
+vae_trainer.STEPS = 25
 worker.REST = worker.SHARPEN
 """
 CONTENT = "() => window.jupyterapp.shell.currentWidget.context.model.toJSON()"

@@ -100,7 +100,7 @@ def table(explorer: Explorer[Any], rng: np.random.Generator) -> None:
 
 def draw(explorer: Explorer[Any], _: np.random.Generator) -> None:
     """Go on with a drawing of the band."""
-    if explorer._sketch is not None:
+    if explorer._drawn_band is not None:
         explorer._made["draw"].click()
 
 

@@ -39,7 +39,7 @@ class Scene:
         return np.asarray(self.canvas.render()).copy()
 
     def ghosts(self) -> list[Artist]:
-        return [a for a in self.ax.get_children() if a.get_label() == "_ghost"]
+        return [a for a in self.ax.get_children() if a.get_label() == "_pinned"]
 
     def move(self) -> None:
         """Move everything that has a name."""
@@ -103,9 +103,9 @@ def test_the_verdicts_name_what_stayed_and_what_moved(scene: Scene) -> None:
     scene.canvas.animate(scene.ax.lines[-1:])
     scene.canvas.pin()
     names = ("mean", "data", "truth", "band", "cloud", "A digit")
-    assert scene.canvas.ghost_verdicts() == dict.fromkeys(names, True)
+    assert scene.canvas.unmoved() == dict.fromkeys(names, True)
     scene.move()
     scene.image.set_data(np.ones((3, 3)))
-    assert scene.canvas.ghost_verdicts() == {**dict.fromkeys(names, False), "truth": True}
+    assert scene.canvas.unmoved() == {**dict.fromkeys(names, False), "truth": True}
     scene.dots.set_visible(False)
-    assert not scene.canvas.ghost_verdicts()["truth"], "it has gone"
+    assert not scene.canvas.unmoved()["truth"], "it has gone"

@@ -6,7 +6,7 @@ import html
 
 import pytest
 
-from bdl_teach.widgets._engine.frame import OWN, Start
+from bdl_teach.widgets._engine.layout import OWN, PresetMenu
 
 PRESETS = {
     "one": ("Look left, at σ < 1", {"x": 0.1, "n": 1}),
@@ -20,12 +20,12 @@ def chosen() -> list[str]:
 
 
 @pytest.fixture
-def start(chosen: list[str]) -> Start:
-    return Start(PRESETS, chosen.append)
+def start(chosen: list[str]) -> PresetMenu:
+    return PresetMenu(PRESETS, chosen.append)
 
 
 def test_the_preset_that_is_shown_is_marked_and_its_sentence_says_where_to_look(
-    start: Start, chosen: list[str]
+    start: PresetMenu, chosen: list[str]
 ) -> None:
     start.show({"x": 10**-0.5 * (1 + 1e-12), "n": 2})  # as a page rounds it
     assert start.menu.value == "two"
@@ -37,7 +37,7 @@ def test_the_preset_that_is_shown_is_marked_and_its_sentence_says_where_to_look(
     assert chosen == [], "nobody has chosen anything"
 
 
-def test_choosing_in_the_menu_chooses_that_preset(start: Start, chosen: list[str]) -> None:
+def test_choosing_in_the_menu_chooses_that_preset(start: PresetMenu, chosen: list[str]) -> None:
     start.menu.value = "two"
     start.show({"x": 10**-0.5, "n": 2})
     start.menu.value = "one"
