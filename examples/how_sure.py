@@ -1,4 +1,8 @@
-"""The exercise that asks how sure one is after n points."""
+"""The exercise that asks how sure one is after n points.
+
+Its title and the section to read would be a line of ``exercises/texts.toml``:
+``"1.11" = ["Compute: how sure after n points", "1.4"]``.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,7 @@ from bdl_teach.exercises._engine import exercise, mistakes
 
 
 @exercise(
-    "1.11 Compute: how sure after n points",
-    "1.4",
+    "1.11",
     ((1.0, 0.5, 4), (3.0, 2.0, 1), (0.2, 0.7, 100), (1e-3, 5.0, 7)),
     mistakes(
         "the prior is missing: the prior counts like data: its precision 1/σ_p² is added to that "

@@ -34,8 +34,9 @@ from bdl_teach._support.compiled import Compiled
 from bdl_teach._support.errors import DivergedError
 from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, as_float, tf
-from bdl_teach.densities import Prior, ScaleMixture, as_prior, scale_mixture_log_prob
-from bdl_teach.methods._loop import Capacity, embed, lay_out
+from bdl_teach.densities import Prior, ScaleMixture, scale_mixture_log_prob
+from bdl_teach.methods._loop import LoopInputs, embed, lay_out
+from bdl_teach.methods._settings import Training, taking
 from bdl_teach.methods.mcmc import diagnose
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
@@ -50,18 +51,42 @@ _PROBES = 16  # made-up data sets of each chain from which its mass is estimated
 _TRANSIENT = 0.25  # share of a path of constant steps that is its way from the mode
 
 
-class _LoopInputs(NamedTuple):
-    """What the compiled loops are told, all of it tensors."""
+@dataclass(frozen=True, kw_only=True)
+class Settings(Training):
+    """What the samplers take besides.
 
-    x: Tensor  # [n, d]
-    y: Tensor  # [n, 1]
-    row_weight: Tensor  # [n, 1]: 1 for a data point, 0 for padding
-    unit_mask: Tensor  # [n_weights]: 1 for a weight, 0 for padding
-    noise_std: Tensor
-    prior: Tensor  # [3]: σ₁, σ₂, π
+    Attributes:
+        prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given.
+        sampler: ``"sghmc"``, with momentum 0.9, or ``"sgld"``, without.
+        steps: Steps of each chain, >= 10; every tenth is a draw.
+        learning_rate: Step size ℓ > 0; it has no unit where the mass is the curvature.
+        n_chains: Chains.
+        n_cycles: In how many cycles the step size falls to 0 and begins anew; each gives the
+            draws of its second half. 0 for steps of one size.
+        n_batches: Minibatches M an epoch, dealt from a shuffle of the rows; each epoch has them in
+            another order. What one adds to the slope the others take away, nearly; a learning
+            rate that is too large for the steepest of them widens the draws, or diverges.
+        temperature: T >= 0: 1 for the posterior, 0 for a minimum of U.
+        preconditioned: Whether the mass is the curvature along each weight at the modes; else 1.
+        capacity: Compile for these sizes instead of exactly this problem's. With room for more
+            points the mass comes from other made-up data.
+    """
+
+    prior: Prior | None = None
+    sampler: str = "sghmc"
+    learning_rate: float = 0.005
+    n_chains: int = 8
+    n_cycles: int = 0
+    n_batches: int = 1
+    temperature: float = 1.0
+    preconditioned: bool = True
+
+
+class _Walk(NamedTuple):
+    """What the loops are told of the chains' steps, tensors."""
+
     precision: Tensor  # curvature of −log P(w)
     preconditioned: Tensor  # 1, or 0 for M = I
-    n_batches: Tensor
     dealt: Tensor  # [n, 1]: the minibatch of each row
     learning_rate: Tensor  # ℓ
     momentum: Tensor  # β
@@ -92,17 +117,17 @@ class State(NamedTuple):
     mass: Tensor
 
 
-def _loss(network: MLP, kind: str, w: Tensor, row_weight: Tensor, p: _LoopInputs) -> Tensor:
+def _loss(network: MLP, kind: str, w: Tensor, row_weight: Tensor, p: LoopInputs) -> Tensor:
     """U of each chain, in nats ``[chains]``; rows of a minibatch weigh M, the others 0."""
     log_prior = scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2])
-    likelihood = likelihoods.cost(kind, p.y, network(w, p.x), p.noise_std, row_weight)
+    likelihood = likelihoods.cost(kind, p.y[0], network(w, p.x[0]), p.noise_std, row_weight)
     return likelihood - tf.reduce_sum(log_prior * p.unit_mask, axis=-1)
 
 
-def _slope(network: MLP, kind: str, state: State, turns: Tensor, p: _LoopInputs) -> Tensor:
+def _slope(network: MLP, kind: str, state: State, turns: Tensor, p: LoopInputs) -> Tensor:
     """∇U at the chains' weights, estimated from the minibatch whose turn it is."""
-    in_turn = p.dealt == tf.gather(turns, state.step % _WINDOW)
-    in_batch = tf.cast(in_turn, tf.float32) * p.row_weight
+    in_turn = p.own.dealt == tf.gather(turns, state.step % _WINDOW)
+    in_batch = tf.cast(in_turn, tf.float32) * p.row_weight[0]
     with tf.GradientTape() as tape:
         tape.watch(state.w)
         u = _loss(network, kind, state.w, in_batch * tf.cast(p.n_batches, tf.float32), p)
@@ -110,18 +135,18 @@ def _slope(network: MLP, kind: str, state: State, turns: Tensor, p: _LoopInputs)
 
 
 def _move(
-    network: MLP, kind: str, state: State, noise: Tensor, turns: Tensor, p: _LoopInputs
+    network: MLP, kind: str, state: State, noise: Tensor, turns: Tensor, p: LoopInputs
 ) -> State:
     """Take one step of all chains."""
-    rate = p.rate(state.step)
+    own, rate = p.own, p.own.rate(state.step)
     xi = tf.gather(noise, state.step % _WINDOW)
     push = rate / state.mass * _slope(network, kind, state, turns, p)
-    kick = tf.sqrt(2.0 * (1.0 - p.momentum) * rate * p.temperature / state.mass) * xi
-    v = p.momentum * state.v - push + kick
+    kick = tf.sqrt(2.0 * (1.0 - own.momentum) * rate * own.temperature / state.mass) * xi
+    v = own.momentum * state.v - push + kick
     return State(state.step + 1, state.w + v, v, state.mass)
 
 
-def _mass(network: MLP, kind: str, w: Tensor, p: _LoopInputs) -> Tensor:
+def _mass(network: MLP, kind: str, w: Tensor, p: LoopInputs) -> Tensor:
     """M of each weight, √(V V̄) with V the curvature of U along it, averaged over the chains.
 
     V is the mean square of the likelihood's gradient for data drawn from the model itself: the
@@ -132,14 +157,14 @@ def _mass(network: MLP, kind: str, w: Tensor, p: _LoopInputs) -> Tensor:
     draws = tf.repeat(w, _PROBES, axis=0)
     with tf.GradientTape() as tape:
         tape.watch(draws)
-        f = network(draws, p.x)  # [probes, n, 1]
+        f = network(draws, p.x[0])  # [probes, n, 1]
         spread = 1.0 / p.noise_std if kind == "gaussian" else tf.sqrt(_variance_of_a_label(f))
-        xi = tf.random.stateless_normal(f.shape, tf.stack([p.seed, -1]))
-        score = tf.reduce_sum(xi * spread * f * p.row_weight)
-    curvature = p.precision + tf.reduce_mean(tape.gradient(score, draws) ** 2, axis=0)
+        xi = tf.random.stateless_normal(f.shape, tf.stack([p.own.seed, -1]))
+        score = tf.reduce_sum(xi * spread * f * p.row_weight[0])
+    curvature = p.own.precision + tf.reduce_mean(tape.gradient(score, draws) ** 2, axis=0)
     mean = tf.reduce_sum(curvature * p.unit_mask) / tf.reduce_sum(p.unit_mask)
     mass = tf.sqrt(curvature * mean)
-    return tf.where(p.preconditioned > 0, mass, tf.ones_like(mass))
+    return tf.where(p.own.preconditioned > 0, mass, tf.ones_like(mass))
 
 
 def _variance_of_a_label(logits: Tensor) -> Tensor:
@@ -148,12 +173,12 @@ def _variance_of_a_label(logits: Tensor) -> Tensor:
 
 
 def _descend(
-    network: MLP, kind: str, start: Tensor, schedule: optimise.Schedule, p: _LoopInputs
+    network: MLP, kind: str, start: Tensor, schedule: optimise.Schedule, p: LoopInputs
 ) -> State:
     """Bring each chain to a mode by Adam, and weigh the weights there."""
 
     def objective(parameters: Tensor, _step: Tensor, _block: Tensor) -> tuple[Tensor, Tensor]:
-        u = _loss(network, kind, parameters[0], p.row_weight, p)
+        u = _loss(network, kind, parameters[0], p.row_weight[0], p)
         return tf.reduce_sum(u), u
 
     (w,) = optimise.adam(objective, [start], schedule, n_records=1).parameters
@@ -167,7 +192,7 @@ def _advance(
     stop: Tensor,
     noise: Tensor,
     turns: Tensor,
-    p: _LoopInputs,
+    p: LoopInputs,
 ) -> tuple[State, Tensor, Tensor]:
     """Go on to the step ``stop``: the state, and weights and U every ``EVERY`` steps on the way.
 
@@ -184,7 +209,7 @@ def _advance(
             lambda state: (_move(network, kind, state, noise, turns, p),),
             (state,),
         )
-        u = _loss(network, kind, state.w, p.row_weight, p)
+        u = _loss(network, kind, state.w, p.row_weight[0], p)
         path = tf.tensor_scatter_nd_update(path, [[i]], state.w[None])
         return i + 1, state, path, tf.tensor_scatter_nd_update(potential, [[i]], u[None])
 
@@ -214,11 +239,10 @@ def _noise(seed: int, window: int, n_chains: int, network: MLP, padded: MLP) -> 
     return as_float(embed(rng.standard_normal(shape, np.float32), network, padded))
 
 
-def _dealt(n: int, shape: tuple[int, ...], n_batches: int, seed: int) -> Tensor:
-    """Deal n rows to minibatches from a shuffle: that of each of chunks · rows ``[n, 1]``."""
+def _dealt(n: int, rows: int, n_batches: int, seed: int) -> Tensor:
+    """Deal n of so many rows to minibatches from a shuffle: that of each ``[rows, 1]``."""
     order = np.random.default_rng([seed, 0xDEA1]).permutation(n)
-    dealt = np.pad(order % n_batches, (0, shape[0] * shape[1] - n))
-    return tf.constant(dealt[:, None], tf.int32)
+    return tf.constant(np.pad(order % n_batches, (0, rows - n))[:, None], tf.int32)
 
 
 def _turns(seed: int, window: int, n_batches: int) -> Tensor:
@@ -232,25 +256,8 @@ def _turns(seed: int, window: int, n_batches: int) -> Tensor:
     return tf.constant(np.concatenate(orders)[steps - epochs[0] * n_batches], tf.int32)
 
 
-def fit(
-    x: ArrayLike,
-    y: ArrayLike,
-    *,
-    prior: Prior | None = None,
-    noise_std: float = 1.0,
-    likelihood: str = "gaussian",
-    hidden_units: tuple[int, ...] = (20, 20),
-    sampler: str = "sghmc",
-    steps: int = 1500,
-    learning_rate: float = 0.005,
-    n_chains: int = 8,
-    n_cycles: int = 0,
-    n_batches: int = 1,
-    temperature: float = 1.0,
-    preconditioned: bool = True,
-    seed: int = 0,
-    capacity: Capacity | None = None,
-) -> Fit:
+@taking(Settings)
+def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     """Sample the posterior of a network by SGHMC or SGLD, several chains at once.
 
     Each chain goes from a start of its own to a mode by Adam, then samples. There is no
@@ -259,24 +266,7 @@ def fit(
     Args:
         x: Inputs ``[n, d]``.
         y: Targets ``[n, 1]`` or ``[n]``: numbers, or labels 0 and 1.
-        prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given.
-        noise_std: Standard deviation of the noise on y, in the units of y, > 0.
-        likelihood: ``"gaussian"``, or ``"bernoulli"`` for labels 0 and 1.
-        hidden_units: Width of each hidden ReLU layer; () is a linear model.
-        sampler: ``"sghmc"``, with momentum 0.9, or ``"sgld"``, without.
-        steps: Steps of each chain, >= 10; every tenth is a draw.
-        learning_rate: Step size ℓ > 0; it has no unit where the mass is the curvature.
-        n_chains: Chains.
-        n_cycles: In how many cycles the step size falls to 0 and begins anew; each gives the
-            draws of its second half. 0 for steps of one size.
-        n_batches: Minibatches M an epoch, dealt from a shuffle of the rows; each epoch has them in
-            another order. What one adds to the slope the others take away, nearly; a learning
-            rate that is too large for the steepest of them widens the draws, or diverges.
-        temperature: T >= 0: 1 for the posterior, 0 for a minimum of U.
-        preconditioned: Whether the mass is the curvature along each weight at the modes; else 1.
-        seed: Seed of the starts and of the noise.
-        capacity: Compile for these sizes instead of exactly this problem's; its ``n_samples`` is
-            of no meaning. With room for more points the mass comes from other made-up data.
+        settings: Each by its name.
 
     Returns:
         A :class:`Fit`; ``longer`` goes on from where it ends.
@@ -285,40 +275,45 @@ def fit(
         ValueError: An argument is out of range or the shapes do not fit.
         DivergedError: A chain left the finite numbers.
     """
-    x, y = likelihoods.data(likelihood, x, y)
-    network = MLP(x.shape[1], checks.layer_widths("hidden_units", hidden_units))
-    prior = as_prior("prior", ScaleMixture() if prior is None else prior)
-    steps, cycles = checks.count("steps", steps, EVERY), checks.count("n_cycles", n_cycles, 0)
-    sigma1, sigma2, pi = prior.mixture
-    plan = lay_out(x, y, network, 1, steps, seed, capacity, draws_weights=False)
-    inputs = _LoopInputs(
-        **{name: _unchunked(plan.fields[name]) for name in ("x", "y", "row_weight")},
-        unit_mask=plan.embed(np.ones(network.n_weights)),
-        noise_std=as_float(checks.positive("noise_std", noise_std), "noise_std"),
-        prior=as_float(prior.mixture, "prior"),
+    o = settings
+    prior = ScaleMixture() if o.prior is None else o.prior
+    steps, cycles = checks.count("steps", o.steps, EVERY), checks.count("n_cycles", o.n_cycles, 0)
+    plan = lay_out(x, y, _unchunked(o), prior)
+    n, (sigma1, sigma2, pi) = len(plan.problem.x), plan.problem.prior.mixture
+    n_batches = checks.batches(o.n_batches, n)
+    walk = _Walk(
         precision=as_float(pi / sigma1**2 + (1.0 - pi) / sigma2**2),
-        preconditioned=as_float(float(preconditioned)),
-        n_batches=tf.constant(checks.batches(n_batches, len(x))),
-        dealt=_dealt(len(x), plan.fields["x"].shape, n_batches, plan.seed),
-        learning_rate=as_float(checks.positive("learning_rate", learning_rate), "learning_rate"),
-        momentum=as_float(SAMPLERS[checks.choice("sampler", sampler, tuple(SAMPLERS))]),
-        temperature=as_float(checks.non_negative("temperature", temperature), "temperature"),
+        preconditioned=as_float(float(o.preconditioned)),
+        dealt=_dealt(n, plan.inputs.x.shape[1], n_batches, plan.problem.seed),
+        learning_rate=as_float(checks.positive("learning_rate", o.learning_rate), "learning_rate"),
+        momentum=as_float(SAMPLERS[checks.choice("sampler", o.sampler, tuple(SAMPLERS))]),
+        temperature=as_float(checks.non_negative("temperature", o.temperature), "temperature"),
         cycle=tf.constant(-(-steps // cycles) if cycles else 0),
-        seed=tf.constant(checks.count("seed", seed, 0)),
+        seed=tf.constant(plan.problem.seed),
     )
-    shape = (checks.count("n_chains", n_chains), network.n_weights)
-    draw = np.random.default_rng(seed).standard_normal(shape)
-    start = plan.embed(draw * np.sqrt(2.0 / network.fan_in))
-    descend, _ = _program(plan.padded, likelihood)
-    state = descend(start, optimise.schedule(_DESCENT, _RATE, 0.25), inputs)
-    nothing = np.zeros((0, *shape)), np.zeros((0, len(draw)))
-    sizes = network, plan.padded
-    return Fit(*nothing, *sizes, float(noise_std), likelihood, inputs, state).longer(steps)
+    inputs = plan.inputs._replace(n_batches=tf.constant(n_batches), own=walk)
+    shape = (checks.count("n_chains", o.n_chains), plan.network.n_weights)
+    draw = np.random.default_rng(o.seed).standard_normal(shape)
+    start = plan.embed(draw * np.sqrt(2.0 / plan.network.fan_in))
+    descend, _ = _program(plan.padded, o.likelihood)
+    return Fit(
+        path=np.zeros((0, *shape)),
+        potential=np.zeros((0, len(draw))),
+        network=plan.network,
+        padded=plan.padded,
+        noise_std=plan.settings.noise_std,
+        likelihood=o.likelihood,
+        inputs=inputs,
+        state=descend(start, optimise.schedule(_DESCENT, _RATE, 0.25), inputs),
+    ).longer(steps)
 
 
-def _unchunked(values: Tensor) -> Tensor:
-    """``[chunks, rows, d]`` as ``[rows, d]``."""
-    return tf.reshape(values, [-1, values.shape[-1]])
+def _unchunked(o: Settings) -> Settings:
+    """The same settings with as much room, all of it in one chunk."""
+    if o.capacity is None or o.capacity.chunk is None:
+        return o
+    rows = -(-o.capacity.n // o.capacity.chunk) * o.capacity.chunk
+    return replace(o, capacity=o.capacity._replace(n=rows, chunk=None))
 
 
 @one_line
@@ -343,7 +338,7 @@ class Fit:
     padded: MLP
     noise_std: float
     likelihood: str
-    inputs: _LoopInputs
+    inputs: LoopInputs
     state: State
 
     def longer(self, steps: int = 1500) -> Fit:
@@ -361,15 +356,13 @@ class Fit:
         """
         _, advance = _program(self.padded, self.likelihood)
         used = self.network.positions_in(self.padded)
-        at, state = int(self.state.step), self.state
+        at, state, seed = int(self.state.step), self.state, int(self.inputs.own.seed)
         end = at + checks.count("steps", steps)
         paths, potentials = [self.path], [self.potential]
         while at < end:
             stop = min(end, (at // _WINDOW + 1) * _WINDOW)
-            noise = _noise(
-                int(self.inputs.seed), at // _WINDOW, len(state.w), self.network, self.padded
-            )
-            turns = _turns(int(self.inputs.seed), at // _WINDOW, int(self.inputs.n_batches))
+            noise = _noise(seed, at // _WINDOW, len(state.w), self.network, self.padded)
+            turns = _turns(seed, at // _WINDOW, int(self.inputs.n_batches))
             state, path, potential = advance(state, tf.constant(stop), noise, turns, self.inputs)
             new = stop // EVERY - at // EVERY  # a last stretch of fewer steps is no draw yet
             paths.append(path.numpy()[:new, :, used].astype(np.float64))
@@ -402,7 +395,7 @@ class Fit:
         Raises:
             ValueError: There are fewer than 2 chains, or than 4 draws of each.
         """
-        x = self.inputs.x.numpy()[self.inputs.row_weight.numpy()[:, 0] > 0].astype(np.float64)
+        x = self.inputs.x.numpy()[self.inputs.row_weight.numpy()[..., 0] > 0].astype(np.float64)
         f = [predictive.evaluate_weights(self.network, chain, x) for chain in self._by_chain]
         return diagnose(np.stack(f))[0]
 
@@ -418,7 +411,7 @@ class Fit:
     @property
     def _counts(self) -> Array:
         """Which of the draws count ``[draws]``."""
-        cycle = int(self.inputs.cycle)
+        cycle = int(self.inputs.own.cycle)
         if cycle:
             return np.asarray(2 * ((self._steps - 1) % cycle) >= cycle)
         return np.arange(len(self.path)) >= int(_TRANSIENT * len(self.path))

@@ -53,7 +53,7 @@ def fit(name: str, problem: Problem, epochs: int, **own: object) -> Fitted:
 
     method = CATALOGUE[name]
     options = {**method.options, **(method.compared or {}), **own}
-    asked = replace(method, module=method.live or method.module, options=options)
+    asked = replace(method, options=options)
     given = problem.repeated if method.repeats else problem.given
     room = Capacity(OWN_ROOM, (MAX_WIDTH,), 1)
     fitted: Any = asked.fit(**given, epochs=epochs, seed=problem.seed, capacity=room)
@@ -209,12 +209,10 @@ def _frozen(problem: Problem) -> laplace.Fit:
 
 
 def _mode(problem: Problem) -> point.Fit:
-    """The mode by MAP: the one member of an ensemble, whose program has room for every problem."""
+    """The mode by MAP."""
     from bdl_teach.methods import laplace, point
 
-    data, one = problem.data, _members(problem, 1)
-    path = one.path and one.path._replace(parameters=[one.path.parameters[0][:, 0]])
-    trained = point.Fit(one.weights[0], one.network, one.noise_std, one.history, path=path)
+    data, trained = problem.data, _fit(point.fit, problem)
     return laplace.to_mode(trained, data.x, data.y, prior=problem.prior)
 
 

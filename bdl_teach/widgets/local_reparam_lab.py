@@ -102,14 +102,7 @@ class VarianceResult:
 
 
 class LocalReparamLab(Explorer[VarianceResult]):
-    """Batch size, σ of the weights, inputs, draws: each movement draws all gradients anew.
-
-    Args:
-        **values: Starting values of controls, as ``state()`` returns them.
-
-    Raises:
-        ValueError: No such control, or a value outside its range.
-    """
+    """Batch size, σ of the weights, inputs, draws: each movement draws all gradients anew."""
 
     TEXTS: ClassVar[Texts] = _TEXTS
 

@@ -7,7 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from bdl_teach._startup import kept_programs
+import pytest
+
+from bdl_teach._startup import PLAIN, kept_programs
+
+pytestmark = pytest.mark.skipif(PLAIN, reason="BDL_TEACH_PLAIN=1: no compiled program is kept")
 
 FILL = """
 import sys

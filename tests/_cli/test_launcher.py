@@ -43,7 +43,7 @@ site = next((here / ".venv").glob("lib/python3*/site-packages"))
 tells = "import json, os, sys; print(json.dumps([sys.argv, sys.prefix, dict(os.environ)]))"
 for name in ("jupyterlab", "ruff", "mypy", "numpy/__init__", "numpy/deep"):
     (site / name).parent.mkdir(exist_ok=True)
-    (site / (name + ".py")).write_text(tells if name != "mypy" else "raise SystemExit(1)")
+    (site / (name + ".py")).write_text(tells if name != "mypy" else "raise SystemExit('no type')")
 (site / "pytest.py").write_text("def main(words): print(words); return int(words[-1] == 'fails')")
 """
 
@@ -140,6 +140,7 @@ def test_test_runs_each_check_and_fails_if_one_does(checkout: Checkout) -> None:
     assert json.loads(style)[0][1:] == ["check", "."]
     assert json.loads(form)[0][1:] == ["format", "--check", "."]
     assert tests == str([*test.SHARED_OUT])
+    assert "no type" in ran.stderr
     assert "Not clean: mypy (see above)" in ran.stderr
     assert ran.returncode == 1
     assert checkout.run("test", "fails").returncode == 1

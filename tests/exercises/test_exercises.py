@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from bdl_teach import exercises
 from bdl_teach._support.compiled import trace_count
 from bdl_teach.exercises import chapter10
-from bdl_teach.exercises._engine import Session, outcome
+from bdl_teach.exercises._engine import Session
 from bdl_teach.methods import bbb, ensemble, point
 from bdl_teach.problems import MAX_WIDTH, live_fits
 
@@ -67,35 +68,22 @@ def test_the_reference_and_other_right_answers_pass(number: str) -> None:
 
 @pytest.mark.parametrize("number", FUNCTIONS)
 def test_the_reference_computes_numbers_and_has_no_fault_in_any_case(number: str) -> None:
-    """What it raised, an answer that raises the same would be right with."""
     exercise = exercises.REGISTRY[number]
-    for case in exercise.cases:
-        found = outcome(exercise.reference, case)
+    for case, found in zip(exercise.cases, exercise._expected, strict=True):
         assert isinstance(found, np.ndarray), found
         assert exercise.judge is None or exercise.judge(found, *case) == ""
 
 
-def as_float32(value: Any) -> Any:
-    return np.asarray(value, dtype=np.float32)
-
-
-def as_tensor(value: Any) -> Any:
-    import tensorflow as tf
-
-    return tf.constant(value)
-
-
-def as_array_of_one(value: Any) -> Any:
-    return [np.atleast_1d(v) for v in value] if isinstance(value, tuple) else np.atleast_1d(value)
-
-
-@pytest.mark.parametrize("number", FUNCTIONS)
+@pytest.mark.parametrize("number", EXACT)
 def test_the_form_in_which_right_numbers_come_does_not_matter(number: str) -> None:
-    exercise = exercises.REGISTRY[number]
-    for form in (as_float32, as_tensor, as_array_of_one):
-        if form is as_float32 and exercise.compared is not None:
-            continue  # such an exercise is about digits that float32 has not
-        result = quiet_check(number, lambda *case, form=form: form(exercise.reference(*case)))
+    def boxed(value: Any) -> Any:
+        return (
+            [np.atleast_1d(v) for v in value] if isinstance(value, tuple) else np.atleast_1d(value)
+        )
+
+    for form in (np.float32, tf.constant, boxed):
+        values = (form(value) for value in exercises.REGISTRY[number]._returned)
+        result = quiet_check(number, lambda *_, values=values: next(values))
         assert result, result.message
 
 
@@ -169,7 +157,9 @@ def test_a_common_slip_is_refused_and_named_or_shown_in_a_case(number: str) -> N
         values = iter(slip.values)
         mark, sentence = exercise.find(lambda *_, values=values: next(values))
         assert mark == "✗", slip.name
-        assert sentence.split(": ")[0] in names or " expected " in sentence, (slip.name, sentence)
+        assert sentence.split(": ")[0] in names or re.search(
+            " expected | your answer contains an infinite", sentence
+        ), (slip.name, sentence)
 
 
 def test_a_message_calls_the_arguments_as_the_notebook_does() -> None:
@@ -183,23 +173,6 @@ def test_a_message_calls_the_arguments_as_the_notebook_does() -> None:
     for number, names in asked.items():
         reference = exercises.REGISTRY[number].reference
         assert list(inspect.signature(reference).parameters) == names, number
-
-
-def test_progress_shows_what_was_solved_but_not_worked_solutions() -> None:
-    session = Session(exercises.REGISTRY)
-    session.check("3.1", RIGHT["3.1"])
-    worked = session.check("3.2", RIGHT["3.2"], record=False)
-    assert worked and worked.message == "✓ 3.2 (not counted) right."
-    session.check("3.3", ...)
-    session.check("3.1", ...)  # what was solved stays solved
-    lines = session.table(3).splitlines()
-    chapter = [number for number in NUMBERS if number.startswith("3.")]
-    assert len(lines) == len(chapter) + 1
-    assert [line[0] for line in lines[:3]] == ["✓", "·", "·"]
-    assert lines[-1] == f"solved 1 of {len(chapter)}"
-    assert session.table().endswith(f"solved 1 of {len(NUMBERS)}")
-    with pytest.raises(ValueError, match="chapter: expected one of .*3.*, got 99"):
-        session.table(99)
 
 
 def test_an_unknown_number_says_which_there_are() -> None:

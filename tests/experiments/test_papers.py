@@ -138,7 +138,7 @@ DISTRICTS = train_test_split(np.arange(N), test_size=0.1, random_state=0)
 TABLES: list[tuple[Any, dict[str, Any], Any, Table]] = [
     *(
         (eb_alzheimers.run, {"model": model, "width": 3, "split": 1}, CLINIC.splits()[1], CLINIC)
-        for model in eb_alzheimers.MODELS
+        for model in eb_alzheimers.LABELS
     ),
     *(
         (california.run, {"method": method, "epochs": 2, "seed": 3}, DISTRICTS, TABLE)
@@ -271,7 +271,7 @@ def test_figures_are_those_of_the_test_rows(
 
 def test_split_is_run_as_published() -> None:
     need_data("yacht")
-    figures = pbp_uci.run(**pbp_uci.TABLE.tasks(True)[-1].arguments)  # yacht, split 1
+    figures = pbp_uci.run(**pbp_uci.tasks(True)[-1].arguments)  # yacht, split 1
     assert 0.4 < figures["rmse"] < 2.0
     assert -2.0 < figures["log_likelihood"] < -1.3
     assert 0.7 < figures["alpha_share"] < 1.01

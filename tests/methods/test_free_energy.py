@@ -12,8 +12,8 @@ from bdl_teach import datasets, densities
 from bdl_teach.densities import Gaussian, Prior, ScaleMixture
 from bdl_teach.elbo import FreeEnergy
 from bdl_teach.methods import bbb, empirical_bayes, local_reparam, low_rank
-from bdl_teach.methods._loop import Capacity
-from bdl_teach.methods._mean_field import N_LONGER, TOLERANCE, Problem
+from bdl_teach.methods._loop import Capacity, Problem
+from bdl_teach.methods._mean_field import N_LONGER, TOLERANCE
 from bdl_teach.methods._variational import TrainedOn
 from bdl_teach.mlp import MLP
 
@@ -127,7 +127,6 @@ def test_the_free_energy_of_a_linear_model_is_the_exact_one(prior, kl_weight):
         network=LINEAR,
         noise_std=0.7,
         history={},
-        capacity=Capacity(12, (), 1),
         problem=Problem(X, Y, prior, kl_weight, 0),
     )
     nll = gaussian_nll(DESIGN @ MU, DESIGN**2 @ SIGMA**2, 0.7)
@@ -147,7 +146,7 @@ def exact_kl(prior: Prior) -> float:
 @pytest.mark.parametrize("biases", [True, False])
 def test_the_free_energy_of_empirical_bayes_is_the_exact_one(tie, likelihood, biases):
     """The KL is that to the prior of each weight, by TFP's own formula; the rest by quadrature."""
-    model = empirical_bayes.choose(LINEAR, likelihood, tie, biases, "none")
+    model = empirical_bayes.choose(LINEAR, tie, biases, "none")
     used = np.array([True, True, biases])
     mean, std = MU * used, SIGMA * used
     shared = np.full(3, np.sqrt((mean**2 + std**2)[used].mean()))
@@ -159,8 +158,8 @@ def test_the_free_energy_of_empirical_bayes_is_the_exact_one(tie, likelihood, bi
         network=LINEAR,
         noise_std=0.7,
         history={},
-        capacity=Capacity(12, (), 1),
         problem=Problem(X, y, Gaussian(), 1.0, 0),
+        likelihood=likelihood,
         gamma=MU / SIGMA * used,
         prior_std=prior_std,
         model=model,

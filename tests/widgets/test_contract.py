@@ -50,10 +50,10 @@ SLOW = {"nuts", "play"}  # what comes beside, or goes on by itself: tests of the
 # The panel with mean and band of an explorer.
 PANELS: dict[str, Callable[[Any], Axes]] = {
     "SinusoidExplorer": lambda e: e._function_axes,
-    "LinearRegressionExplorer": lambda e: e._fit.axes,
-    "EmpiricalBayesExplorer": lambda e: e._fit.axes,
-    "KLBudgetLab": lambda e: e._room._ax,
-    "PBPStepper": lambda e: e._room._ax,
+    "LinearRegressionExplorer": lambda e: e._function.axes,
+    "EmpiricalBayesExplorer": lambda e: e._function.axes,
+    "KLBudgetLab": lambda e: e._function.axes,
+    "PBPStepper": lambda e: e._function.axes,
     "TruthExplorer": lambda e: e._functions.axes,
     "RivalsExplorer": lambda e: e._panels["first"].axes,
 }

@@ -63,14 +63,12 @@ class Walk:
         self.data = datasets.sinusoid(v["n"], v["noise_std"], v["seed"])
         alpha = v["alpha"]
         prior = (alpha, (alpha - 1) * v["guess"] ** 2)
-        problem = pbp.Standardised.of(self.data.x, self.data.y, (50,), prior, v["seed"])
-        state, self.fits = problem.start, [problem.fitted(problem.start)]
+        how: dict[str, Any] = {"seed": v["seed"], "shuffle": not v["sorted"]}
+        walk = pbp.Walk.of(self.data.x, self.data.y, (50,), prior, **how)
+        state, self.fits = walk.start, [walk.fitted(walk.start)]
         for step in range(v["step"]):
-            epoch, at = divmod(step, v["n"] + 1)
-            order, refine = np.array(order_of(v, epoch)), at == v["n"]
-            stop = at if refine else at + 1
-            state, _ = problem.advance(state, order, at, stop, refine=refine)
-            self.fits.append(problem.fitted(state))
+            state, _ = walk.advance(state, step, step + 1)
+            self.fits.append(walk.fitted(state))
 
 
 def test_the_network_s_panel_holds_the_state_after_the_step_and_before_it(

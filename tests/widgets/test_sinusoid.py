@@ -238,7 +238,7 @@ def test_every_slider_reaches_the_fit_under_its_own_name(
     assert (result.x_grid[:, 0] == X).all()
     np.testing.assert_array_equal(result.prediction.samples, drawn.samples)
     assert result.cost.kl_weight == 0.4
-    assert result.stage.estimator == estimator and result.stage.quick == result.cost.total
+    assert result.stage.estimator == estimator and result.stage.quick == result.cost
 
 
 def test_the_free_energy_is_that_of_q_on_all_points() -> None:

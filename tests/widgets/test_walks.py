@@ -101,7 +101,7 @@ def table(explorer: Explorer[Any], rng: np.random.Generator) -> None:
 def draw(explorer: Explorer[Any], _: np.random.Generator) -> None:
     """Go on with a drawing of the band."""
     if explorer._sketch is not None:
-        explorer._drawn.click()
+        explorer._made["draw"].click()
 
 
 def replay(explorer: Explorer[Any], rng: np.random.Generator) -> None:

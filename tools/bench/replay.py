@@ -119,7 +119,7 @@ def _without_frames(own: _Programs) -> Iterator[None]:
     from bdl_teach import optimise
 
     with ExitStack() as stack:
-        stack.enter_context(patch.object(optimise, "_MOST_NUMBERS", 0))
+        stack.enter_context(patch.object(optimise, "MOST_NUMBERS", 0))
         for module, program in own.items():
             stack.enter_context(patch.object(module, "_program", program))
         yield

@@ -20,6 +20,7 @@ from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, LogFormatter, NullFormatter
 from PIL import Image
 
@@ -100,6 +101,15 @@ class Canvas:
             artist.set_animated(True)
             self._seldom.append(artist)
 
+    def add_notice(self) -> Text:
+        """Make the box over the whole picture in which failures are said."""
+        box = {"facecolor": "#FFF4CC", "edgecolor": "#7F7F7F", "boxstyle": "round,pad=0.6"}
+        notice = self.figure.text(
+            0.5, 0.5, "", ha="center", va="center", fontsize=15, wrap=True, zorder=20, bbox=box
+        )
+        self.animate([notice])
+        return notice
+
     def pin(self) -> None:
         """Keep what moves as it stands now, in grey; call with ``RENDER_LOCK`` held."""
         self.unpin()
@@ -154,12 +164,10 @@ class Canvas:
     def render(self) -> Image.Image:
         """Draw the moving artists over the background; call with ``RENDER_LOCK`` held."""
         self._follow()
-        ground = self._grounds.get(self._place)
-        if ground is None:
-            ground = self._draw_ground()
-        else:
-            self._agg.get_renderer()  # of this size
-        self._agg.restore_region(ground)
+        if self._place not in self._grounds:
+            self._draw_ground()
+        self._agg.get_renderer()  # of this size
+        self._agg.restore_region(self._grounds[self._place])
         self._draw_over(self._moving)
         return Image.frombuffer("RGBX", self.pixels, self._agg.buffer_rgba(), "raw", "RGBX", 0, 1)
 
@@ -175,22 +183,17 @@ class Canvas:
             elif artist.axes.get_visible():
                 artist.axes.draw_artist(artist)
 
-    def _draw_ground(self) -> Any:
-        background = self._backgrounds.get(self._place)
-        if background is None:
-            background = self._draw_background()
-        else:
-            self._agg.get_renderer()
-        self._agg.restore_region(background)
+    def _draw_ground(self) -> None:
+        """Keep what does not move, and the same with what seldom moves over it."""
+        place, whole = self._place, self.figure.bbox
+        if place not in self._backgrounds:
+            self._arrange()
+            self._agg.draw()
+            self._backgrounds[place] = self._agg.copy_from_bbox(whole)
+        self._agg.get_renderer()
+        self._agg.restore_region(self._backgrounds[place])
         self._draw_over(self._seldom)
-        self._grounds[self._place] = self._agg.copy_from_bbox(self.figure.bbox)
-        return self._grounds[self._place]
-
-    def _draw_background(self) -> Any:
-        self._arrange()
-        self._agg.draw()
-        self._backgrounds[self._place] = self._agg.copy_from_bbox(self.figure.bbox)
-        return self._backgrounds[self._place]
+        self._grounds[place] = self._agg.copy_from_bbox(whole)
 
     def _arrange(self) -> None:
         """Place the panels, unless they stand for this size: it takes as long as a drawing."""

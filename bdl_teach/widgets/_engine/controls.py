@@ -74,75 +74,39 @@ class Control:
             return float(given)
         if self.kind != "powers":
             return given
-        low, _, step = self._powers()
+        low, step = self.range[0], self.range[2] if len(self.range) == 3 else 0.1
         power = low + round((math.log10(given) - low) / step) * step
         if math.isclose(power, round(power, 3), abs_tol=1e-12):
             power = round(power, 3)  # 0.9, and not 0.9000000000000004
         return float(given) if math.isclose(given, 10.0**power, rel_tol=1e-9) else 10.0**power
 
-    def _powers(self) -> tuple[float, float, float]:
-        low, high, *step = self.range
-        return low, high, step[0] if step else 0.1
-
     def make(self) -> Widget:
         """Make the widget."""
         if self.kind == "points":
             return Points(*self.range)
-        return _MAKERS[self.kind](self)
+        if self.kind == "row":
+            return choices(self.label, self.start, self.options, self.hint)
+        if self.kind == "toggle":
+            made = toggle(self.label, str(self.hint))
+            made.value = self.start
+            return made
+        given = {"value": self.start, "description": self.label, "tooltip": self.hint}
+        if self.kind in ("menu", "places"):
+            given["options"] = self.options
+        else:
+            given |= dict(zip(("min", "max", "step"), self.range, strict=False))
+        if self.kind in ("slider", "powers"):
+            given["readout_format"] = self.readout
+        return _KINDS[self.kind](**given, style=_STYLE, layout=_WIDE)
 
 
-def _slider(c: Control) -> Widget:
-    low, high, step = c.range
-    return ipywidgets.FloatSlider(
-        min=low, max=high, step=step, readout_format=c.readout, **_common(c)
-    )
-
-
-def _count(c: Control) -> Widget:
-    low, high = c.range
-    return ipywidgets.IntSlider(min=low, max=high, **_common(c))
-
-
-def _powers(c: Control) -> Widget:
-    low, high, step = c._powers()
-    return ipywidgets.FloatLogSlider(
-        base=10, min=low, max=high, step=step, readout_format=c.readout, **_common(c)
-    )
-
-
-def _menu(c: Control) -> Widget:
-    return ipywidgets.Dropdown(
-        options=c.options, value=c.start, description=c.label, tooltip=c.hint,
-        style=_STYLE, layout=_WIDE,
-    )  # fmt: skip
-
-
-def _row(c: Control) -> Widget:
-    return choices(c.label, c.start, c.options, c.hint)
-
-
-def _toggle(c: Control) -> Widget:
-    made = toggle(c.label, str(c.hint))
-    made.value = c.start
-    return made
-
-
-_MAKERS: Mapping[str, Callable[[Control], Widget]] = {
-    "slider": _slider,
-    "count": _count,
-    "powers": _powers,
-    "places": lambda c: ipywidgets.SelectionSlider(options=c.options, **_common(c)),
-    "menu": _menu,
-    "row": _row,
-    "toggle": _toggle,
+_KINDS: Mapping[str, Callable[..., Widget]] = {
+    "slider": ipywidgets.FloatSlider,
+    "count": ipywidgets.IntSlider,
+    "powers": ipywidgets.FloatLogSlider,  # of 10, in steps of 0.1 where the range has none
+    "places": ipywidgets.SelectionSlider,
+    "menu": ipywidgets.Dropdown,
 }
-
-
-def _common(c: Control) -> dict[str, Any]:
-    return {
-        "value": c.start, "description": c.label, "tooltip": c.hint, "continuous_update": True,
-        "style": _STYLE, "layout": _WIDE,
-    }  # fmt: skip
 
 
 def choices(label: str, value: object, options: Iterable[object], hints: Iterable[str]) -> Widget:
@@ -195,13 +159,17 @@ def take(name: str, control: Widget, value: object) -> Any:
     return value
 
 
+def options(control: Widget) -> list[Any]:
+    """The values among which a menu, a row of buttons or a slider of places chooses."""
+    return [one[1] if isinstance(one, tuple) else one for one in control.options]
+
+
 def _range(control: Widget) -> str:
     """The values that a control takes, in words."""
     if isinstance(control, ipywidgets.ToggleButton):
         return "True or False"
     if hasattr(control, "options"):
-        options = (o[1] if isinstance(o, tuple) else o for o in control.options)
-        return f"one of {', '.join(map(str, options))}"
+        return f"one of {', '.join(map(str, options(control)))}"
     low, high = control.min, control.max
     if hasattr(control, "base"):
         low, high = control.base**low, control.base**high

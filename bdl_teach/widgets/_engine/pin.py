@@ -71,23 +71,21 @@ class Pin:
         return self._of_question and self._pinned is not None
 
     def set(self) -> None:
-        """Ask for what is shown to be pinned, whatever was before."""
+        """Want what is shown to be pinned, whatever was before."""
         self._pinned = None
-        if self.toggle.value:
-            self._ask()
         self.toggle.value = True
 
     def unset(self) -> None:
-        """Ask for it to be taken away."""
+        """Want it to be taken away."""
         self.toggle.value = False
 
     def set_for_question(self) -> None:
-        """Ask for what is shown to be pinned as what a question compares with."""
+        """Want what is shown to be pinned as what a question compares with."""
         self._of_question = True
         self.set()
 
     def unset_for_question(self) -> None:
-        """Ask for it to be taken away, if a question pinned it."""
+        """Want it to be taken away, if a question pinned it."""
         if self._of_question:
             self.unset()
 

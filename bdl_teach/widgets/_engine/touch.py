@@ -112,11 +112,6 @@ class Panel:
         }
 
 
-def of_fit(fit: plots.FitArtists) -> Panel:
-    """The panel of a fit to the points of the sinusoid."""
-    return Panel(fit.axes, fit.room, fit.truth)
-
-
 def _share(part: float, whole: float) -> float:
     return round(float(part / whole), 5)
 

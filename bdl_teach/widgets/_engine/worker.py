@@ -15,13 +15,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from matplotlib.text import Text
-
 from bdl_teach._support.errors import DivergedError
 from bdl_teach.widgets._engine import background, controls, nuts
-from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas, as_data_url
-from bdl_teach.widgets._engine.contract import Contract, Job, Result
+from bdl_teach.widgets._engine.canvas import RENDER_LOCK, as_data_url
+from bdl_teach.widgets._engine.contract import Job, Result
 from bdl_teach.widgets._engine.controls import Values
+from bdl_teach.widgets._engine.hand import Touched
 from bdl_teach.widgets._engine.replay import PACE
 from bdl_teach.widgets._engine.status import Readings, Said, plain
 
@@ -29,7 +28,7 @@ REST = 0.8  # seconds without a movement before a result is improved
 SHARPEN = 0.2  # the same before its picture has all the pixels that the page can show
 
 
-class Worker(Contract[Result], abstract=True):
+class Worker(Touched[Result], abstract=True):
     """The part of an explorer that computes and draws."""
 
     def _request(self, act: Callable[[], object] | None = None) -> None:
@@ -295,13 +294,3 @@ class Worker(Contract[Result], abstract=True):
 
 def sentence(words: str) -> str:
     return f"{words[:1].upper()}{words[1:]}."
-
-
-def make_notice(canvas: Canvas) -> Text:
-    """Make the box over the whole picture in which failures are said."""
-    box = {"facecolor": "#FFF4CC", "edgecolor": "#7F7F7F", "boxstyle": "round,pad=0.6"}
-    notice = canvas.figure.text(
-        0.5, 0.5, "", ha="center", va="center", fontsize=15, wrap=True, zorder=20, bbox=box
-    )
-    canvas.animate([notice])
-    return notice

@@ -83,14 +83,7 @@ def _off_the_mean(result: VAEResult) -> float:
 
 
 class VAEExplorer(Explorer[VAEResult]):
-    """z₁ and z₂ decode at once; β, the seed and the kind of model train in the background.
-
-    Args:
-        **values: Starting values of controls, as ``state()`` returns them.
-
-    Raises:
-        ValueError: No such control, or a value outside its range.
-    """
+    """z₁ and z₂ decode at once; β, the seed and the kind of model train in the background."""
 
     TEXTS: ClassVar[Texts] = _TEXTS
 

@@ -59,7 +59,7 @@ def test_of_limits_that_step_the_axis_is_drawn_anew_and_nothing_else(
     for canvas in (one, whole):
         canvas.figure.axes[0].set_ylim(0, 0.5)
     drawn: list[int] = []
-    monkeypatch.setattr(one, "_draw_background", lambda: drawn.append(1))
+    monkeypatch.setattr(one._agg, "draw", lambda: drawn.append(1))
     one.redraw_settled()
     whole.redraw_background()
     assert (shown(one) == shown(whole)).all()

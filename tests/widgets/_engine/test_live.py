@@ -123,14 +123,12 @@ def test_the_picture_joins_what_the_notebook_keeps_once_it_is_there(
 
 
 def test_set_moves_all_or_none(toy: Toy) -> None:
-    """The third is refused as a whole: a width of 3 does not go with n = 2."""
     state, ticks, heard = toy.state(), toy.ticks, []
     for control in toy._controls.values():
         control.observe(heard.append, names="value")
     for values in (
         {"n": 5, "width": 99.0},
         {"nonsense": 1, "n": 5},
-        {"width": 3.0, "m": 2, "seen": True},
         {"kind": "b", "m": 3},
     ):
         with pytest.raises(ValueError, match="expected"):

@@ -12,13 +12,14 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from bdl_teach import datasets, plots
+from bdl_teach import datasets
 from bdl_teach._support.checks import Array
 from bdl_teach.predictive import Predictive
 from bdl_teach.problems import own_points as points
 from bdl_teach.problems.own_points import COURSE
 from bdl_teach.widgets._engine import sketch, texts, touch
 from bdl_teach.widgets._engine.canvas import Canvas
+from bdl_teach.widgets._engine.function_panel import FunctionPanel
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.points import Points
 
@@ -57,13 +58,11 @@ line = "{points}."
 
     def _make_canvas(self) -> Canvas:
         canvas = Canvas(300, 200)
-        truth = datasets.sinusoid().truth(GRID)
-        self.fit = plots.FitArtists(canvas.figure.add_subplot(), "Fit", GRID, truth)
-        canvas.animate(self.fit.artists)
+        self.fit = FunctionPanel(canvas, canvas.figure.add_subplot(), "Fit", GRID)
         return canvas
 
     def _touch_panels(self) -> list[touch.Panel]:
-        return [touch.of_fit(self.fit)]
+        return [self.fit]
 
     def _compute(self, values: dict[str, Any]) -> Answer:
         n, noise_std, seed = values["n"], values["noise_std"], values["seed"]
@@ -74,8 +73,7 @@ line = "{points}."
         return Answer(data, GRID, Predictive(np.zeros(21), sd, np.full(21, noise_std), None))
 
     def _draw(self, result: Answer) -> None:
-        if self.fit.update(result.data, result.prediction):
-            self._canvas.redraw_background()
+        self.fit.update(result.data, result.prediction)
 
     def _readings(self, result: Answer) -> dict[str, float]:
         return {}
@@ -90,7 +88,7 @@ def explorer() -> Iterator[Touched]:
 
 def shown(explorer: Touched) -> tuple[list[float], list[float]]:
     """The points as the picture draws them."""
-    x, y = explorer.wait().fit._points.get_data()
+    x, y = explorer.wait().fit.points.get_data()
     return list(map(float, x)), list(map(float, y))
 
 
@@ -334,11 +332,11 @@ def test_what_a_page_sends_that_makes_no_sense_is_left_alone(explorer: Touched) 
 class Drawn(Touched):
     """The same, with a band that can be drawn."""
 
-    def _make_groups(self) -> dict[str, list[Any]]:
-        return {**super()._make_groups(), "SHOW": [self._draw_button()]}
+    TEXTS = replace(Touched.TEXTS, groups={**Touched.TEXTS.groups, "SHOW": ("draw",)})
 
     def _touch_panels(self) -> list[touch.Panel]:
-        return [replace(touch.of_fit(self.fit), stays=(self.fit._points, self.fit.truth))]
+        self.fit.stays = (self.fit.points, self.fit.truth)
+        return [self.fit]
 
 
 @pytest.fixture
@@ -355,24 +353,29 @@ def seen(explorer: Drawn) -> set[str]:
     return {str(label) for label in shown if not str(label).startswith("_")}
 
 
+def press(drawn: Drawn) -> None:
+    drawn._made["draw"].click()
+    drawn.wait()
+
+
 def test_while_the_band_is_drawn_nothing_gives_it_away(drawn: Drawn) -> None:
     everything = seen(drawn)
     assert {"mean", "±2 sd total", "±2 sd epistemic", "truth", "data"} <= everything
-    drawn._drawn.click()
+    press(drawn)
     assert seen(drawn) == {"truth", "data"}
-    assert drawn.status == sketch.ASKS and drawn._drawn.description == "show the fit"
+    assert drawn.status == sketch.ASKS and drawn._made["draw"].description == "show the fit"
     drawn.set(noise_std=2.0)  # a tick does not show it either
     assert seen(drawn) == {"truth", "data"} and drawn.status.startswith(sketch.ASKS)
     hand(drawn, "hover", panel=0, x=0.0, y=0.0)
-    drawn._drawn.click()
+    press(drawn)
     assert seen(drawn) == everything
     assert re.match(r"your band and this one share \d+%, .*; 5 points\.", drawn.status)
-    drawn._drawn.click()
-    assert drawn.status.startswith("5 points.") and drawn._drawn.description == "draw it"
+    press(drawn)
+    assert drawn.status.startswith("5 points.") and drawn._made["draw"].description == "draw it"
 
 
 def test_the_hand_moves_edges_up_and_down_and_no_point_while_it_draws(drawn: Drawn) -> None:
-    drawn._drawn.click()
+    press(drawn)
     before = drawn._picture.points
     assert before["kind"] == "edges"
     ticks = drawn.ticks
@@ -388,7 +391,7 @@ def test_the_hand_moves_edges_up_and_down_and_no_point_while_it_draws(drawn: Dra
     ] == [5]
     assert after["at"][5] == [before["at"][5][0], 8.0] and after["answers"] == 4
     assert "data" not in drawn.state() and drawn.ticks == ticks
-    drawn._drawn.click()
+    press(drawn)
     assert drawn._picture.points["at"] == [
         pytest.approx(p, abs=1e-3) for p in zip(*shown(drawn), strict=True)
     ]

@@ -48,10 +48,6 @@ class Toy(Explorer[float]):
         canvas.animate([self._zero, self._bar])
         return canvas
 
-    def _check(self, values: Any, state: Any) -> None:
-        if state["width"] > state["n"] > 0:
-            raise ValueError("width: expected at most n")
-
     def _compute(self, values: dict[str, Any]) -> float:
         if values["n"] == 13:
             raise ArithmeticError("too far")
