@@ -114,9 +114,10 @@ def test_the_line_that_is_shared_rebuilds_a_preset_that_the_menu_names(
     idle: Explorer[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(background, "start", lambda _: None)
-    for name, (_, values) in idle.PRESETS.items():
+    for name, (sentence, values) in idle.PRESETS.items():
         idle._go(values)
         assert idle._start.menu.value == name
+        assert idle._start.look.value == f"<b>Look:</b> {html.escape(sentence)}."
     rebuilt = eval(idle.code(), {"widgets": widgets})
     assert controls.same(rebuilt.state(), values)
     rebuilt.close()

@@ -66,6 +66,9 @@ def lines(ghosts: list[Artist]) -> dict[float, Line2D]:
 
 def test_each_kind_stays_where_it_was_when_it_moves_on(scene: Scene) -> None:
     scene.canvas.pin()
+    scene.canvas.render()
+    (outline,) = (a for a in scene.ghosts() if type(a).__name__ == "PathPatch")
+    assert not outline.get_visible(), "it would cover the bar that has not moved"
     scene.move()
     found = lines(scene.ghosts())
     for height in (1.0, 2.0, 3.0):

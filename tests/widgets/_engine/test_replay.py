@@ -92,6 +92,11 @@ def test_it_plays_from_the_start_to_the_end_and_stops_there(
     assert trained.button.description == "▶ replay"
     until(lambda: trained.status == "Height 8.", "the fit")
     assert trained.slider.index == 4 and trained.height == 8.0
+    at(trained, 3)
+    shown.clear()
+    trained.button.value = True
+    until(lambda: trained.status == "Height 8.", "the fit")
+    assert 0.0 not in shown, "from where it is"
 
 
 @pytest.mark.parametrize("act", ["pause", "slider", "control", "replay"])
