@@ -24,7 +24,6 @@ from bdl_teach._support import alt_text
 from bdl_teach._support.checks import Array
 
 if TYPE_CHECKING:  # at run time this would load TensorFlow before the first picture frame
-    from bdl_teach.datasets import Regression1D
     from bdl_teach.densities import Prior
     from bdl_teach.predictive import Predictive
 
@@ -348,38 +347,6 @@ class PredictiveArtists(Artists):
         self._mean.set_data(x, mean)
         drawn: Any = [] if prediction.samples is None else prediction.samples[: self._n_functions]
         self._functions.set_segments([np.column_stack([x, f]) for f in drawn])
-
-
-class FitArtists(Artists):
-    """A panel of a fit to the points of the sinusoid: bands, mean, drawn functions, truth, data.
-
-    Args:
-        ax: An empty panel.
-        title: Its title.
-        x: Inputs ``[m, 1]``, in rising order, the same for every update.
-        truth: The noise-free function at ``x``.
-
-    Attributes:
-        axes: The panel.
-        room: Its height.
-        truth: The line of the noise-free function.
-    """
-
-    def __init__(self, ax: Axes, title: str, x: Array, truth: Array) -> None:
-        tidy(ax, title, "x", "y")
-        ax.set_xlim(x[0, 0], x[-1, 0])
-        self.axes, self.room = ax, Room(ax)
-        self._band = PredictiveArtists(ax, x[:, 0], n_functions=10)
-        self.truth = draw_truth(ax, x, truth)
-        self._points = draw_data(ax, [], [])
-        legend_above(ax, columns=6)
-        self.artists = [*self._band.artists, self.truth, self._points, *self.room.artists]
-
-    def update(self, data: Regression1D, prediction: Predictive) -> bool:
-        """Move to data and the predictive of its fit; says whether the frame has changed."""
-        self._points.set_data(data.x[:, 0], data.y[:, 0])
-        self._band.update(prediction)
-        return self.room.hold(edges(prediction))
 
 
 class OverlayArtists(Artists):

@@ -18,7 +18,7 @@
 #
 # *A neural network that says how sure it is, trained with the backpropagation that you know.*
 #
-# **Run the cell below** (Shift+Enter), then drag one of the points out to the right, away from the others. At every step of your hand a neural network of 481 weights is trained again from nothing, on 32 points. What does its band do, there and in between?
+# **Run the cell below** (Shift+Enter), then drag a point up or down: whenever it moves, a neural network with 481 weights is trained again from scratch on all 32 points. Then take the slider **π** all the way to the right. What does the dark band do among the points, and what far from them?
 
 # %% tags=["explorer"] slideshow={"slide_type": "fragment"}
 from bdl_teach.widgets import SinusoidExplorer
@@ -41,11 +41,19 @@ explorer
 # **Prerequisites** Python, NumPy, the chain rule, and having trained a network with Keras. No Bayesian statistics: what is needed is built here, briefly; [chapter 1](01_from_mle_to_bayes.ipynb) takes its time over sections 3.1 and 3.2. Notation: [chapter 0](00_start_here.ipynb#Notation).
 
 # %% [markdown] slideshow={"slide_type": "skip"}
+# What the picture shows:
+#
+# - **dark band** (*epistemic*): how far networks that fit the points differ, ±2 standard deviations (sd). More data would make it narrower. **Light band** (*total*): where new points are to be expected, noise included.
+# - **free energy F**: what training makes small. It is the sum of *likelihood* (how badly the networks fit the points) and *complexity* (how far the weights had to leave the prior), both in *nats*, the unit of a natural logarithm. Of two fits to the same points with the same noise σ, that with the lower F is the better one.
+# - **prior**: what the weights may be before any data. **posterior**: what they may be once the data are known, by Bayes' rule. **q**: the distribution that training brings as close to the posterior as it can.
+#
 # | slider | what it sets | where to look |
 # |---|---|---|
-# | **σ₁**, **σ₂**, **π** | how large a weight may be before any data are seen: a share π of the prior has the sd σ₁, the rest the sd σ₂ | the black curve below right; the dark band far from the points |
+# | **σ₁**, **σ₂**, **π** | how large a weight may be before any data. With probability π a weight comes from a wide normal distribution (sd σ₁), else from a narrow one around 0 (sd σ₂) | the black curve below right; the dark band far from the points |
 # | **noise σ** | how far a point may lie from the function | the light band |
-# | **samples/step** | over how many drawn networks a training step averages its gradient: the road to the answer, not which answer is looked for | the curve of F below, after *more* and *fit: weights drawn*: rough with 1, smooth with 10 <!-- claim: ten-draws-descend-smoothly --> |
+# | **samples/step** | how many networks each training step draws and averages over. More of them make training smoother, and it ends nearer to its goal; the goal stays the same | press *more*, set *fit* to *weights drawn*: the curve of F is rough with 1 and smooth with 10 <!-- claim: ten-draws-descend-smoothly --> |
+#
+# **Hands off:** while you rest, training goes on by itself, from other starts too. Where it finds a lower F the picture changes, most of all far from the points, and the line under it says by how much F fell.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## Predict first
@@ -760,7 +768,7 @@ for name, q in (("fresh start", fresh_start), ("from our fit", kept)):
 assert kept.free_energy < fresh_start.free_energy - 50
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Samples per step.** Under *more*, choose the fit "weights drawn, as in the paper" first. Averaging $S$ draws divides the variance of the gradient by $S$. The objective is the same. (Question 4: the road; and in the same number of steps it also ends lower, nearer to where both would end. <!-- claim: ten-draws-descend-smoothly, ten-draws-end-lower -->)
+# **Samples per step.** Under *more*, choose the fit "weights drawn (paper)" first. Averaging $S$ draws divides the variance of the gradient by $S$. The objective is the same. (Question 4: the road; and in the same number of steps it also ends lower, nearer to where both would end. <!-- claim: ten-draws-descend-smoothly, ten-draws-end-lower -->)
 
 # %% slideshow={"slide_type": "fragment"}
 for n_samples in (1, 10):

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import html
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
-
-from matplotlib.text import Text
 
 from bdl_teach._support.errors import DivergedError
 from bdl_teach.widgets._engine import background, controls, nuts
-from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas, as_data_url
-from bdl_teach.widgets._engine.contract import Contract, Job, Result
+from bdl_teach.widgets._engine.canvas import RENDER_LOCK, as_data_url
+from bdl_teach.widgets._engine.contract import Job, Result
 from bdl_teach.widgets._engine.controls import Values
+from bdl_teach.widgets._engine.pointer import PointerInput
 from bdl_teach.widgets._engine.replay import PACE
 from bdl_teach.widgets._engine.status import Readings, Said, plain
 
@@ -27,23 +28,23 @@ REST = 0.8  # seconds without a movement before a result is improved
 SHARPEN = 0.2  # the same before its picture has all the pixels that the page can show
 
 
-class Worker(Contract[Result], abstract=True):
+class Worker(PointerInput[Result], abstract=True):
     """The part of an explorer that computes and draws."""
 
-    def _request(self) -> None:
-        """Ask for a picture of the controls' values, whatever has changed."""
+    def _request(self, act: Callable[[], object] | None = None) -> None:
+        """Ask for a picture of the controls' values, and for an act of the worker before it."""
         with self._asking:
             self._past.note(self._undoable(), time.monotonic())
             self._asked += 1
-            self._slot.put((self._asked, self.state()))
+            self._slot.put((self._asked, self.state()), act)
         if self._missions is not None:
             self._missions.moved()
         self._show_state()
 
-    def _draw_again(self) -> None:
-        """Have the worker draw the same again, and pin or unpin it where that was asked for."""
+    def _draw_again(self, act: Callable[[], object] | None = None) -> None:
+        """Have the worker do an act, and draw the same again, pinned where that was asked for."""
         with self._asking:
-            self._slot.put((self._asked, self.state()))
+            self._slot.put((self._asked, self.state()), act)
 
     def _work(self) -> None:
         """Worker thread: recompute and redraw for the latest values until closed."""
@@ -55,6 +56,11 @@ class Worker(Contract[Result], abstract=True):
         """Show these values, then better results for them; return what moved meanwhile, if any."""
         error: BaseException | None = None
         asked, values = job
+        try:
+            for act in self._slot.messages():
+                act()
+        except Exception as raised:
+            self._show_failure(raised)
         if asked == self._answered:
             self._repaint()
             self._slot.shown_again(version)
@@ -77,8 +83,9 @@ class Worker(Contract[Result], abstract=True):
 
         A replay goes on first; a frame on the way is not improved.
         """
-        if (job := self._play()) is not None or self._slot.closed:
-            return job
+        for play in (self._play, partial(self._move_on, values)):
+            if (job := play()) is not None or self._slot.closed:
+                return job
         if (job := self._slot.take(SHARPEN)) is not None or self._slot.closed:
             return job
         self._show_picture(sharp=True)
@@ -135,10 +142,23 @@ class Worker(Contract[Result], abstract=True):
             if (job := self._slot.take(max(PACE - spent, 0.0))) is not None:
                 return job
             began = time.perf_counter()
-            if self._film.advance():
-                self._repaint()
+            self._film.advance()
+            self._repaint()
             spent = time.perf_counter() - began
         return None
+
+    def _move_on(self, values: Values) -> tuple[int, Job] | None:
+        """Move what moves by itself; return what has moved, by itself or by a hand, if anything."""
+        if (further := self._next(values)) is None:
+            return None
+        pause, moved = further
+        left = max(self._moved_at + pause - time.monotonic(), 0.0)
+        if (job := self._slot.take(left)) is None and not self._slot.closed:
+            self._moved_at = time.monotonic()
+            for name, value in moved.items():
+                self._controls[name].value = value
+            job = self._slot.take(0.0)
+        return job
 
     def _repaint(self) -> None:
         """Show the same at another size or marked, or another frame of its training."""
@@ -168,12 +188,12 @@ class Worker(Contract[Result], abstract=True):
                 self._pin.unset()  # A is in other units, and so is a drawn band
                 self._forget_drawing()
                 self._canvas.redraw_background(arrange=True)
-            if self._sketch is not None:
-                self._sketch.uncover()  # what is drawn now knows itself whether it is to be seen
+            if self._drawn_band is not None:
+                self._drawn_band.uncover()  # what is drawn says itself whether it is seen
             self._draw(shown)
             self._mark(shown, self._pointed)
-            if (sketch := self._drawing) is not None:
-                sketch.hide(self._canvas.moving)
+            if (band := self._drawing) is not None:
+                band.hide(self._canvas.moving)
             self._notice.set_visible(False)
             self._pin.note(values, said, better=better)
             self._show_picture(sharp=better)
@@ -277,13 +297,3 @@ class Worker(Contract[Result], abstract=True):
 
 def sentence(words: str) -> str:
     return f"{words[:1].upper()}{words[1:]}."
-
-
-def make_notice(canvas: Canvas) -> Text:
-    """Make the box over the whole picture in which failures are said."""
-    box = {"facecolor": "#FFF4CC", "edgecolor": "#7F7F7F", "boxstyle": "round,pad=0.6"}
-    notice = canvas.figure.text(
-        0.5, 0.5, "", ha="center", va="center", fontsize=15, wrap=True, zorder=20, bbox=box
-    )
-    canvas.animate([notice])
-    return notice

@@ -50,7 +50,9 @@ class SinusoidExplorer(ExplorerBesideNuts[SinusoidResult]):
         grid = canvas.figure.add_gridspec(2, 3, height_ratios=(1.4, 1), width_ratios=(1, 1.2, 1.1))
         self._make_function_panel(canvas, canvas.figure.add_subplot(grid[0, :]))
         spread, history, weights = (canvas.figure.add_subplot(grid[1, i]) for i in range(3))
-        self._spread = plots.SpreadPanel(spread, X_GRID, _SPREADS, "How unsure, by x", (4, 12, 40))
+        self._spread = plots.SpreadPanel(
+            spread, X_GRID, _SPREADS, "How unsure, by x", (4, 12, 40, 120)
+        )
         self._history = plots.history_panel(history, trained_on=True)
         canvas.animate([*self._spread.artists, *self._history.artists])
         canvas.settle(self._spread.frame)
@@ -157,9 +159,10 @@ class SinusoidExplorer(ExplorerBesideNuts[SinusoidResult]):
 
     def _readings(self, result: SinusoidResult) -> dict[str, float]:
         mean, sd = result.prediction.mean, result.prediction.epistemic_std
+        costs = status.costs(result.cost)
         found = {
-            **status.costs(result.cost),
-            "below": result.stage.quick - result.cost.total,
+            **costs,
+            "below": status.costs(result.stage.quick)["F"] - costs["F"],
             "sd_data": sd[INSIDE].mean(),
             "sd_ends": sd[[0, -1]].mean(),
             "sd_at_1": status.at(X_GRID, sd, 1.0),
