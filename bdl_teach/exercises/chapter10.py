@@ -135,7 +135,7 @@ def _two_sets(s: int, m: int, scale: float = 1.0) -> tuple[Any, Any]:
         ([[0.4], [1.3]], [[1.4], [0.2]]),
         _two_sets(5, 3, 1e-6),  # what is added under the root shows
     ),
-    "draws paired as they come: which pairs make the way short? Draw k of either is no pair.",
+    "draws paired as they come: draw k of one has nothing to do with draw k of the other.",
     lambda a, b: np.sqrt(np.mean((a - b) ** 2)),
     "Gaussians again: (10.1) sees mean and sd alone: one peak and two may have the same.",
     lambda a, b: np.sqrt(
@@ -350,7 +350,7 @@ def _kept_apart(n: int, m: int, level: float, lean: float = 0.4) -> tuple[Any, .
             *((20, 3, 0.6, 4.0), (17, 2, 0.7, -4.0)),  # both ends on one side of the mean
         )
     ),
-    "the whole level at each end: then twice 1 − c is left out: give each end one half of it.",
+    "the whole level at each end: that leaves out 1 − c twice: give each end half of it.",
     _by_ranks(lambda scores, c: np.ceil((len(scores) + 1) * c - 1e-9)),
     "one rank too low: the new point is one of n + 1; and round up.",
     _by_ranks(lambda scores, c: np.ceil(len(scores) * (1 + c) / 2 - 1e-9)),

@@ -81,13 +81,13 @@ def _by_sigma(z: Any, mu: Any, sigma: Any) -> Any:
         _score_case(3, 0.002, 0.001),
         _score_case(2, -7.0, 31.0),
     ),
-    "derivative by μ: this is the gradient by μ, as in the cell; asked for is the one by σ.",
+    "derivative by μ: this is the gradient by μ, as in the cell; σ is asked for.",
     lambda f, z, m, s: np.mean(f * (z - m) / s**2),
     "the normaliser is forgotten: log q contains −log σ as well: its derivative is missing.",
     lambda f, z, m, s: np.mean(f * (z - m) ** 2 / s**3),
     "derivative by σ²: differentiate by the standard deviation, not by the variance.",
     lambda f, z, m, s: np.mean(f * _by_sigma(z, m, s) / (2 * s)),
-    "derivative by log σ: ∂ log σ/∂σ = 1/σ is still to be multiplied.",
+    "derivative by log σ: multiply it by ∂ log σ/∂σ = 1/σ.",
     lambda f, z, m, s: np.mean(f * _by_sigma(z, m, s) * s),
 )
 def _score(f: Any, z: Any, mu: Any, sigma: Any) -> Any:
@@ -146,7 +146,7 @@ def _log_integral(a: Any) -> Any:
     ),
     "breaks for large logits: e^800 is no number: take the large factor out of e^a − 1 first.",
     lambda x, a: np.sum(x * a - np.log((np.exp(a) - 1) / a), axis=-1),
-    "breaks at a logit of 0: which density treats every grey value alike? 0/0 has a limit.",
+    "breaks at a logit of 0: 0/0 has a limit: there every grey value is as likely as another.",
     lambda x, a: np.sum(
         x * a - np.maximum(a, 0) - np.log(-np.expm1(-np.abs(a)) / np.abs(a)), axis=-1
     ),

@@ -199,7 +199,7 @@ def _shares(n_batches: int, ratio: float) -> Array:
     ),
     "two tails for one: the other sign lies on one side only.",
     lambda m, s, a: np.where(2 * ndtr(-np.abs(m) / s) > a, 0.0, m),
-    "the absolute value is missing: of a negative weight the other sign is the positive one.",
+    "the absolute value is missing: a negative weight's other sign is the positive one.",
     lambda m, s, a: np.where(ndtr(-m / s) > a, 0.0, m),
     "the ratio for a probability: `level` is a probability: turn |μ|/σ into one.",
     lambda m, s, a: np.where(np.abs(m) / s < a, 0.0, m),
@@ -335,15 +335,12 @@ def _quiet_fit(seed: int) -> Any:
     return local_reparam.fit(data.x, data.y, prior=_PRIOR, **local_reparam.QUIET)
 
 
-def _rmse(w: Any, seed: int) -> float:
-    f = predictive.evaluate_weights(mlp.MLP(1, (20, 20)), w[None], _AMONG)[0]
-    return float(np.sqrt(np.mean((f - 10 * np.sin(2 * np.pi * _AMONG[:, 0])) ** 2)))
-
-
 def _fault_of_weights(w: Any, seed: int) -> str:
     if np.count_nonzero(w) > _LEFT:
         return "too many weights"
-    return "the sine is lost" if _rmse(w, seed) > _ERROR else ""
+    f = predictive.evaluate_weights(mlp.MLP(1, (20, 20)), w[None], _AMONG)[0]
+    rmse = np.sqrt(np.mean((f - 10 * np.sin(2 * np.pi * _AMONG[:, 0])) ** 2))
+    return "the sine is lost" if rmse > _ERROR else ""
 
 
 @exercise("3.14", ((0,), (1,), (2,)), judge=_fault_of_weights)

@@ -39,7 +39,7 @@ _RNG_5_1 = np.random.default_rng(51)
         *((*layer, _RNG_5_1.normal(0.0, 0.6, layer[1].shape).round(2)) for layer in _LAYERS),
         (_X, 0 * _MU, 3e-7 * _SIGMA, 1e-7 * _RNG_5_1.normal(size=_MU.shape)),  # almost certain
     ),
-    "an η for each weight: a unit's weights share one η: what do they add up to before it?",
+    "an η for each weight: a unit's weights share one η: add them up before you square.",
     lambda x, m, s, u: (x @ m, x**2 @ (s**2 + u**2)),
     "one ε for all weights: the ε of different weights are independent: their variances add.",
     lambda x, m, s, u: (x @ m, (x @ s) ** 2 + (x @ u) ** 2),

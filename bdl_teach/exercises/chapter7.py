@@ -31,7 +31,7 @@ from bdl_teach.methods import pbp
     ),
     "the logarithm is divided by v: only the square is: −½[log 2πv + (y−m)²/v].",
     lambda y, m, v, a, b: -0.5 * (np.log(v + b / (a - 1)) + (y - m) ** 2) / (v + b / (a - 1)),
-    "β/α for β/(α−1): the mean of the variance 1/γ is β/(α−1); α/β is the mean of γ.",
+    "β/α for β/(α−1): the mean of the variance 1/γ is β/(α−1).",
     lambda y, m, v, a, b: norm.logpdf(y, m, np.sqrt(v + b / a)),
     "variance for sd: v + β/(α−1) is a variance: a scale is its root.",
     lambda y, m, v, a, b: norm.logpdf(y, m, v + b / (a - 1)),

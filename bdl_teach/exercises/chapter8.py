@@ -126,7 +126,7 @@ def _rows(n: int, m: int, k: int, prior_std: float, noise_std: float) -> tuple[A
     lambda seen, new, p, s: np.sqrt(np.mean(_linearised(seen, new, p, s) ** 2)),
     "as if they were independent: outputs of one draw share its weights.",
     lambda seen, new, p, s: np.linalg.norm(_linearised(seen, new, p, s)) / len(new),
-    "the noise is in it: asked for is the doubt about f; the noise on y comes on top.",
+    "the noise is in it: the doubt about f is asked for; the noise on y comes on top.",
     lambda seen, new, p, s: np.sqrt(_averaged(seen, new, p, s) ** 2 + s**2),
 )
 def _averaged(seen: Any, new: Any, prior_std: Any, noise_std: Any) -> Any:
