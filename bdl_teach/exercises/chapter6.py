@@ -262,15 +262,11 @@ def _fresh_score(x: Array, y: Array, w: Array, prior_std: Array) -> float:
 @lru_cache(maxsize=1)
 def _scores_of_one_prior() -> tuple[float, ...]:
     """For each world the score of one σ_p for all weights, that of the largest evidence."""
-    sweep = np.geomspace(0.01, 10, 40)
-
-    def evidence(world: Any, std: float) -> float:
-        return exact.linear_regression(*world[:2], std, 1.0).log_evidence
-
-    best = (max(sweep, key=lambda std, world=world: evidence(world, std)) for world in _FEW)
-    return tuple(
-        _fresh_score(*world, np.full(20, one)) for world, one in zip(_FEW, best, strict=True)
-    )
+    sweep, scores = np.geomspace(0.01, 10, 40), []
+    for x, y, w in _FEW:
+        evidence = [exact.linear_regression(x, y, std, 1.0).log_evidence for std in sweep]
+        scores.append(_fresh_score(x, y, w, np.full(20, sweep[np.argmax(evidence)])))
+    return tuple(scores)
 
 
 def _fault_of_priors(answer: Any, *_: Any) -> str:
