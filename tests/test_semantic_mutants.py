@@ -198,7 +198,7 @@ def of_langevin() -> None:
         patch.setattr(sgmcmc, "_slope", lambda *_: tf.zeros([1, 20_000]))
         noise = tf.random.stateless_normal([1, 1, 20_000], [0, 1])
         zero, one = tf.zeros([1, 20_000]), tf.ones([1, 20_000])
-        walk = SimpleNamespace(rate=lambda _: 0.01, momentum=0.9, temperature=0.5)
+        walk = SimpleNamespace(learning_rate=0.01, momentum=0.9, temperature=0.5)
         told: Any = SimpleNamespace(own=walk)
         state = sgmcmc.State(tf.constant(0), zero, zero, 4.0 * one)
         patch.setattr(sgmcmc, "_WINDOW", 1)

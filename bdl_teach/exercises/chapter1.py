@@ -10,7 +10,7 @@ from scipy.special import logsumexp, rel_entr, softmax
 from bdl_teach import datasets, features
 from bdl_teach._support.checks import Array
 from bdl_teach.exercises import _normal as norm
-from bdl_teach.exercises._engine import exercise, mistakes
+from bdl_teach.exercises._engine import exercise
 from bdl_teach.methods import exact
 
 _A = np.array
@@ -31,14 +31,12 @@ _RNG = np.random.default_rng(11)
         ([0.3, 60.0], [0.1, -40.0], 0.8),  # an outlier: its density is 0
         (_RNG.normal(0.0, 2.0, 900), np.zeros(900), 1.9),  # the product of the densities is 0
     ),
-    mistakes(
-        "the normalising constant is missing: it does not depend on w, but it does on s.",
-        lambda y, f, s: np.sum((y - f) ** 2) / (2 * s**2),
-        "the normalising constant counted once: each of the n points brings its own ½ log 2πs².",
-        lambda y, f, s: np.sum((y - f) ** 2) / (2 * s**2) + np.log(2 * np.pi * s**2) / 2,
-        "the ½ is missing: the exponent of a Gaussian is −½ (r/s)².",
-        lambda y, f, s: np.sum((y - f) ** 2) / s**2 + len(y) / 2 * np.log(2 * np.pi * s**2),
-    ),
+    "the normalising constant is missing: it does not depend on w, but it does on s.",
+    lambda y, f, s: np.sum((y - f) ** 2) / (2 * s**2),
+    "the normalising constant counted once: each of the n points brings its own ½ log 2πs².",
+    lambda y, f, s: np.sum((y - f) ** 2) / (2 * s**2) + np.log(2 * np.pi * s**2) / 2,
+    "the ½ is missing: the exponent of a Gaussian is −½ (r/s)².",
+    lambda y, f, s: np.sum((y - f) ** 2) / s**2 + len(y) / 2 * np.log(2 * np.pi * s**2),
 )
 def _nll(y: Any, f: Any, s: Any) -> Any:
     return np.sum((y - f) ** 2) / (2 * s**2) + len(y) / 2 * np.log(2 * np.pi * s**2)
@@ -55,16 +53,14 @@ def _nll(y: Any, f: Any, s: Any) -> Any:
         ([0.013, -0.02, 0.031, 0.008], [0.002, 0.001, 0.006, -0.003], 0.004, 0.15),
         (_RNG.normal(0.0, 30.0, 7), _RNG.normal(5.0, 900.0, 7), 700.0, 24.0),
     ),
-    mistakes(
-        "the prior is missing: this is the likelihood alone: add the prior's precision 1/σ_p².",
-        lambda x, y, s, p: _posterior(x, y, s, np.inf),
-        "mean of maximum likelihood: the sd is right; the prior pulls the mean towards 0 as well.",
-        lambda x, y, s, p: (x @ y / (x @ x), _posterior(x, y, s, p)[1]),
-        "means for sums: every point adds to the precision: Σx² and Σxy are sums.",
-        lambda x, y, s, p: _posterior(x, y, s * np.sqrt(len(x)), p),
-        "the sd without the prior: the mean is right; 1/σ_p² narrows the posterior as well.",
-        lambda x, y, s, p: (_posterior(x, y, s, p)[0], s / np.sqrt(x @ x)),
-    ),
+    "the prior is missing: this is the likelihood alone: add the prior's precision 1/σ_p².",
+    lambda x, y, s, p: _posterior(x, y, s, np.inf),
+    "mean of maximum likelihood: the sd is right; the prior pulls the mean towards 0 as well.",
+    lambda x, y, s, p: (x @ y / (x @ x), _posterior(x, y, s, p)[1]),
+    "means for sums: every point adds to the precision: Σx² and Σxy are sums.",
+    lambda x, y, s, p: _posterior(x, y, s * np.sqrt(len(x)), p),
+    "the sd without the prior: the mean is right; 1/σ_p² narrows the posterior as well.",
+    lambda x, y, s, p: (_posterior(x, y, s, p)[0], s / np.sqrt(x @ x)),
 )
 def _posterior(x: Any, y: Any, s: Any, sigma_p: Any) -> Any:
     precision = x @ x / s**2 + 1 / sigma_p**2
@@ -82,12 +78,10 @@ def _posterior(x: Any, y: Any, s: Any, sigma_p: Any) -> Any:
         (0.003, 0.45, 7),
         (0.02, 0.003, 1),
     ),
-    mistakes(
-        "the factor 2s²/N is missing: Keras' objective is (1.4) times 2s²/N.",
-        lambda s, p, n: 1 / (2 * p**2),
-        "N times for 1/N: divide by N, do not multiply.",
-        lambda s, p, n: n * s**2 / p**2,
-    ),
+    "the factor 2s²/N is missing: Keras' objective is (1.4) times 2s²/N.",
+    lambda s, p, n: 1 / (2 * p**2),
+    "N times for 1/N: divide by N, do not multiply.",
+    lambda s, p, n: n * s**2 / p**2,
 )
 def _decay(s: Any, sigma_p: Any, n: Any) -> Any:
     return s**2 / (n * sigma_p**2)
@@ -116,16 +110,14 @@ def _weighted_mean(f: Any, log_weights: Any) -> Any:
         (-70.0, [1.0, 1.02, 0.98, 4.0], 1.7, [-2.0, 0.0, 1.0, 60.0]),
         (0.0, [60.0, 0.0, 100.0], 1.0, [0.2, 0.0, -0.3]),  # one draw has it all
     ),
-    mistakes(
-        "the weights are ignored: (1.12) is for draws that all count the same; here they do not.",
-        lambda y, f, s, a: _log_predictive(y, f, s, 0 * f),
-        "the weights do not sum to 1: a mean divides by the sum of its weights.",
-        lambda y, f, s, a: logsumexp(norm.logpdf(y, f, s) + a),
-        "mean of logarithms: average the *densities*, then take the logarithm.",
-        lambda y, f, s, a: _weighted_mean(norm.logpdf(y, f, s), a),
-        "plug-in: this is the density around the mean function; the draws disagree about it.",
-        lambda y, f, s, a: norm.logpdf(y, _weighted_mean(f, a), s),
-    ),
+    "the weights are ignored: (1.12) is for draws that all count the same; here they do not.",
+    lambda y, f, s, a: _log_predictive(y, f, s, 0 * f),
+    "the weights do not sum to 1: a mean divides by the sum of its weights.",
+    lambda y, f, s, a: logsumexp(norm.logpdf(y, f, s) + a),
+    "mean of logarithms: average the *densities*, then take the logarithm.",
+    lambda y, f, s, a: _weighted_mean(norm.logpdf(y, f, s), a),
+    "plug-in: this is the density around the mean function; the draws disagree about it.",
+    lambda y, f, s, a: norm.logpdf(y, _weighted_mean(f, a), s),
 )
 def _log_predictive(y: Any, f: Any, s: Any, log_weights: Any) -> Any:
     return _mixed(norm.logpdf(y, f, s), log_weights)
@@ -147,14 +139,12 @@ _LOGITS = (
 @exercise(
     "1.6",
     _LOGITS,
-    mistakes(
-        "overflow, or underflow: e^900 is no number, and e^−900 is 0: normalise in logarithms.",
-        lambda a, b: np.sum(rel_entr(np.exp(a) / np.exp(a).sum(), np.exp(b) / np.exp(b).sum())),
-        "not normalised: a logit is a log probability only up to a constant.",
-        lambda a, b: np.sum(softmax(a) * (a - b)),
-        "cross-entropy: this is −Σ q log p; the entropy of q is missing.",
-        lambda a, b: -np.sum(softmax(a) * (b - logsumexp(b))),
-    ),
+    "overflow, or underflow: e^900 is no number, and e^−900 is 0: normalise in logarithms.",
+    lambda a, b: np.sum(rel_entr(np.exp(a) / np.exp(a).sum(), np.exp(b) / np.exp(b).sum())),
+    "not normalised: a logit is a log probability only up to a constant.",
+    lambda a, b: np.sum(softmax(a) * (a - b)),
+    "cross-entropy: this is −Σ q log p; the entropy of q is missing.",
+    lambda a, b: -np.sum(softmax(a) * (b - logsumexp(b))),
 )
 def _kl(a: Any, b: Any) -> Any:
     log_q, log_p = a - logsumexp(a), b - logsumexp(b)
@@ -222,14 +212,12 @@ _RNG_1_7.gamma(2.0, 1.0, (3, 6))  # drawn so that the cases stay as they are
         ),
         (_MANY, 1e-5 * _RNG_1_7.normal(size=90), 1.1e-5, [[3e-6, 5e-6, 1e-6]]),
     ),
-    mistakes(
-        "likelihood of the MAP weights: the evidence averages over the prior instead.",
-        _each(_plug_in),
-        "the determinant is missing: −½ log det is the price of a wide prior.",
-        _each(lambda phi, y, s, c: _misfit(_cov(phi, s, c), y) - len(y) / 2 * np.log(2 * np.pi)),
-        "correlations dropped: two outputs share their weights, so they covary.",
-        _each(lambda phi, y, s, c: _log_density(np.diag(np.diag(_cov(phi, s, c))), y)),
-    ),
+    "likelihood of the MAP weights: the evidence averages over the prior instead.",
+    _each(_plug_in),
+    "the determinant is missing: −½ log det is the price of a wide prior.",
+    _each(lambda phi, y, s, c: _misfit(_cov(phi, s, c), y) - len(y) / 2 * np.log(2 * np.pi)),
+    "correlations dropped: two outputs share their weights, so they covary.",
+    _each(lambda phi, y, s, c: _log_density(np.diag(np.diag(_cov(phi, s, c))), y)),
 )
 def _log_evidence(phi: Any, y: Any, noise_std: Any, candidates: Any) -> Array:
     return np.array([_log_density(_cov(phi, noise_std, c), y) for c in candidates])
@@ -258,14 +246,12 @@ _FACTOR = _RNG_1_7.normal(size=(5, 5)) + 2 * np.eye(5)
         (1e-6 * _FACTOR @ _FACTOR.T, [0, 1, 0, 2, 1]),
         ([[7.0e8, 2.0e8, -1.0e8], [2.0e8, 4.0e8, 0.5e8], [-1.0e8, 0.5e8, 9.0e8]], [1, 0, 0]),
     ),
-    mistakes(
-        "each weight alone: this is (1.22); here the weights of one group keep their correlations.",
-        lambda cov, group: 1 / np.sqrt(np.diag(np.linalg.inv(cov)) * np.diag(cov)),
-        "the covariance's blocks inverted: q holds other groups fixed: invert the precision's.",
-        lambda cov, group: np.diag(_inverse_by_group(cov, group) * cov) ** -0.5,
-        "all ratios are 1: that is KL[p ‖ q]; KL[q ‖ p] wants the slice of p, with smaller sds.",
-        lambda cov, group: np.ones(len(cov)),
-    ),
+    "each weight alone: this is (1.22); here the weights of one group keep their correlations.",
+    lambda cov, group: 1 / np.sqrt(np.diag(np.linalg.inv(cov)) * np.diag(cov)),
+    "the covariance's blocks inverted: q holds other groups fixed: invert the precision's.",
+    lambda cov, group: np.diag(_inverse_by_group(cov, group) * cov) ** -0.5,
+    "all ratios are 1: that is KL[p ‖ q]; KL[q ‖ p] wants the slice of p, with smaller sds.",
+    lambda cov, group: np.ones(len(cov)),
 )
 def _too_sure(cov: Any, group: Any) -> Any:
     return _in_groups(cov, group) / np.sqrt(np.diag(cov))

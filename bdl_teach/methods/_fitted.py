@@ -18,45 +18,27 @@ from bdl_teach.predictive import Predictive
 
 
 @dataclass(frozen=True, kw_only=True)
-class NetworkFit:
-    """A fit of a network's weights.
-
-    A subclass draws weights (``draw``); if its fields are not just ``weights``, it says what
-    follows from what the loop moves (``_posterior_at``).
+class Drawn:
+    """What predicts by draws of a network's weights; a subclass draws them (``draw``).
 
     Attributes:
         network: The network that the weights belong to.
         noise_std: Standard deviation of the observation noise.
-        history: ``step`` and what was recorded then, in nats.
         likelihood: ``"gaussian"``, or ``"bernoulli"`` for labels: then the outputs are logits.
         capacity: Sizes that it was compiled for; those of the network if ``None``.
-        path: The way of the training, for :meth:`at`; ``None`` for a network of many weights.
     """
 
     network: MLP
     noise_std: float
-    history: dict[str, Array]
     likelihood: str = "gaussian"
     capacity: Capacity | None = None
-    path: optimise.Path | None = field(default=None, repr=False)
 
-    def at(self, frame: int) -> Self:
-        """Return what the fit was at a frame of its training, ``path.steps[frame]`` steps long.
-
-        Args:
-            frame: 0 for the start, −1 for the end, which is the fit itself.
-
-        Raises:
-            ValueError: There is no such frame, or no path.
-        """
-        path = optimise.with_frame(self.path, frame)
-        history = optimise.history_until(frame, path, self.history)
-        then = [parameters[frame].astype(np.float64) for parameters in path.parameters]
-        return replace(self, history=history, **self._posterior_at(then))
-
-    def _posterior_at(self, parameters: Sequence[Array]) -> dict[str, Any]:
-        """The fields that follow from what the loop moves, in float64."""
-        return {"weights": parameters[0]}
+    @property
+    def padded(self) -> MLP:
+        """The network that it was compiled for."""
+        if self.capacity is None:
+            return self.network
+        return MLP(self.network.n_inputs, self.capacity.hidden_units)
 
     def draw(self, n_samples: int, seed: int = 1) -> Array:
         """Draw weight vectors ``[s, n_weights]``.
@@ -97,10 +79,48 @@ class NetworkFit:
         Raises:
             ValueError: The shapes do not fit the network.
         """
-        network = self.network
-        weights = checks.inputs("weights", weights, network.n_weights)
-        x = checks.inputs("x", x, network.n_inputs)
-        if self.capacity is None:
-            return predictive.evaluate_weights(network, weights, x)
-        padded = MLP(network.n_inputs, self.capacity.hidden_units)
-        return predictive.evaluate_weights(padded, embed(weights, network, padded), x)
+        weights = checks.inputs("weights", weights, self.network.n_weights)
+        x = checks.inputs("x", x, self.network.n_inputs)
+        return predictive.evaluate_weights(
+            self.padded, embed(weights, self.network, self.padded), x
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkFit(Drawn):
+    """A fit of a network's weights by gradient steps.
+
+    If the fields of a subclass are not just ``weights``, it says what follows from what the loop
+    moves (``_posterior_at``).
+
+    Attributes:
+        history: ``step`` and what was recorded then, in nats.
+        path: The way of the training, for :meth:`at`; ``None`` for a network of many weights.
+    """
+
+    history: dict[str, Array]
+    path: optimise.Path | None = field(default=None, repr=False)
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """What a further fit of the same network is given, beside data and prior."""
+        shared = {"likelihood": self.likelihood, "noise_std": self.noise_std}
+        return {**shared, "hidden_units": self.network.hidden_units, "capacity": self.capacity}
+
+    def at(self, frame: int) -> Self:
+        """Return what the fit was at a frame of its training, ``path.steps[frame]`` steps long.
+
+        Args:
+            frame: 0 for the start, −1 for the end, which is the fit itself.
+
+        Raises:
+            ValueError: There is no such frame, or no path.
+        """
+        path = optimise.with_frame(self.path, frame)
+        history = optimise.history_until(frame, path, self.history)
+        then = [parameters[frame].astype(np.float64) for parameters in path.parameters]
+        return replace(self, history=history, **self._posterior_at(then))
+
+    def _posterior_at(self, parameters: Sequence[Array]) -> dict[str, Any]:
+        """The fields that follow from what the loop moves, in float64."""
+        return {"weights": parameters[0]}

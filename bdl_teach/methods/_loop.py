@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +26,7 @@ from bdl_teach.mlp import MLP
 
 STRIDE = 97  # distance in a table of noise between two draws of one step
 _TABLE = 2**23  # numbers in the table of ζ, at most: 32 MB
+_DRAWN = 32  # data points whose ζ is drawn at a time
 _ROOMS = (2048, 8192)  # rows of a table of ζ to compile for: quick fits, and long ones
 
 
@@ -358,6 +358,9 @@ def costs(
 def row_noise(plan: Plan, widths: Callable[[MLP], Sequence[int]]) -> Tensor:
     """Give each data point its own noise: a table ``[table, chunks, units, rows]`` of ζ.
 
+    More points keep the noise of the first ones. What fewer points find behind their own is the
+    noise of rows that do not count.
+
     Args:
         plan: The problem laid out.
         widths: How many units of a network have noise, layer by layer; () without any.
@@ -366,56 +369,29 @@ def row_noise(plan: Plan, widths: Callable[[MLP], Sequence[int]]) -> Tensor:
     if not large:
         return ()
     # A long run has a start, and so a table, of its own: one to keep would displace a tick's.
-    table = _row_table if plan.n_rows <= _ROOMS[0] else RowTable
-    made = table(small, large, plan.capacity, plan.n_rows, plan.problem.seed)
-    return made.up_to(len(plan.problem.x))
+    table = _row_noise if plan.n_rows <= _ROOMS[0] else _row_noise.__wrapped__
+    n = min(-(-len(plan.problem.x) // _DRAWN) * _DRAWN, plan.capacity.n)
+    return table(small, large, plan.capacity, plan.n_rows, plan.problem.seed, n)
 
 
-class RowTable:
-    """A table of ζ, drawn for as many data points as have been asked for so far.
-
-    So more points keep the noise of the first ones, and moving their number by one draws one
-    more. What fewer points find behind their own is the noise of rows that do not count.
-    """
-
-    def __init__(
-        self, small: Sequence[int], large: Sequence[int], capacity: Capacity, n_rows: int, seed: int
-    ) -> None:
-        self._rows = capacity.chunk or capacity.n
-        chunks = -(-capacity.n // self._rows)
-        most = max(64, _TABLE // (sum(large) * chunks * self._rows))
-        room, self._steps = min(_room(n_rows, capacity), most), min(n_rows, most)
-        self._shape = room, chunks, sum(large), self._rows
-        starts = np.cumsum([0, *large[:-1]])
-        self._layers = [slice(at, at + units) for at, units in zip(starts, small, strict=True)]
-        self._rng = np.random.default_rng([seed, 0x10CA1])
-        self._n, self._tensor = 0, tf.constant(0.0)
-        self._lock = Lock()
-
-    def up_to(self, n: int) -> Tensor:
-        """The table ``[table, chunks, units, rows]``, with noise for n points at least."""
-        with self._lock:
-            if n > self._n:
-                values = np.array(self._tensor) if self._n else np.zeros(self._shape, np.float32)
-                self._draw(n, values)
-                self._tensor = tf.constant(values)  # a copy, and the only one that stays
-            return self._tensor
-
-    def _draw(self, n: int, values: Array) -> None:
-        """Draw the noise of the points up to n, one point after the other, into the table."""
-        first, self._n = self._n, n
-        widths = [layer.stop - layer.start for layer in self._layers]
-        drawn = self._rng.standard_normal((n - first, self._steps, sum(widths)), np.float32)
-        by_layer = np.split(drawn.transpose(1, 2, 0), np.cumsum(widths)[:-1], axis=1)
-        for chunk in range(first // self._rows, -(-n // self._rows)):
-            at = chunk * self._rows
-            begin, end = max(first, at), min(n, at + self._rows)
-            into = values[: self._steps, chunk, :, begin - at : end - at]
-            for layer, noise in zip(self._layers, by_layer, strict=True):
-                into[:, layer] = noise[..., begin - first : end - first]
-
-
-_row_table = lru_cache(maxsize=1)(RowTable)
+@lru_cache(maxsize=1)
+def _row_noise(
+    small: Sequence[int], large: Sequence[int], capacity: Capacity, n_rows: int, seed: int, n: int
+) -> Tensor:
+    """Draw ζ for the first n points, one point after the other."""
+    rows = capacity.chunk or capacity.n
+    chunks = -(-capacity.n // rows)
+    most = max(64, _TABLE // (sum(large) * chunks * rows))
+    room, steps = min(_room(n_rows, capacity), most), min(n_rows, most)
+    rng = np.random.default_rng([seed, 0x10CA1])
+    drawn = rng.standard_normal((n, steps, sum(small)), np.float32)
+    starts = np.cumsum([0, *large[:-1]])
+    units = [at + np.arange(width) for at, width in zip(starts, small, strict=True)]
+    values = np.zeros((room, chunks, sum(large), rows), np.float32)
+    for chunk in range(-(-n // rows)):
+        part = drawn[chunk * rows : (chunk + 1) * rows]
+        values[:steps, chunk, np.concatenate(units), : len(part)] = part.transpose(1, 2, 0)
+    return tf.constant(values)
 
 
 def _room(n_rows: int, capacity: Capacity) -> int:

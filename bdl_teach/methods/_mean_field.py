@@ -290,17 +290,9 @@ class Fit(NetworkFit, Variational):
     def _quietly(self, steps: int, learning_rate: float, **changes: Any) -> Fit:
         """Fit the same problem with the quiet estimator, on the whole data."""
         problem = self.problem
-        o = Settings(
-            prior=problem.prior,
-            likelihood=self.likelihood,
-            noise_std=self.noise_std,
-            hidden_units=self.network.hidden_units,
-            steps=steps,
-            learning_rate=learning_rate,
-            kl_weight=problem.kl_weight,
-            capacity=self.capacity,
-            **{"seed": problem.seed, **changes},
-        )
+        same: dict[str, Any] = {"prior": problem.prior, "kl_weight": problem.kl_weight}
+        same |= {"seed": problem.seed, **self.given, **changes}
+        o = Settings(steps=steps, learning_rate=learning_rate, **same)
         widths = partial(_quiet.noise_widths, likelihood=self.likelihood)
         return fit(_quiet.program, problem.x, problem.y, o, widths, draws_weights=False)
 

@@ -438,15 +438,7 @@ class Fit(_mean_field.Fit):
         self, steps: int, learning_rate: float, start: tuple[Array, Array], seed: int
     ) -> Fit:
         """Fit the same problem from (γ, ρ), each ``[n_weights]``, with the calmest estimator."""
-        o = Training(
-            likelihood=self.likelihood,
-            noise_std=self.noise_std,
-            hidden_units=self.network.hidden_units,
-            steps=steps,
-            learning_rate=learning_rate,
-            seed=seed,
-            capacity=self.capacity,
-        )
+        o = Training(steps=steps, learning_rate=learning_rate, seed=seed, **self.given)
         plan = _loop.lay_out(self.problem.x, self.problem.y, o)
         return _train(self.model, Walk(_CALMEST[self.likelihood][0], "mu"), plan, start, 1.0)
 

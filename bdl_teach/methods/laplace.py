@@ -42,7 +42,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -56,6 +56,7 @@ from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import tf
 from bdl_teach.densities import HALF_LOG_TWO_PI, Gaussian, Prior, as_prior
 from bdl_teach.methods import _newton, point
+from bdl_teach.methods._fitted import NetworkFit
 from bdl_teach.methods._newton import Target, prior_precision
 from bdl_teach.methods._settings import Training, taking
 from bdl_teach.mlp import MLP
@@ -300,7 +301,9 @@ def _approximate(p: Problem, prior: Prior, noise_std: float) -> Fit:
     spread = _spread(p, f, rows, learnt, prior, noise_std)
     log_evidence = _log_joint(p, f, learnt, prior, noise_std) - 0.5 * spread.log_det
     log_evidence += len(learnt) * HALF_LOG_TWO_PI
-    return Fit(mean, spread, log_evidence, prior, noise_std, p)
+    way: dict[str, Any] = {"history": p.mode.history, "path": p.mode.path}
+    way |= {"network": p.mode.network, "likelihood": p.mode.likelihood, "noise_std": noise_std}
+    return Fit(mean=mean, spread=spread, log_evidence=log_evidence, prior=prior, problem=p, **way)
 
 
 def _spread(p: Problem, f: Array, rows: Array, w: Array, prior: Prior, noise_std: float) -> Spread:
@@ -338,8 +341,8 @@ def _last_layer(p: Problem, rows: Array, w: Array, prior: Prior, noise_std: floa
 
 
 @one_line
-@dataclass(frozen=True)
-class Fit:
+@dataclass(frozen=True, kw_only=True)
+class Fit(NetworkFit):
     """A Gaussian round the mode of a network's weights.
 
     Attributes:
@@ -349,31 +352,15 @@ class Fit:
         log_evidence: Laplace's log P(D), in nats; of the last layer given its features, where
             that alone has a posterior.
         prior: Prior of each weight.
-        noise_std: Standard deviation of the observation noise.
         problem: The mode, the data, and what was asked for.
+        history: What ``point.fit`` recorded on its way to the mode, and of the mode itself.
     """
 
     mean: Array
     spread: Spread
     log_evidence: float
     prior: Prior
-    noise_std: float
     problem: Problem
-
-    @property
-    def network(self) -> MLP:
-        """The network that the weights belong to."""
-        return self.problem.mode.network
-
-    @property
-    def history(self) -> dict[str, Array]:
-        """What ``point.fit`` recorded on its way to the mode, and of the mode itself."""
-        return self.problem.mode.history
-
-    @property
-    def path(self) -> optimise.Path | None:
-        """The way to the mode, for :meth:`at`; ``None`` for a network of many weights."""
-        return self.problem.mode.path
 
     def at(self, frame: int) -> Fit:
         """Put the Gaussian round the weights of a frame of the way, as if that were the mode.
@@ -507,14 +494,13 @@ class Fit:
         Raises:
             ValueError: x does not fit the network, or a count is out of range.
         """
-        x = checks.inputs("x", x, self.network.n_inputs)
-        n_samples, seed = checks.count("n_samples", n_samples), checks.count("seed", seed, 0)
-        likelihood = self.problem.mode.likelihood
         if not self.problem.linearised:
-            outputs = predictive.evaluate_weights(self.network, self.draw(n_samples, seed), x)
-            return likelihoods.predict(likelihood, outputs, self.noise_std)
-        if likelihood == "bernoulli":
+            return super().predict(x, n_samples, seed)
+        if self.likelihood == "bernoulli":
             logits = self.draw_linearised(x, n_samples, seed)
-            return likelihoods.predict(likelihood, logits, self.noise_std)
+            return likelihoods.predict(self.likelihood, logits, self.noise_std)
+        x = checks.inputs("x", x, self.network.n_inputs)
+        checks.count("n_samples", n_samples)
+        checks.count("seed", seed, 0)
         f, rows = jacobian(self.network, self.mean, x, self.problem.n_layers)
         return Predictive(f, self.spread.std(rows), np.full(len(x), self.noise_std))

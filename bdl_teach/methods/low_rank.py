@@ -256,6 +256,7 @@ def swag(x: ArrayLike, y: ArrayLike, settings: SwagSettings) -> Fit:
     on_path: dict[str, Any] = {"n_batches": n_batches, "steps": steps, "capacity": o.capacity}
     on_path |= {"prior": o.prior, "learning_rate": o.learning_rate, **shared}
     plan = _mean_field.prepare(x, y, Settings(**on_path))
+    checks.positive("learning_rate", o.learning_rate)
     mode = point.fit(x, y, prior=plan.problem.prior, steps=o.steps, **shared)
     record = Record(tuple(map(str, range(plan.padded.n_weights))), REMEDY)
     program, start = _path_program(plan.padded, o.likelihood), [plan.embed(mode.weights)]
@@ -393,16 +394,7 @@ class Fit(NetworkFit, Variational):
 
     def _again(self, steps: int, learning_rate: float, **changes: Any) -> Fit:
         """Fit the same problem, on the whole data."""
-        given: dict[str, Any] = {
-            "prior": self.problem.prior,
-            "likelihood": self.likelihood,
-            "noise_std": self.noise_std,
-            "hidden_units": self.network.hidden_units,
-            "kl_weight": self.problem.kl_weight,
-            "capacity": self.capacity,
-            "seed": self.problem.seed,
-            "rank": self.columns.shape[1],
-            **changes,
-        }
-        x, y = self.problem.x, self.problem.y
-        return fit(x, y, steps=steps, learning_rate=learning_rate, **given)
+        problem = self.problem
+        same: dict[str, Any] = {"prior": problem.prior, "kl_weight": problem.kl_weight}
+        same |= {"seed": problem.seed, "rank": self.columns.shape[1], **self.given, **changes}
+        return fit(problem.x, problem.y, steps=steps, learning_rate=learning_rate, **same)

@@ -15,7 +15,7 @@ in which M^(−½)ΛM^(−½) has the eigenvalue λ. At ℓλ = 2(1 + β) the ch
 
 Source: Welling & Teh 2011 (SGLD); Chen, Fox & Guestrin 2014, eq. 15 (SGHMC, their α is 1 − β);
 Li et al. 2016 for a mass from squared gradients, here held fixed while the chain samples, so that
-their term Γ is 0; Zhang et al. 2020, eq. 1 for cyclical steps; Wenzel et al. 2020, eq. 1 for T.
+their term Γ is 0; Wenzel et al. 2020, eq. 1 for T.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from bdl_teach._support.errors import DivergedError
 from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import Prior, ScaleMixture, scale_mixture_log_prob
+from bdl_teach.methods._fitted import Drawn
 from bdl_teach.methods._loop import LoopInputs, embed, lay_out
 from bdl_teach.methods._settings import Training, taking
 from bdl_teach.methods.mcmc import diagnose
 from bdl_teach.mlp import MLP
-from bdl_teach.predictive import Predictive
 
 REMEDY = "lower the learning rate; if that does not help, noise_std is far too small for the data"
 SAMPLERS = {"sgld": 0.0, "sghmc": 0.9}  # β
@@ -48,7 +48,7 @@ _WINDOW = 500  # steps of one run of the compiled loop, a multiple of EVERY
 _DESCENT = 400  # Adam steps from the start to a mode
 _RATE = 0.05  # their learning rate
 _PROBES = 16  # made-up data sets of each chain from which its mass is estimated
-_TRANSIENT = 0.25  # share of a path of constant steps that is its way from the mode
+_TRANSIENT = 0.25  # share of a path that is its way from the mode
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,8 +61,6 @@ class Settings(Training):
         steps: Steps of each chain, >= 10; every tenth is a draw.
         learning_rate: Step size ℓ > 0; it has no unit where the mass is the curvature.
         n_chains: Chains.
-        n_cycles: In how many cycles the step size falls to 0 and begins anew; each gives the
-            draws of its second half. 0 for steps of one size.
         n_batches: Minibatches M an epoch, dealt from a shuffle of the rows; each epoch has them in
             another order. What one adds to the slope the others take away, nearly; a learning
             rate that is too large for the steepest of them widens the draws, or diverges.
@@ -76,7 +74,6 @@ class Settings(Training):
     sampler: str = "sghmc"
     learning_rate: float = 0.005
     n_chains: int = 8
-    n_cycles: int = 0
     n_batches: int = 1
     temperature: float = 1.0
     preconditioned: bool = True
@@ -91,14 +88,7 @@ class _Walk(NamedTuple):
     learning_rate: Tensor  # ℓ
     momentum: Tensor  # β
     temperature: Tensor  # T
-    cycle: Tensor  # steps of a cycle; 0 where all are of one size
     seed: Tensor
-
-    def rate(self, step: Tensor) -> Tensor:
-        """Step size ℓ of step number ``step``: constant, or falling along a cosine in a cycle."""
-        through = tf.cast(step % tf.maximum(self.cycle, 1), tf.float32)
-        angle = np.pi * through / tf.cast(tf.maximum(self.cycle, 1), tf.float32)
-        return self.learning_rate * tf.where(self.cycle > 0, 0.5 * (1.0 + tf.cos(angle)), 1.0)
 
 
 class State(NamedTuple):
@@ -138,7 +128,7 @@ def _move(
     network: MLP, kind: str, state: State, noise: Tensor, turns: Tensor, p: LoopInputs
 ) -> State:
     """Take one step of all chains."""
-    own, rate = p.own, p.own.rate(state.step)
+    own, rate = p.own, p.own.learning_rate
     xi = tf.gather(noise, state.step % _WINDOW)
     push = rate / state.mass * _slope(network, kind, state, turns, p)
     kick = tf.sqrt(2.0 * (1.0 - own.momentum) * rate * own.temperature / state.mass) * xi
@@ -277,7 +267,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     """
     o = settings
     prior = ScaleMixture() if o.prior is None else o.prior
-    steps, cycles = checks.count("steps", o.steps, EVERY), checks.count("n_cycles", o.n_cycles, 0)
+    steps = checks.count("steps", o.steps, EVERY)
     plan = lay_out(x, y, _unchunked(o), prior)
     n, (sigma1, sigma2, pi) = len(plan.problem.x), plan.problem.prior.mixture
     n_batches = checks.batches(o.n_batches, n)
@@ -288,7 +278,6 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
         learning_rate=as_float(checks.positive("learning_rate", o.learning_rate), "learning_rate"),
         momentum=as_float(SAMPLERS[checks.choice("sampler", o.sampler, tuple(SAMPLERS))]),
         temperature=as_float(checks.non_negative("temperature", o.temperature), "temperature"),
-        cycle=tf.constant(-(-steps // cycles) if cycles else 0),
         seed=tf.constant(plan.problem.seed),
     )
     inputs = plan.inputs._replace(n_batches=tf.constant(n_batches), own=walk)
@@ -300,7 +289,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
         path=np.zeros((0, *shape)),
         potential=np.zeros((0, len(draw))),
         network=plan.network,
-        padded=plan.padded,
+        capacity=plan.capacity,
         noise_std=plan.settings.noise_std,
         likelihood=o.likelihood,
         inputs=inputs,
@@ -317,27 +306,19 @@ def _unchunked(o: Settings) -> Settings:
 
 
 @one_line
-@dataclass(frozen=True)
-class Fit:
+@dataclass(frozen=True, kw_only=True)
+class Fit(Drawn):
     """Chains on their way through the posterior.
 
     Attributes:
         path: Weights every tenth step ``[draws, chains, n_weights]``, in the order of ``network``.
         potential: U there, in nats ``[draws, chains]``.
-        network: The network that the weights belong to.
-        padded: The network that the chains are compiled for.
-        noise_std: Standard deviation of the observation noise.
-        likelihood: ``"gaussian"`` or ``"bernoulli"``.
         inputs: What the compiled loop is told.
         state: Where the chains are.
     """
 
     path: Array
     potential: Array
-    network: MLP
-    padded: MLP
-    noise_std: float
-    likelihood: str
     inputs: LoopInputs
     state: State
 
@@ -345,7 +326,7 @@ class Fit:
         """Go on from where the chains are: the same as one run of all the steps.
 
         Args:
-            steps: Further steps of each chain, >= 1; cycles stay as long as they are.
+            steps: Further steps of each chain, >= 1.
 
         Returns:
             A fit that holds the old draws and the new ones.
@@ -377,15 +358,12 @@ class Fit:
     @property
     def history(self) -> dict[str, Array]:
         """``step`` and ``potential``: U in nats, averaged over the chains, each ``[draws]``."""
-        return {"step": self._steps, "potential": self.potential.mean(axis=1)}
+        steps = EVERY * np.arange(1, len(self.path) + 1)
+        return {"step": steps, "potential": self.potential.mean(axis=1)}
 
     @property
     def samples(self) -> Array:
-        """The draws that count ``[s, n_weights]``, chain after chain.
-
-        Without cycles they are the last three quarters of the path; with cycles those of the
-        second half of each, where the steps are small.
-        """
+        """The last three quarters of the path ``[s, n_weights]``, chain after chain."""
         return self._by_chain.reshape(-1, self.network.n_weights)
 
     @cached_property
@@ -402,35 +380,14 @@ class Fit:
     @property
     def _by_chain(self) -> Array:
         """The draws that count ``[chains, s, n_weights]``."""
-        return self.path[self._counts].swapaxes(0, 1)
+        return self.path[int(_TRANSIENT * len(self.path)) :].swapaxes(0, 1)
 
-    @property
-    def _steps(self) -> Array:
-        return EVERY * np.arange(1, len(self.path) + 1)
-
-    @property
-    def _counts(self) -> Array:
-        """Which of the draws count ``[draws]``."""
-        cycle = int(self.inputs.own.cycle)
-        if cycle:
-            return np.asarray(2 * ((self._steps - 1) % cycle) >= cycle)
-        return np.arange(len(self.path)) >= int(_TRANSIENT * len(self.path))
-
-    def predict(self, x: ArrayLike, n_samples: int = 500, seed: int = 1) -> Predictive:
-        """Average networks over the draws.
-
-        Args:
-            x: Test inputs ``[m, d]``.
-            n_samples: Number of draws, picked at random; some of them twice where there are fewer.
-            seed: Seed of the pick.
+    def draw(self, n_samples: int, seed: int = 1) -> Array:
+        """Pick draws at random ``[s, n_weights]``; some of them twice where there are fewer.
 
         Raises:
-            ValueError: x does not fit the network, or a count is out of range.
+            ValueError: A count is out of range.
         """
-        x = checks.inputs("x", x, self.network.n_inputs)
         n_samples, samples = checks.count("n_samples", n_samples), self.samples
         rng = np.random.default_rng(checks.count("seed", seed, 0))
-        picked = rng.choice(len(samples), n_samples, replace=n_samples > len(samples))
-        weights = embed(samples[picked], self.network, self.padded)
-        f = predictive.evaluate_weights(self.padded, weights, x)
-        return likelihoods.predict(self.likelihood, f, self.noise_std)
+        return samples[rng.choice(len(samples), n_samples, replace=n_samples > len(samples))]

@@ -91,7 +91,7 @@ WRONG = {  # for whatever method takes it
     **dict.fromkeys(CHOICES.split(), NO_CHOICE),
     **dict.fromkeys(("noise_std", "learning_rate"), NOT_POSITIVE),
     **dict.fromkeys(("initial_gamma", "kl_weight", "weight_decay", "temperature"), NEGATIVE),
-    **dict.fromkeys(("seed", "n_cycles", "rank"), NO_SEED),
+    **dict.fromkeys(("seed", "rank"), NO_SEED),
     "initial_rho": NO_FINITE,
     "cooldown": NO_PROBABILITY,
     "rate": st.one_of(NO_PROBABILITY, st.just(1.0)),

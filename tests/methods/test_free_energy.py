@@ -64,7 +64,7 @@ def test_a_given_posterior_is_where_the_fit_starts(capacity):
 # Several starts
 
 
-@pytest.mark.parametrize("estimator", ["bbb", "local", "quiet", "eb", "low rank"])
+@pytest.mark.parametrize("estimator", ["bbb", "eb", "low rank"])
 def test_of_several_starts_the_lowest_free_energy_is_kept(estimator):
     """The k-th start is the fit of the seed s + 1000 k alone."""
     kept = set()
@@ -76,9 +76,7 @@ def test_of_several_starts_the_lowest_free_energy_is_kept(estimator):
                 return bbb.fit(DATA.x, DATA.y, **options)
             if estimator == "eb":
                 return empirical_bayes.fit(DATA.x, DATA.y, tie="layer", **options)
-            if estimator == "low rank":
-                return low_rank.fit(DATA.x, DATA.y, rank=2, **options)
-            return local_reparam.fit(DATA.x, DATA.y, estimator=estimator, **options)
+            return low_rank.fit(DATA.x, DATA.y, rank=2, **options)
 
         alone = [fit(seed + 10**6 * k) for k in range(3)]
         lowest = int(np.argmin([one.free_energy for one in alone]))

@@ -134,7 +134,7 @@ def test_a_step_sees_every_mth_point_with_m_times_its_weight():
     np.testing.assert_allclose(on.path[-1], w, rtol=1e-4, atol=1e-5)
 
 
-# Steps, cycles, and going on
+# Going on
 
 
 @pytest.mark.parametrize("changes", [{}, {"n_batches": 3}, {"sampler": "sgld"}], ids=str)
@@ -147,17 +147,6 @@ def test_to_go_on_is_the_same_as_one_longer_run(changes):
     np.testing.assert_array_equal(parts.samples, whole.samples)
     np.testing.assert_array_equal(parts.state.v.numpy(), whole.state.v.numpy())
     assert len(whole.path) == 123 and len(whole.samples) == 2 * 93
-
-
-def test_in_a_cycle_the_steps_fall_along_a_cosine_and_the_second_half_counts():
-    fit = small(steps=400, n_cycles=2, learning_rate=0.01)
-    at = tf.constant([0, 50, 100, 150, 199, 200])
-    cosine = 0.005 * (1 + np.cos(np.pi * np.array([0, 50, 100, 150, 199, 0]) / 200))
-    np.testing.assert_allclose(fit.inputs.own.rate(at), cosine, rtol=1e-4, atol=1e-9)
-    np.testing.assert_allclose(small(learning_rate=0.01).inputs.own.rate(at), 0.01, rtol=1e-6)
-    kept = np.r_[110:201:10, 310:401:10] // 10 - 1
-    chains = fit.path[kept].swapaxes(0, 1).reshape(-1, 10)
-    np.testing.assert_array_equal(fit.samples, chains)
 
 
 def test_the_potential_is_minus_log_likelihood_minus_log_prior():

@@ -146,7 +146,7 @@ def test_question_compares_with_its_start_at_one_scale(explorer: SinusoidExplore
     assert (pinned["kl_weight"], pinned["n"], explorer.state()["kl_weight"]) == (1.0, 32, 0.01)
     assert panel(explorer, "What the network believes").get_ylim() == height
     ax = panel(explorer, "How unsure")
-    ghosts = [artist.get_ydata() for artist in ax.lines if artist.get_label() == "_ghost"]
+    ghosts = [artist.get_ydata() for artist in ax.lines if artist.get_label() == "_pinned"]
     before = next(ghost for ghost in ghosts if np.isfinite(ghost).all() and len(ghost))
     np.testing.assert_allclose(line(ax, "fit")[1], explorer.result.prediction.epistemic_std)
     assert line(ax, "fit")[1][AMONG].mean() < 0.5 * before[AMONG].mean()
