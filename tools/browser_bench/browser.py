@@ -10,11 +10,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bdl_teach._cli.doctor import find_chromium
 from bdl_teach._cli.notebooks import source
 from bdl_teach._support import report
 from bdl_teach._support.report import Verdict, quantile
-from browser_bench.lab import LabError, Server, chromium
+from browser_bench.lab import LabError, Server, chromium, find_chromium
 from browser_bench.page import Effect, ExplorerView, Flood, Notebook
 
 NOTEBOOK = source() / "03_bayes_by_backprop.ipynb"
