@@ -14,7 +14,6 @@ from bdl_teach.problems import GAP_GRID, Problem, live_fits
 from bdl_teach.problems.live_fits import OWN_ROOM
 from bdl_teach.widgets._engine import controls, convergence, status, texts, touch
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas
-from bdl_teach.widgets._engine.convergence import Convergence
 from bdl_teach.widgets._engine.nuts import GoldStandard, Run
 from bdl_teach.widgets._engine.texts import Texts
 from bdl_teach.widgets.side_by_side.explorer import MethodsExplorer
@@ -103,7 +102,7 @@ class ComparisonExplorer(MethodsExplorer):
         from bdl_teach.methods._variational import Variational
 
         fit = live_fits.fit(method, problem, values["epochs"])
-        asked = Convergence() if isinstance(fit, Variational) else None
+        asked = convergence.Convergence() if isinstance(fit, Variational) else None
         return Told(method, fit, fit.predict(GAP_GRID, N_PREDICTIONS), convergence=asked)
 
     def _retold(self, told: Told, fit: Any, problem: Problem) -> Told:
@@ -247,7 +246,7 @@ def _warm(name: str) -> None:
     fitted = live_fits.fit(name, Problem(), 10)
     if isinstance(fitted, Variational):
         for k in range(2):  # one that trains on, and one that starts elsewhere
-            Convergence(runs=k).after_one_more(fitted)
+            convergence.Convergence(runs=k).after_one_more(fitted)
 
 
 def _in_replay(result: SideBySide) -> str:
