@@ -136,12 +136,12 @@ class Contract(Generic[Result]):
 
         Asked again and again while nothing moves. A movement waits for it, so that it must not
         take longer than a tick. Where it raises, what is shown already stands. By default the
-        ``arrival`` of its ``fit`` is found out, if it has one.
+        ``convergence`` of its ``fit`` is found out, if it has one.
         """
         now: Any = result
-        if getattr(now, "arrival", None) is None or now.arrival.over:
+        if getattr(now, "convergence", None) is None or now.convergence.over:
             return None
-        better: Result = replace(now, arrival=now.arrival.after_one_more(now.fit))
+        better: Result = replace(now, convergence=now.convergence.after_one_more(now.fit))
         return better
 
     def _next(self, values: Values) -> tuple[float, Values] | None:

@@ -12,8 +12,7 @@ from bdl_teach import plots
 from bdl_teach.methods.catalogue import CATALOGUE
 from bdl_teach.problems import GAP_GRID, Problem, live_fits
 from bdl_teach.problems.live_fits import OWN_ROOM
-from bdl_teach.widgets._engine import arrival, controls, status, texts, touch
-from bdl_teach.widgets._engine.arrival import Arrival
+from bdl_teach.widgets._engine import controls, convergence, status, texts, touch
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas
 from bdl_teach.widgets._engine.nuts import GoldStandard, Run
 from bdl_teach.widgets._engine.texts import Texts
@@ -103,8 +102,8 @@ class ComparisonExplorer(MethodsExplorer):
         from bdl_teach.methods._variational import Variational
 
         fit = live_fits.fit(method, problem, values["epochs"])
-        asked = Arrival() if isinstance(fit, Variational) else None
-        return Told(method, fit, fit.predict(GAP_GRID, N_PREDICTIONS), arrival=asked)
+        asked = convergence.Convergence() if isinstance(fit, Variational) else None
+        return Told(method, fit, fit.predict(GAP_GRID, N_PREDICTIONS), convergence=asked)
 
     def _retold(self, told: Told, fit: Any, problem: Problem) -> Told:
         return replace(told, fit=fit, prediction=fit.predict(GAP_GRID, N_PREDICTIONS))
@@ -144,10 +143,10 @@ class ComparisonExplorer(MethodsExplorer):
         if not self._warmed.is_set():
             return None
         for name, told in result.told.items():
-            if told.arrival is not None and not told.arrival.over:
-                found = told.arrival.after_one_more(cast(Any, told.fit))
+            if told.convergence is not None and not told.convergence.over:
+                found = told.convergence.after_one_more(cast(Any, told.fit))
                 key = self._key(name, result.problem, values)
-                self._fits[key] = better = replace(told, arrival=found)
+                self._fits[key] = better = replace(told, convergence=found)
                 return replace(result, told={**result.told, name: better})
         return None
 
@@ -219,7 +218,9 @@ class ComparisonExplorer(MethodsExplorer):
         three = "{{{0}_data:{1}}}/{{{0}_gap:{1}}}/{{{0}_outside:{1}}}"
         held = [f"{LABELS[name]} {three.format(name, '.0f')}%" for name in result.coverage]
         off = [f"{LABELS[name]} {three.format(f'{name}_off', 'sd')}" for name in result.distances]
-        arrivals = {LABELS[n]: t.arrival for n, t in result.told.items() if t.arrival is not None}
+        arrivals = {
+            LABELS[n]: t.convergence for n, t in result.told.items() if t.convergence is not None
+        }
         return {
             **status.shown_if(beside=bool(off)),
             **({} if drawn else {"held": "{no_truth}"}),
@@ -227,7 +228,7 @@ class ComparisonExplorer(MethodsExplorer):
             "methods": ", ".join(held) or "no method chosen",
             "distances": ", ".join(off),
             "replay": _in_replay(result) if result.share < 1 else "",
-            "arrivals": arrival.of_several(arrivals),
+            "arrivals": convergence.of_several(arrivals),
             "nuts": result.nuts_report,
         }
 
@@ -245,7 +246,7 @@ def _warm(name: str) -> None:
     fitted = live_fits.fit(name, Problem(), 10)
     if isinstance(fitted, Variational):
         for k in range(2):  # one that trains on, and one that starts elsewhere
-            Arrival(runs=k).after_one_more(fitted)
+            convergence.Convergence(runs=k).after_one_more(fitted)
 
 
 def _in_replay(result: SideBySide) -> str:

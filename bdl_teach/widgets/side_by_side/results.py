@@ -13,7 +13,7 @@ from bdl_teach import datasets
 from bdl_teach._support.checks import Array
 from bdl_teach.problems import GAP_GRID, Problem
 from bdl_teach.widgets._engine import replay
-from bdl_teach.widgets._engine.arrival import Arrival
+from bdl_teach.widgets._engine.convergence import Convergence
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
     from bdl_teach.methods.catalogue import Fitted
@@ -36,7 +36,7 @@ class Told:
         prediction: Its predictive on ``GAP_GRID``.
         functions: Some of its functions there ``[s, m]``, if they are drawn.
         seconds: What fitting and predicting took in this tick; 0 where it had been fitted before.
-        arrival: Whether the fit has converged, where that is asked.
+        convergence: Whether the fit has converged, where that is asked.
         remark: What a replay says of it; none at the end.
     """
 
@@ -45,7 +45,7 @@ class Told:
     prediction: Predictive
     functions: Array | None = None
     seconds: float = 0.0
-    arrival: Arrival | None = None
+    convergence: Convergence | None = None
     remark: str = ""
 
 
