@@ -14,11 +14,7 @@ from bdl_teach.widgets._engine import stored_nuts
 from bdl_teach.widgets._engine.nuts import Run
 from bdl_teach.widgets._engine.stored_nuts import Stored
 
-EXPLORERS = {
-    "sinusoid": "SinusoidExplorer",
-    "truth": "TruthExplorer",
-    "comparison": "ComparisonExplorer",
-}
+EXPLORERS = {"sinusoid": "SinusoidExplorer"}
 HOW = "python -m tools.store_nuts"
 
 
@@ -29,13 +25,14 @@ def wanted() -> dict[str, tuple[Run, list[str]]]:
         explorer = getattr(widgets, kind)
         for preset, (_, values) in explorer.PRESETS.items():
             run = explorer._run(values)
-            found.setdefault(run.key, (run, []))[1].append(f"{name}: {preset}")
+            key = stored_nuts.key(run.x_grid, run.stored)
+            found.setdefault(key, (run, []))[1].append(f"{name}: {preset}")
     return found
 
 
 def make(run: Run, of: list[str]) -> Stored:
     """Make a run, and keep of it what is shown."""
-    fit = run.sample(lambda *_: None)
+    fit = run.problem.sample(run.stored)
     shown = fit.predict(run.x_grid)
     mean, std = ([float(f"{v:.5g}") for v in curve] for curve in (shown.mean, shown.epistemic_std))
     return Stored(of, fit.report, float(shown.aleatoric_std[0]), mean, std)

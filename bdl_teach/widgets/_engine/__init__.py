@@ -13,7 +13,7 @@
 ``record.py``       a sweep of a control as a GIF or an MP4
 ``latest.py``       ``LatestValue``: between controls and worker; of values that queue, the last
 ``background.py``   threads that end before Python does
-``nuts.py``         ``NutsRunner``: the gold standard beside the sliders, when they rest
+``nuts.py``         ``Chains``: the true posterior beside the sliders, by HMC
 ==================  ===============================================================================
 
 A tick: a control moves; ``Explorer`` puts the values of all controls into ``LatestValue``; its

@@ -72,8 +72,8 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         QUESTION: What to predict before a control is moved; ``None`` for nothing.
         MISSIONS: What a learner may bring about. One is done when it holds where the controls rest
             and for the next two seeds, too (see ``_next_seeds``); of these it is asked without what
-            ``STAYS`` names, unless its ``way`` switches that on. Their NUTS is not run: a seed
-            without a stored run is not tried.
+            ``STAYS`` names, unless its ``way`` switches that on. Their chains are not run: a seed
+            whose true posterior is not there is not tried.
         WORK: What a tick does, in the status line before its time.
         WIDE: Whether the picture needs the whole width, and the controls stand under it.
         STAYS: Toggles of what takes long to come beside the picture. A preset switches them on at
@@ -86,7 +86,7 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         ``_make_canvas() -> Canvas``: Once, with ``RENDER_LOCK`` held. Makes the axes and all the
             artists that there will ever be; those that move go to ``canvas.animate``.
         ``_make_groups() -> {name: [widget]}``: Once. What stands beside the picture: every control,
-            in named groups of few. What runs beside it (NUTS, a training) is made here.
+            in named groups of few. What runs beside it (chains, a training) is made here.
         ``_compute(values) -> Result``: On the worker, on every tick. ``values`` is a snapshot: look
             at no control. Imports what loads TensorFlow inside. Nothing is random but by a seed
             among the values. What it raises is said over the picture.
@@ -100,6 +100,9 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             ``ValueError`` for values that each control takes but that do not go together.
         ``_idle(values) -> names``: On the kernel's own thread: the controls that would change
             nothing, as the others stand. They are dimmed.
+        ``_follow(values, result) -> Result | None``: On the worker, as soon as a tick is shown and
+            again and again until it returns ``None``, as it does at once when something moves: the
+            same with more of what comes beside it.
         ``_improve(values, result) -> Result | None``: On the worker, while nothing moves, again and
             again until it returns ``None``: a better result for the same values, such as a fit that
             was trained on. A movement waits for it, so that it must not take longer than a tick.
@@ -284,6 +287,10 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         """Return a better result for values that rest, or ``None`` when this one is good."""
         return None
 
+    def _follow(self, values: Values, result: Result) -> Result | None:
+        """Return a result with more beside it, or ``None`` when that has to wait."""
+        return None
+
     def _next_seeds(self, values: Values) -> list[Values]:
         """Give the same values with the other seeds that a mission must hold for."""
         return next_seeds(values, self._controls["seed"]) if "seed" in self._controls else []
@@ -368,7 +375,7 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     def preset(self, name: str) -> Self:
         """Set all controls to the preset ``name`` and wait for its picture.
 
-        NUTS beside it stays where it is on: a preset switches it on at most.
+        What comes beside it stays where it is on: a preset switches it on at most.
         """
         if self._start is None or name not in self.PRESETS:
             raise ValueError(f"preset: expected one of {', '.join(self.PRESETS)}, got {name!r}")
@@ -522,7 +529,7 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         self._go_back(self._past.redo())
 
     def reset(self) -> None:
-        """Go back to the state that it began with, but for NUTS; this can be undone.
+        """Go back to the state that it began with, but for ``STAYS``; this can be undone.
 
         A drawing is taken away, and the question is asked again.
         """
@@ -856,6 +863,11 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         """
         if (job := self._play()) is not None or self._slot.closed:
             return job
+        while self._film.at_end and (more := self._followed(values)) is not None:
+            self._paint(more, values, better=True)
+            self._say_what_is_shown()
+            if (job := self._slot.take(0.0)) is not None or self._slot.closed:
+                return job
         if (job := self._slot.take(SHARPEN)) is not None or self._slot.closed:
             return job
         self._show_picture(sharp=True)
@@ -872,10 +884,15 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
                 better = None if shown is None else self._improve(values, shown)
             if better is None:
                 return None
-            self._paint(better, values, better=True)
+            self._paint(better, values, better=True, sharp=True)
             self._say_what_is_shown()
             pause = 0.0
         return job
+
+    def _followed(self, values: Values) -> Result | None:
+        with suppress(Exception):  # what is shown already stands
+            return None if self.result is None else self._follow(values, self.result)
+        return None
 
     def _look_at_mission(self, values: Values) -> tuple[int, _Job] | None:
         """Find out whether the chosen mission is done; return what moved meanwhile, if any."""
@@ -933,10 +950,16 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         except Exception as error:
             self._show_failure(error)
 
-    def _paint(self, result: Result, values: Values, *, better: bool = False) -> None:
+    def _paint(
+        self, result: Result, values: Values, *, better: bool = False, sharp: bool = False
+    ) -> None:
         """Show a result of these values, or the frame of its training that is chosen.
 
-        A better one of what rests is shown with all its pixels.
+        Args:
+            result: The result.
+            values: Of all controls.
+            better: Whether only the result has become better.
+            sharp: Whether to show it with all its pixels.
         """
         shown = self._film.develop(result)
         said = self._words_of(shown)
@@ -953,7 +976,7 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
                 sketch.hide(self._canvas.moving)
             self._notice.set_visible(False)
             self._pin.note(values, said, better=better)
-            self._show_picture(sharp=better)
+            self._show_picture(sharp=sharp)
         self.result, self._shown, self._painted = result, shown, values
         self._said, self._spent = said, ""
         self._show_points()

@@ -1,32 +1,36 @@
-"""NUTS beside the sliders: computed in the background when they rest, cached, cancellable.
+"""The true posterior beside the sliders: HMC, a few milliseconds at a time, on the worker.
 
-What a preset asks for came with the package (``stored_nuts.py``), and is there at once.
+Another problem ends the run of the old one at the next window. A run that is over is kept. What a
+preset of two hidden layers asks for came with the package (``stored_nuts.py``).
 """
 
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import ipywidgets
 import numpy as np
 
 from bdl_teach._support.checks import Array
-from bdl_teach.problems import Problem
-from bdl_teach.widgets._engine import background, controls, stored_nuts
+from bdl_teach.problems import MAX_WIDTH, ROOM, Problem, own_points
+from bdl_teach.widgets._engine import background, stored_nuts
 from bdl_teach.widgets._engine.missions import NotThere
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
-    from bdl_teach.methods import exact
+    from bdl_teach.methods import mcmc
     from bdl_teach.predictive import Predictive
 
-_REST = 0.8  # seconds without a movement before the chains start
+NAME = "true posterior (HMC)"
+MIXED = 1.02  # largest R-hat of the function below which the chains are said to have mixed
+FIRST, MOST = 800, 4000  # draws of each chain before the fit is improved, and at most
+_ROWS = (ROOM, 2 * ROOM, own_points.MOST)  # points that programs are compiled for
+# By the number of hidden layers: a window of each takes some ten milliseconds.
+_STEPS = {1: (50, 100), 2: (10, 50)}  # transitions, and leapfrog steps of each
+_JUDGED = 500  # draws of each chain that R-hat is computed of
 _KEPT = 16  # results kept, over all explorers
 _starting: ContextVar[bool] = ContextVar("_starting", default=True)
 
@@ -36,7 +40,7 @@ def nothing_starts() -> Iterator[None]:
     """Within it, on this thread, no run is started or given up: what is not there, is not there.
 
     For values that are not those of the controls. Asking for a run of theirs would take the place
-    of the one that the picture waits for.
+    of the one that is shown.
     """
     before = _starting.set(False)
     try:
@@ -47,167 +51,202 @@ def nothing_starts() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Run:
-    """A run of NUTS that can be asked for.
+    """A run that can be asked for.
 
     Attributes:
-        x_grid: Where to predict ``[m, 1]``; once a run: 3000 draws take 20 ms.
+        x_grid: Where to predict ``[m, 1]``.
         problem: Whose posterior is sampled.
-        chains: What ``problem.sample`` is given.
+        stored: What ``exact.nuts`` was given for a run that may have come with the package.
     """
 
     x_grid: Array
     problem: Problem
-    chains: Mapping[str, Any]
+    stored: Mapping[str, Any] | None = None
 
-    @cached_property
-    def key(self) -> str:
-        """Hash of all that its predictive depends on."""
-        return stored_nuts.key(self.x_grid, self.chains)
+    @property
+    def key(self) -> tuple[Problem, int]:
+        """All that its predictive depends on."""
+        return self.problem, len(self.x_grid)
 
-    def sample(self, progress: Callable[[int, int], None]) -> exact.NutsFit:
-        """Make the run; ``progress(done, total)`` as it goes."""
-        return self.problem.sample(self.chains, progress)
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Rows, layers and parts of the prior: what its program is compiled for."""
+        n, problem = len(self.problem.data.x), self.problem
+        rows = next(rows for rows in _ROWS if n <= rows)
+        return rows, len(problem.hidden_units), len(problem.scales)
 
+    def begin(self, progress: Callable[[int, int], None] | None = None) -> mcmc.Fit:
+        """Warm the chains up, and draw a window."""
+        from bdl_teach.methods import mcmc
 
-class _Superseded(Exception):
-    """The sliders moved on while the chains ran."""
+        rows, layers, _ = self.shape
+        window, n_leapfrog = _STEPS[layers]
+        return mcmc.hmc(
+            **self.problem.given,
+            n_samples=window,
+            window=window,
+            n_leapfrog=n_leapfrog,
+            seed=self.problem.seed,
+            capacity=mcmc.Capacity(rows, (MAX_WIDTH,) * layers, 1),
+            progress=progress,
+        )
 
 
 @dataclass(frozen=True)
 class GoldStandard:
-    """What an explorer shows of a run of NUTS.
+    """What an explorer shows of the true posterior.
 
     Attributes:
         prediction: The predictive at the explorer's grid, of a stored run without its draws;
-            ``None`` where there is none.
-        report: R-hat and effective sample size as a sentence, or why there is no predictive.
+            ``None`` where there is none yet.
+        report: How well it has mixed, or why there is none, as a sentence; "" if nobody asked.
     """
 
     prediction: Predictive | None = None
     report: str = ""
 
 
-class NutsRunner:
-    """Runs one job at a time; a newer key replaces the one that is running.
+class _Moved(Exception):
+    """The sliders moved on while the chains ran."""
+
+
+class _Going(NamedTuple):
+    """The run of the values that are shown, as far as it has come."""
+
+    run: Run
+    gold: GoldStandard
+    over: bool = False
+    fit: mcmc.Fit | None = None  # where the chains are; their draws are dropped
+    outputs: Array | None = None  # [chains, s, m]
+
+
+class Chains:
+    """The chains of one explorer; all but ``prepare`` is called on its worker.
 
     Args:
-        on_ready: Called when a result has been added.
-        on_cancel: Called by the button that gives up what runs; it must stop asking.
-
-    Attributes:
-        bar: A progress bar that says how long the chains will still run.
-        row: It, and a button that gives them up; they keep their room while nothing runs.
+        moved: Says whether the controls have moved on, or the explorer is closed.
+        on_ready: Called when a program has been compiled that a run waits for.
     """
 
-    _results: dict[str, GoldStandard] = {}  # noqa: RUF012  (shared by all runners: a cache)
+    _kept: dict[tuple[Problem, int], GoldStandard] = {}  # noqa: RUF012  (shared: a cache)
+    _compiled: set[tuple[int, int, int]] = set()  # noqa: RUF012  (shared)
+    _compiling = threading.Lock()
 
-    def __init__(self, on_ready: Callable[[], object], on_cancel: Callable[[], object]) -> None:
-        self._on_ready = on_ready
-        self._changed = threading.Condition()
-        self._job: Run | None = None
-        self._thread: threading.Thread | None = None
-        self._closed = False
-        self._failed: tuple[str, str] | None = None  # for which key, and what to say
-        self.bar = ipywidgets.IntProgress(
-            bar_style="success", style={"description_width": "9em"}, layout={"width": "auto"}
-        )
-        stop = controls.button("cancel", "give up these chains", on_cancel)
-        self.row = controls.box("bdl-running", [self.bar, stop])
-        self.row.layout.visibility = "hidden"
+    def __init__(self, moved: Callable[[], bool], on_ready: Callable[[], object]) -> None:
+        self._moved, self._on_ready = moved, on_ready
+        self._going: _Going | None = None
+        self._awaited: set[tuple[int, int, int]] = set()
 
     def ask(self, wanted: bool, run: Run) -> GoldStandard:
-        """Return the gold standard of ``run`` if it is wanted and there; else have it computed.
-
-        Args:
-            wanted: Whether the explorer shows NUTS; if not, what is running is given up, and what
-                failed may be asked for again.
-            run: What the values of the sliders ask for.
+        """Return what there is of ``run``, if it is wanted; a run of anything else is given up.
 
         Raises:
             NotThere: It is wanted and not there, where ``nothing_starts``.
         """
         if not _starting.get():
-            return self._look_for(run) if wanted else GoldStandard()
+            if wanted and (gold := self._find(run)) is None:
+                raise NotThere
+            return gold if wanted and gold else GoldStandard()
         if not wanted:
-            self._failed = None
-        gold = self._find(run.key) if wanted else GoldStandard()
-        if not wanted or gold.prediction is not None:
-            self._cancel()
-            return gold
-        failed = self._failed
-        if failed is not None and failed[0] == run.key:
-            return GoldStandard(report=failed[1])
-        self._want(run)
-        return GoldStandard(report="NUTS is running for these values")
+            self._going = None
+            return GoldStandard()
+        if self._going is None or self._going.run.key != run.key:
+            found = self._find(run)
+            gold = found or GoldStandard(report=f"The {NAME} is on its way.")
+            self._going = _Going(run, gold, over=found is not None)
+        return self._going.gold
 
-    def _look_for(self, run: Run) -> GoldStandard:
-        gold = self._find(run.key)
-        if gold.prediction is None:
-            raise NotThere
-        return gold
+    def _find(self, run: Run) -> GoldStandard | None:
+        """A run that is over, here or in the package."""
+        if run.stored is not None and (stored := stored_nuts.load_of(run.x_grid, run.stored)):
+            return _as_shown(stored)
+        return self._kept.get(run.key)
 
-    def _find(self, key: str) -> GoldStandard:
-        """What has been computed, here or for the package; an empty one where nothing has."""
-        stored = None if key in self._results else stored_nuts.load(key)
-        return self._results.get(key, GoldStandard()) if stored is None else _as_shown(stored)
+    def go_on(self, most: int = MOST) -> GoldStandard | None:
+        """Draw on until there is something new to show; ``None`` when that is over, or must wait.
 
-    def _want(self, run: Run) -> None:
-        """Have it made once the sliders rest."""
-        with self._changed:
-            self._job = run
-            self._changed.notify_all()
-            if self._thread is None:
-                self._thread = background.start(self._work)
-
-    def _cancel(self) -> None:
-        """Forget what was asked for; running chains stop at their next report."""
-        with self._changed:
-            self._job = None
-            self._changed.notify_all()
-
-    def close(self) -> None:
-        """Forget what was asked for, and end the thread."""
-        with self._changed:
-            self._job, self._closed = None, True
-            self._changed.notify_all()
-
-    def _work(self) -> None:
-        while not self._closed:
-            with self._changed:
-                self._changed.wait_for(lambda: self._closed or self._job is not None)
-                job = self._job
-                while self._changed.wait(_REST):  # someone moved: wait again
-                    job = self._job
-                if job is None:
-                    continue
-            self._run(job)
-
-    def _run(self, run: Run) -> None:
-        def progress(done: int, total: int) -> None:
-            if self._job is None or self._job.key != run.key:
-                raise _Superseded
-            self.bar.max, self.bar.value = total, done
-            left = (time.monotonic() - start) * (total - done) / max(done, 1)
-            self.bar.description = f"NUTS, {left:.0f} s left"
-
-        start = time.monotonic()
-        self.bar.value, self.bar.description = 0, "NUTS starts"
-        self.row.layout.visibility = "visible"
+        Args:
+            most: Draws of each chain after which it is over.
+        """
+        going = self._going
+        if going is None or going.over or not self._is_compiled(going.run):
+            return None
+        if going.outputs is not None and going.outputs.shape[1] >= most:
+            return None
         try:
-            fit = run.sample(progress)
-            self._results[run.key] = GoldStandard(fit.predict(run.x_grid), fit.report)
-            while len(self._results) > _KEPT:
-                self._results.pop(next(iter(self._results)))
-        except _Superseded:
-            return
-        except Exception as error:  # a sentence in the status line, not a dead thread
-            self._failed = run.key, f"NUTS failed: {error}"
-        finally:
-            self.row.layout.visibility = "hidden"
-            with self._changed:
-                if self._job is not None and self._job.key == run.key:
-                    self._job = None
-        self._on_ready()
+            self._going = going = self._further(going)
+        except _Moved:
+            return None
+        except Exception as error:  # a sentence in the status line, and no band
+            gold = GoldStandard(report=f"The {NAME} failed: {error}.")
+            self._going = going = _Going(going.run, gold, over=True)
+        if going.over:
+            self._kept[going.run.key] = going.gold
+            while len(self._kept) > _KEPT:
+                self._kept.pop(next(iter(self._kept)))
+        return going.gold
+
+    def _is_compiled(self, run: Run) -> bool:
+        if run.shape in self._compiled:
+            return True
+        if run.shape not in self._awaited:
+            self._awaited.add(run.shape)
+            background.start(lambda: (self.prepare(run), self._on_ready()))
+        return False
+
+    @classmethod
+    def prepare(cls, run: Run) -> None:
+        """Compile the program that a run needs: on a thread that may wait, once."""
+        with cls._compiling:
+            if run.shape not in cls._compiled:
+                with suppress(Exception):  # then the run itself says what is wrong
+                    run.begin().outputs(run.x_grid)
+                cls._compiled.add(run.shape)
+
+    def _further(self, going: _Going) -> _Going:
+        def progress(*_: int) -> None:
+            if self._moved():
+                raise _Moved
+
+        run, problem, outputs = going.run, going.run.problem, going.outputs
+        if going.fit is None or outputs is None:
+            fit = run.begin(progress)
+            outputs = fit.outputs(run.x_grid)
+        else:
+            window, n = _STEPS[len(problem.hidden_units)][0], outputs.shape[1]
+            fit = going.fit.longer(min(n // window, 8) * window, progress)
+            outputs = np.concatenate([outputs, fit.outputs(run.x_grid)], axis=1)
+        mixed, report = _judge(outputs, problem.regions(run.x_grid[:, 0]))
+        over = outputs.shape[1] >= (FIRST if mixed else MOST)
+        gold = GoldStandard(_predictive(outputs, problem.noise_std), report)
+        none = {name: getattr(fit, name)[:, :0] for name in ("weights", "log_density", "diverged")}
+        return _Going(run, gold, over, replace(fit, **none), outputs)
+
+
+def _judge(outputs: Array, regions: Mapping[str, Array]) -> tuple[bool, str]:
+    """Say whether chains ``[chains, s, m]`` have mixed, and if not, where they stay apart."""
+    from bdl_teach.methods import mcmc
+
+    chains, n, _ = outputs.shape
+    worst = float(np.nanmax(mcmc.r_hat(outputs[:, :: -(-n // _JUDGED)])))
+    begin = f"The {NAME}, {chains} × {n} draws"
+    if worst <= MIXED:
+        return True, f"{begin}: mixed (R-hat {worst:.3f})."
+    apart, words = outputs.mean(axis=1).std(axis=0), {"data": "among the data", "gap": "in the gap"}
+    where = [
+        f"{apart[mask].mean():.2f} {words.get(region, region)}"
+        for region, mask in regions.items()
+        if mask.any()
+    ]
+    yet = "yet " * (n < MOST)
+    disagree = f"the means of its chains have an sd of {', '.join(where)}"
+    return False, f"{begin}: not {yet}mixed (R-hat {worst:.2f}); {disagree}."
+
+
+def _predictive(outputs: Array, noise_std: float) -> Predictive:
+    from bdl_teach.predictive import Predictive
+
+    return Predictive.from_samples(outputs.reshape(-1, outputs.shape[2]), noise_std)
 
 
 def _as_shown(stored: stored_nuts.Stored) -> GoldStandard:
@@ -215,4 +254,4 @@ def _as_shown(stored: stored_nuts.Stored) -> GoldStandard:
 
     mean, std = np.array(stored.mean), np.array(stored.epistemic_std)
     prediction = Predictive(mean, std, np.full(len(mean), stored.noise_std))
-    return GoldStandard(prediction, stored.report)
+    return GoldStandard(prediction, f"The true posterior, a long run that is kept: {stored.report}")

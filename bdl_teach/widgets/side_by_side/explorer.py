@@ -1,4 +1,4 @@
-"""What both layouts of the methods side by side share: fits that are kept, NUTS, replays."""
+"""What both layouts of the methods side by side share: fits that are kept, replays."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bdl_teach._support.checks import Array
 from bdl_teach.problems import GAP_GRID, Problem
 from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.beside_nuts import ExplorerBesideNuts
-from bdl_teach.widgets._engine.nuts import GoldStandard
+from bdl_teach.widgets._engine.nuts import GoldStandard, Run
 from bdl_teach.widgets.side_by_side.results import SideBySide, Told, at_share, compared, steps_of
 
 _Key = tuple[str, Problem, tuple[Any, ...]]  # method, problem, values of the controls it heeds
@@ -39,6 +39,13 @@ class MethodsExplorer(ExplorerBesideNuts[SideBySide], abstract=True):
     @abstractmethod
     def _retold(self, told: Told, fit: Any, problem: Problem) -> Told:
         """Say what a method says with another fit."""
+
+    def _with_gold(self, result: SideBySide, gold: GoldStandard) -> SideBySide:
+        return compared(result, gold)
+
+    @staticmethod
+    def _run(values: controls.Values) -> Run:
+        return Run(GAP_GRID, Problem.of(values))
 
     def _beside(self) -> dict[str, controls.Widget]:
         self._fits: dict[_Key, Told] = {}

@@ -1,4 +1,4 @@
-"""What methods say of one problem, how far that is from NUTS, and how it was in training."""
+"""What methods say of one problem, its distance to the true posterior, and its training."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ class SideBySide:
         told: What each method says, by its place in the picture.
         nuts: The gold standard's predictive on ``GAP_GRID``, if it is shown and computed.
         nuts_report: R-hat and effective sample size as a sentence, or why there is none.
-        distances: From each method to NUTS by place and region, in the units of y: see
-            ``calibration.distance``; empty without NUTS.
+        distances: From each method to the true posterior by place and region, in the units of
+            y: see ``calibration.distance``; empty without it.
         interval: How far the intervals reach; ``None`` where none are asked for.
         factors: In how many of its total sds each interval ends, by place; with "nuts".
         coverage: Share of new noisy points inside it, by place and region; with "nuts".

@@ -1,4 +1,4 @@
-"""What the sinusoid explorer fits: Bayes by Backprop on a sine, and NUTS on the same problem."""
+"""What the sinusoid explorer fits: Bayes by Backprop on a sine, and the true posterior."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress lin
     from bdl_teach.mlp import MLP
     from bdl_teach.predictive import Predictive
 
-# Of NUTS: the article's prior leaves the log density's R-hat at 1.02 to 1.04 after 500 transitions
+# Of the kept runs of NUTS.
+# The article's prior leaves the log density's R-hat at 1.02 to 1.04 after 500 transitions
 # of four chains, at 1.003 to 1.011 after 3000, at 1.002 to 1.005 after 5000; every tenth of them
 # tells as much. (Under N(0, 0.3²) it stays at 1.3: two modes, each with two of the chains.)
 CHAINS = {"n_chains": 4, "n_samples": 500, "n_thin": 10}
@@ -96,8 +97,8 @@ class SinusoidResult:
         prior_functions: Ten networks drawn from the prior ``[10, m]``, if they are shown.
         nuts: The gold standard's predictive on ``x_grid``, if it is shown and computed.
         nuts_report: R-hat and effective sample size as a sentence, or why there is none.
-        gap: Distance to NUTS where there are data, in the units of y: the root mean square over
-            x of the 2-Wasserstein distance between the two predictives taken as Gaussians.
+        gap: Distance to the true posterior where there are data, in the units of y: the root mean
+            square over x of the 2-Wasserstein distance of the two predictives taken as Gaussians.
         gap_outside: The same outside the data.
         runs: The fit as the last of its runs, each trained on from the one before it.
     """

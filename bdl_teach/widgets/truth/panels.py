@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # at run time this would load TensorFlow before the first pic
 
 
 class FunctionPanel(plots.Artists):
-    """Data, truth, the fit with its epistemic band, the best fit's mean, NUTS, prior functions.
+    """Data, truth, the fit with its band, the best mean, the true posterior, prior functions.
 
     Args:
         ax: An empty panel.
@@ -40,7 +40,7 @@ class FunctionPanel(plots.Artists):
         style = {"color": plots.PURPLE, "lw": 1.8, "zorder": 3.5}
         (self._best,) = ax.plot([], [], "--", label="best fit mean", **style)
         self.truth = plots.draw_truth(ax, self._x, truth)
-        self._gold = plots.OverlayArtists(ax, self._x, "NUTS")
+        self._gold = plots.OverlayArtists(ax, self._x, plots.TRUTH)
         self._points = plots.draw_data(ax, [], [])
         self._name_what_is_shown()
         self.artists = [
@@ -57,6 +57,8 @@ class FunctionPanel(plots.Artists):
         best: Predictive | None,
         nuts: Predictive | None,
         prior_functions: Array | None,
+        *,
+        asked: bool,
     ) -> bool:
         """Move everything; says whether something changed that does not move."""
         self._points.set_data(*data)
@@ -67,7 +69,7 @@ class FunctionPanel(plots.Artists):
         self._best.set_visible(best is not None)
         if best is not None:
             self._best.set_data(self._x, best.mean)
-        changed |= self._before.show(prior_functions) | self._gold.show(nuts)
+        changed |= self._before.show(prior_functions) | self._gold.show(nuts, asked=asked)
         if changed:
             self._name_what_is_shown()
         return self._make_room(fit, nuts, prior_functions) or changed
