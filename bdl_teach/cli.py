@@ -62,7 +62,9 @@ def in_sentences(run: Callable[[], int], stopped: str) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     try:
-        return run()
+        code = run()
+        sys.stdout.flush()
+        return code
     except Trouble as trouble:
         say(str(trouble))
     except KeyboardInterrupt:

@@ -49,27 +49,6 @@ def test_gradients_equal_autodiff(prior, mu, rho, eps, noise_std):
     np.testing.assert_allclose(by_hand, by_tape, rtol=1e-8, atol=1e-8)
 
 
-def test_at_the_exact_posterior_only_the_partial_term_is_noisy(oracle):
-    truth = oracle("stl_variance")
-    mu, sigma = truth["mu"], truth["sigma"]
-    likelihood_precision = sigma**-2 - 1.0  # the prior is N(0, 1)
-    y = mu * sigma**-2 / likelihood_precision
-    eps = np.random.default_rng(0).standard_normal(50_000)
-    delta_mu, _ = estimators.bbb_gradients(
-        np.full_like(eps, mu),
-        np.full_like(eps, inverse_softplus(sigma)),
-        eps,
-        1.0,
-        y,
-        likelihood_precision**-0.5,
-        Gaussian(1.0),
-    )
-    path_only = delta_mu - eps / sigma
-    assert path_only.var() == pytest.approx(truth["var_path_only"], abs=1e-18)
-    error = truth["var_full"] * np.sqrt(2 / len(eps))
-    assert abs(delta_mu.var() - truth["var_full"]) < 5 * error
-
-
 def test_the_path_alone_has_no_noise_at_the_posterior(oracle):
     """And less than the whole near it: Var Δμ is Λ²σ² and (Λσ − 1/σ)²."""
     truth = oracle("stl_variance")

@@ -54,25 +54,3 @@ def test_the_variances_of_a_bowl_are_those_worked_out_by_hand():
         by_score = 0.25 * c**2 * (d**4 / sigma**2 + 14 * d**2 + 15 * sigma**2)
         np.testing.assert_allclose(variance("score", "μ", Cost(c), mu, sigma), by_score)
         np.testing.assert_allclose(variance("pathwise", "μ", Cost(c), mu, sigma), (c * sigma) ** 2)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"kind": "local"}, "kind"),
-        ({"parameter": "rho"}, "parameter"),
-        ({"sigma": 0.0}, "sigma"),
-        ({"mu": np.nan}, "mu"),
-    ],
-)
-def test_bad_arguments_are_named(change, message):
-    arguments = {"kind": "score", "parameter": "μ", "cost": Cost(), "mu": 0.0, "sigma": 1.0}
-    with pytest.raises(ValueError, match=message):
-        draws(**{**arguments, **change}, eps=np.zeros(3))
-    with pytest.raises(ValueError, match="curvature"):
-        Cost(-1.0)
-    with pytest.raises(ValueError, match="^eps: expected finite"):
-        draws(**arguments, eps=[0.0, np.nan])
-    for name in ("offset", "ripple"):
-        with pytest.raises(ValueError, match=f"^{name}: expected a finite number"):
-            Cost(**{name: np.inf})

@@ -1,4 +1,4 @@
-"""Make the runs of NUTS that the presets show: ``python -m tools.store_nuts`` (some minutes).
+"""Make the runs of NUTS that the sinusoid's presets show: ``python -m tools.store_nuts`` (minutes).
 
 A run that is stored already is kept: it is found by a hash of all that it depends on.
 """
@@ -8,32 +8,30 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from bdl_teach import widgets
 from bdl_teach._support.files import write_whole
+from bdl_teach.problems import WIDE_GRID, Problem
+from bdl_teach.widgets import SinusoidExplorer
 from bdl_teach.widgets._engine import stored_nuts
-from bdl_teach.widgets._engine.nuts import Run
 from bdl_teach.widgets._engine.stored_nuts import Stored
+from bdl_teach.widgets.sinusoid.fits import CHAINS
 
-EXPLORERS = {"sinusoid": "SinusoidExplorer"}
 HOW = "python -m tools.store_nuts"
 
 
-def wanted() -> dict[str, tuple[Run, list[str]]]:
-    """The runs that presets ask for, by their keys, each with the names of these presets."""
-    found: dict[str, tuple[Run, list[str]]] = {}
-    for name, kind in EXPLORERS.items():
-        explorer = getattr(widgets, kind)
-        for preset, (_, values) in explorer.PRESETS.items():
-            run = explorer._run(values)
-            key = stored_nuts.key(run.x_grid, run.stored)
-            found.setdefault(key, (run, []))[1].append(f"{name}: {preset}")
+def wanted() -> dict[str, tuple[Problem, list[str]]]:
+    """The problems that presets ask for, by their runs' keys, each with the presets' names."""
+    found: dict[str, tuple[Problem, list[str]]] = {}
+    for preset, (_, values) in SinusoidExplorer.PRESETS.items():
+        problem = SinusoidExplorer._problem(values)
+        key = stored_nuts.key(WIDE_GRID, {**problem.given, **CHAINS})
+        found.setdefault(key, (problem, []))[1].append(f"sinusoid: {preset}")
     return found
 
 
-def make(run: Run, of: list[str]) -> Stored:
+def make(problem: Problem, of: list[str]) -> Stored:
     """Make a run, and keep of it what is shown."""
-    fit = run.problem.sample(run.stored)
-    shown = fit.predict(run.x_grid)
+    fit = problem.sample({**problem.given, **CHAINS})
+    shown = fit.predict(WIDE_GRID)
     mean, std = ([float(f"{v:.5g}") for v in curve] for curve in (shown.mean, shown.epistemic_std))
     return Stored(of, fit.report, float(shown.aleatoric_std[0]), mean, std)
 
@@ -42,11 +40,11 @@ def main(path: Path = stored_nuts.FILE) -> int:
     """Make what is missing, drop what no preset asks for, and write the file after each run."""
     there, runs = stored_nuts.read(path), {}
     asked = wanted()
-    for key, (run, of) in asked.items():
+    for key, (problem, of) in asked.items():
         known = there.get(key)
         if known is None:
             print(f"{', '.join(of)} …", flush=True)
-            known = make(run, of)
+            known = make(problem, of)
             print(f"  {known.report}", flush=True)
         runs[key] = Stored(of, known.report, known.noise_std, known.mean, known.epistemic_std)
         rest = {key: run for key, run in there.items() if key in asked}

@@ -131,7 +131,8 @@ def made_from(venv: Path) -> str:
 def exclusive(path: Path) -> Iterator[None]:
     """Hold the lock file at `path`; a second launcher waits here and says so.
 
-    Installers inherit the open file, so the installer of a launcher that was killed is waited for.
+    Installers inherit the open file, so that of a launcher that was killed is waited for (though
+    not on Windows).
     """
     held = try_lock(path)
     if held is None:
@@ -159,9 +160,10 @@ def build(venv: Path, lock: Path) -> None:
         raise Trouble(f"{FULL} ({free:.1f} GB are free.)")
     if os.path.lexists(venv):
         say(f"The .venv here is damaged, or not made from {lock.name}: making it anew.")
-        if os.path.lexists(old):  # a start was killed: what is here is the rest of it
+        if os.path.lexists(old) and not made_from(venv):  # the rest of a start that was killed
             remove(venv)
         else:
+            remove(old)
             venv.rename(old)
     try:
         install(venv, lock)

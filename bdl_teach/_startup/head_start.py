@@ -12,7 +12,8 @@ from contextlib import suppress
 
 from bdl_teach._startup import PLAIN
 
-NEEDED = ("bdl_teach.backend", "bdl_teach.widgets._engine.live")
+# numpy.ma reads a table of types that TensorFlow adds to: no thread may load it meanwhile.
+NEEDED = ("numpy.ma", "bdl_teach.backend", "bdl_teach.widgets._engine.live")
 
 
 def load_ipython_extension(_: object) -> None:

@@ -63,6 +63,14 @@ def count(name: str, value: int, minimum: int = 1) -> int:
     return result
 
 
+def batches(n_batches: int, n: int) -> int:
+    """Return the number of minibatches of ``n`` data points, 1 to n, or raise ``ValueError``."""
+    result = count("n_batches", n_batches)
+    if result > n:
+        raise ValueError(f"n_batches: expected at most one a data point ({n}), got {n_batches}")
+    return result
+
+
 def starting_rho(name: str, value: float) -> float:
     """Return ``value`` if float32 holds σ = log(1 + e^ρ) and σ², or raise ``ValueError``."""
     result = number(name, value)

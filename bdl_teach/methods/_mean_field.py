@@ -245,7 +245,7 @@ def prepare(
     """
     network = MLP(x.shape[1], checks.layer_widths("hidden_units", o.hidden_units))
     prior = as_prior("prior", ScaleMixture() if o.prior is None else o.prior)
-    n_batches = _batches(o.n_batches, len(x))
+    n_batches = checks.batches(o.n_batches, len(x))
     scheme = checks.choice("kl_scheme", o.kl_scheme, elbo.SCHEMES)
     shares = elbo.minibatch_weights(n_batches, scheme)
     plan = lay_out(x, y, network, o.n_samples, o.steps, o.seed, o.capacity, draws_weights)
@@ -293,13 +293,6 @@ def _given(initial: Sequence[ArrayLike], n_weights: int) -> tuple[Array, Array]:
         raise ValueError(f"initial std: expected numbers > 0, got a smallest of {std.min()}")
     as_float(std, "initial std")
     return mean, inverse_softplus(std)
-
-
-def _batches(n_batches: int, n: int) -> int:
-    n_batches = checks.count("n_batches", n_batches)
-    if n_batches > n:
-        raise ValueError(f"n_batches: expected at most one a data point ({n}), got {n_batches}")
-    return n_batches
 
 
 def _fitted(trace: optimise.Trace, plan: Plan, noise_std: float, problem: Problem) -> Fit:

@@ -6,8 +6,8 @@ HMC moves weights w with a momentum p ~ N(0, I) along the potential U(w) = −lo
 
 and accepts the end with probability min(1, exp(−ΔU − Δ½|p|²)). All chains move at once, in one
 compiled program of a fixed shape, a window of transitions at a time. ε is adapted during the
-warm-up; L is given, and differs by a fifth from window to window, so that no trajectory closes on
-itself. NUTS chooses L by itself, at a price.
+warm-up; L is given, and drawn anew for each transition within two fifths of that. NUTS chooses L by
+itself, at a price.
 
 Adapting the length instead is worse here, since chains in different modes (units swapped) look far
 apart whatever a trajectory does. On the network 1-20-1 and 32 points with a gap, six worlds, four
@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -59,7 +59,7 @@ R_HAT_LIMIT = 1.01  # chains agree below it, and tell enough with
 ESS_FLOOR = 100  # effective draws of each: so advise Vehtari et al. 2021
 SAMPLER_VERSION = 1  # raised by whoever changes what ``nuts`` draws: stored runs are of one version
 _WINDOW = 25  # transitions of NUTS between two reports of progress
-_GOLDEN = 0.5 * (5**0.5 - 1)
+_JITTER = 0.4  # share of the leapfrog steps by which their number differs, at most
 _DIVERGENT = -1000.0  # log of the acceptance below which TFP's NUTS calls a transition divergent
 
 Progress = Callable[[int, int], None]  # told (transitions done, transitions in all)
@@ -157,13 +157,27 @@ def _traced(results: Tensor) -> tuple[Tensor, Tensor]:
     return inner.accepted_results.target_log_prob, inner.log_accept_ratio < _DIVERGENT
 
 
-def _with_steps(results: Tensor, n_leapfrog: Tensor) -> Tensor:
-    """Give HMC's next transitions that many leapfrog steps; NUTS has no such number."""
-    inner = results.inner_results
-    if not hasattr(inner, "accepted_results"):
-        return results
-    accepted = inner.accepted_results._replace(num_leapfrog_steps=n_leapfrog)
-    return results._replace(inner_results=inner._replace(accepted_results=accepted))
+class _Jittered:
+    """HMC in its adaptation, each transition with a number of leapfrog steps of its own.
+
+    Of one length, trajectories close on themselves where the posterior is a narrow Gaussian.
+    """
+
+    is_calibrated = True
+
+    def __init__(self, kernel: Any, n_leapfrog: Tensor) -> None:
+        self._kernel, self._n_leapfrog = kernel, n_leapfrog
+
+    def bootstrap_results(self, state: Tensor) -> Any:
+        return self._kernel.bootstrap_results(state)
+
+    def one_step(self, state: Tensor, results: Any, seed: Tensor = None) -> Any:
+        share = tf.random.stateless_uniform([], seed, 1.0 - _JITTER, 1.0 + _JITTER)
+        steps = tf.cast(tf.math.ceil(share * self._n_leapfrog), tf.int32)
+        inner = results.inner_results
+        accepted = inner.accepted_results._replace(num_leapfrog_steps=steps)
+        results = results._replace(inner_results=inner._replace(accepted_results=accepted))
+        return self._kernel.one_step(state, results, seed=seed)
 
 
 @lru_cache(maxsize=8)
@@ -176,11 +190,12 @@ def _programs(recipe: _Recipe) -> tuple[Compiled, Compiled]:
     def advance(
         state: Tensor, results: Tensor, n_leapfrog: Tensor, seed: Tensor, target: _Target
     ) -> Tensor:
+        kernel = _kernel(recipe, target)
         drawn, traced, results = tfp.mcmc.sample_chain(
             recipe.window,
             current_state=state,
-            previous_kernel_results=_with_steps(results, n_leapfrog),
-            kernel=_kernel(recipe, target),
+            previous_kernel_results=results,
+            kernel=_Jittered(kernel, n_leapfrog) if recipe.sampler == "hmc" else kernel,
             trace_fn=lambda _, results: _traced(results),
             return_final_kernel_results=True,
             seed=seed,
@@ -229,12 +244,10 @@ class _Chains(NamedTuple):
         had = 0 if self.ahead is None else len(self.ahead[0])
         first = max(done, warmup) - had  # of the new transitions that count
         total = first + n_draws * self.n_thin
-        parts = [self.ahead] if had else []
+        parts, n_leapfrog = [self.ahead] if had else [], tf.constant(float(self.n_leapfrog))
         while done < total:
-            share = 0.8 + 0.4 * (done / window * _GOLDEN % 1.0)
-            steps = tf.constant(round(share * self.n_leapfrog))
             seed = tf.constant([self.seed, done])
-            state, kernel, drawn = advance(state, kernel, steps, seed, self.target)
+            state, kernel, drawn = advance(state, kernel, n_leapfrog, seed, self.target)
             new = max(0, warmup - done)
             parts.append(tuple(part.numpy()[new:] for part in drawn))
             done += window
@@ -412,14 +425,7 @@ def diagnose(draws: ArrayLike) -> tuple[Array, Array]:
 
 
 def r_hat(draws: Array) -> Array:
-    """Rank-normalised split R-hat of ``diagnose`` alone, of all quantities at once.
-
-    Args:
-        draws: ``[chains, s, k]``, as ``diagnose`` takes them.
-
-    Returns:
-        R-hat ``[k]``.
-    """
+    """Return R-hat ``[k]`` as ``diagnose`` does, of draws ``[chains, s, k]``, all at once."""
     n = draws.shape[1] // 2
     halves = np.concatenate([draws[:, :n], draws[:, -n:]])  # [2 chains, n, k]
     folded = np.abs(halves - np.median(halves, axis=(0, 1)))

@@ -298,7 +298,7 @@ def fit(
         prior=as_float(prior.mixture, "prior"),
         precision=as_float(pi / sigma1**2 + (1.0 - pi) / sigma2**2),
         preconditioned=as_float(float(preconditioned)),
-        n_batches=tf.constant(_batches(n_batches, len(x))),
+        n_batches=tf.constant(checks.batches(n_batches, len(x))),
         dealt=_dealt(len(x), plan.fields["x"].shape, n_batches, plan.seed),
         learning_rate=as_float(checks.positive("learning_rate", learning_rate), "learning_rate"),
         momentum=as_float(SAMPLERS[checks.choice("sampler", sampler, tuple(SAMPLERS))]),
@@ -319,13 +319,6 @@ def fit(
 def _unchunked(values: Tensor) -> Tensor:
     """``[chunks, rows, d]`` as ``[rows, d]``."""
     return tf.reshape(values, [-1, values.shape[-1]])
-
-
-def _batches(n_batches: int, n: int) -> int:
-    n_batches = checks.count("n_batches", n_batches)
-    if n_batches > n:
-        raise ValueError(f"n_batches: expected at most one a data point ({n}), got {n_batches}")
-    return n_batches
 
 
 @one_line

@@ -182,6 +182,10 @@ class Problem:
         return predictive.evaluate_weights(padded, embed(weights, network, padded), x)
 
 
+# Of chapter 3 and of the article that it follows: the whole sine, a mixture, two hidden layers.
+ARTICLE = Problem(gap=0.0, scales=(1.5, 0.1, 0.5), hidden_units=(MAX_WIDTH, MAX_WIDTH))
+
+
 def truth(x: Array) -> Array:
     """Return the sine of the problems at ``x`` [m, 1], ``[m]``."""
     return datasets.sinusoid().truth(x)[:, 0]

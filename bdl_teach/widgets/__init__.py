@@ -1,21 +1,16 @@
 """Explorers: sliders over a model that is refitted on every tick. No maths in here.
 
-An explorer is a module, or a folder where it has parts: ``explorer.py`` with the class, ``fits.py``
-or ``trainer.py`` with what a tick computes, ``panels.py`` with what it draws. From top to bottom of
-a module: where the controls start (``_DEFAULTS``); a frozen dataclass of what a tick computes; the
-class, with its words (``ALT``), presets and question, controls and rows, canvas and panels, then
-``_compute``, ``_draw`` and ``_describe``. What each of these must be is written once, in the
-docstring of ``Explorer`` in ``_engine/live.py``. ``kl_budget_lab.py`` is a short one to read first.
+An explorer is a data file, ``texts/NAME.toml``, and a module, or a folder where it has parts. The
+file has its controls, presets, question, missions and status line; ``_engine/texts.py`` says how it
+is read. The module has a frozen dataclass of what a tick computes, and a class that computes and
+draws it, and names its figures (``_readings``): ``_engine/contract.py`` says what the class
+defines. ``kl_budget_lab.py`` is a short one to read first.
 
-To add a preset:
+To add a preset: a row in its ``[presets]``; and if its sentence says more than the values do, a row
+in ``tests/widgets/test_presets.py``, or a claim.
 
-1. The explorer's ``PRESETS``: the name, a sentence that says where to look, and the values, as
-   ``{**_DEFAULTS, "n": 6}``. Its button follows.
-2. ``tests/widgets/test_<module or folder>.py``: a test that holds its sentence to the results of
-   several seeds. What it shows and says is in ``tests/snapshots``, see ``tests/snapshot.py``.
-
-To add an explorer: its module here and a line in both lists below, its test file (what holds
-of each, ``test_contract.py`` beside it asks), and a cell in a notebook that shows it.
+To add an explorer: its data file and its module here, a line in both lists below, what its artists
+hold in a test file (what holds of each, ``test_contract.py`` asks), and a cell in a notebook.
 
 A module loads when its explorer is named: a chapter's first picture waits for no other.
 """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -12,7 +11,7 @@ from matplotlib.axes import Axes
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
-from bdl_teach.problems import COST_DRAWS, live_fits
+from bdl_teach.problems import ARTICLE, COST_DRAWS, live_fits
 from bdl_teach.problems import WIDE_GRID as X_GRID
 from bdl_teach.problems import own_points as points
 from bdl_teach.widgets._engine import controls, replay, status, texts, touch
@@ -111,20 +110,18 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
 
     def _compute(self, values: controls.Values) -> KLBudgetResult:
         from bdl_teach import elbo
-        from bdl_teach.densities import ScaleMixture
         from bdl_teach.methods import bbb
 
         seed = values.get("seed", 0)  # no control has it: a mission asks for others
-        drawn, prior = partial(datasets.sinusoid, seed=seed), ScaleMixture()
-        data = points.chosen(values.get("data"), 1.0, drawn)
+        problem = replace(ARTICLE, seed=seed, own=values.get("data"))
+        data = problem.data
         fit = bbb.fit(
             data.x,
             data.y,
-            prior=prior,
+            **problem.settings,
             kl_weight=values["kl_weight"],
             n_batches=values["n_batches"],
             kl_scheme=values["scheme"],
-            seed=seed,
             capacity=bbb.Capacity(*live_fits.room(len(data.x))),
         )
         shares = elbo.minibatch_weights(values["n_batches"], values["scheme"])

@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
+from bdl_teach.problems import Problem
 from bdl_teach.problems import own_points as points
 from bdl_teach.widgets._engine import background, controls, status, texts, touch
 from bdl_teach.widgets._engine.canvas import Canvas
@@ -137,10 +138,7 @@ class PBPStepper(Explorer[StepperResult]):
         return [touch.Panel(self._function_axes, self._room, self._truth, columns=4, stays=stays)]
 
     def _compute(self, values: controls.Values) -> StepperResult:
-        problem = values["n"], values["noise_std"], values["seed"]
-        data = points.chosen(
-            values.get("data"), values["noise_std"], lambda: datasets.sinusoid(*problem)
-        )
+        data = Problem.of(values).data
         replay = self._trail_of(data, values).at(values["step"])
         order = _order(data, values["sorted"])
         return StepperResult(data, replay, *replay.predict(X_GRID), values["speed"], order)

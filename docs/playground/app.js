@@ -12,6 +12,7 @@
   const CHAINS = 4, MIXED = 1.02, MORE = 500, MOST_DRAWS = 2500; // kept by each chain
   const START = {
     a: "bbb", b: "hmc", data: "gap", n: 32, seed: 2, points: null, units: COURSE,
+    names: "", // of a table's two columns, with a tab between
     prior: "gaussian", sigma: 3, sigma1: 1.5, sigma2: 0.1, pi: 0.5,
     noise: 1, samples: 1, kl: 1, width: 20, layers: 1, lines: false, language: "en",
   };
@@ -86,6 +87,8 @@
       } else if (name === "points") {
         const many = Array.isArray(value) && value.length >= 2 && value.length <= MOST;
         if (value === null || (many && value.every((p) => finite(p, 2)))) taken.points = value;
+      } else if (name === "names") {
+        taken.names = String(value).slice(0, 120);
       } else if (name === "units") {
         if (finite(value, 4) && value[1] > 0 && value[3] > 0) taken.units = value;
       } else {
@@ -102,13 +105,13 @@
     if (keep && ("points" in values || "data" in values)) remember();
     state = { ...state, ...values };
     if ("points" in values && !("units" in values) && !held) $("told").textContent = "";
-    if (!own()) state.units = COURSE;
+    if (!own()) Object.assign(state, { units: COURSE, names: "" });
     refresh();
     return ask(follow);
   }
 
   function remember() {
-    past.push({ points: state.points, units: state.units, data: state.data, n: state.n, seed: state.seed });
+    past.push({ points: state.points, units: state.units, names: state.names, data: state.data, n: state.n, seed: state.seed });
     if (past.length > 100) past.shift();
   }
 
@@ -455,6 +458,10 @@
       line(c, MARGIN.left, at, s.width - MARGIN.right, at);
       c.fillText(ys.text(y), MARGIN.left - 5, at);
     }
+    const [xName = "", yName = ""] = state.names.split("\t");
+    c.fillText(xName, s.width - MARGIN.right - 6, s.height - MARGIN.bottom - 9);
+    c.textAlign = "left";
+    c.fillText(yName, MARGIN.left + 6, MARGIN.top + 9);
   }
 
   /** Round numbers between two limits, about as many as asked. */
@@ -840,6 +847,7 @@
     $("text").value = text;
     $("text").readOnly = about !== "pasteAbout";
     $("fault").textContent = "";
+    $("choose").hidden = true;
     $("act").textContent = say(label);
     $("act").onclick = act;
     dialog.showModal();
@@ -866,18 +874,32 @@
   $("paste").onclick = () => open("pasteAbout", "", "use", () => {
     $("fault").textContent = "";
     try {
-      const table = read($("text").value);
+      const columns = $("choose").hidden ? null : [Number($("column0").value), Number($("column1").value)];
+      const table = read($("text").value, columns);
       remember();
       chosen = -1;
       const more = table.skipped ? say("skipped", { n: table.skipped }) : "";
       $("told").textContent = say("pasted", { n: table.points.length }) + more;
-      change({ points: table.points, units: table.units }, { keep: false });
+      const names = table.names.map((name, k) => (table.zeros[k] ? say("days", { name, date: table.zeros[k] }) : name));
+      change({ points: table.points, units: table.units, names: names.join("\t").slice(0, 120) }, { keep: false });
       dialog.close();
     } catch (error) {
       if (!error.key) throw error;
       $("fault").textContent = say(`errors.${error.key}`, error.values);
+      if (error.key === "choose") offer(error.values.found);
     }
   });
+
+  /** Let two columns be chosen: [[place, name], …]. */
+  function offer(found) {
+    for (const k of [0, 1]) {
+      const options = found.map(([place, name]) => element("option", { value: place, textContent: name || place + 1 }));
+      $(`column${k}`).replaceChildren(...options);
+      $(`column${k}`).selectedIndex = k;
+    }
+    $("choose").hidden = false;
+  }
+  $("text").oninput = () => { $("choose").hidden = true; };
 
   /** The line of Python that opens the same problem in an explorer of the package. */
   function python() {

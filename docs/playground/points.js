@@ -47,36 +47,60 @@ const playgroundPoints = (() => {
   const NUMBER = /^[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d+)?$/i;
   const THOUSANDS = /^[+-]?\d{1,3}[.,]\d{3}$/;
 
-  /** Read two columns; return {points, units, skipped}. */
-  function read(text) {
+  const DATE = /^\d{4}-\d\d-\d\d$/;
+  const MISSING = /^(|na|n\/a|nan|null|none|-|\?|\.|#.*)$/i;
+  const isValue = (cell) => NUMBER.test(cell) || DATE.test(cell);
+
+  /**
+   * Read two columns of numbers or dates; of more, those that `chosen` counts.
+   *
+   * Return {points, units, names, zeros, skipped}; a zero is the date that 0 days stand for.
+   */
+  function read(text, chosen = null) {
     const lines = text.replace(/^\ufeff/, "").replace(SIGN, "-").replace(SPACE, " ").split(/\r?\n/);
     const rows = [];
-    let skipped = 0;
+    let head = "", commas = true, skipped = 0;
     lines.forEach((line, i) => {
       if (!line.trim()) return;
-      const cells = split(line.trim());
-      const numbers = cells.filter((cell) => NUMBER.test(cell)).length;
-      if (numbers === 0) skipped += rows.length > 0; // above the rows they are names
-      else if (cells.length !== 2) {
-        throw new PasteError("columns", { line: i + 1, n: cells.length });
-      } else if (numbers < 2) {
-        if (cells.some((cell) => /^(|na|nan|null|-|#.*)$/i.test(cell))) skipped += 1;
-        else {
-          const text = cells.find((cell) => !NUMBER.test(cell));
-          throw new PasteError("cell", { line: i + 1, text });
-        }
-      } else rows.push([i + 1, ...cells]);
+      const cells = split(line);
+      if (cells.some(isValue)) {
+        rows.push({ line: i + 1, cells });
+        commas &&= !/[\s;|]/.test(line.trim());
+      } else if (rows.length) skipped += 1;
+      else if (/\p{L}/u.test(line)) head = line;
     });
     if (!rows.length) throw new PasteError("none");
-    if (rows.length > MOST) throw new PasteError("many", { n: rows.length });
-    const columns = [1, 2].map((k) => column(rows.map((row) => [row[0], row[k]])));
-    const points = columns[0].map((x, i) => [x, columns[1][i]]);
-    return { ...standardised(points), skipped };
+    const wide = rows[0].cells.length, odd = rows.find(({ cells }) => cells.length !== wide);
+    if (odd) throw new PasteError("columns", { line: odd.line, wide, n: odd.cells.length });
+    if (wide < 2) throw new PasteError("columns", { line: rows[0].line, wide: 2, n: wide });
+    const found = [...rows[0].cells.keys()].filter(
+      (k) => 2 * rows.filter(({ cells }) => isValue(cells[k])).length >= rows.length,
+    );
+    const names = commas ? clean(head.split(",")) : split(head); // a name may have blanks in it
+    const called = (k) => (names.length === wide ? names[k] : "");
+    if (found.length > 2 && !chosen) {
+      throw new PasteError("choose", { n: found.length, found: found.map((k) => [k, called(k)]) });
+    }
+    const two = chosen || (found.length === 2 ? found : [0, 1]);
+    const whole = rows.filter(({ line, cells }) => {
+      const others = two.map((k) => cells[k]).filter((cell) => !isValue(cell));
+      const strange = others.find((cell) => !MISSING.test(cell));
+      if (strange !== undefined) throw new PasteError("cell", { line, text: strange });
+      skipped += others.length > 0;
+      return !others.length;
+    });
+    if (!whole.length) throw new PasteError("none");
+    if (whole.length > MOST) throw new PasteError("many", { n: whole.length });
+    const [x, y] = two.map((k) => column(whole.map(({ line, cells }) => [line, cells[k]])));
+    const points = x.values.map((value, i) => [value, y.values[i]]);
+    return { ...standardised(points), names: two.map(called), zeros: [x.zero, y.zero], skipped };
   }
 
+  const clean = (cells) => cells.map((cell) => cell.trim().replace(/^["'](.*)["']$/, "$1").trim());
+
   function split(line) {
-    const clean = (cells) => cells.map((cell) => cell.trim().replace(/^["'](.*)["']$/, "$1").trim());
-    if (line.includes("\t")) return clean(line.split("\t"));
+    if (line.includes("\t")) return clean(line.split("\t")); // an empty cell may stand at an end
+    line = line.trim();
     if (line.includes(";")) return clean(line.split(";"));
     if (/^\|.*\|$/.test(line)) return clean(line.slice(1, -1).split("|"));
     if (/^"[^"]*"\s*,\s*"[^"]*"$/.test(line)) return clean(line.slice(1, -1).split(/"\s*,\s*"/));
@@ -86,16 +110,24 @@ const playgroundPoints = (() => {
 
   /** Read the cells of a column: a mark is a decimal one unless every cell could have thousands. */
   function column(cells) {
+    const days = cells.map(([, cell]) => (DATE.test(cell) ? Date.parse(cell) / 864e5 : NaN));
+    if (days.every(Number.isFinite)) {
+      const first = Math.min(...days), zero = new Date(first * 864e5).toISOString().slice(0, 10);
+      return { values: days.map((day) => day - first), zero };
+    }
+    const mixed = cells.find(([, cell]) => DATE.test(cell));
+    if (mixed) throw new PasteError("cell", { line: mixed[0], text: mixed[1] });
     const marked = cells.filter(([, cell]) => /[.,]/.test(cell));
     const both = new Set(marked.map(([, cell]) => cell.match(/[.,]/)[0]));
     const unclear = marked.find(([, cell]) => THOUSANDS.test(cell) && !/^[+-]?0/.test(cell));
     const decided = both.size === 1 && marked.some(([, cell]) => !THOUSANDS.test(cell) || /^[+-]?0/.test(cell));
     if (unclear && !decided) throw new PasteError("thousands", { text: unclear[1] });
-    return cells.map(([line, cell]) => {
+    const values = cells.map(([line, cell]) => {
       const value = Number(cell.replace(",", "."));
       if (!(Math.abs(value) < 1e150)) throw new PasteError("range", { line });
       return value;
     });
+    return { values, zero: "" };
   }
 
   /** Shift and scale x to ±½ and y to mean 0 and sd 5. */

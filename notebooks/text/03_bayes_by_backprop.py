@@ -26,13 +26,6 @@ from bdl_teach.widgets import SinusoidExplorer
 explorer = SinusoidExplorer()
 explorer
 
-# %% [markdown] slideshow={"slide_type": "skip"}
-# | slider | what it sets | where to look |
-# |---|---|---|
-# | **σ₁**, **σ₂**, **π** | how large a weight may be before any data are seen: a share π of the prior has the sd σ₁, the rest the sd σ₂ | the black curve below right; the dark band far from the points |
-# | **noise σ** | how far a point may lie from the function | the light band |
-# | **samples/step** | over how many drawn networks a training step averages its gradient: the road to the answer, not which answer is looked for | the curve of F below, after *more* and *fit: weights drawn*: rough with 1, smooth with 10 <!-- claim: ten-draws-descend-smoothly --> |
-
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## What you will be able to do
 #
@@ -46,6 +39,13 @@ explorer
 # **Time** 64 minutes · **Minutes per section** 3.1: 3 · 3.2: 3 · 3.3: 4 · 3.4: 4 · 3.5: 6 · 3.6: 3 · 3.7: 4 · 3.8: 9 · 3.9: 4 · 3.10: 7 · 3.11: 3 · 3.12: 3 · opening and end: 11
 #
 # **Prerequisites** Python, NumPy, the chain rule, and having trained a network with Keras. No Bayesian statistics: what is needed is built here, briefly; [chapter 1](01_from_mle_to_bayes.ipynb) takes its time over sections 3.1 and 3.2. Notation: [chapter 0](00_start_here.ipynb#Notation).
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# | slider | what it sets | where to look |
+# |---|---|---|
+# | **σ₁**, **σ₂**, **π** | how large a weight may be before any data are seen: a share π of the prior has the sd σ₁, the rest the sd σ₂ | the black curve below right; the dark band far from the points |
+# | **noise σ** | how far a point may lie from the function | the light band |
+# | **samples/step** | over how many drawn networks a training step averages its gradient: the road to the answer, not which answer is looked for | the curve of F below, after *more* and *fit: weights drawn*: rough with 1, smooth with 10 <!-- claim: ten-draws-descend-smoothly --> |
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## Predict first

@@ -61,7 +61,8 @@ def test_letter_that_the_output_cannot_hold_ends_no_command() -> None:
 def test_reader_that_has_gone_is_no_fault_to_speak_of() -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    ran = start("reproduce", "--list", stdout=writer)
+    buffered = {**os.environ, "PYTHONUNBUFFERED": ""}
+    ran = start("reproduce", "--list", stdout=writer, env=buffered)
     os.close(writer)
     assert (ran.returncode, ran.stderr) == (1, b"")
 

@@ -192,6 +192,7 @@ def test_offline_packages_of_old_lock_serve_until_there_is_a_network(checkout: C
     checkout.lab()
     for name in (environment.LOCK, environment.TEST_LOCK):
         (checkout.root / name).write_text(f"numpy==2.4.7 # {name}\n")
+    (checkout.root / ".venv.old").mkdir()  # left by a start that was killed at its very end
     ran = checkout.run("lab", UV_SAYS="error: hash mismatch")
     assert (ran.returncode, ran.stdout) == (1, "") and environment.CHANGED in ran.stderr
     ran = checkout.run("lab", UV_SAYS="error: dns error")

@@ -29,7 +29,7 @@ from joblib import numpy_pickle
 from loopback import PATH, RIGHT, Server, empty_folder
 from sklearn.datasets import _california_housing, fetch_california_housing
 
-from bdl_teach import DatasetUnavailable, datasets
+from bdl_teach import DatasetUnavailable, cli, datasets
 from bdl_teach._cli import data
 from bdl_teach.datasets import store, tables
 
@@ -288,8 +288,7 @@ def test_a_relative_folder_would_be_another_in_each_notebook_and_is_refused(
     for load in (datasets.folder, datasets.california, lambda: datasets.uci("yacht")):
         with pytest.raises(ValueError, match=words):
             load()
-    with pytest.raises(SystemExit):
-        data.main(["--list"])
+    assert cli.inside(["data", "--list"]) == 1
     assert "BDL_TEACH_DATA: expected the whole path" in capsys.readouterr().err
 
 
@@ -508,7 +507,7 @@ def test_listing_the_sets_executes_no_planted_pickle(
     trace, place = home.parent / "it was executed", home / tables.CALIFORNIA
     place.parent.mkdir(parents=True)
     joblib.dump(Spy(trace), place, compress=6)
-    assert data.main(["--list"]) == 0
+    assert cli.inside(["data", "--list"]) == 0
     assert "california      damaged" in capsys.readouterr().out
     assert not trace.exists()
     joblib.load(place)

@@ -246,7 +246,8 @@ def test_an_address_that_says_nonsense_opens_what_can_be_shown(browser: Browser,
     [
         ("rooms;rent\n1;900,5\n2;1200,5\n4;1850", (1, 900.5), ""),
         ("2018\t\u22121.5\n2019\t2.5", (2018, -1.5), ""),
-        ("1\t2\t3", None, "expected 2 columns, got 3"),
+        ("day\tdepth\n2020-01-02\t3\n2020-01-12\t4\n2020-01-20\t", (0, 3), ""),
+        ("1\t2\n1\t2\t3", None, "expected 2 columns, got 3"),
         ("1,250\t3\n2,500\t4", None, "may be a thousand or a decimal"),
         ("1\t2\n1\t3", None, "nothing to fit"),
         ("1\tabc\n2\t3", None, "line 1: expected two numbers"),
@@ -269,6 +270,19 @@ def test_a_pasted_table_is_read_or_refused_in_a_sentence(
     data = eval(re.search(r"data=(.*)\)", page.input_value("#text"))[1])
     page.keyboard.press("Escape")
     assert (data[0][0], data[1][0]) == pytest.approx(first), "in the units of the table"
+
+
+def test_two_of_three_columns_can_be_chosen_and_name_the_axes(page: Page) -> None:
+    page.click("#paste")
+    page.fill("#text", "id,size in m²,rent\n1,30,900\n2,45,1200\n3,,1000\n4,60,1850")
+    page.click("#act")
+    page.select_option("#column0", label="size in m²")
+    page.select_option("#column1", label="rent")
+    page.click("#act")
+    assert not page.is_visible("#dialog")
+    taken = state(page)
+    assert taken["names"] == "size in m²\trent" and len(taken["points"]) == 3
+    assert "1 lines" in page.inner_text("#told")
 
 
 def test_watching_stops_and_goes_step_by_step(browser: Browser) -> None:

@@ -11,7 +11,7 @@ import pytest
 from waiting import until
 
 from bdl_teach import cli
-from bdl_teach.experiments import claim, store
+from bdl_teach.experiments import claim, measured, papers, store
 
 WORK = '''
 """What is measured; each run writes down that it ran."""
@@ -140,8 +140,8 @@ class Toy:
 
 def forget() -> None:
     """Have everything that is read once read again."""
-    for name in [name for name in sys.modules if name.split(".")[-1] in ("toy", "toy_work")]:
-        del sys.modules[name]
+    for name in ("toy_work", f"{measured.__name__}.toy", f"{papers.__name__}.toy"):
+        sys.modules.pop(name, None)
     store.fingerprint.cache_clear()
     claim.topics.cache_clear()
 

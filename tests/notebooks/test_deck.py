@@ -15,6 +15,7 @@ import pytest
 from browser_bench.lab import chromium
 from playwright.sync_api import Browser, Page, Route
 
+from bdl_teach import cli
 from bdl_teach._cli import deck
 from tests.chromium import required
 
@@ -112,7 +113,7 @@ def decks(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> dict[st
     folder = tmp_path_factory.mktemp("decks")
     opened = {}
     for name in NAMES:
-        assert deck.main(["--folder", str(folder), name]) == 0
+        assert cli.inside(["deck", "--folder", str(folder), name]) == 0
         opened[name] = show(browser, folder / f"{name}.html")
     return {name: shown.ready() for name, shown in opened.items()}
 
@@ -200,7 +201,7 @@ def planted() -> Any:
 def sample(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Shown:
     folder = tmp_path_factory.mktemp("planted")
     nbformat.write(planted(), folder / "planted.ipynb")
-    deck.main(["--folder", str(folder), str(folder / "planted.ipynb")])
+    cli.inside(["deck", "--folder", str(folder), str(folder / "planted.ipynb")])
     return show(browser, folder / "planted.html").ready()
 
 

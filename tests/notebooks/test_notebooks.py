@@ -60,12 +60,6 @@ def refresh() -> ModuleType:
     return module
 
 
-def test_there_are_notebooks_and_each_has_its_text() -> None:
-    texts = {path.stem for path in (ROOT / "notebooks" / "text").glob("*.py")}
-    assert set(NAMES) == texts
-    assert {"00_start_here", "03_bayes_by_backprop"} <= texts
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_notebook_and_text_agree_and_are_normalised(name: str, refresh: ModuleType) -> None:
     said = f"after a change of its text: .venv/bin/python tools/refresh_notebooks.py --only {name}"

@@ -36,39 +36,7 @@ def test_a_wrong_command_line_says_what_there_is(argv, capsys):
     assert "usage: python3 -m bdl_teach bench" in said.out + said.err
 
 
-@pytest.mark.parametrize("name", bench.ABOUT)
-def test_each_measurement_explains_itself_and_can_be_asked_for_json(name, capsys):
-    options = bench.make_parser().parse_args([name, "--json", "--strict"])
-    assert options.json and options.strict
-    with pytest.raises(SystemExit) as end:
-        bench.main([name, "--help"])
-    assert end.value.code == 0
-    assert "--strict" in capsys.readouterr().out
-
-
 # Numbers and tables.
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0, "0"),
-        (0.0309, "0.0309"),
-        (1.2345, "1.23"),
-        (80.0, "80.0"),
-        (123.4, "123"),
-        (3145.2, "3145"),
-        (-41.26, "-41.3"),
-        (math.inf, "inf"),
-    ],
-)
-def test_numbers_have_three_digits(value, text):
-    assert report.number(value) == text
-
-
-def test_a_table_is_aligned():
-    text = report.table(["what", "x"], [["a", "1"], ["longer", "123"]])
-    assert text.splitlines() == ["what      x", "------  ---", "a         1", "longer  123"]
 
 
 def test_quantiles_interpolate_as_numpy_does():
@@ -97,11 +65,6 @@ def test_what_was_not_measured_is_no_success(value):
     verdict = Verdict("x", value, "ms", 2.0)
     assert not verdict.ok
     assert verdict.cells()[-1] == "MISSED"
-
-
-def test_the_machine_is_described():
-    assert {"cores", "python", "tensorflow-probability"} <= set(report.machine())
-    assert report.machine_line().startswith("Machine: ")
 
 
 # The library ways.
@@ -184,18 +147,6 @@ def test_the_ratios_are_those_of_the_times_side_by_side():
     assert not figures["refit, 10 samples"].ok
 
 
-def test_without_the_library_ways_there_are_no_ratios():
-    assert [v.unit for v in live.judge(fake_rows()[1:])] == ["ms", "ms", "ms"]
-
-
-def test_a_quick_run_says_that_it_was_one():
-    full, quick = (live.as_text(fake_rows(share), [], 800.0) for share in (1.0, 0.1))
-    assert "QUICK: only 10%" in quick
-    assert "QUICK" not in full
-    rows = live.as_json(fake_rows(0.1), [], 800.0)["rows"]
-    assert [row["share"] for row in rows] == [0.1, 1.0, 1.0, 1.0]
-
-
 def test_a_quick_row_runs_a_share_and_scales_to_the_whole(monkeypatch):
     ran: list[tuple[str, int]] = []
     monkeypatch.setattr(baselines, "network", lambda layer: None)
@@ -243,15 +194,6 @@ class FakeExplorer:
 
     def close(self):
         self.closed = True
-
-
-def test_ticks_are_counted_and_the_explorer_is_closed():
-    explorer = FakeExplorer()
-    figures = ticks.drive(explorer, 20, 5)
-    assert figures["pictures"] == 25
-    assert figures["exceptions"] == []
-    assert figures["last_value_kept"]
-    assert explorer.closed
 
 
 def test_an_exception_in_a_tick_is_counted_and_the_next_tick_works():

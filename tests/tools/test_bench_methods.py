@@ -10,7 +10,6 @@ import pytest
 from bench import methods
 from bench.methods import Growth, Row
 
-from bdl_teach._support.report import Verdict
 from bdl_teach.densities import ScaleMixture
 from bdl_teach.methods import point
 from bdl_teach.methods.catalogue import CATALOGUE
@@ -20,19 +19,6 @@ ROWS = [Row("bbb", 1.5, 0.03, 0.02, -1.5, 1.1), Row("mcmc.nuts", float("nan"), 6
 
 def growth(power_n=1.0, power_width=0.5):
     return [Growth(n, width, 1e-5 * n**power_n * width**power_width) for n, width in methods.SIZES]
-
-
-def test_every_method_is_there_once_and_nuts_is_run_once():
-    ways = methods.ways()
-    names = [way.name for way in ways]
-    assert len(set(names)) == len(names)
-    assert names == [method.name for method in CATALOGUE.values()]
-    assert {
-        "point, MLE", "point, MAP", "bbb", "local_reparam", "local_reparam, Flipout",
-        "mc_dropout", "empirical_bayes", "ensemble", "ensemble, anchored", "pbp, 40 epochs",
-        "mcmc.nuts",
-    } <= set(names)  # fmt: skip
-    assert [way.name for way in ways if not way.repeated] == ["mcmc.nuts"]
 
 
 def test_every_way_has_the_network_of_the_preamble_and_its_method_s_own_settings(monkeypatch):
@@ -72,17 +58,6 @@ def test_of_the_last_layer_only_what_follows_map_is_timed(monkeypatch):
 def test_the_powers_are_those_of_the_times():
     assert methods.exponent(growth(1.0, 0.5), "n") == pytest.approx(1.0)
     assert methods.exponent(growth(1.2, 1.5), "width") == pytest.approx(1.5)
-
-
-def test_the_table_says_how_pbp_grows():
-    text = methods.as_text(ROWS, growth(), [Verdict("PBP", 0.7, "s", 1.0)])
-    assert "An epoch grows as n^1.00 and width^0.50" in text
-    assert "0.700 s" in text
-    assert "mcmc.nuts          nan" in text
-
-
-def test_a_point_costs_its_share_of_the_epoch():
-    assert Growth(250, 50, 0.5).point_s == pytest.approx(0.002)
 
 
 def test_a_method_is_measured_on_fresh_points_and_refitted_from_other_seeds():

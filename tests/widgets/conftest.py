@@ -9,25 +9,43 @@ from pathlib import Path
 import pytest
 from explorer_claims import SHOW_PICTURE
 
-from bdl_teach.widgets._engine import live
+from bdl_teach.widgets._engine import live, worker
+from bdl_teach.widgets._engine.beside_truth import Chains
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 
 HERE = Path(__file__).parent
-_REST = live.REST
+_REST = worker.REST
+_WAITS, _PREPARE = Chains.waits, Chains.prepare
 
 
 @pytest.fixture(scope="module", autouse=True)
 def nothing_is_improved_at_rest() -> Iterator[None]:
     """It would change under a test that looks at it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(live, "REST", 3600.0)
+        patch.setattr(worker, "REST", 3600.0)
         yield
 
 
 @pytest.fixture
 def improved_at_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     """What moves from now on is improved once it rests, as in a page."""
-    monkeypatch.setattr(live, "REST", _REST)
+    monkeypatch.setattr(worker, "REST", _REST)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def chains_never_run() -> Iterator[None]:
+    """A stand-in is shown for the true posterior, or nothing: its program takes seconds."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Chains, "waits", lambda _: True)
+        patch.setattr(Chains, "prepare", lambda *_: None)
+        yield
+
+
+@pytest.fixture
+def chains_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The true posterior is sampled, as outside the tests."""
+    monkeypatch.setattr(Chains, "waits", _WAITS)
+    monkeypatch.setattr(Chains, "prepare", _PREPARE)
 
 
 @pytest.fixture(scope="module", autouse=True)

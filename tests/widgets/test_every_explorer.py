@@ -31,16 +31,14 @@ from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.picture import Place
 from bdl_teach.widgets._engine.question import QuestionBox
+from tests.widgets.idle import idle_explorer
 
 
 @pytest.fixture(scope="module", params=widgets.__all__)
 def idle(request: pytest.FixtureRequest) -> Iterator[Explorer[Any]]:
     """An explorer whose worker has not been started."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(background, "start", lambda _: None)
-        made = getattr(widgets, request.param)()
-    yield made
-    made.close()
+    with idle_explorer(request.param) as made:
+        yield made
 
 
 def test_every_control_is_in_one_group_and_every_preset_in_the_menu(idle: Explorer[Any]) -> None:

@@ -110,6 +110,8 @@ def test_every_control_reaches_the_fit(lab: KLBudgetLab, monkeypatch: pytest.Mon
     fitted.pop("capacity")
     assert fitted == {
         "prior": ScaleMixture(),
+        "noise_std": 1.0,
+        "hidden_units": (20, 20),
         "n_batches": 16,
         "kl_scheme": "geometric",
         "kl_weight": 0.25,

@@ -14,10 +14,11 @@ import numpy as np
 import pytest
 
 from bdl_teach import widgets
-from bdl_teach.widgets._engine import background, controls
+from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.controls import Values
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.missions import SEEDS, Mission, Need
+from tests.widgets.idle import idle_explorer
 from tests.widgets.near_misses import MISSES
 
 WITH_MISSIONS = [name for name in widgets.__all__ if getattr(widgets, name).MISSIONS]
@@ -26,13 +27,10 @@ WITH_MISSIONS = [name for name in widgets.__all__ if getattr(widgets, name).MISS
 @pytest.fixture(scope="module", params=WITH_MISSIONS)
 def idle(request: pytest.FixtureRequest) -> Iterator[Explorer[Any]]:
     """An explorer whose worker has not been started, for whom nothing waits, at another seed."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(background, "start", lambda _: None)
-        made = getattr(widgets, request.param)()
-    made._slot.take()
-    made._assign({"seed": made._controls["seed"].max} if "seed" in made._controls else {})
-    yield made
-    made.close()
+    with idle_explorer(request.param) as made:
+        made._slot.take()
+        made._assign({"seed": made._controls["seed"].max} if "seed" in made._controls else {})
+        yield made
 
 
 def missions_of(explorer: Explorer[Any]) -> tuple[Mission, ...]:

@@ -21,12 +21,12 @@ from nbconvert import HTMLExporter
 
 from bdl_teach import widgets
 from bdl_teach.widgets import gradient_lab
-from bdl_teach.widgets._engine import background
 from bdl_teach.widgets._engine.controls import written
 from bdl_teach.widgets._engine.points import Points, Unseen
 from bdl_teach.widgets._engine.question import QuestionBox
 from tests.chromium import required
 from tests.widgets import by_driver, by_hand
+from tests.widgets.idle import idle_explorer
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -46,6 +46,7 @@ KEPT = """n => window.jupyterapp.shell.currentWidget.context.model.toJSON().cell
 NAMED = "boxes => !document.querySelector(`:is(${boxes}) [role=slider]:not([aria-label])`)"
 IDLE = """from bdl_teach import widgets
 from bdl_teach.widgets._engine.live import Explorer
+from tests.widgets.idle import idle_explorer
 Explorer._begin_chores = lambda *_, **__: None  # a minute, for programs that nothing here asks for
 """
 CONTENT = "() => window.jupyterapp.shell.currentWidget.context.model.toJSON()"
@@ -606,11 +607,8 @@ WITH_MISSIONS = [name for name in NAMES if getattr(widgets, name).MISSIONS]
 
 def known_controls(name: str) -> dict[str, Any]:
     """The controls of an explorer, to know their kinds and labels: nothing is computed."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(background, "start", lambda _: None)
-        made = getattr(widgets, name)()
-    made.close()
-    found: dict[str, Any] = made._controls
+    with idle_explorer(name) as made:
+        found: dict[str, Any] = made._controls
     return found
 
 

@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from bdl_teach import widgets
 from bdl_teach.problems import INSIDE
-from bdl_teach.widgets._engine import background
 from bdl_teach.widgets._engine.live import Explorer
+from tests.widgets.idle import idle_explorer
 
 SEEDS = range(5)
 AT_QUESTION = "?"  # where the question leads, from where it begins
@@ -202,11 +201,8 @@ BESIDE = {"half as certain": {"sigma": 0.5 * 10**-1.0}}
 @pytest.fixture(scope="module", params=CHECKS)
 def idle(request: pytest.FixtureRequest) -> Iterator[Explorer[Any]]:
     """An explorer whose worker has not been started."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(background, "start", lambda _: None)
-        made = getattr(widgets, request.param)()
-    yield made
-    made.close()
+    with idle_explorer(request.param) as made:
+        yield made
 
 
 def values_of(explorer: Explorer[Any], name: str) -> dict[str, Any]:

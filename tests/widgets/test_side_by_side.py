@@ -197,6 +197,16 @@ def test_nuts_comes_beside_each_with_its_distances(
     assert "R-hat is 1.01." in pair.status
 
 
+def test_a_table_s_units_are_on_the_axes_of_both_and_of_their_spreads(pair: RivalsExplorer) -> None:
+    x = np.linspace(100.0, 300.0, 12)
+    pair.set(**{**PAIR, "data": (x, 40 * np.sin(x / 30))}).png()
+    for title in (*PLACES, "How sure each is"):
+        ticks = [tick.get_text() for tick in panel(pair, title).get_xticklabels()]
+        assert "200" in ticks, title
+    assert "truth" not in names_over_the_panels(pair)
+    pair.set(data=None)
+
+
 # Intervals, and the points that conformal ones are counted on.
 
 

@@ -31,7 +31,7 @@ from bdl_teach.problems import Problem
 from bdl_teach.widgets import SinusoidExplorer
 from bdl_teach.widgets._engine.nuts import GoldStandard, Run
 from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
-from bdl_teach.widgets.sinusoid.explorer import _fit as refit
+from bdl_teach.widgets.sinusoid.fits import refit
 
 ARTICLE = SinusoidExplorer.DEFAULTS
 X = np.linspace(-1.5, 1.5, 121)

@@ -9,10 +9,11 @@ import numpy as np
 
 from bdl_teach import calibration
 from bdl_teach.experiments.measured import chapter10
-from bdl_teach.experiments.measured.chapter10 import X, problem, regions
+from bdl_teach.experiments.measured.chapter10 import REGIONS, X
 from bdl_teach.experiments.world import Figures, World
 from bdl_teach.methods.exact import NutsFit
 from bdl_teach.predictive import Predictive
+from bdl_teach.problems import Problem
 
 RIVALS = (
     "mle",
@@ -41,12 +42,12 @@ def beside_nuts(world: World) -> dict[str, float]:
     many draws each, they are √2 times as far apart as two whole runs would be by chance.
     ``converged`` is 1 if the chains of NUTS agree, by its own standard.
     """
-    gold = chapter10.fitted("nuts", problem(world), world.start_seed)
+    gold = chapter10.fitted("nuts", Problem(seed=world.data_seed).data, world.start_seed)
     assert isinstance(gold, NutsFit)
     truth, halves = gold.predict(X), halves_of(gold)
     told = {**chapter10.predictives(world, RIVALS), "nuts": truth}
     figures = {**chapter10.scores(told, world), "converged": float(gold.converged)}
-    for region, mask in regions().items():
+    for region, mask in REGIONS.items():
         for name in RIVALS:
             figures[f"{name}-{region}"] = calibration.distance(told[name], truth, mask)
         figures[f"nuts-{region}"] = calibration.distance(*halves, mask)
@@ -84,7 +85,7 @@ def milliseconds(world: World) -> dict[str, float]:
 
 def least_seconds(name: str, world: World) -> float:
     """The least time of a warm refit, compiled for these points and no more."""
-    data, times = problem(world), []
+    data, times = Problem(seed=world.data_seed).data, []
     chapter10.fitted(name, data, world.seed(10), room=None)
     for k in range(2 if name == "nuts" else REFITS):
         start = time.perf_counter()

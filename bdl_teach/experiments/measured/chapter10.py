@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bdl_teach import calibration, datasets, densities
-from bdl_teach._support.checks import Array
+from bdl_teach import calibration, datasets
 from bdl_teach.datasets.toy import Regression1D
 from bdl_teach.experiments.measured._measure import nuts_until_converged, rms, test_log_likelihood
 from bdl_teach.experiments.world import World
@@ -21,6 +20,7 @@ from bdl_teach.problems import MAX_WIDTH, Problem, live_fits
 
 GAP = (0.1, 0.4)  # nobody measured here
 X = np.linspace(-0.7, 0.7, 141)[:, None]
+REGIONS = Problem().regions(X[:, 0])  # among the data, in the gap, outside
 PERFECT = -0.5 * np.log(2 * np.pi * np.e)  # the best log score to expect, with noise of sd 1
 METHODS = ("mle", "map", "bbb", "local", "eb", "pbp")
 THREE = ("map", "bbb", "pbp")
@@ -29,19 +29,6 @@ CHAINS: dict[str, Any] = {"n_chains": 4, "n_samples": 400, "n_warmup": 300}
 N = 32  # points to train on, and as many to count on
 EXPLORED = (0.5, 0.75, 0.9, 0.95, 0.99)  # of the explorer's slider
 N_SETS = 10  # data sets a world, where one says little
-
-
-def regions() -> dict[str, Array]:
-    """Give the masks ``[m]`` of X: among the data, in the gap, outside."""
-    x = X[:, 0]
-    gap = (x > GAP[0] + 1e-9) & (x < GAP[1] - 1e-9)
-    outside = np.abs(x) > 0.5 + 1e-9
-    return {"data": ~gap & ~outside, "gap": gap, "outside": outside}
-
-
-def problem(world: World) -> datasets.Regression1D:
-    """The sinusoid with a gap: 32 points, noise of sd 1."""
-    return datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed, gap=GAP)
 
 
 def fitted(
@@ -55,14 +42,14 @@ def fitted(
         seed: Of the start.
         room: Sizes that it is compiled for, where it takes some: the explorer's.
     """
-    given = {"prior": densities.Gaussian(3.0), "noise_std": 1.0, "hidden_units": (20,)}
+    given = Problem(seed=seed).settings
     if name == "nuts":
-        return nuts_until_converged(data.x, data.y, seed=seed, **given, **CHAINS)
+        return nuts_until_converged(data.x, data.y, **given, **CHAINS)
     structure = {"structure": name} if name == "last_layer" else {}
     method = CATALOGUE["laplace" if structure else name]
     options = {**method.options, **(method.compared or {}), **structure}
     method = replace(method, options=options)
-    return method.fit(data.x, data.y, seed=seed, capacity=room, epochs=100, **given)
+    return method.fit(data.x, data.y, capacity=room, epochs=100, **given)
 
 
 def scored(prediction: Predictive, data: datasets.Regression1D, seed: int) -> dict[str, float]:
@@ -76,7 +63,7 @@ def scored(prediction: Predictive, data: datasets.Regression1D, seed: int) -> di
     log_p = test_log_likelihood(prediction, data, X, seed)
     inside = calibration.expected_coverage(truth, 1.0, *prediction.interval(0.95))
     figures = {}
-    for region, mask in regions().items():
+    for region, mask in REGIONS.items():
         figures[f"{region}-lost"] = float(PERFECT - log_p[mask].mean())
         figures[f"{region}-covered"] = float(inside[mask].mean())
         figures[f"{region}-error"] = rms((prediction.mean - truth)[mask])
@@ -86,7 +73,7 @@ def scored(prediction: Predictive, data: datasets.Regression1D, seed: int) -> di
 
 def predictives(world: World, names: Sequence[str] = METHODS) -> dict[str, Predictive]:
     """What methods say on X of the problem of one world, by method."""
-    data, seed = problem(world), world.seed(2)
+    data, seed = Problem(seed=world.data_seed).data, world.seed(2)
     fits = {name: fitted(name, data, world.start_seed) for name in names}
     return {name: fit.predict(X, n_samples=500, seed=seed) for name, fit in fits.items()}
 
@@ -99,7 +86,7 @@ def compared(world: World) -> dict[str, float]:
 
 def scores(told: Mapping[str, Predictive], world: World) -> dict[str, float]:
     """What ``scored`` says of each predictive, by method."""
-    data = problem(world)
+    data = Problem(seed=world.data_seed).data
     figures: dict[str, float] = {}
     for name, prediction in told.items():
         each = scored(prediction, data, world.seed(3))
@@ -167,7 +154,7 @@ def held(world: World) -> dict[str, float]:
 def held_on_99(world: World) -> dict[str, float]:
     """The same of all points with the gap, counted on 99 others, as the explorer does it."""
     count = datasets.sinusoid(n=99, seed=world.seed(2), gap=GAP)
-    figures = _in_bands(problem(world), count, EXPLORED, world)
+    figures = _in_bands(Problem(seed=world.data_seed).data, count, EXPLORED, world)
     above = [figures[f"{m}-data-{100 * c:.0f}"] - c for m in THREE for c in EXPLORED]
     figures["mean-above-level"] = float(np.mean(above))
     return {**figures, "both-gap-99": (figures["bbb-gap-99"] + figures["pbp-gap-99"]) / 2}
@@ -189,7 +176,7 @@ def _in_bands(
             reach = calibration.conformal_factor(scores, level) * there.total_std
             ends = there.mean - reach, there.mean + reach
             inside = calibration.expected_coverage(truth, 1.0, *ends)
-            for region, mask in regions().items():
+            for region, mask in REGIONS.items():
                 figures[f"{name}-{region}-{100 * level:.0f}"] = float(inside[mask].mean())
     for level in (90, 95):
         data = [figures[f"{m}-data-{level}"] for m in THREE]

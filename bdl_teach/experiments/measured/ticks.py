@@ -13,7 +13,7 @@ from bdl_teach._support.errors import DivergedError
 from bdl_teach.experiments.world import World
 from bdl_teach.methods import bbb, local_reparam
 from bdl_teach.methods._mean_field import ARRIVED
-from bdl_teach.problems import INSIDE, WIDE_GRID, Problem, live_fits
+from bdl_teach.problems import ARTICLE, INSIDE, WIDE_GRID, live_fits
 
 _ROOM = (64, (20, 20), 1)  # what long runs are compiled for
 N_LONG = 4  # long runs from as many starts of the kind that a fit has of itself
@@ -22,8 +22,6 @@ N_LONG = 4  # long runs from as many starts of the kind that a fit has of itself
 UNLIKE = ((1.0, -5.0), (None, -2.0), (1.0, -2.0), (None, -5.0))
 N_SETTINGS = 8  # of the sliders, in each world
 CHANGES = (-0.003, -0.002, 0.002, 0.003)  # of y, relative
-# What the explorer of chapter 3 starts with: the article's problem.
-ARTICLE = Problem(gap=0.0, scales=(1.5, 0.1, 0.5), hidden_units=(20, 20))
 
 
 def tick(world: World) -> dict[str, float]:

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from bdl_teach import datasets, metrics
+from bdl_teach.experiments import pbp_listing
 from bdl_teach.experiments.table import Results, Row, Table, Task, grouped
 from bdl_teach.methods import pbp
-from bdl_teach.methods.pbp import listing as pbp_listing
 
 HIDDEN_UNITS = (50, 50)
 METHODS: dict[str, Callable[..., pbp.Fit]] = {"PBP": pbp.fit, "listing": pbp_listing.fit}

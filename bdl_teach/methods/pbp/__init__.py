@@ -17,8 +17,10 @@ expectation propagation", algorithm 1.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
@@ -62,7 +64,15 @@ NOISE_PRIOR = (_loop.PRIOR_ALPHA, _loop.PRIOR_BETA)
 # claim: sites-keep-the-doubt, without-sites-epochs-thin-the-doubt
 # claim: counted-once-the-fit-is-worse
 SITES = ("none", "average")
+_LISTING = "bdl_teach.experiments.pbp_listing"  # also under its old name here
 REMEDY = "look for values of x far outside the others: log Z overflowed"
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Import the faulty listing when it is named."""
+    if name == "listing":
+        return importlib.import_module(_LISTING)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 @dataclass(frozen=True)

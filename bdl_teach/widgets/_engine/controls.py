@@ -19,6 +19,11 @@ Presets = Mapping[str, tuple[str, Values]]  # by name: a sentence that says wher
 
 _STYLE = {"description_width": "6.4em"}
 _WIDE = {"width": "auto"}
+_USUAL = 13  # letters of a label, for which that width is enough
+_SLIDERS = (
+    ipywidgets.FloatSlider, ipywidgets.IntSlider, ipywidgets.FloatLogSlider,
+    ipywidgets.SelectionSlider,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -233,7 +238,11 @@ def box(name: str, children: Iterable[Widget]) -> Widget:
 
 def group(name: str, widgets: Iterable[Widget]) -> Widget:
     """Controls that belong together, under their name; its buttons share rows."""
-    rows: list[Widget] = []
+    widgets, rows = list(widgets), []
+    labelled = [w for w in widgets if isinstance(w, _SLIDERS)]
+    if any(len(widget.description) > _USUAL for widget in labelled):
+        for widget in labelled:
+            widget.style.description_width = "7.4em"
     for widget in widgets:
         if not isinstance(widget, ipywidgets.Button | ipywidgets.ToggleButton):
             rows.append(widget)

@@ -7,70 +7,25 @@ picture then marks or hides.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from bdl_teach import datasets
-from bdl_teach._support.checks import Array
 from bdl_teach.problems import own_points as points
 from bdl_teach.widgets._engine import controls, status, touch
-from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas
-from bdl_teach.widgets._engine.controls import Values, Widget
-from bdl_teach.widgets._engine.history import History
-from bdl_teach.widgets._engine.picture import Picture
-from bdl_teach.widgets._engine.pin import Pin
+from bdl_teach.widgets._engine.canvas import RENDER_LOCK
+from bdl_teach.widgets._engine.contract import Contract, Result
+from bdl_teach.widgets._engine.controls import Widget
 from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.sketch import ASKS, Sketch
 
 WHILE_OWN = "draws other points: undo or reset takes your own away first"
 
 
-class Touched:
-    """The part of an explorer that answers a hand; ``Explorer`` says what a subclass defines."""
-
-    # Of the explorer.
-    result: Any
-    _shown: Any
-    _controls: dict[str, Widget]
-    _canvas: Canvas
-    _picture: Picture
-    _past: History
-    _pin: Pin
-    _touched: list[touch.Panel]  # the panels where there is something to touch
-    _sketch: Sketch | None  # edges that are drawn by hand
-    _pointed: object  # what a hand points at
-    _heard: int  # number of the page's last message about points
-    _painted: Values  # the values that the picture is of
-
-    if TYPE_CHECKING:
-
-        def state(self) -> Values: ...
-        def _go(self, values: Values | None) -> None: ...
-        def _request(self) -> None: ...
-        def _draw_again(self) -> None: ...
-        def _say(self, sentence: str) -> None: ...
-        def _say_what_is_shown(self) -> None: ...
-
-    # What a subclass defines.
-
-    def _touch_panels(self) -> list[touch.Panel]:
-        """Say in which panels there is something to touch."""
-        return []
-
-    def _doubt(self, result: Any) -> tuple[Array, Array]:
-        """Where a point may be asked for, and how unsure the model is there."""
-        return result.x_grid[:, 0], result.prediction.epistemic_std
-
-    def _point_at(self, panel: int, x: float, y: float, begins: bool) -> None:
-        """Answer a hand that points at a place of a panel of the kind "at"."""
-
-    def _linked(self, result: Any, panel: int, x: float, y: float) -> object:
-        """What a hand points at, if it is anything."""
-        return None
-
-    def _mark(self, result: Any, linked: Any) -> None:
-        """Mark in all panels what a hand points at in one."""
+class Touched(Contract[Result], abstract=True):
+    """The part of an explorer that answers a hand in its picture."""
 
     # Points by hand.
 
@@ -79,11 +34,6 @@ class Touched:
         """How many points there may be."""
         most: int = self._controls["data"].most
         return most
-
-    def _data(self, result: Any) -> datasets.Regression1D:
-        """The points of a result."""
-        data: datasets.Regression1D = result.data
-        return data
 
     def _label_axes(self, result: Any) -> bool:
         """Label what can be touched in the units of the points; says whether that changed."""
@@ -179,7 +129,8 @@ class Touched:
             return said
         if sketch.drawing:
             return ASKS
-        x, prediction = self._doubt(self._shown)[0], self._shown.prediction
+        shown: Any = self._shown
+        x, prediction = self._doubt(shown)[0], shown.prediction
         return f"{sketch.score(x, prediction.mean, prediction.epistemic_std)}; {said}"
 
     def _notes_on_points(self) -> str:
@@ -195,20 +146,23 @@ class Touched:
             return ""
         return " Your points are gone: “undo” brings them back."
 
-    def _hand_buttons(self) -> dict[str, Widget]:
-        """Buttons for who has panels with points: a table, asking for a point, a drawn band."""
-        if "data" not in self._controls:
-            return {}
+    def _hand_buttons(self) -> dict[str, Callable[[], Widget]]:
+        """Say how to make the buttons of who has a panel with points."""
+        return {"my data": self._own_button, "ask": self._ask_button, "draw": self._draw_button}
+
+    def _own_button(self) -> Widget:
         own = controls.button(
             "my data", "paste or drop a table of two columns", controls.in_the_page
         )
         own.add_class("bdl-own")
-        ask = controls.button(
+        return own
+
+    def _ask_button(self) -> Widget:
+        return controls.button(
             "ask where unsure",
             "a new point where the epistemic sd is largest, anywhere in the picture",
             self._ask_for_point,
         )
-        return {"my data": own, "ask": ask, "draw": self._draw_button()}
 
     def _now(self) -> points.Value | None:
         """The points that are shown, as a value of their control."""
@@ -261,8 +215,8 @@ class Touched:
     def _on_hover(self, did: dict[str, Any]) -> None:
         """Have marked what the hand points at, if that is something else than before."""
         panel, at = int(did.get("panel", -1)), (float(did.get("x", 0)), float(did.get("y", 0)))
-        hidden = self.result is None or self._drawing is not None
-        found = None if hidden or panel < 0 else self._linked(self._shown, panel, *at)
+        shown = None if self._drawing is not None else self._shown
+        found = None if shown is None or panel < 0 else self._linked(shown, panel, *at)
         if found != self._pointed:
             self._pointed = found
             self._draw_again()

@@ -65,9 +65,9 @@ def key(x_grid: Array, chains: Mapping[str, object]) -> str:
     return _hash({"tfp": _tfp_version(), **{name: _plain(value) for name, value in of.items()}})
 
 
-def load_of(x_grid: Array, chains: Mapping[str, object]) -> Stored | None:
-    """The run of these chains; ``None`` where there is none, or it is not what was stored."""
-    return _read(FILE).get(key(x_grid, chains))
+def load(wanted: str) -> Stored | None:
+    """The run of this key; ``None`` where there is none, or it is not what was stored."""
+    return _read(FILE).get(wanted)
 
 
 def read(path: Path = FILE) -> dict[str, Stored]:

@@ -58,6 +58,7 @@ class Panel:
 
     def __post_init__(self) -> None:
         self._names = self.axes.get_xlabel(), self.axes.get_ylabel()
+        self._spread_name = "" if self.spread is None else self.spread.get_ylabel()
 
     def hold(self, held: bool) -> None:
         """Keep the height while a point is held: it would slip from under the hand."""
@@ -83,16 +84,14 @@ class Panel:
             name = labels[i] or self._names[i]
             if i == 1 and len(name) > _LONGEST_Y:  # the panel is no higher
                 name = f"{name[: _LONGEST_Y - 1]}…"
-            axis.set_label_text(name)
             start, scale = units[2 * i : 2 * i + 2]
             values = start + scale * (data.x, data.y)[i]
             whole = bool((np.abs(values - np.round(values)) < 1e-5 * scale).all())
             _label(axis, name, start, scale, labels[2 + i], whole)
             if self.spread is not None and i == 0:
-                self.spread.xaxis.set_label_text(name)
                 _label(self.spread.xaxis, name, start, scale, labels[2], whole)
-            elif self.spread is not None:  # a standard deviation has no start, and no date
-                _label(self.spread.yaxis, self.spread.get_ylabel(), 0.0, scale, "", False)
+        if self.spread is not None:  # a standard deviation has no start, and no date
+            _label(self.spread.yaxis, self._spread_name, 0.0, units[3], "", False)
         return True
 
     def place(self) -> dict[str, Any]:
@@ -177,7 +176,8 @@ class _Own:
 
 
 def _label(axis: Any, name: str, start: float, scale: float, zero: str, whole: bool) -> None:
-    """Have an axis of the course's units show the learner's, as matplotlib writes them."""
+    """Name an axis of the course's units and have it show the learner's, as matplotlib does."""
+    axis.set_label_text(name)
     if (start, scale) == (0.0, 1.0):
         axis.set_major_locator(AutoLocator())
         axis.set_major_formatter(ScalarFormatter())

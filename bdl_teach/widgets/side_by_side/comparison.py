@@ -15,7 +15,6 @@ from bdl_teach.problems.live_fits import OWN_ROOM
 from bdl_teach.widgets._engine import arrival, controls, status, texts, touch
 from bdl_teach.widgets._engine.arrival import Arrival
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas
-from bdl_teach.widgets._engine.nuts import Chains, Run
 from bdl_teach.widgets._engine.texts import Texts
 from bdl_teach.widgets.side_by_side.explorer import MethodsExplorer
 from bdl_teach.widgets.side_by_side.panels import CoverageArtists, MethodPanel, height_of
@@ -91,11 +90,6 @@ class ComparisonExplorer(MethodsExplorer):
             for panel in self._panels.values()
         ]
 
-    def _beside(self) -> dict[str, controls.Widget]:
-        made = super()._beside()
-        row = [self._controls["conformal"], made["running"]]
-        return {**made, "last row": controls.box("bdl-running", row)}
-
     def _heeds(self, method: str) -> Iterable[str]:
         return ("epochs",) if "epochs" in METHODS[method].takes else ()
 
@@ -124,13 +118,13 @@ class ComparisonExplorer(MethodsExplorer):
             if (late or (slow and new)) and self.state() == values:
                 waiting = tuple(chosen[len(told) :])
                 so_far = SideBySide(problem, dict(told), interval=interval, waiting=waiting)
-                self._show(compared(so_far, self._gold(values)))
+                self._show(compared(so_far, self._known(values)))
                 shown = time.perf_counter()
             fitted |= new
             told[name] = self._keep(key, values)
-        return compared(SideBySide(problem, told, interval=interval), self._gold(values))
+        return compared(SideBySide(problem, told, interval=interval))
 
-    def _improve_fit(self, values: controls.Values, result: SideBySide) -> SideBySide | None:
+    def _improve(self, values: controls.Values, result: SideBySide) -> SideBySide | None:
         """Make one longer run of the first method of which it is not known what they find.
 
         Not before all programs are there: a movement would wait for what it compiles.
@@ -227,7 +221,7 @@ class ComparisonExplorer(MethodsExplorer):
 
     def _chores(self) -> Iterator[Callable[[], object]]:
         """Compile the chains, methods that are not chosen yet, and longer runs; look again."""
-        yield partial(Chains.prepare, Run(GAP_GRID, Problem()))
+        yield from super()._chores()
         for name in METHODS:
             yield partial(_warm, name)
         yield self._request
@@ -245,11 +239,14 @@ def _warm(name: str) -> None:
 
 def _in_replay(result: SideBySide) -> str:
     """What there is to say of single methods before the end of their training."""
-    said: dict[str, list[str]] = {}
+    by_epochs = "after {share:.1f}% of the epochs"
+    said: dict[str, list[str]] = {by_epochs: []}
     for name, told in result.told.items():
         if "epochs" in METHODS[name].takes:
-            words = "after {share:.1f}% of the epochs"
+            words = by_epochs
         else:
             words = "as at the end" if told.remark == STANDS_STILL else told.remark
         said.setdefault(words, []).append(LABELS[name])
-    return "".join(f"; {', '.join(names)} {words}" for words, names in said.items() if words)
+    return "".join(
+        f"; {', '.join(names)} {words}" for words, names in said.items() if words and names
+    )

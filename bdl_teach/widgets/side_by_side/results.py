@@ -18,7 +18,7 @@ from bdl_teach.widgets._engine.arrival import Arrival
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
     from bdl_teach.methods.catalogue import Fitted
     from bdl_teach.predictive import Predictive
-    from bdl_teach.widgets._engine.nuts import GoldStandard
+    from bdl_teach.widgets._engine.beside_truth import GoldStandard
 
 STANDS_STILL = "which stands still"
 _FEWEST = 4  # draws of a chain that are shown in a replay
@@ -140,17 +140,19 @@ def _ends(prediction: Predictive, factor: float) -> Array:
     return np.stack([prediction.mean - reach, prediction.mean + reach])
 
 
-def compared(result: SideBySide, gold: GoldStandard) -> SideBySide:
-    """Add the gold standard, if there is one, the distances to it, and what intervals hold."""
+def compared(result: SideBySide, gold: GoldStandard | None = None) -> SideBySide:
+    """Add the true posterior (what there is, if not given), distances, and what intervals hold."""
     from bdl_teach import calibration
 
-    nuts, regions, interval = gold.prediction, result.regions, result.interval
+    if gold is not None:
+        result = replace(result, nuts=gold.prediction, nuts_report=gold.report)
+    nuts, regions, interval = result.nuts, result.regions, result.interval
     distances = {
         place: {name: calibration.distance(p, nuts, mask) for name, mask in regions.items()}
         for place, p in result.predictions.items()
         if nuts is not None
     }
-    result = replace(result, nuts=nuts, nuts_report=gold.report, distances=distances)
+    result = replace(result, distances=distances)
     if interval is None:
         return result
     truth, noise_std = result.data.truth(GAP_GRID)[:, 0], result.data.noise_std

@@ -8,13 +8,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
-from bdl_teach import calibration, plots
+from bdl_teach import plots
 from bdl_teach.problems import GAP_GRID, Problem, live_fits
 from bdl_teach.problems import own_points as points
 from bdl_teach.problems.live_fits import QUICK, Options
 from bdl_teach.widgets._engine import controls, status, texts, touch
 from bdl_teach.widgets._engine.canvas import Canvas
-from bdl_teach.widgets._engine.nuts import Chains, GoldStandard, Run
 from bdl_teach.widgets._engine.texts import Texts
 from bdl_teach.widgets.side_by_side.explorer import MethodsExplorer
 from bdl_teach.widgets.side_by_side.panels import MethodPanel, height_of
@@ -70,8 +69,11 @@ class RivalsExplorer(MethodsExplorer):
         return canvas
 
     def _touch_panels(self) -> list[touch.Panel]:
-        panels = self._panels.values()
-        return [touch.Panel(panel.axes, panel.room, panel.truth, columns=0) for panel in panels]
+        spread = self._spread.axes
+        return [
+            touch.Panel(panel.axes, panel.room, panel.truth, columns=0, spread=spread)
+            for panel in self._panels.values()
+        ]
 
     def _heeds(self, method: str) -> Iterable[str]:
         return QUICK[method].heeds
@@ -89,15 +91,14 @@ class RivalsExplorer(MethodsExplorer):
         problem = Problem.of(values)
         keys = {place: self._key(values[place], problem, values) for place in PLACES}
         told = {place: self._keep(key, values) for place, key in keys.items()}
-        return compared(SideBySide(problem, told), self._gold(values))
+        return SideBySide(problem, told)
 
-    def _improve_fit(self, values: controls.Values, result: SideBySide) -> SideBySide | None:
+    def _improve(self, values: controls.Values, result: SideBySide) -> SideBySide | None:
         for told in result.told.values():
             if (longer := _longer(told.fit)) is not None:
                 better = self._retold(told, longer, result.problem)
                 now = {p: better if t.fit is told.fit else t for p, t in result.told.items()}
-                gold = GoldStandard(result.nuts, result.nuts_report)
-                return compared(replace(result, told=now), gold)
+                return compared(replace(result, told=now))
         return None
 
     def _draw(self, result: SideBySide) -> None:
@@ -112,6 +113,8 @@ class RivalsExplorer(MethodsExplorer):
             self._canvas.redraw_background(arrange=True)
 
     def _readings(self, result: SideBySide) -> dict[str, float]:
+        from bdl_teach import calibration
+
         found: dict[str, float] = {}
         for place, told in result.told.items():
             for region, mask in result.regions.items():
@@ -140,7 +143,7 @@ class RivalsExplorer(MethodsExplorer):
 
     def _chores(self) -> Iterator[Callable[[], object]]:
         """Compile the chains and every method, for what sliders ask for and for a table."""
-        yield partial(Chains.prepare, Run(GAP_GRID, Problem()))
+        yield from super()._chores()
         for problem in (Problem(), Problem(n=points.MOST)):
             for name in QUICK:
                 yield partial(_warm, name, problem)

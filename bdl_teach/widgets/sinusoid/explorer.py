@@ -15,10 +15,9 @@ from bdl_teach import datasets, plots
 from bdl_teach.problems import INSIDE, Problem
 from bdl_teach.problems import WIDE_GRID as X_GRID
 from bdl_teach.widgets._engine import controls, status, texts, touch
-from bdl_teach.widgets._engine.beside_nuts import ExplorerBesideNuts
+from bdl_teach.widgets._engine.beside_truth import ExplorerBesideTruth, GoldStandard
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.link import LinkArtists, nearest_function
-from bdl_teach.widgets._engine.nuts import Chains, GoldStandard, Run
 from bdl_teach.widgets._engine.texts import Texts
 from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
 from bdl_teach.widgets.sinusoid.fits import CHAINS, SinusoidResult
@@ -28,7 +27,7 @@ _NEAR = 0.1  # so near to its mean on the axis of weights a weight is meant
 _PAPER: controls.Values = {"estimator": "weights"}
 
 
-class SinusoidExplorer(ExplorerBesideNuts[SinusoidResult]):
+class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
     """σ₁, σ₂, π, noise, KL weight, samples, width, N: each movement refits the network.
 
     Args:
@@ -39,6 +38,7 @@ class SinusoidExplorer(ExplorerBesideNuts[SinusoidResult]):
     """
 
     TEXTS: ClassVar[Texts] = texts.of("sinusoid")
+    GRID, STORED = X_GRID, CHAINS
 
     def _idle(self, values: controls.Values) -> set[str]:
         """Name a half of the prior without weight, and the weight of two equal halves."""
@@ -110,20 +110,17 @@ class SinusoidExplorer(ExplorerBesideNuts[SinusoidResult]):
         self._links.show(None if linked is None else sinusoid_fits.mark(result, *linked))
 
     def _compute(self, values: controls.Values) -> SinusoidResult:
-        result = _fit(values)
+        result = sinusoid_fits.refit(values)
         if values["prior_functions"]:
             weights = result.prior.sample((10, result.fit.network.n_weights), values["seed"])
             result = replace(result, prior_functions=result.fit.evaluate(weights, X_GRID))
-        return self._with_gold(result, self._gold(values))
+        return result
 
-    def _with_gold(self, result: SinusoidResult, gold: GoldStandard) -> SinusoidResult:
+    def _with_truth(self, result: SinusoidResult, gold: GoldStandard) -> SinusoidResult:
         return sinusoid_fits.beside_nuts(result, gold.prediction, gold.report)
 
-    def _improve_fit(
-        self, values: controls.Values, result: SinusoidResult
-    ) -> SinusoidResult | None:
-        better = sinusoid_fits.improve(result, values["n_predictions"])
-        return None if better is None else self._with_gold(better, self._gold(values))
+    def _improve(self, values: controls.Values, result: SinusoidResult) -> SinusoidResult | None:
+        return sinusoid_fits.improve(result, values["n_predictions"])
 
     def _frames(self, result: SinusoidResult) -> Sequence[int]:
         return [frame.steps for frame in sinusoid_fits.frames(result)]
@@ -150,17 +147,16 @@ class SinusoidExplorer(ExplorerBesideNuts[SinusoidResult]):
         """Compile what comes next: the paper's fit, more draws or points, rest, and chains."""
         more = {"n_samples": 2}
         for values in (_PAPER, more, _PAPER | more):
-            yield partial(_fit, self.DEFAULTS | values)
+            yield partial(sinusoid_fits.refit, self.DEFAULTS | values)
         for values in ({}, more):
             yield partial(_fit_and_rest, self.DEFAULTS | values)
-        yield partial(Chains.prepare, self._run(self.DEFAULTS))
+        yield from super()._chores()
         if self.result is not None:
             yield partial(sinusoid_fits.mark, self.result, "weight", 0)
 
     @staticmethod
-    def _run(values: controls.Values) -> Run:
-        problem = Problem.of(values, layers=2)
-        return Run(X_GRID, problem, stored={**problem.given, **CHAINS})
+    def _problem(values: controls.Values) -> Problem:
+        return Problem.of(values, layers=2)
 
     def _readings(self, result: SinusoidResult) -> dict[str, float]:
         mean, sd = result.prediction.mean, result.prediction.epistemic_std
@@ -188,12 +184,6 @@ class SinusoidExplorer(ExplorerBesideNuts[SinusoidResult]):
         }
 
 
-def _fit(values: controls.Values) -> SinusoidResult:
-    """The fit that these values ask for."""
-    names = ("estimator", "kl_weight", "n_samples", "n_predictions")
-    return sinusoid_fits.refit(Problem.of(values, layers=2), *(values[name] for name in names))
-
-
 def _fit_and_rest(values: controls.Values) -> None:
     """Run what is run while nothing moves after that fit."""
-    sinusoid_fits.warm(_fit(values))
+    sinusoid_fits.warm(sinusoid_fits.refit(values))

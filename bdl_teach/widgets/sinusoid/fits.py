@@ -13,6 +13,7 @@ from bdl_teach._support.checks import Array
 from bdl_teach.problems import COST_DRAWS, INSIDE, Problem, live_fits
 from bdl_teach.problems import WIDE_GRID as X_GRID
 from bdl_teach.widgets._engine import replay
+from bdl_teach.widgets._engine.controls import Values
 from bdl_teach.widgets._engine.link import STEPS, Mark
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
@@ -120,13 +121,14 @@ class SinusoidResult:
 
 # What a tick leaves to the optimiser, and how smoothly it follows a slider:
 # claim: a-tick-arrives, a-tick-is-hardly-ever-far, a-tick-shows-the-model
-def refit(
-    problem: Problem, estimator: str, kl_weight: float, n_samples: int, n_predictions: float
-) -> SinusoidResult:
-    """Fit the network as ``live_fits.backprop`` does, and predict on ``X_GRID``."""
-    fit = live_fits.backprop(problem, estimator, kl_weight, n_samples)
-    prediction, cost = fit.predict(X_GRID, n_samples=round(n_predictions)), fit.cost(COST_DRAWS)
-    stage = Stage(estimator, cost.total)
+def refit(values: Values) -> SinusoidResult:
+    """Fit the network for these values of the controls, and predict on ``X_GRID``."""
+    problem = Problem.of(values, layers=2)
+    how = {name: values[name] for name in ("estimator", "kl_weight", "n_samples")}
+    fit = live_fits.backprop(problem, **how)
+    prediction = fit.predict(X_GRID, n_samples=round(values["n_predictions"]))
+    cost = fit.cost(COST_DRAWS)
+    stage = Stage(values["estimator"], cost.total)
     return SinusoidResult(
         problem.data, problem.prior, fit, X_GRID, prediction, cost, stage, runs=(fit,)
     )
@@ -145,7 +147,7 @@ def improve(result: SinusoidResult, n_predictions: float) -> SinusoidResult | No
         return replace(result, stage=stage.after(0.0))
     prediction = fit.predict(X_GRID, n_samples=round(n_predictions))
     trains_on = last or stage.runs == 0  # and does not start elsewhere
-    return replace(
+    better = replace(
         result,
         fit=fit,
         prediction=prediction,
@@ -153,6 +155,7 @@ def improve(result: SinusoidResult, n_predictions: float) -> SinusoidResult | No
         stage=stage.after(gain),
         runs=(*result.runs, fit) if trains_on else (fit,),
     )
+    return beside_nuts(better, result.nuts, result.nuts_report)
 
 
 def frames(result: SinusoidResult) -> list[Frame]:

@@ -15,9 +15,8 @@ from bdl_teach.problems import MAX_WIDTH, Problem, truth_search
 from bdl_teach.problems import own_points as points
 from bdl_teach.problems.truth_search import TRUTH, TruthResult
 from bdl_teach.widgets._engine import controls, replay, status, texts, touch
-from bdl_teach.widgets._engine.beside_nuts import ExplorerBesideNuts
+from bdl_teach.widgets._engine.beside_truth import ExplorerBesideTruth, GoldStandard
 from bdl_teach.widgets._engine.canvas import Canvas
-from bdl_teach.widgets._engine.nuts import Chains, GoldStandard, Run
 from bdl_teach.widgets._engine.texts import Texts
 from bdl_teach.widgets.truth.panels import FunctionPanel, PartsPanel
 
@@ -38,7 +37,7 @@ def prior_height(prior_std: float, width: int) -> float:
     return math.sqrt(units + prior_std**2)
 
 
-class TruthExplorer(ExplorerBesideNuts[TruthResult]):
+class TruthExplorer(ExplorerBesideTruth[TruthResult]):
     """Gap, prior, starts, width, noise, N: each movement refits the network by mean field.
 
     The true posterior follows, by HMC. While the sliders rest, a search goes on for the lowest free
@@ -55,6 +54,7 @@ class TruthExplorer(ExplorerBesideNuts[TruthResult]):
     """
 
     TEXTS: ClassVar[Texts] = texts.of("truth")
+    GRID = X_GRID
 
     def _make_canvas(self) -> Canvas:
         canvas = Canvas()
@@ -91,14 +91,13 @@ class TruthExplorer(ExplorerBesideNuts[TruthResult]):
         if values["prior_functions"]:
             weights = problem.prior.sample((10, result.fit.network.n_weights), values["seed"])
             result = replace(result, prior_functions=result.fit.evaluate(weights, X_GRID))
-        return self._with_gold(result, self._gold(values))
+        return result
 
-    def _with_gold(self, result: TruthResult, gold: GoldStandard) -> TruthResult:
+    def _with_truth(self, result: TruthResult, gold: GoldStandard) -> TruthResult:
         return truth_search.beside_nuts(result, gold.prediction, gold.report)
 
-    def _improve_fit(self, values: controls.Values, result: TruthResult) -> TruthResult | None:
-        better = truth_search.improve(result)
-        return None if better is None else self._with_gold(better, self._gold(values))
+    def _improve(self, values: controls.Values, result: TruthResult) -> TruthResult | None:
+        return truth_search.improve(result)
 
     def _frames(self, result: TruthResult) -> Sequence[int]:
         return replay.steps_of(result.fit)
@@ -137,14 +136,10 @@ class TruthExplorer(ExplorerBesideNuts[TruthResult]):
             weights = problem.prior.sample((10, result.fit.network.n_weights), 0)
             result.fit.evaluate(weights, X_GRID)
 
-        yield partial(Chains.prepare, Run(X_GRID, problem))
+        yield from super()._chores()
         yield draw
         table = replace(problem, n=points.MOST)
         yield partial(truth_search.refit, table, 1)
-
-    @staticmethod
-    def _run(values: controls.Values) -> Run:
-        return Run(X_GRID, Problem.of(values))
 
     def _readings(self, result: TruthResult) -> dict[str, float]:
         fit, lowest = (round(truth_search.free_energy(f)) for f in (result.fit, result.search.best))

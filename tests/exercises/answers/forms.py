@@ -1,18 +1,25 @@
-"""Other forms of the same answer: in float32, by NumPy or by TensorFlow."""
+"""Other forms of the same answer: of the reference, in float32, by TensorFlow."""
 
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from bdl_teach import exercises
+
+
+def reference(number: str) -> Callable[..., Any]:
+    """Return the reference of an exercise, for wrong answers that are right but for one thing."""
+    return exercises.REGISTRY[number].reference
+
 
 def single(answer: Callable[..., Any]) -> Callable[..., Any]:
-    """The answer, computed in NumPy's float32."""
+    """Return the answer, computed in NumPy's float32."""
     return lambda *case: answer(*(_narrow(value) for value in case))
 
 
 def tensors(answer: Callable[..., Any]) -> Callable[..., Any]:
-    """The answer, given TensorFlow's float32 tensors."""
+    """Return the answer, given TensorFlow's float32 tensors."""
 
     def with_tensors(*case: Any) -> Any:
         import tensorflow as tf

@@ -18,7 +18,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from PIL import Image
 
-from bdl_teach.widgets._engine import background, live, texts
+from bdl_teach.widgets._engine import background, texts, worker
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
 from tests.waiting import until
@@ -261,7 +261,7 @@ class Improving(Toy):
 
 @pytest.fixture
 def improving(monkeypatch: pytest.MonkeyPatch) -> Iterator[Improving]:
-    monkeypatch.setattr(live, "REST", 0.05)
+    monkeypatch.setattr(worker, "REST", 0.05)
     made = Improving().wait()
     yield made
     made.close()

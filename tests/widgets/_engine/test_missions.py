@@ -13,7 +13,7 @@ import pytest
 
 from bdl_teach import progress as record
 from bdl_teach.progress import SOLVED, Progress
-from bdl_teach.widgets._engine import live, texts
+from bdl_teach.widgets._engine import texts, worker
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
 from tests.waiting import until
@@ -84,7 +84,7 @@ line = "Height {up:.1f}."
 
 @pytest.fixture(autouse=True)
 def progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Progress:
-    monkeypatch.setattr(live, "REST", live.SHARPEN)
+    monkeypatch.setattr(worker, "REST", worker.SHARPEN)
     kept = Progress(tmp_path / "progress.json")
     monkeypatch.setattr(record, "own", lambda: kept)
     return kept

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from bdl_teach import plots
-from bdl_teach.widgets._engine import live, texts
+from bdl_teach.widgets._engine import texts, worker
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
 from tests.waiting import until
@@ -69,7 +69,7 @@ ASKED = "A is pinned, in grey. Move something: what stayed the same?"
 
 @pytest.fixture
 def slope(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slope]:
-    monkeypatch.setattr(live, "REST", 1e6)
+    monkeypatch.setattr(worker, "REST", 1e6)
     made = Slope().wait()
     yield made
     made.close()
@@ -117,11 +117,11 @@ def test_unpinned_there_is_no_trace_of_it(slope: Slope) -> None:
 
 def test_of_what_rests_a_is_what_it_becomes(slope: Slope, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else a fit that was trained on would be compared with one that was not."""
-    monkeypatch.setattr(live, "REST", live.SHARPEN)
+    monkeypatch.setattr(worker, "REST", worker.SHARPEN)
     slope.pin()
     until(lambda: said(slope) == "Height 2.5 after 1 step.", "an improvement")
     assert [0, 2.5] in ghosts(slope)
-    monkeypatch.setattr(live, "REST", 1e6)
+    monkeypatch.setattr(worker, "REST", 1e6)
     slope.set(times=5)
     assert said(slope) == "Height 5.0 (+2.5 since A) after 1 step."
     assert said(slope.set(times=2)) == "Height 2.0 (−0.5 since A) after 1 step.", (

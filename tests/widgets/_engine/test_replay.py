@@ -11,7 +11,7 @@ import ipywidgets
 import numpy as np
 import pytest
 
-from bdl_teach.widgets._engine import live, texts
+from bdl_teach.widgets._engine import texts, worker
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.replay import Film
@@ -89,7 +89,7 @@ line = "Height {height:g}."
 
 @pytest.fixture
 def trained(monkeypatch: pytest.MonkeyPatch) -> Iterator[Trained]:
-    monkeypatch.setattr(live, "PACE", 0.02)
+    monkeypatch.setattr(worker, "PACE", 0.02)
     made = Trained().wait()
     yield made
     made.close()
@@ -153,7 +153,7 @@ def test_it_plays_from_the_start_to_the_end_and_stops_there(trained: Trained) ->
 def test_it_stops_when_something_moves(
     trained: Trained, monkeypatch: pytest.MonkeyPatch, act: str
 ) -> None:
-    monkeypatch.setattr(live, "PACE", 60.0)
+    monkeypatch.setattr(worker, "PACE", 60.0)
     trained.button.value = True
     until(lambda: trained.status.startswith("Step 0 of 8"), "the first frame")
     assert trained._film.playing
@@ -178,13 +178,13 @@ def test_what_plays_ends_with_the_explorer(
     trained.close()
     alive = len(ipywidgets.widgets.widget._instances)
     made = Trained().wait()
-    monkeypatch.setattr(live, "PACE", 60.0)
+    monkeypatch.setattr(worker, "PACE", 60.0)
     made.button.value = True
     until(lambda: made.status.startswith("Step 0 of 8"), "the first frame")
-    (worker,) = (t for t in threading.enumerate() if t.name.endswith("_work") and t.is_alive())
+    (thread,) = (t for t in threading.enumerate() if t.name.endswith("_work") and t.is_alive())
     made.close()
-    worker.join(10)
-    assert not worker.is_alive()
+    thread.join(10)
+    assert not thread.is_alive()
     assert len(ipywidgets.widgets.widget._instances) == alive
 
 

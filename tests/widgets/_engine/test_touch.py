@@ -195,11 +195,14 @@ def assert_labelled(axis: Any, start: float, scale: float, round_to: float) -> N
 
 def test_spread_panel_is_labelled_in_the_units_of_the_table() -> None:
     main, spread = Figure().subplots(1, 2)
-    spread.set(xlim=(-1, 1), ylim=(0, 4))
-    value = Points().read(TABLE)
-    touch.Panel(main, spread=spread).label(points.chosen(value, 1.0, datasets.sinusoid))
+    spread.set(xlim=(-1, 1), ylim=(0, 4), ylabel="epistemic sd")
+    panel = touch.Panel(main, spread=spread)
+    for table in ((TABLE[0], tuple(1e9 * y for y in TABLE[1])), TABLE):
+        panel.label(points.chosen(Points().read(table), 1.0, datasets.sinusoid))
+        spread.yaxis.get_major_formatter().format_ticks(spread.yaxis.get_majorticklocs())
     assert_labelled(spread.xaxis, 20.0, 20.0, 5.0)
     assert_labelled(spread.yaxis, 0.0, np.std(TABLE[1]) / 5.0, 0.25)
+    assert spread.get_ylabel() == "epistemic sd", "the power of ten of the table before has gone"
 
 
 def test_a_table_s_axes_keep_its_units_and_its_panel_shows_no_truth(explorer: Touched) -> None:

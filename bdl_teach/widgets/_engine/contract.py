@@ -1,0 +1,257 @@
+"""What an explorer is made of: what its author defines, and what its parts have of each other."""
+
+from __future__ import annotations
+
+import threading
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+
+from bdl_teach import datasets
+from bdl_teach._support.checks import Array
+from bdl_teach.widgets._engine import touch
+from bdl_teach.widgets._engine.canvas import Canvas
+from bdl_teach.widgets._engine.controls import Presets, Values, Widget
+from bdl_teach.widgets._engine.missions import Mission, next_seeds
+from bdl_teach.widgets._engine.question import Question
+from bdl_teach.widgets._engine.status import Readings, Said
+from bdl_teach.widgets._engine.texts import Texts
+
+if TYPE_CHECKING:
+    from bdl_teach.widgets._engine.frame import Start
+    from bdl_teach.widgets._engine.history import History
+    from bdl_teach.widgets._engine.latest import LatestValue
+    from bdl_teach.widgets._engine.mission_box import MissionBox
+    from bdl_teach.widgets._engine.picture import Picture, Place
+    from bdl_teach.widgets._engine.pin import Pin
+    from bdl_teach.widgets._engine.replay import Film
+    from bdl_teach.widgets._engine.sketch import Sketch
+
+Result = TypeVar("Result")  # what a tick computes
+Job = tuple[int, Values]  # number of a request, which another size of the place leaves as it is
+
+
+class Contract(Generic[Result]):
+    """What whoever writes an explorer defines: ``class MyLab(Explorer[MyResult])``.
+
+    ``MyResult`` is a frozen dataclass of what a tick computes. ``TEXTS`` is the data file, which
+    has the controls and all that is said. ``_make_canvas``, ``_compute``, ``_readings`` and
+    ``_draw`` must be defined, the others may be; they stand in the order in which they are called.
+    Whatever runs beside (a training) is made in ``_beside`` and ended in ``close``.
+    """
+
+    TEXTS: ClassVar[Texts]
+    DEFAULTS: ClassVar[Values]
+    PRESETS: ClassVar[Presets]
+    QUESTION: ClassVar[Question | None]
+    MISSIONS: ClassVar[tuple[Mission, ...]]
+    _DRAWN_BY: ClassVar[tuple[str, ...]] = ("n", "gap")  # moved, they draw points anew
+
+    def __init_subclass__(cls, *, abstract: bool = False) -> None:
+        """Refuse a subclass that leaves out what it must define, unless it says that it does.
+
+        Raises:
+            TypeError: It does; the message says what is missing.
+        """
+        super().__init_subclass__()
+        if abstract:
+            return
+        left_out = [] if hasattr(cls, "TEXTS") else ["TEXTS"]
+        for name, method in vars(Contract).items():
+            if getattr(method, "__isabstractmethod__", False) and getattr(cls, name) is method:
+                left_out.append(name)
+        if left_out:
+            raise TypeError(f"{cls.__name__}: an explorer must define {', '.join(left_out)}")
+        texts = cls.TEXTS
+        cls.DEFAULTS, cls.PRESETS = texts.defaults, texts.presets
+        cls.QUESTION, cls.MISSIONS = texts.question, texts.missions
+
+    # What an explorer defines.
+
+    def _make_control(self, name: str) -> Widget:
+        """Make a control, once; one of a kind of its own is the explorer's to make."""
+        return self.TEXTS.controls[name].make()
+
+    @abstractmethod
+    def _make_canvas(self) -> Canvas:
+        """Make the axes and all artists that there will ever be, once, with ``RENDER_LOCK`` held.
+
+        Those that move go to ``canvas.animate``.
+        """
+
+    def _touch_panels(self) -> list[touch.Panel]:
+        """Say, once, in which panels a hand can move, add and remove points, or point at something.
+
+        For points there is a control ``data``, whose values ``own_points.chosen`` makes data of.
+        """
+        return []
+
+    def _buttons(self) -> dict[str, Callable[[], object]]:
+        """Say what the explorer's own buttons do, by their names in the data file."""
+        return {}
+
+    def _beside(self) -> dict[str, Widget]:
+        """Make, once, what else stands in the groups, by the names that it has there."""
+        return {}
+
+    def _check(self, values: Values, state: Values) -> None:
+        """Raise ``ValueError`` for values that do not go with the state that they would make."""
+
+    def _idle(self, values: Values) -> set[str]:
+        """Name the controls that would change nothing, as the others stand; they are dimmed."""
+        return set()
+
+    @abstractmethod
+    def _compute(self, values: Values) -> Result:
+        """Compute what these values ask for: on the worker, on every tick.
+
+        They are a snapshot: look at no control. What loads TensorFlow is imported inside. Nothing
+        is random but by a seed among the values. What is raised is said over the picture.
+        """
+
+    @abstractmethod
+    def _draw(self, result: Result) -> None:
+        """Move artists to ``result``, and make none: on the worker, with ``RENDER_LOCK`` held.
+
+        If anything changed that does not move, such as limits: ``self._canvas.redraw_background``.
+        """
+
+    @abstractmethod
+    def _readings(self, result: Result) -> dict[str, float]:
+        """Name every figure of ``result`` that anything says; one that is not there is left out."""
+
+    def _words(self, result: Result) -> dict[str, str]:
+        """Choose the words of the status line that are no figures: templates, by their names."""
+        return {}
+
+    def _data(self, result: Result) -> datasets.Regression1D:
+        """Return the points of a result."""
+        data: datasets.Regression1D = result.data  # type: ignore[attr-defined]
+        return data
+
+    def _shares(self, result: Result) -> str:
+        """Say what the time of a tick went into, behind it in the status line."""
+        return ""
+
+    def _follow(self, values: Values, result: Result, *, at_rest: bool) -> Result | None:
+        """Return the same with more of what comes beside it, or ``None`` when that has to wait.
+
+        Asked again and again: as soon as a tick is shown, and while values rest after each
+        ``_improve``. It ends at once when something moves. What it raises is said over the picture.
+        """
+        return None
+
+    def _improve(self, values: Values, result: Result) -> Result | None:
+        """Return a better result for values that rest, or ``None`` when this one is good.
+
+        Asked again and again while nothing moves. A movement waits for it, so that it must not
+        take longer than a tick. Where it raises, what is shown already stands.
+        """
+        return None
+
+    def _next_seeds(self, values: Values) -> list[Values]:
+        """Give the same values with the other seeds that a mission must hold for.
+
+        They go to ``_compute`` while nothing moves; nothing of theirs may be drawn.
+        """
+        seed = self._controls.get("seed")
+        return [] if seed is None else next_seeds(values, seed)
+
+    def _frames(self, result: Result) -> Sequence[int]:
+        """Say the steps taken at each frame of the training behind ``result``, its start first.
+
+        Whoever defines it has a row to replay the training with, under the picture.
+        """
+        return ()
+
+    def _replay(self, result: Result, frame: int) -> Result:
+        """Return what ``result`` was at a frame but the last, which is ``result`` itself."""
+        return result
+
+    def _doubt(self, result: Any) -> tuple[Array, Array]:
+        """Say where a point may be asked for ``[m]``, and how unsure the model is there ``[m]``."""
+        return result.x_grid[:, 0], result.prediction.epistemic_std
+
+    def _point_at(self, panel: int, x: float, y: float, begins: bool) -> None:
+        """Answer a hand that points at a place of a panel of the kind "at", by moving controls."""
+
+    def _linked(self, result: Result, panel: int, x: float, y: float) -> object:
+        """Say what a hand points at in a panel that is interested in it, if it is anything."""
+        return None
+
+    def _mark(self, result: Any, linked: Any) -> None:
+        """Mark that, or nothing, in all panels: on the worker, with ``RENDER_LOCK`` held."""
+
+    def _chores(self) -> Iterator[Callable[[], object]]:
+        """Yield what to compile in the background once a page shows the first picture."""
+        return iter(())
+
+    # What its parts have of each other.
+
+    result: Result | None  # what the last tick computed, whatever frame of its training is shown
+    ticks: int  # how many pictures have been made
+    _shown: Result | None  # the result, or it at a frame of its training
+    _painted: Values  # the values that the picture is of
+    _said: Said  # the status line,
+    _spent: str  # and how long it took
+    _compared: Values | None  # what is to be pinned before the next picture
+    _controls: dict[str, Widget]
+    _defaults: Values
+    _canvas: Canvas
+    _picture: Picture
+    _shown_at: Place | None  # of the picture, once the page has said it
+    _notice: Any  # the box over the picture in which failures are said
+    _status: Widget
+    _without_still: list[Any]  # handles of views that the notebook keeps no still of
+    _slot: LatestValue[Job]
+    _asked: int  # number of the newest request,
+    _answered: int  # and of that shown
+    _asking: threading.Lock  # a training asks from a thread of its own
+    _warmed: threading.Event  # all that can be compiled is
+    _chores_begun: bool
+    _quiet: bool  # values are being set: no control is answered
+    _past: History
+    _film: Film[Result]
+    _pin: Pin
+    _start: Start | None
+    _missions: MissionBox | None
+    _touched: list[touch.Panel]  # the panels where there is something to touch
+    _sketch: Sketch | None  # edges that are drawn by hand
+    _pointed: object  # what a hand points at
+    _heard: int  # number of the page's last message about points
+
+    if TYPE_CHECKING:
+
+        @property
+        def _drawing(self) -> Sketch | None: ...
+        @property
+        def status(self) -> str: ...
+        def state(self) -> Values: ...
+        def code(self) -> str: ...
+        def png(self) -> bytes: ...
+        def svg(self) -> bytes: ...
+        def undo(self) -> None: ...
+        def redo(self) -> None: ...
+        def reset(self) -> None: ...
+        def _assign(self, values: Values) -> None: ...
+        def _go(self, values: Values | None) -> None: ...
+        def _whole(self, state: Values) -> Values: ...
+        def _undoable(self) -> Values: ...
+        def _request(self) -> None: ...
+        def _draw_again(self) -> None: ...
+        def _begin_chores(self, unseen: bool = False) -> None: ...
+        def _say(self, sentence: str) -> None: ...
+        def _say_what_is_shown(self) -> None: ...
+        def _readings_of(self, shown: Any) -> Readings: ...
+        def _show_state(self) -> None: ...
+        def _show_points(self) -> None: ...
+        def _hold_axes(self, held: bool = False) -> None: ...
+        def _label_axes(self, result: Any) -> bool: ...
+        def _forget_drawing(self) -> None: ...
+        def _beside_drawing(self, said: str) -> str: ...
+        def _notes_on_points(self) -> str: ...
+        def _lost_points(self) -> str: ...
+        def _words_on_points(self, result: Any) -> dict[str, str]: ...
+        def _readings_on_points(self, result: Any) -> dict[str, float]: ...
+        def _hand_buttons(self) -> dict[str, Callable[[], Widget]]: ...
+        def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]: ...

@@ -1,0 +1,166 @@
+"""What stands in the page of an explorer, and what a hand on its controls and buttons does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bdl_teach.widgets._engine import controls, frame
+from bdl_teach.widgets._engine.contract import Contract, Result
+from bdl_teach.widgets._engine.controls import Presets, Values, Widget
+from bdl_teach.widgets._engine.hand import WHILE_OWN
+from bdl_teach.widgets._engine.picture import Place
+from bdl_teach.widgets._engine.points import Unseen
+from bdl_teach.widgets._engine.question import Question, QuestionBox
+
+
+class Page(Contract[Result], abstract=True):
+    """The part of an explorer that lays it out and answers its controls."""
+
+    def _make_controls(self) -> dict[str, Widget]:
+        """Make the controls, by the names that ``set`` knows them by."""
+        return {name: self._make_control(name) for name in self.TEXTS.controls}
+
+    def _make_groups(self) -> dict[str, list[Widget]]:
+        """Make the groups of controls and buttons that belong together, by their names."""
+        acts = {"resample": self._resample, **self._buttons()}
+        made, by_hand = {**self._controls, **self._beside()}, self._hand_buttons()
+        for name in (one for row in self.TEXTS.groups.values() for one in row):
+            if name in by_hand:
+                made[name] = by_hand[name]()
+            elif name not in made:
+                made[name] = controls.button(*self.TEXTS.buttons[name], acts[name])
+        return {name: [made[one] for one in row] for name, row in self.TEXTS.groups.items()}
+
+    def _make_frame(self) -> list[Widget]:
+        """Lay out everything: see ``frame.py``."""
+        acts = self._acts = {
+            name: controls.button(name, hint, act)
+            for name, hint, act in (
+                ("undo", "the movement before (Ctrl+Z)", self.undo),
+                ("redo", "what was undone (Ctrl+Y)", self.redo),
+                ("reset", "all as it was at the start", self.reset),
+                ("full screen", "for a lecture room; Esc ends it", controls.in_the_page),
+                ("save picture", "as SVG and PNG", self._offer_picture),
+                ("share", "copy the line of Python that rebuilds this", self._on_share),
+            )
+        }
+        acts["full screen"].add_class("bdl-full")
+        acts["share"].add_class("bdl-share")
+        groups = self._make_groups()
+        self._more: Widget | None = None
+        if self.TEXTS.folded:
+            self._more = controls.toggle("more", "all other controls, and what else there is to do")
+            self._more.add_class("bdl-more")
+        behind = [widget for name in self.TEXTS.folded for widget in groups[name]]
+        self._behind = {n: control for n, control in self._controls.items() if control in behind}
+        asked = self.QUESTION
+        self._asks = None if asked is None else self._ask(asked)
+        question = [] if self._asks is None else [self._asks]
+        toggles, boxes = [self._pin.toggle], [self._pin.box]
+        if self._missions is not None:
+            toggles.append(self._missions.toggle)
+            boxes.append(self._missions.box)
+        if self._more is not None:
+            for act in (*toggles, acts["save picture"], acts["share"]):
+                act.add_class("bdl-folded")
+        place = controls.box("bdl-place-of-question", [*question, *boxes])
+        trains = type(self)._frames is not Contract._frames
+        film = self._film.row if trains else None
+        return [
+            frame.head(self.TEXTS.title, self._start, [*toggles, *acts.values()]),
+            *([] if self._start is None else [self._start.look]),
+            place,
+            frame.body(self._picture, groups, film, self.TEXTS.folded, self._more),
+            self._status,
+        ]
+
+    def _ask(self, asked: Question) -> QuestionBox:
+        control, compare = self._controls[asked.control], self._pin.set_for_question
+        return QuestionBox(asked, control, self._go_from_the_start, compare)
+
+    def _go_from_the_start(self, values: Values) -> None:
+        """Take some controls to ``values``, the others to where they began: a question is of them.
+
+        From elsewhere the picture might contradict the verdict. What it was there is pinned.
+        """
+        assert self.QUESTION is not None
+        first = {**self._past.first, **dict(self.QUESTION.before)}
+        stays = {name: value for name, value in self.state().items() if name in self.TEXTS.stays}
+        self._compared = {**stays, **first}
+        self._go({**self._whole(self._past.first), **values})
+
+    def _presets_as_set(self) -> Presets:
+        """The presets with the values that choosing them sets."""
+        return {
+            name: (look, {c: v for c, v in values.items() if v or c not in self.TEXTS.stays})
+            for name, (look, values) in self.PRESETS.items()
+        }
+
+    def _choose(self, name: str) -> None:
+        """Answer the choice of a preset."""
+        self._pin.unset_for_question()
+        self._go(self._whole(self._presets_as_set()[name][1]))
+
+    def _offer_picture(self) -> None:
+        """Have the page save the picture, as vectors and as pixels."""
+        name = type(self).__name__
+        self._picture.offer(f"{name}.svg", "image/svg+xml", self.svg())
+        self._picture.offer(f"{name}.png", "image/png", self.png())
+
+    def _on_share(self) -> None:
+        """Say what the page has copied."""
+        self._say(f"Copied: {self.code()}")
+
+    def _resample(self) -> None:
+        """Answer a click on "resample": the next seed, where there is a slider of that name."""
+        drawn = {"data": None} if "data" in self._controls else {}
+        self._go({"seed": (self._controls["seed"].value + 1) % 100, **drawn})
+
+    def _on_change(self, change: Any) -> None:
+        if self._quiet:
+            return
+        if any(change["owner"] is self._controls.get(name) for name in self._DRAWN_BY):
+            self._assign({"data": None} if "data" in self._controls else {})
+        self._film.to_end()
+        self._request()
+
+    def _show_state(self) -> None:
+        """Say what state this is, whether there is a way back, and which controls do nothing."""
+        state = self.state()
+        if self._start is not None:
+            self._start.show(state)
+        self._dim(state)
+        if self._more is not None:
+            moved = ", ".join(
+                f"{control.description} {controls.written(control, control.value)}"
+                for name, control in self._behind.items()
+                if not controls.same({name: state[name]}, {name: self._defaults[name]})
+            )
+            self._more.description = f"more ({moved})" if moved else "more"
+        self._acts["undo"].disabled = not self._past.behind
+        self._acts["redo"].disabled = not self._past.ahead
+        self._picture.line = f"from bdl_teach import widgets; {self.code()}"
+
+    def _dim(self, state: Values) -> None:
+        """Dim the controls that change nothing, or draw points while these are the learner's."""
+        idle = self._idle(state)
+        drawing = {*self._DRAWN_BY, "seed"} if state.get("data") is not None else set()
+        for name, control in self._controls.items():
+            dimmed = name in idle or name in drawing
+            if isinstance(control, Unseen) or dimmed == control.disabled:
+                continue
+            control.disabled = dimmed
+            (control.add_class if dimmed else control.remove_class)("bdl-idle")
+            if name in (*self._DRAWN_BY, "seed"):
+                control.tooltip = WHILE_OWN if name in drawing else self.TEXTS.controls[name].hint
+
+    def _on_place(self, place: Place) -> None:
+        """Have the worker draw the same again, for another size of its place."""
+        self._shown_at = place
+        self._draw_again()
+        self._begin_chores()
+
+    def _on_use(self, change: Any) -> None:
+        """Have stills kept that waited for nobody to use the explorer."""
+        if not change["new"] and self._without_still:
+            self._draw_again()

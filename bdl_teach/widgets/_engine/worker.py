@@ -1,0 +1,312 @@
+"""The worker of an explorer: it computes and draws, for the newest values.
+
+Whoever moves something puts the values of all controls into ``LatestValue`` and wakes it, so that
+values which come while a refit runs replace each other: none queues up, and the last is never lost.
+Rendering holds a process-wide lock, since Jupyter may run widget callbacks on another thread.
+"""
+
+from __future__ import annotations
+
+import html
+import time
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from matplotlib.text import Text
+
+from bdl_teach._support.errors import DivergedError
+from bdl_teach.widgets._engine import background, controls
+from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas, as_data_url
+from bdl_teach.widgets._engine.contract import Contract, Job, Result
+from bdl_teach.widgets._engine.controls import Values
+from bdl_teach.widgets._engine.replay import PACE
+from bdl_teach.widgets._engine.status import Readings, Said, plain
+
+REST = 0.8  # seconds without a movement before a result is improved
+SHARPEN = 0.2  # the same before its picture has all the pixels that the page can show
+
+
+class Worker(Contract[Result], abstract=True):
+    """The part of an explorer that computes and draws."""
+
+    def _request(self) -> None:
+        """Ask for a picture of the controls' values, whatever has changed."""
+        with self._asking:
+            self._past.note(self._undoable(), time.monotonic())
+            self._asked += 1
+            self._slot.put((self._asked, self.state()))
+        if self._missions is not None:
+            self._missions.moved()
+        self._show_state()
+
+    def _draw_again(self) -> None:
+        """Have the worker draw the same again, and pin or unpin it where that was asked for."""
+        with self._asking:
+            self._slot.put((self._asked, self.state()))
+
+    def _work(self) -> None:
+        """Worker thread: recompute and redraw for the latest values until closed."""
+        while (job := self._slot.take()) is not None:
+            while job is not None:
+                job = self._answer(*job)
+
+    def _answer(self, version: int, job: Job) -> tuple[int, Job] | None:
+        """Show these values, then better results for them; return what moved meanwhile, if any."""
+        error: BaseException | None = None
+        asked, values = job
+        if asked == self._answered:
+            self._repaint()
+            self._slot.shown_again(version)
+            return self._rest(values)
+        self._answered, self._pointed = asked, None
+        try:
+            self._pin_before()
+            self._tick(values)
+        except BaseException as raised:  # handed to whoever waits, and said in the status
+            error = raised
+            self._show_failure(raised)
+        self._slot.done(version, error)
+        if error is not None:
+            return None
+        self._begin_chores()
+        return self._rest(values)
+
+    def _rest(self, values: Values) -> tuple[int, Job] | None:
+        """Follow, sharpen and improve what is shown until something moves, or nothing is left.
+
+        A replay goes on first; a frame on the way is not improved.
+        """
+        if (job := self._play()) is not None or self._slot.closed:
+            return job
+        while self._film.at_end and self._go_on(values, at_rest=False):
+            if (job := self._slot.take(0.0)) is not None or self._slot.closed:
+                return job
+        if (job := self._slot.take(SHARPEN)) is not None or self._slot.closed:
+            return job
+        self._show_picture(sharp=True)
+        self._picture.alt = f"{self.TEXTS.alt} {self.status}"
+        self._keep_stills()
+        pause = REST - SHARPEN
+        if not self._film.at_end:
+            return None
+        while (job := self._slot.take(pause)) is None and not self._slot.closed:
+            if (job := self._look_at_mission(values)) is not None or self._slot.closed:
+                return job
+            if not self._go_on(values, at_rest=True):
+                return None
+            pause = 0.0
+        return job
+
+    def _go_on(self, values: Values, *, at_rest: bool) -> bool:
+        """Show something better of the same values; says whether there was any."""
+        if (shown := self.result) is None:
+            return False
+        better, spent = None, "" if at_rest else self._spent
+        if at_rest:
+            with suppress(Exception):  # what is shown already stands
+                better = self._improve(values, shown)
+        try:
+            better = self._follow(values, better or shown, at_rest=at_rest) or better
+            if better is None:
+                return False
+            self._paint(better, values, better=True, sharp=at_rest)
+            self._spent = spent
+            self._say_what_is_shown()
+        except Exception as error:
+            self._show_failure(error)
+            return False
+        return True
+
+    def _look_at_mission(self, values: Values) -> tuple[int, Job] | None:
+        """Find out whether the chosen mission is done; return what moved meanwhile, if any."""
+        if self._missions is None or self._missions.chosen is None or self.result is None:
+            return None
+        away = {name: False for name in self.TEXTS.stays if not self._missions.chosen.way.get(name)}
+        others = [{**other, **away} for other in self._next_seeds(values)]
+        with suppress(Exception):  # such as a full disk: the picture goes on
+            readings = self._readings_of(self.result)
+            for _ in self._missions.judge(values, readings, others, self._read_unseen):
+                if (job := self._slot.take(0.0)) is not None or self._slot.closed:
+                    return job
+        return None
+
+    def _read_unseen(self, values: Values) -> Readings:
+        """Compute what is not to be shown; what runs beside the picture goes on for it."""
+        return self._readings_of(self._compute(values))
+
+    def _compute_shown(self, values: Values) -> Result:
+        """Compute what is to be shown, with what is known already of what comes beside it."""
+        return self._compute(values)
+
+    def _tick(self, values: Values) -> None:
+        start = time.perf_counter()
+        result = self._compute_shown(values)
+        computed = time.perf_counter()
+        self._paint(result, values)
+        self.ticks += 1
+        spent = f" · {self.TEXTS.work} {1e3 * (computed - start):.0f} ms{self._shares(result)}"
+        self._spent = spent if self.ticks > 1 else ""
+        self._say_what_is_shown()
+
+    def _play(self) -> tuple[int, Job] | None:
+        """Show one frame after another while the replay plays; return what moved meanwhile."""
+        spent = 0.0
+        while self._film.playing and not self._slot.closed:
+            if (job := self._slot.take(max(PACE - spent, 0.0))) is not None:
+                return job
+            began = time.perf_counter()
+            if self._film.advance():
+                self._repaint()
+            spent = time.perf_counter() - began
+        return None
+
+    def _repaint(self) -> None:
+        """Show the same at another size or marked, or another frame of its training."""
+        if self.result is None or not self._film.moved:
+            with RENDER_LOCK:
+                self._mark(self._shown, self._pointed)
+                if self._pin.settle():
+                    self._say_what_is_shown()
+                self._show_picture(sharp=False)
+            return
+        self._pointed = None
+        try:
+            self._paint(self.result, self._painted)
+            self._say_what_is_shown()
+        except Exception as error:
+            self._show_failure(error)
+
+    def _paint(
+        self, result: Result, values: Values, *, better: bool = False, sharp: bool = False
+    ) -> None:
+        """Show a result of these values, or the frame of its training that is chosen.
+
+        One that is ``better`` is no movement; one that rests is shown ``sharp``, with all pixels.
+        """
+        shown = self._film.develop(result)
+        said = self._words_of(shown)
+        with RENDER_LOCK:
+            if self._label_axes(result):
+                self._pin.unset()  # A is in other units, and so is a drawn band
+                self._forget_drawing()
+                self._canvas.redraw_background(arrange=True)
+            if self._sketch is not None:
+                self._sketch.uncover()  # what is drawn now knows itself whether it is to be seen
+            self._draw(shown)
+            self._mark(shown, self._pointed)
+            if (sketch := self._drawing) is not None:
+                sketch.hide(self._canvas.moving)
+            self._notice.set_visible(False)
+            self._pin.note(values, said, better=better)
+            self._show_picture(sharp=sharp)
+        self.result, self._shown, self._painted = result, shown, values
+        self._said, self._spent = said, ""
+        self._show_points()
+
+    def _pin_before(self) -> None:
+        """Pin where a question begins, if the next picture is to be compared with that."""
+        before, self._compared = self._compared, None
+        if before is None:
+            return
+        if not controls.same(before, self._painted):
+            self._tick(before)
+        with RENDER_LOCK:
+            self._pin.set_for_question()
+            self._pin.settle()
+
+    def _in_words(self) -> Said:
+        """What is shown, in words."""
+        assert self._shown is not None
+        return self._words_of(self._shown)
+
+    def _words_of(self, shown: Result) -> Said:
+        """What a result, or a moment of its training, shows; and in which units that is said."""
+        words = {
+            **self.TEXTS.status,
+            **self._words_on_points(shown),
+            **self._words(shown),
+            "film": self._film.words,
+        }
+        data = self._data(shown) if "data" in self._controls else None
+        return Said("{film}{line}{units}", self._readings_of(shown), words, data)
+
+    def _readings_of(self, shown: Any) -> dict[str, float]:
+        """The readings of a result, those on its points among them."""
+        return {**self._readings_on_points(shown), **self._readings(shown)}
+
+    def _say_what_is_shown(self) -> None:
+        words = self._beside_drawing(self._pin.marked(self._said))
+        self._say(f"{words}{self._notes_on_points()}{self._lost_points()}{self._spent}")
+
+    def _say(self, sentence: str) -> None:
+        self._status.value = html.escape(sentence)
+
+    def _show_picture(self, *, sharp: bool) -> None:
+        """Send what the artists show, for the place in the page.
+
+        Where that has more than one device pixel to a pixel, a picture of as many pixels takes
+        longer to draw and to send: not while something moves.
+        """
+        with RENDER_LOCK:
+            place = self._shown_at
+            if place is not None:
+                self._canvas.fit(place if sharp else replace(place, ratio=min(place.ratio, 1.0)))
+            picture = as_data_url(self._canvas.render())
+            panels = [panel.place() for panel in self._touched if panel.axes.get_visible()]
+        if picture != self._picture.value:
+            self._picture.value = picture
+        if panels != self._picture.panels:
+            self._picture.panels = panels
+
+    def _show_failure(self, error: BaseException) -> None:
+        """Put the failure as a sentence over the last picture; the next tick works again."""
+        kind = "" if isinstance(error, DivergedError | ValueError) else f"{type(error).__name__}: "
+        said = f"{kind}{error}"
+        self._film.empty()
+        with RENDER_LOCK:
+            self._notice.set_text(sentence(said))
+            self._notice.set_visible(True)
+            self._show_picture(sharp=True)
+        self._said, self._spent = Said(plain(said)), ""
+        self._say(said)
+
+    def _keep_stills(self) -> None:
+        """Add the picture to the views that were shown before there was one.
+
+        The page builds these views anew then: not while somebody uses one of them.
+        """
+        while self._without_still and not self._picture.in_use:
+            self._without_still.pop().update(self._repr_mimebundle_(), raw=True)
+
+    def _begin_chores(self, unseen: bool = False) -> None:
+        """Start them once, after the first picture; without a page nobody moves a slider."""
+        with self._asking:
+            if self._chores_begun or not self.ticks or not (unseen or self._shown_at):
+                return
+            self._chores_begun = True
+        background.start(self._do_chores)
+
+    def _do_chores(self) -> None:
+        """Compile what the sliders may ask for later, while the learner reads."""
+        try:
+            for chore in self._chores():
+                if self._slot.closed:
+                    return
+                chore()
+        finally:
+            self._warmed.set()
+
+
+def sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}."
+
+
+def make_notice(canvas: Canvas) -> Text:
+    """Make the box over the whole picture in which failures are said."""
+    box = {"facecolor": "#FFF4CC", "edgecolor": "#7F7F7F", "boxstyle": "round,pad=0.6"}
+    notice = canvas.figure.text(
+        0.5, 0.5, "", ha="center", va="center", fontsize=15, wrap=True, zorder=20, bbox=box
+    )
+    canvas.animate([notice])
+    return notice
