@@ -21,7 +21,6 @@ from explorer_claims import (
 )
 from heap import in_use
 from PIL import Image
-from waiting import until
 
 from bdl_teach import DivergedError
 from bdl_teach.widgets import KLBudgetLab, SinusoidExplorer
@@ -193,22 +192,6 @@ def test_leaving_python_while_compiling_is_not_a_crash() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120
     )
     assert ran.returncode == 0, ran.stderr[-2000:]
-
-
-def test_nuts_comes_beside_with_the_gap_as_a_number(
-    explorer: SinusoidExplorer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sinusoid_fits.CHAINS, "n_thin", 1)  # it comes sooner, less exact
-    explorer.preset("article").set(n=8, width=2, nuts=True)
-    assert explorer.result.nuts is None
-    assert "NUTS is running" in explorer.status
-    until(lambda: "largest R-hat" in explorer.wait().status, "NUTS", seconds=180.0)
-    assert explorer.result.gap > 0 and explorer.result.gap_outside > 0
-    with_nuts = pixels(explorer)
-    assert (pixels(explorer.set(nuts=False)) != with_nuts).any()
-    assert (pixels(explorer.set(nuts=True)) == with_nuts).all(), "cached, shown at once"
-    assert explorer.set(sigma1=1.0).result.nuts is None, "the gold standard of other values"
-    explorer.preset("article")
 
 
 @every_picture_is_drawn

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from bdl_teach.densities import Gaussian, ScaleMixture
-from bdl_teach.problems import Problem
+from bdl_teach.problems import WIDE_GRID, Problem
 from bdl_teach.widgets._engine import stored_nuts
-from bdl_teach.widgets._engine.nuts import NutsRunner, Run
+from bdl_teach.widgets._engine.beside_truth import Chains
 from bdl_teach.widgets._engine.stored_nuts import Stored
 from tools import store_nuts
 
@@ -39,11 +39,10 @@ def test_every_preset_s_run_is_there() -> None:
     assert {k: of for k, (_, of) in wanted.items()} == {k: run.of for k, run in there.items()}, (
         f"a preset, its chains or the sampler has changed: run {store_nuts.HOW}"
     )
-    for k, (run, _) in wanted.items():
-        assert len(there[k].mean) == len(there[k].epistemic_std) == len(run.x_grid)
+    for k, (problem, _) in wanted.items():
+        assert len(there[k].mean) == len(there[k].epistemic_std) == len(WIDE_GRID)
         assert min(there[k].epistemic_std) > 0 and there[k].report.startswith("NUTS ")
-        noise = run.problem.noise_std
-        assert there[k].noise_std == noise, "that of the problem, however its points are given"
+        assert there[k].noise_std == problem.noise_std
 
 
 @pytest.mark.parametrize(
@@ -77,7 +76,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
 
 def test_every_run_that_a_preset_shows_has_converged_or_its_posterior_has_two_modes() -> None:
     runs = stored_nuts.read()
-    assert len(runs) == 13
+    assert len(runs) == 5
     apart = [run.of for run in runs.values() if not run.report.startswith("NUTS converged")]
     assert apart == [["sinusoid: narrow prior"]]
 
@@ -90,20 +89,17 @@ def test_a_run_that_was_changed_counts_as_missing(tmp_path: Path) -> None:
     assert write(tmp_path / "runs.json", json.dumps(entries)) == {}
 
 
-def test_a_stored_run_is_shown_at_once_and_any_other_is_computed(
+def test_stored_run_is_shown_at_once_and_any_other_has_to_begin(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(NutsRunner, "_results", {})
-    monkeypatch.setattr(stored_nuts, "_read", lambda _: {key(): RUN})
-    wanted: list[Run] = []
-    monkeypatch.setattr(NutsRunner, "_want", lambda _, run: wanted.append(run))
-    runner = NutsRunner(list, list)
-    gold = runner.ask(True, Run(GRID, Problem(), CHAINS))
-    assert gold.prediction is not None and gold.report == RUN.report
+    long = {"n_samples": 8, "n_warmup": 20}
+    run = stored_nuts.key(GRID, {**Problem().given, **long})
+    monkeypatch.setattr(stored_nuts, "_read", lambda _: {run: RUN})
+    chains = Chains(GRID, long, bool, list)
+    gold = chains.ask(Problem())
+    assert gold.prediction is not None and gold.report.endswith(RUN.report)
     assert (gold.prediction.mean == RUN.mean).all()
     assert (gold.prediction.epistemic_std == RUN.epistemic_std).all()
     assert (gold.prediction.aleatoric_std == 1.5).all()
-    assert runner.ask(False, Run(GRID, Problem(), CHAINS)).prediction is None
-    other = Run(GRID, Problem(), {**CHAINS, "seed": 1})
-    assert runner.ask(True, other).prediction is None
-    assert wanted == [other]
+    assert chains.go_on(10**6) is None
+    assert chains.ask(Problem(seed=1)).prediction is None
