@@ -46,10 +46,8 @@ class FreeEnergy:
         complexity, likelihood = f"{self.complexity:.{digits}f}", f"{self.likelihood:.0f}"
         total = float(factor) * float(complexity) + float(likelihood)
         times = "" if self.kl_weight == 1 else f"{factor} × "
-        return (
-            f"free energy {total:.0f} nats = {times}{complexity} (complexity) + {likelihood} "
-            f"(likelihood)"
-        )
+        parts = f"{times}complexity {complexity} + likelihood {likelihood}"
+        return f"free energy F {total:.0f} nats = {parts}"
 
 
 def complexity_cost(eps: Tensor, std: Tensor, log_prior: Tensor, mask: Tensor = 1.0) -> Tensor:

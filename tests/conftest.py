@@ -15,6 +15,8 @@ from hypothesis import HealthCheck, settings
 from bdl_teach._startup import memory
 from bdl_teach._startup.memory import release
 
+pytest_plugins = ["loopback"]  # a server of data, for who asks for it
+
 # No time limits: a busy machine must not fail a test. Derandomised: a red run can be repeated.
 settings.register_profile(
     "bdl_teach",

@@ -2,6 +2,7 @@
 
 import hashlib
 import threading
+from collections.abc import Iterator
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -45,8 +46,18 @@ class Server:
         self._http.server_close()
 
 
-def empty_folder(folder: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Make ``folder`` the empty data folder, and the server the home of the yacht set."""
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """A server that runs."""
+    running = Server()
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def home(tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty data folder, not made yet; the server is the home of the yacht set."""
+    folder = tmp_path / "data"
     monkeypatch.setenv("BDL_TEACH_DATA", str(folder))
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)

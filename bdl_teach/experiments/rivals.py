@@ -15,28 +15,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bdl_teach._support import report
+from bdl_teach.experiments.measured.beside_nuts import RIVALS
 from bdl_teach.experiments.store import as_csv as csv_of
 from bdl_teach.experiments.table import mean_and_error
+from bdl_teach.methods.catalogue import CATALOGUE
 
 EXPERIMENT = "beside-nuts"  # whose figures it lays out
 FILE = Path(__file__).with_name("rivals.csv")
 LABELS = {
-    "mle": "MLE",
-    "map": "MAP",
-    "infinite": "infinite width",
-    "laplace": "Laplace, full",
-    "last_layer": "Laplace, last layer",
-    "bbb": "BBB",
-    "local": "local, quiet",
-    "eb": "emp. Bayes",
-    "low_rank": "low rank",
-    "swag": "SWAG",
-    "dropout": "MC dropout",
-    "ensemble": "ensemble",
-    "anchored": "ensemble, anchored",
-    "sgmcmc": "SGHMC",
-    "pbp": "PBP",
-    "nuts": "NUTS",
+    name: CATALOGUE[name].label if name in CATALOGUE else "Laplace, last layer"
+    for name in (*RIVALS, "nuts")
 }
 OTHER_MODEL = ("mle", "infinite", "eb", "pbp")
 NOTES = (
@@ -104,14 +92,6 @@ def as_text(table: Rivals, *columns: str) -> str:
     """Lay out the columns with these headings, all of them if none is named, and the times."""
     chosen = columns or tuple(COLUMNS)
     return report.table(heads(chosen), cells(table, chosen))
-
-
-def as_markdown(table: Rivals) -> str:
-    """Return the whole table and its notes."""
-    lines = [heads(tuple(COLUMNS)), *cells(table, tuple(COLUMNS))]
-    rows = ["| " + " | ".join(line) + " |" for line in lines]
-    ruled = [rows[0], "|---|" + "--:|" * (len(lines[0]) - 1), *rows[1:]]
-    return "\n\n".join(["\n".join(ruled), *NOTES])
 
 
 def heads(columns: Sequence[str]) -> list[str]:

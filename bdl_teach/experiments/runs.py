@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bdl_teach._support.files import write_whole
 from bdl_teach._support.report import say
-from bdl_teach.experiments import measured, report, rivals
+from bdl_teach.experiments import measured, report
 from bdl_teach.experiments.claim import Experiment, experiments
 from bdl_teach.experiments.judge import Finding, judge
 from bdl_teach.experiments.runner import Done, Job, finish, jobs_of
@@ -142,6 +142,8 @@ def run_rivals(options: argparse.Namespace) -> int:
     Raises:
         OSError: The store or the CSV file cannot be written.
     """
+    from bdl_teach.experiments import rivals  # which loads TensorFlow
+
     (experiment,) = (one for one in experiments() if one.name == rivals.EXPERIMENT)
     worlds = finish(world_jobs(experiment, options), options)
     asked = f"claims --table rivals {worlds_in_words(options)}"

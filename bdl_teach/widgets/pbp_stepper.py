@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -15,7 +14,7 @@ from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
 from bdl_teach.problems import Problem
 from bdl_teach.problems import own_points as points
-from bdl_teach.widgets._engine import background, controls, status, texts, touch
+from bdl_teach.widgets._engine import controls, status, texts, touch
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.texts import Texts
@@ -81,7 +80,7 @@ class PBPStepper(Explorer[StepperResult]):
     TEXTS: ClassVar[Texts] = _TEXTS
 
     def _make_controls(self) -> dict[str, controls.Widget]:
-        self._stop = threading.Event()
+        self._owed = 0.0  # steps that play has not taken yet
         self._trail: tuple[Any, pbp_replay.Trail] | None = None
         made = super()._make_controls()
         made["play"].add_class("bdl-play")
@@ -194,35 +193,20 @@ class PBPStepper(Explorer[StepperResult]):
         self._move(length - self._controls["step"].value % length)
 
     def _on_play(self, change: Any) -> None:
+        """Name what the button does next; at the last step, play from the first."""
         self._controls["play"].description = _PAUSE if change["new"] else _PLAY
-        self._stop.set()  # whoever played before
-        if change["new"]:
-            self._stop = threading.Event()
-            background.start(self._player(self._stop))
+        if change["new"] and self._controls["step"].value == MOST_STEPS:
+            self._controls["step"].value = 0
 
-    def _player(self, stop: threading.Event) -> Callable[[], None]:
-        """Take steps at the chosen speed, at most 12 pictures a second, until told to stop."""
-
-        def play() -> None:
-            owed = 0.0
-            if self._controls["step"].value == MOST_STEPS:
-                self._move(-MOST_STEPS)
-            while not self._slot.closed and self._controls["step"].value < MOST_STEPS:
-                speed = self._controls["speed"].value
-                pause = 1.0 / min(speed, _FRAMES)
-                if stop.wait(pause):
-                    return
-                owed += speed * pause
-                self._move(int(owed))
-                owed -= int(owed)
-            self._controls["play"].value = False
-
-        return play
-
-    def close(self) -> None:
-        """Stop playing, stop the worker and take the widgets away."""
-        self._stop.set()
-        super().close()
+    def _next(self, values: controls.Values) -> tuple[float, controls.Values] | None:
+        """Take steps at the chosen speed while it plays, at most 12 pictures a second."""
+        if not values["play"]:
+            return None
+        if values["step"] == MOST_STEPS:
+            return 0.0, {"play": False}
+        pictures = min(values["speed"], _FRAMES)
+        self._owed = self._owed % 1.0 + values["speed"] / pictures
+        return 1.0 / pictures, {"step": min(values["step"] + int(self._owed), MOST_STEPS)}
 
     def _readings(self, result: StepperResult) -> dict[str, float]:
         replay, sd = result.replay, result.prediction.epistemic_std

@@ -18,7 +18,7 @@
 #
 # *A neural network that says how sure it is, trained with the backpropagation that you know.*
 #
-# **Run the cell below** (Shift+Enter), then drag one of the points out to the right, away from the others. At every step of your hand a neural network of 481 weights is trained again from nothing, on 32 points. What does its band do, there and in between?
+# **Run the cell below** (Shift+Enter), then drag one of the points out to the right, away from the others. Whenever the point moves, a neural network with 481 weights is trained again from scratch on all 32 points. What does the dark band do at the point, and between it and the others?
 
 # %% tags=["explorer"] slideshow={"slide_type": "fragment"}
 from bdl_teach.widgets import SinusoidExplorer
@@ -41,11 +41,18 @@ explorer
 # **Prerequisites** Python, NumPy, the chain rule, and having trained a network with Keras. No Bayesian statistics: what is needed is built here, briefly; [chapter 1](01_from_mle_to_bayes.ipynb) takes its time over sections 3.1 and 3.2. Notation: [chapter 0](00_start_here.ipynb#Notation).
 
 # %% [markdown] slideshow={"slide_type": "skip"}
+# What the picture shows:
+#
+# - **dark band** (*epistemic*): how far networks that fit the points differ, ±2 standard deviations (sd). It shows what more data would tell. **Light band** (*total*): the same with the noise on each new point.
+# - **free energy F**: what training makes small. It is the sum of *likelihood* (how badly the networks fit the points) and *complexity* (how far the weights had to leave the prior), both in *nats*, the unit of a natural logarithm. For the same points and the same noise σ, a lower F means a better compromise.
+# - **prior**: what the weights may be before any data. **q**: what they may be after training. **posterior**: what they may be according to Bayes' rule; q is made to resemble it.
+#
 # | slider | what it sets | where to look |
 # |---|---|---|
-# | **σ₁**, **σ₂**, **π** | how large a weight may be before any data are seen: a share π of the prior has the sd σ₁, the rest the sd σ₂ | the black curve below right; the dark band far from the points |
+# | **σ₁**, **σ₂**, **π** | how large a weight may be before any data: a share π of the prior has the sd σ₁ (wide), the rest the sd σ₂ (narrow, near 0) | the black curve below right; the dark band far from the points |
 # | **noise σ** | how far a point may lie from the function | the light band |
-# | **samples/step** | over how many drawn networks a training step averages its gradient: the road to the answer, not which answer is looked for | the curve of F below, after *more* and *fit: weights drawn*: rough with 1, smooth with 10 <!-- claim: ten-draws-descend-smoothly --> |
+# | **samples/step** | how many networks each training step draws and averages over. More of them make training smoother; they do not change what is looked for | press *more*, set *fit* to *weights drawn*: the curve of F is rough with 1 and smooth with 10 <!-- claim: ten-draws-descend-smoothly --> |
+# | *none* | while you rest, the same network is trained longer, from other starts too. If it finds a lower F, the picture changes by itself, and the line below says how much lower F is | far from the points, where the data say little |
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## Predict first

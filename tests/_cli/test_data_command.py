@@ -5,28 +5,15 @@ import re
 import select
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from loopback import PATH, RIGHT, Server, empty_folder
+from loopback import PATH, RIGHT, Server
 
 from bdl_teach import cli
 from bdl_teach._cli import data
 from bdl_teach.datasets import store
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    running = Server()
-    yield running
-    running.stop()
-
-
-@pytest.fixture
-def home(tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> Path:
-    return empty_folder(tmp_path / "data", server, monkeypatch)
 
 
 def run(*words: str) -> int:

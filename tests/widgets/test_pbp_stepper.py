@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -163,7 +162,7 @@ def test_play_from_the_last_step_goes_on_where_it_is_set_back_to(
 ) -> None:
     stepper.set(step=MOST_STEPS, speed=1.0)  # the first step comes after a second
     values = {"step": 7, "play": True}
-    stepper._assign({name: values[name] for name in names})
+    stepper._go({name: values[name] for name in names})
     assert stepper._controls["play"].description == "‖ pause"
     until(lambda: stepper.state()["step"] != 7, "a step")
     assert 7 < stepper.state()["step"] < 60
@@ -172,13 +171,20 @@ def test_play_from_the_last_step_goes_on_where_it_is_set_back_to(
 
 def test_play_takes_steps_until_pause(stepper: PBPStepper) -> None:
     stepper.set(step=0, speed=100.0)
-    before = threading.enumerate()
     stepper.set(play=True)
-    (player,) = set(threading.enumerate()) - set(before)
     until(lambda: stepper.state()["step"] >= 20, "20 steps")
+    step = stepper.set(play=False).state()["step"]
+    stepper.set(seed=1)
+    assert stepper.wait().state()["step"] == step < MOST_STEPS
+
+
+def test_play_ends_at_the_last_step_and_then_begins_anew(stepper: PBPStepper) -> None:
+    stepper.set(step=MOST_STEPS - 3, speed=100.0, play=True)
+    until(lambda: not stepper.state()["play"], "the end")
+    assert stepper.state()["step"] == MOST_STEPS
+    stepper._controls["play"].value = True
+    until(lambda: 0 < stepper.state()["step"] < MOST_STEPS, "the first steps")
     stepper.set(play=False)
-    player.join(60)
-    assert not player.is_alive() and stepper.wait().state()["step"] < MOST_STEPS
 
 
 def test_by_x_means_by_x_for_a_table_in_any_order(stepper: PBPStepper) -> None:

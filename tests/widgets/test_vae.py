@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,11 +11,9 @@ import pytest
 from artists import assert_says, panel
 
 from bdl_teach import DivergedError, datasets
-from bdl_teach.methods import vae
 from bdl_teach.widgets import VAEExplorer
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets.vae import trainer as vae_trainer
-from bdl_teach.widgets.vae.trainer import Trainer
 
 HOME = VAEExplorer.DEFAULTS
 SETTINGS = (
@@ -110,30 +107,6 @@ def test_the_status_has_the_figures_of_the_held_out_digits(moved: VAEExplorer) -
 
 
 # How it is trained.
-
-
-@dataclass(frozen=True)
-class Noted:
-    """A fit that was only asked for."""
-
-    number: int
-    variational: bool = False
-    path: Any = None
-
-
-@pytest.fixture
-def trainer(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Trainer, list[Any]]]:
-    """A trainer whose fits only note what they are asked."""
-    asked: list[Any] = []
-
-    def fit(x: Any, **settings: Any) -> Any:
-        asked.append((x, settings))
-        return Noted(len(asked) - 1)
-
-    monkeypatch.setattr(vae, "fit", fit)
-    made = Trainer(lambda: None)
-    yield made, asked
-    made.close()
 
 
 @pytest.fixture

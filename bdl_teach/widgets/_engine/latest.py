@@ -1,8 +1,12 @@
-"""A slot between a slider and the worker: of values that come while it works, the last counts."""
+"""A slot between a slider and the worker: of values that come while it works, the last counts.
+
+Messages come with them: acts that the worker does in their order, before it takes the value.
+"""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -14,15 +18,23 @@ class LatestValue(Generic[T]):
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._value: T  # from the first put on
+        self._messages: list[Callable[[], object]] = []
         self._put = self._taken = self._done = 0
         self._error: BaseException | None = None
         self._closed = False
 
-    def put(self, value: T) -> None:
-        """Store ``value`` and wake the worker."""
+    def put(self, value: T, act: Callable[[], object] | None = None) -> None:
+        """Store ``value``, and an act that is to be done first, and wake the worker."""
         with self._changed:
             self._value, self._put = value, self._put + 1
+            self._messages += [] if act is None else [act]
             self._changed.notify_all()
+
+    def messages(self) -> list[Callable[[], object]]:
+        """Take all acts that have not been done yet, in their order."""
+        with self._changed:
+            taken, self._messages = self._messages, []
+        return taken
 
     def take(self, timeout: float | None = None) -> tuple[int, T] | None:
         """Wait for a new value; returns (version, value), or ``None`` once closed or too late."""
@@ -65,7 +77,7 @@ class LatestValue(Generic[T]):
         return self._closed
 
     def close(self) -> None:
-        """Let the worker and everyone who waits go home."""
+        """Close the slot and wake all who wait."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()

@@ -62,6 +62,7 @@ class Explorer(Worker[Result], Page[Result], Touched[Result], VBox, abstract=Tru
         self._asking = threading.Lock()  # a training asks from a thread of its own
         self._pointed: object = None  # what a hand points at
         self._heard = 0  # number of the page's last message about points
+        self._moved_at = 0.0  # when controls moved by themselves
         self._asked = self._answered = 0  # number of the newest request, and of that shown
         self._warmed, self._chores_begun, self._quiet = threading.Event(), False, False
         self._controls: dict[str, Widget] = self._make_controls()
@@ -159,10 +160,7 @@ class Explorer(Worker[Result], Page[Result], Touched[Result], VBox, abstract=Tru
             RuntimeError: It has been closed, or lives in another process.
         """
         self.wait()
-        self._film.to_end()
-        if step is not None:
-            self._film.nearest(step)
-        self._draw_again()
+        self._draw_again(self._film.to_end if step is None else lambda: self._film.nearest(step))
         return self.wait()
 
     @property
@@ -456,8 +454,7 @@ class Explorer(Worker[Result], Page[Result], Touched[Result], VBox, abstract=Tru
         if values is not None:
             self._assign(values)
             self._past.end_movement()
-            self._film.to_end()
-            self._request()
+            self._request(self._film.to_end)
 
 
 def _rounded(value: object) -> object:

@@ -121,8 +121,7 @@ class Page(Contract[Result], abstract=True):
             return
         if any(change["owner"] is self._controls.get(name) for name in self._DRAWN_BY):
             self._assign({"data": None} if "data" in self._controls else {})
-        self._film.to_end()
-        self._request()
+        self._request(self._film.to_end)
 
     def _show_state(self) -> None:
         """Say what state this is, whether there is a way back, and which controls do nothing."""

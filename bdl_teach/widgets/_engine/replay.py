@@ -7,7 +7,6 @@ be made, and ends when anything else is asked for.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
@@ -20,12 +19,12 @@ _PLAY, _PAUSE = "▶ replay", "‖ pause"
 
 
 class Film(Generic[Result]):
-    """Which frame of the training is shown.
+    """Which frame of the training is shown; it belongs to the worker.
 
     Args:
         frames: Steps taken at each frame of the training that led to a result; () for none.
         replay: A result as it was at a frame, by its number.
-        ask: Has the worker draw again.
+        ask: Has the worker do something, and draw again.
 
     Attributes:
         row: The button and the slider.
@@ -37,10 +36,9 @@ class Film(Generic[Result]):
         self,
         frames: Callable[[Result], Sequence[int]],
         replay: Callable[[Result, int], Result],
-        ask: Callable[[], object],
+        ask: Callable[[Callable[[], object]], object],
     ) -> None:
         self._frames, self._replay, self._ask = frames, replay, ask
-        self._lock = threading.RLock()  # the page moves what the worker moves while it plays
         self._steps: tuple[int, ...] = (0,)
         self._frame = self._shown = 0
         self.words, self.playing, self._quiet = "", False, False
@@ -65,41 +63,31 @@ class Film(Generic[Result]):
         return self._frame != self._shown
 
     def develop(self, result: Result) -> Result:
-        """Return ``result`` at the frame that is to be shown; on the worker."""
-        with self._lock:
-            self._load(self._frames(result))
-            self._shown = frame = self._frame
-            at_end, step, steps = self.at_end, self._steps[frame], self._steps[-1]
-        self.words = "" if at_end else f"Step {step} of {steps}: "
-        return result if at_end else self._replay(result, frame)
+        """Return ``result`` at the frame that is to be shown."""
+        self._load(self._frames(result))
+        self._shown = frame = self._frame
+        self.words = "" if self.at_end else f"Step {self._steps[frame]} of {self._steps[-1]}: "
+        return result if self.at_end else self._replay(result, frame)
 
     def nearest(self, step: int) -> None:
         """Go to the frame that is nearest to a step."""
-        with self._lock:
-            distances = [abs(step - other) for other in self._steps]
-            self._move(distances.index(min(distances)))
+        distances = [abs(step - other) for other in self._steps]
+        self._go(distances.index(min(distances)))
 
     def to_end(self) -> None:
         """Go back to the fit itself: something else was asked for."""
-        with self._lock:
-            self._play(False)
-            self._move(len(self._steps) - 1)
+        self._go(len(self._steps) - 1)
 
-    def advance(self) -> bool:
-        """Go on by a frame if it plays, to the last; says whether it did."""
-        with self._lock:
-            if not self.playing:
-                return False
-            self._move(self._frame + 1)
-            if self.at_end:
-                self._play(False)
-            return True
+    def advance(self) -> None:
+        """Go on by a frame; at the last, the play is over."""
+        self._move(self._frame + 1)
+        if self.at_end:
+            self._play(False)
 
     def empty(self) -> None:
         """Have nothing to replay: the result is not there."""
-        with self._lock:
-            self._play(False)
-            self._load(())
+        self._play(False)
+        self._load(())
 
     def _load(self, steps: Sequence[int]) -> None:
         """Take over the steps of another training, and stay at its end, or where one is."""
@@ -120,6 +108,11 @@ class Film(Generic[Result]):
     def _enable(self, enabled: bool) -> None:
         self._button.disabled = self._slider.disabled = not enabled
 
+    def _go(self, frame: int) -> None:
+        """Stop at a frame."""
+        self._play(False)
+        self._move(min(frame, len(self._steps) - 1))
+
     def _move(self, frame: int) -> None:
         self._frame = frame
         self._slider.index = frame
@@ -129,24 +122,21 @@ class Film(Generic[Result]):
         self._button.value = playing
         self._button.description = _PAUSE if playing else _PLAY
 
+    def _start(self) -> None:
+        """Play, from the end from the start."""
+        self._play(True)
+        if self.at_end:
+            self._move(0)
+
     def _on_slider(self, change: Any) -> None:
         """Answer a hand on the slider; where it was moved from here, nothing is left to do."""
-        with self._lock:
-            if self._quiet or change["new"] == self._frame:
-                return
-            self._play(False)
-            self._move(change["new"])
-        self._ask()
+        if not self._quiet and change["new"] != self._frame:
+            self._ask(lambda: self._go(change["new"]))
 
     def _on_button(self, change: Any) -> None:
-        """Answer a hand on the button: from the end it plays from the start."""
-        with self._lock:
-            if change["new"] == self.playing:
-                return
-            self._play(change["new"])
-            if self.playing and self.at_end:
-                self._move(0)
-        self._ask()
+        """Answer a hand on the button."""
+        if change["new"] != self.playing:
+            self._ask(self._start if change["new"] else lambda: self._play(False))
 
 
 def steps_of(fit: Any) -> Sequence[int]:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import html
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from matplotlib.text import Text
@@ -30,20 +32,20 @@ SHARPEN = 0.2  # the same before its picture has all the pixels that the page ca
 class Worker(Contract[Result], abstract=True):
     """The part of an explorer that computes and draws."""
 
-    def _request(self) -> None:
-        """Ask for a picture of the controls' values, whatever has changed."""
+    def _request(self, act: Callable[[], object] | None = None) -> None:
+        """Ask for a picture of the controls' values, and for an act of the worker before it."""
         with self._asking:
             self._past.note(self._undoable(), time.monotonic())
             self._asked += 1
-            self._slot.put((self._asked, self.state()))
+            self._slot.put((self._asked, self.state()), act)
         if self._missions is not None:
             self._missions.moved()
         self._show_state()
 
-    def _draw_again(self) -> None:
-        """Have the worker draw the same again, and pin or unpin it where that was asked for."""
+    def _draw_again(self, act: Callable[[], object] | None = None) -> None:
+        """Have the worker do an act, and draw the same again, pinned where that was asked for."""
         with self._asking:
-            self._slot.put((self._asked, self.state()))
+            self._slot.put((self._asked, self.state()), act)
 
     def _work(self) -> None:
         """Worker thread: recompute and redraw for the latest values until closed."""
@@ -55,6 +57,8 @@ class Worker(Contract[Result], abstract=True):
         """Show these values, then better results for them; return what moved meanwhile, if any."""
         error: BaseException | None = None
         asked, values = job
+        for act in self._slot.messages():
+            act()
         if asked == self._answered:
             self._repaint()
             self._slot.shown_again(version)
@@ -77,10 +81,8 @@ class Worker(Contract[Result], abstract=True):
 
         A replay goes on first; a frame on the way is not improved.
         """
-        if (job := self._play()) is not None or self._slot.closed:
-            return job
-        while self._film.at_end and self._go_on(values, at_rest=False):
-            if (job := self._slot.take(0.0)) is not None or self._slot.closed:
+        for step in (self._play, partial(self._move_on, values), partial(self._followed, values)):
+            if (job := step()) is not None or self._slot.closed:
                 return job
         if (job := self._slot.take(SHARPEN)) is not None or self._slot.closed:
             return job
@@ -97,6 +99,13 @@ class Worker(Contract[Result], abstract=True):
                 return None
             pause = 0.0
         return job
+
+    def _followed(self, values: Values) -> tuple[int, Job] | None:
+        """Show what follows a tick by itself; return what moved meanwhile, if anything."""
+        while self._film.at_end and self._go_on(values, at_rest=False):
+            if (job := self._slot.take(0.0)) is not None or self._slot.closed:
+                return job
+        return None
 
     def _go_on(self, values: Values, *, at_rest: bool) -> bool:
         """Show something better of the same values; says whether there was any."""
@@ -156,10 +165,23 @@ class Worker(Contract[Result], abstract=True):
             if (job := self._slot.take(max(PACE - spent, 0.0))) is not None:
                 return job
             began = time.perf_counter()
-            if self._film.advance():
-                self._repaint()
+            self._film.advance()
+            self._repaint()
             spent = time.perf_counter() - began
         return None
+
+    def _move_on(self, values: Values) -> tuple[int, Job] | None:
+        """Move what moves by itself; return what has moved, by itself or by a hand, if anything."""
+        if (further := self._next(values)) is None:
+            return None
+        pause, moved = further
+        left = max(self._moved_at + pause - time.monotonic(), 0.0)
+        if (job := self._slot.take(left)) is None and not self._slot.closed:
+            self._moved_at = time.monotonic()
+            for name, value in moved.items():
+                self._controls[name].value = value
+            job = self._slot.take(0.0)
+        return job
 
     def _repaint(self) -> None:
         """Show the same at another size or marked, or another frame of its training."""

@@ -79,8 +79,8 @@ class Stage:
         if not self.trained:
             return "in training"
         if not self.over:
-            return f"longer run {self.runs} of {MOST_RUNS}" if self.runs else "quick fit"
-        return "refined" if self.gain <= ENOUGH else "not converged"
+            return f"trained longer, {self.runs} of {MOST_RUNS}" if self.runs else "quick fit"
+        return "trained longer" if self.gain <= ENOUGH else "not converged"
 
 
 @dataclass(frozen=True)

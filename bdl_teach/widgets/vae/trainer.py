@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import ipywidgets
@@ -15,6 +15,7 @@ from bdl_teach import datasets
 from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import background
 from bdl_teach.widgets._engine.arrival import Arrival
+from bdl_teach.widgets._engine.latest import LatestValue
 
 if TYPE_CHECKING:
     from bdl_teach.methods import vae
@@ -81,22 +82,23 @@ def pictures() -> tuple[Array, Array]:
 class Trainer:
     """Trains one order at a time; a newer one replaces the one that is running.
 
+    It belongs to the worker of the explorer: the threads that train tell that what they have found.
+
     Args:
-        on_stage: Called after each stage.
+        tell: Has the worker do something, and look again.
 
     Attributes:
         bar: A progress bar, shown while a training runs.
         newest: The model of the stage that ended last; ``None`` before the first.
     """
 
-    def __init__(self, on_stage: Callable[[], object]) -> None:
-        self._on_stage = on_stage
-        self._changed = threading.Condition()
-        self._order: Order | None = None
-        self._finished: dict[Order, Trained] = {}
-        self._errors: dict[Order, Exception] = {}
+    def __init__(self, tell: Callable[[Callable[[], object]], object]) -> None:
+        self._tell = tell
+        self._orders: LatestValue[Order] = LatestValue()
+        self._order: Order | None = None  # what is being trained
+        self._found: dict[Order, Trained | Exception] = {}  # what trainings have led to
         self._thread: threading.Thread | None = None
-        self._closed = self._looking = False
+        self._looking = False
         self.newest: Trained | None = None
         self.bar = ipywidgets.IntProgress(
             description="training", bar_style="success", max=len(RATES),
@@ -109,38 +111,31 @@ class Trainer:
         Raises:
             Exception: What the training raised; asking again after that trains again.
         """
-        with self._changed:
-            if order in self._errors:
-                raise self._errors.pop(order)
-            if order in self._finished:
-                self._order, self.newest = None, self._finished[order]
-            elif order != self._order:
-                self._order = order
-                self._thread = self._thread or background.start(self._work)
-            self._changed.notify_all()
-            return self.newest
+        found = self._found.get(order)
+        if isinstance(found, Exception):
+            del self._found[order]
+            raise found
+        before = self._order
+        self._expect(order if found is None else None)
+        if found is not None:
+            self.newest = found
+        elif order != before:
+            self.bar.value = 0
+            self._orders.put(order)
+            self._thread = self._thread or background.start(self._work)
+        return self.newest
 
     def look_further(self, order: Order) -> None:
-        """Find out whether the finished VAE for ``order`` has converged, and then call back.
+        """Find out whether the finished VAE for ``order`` has converged.
 
         That takes some seconds, on a thread of its own: no picture and no training waits for it.
         """
-        with self._changed:
-            trained = self._finished.get(order)
-            if trained is None or not trained.fit.variational:
-                return
-            if trained.arrival.over or self._looking:
-                return
+        trained = self._found.get(order)
+        if not isinstance(trained, Trained) or self._looking:
+            return
+        if trained.fit.variational and not trained.arrival.over:
             self._looking = True
-
-        def look() -> None:
-            try:
-                self._look(trained)
-                self._on_stage()
-            finally:
-                self._looking = False
-
-        background.start(look)
+            background.start(lambda: self._look(trained))
 
     def wait(self, timeout: float) -> None:
         """Wait until nothing is being trained.
@@ -148,65 +143,62 @@ class Trainer:
         Raises:
             TimeoutError: It took longer than ``timeout`` seconds.
         """
-        with self._changed:
-            if not self._changed.wait_for(lambda: self._closed or self._order is None, timeout):
-                raise TimeoutError(f"expected a trained model within {timeout:g} s, got none")
+        self._orders.wait(timeout)
 
     def close(self) -> None:
         """Stop after the running stage, and end the thread."""
-        with self._changed:
-            self._order, self._closed = None, True
-            self._changed.notify_all()
+        self._orders.close()
+
+    def _expect(self, order: Order | None) -> None:
+        """Say in the page whether anything is being trained."""
+        self._order = order
+        self.bar.layout.visibility = "hidden" if order is None else "visible"
+
+    def _receive(self, order: Order, found: Trained | Exception) -> None:
+        """Take what a training has led to, or is at."""
+        if isinstance(found, Exception) or found.finished:
+            self._found[order] = found
+            while len(self._found) > _KEPT:
+                self._found.pop(next(iter(self._found)))
+        if order == self._order:
+            if isinstance(found, Trained):
+                self.newest, self.bar.value = found, found.stage
+            if order in self._found:
+                self._expect(None)
+
+    # On threads of their own: nothing here changes but by what the worker is told.
 
     def _work(self) -> None:
-        while not self._closed:
-            with self._changed:
-                self._changed.wait_for(lambda: self._closed or self._order is not None)
-                order = self._order
-            if order is not None:
-                self._train(order)
+        while (job := self._orders.take()) is not None:
+            self._train(job[1])
+            self._orders.done(job[0], None)
 
     def _train(self, order: Order) -> None:
-        self.bar.value, self.bar.layout.visibility = 0, "visible"
         fit: vae.Fit | None = None
         film: dict[int, vae.Fit] = {}
         try:
             for number in range(len(RATES)):
-                if self._order != order:  # the sliders have moved on
+                if self._order != order or self._orders.closed:  # the sliders have moved on
                     return
                 fit = _stage(order, number, fit)
                 film |= _frames(fit, number)
                 fit = film[STEPS * (number + 1)]
-                self._publish(Trained(order, number + 1, fit, _scores(fit), film=dict(film)))
+                trained = Trained(order, number + 1, fit, _scores(fit), film=dict(film))
+                self._tell(partial(self._receive, order, trained))
         except Exception as error:  # raised by the tick that asks for the model
-            with self._changed:
-                self._errors[order] = error
-            self._on_stage()
-        finally:
-            self.bar.layout.visibility = "hidden"
-            with self._changed:
-                if self._order == order:
-                    self._order = None
-                self._changed.notify_all()
+            self._tell(partial(self._receive, order, error))
 
     def _look(self, trained: Trained) -> None:
         arrival = Arrival()
-        while not arrival.over and not self._closed:
+        while not arrival.over and not self._orders.closed:
             arrival = arrival.after_one_more(trained.fit)
-        with self._changed:
-            if self._finished.get(trained.order) is trained:
-                self._finished[trained.order] = replace(trained, arrival=arrival)
 
-    def _publish(self, trained: Trained) -> None:
-        with self._changed:
-            if trained.finished:
-                self._finished[trained.order] = trained
-                while len(self._finished) > _KEPT:
-                    self._finished.pop(next(iter(self._finished)))
-            if self._order == trained.order:
-                self.newest = trained
-        self.bar.value = trained.stage
-        self._on_stage()
+        def receive() -> None:
+            self._looking = False
+            if self._found.get(trained.order) is trained:
+                self._found[trained.order] = replace(trained, arrival=arrival)
+
+        self._tell(receive)
 
 
 def _stage(order: Order, number: int, start: vae.Fit | None) -> vae.Fit:

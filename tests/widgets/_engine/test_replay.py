@@ -13,6 +13,7 @@ import pytest
 
 from bdl_teach.widgets._engine import texts, worker
 from bdl_teach.widgets._engine.canvas import Canvas
+from bdl_teach.widgets._engine.latest import LatestValue
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.replay import Film
 from tests.waiting import until
@@ -141,7 +142,7 @@ def test_whatever_moves_shows_the_whole_fit_again(trained: Trained, act: str) ->
 
 def test_it_plays_from_the_start_to_the_end_and_stops_there(trained: Trained) -> None:
     trained.button.value = True
-    assert trained.button.description == "‖ pause"
+    until(lambda: trained.button.description == "‖ pause", "the play")
     until(lambda: not trained.button.value, "the end")
     assert [frame for frame, _ in trained.replayed] == [0, 1, 2, 3]
     assert trained.button.description == "▶ replay"
@@ -188,27 +189,30 @@ def test_what_plays_ends_with_the_explorer(
     assert len(ipywidgets.widgets.widget._instances) == alive
 
 
-# What rests is improved
-
-
 # Who has none
 
 
 def test_two_hands_at_once_leave_the_slider_where_the_picture_is() -> None:
     """The page moves the slider while the worker plays: whoever comes last is shown."""
-    film: Film[int] = Film(lambda _: tuple(range(50)), lambda _, frame: frame, lambda: None)
+    slot: LatestValue[int] = LatestValue()
+    film: Film[int] = Film(
+        lambda _: tuple(range(50)), lambda _, frame: frame, lambda act: slot.put(0, act)
+    )
     film.develop(49)
-    stop, rng = threading.Event(), np.random.default_rng(0)
+    rng = np.random.default_rng(0)
 
     def play() -> None:
-        while not stop.is_set():
-            if not film.advance():
-                film._on_button({"new": True})
+        while not slot.closed:
+            for act in slot.messages():
+                act()
+            film.advance() if film.playing else film._start()
 
     worker = threading.Thread(target=play, daemon=True)
     worker.start()
     for frame in rng.integers(0, 50, 300):
         film._slider.index = int(frame)
-    stop.set()
+    slot.close()
     worker.join(30)
+    for act in slot.messages():
+        act()
     assert film._slider.index == film._frame
