@@ -70,7 +70,6 @@ class Chains:
 
     Args:
         x_grid: Where to predict ``[m, 1]``.
-        stored: How long the chains of NUTS were whose runs came with the package, if any did.
         moved: Says whether the controls have moved on, or the explorer is closed.
         on_ready: Called when a program has been compiled that a run waits for.
     """
@@ -80,14 +79,9 @@ class Chains:
     _compiling = threading.Lock()
 
     def __init__(
-        self,
-        x_grid: Array,
-        stored: Mapping[str, Any] | None,
-        moved: Callable[[], bool],
-        on_ready: Callable[[], object],
+        self, x_grid: Array, moved: Callable[[], bool], on_ready: Callable[[], object]
     ) -> None:
-        self._x_grid, self._stored = x_grid, stored
-        self._moved, self._on_ready = moved, on_ready
+        self._x_grid, self._moved, self._on_ready = x_grid, moved, on_ready
         self._run: _Run | None = None
         self._awaited: set[_Shape] = set()
 
@@ -102,12 +96,15 @@ class Chains:
 
     def _found(self, problem: Problem) -> _Run:
         """A run that is over, here or in the package; else one that has to begin."""
-        if self._stored is not None:
-            key = stored_nuts.key(self._x_grid, {**problem.given, **self._stored})
-            if (run := stored_nuts.load(key)) is not None:
-                return _Run(problem, _as_shown(run), over=True)
+        from bdl_teach.predictive import Predictive
+
         if (kept := self._kept.get((problem, len(self._x_grid)))) is not None:
             return _Run(problem, kept, over=True)
+        if (run := stored_nuts.read().get(stored_nuts.key(problem))) is not None:
+            mean, std = np.array(run.mean), np.array(run.epistemic_std)
+            prediction = Predictive(mean, std, np.full(len(mean), problem.noise_std))
+            report = f"The true posterior, a long run that is kept: {run.report}"
+            return _Run(problem, GoldStandard(prediction, report), over=True)
         return _Run(problem, GoldStandard(report=f"The {NAME} is on its way."))
 
     def go_on(self, most: int) -> GoldStandard | None:
@@ -166,6 +163,7 @@ class Chains:
 
     def _further(self, run: _Run) -> _Run:
         """A run with another window or more, twice as long as before: judged, and kept if over."""
+        from bdl_teach.predictive import Predictive
 
         def progress(*_: int) -> None:
             if self._moved():
@@ -181,7 +179,8 @@ class Chains:
             outputs = np.concatenate([outputs, fit.outputs(self._x_grid)], axis=1)
         mixed, report = _judge(outputs, problem.regions(self._x_grid[:, 0]))
         over = outputs.shape[1] >= (FIRST if mixed else MOST)
-        gold = GoldStandard(_predictive(outputs, problem.noise_std), report)
+        draws = outputs.reshape(-1, outputs.shape[2])
+        gold = GoldStandard(Predictive.from_samples(draws, problem.noise_std), report)
         if over:
             self._kept[problem, len(self._x_grid)] = gold
             while len(self._kept) > _KEPT:
@@ -197,11 +196,9 @@ class ExplorerBesideTruth(Explorer[Result], abstract=True):
 
     Attributes:
         GRID: Where it predicts ``[m, 1]``.
-        STORED: As ``Chains`` takes it.
     """
 
     GRID: ClassVar[Array]
-    STORED: ClassVar[Mapping[str, Any] | None] = None
 
     @staticmethod
     def _problem(values: Values) -> Problem:
@@ -214,7 +211,7 @@ class ExplorerBesideTruth(Explorer[Result], abstract=True):
 
     def __init__(self, **values: Any) -> None:
         self._settled = threading.Event()
-        self._chains = Chains(self.GRID, self.STORED, self._has_moved, self._draw_again)
+        self._chains = Chains(self.GRID, self._has_moved, self._draw_again)
         super().__init__(**values)
 
     def settle(self, timeout: float = 120.0) -> Self:
@@ -297,17 +294,3 @@ def _judge(outputs: Array, regions: Mapping[str, Array]) -> tuple[bool, str]:
     yet = "yet " * (n < MOST)
     disagree = f"the means of its chains have an sd of {', '.join(where)}"
     return False, f"{begin}: not {yet}mixed (R-hat {worst:.2f}); {disagree}."
-
-
-def _predictive(outputs: Array, noise_std: float) -> Predictive:
-    from bdl_teach.predictive import Predictive
-
-    return Predictive.from_samples(outputs.reshape(-1, outputs.shape[2]), noise_std)
-
-
-def _as_shown(stored: stored_nuts.Stored) -> GoldStandard:
-    from bdl_teach.predictive import Predictive
-
-    mean, std = np.array(stored.mean), np.array(stored.epistemic_std)
-    prediction = Predictive(mean, std, np.full(len(mean), stored.noise_std))
-    return GoldStandard(prediction, f"The true posterior, a long run that is kept: {stored.report}")

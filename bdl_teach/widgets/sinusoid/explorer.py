@@ -20,7 +20,7 @@ from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.link import LinkArtists, nearest_function
 from bdl_teach.widgets._engine.texts import Texts
 from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
-from bdl_teach.widgets.sinusoid.fits import CHAINS, SinusoidResult
+from bdl_teach.widgets.sinusoid.fits import SinusoidResult
 
 _SPREADS = {"fit": ("-", plots.BLUE), plots.TRUTH: ("-.", plots.GREEN)}
 _NEAR = 0.1  # so near to its mean on the axis of weights a weight is meant
@@ -38,7 +38,7 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
     """
 
     TEXTS: ClassVar[Texts] = texts.of("sinusoid")
-    GRID, STORED = X_GRID, CHAINS
+    GRID = X_GRID
 
     def _idle(self, values: controls.Values) -> set[str]:
         """Name a half of the prior without weight, and the weight of two equal halves."""

@@ -23,11 +23,6 @@ if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress lin
     from bdl_teach.mlp import MLP
     from bdl_teach.predictive import Predictive
 
-# Of the kept runs of NUTS.
-# The article's prior leaves the log density's R-hat at 1.02 to 1.04 after 500 transitions
-# of four chains, at 1.003 to 1.011 after 3000, at 1.002 to 1.005 after 5000; every tenth of them
-# tells as much. (Under N(0, 0.3²) it stays at 1.3: two modes, each with two of the chains.)
-CHAINS = {"n_chains": 4, "n_samples": 500, "n_thin": 10}
 MOST_RUNS = 9  # the longer runs of ``Fit.converged``, and one that trains the best of them on
 ENOUGH = 10.0  # nats that this last one may still gain from what is called refined
 

@@ -56,7 +56,7 @@ class Made(Chains):
 
     def __init__(self, value: Callable[[Any, Any], Any] = noise) -> None:
         self.value, self.begun, self.redrawn = value, 0, 0
-        super().__init__(GAP_GRID, None, lambda: self.moved, self._redraw)
+        super().__init__(GAP_GRID, lambda: self.moved, self._redraw)
 
     def _redraw(self) -> None:
         self.redrawn += 1
