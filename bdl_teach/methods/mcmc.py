@@ -491,10 +491,8 @@ class Fit:
             part.reshape(n_samples, thin, *part.shape[1:]).swapaxes(1, 2).swapaxes(0, 1)
             for part in drawn
         )  # [chains, s, thin, ...]
-        weights, log_density = (
-            weights[:, :, -1, self._used].astype(np.float64),
-            log_density[..., -1],
-        )
+        weights = weights[:, :, -1, self._used].astype(np.float64)
+        log_density = log_density[..., -1]
         lost = np.flatnonzero(~np.isfinite(log_density).all(axis=0))
         if lost.size:
             draw = self.weights.shape[1] + int(lost[0]) + 1

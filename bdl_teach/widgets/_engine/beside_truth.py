@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bdl_teach._support.checks import Array
 from bdl_teach.problems import MAX_WIDTH, ROOM, Problem, own_points
@@ -46,8 +47,7 @@ class GoldStandard:
     """What an explorer shows of the true posterior.
 
     Attributes:
-        prediction: The predictive at the explorer's grid, of a stored run without its draws;
-            ``None`` where there is none yet.
+        prediction: The predictive at the explorer's grid; ``None`` where there is none yet.
         report: How well it has mixed, or why there is none, as a sentence; "" if nobody asked.
     """
 
@@ -96,15 +96,11 @@ class Chains:
 
     def _found(self, problem: Problem) -> _Run:
         """A run that is over, here or in the package; else one that has to begin."""
-        from bdl_teach.predictive import Predictive
-
         if (kept := self._kept.get((problem, len(self._x_grid)))) is not None:
             return _Run(problem, kept, over=True)
         if (run := stored_nuts.read().get(stored_nuts.key(problem))) is not None:
-            mean, std = np.array(run.mean), np.array(run.epistemic_std)
-            prediction = Predictive(mean, std, np.full(len(mean), problem.noise_std))
             report = f"The true posterior, a long run that is kept: {run.report}"
-            return _Run(problem, GoldStandard(prediction, report), over=True)
+            return _Run(problem, _gold(problem, run.mean, run.epistemic_std, report), over=True)
         return _Run(problem, GoldStandard(report=f"The {NAME} is on its way."))
 
     def go_on(self, most: int) -> GoldStandard | None:
@@ -146,24 +142,20 @@ class Chains:
             return False
         if shape not in self._awaited:
             self._awaited.add(shape)
-            background.start(lambda: self._compile(problem))
+            background.start(lambda: self.prepare(problem, self._on_ready))
         return True
 
-    def _compile(self, problem: Problem) -> None:
-        self.prepare(problem)
-        self._on_ready()
-
-    def prepare(self, problem: Problem) -> None:
+    def prepare(self, problem: Problem, then: Callable[[], object] = bool) -> None:
         """Compile the program that a problem needs, once: on a thread that may wait."""
         with self._compiling:
             if _shape(problem) not in self._compiled:
                 with suppress(Exception):  # then the run itself says what is wrong
                     _begin(problem, None).outputs(self._x_grid)
                 self._compiled.add(_shape(problem))
+        then()
 
     def _further(self, run: _Run) -> _Run:
         """A run with another window or more, twice as long as before: judged, and kept if over."""
-        from bdl_teach.predictive import Predictive
 
         def progress(*_: int) -> None:
             if self._moved():
@@ -179,8 +171,7 @@ class Chains:
             outputs = np.concatenate([outputs, fit.outputs(self._x_grid)], axis=1)
         mixed, report = _judge(outputs, problem.regions(self._x_grid[:, 0]))
         over = outputs.shape[1] >= (FIRST if mixed else MOST)
-        draws = outputs.reshape(-1, outputs.shape[2])
-        gold = GoldStandard(Predictive.from_samples(draws, problem.noise_std), report)
+        gold = _gold(problem, outputs.mean(axis=(0, 1)), outputs.std(axis=(0, 1)), report)
         if over:
             self._kept[problem, len(self._x_grid)] = gold
             while len(self._kept) > _KEPT:
@@ -211,7 +202,11 @@ class ExplorerBesideTruth(Explorer[Result], abstract=True):
 
     def __init__(self, **values: Any) -> None:
         self._settled = threading.Event()
-        self._chains = Chains(self.GRID, self._has_moved, self._draw_again)
+        self._chains = Chains(
+            self.GRID,
+            lambda: self._slot.closed or self._asked != self._answered,
+            self._draw_again,
+        )
         super().__init__(**values)
 
     def settle(self, timeout: float = 120.0) -> Self:
@@ -220,9 +215,6 @@ class ExplorerBesideTruth(Explorer[Result], abstract=True):
         if not self._settled.wait(timeout):
             raise TimeoutError(f"expected the true posterior within {timeout:g} s")
         return self
-
-    def _has_moved(self) -> bool:
-        return self._slot.closed or self._asked != self._answered
 
     def _compute_shown(self, values: Values) -> Result:
         self._settled.clear()
@@ -252,6 +244,13 @@ class ExplorerBesideTruth(Explorer[Result], abstract=True):
 
     def _chores(self) -> Iterator[Callable[[], object]]:
         yield lambda: self._chains.prepare(self._problem(self.DEFAULTS))
+
+
+def _gold(problem: Problem, mean: ArrayLike, std: ArrayLike, report: str) -> GoldStandard:
+    from bdl_teach.predictive import Predictive
+
+    mean, std = np.asarray(mean), np.asarray(std)
+    return GoldStandard(Predictive(mean, std, np.full(len(mean), problem.noise_std)), report)
 
 
 def _shape(problem: Problem) -> _Shape:
@@ -285,12 +284,7 @@ def _judge(outputs: Array, regions: Mapping[str, Array]) -> tuple[bool, str]:
     begin = f"The {NAME}, {chains} × {n} draws"
     if worst <= MIXED:
         return True, f"{begin}: mixed (R-hat {worst:.3f})."
-    apart = outputs.mean(axis=1).std(axis=0)
-    where = [
-        f"{apart[mask].mean():.2f} {_WHERE.get(region, region)}"
-        for region, mask in regions.items()
-        if mask.any()
-    ]
-    yet = "yet " * (n < MOST)
-    disagree = f"the means of its chains have an sd of {', '.join(where)}"
-    return False, f"{begin}: not {yet}mixed (R-hat {worst:.2f}); {disagree}."
+    apart, there = outputs.mean(axis=1).std(axis=0), {r: m for r, m in regions.items() if m.any()}
+    where = [f"{apart[m].mean():.2f} {_WHERE.get(r, r)}" for r, m in there.items()]
+    not_mixed = f"not {'yet ' * (n < MOST)}mixed (R-hat {worst:.2f})"
+    return False, f"{begin}: {not_mixed}; the means of its chains have an sd of {', '.join(where)}."

@@ -149,7 +149,8 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
         for values in (_PAPER, more, _PAPER | more):
             yield partial(sinusoid_fits.refit, self.DEFAULTS | values)
         for values in ({}, more):
-            yield partial(_fit_and_rest, self.DEFAULTS | values)
+            quick = sinusoid_fits.refit(self.DEFAULTS | values)
+            yield partial(sinusoid_fits.improve, quick, 1.0)
         yield from super()._chores()
         if self.result is not None:
             yield partial(sinusoid_fits.mark, self.result, "weight", 0)
@@ -182,8 +183,3 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
             **({} if result.prediction.epistemic_std.any() else {"spread": "{one_network}"}),
             "nuts": result.nuts_report,
         }
-
-
-def _fit_and_rest(values: controls.Values) -> None:
-    """Run what is run while nothing moves after that fit."""
-    sinusoid_fits.warm(sinusoid_fits.refit(values))

@@ -202,11 +202,6 @@ def beside_nuts(result: SinusoidResult, nuts: Predictive | None, report: str) ->
     return replace(result, gap=gap, gap_outside=outside)
 
 
-def warm(result: SinusoidResult) -> None:
-    """Compile what ``improve`` runs."""
-    improve(result, 1.0)
-
-
 def mark(result: SinusoidResult, kind: str, i: int) -> Mark:
     """What belongs to a weight ("weight", its number), or to a drawn function ("draw", its number).
 

@@ -106,23 +106,12 @@ class TruthExplorer(ExplorerBesideTruth[TruthResult]):
         return truth_search.at(result, frame)
 
     def _draw(self, result: TruthResult) -> None:
-        data, gap = result.problem.data, result.regions["gap"]
         best = result.search.prediction if result.search.tried else None
-        points = data.x[:, 0], data.y[:, 0]
+        spreads = {"fit": result.prediction, "best fit": best, plots.TRUTH: result.nuts}
         changed = [
-            self._functions.update(
-                points,
-                gap,
-                result.prediction,
-                best,
-                result.nuts,
-                result.prior_functions,
-                asked=bool(result.nuts_report),
-            ),
+            self._functions.update(result, best),
             self._parts.update(_bars(result)),
-            self._spread.update(
-                {"fit": result.prediction, "best fit": best, plots.TRUTH: result.nuts}, gap
-            ),
+            self._spread.update(spreads, result.regions["gap"]),
         ]
         if any(changed):
             self._canvas.redraw_background(arrange=True)
@@ -182,9 +171,8 @@ def _bars(result: TruthResult) -> dict[str, float | str]:
     """The length of each bar, or why there is none."""
     if not result.regions["gap"].any():
         return dict.fromkeys(PartsPanel.NAMES, "there is no gap")
-    later, without = "when the sliders have rested", "press “truth (HMC)”"
-    if result.nuts is None and result.nuts_report:
-        without = "the posterior is on its way"
+    later = "when the sliders have rested"
+    without = "the posterior is on its way" if result.nuts_report else "press “truth (HMC)”"
     family_word = without if result.nuts is None else later
     return {
         "optimisation": later if result.optimisation is None else result.optimisation,

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from explorer_claims import said
 
 from bdl_teach.problems import GAP_GRID, Problem
 from bdl_teach.widgets._engine import background, beside_truth
-from bdl_teach.widgets._engine.beside_truth import Chains
+from bdl_teach.widgets._engine.beside_truth import Chains, GoldStandard
 from bdl_teach.widgets._engine.missions import Moved
 
-M = len(GAP_GRID)
 pytestmark = pytest.mark.usefixtures("chains_run")
 
 
@@ -83,15 +83,21 @@ def made(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Made]]:
     yield make
 
 
+def draws_of(gold: GoldStandard) -> int:
+    """How many draws of each chain are said to be shown."""
+    (n,) = said(gold.report, "4 × # draws")
+    return int(n)
+
+
 def test_run_is_shown_sharper_until_it_has_mixed_and_then_kept(made: Any) -> None:
     chains = made()
     gold = chains.ask(Problem())
     assert gold.prediction is None and "on its way" in gold.report
     draws = []
     while (gold := chains.go_on(beside_truth.MOST)) is not None:
-        draws.append(len(gold.prediction.samples))
+        draws.append(draws_of(gold))
         last = gold
-    assert draws == [4 * n for n in (50, 100, 200, 400, 800)]
+    assert draws == [50, 100, 200, 400, 800]
     assert last.report.startswith("The true posterior (HMC), 4 × 800 draws: mixed (R-hat ")
     assert (last.prediction.aleatoric_std == 1.0).all()
     other = made()
@@ -108,7 +114,6 @@ def test_chains_in_modes_of_their_own_go_on_and_say_where_they_differ(made: Any)
     while (gold := chains.go_on(beside_truth.MOST)) is not None:
         last = gold
     assert "4 × 4000 draws: not mixed (R-hat " in last.report
-    assert last.prediction.samples.shape == (16000, M)
 
 
 def test_movement_ends_the_run_of_the_old_values(made: Any) -> None:
@@ -121,7 +126,7 @@ def test_movement_ends_the_run_of_the_old_values(made: Any) -> None:
         chains.whole(Problem(seed=1))
     chains.moved = False
     assert chains.ask(Problem(noise_std=2.0)).prediction is None
-    assert len(chains.go_on(800).prediction.samples) == 200, "from its beginning"
+    assert draws_of(chains.go_on(800)) == 50, "from its beginning"
 
 
 def test_failure_is_said_of_its_values_only(made: Any) -> None:
@@ -141,8 +146,8 @@ def test_other_seeds_of_a_mission_leave_the_shown_run_alone(made: Any) -> None:
     chains = made()
     chains.ask(Problem())
     chains.go_on(800)
-    assert len(chains.whole(Problem(seed=1)).prediction.samples) == 3200
-    assert len(chains.go_on(800).prediction.samples) == 400
+    assert draws_of(chains.whole(Problem(seed=1))) == 800
+    assert draws_of(chains.go_on(800)) == 100
 
 
 def test_program_is_compiled_beside_and_then_the_picture_is_asked_for(
