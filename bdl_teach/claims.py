@@ -2,31 +2,30 @@
 
 import importlib
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bdl_teach.experiments import claim
 from bdl_teach.experiments import measured as experiments
 from bdl_teach.experiments.command import add_claims as add_arguments
-from bdl_teach.experiments.command import claims as main
-from bdl_teach.experiments.command import list_claims as print_list
 from bdl_teach.experiments.command import run_claims as run
-from bdl_teach.experiments.shown import show, stored
 
-__all__ = [
-    "add_arguments",
-    "claim",
-    "experiments",
-    "main",
-    "print_list",
-    "run",
-    "show",
-    "stored",
-]
+if TYPE_CHECKING:
+    from bdl_teach.experiments import judge, rivals
+    from bdl_teach.experiments.runs import show, stored
+
+__all__ = ["add_arguments", "claim", "experiments", "judge", "rivals", "run", "show", "stored"]
 sys.modules |= {f"{__name__}.{name}": claim for name in ("claim", "listing")}
 sys.modules[f"{__name__}.experiments"] = experiments
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def __getattr__(name: str) -> Any:
+    """Import what needs more than the standard library when it is named."""
     if name in ("judge", "rivals"):
         return importlib.import_module(f"bdl_teach.experiments.{name}")
+    if name in ("show", "stored"):
+        return getattr(importlib.import_module("bdl_teach.experiments.runs"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -28,7 +28,7 @@ _NEXT_START = 10**6  # from the seed of one start to that of the next
 # together the earlier, since most of the way is gone at first; and the numbers that it may hold.
 _EARLY = (0, 1, 2, 4, 8)
 _KEPT = 36
-_MOST_NUMBERS = 2**21
+MOST_NUMBERS = 2**21
 
 # (parameters, step, block) -> (this block's part of the loss, and of what is recorded)
 Objective = Callable[[Sequence[Tensor], Tensor, Tensor], tuple[Tensor, Tensor]]
@@ -155,24 +155,6 @@ def adam(
     return Trace(state.parameters, stops, records[-n_records:], path)
 
 
-def blank_path(starts: Sequence[Tensor], n_records: int, width: int) -> list[Tensor]:
-    """Room for the paths of many runs of :func:`adam`, one after another; [] if it is too much.
-
-    Args:
-        starts: Of each tensor the starts of all runs, each ``[runs, ...]``.
-        n_records: As :func:`adam` takes it.
-        width: Number of recorded quantities.
-
-    Returns:
-        Zeros: steps ``[f]``, records ``[f, width]``, and of each tensor ``[runs, f, ...]``.
-    """
-    n = int(_frames(n_records)[-1]) + 1
-    if not _film(starts, n):
-        return []
-    films = [tf.zeros([s.shape[0], n, *s.shape[1:]]) for s in starts]
-    return [tf.zeros([n], tf.int32), tf.zeros([n, width]), *films]
-
-
 def _frames(n_records: int) -> Array:
     """The frame of a path that each look is written to; the last look written to one stays."""
     n = min(_KEPT, n_records)
@@ -183,7 +165,7 @@ def _frames(n_records: int) -> Array:
 
 def _film(parameters: Sequence[Tensor], n_frames: int) -> list[Tensor]:
     """Room for the frames of each tensor; none where it would be too much."""
-    if n_frames * sum(math.prod(p.shape) for p in parameters) > _MOST_NUMBERS:
+    if n_frames * sum(math.prod(p.shape) for p in parameters) > MOST_NUMBERS:
         return []
     return [tf.zeros([n_frames, *p.shape]) for p in parameters]
 
@@ -348,10 +330,9 @@ def start_seeds(seed: int, starts: int) -> list[int]:
 def best_of(
     fit: Callable[[int], Fitted], seeds: Sequence[int], cost: Callable[[Fitted], float]
 ) -> Fitted:
-    """Fit from each seed, as many at a time as there are cores, and keep the lowest cost.
+    """Fit from each seed, side by side, and keep the lowest cost.
 
-    A compiled loop holds no lock of Python's, so that threads do for side by side. A start that
-    diverges is passed over.
+    A start that diverges is passed over.
 
     Args:
         fit: Maps a seed to a fit.
@@ -368,11 +349,19 @@ def best_of(
         except DivergedError as error:
             return error
 
-    first = attempt(seeds[0])  # alone: it may have to be compiled
-    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        outcomes = [first, *pool.map(attempt, seeds[1:])]
+    outcomes = side_by_side(attempt, seeds)
     fitted = [one for one in outcomes if not isinstance(one, DivergedError)]
     if not fitted:
-        assert isinstance(first, DivergedError)
-        raise first
+        assert isinstance(outcomes[0], DivergedError)
+        raise outcomes[0]
     return fitted[0] if len(fitted) == 1 else min(fitted, key=cost)
+
+
+def side_by_side(fit: Callable[[int], Fitted], seeds: Sequence[int]) -> list[Fitted]:
+    """Fit from each seed, as many at a time as there are cores.
+
+    A compiled loop holds no lock of Python's, so that threads do.
+    """
+    first = fit(seeds[0])  # alone: it may have to be compiled
+    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        return [first, *pool.map(fit, seeds[1:])]

@@ -24,7 +24,6 @@ from bdl_teach._support import alt_text
 from bdl_teach._support.checks import Array
 
 if TYPE_CHECKING:  # at run time this would load TensorFlow before the first picture frame
-    from bdl_teach.datasets import Regression1D
     from bdl_teach.densities import Prior
     from bdl_teach.predictive import Predictive
 
@@ -153,7 +152,7 @@ class FigureLegend:
             more: Labels of what else is.
         """
         names = {*self._always, *more, *(["truth"] if truth else [])}
-        names |= {f"{TRUTH} mean", f"{TRUTH} ±2 sd epistemic"} if nuts else set()
+        names |= {f"{POSTERIOR} mean", f"{POSTERIOR} ±2 sd"} if nuts else set()
         if names == self._named:
             return False
         self._named, figure = names, self._ax.figure
@@ -165,7 +164,7 @@ class FigureLegend:
             handle.set_visible(True)
         figure.legend(
             [handle for handle, _ in entries],
-            [label.replace(f"{TRUTH} ±2 sd epistemic", f"{TRUTH} ±2 sd") for _, label in entries],
+            [label for _, label in entries],
             loc="outside upper left", ncols=len(names) if len(names) <= self._in_a_row else 4,
             fontsize=LETTERS, frameon=False, columnspacing=0.7, handlelength=1.1,
         )  # fmt: skip
@@ -223,7 +222,7 @@ def step_above(value: float, steps: Sequence[float]) -> float:
     return next((step for step in steps if value <= step), steps[-1])
 
 
-TRUTH = "truth (HMC)"  # what the true posterior is called in legends
+POSTERIOR = "posterior"  # what the true one, by HMC, is called in legends
 ROOM = (25.0, 35.0, 50.0, 70.0, 100.0, 140.0, 200.0)  # of a panel of the sinusoid
 
 
@@ -273,7 +272,7 @@ class Room(Artists):
             Whether the height has changed.
         """
         if nuts is not None:
-            curves = {**curves, TRUTH: epistemic_edges(nuts)}
+            curves = {**curves, POSTERIOR: epistemic_edges(nuts)}
         furthest = {}
         for name, curve in curves.items():
             flat = np.ravel(curve)
@@ -351,38 +350,6 @@ class PredictiveArtists(Artists):
         self._functions.set_segments([np.column_stack([x, f]) for f in drawn])
 
 
-class FitArtists(Artists):
-    """A panel of a fit to the points of the sinusoid: bands, mean, drawn functions, truth, data.
-
-    Args:
-        ax: An empty panel.
-        title: Its title.
-        x: Inputs ``[m, 1]``, in rising order, the same for every update.
-        truth: The noise-free function at ``x``.
-
-    Attributes:
-        axes: The panel.
-        room: Its height.
-        truth: The line of the noise-free function.
-    """
-
-    def __init__(self, ax: Axes, title: str, x: Array, truth: Array) -> None:
-        tidy(ax, title, "x", "y")
-        ax.set_xlim(x[0, 0], x[-1, 0])
-        self.axes, self.room = ax, Room(ax)
-        self._band = PredictiveArtists(ax, x[:, 0], n_functions=10)
-        self.truth = draw_truth(ax, x, truth)
-        self._points = draw_data(ax, [], [])
-        legend_above(ax, columns=6)
-        self.artists = [*self._band.artists, self.truth, self._points, *self.room.artists]
-
-    def update(self, data: Regression1D, prediction: Predictive) -> bool:
-        """Move to data and the predictive of its fit; says whether the frame has changed."""
-        self._points.set_data(data.x[:, 0], data.y[:, 0])
-        self._band.update(prediction)
-        return self.room.hold(edges(prediction))
-
-
 class OverlayArtists(Artists):
     """A second predictive over the first: dashed mean and dashed edges of its ±2 sd band."""
 
@@ -390,7 +357,7 @@ class OverlayArtists(Artists):
         self._x = x
         style: dict[str, Any] = {"color": GREEN, "zorder": 4}
         (self._mean,) = ax.plot([], [], "--", lw=2.0, label=f"{label} mean", **style)
-        (self._low,) = ax.plot([], [], "-.", lw=1.2, label=f"{label} ±2 sd epistemic", **style)
+        (self._low,) = ax.plot([], [], "-.", lw=1.2, label=f"{label} ±2 sd", **style)
         (self._high,) = ax.plot([], [], "-.", lw=1.2, **style)
         self.artists = [self._low, self._high, self._mean]
         self.show(None)

@@ -1,13 +1,22 @@
 """Papers' tables: a short name for what chapters call of ``bdl_teach.experiments``."""
 
 import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from bdl_teach.experiments import papers as tables
 from bdl_teach.experiments.command import add_tables as add_arguments
-from bdl_teach.experiments.command import list_tables as show
-from bdl_teach.experiments.command import reproduce as main
 from bdl_teach.experiments.command import run_table as run
-from bdl_teach.experiments.shown import stored_table as stored
 
-__all__ = ["add_arguments", "main", "run", "show", "stored", "tables"]
+if TYPE_CHECKING:
+    from bdl_teach.experiments.table import Row
+
+__all__ = ["add_arguments", "run", "stored", "tables"]
 sys.modules[f"{__name__}.tables"] = tables
+
+
+def stored(table: str) -> "Sequence[Row]":
+    """Sum up the figures of a paper's table that come with the package, by the table's name."""
+    from bdl_teach.experiments.runs import stored_table  # needs more than the standard library
+
+    return stored_table(table)

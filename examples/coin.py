@@ -35,14 +35,7 @@ class CoinResult:
 
 
 class CoinExplorer(Explorer[CoinResult]):
-    """Number of tosses and share of heads: each movement updates the posterior.
-
-    Args:
-        **values: Starting values of controls, as ``state()`` returns them.
-
-    Raises:
-        ValueError: No such control, or a value outside its range.
-    """
+    """Number of tosses and share of heads: each movement updates the posterior."""
 
     TEXTS: ClassVar[Texts] = texts.read(Path(__file__).with_suffix(".toml"))
 

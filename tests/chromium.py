@@ -1,10 +1,17 @@
-"""The browser that a test needs: where it is, or why the test is skipped, or fails."""
+"""The browser that a test needs: where it is, why the test is skipped, what a page complains of."""
 
 import os
+import re
 
 import pytest
+from browser_bench.page import Notebook
 
 from bdl_teach._cli.doctor import find_chromium
+
+TROUBLE = re.compile(r"(?<!calibration )error|failed|traceback|nan|diverged", re.IGNORECASE)
+WARNING = re.compile(r"Traceback|Error\b|WARNING|Warning:")
+# Extensions that ask the server for something that this one does not have, or not yet.
+ALLOWED = re.compile(r"Failed to load resource: the server responded with a status of 40[34]")
 
 
 def required() -> str:
@@ -16,3 +23,9 @@ def required() -> str:
             pytest.fail(f"{reason}, and BDL_TEACH_REQUIRE_BROWSER is 1")
         pytest.skip(reason)
     return found
+
+
+def complaints(notebook: Notebook) -> list[str]:
+    """Errors in the page's console, and warnings below a cell."""
+    said = [text for text in notebook.console if not ALLOWED.search(text)]
+    return said + [text for text in notebook.stderr() if WARNING.search(text)]

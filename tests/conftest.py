@@ -36,6 +36,7 @@ for _name, _handler in {"SIGINT": signal.default_int_handler, "SIGHUP": signal.S
 # The first compiles what all explorers need: what is of explorers, too, finds it done.
 LONGEST = (
     "tests/widgets/test_page.py",
+    "tests/widgets/test_contract.py",
     "tests/experiments/test_measured.py",
     "tests/exercises/test_exercises.py",
     "tests/methods/test_methods_together.py",
@@ -65,7 +66,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 os.environ.setdefault(
     "XLA_FLAGS",
     "--xla_cpu_use_fusion_emitters=false --xla_backend_optimization_level=1 "
-    "--xla_cpu_parallel_codegen_split_count=1",
+    "--xla_cpu_parallel_codegen_split_count=1 --xla_llvm_disable_expensive_passes=true",
 )
 
 # A second thread for a product of matrices waits in vain, and at full speed, where the other core

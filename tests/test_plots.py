@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from bdl_teach import datasets, plots
+from bdl_teach import plots
 from bdl_teach.densities import Gaussian, ScaleMixture
 from bdl_teach.predictive import Predictive
 
@@ -83,28 +83,6 @@ def test_an_update_moves_every_artist_and_the_drawn_functions_are_the_first(ax: 
     }
 
 
-def test_a_fit_s_panel_holds_data_bands_truth_and_the_first_ten_functions(ax: Axes) -> None:
-    truth = np.sin(X)
-    artists = plots.FitArtists(ax, "Fit", X[:, None], truth)
-    assert np.size(line(ax, "data")) == 0, "there are none yet"
-    data, prediction = datasets.sinusoid(6, seed=2), predictive(3)
-    artists.update(data, prediction)
-    assert_draws(ax, prediction)
-    np.testing.assert_array_equal(line(ax, "truth"), [X, truth])
-    np.testing.assert_array_equal(line(ax, "data"), [data.x[:, 0], data.y[:, 0]])
-    np.testing.assert_array_equal(
-        [c[:, 1] for c in curves(ax, "some draws")], prediction.samples[:10]
-    )
-    assert ax.get_xlim() == (X[0], X[-1])
-    assert ax.get_title(loc="left") == "Fit"
-    assert set(legend_labels(ax)) == {a.get_label() for a in artists.artists if a.get_label()}
-    assert len(artists.artists) == 7, "all of them move, and the word at the edge"
-    order = [a.get_zorder() for a in artists.artists]
-    assert order == sorted(order), "from back to front, as they are blitted"
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("x", "y")
-    assert ax.get_legend()._ncols == len(legend_labels(ax)), "in one row"
-
-
 def test_the_overlay_is_mean_and_epistemic_band_and_hides_again(ax: Axes) -> None:
     overlay = plots.OverlayArtists(ax, X, "NUTS")
     assert [a.get_visible() for a in overlay.artists] == [False] * 3
@@ -116,7 +94,7 @@ def test_the_overlay_is_mean_and_epistemic_band_and_hides_again(ax: Axes) -> Non
     edges = np.sort([a.get_ydata() for a in overlay.artists if a.get_linestyle() == "-."], axis=0)
     reach = 2 * prediction.epistemic_std
     np.testing.assert_allclose(edges, [prediction.mean - reach, prediction.mean + reach])
-    assert artist(ax, "NUTS ±2 sd epistemic") in overlay.artists
+    assert artist(ax, "NUTS ±2 sd") in overlay.artists
     assert artist(ax, "NUTS mean").get_linestyle() == "--", "dashed: the first one's is not"
     other = predictive(9)
     assert not overlay.show(other) and (other.mean != prediction.mean).any()

@@ -11,11 +11,12 @@ from bdl_teach import datasets
 from bdl_teach.densities import Gaussian, ScaleMixture
 from bdl_teach.methods import bbb, empirical_bayes, exact, local_reparam, pbp, point
 from bdl_teach.methods.catalogue import CATALOGUE
+from bdl_teach.mlp import MLP
 from bdl_teach.problems import GAP_GRID, MAX_WIDTH, Problem, live_fits, own_points
 from bdl_teach.problems.live_fits import QUICK, Options
 
 DATA = datasets.sinusoid(gap=(0.1, 0.4))
-FITTED = point.Fit(np.zeros(1), None, 9.0, {})  # type: ignore[arg-type]
+FITTED = point.Fit(weights=np.zeros(1), network=MLP(1, ()), noise_std=9.0, history={})
 
 
 def test_a_problem_holds_what_the_controls_say() -> None:

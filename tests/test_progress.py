@@ -1,12 +1,14 @@
 """The file of a learner's progress outlives whatever is done to it."""
 
+import json
 import os
 import threading
 from pathlib import Path
 
 import pytest
 
-from bdl_teach.progress import SOLVED, Progress
+from bdl_teach import exercises, progress
+from bdl_teach.progress import SOLVED, VARIABLE, Progress, own, place
 
 
 def test_marks_of_two_notebooks_are_all_kept(
@@ -39,9 +41,101 @@ def test_a_damaged_file_that_cannot_be_moved_costs_no_answer(
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(os, "replace", refuse)
-    progress = Progress(path)
-    progress.add("1.1", SOLVED)
-    progress.add("1.2", SOLVED)
-    assert progress.marks() == {"1.1": SOLVED, "1.2": SOLVED}
+    kept = Progress(path)
+    kept.add("1.1", SOLVED)
+    kept.add("1.2", SOLVED)
+    assert kept.marks() == {"1.1": SOLVED, "1.2": SOLVED}
     assert capsys.readouterr().out.count("cannot be moved: Permission denied") == 1
     assert path.read_text() == "{"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("{", "[]", "3", "null", '{"1.1": 3}', '{"1.1": ["?", 0]}', '{"1.1": ["✓", "x"]}'),
+        *('{"numbering": 2}', '{"numbering": 2, "tried": []}'),
+        *('{"numbering": 2, "tried": {"1.1": 3}}', '{"numbering": 3, "tried": {}}'),
+    ],
+)
+def test_a_damaged_file_is_put_aside_and_said_once(
+    tmp_path: Path, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "progress.json"
+    path.write_text(text, encoding="utf-8")
+    Progress(path).add("1.1", SOLVED)
+    assert capsys.readouterr().out.count("was no record of yours; it is now") == 1
+    assert path.with_suffix(".damaged").read_text(encoding="utf-8") == text
+    assert Progress(path).marks() == {"1.1": SOLVED}
+
+
+def test_a_folder_that_cannot_be_written_costs_no_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(progress, "write_whole", refuse)
+    kept = Progress(tmp_path / "new folder" / "progress.json")
+    kept.add("1.1", SOLVED)
+    kept.add("1.2", SOLVED)
+    assert capsys.readouterr().out.count("cannot be written: Permission denied") == 1
+    assert len(kept.marks()) == 2, "in this session it counts"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no named pipes in folders")
+@pytest.mark.parametrize("kind", ["mkdir", "mkfifo"])
+def test_nothing_is_put_in_the_place_of_what_is_no_file(tmp_path: Path, kind: str) -> None:
+    special = tmp_path / "special"
+    getattr(os, kind)(special)
+    kept = Progress(special)
+    kept.add("1.1", SOLVED)
+    assert not special.is_file() and list(tmp_path.iterdir()) == [special]
+    assert kept.marks() == {"1.1": SOLVED}
+
+
+def test_a_break_while_writing_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "progress.json"
+    kept = Progress(path)
+    kept.add("1.1", SOLVED)
+    held = path.read_text(encoding="utf-8")
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", stop)
+    with pytest.raises(KeyboardInterrupt):
+        kept.add("1.2", SOLVED)
+    assert path.read_text(encoding="utf-8") == held
+    assert set(tmp_path.iterdir()) == {path, path.with_suffix(".lock")}
+    assert json.loads(held) == {"numbering": 2, "tried": {"1.1": [SOLVED, 0]}}
+
+
+def test_what_was_solved_under_an_old_number_counts_for_the_same_exercise(tmp_path: Path) -> None:
+    old = {"1.1": 0, "3.10": 1, "4.3": 2, "5.3": 3, "6.9": 4, "7.8": 5, "7.10": 6}
+    path = tmp_path / "progress.json"
+    path.write_text(json.dumps({n: [SOLVED, wrong] for n, wrong in old.items()}), encoding="utf-8")
+    now = {"1.1": 0, "3.10": 1, "5.3": 2, "6.3": 3, "7.9": 4, "10.8": 5, "10.10": 6}
+    for _ in range(2):  # also from the file as it is written now: nothing moves twice
+        kept = Progress(path)
+        assert list(kept.marks()) == list(now)
+        assert {number: kept.tries(number) for number in now} == now
+        assert kept.tries("4.3") == 0, "no exercise that is new counts as tried"
+        kept.forget([])
+
+
+def test_the_file_is_the_one_named_or_in_the_user_s_data_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And there is one record for checks and missions."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(VARIABLE, "here.json")
+    assert place() == tmp_path / "here.json"
+    monkeypatch.setenv(VARIABLE, "")
+    assert place() is None
+    monkeypatch.delenv(VARIABLE)
+    found = place()
+    assert found is not None and found.is_absolute()
+    assert "bdl_teach" in found.parts and found.name == "progress.json"
+    assert own() is own() is exercises.SESSION._progress

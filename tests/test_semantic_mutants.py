@@ -198,7 +198,8 @@ def of_langevin() -> None:
         patch.setattr(sgmcmc, "_slope", lambda *_: tf.zeros([1, 20_000]))
         noise = tf.random.stateless_normal([1, 1, 20_000], [0, 1])
         zero, one = tf.zeros([1, 20_000]), tf.ones([1, 20_000])
-        told: Any = SimpleNamespace(rate=lambda _: 0.01, momentum=0.9, temperature=0.5)
+        walk = SimpleNamespace(learning_rate=0.01, momentum=0.9, temperature=0.5)
+        told: Any = SimpleNamespace(own=walk)
         state = sgmcmc.State(tf.constant(0), zero, zero, 4.0 * one)
         patch.setattr(sgmcmc, "_WINDOW", 1)
         moved = sgmcmc._move(MLP(1, ()), "gaussian", state, noise, zero, told).w
@@ -419,7 +420,8 @@ MUTANTS = [
            of_ensemble),
     Mutant("temperature ignored", M + "sgmcmc._move",
            lambda real: lambda *given: real(
-               *given[:-1], SimpleNamespace(**{**vars(given[-1]), "temperature": 1.0})),
+               *given[:-1], SimpleNamespace(
+                   own=SimpleNamespace(**{**vars(given[-1].own), "temperature": 1.0}))),
            of_langevin),
     Mutant("no bias of the output", M + "infinite_width._weighted",
            lambda real: lambda moments, factor, constant: real(moments, factor, 0.0),

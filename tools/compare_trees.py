@@ -34,7 +34,9 @@ NUMBER = re.compile(r"[-−+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 
 # What runs in a tree, in a process of its own: each prints one JSON text as its last line.
 LIST_EXPLORERS = "import json; from bdl_teach import widgets; print(json.dumps(widgets.__all__))"
-RUN_CLAIMS = "import sys; from bdl_teach import claims; sys.exit(claims.main(sys.argv[1:]))"
+RUN_CLAIMS = (
+    "import sys; from bdl_teach import cli; sys.exit(cli.inside(['claims', *sys.argv[1:]]))"
+)
 SHOW_EXPLORER = """
 import json, sys, time
 from bdl_teach import widgets

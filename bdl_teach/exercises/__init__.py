@@ -5,25 +5,16 @@ with what well-known mistakes would have computed. A check never raises: a stub,
 an error inside the answer is met with a sentence.
 
 What was solved is remembered in a small file in the user's data folder, so that it outlives the
-kernel. An exercise that asks for a function is the decorated reference in its chapter's module; one
-that asks which statements are true stands in ``statements.toml``.
+kernel. An exercise that asks for a function is the decorated reference in its chapter's module;
+titles, and the exercises that ask which statements are true, stand in ``texts.toml``.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.resources import files
 from pkgutil import iter_modules
 
-from bdl_teach.exercises._engine import (
-    FOUND,
-    Choice,
-    Exercise,
-    Mistake,
-    Result,
-    Session,
-    read_choices,
-)
+from bdl_teach.exercises._engine import FOUND, Choice, Exercise, Mistake, Result, Session, choices
 from bdl_teach.progress import missions, own
 
 __all__ = [
@@ -44,8 +35,7 @@ def _collect() -> dict[str, Exercise]:
     for module in iter_modules(__path__):
         if module.name.startswith("chapter"):
             import_module(f"{__name__}.{module.name}")
-    choices = read_choices(files(__name__).joinpath("statements.toml").read_text("utf-8"))
-    order = sorted([*FOUND, *choices], key=lambda e: [int(part) for part in e.number.split(".")])
+    order = sorted([*FOUND, *choices()], key=lambda e: [int(part) for part in e.number.split(".")])
     return {exercise.number: exercise for exercise in order}
 
 

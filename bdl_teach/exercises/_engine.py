@@ -1,23 +1,16 @@
-"""How an answer is run, compared with the reference and with known mistakes, and reported."""
+"""An exercise: what it asks, how an answer is judged, and what was solved."""
 
 from __future__ import annotations
 
 import copy
 import inspect
-import linecache
-import os
-import re
-import sysconfig
 import tomllib
-import traceback
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from decimal import Decimal
 from functools import cache, cached_property
-from numbers import Real
-from pathlib import Path
+from importlib.resources import files
 from typing import Any, TypeVar
 
 import numpy as np
@@ -25,49 +18,30 @@ from IPython.utils.capture import capture_output
 from numpy.typing import ArrayLike
 
 from bdl_teach._support.checks import Array
-from bdl_teach.exercises import slips
+from bdl_teach.exercises import _wording, slips
+from bdl_teach.exercises._outcomes import (
+    Case,
+    Function,
+    Outcome,
+    Unreadable,
+    breaks,
+    close,
+    is_stub,
+    outcome,
+    read,
+    read_letters,
+    short,
+    unboxed,
+)
 from bdl_teach.exercises.slips import Slip
 from bdl_teach.progress import OPEN, SOLVED, WRONG, Progress
 
+# Titles, where to read, faults and statements, by the numbers of the exercises.
+_TEXTS = tomllib.loads(files(__package__).joinpath("texts.toml").read_text("utf-8"))
 # The course computes in float32, and an answer may take another order: a share of each value may
 # be off, and where zero is expected, a share of the largest value beside it.
 RELATIVE, OF_LARGEST = 3e-5, 1e-6
-# Letters that a Russian or a Chinese keyboard writes where a Latin one is meant.
-_LATIN = str.maketrans(
-    "\u0430\u0432\u0441\u0435" + "".join(map(chr, range(0xFF41, 0xFF5B))),
-    "abce" + "abcdefghijklmnopqrstuvwxyz",
-)
-# A line of a function that TensorFlow made a graph of, as its errors have it.
-_IN_GRAPH = re.compile(r'File "[^"]*", line (\d+), in \S+  \*\n(.*)')
-_WRITTEN = 8  # of a longer array a message shows the ends
-_LONG = 150  # letters of an argument; of a longer one it says the shape
-_LIBRARIES = tuple(
-    f"{folder}{os.sep}"
-    for folder in (
-        Path(__file__).resolve().parents[1],
-        *(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")),
-    )
-)
-
-
-@dataclass(frozen=True)
-class Unreadable:
-    """What a function returned when it is nothing that can be compared; ``text`` says what."""
-
-    text: str
-
-
-class Changed(Exception):
-    """Stands for the result of a call that changed its arguments."""
-
-
-F = TypeVar("F", bound=Callable[..., Any])
-Function = Callable[..., Any]  # what an exercise asks for: numbers in, numbers out
-Case = tuple[Any, ...]  # the arguments of one call
-
-# What one call came to: an array, the exception that it raised, what was no number, or None
-# where nothing (or `...`) was returned.
-Outcome = Array | BaseException | Unreadable | None
+F = TypeVar("F", bound=Function)
 
 
 @dataclass(frozen=True)
@@ -157,9 +131,7 @@ class Exercise:
         compared: Of (answer, *case), the numbers to compare; the answer itself if not given.
         judge: Of (answer, *case), the name of its fault, ``""`` if it has none; for an exercise
             that has many right answers. No message quotes one then.
-        faults: A sentence ``"name: hint."`` for each fault. One is named if it is the only one in
-            all cases.
-        fatal: Names of faults that are named if they are found in any case, the worst first.
+        faults: For the name of each fault, what to think about. That of the first case is named.
         overall: Of the answers to all cases, the name of a fault that only shows when they are
             seen together, ``""`` if they have none.
     """
@@ -174,8 +146,7 @@ class Exercise:
     atol: float = OF_LARGEST
     compared: Callable[..., ArrayLike] | None = None
     judge: Callable[..., str] | None = None
-    faults: tuple[str, ...] = ()
-    fatal: tuple[str, ...] = ()
+    faults: Mapping[str, str] = field(default_factory=dict)
     overall: Callable[[list[Array]], str] | None = None
 
     @property
@@ -195,24 +166,18 @@ class Exercise:
             answer: What the learner gave.
             tries: How many wrong answers came before it.
         """
-        if _is_stub(answer):
+        if is_stub(answer):
             return OPEN, "nothing to check yet: replace the ... and run the cell again."
         if not callable(answer):
-            return WRONG, f"expected a function, got {_short(answer)}."
-        outcomes = self._run(answer)
+            return WRONG, f"expected a function, got {short(answer)}."
+        first = outcome(answer, self.cases[0])
+        with capture_output():  # what an answer prints is shown for the first case only
+            outcomes = [first, *(outcome(answer, case) for case in self.cases[1:])]
         if all(o is None or isinstance(o, NotImplementedError) for o in outcomes):
             return OPEN, "nothing to check yet: the function returns nothing or `...`."
         if self.same(outcomes, self._expected):
             return SOLVED, "right."
         return WRONG, self._diagnose(outcomes)
-
-    def _run(self, answer: Function) -> list[Outcome]:
-        """Run an answer on all cases; what it prints is shown for the first one only."""
-        if not self.cases:
-            return []
-        first = outcome(answer, self.cases[0])
-        with capture_output():
-            return [first, *(outcome(answer, case) for case in self.cases[1:])]
 
     def same(
         self, got: Sequence[Outcome], want: Sequence[Outcome], *, equal_nan: bool = False
@@ -224,13 +189,13 @@ class Exercise:
     def _same(self, case: Case, a: Outcome, b: Outcome, equal_nan: bool = False) -> bool:
         if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
             return a is not None and type(a) is type(b) and not isinstance(a, Unreadable)
-        a = _unboxed(a, b)
+        a = unboxed(a, b)
         if a.shape != b.shape:
             return False
         if self.judge is not None:
-            return not _breaks(a, b) and self.judge(a, *case) == self.judge(b, *case)
+            return not breaks(a, b) and self.judge(a, *case) == self.judge(b, *case)
         if self.compared is not None:
-            if _breaks(a, b):  # NaN is above no limit, and below none
+            if breaks(a, b):  # NaN is above no limit, and below none
                 return False
             a, b = (np.asarray(self.compared(o, *case), np.float64) for o in (a, b))
         return close(a, b, self.rtol, self.atol, equal_nan=equal_nan)
@@ -242,59 +207,50 @@ class Exercise:
             for mistake, given in self._mistaken
             if self.same(outcomes, given, equal_nan=True)
         }
-        fault = "" if found else self._fault(outcomes)
-        found |= {sentence for sentence in self.faults if sentence.split(": ")[0] == fault}
         if len(found) == 1:
             return f"{found.pop()} {self.read}"
+        if not found and (fault := self._fault(outcomes)) in self.faults:
+            return f"{fault}: {self.faults[fault]} {self.read}"
         differs = next(
             self._differs(case, got, want)
             for case, got, want in zip(self.cases, outcomes, self._expected, strict=True)
             if not self._same(case, got, want)
         )
-        if found:
-            return differs
-        if not self.is_exact:
-            negated = [np.asarray(-o) if isinstance(o, np.ndarray) else o for o in outcomes]
-            is_negated = self.same(negated, self._expected)
-            return (
-                f"wrong sign: the sign is wrong everywhere. F{differs[1:]}"
-                if is_negated
-                else differs
-            )
-        kinds = self._slips_of_answers, self._constants(outcomes), self._slips_of_arguments
-        for known in kinds:
-            fitting = [slip for slip in known if self.same(outcomes, slip.values)]
-            if len({slip.name for slip in fitting}) == 1:
-                return f"{fitting[0].name}: {fitting[0].hint} F{differs[1:]}"
+        for known in self._slips(outcomes) if self.is_exact and not found else ():
+            fitting = {slip[:2] for slip in known if self.same(outcomes, slip.values)}
+            if len(fitting) == 1:
+                name, hint = fitting.pop()
+                return f"{name}: {hint} F{differs[1:]}"
         return differs
 
     def _fault(self, outcomes: Sequence[Outcome]) -> str:
-        """Return the name of the fault that all wrong answers share, or of a fatal one."""
+        """Return the name of the fault of all answers together, or of the first that has one."""
         answers = self._shaped(outcomes)
-        if not answers or any(map(_breaks, answers, self._expected)):
+        if not answers or any(map(breaks, answers, self._expected)):
             return ""
         if self.overall is not None and (name := self.overall(answers)):
             return name
         if self.judge is None:
             return ""
         pairs = zip(self.cases, answers, strict=True)
-        found = {self.judge(answer, *case) for case, answer in pairs} - {""}
-        named = [name for name in self.fatal if name in found] or [*found]
-        return named[0] if named and (len(found) == 1 or named[0] in self.fatal) else ""
+        return next((name for case, a in pairs if (name := self.judge(a, *case))), "")
 
     def _shaped(self, outcomes: Sequence[Outcome]) -> list[Array]:
         """Return the answers to all cases; none unless each has the shape that is expected."""
-        fitted = [
-            _unboxed(got, want)
-            for got, want in zip(outcomes, self._expected, strict=True)
-            if isinstance(got, np.ndarray) and _shape(_unboxed(got, want)) == _shape(want)
-        ]
-        return fitted if len(fitted) == len(outcomes) else []
+        pairs = zip(outcomes, self._expected, strict=True)
+        fitted = [unboxed(a, b) for a, b in pairs if isinstance(a, np.ndarray)]
+        shapes = [np.shape(want) for want in self._expected]
+        return fitted if [a.shape for a in fitted] == shapes else []
 
     @cached_property
-    def _expected(self) -> list[Outcome]:
-        """Compute the right answers, when they are first needed: some references train."""
-        return [outcome(self.reference, case) for case in self.cases]
+    def _returned(self) -> list[Any]:
+        """Run the reference, when its answers are first needed: some references train."""
+        with np.errstate(all="ignore"):
+            return [self.reference(*copy.deepcopy(case)) for case in self.cases]
+
+    @cached_property
+    def _expected(self) -> list[Any]:
+        return [read(value) for value in self._returned]
 
     @cached_property
     def _mistaken(self) -> list[tuple[Mistake, list[Outcome]]]:
@@ -305,16 +261,19 @@ class Exercise:
             for face in mistake.faces
         ]
 
+    def _slips(self, outcomes: Sequence[Outcome]) -> Iterator[list[Slip]]:
+        """Yield the slips that may explain an answer, one kind after another."""
+        yield self._slips_of_answers
+        with np.errstate(all="ignore"):
+            yield [*slips.of_parts(outcomes, self._expected)]
+            yield [*slips.of_constants(self._shaped(outcomes), self._expected)]
+        yield self._slips_of_arguments
+
     @cached_property
     def _slips_of_answers(self) -> list[Slip]:
-        first = self.reference(*copy.deepcopy(self.cases[0]))
         with np.errstate(all="ignore"):
-            found = [*slips.of_answers(self._expected, self.cases, first)]
+            found = [*slips.of_answers(self._expected, self.cases, self._returned[0])]
         return [slip for slip in found if self._can_be_told(slip.values)]
-
-    def _constants(self, outcomes: Sequence[Outcome]) -> list[Slip]:
-        with np.errstate(all="ignore"):
-            return [*slips.of_constants(self._shaped(outcomes), self._expected)]
 
     @cached_property
     def _slips_of_arguments(self) -> list[Slip]:
@@ -328,49 +287,23 @@ class Exercise:
 
     def _can_be_told(self, values: Sequence[Outcome]) -> bool:
         """Say whether a slip gives numbers: not one for all cases, and not the right ones."""
-        arrays = [value for value in values if isinstance(value, np.ndarray)]
-        if len(arrays) < len(values) or any(map(_breaks, arrays, self._expected)):
+        arrays = [value.ravel() for value in values if isinstance(value, np.ndarray)]
+        if len(arrays) < len(values) or np.isnan(together := np.concatenate(arrays)).any():
             return False
-        several = len(np.unique(np.concatenate([array.ravel() for array in arrays]))) > 1
-        return several and not self.same(values, self._expected)
+        return len(np.unique(together)) > 1 and not self.same(values, self._expected)
 
-    def _differs(self, case: Case, got: Outcome, want: Outcome) -> str:
+    def _differs(self, case: Case, got: Outcome, want: Any) -> str:
         """Describe a difference that no known mistake explains."""
-        where = f"for {self._arguments(case)}"
-        if isinstance(got, Changed):
-            return f"{where} your function changed its argument; work on a copy."
-        if isinstance(got, BaseException):
-            return f"{where} your function raised {_error(got)}."
-        if got is None:
-            return f"{where} your function returned nothing: does every way through it return?"
-        if isinstance(got, Unreadable):
-            wanted = self._wanted(case, want)
-            return f"{where} expected {wanted}, and your function returned {got.text}."
-        got = _unboxed(got, want)
-        if not isinstance(want, np.ndarray) or got.shape != want.shape:
-            return f"{where} expected {self._wanted(case, want)}, got {_kind(got)}."
-        if _breaks(got, want):
-            return f"{where} your answer contains {_first_bad(got)}. {self.read}"
-        if self.judge is not None:
-            return f"{where} your answer, {_show(got)}, does not do what is asked. {self.read}"
-        if want.size > _WRITTEN and _show(want) == _show(got):  # they differ in what is left out
-            at = _farthest(got, want)
-            where += f", at index {', '.join(map(str, at))},"
-            got, want = got[at], want[at]
-        differs = f"expected {_show(want, got)}, got {_show(got, want)}"
-        return f"{where} {differs}. {self.read}"
-
-    def _wanted(self, case: tuple[Any, ...], want: Any) -> str:
-        """Say what kind of thing is expected; a pair was stacked to be compared."""
-        with np.errstate(all="ignore"):
-            pair = isinstance(want, np.ndarray) and isinstance(self.reference(*case), tuple)
-        if pair:
-            return f"a pair, each {_kind(want[0])}" if want.ndim > 1 else "a pair of numbers"
-        return _kind(want)
-
-    def _arguments(self, case: Case) -> str:
+        got = unboxed(got, want) if isinstance(got, np.ndarray) else got
+        shaped = isinstance(got, np.ndarray) and got.shape == want.shape
+        if shaped and self.judge is not None and not breaks(got, want):
+            said = f" your answer, {_wording.show(got)}, does not do what is asked."
+        else:
+            is_pair = isinstance(self._returned[0], tuple)
+            said = _wording.difference(got, want, is_pair=is_pair)
         names = inspect.signature(self.reference).parameters
-        return ", ".join(_argument(n, v) for n, v in zip(names, case, strict=True))
+        where = ", ".join(_wording.argument(n, v) for n, v in zip(names, case, strict=True))
+        return f"for {where}{said}" + (f" {self.read}" if shaped else "")
 
 
 @dataclass(frozen=True)
@@ -390,12 +323,12 @@ class Choice(Exercise):
 
     def find(self, answer: object, tries: int = 0) -> tuple[str, str]:
         """Return (mark, sentence) for an answer; see :meth:`Exercise.find`."""
-        if _is_stub(answer):
+        if is_stub(answer):
             return OPEN, "nothing to check yet: put the letters of the true statements."
-        letters = _letters(answer)
+        letters = read_letters(answer)
         if letters is None or not letters <= set(self.statements):
             known = ", ".join(self.statements)
-            return WRONG, f"expected a set of letters out of {known}, got {_short(answer)}."
+            return WRONG, f"expected a set of letters out of {known}, got {short(answer)}."
         wrong = sorted(letters ^ self.reference)
         if not wrong:
             return SOLVED, "right."
@@ -420,36 +353,44 @@ FOUND: list[Exercise] = []  # what the chapters' modules have defined
 
 
 def exercise(
-    heading: str,
-    section: str,
-    cases: Sequence[Case],
-    mistakes: tuple[Mistake, ...] = (),
-    **options: Any,
+    number: str, cases: Sequence[Case], *rows: str | Function | tuple[Function, ...], **options: Any
 ) -> Callable[[F], F]:
     """Make the decorated function the reference of an exercise; it stays the function it is.
 
+    Its title, the sections to read and the sentences of its faults stand in ``texts.toml``.
+
     Args:
-        heading: Number and title, as the notebook's heading has them.
-        section: See :class:`Exercise`, for all that follows.
-        cases: Arguments to try an answer on.
-        mistakes: Known mistakes, see :func:`mistakes`.
+        number: See :class:`Exercise`, for all that follows.
+        cases: Arguments to try an answer on. A list among them stands for an array.
+        *rows: Its known mistakes, see :func:`mistakes`.
         **options: The other attributes of :class:`Exercise`.
     """
-    number, title = heading.split(" ", 1)
+    title, section = _TEXTS["exercises"].get(number, ("", ""))
+    faults = _TEXTS["faults"].get(number, {})
+    if not isinstance(cases, Late):
+        cases = tuple(
+            tuple(np.array(given) if isinstance(given, list) else given for given in case)
+            for case in cases
+        )
+
+    known = mistakes(*rows)
 
     def register(reference: F) -> F:
-        FOUND.append(Exercise(number, title, section, reference, cases, mistakes, **options))
+        named: Any = {"faults": faults, **options}
+        FOUND.append(Exercise(number, title, section, reference, cases, known, **named))
         return reference
 
     return register
 
 
-def read_choices(text: str) -> list[Choice]:
-    """Read the exercises that ask for statements from TOML."""
-    return [
-        Choice(number, e["title"], e["section"], frozenset(e["true"]), statements=e["statements"])
-        for number, e in tomllib.loads(text).items()
-    ]
+def choices() -> list[Choice]:
+    """Return the exercises that ask for statements."""
+    found = []
+    for number, hints in _TEXTS["statements"].items():
+        (title, section), true = _TEXTS["exercises"][number], frozenset(hints["true"])
+        statements = {letter: hint for letter, hint in hints.items() if letter != "true"}
+        found.append(Choice(number, title, section, true, statements=statements))
+    return found
 
 
 class Session:
@@ -522,197 +463,3 @@ class Session:
             known = ", ".join(map(str, chapters))
             raise ValueError(f"chapter: expected one of {known}, got {chapter!r}")
         return [n for n in self._registry if chapter is None or n.split(".")[0] == str(chapter)]
-
-
-def outcome(function: Function, case: Case) -> Outcome:
-    """Run a function on a copy of one case, and catch what it raises."""
-    arguments = copy.deepcopy(case)
-    try:
-        with np.errstate(all="ignore"):
-            value = function(*arguments)
-    except (Exception, SystemExit) as error:  # whatever a learner's code raises
-        return error
-    if not _unchanged(arguments, case):
-        return Changed()
-    return read(value)
-
-
-def _unchanged(now: object, before: object) -> bool:
-    """Say whether arguments are what they were: numbers, arrays, and tuples of these.
-
-    A false alarm here would be raised for the reference and for each answer alike, and whatever is
-    raised alike counts as right. So a tuple is never made an array, and NaN is what it was.
-    """
-    if isinstance(before, tuple | list):
-        if not isinstance(now, tuple | list) or len(now) != len(before):
-            return False
-        return all(_unchanged(a, b) for a, b in zip(now, before, strict=True))
-    kept = np.asarray(before)
-    return np.array_equal(np.asarray(now), kept, equal_nan=kept.dtype.kind in "fc")
-
-
-def read(value: object) -> Outcome:
-    """Turn what a function returned into an array of floats, if numbers are in it.
-
-    NumPy, TensorFlow and Python numbers do, fractions too, alone or in tuples and lists.
-    """
-    if _is_stub(value):
-        return None
-    try:
-        array = _stack(value) if isinstance(value, tuple | list) else _array(value)
-        if array.dtype.kind in "biuf":
-            return np.asarray(array, dtype=np.float64)
-    except Exception:  # ragged, or an object that is no array
-        pass
-    return Unreadable(_short(value))
-
-
-def _array(value: object) -> Array:
-    """Make an array, of floats if it holds fractions, decimals or very large integers."""
-    array = np.asarray(value)
-    exact = array.dtype.kind == "O" and all(isinstance(v, Real | Decimal) for v in array.flat)
-    return array.astype(np.float64) if exact else array
-
-
-def _stack(parts: Sequence[object]) -> Array:
-    """Make one array of the parts of a tuple; beside numbers, arrays of one are numbers."""
-    arrays = [_array(part) for part in parts]
-    if {array.shape for array in arrays} == {(), (1,)}:
-        arrays = [array.reshape(()) for array in arrays]
-    return np.asarray(arrays)
-
-
-def close(got: Array, want: Array, rtol: float, atol: float, *, equal_nan: bool = False) -> bool:
-    """Say whether arrays of one shape agree, each value by its own size.
-
-    Args:
-        got: What was computed.
-        want: What was expected.
-        rtol: Share of each expected value by which it may be off.
-        atol: Where the expected value is 0 (to rounding): share of the largest one.
-        equal_nan: Whether NaN agrees with NaN.
-    """
-    finite = np.abs(want[np.isfinite(want)])
-    largest = finite.max(initial=0.0) or 1.0
-    allowed = np.where(np.abs(want) > 1e-12 * largest, rtol * np.abs(want), atol * largest)
-    with np.errstate(invalid="ignore"):
-        near = (got == want) | (np.isfinite(got) & np.isfinite(want) & (abs(got - want) <= allowed))
-    return bool((near | (np.isnan(got) & np.isnan(want)) if equal_nan else near).all())
-
-
-def _unboxed(got: Array, want: Outcome) -> Array:
-    """Return a number that came as an array of one, alone or in a pair, as a number."""
-    if isinstance(want, np.ndarray) and want.ndim <= 1 and want.size <= 2:
-        return got[..., 0] if got.shape == (*want.shape, 1) else got
-    return got
-
-
-def _shape(value: Outcome) -> tuple[int, ...] | None:
-    return value.shape if isinstance(value, np.ndarray) else None
-
-
-def _error(error: BaseException) -> str:
-    """Return an error's type and words, and the line of the learner's own code that raised it.
-
-    An error in a ``tf.function`` has these lines in its text, and a file that TensorFlow wrote.
-    """
-    if (in_graph := _IN_GRAPH.findall(str(error))) and "in user code:" in str(error):
-        said = str(error).strip().splitlines()[-1].strip()
-        number, text = in_graph[-1]
-        return f"{said.rstrip('.: ')}, in line {number}: `{text.strip()}`"
-    said = f"{type(error).__name__}: {error}".rstrip(".: ")
-    return f"{said}{_line(error)}"
-
-
-def _line(error: BaseException) -> str:
-    """Say in which line of the learner's own code an error was raised."""
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [f for f in frames if f.lineno and not f.filename.startswith(_LIBRARIES)]
-    if not own:
-        return ""
-    last = own[-1]
-    text = (last.line or linecache.getline(last.filename, last.lineno or 0)).strip()
-    return f", in line {last.lineno}" + (f": `{text}`" if text else "")
-
-
-def _is_stub(value: object) -> bool:
-    """Say whether a value, or a part of a tuple, is still to be filled in."""
-    if isinstance(value, tuple | list) and len(value):
-        return any(part is None or part is Ellipsis for part in value)
-    return value is None or value is Ellipsis
-
-
-def _letters(answer: Any) -> set[str] | None:
-    """Read letters from text, a collection, or a mapping to true or false."""
-    if isinstance(answer, Mapping):
-        answer = [letter for letter, holds in answer.items() if holds]
-    if isinstance(answer, str):
-        words = re.findall(r"\w+", answer)
-        answer = words if all(len(word) == 1 for word in words) else list("".join(words))
-    try:
-        parts = [re.sub(r"[\W_]", "", str(part)).lower().translate(_LATIN) for part in answer]
-    except TypeError:
-        return None
-    return {part for part in parts if part}
-
-
-def _argument(name: str, value: Any) -> str:
-    """Format an argument for a message; if that is too long, give its shape."""
-    text = _show(value)
-    if len(text) <= _LONG:
-        return f"{name}={text}"
-    try:
-        return f"{name} of shape {np.shape(value)}"
-    except ValueError:  # a ragged tuple
-        return f"{name} of {len(value)} parts"
-
-
-def _breaks(got: Outcome, want: Outcome) -> bool:
-    """Say whether NaN or infinity stands where a finite number should."""
-    if not isinstance(got, np.ndarray) or not isinstance(want, np.ndarray):
-        return False
-    return bool(not np.isfinite(got).all() and np.isfinite(want).all())
-
-
-def _kind(value: Outcome) -> str:
-    """Say what kind of thing an outcome is."""
-    if not isinstance(value, np.ndarray):
-        return f"a {type(value).__name__}" if isinstance(value, BaseException) else "nothing"
-    return f"shape {value.shape}" if value.shape else "one number"
-
-
-def _farthest(got: Array, want: Array) -> tuple[int, ...]:
-    """Return the index at which two arrays of one shape lie farthest apart."""
-    with np.errstate(invalid="ignore"):
-        apart = np.where(got == want, 0.0, np.abs(got - want))
-    place = np.unravel_index(np.argmax(np.nan_to_num(apart, nan=np.inf)), want.shape)
-    return tuple(int(index) for index in place)
-
-
-def _first_bad(value: Array) -> str:
-    bad = value[~np.isfinite(value)].ravel()[0]
-    return "NaN" if np.isnan(bad) else "an infinite value"
-
-
-def _show(value: object, other: object = None) -> str:
-    """Write a value with six figures, or with all where six do not tell it from ``other``."""
-    text = _digits(value, 6)
-    if other is not None and text == _digits(other, 6):
-        text = _digits(value, 16)
-    return text
-
-
-def _digits(value: Any, digits: int) -> str:
-    try:
-        array = np.asarray(value)
-    except ValueError:  # a ragged tuple: part by part
-        return f"({', '.join(_digits(part, digits) for part in value)})"
-    # NumPy would write 8 as "8.", and a sentence would end twice.
-    formatter: Any = {"float_kind": lambda number: f"{number + 0.0:.{digits}g}"}  # no "-0"
-    text = np.array2string(array, threshold=_WRITTEN, edgeitems=2, formatter=formatter)
-    return " ".join(text.split())  # a matrix on one line
-
-
-def _short(value: object) -> str:
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 60 else f"{text[:57]}..."

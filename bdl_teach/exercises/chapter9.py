@@ -12,8 +12,7 @@ from scipy.special import log_softmax, logsumexp
 
 from bdl_teach import calibration, datasets, metrics
 from bdl_teach._support.checks import Array
-from bdl_teach.exercises._engine import Late, exercise, mistakes
-from bdl_teach.exercises.slips import NOT_LARGEST
+from bdl_teach.exercises._engine import Late, exercise
 
 _A = np.array
 _RNG = np.random.default_rng(9)
@@ -29,92 +28,41 @@ _FOUR = _A([[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5], [0.05, 0.9, 0.0
 _SOME = ((_FOUR, _A([0, 2, 2, 0])), _said(50, 4), _said(7, 2), (np.eye(3), _A([0, 1, 1])))
 
 
-def _label(p: Any, labels: Any) -> Any:
-    return p[np.arange(len(p)), labels]
-
-
 @exercise(
-    "9.1 Compute: the Brier score",
-    "9.6",
+    "9.1",
     _SOME,
-    mistakes(
-        "the label's class alone: the sum runs over all classes: what went to the wrong ones "
-        "counts as well.",
-        lambda p, labels: np.mean((1 - _label(p, labels)) ** 2),
-        "distances for squares: the distances are squared before they are added.",
-        lambda p, labels: np.abs(p - np.eye(p.shape[1])[labels]).sum(axis=1).mean(),
-        "a mean over the classes: over the classes it is a sum; only over the pictures it is a "
-        "mean.",
-        lambda p, labels: _brier(p, labels) / p.shape[1],
-        "a sum over the pictures: it is a mean over the pictures.",
-        lambda p, labels: len(p) * _brier(p, labels),
-    ),
+    "the label's class alone: the sum runs over all classes, the wrong ones included.",
+    lambda p, labels: np.mean((1 - p[np.arange(len(p)), labels]) ** 2),
+    "distances for squares: the distances are squared before they are added.",
+    lambda p, labels: np.abs(p - np.eye(p.shape[1])[labels]).sum(axis=1).mean(),
 )
 def _brier(p: Any, labels: Any) -> Any:
     return metrics.brier_score(p, labels)
 
 
-_DRAWS = (
-    (log_softmax(_RNG.normal(size=(3, 4, 5)), axis=-1),),
-    (log_softmax(4 * _RNG.normal(size=(7, 2, 3)), axis=-1),),
-    (log_softmax(_RNG.normal(size=(1, 3, 2)), axis=-1),),
-    (log_softmax(_A([[[0.0, 1500.0]], [[0.0, 2000.0]]]), axis=-1),),
-    # one network thinks little of a class, the other nothing: only the largest may be taken out
-    (log_softmax(_A([[[0.4, 0.0], [0.0, 1500.0]], [[0.0, 1500.0], [0.4, 0.0]]]), axis=-1),),
-)
-
-
 @exercise(
-    "9.2 Change: the mean of networks, in logarithms",
-    "9.3",
-    _DRAWS,
-    mistakes(
-        "the mean of the logarithms: that is the logarithm of a geometric mean; its rows do not "
-        "even sum to 1.",
-        lambda logs: logs.mean(axis=0),
-        "a geometric mean: networks are averaged as probabilities, not as logits.",
-        lambda logs: log_softmax(logs.mean(axis=0), axis=-1),
-        "1/T is missing: a mean is a sum divided by T: subtract log T.",
-        lambda logs: logsumexp(logs, axis=0),
-        "underflow: a probability below 10⁻³²⁴ rounds to 0: for each picture and class, subtract "
-        "the largest logarithm over the networks first.",
-        lambda logs: np.log(np.exp(logs).mean(axis=0)),
-        "not the largest taken out: a logarithm far above the one that is taken out overflows, "
-        "and one far below counts for nothing anyway: take out the largest over the networks.",
-        tuple(
-            lambda logs, out=out: out(logs) + np.log(np.exp(logs - out(logs)).mean(axis=0))
-            for out in NOT_LARGEST
-        ),
+    "9.2",
+    (
+        (log_softmax(_RNG.normal(size=(3, 4, 5)), axis=-1),),
+        (log_softmax(4 * _RNG.normal(size=(7, 2, 3)), axis=-1),),
+        (log_softmax(_RNG.normal(size=(1, 3, 2)), axis=-1),),
+        (log_softmax(_A([[[0.0, 1500.0]], [[0.0, 2000.0]]]), axis=-1),),
+        # one network thinks little of a class, the other nothing: only the largest may be taken out
+        (log_softmax(_A([[[0.4, 0.0], [0.0, 1500.0]], [[0.0, 1500.0], [0.4, 0.0]]]), axis=-1),),
     ),
+    "the mean of the logarithms: that is the logarithm of a geometric mean.",
+    lambda logs: logs.mean(axis=0),
+    "a geometric mean: networks are averaged as probabilities, not as logits.",
+    lambda logs: log_softmax(logs.mean(axis=0), axis=-1),
+    "1/T is missing: a mean is a sum divided by T: subtract log T.",
+    lambda logs: logsumexp(logs, axis=0),
 )
 def _together(logs: Any) -> Any:
     return logsumexp(logs, axis=0) - math.log(len(logs))
 
 
-def _by_count(said: Any, right: Any, n_bins: Any) -> list[Any]:
-    """Sums of right less said, bin by bin, from the least sure upwards."""
-    gap = (right - said)[np.argsort(said, kind="stable")]
-    return [part.sum() for part in np.array_split(gap, n_bins)]
-
-
-def _said_and_right(p: Any, labels: Any) -> tuple[Any, Any]:
-    return p.max(axis=1), p.argmax(axis=1) == labels
-
-
-def _equal_width(p: Any, labels: Any, n_bins: Any) -> Any:
-    return calibration.reliability(p, labels, n_bins).error
-
-
-def _in_their_order(p: Any, labels: Any, n_bins: Any) -> Any:
-    said, right = _said_and_right(p, labels)
-    return sum(abs(part.sum()) for part in np.array_split(right - said, n_bins)) / len(p)
-
-
-def _torn(p: Any, labels: Any, n_bins: Any) -> Any:
-    """Confidences sorted without their answers."""
-    said, right = _said_and_right(p, labels)
-    parts = np.array_split(right - np.sort(said), n_bins)
-    return sum(abs(part.sum()) for part in parts) / len(p)
+def _binned(said: Any, right: Any, n_bins: Any) -> Any:
+    return sum(abs(part.sum()) for part in np.array_split(right - said, n_bins)) / len(said)
 
 
 # Ten answers, of which the seventh and eighth in confidence are right: four bins cut elsewhere
@@ -125,22 +73,18 @@ _TEN = np.column_stack([_SURE, 1 - _SURE]), 1 - np.isin(_PLACE, (6, 7))
 
 
 @exercise(
-    "9.4 Change: bins of equal count",
-    "9.7",
+    "9.4",
     ((*_said(83, 3), 5), (*_said(67, 4, 3.0), 10), (*_SOME[0], 2), (*_said(40, 2), 1), (*_TEN, 4)),
-    mistakes(
-        "bins of equal width: that is (9.7) as the chapter has it; here each bin has its share "
-        "of the pictures.",
-        _equal_width,
-        "not sorted: a bin holds pictures of nearly the same confidence: sort before you cut.",
-        _in_their_order,
-        "the answers stay behind: whether an answer is right goes along with its confidence: "
-        "sort both by one order.",
-        _torn,
-    ),
+    "bins of equal width: that is (9.7); here each bin has its share of the pictures.",
+    lambda p, labels, n_bins: calibration.reliability(p, labels, n_bins).error,
+    "not sorted: a bin holds pictures of nearly the same confidence: sort before you cut.",
+    lambda p, labels, n_bins: _binned(p.max(axis=1), p.argmax(axis=1) == labels, n_bins),
+    "the answers stay behind: sort confidences and right answers by one order.",
+    lambda p, labels, n: _binned(np.sort(p.max(axis=1)), p.argmax(axis=1) == labels, n),
 )
 def _equal_count(p: Any, labels: Any, n_bins: Any) -> Any:
-    return np.abs(_by_count(*_said_and_right(p, labels), n_bins)).sum() / len(p)
+    order = np.argsort(p.max(axis=1), kind="stable")
+    return _binned(p.max(axis=1)[order], (p.argmax(axis=1) == labels)[order], n_bins)
 
 
 def _curve(p: Any, labels: Any, order: Any = None) -> Any:
@@ -161,34 +105,23 @@ def _too_soon(p: Any, labels: Any, limit: Any) -> Any:
 
 
 @exercise(
-    "9.5 Extend: how much may be answered",
-    "9.10",
+    "9.5",
     (
         (*_said(40, 3), 0.21),
         (*_said(60, 4), 0.25),
         (*_said(25, 2), 0.16),
-        (_FOUR, _A([1, 1, 0, 1]), 0.5),  # the limit is met exactly
-        (_FOUR, _A([0, 1, 2, 0]), 0.27),  # the surest answer is wrong, and no other
-        (_FOUR, _A([1, 1, 2, 0]), 0.2),  # and the next is, too: none may be answered
+        (_FOUR, [1, 1, 0, 1], 0.5),  # the limit is met exactly
+        (_FOUR, [0, 1, 2, 0], 0.27),  # the surest answer is wrong, and no other
+        (_FOUR, [1, 1, 2, 0], 0.2),  # and the next is, too: none may be answered
     ),
-    mistakes(
-        "stopped too soon: the curve goes up and down: it may come below the limit once more, "
-        "further on.",
-        _too_soon,
-        "the unsurest first: np.argsort begins with the smallest: the surest are at the other end.",
-        lambda p, labels, limit: _last(_curve(p, labels, np.argsort(p.max(axis=1))) <= limit),
-        "in their order: answer where the classifier is surest: sort by the largest probability.",
-        lambda p, labels, limit: _last(_curve(p, labels, np.arange(len(p))) <= limit),
-        "errors among all: divide by the number of the answered pictures, not by that of all.",
-        lambda p, labels, limit: _last(
-            _curve(p, labels) * np.arange(1, len(p) + 1) / len(p) <= limit
-        ),
-        "below the limit, not at it: a risk that is the limit exactly is allowed.",
-        lambda p, labels, limit: _last(_curve(p, labels) < limit),
-        "one picture too few: Python counts from 0: at index i the curve has answered i + 1 "
-        "pictures.",
-        lambda p, labels, limit: max(0.0, _coverage(p, labels, limit) - 1 / len(p)),
-    ),
+    "stopped too soon: further on the curve may come below the limit once more.",
+    _too_soon,
+    "the unsurest first: np.argsort begins with the smallest: the surest are at the other end.",
+    lambda p, labels, limit: _last(_curve(p, labels, np.argsort(p.max(axis=1))) <= limit),
+    "errors among all: divide by the number of the answered pictures, not by that of all.",
+    lambda p, labels, limit: _last(_curve(p, labels) * np.arange(1, len(p) + 1) / len(p) <= limit),
+    "below the limit, not at it: a risk that is the limit exactly is allowed.",
+    lambda p, labels, limit: _last(_curve(p, labels) < limit),
 )
 def _coverage(p: Any, labels: Any, limit: Any) -> Any:
     return _last(_curve(p, labels) <= limit)
@@ -199,39 +132,27 @@ def _surplus(p: Any, labels: Any) -> Any:
     return p.max(axis=1).sum() - np.sum(p.argmax(axis=1) == labels)
 
 
-def _one_coin(p: Any, labels: Any, chance: Any) -> Any:
-    return _surplus(p, labels) / np.sqrt(len(p) * chance * (1 - chance))
-
-
 def _overdone(p: Any, labels: Any) -> tuple[Any, Any]:
     """The same answers, said with too much confidence."""
     return p**3 / np.sum(p**3, axis=1, keepdims=True), labels
 
 
 @exercise(
-    "9.6 Diagnose: too sure, or bad luck?",
-    "9.7",
+    "9.6",
     (
         _SOME[0],
         *(_said(40, 4, scale) for scale in (0.5, 3.0)),
         _overdone(*_said(60, 3)),
         (np.full((5, 5), 0.2), np.arange(5)),
     ),
-    mistakes(
-        "without its sign: which of the two it is, the sign says: take no absolute value.",
-        lambda p, labels: abs(_deviation(p, labels)),
-        "one coin for all: the coins differ: add c (1 − c) over the pictures. With the mean of c "
-        "it is too much.",
-        lambda p, labels: _one_coin(p, labels, p.max(axis=1).mean()),
-        "variance for sd: a sum is compared with the sd of that sum: take the root.",
-        lambda p, labels: _surplus(p, labels) / np.sum(p.max(axis=1) * (1 - p.max(axis=1))),
-        "the luck of one picture: a mean over n pictures has a variance n times smaller than one "
-        "of them.",
-        lambda p, labels: _deviation(p, labels) / math.sqrt(len(p)),
-        "not compared with luck: confidence minus accuracy says by how much; divide it by the sd "
-        "of luck.",
-        lambda p, labels: _surplus(p, labels) / len(p),
-    ),
+    "without its sign: which of the two it is, the sign says: take no absolute value.",
+    lambda p, labels: abs(_deviation(p, labels)),
+    "one coin for all: the coins differ: add c (1 − c) over the pictures.",
+    lambda p, labels: _surplus(p, labels) / np.sqrt(len(p) * (c := p.max(axis=1).mean()) * (1 - c)),
+    "variance for sd: a sum is compared with the sd of that sum: take the root.",
+    lambda p, labels: _surplus(p, labels) / np.sum(p.max(axis=1) * (1 - p.max(axis=1))),
+    "the luck of one picture: the variance of a mean is n times smaller than that of one.",
+    lambda p, labels: _deviation(p, labels) / math.sqrt(len(p)),
 )
 def _deviation(p: Any, labels: Any) -> Any:
     said = p.max(axis=1)
@@ -303,18 +224,8 @@ def _fault_of_temperatures(found: list[Array]) -> str:
 
 
 @exercise(
-    "9.7 Experiment: temper, then average",
-    "9.3 and 9.8",
+    "9.7",
     Late(lambda: tuple((w.logs, w.labels) for w in _all_sharpened())),
-    faults=(
-        "the same in every world: some of these networks are too sure, some too humble: look at "
-        "the pictures.",
-        "upside down: the logarithms are divided by T: networks that are too sure want T > 1.",
-        "averaged, then tempered: that is the temperature of the average; here each network is "
-        "tempered first, and their disagreement softens the average once more.",
-        "each network for itself: that makes a single network honest; the average of honest "
-        "networks that disagree is too humble. Whose log loss is to be low?",
-    ),
     judge=_fault_of_temperature,
     overall=_fault_of_temperatures,
 )
@@ -405,18 +316,8 @@ def _fault_of_refusals(answers: list[Array]) -> str:
 
 
 @exercise(
-    "9.8 Experiment: know when to be silent",
-    "9.10",
+    "9.8",
     Late(lambda: tuple((w.logs, w.labels, w.mixed) for w in _worlds())),
-    faults=(
-        "neither yes nor no: return True or False for each picture.",
-        "nobody is refused: nearly all pictures are answered, the strange ones, too: set a limit.",
-        "too silent: fewer than half of the known pictures are answered: the limit is too strict.",
-        "strangers first: strange pictures are answered more often than known ones: turn the "
-        "limit round.",
-        "strangers as often as known ones: your choice does not tell them apart: draw a score of "
-        "doubt for either sort first.",
-    ),
     judge=_fault_of_refusal,
     overall=_fault_of_refusals,
 )

@@ -22,15 +22,6 @@ BASES = (np.log(2.0), np.log(10.0))
 # Added under a root or a line, so that nothing is divided by 0.
 EPS = (1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12)
 
-# Taken out of logarithms in the largest's place, along the first axis.
-NOT_LARGEST: tuple[Callable[[Any], Any], ...] = (
-    lambda logs: np.min(logs, axis=0),
-    lambda logs: np.mean(logs, axis=0),
-    lambda logs: np.median(logs, axis=0),
-    lambda logs: logs[0],
-    lambda logs: logs[-1],
-)
-
 
 class Slip(NamedTuple):
     """A slip in one exercise.
@@ -61,13 +52,25 @@ def _plus(small: float) -> Callable[[Any], Any]:
 
 
 def _in_logarithm(small: float, sign: int) -> Callable[[Any], Any]:
-    return lambda r: sign * np.log(np.exp(sign * r) + small)
+    def change(r: Any) -> Any:
+        number = np.exp(sign * r)
+        return sign * np.log(number + small) if np.isfinite(number).all() else np.nan * r
+
+    return change
+
+
+def _underflowing(sign: int) -> Callable[[Any], Any]:
+    return lambda r: sign * np.log(np.exp(sign * r))
 
 
 def _reversed(r: Any) -> Any:
     return r[::-1] if r.ndim else r
 
 
+_UNDERFLOW = (
+    "right where the number under the logarithm is large enough; elsewhere it is 0 in floating "
+    "point: take logarithms first, and add them with np.logaddexp or scipy.special.logsumexp."
+)
 _ADDED = "no small number may stand beside what is small itself."
 
 # What becomes of the right answer, or of one part of it.
@@ -93,6 +96,7 @@ _OF_WHOLES = (
     _Row("the other way round", "the right values in reverse order.", _reversed),
     _Row("summed", "return one value for each.", np.sum),
     _Row("averaged", "return one value for each.", np.mean),
+    *(_Row("underflow", _UNDERFLOW, _underflowing(sign)) for sign in (1, -1)),
     *(
         _Row("a small number added", _ADDED, _in_logarithm(small, sign))
         for small in TINY
@@ -153,6 +157,25 @@ def of_answers(
         if min(counts) > 1:
             spread = [np.asarray(r * n / (n - 1)) for r, n in pairs]
             yield Slip("n − 1 for n", "yours is divided by n − 1.", spread)
+
+
+def of_parts(got: Sequence[Any], expected: Sequence[Any]) -> Iterator[Slip]:
+    """Yield that what was to be added up, or averaged, along the last axis was not.
+
+    Args:
+        got: What the learner's function came to.
+        expected: The right answers.
+    """
+    for word, whole in (("sum", np.sum), ("mean", np.mean)):
+        if all(
+            isinstance(parts, np.ndarray)
+            and parts.ndim
+            and parts.shape[:-1] == right.shape
+            and np.allclose(whole(parts, axis=-1), right, 3e-5)
+            for parts, right in zip(got, expected, strict=True)
+        ):
+            hint = f"these values are right one by one: return their {word}."
+            yield Slip(f"the {word} is missing", hint, got)
 
 
 def of_constants(got: Sequence[Any], expected: Sequence[Any]) -> Iterator[Slip]:

@@ -16,8 +16,6 @@ from types import ModuleType
 from bdl_teach._support.report import say
 from bdl_teach.experiments import claim, papers
 
-CLAIMS = "Run the course's claims about methods as experiments over many worlds."
-TABLES = "Run a paper's experiment and lay its figures beside the published ones."
 KEPT = "Results are kept as they come: start a stopped run again and it goes on where it was."
 JUDGED = (
     "A world is a data set and a start. A claim holds if the mean effect lies where its rule wants "
@@ -27,15 +25,8 @@ JUDGED = (
 FULL = "The disk is full. What had finished is kept; make room and start again."
 
 
-def claims(argv: Sequence[str]) -> int:
-    """Run claims; 0 if each may be said, 1 if not, each fault as a sentence."""
-    parser = argparse.ArgumentParser(prog="python3 -m bdl_teach claims", description=CLAIMS)
-    add_claims(parser)
-    return run_claims(parser.parse_args(argv))
-
-
 def run_claims(options: argparse.Namespace) -> int:
-    """Do what the command line of `claims` asks for."""
+    """Do what the command line of `claims` asks for; 1 if a claim may not be said."""
     if options.list:
         return list_claims(options)
     runs = importlib.import_module("bdl_teach.experiments.runs")
@@ -44,19 +35,12 @@ def run_claims(options: argparse.Namespace) -> int:
     return in_sentences(lambda: runs.run_claims(chosen(options.ids), options))
 
 
-def reproduce(argv: Sequence[str]) -> int:
-    """Reproduce one table; 0 if every task ran, 1 if not, each fault as a sentence."""
-    parser = argparse.ArgumentParser(prog="python3 -m bdl_teach reproduce", description=TABLES)
-    add_tables(parser)
-    return run_table(parser.parse_args(argv))
-
-
 def run_table(options: argparse.Namespace) -> int:
-    """Do what the command line of `reproduce` asks for."""
+    """Do what the command line of `reproduce` asks for; 1 if a task failed."""
     if options.list:
         return list_tables()
     runs = importlib.import_module("bdl_teach.experiments.runs")
-    return in_sentences(lambda: runs.run_table(module_of(options.table).TABLE, options))
+    return in_sentences(lambda: runs.run_table(module_of(options.table), options))
 
 
 def add_claims(parser: argparse.ArgumentParser) -> None:
@@ -173,17 +157,18 @@ def list_claims(options: argparse.Namespace) -> int:
 
 def tables() -> dict[str, Path]:
     """Return the tables that there are, as the command line calls them, with their files."""
-    found = {
-        path.stem.replace("_", "-"): path
-        for folder in papers.__path__
-        for path in Path(folder).glob("[!_]*.py")
-    }
-    return dict(sorted(found.items()))
+    paths = [path for folder in papers.__path__ for path in Path(folder).glob("[!_]*.py")]
+    return {path.stem.replace("_", "-"): path for path in sorted(paths, key=lambda p: p.stem)}
 
 
 def module_of(table: str) -> ModuleType:
     """Import the module of a table."""
     return importlib.import_module(f"{papers.__name__}.{table.replace('-', '_')}")
+
+
+def name_of(table: ModuleType) -> str:
+    """Return what the command line calls a table."""
+    return table.__name__.rpartition(".")[2].replace("_", "-")
 
 
 def list_tables() -> int:
@@ -195,7 +180,11 @@ def list_tables() -> int:
 
 
 def in_sentences(run: Callable[[], int]) -> int:
-    """Return the code of `run`; a fault that can be foreseen is a sentence, and 1."""
+    """Return the code of `run`; a sentence, and 1, if it cannot be had, 130 if it is stopped.
+
+    Raises:
+        OSError: The system refused something: the command line says it.
+    """
     try:
         return run()
     except KeyboardInterrupt:
@@ -203,6 +192,7 @@ def in_sentences(run: Callable[[], int]) -> int:
         return 130
     except OSError as error:  # also DatasetUnavailable
         full = error.errno == errno.ENOSPC
-        named = f"{error.filename}: {error.strerror}." if error.filename else str(error)
-        say(FULL if full else named)
+        if error.errno and not full:
+            raise
+        say(FULL if full else str(error))
         return 1

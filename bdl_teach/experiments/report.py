@@ -5,26 +5,13 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Sequence
+from typing import Any
 
 from bdl_teach._support import report
 from bdl_teach.experiments import judge
 from bdl_teach.experiments.judge import Finding
 from bdl_teach.experiments.store import as_csv
-from bdl_teach.experiments.table import Row, Table
-
-ROW_HEADS = ("table", "label", "quantity", "published", "ours", "standard_error", "n", "verdict")
-FINDING_HEADS = (
-    "claim",
-    "measure",
-    "unit",
-    "mean",
-    "standard_error",
-    "worlds_met",
-    "worlds",
-    "verdict",
-    "asked",
-    "sentence",
-)
+from bdl_teach.experiments.table import Row
 
 
 def figure(mean: float, standard_error: float) -> str:
@@ -35,20 +22,15 @@ def figure(mean: float, standard_error: float) -> str:
     return f"{mean:.{digits}f} ± {standard_error:.{digits}f}"
 
 
-def rows_as_text(table: Table, rows: Sequence[Row]) -> str:
-    """Lay out a paper's table for a reader."""
-    heads = ["", "quantity", table.columns, "ours ± SE", "n", "verdict"]
+def rows_as_text(table: Any, rows: Sequence[Row]) -> str:
+    """Lay out a paper's table, which is a module of ``papers``, for a reader."""
+    heads = ["", "quantity", table.COLUMNS, "ours ± SE", "n", "verdict"]
     body = [
         [r.label, r.quantity, r.published, figure(r.ours, r.standard_error), str(r.n), r.verdict]
         for r in rows
     ]
-    parts = table.title, report.table(heads, body), textwrap.fill(table.remarks, 79)
-    return "\n\n".join(filter(None, parts))
-
-
-def rows_as_csv(table: Table, rows: Sequence[Row]) -> str:
-    """Return the same figures, all their digits, one row a line."""
-    return as_csv([ROW_HEADS, *([table.name, *row] for row in rows)])
+    remarks = textwrap.fill(getattr(table, "REMARKS", ""), 79)
+    return "\n\n".join(filter(None, (table.TITLE, report.table(heads, body), remarks)))
 
 
 def effect(finding: Finding) -> str:
@@ -95,13 +77,19 @@ def as_sentences(findings: Sequence[Finding]) -> str:
 
 def findings_as_csv(findings: Sequence[Finding]) -> str:
     """Return findings with all digits, one claim a line."""
-    return as_csv(
-        [
-            FINDING_HEADS,
-            *(
-                [f.claim.id, f.claim.measure, f.claim.unit, f.mean, f.error, f.n_met]
-                + [len(f.effects), f.verdict, asked(f), f.claim.sentence]
-                for f in findings
-            ),
-        ]
-    )
+    lines = [
+        {
+            "claim": f.claim.id,
+            "measure": f.claim.measure,
+            "unit": f.claim.unit,
+            "mean": f.mean,
+            "standard_error": f.error,
+            "worlds_met": f.n_met,
+            "worlds": len(f.effects),
+            "verdict": f.verdict,
+            "asked": asked(f),
+            "sentence": f.claim.sentence,
+        }
+        for f in findings
+    ]
+    return as_csv([list(lines[0]), *(list(line.values()) for line in lines)])

@@ -8,16 +8,20 @@ from fnmatch import fnmatch
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from bdl_teach._support.files import write_whole
 from bdl_teach._support.report import say
 from bdl_teach.experiments import measured, report
-from bdl_teach.experiments.claim import Experiment, experiments
+from bdl_teach.experiments.claim import Experiment, claims, experiments
+from bdl_teach.experiments.command import module_of, name_of
 from bdl_teach.experiments.judge import Finding, judge
 from bdl_teach.experiments.runner import Done, Job, finish, jobs_of
-from bdl_teach.experiments.store import Figures, made_by, read_kept
-from bdl_teach.experiments.table import Row, Table, Task
+from bdl_teach.experiments.store import Figures, as_csv, made_by, read_kept
+from bdl_teach.experiments.table import Row, Task
 from bdl_teach.experiments.world import World
+
+Worlds = Callable[[Experiment], Sequence[Mapping[str, float]]]  # figures of an experiment, of each
 
 # Claims
 
@@ -30,7 +34,9 @@ def run_claims(ids: Collection[str], options: argparse.Namespace) -> int:
     """
     jobs = [job for one in resting_on(ids) for job in world_jobs(one, options)]
     done = finish(jobs, options)
-    findings = judged(ids, lambda one: [f for k, f in done.figures.items() if is_of(k, one)])
+    findings = judged(
+        ids, lambda one: [f for key, f in done.figures.items() if key.startswith(f"{one.name}/")]
+    )
     print(report.as_text(findings, chance=options.chance))
     if options.csv:
         write_whole(options.csv, report.findings_as_csv(findings))
@@ -38,23 +44,57 @@ def run_claims(ids: Collection[str], options: argparse.Namespace) -> int:
     return done.tell(options) or int(any(finding.falls for finding in findings))
 
 
-def judge_here(ids: Collection[str], numbers: Sequence[int]) -> list[Finding]:
-    """Run claims in this process, one world after another, and keep nothing."""
-    return judged(ids, lambda one: [in_world(one.function, n) for n in numbers])
+def show(*ids: str, worlds: int = 4, first_world: int = 0) -> list[Finding]:
+    """Run a few worlds of some claims here and now, and print what comes of them.
 
+    A chapter calls this where it makes the statement.
 
-def judge_stored(ids: Collection[str]) -> list[Finding]:
-    """Judge claims by the worlds whose figures come with the package.
+    Args:
+        *ids: Of the claims.
+        worlds: How many worlds, >= 1.
+        first_world: Number of the first.
+
+    Returns:
+        What came of each claim, in the order of ``ids``: ``effects``, ``mean``, ``error``,
+        ``verdict``, and whether it ``falls``.
 
     Raises:
-        OSError: Those of an experiment do not.
+        ValueError: There is no such claim, or no world.
     """
-    return judged(ids, lambda one: list(read_kept(stored_in(one)).figures.values()))
+    if worlds < 1 or first_world < 0:
+        raise ValueError(f"expected worlds >= 1 from 0 on, got {worlds} from {first_world} on")
+    numbers = range(first_world, first_world + worlds)
+    return _told(ids, lambda one: [in_world(one.function, n) for n in numbers])
 
 
-def judged(
-    ids: Collection[str], worlds: Callable[[Experiment], Sequence[Mapping[str, float]]]
-) -> list[Finding]:
+def stored(*ids: str) -> list[Finding]:
+    """Print what came of claims in the worlds that were run once and come with the package.
+
+    Args:
+        *ids: Of the claims: of experiments that are too dear to be run in a chapter.
+
+    Returns:
+        As :func:`show`.
+
+    Raises:
+        ValueError: There is no such claim.
+        OSError: Its worlds do not come with the package.
+    """
+    return _told(ids, lambda one: list(read_kept(stored_in(one)).figures.values()))
+
+
+def _told(ids: Sequence[str], worlds: Worlds) -> list[Finding]:
+    known = claims()
+    unknown = [one for one in ids if one not in known]
+    if unknown or not ids:
+        there, came = ", ".join(known), ", ".join(unknown) or "none"
+        raise ValueError(f"ids: expected some of {there}; got {came}")
+    findings = sorted(judged(ids, worlds), key=lambda finding: ids.index(finding.claim.id))
+    print(report.as_sentences(findings))
+    return findings
+
+
+def judged(ids: Collection[str], worlds: Worlds) -> list[Finding]:
     """Judge some claims by the figures of their experiments in some worlds."""
     findings = []
     for one in resting_on(ids):
@@ -82,11 +122,6 @@ def world_jobs(experiment: Experiment, options: argparse.Namespace) -> list[Job]
     return jobs_of(name, run, experiment.module, tasks, options)
 
 
-def is_of(key: str, experiment: Experiment) -> bool:
-    """Whether a task is a world of an experiment."""
-    return key.partition("/")[0] == experiment.name
-
-
 def worlds_in_words(options: argparse.Namespace) -> str:
     """Return the flags that ask for the same worlds."""
     return f"--worlds {options.worlds} --first-world {options.first_world}"
@@ -100,35 +135,52 @@ def stored_in(experiment: Experiment) -> Path:
 # A paper's table
 
 
-def run_table(table: Table, options: argparse.Namespace) -> int:
+def run_table(table: Any, options: argparse.Namespace) -> int:
     """Run what is missing of a table and print it; 1 if a task failed or was not kept.
+
+    Args:
+        table: A module of ``papers``.
+        options: The command line.
 
     Raises:
         OSError: The store or the CSV file cannot be written; data is not to be had.
-        ValueError: Two tasks have the same key.
     """
-    every = list(table.tasks(bool(options.quick)))
-    if len({task.key for task in every}) < len(every):
-        raise ValueError(f"{table.name}: expected each task to have a key of its own")
+    name, every = name_of(table), list(table.tasks(bool(options.quick)))
     tasks = [task for task in every if fnmatch(task.key, f"*{options.only or ''}*")]
     if not tasks:
         some = ", ".join(task.key for task in every[:3])
-        say(f"No task of {table.name} is named like {options.only!r}. They are: {some} ...")
+        say(f"No task of {name} is named like {options.only!r}. They are: {some} ...")
         return 2
-    done = finish(jobs_of(table.name, table.run, table.run.__module__, tasks, options), options)
+    done = finish(jobs_of(name, table.run, table.run.__module__, tasks, options), options)
     rows = summed_up(table, tasks, done.figures)
     print(report.rows_as_text(table, rows))
     if options.csv:
-        write_whole(options.csv, report.rows_as_csv(table, rows))
+        write_whole(options.csv, as_csv([["table", *Row._fields], *([name, *row] for row in rows)]))
     asked = " --quick" * bool(options.quick)
     asked += f" --only '{options.only}'" if options.only else ""
-    done.write(f"reproduce {table.name}{asked}", options)
+    done.write(f"reproduce {name}{asked}", options)
     return done.tell(options)
 
 
-def summed_up(table: Table, tasks: Sequence[Task], figures: Mapping[str, Figures]) -> Sequence[Row]:
+def stored_table(name: str) -> Sequence[Row]:
+    """Sum up the figures of a paper's table that come with the package.
+
+    Args:
+        name: Of one that has a CSV file beside its module.
+
+    Raises:
+        OSError: It has none.
+    """
+    table = module_of(name)
+    figures = read_kept(Path(str(table.__file__)).with_suffix(".csv")).figures
+    return summed_up(table, table.tasks(False), figures)
+
+
+def summed_up(table: Any, tasks: Sequence[Task], figures: Mapping[str, Figures]) -> Sequence[Row]:
     """Sum up those tasks of a table that have figures."""
-    return table.summarise([(t.arguments, figures[t.key]) for t in tasks if t.key in figures])
+    found = [(task.arguments, figures[task.key]) for task in tasks if task.key in figures]
+    rows: Sequence[Row] = table.summarise(found)
+    return rows
 
 
 # The table of the rivals

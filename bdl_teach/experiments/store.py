@@ -42,9 +42,7 @@ LIBRARIES = (
 class Store:
     """The results of one table or experiment, as one version of the code computes them.
 
-    Each is a small file, written whole or not at all, with the task that it belongs to and a hash
-    of what it says. One that was cut short, damaged, or written for other arguments is not
-    believed, and its task runs again.
+    Each is a small file, written whole or not at all. The task of one that is damaged runs again.
 
     Args:
         parent: Folder for the results of all.
@@ -58,18 +56,14 @@ class Store:
     def __init__(self, parent: Path, name: str, fingerprint: str) -> None:
         self.folder = parent / f"{name}-{fingerprint}"
         self.folder.mkdir(parents=True, exist_ok=True)
-        for leftover in self.folder.glob("*.tmp"):  # of a run that was killed as it wrote
-            leftover.unlink(missing_ok=True)
 
     def get(self, task: Task) -> Figures | None:
-        """Return what is kept of a task; ``None`` if there is nothing, or nothing to believe."""
+        """Return what is kept of a task; ``None`` if there is nothing that can be read."""
         try:
-            record = json.loads(self._place(task).read_text(encoding="utf-8"))
-            figures: Figures = record["figures"]
-            sound = record == _record(task, figures)
+            figures: Figures = json.loads(self._place(task).read_text(encoding="utf-8"))["figures"]
         except (OSError, ValueError, KeyError, TypeError):
             return None
-        return figures if sound else None
+        return figures
 
     def put(self, task: Task, figures: Figures) -> None:
         """Keep the figures of a task: after this returns they outlive a crash of the machine.
@@ -77,7 +71,8 @@ class Store:
         Raises:
             OSError: They could not be written; then nothing is left behind.
         """
-        write_whole(self._place(task), json.dumps(_record(task, figures), indent=1))
+        record = {**task._asdict(), "figures": figures}
+        write_whole(self._place(task), json.dumps(record, indent=1))
 
     def forget(self, task: Task) -> None:
         """Remove what is kept of a task."""
@@ -85,18 +80,8 @@ class Store:
 
     def _place(self, task: Task) -> Path:
         words = re.sub(r"[^A-Za-z0-9.]+", "-", task.key)[:80]
-        return self.folder / f"{words}-{_hash([task.key, task.arguments])[:12]}.json"
-
-
-def _record(task: Task, figures: Figures) -> dict[str, object]:
-    """Return what a file says; hashed as text, since NaN is not equal to itself."""
-    what = {"key": task.key, "arguments": json.loads(json.dumps(task.arguments))}
-    what["figures"] = figures
-    return {**what, "sha256": _hash(what)}
-
-
-def _hash(value: object) -> str:
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+        digest = hashlib.sha256(json.dumps(task, sort_keys=True).encode()).hexdigest()
+        return self.folder / f"{words}-{digest[:12]}.json"
 
 
 def default_folder() -> Path:
@@ -143,8 +128,7 @@ def reached(module: str) -> dict[str, bytes]:
     found = _texts(finder)
     if any(b"CATALOGUE" in text for name, text in found.items() if name != catalogue.__name__):
         for method in catalogue.CATALOGUE.values():
-            for name in filter(None, (method.module, method.live)):
-                finder.import_hook(f"bdl_teach.methods.{name}")
+            finder.import_hook(f"bdl_teach.methods.{method.module}")
     return _texts(finder)
 
 

@@ -1,18 +1,23 @@
-"""What is run: tasks. And what a paper's table is made of: tasks, and rows to print."""
+"""What is run: tasks. And what a paper's table is made of: tasks, and rows to print.
+
+A module in ``papers/`` is a table. It has a ``TITLE`` (one line, with the source), what is held
+against as ``COLUMNS``, for the heading, perhaps ``REMARKS`` that stand below, and three functions:
+``tasks(quick)`` names the tasks, or a handful that take seconds; ``run(**arguments)`` maps those of
+one task to figures by name; ``summarise(results)`` makes rows of those that are there.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 from typing import Any, NamedTuple
 
 Arguments = Mapping[str, Any]  # of one task: whatever JSON holds
 Results = Sequence[tuple[Arguments, Mapping[str, float]]]  # with the figures that came of them
 
 
-@dataclass(frozen=True)
-class Task:
+class Task(NamedTuple):
     """One unit of work, such as one split of one data set, or one world.
 
     Attributes:
@@ -22,6 +27,17 @@ class Task:
 
     key: str
     arguments: Arguments
+
+
+def grid(key: str, **values: Iterable[Any]) -> list[Task]:
+    """Return a task for each combination of values, the last one changing first.
+
+    Args:
+        key: The tasks' keys, as a format of their arguments.
+        **values: The values of each argument.
+    """
+    combinations = [dict(zip(values, one, strict=True)) for one in product(*values.values())]
+    return [Task(key.format(**arguments), arguments) for arguments in combinations]
 
 
 class Row(NamedTuple):
@@ -46,13 +62,7 @@ class Row(NamedTuple):
     verdict: str = ""
 
     @classmethod
-    def mean(
-        cls,
-        label: str,
-        quantity: str,
-        values: Sequence[float],
-        published: str = "",
-    ) -> Row:
+    def mean(cls, label: str, quantity: str, values: Sequence[float], published: str = "") -> Row:
         """Average the values of some tasks."""
         return cls(label, quantity, published, *mean_and_error(values), len(values))
 
@@ -63,30 +73,6 @@ def grouped(results: Results, *names: str) -> dict[tuple[Any, ...], list[Mapping
     for arguments, figures in results:
         groups.setdefault(tuple(arguments[name] for name in names), []).append(figures)
     return groups
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table of a paper: its tasks, how to run one, how to sum them up.
-
-    Attributes:
-        name: What the command line calls it.
-        title: One line on what it shows, with the source.
-        tasks: Returns the tasks; ``quick`` asks for a handful that take seconds.
-        run: Maps a task's arguments to figures by name; a function of a module, so that another
-            process can be told its name, which depends on its arguments alone.
-        summarise: Maps [(arguments, figures)] of the finished tasks to rows.
-        columns: What ``published`` holds, for the heading.
-        remarks: Why the figures differ where they do, as they are printed below them.
-    """
-
-    name: str
-    title: str
-    tasks: Callable[[bool], Sequence[Task]]
-    run: Callable[..., Mapping[str, float]]
-    summarise: Callable[[Results], Sequence[Row]]
-    columns: str = field(default="published")
-    remarks: str = ""
 
 
 def mean_and_error(values: Sequence[float]) -> tuple[float, float]:

@@ -3,7 +3,7 @@
 Convolution (5 × 5, SAME, ReLU) → max-pooling by 2 → dense, one logit a class. What TFP's
 ``*Reparameterization`` layers do, and do not:
 
-- their *biases are deterministic* unless a posterior for them is asked for (``random_biases``);
+- their *biases are deterministic*;
 - they draw one kernel a call, which all pictures of the call share, and Keras' ``predict`` calls
   them anew for every 32 pictures. Here each draw follows from a pair of whole numbers, so that
   any number of calls can see the same weights;
@@ -58,7 +58,6 @@ class ConvNet:
         kernel_size: Side of its window, in pixels.
         prior_std: Standard deviation of each weight's prior N(0, prior_std²).
         initial_rho: Starting value of every ρ, σ = softplus(ρ).
-        random_biases: Give the biases a posterior and a prior too.
         seed: Seed of the starting μ, drawn from N(0, 0.1²) as TFP does.
     """
 
@@ -68,7 +67,6 @@ class ConvNet:
     kernel_size: int = 5
     prior_std: float = 1.0
     initial_rho: float = -3.0
-    random_biases: bool = False
     seed: int = 0
 
     def build(self) -> Built:
@@ -96,16 +94,12 @@ class ConvNet:
 
     def _random(self, layer: int, draw: Tensor) -> dict[str, Any]:
         """Arguments of a TFP layer: prior, posterior, and how to draw from the posterior."""
-        chosen = {
+        return {
             "kernel_prior_fn": self._prior,
             "kernel_posterior_fn": self._posterior(2 * layer),
             "kernel_posterior_tensor_fn": _drawn(draw, 2 * layer),
-            "bias_posterior_fn": self._posterior(2 * layer + 1, not self.random_biases),
+            "bias_posterior_fn": self._posterior(2 * layer + 1, is_deterministic=True),
         }
-        if self.random_biases:
-            chosen["bias_prior_fn"] = self._prior
-            chosen["bias_posterior_tensor_fn"] = _drawn(draw, 2 * layer + 1)
-        return chosen
 
     def _prior(self, dtype: Any, shape: Any, *_: Any) -> Any:
         std = tf.fill(shape, tf.cast(self.prior_std, dtype))

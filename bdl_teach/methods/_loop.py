@@ -1,27 +1,32 @@
-"""The compiled loop of the mean-field methods: the problem laid out, and what a step sees of it.
+"""The compiled loop of the methods: the problem laid out, and what a step sees of it.
 
-A method brings its objective; from here it gets minibatches, padding that keeps sliders from
-compiling, chunks, common noise, Adam and the record of the costs.
+A method brings its objective; from here it gets the checks at the door, minibatches, padding that
+keeps sliders from compiling, chunks, common noise, Adam and the record of the costs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import lru_cache
-from threading import Lock
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from bdl_teach import elbo, optimise
+from bdl_teach import elbo, likelihoods, optimise
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
+from bdl_teach._support.compiled import Compiled
+from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, as_float, tf
-from bdl_teach.densities import LogDensityTerms
+from bdl_teach.densities import Gaussian, LogDensityTerms, Prior, as_prior
+from bdl_teach.methods._settings import Training
 from bdl_teach.mlp import MLP
 
 STRIDE = 97  # distance in a table of noise between two draws of one step
 _TABLE = 2**23  # numbers in the table of ζ, at most: 32 MB
+_DRAWN = 32  # data points whose ζ is drawn at a time
 _ROOMS = (2048, 8192)  # rows of a table of ζ to compile for: quick fits, and long ones
 
 
@@ -47,15 +52,33 @@ class Capacity(NamedTuple):
         return self.n_samples > 1 or self.chunk is not None
 
 
+@one_line
+class Problem(NamedTuple):
+    """What a posterior is the posterior of: what its free energy is measured on.
+
+    Attributes:
+        x: Inputs ``[n, d]``.
+        y: Targets ``[n, 1]``.
+        prior: Prior of each weight; of no meaning where it is learnt.
+        kl_weight: Factor on the KL term.
+        seed: Seed of the fit.
+    """
+
+    x: Array
+    y: Array
+    prior: Prior
+    kl_weight: float
+    seed: int
+
+
 class LoopInputs(NamedTuple):
-    """What one run of the compiled loop is told, all of it tensors."""
+    """What one run of a compiled loop is told, all of it tensors."""
 
     x: Tensor  # [chunks, rows, d]
     y: Tensor  # [chunks, rows, 1]
     row_weight: Tensor  # [chunks, rows, 1]: 1 for a data point, 0 for padding
     unit_mask: Tensor  # [n_weights]: 1 for a weight, 0 for padding
     eps: Tensor  # [table, n_weights]: draw s of step t is row (t + 97 s) mod table; () without
-    zeta: Tensor  # [table, chunks, units, rows]: noise of each data point; () where it has none
     n_samples: Tensor  # S
     n_chunks: Tensor  # chunks that hold data points
     prior: Tensor  # [3]: σ₁, σ₂, π
@@ -64,6 +87,8 @@ class LoopInputs(NamedTuple):
     kl_weight: Tensor
     kl_shares: Tensor  # [slots]: π_i of each minibatch
     n_batches: Tensor
+    zeta: Tensor = ()  # [table, chunks, units, rows]: noise of each data point, where it has any
+    own: Any = ()  # tensors of one method alone
 
 
 class Block(NamedTuple):
@@ -73,73 +98,141 @@ class Block(NamedTuple):
     y: Tensor  # [rows, 1]
     row_weight: Tensor  # [rows, 1]: 1 for a data point of this step's minibatch
     kl_share: Tensor  # π of the minibatch
+    row: Tensor  # of the tables of noise
     eps: Tensor  # [n_weights], or ()
     zeta: Tensor  # [units, rows], or ()
+
+
+class Record(NamedTuple):
+    """What a loop records, and what to do if that leaves the finite numbers."""
+
+    names: tuple[str, ...]
+    remedy: str
 
 
 class Plan(NamedTuple):
     """A problem laid out for a compiled loop: what does not depend on the method.
 
     Attributes:
+        problem: The data, the prior and the seed.
         network: The network asked for.
         padded: The network that the loop is compiled for.
         capacity: The sizes that the loop is compiled for.
-        seed: Seed of the starting point and of all noise.
+        settings: What the user chose, checked.
         n_rows: Rows of the tables of noise.
         draw: A standard normal number for each weight ``[n_weights]``, for a starting point.
         n_blocks: Blocks of a step, as ``optimise.adam`` takes them.
-        fields: The fields of ``LoopInputs`` that hold the data points, ε and the counts.
+        inputs: What the loop is told.
     """
 
+    problem: Problem
     network: MLP
     padded: MLP
     capacity: Capacity
-    seed: int
+    settings: Training
     n_rows: int
     draw: Array
     n_blocks: Tensor
-    fields: dict[str, Tensor]
+    inputs: LoopInputs
 
     def embed(self, values: Array) -> Tensor:
         """Place ``values`` [..., n_weights] among the padding, as a float32 tensor."""
         return as_float(embed(values, self.network, self.padded))
 
+    def train(
+        self,
+        program: Compiled,
+        starts: Sequence[Tensor],
+        inputs: LoopInputs,
+        cooldown: float,
+        record: Record,
+    ) -> tuple[list[Array], dict[str, Any]]:
+        """Run a program of :func:`run`.
+
+        Args:
+            program: The program.
+            starts: What the loop moves, among the padding.
+            inputs: What the loop is told.
+            cooldown: Share of the steps over which the learning rate falls to 0.
+            record: What the loop records.
+
+        Returns:
+            What it has moved, ``[n_weights, ...]`` of float64 each, and what a fit says of itself.
+
+        Raises:
+            ValueError: The learning rate or the cooldown is out of range.
+            DivergedError: The run left the finite numbers.
+        """
+        o, used = self.settings, self.network.positions_in(self.padded)
+        schedule = optimise.schedule(o.steps, o.learning_rate, cooldown)
+        trace = program(list(starts), schedule, self.n_blocks, inputs)
+        history = optimise.history(trace, *record)
+        path = optimise.path(trace)
+        told = {
+            "network": self.network,
+            "noise_std": o.noise_std,
+            "history": history,
+            "likelihood": o.likelihood,
+            "capacity": self.capacity,
+            "path": path and path._replace(parameters=[p[:, used] for p in path.parameters]),
+        }
+        return [p.numpy()[used].astype(np.float64) for p in trace.parameters], told
+
 
 def lay_out(
-    x: Array,
-    y: Array,
-    network: MLP,
-    n_samples: int,
-    steps: int,
-    seed: int,
-    capacity: Capacity | None,
-    draws_weights: bool = True,
+    x: ArrayLike,
+    y: ArrayLike,
+    settings: Training,
+    prior: Prior | None = None,
+    n_samples: int = 1,
+    draws_weights: bool = False,
 ) -> Plan:
-    """Lay out checked data ``[n, d]``, ``[n, 1]`` for a loop; the counts are checked here.
+    """Check data, prior and settings, and lay them out for a loop without minibatches.
 
     A loop that draws no weights gets no table of ε: its shape would compile the program again
     for every number of steps.
 
     Raises:
-        ValueError: A count is out of range, or the problem does not fit the capacity.
+        ValueError: An argument is out of range, or the problem does not fit the capacity.
     """
-    n_samples, steps = checks.count("n_samples", n_samples), checks.count("steps", steps)
-    capacity = capacity or Capacity(len(x), network.hidden_units, n_samples)
+    o = settings
+    x, y = likelihoods.data(o.likelihood, x, y)
+    network = MLP(x.shape[1], checks.layer_widths("hidden_units", o.hidden_units))
+    prior = as_prior("prior", Gaussian() if prior is None else prior)
+    n_samples, steps = checks.count("n_samples", n_samples), checks.count("steps", o.steps)
+    capacity = o.capacity or Capacity(len(x), network.hidden_units, n_samples)
     check_room(capacity, len(x), network, n_samples)
     padded = MLP(network.n_inputs, capacity.hidden_units)
-    n_rows, seed = _n_rows(steps, capacity.n_samples), checks.count("seed", seed, 0)
+    n_rows, seed = _n_rows(steps, capacity.n_samples), checks.count("seed", o.seed, 0)
     draw, eps = _noise(network, padded, n_rows if draws_weights else 0, seed)
     n_chunks = -(-len(x) // (capacity.chunk or capacity.n))
-    fields = {
-        "x": _chunks(x, capacity),
-        "y": _chunks(y, capacity),
-        "row_weight": _chunks(np.ones_like(y), capacity),
-        "eps": eps,
-        "n_samples": tf.constant(n_samples),
-        "n_chunks": tf.constant(n_chunks),
-    }
-    n_blocks = tf.constant(n_samples * n_chunks) if capacity.looped else None
-    return Plan(network, padded, capacity, seed, n_rows, draw, n_blocks, fields)
+    noise_std = checks.positive("noise_std", o.noise_std)
+    inputs = LoopInputs(
+        x=chunks(x, capacity),
+        y=chunks(y, capacity),
+        row_weight=chunks(np.ones_like(y), capacity),
+        unit_mask=as_float(embed(np.ones(network.n_weights), network, padded)),
+        eps=eps,
+        n_samples=tf.constant(n_samples),
+        n_chunks=tf.constant(n_chunks),
+        prior=as_float(prior.mixture, "prior"),
+        prior_terms=LogDensityTerms(*map(as_float, prior.terms)),
+        noise_std=as_float(noise_std, "noise_std"),
+        kl_weight=as_float(1.0),
+        kl_shares=as_float([1.0]),
+        n_batches=tf.constant(1),
+    )
+    return Plan(
+        problem=Problem(x, y, prior, 1.0, seed),
+        network=network,
+        padded=padded,
+        capacity=capacity,
+        settings=replace(o, noise_std=noise_std),
+        n_rows=n_rows,
+        draw=draw,
+        n_blocks=tf.constant(n_samples * n_chunks) if capacity.looped else None,
+        inputs=inputs,
+    )
 
 
 def _n_rows(steps: int, n_samples: int) -> int:
@@ -190,18 +283,12 @@ def embed(values: Array, network: MLP, padded: MLP) -> Array:
     return out
 
 
-def path_of(trace: optimise.Trace, used: Array) -> optimise.Path | None:
-    """The path of the weights at the positions ``used`` among the padding, as arrays."""
-    path = optimise.path(trace)
-    return path and path._replace(parameters=[p[:, used] for p in path.parameters])
-
-
 def inverse_softplus(std: Array) -> Array:
     """ρ of σ = softplus(ρ) > 0, in a form that overflows nowhere."""
     return np.asarray(std + np.log(-np.expm1(-std)))
 
 
-def _chunks(values: Array, capacity: Capacity) -> Tensor:
+def chunks(values: Array, capacity: Capacity) -> Tensor:
     """Cut ``values`` [n, d] into chunks [chunks, rows, d], filled up with zeros."""
     rows = capacity.chunk or capacity.n
     out = np.zeros((-(-capacity.n // rows) * rows, values.shape[1]))
@@ -209,21 +296,24 @@ def _chunks(values: Array, capacity: Capacity) -> Tensor:
     return as_float(out.reshape(-1, rows, values.shape[1]))
 
 
-def run(objective: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Make the function that a method compiles: ``objective(theta, block, inputs)`` by Adam."""
+def run(objective: Callable[..., Tensor]) -> Compiled:
+    """Compile Adam on ``objective(theta, block, inputs)``, a method's cost of a block.
+
+    Shapes of the data compile it again, values never.
+    """
 
     def loop(
-        mu: Tensor, rho: Tensor, schedule: optimise.Schedule, n_blocks: Tensor, inputs: LoopInputs
+        theta: list[Tensor], schedule: optimise.Schedule, n_blocks: Tensor, inputs: LoopInputs
     ) -> Tensor:
         return optimise.adam(
             lambda theta, step, i: objective(theta, make_block(step, i, inputs), inputs),
-            [mu, rho],
+            theta,
             schedule,
             n_blocks=n_blocks,
             keep_path=True,
         )
 
-    return loop
+    return Compiled(loop)
 
 
 def make_block(step: Tensor, i: Tensor, p: LoopInputs) -> Block:
@@ -241,7 +331,8 @@ def make_block(step: Tensor, i: Tensor, p: LoopInputs) -> Block:
         zeta = tf.gather(tf.gather(zeta, row % zeta.shape[0]), chunk)
     point = chunk * x.shape[0] + tf.range(x.shape[0])[:, None]
     in_batch = tf.cast(point % p.n_batches == batch, tf.float32)
-    return Block(x, y, row_weight * in_batch, tf.gather(p.kl_shares, batch), eps, zeta)
+    share = tf.gather(p.kl_shares, batch)
+    return Block(x, y, row_weight * in_batch, share, row, eps, zeta)
 
 
 def costs(
@@ -264,11 +355,13 @@ def costs(
     return loss, tf.stack([elbo.free_energy(complexity, whole, p.kl_weight), complexity, whole])
 
 
-def row_noise(n: int, plan: Plan, widths: Callable[[MLP], Sequence[int]]) -> Tensor:
+def row_noise(plan: Plan, widths: Callable[[MLP], Sequence[int]]) -> Tensor:
     """Give each data point its own noise: a table ``[table, chunks, units, rows]`` of ζ.
 
+    More points keep the noise of the first ones. What fewer points find behind their own is the
+    noise of rows that do not count.
+
     Args:
-        n: Number of data points.
         plan: The problem laid out.
         widths: How many units of a network have noise, layer by layer; () without any.
     """
@@ -276,55 +369,29 @@ def row_noise(n: int, plan: Plan, widths: Callable[[MLP], Sequence[int]]) -> Ten
     if not large:
         return ()
     # A long run has a start, and so a table, of its own: one to keep would displace a tick's.
-    table = _row_table if plan.n_rows <= _ROOMS[0] else RowTable
-    return table(small, large, plan.capacity, plan.n_rows, plan.seed).up_to(n)
+    table = _row_noise if plan.n_rows <= _ROOMS[0] else _row_noise.__wrapped__
+    n = min(-(-len(plan.problem.x) // _DRAWN) * _DRAWN, plan.capacity.n)
+    return table(small, large, plan.capacity, plan.n_rows, plan.problem.seed, n)
 
 
-class RowTable:
-    """A table of ζ, drawn for as many data points as have been asked for so far.
-
-    So more points keep the noise of the first ones, and moving their number by one draws one
-    more. What fewer points find behind their own is the noise of rows that do not count.
-    """
-
-    def __init__(
-        self, small: Sequence[int], large: Sequence[int], capacity: Capacity, n_rows: int, seed: int
-    ) -> None:
-        self._rows = capacity.chunk or capacity.n
-        chunks = -(-capacity.n // self._rows)
-        most = max(64, _TABLE // (sum(large) * chunks * self._rows))
-        room, self._steps = min(_room(n_rows, capacity), most), min(n_rows, most)
-        self._shape = room, chunks, sum(large), self._rows
-        starts = np.cumsum([0, *large[:-1]])
-        self._layers = [slice(at, at + units) for at, units in zip(starts, small, strict=True)]
-        self._rng = np.random.default_rng([seed, 0x10CA1])
-        self._n, self._tensor = 0, tf.constant(0.0)
-        self._lock = Lock()
-
-    def up_to(self, n: int) -> Tensor:
-        """The table ``[table, chunks, units, rows]``, with noise for n points at least."""
-        with self._lock:
-            if n > self._n:
-                values = np.array(self._tensor) if self._n else np.zeros(self._shape, np.float32)
-                self._draw(n, values)
-                self._tensor = tf.constant(values)  # a copy, and the only one that stays
-            return self._tensor
-
-    def _draw(self, n: int, values: Array) -> None:
-        """Draw the noise of the points up to n, one point after the other, into the table."""
-        first, self._n = self._n, n
-        widths = [layer.stop - layer.start for layer in self._layers]
-        drawn = self._rng.standard_normal((n - first, self._steps, sum(widths)), np.float32)
-        by_layer = np.split(drawn.transpose(1, 2, 0), np.cumsum(widths)[:-1], axis=1)
-        for chunk in range(first // self._rows, -(-n // self._rows)):
-            at = chunk * self._rows
-            begin, end = max(first, at), min(n, at + self._rows)
-            into = values[: self._steps, chunk, :, begin - at : end - at]
-            for layer, noise in zip(self._layers, by_layer, strict=True):
-                into[:, layer] = noise[..., begin - first : end - first]
-
-
-_row_table = lru_cache(maxsize=1)(RowTable)
+@lru_cache(maxsize=1)
+def _row_noise(
+    small: Sequence[int], large: Sequence[int], capacity: Capacity, n_rows: int, seed: int, n: int
+) -> Tensor:
+    """Draw ζ for the first n points, one point after the other."""
+    rows = capacity.chunk or capacity.n
+    chunks = -(-capacity.n // rows)
+    most = max(64, _TABLE // (sum(large) * chunks * rows))
+    room, steps = min(_room(n_rows, capacity), most), min(n_rows, most)
+    rng = np.random.default_rng([seed, 0x10CA1])
+    drawn = rng.standard_normal((n, steps, sum(small)), np.float32)
+    starts = np.cumsum([0, *large[:-1]])
+    units = [at + np.arange(width) for at, width in zip(starts, small, strict=True)]
+    values = np.zeros((room, chunks, sum(large), rows), np.float32)
+    for chunk in range(-(-n // rows)):
+        part = drawn[chunk * rows : (chunk + 1) * rows]
+        values[:steps, chunk, np.concatenate(units), : len(part)] = part.transpose(1, 2, 0)
+    return tf.constant(values)
 
 
 def _room(n_rows: int, capacity: Capacity) -> int:

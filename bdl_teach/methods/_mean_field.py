@@ -7,11 +7,10 @@ and whether training on would lower it.
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial, wraps
-from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeAlias, TypeVar, cast
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,29 +21,14 @@ from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
 from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, as_float, tf
-from bdl_teach.densities import (
-    LogDensityTerms,
-    Prior,
-    ScaleMixture,
-    as_prior,
-    scale_mixture_log_prob,
-)
+from bdl_teach.densities import Prior, ScaleMixture, scale_mixture_log_prob
 from bdl_teach.elbo import FreeEnergy
 from bdl_teach.methods import _quiet
-from bdl_teach.methods._filmed import Filmed
-from bdl_teach.methods._loop import (
-    Capacity,
-    LoopInputs,
-    Plan,
-    embed,
-    inverse_softplus,
-    lay_out,
-    path_of,
-    row_noise,
-)
+from bdl_teach.methods._fitted import NetworkFit
+from bdl_teach.methods._loop import Plan, Problem, Record, inverse_softplus, lay_out, row_noise
+from bdl_teach.methods._settings import Training
 from bdl_teach.methods._variational import Variational
 from bdl_teach.mlp import MLP
-from bdl_teach.predictive import Predictive
 
 REMEDY = (
     "lower the learning rate; if that does not help, the scale of the data does not go with "
@@ -63,21 +47,18 @@ _AFRESH = (
     (0.5, -5.0), (1.0, -5.0), (None, -2.0), (None, -5.0), (None, -2.0), (None, -5.0), (None, -1.0),
 )  # fmt: skip
 N_LONGER = 1 + len(_AFRESH)
-RECORDED = ("free_energy", "complexity_cost", "likelihood_cost")
+COSTS = ("free_energy", "complexity_cost", "likelihood_cost")
+RECORD = Record(COSTS, REMEDY)
 _BATCH_SLOTS = 32  # room for the KL shares of this many minibatches, whatever their number
 _START_SCALE = 0.3
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
-    """What a user of a mean-field method may choose.
+class Settings(Training):
+    """What a mean-field method takes besides.
 
     Attributes:
         prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given.
-        likelihood: ``"gaussian"``, or ``"bernoulli"`` for labels 0 and 1.
-        noise_std: Standard deviation of the noise on y, in the units of y, > 0; labels have none.
-        hidden_units: Width of each hidden ReLU layer; () is a linear model.
-        steps: Adam steps.
         learning_rate: Adam step size, > 0.
         n_samples: Draws averaged in each step's gradient.
         kl_weight: Factor on the KL term, >= 0; 1 is Bayes' rule.
@@ -94,15 +75,9 @@ class Settings:
             to 0; the source article has 0.
         starts: Fit from so many starting points, each with noise of its own, and keep the fit
             whose free energy is lowest; the k-th has the seed ``seed + 10⁶ k``.
-        seed: Seed of the starting point and of the noise.
-        capacity: Compile for these sizes instead of exactly this problem's.
     """
 
     prior: Prior | None = None
-    likelihood: str = "gaussian"
-    noise_std: float = 1.0
-    hidden_units: tuple[int, ...] = (20, 20)
-    steps: int = 1500
     learning_rate: float = 0.08
     n_samples: int = 1
     kl_weight: float = 1.0
@@ -113,73 +88,11 @@ class Settings:
     initial: tuple[ArrayLike, ArrayLike] | None = None
     cooldown: float = 1.0
     starts: int = 1
-    seed: int = 0
-    capacity: Capacity | None = None
-
-
-BY_NAME = "settings: Each by its name."  # where a docstring says what the settings say
-P = ParamSpec("P")
-S = TypeVar("S", bound=Settings)
-F = TypeVar("F")
-Inner: TypeAlias = "Callable[[ArrayLike, ArrayLike, S], F]"
-Public: TypeAlias = "Callable[Concatenate[ArrayLike, ArrayLike, P], F]"
-
-
-def taking(settings: Callable[P, S]) -> Callable[[Inner[S, F]], Public[P, F]]:
-    """Make of ``fit(x, y, settings)`` the public ``fit(x, y, *, prior=None, ...)``.
-
-    Arguments, defaults and what is said of them are written once, in the settings: those that are
-    a method's own come first, then those that all mean-field methods share.
-    """
-    kind: Any = settings
-    fields = sorted(
-        inspect.signature(kind).parameters.values(), key=lambda f: f.name not in vars(kind)
-    )
-    attributes = [
-        (inspect.getdoc(k) or "").partition("Attributes:\n")[2] for k in kind.__mro__[:-1]
-    ]
-
-    def decorate(fit: Inner[S, F]) -> Public[P, F]:
-        @wraps(fit)
-        def public(x: ArrayLike, y: ArrayLike, **chosen: Any) -> F:
-            if unknown := chosen.keys() - kind.__dataclass_fields__.keys():
-                raise TypeError(f"fit() got an unexpected keyword argument {min(unknown)!r}")
-            return fit(x, y, kind(**chosen))
-
-        said, face = inspect.getdoc(fit) or "", inspect.signature(fit)
-        public.__doc__ = said.replace(f"    {BY_NAME}", "\n".join(attributes))
-        vars(public)["__signature__"] = face.replace(
-            parameters=[*face.parameters.values()][:2] + fields
-        )
-        return cast("Public[P, F]", public)
-
-    return decorate
 
 
 def _no_units(_: MLP) -> tuple[int, ...]:
     """Let no data point have noise of its own."""
     return ()
-
-
-@one_line
-class Problem(NamedTuple):
-    """What a posterior is the posterior of: what its free energy is measured on.
-
-    Attributes:
-        x: Inputs ``[n, d]``.
-        y: Targets ``[n, 1]``.
-        prior: Prior of each weight; of no meaning where it is learnt.
-        kl_weight: Factor on the KL term.
-        seed: Seed of the fit.
-        likelihood: ``"gaussian"`` or ``"bernoulli"``.
-    """
-
-    x: Array
-    y: Array
-    prior: Prior
-    kl_weight: float
-    seed: int
-    likelihood: str = "gaussian"
 
 
 def fit(
@@ -193,8 +106,7 @@ def fit(
     """Check what ``bbb.fit`` is given, run a method's program on it, return its posterior.
 
     Args:
-        program: Gives the compiled loop of a network and a likelihood: a ``Compiled`` of
-            ``_loop.run``'s arguments.
+        program: Gives the compiled loop of a network and a likelihood.
         x: Inputs ``[n, d]``.
         y: Targets ``[n, 1]`` or ``[n]``.
         settings: What the user chose.
@@ -205,68 +117,43 @@ def fit(
         ValueError: An argument is out of range or the shapes do not fit.
         DivergedError: The free energy left the finite numbers, from every start.
     """
-    x, y = likelihoods.data(settings.likelihood, x, y)
-    return optimise.best_of(
-        lambda seed: _fit_once(program, x, y, replace(settings, seed=seed), widths, draws_weights),
-        optimise.start_seeds(settings.seed, settings.starts),
-        lambda fitted: fitted.free_energy,
-    )
+
+    def once(seed: int) -> Fit:
+        o = replace(settings, seed=seed)
+        plan = prepare(x, y, o, draws_weights)
+        inputs = plan.inputs._replace(zeta=row_noise(plan, widths))
+        moved, told = plan.train(
+            program(plan.padded, o.likelihood), start(o, plan), inputs, o.cooldown, RECORD
+        )
+        return Fit(**_posterior(*moved), problem=plan.problem, **told)
+
+    seeds = optimise.start_seeds(settings.seed, settings.starts)
+    return optimise.best_of(once, seeds, lambda fitted: fitted.free_energy)
 
 
-def _fit_once(
-    program: Callable[[MLP, str], Compiled],
-    x: Array,
-    y: Array,
-    o: Settings,
-    widths: Callable[[MLP], Sequence[int]],
-    draws_weights: bool,
-) -> Fit:
-    plan, inputs, problem = prepare(x, y, o, widths, draws_weights)
-    trace = program(plan.padded, o.likelihood)(
-        *start(o, plan, problem.prior),
-        optimise.schedule(o.steps, o.learning_rate, o.cooldown),
-        plan.n_blocks,
-        inputs,
-    )
-    return _fitted(trace, plan, float(o.noise_std), problem)
-
-
-def prepare(
-    x: Array,
-    y: Array,
-    o: Settings,
-    widths: Callable[[MLP], Sequence[int]] = _no_units,
-    draws_weights: bool = True,
-) -> tuple[Plan, LoopInputs, Problem]:
-    """Check the settings, and lay the problem out for the compiled loop.
+def prepare(x: ArrayLike, y: ArrayLike, o: Settings, draws_weights: bool = True) -> Plan:
+    """Check the settings, and lay the problem out for the compiled loop, with its minibatches.
 
     Raises:
         ValueError: An argument is out of range, or the problem does not fit the capacity.
     """
-    network = MLP(x.shape[1], checks.layer_widths("hidden_units", o.hidden_units))
-    prior = as_prior("prior", ScaleMixture() if o.prior is None else o.prior)
-    n_batches = checks.batches(o.n_batches, len(x))
+    prior = ScaleMixture() if o.prior is None else o.prior
+    plan = lay_out(x, y, o, prior, o.n_samples, draws_weights)
+    n_batches = checks.batches(o.n_batches, len(plan.problem.x))
     scheme = checks.choice("kl_scheme", o.kl_scheme, elbo.SCHEMES)
     shares = elbo.minibatch_weights(n_batches, scheme)
-    plan = lay_out(x, y, network, o.n_samples, o.steps, o.seed, o.capacity, draws_weights)
     kl_weight = checks.non_negative("kl_weight", o.kl_weight)
-    inputs = LoopInputs(
-        **plan.fields,
-        unit_mask=plan.embed(np.ones(network.n_weights)),
-        zeta=row_noise(len(x), plan, widths),
-        prior=as_float(prior.mixture, "prior"),
-        prior_terms=LogDensityTerms(*map(as_float, prior.terms)),
-        noise_std=as_float(checks.positive("noise_std", o.noise_std), "noise_std"),
+    inputs = plan.inputs._replace(
         kl_weight=as_float(kl_weight, "kl_weight"),
         kl_shares=as_float(np.resize(shares, max(_BATCH_SLOTS, n_batches))),
         n_batches=tf.constant(n_batches),
     )
-    return plan, inputs, Problem(x, y, prior, kl_weight, o.seed, o.likelihood)
+    return plan._replace(inputs=inputs, problem=plan.problem._replace(kl_weight=kl_weight))
 
 
-def start(o: Settings, plan: Plan, prior: Prior) -> tuple[Tensor, Tensor]:
+def start(o: Settings, plan: Plan) -> tuple[Tensor, Tensor]:
     """The first (μ, ρ), each ``[padded.n_weights]``: drawn, or those that were given."""
-    shape = plan.network.n_weights
+    shape, prior = plan.network.n_weights, plan.problem.prior
     scale = np.minimum(_START_SCALE * prior.std, np.sqrt(2.0 / plan.network.fan_in))
     if o.start_scale is not None:
         scale = np.full(shape, checks.non_negative("start_scale", o.start_scale) * prior.std)
@@ -295,24 +182,8 @@ def _given(initial: Sequence[ArrayLike], n_weights: int) -> tuple[Array, Array]:
     return mean, inverse_softplus(std)
 
 
-def _fitted(trace: optimise.Trace, plan: Plan, noise_std: float, problem: Problem) -> Fit:
-    """Turn the loop's tensors into a :class:`Fit`, or raise ``DivergedError``."""
-    history = optimise.history(trace, RECORDED, REMEDY)
-    used = plan.network.positions_in(plan.padded)
-    return Fit(
-        **_posterior(p.numpy()[used] for p in trace.parameters),
-        network=plan.network,
-        noise_std=noise_std,
-        history=history,
-        capacity=plan.capacity,
-        problem=problem,
-        path=path_of(trace, used),
-    )
-
-
-def _posterior(parameters: Iterable[Array]) -> dict[str, Any]:
-    """The fields of a fit that follow from (μ, ρ), each ``[n_weights]`` of float32."""
-    mean, rho = (p.astype(np.float64) for p in parameters)
+def _posterior(mean: Array, rho: Array) -> dict[str, Any]:
+    """The fields of a fit that follow from (μ, ρ), each ``[n_weights]``."""
     return {"mean": mean, "std": np.logaddexp(0.0, rho)}
 
 
@@ -337,48 +208,27 @@ def _mean_cost(likelihood: str) -> Callable[..., tuple[Tensor, Tensor]]:
     return graph
 
 
-def evaluate(network: MLP, capacity: Capacity, weights: ArrayLike, x: ArrayLike) -> Array:
-    """Evaluate ``network`` at weights ``[s, n_weights]`` and ``x`` [m, d] in its room: ``[s, m]``.
-
-    Raises:
-        ValueError: The shapes do not fit the network.
-    """
-    weights = checks.inputs("weights", weights, network.n_weights)
-    x = checks.inputs("x", x, network.n_inputs)
-    padded = MLP(network.n_inputs, capacity.hidden_units)
-    return predictive.evaluate_weights(padded, embed(weights, network, padded), x)
-
-
 @one_line
-@dataclass(frozen=True)
-class Fit(Filmed, Variational):
+@dataclass(frozen=True, kw_only=True)
+class Fit(NetworkFit, Variational):
     """A fitted mean-field posterior.
 
     Attributes:
         mean: μ of each weight ``[n_weights]``, in the order of ``network``.
         std: σ of each weight ``[n_weights]``.
-        network: The network that the weights belong to.
-        noise_std: Standard deviation of the observation noise.
+        problem: The data and the prior that it was fitted to.
         history: ``step``, ``free_energy``, ``complexity_cost`` and ``likelihood_cost`` in nats,
             one-step estimates at each recorded step; ``complexity_cost`` is the whole KL, before
             ``kl_weight``.
-        capacity: Sizes that it was compiled for.
-        problem: The data and the prior that it was fitted to.
-        path: The way of the training, for :meth:`at`; ``None`` for a network of many weights.
     """
 
     mean: Array
     std: Array
-    network: MLP
-    noise_std: float
-    history: dict[str, Array]
-    capacity: Capacity
     problem: Problem
-    path: optimise.Path | None = field(default=None, kw_only=True, repr=False)
 
     def _posterior_at(self, parameters: Sequence[Array]) -> dict[str, Any]:
         """The fields that follow from what the loop moves."""
-        return _posterior(parameters)
+        return _posterior(*parameters)
 
     def cost(self, n_draws: int = 1000, seed: int = 1) -> FreeEnergy:
         """Average both parts of F over fresh draws of the weights, on all data points.
@@ -390,8 +240,7 @@ class Fit(Filmed, Variational):
         Raises:
             ValueError: A count is out of range.
         """
-        n_draws, seed = checks.count("n_draws", n_draws), checks.count("seed", seed, 0)
-        weights = predictive.draw_weights(self.mean, self.std, n_draws, seed)  # [s, n_weights]
+        weights = self.draw(checks.count("n_draws", n_draws), seed)
         f = self.evaluate(weights, self.problem.x)[..., None]  # [s, n, 1]
         eps, prior = (weights - self.mean) / self.std, self.problem.prior.mixture
         told: list[ArrayLike] = [weights, eps, self.std, prior, self.problem.y, f, self.noise_std]
@@ -441,63 +290,22 @@ class Fit(Filmed, Variational):
     def _quietly(self, steps: int, learning_rate: float, **changes: Any) -> Fit:
         """Fit the same problem with the quiet estimator, on the whole data."""
         problem = self.problem
-        o = Settings(
-            prior=problem.prior,
-            likelihood=problem.likelihood,
-            noise_std=self.noise_std,
-            hidden_units=self.network.hidden_units,
-            steps=steps,
-            learning_rate=learning_rate,
-            kl_weight=problem.kl_weight,
-            capacity=self.capacity,
-            **{"seed": problem.seed, **changes},
-        )
-        widths = partial(_quiet.noise_widths, likelihood=problem.likelihood)
+        same: dict[str, Any] = {"prior": problem.prior, "kl_weight": problem.kl_weight}
+        same |= {"seed": problem.seed, **self.given, **changes}
+        o = Settings(steps=steps, learning_rate=learning_rate, **same)
+        widths = partial(_quiet.noise_widths, likelihood=self.likelihood)
         return fit(_quiet.program, problem.x, problem.y, o, widths, draws_weights=False)
-
-    @property
-    def likelihood(self) -> str:
-        """``"gaussian"``, or ``"bernoulli"`` for labels: then the outputs are logits."""
-        return self.problem.likelihood
 
     @property
     def signal_to_noise(self) -> Array:
         """|μ|/σ of each weight ``[n_weights]``: what pruning sorts by."""
         return np.abs(self.mean) / self.std
 
-    def predict(self, x: ArrayLike, n_samples: int = 500, seed: int = 1) -> Predictive:
-        """Average networks drawn from the posterior.
-
-        Args:
-            x: Test inputs ``[m, d]``.
-            n_samples: Number of draws S, >= 1.
-            seed: Seed of the draws.
-
-        Returns:
-            A ``Predictive`` with ``samples`` ``[s, m]``; of labels a ``BernoulliPredictive``.
+    def draw(self, n_samples: int, seed: int = 1) -> Array:
+        """Draw weight vectors ``[s, n_weights]``.
 
         Raises:
-            ValueError: x does not fit the network, or S < 1.
+            ValueError: A count is out of range.
         """
-        weights = predictive.draw_weights(
-            self.mean,
-            self.std,
-            checks.count("n_samples", n_samples),
-            checks.count("seed", seed, 0),
-        )
-        return likelihoods.predict(self.likelihood, self.evaluate(weights, x), self.noise_std)
-
-    def evaluate(self, weights: ArrayLike, x: ArrayLike) -> Array:
-        """Evaluate the network at weights of your own: drawn from the prior, pruned, averaged.
-
-        Args:
-            weights: ``[s, n_weights]``, in the order of ``network``.
-            x: Inputs ``[m, d]``.
-
-        Returns:
-            Outputs ``[s, m]``.
-
-        Raises:
-            ValueError: The shapes do not fit the network.
-        """
-        return evaluate(self.network, self.capacity, weights, x)
+        n_samples, seed = checks.count("n_samples", n_samples), checks.count("seed", seed, 0)
+        return predictive.draw_weights(self.mean, self.std, n_samples, seed)

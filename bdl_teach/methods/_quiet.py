@@ -114,7 +114,7 @@ def _rectified(mean: Tensor, var: Tensor) -> tuple[Tensor, Tensor]:
 
 @lru_cache(maxsize=32)
 def program(network: MLP, likelihood: str) -> Compiled:
-    """Compile the loop for one network; shapes of the data compile it again, values never."""
+    """Compile the loop for one network."""
 
     def objective(theta: Tensor, block: Block, p: LoopInputs) -> tuple[Tensor, Tensor]:
         mu, std = theta[0] * p.unit_mask, tf.nn.softplus(theta[1])
@@ -124,4 +124,4 @@ def program(network: MLP, likelihood: str) -> Compiled:
         cost = likelihoods.expected_cost(likelihood, *given)
         return _loop.costs(complexity(mu, std, p), cost, block, p)
 
-    return Compiled(_loop.run(objective))
+    return _loop.run(objective)

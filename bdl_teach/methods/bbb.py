@@ -19,7 +19,8 @@ from bdl_teach.backend import Tensor, tf
 from bdl_teach.densities import scale_mixture_log_prob
 from bdl_teach.methods import _loop, _mean_field
 from bdl_teach.methods._loop import Block, Capacity, LoopInputs
-from bdl_teach.methods._mean_field import REMEDY, Fit, Settings, taking
+from bdl_teach.methods._mean_field import REMEDY, Fit, Settings
+from bdl_teach.methods._settings import taking
 from bdl_teach.mlp import MLP
 
 __all__ = ["ARTICLE", "REMEDY", "Capacity", "Fit", "fit"]
@@ -48,8 +49,7 @@ def _free_energy(
 
 @lru_cache(maxsize=32)
 def _program(network: MLP, likelihood: str = "gaussian") -> Compiled:
-    """Compile the loop for one network; shapes of the data compile it again, values never."""
-    return Compiled(_loop.run(lambda theta, b, p: _free_energy(network, likelihood, theta, b, p)))
+    return _loop.run(lambda theta, block, p: _free_energy(network, likelihood, theta, block, p))
 
 
 @taking(Settings)

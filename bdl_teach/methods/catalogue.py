@@ -91,7 +91,6 @@ class Method:
         compared: What the comparison gives it besides; ``None`` keeps it out of there.
         repeats: Whether r copies of each point with √r of the noise are the same problem to it, so
             that the comparison can fit any number of points with one program.
-        live: A module whose ``fit`` does the same sooner, for pictures that move.
         pace: Whether a moving picture waits for it (``"live"``), shows the others before it
             (``"slow"``) or asks for it apart (``"background"``: some seconds and more).
     """
@@ -106,7 +105,6 @@ class Method:
     options: Mapping[str, object] = field(default_factory=dict)
     compared: Mapping[str, object] | None = field(default_factory=dict)
     repeats: bool = False
-    live: str = ""
     pace: Literal["live", "slow", "background"] = "live"
 
     @property
@@ -195,7 +193,7 @@ CATALOGUE: Mapping[str, Method] = {  # the quickest first
     ),
     "pbp": Method(
         "pbp", "PBP", "probabilistic backpropagation; learns the noise too",
-        bench="pbp, 40 epochs", live="pbp.replay", pace="slow",
+        bench="pbp, 40 epochs", pace="slow",
     ),
     "hmc": Method(
         "mcmc", "HMC", "sample the true posterior: four chains at once, a fraction of a second",

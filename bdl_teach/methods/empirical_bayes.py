@@ -16,33 +16,24 @@ Molchanov & Vetrov 2018, "Variational dropout via empirical Bayes" (arXiv 1811.0
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bdl_teach import elbo, likelihoods, optimise, predictive
+from bdl_teach import likelihoods, optimise
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
 from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, as_float, tf
-from bdl_teach.densities import Gaussian, LogDensityTerms
 from bdl_teach.elbo import FreeEnergy
 from bdl_teach.methods import _loop, _mean_field, _quiet, local_reparam
-from bdl_teach.methods._loop import (
-    Block,
-    Capacity,
-    LoopInputs,
-    Plan,
-    lay_out,
-    make_block,
-    path_of,
-)
-from bdl_teach.methods._mean_field import Problem
+from bdl_teach.methods._loop import Block, Capacity, LoopInputs, Plan, Record
+from bdl_teach.methods._settings import Training, taking
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
 
@@ -83,14 +74,50 @@ REMEDY = (
     "lower the learning rate; if that does not help, the scale of the data does not go with "
     "noise_std"
 )
+RECORD = Record(_mean_field.COSTS, REMEDY)
 _FAR = 1e9  # from here on ½ ln(1 + γ²) is ln |γ|
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(Training):
+    """What empirical Bayes takes besides.
+
+    Attributes:
+        tie: Which weights share a prior: ``"weight"`` none, ``"layer"`` those of a layer (biases
+            included), ``"all"`` all of them.
+        estimator: ``"local"`` draws each pre-activation, ``"shared"`` one W a step; ``"quiet"``,
+            for the Gaussian likelihood, averages over the last two layers in closed form.
+        biases: Whether layers have biases; the source has none.
+        scale: Unit of σ: ``"fan_in"`` is 1/√(inputs of the layer), ``"none"`` is 1. The bound
+            does not depend on it; the starting point and the length of a step do.
+        learning_rate: Adam step size, > 0.
+        n_samples: Draws averaged in each step's gradient.
+        coordinates: What a step moves beside ρ: ``"mu"`` the mean, in units of ``scale``;
+            ``"gamma"`` μ/σ, as in the source, see ``SOURCE``.
+        initial_rho: Starting value of every ρ.
+        initial_gamma: Standard deviation of the starting γ = μ/σ, >= 0. Weights that start weak
+            are switched off before they have been of use.
+        cooldown: Share of the steps, at the end, over which the learning rate falls to 0.
+        starts: Fit from so many starting points, each with noise of its own, and keep the fit
+            whose free energy is lowest; the k-th has the seed ``seed + 10⁶ k``.
+    """
+
+    tie: str = "weight"
+    estimator: str = "local"
+    biases: bool = True
+    scale: str = "fan_in"
+    learning_rate: float = 0.2
+    n_samples: int = 1
+    coordinates: str = "mu"
+    initial_rho: float = -1.0
+    initial_gamma: float = 8.0
+    cooldown: float = 1.0
+    starts: int = 1
 
 
 class Model(NamedTuple):
     """The choices that make up a model, weight by weight where they differ."""
 
-    network: MLP
-    likelihood: str
     layers: Array  # [n_weights]: 0 for those of the first layer, ...
     groups: Array  # [n_weights]: number of the prior that a weight has
     used: Array  # [n_weights]: False for a bias that is left out
@@ -104,15 +131,13 @@ class Walk(NamedTuple):
     coordinates: str
 
 
-def choose(network: MLP, likelihood: str, tie: str, biases: bool, scale: str) -> Model:
+def choose(network: MLP, tie: str, biases: bool, scale: str) -> Model:
     """Check the choices, and say for each weight what they come to."""
     layers = np.concatenate([np.full(a * b, i // 2) for i, (a, b) in enumerate(network.shapes)])
     is_bias = np.concatenate([np.full(a * b, i % 2) for i, (a, b) in enumerate(network.shapes)])
     groups = {"weight": np.arange(len(layers)), "layer": layers, "all": 0 * layers}
     units = {"fan_in": network.fan_in**-0.5, "none": np.ones(len(layers))}
     return Model(
-        network=network,
-        likelihood=likelihood,
         layers=layers,
         groups=groups[checks.choice("tie", tie, TIES)],
         used=(is_bias == 0) | bool(biases),
@@ -120,10 +145,9 @@ def choose(network: MLP, likelihood: str, tie: str, biases: bool, scale: str) ->
     )
 
 
-class _GroupedInputs(NamedTuple):
-    """What one run of the compiled loop is told, all of it tensors."""
+class _Groups(NamedTuple):
+    """What the loop is told of the weights, tensors."""
 
-    shared: LoopInputs
     unit: Tensor  # [n_weights]: σ = unit · softplus(ρ)
     groups: Tensor  # [layers, n_weights]: 1 where a weight belongs to a group
 
@@ -241,7 +265,8 @@ def _expected_cost(
     likelihood, estimator = model
     if estimator == "quiet":
         moments = _quiet.output_moments(network, mu, std, block.zeta, block.x)
-        return elbo.expected_likelihood_cost(block.y, *moments, noise_std, block.row_weight)
+        given = (block.y, *moments, noise_std, block.row_weight)
+        return likelihoods.expected_cost(likelihood, *given)
     if estimator == "shared":
         f = network(mu + std * block.eps, block.x)
     else:
@@ -260,85 +285,28 @@ def noise_widths(estimator: str, network: MLP) -> Sequence[int]:
 
 @lru_cache(maxsize=32)
 def _program(network: MLP, likelihood: str, own_priors: bool, walk: Walk) -> Compiled:
-    """Compile the loop for one network; shapes of the data compile it again, values never."""
+    """Compile the loop for one network."""
 
-    def run(
-        place: Tensor, rho: Tensor, schedule: optimise.Schedule, n_blocks: Tensor, p: _GroupedInputs
-    ) -> Tensor:
-        def objective(theta: Tensor, step: Tensor, i: Tensor) -> tuple[Tensor, Tensor]:
-            block = make_block(step, i, p.shared)
-            std = tf.nn.softplus(theta[1])
-            gamma = theta[0] if walk.coordinates == "gamma" else theta[0] / std
-            gamma, std = gamma * p.shared.unit_mask, std * p.unit * p.shared.unit_mask
-            kl = weight_cost(gamma) if own_priors else group_cost(gamma, std, p.groups)
-            nll = _expected_cost(
-                network,
-                (likelihood, walk.estimator),
-                gamma * std,
-                std,
-                block,
-                p.shared.noise_std,
-            )
-            kl /= tf.cast(p.shared.n_chunks, tf.float32)
-            parts = tf.stack([elbo.free_energy(kl, nll, 1.0), kl, nll])
-            parts /= tf.cast(p.shared.n_samples, tf.float32)
-            return parts[0], parts
+    def objective(theta: Tensor, block: Block, p: LoopInputs) -> tuple[Tensor, Tensor]:
+        std = tf.nn.softplus(theta[1])
+        gamma = theta[0] if walk.coordinates == "gamma" else theta[0] / std
+        gamma, std = gamma * p.unit_mask, std * p.own.unit * p.unit_mask
+        kl = weight_cost(gamma) if own_priors else group_cost(gamma, std, p.own.groups)
+        model = (likelihood, walk.estimator)
+        nll = _expected_cost(network, model, gamma * std, std, block, p.noise_std)
+        return _loop.costs(kl, nll, block, p)
 
-        return optimise.adam(objective, [place, rho], schedule, n_blocks=n_blocks, keep_path=True)
-
-    return Compiled(run)
+    return _loop.run(objective)
 
 
-def fit(
-    x: ArrayLike,
-    y: ArrayLike,
-    *,
-    likelihood: str = "gaussian",
-    tie: str = "weight",
-    estimator: str = "local",
-    noise_std: float = 1.0,
-    hidden_units: tuple[int, ...] = (20, 20),
-    biases: bool = True,
-    scale: str = "fan_in",
-    steps: int = 1500,
-    learning_rate: float = 0.2,
-    n_samples: int = 1,
-    coordinates: str = "mu",
-    initial_rho: float = -1.0,
-    initial_gamma: float = 8.0,
-    cooldown: float = 1.0,
-    starts: int = 1,
-    seed: int = 0,
-    capacity: Capacity | None = None,
-) -> Fit:
+@taking(Settings)
+def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     """Fit a Bayesian network together with the width of its prior.
 
     Args:
         x: Inputs ``[n, d]``.
         y: Targets ``[n, 1]`` or ``[n]``: numbers, or labels 0 and 1.
-        likelihood: ``"gaussian"``, or ``"bernoulli"`` for labels.
-        tie: Which weights share a prior: ``"weight"`` none, ``"layer"`` those of a layer (biases
-            included), ``"all"`` all of them.
-        estimator: ``"local"`` draws each pre-activation, ``"shared"`` one W a step; ``"quiet"``,
-            for the Gaussian likelihood, averages over the last two layers in closed form.
-        noise_std: Standard deviation of the noise on y, in the units of y, > 0.
-        hidden_units: Width of each hidden ReLU layer; () is a linear model.
-        biases: Whether layers have biases; the source has none.
-        scale: Unit of σ: ``"fan_in"`` is 1/√(inputs of the layer), ``"none"`` is 1. The bound
-            does not depend on it; the starting point and the length of a step do.
-        steps: Adam steps.
-        learning_rate: Adam step size, > 0.
-        n_samples: Draws averaged in each step's gradient.
-        coordinates: What a step moves beside ρ: ``"mu"`` the mean, in units of ``scale``;
-            ``"gamma"`` μ/σ, as in the source, see ``SOURCE``.
-        initial_rho: Starting value of every ρ.
-        initial_gamma: Standard deviation of the starting γ = μ/σ, >= 0. Weights that start weak
-            are switched off before they have been of use.
-        cooldown: Share of the steps, at the end, over which the learning rate falls to 0.
-        starts: Fit from so many starting points, each with noise of its own, and keep the fit
-            whose free energy is lowest; the k-th has the seed ``seed + 10⁶ k``.
-        seed: Seed of the starting point and of the noise.
-        capacity: Compile for these sizes instead of exactly this problem's.
+        settings: Each by its name.
 
     Returns:
         A :class:`Fit`.
@@ -347,99 +315,50 @@ def fit(
         ValueError: An argument is out of range or the shapes do not fit.
         DivergedError: The free energy left the finite numbers, from every start.
     """
-    x, y = likelihoods.data(likelihood, x, y)
-    network = MLP(x.shape[1], checks.layer_widths("hidden_units", hidden_units))
-    model = choose(network, likelihood, tie, biases, scale)
-    offered = ESTIMATORS if likelihood == "gaussian" else ESTIMATORS[:-1]
+    o = settings
+    offered = ESTIMATORS if o.likelihood == "gaussian" else ESTIMATORS[:-1]
     walk = Walk(
-        checks.choice("estimator", estimator, offered),
-        checks.choice("coordinates", coordinates, COORDINATES),
+        checks.choice("estimator", o.estimator, offered),
+        checks.choice("coordinates", o.coordinates, COORDINATES),
     )
-    rho = np.full(network.n_weights, checks.starting_rho("initial_rho", initial_rho))
-    strength = checks.non_negative("initial_gamma", initial_gamma)
-    schedule = optimise.schedule(steps, learning_rate, cooldown)
+    strength = checks.non_negative("initial_gamma", o.initial_gamma)
+    rho = checks.starting_rho("initial_rho", o.initial_rho)
 
     def once(seed: int) -> Fit:
-        shared = walk.estimator == "shared"
-        plan = lay_out(x, y, network, n_samples, steps, seed, capacity, shared)
-        problem = Problem(x, y, Gaussian(), 1.0, seed, likelihood)
-        start = (strength * plan.draw, rho)
-        return _train(model, walk, plan, problem, noise_std, start, schedule)
+        own = replace(o, seed=seed)
+        plan = _loop.lay_out(x, y, own, None, o.n_samples, walk.estimator == "shared")
+        model = choose(plan.network, o.tie, o.biases, o.scale)
+        start = strength * plan.draw, np.full(len(plan.draw), rho)
+        return _train(model, walk, plan, start, o.cooldown)
 
-    seeds = optimise.start_seeds(seed, starts)
+    seeds = optimise.start_seeds(o.seed, o.starts)
     return optimise.best_of(once, seeds, lambda fitted: fitted.free_energy)
 
 
 def _train(
-    model: Model,
-    walk: Walk,
-    plan: Plan,
-    problem: Problem,
-    noise_std: float,
-    start: tuple[Array, Array],
-    schedule: optimise.Schedule,
+    model: Model, walk: Walk, plan: Plan, start: tuple[Array, Array], cooldown: float
 ) -> Fit:
     """Run the compiled loop from (γ, ρ), each ``[n_weights]``."""
-    zeta = _loop.row_noise(len(problem.x), plan, partial(noise_widths, walk.estimator))
     own_priors = len(np.unique(model.groups)) == len(model.groups)
     gamma, rho = start
     place = gamma if walk.coordinates == "gamma" else gamma * np.logaddexp(0.0, rho)
-    trace = _program(plan.padded, model.likelihood, own_priors, walk)(
-        plan.embed(place),
-        plan.embed(rho),
-        schedule,
-        plan.n_blocks,
-        _grouped_inputs(model, plan, zeta, noise_std),
-    )
-    return _fitted(trace, model, walk, plan, float(noise_std), problem)
-
-
-def _grouped_inputs(model: Model, plan: Plan, zeta: Tensor, noise_std: float) -> _GroupedInputs:
-    """Make the loop's arguments; the fixed prior and the minibatches are not used."""
-    shared = LoopInputs(
-        **plan.fields,
-        unit_mask=plan.embed(1.0 * model.used),
-        zeta=zeta,
-        prior=as_float((1.0, 1.0, 0.5)),
-        prior_terms=LogDensityTerms(*map(as_float, Gaussian().terms)),
-        noise_std=as_float(checks.positive("noise_std", noise_std), "noise_std"),
-        kl_weight=as_float(1.0),
-        kl_shares=as_float([1.0]),
-        n_batches=tf.constant(1),
-    )
     n_layers = len(plan.network.shapes) // 2
     groups = (np.arange(n_layers)[:, None] == model.groups) * model.used
-    return _GroupedInputs(shared, unit=plan.embed(model.unit), groups=plan.embed(1.0 * groups))
-
-
-def _fitted(
-    trace: optimise.Trace,
-    model: Model,
-    walk: Walk,
-    plan: Plan,
-    noise_std: float,
-    problem: Problem,
-) -> Fit:
-    """Turn the loop's tensors into a :class:`Fit`, or raise ``DivergedError``."""
-    names = ("free_energy", "complexity_cost", "likelihood_cost")
-    history = optimise.history(trace, names, REMEDY)
-    at = model.network.positions_in(plan.padded)
-    return Fit(
-        **_posterior((p.numpy()[at] for p in trace.parameters), model, walk),
-        network=model.network,
-        noise_std=noise_std,
-        history=history,
-        capacity=plan.capacity,
-        problem=problem,
-        path=path_of(trace, at),
-        model=model,
-        walk=walk,
+    inputs = plan.inputs._replace(
+        unit_mask=plan.embed(1.0 * model.used),
+        zeta=_loop.row_noise(plan, partial(noise_widths, walk.estimator)),
+        own=_Groups(unit=plan.embed(model.unit), groups=plan.embed(1.0 * groups)),
     )
+    program = _program(plan.padded, plan.settings.likelihood, own_priors, walk)
+    starts = [plan.embed(place), plan.embed(rho)]
+    moved, told = plan.train(program, starts, inputs, cooldown, RECORD)
+    posterior = _posterior(moved, model, walk)
+    return Fit(**posterior, model=model, walk=walk, problem=plan.problem, **told)
 
 
-def _posterior(parameters: Iterable[Array], model: Model, walk: Walk) -> dict[str, Any]:
-    """The fields of a fit that follow from what the loop moves, ``[n_weights]`` of float32 each."""
-    place, rho = (p.astype(np.float64) for p in parameters)
+def _posterior(parameters: Sequence[Array], model: Model, walk: Walk) -> dict[str, Any]:
+    """The fields of a fit that follow from what the loop moves, ``[n_weights]`` each."""
+    place, rho = parameters
     std = np.logaddexp(0.0, rho)
     gamma = model.used * (place if walk.coordinates == "gamma" else place / std)
     std *= model.used * model.unit
@@ -449,15 +368,14 @@ def _posterior(parameters: Iterable[Array], model: Model, walk: Walk) -> dict[st
 
 
 @one_line
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Fit(_mean_field.Fit):
     """A fitted posterior and its prior.
 
     Attributes:
         gamma: γ = μ/σ of each weight ``[n_weights]``, in the order of ``network``.
         prior_std: Learnt σ_p of each weight's prior ``[n_weights]``.
-        model: What was chosen: the likelihood (``"bernoulli"`` has no use for ``noise_std``),
-            which weights there are and which share a prior.
+        model: What was chosen: which weights there are and which share a prior.
         walk: How the minimum was looked for.
     """
 
@@ -491,19 +409,18 @@ class Fit(_mean_field.Fit):
         Raises:
             ValueError: A count is out of range.
         """
-        n_draws, seed = checks.count("n_draws", n_draws), checks.count("seed", seed, 0)
-        used, model = self.model.used, self.model
-        kl = tied_kl(self.mean[used], self.std[used], model.groups[used])
-        weights = predictive.draw_weights(self.mean, self.std, n_draws, seed)
+        used = self.model.used
+        kl = tied_kl(self.mean[used], self.std[used], self.model.groups[used])
+        weights = self.draw(checks.count("n_draws", n_draws), seed)
         f = self.evaluate(weights, self.problem.x)[..., None]  # [s, n, 1]
         y, noise_std = as_float(self.problem.y), as_float(self.noise_std)
-        total = likelihoods.cost(model.likelihood, y, as_float(f), noise_std)
+        total = likelihoods.cost(self.likelihood, y, as_float(f), noise_std)
         return FreeEnergy(kl, float(tf.reduce_mean(total)))
 
     def refined(self, steps: int = 1500, learning_rate: float | None = None) -> Fit:
         """Train on from here; as :meth:`bbb.Fit.refined`, labels with local draws."""
         rho = np.where(self.model.used, self.std / self.model.unit, 1.0)
-        rate = _CALMEST[self.model.likelihood][2] if learning_rate is None else learning_rate
+        rate = _CALMEST[self.likelihood][2] if learning_rate is None else learning_rate
         seed = self.problem.seed
         return self._again(steps, rate, (self.gamma, _loop.inverse_softplus(rho)), seed)
 
@@ -514,42 +431,22 @@ class Fit(_mean_field.Fit):
         (strength, rho), shape = _AFRESH[k - 1], len(self.mean)
         seed = optimise.start_seeds(self.problem.seed, k + 1)[k]
         draw = np.random.default_rng(seed).standard_normal(shape)
-        rate = _CALMEST[self.model.likelihood][1]
+        rate = _CALMEST[self.likelihood][1]
         return self._again(_LONGER, rate, (strength * draw, np.full(shape, rho)), seed)
 
     def _again(
         self, steps: int, learning_rate: float, start: tuple[Array, Array], seed: int
     ) -> Fit:
         """Fit the same problem from (γ, ρ), each ``[n_weights]``, with the calmest estimator."""
-        problem, walk = (
-            self.problem._replace(seed=seed),
-            Walk(_CALMEST[self.model.likelihood][0], "mu"),
-        )
-        plan = lay_out(problem.x, problem.y, self.network, 1, steps, seed, self.capacity, False)
-        schedule = optimise.schedule(steps, learning_rate, 1.0)
-        return _train(self.model, walk, plan, problem, self.noise_std, start, schedule)
-
-    def predict(self, x: ArrayLike, n_samples: int = 500, seed: int = 1) -> Predictive:
-        """Average networks drawn from the posterior: the posterior predictive.
-
-        Args:
-            x: Test inputs ``[m, d]``.
-            n_samples: Number of draws S, >= 1.
-            seed: Seed of the draws.
-
-        Returns:
-            A ``Predictive``; for labels a ``BernoulliPredictive``, with ``probability``.
-
-        Raises:
-            ValueError: x does not fit the network, or S < 1.
-        """
-        n_samples, seed = checks.count("n_samples", n_samples), checks.count("seed", seed, 0)
-        weights = predictive.draw_weights(self.mean, self.std, n_samples, seed)
-        return self._predictive(weights, x)
+        o = Training(steps=steps, learning_rate=learning_rate, seed=seed, **self.given)
+        plan = _loop.lay_out(self.problem.x, self.problem.y, o)
+        return _train(self.model, Walk(_CALMEST[self.likelihood][0], "mu"), plan, start, 1.0)
 
     def plug_in(self, x: ArrayLike) -> Predictive:
         """Evaluate the one network at the mean weights, which is what averaging replaces."""
-        return self._predictive(self.mean[None], x)
+        return likelihoods.predict(
+            self.likelihood, self.evaluate(self.mean[None], x), self.noise_std
+        )
 
     def pruning(self, threshold: float = 0.5) -> Pruning:
         """Report the weights with |γ| below ``threshold``: their draws say next to nothing."""
@@ -557,10 +454,6 @@ class Fit(_mean_field.Fit):
         pruned = used & (np.abs(self.gamma) < checks.positive("threshold", threshold))
         shares = (np.bincount(layers, pruned) / np.bincount(layers, used)).tolist()
         return Pruning(pruned, float(pruned.sum() / used.sum()), tuple(shares))
-
-    def _predictive(self, weights: Array, x: ArrayLike) -> Predictive:
-        outputs = self.evaluate(weights, x)
-        return likelihoods.predict(self.model.likelihood, outputs, self.noise_std)
 
 
 @one_line

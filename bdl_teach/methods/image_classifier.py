@@ -119,7 +119,6 @@ def fit(
     initial_rho: float = -3.0,
     filters: int = 64,
     kernel_size: int = 5,
-    random_biases: bool = False,
     pixel_scale: float = 1.0,
     n_classes: int | None = None,
     seed: int = 0,
@@ -140,7 +139,6 @@ def fit(
         initial_rho: Starting value of every ρ; −3 is TFP's, σ = 0.049.
         filters: Maps of the convolution.
         kernel_size: Side of its window, in pixels.
-        random_biases: Give the biases a posterior and a prior too; TFP's layers have neither.
         pixel_scale: Factor on the pixels; 255 undoes their scaling, as the source does.
         n_classes: Number of classes; the largest label + 1 if not given.
         seed: Seed of the starting point, of the order of the pictures and of every ε.
@@ -161,7 +159,6 @@ def fit(
         kernel_size=checks.count("kernel_size", kernel_size),
         prior_std=checks.positive("prior_std", prior_std),
         initial_rho=checks.number("initial_rho", initial_rho),
-        random_biases=bool(random_biases),
         seed=checks.count("seed", seed, 0),
     )
     scale = checks.positive("pixel_scale", pixel_scale)
@@ -330,7 +327,7 @@ class Fit(TrainedOn):
 
     @property
     def mean(self) -> Array:
-        """μ of each random weight ``[n_weights]``: kernels (and biases) layer by layer."""
+        """μ of each random weight ``[n_weights]``: kernels, layer by layer."""
         return np.concatenate([mu.numpy().ravel() for mu, _ in self.built.gaussians])
 
     @property

@@ -42,7 +42,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -56,8 +56,9 @@ from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import tf
 from bdl_teach.densities import HALF_LOG_TWO_PI, Gaussian, Prior, as_prior
 from bdl_teach.methods import _newton, point
-from bdl_teach.methods._loop import Capacity
+from bdl_teach.methods._fitted import NetworkFit
 from bdl_teach.methods._newton import Target, prior_precision
+from bdl_teach.methods._settings import Training, taking
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
 
@@ -65,6 +66,25 @@ STRUCTURES = ("full", "diagonal", "last_layer")
 NEWTON_STEPS = 50  # of a last layer, at most; Gaussian noise and prior need one
 NIL = 1e-9  # nats that are none
 SEARCH = 1e3  # prior and noise of the highest evidence: sought up to so many times, or so few
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(Training):
+    """What Laplace takes besides.
+
+    Attributes:
+        prior: Prior of each weight; ``Gaussian(1.0)`` if not given.
+        structure: ``"full"``, ``"diagonal"`` or ``"last_layer"``.
+        linearised: Predict with the model that is linear in the weights; else push draws of the
+            weights through the network.
+        steps: Adam steps, from whose end Newton's method goes on to the mode.
+        starts: Search the mode from so many starting points and keep the highest.
+    """
+
+    prior: Prior | None = None
+    structure: str = "full"
+    linearised: bool = True
+    starts: int = 1
 
 
 @one_line
@@ -215,39 +235,14 @@ def _log_joint(p: Problem, f: Array, w: Array, prior: Prior, noise_std: float) -
     return float(np.sum(prior.log_prob(w)) - cost)
 
 
-def fit(
-    x: ArrayLike,
-    y: ArrayLike,
-    *,
-    prior: Prior | None = None,
-    structure: str = "full",
-    linearised: bool = True,
-    likelihood: str = "gaussian",
-    noise_std: float = 1.0,
-    hidden_units: tuple[int, ...] = (20, 20),
-    steps: int = 1500,
-    learning_rate: float = 0.02,
-    starts: int = 1,
-    seed: int = 0,
-    capacity: Capacity | None = None,
-) -> Fit:
+@taking(Settings)
+def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     """Find weights that are the most probable ones around, and put a Gaussian there.
 
     Args:
         x: Inputs ``[n, d]``.
         y: Targets ``[n, 1]`` or ``[n]``: numbers, or labels 0 and 1.
-        prior: Prior of each weight; ``Gaussian(1.0)`` if not given.
-        structure: ``"full"``, ``"diagonal"`` or ``"last_layer"``.
-        linearised: Predict with the model that is linear in the weights; else push draws of the
-            weights through the network.
-        likelihood: ``"gaussian"``, or ``"bernoulli"`` for labels 0 and 1.
-        noise_std: Standard deviation of the noise on y, in the units of y, > 0.
-        hidden_units: Width of each hidden ReLU layer; () is a linear model.
-        steps: Adam steps, from whose end Newton's method goes on to the mode.
-        learning_rate: Adam step size, > 0.
-        starts: Search the mode from so many starting points and keep the highest.
-        seed: Seed of the starting point.
-        capacity: Compile the search for these sizes instead of exactly this problem's.
+        settings: Each by its name.
 
     Returns:
         A :class:`Fit`.
@@ -256,23 +251,12 @@ def fit(
         ValueError: An argument is out of range or the shapes do not fit.
         DivergedError: The search of the mode left the finite numbers, from every start.
     """
-    checks.choice("structure", structure, STRUCTURES)
-    prior = as_prior("prior", Gaussian() if prior is None else prior)
-    mode = point.fit(
-        x,
-        y,
-        prior=prior,
-        likelihood=likelihood,
-        noise_std=noise_std,
-        hidden_units=hidden_units,
-        steps=steps,
-        learning_rate=learning_rate,
-        starts=starts,
-        seed=seed,
-        capacity=capacity,
-    )
-    mode = to_mode(mode, x, y, prior=prior)
-    return around(mode, x, y, prior=prior, structure=structure, linearised=linearised)
+    chosen = dict(vars(settings))
+    around_mode = {name: chosen.pop(name) for name in ("structure", "linearised")}
+    checks.choice("structure", settings.structure, STRUCTURES)
+    prior = as_prior("prior", Gaussian() if settings.prior is None else settings.prior)
+    mode = to_mode(point.fit(x, y, **{**chosen, "prior": prior}), x, y, prior=prior)
+    return around(mode, x, y, prior=prior, **around_mode)
 
 
 def around(
@@ -317,7 +301,9 @@ def _approximate(p: Problem, prior: Prior, noise_std: float) -> Fit:
     spread = _spread(p, f, rows, learnt, prior, noise_std)
     log_evidence = _log_joint(p, f, learnt, prior, noise_std) - 0.5 * spread.log_det
     log_evidence += len(learnt) * HALF_LOG_TWO_PI
-    return Fit(mean, spread, log_evidence, prior, noise_std, p)
+    way: dict[str, Any] = {"history": p.mode.history, "path": p.mode.path}
+    way |= {"network": p.mode.network, "likelihood": p.mode.likelihood, "noise_std": noise_std}
+    return Fit(mean=mean, spread=spread, log_evidence=log_evidence, prior=prior, problem=p, **way)
 
 
 def _spread(p: Problem, f: Array, rows: Array, w: Array, prior: Prior, noise_std: float) -> Spread:
@@ -355,8 +341,8 @@ def _last_layer(p: Problem, rows: Array, w: Array, prior: Prior, noise_std: floa
 
 
 @one_line
-@dataclass(frozen=True)
-class Fit:
+@dataclass(frozen=True, kw_only=True)
+class Fit(NetworkFit):
     """A Gaussian round the mode of a network's weights.
 
     Attributes:
@@ -366,31 +352,15 @@ class Fit:
         log_evidence: Laplace's log P(D), in nats; of the last layer given its features, where
             that alone has a posterior.
         prior: Prior of each weight.
-        noise_std: Standard deviation of the observation noise.
         problem: The mode, the data, and what was asked for.
+        history: What ``point.fit`` recorded on its way to the mode, and of the mode itself.
     """
 
     mean: Array
     spread: Spread
     log_evidence: float
     prior: Prior
-    noise_std: float
     problem: Problem
-
-    @property
-    def network(self) -> MLP:
-        """The network that the weights belong to."""
-        return self.problem.mode.network
-
-    @property
-    def history(self) -> dict[str, Array]:
-        """What ``point.fit`` recorded on its way to the mode, and of the mode itself."""
-        return self.problem.mode.history
-
-    @property
-    def path(self) -> optimise.Path | None:
-        """The way to the mode, for :meth:`at`; ``None`` for a network of many weights."""
-        return self.problem.mode.path
 
     def at(self, frame: int) -> Fit:
         """Put the Gaussian round the weights of a frame of the way, as if that were the mode.
@@ -524,14 +494,13 @@ class Fit:
         Raises:
             ValueError: x does not fit the network, or a count is out of range.
         """
-        x = checks.inputs("x", x, self.network.n_inputs)
-        n_samples, seed = checks.count("n_samples", n_samples), checks.count("seed", seed, 0)
-        likelihood = self.problem.mode.likelihood
         if not self.problem.linearised:
-            outputs = predictive.evaluate_weights(self.network, self.draw(n_samples, seed), x)
-            return likelihoods.predict(likelihood, outputs, self.noise_std)
-        if likelihood == "bernoulli":
+            return super().predict(x, n_samples, seed)
+        if self.likelihood == "bernoulli":
             logits = self.draw_linearised(x, n_samples, seed)
-            return likelihoods.predict(likelihood, logits, self.noise_std)
+            return likelihoods.predict(self.likelihood, logits, self.noise_std)
+        x = checks.inputs("x", x, self.network.n_inputs)
+        checks.count("n_samples", n_samples)
+        checks.count("seed", seed, 0)
         f, rows = jacobian(self.network, self.mean, x, self.problem.n_layers)
         return Predictive(f, self.spread.std(rows), np.full(len(x), self.noise_std))

@@ -33,7 +33,8 @@ from bdl_teach.densities import (
 )
 from bdl_teach.methods import _loop, _mean_field, _quiet
 from bdl_teach.methods._loop import Block, LoopInputs
-from bdl_teach.methods._mean_field import Fit, taking
+from bdl_teach.methods._mean_field import Fit
+from bdl_teach.methods._settings import taking
 from bdl_teach.mlp import MLP, multiply
 
 ESTIMATORS = ("local", "flipout", "quiet")
@@ -140,8 +141,6 @@ def _complexity(closed_kl: bool, mu: Tensor, std: Tensor, eps: Tensor, p: LoopIn
 
 @lru_cache(maxsize=32)
 def _program(estimator: str, closed_kl: bool, network: MLP, likelihood: str) -> Compiled:
-    """Compile the loop for one network; shapes of the data compile it again, values never."""
-
     def objective(theta: Tensor, block: Block, p: LoopInputs) -> tuple[Tensor, Tensor]:
         mu, std = theta[0], tf.nn.softplus(theta[1])
         f = forward(network, estimator, mu, std, block.eps, block.zeta, block.x)
@@ -149,7 +148,7 @@ def _program(estimator: str, closed_kl: bool, network: MLP, likelihood: str) -> 
         complexity = _complexity(closed_kl, mu, std, block.eps, p)
         return _loop.costs(complexity, cost, block, p)
 
-    return Compiled(_loop.run(objective))
+    return _loop.run(objective)
 
 
 @taking(Settings)

@@ -19,8 +19,8 @@ Maddox et al. 2019, section 3.2 and algorithm 1 (SWAG).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -33,15 +33,15 @@ from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
 from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, as_float, tf
-from bdl_teach.densities import HALF_LOG_TWO_PI, Prior, ScaleMixture, scale_mixture_log_prob
+from bdl_teach.densities import HALF_LOG_TWO_PI, Prior, scale_mixture_log_prob
 from bdl_teach.elbo import FreeEnergy
 from bdl_teach.methods import _loop, _mean_field, point
-from bdl_teach.methods._filmed import Filmed
-from bdl_teach.methods._loop import STRIDE, Block, Capacity, LoopInputs, Plan, path_of
-from bdl_teach.methods._mean_field import RECORDED, REMEDY, Problem, taking
+from bdl_teach.methods._fitted import NetworkFit
+from bdl_teach.methods._loop import Block, LoopInputs, Plan, Problem, Record
+from bdl_teach.methods._mean_field import RECORD, REMEDY
+from bdl_teach.methods._settings import Training, taking
 from bdl_teach.methods._variational import Variational
 from bdl_teach.mlp import MLP
-from bdl_teach.predictive import Predictive
 
 _ROOMS = (8, 32, 128)  # columns to compile for; more than the last are rounded up to its multiples
 # Size of a step of B, times √(K d), in those of μ and ρ. All weights move along a column at once:
@@ -68,10 +68,29 @@ class Settings(_mean_field.Settings):
     columns: ArrayLike | None = None
 
 
-class _Inputs(NamedTuple):
-    """What one run of the compiled loop is told, all of it tensors."""
+@dataclass(frozen=True, kw_only=True)
+class SwagSettings(Training):
+    """What SWAG takes besides.
 
-    common: LoopInputs
+    Attributes:
+        prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given.
+        rank: Number K of columns, 0 or 2 to 100.
+        steps: Adam steps to the mode.
+        learning_rate: Step size of the path, > 0: with it grows the posterior that is read off.
+        n_batches: Minibatches M an epoch; step t sees the points i with i ≡ t (mod M), so
+            that rows in an order of their own, such as labels 0, 1, 0, 1, are to be shuffled
+            first. 8 if not given, or one a data point where these are fewer.
+    """
+
+    prior: Prior | None = None
+    rank: int = 20
+    learning_rate: float = 0.05
+    n_batches: int | None = None
+
+
+class _Columns(NamedTuple):
+    """What the loop is told of the columns, tensors."""
+
     zeta: Tensor  # [table, room]: draw s of step t is row (t + 97 s) mod table
     pace: Tensor  # [room]: what a step of B is multiplied by in each of K columns, 0 for padding
 
@@ -83,55 +102,38 @@ def _log_det(b: Tensor) -> Tensor:
 
 
 def _free_energy(
-    network: MLP, kind: str, theta: Tensor, block: Block, zeta: Tensor, p: _Inputs
+    network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs
 ) -> tuple[Tensor, Tensor]:
     """Return one block's share of the free energy of a step, and of what is recorded of it."""
-    mu, rho, b = theta[0], theta[1], theta[2] * p.pace
-    std, common = tf.nn.softplus(rho), p.common
+    mu, rho, b = theta[0], theta[1], theta[2] * p.own.pace
+    std, zeta = tf.nn.softplus(rho), tf.gather(p.own.zeta, block.row % p.own.zeta.shape[0])
     w = mu + std * (block.eps + tf.linalg.matvec(b, zeta))
-    log_prior = scale_mixture_log_prob(w, common.prior[0], common.prior[1], common.prior[2])
+    log_prior = scale_mixture_log_prob(w, *tf.unstack(p.prior))
     each = -tf.math.log(std) - HALF_LOG_TWO_PI - 0.5 - log_prior
-    complexity = tf.reduce_sum(each * common.unit_mask) - 0.5 * _log_det(b)
-    f = network(w, block.x)
-    likelihood = likelihoods.cost(kind, block.y, f, common.noise_std, block.row_weight)
-    return _loop.costs(complexity, likelihood, block, common)
+    complexity = tf.reduce_sum(each * p.unit_mask) - 0.5 * _log_det(b)
+    likelihood = likelihoods.cost(kind, block.y, network(w, block.x), p.noise_std, block.row_weight)
+    return _loop.costs(complexity, likelihood, block, p)
 
 
 @lru_cache(maxsize=32)
 def _program(network: MLP, likelihood: str = "gaussian") -> Compiled:
     """Compile the loop for one network; the shape of L compiles it again, its rank never."""
-
-    def loop(
-        theta: list[Tensor], schedule: optimise.Schedule, n_blocks: Tensor, inputs: _Inputs
-    ) -> Tensor:
-        def objective(theta: Tensor, step: Tensor, i: Tensor) -> tuple[Tensor, Tensor]:
-            block = _loop.make_block(step, i, inputs.common)
-            row = step + STRIDE * (i // inputs.common.n_chunks)
-            zeta = tf.gather(inputs.zeta, row % inputs.zeta.shape[0])
-            return _free_energy(network, likelihood, theta, block, zeta, inputs)
-
-        return optimise.adam(objective, theta, schedule, n_blocks=n_blocks, keep_path=True)
-
-    return Compiled(loop)
+    return _loop.run(lambda theta, block, p: _free_energy(network, likelihood, theta, block, p))
 
 
 @lru_cache(maxsize=32)
 def _path_program(network: MLP, likelihood: str = "gaussian") -> Compiled:
     """Compile Adam on U = −log P(D | w) − log P(w), which records the weights on its way."""
 
-    def run(start: Tensor, schedule: optimise.Schedule, inputs: LoopInputs) -> Tensor:
-        def objective(theta: Tensor, step: Tensor, _block: Tensor) -> tuple[Tensor, Tensor]:
-            (w,), p = theta, inputs
-            block = _loop.make_block(step, tf.constant(0), p)
-            log_prior = scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2])
-            prior_cost = -tf.reduce_sum(log_prior) * block.kl_share
-            f = network(w, block.x)
-            cost = likelihoods.cost(likelihood, block.y, f, p.noise_std, block.row_weight)
-            return prior_cost + cost, w
+    def objective(theta: Tensor, block: Block, p: LoopInputs) -> tuple[Tensor, Tensor]:
+        (w,) = theta
+        log_prior = scale_mixture_log_prob(w, *tf.unstack(p.prior))
+        prior_cost = -tf.reduce_sum(log_prior) * block.kl_share
+        f = network(w, block.x)
+        cost = likelihoods.cost(likelihood, block.y, f, p.noise_std, block.row_weight)
+        return prior_cost + cost, w
 
-        return optimise.adam(objective, [start], schedule, n_records=_N_PATH)
-
-    return Compiled(run)
+    return _loop.run(objective)
 
 
 @taking(Settings)
@@ -150,7 +152,6 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
         ValueError: An argument is out of range or the shapes do not fit.
         DivergedError: The free energy left the finite numbers, from every start.
     """
-    x, y = likelihoods.data(settings.likelihood, x, y)
     return optimise.best_of(
         lambda seed: _fit_once(x, y, replace(settings, seed=seed)),
         optimise.start_seeds(settings.seed, settings.starts),
@@ -158,29 +159,19 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     )
 
 
-def _fit_once(x: Array, y: Array, o: Settings) -> Fit:
-    plan, common, problem = _mean_field.prepare(x, y, o)
+def _fit_once(x: ArrayLike, y: ArrayLike, o: Settings) -> Fit:
+    plan = _mean_field.prepare(x, y, o)
     d, rank = plan.network.n_weights, _rank(o.rank, plan.network)
-    mu, rho = _mean_field.start(o, plan, problem.prior)
-    pace = _pace(d, rank)
-    room = np.where(np.arange(_room(rank)) < rank, pace, 0.0)
-    inputs = _Inputs(common, _zeta(plan.n_rows, _room(rank), plan.seed), as_float(room))
+    mu, rho = _mean_field.start(o, plan)
+    pace, room = _pace(d, rank), _room(rank)
+    told = np.where(np.arange(room) < rank, pace, 0.0)
+    columns = _Columns(_zeta(plan.n_rows, room, plan.problem.seed), as_float(told))
     b = _embed(_columns(plan, rank), plan)
     if o.columns is not None:
         b = _embed(_given(o.columns, (d, rank)), plan) / (pace * tf.nn.softplus(rho)[:, None])
-    schedule = optimise.schedule(o.steps, o.learning_rate, o.cooldown)
-    trace = _program(plan.padded, o.likelihood)([mu, rho, b], schedule, plan.n_blocks, inputs)
-    history = optimise.history(trace, RECORDED, REMEDY)
-    used = plan.network.positions_in(plan.padded)
-    return Fit(
-        **_posterior((p.numpy()[used] for p in trace.parameters), rank),
-        network=plan.network,
-        noise_std=float(o.noise_std),
-        history=history,
-        capacity=plan.capacity,
-        problem=problem,
-        path=path_of(trace, used),
-    )
+    program, inputs = _program(plan.padded, o.likelihood), plan.inputs._replace(own=columns)
+    moved, fitted = plan.train(program, [mu, rho, b], inputs, o.cooldown, RECORD)
+    return Fit(**_posterior(moved, rank), problem=plan.problem, **fitted)
 
 
 def _pace(d: int, rank: int) -> float:
@@ -188,9 +179,9 @@ def _pace(d: int, rank: int) -> float:
     return float(_PACE / (max(rank, 1) * d) ** 0.5)
 
 
-def _posterior(parameters: Iterable[Array], rank: int) -> dict[str, Array]:
-    """μ, σ ``[d]`` and L ``[d, K]`` of (μ, ρ, B), of float32 and with room for more columns."""
-    mean, rho, b = (p.astype(np.float64) for p in parameters)
+def _posterior(parameters: Sequence[Array], rank: int) -> dict[str, Any]:
+    """μ, σ ``[d]`` and L ``[d, K]`` of (μ, ρ, B), which has room for more columns."""
+    mean, rho, b = parameters
     own_std = np.logaddexp(0.0, rho)
     columns = _pace(len(mean), rank) * own_std[:, None] * b[:, :rank]
     return {"mean": mean, "own_std": own_std, "columns": columns}
@@ -218,7 +209,7 @@ def _zeta(n_rows: int, room: int, seed: int) -> Tensor:
 
 def _columns(plan: Plan, rank: int) -> Array:
     """Small random columns of B ``[n_weights, room]``: at 0 their slope is 0."""
-    rng = np.random.default_rng([plan.seed, 0xC01])
+    rng = np.random.default_rng([plan.problem.seed, 0xC01])
     out = np.zeros((plan.network.n_weights, _room(rank)))
     out[:, :rank] = _START * rng.standard_normal((rank, len(out))).T
     return out
@@ -237,21 +228,8 @@ def _embed(columns: Array, plan: Plan) -> Tensor:
     return tf.transpose(plan.embed(columns.T))
 
 
-def swag(
-    x: ArrayLike,
-    y: ArrayLike,
-    *,
-    prior: Prior | None = None,
-    likelihood: str = "gaussian",
-    noise_std: float = 1.0,
-    hidden_units: tuple[int, ...] = (20, 20),
-    rank: int = 20,
-    steps: int = 1500,
-    learning_rate: float = 0.05,
-    n_batches: int | None = None,
-    seed: int = 0,
-    capacity: Capacity | None = None,
-) -> Fit:
+@taking(SwagSettings)
+def swag(x: ArrayLike, y: ArrayLike, settings: SwagSettings) -> Fit:
     """Read a Gaussian of low rank off an optimiser's path round a mode (SWAG).
 
     A MAP fit, then 1000 Adam steps on minibatches at a constant rate: the mean of a hundred
@@ -262,18 +240,7 @@ def swag(
     Args:
         x: Inputs ``[n, d]``.
         y: Targets ``[n, 1]`` or ``[n]``: numbers, or labels 0 and 1.
-        prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given.
-        likelihood: ``"gaussian"``, or ``"bernoulli"`` for labels 0 and 1.
-        noise_std: Standard deviation of the noise on y, in the units of y, > 0.
-        hidden_units: Width of each hidden ReLU layer; () is a linear model.
-        rank: Number K of columns, 0 or 2 to 100.
-        steps: Adam steps to the mode.
-        learning_rate: Step size of the path, > 0: with it grows the posterior that is read off.
-        n_batches: Minibatches M an epoch; step t sees the points i with i ≡ t (mod M), so
-            that rows in an order of their own, such as labels 0, 1, 0, 1, are to be shuffled
-            first. 8 if not given, or one a data point where these are fewer.
-        seed: Seed of the start.
-        capacity: Compile the path for these sizes instead of exactly this problem's.
+        settings: Each by its name.
 
     Returns:
         A :class:`Fit`; its history is that of the mode.
@@ -282,25 +249,23 @@ def swag(
         ValueError: An argument is out of range or the shapes do not fit.
         DivergedError: The path left the finite numbers.
     """
-    x, y = likelihoods.data(likelihood, x, y)
-    prior = ScaleMixture() if prior is None else prior
-    n_path = _N_PATH * _STEPS_A_DRAW
-    shared: dict[str, Any] = {
-        "prior": prior, "likelihood": likelihood, "noise_std": noise_std,
-        "hidden_units": hidden_units, "seed": seed,
-    }  # fmt: skip
-    batches = min(8, len(x)) if n_batches is None else n_batches
-    o = Settings(**shared, n_batches=batches, steps=n_path, capacity=capacity)
-    plan, inputs, problem = _mean_field.prepare(x, y, o)
-    rank = _rank_of_path(rank)
-    schedule = optimise.schedule(n_path, learning_rate, 0.0)
-    mode = point.fit(x, y, **shared, steps=steps)
-    trace = _path_program(plan.padded, likelihood)(plan.embed(mode.weights), schedule, inputs)
-    optimise.history(trace, [str(j) for j in range(plan.padded.n_weights)], REMEDY)  # finite?
-    path = trace.records.numpy()[:, plan.network.positions_in(plan.padded)].astype(np.float64)
+    o, rank, steps = settings, _rank_of_path(settings.rank), _N_PATH * _STEPS_A_DRAW
+    n_batches = min(8, len(np.atleast_1d(x))) if o.n_batches is None else o.n_batches
+    names = ("likelihood", "noise_std", "hidden_units", "seed")
+    shared: dict[str, Any] = {name: getattr(o, name) for name in names}
+    on_path: dict[str, Any] = {"n_batches": n_batches, "steps": steps, "capacity": o.capacity}
+    on_path |= {"prior": o.prior, "learning_rate": o.learning_rate, **shared}
+    plan = _mean_field.prepare(x, y, Settings(**on_path))
+    checks.positive("learning_rate", o.learning_rate)
+    mode = point.fit(x, y, prior=plan.problem.prior, steps=o.steps, **shared)
+    record = Record(tuple(map(str, range(plan.padded.n_weights))), REMEDY)
+    program, start = _path_program(plan.padded, o.likelihood), [plan.embed(mode.weights)]
+    _, told = plan.train(program, start, plan.inputs, 0.0, record)
+    used = plan.network.positions_in(plan.padded)
+    path = np.stack([told["history"][str(j)] for j in used], axis=1).astype(np.float64)
     mean, own_std, columns = _moments(path, rank)
-    network, noise_std, history = plan.network, mode.noise_std, mode.history
-    return Fit(mean, own_std, columns, network, noise_std, history, plan.capacity, problem)
+    told |= {"history": mode.history, "path": None}
+    return Fit(mean=mean, own_std=own_std, columns=columns, problem=plan.problem, **told)
 
 
 def _rank_of_path(rank: int) -> int:
@@ -324,42 +289,27 @@ def _moments(path: Array, rank: int) -> tuple[Array, Array, Array]:
 
 
 @one_line
-@dataclass(frozen=True)
-class Fit(Filmed, Variational):
+@dataclass(frozen=True, kw_only=True)
+class Fit(NetworkFit, Variational):
     """A Gaussian with covariance D² + L Lᵀ.
 
     Attributes:
         mean: μ of each weight ``[n_weights]``, in the order of ``network``.
         own_std: σ, the diagonal of D ``[n_weights]``: what each weight has apart from L.
         columns: L ``[n_weights, rank]``.
-        network: The network that the weights belong to.
-        noise_std: Standard deviation of the observation noise.
+        problem: The data and the prior that it was fitted to.
         history: ``step``, ``free_energy``, ``complexity_cost`` and ``likelihood_cost`` in nats;
             of SWAG that of the mode, see ``point.Fit``.
-        capacity: Sizes that it was compiled for.
-        problem: The data and the prior that it was fitted to.
-        path: The way of the training, for :meth:`at`; ``None`` of SWAG, and of many weights.
     """
 
     mean: Array
     own_std: Array
     columns: Array
-    network: MLP
-    noise_std: float
-    history: dict[str, Array]
-    capacity: Capacity
     problem: Problem
-    path: optimise.Path | None = field(default=None, repr=False)
-
     n_longer = 1 + len(_AFRESH)
 
     def _posterior_at(self, parameters: Sequence[Array]) -> dict[str, Any]:
         return _posterior(parameters, self.columns.shape[1])
-
-    @property
-    def likelihood(self) -> str:
-        """``"gaussian"``, or ``"bernoulli"`` for labels: then the outputs are logits."""
-        return self.problem.likelihood
 
     @property
     def std(self) -> Array:
@@ -444,29 +394,7 @@ class Fit(Filmed, Variational):
 
     def _again(self, steps: int, learning_rate: float, **changes: Any) -> Fit:
         """Fit the same problem, on the whole data."""
-        given: dict[str, Any] = {
-            "prior": self.problem.prior,
-            "likelihood": self.likelihood,
-            "noise_std": self.noise_std,
-            "hidden_units": self.network.hidden_units,
-            "kl_weight": self.problem.kl_weight,
-            "capacity": self.capacity,
-            "seed": self.problem.seed,
-            "rank": self.columns.shape[1],
-            **changes,
-        }
-        x, y = self.problem.x, self.problem.y
-        return fit(x, y, steps=steps, learning_rate=learning_rate, **given)
-
-    def predict(self, x: ArrayLike, n_samples: int = 500, seed: int = 1) -> Predictive:
-        """Average networks drawn from the posterior; see ``catalogue.Fitted``."""
-        f = self.evaluate(self.draw(n_samples, seed), x)
-        return likelihoods.predict(self.likelihood, f, self.noise_std)
-
-    def evaluate(self, weights: ArrayLike, x: ArrayLike) -> Array:
-        """Evaluate the network at weights of your own ``[s, n_weights]``: ``[s, m]``.
-
-        Raises:
-            ValueError: The shapes do not fit the network.
-        """
-        return _mean_field.evaluate(self.network, self.capacity, weights, x)
+        problem = self.problem
+        same: dict[str, Any] = {"prior": problem.prior, "kl_weight": problem.kl_weight}
+        same |= {"seed": problem.seed, "rank": self.columns.shape[1], **self.given, **changes}
+        return fit(problem.x, problem.y, steps=steps, learning_rate=learning_rate, **same)

@@ -22,7 +22,7 @@ Matthews & Ghahramani 2018; Osband 2016.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -30,36 +30,40 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from bdl_teach import likelihoods, optimise, predictive
+from bdl_teach import likelihoods, predictive
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
 from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, as_float, tf
-from bdl_teach.densities import Gaussian, LogDensityTerms, Prior, as_prior, scale_mixture_log_prob
+from bdl_teach.densities import Prior, scale_mixture_log_prob
 from bdl_teach.methods import _loop
-from bdl_teach.methods._filmed import Filmed
-from bdl_teach.methods._loop import (
-    Block,
-    Capacity,
-    LoopInputs,
-    Plan,
-    embed,
-    lay_out,
-    make_block,
-    path_of,
-)
-from bdl_teach.methods.point import REMEDY
+from bdl_teach.methods._fitted import NetworkFit
+from bdl_teach.methods._loop import Block, Capacity, LoopInputs
+from bdl_teach.methods._settings import Training, taking
+from bdl_teach.methods.point import COOLDOWN, RECORD, REMEDY
 from bdl_teach.mlp import MLP, multiply
-from bdl_teach.predictive import Predictive
 
 __all__ = ["REMEDY", "Capacity", "Fit", "fit"]
 
 
-class _DropoutInputs(NamedTuple):
-    """What one run of the compiled loop is told, all of it tensors."""
+@dataclass(frozen=True, kw_only=True)
+class Settings(Training):
+    """What MC dropout takes besides.
 
-    shared: LoopInputs
+    Attributes:
+        rate: Probability that a draw leaves a hidden unit out, in [0, 1); 0 is ``point.fit``.
+        prior: Prior of each weight: for a Gaussian weight decay, by the equation above.
+        steps: Adam steps; in each, every data point has draws of its own.
+    """
+
+    rate: float = 0.1
+    prior: Prior | None = None
+
+
+class _Masks(NamedTuple):
+    """What the loop is told besides, tensors."""
+
     limit: Tensor  # a unit is left out where its ζ is below: Φ⁻¹(rate)
     rate: Tensor
     kept: Tensor  # [n_weights]: probability that a weight is not 0
@@ -80,7 +84,7 @@ def _sources(network: MLP) -> Array:
     return np.concatenate(numbers)
 
 
-def _forward(network: MLP, w: Tensor, block: Block, p: _DropoutInputs) -> Tensor:
+def _forward(network: MLP, w: Tensor, block: Block, p: _Masks) -> Tensor:
     """Outputs ``[rows, 1]`` of a block, each data point with hidden units of its own left out."""
     scale = tf.cast(block.zeta > p.limit, tf.float32) / (1.0 - p.rate)  # [units, rows]
     parts = network.unflatten(w)
@@ -92,69 +96,36 @@ def _forward(network: MLP, w: Tensor, block: Block, p: _DropoutInputs) -> Tensor
     return tf.transpose(multiply(parts[-2], h) + parts[-1])
 
 
-def _loss(
-    network: MLP, kind: str, w: Tensor, block: Block, p: _DropoutInputs
-) -> tuple[Tensor, Tensor]:
+def _loss(network: MLP, kind: str, w: Tensor, block: Block, p: LoopInputs) -> tuple[Tensor, Tensor]:
     """−E_q[log P(D | w)] − E_q[log P(w)], the first for one draw; and what is recorded of it.
 
     Source: Gal & Ghahramani 2016, section 3.
     """
-    prior = p.shared.prior
+    own, (sigma1, sigma2, pi) = p.own, tf.unstack(p.prior)
     there, gone = (
-        scale_mixture_log_prob(value, prior[0], prior[1], prior[2])
-        for value in (w / p.kept, tf.zeros_like(w))
+        scale_mixture_log_prob(value, sigma1, sigma2, pi)
+        for value in (w / own.kept, tf.zeros_like(w))
     )
-    log_prior = (p.kept * there + (1.0 - p.kept) * gone) * p.shared.unit_mask
-    prior_cost = -p.prior_weight * tf.reduce_sum(log_prior)
-    f = _forward(network, w, block, p)
-    likelihood = likelihoods.cost(kind, block.y, f, p.shared.noise_std, block.row_weight)
-    return _loop.costs(prior_cost, likelihood, block, p.shared)
+    log_prior = (own.kept * there + (1.0 - own.kept) * gone) * p.unit_mask
+    prior_cost = -own.prior_weight * tf.reduce_sum(log_prior)
+    f = _forward(network, w, block, own)
+    likelihood = likelihoods.cost(kind, block.y, f, p.noise_std, block.row_weight)
+    return _loop.costs(prior_cost, likelihood, block, p)
 
 
 @lru_cache(maxsize=32)
 def _program(network: MLP, likelihood: str) -> Compiled:
-    """Compile the loop for one network; shapes of the data compile it again, values never."""
-
-    def run(
-        start: Tensor, schedule: optimise.Schedule, n_blocks: Tensor, p: _DropoutInputs
-    ) -> Tensor:
-        def objective(theta: Tensor, step: Tensor, i: Tensor) -> tuple[Tensor, Tensor]:
-            return _loss(network, likelihood, theta[0], make_block(step, i, p.shared), p)
-
-        return optimise.adam(objective, [start], schedule, n_blocks=n_blocks, keep_path=True)
-
-    return Compiled(run)
+    return _loop.run(lambda theta, block, p: _loss(network, likelihood, theta[0], block, p))
 
 
-def fit(
-    x: ArrayLike,
-    y: ArrayLike,
-    *,
-    rate: float = 0.1,
-    prior: Prior | None = None,
-    likelihood: str = "gaussian",
-    noise_std: float = 1.0,
-    hidden_units: tuple[int, ...] = (20, 20),
-    steps: int = 1500,
-    learning_rate: float = 0.02,
-    seed: int = 0,
-    capacity: Capacity | None = None,
-) -> Fit:
+@taking(Settings)
+def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     """Fit one network whose hidden units are left out at random.
 
     Args:
         x: Inputs ``[n, d]``.
         y: Targets ``[n, 1]`` or ``[n]``: numbers, or labels 0 and 1.
-        rate: Probability that a draw leaves a hidden unit out, in [0, 1); 0 is ``point.fit``.
-        prior: Prior of each weight: for a Gaussian weight decay, by the equation above.
-        likelihood: ``"gaussian"``, or ``"bernoulli"`` for labels 0 and 1.
-        noise_std: Standard deviation of the noise on y, in the units of y, > 0.
-        hidden_units: Width of each hidden ReLU layer; () is a linear model, with none to leave out.
-        steps: Adam steps; in each, every data point has draws of its own.
-        learning_rate: Adam step size, > 0; it falls to 0 over the last quarter of the steps.
-        seed: Seed of the starting point and of the noise.
-        capacity: Compile for these sizes instead of exactly this problem's; its ``n_samples`` is
-            of no meaning.
+        settings: Each by its name.
 
     Returns:
         A :class:`Fit`.
@@ -163,21 +134,21 @@ def fit(
         ValueError: An argument is out of range or the shapes do not fit.
         DivergedError: The loss left the finite numbers.
     """
-    x, y = likelihoods.data(likelihood, x, y)
-    network = MLP(x.shape[1], checks.layer_widths("hidden_units", hidden_units))
-    rate, noise_std = _rate(rate), checks.positive("noise_std", noise_std)
-    plan = lay_out(x, y, network, 1, steps, seed, capacity, draws_weights=False)
-    trace = _program(plan.padded, likelihood)(
-        plan.embed(plan.draw * np.sqrt(2.0 / network.fan_in)),
-        optimise.schedule(steps, learning_rate, 0.25),
-        plan.n_blocks,
-        _inputs(plan, len(x), rate, noise_std, prior),
+    rate, prior = _rate(settings.rate), settings.prior
+    plan = _loop.lay_out(x, y, settings, prior)
+    behind = _sources(plan.padded) < sum(plan.padded.hidden_units)
+    masks = _Masks(
+        limit=as_float(ndtri(rate)),
+        rate=as_float(rate),
+        kept=as_float(np.where(behind, 1.0 - rate, 1.0)),
+        prior_weight=as_float(float(prior is not None)),
     )
-    history = optimise.history(trace, ("loss", "prior_cost", "likelihood_cost"), REMEDY)
-    used = network.positions_in(plan.padded)
-    weights = trace.parameters[0].numpy()[used].astype(np.float64)
-    own = weights, rate, network, noise_std, history, plan.capacity, likelihood
-    return Fit(*own, path_of(trace, used))
+    zeta = _loop.row_noise(plan, lambda network: network.hidden_units)
+    start = plan.embed(plan.draw * np.sqrt(2.0 / plan.network.fan_in))
+    program = _program(plan.padded, settings.likelihood)
+    inputs = plan.inputs._replace(zeta=zeta, own=masks)
+    (weights,), told = plan.train(program, [start], inputs, COOLDOWN, RECORD)
+    return Fit(weights=weights, rate=rate, **told)
 
 
 def _rate(rate: float) -> float:
@@ -187,57 +158,20 @@ def _rate(rate: float) -> float:
     return rate
 
 
-def _inputs(
-    plan: Plan, n: int, rate: float, noise_std: float, prior: Prior | None
-) -> _DropoutInputs:
-    """Make the loop's arguments; there are no minibatches."""
-    mixture = (1.0, 1.0, 0.5) if prior is None else as_prior("prior", prior).mixture
-    behind = _sources(plan.padded) < sum(plan.padded.hidden_units)
-    shared = LoopInputs(
-        **plan.fields,
-        unit_mask=plan.embed(np.ones(plan.network.n_weights)),
-        zeta=_loop.row_noise(n, plan, lambda network: network.hidden_units),
-        prior=as_float(mixture, "prior"),
-        prior_terms=LogDensityTerms(*map(as_float, Gaussian().terms)),
-        noise_std=as_float(noise_std, "noise_std"),
-        kl_weight=as_float(1.0),
-        kl_shares=as_float([1.0]),
-        n_batches=tf.constant(1),
-    )
-    return _DropoutInputs(
-        shared,
-        limit=as_float(ndtri(rate)),
-        rate=as_float(rate),
-        kept=as_float(np.where(behind, 1.0 - rate, 1.0)),
-        prior_weight=as_float(float(prior is not None)),
-    )
-
-
 @one_line
-@dataclass(frozen=True)
-class Fit(Filmed):
+@dataclass(frozen=True, kw_only=True)
+class Fit(NetworkFit):
     """One weight vector, and the rate at which its hidden units are left out.
 
     Attributes:
         weights: m ``[n_weights]``, in the order of ``network``: the mean of q.
         rate: Probability that a draw leaves a hidden unit out.
-        network: The network that the weights belong to.
-        noise_std: Standard deviation of the observation noise.
         history: ``step``, ``loss``, ``prior_cost`` and ``likelihood_cost`` in nats, one-draw
             estimates at each recorded step.
-        capacity: Sizes that it was compiled for.
-        likelihood: ``"gaussian"`` or ``"bernoulli"``.
-        path: The way of the training, for :meth:`at`; ``None`` for a network of many weights.
     """
 
     weights: Array
     rate: float
-    network: MLP
-    noise_std: float
-    history: dict[str, Array]
-    capacity: Capacity
-    likelihood: str = "gaussian"
-    path: optimise.Path | None = field(default=None, repr=False)
 
     def draw(self, n_samples: int, seed: int = 1) -> Array:
         """Draw weight vectors from q ``[s, n_weights]``: each has lost some of its units.
@@ -255,23 +189,3 @@ class Fit(Filmed):
         scale = np.ones((n_samples, len(zeros) + 1))  # the last for weights that are never left out
         scale[:, :-1] = (zeta > ndtri(self.rate)) / (1.0 - self.rate)
         return np.asarray(self.weights * scale[:, _sources(self.network)])
-
-    def predict(self, x: ArrayLike, n_samples: int = 500, seed: int = 1) -> Predictive:
-        """Average networks that have lost some of their units, each the same at every x.
-
-        Args:
-            x: Test inputs ``[m, d]``.
-            n_samples: Number of draws S, >= 1.
-            seed: Seed of the draws.
-
-        Returns:
-            A ``Predictive`` with ``samples`` ``[s, m]``.
-
-        Raises:
-            ValueError: x does not fit the network, or a count is out of range.
-        """
-        x = checks.inputs("x", x, self.network.n_inputs)
-        padded = MLP(self.network.n_inputs, self.capacity.hidden_units)
-        weights = embed(self.draw(n_samples, seed), self.network, padded)
-        f = predictive.evaluate_weights(padded, weights, x)
-        return likelihoods.predict(self.likelihood, f, self.noise_std)

@@ -39,16 +39,16 @@ from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
 from bdl_teach._support.errors import DivergedError
 from bdl_teach._support.one_line import one_line
-from bdl_teach.backend import Tensor, as_float, tf, tfp
+from bdl_teach.backend import Tensor, tf, tfp
 from bdl_teach.densities import (
     HALF_LOG_TWO_PI,
     Gaussian,
     Prior,
     ScaleMixture,
-    as_prior,
     scale_mixture_log_prob,
 )
 from bdl_teach.methods._loop import Capacity, embed, lay_out
+from bdl_teach.methods._settings import Training
 from bdl_teach.mlp import MLP, multiply
 from bdl_teach.predictive import Predictive
 
@@ -369,25 +369,26 @@ def _start(
 ) -> Fit:
     """Check what both samplers take, and place the chains: a fit without any draws yet."""
     x, y, prior, noise_std, likelihood, hidden_units = problem
-    x, y = likelihoods.data(likelihood, x, y)
-    network = MLP(x.shape[1], checks.layer_widths("hidden_units", hidden_units))
-    prior = as_prior("prior", ScaleMixture() if prior is None else prior)
-    plan = lay_out(x, y, network, 1, 1, seed, capacity, draws_weights=False)
-    rows = {name: plan.fields[name] for name in ("x", "y", "row_weight")}
+    prior = ScaleMixture() if prior is None else prior
+    given: dict[str, Any] = {"likelihood": likelihood, "noise_std": noise_std, "seed": seed}
+    settings = Training(hidden_units=hidden_units, steps=1, capacity=capacity, **given)
+    plan = lay_out(x, y, settings, prior)
+    told, x, prior, seed = plan.inputs, plan.problem.x, plan.problem.prior, plan.problem.seed
+    rows = {name: getattr(told, name) for name in ("x", "y", "row_weight")}
     target = _Target(
         **{name: tf.reshape(part, [-1, part.shape[-1]]) for name, part in rows.items()},
-        unit_mask=plan.embed(np.ones(network.n_weights)),
-        prior=as_float(prior.mixture, "prior"),
-        noise_std=as_float(checks.positive("noise_std", noise_std), "noise_std"),
+        unit_mask=told.unit_mask,
+        prior=told.prior,
+        noise_std=told.noise_std,
     )
-    shape = (checks.count("n_chains", n_chains, minimum=2), network.n_weights)
+    shape = (checks.count("n_chains", n_chains, minimum=2), plan.network.n_weights)
     warmup = checks.count("n_warmup", n_warmup)
     recipe = _Recipe(sampler, plan.padded, likelihood, isinstance(prior, Gaussian), warmup, window)
     begin, _ = _programs(recipe)
-    state = plan.embed(prior.sample(shape, seed=plan.seed))
-    chains = _Chains(recipe, target, plan.seed, n_leapfrog, n_thin, state, begin(state, target))
+    state = plan.embed(prior.sample(shape, seed=seed))
+    chains = _Chains(recipe, target, seed, n_leapfrog, n_thin, state, begin(state, target))
     weights, each = np.zeros((shape[0], 0, shape[1])), np.zeros((shape[0], 0))
-    return Fit(weights, each, each, network, float(noise_std), x, likelihood, chains)
+    return Fit(weights, each, each, plan.network, float(noise_std), x, likelihood, chains)
 
 
 def diagnose(draws: ArrayLike) -> tuple[Array, Array]:

@@ -8,97 +8,81 @@ Source: MacKay 1992; Blundell et al. 2015, section 2.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bdl_teach import likelihoods, optimise, predictive
+from bdl_teach import likelihoods, optimise
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
 from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, as_float, tf
-from bdl_teach.densities import Prior, as_prior, scale_mixture_log_prob
-from bdl_teach.methods._filmed import Filmed
-from bdl_teach.methods._loop import Capacity, check_room, embed, path_of
+from bdl_teach.densities import Prior, scale_mixture_log_prob
+from bdl_teach.methods import _loop
+from bdl_teach.methods._fitted import NetworkFit
+from bdl_teach.methods._loop import Block, LoopInputs, Plan, Record
+from bdl_teach.methods._settings import Training, taking
 from bdl_teach.mlp import MLP
-from bdl_teach.predictive import Predictive
 
 REMEDY = "lower the learning rate; if that does not help, noise_std is far too small for the data"
+RECORD = Record(("loss", "prior_cost", "likelihood_cost"), REMEDY)
+COOLDOWN = 0.25  # share of the steps over which the learning rate falls to 0
 
 
-class _LoopInputs(NamedTuple):
-    """What one run of the compiled loop is told, all of it tensors."""
+@dataclass(frozen=True, kw_only=True)
+class Settings(Training):
+    """What a point estimate takes besides.
 
-    x: Tensor  # [n, d]
-    y: Tensor  # [n, 1]
-    row_weight: Tensor  # [n, 1]: 1 for a data point, 0 for what fills the room
-    unit_mask: Tensor  # [n_weights]: 1 for a weight, 0 for what fills the room
-    noise_std: Tensor
-    prior: Tensor  # [3]: σ₁, σ₂, π
-    prior_weight: Tensor  # 1 for MAP with a prior, 0 without
+    Attributes:
+        prior: Prior of each weight, for MAP.
+        weight_decay: λ >= 0 of the penalty ½ λ Σ w²; the same as ``Gaussian(1/√λ)``.
+        starts: Fit from so many starting points and keep the fit whose last loss is lowest; the
+            k-th has the seed ``seed + 10⁶ k``.
+    """
+
+    prior: Prior | None = None
+    weight_decay: float = 0.0
+    starts: int = 1
+
+
+class Pull(NamedTuple):
+    """What pulls at the weights: tensors."""
+
+    anchor: Tensor  # [n_weights]: the mean of the prior
+    prior_weight: Tensor  # 1 with a prior, 0 without
     weight_decay: Tensor  # λ
 
 
-def _loss(network: MLP, kind: str, w: Tensor, p: _LoopInputs) -> tuple[Tensor, Tensor]:
-    """−log P(D | w) − log P(w), and (loss, prior cost, likelihood cost) to be recorded.
+def _loss(network: MLP, kind: str, w: Tensor, block: Block, p: LoopInputs) -> tuple[Tensor, Tensor]:
+    """One block's share of −log P(D | w) − log P(w), and what is recorded of it.
 
-    A weight that fills the room is 0 at the start, and stays it: nothing pulls at it.
+    A weight of the padding is 0 at the start, and stays it: nothing pulls at it.
     """
-    each = scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2])
-    log_prior = tf.reduce_sum(p.unit_mask * each)
-    prior_cost = 0.5 * p.weight_decay * tf.reduce_sum(w**2) - p.prior_weight * log_prior
-    likelihood = likelihoods.cost(kind, p.y, network(w, p.x), p.noise_std, p.row_weight)
-    loss = prior_cost + likelihood
-    return loss, tf.stack([loss, prior_cost, likelihood])
+    own, (sigma1, sigma2, pi) = p.own, tf.unstack(p.prior)
+    each = scale_mixture_log_prob(w - own.anchor, sigma1, sigma2, pi)
+    prior_cost = -own.prior_weight * tf.reduce_sum(p.unit_mask * each)
+    prior_cost += 0.5 * own.weight_decay * tf.reduce_sum(w**2)
+    likelihood = likelihoods.cost(kind, block.y, network(w, block.x), p.noise_std, block.row_weight)
+    return _loop.costs(prior_cost, likelihood, block, p)
 
 
 @lru_cache(maxsize=32)
 def _program(network: MLP, likelihood: str) -> Compiled:
-    def run(start: Tensor, schedule: optimise.Schedule, inputs: _LoopInputs) -> Tensor:
-        def objective(parameters: Tensor, _step: Tensor, _block: Tensor) -> tuple[Tensor, Tensor]:
-            return _loss(network, likelihood, parameters[0], inputs)
-
-        return optimise.adam(objective, [start], schedule, keep_path=True)
-
-    return Compiled(run)
+    return _loop.run(lambda theta, block, p: _loss(network, likelihood, theta[0], block, p))
 
 
-def fit(
-    x: ArrayLike,
-    y: ArrayLike,
-    *,
-    prior: Prior | None = None,
-    weight_decay: float = 0.0,
-    likelihood: str = "gaussian",
-    noise_std: float = 1.0,
-    hidden_units: tuple[int, ...] = (20, 20),
-    steps: int = 1500,
-    learning_rate: float = 0.02,
-    starts: int = 1,
-    seed: int = 0,
-    capacity: Capacity | None = None,
-) -> Fit:
+@taking(Settings)
+def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     """Fit one network: MLE, or MAP when a ``prior`` or ``weight_decay`` is given.
 
     Args:
         x: Inputs ``[n, d]``.
         y: Targets ``[n, 1]`` or ``[n]``: numbers, or labels 0 and 1.
-        prior: Prior of each weight, for MAP.
-        weight_decay: λ >= 0 of the penalty ½ λ Σ w²; the same as ``Gaussian(1/√λ)``.
-        likelihood: ``"gaussian"``, or ``"bernoulli"`` for labels 0 and 1.
-        noise_std: Standard deviation of the noise on y, in the units of y, > 0.
-        hidden_units: Width of each hidden ReLU layer; () is a linear model.
-        steps: Adam steps.
-        learning_rate: Adam step size, > 0; it falls to 0 over the last quarter of the steps.
-        starts: Fit from so many starting points and keep the fit whose last loss is lowest; the
-            k-th has the seed ``seed + 10⁶ k``.
-        seed: Seed of the starting point.
-        capacity: Compile for these sizes instead of exactly this problem's; of its ``n_samples``
-            and ``chunk`` nothing is asked.
+        settings: Each by its name.
 
     Returns:
         A :class:`Fit`.
@@ -107,87 +91,50 @@ def fit(
         ValueError: An argument is out of range, or both a prior and weight decay are given.
         DivergedError: The loss left the finite numbers, from every start.
     """
-    x, y = likelihoods.data(likelihood, x, y)
-    network = MLP(x.shape[1], checks.layer_widths("hidden_units", hidden_units))
-    decay = checks.non_negative("weight_decay", weight_decay)
-    if prior is not None and decay:
+    decay = checks.non_negative("weight_decay", settings.weight_decay)
+    if settings.prior is not None and decay:
         raise ValueError("expected a prior or weight_decay, got both: weight decay is a prior")
-    capacity = capacity or Capacity(len(x), network.hidden_units, 1)
-    check_room(capacity, len(x), network, 1)
-    padded = MLP(network.n_inputs, capacity.hidden_units)
-    inputs = _LoopInputs(
-        x=_filled(x, capacity.n),
-        y=_filled(y, capacity.n),
-        row_weight=_filled(np.ones((len(x), 1)), capacity.n),
-        unit_mask=as_float(embed(np.ones(network.n_weights), network, padded)),
-        noise_std=as_float(checks.positive("noise_std", noise_std), "noise_std"),
-        prior=as_float(
-            (1.0, 1.0, 0.5) if prior is None else as_prior("prior", prior).mixture, "prior"
-        ),
-        prior_weight=as_float(float(prior is not None)),
-        weight_decay=as_float(decay, "weight_decay"),
+
+    plan = _loop.lay_out(x, y, settings, settings.prior)
+    inputs = pulled(plan, settings.prior is not None, weight_decay=decay)
+    seeds = optimise.start_seeds(settings.seed, settings.starts)
+    return optimise.best_of(
+        lambda seed: train(plan, inputs, seed),
+        seeds,
+        lambda fitted: float(fitted.history["loss"][-1]),
     )
-    schedule = optimise.schedule(steps, learning_rate, 0.25)
-    program, used = _program(padded, likelihood), network.positions_in(padded)
-
-    def fit_once(seed: int) -> Fit:
-        draw = np.random.default_rng(seed).standard_normal(network.n_weights)
-        start = as_float(embed(draw * np.sqrt(2.0 / network.fan_in), network, padded))
-        trace = program(start, schedule, inputs)
-        return _fitted(trace, network, used, float(noise_std), likelihood)
-
-    seeds = optimise.start_seeds(seed, starts)
-    return optimise.best_of(fit_once, seeds, lambda fitted: float(fitted.history["loss"][-1]))
 
 
-def _filled(rows: Array, room: int) -> Tensor:
-    """Fill rows ``[n, k]`` up with zeros to ``[room, k]``."""
-    return as_float(np.pad(rows, ((0, room - len(rows)), (0, 0))))
+def pulled(
+    plan: Plan, has_prior: bool, anchor: Array | None = None, weight_decay: float = 0.0
+) -> LoopInputs:
+    """What the loop is told, with the mean of the prior ``[n_weights]``: 0 if not given."""
+    mean = np.zeros(plan.network.n_weights) if anchor is None else anchor
+    decay = as_float(weight_decay, "weight_decay")
+    return plan.inputs._replace(own=Pull(plan.embed(mean), as_float(float(has_prior)), decay))
 
 
-def _fitted(
-    trace: optimise.Trace, network: MLP, used: Array, noise_std: float, likelihood: str
-) -> Fit:
-    """Turn the loop's tensors into a :class:`Fit`: ``used`` are the places of its weights."""
-    history = optimise.history(trace, ("loss", "prior_cost", "likelihood_cost"), REMEDY)
-    weights = trace.parameters[0].numpy()[used].astype(np.float64)
-    return Fit(weights, network, noise_std, history, likelihood, path_of(trace, used))
+def train(plan: Plan, inputs: LoopInputs, seed: int) -> Fit:
+    """Fit one network from the starting point of this seed."""
+    draw = np.random.default_rng(seed).standard_normal(plan.network.n_weights)
+    start = plan.embed(draw * np.sqrt(2.0 / plan.network.fan_in))
+    program = _program(plan.padded, plan.settings.likelihood)
+    (weights,), told = plan.train(program, [start], inputs, COOLDOWN, RECORD)
+    return Fit(weights=weights, **told)
 
 
 @one_line
-@dataclass(frozen=True)
-class Fit(Filmed):
-    """One weight vector.
+@dataclass(frozen=True, kw_only=True)
+class Fit(NetworkFit):
+    """One weight vector, whose predictions have no epistemic standard deviation.
 
     Attributes:
         weights: ``[n_weights]``, in the order of ``network``.
-        network: The network that the weights belong to.
-        noise_std: Standard deviation of the observation noise.
         history: ``step``, ``loss``, ``prior_cost`` and ``likelihood_cost`` in nats.
-        likelihood: ``"gaussian"`` or ``"bernoulli"``.
-        path: The way of the training, for :meth:`at`; ``None`` for a network of many weights.
     """
 
     weights: Array
-    network: MLP
-    noise_std: float
-    history: dict[str, Array]
-    likelihood: str = "gaussian"
-    path: optimise.Path | None = field(default=None, repr=False)
 
-    def predict(self, x: ArrayLike, n_samples: int = 1, seed: int = 1) -> Predictive:
-        """Evaluate the one network; its epistemic standard deviation is 0 everywhere.
-
-        Args:
-            x: Test inputs ``[m, d]``.
-            n_samples: Accepted so that every method is called alike; there is one network.
-            seed: Accepted likewise.
-
-        Raises:
-            ValueError: x does not fit the network, or a count is out of range.
-        """
-        x = checks.inputs("x", x, self.network.n_inputs)
-        checks.count("n_samples", n_samples)
-        checks.count("seed", seed, 0)
-        f = predictive.evaluate_weights(self.network, self.weights[None], x)
-        return likelihoods.predict(self.likelihood, f, self.noise_std)
+    def draw(self, n_samples: int = 1, seed: int = 1) -> Array:
+        """The one weight vector there is ``[1, n_weights]``."""
+        return self.weights[None]

@@ -15,7 +15,7 @@ in which M^(−½)ΛM^(−½) has the eigenvalue λ. At ℓλ = 2(1 + β) the ch
 
 Source: Welling & Teh 2011 (SGLD); Chen, Fox & Guestrin 2014, eq. 15 (SGHMC, their α is 1 − β);
 Li et al. 2016 for a mass from squared gradients, here held fixed while the chain samples, so that
-their term Γ is 0; Zhang et al. 2020, eq. 1 for cyclical steps; Wenzel et al. 2020, eq. 1 for T.
+their term Γ is 0; Wenzel et al. 2020, eq. 1 for T.
 """
 
 from __future__ import annotations
@@ -34,11 +34,12 @@ from bdl_teach._support.compiled import Compiled
 from bdl_teach._support.errors import DivergedError
 from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, as_float, tf
-from bdl_teach.densities import Prior, ScaleMixture, as_prior, scale_mixture_log_prob
-from bdl_teach.methods._loop import Capacity, embed, lay_out
+from bdl_teach.densities import Prior, ScaleMixture, scale_mixture_log_prob
+from bdl_teach.methods._fitted import Drawn
+from bdl_teach.methods._loop import LoopInputs, embed, lay_out
+from bdl_teach.methods._settings import Training, taking
 from bdl_teach.methods.mcmc import diagnose
 from bdl_teach.mlp import MLP
-from bdl_teach.predictive import Predictive
 
 REMEDY = "lower the learning rate; if that does not help, noise_std is far too small for the data"
 SAMPLERS = {"sgld": 0.0, "sghmc": 0.9}  # β
@@ -47,33 +48,47 @@ _WINDOW = 500  # steps of one run of the compiled loop, a multiple of EVERY
 _DESCENT = 400  # Adam steps from the start to a mode
 _RATE = 0.05  # their learning rate
 _PROBES = 16  # made-up data sets of each chain from which its mass is estimated
-_TRANSIENT = 0.25  # share of a path of constant steps that is its way from the mode
+_TRANSIENT = 0.25  # share of a path that is its way from the mode
 
 
-class _LoopInputs(NamedTuple):
-    """What the compiled loops are told, all of it tensors."""
+@dataclass(frozen=True, kw_only=True)
+class Settings(Training):
+    """What the samplers take besides.
 
-    x: Tensor  # [n, d]
-    y: Tensor  # [n, 1]
-    row_weight: Tensor  # [n, 1]: 1 for a data point, 0 for padding
-    unit_mask: Tensor  # [n_weights]: 1 for a weight, 0 for padding
-    noise_std: Tensor
-    prior: Tensor  # [3]: σ₁, σ₂, π
+    Attributes:
+        prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given.
+        sampler: ``"sghmc"``, with momentum 0.9, or ``"sgld"``, without.
+        steps: Steps of each chain, >= 10; every tenth is a draw.
+        learning_rate: Step size ℓ > 0; it has no unit where the mass is the curvature.
+        n_chains: Chains.
+        n_batches: Minibatches M an epoch, dealt from a shuffle of the rows; each epoch has them in
+            another order. What one adds to the slope the others take away, nearly; a learning
+            rate that is too large for the steepest of them widens the draws, or diverges.
+        temperature: T >= 0: 1 for the posterior, 0 for a minimum of U.
+        preconditioned: Whether the mass is the curvature along each weight at the modes; else 1.
+        capacity: Compile for these sizes instead of exactly this problem's. With room for more
+            points the mass comes from other made-up data.
+    """
+
+    prior: Prior | None = None
+    sampler: str = "sghmc"
+    learning_rate: float = 0.005
+    n_chains: int = 8
+    n_batches: int = 1
+    temperature: float = 1.0
+    preconditioned: bool = True
+
+
+class _Walk(NamedTuple):
+    """What the loops are told of the chains' steps, tensors."""
+
     precision: Tensor  # curvature of −log P(w)
     preconditioned: Tensor  # 1, or 0 for M = I
-    n_batches: Tensor
     dealt: Tensor  # [n, 1]: the minibatch of each row
     learning_rate: Tensor  # ℓ
     momentum: Tensor  # β
     temperature: Tensor  # T
-    cycle: Tensor  # steps of a cycle; 0 where all are of one size
     seed: Tensor
-
-    def rate(self, step: Tensor) -> Tensor:
-        """Step size ℓ of step number ``step``: constant, or falling along a cosine in a cycle."""
-        through = tf.cast(step % tf.maximum(self.cycle, 1), tf.float32)
-        angle = np.pi * through / tf.cast(tf.maximum(self.cycle, 1), tf.float32)
-        return self.learning_rate * tf.where(self.cycle > 0, 0.5 * (1.0 + tf.cos(angle)), 1.0)
 
 
 class State(NamedTuple):
@@ -92,17 +107,17 @@ class State(NamedTuple):
     mass: Tensor
 
 
-def _loss(network: MLP, kind: str, w: Tensor, row_weight: Tensor, p: _LoopInputs) -> Tensor:
+def _loss(network: MLP, kind: str, w: Tensor, row_weight: Tensor, p: LoopInputs) -> Tensor:
     """U of each chain, in nats ``[chains]``; rows of a minibatch weigh M, the others 0."""
     log_prior = scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2])
-    likelihood = likelihoods.cost(kind, p.y, network(w, p.x), p.noise_std, row_weight)
+    likelihood = likelihoods.cost(kind, p.y[0], network(w, p.x[0]), p.noise_std, row_weight)
     return likelihood - tf.reduce_sum(log_prior * p.unit_mask, axis=-1)
 
 
-def _slope(network: MLP, kind: str, state: State, turns: Tensor, p: _LoopInputs) -> Tensor:
+def _slope(network: MLP, kind: str, state: State, turns: Tensor, p: LoopInputs) -> Tensor:
     """∇U at the chains' weights, estimated from the minibatch whose turn it is."""
-    in_turn = p.dealt == tf.gather(turns, state.step % _WINDOW)
-    in_batch = tf.cast(in_turn, tf.float32) * p.row_weight
+    in_turn = p.own.dealt == tf.gather(turns, state.step % _WINDOW)
+    in_batch = tf.cast(in_turn, tf.float32) * p.row_weight[0]
     with tf.GradientTape() as tape:
         tape.watch(state.w)
         u = _loss(network, kind, state.w, in_batch * tf.cast(p.n_batches, tf.float32), p)
@@ -110,18 +125,18 @@ def _slope(network: MLP, kind: str, state: State, turns: Tensor, p: _LoopInputs)
 
 
 def _move(
-    network: MLP, kind: str, state: State, noise: Tensor, turns: Tensor, p: _LoopInputs
+    network: MLP, kind: str, state: State, noise: Tensor, turns: Tensor, p: LoopInputs
 ) -> State:
     """Take one step of all chains."""
-    rate = p.rate(state.step)
+    own, rate = p.own, p.own.learning_rate
     xi = tf.gather(noise, state.step % _WINDOW)
     push = rate / state.mass * _slope(network, kind, state, turns, p)
-    kick = tf.sqrt(2.0 * (1.0 - p.momentum) * rate * p.temperature / state.mass) * xi
-    v = p.momentum * state.v - push + kick
+    kick = tf.sqrt(2.0 * (1.0 - own.momentum) * rate * own.temperature / state.mass) * xi
+    v = own.momentum * state.v - push + kick
     return State(state.step + 1, state.w + v, v, state.mass)
 
 
-def _mass(network: MLP, kind: str, w: Tensor, p: _LoopInputs) -> Tensor:
+def _mass(network: MLP, kind: str, w: Tensor, p: LoopInputs) -> Tensor:
     """M of each weight, √(V V̄) with V the curvature of U along it, averaged over the chains.
 
     V is the mean square of the likelihood's gradient for data drawn from the model itself: the
@@ -132,14 +147,14 @@ def _mass(network: MLP, kind: str, w: Tensor, p: _LoopInputs) -> Tensor:
     draws = tf.repeat(w, _PROBES, axis=0)
     with tf.GradientTape() as tape:
         tape.watch(draws)
-        f = network(draws, p.x)  # [probes, n, 1]
+        f = network(draws, p.x[0])  # [probes, n, 1]
         spread = 1.0 / p.noise_std if kind == "gaussian" else tf.sqrt(_variance_of_a_label(f))
-        xi = tf.random.stateless_normal(f.shape, tf.stack([p.seed, -1]))
-        score = tf.reduce_sum(xi * spread * f * p.row_weight)
-    curvature = p.precision + tf.reduce_mean(tape.gradient(score, draws) ** 2, axis=0)
+        xi = tf.random.stateless_normal(f.shape, tf.stack([p.own.seed, -1]))
+        score = tf.reduce_sum(xi * spread * f * p.row_weight[0])
+    curvature = p.own.precision + tf.reduce_mean(tape.gradient(score, draws) ** 2, axis=0)
     mean = tf.reduce_sum(curvature * p.unit_mask) / tf.reduce_sum(p.unit_mask)
     mass = tf.sqrt(curvature * mean)
-    return tf.where(p.preconditioned > 0, mass, tf.ones_like(mass))
+    return tf.where(p.own.preconditioned > 0, mass, tf.ones_like(mass))
 
 
 def _variance_of_a_label(logits: Tensor) -> Tensor:
@@ -148,12 +163,12 @@ def _variance_of_a_label(logits: Tensor) -> Tensor:
 
 
 def _descend(
-    network: MLP, kind: str, start: Tensor, schedule: optimise.Schedule, p: _LoopInputs
+    network: MLP, kind: str, start: Tensor, schedule: optimise.Schedule, p: LoopInputs
 ) -> State:
     """Bring each chain to a mode by Adam, and weigh the weights there."""
 
     def objective(parameters: Tensor, _step: Tensor, _block: Tensor) -> tuple[Tensor, Tensor]:
-        u = _loss(network, kind, parameters[0], p.row_weight, p)
+        u = _loss(network, kind, parameters[0], p.row_weight[0], p)
         return tf.reduce_sum(u), u
 
     (w,) = optimise.adam(objective, [start], schedule, n_records=1).parameters
@@ -167,7 +182,7 @@ def _advance(
     stop: Tensor,
     noise: Tensor,
     turns: Tensor,
-    p: _LoopInputs,
+    p: LoopInputs,
 ) -> tuple[State, Tensor, Tensor]:
     """Go on to the step ``stop``: the state, and weights and U every ``EVERY`` steps on the way.
 
@@ -184,7 +199,7 @@ def _advance(
             lambda state: (_move(network, kind, state, noise, turns, p),),
             (state,),
         )
-        u = _loss(network, kind, state.w, p.row_weight, p)
+        u = _loss(network, kind, state.w, p.row_weight[0], p)
         path = tf.tensor_scatter_nd_update(path, [[i]], state.w[None])
         return i + 1, state, path, tf.tensor_scatter_nd_update(potential, [[i]], u[None])
 
@@ -214,11 +229,10 @@ def _noise(seed: int, window: int, n_chains: int, network: MLP, padded: MLP) -> 
     return as_float(embed(rng.standard_normal(shape, np.float32), network, padded))
 
 
-def _dealt(n: int, shape: tuple[int, ...], n_batches: int, seed: int) -> Tensor:
-    """Deal n rows to minibatches from a shuffle: that of each of chunks · rows ``[n, 1]``."""
+def _dealt(n: int, rows: int, n_batches: int, seed: int) -> Tensor:
+    """Deal n of so many rows to minibatches from a shuffle: that of each ``[rows, 1]``."""
     order = np.random.default_rng([seed, 0xDEA1]).permutation(n)
-    dealt = np.pad(order % n_batches, (0, shape[0] * shape[1] - n))
-    return tf.constant(dealt[:, None], tf.int32)
+    return tf.constant(np.pad(order % n_batches, (0, rows - n))[:, None], tf.int32)
 
 
 def _turns(seed: int, window: int, n_batches: int) -> Tensor:
@@ -232,25 +246,8 @@ def _turns(seed: int, window: int, n_batches: int) -> Tensor:
     return tf.constant(np.concatenate(orders)[steps - epochs[0] * n_batches], tf.int32)
 
 
-def fit(
-    x: ArrayLike,
-    y: ArrayLike,
-    *,
-    prior: Prior | None = None,
-    noise_std: float = 1.0,
-    likelihood: str = "gaussian",
-    hidden_units: tuple[int, ...] = (20, 20),
-    sampler: str = "sghmc",
-    steps: int = 1500,
-    learning_rate: float = 0.005,
-    n_chains: int = 8,
-    n_cycles: int = 0,
-    n_batches: int = 1,
-    temperature: float = 1.0,
-    preconditioned: bool = True,
-    seed: int = 0,
-    capacity: Capacity | None = None,
-) -> Fit:
+@taking(Settings)
+def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     """Sample the posterior of a network by SGHMC or SGLD, several chains at once.
 
     Each chain goes from a start of its own to a mode by Adam, then samples. There is no
@@ -259,24 +256,7 @@ def fit(
     Args:
         x: Inputs ``[n, d]``.
         y: Targets ``[n, 1]`` or ``[n]``: numbers, or labels 0 and 1.
-        prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given.
-        noise_std: Standard deviation of the noise on y, in the units of y, > 0.
-        likelihood: ``"gaussian"``, or ``"bernoulli"`` for labels 0 and 1.
-        hidden_units: Width of each hidden ReLU layer; () is a linear model.
-        sampler: ``"sghmc"``, with momentum 0.9, or ``"sgld"``, without.
-        steps: Steps of each chain, >= 10; every tenth is a draw.
-        learning_rate: Step size ℓ > 0; it has no unit where the mass is the curvature.
-        n_chains: Chains.
-        n_cycles: In how many cycles the step size falls to 0 and begins anew; each gives the
-            draws of its second half. 0 for steps of one size.
-        n_batches: Minibatches M an epoch, dealt from a shuffle of the rows; each epoch has them in
-            another order. What one adds to the slope the others take away, nearly; a learning
-            rate that is too large for the steepest of them widens the draws, or diverges.
-        temperature: T >= 0: 1 for the posterior, 0 for a minimum of U.
-        preconditioned: Whether the mass is the curvature along each weight at the modes; else 1.
-        seed: Seed of the starts and of the noise.
-        capacity: Compile for these sizes instead of exactly this problem's; its ``n_samples`` is
-            of no meaning. With room for more points the mass comes from other made-up data.
+        settings: Each by its name.
 
     Returns:
         A :class:`Fit`; ``longer`` goes on from where it ends.
@@ -285,72 +265,68 @@ def fit(
         ValueError: An argument is out of range or the shapes do not fit.
         DivergedError: A chain left the finite numbers.
     """
-    x, y = likelihoods.data(likelihood, x, y)
-    network = MLP(x.shape[1], checks.layer_widths("hidden_units", hidden_units))
-    prior = as_prior("prior", ScaleMixture() if prior is None else prior)
-    steps, cycles = checks.count("steps", steps, EVERY), checks.count("n_cycles", n_cycles, 0)
-    sigma1, sigma2, pi = prior.mixture
-    plan = lay_out(x, y, network, 1, steps, seed, capacity, draws_weights=False)
-    inputs = _LoopInputs(
-        **{name: _unchunked(plan.fields[name]) for name in ("x", "y", "row_weight")},
-        unit_mask=plan.embed(np.ones(network.n_weights)),
-        noise_std=as_float(checks.positive("noise_std", noise_std), "noise_std"),
-        prior=as_float(prior.mixture, "prior"),
+    o = settings
+    prior = ScaleMixture() if o.prior is None else o.prior
+    steps = checks.count("steps", o.steps, EVERY)
+    plan = lay_out(x, y, _unchunked(o), prior)
+    n, (sigma1, sigma2, pi) = len(plan.problem.x), plan.problem.prior.mixture
+    n_batches = checks.batches(o.n_batches, n)
+    walk = _Walk(
         precision=as_float(pi / sigma1**2 + (1.0 - pi) / sigma2**2),
-        preconditioned=as_float(float(preconditioned)),
-        n_batches=tf.constant(checks.batches(n_batches, len(x))),
-        dealt=_dealt(len(x), plan.fields["x"].shape, n_batches, plan.seed),
-        learning_rate=as_float(checks.positive("learning_rate", learning_rate), "learning_rate"),
-        momentum=as_float(SAMPLERS[checks.choice("sampler", sampler, tuple(SAMPLERS))]),
-        temperature=as_float(checks.non_negative("temperature", temperature), "temperature"),
-        cycle=tf.constant(-(-steps // cycles) if cycles else 0),
-        seed=tf.constant(checks.count("seed", seed, 0)),
+        preconditioned=as_float(float(o.preconditioned)),
+        dealt=_dealt(n, plan.inputs.x.shape[1], n_batches, plan.problem.seed),
+        learning_rate=as_float(checks.positive("learning_rate", o.learning_rate), "learning_rate"),
+        momentum=as_float(SAMPLERS[checks.choice("sampler", o.sampler, tuple(SAMPLERS))]),
+        temperature=as_float(checks.non_negative("temperature", o.temperature), "temperature"),
+        seed=tf.constant(plan.problem.seed),
     )
-    shape = (checks.count("n_chains", n_chains), network.n_weights)
-    draw = np.random.default_rng(seed).standard_normal(shape)
-    start = plan.embed(draw * np.sqrt(2.0 / network.fan_in))
-    descend, _ = _program(plan.padded, likelihood)
-    state = descend(start, optimise.schedule(_DESCENT, _RATE, 0.25), inputs)
-    nothing = np.zeros((0, *shape)), np.zeros((0, len(draw)))
-    sizes = network, plan.padded
-    return Fit(*nothing, *sizes, float(noise_std), likelihood, inputs, state).longer(steps)
+    inputs = plan.inputs._replace(n_batches=tf.constant(n_batches), own=walk)
+    shape = (checks.count("n_chains", o.n_chains), plan.network.n_weights)
+    draw = np.random.default_rng(o.seed).standard_normal(shape)
+    start = plan.embed(draw * np.sqrt(2.0 / plan.network.fan_in))
+    descend, _ = _program(plan.padded, o.likelihood)
+    return Fit(
+        path=np.zeros((0, *shape)),
+        potential=np.zeros((0, len(draw))),
+        network=plan.network,
+        capacity=plan.capacity,
+        noise_std=plan.settings.noise_std,
+        likelihood=o.likelihood,
+        inputs=inputs,
+        state=descend(start, optimise.schedule(_DESCENT, _RATE, 0.25), inputs),
+    ).longer(steps)
 
 
-def _unchunked(values: Tensor) -> Tensor:
-    """``[chunks, rows, d]`` as ``[rows, d]``."""
-    return tf.reshape(values, [-1, values.shape[-1]])
+def _unchunked(o: Settings) -> Settings:
+    """The same settings with as much room, all of it in one chunk."""
+    if o.capacity is None or o.capacity.chunk is None:
+        return o
+    rows = -(-o.capacity.n // o.capacity.chunk) * o.capacity.chunk
+    return replace(o, capacity=o.capacity._replace(n=rows, chunk=None))
 
 
 @one_line
-@dataclass(frozen=True)
-class Fit:
+@dataclass(frozen=True, kw_only=True)
+class Fit(Drawn):
     """Chains on their way through the posterior.
 
     Attributes:
         path: Weights every tenth step ``[draws, chains, n_weights]``, in the order of ``network``.
         potential: U there, in nats ``[draws, chains]``.
-        network: The network that the weights belong to.
-        padded: The network that the chains are compiled for.
-        noise_std: Standard deviation of the observation noise.
-        likelihood: ``"gaussian"`` or ``"bernoulli"``.
         inputs: What the compiled loop is told.
         state: Where the chains are.
     """
 
     path: Array
     potential: Array
-    network: MLP
-    padded: MLP
-    noise_std: float
-    likelihood: str
-    inputs: _LoopInputs
+    inputs: LoopInputs
     state: State
 
     def longer(self, steps: int = 1500) -> Fit:
         """Go on from where the chains are: the same as one run of all the steps.
 
         Args:
-            steps: Further steps of each chain, >= 1; cycles stay as long as they are.
+            steps: Further steps of each chain, >= 1.
 
         Returns:
             A fit that holds the old draws and the new ones.
@@ -361,15 +337,13 @@ class Fit:
         """
         _, advance = _program(self.padded, self.likelihood)
         used = self.network.positions_in(self.padded)
-        at, state = int(self.state.step), self.state
+        at, state, seed = int(self.state.step), self.state, int(self.inputs.own.seed)
         end = at + checks.count("steps", steps)
         paths, potentials = [self.path], [self.potential]
         while at < end:
             stop = min(end, (at // _WINDOW + 1) * _WINDOW)
-            noise = _noise(
-                int(self.inputs.seed), at // _WINDOW, len(state.w), self.network, self.padded
-            )
-            turns = _turns(int(self.inputs.seed), at // _WINDOW, int(self.inputs.n_batches))
+            noise = _noise(seed, at // _WINDOW, len(state.w), self.network, self.padded)
+            turns = _turns(seed, at // _WINDOW, int(self.inputs.n_batches))
             state, path, potential = advance(state, tf.constant(stop), noise, turns, self.inputs)
             new = stop // EVERY - at // EVERY  # a last stretch of fewer steps is no draw yet
             paths.append(path.numpy()[:new, :, used].astype(np.float64))
@@ -384,15 +358,12 @@ class Fit:
     @property
     def history(self) -> dict[str, Array]:
         """``step`` and ``potential``: U in nats, averaged over the chains, each ``[draws]``."""
-        return {"step": self._steps, "potential": self.potential.mean(axis=1)}
+        steps = EVERY * np.arange(1, len(self.path) + 1)
+        return {"step": steps, "potential": self.potential.mean(axis=1)}
 
     @property
     def samples(self) -> Array:
-        """The draws that count ``[s, n_weights]``, chain after chain.
-
-        Without cycles they are the last three quarters of the path; with cycles those of the
-        second half of each, where the steps are small.
-        """
+        """The last three quarters of the path ``[s, n_weights]``, chain after chain."""
         return self._by_chain.reshape(-1, self.network.n_weights)
 
     @cached_property
@@ -402,42 +373,21 @@ class Fit:
         Raises:
             ValueError: There are fewer than 2 chains, or than 4 draws of each.
         """
-        x = self.inputs.x.numpy()[self.inputs.row_weight.numpy()[:, 0] > 0].astype(np.float64)
+        x = self.inputs.x.numpy()[self.inputs.row_weight.numpy()[..., 0] > 0].astype(np.float64)
         f = [predictive.evaluate_weights(self.network, chain, x) for chain in self._by_chain]
         return diagnose(np.stack(f))[0]
 
     @property
     def _by_chain(self) -> Array:
         """The draws that count ``[chains, s, n_weights]``."""
-        return self.path[self._counts].swapaxes(0, 1)
+        return self.path[int(_TRANSIENT * len(self.path)) :].swapaxes(0, 1)
 
-    @property
-    def _steps(self) -> Array:
-        return EVERY * np.arange(1, len(self.path) + 1)
-
-    @property
-    def _counts(self) -> Array:
-        """Which of the draws count ``[draws]``."""
-        cycle = int(self.inputs.cycle)
-        if cycle:
-            return np.asarray(2 * ((self._steps - 1) % cycle) >= cycle)
-        return np.arange(len(self.path)) >= int(_TRANSIENT * len(self.path))
-
-    def predict(self, x: ArrayLike, n_samples: int = 500, seed: int = 1) -> Predictive:
-        """Average networks over the draws.
-
-        Args:
-            x: Test inputs ``[m, d]``.
-            n_samples: Number of draws, picked at random; some of them twice where there are fewer.
-            seed: Seed of the pick.
+    def draw(self, n_samples: int, seed: int = 1) -> Array:
+        """Pick draws at random ``[s, n_weights]``; some of them twice where there are fewer.
 
         Raises:
-            ValueError: x does not fit the network, or a count is out of range.
+            ValueError: A count is out of range.
         """
-        x = checks.inputs("x", x, self.network.n_inputs)
         n_samples, samples = checks.count("n_samples", n_samples), self.samples
         rng = np.random.default_rng(checks.count("seed", seed, 0))
-        picked = rng.choice(len(samples), n_samples, replace=n_samples > len(samples))
-        weights = embed(samples[picked], self.network, self.padded)
-        f = predictive.evaluate_weights(self.padded, weights, x)
-        return likelihoods.predict(self.likelihood, f, self.noise_std)
+        return samples[rng.choice(len(samples), n_samples, replace=n_samples > len(samples))]

@@ -31,7 +31,6 @@ from bdl_teach.methods._variational import TrainedOn
 from bdl_teach.mlp import MLP
 
 LIKELIHOODS = ("bernoulli", "gaussian")
-KLS = ("analytic", "sampled")
 REMEDY = "lower the learning rate; for likelihood='gaussian', decoder_std may also be too small"
 _OTHER_MINIBATCHES = 10**6  # from the seed of a fit to that of its training on
 _MIN_STD = 1e-6  # keeps log σ finite where the encoder is sure
@@ -125,14 +124,12 @@ class Problem(NamedTuple):
     Attributes:
         x: The data ``[n, d]``.
         beta: Factor on the KL term.
-        kl: One of ``KLS``.
         batch_size: Examples a step.
         seed: Seed of the fit.
     """
 
     x: Array
     beta: float
-    kl: str
     batch_size: int
     seed: int
 
@@ -168,13 +165,13 @@ def sampled_kl(eps: Tensor, std: Tensor, z: Tensor) -> Tensor:
 
 
 def _loss(
-    model: Model, weights: Tensor, step: Tensor, p: _LoopInputs, sizes: tuple[int, int, str]
+    model: Model, weights: Tensor, step: Tensor, p: _LoopInputs, sizes: tuple[int, int]
 ) -> tuple[Tensor, Tensor]:
     """Return −reconstruction + β KL of one minibatch, and what is recorded of it.
 
-    Source: Kingma & Welling 2014, eq. 7 (analytic KL) and 6 (sampled), averaged over the batch.
+    Source: Kingma & Welling 2014, eq. 7, averaged over the batch.
     """
-    batch_size, n_samples, kl_kind = sizes
+    batch_size, n_samples = sizes
     key = tf.stack([p.seed, 2 * tf.cast(step, tf.int64)])
     row = tf.random.stateless_uniform([batch_size], key, 0, p.x.shape[0], tf.int32)
     eps_shape = [n_samples, batch_size, model.decoder.n_inputs]
@@ -183,21 +180,18 @@ def _loss(
     mean, std = model.encode(weights[0], x)
     z = mean + std * eps  # [s, n, latent]
     reconstruction = tf.reduce_mean(model.log_likelihood(weights[1], x, z, p.decoder_std))
-    if kl_kind == "analytic":
-        kl = tf.reduce_sum(tfd.kl_divergence(tfd.Normal(mean, std), tfd.Normal(0.0, 1.0)), -1)
-    else:
-        kl = sampled_kl(eps, std, z)
-    kl = tf.reduce_mean(kl)
+    each = tfd.kl_divergence(tfd.Normal(mean, std), tfd.Normal(0.0, 1.0))
+    kl = tf.reduce_mean(tf.reduce_sum(each, -1))
     return p.beta * kl - reconstruction, tf.stack([reconstruction - kl, reconstruction, kl])
 
 
 @lru_cache(maxsize=16)
-def _program(model: Model, batch_size: int, n_samples: int, kl: str) -> Compiled:
+def _program(model: Model, batch_size: int, n_samples: int) -> Compiled:
     """Compile the loop; shapes of the data compile it again, values never."""
 
     def run(starts: Tensor, schedule: optimise.Schedule, inputs: _LoopInputs) -> Tensor:
         def objective(weights: Tensor, step: Tensor, _: Tensor) -> tuple[Tensor, Tensor]:
-            return _loss(model, weights, step, inputs, (batch_size, n_samples, kl))
+            return _loss(model, weights, step, inputs, (batch_size, n_samples))
 
         return optimise.adam(objective, starts, schedule, keep_path=True)
 
@@ -211,7 +205,6 @@ def fit(
     beta: float = 1.0,
     likelihood: str = "bernoulli",
     decoder_std: float = 1.0,
-    kl: str = "analytic",
     hidden_units: tuple[int, ...] = (128, 64),
     steps: int = 2000,
     batch_size: int = 100,
@@ -230,7 +223,6 @@ def fit(
         beta: Factor on the KL term, >= 0; 1 is the ELBO.
         likelihood: ``"bernoulli"`` or ``"gaussian"``.
         decoder_std: Standard deviation of x given z, > 0, in the units of x (Gaussian only).
-        kl: ``"analytic"``, or ``"sampled"`` at the draws of z.
         hidden_units: Hidden ReLU layers of the encoder; the decoder has them in reverse.
         steps: Adam steps.
         batch_size: Examples a step, drawn with replacement.
@@ -251,7 +243,7 @@ def fit(
     x = checked_data(x, likelihood)
     model = make_model(x.shape[1], latent_dim, hidden_units, likelihood)
     batch = checks.count("batch_size", batch_size), checks.count("n_samples", n_samples)
-    program = _program(model, *batch, checks.choice("kl", kl, KLS))
+    program = _program(model, *batch)
     schedule = optimise.schedule(steps, learning_rate, cooldown)
     seed = checks.count("seed", seed, 0)
     inputs = _LoopInputs(
@@ -268,7 +260,7 @@ def fit(
     if not variational:  # only the reconstruction means something without a posterior
         del history["elbo"], history["kl"]
     encoder, decoder = (weights.numpy().astype(np.float64) for weights in trace.parameters)
-    problem = Problem(x, float(beta), kl, batch_size, seed)
+    problem = Problem(x, float(beta), batch_size, seed)
     std, path = float(decoder_std), optimise.path(trace)
     return Fit(model, encoder, decoder, std, bool(variational), history, problem, path)
 
@@ -278,7 +270,7 @@ def fit_autoencoder(x: ArrayLike, **settings: object) -> Fit:
 
     Args:
         x: Data ``[n, d]``; in [0, 1] for the Bernoulli likelihood.
-        **settings: What :func:`fit` takes; ``beta`` and ``kl`` have no effect.
+        **settings: What :func:`fit` takes; ``beta`` has no effect.
 
     Returns:
         A :class:`Fit` with ``variational=False``. Its ``sample`` decodes z ~ N(0, I) all the
@@ -373,7 +365,6 @@ class Fit(TrainedOn):
             beta=o.beta,
             likelihood=self.model.likelihood,
             decoder_std=self.decoder_std,
-            kl=o.kl,
             hidden_units=self.model.encoder.hidden_units,
             steps=steps,
             batch_size=o.batch_size,
@@ -428,14 +419,13 @@ class Fit(TrainedOn):
         rng = np.random.default_rng(checks.count("seed", seed, 0))
         return self.decode(rng.standard_normal((checks.count("n", n), self.latent_dim)))
 
-    def elbo(self, x: ArrayLike, n_samples: int = 100, seed: int = 1, kl: str = "analytic") -> Elbo:
+    def elbo(self, x: ArrayLike, n_samples: int = 100, seed: int = 1) -> Elbo:
         """Estimate the ELBO of each example.
 
         Args:
             x: ``[n, d]``.
             n_samples: Draws of z for each example, >= 1.
             seed: Seed of the draws.
-            kl: ``"analytic"``, or ``"sampled"`` from the same draws.
 
         Returns:
             :class:`Elbo`, ``[n]`` each.
@@ -446,13 +436,12 @@ class Fit(TrainedOn):
         """
         x = checks.inputs("x", x, self.model.encoder.n_inputs)
         rng = np.random.default_rng(checks.count("seed", seed, 0))
-        checks.choice("kl", kl, KLS)
         eps = rng.standard_normal((checks.count("n_samples", n_samples), len(x), self.latent_dim))
-        parts = [self.elbo_draws(x, row[None]) for row in eps]  # one draw at a time: little memory
-        reconstruction, sampled = np.concatenate(parts, axis=1).mean(axis=1)
-        if kl == "analytic":
-            sampled = kl_from_prior(*self.encode(x))
-        return Elbo(reconstruction - sampled, reconstruction, sampled)
+        parts = [
+            self.elbo_draws(x, row[None])[0] for row in eps
+        ]  # one draw at a time: little memory
+        reconstruction, kl = np.concatenate(parts).mean(axis=0), kl_from_prior(*self.encode(x))
+        return Elbo(reconstruction - kl, reconstruction, kl)
 
     def elbo_draws(self, x: ArrayLike, eps: ArrayLike) -> tuple[Array, Array]:
         """Return the two terms of the ELBO at z = μ + σ ⊙ ε, for ε of your own.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -15,9 +15,10 @@ from bdl_teach._support.checks import Array
 from bdl_teach.problems import COST_DRAWS, Problem, live_fits
 from bdl_teach.problems import own_points as points
 from bdl_teach.problems.live_fits import PRIOR_WIDTH
-from bdl_teach.widgets._engine import controls, replay, status, texts, touch
+from bdl_teach.widgets._engine import controls, status, texts, touch
 from bdl_teach.widgets._engine.arrival import Arrival
 from bdl_teach.widgets._engine.canvas import Canvas
+from bdl_teach.widgets._engine.function_panel import FunctionPanel
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.texts import Texts
 
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 X_GRID = np.linspace(-1.0, 1.0, 121)[:, None]
 MODES = {"fixed": "", "per weight": "weight", "per layer": "layer", "one for all": "all"}
+_GRID = 10.0 ** np.linspace(-2, 2, 201)  # σ_p of the curve
+_HIGHEST = 200.0  # nats above the best that its panel shows
+_FLOOR = 1e-3  # σ_p that the panel of the weights shows at its edge, and what is below
 _OFF = 0.5  # a weight with |γ| = |μ|/σ below this says next to nothing
 
 
@@ -65,14 +69,7 @@ class EmpiricalBayesResult:
 
 
 class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
-    """Set the prior's σ by hand or have it learnt: each movement refits the network.
-
-    Args:
-        **values: Starting values of controls, as ``state()`` returns them.
-
-    Raises:
-        ValueError: No such control, or a value outside its range.
-    """
+    """Set the prior's σ by hand or have it learnt: each movement refits the network."""
 
     TEXTS: ClassVar[Texts] = texts.of("empirical_bayes")
 
@@ -86,65 +83,68 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
     def _make_canvas(self) -> Canvas:
         canvas = Canvas()
         grid = canvas.figure.add_gridspec(2, 2, height_ratios=(1.4, 1))
-        self._fit = plots.FitArtists(
-            canvas.figure.add_subplot(grid[0, :]),
-            "What the network believes about y",
-            X_GRID,
-            datasets.sinusoid().truth(X_GRID),
+        function = canvas.figure.add_subplot(grid[0, :])
+        self._function = FunctionPanel(
+            canvas, function, "What the network believes about y", X_GRID
         )
-        canvas.animate(self._fit.artists)
-        best, each = (canvas.figure.add_subplot(grid[1, i]) for i in range(2))
-        plots.tidy(best, "KL by σ of one prior for all", "prior σ", "nats above")
-        best.set(xscale="log", xlim=(0.025, 40), ylim=(-12, 200))
-        self._best = BestPriorArtists(best)
-        plots.legend_above(best, columns=3)
-        plots.tidy(each, "σ of each weight's prior", "weights, from the widest", "σ")
-        each.set(yscale="log", xlim=(0, 3 * PRIOR_WIDTH + 2), ylim=(1e-3, 40))
-        self._each = SortedArtists(each)
-        plots.legend_above(each, columns=2)
-        canvas.animate([*self._best.artists, *self._each.artists])
+        self._make_best_panel(canvas, canvas.figure.add_subplot(grid[1, 0]))
+        self._make_weight_panel(canvas, canvas.figure.add_subplot(grid[1, 1]))
         return canvas
 
+    def _make_best_panel(self, canvas: Canvas, ax: Axes) -> None:
+        """Show KL[q ‖ N(0, σ_p²)] of all weights by σ_p, for the fitted q, and its lowest point."""
+        plots.tidy(ax, "KL by σ of one prior for all", "prior σ", "nats above")
+        ax.set(xscale="log", xlim=(0.025, 40), ylim=(-12, _HIGHEST))
+        (self._curve,) = ax.plot(_GRID, _GRID, "-", color=plots.BLUE, lw=2, label="KL")
+        (self._best,) = ax.plot([], [], "*", color=plots.GREEN, ms=14, clip_on=False, label="best")
+        (self._ring,) = ax.plot(  # a ring: the star may stand in it
+            [], [], "o", mfc="none", mec=plots.RED, mew=2.4, ms=17, clip_on=False, label="now"
+        )
+        plots.legend_above(ax, columns=3)
+        canvas.animate([self._curve, self._best, self._ring])
+
+    def _make_weight_panel(self, canvas: Canvas, ax: Axes) -> None:
+        """Show σ_p of each weight's prior, and the σ_p that would be best for it alone."""
+        plots.tidy(ax, "σ of each weight's prior", "weights, from the widest", "σ")
+        ax.set(yscale="log", xlim=(0, 3 * PRIOR_WIDTH + 2), ylim=(_FLOOR, 40))
+        (self._wanted,) = ax.plot([], [], ".", color=plots.ORANGE, ms=7, label="best: √(μ² + σ²)")
+        (self._in_use,) = ax.plot([], [], "-", color=plots.BLACK, lw=1.8, label="in use")
+        plots.legend_above(ax, columns=2)
+        canvas.animate([self._in_use, self._wanted])
+
     def _touch_panels(self) -> list[touch.Panel]:
-        return [touch.of_fit(self._fit)]
+        return [self._function]
 
     def _compute(self, values: controls.Values) -> EmpiricalBayesResult:
-        return refit(values)
-
-    def _improve(
-        self, values: controls.Values, result: EmpiricalBayesResult
-    ) -> EmpiricalBayesResult | None:
-        if result.arrival.over:
-            return None
-        return replace(result, arrival=result.arrival.after_one_more(result.fit))
-
-    def _frames(self, result: EmpiricalBayesResult) -> Sequence[int]:
-        return replay.steps_of(result.fit)
+        problem = Problem.of(values)
+        return _result(problem.data, *live_fits.with_prior(problem, MODES[values["prior"]]))
 
     def _replay(self, result: EmpiricalBayesResult, frame: int) -> EmpiricalBayesResult:
-        return at(result, frame)
+        fit = result.fit.at(frame)
+        return _result(result.data, fit, getattr(fit, "prior_std", result.prior_std))
 
     def _draw(self, result: EmpiricalBayesResult) -> None:
-        if self._fit.update(result.data, result.prediction):
-            self._canvas.redraw_background()
-        by_hand = np.ptp(result.prior_std) == 0
-        self._best.update(
-            len(result.prior_std), result.best_std, result.prior_std[0] if by_hand else None
-        )
-        self._each.update(result.prior_std, result.wanted_std)
+        self._function.update(result.data, result.prediction)
+        std, best, n = result.prior_std, result.best_std, len(result.prior_std)
+        now = std[:1] if np.ptp(std) == 0 else np.zeros(0)
+        self._curve.set_ydata(_above_best(_GRID, best, n))
+        self._best.set_data([best], [0.0])
+        self._ring.set_data(now, np.minimum(_above_best(now, best, n), _HIGHEST))
+        order, places = np.argsort(-result.wanted_std), np.arange(1, n + 1)
+        for line, each in ((self._wanted, result.wanted_std), (self._in_use, std)):
+            line.set_data(places, np.maximum(each[order], _FLOOR))
 
     def _chores(self) -> Iterator[Callable[[], object]]:
         """Compile the two loops with a learnt prior, then all three for a table."""
         for mode in ("per weight", "per layer"):
-            yield partial(refit, {**self.DEFAULTS, "prior": mode})
+            yield partial(self._compute, {**self.DEFAULTS, "prior": mode})
         for mode in ("fixed", "per weight", "per layer"):
-            yield partial(refit, {**self.DEFAULTS, "prior": mode, "n": points.MOST})
+            yield partial(self._compute, {**self.DEFAULTS, "prior": mode, "n": points.MOST})
 
     def _to_best(self) -> None:
         if self.result is not None:
             steps = np.clip(np.round(10 * np.log10(self.result.best_std)), -15, 15)
-            self._assign({"prior": "fixed", "prior_std": float(10 ** (steps / 10))})
-            self._request()
+            self._go({"prior": "fixed", "prior_std": float(10 ** (steps / 10))})
 
     def _readings(self, result: EmpiricalBayesResult) -> dict[str, float]:
         n, saved = len(result.prior_std), result.complexity - result.least_complexity
@@ -164,18 +164,6 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
     def _words(self, result: EmpiricalBayesResult) -> dict[str, str]:
         compared = "more" if result.complexity >= result.least_complexity else "less"
         return {"compared": compared, "arrival": str(result.arrival)}
-
-
-def refit(values: controls.Values) -> EmpiricalBayesResult:
-    """Fit the network for these values of the sliders, and predict on ``X_GRID``."""
-    problem = Problem.of(values)
-    return _result(problem.data, *live_fits.with_prior(problem, MODES[values["prior"]]))
-
-
-def at(result: EmpiricalBayesResult, frame: int) -> EmpiricalBayesResult:
-    """Return the fit of ``result``, and a prior that is learnt, as at a frame of its training."""
-    fit = result.fit.at(frame)
-    return _result(result.data, fit, getattr(fit, "prior_std", result.prior_std))
 
 
 def _result(data: datasets.Regression1D, fit: _mean_field.Fit, std: Array) -> EmpiricalBayesResult:
@@ -203,47 +191,7 @@ def _result(data: datasets.Regression1D, fit: _mean_field.Fit, std: Array) -> Em
     )
 
 
-_GRID = 10.0 ** np.linspace(-2, 2, 201)
-
-
-class BestPriorArtists(plots.Artists):
-    """KL[q ‖ N(0, σ_p²)] of all weights against σ_p, for the q that was found; its lowest point."""
-
-    def __init__(self, ax: Axes) -> None:
-        (self._curve,) = ax.plot(_GRID, _GRID, "-", color=plots.BLUE, lw=2, label="KL")
-        (self._best,) = ax.plot([], [], "*", color=plots.GREEN, ms=14, clip_on=False, label="best")
-        (self._now,) = ax.plot(  # a ring: the star may stand in it
-            [], [], "o", mfc="none", mec=plots.RED, mew=2.4, ms=17, clip_on=False, label="now"
-        )
-        self.artists = [self._curve, self._best, self._now]
-
-    def update(self, n_weights: int, best_std: float, now: float | None) -> None:
-        """Move to a q whose best common prior is ``best_std``; ``now`` is the prior in use."""
-        self._curve.set_ydata(_above_best(_GRID, best_std, n_weights))
-        self._best.set_data([best_std], [0.0])
-        here = [] if now is None else [now]
-        height = np.minimum(_above_best(np.array(here), best_std, n_weights), 200.0)
-        self._now.set_data(here, height)
-
-
 def _above_best(prior_std: Array, best_std: float, n_weights: int) -> Array:
-    """KL at σ_p less the KL at the best one: n [ln(σ_p/σ*) + ½ (σ*²/σ_p² − 1)]."""
+    """Return KL at σ_p less KL at the best one: n [ln(σ_p/σ*) + ½ (σ*²/σ_p² − 1)]."""
     ratio = prior_std / best_std
     return np.asarray(n_weights * (np.log(ratio) + 0.5 * (ratio**-2 - 1)))
-
-
-class SortedArtists(plots.Artists):
-    """σ_p of each weight's prior, and the σ_p that would be best for it alone, sorted by that."""
-
-    def __init__(self, ax: Axes) -> None:
-        (self._wanted,) = ax.plot([], [], ".", color=plots.ORANGE, ms=7, label="best: √(μ² + σ²)")
-        (self._prior,) = ax.plot([], [], "-", color=plots.BLACK, lw=1.8, label="in use")
-        self._floor = float(ax.get_ylim()[0])
-        self.artists = [self._prior, self._wanted]
-
-    def update(self, prior_std: Array, wanted_std: Array) -> None:
-        """Move to σ_p in use and σ_p wanted ``[n_weights]``; far below is at the edge."""
-        order = np.argsort(-wanted_std)
-        places = np.arange(1, len(order) + 1)
-        self._wanted.set_data(places, np.maximum(wanted_std[order], self._floor))
-        self._prior.set_data(places, np.maximum(prior_std[order], self._floor))

@@ -54,14 +54,7 @@ class GradientResult:
 
 
 class GradientLab(Explorer[GradientResult]):
-    """μ, σ, the cost's curvature, offset and ripple, draws S: each movement draws anew.
-
-    Args:
-        **values: Starting values of controls, as ``state()`` returns them.
-
-    Raises:
-        ValueError: No such control, or a value outside its range.
-    """
+    """μ, σ, the cost's curvature, offset and ripple, draws S: each movement draws anew."""
 
     TEXTS: ClassVar[Texts] = _TEXTS
 

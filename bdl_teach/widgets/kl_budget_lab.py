@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -14,9 +14,10 @@ from bdl_teach._support.checks import Array
 from bdl_teach.problems import ARTICLE, COST_DRAWS, live_fits
 from bdl_teach.problems import WIDE_GRID as X_GRID
 from bdl_teach.problems import own_points as points
-from bdl_teach.widgets._engine import controls, replay, status, texts, touch
+from bdl_teach.widgets._engine import controls, status, texts, touch
 from bdl_teach.widgets._engine.arrival import Arrival
 from bdl_teach.widgets._engine.canvas import Canvas
+from bdl_teach.widgets._engine.function_panel import FunctionPanel
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.texts import Texts
 
@@ -50,14 +51,7 @@ class KLBudgetResult:
 
 
 class KLBudgetLab(Explorer[KLBudgetResult]):
-    """Number of minibatches, scheme of the KL shares, KL weight: each movement refits.
-
-    Args:
-        **values: Starting values of controls, as ``state()`` returns them.
-
-    Raises:
-        ValueError: No such control, or a value outside its range.
-    """
+    """Number of minibatches, scheme of the KL shares, KL weight: each movement refits."""
 
     TEXTS: ClassVar[Texts] = texts.of("kl_budget_lab")
 
@@ -76,7 +70,10 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         )
         self._make_share_panel(canvas, shares)
         self._history = plots.history_panel(history)
-        self._make_function_panel(canvas, function)
+        self._function = FunctionPanel(
+            canvas, function, "What the network believes", X_GRID,
+            n_functions=0, truth=False, columns=4,
+        )  # fmt: skip
         canvas.animate(self._history.artists)
         return canvas
 
@@ -90,20 +87,8 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         plots.legend_above(ax, columns=2)
         canvas.animate([self._bars, self._sum])
 
-    def _make_function_panel(self, canvas: Canvas, ax: Axes) -> None:
-        plots.tidy(ax, "What the network believes", "x", "y")
-        ax.set_xlim(-1.5, 1.5)
-        self._room = plots.Room(ax)
-        self._band = plots.PredictiveArtists(ax, X_GRID[:, 0])
-        data = datasets.sinusoid()
-        self._points = plots.draw_data(ax, data.x, data.y)
-        plots.legend_above(ax, columns=4)
-        self._band_axes = ax
-        canvas.animate([*self._band.artists, self._points, *self._room.artists])
-        canvas.settle(self._room.frame)
-
     def _touch_panels(self) -> list[touch.Panel]:
-        return [touch.Panel(self._band_axes, self._room, columns=4)]
+        return [self._function]
 
     def _doubt(self, result: KLBudgetResult) -> tuple[Array, Array]:
         return X_GRID[:, 0], result.prediction.epistemic_std
@@ -143,27 +128,16 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         """Other data and starts; no slider of the lab moves them."""
         return [{**values, "seed": seed} for seed in (1, 2)]
 
-    def _improve(self, values: controls.Values, result: KLBudgetResult) -> KLBudgetResult | None:
-        if result.arrival.over:
-            return None
-        return replace(result, arrival=result.arrival.after_one_more(result.fit))
-
-    def _frames(self, result: KLBudgetResult) -> Sequence[int]:
-        return replay.steps_of(result.fit)
-
     def _replay(self, result: KLBudgetResult, frame: int) -> KLBudgetResult:
         return _result(result.data, result.shares, result.fit.at(frame))
 
     def _draw(self, result: KLBudgetResult) -> None:
-        self._points.set_data(result.data.x[:, 0], result.data.y[:, 0])
         padded = np.full(_MOST, np.nan)
         padded[: len(result.shares)] = result.shares
         self._bars.set_data(padded)
         self._sum.set_data(np.arange(1, len(result.shares) + 1), np.cumsum(result.shares))
         self._history.update(result.fit.history)
-        self._band.update(result.prediction)
-        if self._room.hold(plots.edges(result.prediction)):
-            self._canvas.redraw_settled()
+        self._function.update(result.data, result.prediction)
 
     def _readings(self, result: KLBudgetResult) -> dict[str, float]:
         shares = result.shares

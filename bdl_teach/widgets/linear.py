@@ -15,6 +15,7 @@ from bdl_teach.problems import arrivals
 from bdl_teach.problems import own_points as points
 from bdl_teach.widgets._engine import controls, status, texts, touch
 from bdl_teach.widgets._engine.canvas import Canvas
+from bdl_teach.widgets._engine.function_panel import FunctionPanel
 from bdl_teach.widgets._engine.link import STEPS, LinkArtists, Mark, nearest_function
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.points import Unseen
@@ -31,6 +32,9 @@ PRIOR_STDS = 10.0 ** np.linspace(-1.0, 1.5, 26)  # where the slider can stand
 COUNTS = np.arange(2, _TEXTS.controls["n_features"].range[1] + 1)
 _INSIDE = np.abs(X_GRID[:, 0]) <= 0.5
 _DEPTH = 25.0  # nats below the best that the evidence plots show
+_CIRCLE = np.stack([f(np.linspace(0.0, 2.0 * np.pi, 121)) for f in (np.cos, np.sin)])  # [2, 121]
+_ROW = 0.94  # height of the row of dots in the panel of weights
+_REACH = 3.5  # of that panel, in the prior's sds; doubled until all is inside
 
 
 @dataclass(frozen=True)
@@ -67,30 +71,19 @@ class LinearResult:
 
 
 class LinearRegressionExplorer(Explorer[LinearResult]):
-    """Points arrive one by one; prior σ, noise σ and features move the exact posterior.
-
-    Args:
-        **values: Starting values of controls, as ``state()`` returns them.
-
-    Raises:
-        ValueError: No such control, or a value outside its range.
-    """
+    """Points arrive one by one; prior σ, noise σ and features move the exact posterior."""
 
     TEXTS: ClassVar[Texts] = _TEXTS
 
     def _make_control(self, name: str) -> controls.Widget:
-        return Unseen(_read_pair, _said_pair) if name == "pair" else super()._make_control(name)
+        return Pair() if name == "pair" else super()._make_control(name)
 
     def _make_canvas(self) -> Canvas:
         canvas = Canvas()
         grid = canvas.figure.add_gridspec(2, 3, height_ratios=(1.35, 1), width_ratios=(1.3, 1, 1))
-        self._fit = plots.FitArtists(
-            canvas.figure.add_subplot(grid[0, :]),
-            "What the model believes about y",
-            X_GRID,
-            datasets.sinusoid().truth(X_GRID),
-        )
-        canvas.animate(self._fit.artists)
+        function = canvas.figure.add_subplot(grid[0, :])
+        title = "What the model believes about y"
+        self._function = FunctionPanel(canvas, function, title, X_GRID, hover=True)
         self._make_weight_panel(canvas, canvas.figure.add_subplot(grid[1, 0]))
         prior, count = (canvas.figure.add_subplot(cell) for cell in (grid[1, 1], grid[1, 2]))
         plots.tidy(prior, "Log evidence by σ", "prior σ", "from best")
@@ -106,27 +99,44 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         return canvas
 
     def _make_weight_panel(self, canvas: Canvas, ax: Axes) -> None:
+        """Show two weights against each other, in the prior's sds, under a row of dots for all."""
         plots.tidy(ax, "Two weights, ±2 sd", "one weight / prior σ", "another / prior σ")
-        self._ellipses = EllipseArtists(ax)
+        self._weights, self._reach = ax, _REACH
+        ax.set(xlim=(-_REACH, _REACH), ylim=(-_REACH, _REACH), aspect="equal")
+        ax.locator_params(nbins=3, steps=[1, 2, 5, 10])
+        black, blue, across = plots.BLACK, plots.BLUE, ax.transAxes
+        (prior,) = ax.plot(*(2 * _CIRCLE), "--", color=black, lw=1.6, label="prior")
+        (self._area,) = ax.fill(*_CIRCLE, color=blue, alpha=0.35, label="posterior")
+        (self._draws,) = ax.plot([], [], "o", color=blue, ms=3.5, label="draws")
+        (self._mean,) = ax.plot([], [], "*", color=plots.RED, ms=11, label="mean")
+        self._pair = ax.text(0.03, 0.03, "", color=blue, fontsize=plots.LETTERS, transform=across)
+        (self._row,) = ax.plot([], [], "o", ms=7, mfc="white", mec=black, mew=1.0, transform=across)
+        (self._filled,) = ax.plot([], [], "o", ms=7, color=blue, transform=across)
         plots.legend_above(ax, columns=2)
-        self._links = LinkArtists(self._fit.axes, X_GRID[:, 0], ax)
-        canvas.animate([*self._ellipses.artists, *self._links.artists])
+        self._links = LinkArtists(self._function.axes, X_GRID[:, 0], ax)
+        canvas.animate([self._area, prior, self._draws, self._mean, self._pair])
+        canvas.animate([self._row, self._filled, *self._links.artists])
 
     def _touch_panels(self) -> list[touch.Panel]:
-        functions = replace(touch.of_fit(self._fit), hover=True)
-        return [functions, touch.Panel(self._ellipses.axes, kind="at", hover=True)]
+        return [self._function, touch.Panel(self._weights, kind="at", hover=True)]
 
     def _linked(self, result: LinearResult, panel: int, x: float, y: float) -> object:
-        """A drawn function, in either panel; or a weight, by its dot above the ellipses."""
+        """Find a drawn function, in either panel, or a weight, by its dot above the ellipses."""
         if panel == 0:
-            height = 2 * self._fit.axes.get_ylim()[1]
+            height = 2 * self._function.axes.get_ylim()[1]
             k = nearest_function(result.functions, X_GRID[:, 0], (x, y), height)
-        elif (weight := self._ellipses.weight_at(x, y)) is not None:
+        elif (weight := self._weight_at(result, x, y)) is not None:
             return "weight", weight
         else:
             far = np.hypot(*(result.weights[:, list(result.pair)] / result.prior_std - (x, y)).T)
-            k = int(np.argmin(far)) if far.min() < 0.1 * self._ellipses.reach else None
+            k = int(np.argmin(far)) if far.min() < 0.1 * self._reach else None
         return None if k is None else ("draw", k)
+
+    def _weight_at(self, result: LinearResult, x: float, y: float) -> int | None:
+        """Find the weight whose dot stands at a place of the panel."""
+        n = len(result.posterior.mean)
+        across, up = (0.5 + 0.5 * at / self._reach for at in (x, y))
+        return min(max(int(across * n), 0), n - 1) if up > 2 * _ROW - 1 else None
 
     def _mark(self, result: LinearResult, linked: Any) -> None:
         self._links.show(None if linked is None else _mark(result, *linked))
@@ -134,7 +144,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
     def _point_at(self, panel: int, x: float, y: float, begins: bool) -> None:
         """Show the weight of the row above the ellipses that the hand points at."""
         if begins and self.result is not None:
-            chosen = self._ellipses.weight_at(x, y)
+            chosen = self._weight_at(self.result, x, y)
             pair = self._controls["pair"].value or self.result.pair
             if chosen is not None and chosen not in pair:
                 self._go({"pair": (pair[1], chosen)})
@@ -165,20 +175,26 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
 
     def _draw(self, result: LinearResult) -> None:
         shown = replace(result.prediction, samples=result.functions)
-        if self._fit.update(result.data, shown):
-            self._canvas.redraw_background()
-        pair, s = list(result.pair), result.prior_std
-        cov = result.posterior.cov[np.ix_(pair, pair)]
-        if self._ellipses.update(
-            result.posterior.mean[pair] / s,
-            cov / s**2,
-            result.weights[:, pair] / s,
-            result.pair,
-            len(result.posterior.mean),
-        ):
+        self._function.update(result.data, shown)
+        pair, s, n = list(result.pair), result.prior_std, len(result.posterior.mean)
+        mean, draws = result.posterior.mean[pair] / s, result.weights[:, pair] / s
+        cov = result.posterior.cov[np.ix_(pair, pair)] / s**2
+        edge = mean[:, None] + 2 * np.linalg.cholesky(cov) @ _CIRCLE  # [2, 121]
+        self._area.set_xy(edge.T)
+        self._draws.set_data(*draws.T)
+        self._mean.set_data(mean[:1], mean[1:])
+        self._pair.set_text(f"●: weights {pair[0]}, {pair[1]}")
+        places = (np.arange(n) + 0.5) / n
+        self._row.set_data(places, np.full(n, _ROW))
+        self._filled.set_data(places[pair], [_ROW, _ROW])
+        needed = max(np.abs(edge).max(), np.abs(draws).max())
+        reach = _REACH * 2.0 ** max(0, int(np.ceil(np.log2(needed / _REACH))))
+        if reach != self._reach:
+            self._reach = reach
+            self._weights.set(xlim=(-reach, reach), ylim=(-reach, reach))
             self._canvas.redraw_background()
         self._by_prior.update(result.evidence_by_prior, s)
-        self._by_count.update(result.evidence_by_count, len(result.posterior.mean))
+        self._by_count.update(result.evidence_by_count, n)
 
     def _readings(self, result: LinearResult) -> dict[str, float]:
         sd, n, d = result.prediction.epistemic_std, len(result.data.x), len(result.posterior.mean)
@@ -202,7 +218,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
 
 
 def _mark(result: LinearResult, kind: str, i: int) -> Mark:
-    """A draw in both panels; or the functions along a weight, the others as they then must be."""
+    """Mark a draw in both panels; or the functions along a weight, the others as expected then."""
     pair = list(result.pair)
     if kind == "draw":
         place = result.weights[i : i + 1, pair] / result.prior_std
@@ -233,34 +249,35 @@ def _log_evidence(
     return _posterior(data, kind, n_features, prior_std).log_evidence
 
 
-def _read_pair(given: Any) -> tuple[int, int] | None:
-    """Two different weights, by their numbers.
+class Pair(Unseen):
+    """The control that holds two different weights, by their numbers."""
 
-    Raises:
-        ValueError: It is none.
-    """
-    if given is None:
-        return None
-    try:
-        first, second = map(int, given)
-    except (TypeError, ValueError):
-        first = second = -1
-    if first == second or not all(0 <= k < COUNTS[-1] for k in (first, second)):
-        raise ValueError(f"pair: expected None or two different numbers of weights, got {given!r}")
-    return first, second
+    def read(self, given: Any) -> tuple[int, int] | None:
+        """Return two numbers, or raise ``ValueError``."""
+        if given is None:
+            return None
+        try:
+            first, second = map(int, given)
+        except (TypeError, ValueError):
+            first = second = -1
+        if first == second or not all(0 <= k < COUNTS[-1] for k in (first, second)):
+            raise ValueError(
+                f"pair: expected None or two different numbers of weights, got {given!r}"
+            )
+        return first, second
 
-
-def _said_pair(pair: tuple[int, int] | None) -> str:
-    return "not chosen" if pair is None else f"{pair[0]} and {pair[1]}"
+    def words(self, value: tuple[int, int] | None) -> str:
+        """Say which they are."""
+        return "not chosen" if value is None else f"{value[0]} and {value[1]}"
 
 
 def _chosen_pair(pair: tuple[int, int] | None, n_features: int) -> tuple[int, int] | None:
-    """The weights that a hand has chosen, if the model has both."""
+    """Return the weights that the learner has chosen, if the model has both."""
     return pair if pair is not None and max(pair) < n_features else None
 
 
 def _pair(kind: str, n_features: int, seed: int) -> tuple[int, int]:
-    """Two weights worth watching: slope and cube of a polynomial, or the two bumps next to x₁.
+    """Choose two weights: slope and cube of a polynomial, or the two bumps next to x₁.
 
     The first point reacts with them most, whatever the seed; they stay while others arrive.
     """
@@ -268,68 +285,6 @@ def _pair(kind: str, n_features: int, seed: int) -> tuple[int, int]:
         return (1, 3) if n_features > 3 else (0, 1)
     first, second = np.argsort(features.bumps(arrivals(1, 1.0, seed).x, n_features)[0])[-2:]
     return int(min(first, second)), int(max(first, second))
-
-
-_CIRCLE = np.stack([f(np.linspace(0.0, 2.0 * np.pi, 121)) for f in (np.cos, np.sin)])  # [2, 121]
-
-
-_ROW = 0.94  # height of the row of dots in the panel
-_REACH = 3.5  # of the weights' panel, in the prior's sds; doubled until all is inside
-
-
-class EllipseArtists(plots.Artists):
-    """Two Gaussian weights against each other, in units of their prior's standard deviation.
-
-    A row of dots above them stands for all weights; the two that are shown are filled.
-    """
-
-    def __init__(self, ax: Axes) -> None:
-        self.axes, self.reach, self._n = ax, _REACH, 1
-        ax.set(xlim=(-_REACH, _REACH), ylim=(-_REACH, _REACH), aspect="equal")
-        ax.locator_params(nbins=3, steps=[1, 2, 5, 10])
-        black, blue = plots.BLACK, plots.BLUE
-        (self._prior,) = ax.plot(*(2 * _CIRCLE), "--", color=black, lw=1.6, label="prior")
-        (self._area,) = ax.fill(*_CIRCLE, color=blue, alpha=0.35, label="posterior")
-        (self._draws,) = ax.plot([], [], "o", color=blue, ms=3.5, label="draws")
-        (self._mean,) = ax.plot([], [], "*", color=plots.RED, ms=11, label="mean")
-        self._name = ax.text(
-            0.03, 0.03, "", color=blue, fontsize=plots.LETTERS, transform=ax.transAxes
-        )
-        row: dict[str, Any] = {"ls": "", "marker": "o", "ms": 7, "transform": ax.transAxes}
-        (self._all,) = ax.plot([], [], mfc="white", mec=black, mew=1.0, **row)
-        (self._two,) = ax.plot([], [], color=blue, **row)
-        self.artists = [self._area, self._prior, self._draws, self._mean, self._name]
-        self.artists += [self._all, self._two]
-
-    def weight_at(self, x: float, y: float) -> int | None:
-        """The weight whose dot stands at a place of the panel, if one does."""
-        across, up = (0.5 + 0.5 * at / self.reach for at in (x, y))
-        return min(max(int(across * self._n), 0), self._n - 1) if up > 2 * _ROW - 1 else None
-
-    def update(
-        self, mean: Array, cov: Array, draws: Array, pair: tuple[int, int], n_weights: int
-    ) -> bool:
-        """Move to a posterior ``mean`` [2], ``cov`` [2, 2], ``draws`` [s, 2] of two weights.
-
-        Returns:
-            Whether the frame has changed: it doubles until ellipse and draws are inside.
-        """
-        edge = mean[:, None] + 2 * np.linalg.cholesky(cov) @ _CIRCLE  # [2, 121]
-        self._area.set_xy(edge.T)
-        self._draws.set_data(draws[:, 0], draws[:, 1])
-        self._mean.set_data(mean[:1], mean[1:])
-        self._name.set_text(f"●: weights {pair[0]}, {pair[1]}")
-        self._n, places = n_weights, (np.arange(n_weights) + 0.5) / n_weights
-        self._all.set_data(places, np.full(n_weights, _ROW))
-        self._two.set_data(places[list(pair)], [_ROW, _ROW])
-        return self._make_room(max(np.abs(edge).max(), np.abs(draws).max()))
-
-    def _make_room(self, needed: float) -> bool:
-        reach = _REACH * 2.0 ** max(0, int(np.ceil(np.log2(needed / _REACH))))
-        changed, self.reach = reach != self.reach, reach
-        if changed:
-            self.axes.set(xlim=(-reach, reach), ylim=(-reach, reach))
-        return changed
 
 
 class EvidenceArtists(plots.Artists):

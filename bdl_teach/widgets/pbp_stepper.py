@@ -16,6 +16,7 @@ from bdl_teach.problems import Problem
 from bdl_teach.problems import own_points as points
 from bdl_teach.widgets._engine import controls, status, texts, touch
 from bdl_teach.widgets._engine.canvas import Canvas
+from bdl_teach.widgets._engine.function_panel import FunctionPanel
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.texts import Texts
 
@@ -31,6 +32,7 @@ _WIDTH = 50  # hidden units: one program for every slider value
 _PLAY, _PAUSE = "▶ play", "‖ pause"
 _FRAMES = 12.0  # pictures a second while playing
 _NOISE_ROOM = (15.0, 30.0, 60.0, 120.0, 240.0, 480.0)  # heights of the panel of the noise
+_LIMITS = (30.0, 45.0, 60.0, 90.0, 120.0, 180.0, 240.0)  # heights of the panel of the function
 _INSIDE = np.abs(X_GRID[:, 0]) <= 0.5
 
 
@@ -68,14 +70,7 @@ class StepperResult:
 
 
 class PBPStepper(Explorer[StepperResult]):
-    """Steps taken, speed, N, noise, noise prior, seed, order: probabilistic backpropagation.
-
-    Args:
-        **values: Starting values of controls, as ``state()`` returns them.
-
-    Raises:
-        ValueError: No such control, or a value outside its range.
-    """
+    """Steps taken, speed, N, noise, noise prior, seed, order: probabilistic backpropagation."""
 
     TEXTS: ClassVar[Texts] = _TEXTS
 
@@ -102,8 +97,7 @@ class PBPStepper(Explorer[StepperResult]):
         canvas = Canvas()
         grid = canvas.figure.add_gridspec(2, 2, height_ratios=(1.5, 1))
         self._make_function_panel(canvas, canvas.figure.add_subplot(grid[0, :]))
-        gamma, noise = (canvas.figure.add_subplot(grid[1, column]) for column in (0, 1))
-        self._noise = NoiseArtists(canvas, gamma, noise, MOST_STEPS)
+        self._make_noise_panels(canvas, *(canvas.figure.add_subplot(grid[1, i]) for i in (0, 1)))
         self._speed = canvas.figure.text(
             0.985, 0.995, "", ha="right", va="top", fontsize=plots.LETTERS
         )
@@ -111,30 +105,52 @@ class PBPStepper(Explorer[StepperResult]):
         return canvas
 
     def _make_function_panel(self, canvas: Canvas, ax: Axes) -> None:
-        plots.tidy(ax, "What the network believes about y", "x", "y")
-        ax.set_xlim(-1.5, 1.5)
-        self._function_axes = ax
-        self._room = plots.Room(ax, (30.0, 45.0, 60.0, 90.0, 120.0, 180.0, 240.0))
-        self._band = plots.PredictiveArtists(ax, X_GRID[:, 0])
+        title = "What the network believes about y"
+        self._function = panel = FunctionPanel(
+            canvas, ax, title, X_GRID, n_functions=0, limits=_LIMITS, columns=4
+        )
+        panel.points.set_label("learned")
         (self._old,) = ax.plot(
             [], [], "--", color=plots.BLACK, lw=1.4, label="mean before", zorder=3.5
         )
-        self._truth = truth = plots.draw_truth(ax, X_GRID, datasets.sinusoid().truth(X_GRID))
-        style: dict[str, Any] = {"ls": "", "zorder": 5, "mew": 1.6}
-        (self._waiting,) = ax.plot([], [], "x", color=plots.GREY, ms=5, label="to come", **style)
-        (self._seen,) = ax.plot([], [], "+", color=plots.BLACK, ms=8, label="learned", **style)
+        style: dict[str, Any] = {"ls": "", "zorder": 5}
+        (self._waiting,) = ax.plot(
+            [], [], "x", color=plots.GREY, ms=5, mew=1.6, label="to come", **style
+        )
         (self._last,) = ax.plot(
-            [], [], "o", color=plots.ORANGE, ms=13, mfc="none", label="learned last",
-            ls="", mew=2.6, zorder=6,
+            [], [], "o", color=plots.ORANGE, ms=13, mfc="none", mew=2.6, label="learned last",
+            **style,
         )  # fmt: skip
         plots.legend_above(ax, columns=4)
-        points = [self._waiting, self._seen, self._last, *self._room.artists]
-        canvas.animate([*self._band.artists[:2], truth, self._band.artists[3], self._old, *points])
-        canvas.settle(self._room.frame)
+        canvas.animate([self._old, self._waiting, self._last])
+        assert panel.truth is not None
+        panel.stays = (panel.truth, panel.points, self._waiting, self._last)
+
+    def _make_noise_panels(self, canvas: Canvas, gamma: Axes, noise: Axes) -> None:
+        """Show the Gamma over the noise precision, and the noise sd that it stands for."""
+        plots.tidy(gamma, "Gamma over the noise precision", "step", "log scale")
+        gamma.set(yscale="log", ylim=(0.005, 2000))
+        (self._alpha,) = gamma.plot([], [], "-", color=plots.BLUE, lw=2, label="α: points")
+        (self._beta,) = gamma.plot([], [], "--", color=plots.RED, lw=2, label="β: squares")
+        plots.tidy(noise, "Noise that it believes in", "step", "sd, units of y")
+        noise.set(ylim=(0, _NOISE_ROOM[0]))
+        self._noise_axes = noise
+        (self._sd,) = noise.plot([], [], "-", color=plots.RED, lw=2, label="√(β/(α−1))")
+        (self._true,) = noise.plot([], [], ":", color=plots.BLACK, lw=1.6, label="true σ")
+        dot: dict[str, Any] = {"color": plots.ORANGE, "ms": 6, "clip_on": False}
+        (self._gamma_end,), (self._sd_end,) = (ax.plot([], [], "o", **dot) for ax in (gamma, noise))
+        for ax in (gamma, noise):  # the first few steps and the last thousand
+            ax.set_xscale("symlog", linthresh=20, linscale=0.8)
+            ax.set_xlim(0, MOST_STEPS)
+            ticks = (0, 10, 33, 100, 330, MOST_STEPS)
+            ax.set_xticks(ticks, [str(tick) for tick in ticks])
+            ax.minorticks_off()
+            plots.legend_above(ax, columns=2)
+        canvas.animate([self._alpha, self._beta, self._gamma_end])
+        canvas.animate([self._true, self._sd, self._sd_end])
 
     def _touch_panels(self) -> list[touch.Panel]:
-        stays = (self._truth, self._waiting, self._seen, self._last)
-        return [touch.Panel(self._function_axes, self._room, self._truth, columns=4, stays=stays)]
+        return [self._function]
 
     def _compute(self, values: controls.Values) -> StepperResult:
         data = Problem.of(values).data
@@ -164,21 +180,28 @@ class PBPStepper(Explorer[StepperResult]):
 
     def _draw(self, result: StepperResult) -> None:
         x, y, replay = result.data.x[:, 0], result.data.y[:, 0], result.replay
-        self._band.update(result.prediction)
-        if self._room.hold(plots.edges(result.prediction)):
-            self._canvas.redraw_settled()
+        self._function.update(result.data, result.prediction)
         self._old.set_data(X_GRID[:, 0], result.before.mean)
         learned = np.isin(np.arange(len(x)), result.learned)
-        self._seen.set_data(x[learned], y[learned])
+        self._function.points.set_data(x[learned], y[learned])
         self._waiting.set_data(x[~learned], y[~learned])
         last = [] if result.last is None else [result.last]
         self._last.set_data(x[last], y[last])
-        if self._noise.update(replay, _true_noise(result.data)):
+        steps, sd, true = np.arange(len(replay.noise)), replay.noise_std, _true_noise(result.data)
+        self._alpha.set_data(steps, replay.noise[:, 0])
+        self._beta.set_data(steps, replay.noise[:, 1])
+        self._gamma_end.set_data(steps[[-1, -1]], replay.noise[-1])
+        self._sd.set_data(steps, sd)
+        self._sd_end.set_data(steps[-1:], sd[-1:])
+        self._true.set_data([0, MOST_STEPS], [true, true])
+        height = plots.step_above(float(sd.max()), _NOISE_ROOM)
+        if height != self._noise_axes.get_ylim()[1]:
+            self._noise_axes.set_ylim(0, height)
             self._canvas.redraw_background()
         self._speed.set_text(f"play takes {result.speed:.0f} steps a second")
 
     def _undoable(self) -> controls.Values:
-        """Where undo leads nothing plays: it would leave that state at once."""
+        """Leave play off where undo leads: it would leave that state at once."""
         return {**super()._undoable(), "play": False}
 
     # Moving without a slider.
@@ -246,61 +269,5 @@ def _order(data: datasets.Regression1D, by_x: bool) -> Array:
 
 
 def _true_noise(data: datasets.Regression1D) -> float:
-    """The sd of the noise that was drawn; NaN for a table, of which nobody knows it."""
+    """Return the sd of the noise that was drawn; NaN for a table, of which nobody knows it."""
     return data.noise_std if points.units_of(data) == points.COURSE else math.nan
-
-
-class NoiseArtists:
-    """The Gamma over the noise precision, and the noise sd that it stands for.
-
-    Args:
-        canvas: Where the panels are animated.
-        gamma: Panel for α and β.
-        noise: Panel for the noise sd, in units of y.
-        most_steps: The last step that there can be.
-    """
-
-    def __init__(self, canvas: Canvas, gamma: Axes, noise: Axes, most_steps: int) -> None:
-        self._most_steps = most_steps
-        plots.tidy(gamma, "Gamma over the noise precision", "step", "log scale")
-        gamma.set(yscale="log", ylim=(0.005, 2000))
-        (self._alpha,) = gamma.plot([], [], "-", color=plots.BLUE, lw=2, label="α: points")
-        (self._beta,) = gamma.plot([], [], "--", color=plots.RED, lw=2, label="β: squares")
-        (self._end,) = gamma.plot([], [], "o", color=plots.ORANGE, ms=6, clip_on=False)
-        plots.tidy(noise, "Noise that it believes in", "step", "sd, units of y")
-        noise.set(ylim=(0, _NOISE_ROOM[0]))
-        self._panel = noise
-        (self._noise,) = noise.plot([], [], "-", color=plots.RED, lw=2, label="√(β/(α−1))")
-        (self._true,) = noise.plot([], [], ":", color=plots.BLACK, lw=1.6, label="true σ")
-        (self._now,) = noise.plot([], [], "o", color=plots.ORANGE, ms=6, clip_on=False)
-        for ax in (gamma, noise):
-            _step_axis(ax, most_steps)
-            plots.legend_above(ax, columns=2)
-        canvas.animate([self._alpha, self._beta, self._end, self._true, self._noise, self._now])
-
-    def update(self, replay: pbp_replay.Replay, true_std: float) -> bool:
-        """Draw the path up to the last step of ``replay``, beside the true noise sd.
-
-        Returns:
-            Whether the noise needed another height.
-        """
-        steps = np.arange(len(replay.noise))
-        self._alpha.set_data(steps, replay.noise[:, 0])
-        self._beta.set_data(steps, replay.noise[:, 1])
-        self._end.set_data(steps[[-1, -1]], replay.noise[-1])
-        self._noise.set_data(steps, replay.noise_std)
-        self._true.set_data([0, self._most_steps], [true_std, true_std])
-        self._now.set_data(steps[-1:], replay.noise_std[-1:])
-        height = plots.step_above(float(replay.noise_std.max()), _NOISE_ROOM)
-        changed = height != self._panel.get_ylim()[1]
-        self._panel.set_ylim(0, height)
-        return changed
-
-
-def _step_axis(ax: Axes, most_steps: int) -> None:
-    """Steps on an axis that shows the first few as well as the last thousand."""
-    ax.set_xscale("symlog", linthresh=20, linscale=0.8)
-    ax.set_xlim(0, most_steps)
-    ticks = (0, 10, 33, 100, 330, most_steps)
-    ax.set_xticks(ticks, [str(tick) for tick in ticks])
-    ax.minorticks_off()

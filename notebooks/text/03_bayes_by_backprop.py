@@ -18,7 +18,7 @@
 #
 # *A neural network that says how sure it is, trained with the backpropagation that you know.*
 #
-# **Run the cell below** (Shift+Enter), then drag one of the points out to the right, away from the others. Whenever the point moves, a neural network with 481 weights is trained again from scratch on all 32 points. What does the dark band do at the point, and between it and the others?
+# **Run the cell below** (Shift+Enter), then drag a point up or down: whenever it moves, a neural network with 481 weights is trained again from scratch on all 32 points. Then take the slider **π** all the way to the right. What does the dark band do among the points, and what far from them?
 
 # %% tags=["explorer"] slideshow={"slide_type": "fragment"}
 from bdl_teach.widgets import SinusoidExplorer
@@ -43,16 +43,17 @@ explorer
 # %% [markdown] slideshow={"slide_type": "skip"}
 # What the picture shows:
 #
-# - **dark band** (*epistemic*): how far networks that fit the points differ, ±2 standard deviations (sd). It shows what more data would tell. **Light band** (*total*): the same with the noise on each new point.
-# - **free energy F**: what training makes small. It is the sum of *likelihood* (how badly the networks fit the points) and *complexity* (how far the weights had to leave the prior), both in *nats*, the unit of a natural logarithm. For the same points and the same noise σ, a lower F means a better compromise.
-# - **prior**: what the weights may be before any data. **q**: what they may be after training. **posterior**: what they may be according to Bayes' rule; q is made to resemble it.
+# - **dark band** (*epistemic*): how far networks that fit the points differ, ±2 standard deviations (sd). More data would make it narrower. **Light band** (*total*): where new points are to be expected, noise included.
+# - **free energy F**: what training makes small. It is the sum of *likelihood* (how badly the networks fit the points) and *complexity* (how far the weights had to leave the prior), both in *nats*, the unit of a natural logarithm. Of two fits to the same points with the same noise σ, that with the lower F is the better one.
+# - **prior**: what the weights may be before any data. **posterior**: what they may be once the data are known, by Bayes' rule. **q**: the distribution that training brings as close to the posterior as it can.
 #
 # | slider | what it sets | where to look |
 # |---|---|---|
-# | **σ₁**, **σ₂**, **π** | how large a weight may be before any data: a share π of the prior has the sd σ₁ (wide), the rest the sd σ₂ (narrow, near 0) | the black curve below right; the dark band far from the points |
+# | **σ₁**, **σ₂**, **π** | how large a weight may be before any data. With probability π a weight comes from a wide normal distribution (sd σ₁), else from a narrow one around 0 (sd σ₂) | the black curve below right; the dark band far from the points |
 # | **noise σ** | how far a point may lie from the function | the light band |
-# | **samples/step** | how many networks each training step draws and averages over. More of them make training smoother; they do not change what is looked for | press *more*, set *fit* to *weights drawn*: the curve of F is rough with 1 and smooth with 10 <!-- claim: ten-draws-descend-smoothly --> |
-# | *none* | while you rest, the same network is trained longer, from other starts too. If it finds a lower F, the picture changes by itself, and the line below says how much lower F is | far from the points, where the data say little |
+# | **samples/step** | how many networks each training step draws and averages over. More of them make training smoother, and it ends nearer to its goal; the goal stays the same | press *more*, set *fit* to *weights drawn*: the curve of F is rough with 1 and smooth with 10 <!-- claim: ten-draws-descend-smoothly --> |
+#
+# **Hands off:** while you rest, training goes on by itself, from other starts too. Where it finds a lower F the picture changes, most of all far from the points, and the line under it says by how much F fell.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## Predict first
@@ -767,7 +768,7 @@ for name, q in (("fresh start", fresh_start), ("from our fit", kept)):
 assert kept.free_energy < fresh_start.free_energy - 50
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Samples per step.** Under *more*, choose the fit "weights drawn, as in the paper" first. Averaging $S$ draws divides the variance of the gradient by $S$. The objective is the same. (Question 4: the road; and in the same number of steps it also ends lower, nearer to where both would end. <!-- claim: ten-draws-descend-smoothly, ten-draws-end-lower -->)
+# **Samples per step.** Under *more*, choose the fit "weights drawn (paper)" first. Averaging $S$ draws divides the variance of the gradient by $S$. The objective is the same. (Question 4: the road; and in the same number of steps it also ends lower, nearer to where both would end. <!-- claim: ten-draws-descend-smoothly, ten-draws-end-lower -->)
 
 # %% slideshow={"slide_type": "fragment"}
 for n_samples in (1, 10):
@@ -793,7 +794,7 @@ explorer.preset("article")
 print("presets:", " · ".join(explorer.presets))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The button *truth (HMC)* (behind *more*) overlays draws from the posterior itself, and states the gap as a number: chapter 4.
+# The button *posterior (HMC)* (behind *more*) overlays draws from the posterior itself, and states the gap as a number: chapter 4.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3.11 The KL-budget lab

@@ -448,7 +448,7 @@ assert paired < apart
 
 # %% slideshow={"slide_type": "fragment"}
 found = claims.show("bbb-scores-lower-than-mle-among-the-data", "bbb-beats-mle-outside",
-                    "a-tenth-of-the-kl-scores-higher-among-the-data", worlds=4)
+                    "a-tenth-of-the-kl-scores-higher-among-the-data", worlds=2)
 assert not any(finding.falls for finding in found)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}

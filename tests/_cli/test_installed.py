@@ -101,16 +101,6 @@ def test_wheel_holds_package_notebooks_and_settings(site: Path) -> None:
     assert found.get_all("Project-URL") == ["Repository, https://example.org/course"]
 
 
-def test_editable_install_has_no_second_copy_of_the_notebooks(made: Path) -> None:
-    code = "import sys; from setuptools import build_meta as m; m.build_editable(sys.argv[1])"
-    (made / "editable").mkdir()
-    command = [sys.executable, "-c", code, str(made / "editable")]
-    subprocess.run(command, cwd=made / "copy", capture_output=True, check=True)
-    with zipfile.ZipFile(*(made / "editable").glob("*.whl")) as file:
-        assert not [name for name in file.namelist() if name.endswith(".ipynb")]
-    assert not (made / "copy" / "bdl_teach" / "_notebooks").exists()
-
-
 def test_installed_package_opens_a_copy_of_its_notebooks(site: Path, here: Path) -> None:
     (here / "fake").mkdir()
     (here / "fake" / "jupyterlab.py").write_text(FAKE_LAB)

@@ -43,7 +43,7 @@ site = next((here / ".venv").glob("lib/python3*/site-packages"))
 tells = "import json, os, sys; print(json.dumps([sys.argv, sys.prefix, dict(os.environ)]))"
 for name in ("jupyterlab", "ruff", "mypy", "numpy/__init__", "numpy/deep"):
     (site / name).parent.mkdir(exist_ok=True)
-    (site / (name + ".py")).write_text(tells if name != "mypy" else "raise SystemExit(1)")
+    (site / (name + ".py")).write_text(tells if name != "mypy" else "raise SystemExit('no type')")
 (site / "pytest.py").write_text("def main(words): print(words); return int(words[-1] == 'fails')")
 """
 
@@ -140,6 +140,7 @@ def test_test_runs_each_check_and_fails_if_one_does(checkout: Checkout) -> None:
     assert json.loads(style)[0][1:] == ["check", "."]
     assert json.loads(form)[0][1:] == ["format", "--check", "."]
     assert tests == str([*test.SHARED_OUT])
+    assert "no type" in ran.stderr
     assert "Not clean: mypy (see above)" in ran.stderr
     assert ran.returncode == 1
     assert checkout.run("test", "fails").returncode == 1
@@ -158,14 +159,9 @@ def test_moved_checkout_works_on(checkout: Checkout, tmp_path: Path) -> None:
 
 DAMAGE = {
     "unmarked": lambda venv, site: (venv / environment.MARKER).unlink(),
-    "package gone": lambda venv, site: shutil.rmtree(site / "numpy"),
     "file gone": lambda venv, site: (site / "numpy" / "deep.py").unlink(),
     "python gone": lambda venv, site: (venv / "bin" / "python").unlink(),
-    "another python": lambda venv, site: (venv / environment.MARKER).write_text(
-        (venv / environment.MARKER).read_text().replace("python 3.", "python 2.")
-    ),
     "a link": lambda venv, site: (venv.rename(venv.parent / "mine"), venv.symlink_to("nowhere")),
-    "a file": lambda venv, site: (shutil.rmtree(venv), venv.touch()),
 }
 
 
@@ -272,7 +268,6 @@ def test_without_uv_real_venv_and_pip_do_it(checkout: Checkout) -> None:
     pip = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": ".", "PIP_USER": "1"}
     for pin, sentence in (
         (f"jupyterlab==1 --hash=sha256:{'0' * 64}\n", environment.CHANGED),
-        (f"absent==1 --hash=sha256:{digest}\n", environment.OFFLINE),
         (f"jupyterlab==1 --hash=sha256:{digest}\n", ""),
     ):
         (checkout.root / environment.LOCK).write_text(pin)

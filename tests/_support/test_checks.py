@@ -31,28 +31,25 @@ from bdl_teach.methods import (
     mcmc,
     point,
 )
-from bdl_teach.methods._mean_field import Problem
+from bdl_teach.methods._loop import Problem
 from bdl_teach.methods.catalogue import CATALOGUE
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
 
 X, Y = np.linspace(-1.0, 1.0, 6)[:, None], np.linspace(2.0, 3.0, 6)[:, None]
-POINT_FIT = point.Fit(np.zeros(3), MLP(2, ()), 1.0, {})
-ENSEMBLE_FIT = ensemble.Fit(
-    *(np.zeros((2, 3)), np.zeros((2, 3)), MLP(2, ()), 1.0, {}, ensemble.Capacity(6, (), 1))
-)
-DROPOUT_FIT = mc_dropout.Fit(np.zeros(3), 0.5, MLP(2, ()), 1.0, {}, mc_dropout.Capacity(6, (), 1))
+MADE: dict[str, Any] = {"network": MLP(2, ()), "noise_std": 1.0, "history": {}}
+POINT_FIT = point.Fit(weights=np.zeros(3), **MADE)
+ENSEMBLE_FIT = ensemble.Fit(weights=np.zeros((2, 3)), anchors=np.zeros((2, 3)), **MADE)
+DROPOUT_FIT = mc_dropout.Fit(weights=np.zeros(3), rate=0.5, **MADE)
 LINEAR = exact.LinearPosterior(np.zeros(2), np.eye(2), 0.0, 1.0)
 NUTS_FIT = mcmc.Fit(
     *(np.zeros((2, 5, 3)), np.zeros((2, 5)), np.zeros((2, 5)), MLP(2, ()), 1.0, np.zeros((6, 2)))
 )
 PROBLEM = Problem(np.zeros((6, 2)), Y, Gaussian(), 1.0, 0)
-BBB_FIT = bbb.Fit(np.zeros(3), np.ones(3), MLP(2, ()), 1.0, {}, bbb.Capacity(6, (), 1), PROBLEM)
-EB_FIT = empirical_bayes.Fit(
-    *(np.zeros(3), np.ones(3), MLP(2, ()), 1.0, {}, bbb.Capacity(6, (), 1), PROBLEM),
-    *(np.zeros(3), np.ones(3)),
-    empirical_bayes.choose(MLP(2, ()), "gaussian", "all", True, "none"),
-)
+MADE |= {"mean": np.zeros(3), "std": np.ones(3), "problem": PROBLEM}
+BBB_FIT = bbb.Fit(**MADE)
+MADE |= {"model": empirical_bayes.choose(MLP(2, ()), "all", True, "none")}
+EB_FIT = empirical_bayes.Fit(gamma=np.zeros(3), prior_std=np.ones(3), **MADE)
 PREDICTIVE = Predictive.from_samples(np.zeros((4, 3)), 1.0)
 
 NOT_FINITE = st.sampled_from([np.nan, np.inf, -np.inf])
@@ -94,7 +91,7 @@ WRONG = {  # for whatever method takes it
     **dict.fromkeys(CHOICES.split(), NO_CHOICE),
     **dict.fromkeys(("noise_std", "learning_rate"), NOT_POSITIVE),
     **dict.fromkeys(("initial_gamma", "kl_weight", "weight_decay", "temperature"), NEGATIVE),
-    **dict.fromkeys(("seed", "n_cycles", "rank"), NO_SEED),
+    **dict.fromkeys(("seed", "rank"), NO_SEED),
     "initial_rho": NO_FINITE,
     "cooldown": NO_PROBABILITY,
     "rate": st.one_of(NO_PROBABILITY, st.just(1.0)),

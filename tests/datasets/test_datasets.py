@@ -13,28 +13,13 @@ MAKERS = [sinusoid, blundell_curve]
 
 
 @pytest.mark.parametrize("make", MAKERS)
-@pytest.mark.parametrize("n", [1, 2, 33])
-def test_data_come_as_columns_with_their_noise(make, n):
-    data = make(n=n, noise_std=0.25)
-    assert data.x.shape == data.y.shape == (n, 1)
-    assert data.x.dtype == data.y.dtype == np.float64
-    assert data.noise_std == 0.25
-
-
-@pytest.mark.parametrize("make", MAKERS)
-def test_the_seed_decides_the_data(make):
-    np.testing.assert_array_equal(make(seed=3).y, make(seed=3).y)
-    assert (make(seed=3).y != make(seed=4).y).all()
-
-
-@pytest.mark.parametrize("make", MAKERS)
-def test_the_first_seed_is_zero_and_the_truth_is_of_whatever_holds_numbers(make):
-    data = make()
-    np.testing.assert_array_equal(data.y, make(seed=0).y)
-    for x in ([0.1, 0.2], np.array([0.1, 0.2], np.float32)):
-        truth = data.truth(x)
-        assert truth.dtype == np.float64
-        np.testing.assert_allclose(truth, data.truth(np.array([0.1, 0.2])), rtol=1e-6)
+def test_the_seed_decides_data_that_come_as_columns(make):
+    for n in (1, 2, 33):
+        data = make(n=n, noise_std=0.25, seed=3)
+        assert data.x.shape == data.y.shape == (n, 1) and data.noise_std == 0.25
+        assert data.x.dtype == data.y.dtype == np.float64
+        np.testing.assert_array_equal(data.y, make(n, 0.25, seed=3).y)
+        assert (data.y != make(n, 0.25, seed=4).y).all()
 
 
 # The sinusoid
@@ -77,18 +62,7 @@ def test_a_gap_is_empty_and_the_rest_is_full(gap):
 
 
 @pytest.mark.parametrize(
-    "gap",
-    [
-        (-0.5, 0.5),
-        (0.2, 0.1),
-        (0.7, 0.9),
-        (0.1, 0.1),
-        (np.nan, 0.2),
-        5,
-        (1, 2, 3),
-        "ab",
-        [[-0.1], [0.2]],
-    ],
+    "gap", [(-0.5, 0.5), (0.2, 0.1), (0.7, 0.9), (np.nan, 0.2), 5, (1, 2, 3), "ab"]
 )
 def test_a_gap_that_leaves_nothing_or_is_none_is_refused(gap):
     with pytest.raises(ValueError, match="gap: expected.*got"):
@@ -125,39 +99,20 @@ def test_blundell_noise_sits_inside_the_sines():
 
 # Real sets: their bytes live in $BDL_TEACH_DATA or the cache, and are not fetched by a test
 
-SHAPES = {
-    "boston": (506, 13),
-    "concrete": (1030, 8),
-    "energy": (768, 8),
-    "kin8nm": (8192, 8),
-    "naval": (11934, 16),
-    "power": (9568, 4),
-    "protein": (45730, 9),
-    "wine": (1599, 11),
-    "yacht": (308, 6),
-}
+SIZES = "506x13 1030x8 768x8 8192x8 11934x16 9568x4 45730x9 1599x11 308x6"  # n x d, as published
+SHAPES = dict(zip(datasets.UCI, SIZES.split(), strict=True))
 
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_uci_sets_have_the_published_sizes(name):
     need_data(name)
     table = datasets.uci(name)
-    assert table.x.shape == SHAPES[name]
-    assert table.y.shape == (len(table.x),)
-    assert np.isfinite(table.x).all()
-    assert np.isfinite(table.y).all()
-    assert len(table.splits()) == (5 if name == "protein" else 20)
+    n, d = table.x.shape
+    assert (f"{n}x{d}", table.y.shape) == (SHAPES[name], (n,))
+    assert np.isfinite(table.x).all() and np.isfinite(table.y).all()
 
 
-def test_naval_predicts_the_compressor_from_all_but_the_turbine():
-    need_data("naval")
-    naval = datasets.uci("naval")
-    assert naval.y.min() == pytest.approx(0.95)
-    assert naval.y.max() == pytest.approx(1.0)
-
-
-def test_every_uci_name_has_a_set_and_another_is_refused():
-    assert set(datasets.UCI) == set(SHAPES)
+def test_name_of_no_uci_set_is_refused():
     with pytest.raises(ValueError, match="name: expected one of boston, .*got 'mnist'"):
         datasets.uci("mnist")
 
@@ -176,8 +131,6 @@ def test_alzheimers_has_no_identity_and_no_doctor_among_its_features():
     assert table.x.shape == (2149, 32)
     assert set(np.unique(table.y)) == {0.0, 1.0}
     assert {"PatientID", "DoctorInCharge", "Diagnosis"}.isdisjoint(table.feature_names)
-    age = table.x[:, table.feature_names.index("Age")]
-    assert (age.min(), age.max()) == (60, 90)
     train, test = table.splits()[0]
     assert (len(table.splits()), len(train), len(test)) == (5, 1719, 430)
 
@@ -207,17 +160,9 @@ def test_mnist_test_is_read_with_its_labels():
 def test_digits_are_always_there(monkeypatch, tmp_path):
     monkeypatch.setenv("BDL_TEACH_DATA", str(tmp_path / "nothing"))
     digits = datasets.digits()
-    assert digits.images.shape == (1797, 8, 8)
+    assert digits.images.shape == (1797, 8, 8) and digits.images.dtype == np.float32
+    assert (digits.images.min(), digits.images.max()) == (0.0, 1.0)
     assert digits.labels[:10].tolist() == list(range(10))
-
-
-@pytest.mark.parametrize("load", [datasets.fashion_sprite, datasets.mnist_test, datasets.digits])
-def test_pictures_lie_between_0_and_1(load):
-    if load is not datasets.digits:
-        need_data("fashion-sprite" if load is datasets.fashion_sprite else "mnist-test")
-    images = load().images
-    assert images.dtype == np.float32
-    assert (images.min(), images.max()) == (0.0, 1.0)
 
 
 # Splits
@@ -242,18 +187,6 @@ def test_published_splits_have_their_sizes_and_first_rows(n, n_train, first):
     assert (len(train), len(test), train[0]) == (n_train, n - n_train, first)
 
 
-def test_the_share_of_the_rows_that_trains_is_rounded():
-    """The published sizes of kin8nm and naval: 7372.8 and 10740.6 rows."""
-    assert [len(datasets.splits(n, 1)[0][0]) for n in (8192, 11934)] == [7373, 10741]
-
-
-@pytest.mark.parametrize("share", [0.2, 0.8])
-def test_a_side_that_would_be_empty_is_refused(share):
-    words = f"train_share: expected rows on both sides, got {share} of 2"
-    with pytest.raises(ValueError, match=words):
-        datasets.splits(2, 1, share)
-
-
 @given(
     n=st.integers(2, 300),
     n_splits=st.integers(1, 4),
@@ -271,7 +204,7 @@ def test_a_split_uses_each_row_once(n, n_splits, share, seed):
 
 
 @pytest.mark.parametrize(
-    "bad", [{"n": 1}, {"train_share": 1.0}, {"train_share": 0.0}, {"n_splits": 0}, {"seed": -1}]
+    "bad", [{"n": 1}, {"train_share": 1.0}, {"train_share": 0.01}, {"n_splits": 0}, {"seed": -1}]
 )
 def test_a_split_without_both_sides_is_refused(bad):
     (name,) = bad

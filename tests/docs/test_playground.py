@@ -75,8 +75,7 @@ def log_prior(prior: densities.Prior, w: Any) -> Any:
     return tf.reduce_sum(tf.reduce_logsumexp(parts + np.log([[pi], [1 - pi + 1e-300]]), axis=0))
 
 
-@pytest.mark.parametrize("kind", PRIORS)
-@pytest.mark.parametrize("hidden", [(20,), (20, 20)])
+@pytest.mark.parametrize(("kind", "hidden"), [("mixture", (20,)), ("gaussian", (20, 20))])
 def test_fifty_steps_of_bayes_by_backprop_are_the_float64_twins(
     page: Page, kind: str, hidden: tuple[int, ...]
 ) -> None:
@@ -141,10 +140,9 @@ def test_the_loss_of_one_network_is_minus_the_log_posterior(page: Page, kind: st
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_the_chains_agree_with_nuts(page: Page, seed: int) -> None:
+def test_the_chains_agree_with_nuts(page: Page) -> None:
     """Mean and sd of the function differ by no more than the Monte-Carlo error of both."""
-    data = datasets.sinusoid(n=24, seed=seed, gap=(0.1, 0.4))
+    data = datasets.sinusoid(n=24, gap=(0.1, 0.4))
     grid = np.linspace(-1, 1, 21)[:, None]
     ours = page.evaluate(
         """({x, y, grid}) => {
@@ -165,7 +163,6 @@ def test_the_chains_agree_with_nuts(page: Page, seed: int) -> None:
         hidden_units=(20,),
         n_samples=1000,
         n_chains=4,
-        seed=seed,
     )
     theirs = [evaluate_weights(nuts.network, w, grid) for w in nuts.weights]
     (mean, std), (other_mean, other_std) = [

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from toys import Here, Toy, forget, runs
 
-from bdl_teach import claims, reproduce
 from bdl_teach.experiments import measured, papers
 
 
@@ -26,10 +25,10 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Toy]:
 @pytest.fixture
 def here(toy: Toy, capsys: pytest.CaptureFixture[str]) -> Here:
     """Reproduce the toy table in this process."""
-    return runs(lambda argv: reproduce.main(["toy", *argv]), toy, capsys)
+    return runs(toy, capsys, "reproduce", "toy")
 
 
 @pytest.fixture
 def claimed(toy: Toy, capsys: pytest.CaptureFixture[str]) -> Here:
     """Run the toy claims in this process."""
-    return runs(claims.main, toy, capsys)
+    return runs(toy, capsys, "claims")

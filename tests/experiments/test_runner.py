@@ -19,7 +19,7 @@ from toys import Here, Toy
 from waiting import until
 
 from bdl_teach.experiments import command, report, runner, runs, store
-from bdl_teach.experiments.table import Row, Table, Task, mean_and_error, verdict
+from bdl_teach.experiments.table import Row, Task, mean_and_error, verdict
 
 # What is printed
 
@@ -45,7 +45,8 @@ def test_rows_follow_the_tasks_asked_for_whatever_ran_first(here: Here, toy: Toy
 
     seen: list[Any] = []
     tasks = [Task(f"task-{i}", {"number": i}) for i in range(4)]
-    table = Table("toy", "", lambda _: tasks, toy_work.run, lambda done: seen.append(done) or [])
+    table = SimpleNamespace(__name__="papers.toy", TITLE="", COLUMNS="", run=toy_work.run)
+    table.tasks, table.summarise = lambda _: tasks, lambda done: seen.append(done) or []
     options = {"quick": False, "fresh": False, "csv": None, "figures": None, "store": toy.store}
     for only in ("task-2", None):
         runs.run_table(table, SimpleNamespace(**options, only=only, jobs=None, scheduler=None))
@@ -55,8 +56,8 @@ def test_rows_follow_the_tasks_asked_for_whatever_ran_first(here: Here, toy: Toy
 
 def test_every_table_that_comes_with_the_package_has_a_key_for_each_task() -> None:
     for name in command.tables():
-        table = command.module_of(name).TABLE
-        assert table.name == name
+        table = command.module_of(name)
+        assert command.name_of(table) == name and table.TITLE and table.COLUMNS
         for tasks in map(list, (table.tasks(False), table.tasks(True))):
             arguments = {str(task.arguments) for task in tasks}
             assert len({task.key for task in tasks}) == len(arguments) == len(tasks) > 0

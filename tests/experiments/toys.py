@@ -38,8 +38,10 @@ def heights(world):
 '''
 PAPER = '''
 """A toy table, for tests."""
-import toy_work
-from bdl_teach.experiments.table import Row, Table, Task
+from toy_work import run
+from bdl_teach.experiments.table import Row, Task
+
+TITLE, COLUMNS, REMARKS = "A toy.", "paper", "Toys differ."
 
 def tasks(quick):
     return [
@@ -50,10 +52,6 @@ def tasks(quick):
 def summarise(done):
     values = [figures["value"] for _, figures in done]
     return [Row.mean("toy", "value", values, "0.79")._replace(verdict="agrees")] if values else []
-
-TABLE = Table(
-    "toy", "A toy.", tasks, toy_work.run, summarise, columns="paper", remarks="Toys differ."
-)
 '''
 MEASURED = "from toy_work import heights\n"
 SAID = """
@@ -82,8 +80,8 @@ measure = "seed, less the height and over it"
 asked = { of = "seed", less = "up", over = "up", above = 300.0 }
 """
 START = (
-    "import sys; from bdl_teach import reproduce; from bdl_teach.experiments import papers; "
-    "papers.__path__.append(sys.argv[1]); sys.exit(reproduce.main(sys.argv[2:]))"
+    "import sys; from bdl_teach import cli; from bdl_teach.experiments import papers; "
+    "papers.__path__.append(sys.argv[1]); sys.exit(cli.inside(['reproduce', *sys.argv[2:]]))"
 )
 Here = Callable[..., SimpleNamespace]
 
@@ -146,9 +144,9 @@ def forget() -> None:
     claim.topics.cache_clear()
 
 
-def runs(main: Callable[[list[str]], int], toy: Toy, capsys: pytest.CaptureFixture[str]) -> Here:
+def runs(toy: Toy, capsys: pytest.CaptureFixture[str], *command: str) -> Here:
     def run(*argv: str) -> SimpleNamespace:
-        code = main([*argv, f"--store={toy.store}"])
+        code = cli.inside([*command, *argv, f"--store={toy.store}"])
         said = capsys.readouterr()
         return SimpleNamespace(code=code, out=said.out, err=said.err)
 

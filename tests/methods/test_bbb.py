@@ -102,17 +102,6 @@ def test_too_little_room_is_refused(capacity):
         small(capacity=capacity)
 
 
-# What a fit carries
-
-
-def test_a_fit_carries_its_weights_in_the_order_of_its_network():
-    fit = small()
-    assert fit.mean.shape == fit.std.shape == fit.signal_to_noise.shape == (10,)
-    assert fit.network.n_weights == 10
-    assert (fit.std > 0).all()
-    np.testing.assert_allclose(fit.signal_to_noise, np.abs(fit.mean) / fit.std)
-
-
 @pytest.mark.parametrize("capacity", [None, Capacity(8, (7,), 1)], ids=str)
 def test_weights_of_your_own_are_evaluated_in_the_order_of_the_network(capacity):
     fit = small(capacity=capacity)

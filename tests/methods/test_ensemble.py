@@ -56,7 +56,7 @@ def test_each_member_is_the_point_estimate_of_its_start(options):
 def test_the_predictive_is_the_mixture_of_the_members():
     fit, x = small(noise_std=0.7), np.linspace(-1.0, 1.0, 5)[:, None]
     p = fit.predict(x, n_samples=99, seed=7)
-    outputs = [point.Fit(w, fit.network, 0.7, {}).predict(x).mean for w in fit.weights]
+    outputs = fit.evaluate(fit.weights, x)
     np.testing.assert_allclose(p.samples, outputs, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(p.epistemic_std, np.std(outputs, axis=0), rtol=1e-4)
     np.testing.assert_array_equal(p.aleatoric_std, 0.7)
@@ -67,7 +67,7 @@ def test_labels_get_the_mean_of_the_members_probabilities():
     fit = small(y=np.float64(DATA.y > 0), likelihood="bernoulli")
     p = fit.predict(DATA.x)
     assert isinstance(p, BernoulliPredictive)
-    logits = [point.Fit(w, fit.network, 1.0, {}).predict(DATA.x).mean for w in fit.weights]
+    logits = fit.evaluate(fit.weights, DATA.x)
     np.testing.assert_allclose(p.probability, expit(logits).mean(axis=0), rtol=1e-5)
 
 

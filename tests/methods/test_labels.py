@@ -121,7 +121,6 @@ NETWORK = MLP(1, (3,))
 WEIGHTS = np.random.default_rng(4).normal(size=NETWORK.n_weights)
 FITS = {
     "bbb": bbb.fit,
-    "local": local_reparam.fit,
     "quiet": lambda *data, **options: local_reparam.fit(*data, estimator="quiet", **options),
     "low rank": lambda *data, **options: low_rank.fit(*data, rank=0, **options),
 }

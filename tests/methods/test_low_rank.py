@@ -46,7 +46,6 @@ def made(rank: int = 3) -> low_rank.Fit:
         network=low_rank.MLP(4, ()),
         noise_std=0.3,
         history={},
-        capacity=Capacity(20, (), 10),
         problem=problem,
     )
 

@@ -27,7 +27,8 @@ def made(hidden_units: tuple[int, ...], rate: float = RATE) -> mc_dropout.Fit:
     """A network with weights of the prior N(0, 1), not fitted to anything."""
     network = MLP(1, hidden_units)
     weights = Gaussian(1.0).sample(network.n_weights, seed=1)
-    return mc_dropout.Fit(weights, rate, network, 0.5, {}, mc_dropout.Capacity(8, hidden_units, 1))
+    made: dict[str, Any] = {"network": network, "noise_std": 0.5, "history": {}}
+    return mc_dropout.Fit(weights=weights, rate=rate, **made)
 
 
 # What a draw is
@@ -97,7 +98,7 @@ def test_labels_get_the_mean_of_the_draws_probabilities():
     fit = small(y=np.float64(DATA.y > 0), likelihood="bernoulli")
     p = fit.predict(X, n_samples=20)
     assert isinstance(p, BernoulliPredictive)
-    logits = [point.Fit(w, fit.network, 1.0, {}).predict(X).mean for w in fit.draw(20)]
+    logits = fit.evaluate(fit.draw(20), X)
     np.testing.assert_allclose(p.probability, expit(logits).mean(axis=0), rtol=1e-5)
 
 

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from bdl_teach.backend import tf
-from bdl_teach.densities import Gaussian, LogDensityTerms
+from bdl_teach.densities import Gaussian
 from bdl_teach.methods import (
     _mean_field,
     bbb,
@@ -18,12 +17,12 @@ from bdl_teach.methods import (
 from bdl_teach.methods._loop import (
     STRIDE,
     Capacity,
-    LoopInputs,
     Plan,
+    Problem,
     lay_out,
     row_noise,
 )
-from bdl_teach.methods._mean_field import Problem
+from bdl_teach.methods._settings import Training
 from bdl_teach.mlp import MLP
 
 X, Y = np.linspace(-1.0, 1.0, 5)[:, None], np.zeros((5, 1))
@@ -31,18 +30,19 @@ NETWORK = MLP(1, (4,))
 
 
 def plan(network: MLP = NETWORK, **changes: Any) -> Plan:
-    options = {"n_samples": 1, "steps": 1000, "seed": 0, "capacity": None, **changes}
-    return lay_out(X, Y, network, **options)
+    n_samples, draws = changes.pop("n_samples", 1), changes.pop("draws_weights", True)
+    o = Training(**{"hidden_units": network.hidden_units, "steps": 1000, **changes})
+    return lay_out(X, Y, o, None, n_samples, draws)
 
 
 def eps(**changes: Any) -> np.ndarray:
-    return np.float64(plan(**changes).fields["eps"])
+    return np.float64(plan(**changes).inputs.eps)
 
 
 def zeta(estimator: str, **changes: Any) -> np.ndarray:
     """The table of ζ, one column for each unit of each data point: ``[rows, units · n]``."""
     widths = partial(local_reparam.noise_widths, estimator)
-    table = row_noise(len(X), plan(**changes), widths).numpy()[: plan(**changes).n_rows, 0]
+    table = row_noise(plan(**changes), widths).numpy()[: plan(**changes).n_rows, 0]
     return np.float64(table.reshape(len(table), -1))
 
 
@@ -77,7 +77,7 @@ def test_the_noise_and_the_start_are_standard_normal_and_the_seed_s():
 def test_room_keeps_the_noise_and_pads_with_zeros():
     roomy = plan(capacity=Capacity(9, (6,), 4, chunk=2))
     used = NETWORK.positions_in(roomy.padded)
-    table = np.float64(roomy.fields["eps"])
+    table = np.float64(roomy.inputs.eps)
     np.testing.assert_array_equal(table[:, used], eps())
     np.testing.assert_array_equal(roomy.draw, plan().draw)
     start = roomy.embed(roomy.draw).numpy()
@@ -100,47 +100,19 @@ def test_fits_of_few_and_of_many_steps_share_a_program():
     """The shapes are the same, no step's row is empty, and the numbers stay what they were."""
     widths = partial(local_reparam.noise_widths, "local")
     short, long, longer = (
-        row_noise(len(X), lay_out(X, Y, NETWORK, 1, steps, 0, None, False), widths).numpy()
+        row_noise(plan(steps=steps, draws_weights=False), widths).numpy()
         for steps in (20, 2000, 2100)
     )
     assert short.shape == long.shape != longer.shape
     assert short[:1000].all() and long[:2000].all() and longer[:2100].all()
     np.testing.assert_array_equal(short[:1000, ..., 0], long[:1000, ..., 0])
-    assert lay_out(X, Y, NETWORK, 1, 20, 0, None, False).fields["eps"] == ()
+    assert plan(steps=20, draws_weights=False).inputs.eps == ()
 
 
 def test_a_tick_makes_neither_its_noise_nor_the_graph_of_its_costs_again():
-    assert plan().fields["eps"] is plan(n_samples=7).fields["eps"]
+    assert plan().inputs.eps is plan(n_samples=7).inputs.eps
     graphs = [_mean_field._mean_cost(kind) for kind in ("gaussian", "bernoulli") * 2]
     assert graphs[:2] == graphs[2:] and graphs[0] is not graphs[1]
-
-
-# What a step sees, and what it costs
-
-SHARES = np.float32([0.4, 0.3, 0.15, 0.1, 0.05])
-X_CHUNKS = np.arange(12, dtype=np.float32).reshape(3, 4, 1)  # three chunks of four points
-WEIGHTS = np.float32(X_CHUNKS < 10)  # of which the last two are padding
-
-
-def problem(**changes: Any) -> LoopInputs:
-    """Values that say where they are from: ε its row, ζ its row and chunk."""
-    zeta = 100.0 * np.arange(7)[:, None, None, None] + np.arange(3)[:, None, None]
-    fields = {
-        "x": X_CHUNKS,
-        "y": -X_CHUNKS,
-        "row_weight": WEIGHTS,
-        "unit_mask": np.ones(2),
-        "eps": np.arange(11)[:, None] * np.ones(2),
-        "zeta": zeta * np.ones((1, 4)),
-        "prior": np.ones(3),
-        "noise_std": 0.5,
-        "kl_weight": 0.7,
-        "kl_shares": SHARES,
-    }
-    tensors = {name: tf.constant(value, tf.float32) for name, value in fields.items()}
-    tensors["prior_terms"] = LogDensityTerms(*Gaussian(1.0).terms)
-    counts = {"n_samples": 2, "n_chunks": 3, "n_batches": 5}
-    return LoopInputs(**{**tensors, **{k: tf.constant(v) for k, v in counts.items()}, **changes})
 
 
 # Predictions
@@ -154,11 +126,11 @@ DESIGN = np.hstack([POINTS, np.ones((3, 1))])
 def posterior(kind: str) -> bbb.Fit:
     """A posterior of a linear model, as each method would return it."""
     parts = {"mean": MEAN, "std": STD, "network": LINEAR, "noise_std": 0.3, "history": {}}
-    parts["capacity"] = Capacity(1, (), 1)
     parts["problem"] = Problem(POINTS, np.zeros((3, 1)), Gaussian(1.0), 1.0, 0)
     if kind == "mean field":
         return bbb.Fit(**parts)
-    model = empirical_bayes.choose(LINEAR, kind, "all", True, "none")
+    model = empirical_bayes.choose(LINEAR, "all", True, "none")
+    parts["likelihood"] = kind
     prior_std = empirical_bayes.optimal_prior_std(MEAN, STD, [0, 0, 0])
     return empirical_bayes.Fit(**parts, gamma=MEAN / STD, prior_std=prior_std, model=model)
 
@@ -193,7 +165,7 @@ def test_pruning_counts_the_weights_that_there_are(biases):
     network = MLP(1, (2,))
     gamma = np.array([0.1, -3.0, 0.2, 2.0, -0.4, -0.3, 0.5])
     is_bias = np.array([0, 0, 1, 1, 0, 0, 1], bool)
-    model = empirical_bayes.choose(network, "gaussian", "weight", biases, "none")
+    model = empirical_bayes.choose(network, "weight", biases, "none")
     np.testing.assert_array_equal(model.used, biases | ~is_bias)
     gamma = gamma * model.used
     one = model.used.astype(float)
@@ -203,7 +175,6 @@ def test_pruning_counts_the_weights_that_there_are(biases):
         network=network,
         noise_std=1.0,
         history={},
-        capacity=Capacity(1, (2,), 1),
         problem=Problem(X, Y, Gaussian(1.0), 1.0, 0),
         gamma=gamma,
         prior_std=np.hypot(gamma, one),

@@ -114,7 +114,7 @@ def test_labels_in_an_order_of_their_own_are_dealt_to_all_minibatches():
         np.linspace(-1, 1, 400)[:, None], labels, likelihood="bernoulli",
         **{"n_batches": 2, "hidden_units": (), "steps": 10},
     )  # fmt: skip
-    shares = [labels[fit.inputs.dealt.numpy()[:, 0] == k].mean() for k in (0, 1)]
+    shares = [labels[fit.inputs.own.dealt.numpy()[:, 0] == k].mean() for k in (0, 1)]
     np.testing.assert_allclose(shares, 0.5, atol=0.1)
 
 
@@ -123,7 +123,7 @@ def test_a_step_sees_every_mth_point_with_m_times_its_weight():
     options: dict[str, Any] = {"sampler": "sgld", "temperature": 0.0, "preconditioned": False}
     fit = linear(**options, n_batches=3, n_chains=2, learning_rate=0.01, steps=10)
     w, away = fit.state.w.numpy().astype(float) + 0.5, fit.state.w + 0.5
-    turns, dealt = sgmcmc._turns(0, 0, 3).numpy(), fit.inputs.dealt.numpy()[:, 0]
+    turns, dealt = sgmcmc._turns(0, 0, 3).numpy(), fit.inputs.own.dealt.numpy()[:, 0]
     assert sorted(np.bincount(dealt)) == [6, 7, 7]
     assert all(set(epoch) == {0, 1, 2} for epoch in turns[:498].reshape(-1, 3))
     for t in range(10, 20):
@@ -134,7 +134,7 @@ def test_a_step_sees_every_mth_point_with_m_times_its_weight():
     np.testing.assert_allclose(on.path[-1], w, rtol=1e-4, atol=1e-5)
 
 
-# Steps, cycles, and going on
+# Going on
 
 
 @pytest.mark.parametrize("changes", [{}, {"n_batches": 3}, {"sampler": "sgld"}], ids=str)
@@ -147,17 +147,6 @@ def test_to_go_on_is_the_same_as_one_longer_run(changes):
     np.testing.assert_array_equal(parts.samples, whole.samples)
     np.testing.assert_array_equal(parts.state.v.numpy(), whole.state.v.numpy())
     assert len(whole.path) == 123 and len(whole.samples) == 2 * 93
-
-
-def test_in_a_cycle_the_steps_fall_along_a_cosine_and_the_second_half_counts():
-    fit = small(steps=400, n_cycles=2, learning_rate=0.01)
-    at = tf.constant([0, 50, 100, 150, 199, 200])
-    cosine = 0.005 * (1 + np.cos(np.pi * np.array([0, 50, 100, 150, 199, 0]) / 200))
-    np.testing.assert_allclose(fit.inputs.rate(at), cosine, rtol=1e-4, atol=1e-9)
-    np.testing.assert_allclose(small(learning_rate=0.01).inputs.rate(at), 0.01, rtol=1e-6)
-    kept = np.r_[110:201:10, 310:401:10] // 10 - 1
-    chains = fit.path[kept].swapaxes(0, 1).reshape(-1, 10)
-    np.testing.assert_array_equal(fit.samples, chains)
 
 
 def test_the_potential_is_minus_log_likelihood_minus_log_prior():

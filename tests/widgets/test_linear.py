@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from artists import (
     artist,
-    assert_says,
+    assert_reads,
     assert_shows,
     functions,
     line,
@@ -69,9 +69,6 @@ def marginal_log_density(result: linear.LinearResult, kind: str, d: int, s: floa
     return float(multivariate_normal(np.zeros(len(phi)), cov).logpdf(result.data.y[:, 0]))
 
 
-# What the panels hold.
-
-
 def test_the_model_s_panel_holds_the_posterior_predictive(moved: LinearRegressionExplorer) -> None:
     v = moved.state()
     mean, cov = posterior(v, moved.result.data)
@@ -80,13 +77,10 @@ def test_the_model_s_panel_holds_the_posterior_predictive(moved: LinearRegressio
     expected = Predictive(phi @ mean, epistemic, np.full(len(X), v["noise_std"]))
     ax = panel(moved, "What the model believes about y", "x", "y")
     assert_shows(ax, expected)
-    np.testing.assert_allclose(line(ax, "truth"), [X, 10 * np.sin(2 * np.pi * X)], atol=1e-12)
-    np.testing.assert_array_equal(line(ax, "data").T, np.hstack(points(moved)))
+    np.testing.assert_array_equal(
+        line(ax, "data").T, np.hstack([moved.result.data.x, moved.result.data.y])
+    )
     np.testing.assert_allclose(functions(ax, "some draws"), moved.result.weights @ phi.T)
-
-
-def points(explorer: LinearRegressionExplorer) -> tuple[Any, Any]:
-    return explorer.result.data.x, explorer.result.data.y
 
 
 @pytest.mark.parametrize("values", [{}, {"kind": "polynomial", "n_features": 4, "n": 5}])
@@ -118,64 +112,39 @@ def test_the_weights_panel_holds_their_posterior(moved: LinearRegressionExplorer
     np.testing.assert_allclose(np.hypot(*line(ax, "prior")), 2.0)
     np.testing.assert_allclose(line(ax, "mean")[:, 0], mean, atol=1e-9)
     np.testing.assert_allclose(line(ax, "draws").T, moved.result.weights[:, pair] / scale)
-    shown = [text.get_text() for text in ax.texts]
-    assert shown == [f"●: weights {pair[0]}, {pair[1]}"]
     for (low, high), values in zip((ax.get_xlim(), ax.get_ylim()), (edge + mean).T, strict=True):
         assert low <= values.min() and values.max() <= high  # nothing is out of sight
         assert low == -high and high in 3.5 * 2.0 ** np.arange(8)  # it moves in steps
 
 
-def test_the_evidence_panels_hold_what_was_computed(moved: LinearRegressionExplorer) -> None:
+def test_evidence_panels_hold_the_marginal_density(moved: LinearRegressionExplorer) -> None:
     v, result = moved.state(), moved.result
-    np.testing.assert_allclose(linear.PRIOR_STDS, 10.0 ** np.arange(-1, 1.51, 0.1))
-    np.testing.assert_array_equal(linear.COUNTS, range(2, 15))
-    for title, xlabel, choices, evidence, now in (
-        ("Log evidence by σ", "prior σ", linear.PRIOR_STDS, "by_prior", v["prior_std"]),
-        ("… by features", "features d", linear.COUNTS, "by_count", v["n_features"]),
+    kind, d, std = v["kind"], v["n_features"], v["prior_std"]
+    if not v["n"]:
+        return assert_reads(moved, log_evidence=0.0)
+    of_prior = [marginal_log_density(result, kind, d, s) for s in linear.PRIOR_STDS]
+    of_count = [marginal_log_density(result, kind, int(k), std) for k in linear.COUNTS]
+    here = marginal_log_density(result, kind, d, std)
+    best = linear.PRIOR_STDS[np.argmax(of_prior)]
+    assert_reads(moved, log_evidence=here, best=best)
+    for title, choices, log_p, now in (
+        ("Log evidence by σ", linear.PRIOR_STDS, np.array(of_prior), std),
+        ("… by features", linear.COUNTS, np.array(of_count), d),
     ):
-        ax = panel(moved, title, xlabel, "from best")
-        log_p = getattr(result, f"evidence_{evidence}")
+        curve, dot = panel(moved, title).get_lines()
+        np.testing.assert_allclose(curve.get_xdata(), choices)
         below = np.maximum(log_p - log_p.max(), -25.0)
-        x, y = artist_data(ax, "log P(D)")
-        np.testing.assert_allclose(x, choices)
-        np.testing.assert_allclose(y, below)
-        (x_now,), (y_now,) = artist_data(ax, "now")
-        assert x_now == pytest.approx(now)
-        assert y_now == pytest.approx(max(result.log_evidence - log_p.max(), -25.0), abs=1e-9)
-        labels = [text.get_text() for text in ax.get_yticklabels()]
-        assert labels == ["0", "−10", "≤ −25"]
-        assert ax.get_ylim()[0] == -25.0
+        np.testing.assert_allclose(curve.get_ydata(), below, atol=1e-6)
+        at = [[now], [max(here - log_p.max(), -25.0)]]
+        np.testing.assert_allclose(dot.get_data(), at, atol=1e-6)
 
 
-def artist_data(ax: Any, label: str) -> Any:
-    """Points of a line, also where the panel beside it has the legend for both."""
-    (found,) = (child for child in ax.get_lines() if child.get_label() == label)
-    assert found.get_animated()
-    return found.get_data()
-
-
-# What the status line says.
-
-
-def test_the_status_has_the_figures_of_the_posterior(moved: LinearRegressionExplorer) -> None:
+def test_readings_are_of_the_posterior(moved: LinearRegressionExplorer) -> None:
     v = moved.state()
     _, cov = posterior(v, moved.result.data)
     phi = features.design(v["kind"], X[:, None], len(cov))
     sd = np.sqrt(np.einsum("md,de,me->m", phi, cov, phi))
-    say, figures = "", []
-    if v["n"]:
-        by_prior = [
-            marginal_log_density(moved.result, v["kind"], len(cov), s) for s in linear.PRIOR_STDS
-        ]
-        say, figures = " (best at prior σ {})", [linear.PRIOR_STDS[np.argmax(by_prior)]]
-        figures.insert(0, marginal_log_density(moved.result, v["kind"], len(cov), v["prior_std"]))
-    assert_says(
-        moved.status,
-        f"{{}} points, {{}} features: log evidence {{}} nats{say}; epistemic sd {{}} in the middle "
-        "half, {} at the left end, {} at the right; noise sd {}.",
-        *(v["n"], len(cov), *(figures or [0.0])),
-        *(sd[INSIDE].mean(), sd[0], sd[-1], v["noise_std"]),
-    )
+    assert_reads(moved, sd_middle=sd[INSIDE].mean(), sd_left=sd[0], sd_right=sd[-1])
 
 
 def test_the_watched_weights_stay_while_points_arrive(explorer: LinearRegressionExplorer) -> None:
@@ -185,18 +154,3 @@ def test_the_watched_weights_stay_while_points_arrive(explorer: LinearRegression
     explorer.set(kind="polynomial")
     pairs = [explorer.set(n_features=d).result.pair for d in (2, 3, 4, 14)]
     assert pairs == [(0, 1), (0, 1), (1, 3), (1, 3)]  # slope and cube, once there is one
-
-
-@pytest.mark.parametrize("kind", features.KINDS)
-def test_every_point_of_the_evidence_plots_is_the_marginal_density(
-    explorer: LinearRegressionExplorer, kind: str
-) -> None:
-    result = explorer.set(n=9, noise_std=1.5, prior_std=10.0, n_features=6, kind=kind).result
-    by_prior = [marginal_log_density(result, kind, 6, s) for s in linear.PRIOR_STDS]
-    by_count = [marginal_log_density(result, kind, int(d), 10.0) for d in linear.COUNTS]
-    np.testing.assert_allclose(result.evidence_by_prior, by_prior, rtol=1e-8)
-    np.testing.assert_allclose(result.evidence_by_count, by_count, rtol=1e-8)
-    assert result.log_evidence == pytest.approx(marginal_log_density(result, kind, 6, 10.0))
-
-
-# What is marked, of what one points at.

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from artists import artist, assert_says, line, panel
+from artists import artist, assert_reads, line, panel
 
 from bdl_teach.widgets import LocalReparamLab, local_reparam_lab
 from bdl_teach.widgets.local_reparam_lab import KINDS, SIZES
@@ -27,13 +27,12 @@ MOVES: dict[str, Any] = {
     "local": False,
 }
 
-PRESETS = {name: values for name, (_, values) in LocalReparamLab.PRESETS.items()}
 NAMES = {  # in the first panel's legend, and beside the dots of the second
-    "score": ("score function", "score function"),
-    "shared": ("one shared W", "one shared W"),
-    "per_example": ("a W per example", "a W per example"),
-    "flipout": ("Flipout", "Flipout"),
-    "local": ("local", "local"),
+    "score": "score function",
+    "shared": "one shared W",
+    "per_example": "a W per example",
+    "flipout": "Flipout",
+    "local": "local",
 }
 SETTINGS = ({}, MOVES, {**dict.fromkeys(KINDS, True), "size": 2}, dict.fromkeys(KINDS, False))
 
@@ -76,9 +75,6 @@ def by_hand(kind: str, d: int, sigma: float, seed: int, parameter: str) -> Any:
     return np.array(found)
 
 
-# What is computed, and what the panels hold.
-
-
 @pytest.mark.parametrize("kind", ["shared", "local", "per_example"])
 @pytest.mark.parametrize(("parameter", "d"), [("μ", 1), ("μ", 3), ("σ", 1)])
 def test_theory_is_what_the_sums_over_the_batch_say(
@@ -89,28 +85,22 @@ def test_theory_is_what_the_sums_over_the_batch_say(
     np.testing.assert_allclose(lab.result.theory[kind], expected)
 
 
-def test_the_dots_are_the_gradients_at_m_each_beside_its_own_name(moved: LocalReparamLab) -> None:
+def test_the_dots_are_the_gradients_at_m(moved: LocalReparamLab) -> None:
     v, result = moved.state(), moved.result
     ax = panel(moved, "Gradients drawn at this M", "error / sd with one shared W")
-    at = SIZES.index(v["size"])
-    shared = by_hand("shared", v["n_inputs"], v["sigma"], v["seed"], "μ")[at]
-    if v["parameter"] == "σ":  # in closed form for one input alone
-        args = (v["n_inputs"], v["sigma"], v["seed"], "sigma")
-        shared = local_reparam_lab.theory("shared", *args)[at]
+    variance, at = panel(moved, "Noise of a gradient"), SIZES.index(v["size"])
     places = {t.get_text(): y for t, y in zip(ax.get_yticklabels(), ax.get_yticks(), strict=True)}
-    variance = panel(moved, "Noise of a gradient")
-    for kind, (name, beside) in NAMES.items():
+    for kind, name in NAMES.items():
         colour = artist(variance, name).get_color()
         (dots,) = (other for other in ax.get_lines() if other.get_color() == colour)
-        assert dots.get_animated()
         x, y = dots.get_data()
         assert len(x) == (v["n_draws"] if v[kind] else 0)
         if v[kind]:
-            assert np.abs(y - places[beside]).max() < 0.5
+            assert np.abs(y - places[name]).max() < 0.5
             np.testing.assert_array_equal(x, np.clip(result.draws[kind], -3.95, 3.95))
             assert abs(result.draws[kind].mean()) < 1e-9
-            spread = result.draws[kind].var(ddof=1) * shared
-            assert spread == pytest.approx(result.measured[kind][at])
+            figures = {"measured": result.measured[kind][at], "theory": result.theory[kind][at]}
+            assert_reads(moved, **{f"{kind}_{of}": figure for of, figure in figures.items()})
 
 
 def test_the_row_panel_holds_both_outputs_and_their_correlation(moved: LocalReparamLab) -> None:
@@ -119,7 +109,7 @@ def test_the_row_panel_holds_both_outputs_and_their_correlation(moved: LocalRepa
     first, second = x[:2]
     in_theory = {"shared": first @ second / np.sqrt(first @ first * (second @ second)), "local": 0}
     for kind, correlation in in_theory.items():
-        rows = line(ax, NAMES[kind][0])
+        rows = line(ax, NAMES[kind])
         assert rows.shape == (2, v["n_draws"])
         np.testing.assert_array_equal(rows.T, moved.result.rows[kind])
         error = (1 - correlation**2) / np.sqrt(v["n_draws"])
@@ -130,37 +120,15 @@ def test_the_row_panel_holds_both_outputs_and_their_correlation(moved: LocalRepa
         assert np.abs(rows.mean(axis=1)).max() < 4 / np.sqrt(v["n_draws"])
 
 
-# What the status line says.
-
-
-def test_the_status_has_every_figure_of_the_result(moved: LocalReparamLab) -> None:
-    v, at = moved.state(), SIZES.index(moved.state()["size"])
-    chosen = [kind for kind in NAMES if v[kind]]
-    measured, theory = moved.result.measured, moved.result.theory
-    parts = ", ".join(f"{NAMES[kind][0]} {{}} (theory {{}})" for kind in chosen)
-    figures = [float(of[kind][at]) for kind in chosen for of in (measured, theory)]
-    ratio = ""
-    if v["shared"] and v["local"]:
-        ratio = "; shared : local = {} (theory {})"
-        figures += [float(of["shared"][at] / of["local"][at]) for of in (measured, theory)]
-    rows = [moved.result.correlation[kind] for kind in ("shared", "local")]
-    assert_says(
-        moved.status,
-        f"M = {{}}: variance {parts or 'of no estimator'}{ratio}. "
-        "Two rows correlate {} with one W, {} with local noise.",
-        *(v["size"], *figures, *rows),
-    )
-
-
 @pytest.mark.parametrize("parameter", ["μ", "σ"])
 def test_the_drawn_variances_are_those_of_theory(lab: LocalReparamLab, parameter: str) -> None:
     """In the mean over sizes and seeds: a single one is as noisy as it looks."""
     ratios: dict[str, list[Any]] = {kind: [] for kind in KINDS}
-    for seed in range(20):
+    for seed in range(10):
         lab.set(**dict.fromkeys(KINDS, True), parameter=parameter, seed=seed, n_draws=800)
         for kind in KINDS:
             ratios[kind].append(lab.result.measured[kind] / lab.result.theory[kind])
     for kind, values in ratios.items():
         error = np.std(values) / np.sqrt(np.size(values))
         assert abs(np.mean(values) - 1) < 5 * error, kind
-        assert error < 0.12
+        assert error < 0.15

@@ -1,17 +1,19 @@
-"""Explorers in a page, at the sizes of the rooms where they are shown: nothing cut, all named.
+"""Explorers in a page, at the sizes of the rooms where they are shown: what only a browser shows.
 
-One notebook with all of them, in one page that is resized; most is there before a picture is.
+One notebook with all of them, in one page that is resized. That each control changes the picture,
+and that missions and presets say what is so, is told without a page: see ``test_contract.py``.
 """
 
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import axe_playwright_python
+import ipywidgets
 import nbformat
 import numpy as np
 import pytest
@@ -21,11 +23,11 @@ from nbconvert import HTMLExporter
 
 from bdl_teach import widgets
 from bdl_teach.widgets import gradient_lab
+from bdl_teach.widgets._engine import background
 from bdl_teach.widgets._engine.controls import written
-from bdl_teach.widgets._engine.points import Points, Unseen
-from bdl_teach.widgets._engine.question import QuestionBox
-from tests.chromium import required
-from tests.widgets import by_driver, by_hand
+from bdl_teach.widgets._engine.points import Unseen
+from tests.chromium import complaints, required
+from tests.widgets import by_hand
 from tests.widgets.idle import idle_explorer
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -41,23 +43,30 @@ ALL_AT_ONCE = """() => {  // or the page would hold the cells in view alone
     const { content } = window.jupyterapp.shell.currentWidget;
     content.notebookConfig = { ...content.notebookConfig, windowingMode: "none" };
 }"""
-KEPT = """n => window.jupyterapp.shell.currentWidget.context.model.toJSON().cells
-    .flatMap((cell) => cell.outputs ?? []).filter((o) => o.data?.["image/png"]).length === n"""
-NAMED = "boxes => !document.querySelector(`:is(${boxes}) [role=slider]:not([aria-label])`)"
-IDLE = """from bdl_teach import widgets
+KEPT = """() => window.jupyterapp.shell.currentWidget.context.model.toJSON().cells
+    .flatMap((cell) => cell.outputs ?? []).filter((o) => o.data?.["image/png"]).length"""
+# Programs that nothing here asks for take a minute, and longer trainings as long again.
+QUICK = """from bdl_teach import widgets
+from bdl_teach.widgets._engine import worker
 from bdl_teach.widgets._engine.live import Explorer
-from tests.widgets.idle import idle_explorer
-Explorer._begin_chores = lambda *_, **__: None  # a minute, for programs that nothing here asks for
+from bdl_teach.widgets import vae_trainer
+Explorer._begin_chores = lambda *_, **__: None
+vae_trainer.STEPS = 25
+worker.REST = worker.SHARPEN
 """
 CONTENT = "() => window.jupyterapp.shell.currentWidget.context.model.toJSON()"
 ALL_BOXES = ".jp-OutputArea .bdl-explorer"
+UNNAMED = f"() => document.querySelectorAll('{ALL_BOXES} [role=slider]:not([aria-label])').length"
+FOCUS = "() => document.activeElement.getAttribute('aria-label')"
+ZOOMS = """box => ["head", "look", "question", "controls", "status"]
+    .map((part) => getComputedStyle(box.querySelector(`.bdl-${part}`)).zoom)"""
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A JupyterLab that has a notebook with a cell for each explorer."""
     folder = tmp_path_factory.mktemp("page")
-    sources = [IDLE, *(f"widgets.{name}()" for name in NAMES)]
+    sources = [QUICK, *(f"widgets.{name}()" for name in NAMES)]
     cells = [nbformat.v4.new_code_cell(source) for source in sources]
     spec = {"name": "python3", "display_name": "Python 3", "language": "python"}
     written = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": spec})
@@ -68,19 +77,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def notebook(server: Server) -> Iterator[Notebook]:
-    """The notebook in a page, with all explorers running."""
+    """The notebook in a page, with all explorers on their way to a first picture."""
     with chromium(required()) as browser:
         made = Notebook(browser, server, "all.ipynb")
         made.page.evaluate(ALL_AT_ONCE)
         made.start_all()
         made.await_all()
-        for button in made.page.locator(".bdl-more").all():
-            button.click()
-        made.page.evaluate("() => document.activeElement.blur()")  # in use, it keeps no still
-        made.page.wait_for_function(
-            "([where, n]) => document.querySelectorAll(where).length === n",
-            arg=[f"{ALL_BOXES} .bdl-status [aria-live]", len(NAMES)],
-        )
         yield made
 
 
@@ -93,68 +95,118 @@ def resize(notebook: Notebook, width: int, height: int, ratio: float) -> None:
     page.wait_for_timeout(SETTLE_MS)
 
 
+def boxed(notebook: Notebook, name: str) -> Any:
+    """The box of an explorer, which is scrolled to."""
+    box = notebook.page.locator(ALL_BOXES).nth(NAMES.index(name))
+    box.evaluate("box => box.scrollIntoView({ block: 'start' })")
+    return box
+
+
+# First, while there is no picture yet, and all is folded.
+
+
+def test_slider_keeps_keyboard_when_still_is_kept(notebook: Notebook) -> None:
+    """It waits until nobody uses the explorer; saved meanwhile, the slider is focused anew."""
+    page, box = notebook.page, boxed(notebook, "SinusoidExplorer")
+    slider = box.get_by_role("slider", name="σ₁ wide part")
+    slider.focus(timeout=PATIENCE_MS)
+    others = f"() => ({KEPT})() === {len(NAMES) - 1}"
+    page.wait_for_function(others, timeout=PATIENCE_MS)
+    page.wait_for_function(
+        "box => box.querySelector('img.bdl-picture').alt.includes('nats = ')",
+        arg=box.element_handle(),
+        timeout=PATIENCE_MS,
+    )
+    page.wait_for_timeout(SETTLE_MS)
+    assert page.evaluate(others) and page.evaluate(FOCUS) == "σ₁ wide part"
+    page.keyboard.press("Control+s")
+    page.wait_for_function(f"() => ({KEPT})() === {len(NAMES)} && !({UNNAMED})()")
+    page.wait_for_function(f"() => ({FOCUS})() === 'σ₁ wide part'")
+    page.keyboard.press("ArrowRight")
+    assert slider.get_attribute("aria-valuetext") == "1.55"
+    page.keyboard.press("ArrowLeft")
+
+
+def test_few_controls_are_open_and_each_has_a_word(notebook: Notebook) -> None:
+    """The others come with *more*, and stay when the cell is run again."""
+    box = boxed(notebook, "SinusoidExplorer")
+    pressed = ":is(.bdl-controls, .bdl-film) :is([role=slider], button, select)"
+    names = box.locator(pressed).locator("visible=true")
+    assert names.count() <= 8
+    for label in box.locator(".bdl-controls .widget-label").locator("visible=true").all():
+        assert any(len(word) > 3 for word in label.inner_text().split()), label.inner_text()
+    box.locator(".bdl-more").click()
+    box.get_by_role("slider", name="KL weight").focus()
+    assert names.count() > 12
+    run = "i => { const { content } = window.jupyterapp.shell.currentWidget;"
+    run += "content.activeCellIndex = i; return window.jupyterapp.commands"
+    run += ".execute('notebook:run-cell'); }"
+    notebook.page.evaluate(run, NAMES.index("SinusoidExplorer") + 1)
+    box.get_by_role("slider", name="KL weight").focus(timeout=PATIENCE_MS)
+    box.locator(".bdl-more").click()
+    assert names.count() <= 8
+
+
 @pytest.fixture(scope="module")
 def seen(notebook: Notebook) -> dict[str, dict[str, Any]]:
-    """Every explorer measured at every size: ``seen[size][explorer]``."""
+    """Every explorer measured at every size, unfolded: ``seen[size][explorer]``."""
+    page = notebook.page
+    for button in page.locator(".bdl-more").all():
+        button.click()
+    page.evaluate("() => document.activeElement.blur()")  # in use, it keeps no still
+    page.wait_for_function(f"() => ({KEPT})() === {len(NAMES)}", timeout=PATIENCE_MS)
+    page.wait_for_function(
+        "([where, n]) => document.querySelectorAll(where).length === n",
+        arg=[f"{ALL_BOXES} .bdl-status [aria-live]", len(NAMES)],
+    )
+    page.wait_for_function(f"() => !({UNNAMED})()")
     found: dict[str, dict[str, Any]] = {}
     for size, (width, height, ratio) in SIZES.items():
         resize(notebook, width, height, ratio)
         found[size] = {}
-        for i, name in enumerate(NAMES):
-            box = notebook.page.locator(ALL_BOXES).nth(i)
-            box.evaluate("box => box.scrollIntoView({ block: 'start' })")
-            notebook.page.wait_for_timeout(SETTLE_MS / 4)
+        for name in NAMES:
+            box = boxed(notebook, name)
+            page.wait_for_timeout(SETTLE_MS / 4)
             found[size][name] = box.evaluate(MEASURE)
+    resize(notebook, *LAPTOP)
     return found
 
 
-everywhere = pytest.mark.parametrize(
-    ("size", "name"), list(itertools.product(SIZES, NAMES)), ids=lambda part: str(part)
-)
 each = pytest.mark.parametrize("name", NAMES)
 
 
 @each
-def test_a_laptop_s_screen_holds_the_whole_explorer(seen: dict[str, Any], name: str) -> None:
-    """Also where a cell's top stands a little below the window's."""
+def test_explorer_fits_its_room(seen: dict[str, Any], name: str) -> None:
+    """Nothing is cut or lies on something else; a laptop's screen holds the whole explorer."""
+    for size in SIZES:
+        found = seen[size][name]
+        parts, controls = found["parts"], found["controls"]
+        assert found["tracks"] and min(found["tracks"]) >= 120, (size, "short sliders")
+        assert found["cut"] == [] == found["beyond"], size
+        left, right = found["box"]["left"], found["box"]["right"]
+        assert right <= found["window"]["right"] + 1, size
+        for place in [*controls, *parts.values()]:
+            assert left - 1 <= place["left"] and place["right"] <= right + 1, (size, place)
+        assert len(controls) > 2
+        for one, other in itertools.combinations(controls, 2):
+            apart = (
+                one["right"] <= other["left"] + 1
+                or other["right"] <= one["left"] + 1
+                or one["bottom"] <= other["top"] + 1
+                or other["bottom"] <= one["top"] + 1
+            )
+            assert apart, (size, one, other)
+        if "film" in parts:  # the replay, under its picture
+            film, stage = parts["film"], parts["stage"]
+            assert film["top"] >= stage["bottom"] - 1
+            assert (film["left"], film["right"]) == (stage["left"], stage["right"])
+            assert 24 <= film["bottom"] - film["top"] <= 32
     found = seen["a laptop"][name]
     room = found["window"]["bottom"] - found["window"]["top"]
-    first = found["parts"]["head"]["top"]
+    first = found["parts"]["head"]["top"]  # a cell's top stands a little below the window's
     assert {"head", "stage", "controls", "status"} <= set(found["parts"])
     for part, place in found["parts"].items():
         assert first <= place["top"] and place["bottom"] - first <= room, (part, place, room)
-
-
-@everywhere
-def test_every_slider_is_long_enough_to_be_dragged(
-    seen: dict[str, Any], size: str, name: str
-) -> None:
-    tracks = seen[size][name]["tracks"]
-    assert tracks and min(tracks) >= 120
-
-
-@everywhere
-def test_nothing_is_wider_than_its_box(seen: dict[str, Any], size: str, name: str) -> None:
-    found = seen[size][name]
-    assert found["cut"] == [] == found["beyond"]
-    left, right = found["box"]["left"], found["box"]["right"]
-    assert right <= found["window"]["right"] + 1
-    for place in [*found["controls"], *found["parts"].values()]:
-        assert left - 1 <= place["left"] and place["right"] <= right + 1, place
-
-
-@everywhere
-def test_no_control_lies_on_another(seen: dict[str, Any], size: str, name: str) -> None:
-    controls = seen[size][name]["controls"]
-    assert len(controls) > 2
-    for one, other in itertools.combinations(controls, 2):
-        apart = (
-            one["right"] <= other["left"] + 1
-            or other["right"] <= one["left"] + 1
-            or one["bottom"] <= other["top"] + 1
-            or other["bottom"] <= one["top"] + 1
-        )
-        assert apart, (one, other)
 
 
 @each
@@ -170,56 +222,6 @@ def test_every_control_says_its_name_and_its_value(seen: dict[str, Any], name: s
     assert found["status"] == "polite"
 
 
-TRAINING = (  # those that can be replayed
-    "ComparisonExplorer",
-    "EmpiricalBayesExplorer",
-    "KLBudgetLab",
-    "RivalsExplorer",
-    "SinusoidExplorer",
-    "TruthExplorer",
-    "VAEExplorer",
-)
-
-
-@everywhere
-def test_what_trains_has_a_replay_under_its_picture(
-    seen: dict[str, Any], size: str, name: str
-) -> None:
-    parts = seen[size][name]["parts"]
-    assert ("film" in parts) == (name in TRAINING)
-    if name in TRAINING:
-        film, stage = parts["film"], parts["stage"]
-        assert film["top"] >= stage["bottom"] - 1
-        assert (film["left"], film["right"]) == (stage["left"], stage["right"])
-        assert 24 <= film["bottom"] - film["top"] <= 32
-
-
-def test_axe_finds_nothing_that_is_serious(seen: dict[str, Any], notebook: Notebook) -> None:
-    """axe-core's rules, of what each explorer brings along; JupyterLab's own page is not ours.
-
-    It makes each explorer's boxes anew when their still is kept, without names for a frame or two.
-    """
-    page = notebook.page
-    resize(notebook, *LAPTOP)
-    page.wait_for_function(KEPT, arg=len(NAMES), timeout=PATIENCE_MS)
-    page.wait_for_function(NAMED, arg=ALL_BOXES)
-    page.evaluate(AXE)
-    found = page.evaluate("where => axe.run({ include: [where] })", ALL_BOXES)
-    assert len(found["passes"]) > 10, "it has looked at something"
-    serious = [
-        (rule["id"], rule["help"], [node["html"][:160] for node in rule["nodes"][:3]])
-        for rule in found["violations"]
-        if rule["impact"] in ("serious", "critical")
-    ]
-    assert serious == []
-
-
-def test_what_a_log_slider_says_is_its_value_and_not_its_exponent(seen: dict[str, Any]) -> None:
-    sliders = {s["name"]: s["value"] for s in seen["a laptop"]["GradientLab"]["sliders"]}
-    sigma = gradient_lab.GradientLab.DEFAULTS["sigma"]
-    assert float(sliders["sd σ"]) == pytest.approx(sigma, abs=1e-3)
-
-
 def test_chromium_tells_who_listens_the_names_of_all_sliders(
     seen: dict[str, Any], notebook: Notebook
 ) -> None:
@@ -230,12 +232,24 @@ def test_chromium_tells_who_listens_the_names_of_all_sliders(
     assert sorted(node["name"]["value"] for node in sliders) == sorted(labels)
 
 
+def test_lecture_room_has_larger_words_and_a_page_has_not(
+    seen: dict[str, Any], notebook: Notebook
+) -> None:
+    resize(notebook, 1920, 1080, 1.0)
+    box = boxed(notebook, "GradientLab")
+    assert box.evaluate(ZOOMS) == ["1"] * 5
+    box.locator("button.bdl-full").click()
+    notebook.page.wait_for_function("() => document.fullscreenElement")
+    assert box.evaluate(ZOOMS) == ["1.4"] * 5
+    notebook.page.evaluate("() => document.exitFullscreen()")
+    notebook.page.wait_for_function("() => !document.fullscreenElement")
+
+
 def test_at_rest_the_picture_has_all_the_pixels_of_a_sharp_screen(
     seen: dict[str, Any], notebook: Notebook
 ) -> None:
     resize(notebook, LAPTOP[0] - 1, LAPTOP[1], 2.0)  # a ratio alone draws no frame here
-    box = notebook.page.locator(ALL_BOXES).nth(NAMES.index("GradientLab"))
-    box.evaluate("box => box.scrollIntoView({ block: 'start' })")
+    boxed(notebook, "GradientLab")
     notebook.page.wait_for_function(
         """where => {
             const image = document.querySelector(where).querySelector("img.bdl-picture");
@@ -244,6 +258,7 @@ def test_at_rest_the_picture_has_all_the_pixels_of_a_sharp_screen(
         arg=ALL_BOXES,
         timeout=PATIENCE_MS,
     )
+    resize(notebook, *LAPTOP)
 
 
 # A hand on the points, which pytest's other tests give to the kernel: here from the page.
@@ -255,8 +270,7 @@ class Hand:
     def __init__(self, notebook: Notebook, name: str) -> None:
         self.page, self.number = notebook.page, NAMES.index(name)
         self.session = self.page.context.new_cdp_session(self.page)  # a touch is of one session
-        self.box = self.page.locator(ALL_BOXES).nth(self.number)
-        self.box.evaluate("box => box.scrollIntoView({ block: 'start' })")
+        self.box = boxed(notebook, name)
         self.page.wait_for_timeout(SETTLE_MS)
 
     def says(self, words: str) -> None:
@@ -276,6 +290,25 @@ class Hand:
             arg=[ALL_BOXES, self.number, n],
             timeout=PATIENCE_MS,
         )
+
+    def stands(self, controls: dict[str, Any], asked: dict[str, str]) -> None:
+        """Wait until the page has the controls where they were asked to be."""
+        for _ in range(100):
+            found = {name: by_hand.stands_at(self.box, controls[name]) for name in asked}
+            if found == asked:
+                return
+            self.page.wait_for_timeout(100)
+        assert found == asked
+
+    def copied(self) -> str:
+        """The line of Python that is shared, as the status line says it."""
+        for _ in range(100):  # a picture that is still on its way says something else
+            by_hand.button(self.box, "share").click()
+            self.page.wait_for_timeout(SETTLE_MS / 2)
+            said = self.box.locator(".bdl-status").inner_text()
+            if found := re.search(r"Copied: (widgets\.\w+\(.*\))", said):
+                return found[1]
+        raise AssertionError(f"nothing is shared: {said}")
 
     def dots(self) -> list[tuple[float, float]]:
         """Where the points are, in the page's pixels, relative to the picture."""
@@ -299,7 +332,6 @@ OWN = "of your own"
 
 @pytest.fixture
 def hand(seen: dict[str, Any], notebook: Notebook) -> Iterator[Hand]:
-    resize(notebook, *LAPTOP)
     made = Hand(notebook, TOUCHED)
     made.says("8 points,")
     yield made
@@ -399,21 +431,6 @@ def test_where_frames_are_late_no_point_that_was_moved_is_forgotten(hand: Hand) 
     assert sum(higher) == 3, (before, after)
 
 
-def test_a_table_is_pasted_and_what_is_none_is_refused_where_it_stands(hand: Hand) -> None:
-    hand.box.get_by_role("button", name="my data").click()
-    dialog = hand.box.locator("dialog.bdl-table")
-    dialog.locator("textarea").fill("1,2\n3\n")
-    dialog.get_by_role("button", name="use it").click()
-    refused = dialog.get_by_role("alert").filter(has_text="line 2: expected two columns")
-    refused.wait_for(timeout=10_000)
-    rows = "\n".join(f"{1990 + k};{100 + k % 7},5" for k in range(200))
-    dialog.locator("textarea").fill(f"year;price\n{rows}")
-    dialog.get_by_role("button", name="use it").click()
-    hand.says(f"200 points {OWN}")
-    assert not dialog.is_visible()
-    assert len(hand.dots()) == 200
-
-
 TICKS = """box => {
     const image = box.querySelector("img.bdl-picture");
     const canvas = new OffscreenCanvas(image.naturalWidth, image.naturalHeight);
@@ -452,34 +469,32 @@ def paste(hand: Hand, text: str) -> Any:
     return dialog
 
 
-@pytest.mark.parametrize(
-    "x",
-    [
+def test_cross_of_own_data_stands_at_its_tick(hand: Hand) -> None:
+    """Every tick among these values is one of them: a cross must stand over it."""
+    for x in (
         [str(2018 + k) for k in range(6)],
-        [str(1_700_000_000 + 100 * k) for k in range(12)],
-        [f"{k}e9" for k in range(1, 13)],
         [f"{k}e-12" for k in range(12)],
         [f"2023-{month:02d}-01" for month in range(1, 13)],
-    ],
-    ids=["years", "Unix seconds", "1e9", "1e-12", "dates"],
-)
-def test_cross_of_own_data_stands_at_its_tick(hand: Hand, x: list[str]) -> None:
-    """Every tick among these values is one of them: a cross must stand over it."""
-    rows = "\n".join(f"{value};{k % 3}" for k, value in enumerate(x))
-    paste(hand, f"when;what\n{rows}")
-    hand.says(f"{len(x)} points {OWN}")
-    hand.has_points(len(x))
-    hand.page.wait_for_timeout(2 * SETTLE_MS)
-    found = hand.box.evaluate(TICKS)
-    assert found["crosses"] == len(x), "a handle lies on each cross"
-    low, high = min(found["dots"]), max(found["dots"])
-    among = [tick for tick in found["ticks"] if low - 2 < tick < high + 2]
-    assert len(among) >= 2, found
-    for tick in among:
-        assert min(abs(dot - tick) for dot in found["dots"]) < 1.5, found
+    ):
+        rows = "\n".join(f"{value};{k % 3}" for k, value in enumerate(x))
+        paste(hand, f"when;what\n{rows}")
+        hand.says(f"{len(x)} points {OWN}")
+        hand.has_points(len(x))
+        hand.page.wait_for_timeout(2 * SETTLE_MS)
+        found = hand.box.evaluate(TICKS)
+        assert found["crosses"] == len(x), "a handle lies on each cross"
+        low, high = min(found["dots"]), max(found["dots"])
+        among = [tick for tick in found["ticks"] if low - 2 < tick < high + 2]
+        assert len(among) >= 2, found
+        for tick in among:
+            assert min(abs(dot - tick) for dot in found["dots"]) < 1.5, found
 
 
 def test_dialog_asks_for_columns_and_for_marks_and_says_what_it_did(hand: Hand) -> None:
+    dialog = paste(hand, "1,2\n3\n")
+    refused = dialog.get_by_role("alert").filter(has_text="line 2: expected two columns")
+    refused.wait_for(timeout=10_000)
+    dialog.get_by_role("button", name="cancel").click()
     dialog = paste(hand, "rooms\tsize\trent\n1\t20\t900\n2\t31\t1,250\n3\t50\t1,700\n4\t60\t")
     y = dialog.get_by_label("y:")
     y.select_option(label="rent", timeout=PATIENCE_MS)
@@ -504,12 +519,7 @@ def test_a_click_chooses_the_weights_that_are_drawn(hand: Hand) -> None:
     for k in (0, 7):
         hand.page.mouse.click(ground["x"] + (k + 0.5) / 10 * ground["width"], up)
         hand.page.wait_for_timeout(SETTLE_MS)
-    for _ in range(50):  # a picture that is still on its way says something else
-        hand.box.get_by_role("button", name="share", exact=True).click()
-        hand.page.wait_for_timeout(SETTLE_MS)
-        if "pair=(0, 7)" in (said := hand.box.locator(".bdl-status").inner_text()):
-            break
-    assert "pair=(0, 7)" in said
+    assert "pair=(0, 7)" in hand.copied()
 
 
 def test_keys_go_on_from_a_click_on_a_slider_s_rail(hand: Hand) -> None:
@@ -527,82 +537,11 @@ def test_keys_go_on_from_a_click_on_a_slider_s_rail(hand: Hand) -> None:
     assert clicked and stepped and float(stepped) < float(clicked)
 
 
-BOXES = "box => [...box.querySelectorAll('.bdl-stage, .bdl-controls')].map((e) => e.offsetTop)"
-
-
-@pytest.fixture
-def on_missions(seen: dict[str, Any], notebook: Notebook) -> Iterator[Hand]:
-    """The quickest explorer, its first mission chosen; afterwards as it was."""
-    resize(notebook, *LAPTOP)
-    made = Hand(notebook, "GradientLab")
-    made.box.get_by_role("button", name="missions").click()
-    yield made
-    made.box.get_by_role("button", name="reset", exact=True).click()
-    made.box.get_by_role("button", name="missions").click()
-
-
-def told(hand: Hand, words: str) -> None:
+def told(hand: Hand, words: str) -> Any:
     """Wait until it is said where the question stood."""
     line = hand.box.locator(".bdl-mission-words [aria-live=polite]").filter(has_text=words)
     line.wait_for(timeout=PATIENCE_MS)
-
-
-def not_scrolled_to(hand: Hand, words: str) -> bool:
-    """Whether what is said so is inside the box, hints and all."""
-    line = hand.box.locator(".bdl-mission-words [aria-live=polite]").filter(has_text=words)
-    said, place = line.bounding_box(), hand.box.locator(".bdl-missions").bounding_box()
-    assert said is not None and place is not None
-    end, bottom = (box["y"] + box["height"] for box in (said, place))
-    return bool(said["y"] >= place["y"] - 1 and end <= bottom + 1)
-
-
-def test_a_mission_is_done_by_keys_after_both_hints(on_missions: Hand) -> None:
-    hand, mission = on_missions, gradient_lab.GradientLab.MISSIONS[0]
-    assert mission.way == {"mu": 1.0, "offset": -1.5}
-    told(hand, mission.text)
-    first, second = (hand.box.get_by_role("button", name=f"hint {i}") for i in (1, 2))
-    told(hand, "Not yet: ")
-    assert second.is_disabled()
-    first.focus()
-    hand.page.keyboard.press("Enter")
-    told(hand, mission.hints[0])
-    second.focus()
-    hand.page.keyboard.press("Enter")
-    told(hand, mission.hints[1])
-    by_hand.go(hand.box, known_controls("GradientLab"), mission.way, hand.has_points)
-    told(hand, "✓ Done, also with seeds 1 and 2.")
-    row = hand.box.get_by_role("radiogroup", name="mission").get_by_role("radio")
-    assert row.all_inner_texts() == ["1 ✓", "2", "3"]
-    row.first.focus()
-    hand.page.keyboard.press("ArrowRight")
-    told(hand, gradient_lab.GradientLab.MISSIONS[1].text)
-
-
-def test_missions_and_both_hints_move_nothing_and_are_named(on_missions: Hand) -> None:
-    hand = on_missions
-    hand.box.get_by_role("radiogroup", name="mission").get_by_role("radio").nth(2).click()
-    told(hand, gradient_lab.GradientLab.MISSIONS[2].text)
-    for i in (1, 2):
-        hand.box.get_by_role("button", name=f"hint {i}").click()
-    told(hand, gradient_lab.GradientLab.MISSIONS[2].hints[1])
-    told(hand, "Not yet: ")  # it takes most of a line
-    found = hand.box.evaluate(MEASURE)
-    assert found["nameless"] == found["cut"] == []
-    words = hand.box.locator(".bdl-mission-words").bounding_box()
-    place = hand.box.locator(".bdl-missions").bounding_box()
-    assert words is not None and place is not None
-    assert words["height"] <= place["height"] + 1, "nothing is to be scrolled to"
-    hand.page.evaluate(AXE)
-    found = hand.page.evaluate("where => axe.run({ include: [where] })", ALL_BOXES)
-    grave = [v["id"] for v in found["violations"] if v["impact"] in ("serious", "critical")]
-    assert found["passes"] and grave == []
-    with_missions = hand.box.evaluate(BOXES)
-    hand.box.get_by_role("button", name="missions").click()
-    assert hand.box.evaluate(BOXES) == with_missions
-    hand.box.get_by_role("button", name="missions").click()
-
-
-WITH_MISSIONS = [name for name in NAMES if getattr(widgets, name).MISSIONS]
+    return line
 
 
 def known_controls(name: str) -> dict[str, Any]:
@@ -612,95 +551,147 @@ def known_controls(name: str) -> dict[str, Any]:
     return found
 
 
-def put_back(hand: Hand, known: dict[str, Any]) -> None:
-    """Reset an explorer, and switch off what a reset leaves as it is."""
-    for name in getattr(widgets, NAMES[hand.number]).TEXTS.stays:
-        by_hand.set_by_hand(hand.box, known[name], False)
+def test_a_mission_is_done_by_keys_after_both_hints(
+    seen: dict[str, Any], notebook: Notebook
+) -> None:
+    hand, missions = Hand(notebook, "GradientLab"), gradient_lab.GradientLab.MISSIONS
+    by_hand.button(hand.box, "missions").click()
+    told(hand, missions[0].text)
+    told(hand, "Not yet: ")
+    first, second = (by_hand.button(hand.box, f"hint {i}") for i in (1, 2))
+    assert second.is_disabled()
+    for hint, words in zip((first, second), missions[0].hints, strict=True):
+        hint.focus()
+        hand.page.keyboard.press("Enter")
+        told(hand, words)
+    known = known_controls("GradientLab")
+    for name, value in missions[0].way.items():
+        by_hand.slide(hand.box, known[name], value)
+    told(hand, "✓ Done, also with seeds 1 and 2.")
+    row = hand.box.get_by_role("radiogroup", name="mission").get_by_role("radio")
+    assert row.all_inner_texts() == ["1 ✓", "2", "3"]
+    row.first.focus()
+    hand.page.keyboard.press("ArrowRight")
+    told(hand, missions[1].text)
     by_hand.button(hand.box, "reset").click()
+    by_hand.button(hand.box, "missions").click()
 
 
-@pytest.mark.parametrize("name", WITH_MISSIONS)
-def test_each_mission_is_done_in_the_page_by_its_second_hint(
+@pytest.mark.parametrize("name", [name for name in NAMES if getattr(widgets, name).MISSIONS])
+def test_longest_mission_with_both_hints_fits_where_the_question_stood(
     seen: dict[str, Any], notebook: Notebook, name: str
 ) -> None:
-    """By keys and buttons alone, and not before they move what the hint names."""
-    resize(notebook, *LAPTOP)
-    hand, known = Hand(notebook, name), known_controls(name)
-    button = partial(by_hand.button, hand.box)
-    button("missions").click()
-    row = hand.box.get_by_role("radiogroup", name="mission", exact=True).get_by_role("radio")
-    for i, mission in enumerate(getattr(widgets, name).MISSIONS):
-        row.nth(i).click()
-        told(hand, mission.text)
-        for k, words in enumerate(mission.hints, 1):
-            button(f"hint {k}").click()
-            told(hand, words)
-        told(hand, "Not yet: ")
-        assert not_scrolled_to(hand, "Not yet: ")
-        by_hand.go(hand.box, known, mission.way, hand.has_points)
-        told(hand, "✓ Done")
-        put_back(hand, known)
-    button("missions").click()
+    hand, missions = Hand(notebook, name), getattr(widgets, name).MISSIONS
+    tops = "box => [...box.querySelectorAll('.bdl-stage, .bdl-controls')].map((e) => e.offsetTop)"
+    by_hand.button(hand.box, "missions").click()
+    i = max(range(len(missions)), key=lambda k: len(missions[k].text + "".join(missions[k].hints)))
+    hand.box.get_by_role("radiogroup", name="mission", exact=True).get_by_role("radio").nth(
+        i
+    ).click()
+    told(hand, missions[i].text)
+    for k, words in enumerate(missions[i].hints, 1):
+        by_hand.button(hand.box, f"hint {k}").click()
+        told(hand, words)
+    said = told(hand, "Not yet: ").bounding_box()  # it takes most of a line
+    place = hand.box.locator(".bdl-missions").bounding_box()
+    assert said["y"] >= place["y"] - 1, "nothing is to be scrolled to"
+    assert said["y"] + said["height"] <= place["y"] + place["height"] + 1
+    found = hand.box.evaluate(MEASURE)
+    assert found["nameless"] == found["cut"] == []
+    with_missions = hand.box.evaluate(tops)
+    if name == NAMES[-1]:  # the only look at all of them, one with a mission
+        assert_axe_finds_nothing_serious(hand.page)
+    by_hand.button(hand.box, "missions").click()
+    assert hand.box.evaluate(tops) == with_missions, "nothing moves"
 
 
-def standing(hand: Hand, known: dict[str, Any], values: dict[str, Any]) -> dict[str, str]:
-    """Which controls the page says to be elsewhere, once it is as asked or will never be."""
-    seen = {n: known[n] for n in values if not isinstance(known[n], Points | Unseen)}
-    asked = {n: written(control, values[n]) for n, control in seen.items()}
-    for _ in range(100):
-        found = {n: by_hand.stands_at(hand.box, control) for n, control in seen.items()}
-        if found == asked:
-            break
-        hand.page.wait_for_timeout(100)
-    return {
-        name: f"{found[name]}, not {asked[name]}" for name in asked if found[name] != asked[name]
-    }
+def assert_axe_finds_nothing_serious(page: Any) -> None:
+    """axe-core's rules, of what each explorer brings along; JupyterLab's own page is not ours.
+
+    It makes each explorer's boxes anew when their still is kept, without names for a frame or two.
+    """
+    page.wait_for_function(f"() => !({UNNAMED})()")
+    page.evaluate(AXE)
+    found = page.evaluate("where => axe.run({ include: [where] })", ALL_BOXES)
+    assert len(found["passes"]) > 10, "it has looked at something"
+    serious = [
+        (rule["id"], rule["help"], [node["html"][:160] for node in rule["nodes"][:3]])
+        for rule in found["violations"]
+        if rule["impact"] in ("serious", "critical")
+    ]
+    assert serious == []
+
+
+def shared(hand: Hand) -> dict[str, str]:
+    """What the kernel has every control at, in the words of the page: from the line it shares."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(background, "start", lambda _: None)
+        made = eval(hand.copied(), {"widgets": widgets})
+    at = {n: written(c, c.value) for n, c in made._controls.items() if not isinstance(c, Unseen)}
+    made.close()
+    return at
+
+
+def elsewhere(hand: Hand, control: Any) -> None:
+    """Move a control a step by keys, or to what else there is to choose."""
+    before = by_hand.stands_at(hand.box, control)
+    if isinstance(control, ipywidgets.ToggleButton):
+        by_hand.button(hand.box, control.description).click()
+    elif isinstance(control, ipywidgets.Dropdown | ipywidgets.ToggleButtons):
+        values = [o[1] if isinstance(o, tuple) else o for o in control.options]
+        by_hand.choose(hand.box, control, values[values.index(control.value) - 1])
+    else:
+        hand.box.get_by_role("slider", name=control.description, exact=True).focus()
+        hand.page.keyboard.press("ArrowRight")
+        if by_hand.stands_at(hand.box, control) == before:
+            hand.page.keyboard.press("ArrowLeft")
+    assert by_hand.stands_at(hand.box, control) != before, control.description
 
 
 @each
-def test_a_preset_s_controls_and_what_to_look_for_are_in_the_page(
+def test_whatever_is_moved_in_the_page_reaches_the_kernel_and_comes_back(
     seen: dict[str, Any], notebook: Notebook, name: str
 ) -> None:
-    resize(notebook, *LAPTOP)
-    hand, known = Hand(notebook, name), known_controls(name)
-    stays = getattr(widgets, name).TEXTS.stays  # once it is on
+    """Sliders by keyboard, toggles, rows of choices; a preset, the question, and the way back.
+
+    That each of them changes the picture, and that presets and question say what is so, needs no
+    page: nor is all that is to be moved computed here one after the other.
+    """
+    kind, hand, known = getattr(widgets, name), Hand(notebook, name), known_controls(name)
+    controls = {n: c for n, c in known.items() if not isinstance(c, Unseen)}
     menu = hand.box.get_by_role("combobox", name="start from", exact=True)
-    for preset, (sentence, values) in getattr(widgets, name).PRESETS.items():
-        menu.select_option(label=preset)
-        moved = {n: value for n, value in values.items() if n not in stays or value}
-        assert standing(hand, known, moved) == {}, preset
-        hand.box.locator(".bdl-look").filter(has_text=f"Look: {sentence}.").wait_for()
-        assert by_hand.chosen(menu) == preset
-    put_back(hand, known)
+    preset, (sentence, values) = list(kind.PRESETS.items())[-1]
+    menu.select_option(label=preset)
+    hand.box.locator(".bdl-look").filter(has_text=f"Look: {sentence}.").wait_for()
+    asked = {n: written(c, values[n]) for n, c in controls.items() if n not in kind.TEXTS.stays}
+    hand.stands(controls, asked)
+    assert by_hand.chosen(menu) == preset
+    by_hand.button(hand.box, "reset").click()
+    start = {n: written(c, c.value) for n, c in controls.items() if n not in kind.TEXTS.stays}
+    hand.stands(controls, start)
 
-
-@pytest.mark.parametrize("name", [name for name in NAMES if getattr(widgets, name).QUESTION])
-def test_a_question_is_answered_in_the_page_by_doing_what_it_says(
-    seen: dict[str, Any], notebook: Notebook, name: str
-) -> None:
-    """By hand, and then by "take me there", which is off until an answer is chosen."""
-    resize(notebook, *LAPTOP)
-    hand, known = Hand(notebook, name), known_controls(name)
-    question = getattr(widgets, name).QUESTION
-    there, asked = by_hand.button(hand.box, "take me there"), hand.box.locator(".bdl-asked")
+    question, said = kind.QUESTION, hand.box.locator(".bdl-asked")
+    there = by_hand.button(hand.box, "take me there")
     assert there.is_disabled()
-    by_hand.go(hand.box, known, dict(question.before), hand.has_points)
     hand.box.get_by_text(question.choices[question.answer], exact=True).click()
-    hand.box.locator("button:enabled").filter(has_text="take me there").wait_for()
-    assert question.text in asked.inner_text() and question.because not in asked.inner_text()
-    target = QuestionBox(question, known[question.control], lambda _: None).target
-    by_hand.go(hand.box, known, {question.control: target}, hand.has_points)
-    verdict = asked.filter(has_text=f"✓ As you said. {question.because}")
-    verdict.wait_for()
-    put_back(hand, known)
-    hand.box.get_by_text(question.choices[question.answer], exact=True).click()
-    there.click()
-    verdict.wait_for()
-    put_back(hand, known)
+    assert question.text in said.inner_text() and question.because not in said.inner_text()
+    there.click(timeout=PATIENCE_MS)
+    said.filter(has_text=f"✓ As you said. {question.because}").wait_for(timeout=PATIENCE_MS)
+    by_hand.button(hand.box, "reset").click()
+    hand.stands(controls, start)
+
+    moved = {n: c for n, c in controls.items() if not c.disabled and n not in ("nuts", "play")}
+    choosing = ipywidgets.Dropdown | ipywidgets.ToggleButton | ipywidgets.ToggleButtons
+    for control in sorted(moved.values(), key=lambda c: isinstance(c, choosing)):
+        elsewhere(hand, control)  # first the sliders, which another choice may dim
+    found = shared(hand)
+    assert found == {n: by_hand.stands_at(hand.box, c) for n, c in controls.items()}
+    assert {n for n, at in start.items() if at != found[n]} == set(moved)
+    by_hand.button(hand.box, "reset").click()
+    hand.stands(controls, start)
 
 
 def test_the_map_decodes_where_it_is_pointed_at(seen: dict[str, Any], notebook: Notebook) -> None:
-    resize(notebook, *LAPTOP)
     hand = Hand(notebook, "VAEExplorer")
     ground = hand.box.locator(".bdl-ground").bounding_box()
     assert ground is not None
@@ -718,26 +709,13 @@ def test_the_map_decodes_where_it_is_pointed_at(seen: dict[str, Any], notebook: 
     )
 
 
-# The last: all is moved, what that has left, and nothing of the notebook is live afterwards.
-
-
-@each
-def test_whatever_can_be_moved_changes_the_picture(
-    seen: dict[str, Any], notebook: Notebook, name: str, tmp_path: Path
-) -> None:
-    """Sliders by keyboard, toggles, rows of choices, and buttons, which are left as they come."""
-    resize(notebook, *LAPTOP)
-    hand = Hand(notebook, name)
-    mover = by_driver.Mover(notebook, notebook.explorers()[hand.number], tmp_path)
-    mover.move_all()
-    assert mover.dead == []
-    assert [words for words in mover.statuses if by_driver.TROUBLE.search(words)] == []
+# The last: what all that has left, and nothing of the notebook is live afterwards.
 
 
 def test_nothing_is_complained_of_in_the_page_below_a_cell_or_by_the_kernel(
     seen: dict[str, Any], notebook: Notebook, server: Server
 ) -> None:
-    assert by_driver.complaints(notebook) == []
+    assert complaints(notebook) == []
     assert notebook.cell_errors() == []
     assert "Traceback" not in server.log()
 
@@ -747,7 +725,7 @@ def test_a_notebook_that_was_saved_shows_stills_without_its_kernel(
 ) -> None:
     """Run all, save, close, open again; and the same file as a page of its own."""
     page, n = notebook.page, len(NAMES)
-    page.wait_for_function(KEPT, arg=n, timeout=120_000)
+    page.wait_for_function(f"() => ({KEPT})() === {n}", timeout=PATIENCE_MS)
     page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
     saved = page.evaluate(CONTENT)
     page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")

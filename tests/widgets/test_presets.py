@@ -16,7 +16,7 @@ from bdl_teach.problems import INSIDE
 from bdl_teach.widgets._engine.live import Explorer
 from tests.widgets.idle import idle_explorer
 
-SEEDS = range(5)
+SEEDS = range(3)
 AT_QUESTION = "?"  # where the question leads, from where it begins
 COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt,

@@ -156,7 +156,7 @@ def test_each_panel_holds_its_method_the_data_and_the_truth(
             np.testing.assert_array_equal(drawn, told.functions)
         np.testing.assert_allclose(line(ax, "truth"), [X, TRUTH], atol=1e-12)
         np.testing.assert_array_equal(line(ax, "data"), [data.x[:, 0], data.y[:, 0]])
-        assert not artist(ax, "truth (HMC) mean").get_visible()
+        assert not artist(ax, "posterior mean").get_visible()
         assert not any("chosen" in text.get_text() for text in ax.texts)
         (grey,) = ax.patches
         inside = X[regions(state["gap"])["gap"]]
@@ -179,11 +179,11 @@ def test_posterior_comes_beside_each_with_its_distances(
         off = distances(result.predictions[name])
         assert said(words, f"{LABELS[name]} #/#/#") == [as_printed(v, 1) for v in off]
         np.testing.assert_allclose(
-            line(panel(comparison, LABELS[name]), "truth (HMC) mean"), [X, gold.mean]
+            line(panel(comparison, LABELS[name]), "posterior mean"), [X, gold.mean]
         )
     assert comparison.status.split(" · ")[0].endswith("R-hat is 1.01.")
     assert nuts["problem"] == Problem()
-    assert plots.TRUTH not in comparison.set(nuts=False).status.split("interval")[1]
+    assert plots.POSTERIOR not in comparison.set(nuts=False).status.split("interval")[1]
 
     result = pair.set(**{**PAIR, "nuts": True}).result
     words = pair.status.partition("Distance to the posterior of ")[2]
@@ -191,9 +191,11 @@ def test_posterior_comes_beside_each_with_its_distances(
         off = distances(result.predictions[place])
         sentence = f"the {place} ({QUICK[PAIR[place]].label}): data #, gap #, outside #"
         assert said(words, sentence) == [as_printed(v, 2) for v in off]
-        np.testing.assert_allclose(line(panel(pair, place), "truth (HMC) mean"), [X, gold.mean])
-    np.testing.assert_allclose(line(panel(pair, "How sure"), plots.TRUTH)[1], gold.epistemic_std)
-    assert {"truth (HMC) mean", "truth (HMC) ±2 sd"} <= names_over_the_panels(pair)
+        np.testing.assert_allclose(line(panel(pair, place), "posterior mean"), [X, gold.mean])
+    np.testing.assert_allclose(
+        line(panel(pair, "How sure"), plots.POSTERIOR)[1], gold.epistemic_std
+    )
+    assert {"posterior mean", "posterior ±2 sd"} <= names_over_the_panels(pair)
     assert "R-hat is 1.01." in pair.status
 
 

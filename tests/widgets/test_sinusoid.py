@@ -146,7 +146,7 @@ def test_question_compares_with_its_start_at_one_scale(explorer: SinusoidExplore
     assert (pinned["kl_weight"], pinned["n"], explorer.state()["kl_weight"]) == (1.0, 32, 0.01)
     assert panel(explorer, "What the network believes").get_ylim() == height
     ax = panel(explorer, "How unsure")
-    ghosts = [artist.get_ydata() for artist in ax.lines if artist.get_label() == "_ghost"]
+    ghosts = [artist.get_ydata() for artist in ax.lines if artist.get_label() == "_pinned"]
     before = next(ghost for ghost in ghosts if np.isfinite(ghost).all() and len(ghost))
     np.testing.assert_allclose(line(ax, "fit")[1], explorer.result.prediction.epistemic_std)
     assert line(ax, "fit")[1][AMONG].mean() < 0.5 * before[AMONG].mean()
@@ -238,7 +238,7 @@ def test_every_slider_reaches_the_fit_under_its_own_name(
     assert (result.x_grid[:, 0] == X).all()
     np.testing.assert_array_equal(result.prediction.samples, drawn.samples)
     assert result.cost.kl_weight == 0.4
-    assert result.stage.estimator == estimator and result.stage.quick == result.cost.total
+    assert result.stage.estimator == estimator and result.stage.quick == result.cost
 
 
 def test_the_free_energy_is_that_of_q_on_all_points() -> None:
@@ -295,7 +295,7 @@ def test_gap_to_posterior_is_measured_inside_and_outside(
     )
     assert numbers == [as_printed(inside, 2), as_printed(outside, 2)]
     ax = panel(explorer, "What the network believes")
-    np.testing.assert_allclose(line(ax, "truth (HMC) mean"), [X, gold.mean])
+    np.testing.assert_allclose(line(ax, "posterior mean"), [X, gold.mean])
     assert "posterior" not in explorer.set(nuts=False).status
     assert explorer.result.nuts is explorer.result.gap is explorer.result.gap_outside is None
 

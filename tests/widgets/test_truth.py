@@ -141,20 +141,19 @@ def test_best_fit_and_posterior_come_beside_with_their_spreads(
     best = result.search.prediction
     np.testing.assert_allclose(line(ax, "best fit mean"), [X, best.mean])
     assert artist(ax, "best fit mean").get_visible()
-    np.testing.assert_allclose(line(ax, "truth (HMC) mean"), [X, gold.mean])
-    for name, p in {"fit": result.prediction, "best fit": best, plots.TRUTH: gold}.items():
+    np.testing.assert_allclose(line(ax, "posterior mean"), [X, gold.mean])
+    for name, p in {"fit": result.prediction, "best fit": best, plots.POSTERIOR: gold}.items():
         np.testing.assert_allclose(line(below, name), [X, p.epistemic_std])
     assert set(legend_labels(ax)) == {
-        "fit ±2 sd epistemic", "fit mean", "best fit mean", "truth", "data", "truth (HMC) mean",
-        "truth (HMC) ±2 sd epistemic",
+        "fit ±2 sd epistemic", "fit mean", "best fit mean", "truth", "data", "posterior mean",
+        "posterior ±2 sd",
     }  # fmt: skip
     assert_nothing_is_cut_where_it_is_narrow(explorer)
     assert_the_picture_is_not_stale(explorer)
     explorer.set(nuts=False)
-    assert (
-        np.isnan(line(below, plots.TRUTH)[1]).all() and np.isnan(line(below, "best fit")[1]).all()
-    )
-    assert "truth (HMC) mean" not in legend_labels(ax) and "best fit mean" not in legend_labels(ax)
+    for name in (plots.POSTERIOR, "best fit"):
+        assert np.isnan(line(below, name)[1]).all()
+    assert "posterior mean" not in legend_labels(ax) and "best fit mean" not in legend_labels(ax)
 
 
 def bars(explorer: TruthExplorer) -> dict[str, tuple[float, str]]:

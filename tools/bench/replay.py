@@ -18,8 +18,8 @@ from typing import Any
 from unittest.mock import patch
 
 from bdl_teach._support import report
-from bdl_teach._support.report import Verdict
 from bench.methods import Way, ways
+from bench.verdicts import Verdict
 
 LIMIT = 10.0  # percent of a fit without frames
 _Programs = dict[ModuleType, Callable[..., Any]]
@@ -119,7 +119,7 @@ def _without_frames(own: _Programs) -> Iterator[None]:
     from bdl_teach import optimise
 
     with ExitStack() as stack:
-        stack.enter_context(patch.object(optimise, "_MOST_NUMBERS", 0))
+        stack.enter_context(patch.object(optimise, "MOST_NUMBERS", 0))
         for module, program in own.items():
             stack.enter_context(patch.object(module, "_program", program))
         yield

@@ -29,10 +29,9 @@ def fitted(agent: str, x: Array, y: Array, seed: int) -> Any:
         return mc_dropout.fit(x, y, **given)
     if agent in ("ensemble", "anchored"):
         return ensemble.fit(x, y, anchored=agent == "anchored", **given)
-    many = ensemble.fit(x, y, n_members=1, **given)
+    end = point.fit(x, y, **given)
     if agent == "greedy":
-        return many
-    end = point.Fit(many.weights[0], many.network, many.noise_std, many.history)
+        return end
     prior = given["prior"]
     return laplace.around(laplace.to_mode(end, x, y, prior=prior), x, y, prior=prior)
 

@@ -12,9 +12,11 @@ import numpy as np
 
 from bdl_teach import datasets, metrics
 from bdl_teach.experiments import pbp_listing
-from bdl_teach.experiments.table import Results, Row, Table, Task, grouped
+from bdl_teach.experiments.table import Results, Row, Task, grouped
 from bdl_teach.methods import pbp
 
+TITLE = "California housing, 8-50-50-1: PBP beside the simplified listing (book chapter, 5.7)"
+COLUMNS = "measured elsewhere"  # what is held against
 HIDDEN_UNITS = (50, 50)
 METHODS: dict[str, Callable[..., pbp.Fit]] = {"PBP": pbp.fit, "listing": pbp_listing.fit}
 
@@ -100,13 +102,3 @@ def _rows(case: Case, found: Sequence[Mapping[str, float]]) -> list[Row]:
     )
     agrees = "agrees" if case.low <= score.ours <= case.high else "differs"
     return [score._replace(verdict=f"{agrees}: [{case.low:g}, {case.high:g}]"), *others]
-
-
-TABLE = Table(
-    name="california",
-    title="California housing, 8-50-50-1: PBP beside the simplified listing (book chapter, 5.7)",
-    tasks=tasks,
-    run=run,
-    summarise=summarise,
-    columns="measured elsewhere",
-)

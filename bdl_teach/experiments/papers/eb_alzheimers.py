@@ -11,14 +11,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from bdl_teach._support.checks import Array
-from bdl_teach.experiments.table import Results, Row, Table, Task, grouped
+from bdl_teach.experiments.table import Results, Row, Task, grid, grouped
 
-MODELS = ("classic", "decay", "eb_source", "eb_local")
+TITLE = "ROC-AUC on the Alzheimer's table by width: empirical Bayes against one network"
+COLUMNS = "measured"  # what is held against
 LABELS = {
     "classic": "classic",
     "decay": "classic, weight decay",
@@ -46,22 +48,15 @@ DECAYS = (1.0, 3.0, 10.0, 30.0, 100.0)
 def tasks(quick: bool) -> list[Task]:
     """Name the tasks: one model, one width, one split; ``quick`` has four widths."""
     widths = QUICK if quick else range(1, 61)
-    return [
-        Task(
-            f"{model}/width-{width:02d}/split-{split}",
-            {"model": model, "width": width, "split": split},
-        )
-        for width in widths
-        for model in MODELS
-        for split in range(5)
-    ]
+    key = "{model}/width-{width:02d}/split-{split}"
+    return grid(key, width=widths, model=LABELS, split=range(5))
 
 
 def run(model: str, width: int, split: int) -> dict[str, float]:
     """Fit one model on one split; return its ROC-AUC on the training and on the test rows.
 
     Args:
-        model: One of ``MODELS``.
+        model: A key of ``LABELS``.
         width: Units of the hidden layer.
         split: Number of the split, from 0.
 
@@ -118,15 +113,14 @@ def best_decay(x: Array, y: Array, common: Mapping[str, Any]) -> float:
 
 def summarise(results: Results) -> list[Row]:
     """Mean AUC of each model at each width; then what goes with what, across widths and splits."""
-    rows = []
-    for (model, width), runs in sorted(grouped(results, "model", "width").items(), key=_place):
-        rows += _rows(model, width, runs)
-    return rows + [row for model in MODELS for row in _correlations(model, results)]
-
-
-def _place(group: tuple[tuple[Any, ...], object]) -> tuple[int, int]:
-    (model, width), _ = group
-    return MODELS.index(model), width
+    cells, widths = grouped(results, "model", "width"), range(1, 61)
+    rows = [
+        row
+        for model, width in product(LABELS, widths)
+        if (model, width) in cells
+        for row in _rows(model, width, cells[model, width])
+    ]
+    return rows + [row for model in LABELS for row in _correlations(model, results)]
 
 
 def _rows(model: str, width: int, runs: Sequence[Mapping[str, float]]) -> list[Row]:
@@ -161,32 +155,19 @@ def _correlations(model: str, results: Results) -> list[Row]:
     """Train against test AUC: across the widths of one split, and across splits at one width."""
     from scipy import stats
 
-    pairs = [
-        (a["width"], a["split"], f["train"], f["test"]) for a, f in results if a["model"] == model
-    ]
+    mine = [(arguments, f) for arguments, f in results if arguments["model"] == model]
+    kinds = {"Pearson r": stats.pearsonr, "Spearman r": stats.spearmanr}
+    known = dict(zip(kinds, ("0.973", "0.745"), strict=True)) if model == "eb_source" else {}
     rows = []
-    for name, key, published in (
-        ("across widths", 1, "0.973/0.745" if model == "eb_source" else ""),
-        ("across splits", 0, "0" if model == "eb_source" else ""),
-    ):
-        groups = [[p[2:] for p in pairs if p[key] == value] for value in {p[key] for p in pairs}]
+    for across, fixed in (("widths", "split"), ("splits", "width")):
+        groups = [
+            [(f["train"], f["test"]) for f in found] for found in grouped(mine, fixed).values()
+        ]
         groups = [group for group in groups if len(group) > 2]
-        for i, (kind, measure) in enumerate(
-            (("Pearson r", stats.pearsonr), ("Spearman r", stats.spearmanr))
-        ):
+        for kind, measure in kinds.items():
             values = [float(measure(*zip(*group, strict=True))[0]) for group in groups]
             values = [value for value in values if math.isfinite(value)]
+            published = known.get(kind, "") if across == "widths" else "0" * bool(known)
             if values:
-                known = published.split("/")[min(i, published.count("/"))]
-                rows.append(Row.mean(f"{LABELS[model]}, {name}", kind, values, known))
+                rows.append(Row.mean(f"{LABELS[model]}, across {across}", kind, values, published))
     return rows
-
-
-TABLE = Table(
-    name="eb-alzheimers",
-    title="ROC-AUC on the Alzheimer's table by width: empirical Bayes against one network",
-    tasks=tasks,
-    run=run,
-    summarise=summarise,
-    columns="measured",
-)

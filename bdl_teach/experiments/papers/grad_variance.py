@@ -13,9 +13,13 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bdl_teach.experiments.table import Results, Row, Table, Task, grouped, mean_and_error, verdict
+from bdl_teach.experiments.table import Results, Row, Task, grid, grouped, mean_and_error, verdict
 
-KINDS = ("score", "shared", "per_example", "local", "flipout")
+TITLE = (
+    "Variance of the gradient of one weight's expected cost, in units of (Nσ/noise²)², "
+    "for minibatches of M"
+)
+COLUMNS = "theory"  # what is held against
 LABELS = {
     "score": "score function",
     "shared": "shared weights",
@@ -30,15 +34,8 @@ N_DATA, NOISE_STD, MU, SIGMA = 1024, 0.5, 0.6, 0.3
 def tasks(quick: bool) -> list[Task]:
     """Name the tasks: one estimator, one size of minibatch, one minibatch of that size."""
     sizes, batches, n_draws = (SIZES[:3], 3, 2000) if quick else (SIZES, 10, 20_000)
-    return [
-        Task(
-            f"{kind}/{size}/batch-{seed:02d}",
-            {"kind": kind, "size": size, "seed": seed, "n_draws": n_draws},
-        )
-        for size in sizes
-        for kind in KINDS
-        for seed in range(batches)
-    ]
+    key = "{kind}/{size}/batch-{seed:02d}"
+    return grid(key, size=sizes, kind=LABELS, seed=range(batches), n_draws=[n_draws])
 
 
 def run(kind: str, size: int, seed: int, n_draws: int) -> dict[str, float]:
@@ -59,7 +56,8 @@ def run(kind: str, size: int, seed: int, n_draws: int) -> dict[str, float]:
     from bdl_teach import estimators
 
     problem = minibatch(size, seed)
-    draws_seed = 1000 * (seed * len(KINDS) + KINDS.index(kind)) + size  # no draw is used twice
+    place = seed * len(LABELS) + list(LABELS).index(kind)
+    draws_seed = 1000 * place + size  # no draw is used twice
     draws = estimators.gradient_samples(kind, **problem, n_draws=n_draws, seed=draws_seed)
     theory = estimators.gradient_variance(kind, **problem)
     truth = estimators.expected_gradient(**problem)
@@ -100,7 +98,7 @@ def summarise(results: Results) -> list[Row]:
         for size in sizes
         if (size, "shared") in cells and (size, "local") in cells
     ]
-    present = [kind for kind in KINDS if any(kind == k for _, k in cells)]
+    present = [kind for kind in LABELS if any(kind == k for _, k in cells)]
     return [*rows, *ratios, *(_bias_row(kind, results) for kind in present)]
 
 
@@ -147,16 +145,3 @@ def _bias_row(kind: str, results: Results) -> Row:
     error = 1.0 / math.sqrt(2 * len(squares))
     judged = verdict(rms, 1.0, error, within=3.0)
     return Row(LABELS[kind], "bias / its error, rms", "1", rms, error, len(squares), judged)
-
-
-TABLE = Table(
-    name="grad-variance",
-    title=(
-        "Variance of the gradient of one weight's expected cost, in units of (Nσ/noise²)², "
-        "for minibatches of M"
-    ),
-    tasks=tasks,
-    run=run,
-    summarise=summarise,
-    columns="theory",
-)

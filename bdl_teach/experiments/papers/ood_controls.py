@@ -23,8 +23,10 @@ from typing import Any
 import numpy as np
 
 from bdl_teach._support.checks import Array
-from bdl_teach.experiments.table import Results, Row, Table, Task
+from bdl_teach.experiments.table import Results, Row, Task
 
+TITLE = "Fashion-MNIST (in) against MNIST (out): one network, an ensemble, Bayes by Backprop"
+COLUMNS = "as reported, other layers"  # what is held against
 NETWORKS = ("ordinary", "ensemble", "BBB")
 SEEDS = {"720": 5, "60,000": 3}  # by pictures trained on
 MEMBERS = 5
@@ -121,21 +123,20 @@ def _fit(network: str, images: Array, labels: Array, seed: int, few: bool) -> An
 
 def summarise(results: Results) -> list[Row]:
     """Average over the seeds; then what the others have more than the ordinary network."""
+    runs = {(a["pictures"], a["network"], a["seed"]): figures for a, figures in results}
     rows = []
-    for pictures in SEEDS:
-        by_network = {
-            network: {a["seed"]: f for a, f in results if _is(a, pictures, network)}
-            for network in NETWORKS
-        }
-        for network, runs in by_network.items():
-            rows += _rows(pictures, network, list(runs.values()))
-        for network in NETWORKS[1:]:
-            rows += _differences(pictures, network, by_network[network], by_network["ordinary"])
+    for pictures, n in SEEDS.items():
+        by_seed = {k: [runs.get((pictures, k, seed)) for seed in range(n)] for k in NETWORKS}
+        for network, found in by_seed.items():
+            rows += _rows(pictures, network, [figures for figures in found if figures])
+        for network in NETWORKS[1:]:  # of the same seed
+            pairs = zip(by_seed[network], by_seed["ordinary"], strict=True)
+            both = [(one, other) for one, other in pairs if one and other]
+            label = f"{pictures} pictures, {network} − ordinary"
+            for name in ("accuracy", "nll", "entropy") * bool(both):
+                more = [one[name] - other[name] for one, other in both]
+                rows.append(Row.mean(label, _QUANTITIES[name], more))
     return rows
-
-
-def _is(arguments: Mapping[str, Any], pictures: str, network: str) -> bool:
-    return (arguments["pictures"], arguments["network"]) == (pictures, network)
 
 
 def _rows(pictures: str, network: str, runs: Sequence[Mapping[str, float]]) -> list[Row]:
@@ -158,30 +159,3 @@ _QUANTITIES = {
     "energy": "AUROC, energy",
     "information-of-five": "AUROC, information of five draws",
 }
-
-
-def _differences(
-    pictures: str,
-    network: str,
-    runs: Mapping[int, Mapping[str, float]],
-    ordinary: Mapping[int, Mapping[str, float]],
-) -> list[Row]:
-    """Differences from the ordinary network of the same seed."""
-    label, shared = (
-        f"{pictures} pictures, {network} − ordinary",
-        sorted(runs.keys() & ordinary.keys()),
-    )
-    return [
-        Row.mean(label, _QUANTITIES[name], [runs[k][name] - ordinary[k][name] for k in shared])
-        for name in ("accuracy", "nll", "entropy") * bool(shared)
-    ]
-
-
-TABLE = Table(
-    name="ood-controls",
-    title="Fashion-MNIST (in) against MNIST (out): one network, an ensemble, Bayes by Backprop",
-    tasks=tasks,
-    run=run,
-    summarise=summarise,
-    columns="as reported, other layers",
-)

@@ -14,8 +14,10 @@ from collections.abc import Callable
 import numpy as np
 
 from bdl_teach._support.checks import Array
-from bdl_teach.experiments.table import Results, Row, Table, Task, grouped
+from bdl_teach.experiments.table import Results, Row, Task, grid, grouped
 
+TITLE = "AUROC of uncertainty scores, Fashion-MNIST sprite (in) against MNIST (out)"
+COLUMNS = "60,000 pictures"  # what is held against
 DRAWS = (7, 30, 100)
 AIM = 0.95
 SETTINGS = {  # FEW_IMAGES or the source's settings, brightest pixel
@@ -42,11 +44,7 @@ _PUBLISHED = {
 def tasks(quick: bool) -> list[Task]:
     """One task a setting and seed: 5 seeds, or 1 with fewer digits."""
     seeds, n_out = (range(1), 200) if quick else (range(5), 1000)
-    return [
-        Task(f"{name}/seed-{seed}", {"setting": name, "seed": seed, "n_out": n_out})
-        for name in SETTINGS
-        for seed in seeds
-    ]
+    return grid("{setting}/seed-{seed}", setting=SETTINGS, seed=seeds, n_out=[n_out])
 
 
 def run(setting: str, seed: int, n_out: int) -> dict[str, float]:
@@ -112,13 +110,3 @@ def _verdict(setting: str, quantity: str, mean: float, published: str) -> str:
     if setting.startswith("few") and name in _SCORES and draws != "7":
         return f"{'reaches' if mean >= AIM else 'misses'} {AIM}"
     return ""
-
-
-TABLE = Table(
-    name="ood-fashion",
-    title="AUROC of uncertainty scores, Fashion-MNIST sprite (in) against MNIST (out)",
-    tasks=tasks,
-    run=run,
-    summarise=summarise,
-    columns="60,000 pictures",
-)

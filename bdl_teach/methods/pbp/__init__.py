@@ -19,13 +19,14 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bdl_teach import optimise
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import room
@@ -33,7 +34,7 @@ from bdl_teach._support.errors import DivergedError
 from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, tf
 from bdl_teach.methods.pbp import _loop
-from bdl_teach.methods.pbp._loop import Scaling, State, forward, initial_state
+from bdl_teach.methods.pbp._loop import CHUNK, Scaling, State, forward, initial_state
 from bdl_teach.methods.pbp._moments import (
     adf_update,
     gamma_update,
@@ -64,6 +65,8 @@ NOISE_PRIOR = (_loop.PRIOR_ALPHA, _loop.PRIOR_BETA)
 # claim: sites-keep-the-doubt, without-sites-epochs-thin-the-doubt
 # claim: counted-once-the-fit-is-worse
 SITES = ("none", "average")
+_FRAMES = 41  # of a fit's replay
+_MOST_STEPS = 10_000  # of a fit that has one
 _LISTING = "bdl_teach.experiments.pbp_listing"  # also under its old name here
 REMEDY = "look for values of x far outside the others: log Z overflowed"
 
@@ -76,8 +79,10 @@ def __getattr__(name: str) -> ModuleType:
 
 
 @dataclass(frozen=True)
-class Standardised:
-    """Standardised data, padded to a power of two so that few sizes compile, and the start.
+class Walk:
+    """The steps of a fit: standardised data, the start, and the order in which points are learnt.
+
+    The data are padded to a power of two so that few sizes compile.
 
     Attributes:
         x: Inputs, a tensor ``[rows, d]``.
@@ -86,6 +91,9 @@ class Standardised:
         scaling: What they were standardised by.
         start: The state before any data, in tensors.
         seed: Seed of the orders.
+        shuffle: Whether each epoch has a new order; otherwise it is that of the rows.
+        refines: Whether an epoch ends with a refinement of the prior, a step of its own.
+        share: Of all other points' sites, taken out before each point is learnt again.
     """
 
     x: Tensor
@@ -94,6 +102,9 @@ class Standardised:
     scaling: Scaling
     start: State
     seed: int
+    shuffle: bool = True
+    refines: bool = True
+    share: float | None = None
 
     @classmethod
     def of(
@@ -103,7 +114,8 @@ class Standardised:
         hidden_units: Sequence[int],
         noise_prior: tuple[float, float],
         seed: int,
-    ) -> Standardised:
+        **how: Any,
+    ) -> Walk:
         """Check the arguments of :func:`fit` and prepare them."""
         x, y = checks.regression_data(x, y)
         widths = checks.layer_widths("hidden_units", hidden_units)
@@ -111,36 +123,49 @@ class Standardised:
         noise = _noise_prior(noise_prior)
         start = initial_state((x.shape[1], *widths, 1), seed, noise)
         padded = (_padded(scaling.inputs(x)), _padded(scaling.targets(y)))
-        return cls(*padded, len(x), scaling, tf.nest.map_structure(tf.constant, start), seed)
+        return cls(*padded, len(x), scaling, tf.nest.map_structure(tf.constant, start), seed, **how)
 
-    def order(self, epoch: int) -> Array:
-        """Return the order of the points in an epoch ``[n]``."""
-        return np.random.default_rng([self.seed, epoch]).permutation(self.n)
+    @property
+    def length(self) -> int:
+        """Steps of an epoch."""
+        return self.n + self.refines
 
-    def advance(
-        self,
-        state: State,
-        order: Array,
-        start: int,
-        stop: int,
-        *,
-        refine: bool,
-        share: float | None = None,
-    ) -> tuple[State, Array]:
-        """Learn the points order[start:stop], before each taking a share of all others out.
+    def rows(self, epoch: int) -> Array:
+        """Rows of the steps of an epoch ``[length]``, a refinement last."""
+        rng = np.random.default_rng([self.seed, epoch])
+        order = rng.permutation(self.n) if self.shuffle else np.arange(self.n)
+        return np.append(order, [_loop.REFINE] * self.refines).astype(np.int32)
+
+    def advance(self, state: State, start: int, stop: int) -> tuple[State, Array]:
+        """Take steps ``start`` to ``stop`` of one chunk.
 
         Returns:
-            The new state, and α, β (both after it) and log Z (before it) of each point ``[k, 3]``.
+            The new state, and the program's trace of the steps ``[stop - start, 5]``.
         """
-        limits = tf.constant(start), tf.constant(stop), tf.constant(refine)
-        site = () if share is None else (tf.constant(share, tf.float64), self.start.noise)
-        state, trace = _loop.advance()(state, self.x, self.y, _padded(order), *limits, *site)
-        return state, trace.numpy()[start:stop]
+        first = start // CHUNK * CHUNK
+        epochs = range(first // self.length, (first + CHUNK) // self.length + 1)
+        rows = np.concatenate([self.rows(epoch) for epoch in epochs])[first % self.length :]
+        site: tuple[Tensor, ...] = ()
+        if self.share is not None:
+            again = np.arange(first, first + CHUNK) >= self.length
+            site = tf.constant(self.share * again), self.start.noise
+        limits = (tf.constant(start - first), tf.constant(stop - first))
+        schedule = tf.constant(rows[:CHUNK])
+        state, trace = _loop.advance()(state, self.x, self.y, schedule, *limits, *site)
+        return state, trace.numpy()[start - first : stop - first]
 
-    def fitted(self, state: State, history: dict[str, Array] | None = None) -> Fit:
+    def after(self, n_steps: int) -> tuple[State, Array]:
+        """Take so many steps from the start; returns the state, and the trace of all."""
+        state, parts = self.start, [np.zeros((0, 5))]
+        for first in range(0, n_steps, CHUNK):
+            state, trace = self.advance(state, first, min(first + CHUNK, n_steps))
+            parts.append(trace)
+        return state, np.concatenate(parts)
+
+    def fitted(self, state: State, history: dict[str, Array] | None = None, **way: Any) -> Fit:
         """Return a state as a :class:`Fit`."""
         arrays = tf.nest.map_structure(lambda t: t.numpy(), state)
-        return Fit(arrays, self.scaling, history or {})
+        return Fit(arrays, self.scaling, history or {}, **way)
 
 
 def _noise_prior(value: tuple[float, float]) -> tuple[float, float]:
@@ -195,18 +220,20 @@ def fit(
         ValueError: An argument is out of range or the shapes do not fit.
         DivergedError: log Z left the finite numbers.
     """
-    data = Standardised.of(x, y, hidden_units, noise_prior, seed)
-    again = {"none": None, "average": 1.0 / data.n}[checks.choice("sites", sites, SITES)]
-    state, records = data.start, []
-    for epoch in range(checks.count("epochs", epochs)):
-        share = again and again * (epoch > 0)
-        order = data.order(epoch)
-        state, trace = data.advance(state, order, 0, data.n, refine=refine_prior, share=share)
-        score = trace[:, 2].mean()
-        if not np.isfinite(score):
-            raise DivergedError((epoch + 1) * data.n, REMEDY)
-        records.append((epoch, *state.noise.numpy(), *state.prior.numpy(), score))
-    return data.fitted(state, _history(records, data.scaling.y_std))
+    n, epochs = len(checks.regression_data(x, y)[0]), checks.count("epochs", epochs)
+    share = {"none": None, "average": 1.0 / n}[checks.choice("sites", sites, SITES)]
+    walk = Walk.of(x, y, hidden_units, noise_prior, seed, refines=bool(refine_prior), share=share)
+    state, trace = walk.after(epochs * walk.length)
+    each = trace.reshape(epochs, walk.length, -1)
+    log_z = each[:, :n, -1].mean(axis=1)
+    lost = np.flatnonzero(~np.isfinite(log_z))
+    if lost.size:
+        raise DivergedError((int(lost[0]) + 1) * n, REMEDY)
+    names = ("alpha", "beta", "prior_alpha", "prior_beta")
+    history = {"epoch": np.arange(epochs), **dict(zip(names, each[:, -1].T, strict=False))}
+    noise_std = np.sqrt(history["beta"] / (history["alpha"] - 1.0)) * walk.scaling.y_std
+    history |= {"log_z": log_z, "noise_std": noise_std}
+    return walk.fitted(state, history, walk=walk, n_steps=len(trace))
 
 
 def steps(
@@ -236,23 +263,13 @@ def steps(
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
     """
-    data = Standardised.of(x, y, hidden_units, noise_prior, seed)
-    state = data.start
-    for epoch in range(checks.count("epochs", epochs)):
-        order = data.order(epoch)
-        for i in range(data.n):
-            state, trace = data.advance(state, order, i, i + 1, refine=False)
-            yield Step(epoch, int(order[i]), float(trace[0, 2]), data.fitted(state))
-        if refine_prior:
-            state, _ = data.advance(state, order, 0, 0, refine=True)
-            yield Step(epoch, None, float("nan"), data.fitted(state))
-
-
-def _history(records: list[tuple[float, ...]], y_std: float) -> dict[str, Array]:
-    names = ("epoch", "alpha", "beta", "prior_alpha", "prior_beta", "log_z")
-    columns = dict(zip(names, np.array(records).T, strict=True))
-    noise_std = np.sqrt(columns["beta"] / (columns["alpha"] - 1.0)) * y_std
-    return {**columns, "noise_std": noise_std}
+    walk = Walk.of(x, y, hidden_units, noise_prior, seed, refines=bool(refine_prior))
+    state = walk.start
+    for k in range(checks.count("epochs", epochs) * walk.length):
+        epoch, i = divmod(k, walk.length)
+        state, trace = walk.advance(state, k, k + 1)
+        point = int(walk.rows(epoch)[i]) if i < walk.n else None
+        yield Step(epoch, point, float(trace[0, -1]), walk.fitted(state))
 
 
 @one_line
@@ -266,11 +283,37 @@ class Fit:
         history: ``epoch``, ``alpha``, ``beta``, ``noise_std`` (in the units of y),
             ``prior_alpha``, ``prior_beta`` after each epoch, and ``log_z``: the mean over its
             points of log Z *before* each was learned, in nats of the standardised y.
+        walk: Its steps, for :meth:`at`; ``None`` of what is no fit of all the data.
+        n_steps: How many there were.
     """
 
     state: State
     scaling: Scaling
     history: dict[str, Array]
+    walk: Walk | None = field(default=None, repr=False)
+    n_steps: int = field(default=0, repr=False)
+
+    @property
+    def path(self) -> optimise.Path | None:
+        """Steps of the frames that ``at`` takes, the closer together, the earlier; if not many."""
+        if self.walk is None or self.n_steps > _MOST_STEPS:
+            return None
+        steps = np.ceil(self.n_steps * np.linspace(0.0, 1.0, _FRAMES) ** 1.5)
+        kept = np.unique(steps.astype(int))
+        return optimise.Path(kept, np.empty((len(kept), 0)), [])
+
+    def at(self, frame: int) -> Fit:
+        """Return the posterior after ``path.steps[frame]`` steps, taken anew.
+
+        Args:
+            frame: 0 for the prior, −1 for the end.
+
+        Raises:
+            ValueError: There is no such frame, or no path.
+        """
+        path = optimise.with_frame(self.path, frame)
+        assert self.walk is not None
+        return self.walk.fitted(self.walk.after(int(path.steps[frame]))[0])
 
     @property
     def alpha(self) -> float:

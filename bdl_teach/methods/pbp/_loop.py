@@ -27,6 +27,8 @@ from bdl_teach.methods.pbp._moments import (
 )
 
 PRIOR_ALPHA = PRIOR_BETA = 6.0  # Gamma(6, 6) over the noise precision and the weights' precision
+CHUNK = 256  # steps of one run of the program
+REFINE = -1  # in a schedule, where a point's row would stand
 _SMALLEST_VAR = 1e-100
 _LARGEST_CAVITY_VAR = 1e6
 
@@ -52,7 +54,7 @@ class State(NamedTuple):
 
 
 class Scaling(NamedTuple):
-    """What is subtracted and divided by at the door, and undone at the way out.
+    """Mean and scale by which x and y are standardised.
 
     Attributes:
         x_mean: ``[d]``.
@@ -123,34 +125,36 @@ def forward(x: Tensor, mean: Sequence[Tensor], var: Sequence[Tensor]) -> tuple[T
 
 @lru_cache(maxsize=1)
 def advance() -> Compiled:
-    """Compile: learn from points order[start:stop] one by one, then refine the prior if told to.
+    """Compile: take steps of a schedule, each of which learns a point or refines the prior.
 
-    The program takes (state, x [n, d], y [n], order [n], start, stop, refine) and returns
-    (state, trace [n, 3]): α and β after each point, and its log Z before. Points, limits and the
-    flag are tensors, so that only shapes compile again. With two tensors more, those of
-    ``without_a_site``, it takes an average site out before each point.
+    The program takes (state, x [n, d], y [n], schedule [CHUNK], start, stop) and returns (state,
+    trace [CHUNK, 5]): after each step α and β of the noise and of the prior, and log Z of its point
+    before it. With two tensors more it takes an average site out before each point: the share of
+    each step ``[CHUNK]``, and the noise before any data.
     """
 
     def run(
-        state: State,
-        x: Tensor,
-        y: Tensor,
-        order: Tensor,
-        start: Tensor,
-        stop: Tensor,
-        refine: Tensor,
+        state: State, x: Tensor, y: Tensor, schedule: Tensor, start: Tensor, stop: Tensor,
         *site: Tensor,
-    ) -> Tensor:
-        def learn(i: Tensor, state: State, trace: Tensor) -> tuple[Tensor, State, Tensor]:
-            row = tf.gather(order, [i])
-            state = without_a_site(state, *site) if site else state
-            state, score = learn_point(state, tf.gather(x, row), tf.gather(y, row))
-            return i + 1, state, trace.write(i, tf.concat([state.noise, [score]], 0))
+    ) -> Tensor:  # fmt: skip
+        def learn(i: Tensor, state: State, row: Tensor) -> tuple[State, Tensor]:
+            if site:
+                state = without_a_site(state, tf.gather(site[0], i), site[1])
+            return learn_point(state, tf.gather(x, row), tf.gather(y, row))
 
-        trace = tf.TensorArray(tf.float64, size=x.shape[0], element_shape=[3])
+        def step(i: Tensor, state: State, trace: Tensor) -> tuple[Tensor, State, Tensor]:
+            row = tf.gather(schedule, [i])
+            state, score = tf.cond(
+                row[0] == REFINE,
+                lambda: (refine_prior(state), tf.constant(np.nan, tf.float64)),
+                lambda: learn(i, state, row),
+            )
+            return i + 1, state, trace.write(i, tf.concat([state.noise, state.prior, [score]], 0))
+
+        trace = tf.TensorArray(tf.float64, size=CHUNK, element_shape=[5])
         begin = (start, state, trace)
-        _, state, trace = tf.while_loop(lambda i, *_: i < stop, learn, begin)
-        return tf.cond(refine, lambda: refine_prior(state), lambda: state), trace.stack()
+        _, state, trace = tf.while_loop(lambda i, *_: i < stop, step, begin)
+        return state, trace.stack()
 
     return Compiled(run)
 

@@ -20,12 +20,13 @@ from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, LogFormatter, NullFormatter
 from PIL import Image
 
 from bdl_teach.plots import LETTERS, rewrap_legend
-from bdl_teach.widgets._engine.ghost import Ghost
 from bdl_teach.widgets._engine.picture import Place
+from bdl_teach.widgets._engine.pinned_copies import PinnedCopies
 
 # Matplotlib is not thread-safe (its text parser is shared): one render at a time, process-wide.
 RENDER_LOCK = threading.RLock()
@@ -68,7 +69,7 @@ class Canvas:
         self._arranged: tuple[float, float] | None = None  # the size that the panels stand for
         self._moving: list[Artist] = []
         self._seldom: list[Artist] = []
-        self._ghost: Ghost | None = None
+        self._copies: PinnedCopies | None = None
         self._resize()
 
     @property
@@ -100,24 +101,33 @@ class Canvas:
             artist.set_animated(True)
             self._seldom.append(artist)
 
+    def add_notice(self) -> Text:
+        """Make the box over the whole picture in which failures are said."""
+        box = {"facecolor": "#FFF4CC", "edgecolor": "#7F7F7F", "boxstyle": "round,pad=0.6"}
+        notice = self.figure.text(
+            0.5, 0.5, "", ha="center", va="center", fontsize=15, wrap=True, zorder=20, bbox=box
+        )
+        self.animate([notice])
+        return notice
+
     def pin(self) -> None:
         """Keep what moves as it stands now, in grey; call with ``RENDER_LOCK`` held."""
         self.unpin()
-        self._ghost = Ghost(self.figure, self._moving)
-        self.animate(self._ghost.over)
+        self._copies = PinnedCopies(self.figure, self._moving)
+        self.animate(self._copies.over)
         self.redraw_background()
 
     def unpin(self) -> None:
         """Take away what was pinned, if anything was; call with ``RENDER_LOCK`` held."""
-        if self._ghost is not None:
-            self._moving = [a for a in self._moving if a not in self._ghost.over]
-            self._ghost.leave()
-            self._ghost = None
+        if self._copies is not None:
+            self._moving = [a for a in self._moving if a not in self._copies.over]
+            self._copies.leave()
+            self._copies = None
             self.redraw_background()
 
-    def ghost_verdicts(self) -> dict[str, bool]:
-        """Of each name in a legend: whether it stands where it was pinned."""
-        return {} if self._ghost is None else self._ghost.verdicts()
+    def unmoved(self) -> dict[str, bool]:
+        """Say of each name in a legend whether it stands where it was pinned."""
+        return {} if self._copies is None else self._copies.verdicts()
 
     def redraw_background(self, *, arrange: bool = False) -> None:
         """Draw everything anew for the next picture: something that does not move has changed.
@@ -154,17 +164,15 @@ class Canvas:
     def render(self) -> Image.Image:
         """Draw the moving artists over the background; call with ``RENDER_LOCK`` held."""
         self._follow()
-        ground = self._grounds.get(self._place)
-        if ground is None:
-            ground = self._draw_ground()
-        else:
-            self._agg.get_renderer()  # of this size
-        self._agg.restore_region(ground)
+        if self._place not in self._grounds:
+            self._draw_ground()
+        self._agg.get_renderer()  # of this size
+        self._agg.restore_region(self._grounds[self._place])
         self._draw_over(self._moving)
         return Image.frombuffer("RGBX", self.pixels, self._agg.buffer_rgba(), "raw", "RGBX", 0, 1)
 
     def _follow(self) -> None:
-        if self._ghost is not None and self._ghost.follow():
+        if self._copies is not None and self._copies.follow():
             self.redraw_background()
 
     def _draw_over(self, artists: Iterable[Artist]) -> None:
@@ -175,22 +183,17 @@ class Canvas:
             elif artist.axes.get_visible():
                 artist.axes.draw_artist(artist)
 
-    def _draw_ground(self) -> Any:
-        background = self._backgrounds.get(self._place)
-        if background is None:
-            background = self._draw_background()
-        else:
-            self._agg.get_renderer()
-        self._agg.restore_region(background)
+    def _draw_ground(self) -> None:
+        """Keep what does not move, and the same with what seldom moves over it."""
+        place, whole = self._place, self.figure.bbox
+        if place not in self._backgrounds:
+            self._arrange()
+            self._agg.draw()
+            self._backgrounds[place] = self._agg.copy_from_bbox(whole)
+        self._agg.get_renderer()
+        self._agg.restore_region(self._backgrounds[place])
         self._draw_over(self._seldom)
-        self._grounds[self._place] = self._agg.copy_from_bbox(self.figure.bbox)
-        return self._grounds[self._place]
-
-    def _draw_background(self) -> Any:
-        self._arrange()
-        self._agg.draw()
-        self._backgrounds[self._place] = self._agg.copy_from_bbox(self.figure.bbox)
-        return self._backgrounds[self._place]
+        self._grounds[place] = self._agg.copy_from_bbox(whole)
 
     def _arrange(self) -> None:
         """Place the panels, unless they stand for this size: it takes as long as a drawing."""

@@ -5,27 +5,28 @@ from __future__ import annotations
 import threading
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from bdl_teach import datasets
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import touch
-from bdl_teach.widgets._engine.canvas import Canvas
+from bdl_teach.widgets._engine import controls, touch
+from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas
 from bdl_teach.widgets._engine.controls import Presets, Values, Widget
+from bdl_teach.widgets._engine.latest_value import LatestValue
+from bdl_teach.widgets._engine.layout import PresetMenu
+from bdl_teach.widgets._engine.mission_box import MissionBox
 from bdl_teach.widgets._engine.missions import Mission, next_seeds
+from bdl_teach.widgets._engine.picture import Picture, Place
+from bdl_teach.widgets._engine.pinning import Pin
+from bdl_teach.widgets._engine.prediction_drawing import DrawnBand
 from bdl_teach.widgets._engine.question import Question
-from bdl_teach.widgets._engine.status import Readings, Said
+from bdl_teach.widgets._engine.replay import Film, steps_of
+from bdl_teach.widgets._engine.status import Said
 from bdl_teach.widgets._engine.texts import Texts
 
 if TYPE_CHECKING:
-    from bdl_teach.widgets._engine.frame import Start
     from bdl_teach.widgets._engine.history import History
-    from bdl_teach.widgets._engine.latest import LatestValue
-    from bdl_teach.widgets._engine.mission_box import MissionBox
-    from bdl_teach.widgets._engine.picture import Picture, Place
-    from bdl_teach.widgets._engine.pin import Pin
-    from bdl_teach.widgets._engine.replay import Film
-    from bdl_teach.widgets._engine.sketch import Sketch
 
 Result = TypeVar("Result")  # what a tick computes
 Job = tuple[int, Values]  # number of a request, which another size of the place leaves as it is
@@ -94,9 +95,6 @@ class Contract(Generic[Result]):
         """Make, once, what else stands in the groups, by the names that it has there."""
         return {}
 
-    def _check(self, values: Values, state: Values) -> None:
-        """Raise ``ValueError`` for values that do not go with the state that they would make."""
-
     def _idle(self, values: Values) -> set[str]:
         """Name the controls that would change nothing, as the others stand; they are dimmed."""
         return set()
@@ -145,9 +143,14 @@ class Contract(Generic[Result]):
         """Return a better result for values that rest, or ``None`` when this one is good.
 
         Asked again and again while nothing moves. A movement waits for it, so that it must not
-        take longer than a tick. Where it raises, what is shown already stands.
+        take longer than a tick. Where it raises, what is shown already stands. By default the
+        ``arrival`` of its ``fit`` is found out, if it has one.
         """
-        return None
+        now: Any = result
+        if getattr(now, "arrival", None) is None or now.arrival.over:
+            return None
+        better: Result = replace(now, arrival=now.arrival.after_one_more(now.fit))
+        return better
 
     def _next(self, values: Values) -> tuple[float, Values] | None:
         """Say what the controls move to by themselves, and how many seconds after the last time."""
@@ -164,12 +167,15 @@ class Contract(Generic[Result]):
     def _frames(self, result: Result) -> Sequence[int]:
         """Say the steps taken at each frame of the training behind ``result``, its start first.
 
-        Whoever defines it has a row to replay the training with, under the picture.
+        By default those of its ``fit``.
         """
-        return ()
+        return steps_of(getattr(result, "fit", None))
 
     def _replay(self, result: Result, frame: int) -> Result:
-        """Return what ``result`` was at a frame but the last, which is ``result`` itself."""
+        """Return what ``result`` was at a frame but the last, which is ``result`` itself.
+
+        Whoever defines it has a row to replay the training with, under the picture.
+        """
         return result
 
     def _doubt(self, result: Any) -> tuple[Array, Array]:
@@ -190,45 +196,58 @@ class Contract(Generic[Result]):
         """Yield what to compile in the background once a page shows the first picture."""
         return iter(())
 
-    # What its parts have of each other.
+    # What its parts share.
 
-    result: Result | None  # what the last tick computed, whatever frame of its training is shown
-    ticks: int  # how many pictures have been made
-    _shown: Result | None  # the result, or it at a frame of its training
-    _painted: Values  # the values that the picture is of
-    _said: Said  # the status line,
-    _spent: str  # and how long it took
-    _compared: Values | None  # what is to be pinned before the next picture
-    _controls: dict[str, Widget]
-    _defaults: Values
-    _canvas: Canvas
-    _picture: Picture
-    _shown_at: Place | None  # of the picture, once the page has said it
-    _notice: Any  # the box over the picture in which failures are said
-    _status: Widget
-    _without_still: list[Any]  # handles of views that the notebook keeps no still of
-    _slot: LatestValue[Job]
-    _asked: int  # number of the newest request,
-    _answered: int  # and of that shown
-    _asking: threading.Lock  # a training asks from a thread of its own
-    _warmed: threading.Event  # all that can be compiled is
-    _chores_begun: bool
-    _moved_at: float  # when controls moved by themselves
-    _quiet: bool  # values are being set: no control is answered
-    _past: History
-    _film: Film[Result]
-    _pin: Pin
-    _start: Start | None
-    _missions: MissionBox | None
-    _touched: list[touch.Panel]  # the panels where there is something to touch
-    _sketch: Sketch | None  # edges that are drawn by hand
-    _pointed: object  # what a hand points at
-    _heard: int  # number of the page's last message about points
+    _made: dict[str, Widget]  # all that stands in the groups, by its name there
+    _past: History  # from the values on that it is made with
 
-    if TYPE_CHECKING:
+    def _make_parts(self) -> None:
+        """Make all that an explorer consists of, but for the boxes in its page."""
+        self.result: Result | None = None
+        self.ticks = 0
+        self._shown: Result | None = None  # the result, or it at a frame of its training
+        self._film = Film(self._frames, self._replay, self._draw_again)
+        self._slot: LatestValue[Job] = LatestValue()
+        self._without_still: list[Any] = []  # handles of views that the notebook keeps no still of
+        self._shown_at: Place | None = None  # of the picture, once the page has said it
+        self._asking = threading.Lock()  # the page asks, and so does what has been trained
+        self._pointed: object = None  # what a hand points at
+        self._heard = 0  # number of the page's last message about points
+        self._moved_at = 0.0  # when controls moved by themselves
+        self._asked = self._answered = 0  # number of the newest request, and of that shown
+        self._warmed = threading.Event()  # all that can be compiled is
+        self._chores_begun = False
+        self._quiet = False  # values are being set: no control is answered
+        self._controls: dict[str, Widget] = self._make_controls()
+        self._status = controls.words("", "bdl-status")
+        with RENDER_LOCK:
+            self._canvas = self._make_canvas()
+            self._touched = self._touch_panels()  # the panels where there is something to touch
+            self._drawn_band = self._make_drawn_band()  # edges that are drawn by hand
+            self._notice = self._canvas.add_notice()  # the box in which failures are said
+        self._picture = Picture(alt=self.TEXTS.alt)
+        self._painted: Values = {}  # the values that the picture is of
+        self._said, self._spent = Said(""), ""  # the status line, and how long it took
+        self._compared: Values | None = None  # what is to be pinned before the next picture
+        self._pin = Pin(
+            self._canvas, self._controls, self.TEXTS.readings, self._draw_again, self._hold_axes
+        )
+        self._missions = (
+            MissionBox(self.MISSIONS, self._controls, self._draw_again) if self.MISSIONS else None
+        )
+        self._start = (
+            PresetMenu(self._presets_as_set(), self._choose, self.TEXTS.stays)
+            if self.PRESETS
+            else None
+        )
+        self._defaults = self.state()
 
-        @property
-        def _drawing(self) -> Sketch | None: ...
+    def _make_controls(self) -> dict[str, Widget]:
+        """Make the controls, by the names that ``set`` knows them by."""
+        return {name: self._make_control(name) for name in self.TEXTS.controls}
+
+    if TYPE_CHECKING:  # what a part has of those that build on it
+
         @property
         def status(self) -> str: ...
         def state(self) -> Values: ...
@@ -244,19 +263,11 @@ class Contract(Generic[Result]):
         def _undoable(self) -> Values: ...
         def _request(self, act: Callable[[], object] | None = None) -> None: ...
         def _draw_again(self, act: Callable[[], object] | None = None) -> None: ...
-        def _begin_chores(self, unseen: bool = False) -> None: ...
         def _say(self, sentence: str) -> None: ...
         def _say_what_is_shown(self) -> None: ...
-        def _readings_of(self, shown: Any) -> Readings: ...
         def _show_state(self) -> None: ...
-        def _show_points(self) -> None: ...
+        def _make_drawn_band(self) -> DrawnBand | None: ...
         def _hold_axes(self, held: bool = False) -> None: ...
-        def _label_axes(self, result: Any) -> bool: ...
-        def _forget_drawing(self) -> None: ...
-        def _beside_drawing(self, said: str) -> str: ...
-        def _notes_on_points(self) -> str: ...
-        def _lost_points(self) -> str: ...
-        def _words_on_points(self, result: Any) -> dict[str, str]: ...
-        def _readings_on_points(self, result: Any) -> dict[str, float]: ...
-        def _hand_buttons(self) -> dict[str, Callable[[], Widget]]: ...
+        def _presets_as_set(self) -> Presets: ...
+        def _choose(self, name: str) -> None: ...
         def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]: ...

@@ -67,98 +67,62 @@ class Control:
         return [tuple(one) if isinstance(one, list) else one for one in self.range]
 
     def value(self, given: Any) -> Any:
-        """A value of the file as the control will hold it: powers stand at a step."""
+        """Return a value of the file as the control will hold it: powers stand at a step."""
         if self.kind == "points":
             return own_points.read(given)[0]
         if self.kind == "slider":
             return float(given)
         if self.kind != "powers":
             return given
-        low, _, step = self._powers()
+        low, step = self.range[0], self.range[2] if len(self.range) == 3 else 0.1
         power = low + round((math.log10(given) - low) / step) * step
         if math.isclose(power, round(power, 3), abs_tol=1e-12):
             power = round(power, 3)  # 0.9, and not 0.9000000000000004
         return float(given) if math.isclose(given, 10.0**power, rel_tol=1e-9) else 10.0**power
 
-    def _powers(self) -> tuple[float, float, float]:
-        low, high, *step = self.range
-        return low, high, step[0] if step else 0.1
-
     def make(self) -> Widget:
         """Make the widget."""
         if self.kind == "points":
             return Points(*self.range)
-        return _MAKERS[self.kind](self)
+        if self.kind == "row":
+            return choices(self.label, self.start, self.options, self.hint)
+        if self.kind == "toggle":
+            made = toggle(self.label, str(self.hint))
+            made.value = self.start
+            return made
+        given = {"value": self.start, "description": self.label, "tooltip": self.hint}
+        if self.kind in ("menu", "places"):
+            given["options"] = self.options
+        else:
+            given |= dict(zip(("min", "max", "step"), self.range, strict=False))
+        if self.kind in ("slider", "powers"):
+            given["readout_format"] = self.readout
+        return _KINDS[self.kind](**given, style=_STYLE, layout=_WIDE)
 
 
-def _slider(c: Control) -> Widget:
-    low, high, step = c.range
-    return ipywidgets.FloatSlider(
-        min=low, max=high, step=step, readout_format=c.readout, **_common(c)
-    )
-
-
-def _count(c: Control) -> Widget:
-    low, high = c.range
-    return ipywidgets.IntSlider(min=low, max=high, **_common(c))
-
-
-def _powers(c: Control) -> Widget:
-    low, high, step = c._powers()
-    return ipywidgets.FloatLogSlider(
-        base=10, min=low, max=high, step=step, readout_format=c.readout, **_common(c)
-    )
-
-
-def _menu(c: Control) -> Widget:
-    return ipywidgets.Dropdown(
-        options=c.options, value=c.start, description=c.label, tooltip=c.hint,
-        style=_STYLE, layout=_WIDE,
-    )  # fmt: skip
-
-
-def _row(c: Control) -> Widget:
-    return choices(c.label, c.start, c.options, c.hint)
-
-
-def _toggle(c: Control) -> Widget:
-    made = toggle(c.label, str(c.hint))
-    made.value = c.start
-    return made
-
-
-_MAKERS: Mapping[str, Callable[[Control], Widget]] = {
-    "slider": _slider,
-    "count": _count,
-    "powers": _powers,
-    "places": lambda c: ipywidgets.SelectionSlider(options=c.options, **_common(c)),
-    "menu": _menu,
-    "row": _row,
-    "toggle": _toggle,
+_KINDS: Mapping[str, Callable[..., Widget]] = {
+    "slider": ipywidgets.FloatSlider,
+    "count": ipywidgets.IntSlider,
+    "powers": ipywidgets.FloatLogSlider,  # of 10, in steps of 0.1 where the range has none
+    "places": ipywidgets.SelectionSlider,
+    "menu": ipywidgets.Dropdown,
 }
 
 
-def _common(c: Control) -> dict[str, Any]:
-    return {
-        "value": c.start, "description": c.label, "tooltip": c.hint, "continuous_update": True,
-        "style": _STYLE, "layout": _WIDE,
-    }  # fmt: skip
-
-
 def choices(label: str, value: object, options: Iterable[object], hints: Iterable[str]) -> Widget:
-    """A row of buttons of which one is down: of given values, or of (words, value)."""
+    """Make a row of buttons of which one is down: of given values, or of (words, value)."""
     return ipywidgets.ToggleButtons(
         options=list(options), value=value, description=label, tooltips=list(hints)
     )
 
 
 def toggle(label: str, hint: str) -> Widget:
-    """A button that stays down."""
+    """Make a button that stays down."""
     return ipywidgets.ToggleButton(description=label, tooltip=hint, layout=_WIDE)
 
 
 def button(label: str, hint: str, on_click: Callable[[], object]) -> Widget:
-    """A button that calls ``on_click`` without arguments."""
+    """Make a button that calls ``on_click`` without arguments."""
     widget = ipywidgets.Button(description=label, tooltip=hint, layout=_WIDE)
     widget.on_click(lambda _: on_click())
     return widget
@@ -169,7 +133,7 @@ def in_the_page() -> None:
 
 
 def same(one: Values, other: Values) -> bool:
-    """Whether both give the same controls the same values, but for what a page rounds."""
+    """Say whether both give the same controls the same values, but for what a page rounds."""
     return one.keys() == other.keys() and all(
         math.isclose(value, other[name], rel_tol=1e-9)
         if isinstance(value, float)
@@ -195,13 +159,17 @@ def take(name: str, control: Widget, value: object) -> Any:
     return value
 
 
+def options(control: Widget) -> list[Any]:
+    """List the values among which a menu, a row of buttons or a slider of places chooses."""
+    return [one[1] if isinstance(one, tuple) else one for one in control.options]
+
+
 def _range(control: Widget) -> str:
-    """The values that a control takes, in words."""
+    """Say which values a control takes."""
     if isinstance(control, ipywidgets.ToggleButton):
         return "True or False"
     if hasattr(control, "options"):
-        options = (o[1] if isinstance(o, tuple) else o for o in control.options)
-        return f"one of {', '.join(map(str, options))}"
+        return f"one of {', '.join(map(str, options(control)))}"
     low, high = control.min, control.max
     if hasattr(control, "base"):
         low, high = control.base**low, control.base**high
@@ -209,7 +177,7 @@ def _range(control: Widget) -> str:
 
 
 def written(control: Widget, value: Any) -> str:
-    """A value of a control, as the page shows it."""
+    """Write a value of a control as the page shows it."""
     if isinstance(control, Unseen):
         return control.words(value)
     if isinstance(value, bool):
@@ -222,7 +190,7 @@ def written(control: Widget, value: Any) -> str:
 
 
 def words(text: str, *classes: str) -> Widget:
-    """A line of text, with names for the style sheet."""
+    """Make a line of text, with names for the style sheet."""
     made = ipywidgets.HTML(value=html.escape(text))
     for name in classes:
         made.add_class(name)
@@ -230,14 +198,14 @@ def words(text: str, *classes: str) -> Widget:
 
 
 def box(name: str, children: Iterable[Widget]) -> Widget:
-    """A box with a name for the style sheet, which lays it out."""
+    """Make a box with a name for the style sheet, which lays it out."""
     made = ipywidgets.Box(list(children))
     made.add_class(name)
     return made
 
 
 def group(name: str, widgets: Iterable[Widget]) -> Widget:
-    """Controls that belong together, under their name; its buttons share rows."""
+    """Put controls that belong together under their name; its buttons share rows."""
     widgets, rows = list(widgets), []
     labelled = [w for w in widgets if isinstance(w, _SLIDERS)]
     if any(len(widget.description) > _USUAL for widget in labelled):

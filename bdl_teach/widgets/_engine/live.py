@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import html
 import os
-import threading
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -16,27 +15,19 @@ from ipywidgets import VBox
 from bdl_teach.widgets._engine import background, controls
 from bdl_teach.widgets._engine import record as recording
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK
-from bdl_teach.widgets._engine.contract import Job, Result
+from bdl_teach.widgets._engine.contract import Result
 from bdl_teach.widgets._engine.controls import Values, Widget
-from bdl_teach.widgets._engine.frame import Start
-from bdl_teach.widgets._engine.hand import Touched
 from bdl_teach.widgets._engine.history import History
-from bdl_teach.widgets._engine.latest import LatestValue
-from bdl_teach.widgets._engine.mission_box import MissionBox
 from bdl_teach.widgets._engine.page import Page
-from bdl_teach.widgets._engine.picture import Picture, Place
-from bdl_teach.widgets._engine.pin import Pin
 from bdl_teach.widgets._engine.points import Unseen
-from bdl_teach.widgets._engine.replay import Film
-from bdl_teach.widgets._engine.status import Said
-from bdl_teach.widgets._engine.worker import Worker, make_notice, sentence
+from bdl_teach.widgets._engine.worker import sentence
 
 # The notebook builder sets this, so that a committed output holds the finished picture.
 WAIT_VARIABLE = "BDL_TEACH_WAIT_FOR_PICTURE"
 STILL = "still picture: run this cell to move it"
 
 
-class Explorer(Worker[Result], Page[Result], Touched[Result], VBox, abstract=True):  # type: ignore[misc]
+class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
     """Controls over one picture that is recomputed on every tick.
 
     Creating an explorer closes the one of the same class before it, which from then on is a still
@@ -51,45 +42,20 @@ class Explorer(Worker[Result], Page[Result], Touched[Result], VBox, abstract=Tru
     _newest: ClassVar[dict[type, Explorer[Any]]] = {}
 
     def __init__(self, **values: Any) -> None:
-        self.result: Result | None = None
-        self.ticks = 0
-        self._shown: Result | None = None  # the result, or it at a frame of its training
-        self._film = Film(self._frames, self._replay, self._draw_again)
+        """Make it, and close the one before it.
+
+        Args:
+            **values: Starting values of controls, as ``state()`` returns them.
+
+        Raises:
+            ValueError: No such control, or a value outside its range.
+        """
         self._process = os.getpid()
-        self._slot: LatestValue[Job] = LatestValue()
-        self._without_still: list[Any] = []  # handles of views that the notebook keeps no still of
-        self._shown_at: Place | None = None  # of the picture, once the page has said it
-        self._asking = threading.Lock()  # a training asks from a thread of its own
-        self._pointed: object = None  # what a hand points at
-        self._heard = 0  # number of the page's last message about points
-        self._moved_at = 0.0  # when controls moved by themselves
-        self._asked = self._answered = 0  # number of the newest request, and of that shown
-        self._warmed, self._chores_begun, self._quiet = threading.Event(), False, False
-        self._controls: dict[str, Widget] = self._make_controls()
-        self._status = controls.words("", "bdl-status")
-        with RENDER_LOCK:
-            self._canvas = self._make_canvas()
-            self._touched = self._touch_panels()
-            self._sketch = self._make_sketch()
-            self._notice = make_notice(self._canvas)
-        self._picture = Picture(alt=self.TEXTS.alt)
-        self._painted: Values = {}  # the values that the picture is of
-        self._said, self._spent = Said(""), ""  # the status line, and how long it took
-        self._compared: Values | None = None  # what is to be pinned before the next picture
-        self._pin = Pin(
-            self._canvas, self._controls, self.TEXTS.readings, self._draw_again, self._hold_axes
-        )
-        self._missions = (
-            MissionBox(self.MISSIONS, self._controls, self._draw_again) if self.MISSIONS else None
-        )
-        self._start = (
-            Start(self._presets_as_set(), self._choose, self.TEXTS.stays) if self.PRESETS else None
-        )
+        self._make_parts()
         super().__init__(children=self._make_frame())
         self.add_class("bdl-explorer")
         if self.TEXTS.wide:
             self.add_class("bdl-wide")
-        self._defaults = self.state()
         try:
             self._assign(values)
         except ValueError:
@@ -100,8 +66,8 @@ class Explorer(Worker[Result], Page[Result], Touched[Result], VBox, abstract=Tru
         for control in self._controls.values():
             control.observe(self._on_change, names="value")
         self._picture.on_place(self._on_place)
-        self._picture.on_call({"undo": self.undo, "redo": self.redo})
-        self._picture.on_touch(self._on_touch)
+        calls = {"undo": lambda _: self.undo(), "redo": lambda _: self.redo()}
+        self._picture.on_message({**calls, **self._messages()})
         self._picture.observe(self._on_use, names="in_use")
         self._replace_the_one_before()
         self._say("Loading TensorFlow …")
@@ -278,13 +244,13 @@ class Explorer(Worker[Result], Page[Result], Touched[Result], VBox, abstract=Tru
     def pin(self) -> Self:
         """Keep what is shown now as A, in grey behind what comes, and say what changes."""
         self._must_live()
-        self._pin.set()
+        self._draw_again(self._pin.set)
         return self.wait()
 
     def unpin(self) -> Self:
         """Take A away."""
         self._must_live()
-        self._pin.unset()
+        self._draw_again(self._pin.unset)
         return self.wait()
 
     @property
@@ -331,7 +297,7 @@ class Explorer(Worker[Result], Page[Result], Touched[Result], VBox, abstract=Tru
 
         A drawing is taken away, and the question is asked again.
         """
-        self._end_drawing()
+        self._draw_again(self._end_drawing)
         self._pin.unset_for_question()
         self._go_back(self._past.first)
         if self._asks is not None:
@@ -424,13 +390,11 @@ class Explorer(Worker[Result], Page[Result], Touched[Result], VBox, abstract=Tru
         Whoever watches a control hears of it when all have their values.
 
         Raises:
-            ValueError: No such control, a value that it would refuse or silently clip, or values
-                that do not go together.
+            ValueError: No such control, or a value that it would refuse or silently clip.
         """
         values = self._taken(values)
         if "data" in self._controls and any(name in values for name in self._DRAWN_BY):
             values.setdefault("data", None)
-        self._check(values, {**self.state(), **values})
         self._quiet = True
         try:
             with ExitStack() as held:

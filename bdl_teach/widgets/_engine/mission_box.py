@@ -91,7 +91,7 @@ class MissionBox:
             self._say(mission, _LOOKING)
 
     def done(self) -> tuple[str, ...]:
-        """The ids of those that the learner has done, here or in an earlier session."""
+        """List the ids of those that the learner has done, here or in an earlier session."""
         marks = progress.own().marks()
         return tuple(
             mission.id for mission in self._missions if marks.get(mission.id) == progress.SOLVED
@@ -138,7 +138,7 @@ class MissionBox:
     def _missing(
         self, mission: Mission, values: Values, read: Callable[[Values], Readings]
     ) -> list[str]:
-        """What keeps the mission from being done with these values.
+        """Say what keeps the mission from being done with these values.
 
         Whatever a computation raises, the learner has brought nothing about by it.
         """

@@ -20,7 +20,7 @@ class Moved(Exception):
 
 
 def is_same(one: Any, other: Any) -> bool:
-    """Whether two values are the same, but for what a page rounds."""
+    """Say whether two values are the same, but for what a page rounds."""
     both = isinstance(one, int | float) and isinstance(other, int | float)
     return math.isclose(one, other, rel_tol=1e-6) if both else bool(one == other)
 
@@ -103,7 +103,7 @@ class Mission:
 
 
 def figure(value: Any) -> str:
-    """A value as a sentence has it: three digits of a number, what rounding has left as 0."""
+    """Write a value for a sentence: three digits of a number, 0 for what rounding has left."""
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, str):
@@ -113,7 +113,7 @@ def figure(value: Any) -> str:
 
 
 def next_seeds(values: Values, seed: Widget) -> list[Values]:
-    """The same values with the next seeds; after the last one comes the first.
+    """Return the same values with the next seeds; after the last one comes the first.
 
     Args:
         values: Of all controls.

@@ -4,35 +4,33 @@ from __future__ import annotations
 
 from typing import Any
 
-from bdl_teach.widgets._engine import controls, frame
+from bdl_teach.widgets._engine import controls, layout
 from bdl_teach.widgets._engine.contract import Contract, Result
 from bdl_teach.widgets._engine.controls import Presets, Values, Widget
-from bdl_teach.widgets._engine.hand import WHILE_OWN
 from bdl_teach.widgets._engine.picture import Place
+from bdl_teach.widgets._engine.pointer import BUTTONS, WHILE_OWN
 from bdl_teach.widgets._engine.points import Unseen
 from bdl_teach.widgets._engine.question import Question, QuestionBox
+from bdl_teach.widgets._engine.worker import Worker
 
 
-class Page(Contract[Result], abstract=True):
+class Page(Worker[Result], abstract=True):
     """The part of an explorer that lays it out and answers its controls."""
-
-    def _make_controls(self) -> dict[str, Widget]:
-        """Make the controls, by the names that ``set`` knows them by."""
-        return {name: self._make_control(name) for name in self.TEXTS.controls}
 
     def _make_groups(self) -> dict[str, list[Widget]]:
         """Make the groups of controls and buttons that belong together, by their names."""
-        acts = {"resample": self._resample, **self._buttons()}
-        made, by_hand = {**self._controls, **self._beside()}, self._hand_buttons()
+        acts = {"resample": self._resample, **self._hand_acts(), **self._buttons()}
+        labels = {**BUTTONS, **self.TEXTS.buttons}
+        self._made = made = {**self._controls, **self._beside()}
         for name in (one for row in self.TEXTS.groups.values() for one in row):
-            if name in by_hand:
-                made[name] = by_hand[name]()
-            elif name not in made:
-                made[name] = controls.button(*self.TEXTS.buttons[name], acts[name])
+            if name not in made:
+                made[name] = controls.button(*labels[name], acts[name])
+        if "my data" in made:
+            made["my data"].add_class("bdl-own")
         return {name: [made[one] for one in row] for name, row in self.TEXTS.groups.items()}
 
     def _make_frame(self) -> list[Widget]:
-        """Lay out everything: see ``frame.py``."""
+        """Lay out everything: see ``layout.py``."""
         acts = self._acts = {
             name: controls.button(name, hint, act)
             for name, hint, act in (
@@ -64,19 +62,19 @@ class Page(Contract[Result], abstract=True):
             for act in (*toggles, acts["save picture"], acts["share"]):
                 act.add_class("bdl-folded")
         place = controls.box("bdl-place-of-question", [*question, *boxes])
-        trains = type(self)._frames is not Contract._frames
+        trains = type(self)._replay is not Contract._replay
         film = self._film.row if trains else None
         return [
-            frame.head(self.TEXTS.title, self._start, [*toggles, *acts.values()]),
+            layout.head(self.TEXTS.title, self._start, [*toggles, *acts.values()]),
             *([] if self._start is None else [self._start.look]),
             place,
-            frame.body(self._picture, groups, film, self.TEXTS.folded, self._more),
+            layout.body(self._picture, groups, film, self.TEXTS.folded, self._more),
             self._status,
         ]
 
     def _ask(self, asked: Question) -> QuestionBox:
-        control, compare = self._controls[asked.control], self._pin.set_for_question
-        return QuestionBox(asked, control, self._go_from_the_start, compare)
+        control, pin = self._controls[asked.control], self._pin.set_for_question
+        return QuestionBox(asked, control, self._go_from_the_start, lambda: self._draw_again(pin))
 
     def _go_from_the_start(self, values: Values) -> None:
         """Take some controls to ``values``, the others to where they began: a question is of them.
@@ -90,7 +88,7 @@ class Page(Contract[Result], abstract=True):
         self._go({**self._whole(self._past.first), **values})
 
     def _presets_as_set(self) -> Presets:
-        """The presets with the values that choosing them sets."""
+        """Return the presets with the values that choosing them sets."""
         return {
             name: (look, {c: v for c, v in values.items() if v or c not in self.TEXTS.stays})
             for name, (look, values) in self.PRESETS.items()

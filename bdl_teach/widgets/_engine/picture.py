@@ -8,7 +8,7 @@ to points in the picture is in ``touch.js``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -64,34 +64,17 @@ class Picture(anywidget.AnyWidget):
 
         self.observe(read, names="place")
 
-    def on_call(self, acts: dict[str, Callable[[], object]]) -> None:
-        """Call ``acts[name]()`` when the page asks for it by a key or a button."""
+    def on_message(self, acts: Mapping[str, Callable[[dict[str, Any]], object]]) -> None:
+        """Call ``acts[name](message)`` for a message of the page, by what it calls or touches."""
 
         def answer(_widget: Any, content: Any, _buffers: Any) -> None:
-            act = acts.get(content.get("call", "")) if isinstance(content, dict) else None
-            if act is not None:
-                act()
+            name: Any = (
+                content.get("call", content.get("touch")) if isinstance(content, dict) else 0
+            )
+            if name in acts:
+                acts[name](content)
 
         self.on_msg(answer)
-
-    def on_touch(self, act: Callable[[dict[str, Any]], object]) -> None:
-        """Call ``act`` with what a hand did: ``touch`` and what belongs to it, see ``touch.py``."""
-
-        def answer(_widget: Any, content: Any, _buffers: Any) -> None:
-            if isinstance(content, dict) and "touch" in content:
-                act(content)
-
-        self.on_msg(answer)
-
-    def answer_table(self, refused: str, **choice: Any) -> None:
-        """Say in the page why a table was refused; with no words, that it was taken.
-
-        Args:
-            refused: The sentence.
-            **choice: ``columns``, of which two are to be chosen, or the ``readings`` of an
-                ``argument``: pairs of its value and what a cell then says.
-        """
-        self.send({"refused": refused, **choice})
 
     def offer(self, name: str, kind: str, content: bytes) -> None:
         """Have the page save ``content`` of MIME type ``kind`` as a file called ``name``."""
@@ -99,7 +82,7 @@ class Picture(anywidget.AnyWidget):
 
 
 def _read(given: Any) -> Place | None:
-    """A place that makes sense; what a page may report while it is laid out does not."""
+    """Read a place; what a page may report while it is laid out makes no sense."""
     try:
         place = Place(float(given["width"]), float(given["height"]), float(given["ratio"]))
     except (KeyError, TypeError, ValueError):

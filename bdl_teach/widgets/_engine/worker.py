@@ -15,13 +15,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from matplotlib.text import Text
-
 from bdl_teach._support.errors import DivergedError
 from bdl_teach.widgets._engine import background, controls
-from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas, as_data_url
-from bdl_teach.widgets._engine.contract import Contract, Job, Result
+from bdl_teach.widgets._engine.canvas import RENDER_LOCK, as_data_url
+from bdl_teach.widgets._engine.contract import Job, Result
 from bdl_teach.widgets._engine.controls import Values
+from bdl_teach.widgets._engine.pointer import PointerInput
 from bdl_teach.widgets._engine.replay import PACE
 from bdl_teach.widgets._engine.status import Readings, Said, plain
 
@@ -29,7 +28,7 @@ REST = 0.8  # seconds without a movement before a result is improved
 SHARPEN = 0.2  # the same before its picture has all the pixels that the page can show
 
 
-class Worker(Contract[Result], abstract=True):
+class Worker(PointerInput[Result], abstract=True):
     """The part of an explorer that computes and draws."""
 
     def _request(self, act: Callable[[], object] | None = None) -> None:
@@ -57,8 +56,11 @@ class Worker(Contract[Result], abstract=True):
         """Show these values, then better results for them; return what moved meanwhile, if any."""
         error: BaseException | None = None
         asked, values = job
-        for act in self._slot.messages():
-            act()
+        try:
+            for act in self._slot.messages():
+                act()
+        except Exception as raised:
+            self._show_failure(raised)
         if asked == self._answered:
             self._repaint()
             self._slot.shown_again(version)
@@ -213,12 +215,12 @@ class Worker(Contract[Result], abstract=True):
                 self._pin.unset()  # A is in other units, and so is a drawn band
                 self._forget_drawing()
                 self._canvas.redraw_background(arrange=True)
-            if self._sketch is not None:
-                self._sketch.uncover()  # what is drawn now knows itself whether it is to be seen
+            if self._drawn_band is not None:
+                self._drawn_band.uncover()  # what is drawn says itself whether it is seen
             self._draw(shown)
             self._mark(shown, self._pointed)
-            if (sketch := self._drawing) is not None:
-                sketch.hide(self._canvas.moving)
+            if (band := self._drawing) is not None:
+                band.hide(self._canvas.moving)
             self._notice.set_visible(False)
             self._pin.note(values, said, better=better)
             self._show_picture(sharp=sharp)
@@ -322,13 +324,3 @@ class Worker(Contract[Result], abstract=True):
 
 def sentence(words: str) -> str:
     return f"{words[:1].upper()}{words[1:]}."
-
-
-def make_notice(canvas: Canvas) -> Text:
-    """Make the box over the whole picture in which failures are said."""
-    box = {"facecolor": "#FFF4CC", "edgecolor": "#7F7F7F", "boxstyle": "round,pad=0.6"}
-    notice = canvas.figure.text(
-        0.5, 0.5, "", ha="center", va="center", fontsize=15, wrap=True, zorder=20, bbox=box
-    )
-    canvas.animate([notice])
-    return notice

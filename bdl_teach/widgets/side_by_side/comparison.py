@@ -31,7 +31,7 @@ METHODS = {  # those that a tick fits
     for name, method in CATALOGUE.items()
     if method.compared is not None and method.pace != "background"
 }
-LABELS = {**{name: method.label for name, method in METHODS.items()}, "nuts": plots.TRUTH}
+LABELS = {**{name: method.label for name, method in METHODS.items()}, "nuts": plots.POSTERIOR}
 _AT_START = ("map", "bbb", "pbp")
 _TOGGLES = {
     name: controls.Control("toggle", method.label, name in _AT_START, (), method.hint)

@@ -52,7 +52,7 @@ class MethodPanel(plots.Artists):
         if not small:
             self._band.artists[2].set_label("draws or members")
         self._ends = IntervalArtists(ax, x)
-        self._gold = plots.OverlayArtists(ax, x, plots.TRUTH)
+        self._gold = plots.OverlayArtists(ax, x, plots.POSTERIOR)
         self.truth = plots.draw_truth(ax, x, TRUTH)
         self._points = plots.draw_data(ax, [], [])
         if small:

@@ -25,7 +25,7 @@ _ALWAYS = {"±2 sd total", "±2 sd epistemic", "draws or members", "mean", "data
 _STYLES = {
     "first": ("-", plots.BLUE),
     "second": ("--", plots.ORANGE),
-    plots.TRUTH: ("-.", plots.GREEN),
+    plots.POSTERIOR: ("-.", plots.GREEN),
 }
 _CHOICES = [[method.label, name] for name, method in QUICK.items()]
 _MENUS = {
@@ -105,7 +105,7 @@ class RivalsExplorer(MethodsExplorer):
         height = height_of(result)
         changed = [self._panels[p].name(f"{p}: {_name(t)}") for p, t in result.told.items()]
         changed += [self._panels[p].update(result, p, height) for p in PLACES]
-        spreads = {**result.predictions, plots.TRUTH: result.nuts}
+        spreads = {**result.predictions, plots.POSTERIOR: result.nuts}
         changed.append(self._spread.update(spreads, result.regions["gap"]))
         nuts = bool(result.nuts_report)
         changed.append(self._legend.show(truth=result.problem.is_drawn, nuts=nuts))

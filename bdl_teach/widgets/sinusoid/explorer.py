@@ -22,7 +22,7 @@ from bdl_teach.widgets._engine.texts import Texts
 from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
 from bdl_teach.widgets.sinusoid.fits import SinusoidResult
 
-_SPREADS = {"fit": ("-", plots.BLUE), plots.TRUTH: ("-.", plots.GREEN)}
+_SPREADS = {"fit": ("-", plots.BLUE), plots.POSTERIOR: ("-.", plots.GREEN)}
 _NEAR = 0.1  # so near to its mean on the axis of weights a weight is meant
 _PAPER: controls.Values = {"estimator": "weights"}
 
@@ -50,7 +50,9 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
         grid = canvas.figure.add_gridspec(2, 3, height_ratios=(1.4, 1), width_ratios=(1, 1.2, 1.1))
         self._make_function_panel(canvas, canvas.figure.add_subplot(grid[0, :]))
         spread, history, weights = (canvas.figure.add_subplot(grid[1, i]) for i in range(3))
-        self._spread = plots.SpreadPanel(spread, X_GRID, _SPREADS, "How unsure, by x", (4, 12, 40))
+        self._spread = plots.SpreadPanel(
+            spread, X_GRID, _SPREADS, "How unsure, by x", (4, 12, 40, 120)
+        )
         self._history = plots.history_panel(history, trained_on=True)
         canvas.animate([*self._spread.artists, *self._history.artists])
         canvas.settle(self._spread.frame)
@@ -64,7 +66,7 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
         x = X_GRID[:, 0]
         self._before = plots.FunctionArtists(ax, x, "10 prior functions")
         self._band = plots.PredictiveArtists(ax, x, n_functions=10)
-        self._overlay = plots.OverlayArtists(ax, x, plots.TRUTH)
+        self._overlay = plots.OverlayArtists(ax, x, plots.POSTERIOR)
         self._truth = truth = plots.draw_truth(ax, X_GRID, datasets.sinusoid().truth(X_GRID))
         self._points = plots.draw_data(ax, [], [])
         plots.legend_above(ax, columns=6)
@@ -138,7 +140,7 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
             self._canvas.redraw_background(arrange=True)
         if self._room.hold(plots.edges(result.prediction), nuts=result.nuts):
             self._canvas.redraw_settled()
-        if self._spread.update({"fit": result.prediction, plots.TRUTH: result.nuts}):
+        if self._spread.update({"fit": result.prediction, plots.POSTERIOR: result.nuts}):
             self._canvas.redraw_settled()
         self._history.update(sinusoid_fits.history(result))
         self._weights.update(result.prior, result.fit.mean, result.fit.std)
@@ -161,9 +163,10 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
 
     def _readings(self, result: SinusoidResult) -> dict[str, float]:
         mean, sd = result.prediction.mean, result.prediction.epistemic_std
+        costs = status.costs(result.cost)
         found = {
-            **status.costs(result.cost),
-            "below": result.stage.quick - result.cost.total,
+            **costs,
+            "below": status.costs(result.stage.quick)["F"] - costs["F"],
             "sd_data": sd[INSIDE].mean(),
             "sd_ends": sd[[0, -1]].mean(),
             "sd_at_1": status.at(X_GRID, sd, 1.0),

@@ -41,14 +41,14 @@ class Stage:
 
     Attributes:
         estimator: ``"quiet"``, ``"weights"`` (the paper's) or ``"article"``.
-        quick: Free energy of the tick's own fit, in nats.
+        quick: Free energy of the tick's own fit.
         runs: How many longer runs it has been compared with, then trained on for.
         gain: Nats by which the last of them lowered the free energy.
         trained: Whether this is the end of a training, and not a frame of it.
     """
 
     estimator: str
-    quick: float
+    quick: FreeEnergy
     runs: int = 0
     gain: float = 0.0
     trained: bool = True
@@ -74,7 +74,8 @@ class Stage:
         if not self.trained:
             return "in training"
         if not self.over:
-            return f"trained longer, {self.runs} of {MOST_RUNS}" if self.runs else "quick fit"
+            run = f"training on by itself, run {self.runs} of {MOST_RUNS}"
+            return run if self.runs else "quick fit"
         return "trained longer" if self.gain <= ENOUGH else "not converged"
 
 
@@ -123,7 +124,7 @@ def refit(values: Values) -> SinusoidResult:
     fit = live_fits.backprop(problem, **how)
     prediction = fit.predict(X_GRID, n_samples=round(values["n_predictions"]))
     cost = fit.cost(COST_DRAWS)
-    stage = Stage(values["estimator"], cost.total)
+    stage = Stage(values["estimator"], cost)
     return SinusoidResult(
         problem.data, problem.prior, fit, X_GRID, prediction, cost, stage, runs=(fit,)
     )

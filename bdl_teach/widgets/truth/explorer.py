@@ -24,7 +24,7 @@ from bdl_teach.widgets.truth.panels import FunctionPanel, PartsPanel
 _SPREADS = {
     "fit": ("-", plots.BLUE),
     "best fit": ("--", plots.PURPLE),
-    plots.TRUTH: ("-.", plots.GREEN),
+    plots.POSTERIOR: ("-.", plots.GREEN),
 }
 
 
@@ -107,7 +107,7 @@ class TruthExplorer(ExplorerBesideTruth[TruthResult]):
 
     def _draw(self, result: TruthResult) -> None:
         best = result.search.prediction if result.search.tried else None
-        spreads = {"fit": result.prediction, "best fit": best, plots.TRUTH: result.nuts}
+        spreads = {"fit": result.prediction, "best fit": best, plots.POSTERIOR: result.nuts}
         changed = [
             self._functions.update(result, best),
             self._parts.update(_bars(result)),
@@ -172,7 +172,7 @@ def _bars(result: TruthResult) -> dict[str, float | str]:
     if not result.regions["gap"].any():
         return dict.fromkeys(PartsPanel.NAMES, "there is no gap")
     later = "when the sliders have rested"
-    without = "the posterior is on its way" if result.nuts_report else "press “truth (HMC)”"
+    without = "the posterior is on its way" if result.nuts_report else "press “posterior (HMC)”"
     family_word = without if result.nuts is None else later
     return {
         "optimisation": later if result.optimisation is None else result.optimisation,

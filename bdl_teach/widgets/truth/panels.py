@@ -41,7 +41,7 @@ class FunctionPanel(plots.Artists):
         style = {"color": plots.PURPLE, "lw": 1.8, "zorder": 3.5}
         (self._best,) = ax.plot([], [], "--", label="best fit mean", **style)
         self.truth = plots.draw_truth(ax, self._x, truth)
-        self._gold = plots.OverlayArtists(ax, self._x, plots.TRUTH)
+        self._gold = plots.OverlayArtists(ax, self._x, plots.POSTERIOR)
         self._points = plots.draw_data(ax, [], [])
         self._name_what_is_shown()
         self.artists = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from bdl_teach.widgets._engine.canvas import Canvas
+from bdl_teach.widgets._engine.canvas import Canvas, as_data_url
 from bdl_teach.widgets._engine.picture import Place
 
 
@@ -35,7 +36,6 @@ def test_a_moved_artist_leaves_no_trace(canvas: Canvas) -> None:
     assert tuple(first[25, 50]) != (255, 255, 255) == tuple(shown(canvas)[25, 50])
     line.set_ydata([0.5, 0.5])
     assert (shown(canvas) == first).all()
-    assert first.shape == (50, 100, 3) and canvas.pixels == (100, 50)
 
 
 def panels(*, settled: bool) -> Canvas:
@@ -59,7 +59,7 @@ def test_of_limits_that_step_the_axis_is_drawn_anew_and_nothing_else(
     for canvas in (one, whole):
         canvas.figure.axes[0].set_ylim(0, 0.5)
     drawn: list[int] = []
-    monkeypatch.setattr(one, "_draw_background", lambda: drawn.append(1))
+    monkeypatch.setattr(one._agg, "draw", lambda: drawn.append(1))
     one.redraw_settled()
     whole.redraw_background()
     assert (shown(one) == shown(whole)).all()
@@ -100,15 +100,19 @@ def labelled() -> Canvas:
     return made
 
 
-@pytest.mark.parametrize("ratio", [1.0, 1.5, 2.0])
-@pytest.mark.parametrize("size", [(400, 300), (721, 333), (1800, 900)])
-def test_a_picture_has_the_pixels_of_its_place(
-    labelled: Canvas, size: tuple[int, int], ratio: float
-) -> None:
-    labelled.fit(Place(*size, ratio))
-    assert labelled.place == Place(*size, ratio)
-    assert labelled.pixels == pytest.approx([ratio * side for side in size], abs=1)
-    assert labelled.render().size == labelled.pixels
+def test_a_picture_has_the_pixels_of_its_place(labelled: Canvas) -> None:
+    for size, ratio in (((400, 300), 1.0), ((721, 333), 1.5), ((1800, 900), 2.0)):
+        labelled.fit(Place(*size, ratio))
+        assert labelled.pixels == pytest.approx([ratio * side for side in size], abs=1)
+        assert labelled.render().size == labelled.pixels
+
+
+def test_the_live_picture_is_a_jpeg_that_looks_like_the_still(labelled: Canvas) -> None:
+    head, data = bytes(as_data_url(labelled.render())).split(b",")
+    live, sent = Image.open(io.BytesIO(base64.b64decode(data))), shown(labelled)
+    assert (head, live.format, live.size) == (b"data:image/jpeg;base64", "JPEG", labelled.pixels)
+    difference = np.asarray(live.convert("RGB"), float) - sent
+    assert np.sqrt((difference**2).mean()) < 5  # of 255: what the compression costs
 
 
 def test_what_moves_does_not_move_the_panels(labelled: Canvas) -> None:

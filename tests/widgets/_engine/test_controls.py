@@ -13,19 +13,6 @@ POWERS = Control("powers", "KL weight", 1.0, [-3, 1], "", ".3f")
 
 
 @pytest.mark.parametrize(
-    "control",
-    [
-        POWERS,
-        Control("slider", "σ", 0.5, [0.1, 2.0, 0.05]),
-        Control("count", "N", 3, [1, 9]),
-        Control("places", "M", 4, [1, 4, 16]),
-    ],
-)
-def test_every_movement_of_a_slider_counts_not_only_its_end(control: Control) -> None:
-    assert control.make().continuous_update is True
-
-
-@pytest.mark.parametrize(
     ("written", "held"),
     [(0.126, 10**-0.9), (0.316, 10**-0.5), (0.01, 0.01), (7.94, 10**0.9), (10, 10.0)],
 )

@@ -8,66 +8,23 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from typing import Any
 
+import ipywidgets
 import pytest
-from explorer_claims import assert_is_still_of
+from explorer_claims import assert_is_still_of, pixels
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from PIL import Image
 
-from bdl_teach.widgets._engine import background, texts, worker
-from bdl_teach.widgets._engine.canvas import Canvas
+from bdl_teach import DivergedError
+from bdl_teach.widgets._engine import background, worker
 from bdl_teach.widgets._engine.live import Explorer
 from tests.waiting import until
+from tests.widgets._engine.toy import START, Toy
 
-REQUIRED = ("TEXTS", "_make_canvas", "_compute", "_draw", "_readings")
-
-START = {"width": 1.0, "n": 2, "scale": 1.0, "m": 4, "kind": "a", "seen": False}
 HIGH = {**START, "width": 3.0, "n": 9}
-
-
-class Toy(Explorer[float]):
-    """A bar as high as the product of its controls."""
-
-    TEXTS = texts.parse("""
-title = "A toy"
-alt = "A bar."
-[controls]
-width = ["slider", "width", 1.0, [0.5, 3.0, 0.5], ""]
-n = ["count", "n", 2, [1, 9], ""]
-scale = ["powers", "scale", 1.0, [-2, 1], ""]
-m = ["places", "m", 4, [1, 2, 4], ""]
-kind = ["row", "", "a", [["A", "a"], ["B", "b"]], []]
-seen = ["toggle", "seen", false, [], ""]
-[groups]
-ALL = ["width", "n", "scale", "m", "kind", "seen"]
-[presets]
-high = ["The top of the bar", { width = 3.0, n = 9 }]
-[status]
-line = "Height {height:g}."
-""")
-
-    def _make_canvas(self) -> Canvas:
-        canvas = Canvas(200, 100)
-        (self._bar,) = canvas.figure.add_subplot().plot([0, 1], [0, 0])
-        canvas.animate([self._bar])
-        return canvas
-
-    def _check(self, values: Mapping[str, Any], state: Mapping[str, Any]) -> None:
-        if state["width"] > state["n"]:
-            raise ValueError("width: expected at most n")
-
-    def _compute(self, values: dict[str, Any]) -> float:
-        return float(values["width"] * values["n"])
-
-    def _draw(self, result: float) -> None:
-        self._bar.set_ydata([0, result])
-
-    def _readings(self, result: float) -> dict[str, float]:
-        return {"height": result}
 
 
 @pytest.fixture
@@ -75,9 +32,6 @@ def toy() -> Iterator[Toy]:
     made = Toy().wait()
     yield made
     made.close()
-
-
-# Closed
 
 
 @pytest.fixture(params=["by a newer one", "by hand"])
@@ -89,18 +43,34 @@ def closed(request: pytest.FixtureRequest, toy: Toy) -> Toy:
     return toy
 
 
-@pytest.mark.parametrize(
-    "act", [lambda e: e.set(n=3), lambda e: e.preset("high"), Toy.wait, Toy.warm]
-)
-def test_a_closed_explorer_says_so_instead_of_doing_nothing(
-    closed: Toy, act: Callable[[Toy], Any]
-) -> None:
+def test_a_closed_explorer_says_so_instead_of_doing_nothing(closed: Toy) -> None:
     state = closed.state()
-    with pytest.raises(
-        RuntimeError, match=r"this Toy was closed.*newer one.*make another.*Toy\(\)"
-    ):
-        act(closed)
+    for act in (lambda: closed.set(n=3), lambda: closed.preset("high"), closed.wait, closed.warm):
+        with pytest.raises(
+            RuntimeError, match=r"this Toy was closed.*newer one.*make another.*Toy\(\)"
+        ):
+            act()
     assert closed.state() == state
+
+
+def test_a_new_explorer_leaves_no_widget_of_the_one_before_it(toy: Toy) -> None:
+    alive = len(ipywidgets.widgets.widget._instances)
+    for _ in range(3):
+        last = Toy().wait()
+    assert len(ipywidgets.widgets.widget._instances) == alive
+    last.close()
+    assert len(ipywidgets.widgets.widget._instances) < alive
+
+
+def test_two_explorers_render_at_the_same_time(toy: Toy) -> None:
+    class Other(Toy):
+        """Another kind, which does not close the first."""
+
+    other = Other().wait()
+    for k in range(40):
+        toy._controls["n"].value = other._controls["n"].value = 2 + k % 9
+    assert toy.wait().height == other.wait().height == toy.state()["n"]
+    other.close()
 
 
 def test_a_closed_explorer_is_shown_as_its_last_picture(
@@ -152,45 +122,47 @@ def test_the_picture_joins_what_the_notebook_keeps_once_it_is_there(
     early.close()
 
 
-# Values
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        {"n": 5, "width": 99.0},
-        {"n": 5, "nonsense": 1},
-        {"width": 3.0, "m": 2, "seen": True},
-        {"kind": "b", "m": 3},
-    ],
-)
-@pytest.mark.parametrize("turned", [False, True])
-def test_set_moves_all_or_none(toy: Toy, values: dict[str, Any], turned: bool) -> None:
-    """The third set is refused as a whole: a width of 3 does not go with n = 2."""
+def test_set_moves_all_or_none(toy: Toy) -> None:
     state, ticks, heard = toy.state(), toy.ticks, []
     for control in toy._controls.values():
         control.observe(heard.append, names="value")
-    items = list(values.items())[:: -1 if turned else 1]
-    with pytest.raises(ValueError, match="expected"):
-        toy.set(**dict(items))
-    assert toy.state() == state
-    assert heard == []
-    assert toy.wait().ticks == ticks
+    for values in (
+        {"n": 5, "width": 99.0},
+        {"nonsense": 1, "n": 5},
+        {"kind": "b", "m": 3},
+    ):
+        with pytest.raises(ValueError, match="expected"):
+            toy.set(**values)
+    assert (toy.state(), heard, toy.wait().ticks) == (state, [], ticks)
 
 
-# What a subclass must define
-
-
-@pytest.mark.parametrize("name", REQUIRED)
-def test_a_class_that_leaves_out_a_part_of_the_contract_is_refused_by_name(name: str) -> None:
-    parts = {part: getattr(Toy, part) for part in REQUIRED if part != name}
-    with pytest.raises(TypeError, match=f"^Half: an explorer must define {name}$"):
+def test_a_class_that_leaves_out_a_part_of_the_contract_is_refused_by_name() -> None:
+    parts = {part: getattr(Toy, part) for part in ("TEXTS", "_make_canvas", "_compute", "_draw")}
+    with pytest.raises(TypeError, match="^Half: an explorer must define _readings$"):
         type("Half", (Explorer,), parts)
-    made = type("Whole", (Explorer,), {**parts, name: getattr(Toy, name)})
-    assert type("Again", (made,), {}).TEXTS.alt == "A bar."
+    type("Whole", (Explorer,), {**parts, "_readings": Toy._readings})
 
 
-# Another process
+def test_divergence_is_said_over_the_picture_and_the_next_tick_works(
+    toy: Toy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def diverge(*_: Any) -> Any:
+        raise DivergedError(315, "lower the learning rate")
+
+    before = pixels(toy)
+    with monkeypatch.context() as patch:
+        patch.setattr(toy, "_compute", diverge)
+        with pytest.raises(DivergedError):
+            toy.set(m=2)
+        assert "diverged by step 315: lower the learning rate" in toy.status
+        assert (pixels(toy) != before).any(), "the sentence is drawn over the plot"
+    assert (pixels(toy.set(m=1)) == before).all() and "diverged" not in toy.status
+
+
+def test_a_failed_message_is_said_and_the_next_tick_works(toy: Toy) -> None:
+    toy._draw_again(lambda: 1 / 0)
+    assert toy.wait().status.startswith("ZeroDivisionError")
+    assert toy.set(n=3).status.startswith("Height 3.")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
@@ -215,17 +187,11 @@ def test_a_forked_process_is_told_that_nobody_will_answer(toy: Toy) -> None:
     assert toy.set(n=3).result == 3.0
 
 
-# Threads
-
-
 def test_at_the_end_every_explorer_is_closed_and_no_thread_is_left() -> None:
     toys = [Toy().wait(), Toy().wait()]
     background.finish()
     assert all(toy._slot.closed for toy in toys)
     assert not any(thread.is_alive() for thread in background._threads)
-
-
-# Chores and seeds
 
 
 def test_chores_wait_for_a_page_that_shows_the_explorer() -> None:
@@ -246,9 +212,6 @@ def test_chores_wait_for_a_page_that_shows_the_explorer() -> None:
     made.warm()
     assert done == ["a chore"]
     made.close()
-
-
-# What rests is improved
 
 
 class Improving(Toy):
@@ -308,9 +271,6 @@ def test_an_improvement_that_fails_leaves_the_picture_as_it_is(
     assert improving.set(n=5).result == 5.0  # the worker lives
 
 
-# The way back
-
-
 def test_undo_redo_and_reset_bring_back_values_and_picture(toy: Toy) -> None:
     for width in (2.0, 3.0):
         toy.set(width=width, n=9)
@@ -323,18 +283,8 @@ def test_undo_redo_and_reset_bring_back_values_and_picture(toy: Toy) -> None:
     assert toy.wait().result == 18
 
 
-class Beside(Toy):
-    """With a toggle of what takes long to come beside the picture."""
-
-    TEXTS = replace(
-        Toy.TEXTS,
-        stays=frozenset({"seen"}),
-        presets={**Toy.PRESETS, "high, seen": ("The same", {**HIGH, "seen": True})},
-    )
-
-
 def test_what_takes_long_stays_through_presets_undo_and_reset(toy: Toy) -> None:
-    made = Beside().wait()
+    made = toy
     made.set(n=7).set(seen=True)
     made.undo()
     assert made.wait().state() == {**START, "seen": True}, "the toggle is no movement"
@@ -347,20 +297,6 @@ def test_what_takes_long_stays_through_presets_undo_and_reset(toy: Toy) -> None:
     made.set(seen=False)
     assert made.preset("high, seen").state()["seen"], "a preset may switch it on"
     assert made._start.menu.value == "high, seen"
-    made.close()
-
-
-def test_a_drag_in_the_page_is_undone_at_once(toy: Toy) -> None:
-    for n in range(3, 9):
-        toy._controls["n"].value = n
-    toy.undo()
-    assert toy.wait().state() == START
-
-
-# What leaves it
-
-
-# The picture at its place in the page
 
 
 def live_size(toy: Toy) -> tuple[int, int]:
@@ -397,10 +333,10 @@ def test_a_value_that_comes_while_the_place_is_being_answered_is_computed(
         assert look.wait(60)
         return answer(*job)
 
-    def late(value: Any) -> None:
+    def late(*value: Any) -> None:
         look.set()
         time.sleep(0.3)
-        store(value)
+        store(*value)
 
     monkeypatch.setattr(toy, "_answer", hesitantly)
     put(toy, 500, 320)

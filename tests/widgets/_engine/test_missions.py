@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import html
-import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,72 +12,45 @@ import pytest
 from bdl_teach import progress as record
 from bdl_teach.progress import SOLVED, Progress
 from bdl_teach.widgets._engine import texts, worker
-from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
 from tests.waiting import until
+from tests.widgets._engine.toy import TEXTS, Toy, text
 
 
-class Lift(Explorer[float]):
-    """As high as its control; other seeds can be held up, fail, or be unknown."""
+class Lift(Toy):
+    """A toy whose other seeds can be held up, fail, or be unknown."""
 
-    TEXTS = texts.parse("""
-title = "A lift"
-alt = "A line."
-stays = ["nuts"]
-[controls]
-height = ["count", "height", 1, [0, 9], ""]
-seed = ["count", "seed", 0, [0, 99], ""]
-nuts = ["toggle", "NUTS", false, [], ""]
-[groups]
-ALL = ["height", "seed", "nuts"]
+    TEXTS = texts.parse(
+        TEXTS
+        + """
 [missions.lift-high]
 text = "Above 4."
 hints = ["Look right.", "Take height to 5 & more."]
-needs = [["up", ">", 4]]
-way = { height = 5 }
+needs = [["height", ">", 4]]
+way = { n = 5 }
 [missions.lift-lucky]
 text = "A lucky seed."
 hints = ["Look right.", "Take height to 5 & more."]
 needs = [["seed", "==", 99, "the seed is {}"]]
 way = { seed = 99 }
-[missions.lift-broken]
-text = "No number."
-hints = ["Look right.", "Take height to 5 & more."]
-needs = [["up", ">", "nothing"]]
-way = {}
 [missions.lift-golden]
 text = "Beside NUTS."
 hints = ["Look right.", "Take height to 5 & more."]
-needs = [["seed", "<", 200, "the seed is too high"], ["nuts", "==", true, "{{nuts}} is off"],
-  ["up", ">", 4], ["up", ">", 3, "and not even above 3"]]
-way = { nuts = true }
-[readings]
-up = "the height"
-[status]
-line = "Height {up:.1f}."
-""")
+needs = [["seed", "<", 200, "the seed is too high"], ["seen", "==", true, "{{seen}} is off"],
+  ["height", ">", 4]]
+way = { seen = true }
+"""
+    )
 
     def _make_controls(self) -> dict[str, Any]:
         self.computed: list[dict[str, Any]] = []
         self.trouble: dict[int, Any] = {}  # by seed: what computing it does
         return super()._make_controls()
 
-    def _make_canvas(self) -> Canvas:
-        canvas = Canvas(300, 200)
-        (self._line,) = canvas.figure.add_subplot().plot([0, 1], [0, 0])
-        canvas.animate([self._line])
-        return canvas
-
     def _compute(self, values: dict[str, Any]) -> float:
         self.computed.append(values)
         self.trouble.get(values["seed"], lambda: None)()
-        return float(values["height"])
-
-    def _draw(self, result: float) -> None:
-        self._line.set_ydata([0, result])
-
-    def _readings(self, result: float) -> dict[str, float]:
-        return {"up": result}
+        return super()._compute(values)
 
 
 @pytest.fixture(autouse=True)
@@ -102,10 +73,6 @@ def box(explorer: Explorer[Any]) -> Any:
     return explorer._missions
 
 
-def text(widget: Any) -> str:
-    return html.unescape(re.sub(r"<[^>]*>", "", widget.value))
-
-
 def said(explorer: Explorer[Any], words: str) -> bool:
     until(lambda: text(box(explorer)._verdict) == words, words, seconds=10.0)
     return True
@@ -116,13 +83,13 @@ def seeds(lift: Lift) -> list[int]:
 
 
 def test_it_is_done_when_it_holds_for_the_next_two_seeds_as_well(lift: Lift) -> None:
-    lift.mission("lift-high").set(height=5, seed=98)
+    lift.mission("lift-high").set(n=5, seed=98)
     assert said(lift, "✓ Done, also with seeds 99 and 0.")
     assert lift.done == ("lift-high",)
     assert seeds(lift) == [0, 98, 99, 0]
     assert (lift.result, lift.state()["seed"]) == (5.0, 98), "nothing of theirs is shown"
-    assert lift.ticks == 2 and lift._line.get_ydata()[1] == 5.0
-    assert [name for name, _ in box(lift)._row.options] == ["1 ✓", "2", "3", "4"]
+    assert lift.ticks == 2 and lift.height == 5.0
+    assert [name for name, _ in box(lift)._row.options] == ["1 ✓", "2", "3"]
     assert box(lift).chosen is Lift.MISSIONS[0]
 
 
@@ -140,9 +107,9 @@ def test_progress_that_cannot_be_kept_costs_no_picture(
         raise OSError("full")
 
     monkeypatch.setattr(progress, "add", refuse)
-    lift.mission("lift-high").set(height=5)
+    lift.mission("lift-high").set(n=5)
     until(lambda: 2 in seeds(lift), "the last seed")
-    assert lift.set(height=3).result == 3.0
+    assert lift.set(n=3).result == 3.0
 
 
 def test_a_mission_that_is_done_is_counted_once(
@@ -151,11 +118,11 @@ def test_a_mission_that_is_done_is_counted_once(
     added: list[tuple[str, str]] = []
     add = progress.add
     monkeypatch.setattr(progress, "add", lambda *it: (added.append(it), add(*it)))
-    lift.mission("lift-high").set(height=5)
+    lift.mission("lift-high").set(n=5)
     assert said(lift, "✓ Done, also with seeds 1 and 2.")
-    lift.set(height=1)
+    lift.set(n=1)
     assert said(lift, "Not yet: the height is 1.")
-    lift.set(height=6)
+    lift.set(n=6)
     assert said(lift, "✓ Done, also with seeds 1 and 2.")
     assert added == [("lift-high", SOLVED)]
 
@@ -174,9 +141,9 @@ def hold_up(lift: Lift, seed: int = 1) -> tuple[threading.Event, threading.Event
 
 def test_a_movement_comes_before_the_next_seed(lift: Lift) -> None:
     begun, go_on = hold_up(lift)
-    lift.mission("lift-high").set(height=5)
+    lift.mission("lift-high").set(n=5)
     assert begun.wait(20.0)
-    lift._controls["height"].value = 3
+    lift._controls["n"].value = 3
     go_on.set()
     assert lift.wait().result == 3.0
     assert said(lift, "Not yet: the height is 3.")
@@ -184,9 +151,9 @@ def test_a_movement_comes_before_the_next_seed(lift: Lift) -> None:
 
 
 def test_other_seeds_go_without_nuts_unless_the_mission_s_way_has_it(lift: Lift) -> None:
-    lift.mission("lift-high").set(height=5, nuts=True)
+    lift.mission("lift-high").set(n=5, seen=True)
     assert said(lift, "✓ Done, also with seeds 1 and 2.")
-    assert [values["nuts"] for values in lift.computed] == [False, True, False, False]
+    assert [values["seen"] for values in lift.computed] == [False, True, False, False]
     lift.mission("lift-golden")
     assert said(lift, "✓ Done, also with seeds 1 and 2.")
-    assert [values["nuts"] for values in lift.computed[4:]] == [True, True]
+    assert [values["seen"] for values in lift.computed[4:]] == [True, True]

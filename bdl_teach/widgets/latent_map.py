@@ -17,9 +17,9 @@ from bdl_teach.widgets._engine.arrival import Arrival
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.texts import Texts
-from bdl_teach.widgets.vae.trainer import N_TRAIN, RATES, STEPS, Order, Trained, Trainer, pictures
+from bdl_teach.widgets.vae_trainer import N_TRAIN, RATES, STEPS, Order, Trained, Trainer, pictures
 
-_TEXTS = texts.of("vae")
+_TEXTS = texts.of("latent_map")
 REACH = _TEXTS.controls["z1"].range[1]  # of the sliders and the map
 _ROWS = 5  # of the generated pictures
 _PER_CLASS = 40  # digits on the map
@@ -83,14 +83,7 @@ def _off_the_mean(result: VAEResult) -> float:
 
 
 class VAEExplorer(Explorer[VAEResult]):
-    """z₁ and z₂ decode at once; β, the seed and the kind of model train in the background.
-
-    Args:
-        **values: Starting values of controls, as ``state()`` returns them.
-
-    Raises:
-        ValueError: No such control, or a value outside its range.
-    """
+    """z₁ and z₂ decode at once; β, the seed and the kind of model train in the background."""
 
     TEXTS: ClassVar[Texts] = _TEXTS
 
@@ -215,7 +208,7 @@ class VAEExplorer(Explorer[VAEResult]):
 
 
 def _seen_through(order: Order, trained: Trained, z: Array) -> VAEResult:
-    """What a model makes of z, of the digits on the map, and of codes drawn from the prior."""
+    """Apply a model to z, to the digits on the map, and to codes drawn from the prior."""
     x, labels = pictures()
     shown = np.concatenate([np.flatnonzero(labels == k)[:_PER_CLASS] for k in range(10)])
     fit = trained.fit

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,23 +18,22 @@ from bdl_teach.problems import own_points as points
 from bdl_teach.widgets._engine import controls, status, touch
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 from bdl_teach.widgets._engine.contract import Contract, Result
-from bdl_teach.widgets._engine.controls import Widget
 from bdl_teach.widgets._engine.points import Points
-from bdl_teach.widgets._engine.sketch import ASKS, Sketch
+from bdl_teach.widgets._engine.prediction_drawing import ASKS, DrawnBand
 
+BUTTONS = {
+    "my data": ("my data", "paste or drop a table of two columns"),
+    "ask": (
+        "ask where unsure",
+        "a new point where the epistemic sd is largest, anywhere in the picture",
+    ),
+    "draw": ("draw it", "draw the band yourself, before you see it"),
+}
 WHILE_OWN = "draws other points: undo or reset takes your own away first"
 
 
-class Touched(Contract[Result], abstract=True):
+class PointerInput(Contract[Result], abstract=True):
     """The part of an explorer that answers a hand in its picture."""
-
-    # Points by hand.
-
-    @property
-    def _most(self) -> int:
-        """How many points there may be."""
-        most: int = self._controls["data"].most
-        return most
 
     def _label_axes(self, result: Any) -> bool:
         """Label what can be touched in the units of the points; says whether that changed."""
@@ -43,7 +43,7 @@ class Touched(Contract[Result], abstract=True):
         return any([panel.label(data) for panel in self._touched])
 
     def _words_on_points(self, result: Any) -> dict[str, str]:
-        """How many points there are, where the ends of their axis are, and in which units."""
+        """Say how many points there are, where the ends of their axis are, and in which units."""
         if "data" not in self._controls:
             return {"units": ""}
         data = self._data(result)
@@ -54,7 +54,7 @@ class Touched(Contract[Result], abstract=True):
         }
 
     def _readings_on_points(self, result: Any) -> dict[str, float]:
-        """How many points there are; 1 if they are the learner's own, if they are a table's."""
+        """Count the points; say with 1 whether they are the learner's own, and a table's."""
         if "data" not in self._controls:
             return {}
         data = self._data(result)
@@ -64,74 +64,71 @@ class Touched(Contract[Result], abstract=True):
             "table": float(points.units_of(data) != points.COURSE),
         }
 
-    def _make_sketch(self) -> Sketch | None:
-        """Edges to be drawn by hand, in the first panel where something stays meanwhile."""
+    def _make_drawn_band(self) -> DrawnBand | None:
+        """Make the edges to be drawn, in the first panel where something stays meanwhile."""
         for panel in self._touched:
             if panel.stays:
-                sketch = Sketch(panel.axes, panel.stays)
-                self._canvas.animate(sketch.artists)
-                return sketch
+                band = DrawnBand(panel.axes, panel.stays)
+                self._canvas.animate(band.artists)
+                return band
         return None
 
     @property
-    def _drawing(self) -> Sketch | None:
+    def _drawing(self) -> DrawnBand | None:
         """The edges, while a hand draws them."""
-        return self._sketch if self._sketch is not None and self._sketch.drawing else None
-
-    def _draw_button(self) -> Widget:
-        """The button that begins a drawing, shows the fit, and takes the drawing away."""
-        self._drawn = controls.button(
-            "draw it", "draw the band yourself, before you see it", self._on_draw
+        return (
+            self._drawn_band if self._drawn_band is not None and self._drawn_band.drawing else None
         )
-        return self._drawn
 
     def _on_draw(self) -> None:
-        """Go on with the drawing: begin, show the fit beside it, take it away."""
-        sketch = self._sketch
-        if sketch is None or self.result is None:
-            return
+        """Answer the button: go on with the drawing."""
+        if self.result is not None:
+            self._draw_again(self._go_on_drawing)
+
+    def _go_on_drawing(self) -> None:
+        """Begin to draw, show the fit beside it, or take it away: on the worker."""
+        band = self._drawn_band
+        assert band is not None
         with RENDER_LOCK:
-            sketch.uncover()
+            band.uncover()
             room = self._touched[0].room
-            if not sketch.stage and room is not None and room.conceal():
+            if not band.stage and room is not None and room.conceal():
                 self._canvas.redraw_background()
-            sketch.advance()
+            band.advance()
             self._hold_axes()
-            if sketch.drawing:
-                self._pin.unset()  # its ghost would give the band away
-                sketch.hide(self._canvas.moving)
-        self._name_drawing(sketch)
+            if band.drawing:
+                self._pin.unset()  # its copy would give the band away
+                band.hide(self._canvas.moving)
+        self._name_drawing(band)
         self._say_what_is_shown()
         self._show_points()
-        self._draw_again()
 
-    def _name_drawing(self, sketch: Sketch) -> None:
+    def _name_drawing(self, band: DrawnBand) -> None:
         """Have the button say what it does next."""
         words = {"": "draw it", "drawing": "show the fit", "shown": "clear"}
-        self._drawn.description = words[sketch.stage]
+        self._made["draw"].description = words[band.stage]
 
     def _end_drawing(self) -> None:
-        """Take a drawing away, be it finished or not, and show what it hides."""
-        for _ in range(2):  # a drawn band stands beside the fit first
-            if self._sketch is not None and self._sketch.stage:
-                self._on_draw()
+        """Take a drawing away, be it finished or not, and show what it hides: on the worker."""
+        while self._drawn_band is not None and self._drawn_band.stage:
+            self._go_on_drawing()
 
     def _forget_drawing(self) -> None:
         """Take away a band that was drawn for points in other units."""
-        if (sketch := self._sketch) is not None and sketch.stage == "shown":
-            sketch.advance()
-            self._name_drawing(sketch)
+        if (band := self._drawn_band) is not None and band.stage == "shown":
+            band.advance()
+            self._name_drawing(band)
 
     def _beside_drawing(self, said: str) -> str:
-        """The status line: what a drawing asks for while it is drawn, and its score after it."""
-        sketch = self._sketch
-        if sketch is None or not sketch.stage:
+        """Say what a drawing asks for while it is drawn, and after it its score before the rest."""
+        band = self._drawn_band
+        if band is None or not band.stage:
             return said
-        if sketch.drawing:
+        if band.drawing:
             return ASKS
         shown: Any = self._shown
         x, prediction = self._doubt(shown)[0], shown.prediction
-        return f"{sketch.score(x, prediction.mean, prediction.epistemic_std)}; {said}"
+        return f"{band.score(x, prediction.mean, prediction.epistemic_std)}; {said}"
 
     def _notes_on_points(self) -> str:
         """Say how the points that are shown have been read from a table."""
@@ -146,67 +143,63 @@ class Touched(Contract[Result], abstract=True):
             return ""
         return " Your points are gone: “undo” brings them back."
 
-    def _hand_buttons(self) -> dict[str, Callable[[], Widget]]:
-        """Say how to make the buttons of who has a panel with points."""
-        return {"my data": self._own_button, "ask": self._ask_button, "draw": self._draw_button}
-
-    def _own_button(self) -> Widget:
-        own = controls.button(
-            "my data", "paste or drop a table of two columns", controls.in_the_page
-        )
-        own.add_class("bdl-own")
-        return own
-
-    def _ask_button(self) -> Widget:
-        return controls.button(
-            "ask where unsure",
-            "a new point where the epistemic sd is largest, anywhere in the picture",
-            self._ask_for_point,
-        )
+    def _hand_acts(self) -> dict[str, Callable[[], object]]:
+        """Say what the buttons of who has a panel with points do, by their names."""
+        acts = (controls.in_the_page, self._ask_for_point, self._on_draw)
+        return dict(zip(BUTTONS, acts, strict=True))
 
     def _now(self) -> points.Value | None:
-        """The points that are shown, as a value of their control."""
+        """Return the points that are shown, as a value of their control."""
         if (set_by_hand := self._controls["data"].value) is not None:
             value: points.Value = set_by_hand
             return value
         data = None if self.result is None else self._data(self.result)
         return None if data is None else points.from_course(data.x[:, 0], data.y[:, 0])
 
+    def _messages(self) -> dict[str, Callable[[dict[str, Any]], object]]:
+        """Say what answers the messages of the page about its picture, by their names."""
+        touches = ("down", "move", "up", "add", "remove")
+        answers = dict.fromkeys(touches, self._on_touch)
+        return {**answers, "hover": self._on_hover, "table": self._on_table}
+
     def _on_touch(self, did: dict[str, Any]) -> None:
-        """Do to the points what the hand did in the page."""
-        act, now = did["touch"], self._now() if "data" in self._controls else None
+        """Do to the points, or to what is pointed at, what the hand did in the page."""
+        act, band = did["touch"], self._drawing
         self._heard = int(did.get("number", self._heard))
-        if act == "hover":
-            self._on_hover(did)
-            return
         if act in ("down", "up"):
             self._hold(act == "down")
         if "panel" in did:
             x, y = float(did.get("x", 0.0)), float(did.get("y", 0.0))
             self._point_at(int(did["panel"]), x, y, act == "down")
-        elif act == "table":
-            self._picture.answer_table(**self._take_table(did))
-        elif (sketch := self._drawing) is not None:
+        elif band is not None:
             if act == "move" and math.isfinite(y := float(did.get("y", math.nan))):
-                sketch.move(int(did.get("i", 0)), y)
-                self._show_points()
-        elif now is not None:
+                self._draw_again(partial(self._move_edge, band, int(did.get("i", 0)), y))
+        elif "data" in self._controls and (now := self._now()) is not None:
             self._edit_points(did, now)
+
+    def _move_edge(self, band: DrawnBand, i: int, y: float) -> None:
+        """Take a place of the drawn band to a height: on the worker."""
+        band.move(i, y)
+        self._show_points()
 
     def _edit_points(self, did: dict[str, Any], now: points.Value) -> None:
         """Do to the points what can be done to them; all but a way is a movement of its own."""
-        after = touch.after(did, now, self._most)
+        after = touch.after(did, now, self._controls["data"].most)
         if after is not None:
             if did["touch"] != "move":
                 self._past.end_movement()
-            self._controls["data"].value = after
-            self._show_points()
+            self._set_points(after)
+
+    def _set_points(self, value: points.Value) -> None:
+        """Take points over, and tell the page where they are now."""
+        self._controls["data"].value = value
+        self._show_points()
 
     def _show_points(self) -> None:
         """Tell the page where the points are."""
-        if (sketch := self._drawing) is not None:
+        if (band := self._drawing) is not None:
             self._picture.points = {
-                "at": sketch.handles(), "answers": self._heard, "kind": "edges"
+                "at": band.handles(), "answers": self._heard, "kind": "edges"
             }  # fmt: skip
         elif "data" in self._controls and (now := self._now()) is not None:
             at = np.stack(points.in_course(now), axis=1).round(4).tolist()
@@ -218,16 +211,14 @@ class Touched(Contract[Result], abstract=True):
         shown = None if self._drawing is not None else self._shown
         found = None if shown is None or panel < 0 else self._linked(shown, panel, *at)
         if found != self._pointed:
-            self._pointed = found
-            self._draw_again()
+            self._draw_again(partial(setattr, self, "_pointed", found))
 
     def _hold(self, held: bool) -> None:
         """Keep limits still while a hand holds a point, and take its way for one movement."""
         self._past.end_movement()
         self._past.held = held
-        self._hold_axes(held)
-        if not held and self._drawing is None:
-            self._request()
+        ask = self._draw_again if held or self._drawing is not None else self._request
+        ask(partial(self._hold_axes, held))
 
     def _hold_axes(self, held: bool = False) -> None:
         """Keep heights while a hand holds a point or draws, or a question compares two pictures."""
@@ -235,21 +226,24 @@ class Touched(Contract[Result], abstract=True):
         for panel in self._touched:
             panel.hold(held)
 
-    def _take_table(self, did: dict[str, Any]) -> dict[str, Any]:
-        """Take a table that was pasted, or return what is wrong with it, or to be chosen."""
+    def _on_table(self, did: dict[str, Any]) -> None:
+        """Take a table that was pasted, or say what is wrong with it, or to be chosen."""
         chosen = {name: did[name] for name in ("columns", "decimal", "day_first") if name in did}
+        answer: dict[str, Any] = {"refused": ""}
+        self._past.end_movement()
         try:
-            self._go({"data": datasets.read_points(str(did.get("text")), **chosen)})
+            table = datasets.read_points(str(did.get("text")), **chosen)
+            self._set_points(self._controls["data"].read(table))
         except datasets.ChooseColumns as error:
-            return {"refused": "Which columns are x and y?", "columns": list(error.names)}
+            answer = {"refused": "Which columns are x and y?", "columns": list(error.names)}
         except datasets.Ambiguous as error:
             ways = [[value, words] for value, words in error.readings.items()]
-            return {"refused": error.question, "argument": error.argument, "readings": ways}
+            answer = {"refused": error.question, "argument": error.argument, "readings": ways}
         except ValueError as error:
-            return {"refused": str(error).removeprefix("data: ")}
+            answer = {"refused": str(error).removeprefix("data: ")}
         except Exception as error:  # a paste must not be without an answer
-            return {"refused": f"this table cannot be used: {type(error).__name__}: {error}"}
-        return {"refused": ""}
+            answer = {"refused": f"this table cannot be used: {type(error).__name__}: {error}"}
+        self._picture.send(answer)
 
     def _ask_for_point(self) -> None:
         """Add a point where the model is least sure; the truth answers, with its noise."""

@@ -82,16 +82,9 @@ class PicturesResult:
 
 
 class PicturesExplorer(Explorer[PicturesResult]):
-    """Three kinds of network look at known and strange digits; a temperature, a share answered.
+    """Three kinds of network look at known and strange digits; a temperature, a share answered."""
 
-    Args:
-        **values: Starting values of controls, as ``state()`` returns them.
-
-    Raises:
-        ValueError: No such control, or a value outside its range.
-    """
-
-    TEXTS: ClassVar[Texts] = texts.of("pictures")
+    TEXTS: ClassVar[Texts] = texts.of("unseen_pictures")
 
     def _make_canvas(self) -> Canvas:
         canvas = Canvas()
@@ -127,7 +120,6 @@ class PicturesExplorer(Explorer[PicturesResult]):
         canvas.animate([self._mosaic, border])
 
     def _make_columns(self, canvas: Canvas, ax: Axes) -> None:
-        self._columns_axes = ax
         plots.tidy(ax, "Probability of each digit, and the largest", "", "")
         self._columns = ax.imshow(
             np.zeros((8, 2 * _EACH)), cmap="gray_r", vmin=0, vmax=1, aspect="auto"
@@ -206,7 +198,7 @@ class PicturesExplorer(Explorer[PicturesResult]):
 
 
 def _at(temperature: float, known: Array, strange: Array, labels: Array) -> Kind:
-    """What networks say together ``[t, n, c]``, at a temperature."""
+    """Return what networks say together ``[t, n, c]``, at a temperature."""
     from bdl_teach import calibration, metrics
 
     logs, others = (

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
-from bdl_teach.widgets._engine.latest import LatestValue
+from bdl_teach.widgets._engine.latest_value import LatestValue
 
 
-def test_of_values_that_nobody_has_taken_the_last_is_taken_once() -> None:
-    slot: LatestValue[str] = LatestValue()
-    slot.put("one")
-    slot.put("two")
-    assert slot.take() == (2, "two")
-    assert slot.take(0.0) is None, "the first is not to be had any more"
+def test_a_newer_value_replaces_an_older_one_and_the_last_is_never_lost() -> None:
+    slot, seen = LatestValue[int](), []
+
+    def work() -> None:
+        while (job := slot.take()) is not None:
+            seen.append(job[1])
+            slot.done(job[0], None)
+
+    worker = threading.Thread(target=work, daemon=True)  # if this fails, Python still ends
+    worker.start()
+    for value in range(5000):
+        slot.put(value)
+    slot.wait(120)
+    assert seen[-1] == 4999
+    assert seen == sorted(set(seen))  # and none twice
+    slot.close()
+    worker.join(120)
+    assert not worker.is_alive()
 
 
 def test_who_waits_in_vain_is_told_how_long_it_was() -> None:

@@ -15,7 +15,7 @@ from bdl_teach import datasets
 from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import background
 from bdl_teach.widgets._engine.arrival import Arrival
-from bdl_teach.widgets._engine.latest import LatestValue
+from bdl_teach.widgets._engine.latest_value import LatestValue
 
 if TYPE_CHECKING:
     from bdl_teach.methods import vae
@@ -62,7 +62,7 @@ class Trained:
     film: Mapping[int, vae.Fit] = field(default_factory=dict)
 
     def at(self, step: int) -> Trained:
-        """What it was after one of the steps of ``film``."""
+        """Return it as it was after one of the steps of ``film``."""
         fit = self.film[step]
         return replace(self, fit=fit, scores=_scores(fit), arrival=Arrival())
 
@@ -74,7 +74,7 @@ class Trained:
 
 @lru_cache(maxsize=1)
 def pictures() -> tuple[Array, Array]:
-    """The digits as rows ``[1797, 64]`` in [0, 1], and their classes ``[1797]``."""
+    """Return the digits as rows ``[1797, 64]`` in [0, 1], and their classes ``[1797]``."""
     digits = datasets.digits()
     return digits.images.reshape(len(digits.images), -1), digits.labels
 
@@ -217,7 +217,7 @@ def _stage(order: Order, number: int, start: vae.Fit | None) -> vae.Fit:
 
 
 def _frames(fit: vae.Fit, number: int) -> dict[int, vae.Fit]:
-    """A stage's end; of the first stage its beginnings, too, where most of the way is gone."""
+    """Return the end of a stage; of the first stage its beginnings, too: most happens there."""
     frames = {STEPS * (number + 1): fit}
     if number == 0 and fit.path is not None:
         steps = fit.path.steps

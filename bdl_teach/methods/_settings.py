@@ -1,0 +1,81 @@
+"""The arguments that methods share: names, defaults and text, written once.
+
+A method's module says which arguments it takes in a ``Settings`` of its own, and ``taking`` makes
+of its ``fit(x, y, settings)`` the public ``fit(x, y, *, prior=None, ...)``. A type checker takes
+the arguments and their defaults from the fields, ``help`` and completion from the signature.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVar, cast
+
+from numpy.typing import ArrayLike
+
+if TYPE_CHECKING:
+    from bdl_teach.methods._loop import Capacity
+
+
+@dataclass(frozen=True, kw_only=True)
+class Training:
+    """What every method takes that trains a network.
+
+    Attributes:
+        likelihood: ``"gaussian"``, or ``"bernoulli"`` for labels 0 and 1.
+        noise_std: Standard deviation of the noise on y, in the units of y, > 0; labels have none.
+        hidden_units: Width of each hidden ReLU layer; () is a linear model.
+        steps: Adam steps.
+        learning_rate: Adam step size, > 0; it falls to 0 over the last quarter of the steps.
+        seed: Seed of the starting point and of the noise.
+        capacity: Compile for these sizes instead of exactly this problem's.
+    """
+
+    likelihood: str = "gaussian"
+    noise_std: float = 1.0
+    hidden_units: tuple[int, ...] = (20, 20)
+    steps: int = 1500
+    learning_rate: float = 0.02
+    seed: int = 0
+    capacity: Capacity | None = None
+
+
+BY_NAME = "settings: Each by its name."  # where a docstring says what the settings say
+P = ParamSpec("P")
+S = TypeVar("S", bound=Training)
+F = TypeVar("F")
+Inner: TypeAlias = "Callable[[ArrayLike, ArrayLike, S], F]"
+Public: TypeAlias = "Callable[Concatenate[ArrayLike, ArrayLike, P], F]"
+
+
+def taking(settings: Callable[P, S]) -> Callable[[Inner[S, F]], Public[P, F]]:
+    """Make of ``fit(x, y, settings)`` the public ``fit(x, y, *, noise_std=1.0, ...)``.
+
+    A method's own arguments come first, then those that it shares.
+    """
+    kind: Any = settings
+    fields = inspect.signature(kind).parameters
+    texts: dict[str, str] = {}
+    for each in kind.__mro__[:-1]:  # what a method says of an argument itself goes first
+        said = (inspect.getdoc(each) or "").partition("Attributes:\n")[2]
+        for text in re.split(r"\n(?=    \w+: )", said):
+            texts.setdefault(text.split(":")[0].strip(), text)
+
+    def decorate(fit: Inner[S, F]) -> Public[P, F]:
+        @wraps(fit)
+        def public(x: ArrayLike, y: ArrayLike, **chosen: Any) -> F:
+            if unknown := chosen.keys() - fields.keys():
+                raise TypeError(f"fit() got an unexpected keyword argument {min(unknown)!r}")
+            return fit(x, y, kind(**chosen))
+
+        told, face = inspect.getdoc(fit) or "", inspect.signature(fit)
+        args = "\n".join(text for name, text in texts.items() if name in fields)
+        public.__doc__ = told.replace(f"    {BY_NAME}", args)
+        shown = [*face.parameters.values()][:2] + [fields[name] for name in texts if name in fields]
+        vars(public)["__signature__"] = face.replace(parameters=shown)
+        return cast("Public[P, F]", public)
+
+    return decorate

@@ -1,0 +1,104 @@
+"""Pin A: what stays in picture and status line while a small explorer moves on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from bdl_teach.widgets._engine import worker
+from tests.waiting import until
+from tests.widgets._engine.toy import Toy, text
+
+
+class Slope(Toy):
+    """A toy that is improved by 0.5 while it rests."""
+
+    def _improve(self, values: dict[str, Any], result: float) -> float | None:
+        return None if result % 1 else result + 0.5
+
+
+ASKED = "A is pinned, in grey. Move something: what stayed the same?"
+
+
+@pytest.fixture
+def slope(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slope]:
+    monkeypatch.setattr(worker, "REST", 1e6)
+    made = Slope().wait()
+    yield made
+    made.close()
+
+
+def ghosts(explorer: Slope) -> list[list[float]]:
+    """Heights of the grey lines."""
+    ax = explorer._canvas.figure.axes[0]
+    return [list(a.get_ydata()) for a in ax.lines if a.get_label() == "_pinned"]
+
+
+def answer(explorer: Slope) -> str:
+    return text(explorer._pin._words)
+
+
+def said(explorer: Slope) -> str:
+    """The status line without its time."""
+    return explorer.status.partition(" · ")[0]
+
+
+def test_what_was_pinned_stays_in_grey_and_each_figure_says_its_change(slope: Slope) -> None:
+    assert slope.pin() is slope
+    assert [0, 2] in ghosts(slope) and said(slope) == "Height 2."
+    slope.set(n=5)
+    assert [0, 2] in ghosts(slope) and slope.height == 5
+    assert said(slope) == "Height 5 (+3 since A)."
+    assert "ms" in slope.status
+    assert slope._repr_mimebundle_()["text/plain"].endswith("Height 5 (+3 since A).")
+
+
+def test_unpinned_there_is_no_trace_of_it(slope: Slope) -> None:
+    before = slope.set(n=5).png()
+    slope.set(n=2)
+    slope.pin().set(n=5)
+    assert slope.png() != before
+    assert slope.unpin() is slope
+    assert slope.png() == before and ghosts(slope) == []
+    assert said(slope) == "Height 5."
+    assert "bdl-pinned" not in slope._pin.box._dom_classes
+    slope.unpin()  # there is nothing left
+
+
+def test_of_what_rests_a_is_what_it_becomes(slope: Slope, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a fit that was trained on would be compared with one that was not."""
+    monkeypatch.setattr(worker, "REST", worker.SHARPEN)
+    slope.pin()
+    until(lambda: said(slope) == "Height 2.5.", "an improvement")
+    assert [0, 2.5] in ghosts(slope)
+    monkeypatch.setattr(worker, "REST", 1e6)
+    slope.set(n=5)
+    assert said(slope) == "Height 5 (+2.5 since A)."
+    assert said(slope.set(n=2)) == "Height 2 (−0.5 since A).", "not yet trained on"
+    assert [0, 2.5] in ghosts(slope)
+    slope._pin._answer.value = True
+    assert answer(slope).startswith("Stayed: 7 of 7 controls; ")
+    assert "Changed: the height 2.5 → 2 (−0.5)" in answer(slope)
+
+
+# What stayed the same?
+
+
+def test_the_answer_comes_when_it_is_asked_for_and_follows_the_controls(slope: Slope) -> None:
+    slope.pin()
+    assert answer(slope) == ASKED
+    slope._pin._answer.value = True
+    assert answer(slope) == "Nothing has moved: this is A itself."
+    slope.set(width=3.0, n=3, kind="b", seen=True)
+    assert answer(slope) == (
+        "Stayed: 3 of 7 controls; in the picture zero. "
+        "Changed: width 1.00 → 3.00, times 2 → 3, kind Alpha → Beta, seen off → on; "
+        "the height 2 → 9 (+7); in the picture bar."
+    )
+    slope.set(width=1.0, kind="a", seen=False, n=5)
+    assert answer(slope).startswith("Stayed: 6 of 7 controls; ")
+    assert "times 2 → 5; the height 2 → 5" in answer(slope)
+    slope._pin._answer.value = False
+    assert answer(slope) == ASKED
