@@ -131,6 +131,14 @@ class Contract(Generic[Result]):
         """Say what the time of a tick went into, behind it in the status line."""
         return ""
 
+    def _follow(self, values: Values, result: Result, *, at_rest: bool) -> Result | None:
+        """Return the same with more of what comes beside it, or ``None`` when that has to wait.
+
+        Asked again and again: as soon as a tick is shown, and while values rest after each
+        ``_improve``. It ends at once when something moves. What it raises is said over the picture.
+        """
+        return None
+
     def _improve(self, values: Values, result: Result) -> Result | None:
         """Return a better result for values that rest, or ``None`` when this one is good.
 

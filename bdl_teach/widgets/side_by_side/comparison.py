@@ -1,4 +1,4 @@
-"""The comparison explorer: every method and NUTS on one problem, the sinusoid with a gap."""
+"""The comparison explorer: every method and the truth on one problem, the sinusoid with a gap."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from bdl_teach.problems import GAP_GRID, Problem, live_fits
 from bdl_teach.problems.live_fits import OWN_ROOM
 from bdl_teach.widgets._engine import controls, convergence, status, texts, touch
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas
-from bdl_teach.widgets._engine.nuts import GoldStandard, Run
 from bdl_teach.widgets._engine.texts import Texts
 from bdl_teach.widgets.side_by_side.explorer import MethodsExplorer
 from bdl_teach.widgets.side_by_side.panels import CoverageArtists, MethodPanel, height_of
@@ -31,7 +30,7 @@ METHODS = {  # those that a tick fits
     for name, method in CATALOGUE.items()
     if method.compared is not None and method.pace != "background"
 }
-LABELS = {**{name: method.label for name, method in METHODS.items()}, "nuts": "NUTS"}
+LABELS = {**{name: method.label for name, method in METHODS.items()}, "nuts": plots.POSTERIOR}
 _AT_START = ("map", "bbb", "pbp")
 _TOGGLES = {
     name: controls.Control("toggle", method.label, name in _AT_START, (), method.hint)
@@ -90,11 +89,6 @@ class ComparisonExplorer(MethodsExplorer):
             for panel in self._panels.values()
         ]
 
-    def _beside(self) -> dict[str, controls.Widget]:
-        made = super()._beside()
-        row = [self._controls["conformal"], made["running"]]
-        return {**made, "last row": controls.box("bdl-running", row)}
-
     def _heeds(self, method: str) -> Iterable[str]:
         return ("epochs",) if "epochs" in METHODS[method].takes else ()
 
@@ -107,12 +101,6 @@ class ComparisonExplorer(MethodsExplorer):
 
     def _retold(self, told: Told, fit: Any, problem: Problem) -> Told:
         return replace(told, fit=fit, prediction=fit.predict(GAP_GRID, N_PREDICTIONS))
-
-    @staticmethod
-    def _run(values: controls.Values) -> Run:
-        problem = Problem.of(values)
-        chains = {**problem.repeated, **(CATALOGUE["nuts"].compared or {}), "seed": problem.seed}
-        return Run(GAP_GRID, problem, chains)
 
     def _compute(self, values: controls.Values) -> SideBySide:
         problem, asked = Problem.of(values), self._asked
@@ -129,11 +117,11 @@ class ComparisonExplorer(MethodsExplorer):
             if (late or (slow and new)) and self.state() == values:
                 waiting = tuple(chosen[len(told) :])
                 so_far = SideBySide(problem, dict(told), interval=interval, waiting=waiting)
-                self._show(compared(so_far, GoldStandard()))
+                self._show(compared(so_far, self._known(values)))
                 shown = time.perf_counter()
             fitted |= new
             told[name] = self._keep(key, values)
-        return compared(SideBySide(problem, told, interval=interval), self._gold(values))
+        return compared(SideBySide(problem, told, interval=interval))
 
     def _improve(self, values: controls.Values, result: SideBySide) -> SideBySide | None:
         """Make one longer run of the first method of which it is not known what they find.
@@ -164,10 +152,10 @@ class ComparisonExplorer(MethodsExplorer):
         places = (*result.told, *result.waiting) or (next(iter(METHODS)),)
         counted = result.interval is not None and result.interval.kept_apart is not None
         moved = [
-            self._stand(places, nuts=result.nuts is not None),
+            self._stand(places, nuts=bool(result.nuts_report)),
             self._legend.show(
                 truth=result.problem.is_drawn,
-                nuts=result.nuts is not None,
+                nuts=bool(result.nuts_report),
                 more=["conformal"] if counted else [],
             ),
         ]
@@ -187,7 +175,7 @@ class ComparisonExplorer(MethodsExplorer):
             for region, words in regions.items()
         }
         off = {
-            f"{name}_off_{region}": f"{label} {words}, gap to NUTS"
+            f"{name}_off_{region}": f"{label} {words}, gap to the posterior"
             for name, label in LABELS.items()
             for region, words in regions.items()
         }
@@ -233,7 +221,8 @@ class ComparisonExplorer(MethodsExplorer):
         }
 
     def _chores(self) -> Iterator[Callable[[], object]]:
-        """Compile the methods that are not chosen yet, and the longer runs; then look again."""
+        """Compile the chains, methods that are not chosen yet, and longer runs; look again."""
+        yield from super()._chores()
         for name in METHODS:
             yield partial(_warm, name)
         yield self._request
