@@ -124,7 +124,7 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
         return _result(result.data, fit, getattr(fit, "prior_std", result.prior_std))
 
     def _draw(self, result: EmpiricalBayesResult) -> None:
-        self._function.update(result.data, result.prediction)
+        self._function.update(result.data, result)
         std, best, n = result.prior_std, result.best_std, len(result.prior_std)
         now = std[:1] if np.ptp(std) == 0 else np.zeros(0)
         self._curve.set_ydata(_above_best(_GRID, best, n))

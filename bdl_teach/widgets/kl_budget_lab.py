@@ -137,7 +137,7 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         self._bars.set_data(padded)
         self._sum.set_data(np.arange(1, len(result.shares) + 1), np.cumsum(result.shares))
         self._history.update(result.fit.history)
-        self._function.update(result.data, result.prediction)
+        self._function.update(result.data, result)
 
     def _readings(self, result: KLBudgetResult) -> dict[str, float]:
         shares = result.shares

@@ -49,12 +49,12 @@ DIMMED: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {
 SLOW = {"nuts", "play"}  # what comes beside, or goes on by itself: tests of their own
 # The panel with mean and band of an explorer.
 PANELS: dict[str, Callable[[Any], Axes]] = {
-    "SinusoidExplorer": lambda e: e._function_axes,
+    "SinusoidExplorer": lambda e: e._function.axes,
     "LinearRegressionExplorer": lambda e: e._function.axes,
     "EmpiricalBayesExplorer": lambda e: e._function.axes,
     "KLBudgetLab": lambda e: e._function.axes,
     "PBPStepper": lambda e: e._function.axes,
-    "TruthExplorer": lambda e: e._functions.axes,
+    "TruthExplorer": lambda e: e._function.axes,
     "RivalsExplorer": lambda e: e._panels["first"].axes,
 }
 STATES = int(os.environ.get("BDL_TEACH_STATES", "12"))  # random ones of each; for a longer look 500

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 from matplotlib.axes import Axes
 
@@ -12,12 +13,11 @@ from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.touch import Panel
 
-if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
-    from bdl_teach.predictive import Predictive
-
 
 class FunctionPanel(Panel):
     """Bands, mean, drawn functions, truth and points, which can be touched.
+
+    Under them lie functions of the prior, and over them the true posterior, where a result has any.
 
     Args:
         canvas: Where it moves.
@@ -25,9 +25,17 @@ class FunctionPanel(Panel):
         title: Its title.
         x: Inputs ``[m, 1]``, in rising order, the same for every update.
         n_functions: How many drawn functions to show.
+        band: Kind of artists that show a predictive, if not the usual bands; its ``edges`` are
+            what the height must hold.
         truth: Whether to show the sine.
         limits: Heights that the panel may have.
+        wrapped: Entries in a row of its legend, where one does not hold all.
         **touched: Fields of ``touch.Panel``.
+
+    Attributes:
+        band: What shows the predictive.
+        points: The points.
+        problem: What belongs to the problem, and not to a fit.
     """
 
     def __init__(
@@ -38,26 +46,49 @@ class FunctionPanel(Panel):
         x: Array,
         *,
         n_functions: int = 10,
+        band: Any = None,
         truth: bool = True,
         limits: Sequence[float] = plots.ROOM,
+        wrapped: int = 4,
         **touched: Any,
     ) -> None:
         plots.tidy(ax, title, "x", "y")
         ax.set_xlim(x[0, 0], x[-1, 0])
+        self._canvas, self._wrapped, along = canvas, wrapped, x[:, 0]
         room = plots.Room(ax, limits)
-        self._canvas = canvas
-        self._band = plots.PredictiveArtists(ax, x[:, 0], n_functions=n_functions)
+        self._before = plots.FunctionArtists(ax, along, "10 prior functions")
+        self._edges = plots.edges if band is None else band.edges
+        usual = partial(plots.PredictiveArtists, n_functions=n_functions)
+        self.band: Any = (band or usual)(ax, along)
         sine = plots.draw_truth(ax, x, datasets.sinusoid().truth(x)) if truth else None
+        self._over = plots.OverlayArtists(ax, along, plots.POSTERIOR)
         self.points = plots.draw_data(ax, [], [])
+        self.problem = [*([sine] if sine else []), self.points]
         super().__init__(ax, room, sine, **touched)
-        plots.legend_above(ax, self.columns)
-        canvas.animate([*self._band.artists, *([sine] if sine else []), self.points])
-        canvas.animate(room.artists)
+        canvas.animate([*self._before.artists, *self.band.artists, *self.problem[:-1]])
+        canvas.animate([*self._over.artists, self.points, *room.artists])
         canvas.settle(room.frame)
+        self.name()
 
-    def update(self, data: datasets.Regression1D, prediction: Predictive) -> None:
-        """Move to data and the predictive of its fit, and make room for it."""
+    def name(self) -> None:
+        """Name in the legend what is shown."""
+        plots.legend_above(self.axes, self.columns, self._wrapped)
+
+    def update(self, data: datasets.Regression1D, result: Any, at_least: float = 0.0) -> None:
+        """Move to data and what a result says of them, and make room for it.
+
+        Args:
+            data: The points.
+            result: Has a ``prediction``, and may have ``nuts`` and ``prior_functions``.
+            at_least: A height that there must be room for.
+        """
         self.points.set_data(data.x[:, 0], data.y[:, 0])
-        self._band.update(prediction)
-        if self.room is not None and self.room.hold(plots.edges(prediction)):
+        self.band.update(result.prediction)
+        posterior = getattr(result, "nuts", None)
+        named = self._over.show(posterior, asked=bool(getattr(result, "nuts_report", "")))
+        if self._before.show(getattr(result, "prior_functions", None)) | named:
+            self.name()
+            self._canvas.redraw_background(arrange=True)
+        assert self.room is not None
+        if self.room.hold(self._edges(result.prediction), at_least, posterior):
             self._canvas.redraw_settled()

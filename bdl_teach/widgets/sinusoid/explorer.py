@@ -11,12 +11,13 @@ from typing import ClassVar
 import numpy as np
 from matplotlib.axes import Axes
 
-from bdl_teach import datasets, plots
+from bdl_teach import plots
 from bdl_teach.problems import INSIDE, Problem
 from bdl_teach.problems import WIDE_GRID as X_GRID
 from bdl_teach.widgets._engine import controls, status, texts, touch
 from bdl_teach.widgets._engine.beside_truth import ExplorerBesideTruth, GoldStandard
 from bdl_teach.widgets._engine.canvas import Canvas
+from bdl_teach.widgets._engine.function_panel import FunctionPanel
 from bdl_teach.widgets._engine.link import LinkArtists, nearest_function
 from bdl_teach.widgets._engine.texts import Texts
 from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
@@ -48,8 +49,13 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
     def _make_canvas(self) -> Canvas:
         canvas = Canvas()
         grid = canvas.figure.add_gridspec(2, 3, height_ratios=(1.4, 1), width_ratios=(1, 1.2, 1.1))
-        self._make_function_panel(canvas, canvas.figure.add_subplot(grid[0, :]))
+        function = canvas.figure.add_subplot(grid[0, :])
         spread, history, weights = (canvas.figure.add_subplot(grid[1, i]) for i in range(3))
+        self._function = FunctionPanel(
+            canvas, function, "What the network believes about y", X_GRID,
+            hover=True, spread=spread,
+        )  # fmt: skip
+        self._function.stays = self._function.problem
         self._spread = plots.SpreadPanel(
             spread, X_GRID, _SPREADS, "How unsure, by x", (4, 12, 40, 120)
         )
@@ -59,23 +65,6 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
         self._make_weight_panel(canvas, weights)
         return canvas
 
-    def _make_function_panel(self, canvas: Canvas, ax: Axes) -> None:
-        plots.tidy(ax, "What the network believes about y", "x", "y")
-        ax.set_xlim(-1.5, 1.5)
-        self._room = plots.Room(ax)
-        x = X_GRID[:, 0]
-        self._before = plots.FunctionArtists(ax, x, "10 prior functions")
-        self._band = plots.PredictiveArtists(ax, x, n_functions=10)
-        self._overlay = plots.OverlayArtists(ax, x, plots.POSTERIOR)
-        self._truth = truth = plots.draw_truth(ax, X_GRID, datasets.sinusoid().truth(X_GRID))
-        self._points = plots.draw_data(ax, [], [])
-        plots.legend_above(ax, columns=6)
-        self._function_axes = ax
-        canvas.animate(self._before.artists)
-        canvas.animate([*self._band.artists, truth, *self._overlay.artists, self._points])
-        canvas.animate(self._room.artists)
-        canvas.settle(self._room.frame)
-
     def _make_weight_panel(self, canvas: Canvas, ax: Axes) -> None:
         plots.tidy(ax, "Prior and weights", "weight w", "density (log)")
         edges = np.linspace(-5, 5, 61)
@@ -84,17 +73,11 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
         plots.legend_above(ax, columns=2)
         canvas.animate(self._weights.artists)
         self._weight_axes = ax
-        self._links = LinkArtists(self._function_axes, X_GRID[:, 0], ax)
+        self._links = LinkArtists(self._function.axes, X_GRID[:, 0], ax)
         canvas.animate(self._links.artists)
 
     def _touch_panels(self) -> list[touch.Panel]:
-        stays, spread = (self._points, self._truth), self._spread.axes
-        return [
-            touch.Panel(
-                self._function_axes, self._room, self._truth, stays=stays, hover=True, spread=spread
-            ),
-            touch.Panel(self._weight_axes, kind="seen", hover=True),
-        ]
+        return [self._function, touch.Panel(self._weight_axes, kind="seen", hover=True)]
 
     def _linked(
         self, result: SinusoidResult, panel: int, x: float, y: float
@@ -104,7 +87,7 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
             # Of a bar's weights the least certain one: it has the most to show.
             return ("weight", int(np.argmax(near * result.fit.std))) if near.any() else None
         drawn = result.prediction.samples
-        height = 2 * self._function_axes.get_ylim()[1]
+        height = 2 * self._function.axes.get_ylim()[1]
         k = None if drawn is None else nearest_function(drawn[:10], X_GRID[:, 0], (x, y), height)
         return None if k is None else ("draw", k)
 
@@ -132,14 +115,7 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
         return sinusoid_fits.beside_nuts(then, result.nuts, result.nuts_report)
 
     def _draw(self, result: SinusoidResult) -> None:
-        self._points.set_data(result.data.x[:, 0], result.data.y[:, 0])
-        self._band.update(result.prediction)
-        named = self._overlay.show(result.nuts, asked=bool(result.nuts_report))
-        if self._before.show(result.prior_functions) | named:
-            plots.legend_above(self._function_axes, columns=6)
-            self._canvas.redraw_background(arrange=True)
-        if self._room.hold(plots.edges(result.prediction), nuts=result.nuts):
-            self._canvas.redraw_settled()
+        self._function.update(result.data, result)
         if self._spread.update({"fit": result.prediction, plots.POSTERIOR: result.nuts}):
             self._canvas.redraw_settled()
         self._history.update(sinusoid_fits.history(result))

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import ClassVar
+
+import numpy as np
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
 from bdl_teach.problems import GAP_GRID as X_GRID
 from bdl_teach.problems import MAX_WIDTH, Problem, truth_search
 from bdl_teach.problems import own_points as points
-from bdl_teach.problems.truth_search import TRUTH, TruthResult
-from bdl_teach.widgets._engine import controls, replay, status, texts, touch
+from bdl_teach.problems.truth_search import TruthResult
+from bdl_teach.widgets._engine import controls, status, texts, touch
 from bdl_teach.widgets._engine.beside_truth import ExplorerBesideTruth, GoldStandard
 from bdl_teach.widgets._engine.canvas import Canvas
+from bdl_teach.widgets._engine.function_panel import FunctionPanel
 from bdl_teach.widgets._engine.texts import Texts
-from bdl_teach.widgets.truth.panels import FunctionPanel, PartsPanel
+from bdl_teach.widgets.truth.panels import MeanFieldArtists, PartsPanel
 
+_LIMITS = (16.0, 24.0, 40.0, 80.0, 160.0)  # heights of the panel of the function
 # Line style and colour of each epistemic sd.
 _SPREADS = {
     "fit": ("-", plots.BLUE),
@@ -59,25 +63,20 @@ class TruthExplorer(ExplorerBesideTruth[TruthResult]):
     def _make_canvas(self) -> Canvas:
         canvas = Canvas()
         grid = canvas.figure.add_gridspec(2, 2, height_ratios=(1.5, 1))
-        self._functions = FunctionPanel(canvas.figure.add_subplot(grid[0, :]), X_GRID, TRUTH)
-        self._parts = PartsPanel(canvas.figure.add_subplot(grid[1, 0]))
-        self._spread = plots.SpreadPanel(canvas.figure.add_subplot(grid[1, 1]), X_GRID, _SPREADS)
-        for panel in (self._functions, self._parts, self._spread):
-            canvas.animate(panel.artists)
+        function = canvas.figure.add_subplot(grid[0, :])
+        parts, spread = (canvas.figure.add_subplot(grid[1, i]) for i in (0, 1))
+        self._function = FunctionPanel(
+            canvas, function, "What each believes about the function", X_GRID,
+            band=MeanFieldArtists, limits=_LIMITS, columns=4, wrapped=3, spread=spread,
+        )  # fmt: skip
+        self._function.stays = [*self._function.band.gap.artists, *self._function.problem]
+        self._parts = PartsPanel(parts)
+        self._spread = plots.SpreadPanel(spread, X_GRID, _SPREADS)
+        canvas.animate([*self._parts.artists, *self._spread.artists])
         return canvas
 
     def _touch_panels(self) -> list[touch.Panel]:
-        panel = self._functions
-        return [
-            touch.Panel(
-                panel.axes,
-                panel.room,
-                panel.truth,
-                columns=4,
-                stays=panel.problem,
-                spread=self._spread.axes,
-            )
-        ]
+        return [self._function]
 
     def _data(self, result: TruthResult) -> datasets.Regression1D:
         return result.problem.data
@@ -99,19 +98,22 @@ class TruthExplorer(ExplorerBesideTruth[TruthResult]):
     def _improve(self, values: controls.Values, result: TruthResult) -> TruthResult | None:
         return truth_search.improve(result)
 
-    def _frames(self, result: TruthResult) -> Sequence[int]:
-        return replay.steps_of(result.fit)
-
     def _replay(self, result: TruthResult, frame: int) -> TruthResult:
         return truth_search.at(result, frame)
 
     def _draw(self, result: TruthResult) -> None:
         best = result.search.prediction if result.search.tried else None
         spreads = {"fit": result.prediction, "best fit": best, plots.POSTERIOR: result.nuts}
+        gap, functions, panel = result.regions["gap"], result.prior_functions, self._function
+        middle = 0.0 if functions is None else np.quantile(np.abs(functions), 0.9, axis=0).max()
+        panel.update(result.problem.data, result, float(middle))
+        panel.band.gap.update(X_GRID[:, 0], gap)
+        if named := panel.band.show_best(best):
+            panel.name()
         changed = [
-            self._functions.update(result, best),
+            named,
             self._parts.update(_bars(result)),
-            self._spread.update(spreads, result.regions["gap"]),
+            self._spread.update(spreads, gap),
         ]
         if any(changed):
             self._canvas.redraw_background(arrange=True)

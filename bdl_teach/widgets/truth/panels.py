@@ -13,64 +13,42 @@ from bdl_teach._support.checks import Array
 
 if TYPE_CHECKING:  # at run time this would load TensorFlow before the first picture frame
     from bdl_teach.predictive import Predictive
-    from bdl_teach.problems.truth_search import TruthResult
 
 
-class FunctionPanel(plots.Artists):
-    """Data, truth, the fit with its band, the best mean, the true posterior, prior functions.
+class MeanFieldArtists(plots.Artists):
+    """A gap, a fit with its epistemic band, and the mean of the best fit.
 
     Args:
-        ax: An empty panel.
-        x: Inputs ``[m, 1]``, in rising order, the same for every update.
-        truth: The noise-free function at them ``[m]``.
+        ax: Where to draw.
+        x: Inputs ``[m]``, the same for every update.
     """
 
-    LIMITS = (16.0, 24.0, 40.0, 80.0, 160.0)
-
-    def __init__(self, ax: Axes, x: Array, truth: Array) -> None:
-        plots.tidy(ax, "What each believes about the function", "x", "y")
-        self.axes, self._x = ax, x[:, 0]
-        ax.set_xlim(x[0, 0], x[-1, 0])
-        self.room = plots.Room(ax, self.LIMITS)
-        self._gap = plots.GapStripe(ax)
-        self._before = plots.FunctionArtists(ax, self._x, "10 prior functions")
-        zero = np.zeros_like(self._x)
+    def __init__(self, ax: Axes, x: Array) -> None:
+        self._x, zero, self.gap = x, np.zeros_like(x), plots.GapStripe(ax)
         style: dict[str, Any] = {"color": plots.BLUE, "alpha": 0.3, "lw": 0, "zorder": 2}
-        self._band = ax.fill_between(self._x, zero, zero, label="fit ±2 sd epistemic", **style)
-        (self._mean,) = ax.plot(self._x, zero, color=plots.BLUE, lw=2.2, label="fit mean", zorder=3)
-        style = {"color": plots.PURPLE, "lw": 1.8, "zorder": 3.5}
-        (self._best,) = ax.plot([], [], "--", label="best fit mean", **style)
-        self.truth = plots.draw_truth(ax, self._x, truth)
-        self._gold = plots.OverlayArtists(ax, self._x, plots.POSTERIOR)
-        self._points = plots.draw_data(ax, [], [])
-        self._name_what_is_shown()
-        self.artists = [
-            *self._gap.artists, *self._before.artists, self._band, self._mean, self._best,
-            self.truth, *self._gold.artists, self._points, *self.room.artists,
-        ]  # fmt: skip
-        self.problem = (*self._gap.artists, self.truth, self._points)
+        self._band = ax.fill_between(x, zero, zero, label="fit ±2 sd epistemic", **style)
+        (self._mean,) = ax.plot(x, zero, color=plots.BLUE, lw=2.2, label="fit mean", zorder=3)
+        style = {"color": plots.PURPLE, "lw": 1.8, "zorder": 3.5, "visible": False}
+        (self._best,) = ax.plot(x, zero, "--", label="best fit mean", **style)
+        self.artists = [*self.gap.artists, self._band, self._mean, self._best]
 
-    def update(self, result: TruthResult, best: Predictive | None) -> bool:
-        """Move to a result and the best fit; says whether something changed that does not move."""
-        fit, data, functions = result.prediction, result.problem.data, result.prior_functions
-        self._points.set_data(data.x[:, 0], data.y[:, 0])
-        self._gap.update(self._x, result.regions["gap"])
+    @staticmethod
+    def edges(fit: Predictive) -> dict[str, Array]:
+        """Return the curves of a fit that are drawn."""
+        return {"mean": fit.mean, "band": plots.epistemic_edges(fit)}
+
+    def update(self, fit: Predictive) -> None:
+        """Move to a fit."""
         self._band.set_data(self._x, *plots.epistemic_edges(fit))
         self._mean.set_data(self._x, fit.mean)
+
+    def show_best(self, best: Predictive | None) -> bool:
+        """Move to the best fit, or hide it; says whether that changed."""
         changed = self._best.get_visible() != (best is not None)
         self._best.set_visible(best is not None)
         if best is not None:
-            self._best.set_data(self._x, best.mean)
-        changed |= self._gold.show(result.nuts, asked=bool(result.nuts_report))
-        if self._before.show(functions) | changed:
-            changed = True
-            self._name_what_is_shown()
-        curves = {"mean": fit.mean, "band": plots.epistemic_edges(fit)}
-        middle = 0.0 if functions is None else np.quantile(np.abs(functions), 0.9, axis=0).max()
-        return self.room.hold(curves, float(middle), result.nuts) or changed  # of the middle ones
-
-    def _name_what_is_shown(self) -> None:
-        plots.legend_above(self.axes, columns=4, wrapped=3)
+            self._best.set_ydata(best.mean)
+        return changed
 
 
 class PartsPanel(plots.Artists):

@@ -74,7 +74,7 @@ line = "{points}."
         return Answer(data, GRID, Predictive(np.zeros(21), sd, np.full(21, noise_std), None))
 
     def _draw(self, result: Answer) -> None:
-        self.fit.update(result.data, result.prediction)
+        self.fit.update(result.data, result)
 
     def _readings(self, result: Answer) -> dict[str, float]:
         return {}
