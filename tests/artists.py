@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 
 from bdl_teach.widgets._engine.live import Explorer
-
-_NUMBER = r"−?\d+(?:\.\d+)?(?:e[+-]\d+)?"
 
 
 def panel(explorer: Explorer, title: str, xlabel: str = "", ylabel: str = "") -> Axes:
@@ -63,23 +60,3 @@ def assert_reads(explorer: Explorer, **figures: float) -> None:
     found = explorer.readings()
     for name, value in figures.items():
         assert np.isclose(found[name], value, rtol=1e-6, atol=1e-9), (name, found[name], value)
-
-
-def assert_says(text: str, template: str, *values: float) -> None:
-    """``text`` is ``template`` with a number for each {}: the value, as far as it is printed.
-
-    What comes after " · ", the time that a tick took, is left out.
-    """
-    pattern = re.escape(template).replace(r"\{\}", f"({_NUMBER})")
-    found = re.fullmatch(pattern, text.split(" · ")[0])
-    assert found, f"expected {template}, got {text}"
-    figures = [said.replace("−", "-") for said in found.groups()]
-    for said, value in zip(figures, values, strict=True):
-        assert abs(float(said) - value) <= _last_digit(said) / 2 + 1e-9, (said, value, text)
-
-
-def _last_digit(number: str) -> float:
-    """What the last digit of a printed number stands for: 0.01 in 3.14, 10 in 1.2e+02."""
-    mantissa, _, exponent = number.partition("e")
-    decimals = len(mantissa.partition(".")[2])
-    return float(10.0 ** (int(exponent or 0) - decimals))

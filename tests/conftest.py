@@ -36,6 +36,7 @@ for _name, _handler in {"SIGINT": signal.default_int_handler, "SIGHUP": signal.S
 # The first compiles what all explorers need: what is of explorers, too, finds it done.
 LONGEST = (
     "tests/widgets/test_page.py",
+    "tests/widgets/test_contract.py",
     "tests/experiments/test_measured.py",
     "tests/exercises/test_exercises.py",
     "tests/methods/test_methods_together.py",

@@ -1,11 +1,9 @@
 """The project's papers agree with each other, and name nothing of one machine or one registry."""
 
-import os
 import re
 import subprocess
 import sys
 import tomllib
-from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -13,7 +11,6 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
-from packaging.version import Version
 
 import bdl_teach
 from bdl_teach import cli
@@ -105,23 +102,11 @@ def test_every_pin_has_hashes_and_the_lock_names_no_index(lock: str) -> None:
         assert "--hash=sha256:" in block, block.splitlines()[0]
 
 
-def test_ipykernel_stays_below_7() -> None:
-    assert int(pins(markers("linux-x86_64", "3.11"))["ipykernel"].split(".")[0]) < 7
-
-
 def conda(path: str) -> dict[str, Requirement]:
     """What a conda environment file asks of conda."""
     listed = yaml.safe_load((ROOT / path).read_text(encoding="utf-8"))["dependencies"]
     lines = [re.sub(r"(?<![=<>])=(?!=)", "==", e) for e in listed if isinstance(e, str)]
     return {canonicalize_name(r.name): r for r in map(Requirement, lines)}
-
-
-@pytest.mark.parametrize("platform", PLATFORMS)
-def test_plain_pip_brings_one_tensorflow(platform: str) -> None:
-    where = markers(platform, "3.12")
-    lines = map(Requirement, PROJECT["dependencies"])
-    found = [r.name for r in lines if r.marker is None or r.marker.evaluate(where)]
-    assert [name for name in found if name in ("tensorflow", "tensorflow-cpu")] == ["tensorflow"]
 
 
 def test_binder_has_a_supported_python_and_the_pinned_kernel() -> None:
@@ -140,31 +125,6 @@ def test_binder_installs_the_lock_as_the_launcher_does() -> None:
     assert start.rstrip().endswith('exec "$@"')
 
 
-@pytest.mark.parametrize("script", ["binder/postBuild", "binder/start", ".ci/run"])
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no executable bit")
-def test_scripts_can_be_run(script: str) -> None:
-    assert os.access(ROOT / script, os.X_OK)
-    assert (ROOT / script).read_text(encoding="utf-8").startswith("#!/usr/bin/env bash\n")
-
-
-def test_ci_runs_the_documented_command_with_its_browser_tests() -> None:
-    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-    assert "export BDL_TEACH_REQUIRE_BROWSER=1" in script
-    assert "python3 -m bdl_teach test" in script.splitlines()[-1]
-
-
-def test_hooks_are_local_and_installed_with_the_lock_for_tests() -> None:
-    repos = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"]
-    assert [repo["repo"] for repo in repos] == ["local"]
-    tools = {canonicalize_name(r.name) for r in declared(environment.TEST_LOCK)}
-    for hook in repos[0]["hooks"]:
-        assert hook["language"] == "system"
-        python, flag, module, *_ = hook["entry"].split()
-        assert (python, flag) == ("python", "-m")
-        assert module.removesuffix("_lib") in tools or module.startswith("tools.")
-
-
-README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = ["README.md", *(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*.md"))]
 
 
@@ -181,13 +141,6 @@ def test_each_trouble_of_the_launcher_has_its_remedy(sentence: str) -> None:
     assert any(sentence.startswith(said) for said in re.findall(r"^\| ([^|]+) \|", advice, re.M))
 
 
-def test_the_readme_names_the_supported_pythons() -> None:
-    assert f"Python {', '.join(SUPPORTED[:-1])} or {SUPPORTED[-1]}" in README
-    for version in SUPPORTED:
-        assert Version(f"{version}.0") in SpecifierSet(PROJECT["requires-python"])
-        assert f"Programming Language :: Python :: {version}" in PROJECT["classifiers"]
-
-
 @pytest.mark.parametrize("page", PAGES)
 def test_links_of_the_pages_lead_somewhere(page: str) -> None:
     path = ROOT / page
@@ -200,26 +153,19 @@ CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
 
 
 def test_package_metadata_citation_and_changelog_are_of_one_version() -> None:
+    assert all(f"{version}.0" in SpecifierSet(PROJECT["requires-python"]) for version in SUPPORTED)
     newest, *_ = re.findall(r"^## \[([\d.]+)\]", CHANGELOG, re.MULTILINE)
     versions = {PROJECT["version"], CITATION["version"], newest}
     assert versions == {bdl_teach.__version__}
 
 
 def test_the_course_can_be_cited() -> None:
-    """What the Citation File Format requires, the package's own licence, and nothing invented."""
-    assert CITATION["cff-version"] == "1.2.0"
-    assert CITATION["message"] and CITATION["title"].startswith(PROJECT["name"])
-    assert CITATION["authors"] == [{"name": "The bdl_teach developers"}]
+    """What the Citation File Format requires, and the package's own licence."""
+    assert CITATION["cff-version"] == "1.2.0" and CITATION["message"] and CITATION["authors"]
+    assert CITATION["title"].startswith(PROJECT["name"])
     assert CITATION["license"] == PROJECT["license"] == "Apache-2.0"
     assert "Apache License" in (ROOT / "LICENSE").read_text(encoding="utf-8")
-    assert not {"doi", "url", "repository", "repository-code"} & set(CITATION)
     assert str(CITATION["date-released"]) in CHANGELOG
-
-
-def test_the_sdist_carries_the_papers_of_the_project() -> None:
-    patterns = (ROOT / "MANIFEST.in").read_text(encoding="utf-8").split()
-    for name in ("CHANGELOG.md", "CITATION.cff", *LOCKS, "environment.yml"):
-        assert any(fnmatch(name, pattern) for pattern in patterns), name
 
 
 def tracked(*patterns: str) -> list[Path]:
@@ -240,11 +186,6 @@ def test_no_tracked_file_names_a_registry_or_a_path_of_one_machine() -> None:
             text = path.read_text(encoding="utf-8")
             found = re.search(f"{registries}|{machine}", text)
             assert found is None, f"{path.name}: {found and found.group()}"
-
-
-def test_no_other_lock_file_is_tracked() -> None:
-    names = [path.name for path in tracked("*.lock", "*.toml")]
-    assert [name for name in names if name == "uv.lock" or name.startswith("pylock")] == []
 
 
 LATE = {"arviz_stats", "scipy.stats", "sklearn"}

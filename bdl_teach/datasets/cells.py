@@ -202,11 +202,6 @@ def decided(cells: Cells) -> set[str]:
     return {one.mark for one in found if one is not None and one.mark}
 
 
-def is_open(cells: Cells) -> bool:
-    """Return whether a column has numbers that can be read in two ways."""
-    return any(one is not None and one.open for one in (number(cell) for _, cell in cells))
-
-
 def read(name: str, cells: Cells, decimal: str, day_first: bool | None) -> Column:
     """Read a column without missing values.
 

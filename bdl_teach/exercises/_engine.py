@@ -353,7 +353,7 @@ FOUND: list[Exercise] = []  # what the chapters' modules have defined
 
 
 def exercise(
-    number: str, cases: Sequence[Case], mistakes: tuple[Mistake, ...] = (), **options: Any
+    number: str, cases: Sequence[Case], *rows: str | Function | tuple[Function, ...], **options: Any
 ) -> Callable[[F], F]:
     """Make the decorated function the reference of an exercise; it stays the function it is.
 
@@ -362,7 +362,7 @@ def exercise(
     Args:
         number: See :class:`Exercise`, for all that follows.
         cases: Arguments to try an answer on. A list among them stands for an array.
-        mistakes: Known mistakes, see :func:`mistakes`.
+        *rows: Its known mistakes, see :func:`mistakes`.
         **options: The other attributes of :class:`Exercise`.
     """
     title, section = _TEXTS["exercises"].get(number, ("", ""))
@@ -373,10 +373,11 @@ def exercise(
             for case in cases
         )
 
+    known = mistakes(*rows)
+
     def register(reference: F) -> F:
-        FOUND.append(
-            Exercise(number, title, section, reference, cases, mistakes, faults=faults, **options)
-        )
+        named: Any = {"faults": faults, **options}
+        FOUND.append(Exercise(number, title, section, reference, cases, known, **named))
         return reference
 
     return register

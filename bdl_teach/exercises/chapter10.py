@@ -11,23 +11,12 @@ from scipy.special import logsumexp, ndtr, ndtri
 from bdl_teach import datasets
 from bdl_teach._support.checks import Array
 from bdl_teach.densities import Gaussian
-from bdl_teach.exercises._engine import exercise, mistakes
+from bdl_teach.exercises import _normal as norm
+from bdl_teach.exercises._engine import exercise
 from bdl_teach.methods import bbb, ensemble, point
 from bdl_teach.problems import mushrooms
 
-_A = np.array
-
-
 _RNG = np.random.default_rng(7)
-
-
-def _log_normal(y: Any, mean: Any, std: Any) -> Any:
-    return -0.5 * ((y - mean) / std) ** 2 - np.log(std) - 0.5 * np.log(2 * np.pi)
-
-
-def _harmonic(each: Any) -> Any:
-    """Logarithm of the harmonic mean of densities, from their logarithms."""
-    return np.log(len(each)) - logsumexp(-each)
 
 
 @exercise(
@@ -45,30 +34,25 @@ def _harmonic(each: Any) -> Any:
             (-75.0, 0.01, 3, 0.9),  # far from all, which are near each other: none is the nearest
         )
     ),
-    mistakes(
-        "the point is still in it: weight the networks as if they had not seen the point.",
-        lambda y, f, s: logsumexp(_log_normal(y, f, s)) - np.log(len(f)),
-        "moments for the mixture: no Gaussian with the networks' mean and variance is asked for.",
-        lambda y, f, s: _log_normal(y, np.mean(f), np.sqrt(np.var(f) + s**2)),
-        "plug-in for the average: this scores the mean network alone.",
-        lambda y, f, s: _log_normal(y, np.mean(f), s),
-    ),
+    "the point is still in it: weight the networks as if they had not seen the point.",
+    lambda y, f, s: logsumexp(norm.logpdf(y, f, s)) - np.log(len(f)),
+    "moments for the mixture: no Gaussian with the networks' mean and variance is asked for.",
+    lambda y, f, s: norm.logpdf(y, np.mean(f), np.sqrt(np.var(f) + s**2)),
+    "plug-in for the average: this scores the mean network alone.",
+    lambda y, f, s: norm.logpdf(y, np.mean(f), s),
 )
 def _left_out(y: Any, samples: Any, noise_std: Any) -> Any:
-    return _harmonic(_log_normal(y, samples, noise_std))
+    """Logarithm of the harmonic mean of the densities."""
+    return np.log(len(samples)) - logsumexp(-norm.logpdf(y, samples, noise_std))
 
 
 def _targets(count: int, most: float, noise: float) -> tuple[Any, ...]:
-    """Targets on both sides, the nearer to an end of their interval the more of them."""
+    """Targets on both sides, many of them near an end of their interval."""
     mean, epistemic = most * 0.5 * _RNG.normal(size=count), most * _RNG.uniform(0.05, 1.0, count)
     near = np.where(_RNG.random(count) < 0.5, 0.15, 1.0) * _RNG.normal(size=count)
     z = _RNG.choice([-1.0, 1.0], count) * np.abs(1.96 + near)
     z += np.where(np.abs(np.abs(z) - 1.96) < 1e-3, 0.01, 0.0)  # 1.96 or its exact value: the same
     return mean + z * np.hypot(epistemic, noise), mean, epistemic, noise
-
-
-def _within(y: Any, mean: Any, std: Any, noise: Any, z: float) -> Any:
-    return np.mean(np.abs(y - mean) <= z * np.sqrt(std**2 + noise**2))
 
 
 @exercise(
@@ -80,30 +64,17 @@ def _within(y: Any, mean: Any, std: Any, noise: Any, z: float) -> Any:
             *((307, 3.0, 2.2), (173, 0.3, 0.2), (269, 0.9, 0.6), (101, 3e-6, 2e-6)),
         )
     ),
-    mistakes(
-        "standard deviations added: variances add: √(epistemic² + noise²).",
-        lambda y, m, e, s: _coverage(y, m, e + s, 0.0),
-        "σ² for σ: the half-width is in the units of y: take the root.",
-        lambda y, m, e, s: np.mean(np.abs(y - m) <= 1.96 * (e**2 + s**2)),
-        "one-sided quantile: 95 % in the middle leaves 2.5 % on each side: 1.96, not 1.64.",
-        lambda y, m, e, s: _within(y, m, e, s, 1.6448536269514722),
-        "one end only: a point beyond the other end is outside too: use |y − mean|.",
-        lambda y, m, e, s: np.mean(y - m <= 1.959963984540054 * np.hypot(e, s)),
-    ),
+    "standard deviations added: variances add: √(epistemic² + noise²).",
+    lambda y, m, e, s: np.mean(np.abs(y - m) <= 1.96 * (e + s)),
+    "σ² for σ: the half-width is in the units of y: take the root.",
+    lambda y, m, e, s: np.mean(np.abs(y - m) <= 1.96 * (e**2 + s**2)),
+    "one-sided quantile: 95 % in the middle leaves 2.5 % on each side: 1.96, not 1.64.",
+    lambda y, m, e, s: np.mean(np.abs(y - m) <= 1.645 * np.hypot(e, s)),
+    "one end only: a point beyond the other end is outside too: use |y − mean|.",
+    lambda y, m, e, s: np.mean(y - m <= 1.96 * np.hypot(e, s)),
 )
 def _coverage(y: Any, mean: Any, epistemic_std: Any, noise_std: Any) -> Any:
-    return _within(y, mean, epistemic_std, noise_std, 1.959963984540054)
-
-
-def _quantile(level: Any, samples: Any, noise_std: Any, below: Any = ndtr) -> Any:
-    """Where the mean of the distribution functions reaches the level, by bisection."""
-    low = samples.min(axis=0) - 50 * noise_std
-    high = samples.max(axis=0) + 50 * noise_std
-    for _ in range(100):
-        middle = (low + high) / 2
-        short = below((middle - samples) / noise_std).mean(axis=0) < level
-        low, high = np.where(short, middle, low), np.where(short, high, middle)
-    return high
+    return np.mean(np.abs(y - mean) <= 1.96 * np.hypot(epistemic_std, noise_std))
 
 
 _F = _RNG.normal(0.0, 1.0, (30, 6))
@@ -121,22 +92,27 @@ _F = _RNG.normal(0.0, 1.0, (30, 6))
         # two that agree, and their tails
         ([1e-4, 0.999, 0.01], [[0.6, -2.0, 7.0], [0.6, -2.0, 7.0]], 1.4),
     ),
-    mistakes(
-        "the networks' quantiles averaged: average the distribution functions instead.",
-        lambda u, f, s: f.mean(axis=0) + s * ndtri(u),
-        "moments for the mixture: a mixture has the quantiles of a Gaussian only if it is one.",
-        lambda u, f, s: f.mean(axis=0) + np.sqrt(f.var(axis=0) + s**2) * ndtri(u),
-        "the noise is missing: y is a function value plus noise.",
-        lambda u, f, s: np.diag(np.quantile(f, u, axis=0)),
-        "the level of a central interval: the level is the probability below.",
-        lambda u, f, s: _quantile((1 + u) / 2, f, s),
-        "upper tail: the level is the probability *below* the quantile.",
-        lambda u, f, s: _quantile(1 - u, f, s),
-    ),
+    "the networks' quantiles averaged: average the distribution functions instead.",
+    lambda u, f, s: f.mean(axis=0) + s * ndtri(u),
+    "moments for the mixture: a mixture has the quantiles of a Gaussian only if it is one.",
+    lambda u, f, s: f.mean(axis=0) + np.sqrt(f.var(axis=0) + s**2) * ndtri(u),
+    "the noise is missing: y is a function value plus noise.",
+    lambda u, f, s: np.diag(np.quantile(f, u, axis=0)),
+    "the level of a central interval: the level is the probability below.",
+    lambda u, f, s: _quantile((1 + u) / 2, f, s),
+    "upper tail: the level is the probability *below* the quantile.",
+    lambda u, f, s: _quantile(1 - u, f, s),
     rtol=1e-4,
 )
-def _quantile_of_ensemble(level: Any, samples: Any, noise_std: Any) -> Any:
-    return _quantile(level, samples, noise_std)
+def _quantile(level: Any, samples: Any, noise_std: Any) -> Any:
+    """Where the mean of the distribution functions reaches the level, by bisection."""
+    low = samples.min(axis=0) - 50 * noise_std
+    high = samples.max(axis=0) + 50 * noise_std
+    for _ in range(100):
+        middle = (low + high) / 2
+        short = ndtr((middle - samples) / noise_std).mean(axis=0) < level
+        low, high = np.where(short, middle, low), np.where(short, high, middle)
+    return high
 
 
 _RNG_10_5 = np.random.default_rng(77)
@@ -159,18 +135,16 @@ def _two_sets(s: int, m: int, scale: float = 1.0) -> tuple[Any, Any]:
         ([[0.4], [1.3]], [[1.4], [0.2]]),
         _two_sets(5, 3, 1e-6),  # what is added under the root shows
     ),
-    mistakes(
-        "draws paired as they come: which pairs make the way short? Draw k of either is no pair.",
-        lambda a, b: np.sqrt(np.mean((a - b) ** 2)),
-        "Gaussians again: (10.1) sees mean and sd alone: one peak and two may have the same.",
-        lambda a, b: np.sqrt(
-            np.mean((a.mean(axis=0) - b.mean(axis=0)) ** 2 + (a.std(axis=0) - b.std(axis=0)) ** 2)
-        ),
-        "every pair: two equal sets must be 0 apart.",
-        lambda a, b: np.sqrt(np.mean((a[:, None] - b) ** 2)),
-        "not averaged over x: one number is wanted: the mean over x, under the root.",
-        lambda a, b: np.sqrt(np.mean((np.sort(a, axis=0) - np.sort(b, axis=0)) ** 2, axis=0)),
+    "draws paired as they come: draw k of one has nothing to do with draw k of the other.",
+    lambda a, b: np.sqrt(np.mean((a - b) ** 2)),
+    "Gaussians again: (10.1) sees mean and sd alone: one peak and two may have the same.",
+    lambda a, b: np.sqrt(
+        np.mean((a.mean(axis=0) - b.mean(axis=0)) ** 2 + (a.std(axis=0) - b.std(axis=0)) ** 2)
     ),
+    "every pair: two equal sets must be 0 apart.",
+    lambda a, b: np.sqrt(np.mean((a[:, None] - b) ** 2)),
+    "not averaged over x: one number is wanted: the mean over x, under the root.",
+    lambda a, b: np.sqrt(np.mean((np.sort(a, axis=0) - np.sort(b, axis=0)) ** 2, axis=0)),
 )
 def _transport(a: Any, b: Any) -> Any:
     return np.sqrt(np.mean((np.sort(a, axis=0) - np.sort(b, axis=0)) ** 2))
@@ -189,19 +163,25 @@ def _announced(count: int, factor: float, shift: float) -> tuple[Any, Any, Any]:
         for case in ((3, 3.0, 0.5), (50, 3.0, -0.4), (7, 0.4, 0.1), (2, 2.0, 0.3), (20, 1.0, 0.2))
     )
     + (
-        (_A([3e-6, -1e-6]), _A([0.0, 1e-6]), _A([1e-6, 2e-6])),  # what is added to s shows
-        (_A([4.0, -2.5, 7.1]), _A([0.2, 1.0, -0.3]), _A([0.03, 0.08, 0.05])),  # far too sure
+        (
+            np.array([3e-6, -1e-6]),
+            np.array([0.0, 1e-6]),
+            np.array([1e-6, 2e-6]),
+        ),  # what is added to s shows
+        (
+            np.array([4.0, -2.5, 7.1]),
+            np.array([0.2, 1.0, -0.3]),
+            np.array([0.03, 0.08, 0.05]),
+        ),  # far too sure
     ),
-    mistakes(
-        "absolute values for squares: the likelihood is maximal at the root mean square of z.",
-        lambda y, m, s: np.mean(np.abs(y - m) / s),
-        "ratio of averages: divide each error by its own sd first.",
-        lambda y, m, s: np.sqrt(np.mean((y - m) ** 2) / np.mean(s**2)),
-        "sum for mean: the derivative is Σz²/k³ − n/k: the n does not drop out.",
-        lambda y, m, s: np.sqrt(np.sum(((y - m) / s) ** 2)),
-        "the factor of the 95 % interval: that mends one level; the log score asks for all of y.",
-        lambda y, m, s: np.quantile(np.abs(y - m) / s, 0.95) / 1.959963984540054,
-    ),
+    "absolute values for squares: the likelihood is maximal at the root mean square of z.",
+    lambda y, m, s: np.mean(np.abs(y - m) / s),
+    "ratio of averages: divide each error by its own sd first.",
+    lambda y, m, s: np.sqrt(np.mean((y - m) ** 2) / np.mean(s**2)),
+    "sum for mean: the derivative is Σz²/k³ − n/k: the n does not drop out.",
+    lambda y, m, s: np.sqrt(np.sum(((y - m) / s) ** 2)),
+    "the factor of the 95 % interval: that mends one level; the log score asks for all of y.",
+    lambda y, m, s: np.quantile(np.abs(y - m) / s, 0.95) / 1.96,
     rtol=2e-4,
 )
 def _factor(y: Any, mean: Any, std: Any) -> Any:
@@ -224,14 +204,12 @@ for _actions, _size in 8 * [(3, 2), (6, 3), (9, 4), (5, 7)]:
 @exercise(
     "10.7",
     tuple(_CASES),
-    mistakes(
-        "covariance for its root: w = m + L ε with L Lᵀ = Σ; Σ ε has covariance Σ².",
-        lambda m, c, x, e: np.argmax(x @ (m + c @ e)),
-        "correlations ignored: the square roots of the diagonal are not a root of Σ: use Cholesky.",
-        lambda m, c, x, e: np.argmax(x @ (m + np.sqrt(np.diag(c)) * e)),
-        "the weight for the action: choose the largest reward x_a · w, not the largest weight.",
-        lambda m, c, x, e: np.argmax(m + np.linalg.cholesky(c) @ e),
-    ),
+    "covariance for its root: w = m + L ε with L Lᵀ = Σ; Σ ε has covariance Σ².",
+    lambda m, c, x, e: np.argmax(x @ (m + c @ e)),
+    "correlations ignored: the square roots of the diagonal are not a root of Σ: use Cholesky.",
+    lambda m, c, x, e: np.argmax(x @ (m + np.sqrt(np.diag(c)) * e)),
+    "the weight for the action: choose the largest reward x_a · w, not the largest weight.",
+    lambda m, c, x, e: np.argmax(m + np.linalg.cholesky(c) @ e),
 )
 def _choice(mean: Any, covariance: Any, contexts: Any, eps: Any) -> Any:
     w = mean + np.linalg.cholesky(covariance) @ eps
@@ -250,16 +228,14 @@ _CHOSEN = _RNG_10_5.integers(0, 4, 12)
         (_PAYS[:5, :3] - 4.0, [2, 0, 1, 1, 0]),
         (_RNG_10_5.normal(size=(7, 7)), _RNG_10_5.integers(0, 7, 7)),
     ),
-    mistakes(
-        "not cumulative: add up what has been lost so far: np.cumsum.",
-        lambda p, c: p.max(axis=1) - p[np.arange(len(c)), c],
-        "reward for regret: regret is what the best action would have earned more.",
-        lambda p, c: np.cumsum(p[np.arange(len(c)), c]),
-        "best of all rounds: compare with the best action of the *same* round: max over axis 1.",
-        lambda p, c: np.cumsum(p.max() - p[np.arange(len(c)), c]),
-        "wrong choices counted: regret is what they cost, not how many they were.",
-        lambda p, c: np.cumsum(p.argmax(axis=1) != c),
-    ),
+    "not cumulative: add up what has been lost so far: np.cumsum.",
+    lambda p, c: p.max(axis=1) - p[np.arange(len(c)), c],
+    "reward for regret: regret is what the best action would have earned more.",
+    lambda p, c: np.cumsum(p[np.arange(len(c)), c]),
+    "best of all rounds: compare with the best action of the *same* round: max over axis 1.",
+    lambda p, c: np.cumsum(p.max() - p[np.arange(len(c)), c]),
+    "wrong choices counted: regret is what they cost, not how many they were.",
+    lambda p, c: np.cumsum(p.argmax(axis=1) != c),
 )
 def _regret(pays: Any, chosen: Any) -> Any:
     return np.cumsum(pays.max(axis=1) - pays[np.arange(len(chosen)), chosen])
@@ -295,7 +271,6 @@ def _plan_of_exploring(t: Any) -> Any:
     return 0.2 * (t < 500)
 
 
-_GAP_SEEDS = range(301_000, 307_000, 1000)
 _NEW = np.linspace(-0.5, 0.5, 101)[:, None]
 _IN_GAP = np.abs(_NEW[:, 0] - 0.25) < 0.15
 _GIVEN: dict[str, Any] = {  # with room for as many points as the chapter's fits: one program
@@ -306,23 +281,9 @@ _GIVEN: dict[str, Any] = {  # with room for as many points as the chapter's fits
 
 def _problems() -> tuple[tuple[Array, Array], ...]:
     """Points of six data sets: 32 each, none between 0.1 and 0.4."""
-    made = (datasets.sinusoid(seed=seed, gap=(0.1, 0.4)) for seed in _GAP_SEEDS)
+    seeds = range(301_000, 307_000, 1000)
+    made = (datasets.sinusoid(seed=seed, gap=(0.1, 0.4)) for seed in seeds)
     return tuple((data.x, data.y) for data in made)
-
-
-def _members(problems: Any, x_new: Any, n: int, noise_std: float = 1.0) -> Any:
-    """Mean and sd of n MAP networks that differ in their start, ``[world, 2, m]``."""
-    bands = []
-    for x, y in problems:
-        fits = [point.fit(x, y, prior=Gaussian(10.0), seed=k, **_GIVEN) for k in range(n)]
-        f = np.array([fit.predict(x_new).mean for fit in fits])
-        bands.append([f.mean(axis=0), np.hypot(f.std(axis=0), noise_std)])
-    return np.array(bands)
-
-
-def _sine(x_new: Any) -> Any:
-    """What the data sets have in common, and nobody told."""
-    return 10 * np.sin(2 * np.pi * x_new[:, 0])
 
 
 def _repeats(answer: Any) -> bool:
@@ -334,7 +295,7 @@ def _fault_of_bands(answer: Any, problems: Any, x_new: Any) -> str:
     mean, sd = answer[:, 0], answer[:, 1]
     if (sd <= 0).any():
         return "no sd"
-    truth = _sine(x_new)
+    truth = 10 * np.sin(2 * np.pi * x_new[:, 0])
     covered = ndtr(mean + 1.96 * sd - truth) - ndtr(mean - 1.96 * sd - truth)
     score = -0.5 * np.log(2 * np.pi * sd**2) - 0.5 * ((truth - mean) ** 2 + 1) / sd**2
     if covered[:, ~_IN_GAP].mean() < 0.85:
@@ -348,15 +309,16 @@ def _fault_of_bands(answer: Any, problems: Any, x_new: Any) -> str:
 
 @exercise("10.10", ((_problems(), _NEW),), judge=_fault_of_bands)
 def _cover_the_gap(problems: Any, x_new: Any) -> Any:
-    return _members(problems, x_new, 10)
+    """Mean and sd of ten MAP networks that differ in their start, ``[world, 2, m]``."""
+    bands = []
+    for x, y in problems:
+        fits = [point.fit(x, y, prior=Gaussian(10.0), seed=k, **_GIVEN) for k in range(10)]
+        f = np.array([fit.predict(x_new).mean for fit in fits])
+        bands.append([f.mean(axis=0), np.hypot(f.std(axis=0), 1.0)])
+    return np.array(bands)
 
 
 _RNG_10_11 = np.random.default_rng(1011)
-
-
-def _rank(scores: Any, level: Any) -> int:
-    """Of the upper end: above it is (1 − level)/2 at most."""
-    return int(np.ceil((len(scores) + 1) * (1 + level) / 2 - 1e-9))
 
 
 def _by_ranks(rank: Any) -> Any:
@@ -368,13 +330,6 @@ def _by_ranks(rank: Any) -> Any:
         return new_mean + scores[-k] * new_std, new_mean + scores[k - 1] * new_std
 
     return ends
-
-
-def _symmetric(y: Any, mean: Any, std: Any, new_mean: Any, new_std: Any, level: Any) -> Any:
-    """(10.11) as it stands."""
-    scores = np.sort(np.abs(y - mean) / std)
-    factor = scores[int(np.ceil((len(y) + 1) * level - 1e-9)) - 1]
-    return new_mean - factor * new_std, new_mean + factor * new_std
 
 
 def _kept_apart(n: int, m: int, level: float, lean: float = 0.4) -> tuple[Any, ...]:
@@ -395,19 +350,16 @@ def _kept_apart(n: int, m: int, level: float, lean: float = 0.4) -> tuple[Any, .
             *((20, 3, 0.6, 4.0), (17, 2, 0.7, -4.0)),  # both ends on one side of the mean
         )
     ),
-    mistakes(
-        "as far to both sides: that is (10.11); here each end has a rank of its own.",
-        _symmetric,
-        "the whole level at each end: then twice 1 − c is left out: give each end one half of it.",
-        _by_ranks(lambda scores, c: np.ceil((len(scores) + 1) * c - 1e-9)),
-        "one rank too low: the new point is one of n + 1; and round up.",
-        _by_ranks(lambda scores, c: np.ceil(len(scores) * (1 + c) / 2 - 1e-9)),
-        "one rank too far out: where (n + 1)(1 + c)/2 is whole, it is the rank itself.",
-        _by_ranks(lambda scores, c: np.floor((len(scores) + 1) * (1 + c) / 2 + 1e-9) + 1),
-    ),
+    "the whole level at each end: that leaves out 1 − c twice: give each end half of it.",
+    _by_ranks(lambda scores, c: np.ceil((len(scores) + 1) * c - 1e-9)),
+    "one rank too low: the new point is one of n + 1; and round up.",
+    _by_ranks(lambda scores, c: np.ceil(len(scores) * (1 + c) / 2 - 1e-9)),
+    "one rank too far out: where (n + 1)(1 + c)/2 is whole, it is the rank itself.",
+    _by_ranks(lambda scores, c: np.floor((len(scores) + 1) * (1 + c) / 2 + 1e-9) + 1),
 )
 def _conformal(y: Any, mean: Any, std: Any, new_mean: Any, new_std: Any, level: Any) -> Any:
-    return _by_ranks(_rank)(y, mean, std, new_mean, new_std, level)
+    by_ranks = _by_ranks(lambda scores, c: np.ceil((len(scores) + 1) * (1 + c) / 2 - 1e-9))
+    return by_ranks(y, mean, std, new_mean, new_std, level)
 
 
 _PRICE = 8.0  # what an offer costs; the sine brings more round its peak only

@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 
 from bdl_teach import datasets, densities
-from bdl_teach.exercises._engine import exercise, mistakes
-
-_A = np.array
+from bdl_teach.exercises._engine import exercise
 
 
 def _marginal(cov: Any) -> Any:
@@ -32,28 +30,23 @@ def _covariance(d: int, scale: float = 1.0) -> Any:
     return scale * root @ root.T / d
 
 
-_COVARIANCES = (
-    (_A([[2.0, 1.2], [1.2, 1.0]]),),
-    (_A([[1.0, -0.9], [-0.9, 1.0]]),),
-    (_covariance(3),),
-    (_A([[0.5]]),),
-    (_covariance(60, 1e-8),),
-)
-
-
 @exercise(
     "4.1",
-    _COVARIANCES,
-    mistakes(
-        "the posterior's own marginals: the best σ_i is 1/√Λ_ii, with Λ the inverse of Σ.",
-        _marginal,
-        "the other direction: this is KL[P ‖ q]; F measures KL[q ‖ P].",
-        _other_way,
-        "the determinant is missing: the entropy of the posterior belongs to it, too: ½ log det Σ.",
-        lambda cov: 0.5 * np.log(np.diag(np.linalg.inv(cov))).sum(),
-        "the determinant underflows: take np.linalg.slogdet; 60 small numbers multiply to 0.",
-        lambda cov: 0.5 * (np.log(np.diag(np.linalg.inv(cov))).sum() + np.log(np.linalg.det(cov))),
+    (
+        ([[2.0, 1.2], [1.2, 1.0]],),
+        ([[1.0, -0.9], [-0.9, 1.0]],),
+        (_covariance(3),),
+        ([[0.5]],),
+        (_covariance(60, 1e-8),),
     ),
+    "the posterior's own marginals: the best σ_i is 1/√Λ_ii, with Λ the inverse of Σ.",
+    _marginal,
+    "the other direction: this is KL[P ‖ q]; F measures KL[q ‖ P].",
+    _other_way,
+    "the determinant is missing: the entropy of the posterior belongs to it, too: ½ log det Σ.",
+    lambda cov: 0.5 * np.log(np.diag(np.linalg.inv(cov))).sum(),
+    "the determinant underflows: take np.linalg.slogdet; 60 small numbers multiply to 0.",
+    lambda cov: 0.5 * (np.log(np.diag(np.linalg.inv(cov))).sum() + np.log(np.linalg.det(cov))),
 )
 def _family(cov: Any) -> Any:
     return 0.5 * (np.log(np.diag(np.linalg.inv(cov))).sum() + np.linalg.slogdet(cov)[1])
@@ -61,7 +54,7 @@ def _family(cov: Any) -> Any:
 
 def _sds(cov: Any, u: Any) -> Any:
     """Of uᵀw: the posterior's standard deviation and the best mean field's."""
-    return _A([u @ cov @ u, u**2 @ (1 / np.diag(np.linalg.inv(cov)))]) ** 0.5
+    return np.array([u @ cov @ u, u**2 @ (1 / np.diag(np.linalg.inv(cov)))]) ** 0.5
 
 
 def _strangers(cov: Any, a: Any, b: Any) -> Any:
@@ -69,7 +62,7 @@ def _strangers(cov: Any, a: Any, b: Any) -> Any:
     return np.hypot(_sds(cov, a), _sds(cov, b))
 
 
-_COUPLED = _A([[2.0, 1.2], [1.2, 1.0]])
+_COUPLED = np.array([[2.0, 1.2], [1.2, 1.0]])
 
 
 @exercise(
@@ -80,16 +73,14 @@ _COUPLED = _A([[2.0, 1.2], [1.2, 1.0]])
         (_covariance(4), [0.5, -1.0, 0.0, 2.0], [-0.5, 1.0, 1.5, 0.0]),
         ([[1.0, 0.999], [0.999, 1.0]], [0.0, 1.0], [1.0, 0.0]),
     ),
-    mistakes(
-        "two strangers: both predictions are made with the same weights: they covary.",
-        lambda cov, a, b: tuple(_strangers(cov, a, b)),
-        "independent weights, independent predictions: q, too, predicts both with one draw of w.",
-        lambda cov, a, b: (_of_difference(cov, a, b)[0], _strangers(cov, a, b)[1]),
-        "a difference of standard deviations: what is random in f(b) − f(a)? Take the sd of that.",
-        lambda cov, a, b: tuple(_sds(cov, b) - _sds(cov, a)),
-        "the posterior's own marginals: the best member of the family has σ_i² = 1/Λ_ii, not Σ_ii.",
-        lambda cov, a, b: (_of_difference(cov, a, b)[0], np.sqrt((b - a) ** 2 @ np.diag(cov))),
-    ),
+    "two strangers: both predictions are made with the same weights: they covary.",
+    lambda cov, a, b: tuple(_strangers(cov, a, b)),
+    "independent weights, independent predictions: q, too, predicts both with one draw of w.",
+    lambda cov, a, b: (_of_difference(cov, a, b)[0], _strangers(cov, a, b)[1]),
+    "a difference of standard deviations: what is random in f(b) − f(a)? Take the sd of that.",
+    lambda cov, a, b: tuple(_sds(cov, b) - _sds(cov, a)),
+    "the posterior's own marginals: the best member of the family has σ_i² = 1/Λ_ii, not Σ_ii.",
+    lambda cov, a, b: (_of_difference(cov, a, b)[0], np.sqrt((b - a) ** 2 @ np.diag(cov))),
 )
 def _of_difference(cov: Any, a: Any, b: Any) -> Any:
     return tuple(_sds(cov, b - a))
@@ -102,17 +93,15 @@ def _orders(hidden_units: Any) -> float:
 @exercise(
     "4.4",
     (((20, 20),), ((32,),), ((3, 5, 2),), ((1,),), ((400, 300),)),
-    mistakes(
-        "only the orders: a tanh unit may also turn the signs of all its weights.",
-        _orders,
-        "2H for 2^H: each choice of a sign goes with every choice for the other units: multiply.",
-        lambda hidden_units: _orders(hidden_units) + sum(math.log(2 * n) for n in hidden_units),
-        "all units in one pot: units of different layers cannot be swapped: one factorial a layer.",
-        lambda hidden_units: _copies((sum(hidden_units),)),
-        "overflow: 400! is no float: add the logarithms of the factors, or use math.lgamma.",
-        lambda hidden_units: math.log(
-            math.prod(float(math.factorial(n)) * 2.0**n for n in hidden_units)
-        ),
+    "only the orders: a tanh unit may also turn the signs of all its weights.",
+    _orders,
+    "2H for 2^H: each choice of a sign goes with every choice for the other units: multiply.",
+    lambda hidden_units: _orders(hidden_units) + sum(math.log(2 * n) for n in hidden_units),
+    "all units in one pot: units of different layers cannot be swapped: one factorial a layer.",
+    lambda hidden_units: _copies((sum(hidden_units),)),
+    "overflow: 400! is no float: add the logarithms of the factors, or use math.lgamma.",
+    lambda hidden_units: math.log(
+        math.prod(float(math.factorial(n)) * 2.0**n for n in hidden_units)
     ),
 )
 def _copies(hidden_units: Any) -> Any:
@@ -122,14 +111,12 @@ def _copies(hidden_units: Any) -> Any:
 @exercise(
     "4.5",
     ((4, 1.0, 0.5, 0.1), (0, 2.0, 1.0, 0.25), (32, 3.0, 1.0, 0.5), (7, 0.5, 2.0, 4.0)),
-    mistakes(
-        "the prior tempered twice: a KL weight divides the likelihood's precision only.",
-        lambda n, p, s, t: (_colds(n, p, s, t)[1],) * 2,
-        "the prior not tempered: a temperature divides the whole log posterior, prior included.",
-        lambda n, p, s, t: (_colds(n, p, s, t)[0],) * 2,
-        "t for √t: the precision is divided by t, so that the sd is multiplied by √t.",
-        lambda n, p, s, t: (_colds(n, p, s, t)[0], t**0.5 * _colds(n, p, s, t)[1]),
-    ),
+    "the prior tempered twice: a KL weight divides the likelihood's precision only.",
+    lambda n, p, s, t: (_colds(n, p, s, t)[1],) * 2,
+    "the prior not tempered: a temperature divides the whole log posterior, prior included.",
+    lambda n, p, s, t: (_colds(n, p, s, t)[0],) * 2,
+    "t for √t: the precision is divided by t, so that the sd is multiplied by √t.",
+    lambda n, p, s, t: (_colds(n, p, s, t)[0], t**0.5 * _colds(n, p, s, t)[1]),
 )
 def _colds(n: Any, prior_std: Any, noise_std: Any, t: Any) -> Any:
     weighted = 1 / prior_std**2 + n / (t * noise_std**2)
@@ -187,12 +174,10 @@ def _gain(seed: int, steps: int) -> float:
 @exercise(
     "4.7",
     ((0, (4000, 50, 100)), (1, (50, 4000, 4000)), (2, (100, 50, 4000))),
-    mistakes(
-        "all of them: 4000 quiet steps do arrive: compare F before and after, from fresh draws.",
-        lambda seed, steps: [True] * len(steps),
-        "none of them: after a short run, training on gains far more than 10 nats: measure it.",
-        lambda seed, steps: [False] * len(steps),
-    ),
+    "all of them: 4000 quiet steps do arrive: compare F before and after, from fresh draws.",
+    lambda seed, steps: [True] * len(steps),
+    "none of them: after a short run, training on gains far more than 10 nats: measure it.",
+    lambda seed, steps: [False] * len(steps),
 )
 def _unfinished(seed: Any, steps: Any) -> Any:
     return [_gain(seed, k) > _GAIN for k in steps]

@@ -9,10 +9,7 @@ import numpy as np
 
 from bdl_teach import estimators
 from bdl_teach._support.checks import Array
-from bdl_teach.exercises._engine import exercise, mistakes
-
-_A = np.array
-
+from bdl_teach.exercises._engine import exercise
 
 _RNG = np.random.default_rng(4)
 
@@ -30,115 +27,70 @@ _LAYERS = (
     _layer(2, 3, 1),
     _layer(4, 5, 3),
     _layer(3, 1, 7),
-    (_A([[2.0, -1.0]]), _A([[0.5], [1.2]]), _A([[0.3], [0.7]])),
+    (np.array([[2.0, -1.0]]), np.array([[0.5], [1.2]]), np.array([[0.3], [0.7]])),
 )
-
-
 _X, _MU, _SIGMA = _layer(3, 4, 2)
-_SURE = (_X, 0 * _MU, 3e-7 * _SIGMA)  # almost certain: what is added to a variance shows
 _RNG_5_1 = np.random.default_rng(51)
-_WITH_U = (
-    *((*layer, _RNG_5_1.normal(0.0, 0.6, layer[1].shape).round(2)) for layer in _LAYERS),
-    (*_SURE, 1e-7 * _RNG_5_1.normal(size=_MU.shape)),
-)
-
-
-def _with_variance(variance: Any) -> Any:
-    """The answer with another variance: a function of (x, σ, u)."""
-    return lambda x, m, s, u: (x @ m, variance(x, s, u))
 
 
 @exercise(
     "5.1",
-    _WITH_U,
-    mistakes(
-        "an η for each weight: a unit's weights share one η: what do they add up to before it?",
-        _with_variance(lambda x, s, u: x**2 @ (s**2 + u**2)),
-        "one ε for all weights: the ε of different weights are independent: their variances add.",
-        _with_variance(lambda x, s, u: (x @ s) ** 2 + (x @ u) ** 2),
-        "second moment for variance: δ is the variance: μ² does not belong in it.",
-        lambda x, m, s, u: (x @ m, x**2 @ (s**2 + m**2) + (x @ u) ** 2),
+    (
+        *((*layer, _RNG_5_1.normal(0.0, 0.6, layer[1].shape).round(2)) for layer in _LAYERS),
+        (_X, 0 * _MU, 3e-7 * _SIGMA, 1e-7 * _RNG_5_1.normal(size=_MU.shape)),  # almost certain
     ),
+    "an η for each weight: a unit's weights share one η: add them up before you square.",
+    lambda x, m, s, u: (x @ m, x**2 @ (s**2 + u**2)),
+    "one ε for all weights: the ε of different weights are independent: their variances add.",
+    lambda x, m, s, u: (x @ m, (x @ s) ** 2 + (x @ u) ** 2),
+    "second moment for variance: δ is the variance: μ² does not belong in it.",
+    lambda x, m, s, u: (x @ m, x**2 @ (s**2 + m**2) + (x @ u) ** 2),
 )
 def _moments(x: Any, mu: Any, sigma: Any, u: Any) -> Any:
     return x @ mu, x**2 @ sigma**2 + (x @ u) ** 2
 
 
-def _with_sigma(answer: Any) -> Any:
-    """What an answer that knows σ does: one of (x, μ, σ, ζ)."""
-    return lambda x, t, a, z: answer(x, t, np.sqrt(a) * np.abs(t), z)
-
-
 _X, _MU, _SIGMA = _layer(3, 4, 2)
-
-# The weights of the last layer are tiny: what is added under the root shows.
-_WITH_ZETA = tuple(
-    (*layer, _RNG.normal(size=(len(layer[0]), layer[1].shape[1])))
-    for layer in (*_LAYERS, (_X, 3e-7 * _MU, _SIGMA))
-)
 
 
 @exercise(
     "5.2",
-    _WITH_ZETA,
-    mistakes(
-        "variance for standard deviation: δ is a variance; the noise is multiplied by its root.",
-        _with_sigma(lambda x, m, s, z: x @ m + (x**2 @ s**2) * z),
-        "one ε for all weights: every weight has a noise of its own; the sd of the sum is √Σ x²σ².",
-        _with_sigma(lambda x, m, s, z: x @ m + (x @ s) * z),
-        "θ not squared: Var[θ · factor] = θ² Var[factor].",
-        lambda x, t, a, z: x @ t + np.sqrt(x**2 @ (a * t)) * z,
-        "one draw for all rows: each row needs noise of its own: use all of ζ, not its first row.",
-        _with_sigma(lambda x, m, s, z: x @ m + np.sqrt(x**2 @ s**2) * z[:1]),
+    tuple(
+        (*layer, _RNG.normal(size=(len(layer[0]), layer[1].shape[1])))
+        for layer in (*_LAYERS, (_X, 3e-7 * _MU, _SIGMA))  # tiny: what is added shows
     ),
+    "variance for standard deviation: δ is a variance; the noise is multiplied by its root.",
+    lambda x, t, a, z: x @ t + (x**2 @ (a * t**2)) * z,
+    "one ε for all weights: every weight has a noise of its own; the sd of the sum is √Σ x²σ².",
+    lambda x, t, a, z: x @ t + (x @ (np.sqrt(a) * np.abs(t))) * z,
+    "θ not squared: Var[θ · factor] = θ² Var[factor].",
+    lambda x, t, a, z: x @ t + np.sqrt(x**2 @ (a * t)) * z,
+    "one draw for all rows: each row needs noise of its own: use all of ζ, not its first row.",
+    lambda x, t, a, z: x @ t + np.sqrt(x**2 @ (a * t**2)) * z[:1],
 )
 def _draw(x: Any, theta: Any, alpha: Any, zeta: Any) -> Any:
     return x @ theta + np.sqrt(x**2 @ (alpha * theta**2)) * zeta
 
 
-_UNITS = (
-    (_RNG.normal(size=(2, 3)).round(2), _RNG.uniform(0.1, 1.2, 3).round(2), _A([0, 0])),
-    (_RNG.normal(size=(3, 5)), _RNG.uniform(0.1, 1.2, 5), _A([0, 1, 0])),
-    (_A([[2.0], [-1.0]]), _A([0.5]), _A([0, 1])),
-    (_RNG.normal(size=(1, 3)), _RNG.uniform(0.1, 1.2, 3), _A([2])),
-    (_RNG.normal(size=(7, 2)), _A([0.2, 1.7]), _A([0, 1, 1, 2, 0, 2, 1])),
-)
-
-
-def _same(machine: Any) -> Any:
-    """1 where two rows are on one machine."""
-    return 1.0 * (machine[:, None] == machine)
-
-
-def _one_w(x: Any, sigma: Any) -> Any:
-    """The covariance of rows that share W: (5.8)."""
-    return (x * sigma**2) @ x.T
-
-
 @exercise(
     "5.4",
-    (*_UNITS, ([[1.5, -0.3, 2.0], [0.7, 1.0, -5.0]], [8.0, 12.0, 2e-4], [3, 3])),
-    mistakes(
-        "one W for all rows: this is (5.8); rows on two machines have no draw in common.",
-        lambda x, s, k: _one_w(x, s),
-        "only the diagonal: rows that share W also covary with each other.",
-        lambda x, s, k: np.diag(np.diag(_one_w(x, s))),
-        "one ε for all inputs: each weight has its own: (x_m·σ)(x_n·σ) has one for all.",
-        lambda x, s, k: np.outer(x @ s, x @ s) * _same(k),
+    (
+        (_RNG.normal(size=(2, 3)).round(2), _RNG.uniform(0.1, 1.2, 3).round(2), [0, 0]),
+        (_RNG.normal(size=(3, 5)), _RNG.uniform(0.1, 1.2, 5), [0, 1, 0]),
+        ([[2.0], [-1.0]], [0.5], [0, 1]),
+        (_RNG.normal(size=(1, 3)), _RNG.uniform(0.1, 1.2, 3), [2]),
+        (_RNG.normal(size=(7, 2)), [0.2, 1.7], [0, 1, 1, 2, 0, 2, 1]),
+        ([[1.5, -0.3, 2.0], [0.7, 1.0, -5.0]], [8.0, 12.0, 2e-4], [3, 3]),
     ),
+    "one W for all rows: this is (5.8); rows on two machines have no draw in common.",
+    lambda x, s, k: (x * s**2) @ x.T,
+    "only the diagonal: rows that share W also covary with each other.",
+    lambda x, s, k: np.diag(x**2 @ s**2),
+    "one ε for all inputs: each weight has its own: (x_m·σ)(x_n·σ) has one for all.",
+    lambda x, s, k: np.outer(x @ s, x @ s) * (k[:, None] == k),
 )
 def _covariance(x: Any, sigma: Any, machine: Any) -> Any:
-    return _one_w(x, sigma) * _same(machine)
-
-
-def _given_rows(n_data: Any, size: Any, var: Any, cov: Any) -> Any:
-    """(5.1): over the draws of the weights."""
-    return n_data**2 * (var / size + (size - 1) / size * cov)
-
-
-def _of_rows(n_data: Any, size: Any, spread: Any) -> Any:
-    """Of the mean gradients: over the choice of the rows, without replacement."""
-    return n_data**2 * spread / size * (n_data - size) / (n_data - 1)
+    return (x * sigma**2) @ x.T * (machine[:, None] == machine)
 
 
 @exercise(
@@ -152,17 +104,16 @@ def _of_rows(n_data: Any, size: Any, spread: Any) -> Any:
         (60000, 128, 0.3, 0.0, 0.8),
         (90000, 2000, 0.004, 2e-5, 1e-3),
     ),
-    mistakes(
-        "the weights are given: this is what the choice of the rows does; w is drawn as well.",
-        lambda n, m, v, c, spread: _of_rows(n, m, spread),
-        "with replacement: no point comes twice: all the data leave no noise of the rows.",
-        lambda n, m, v, c, spread: _given_rows(n, m, v, c) + n**2 * spread / m,
-        "the factor N² is missing: the estimate is N times the *mean* over the minibatch.",
-        lambda n, m, v, c, spread: _variance(n, m, v, c, spread) / n**2,
-    ),
+    "the weights are given: this is what the choice of the rows does; w is drawn as well.",
+    lambda n, m, v, c, spread: n**2 * spread / m * (n - m) / (n - 1),
+    "with replacement: no point comes twice: all the data leave no noise of the rows.",
+    lambda n, m, v, c, spread: n**2 * (v + (m - 1) * c + spread) / m,
+    "the factor N² is missing: the estimate is N times the *mean* over the minibatch.",
+    lambda n, m, v, c, spread: _variance(n, m, v, c, spread) / n**2,
 )
 def _variance(n_data: Any, size: Any, var: Any, cov: Any, spread: Any) -> Any:
-    return _given_rows(n_data, size, var, cov) + _of_rows(n_data, size, spread)
+    of_rows = spread * (n_data - size) / (n_data - 1)
+    return n_data**2 * (var + (size - 1) * cov + of_rows) / size
 
 
 def _gain(x: Any) -> Any:
@@ -172,50 +123,33 @@ def _gain(x: Any) -> Any:
 
 _RNG_5_6 = np.random.default_rng(5)
 
-# Ordinary batches, and among them those where what one might scale by is 0: the first input, the
-# last, the largest, the sum, the spread, the median. Then the sizes that the exercise speaks of.
-_BATCHES = (
-    _RNG_5_6.normal(size=7),
-    _RNG_5_6.uniform(0.5, 1.5, 20),
-    _A([-3.0]),
-    np.full(8, 1.3),
-    _A([0.0, 0.0, -2.0, 0.0, -1.1]),
-    _A([1.5, -2.5, 3.0, -2.0, 0.0]),
-    _A([0.7, 0.0, 2.2]),
-    1e200 * _A([1.0, -2.0, 0.5]),
-    1e-120 * _A([3.0, 1.0]),
-    1e-83 * _A([3.0, -2.0, 1.0]),
-    _A([1e-120, -1e200, 3e199, 1.0]),
-)
-
 
 @exercise(
     "5.6",
-    tuple((x,) for x in _BATCHES),
-    mistakes(
-        "overflow: the ratio does not depend on the scale of x: choose one, such as max |x|.",
-        _gain,
-        "a scale that can be 0: a sum, a mean or a spread can be; divide by the largest |x|.",
-        tuple(
-            lambda x, scale=scale: _gain(x / scale(x))
-            for scale in (
-                *(np.sum, np.mean, np.max, np.min, np.std, np.median, np.ptp),
-                lambda x: np.median(np.abs(x)),
-                lambda x: x[0],
-                lambda x: x[-1],
-            )
-        ),
-        "the square is missing: the numerator is (Σx²)², the square of the sum.",
-        lambda x: (x**2).sum() / (x**4).sum(),
+    (
+        (_RNG_5_6.normal(size=7),),
+        (_RNG_5_6.uniform(0.5, 1.5, 20),),
+        ([-3.0],),
+        (np.full(8, 1.3),),
+        # the first, the last, the largest, the sum, the spread or the median is 0
+        ([0.0, 0.0, -2.0, 0.0, -1.1],),
+        ([1.5, -2.5, 3.0, -2.0, 0.0],),
+        ([0.7, 0.0, 2.2],),
+        ([1e200, -2e200, 5e199],),
+        ([3e-120, 1e-120],),
+        ([3e-83, -2e-83, 1e-83],),
+        ([1e-120, -1e200, 3e199, 1.0],),
     ),
+    "overflow: the ratio does not depend on the scale of x: choose one, such as max |x|.",
+    _gain,
+    "a scale that can be 0: a sum, a mean or a spread can be; divide by the largest |x|.",
+    tuple(lambda x, by=by: _gain(x / by(x)) for by in (np.sum, np.mean, np.max, np.std, np.median)),
+    "the square is missing: the numerator is (Σx²)², the square of the sum.",
+    lambda x: (x**2).sum() / (x**4).sum(),
 )
 def _ratio(x: Any) -> Any:
     square = (x / np.max(np.abs(x))) ** 2
     return square.sum() ** 2 / (square**2).sum()
-
-
-def _signs(*shape: int) -> Any:
-    return _RNG.choice([-1.0, 1.0], shape)
 
 
 _RNG_5_7 = np.random.default_rng(57)
@@ -223,23 +157,22 @@ _RNG_5_7 = np.random.default_rng(57)
 
 def _with_signs(x: Any, mu: Any, _: Any) -> tuple[Any, ...]:
     (n, n_in), n_out = x.shape, mu.shape[1]
-    eps, r, s = _RNG.normal(size=(n_in, n_out)), _signs(n, n_out), _signs(n, n_in)
+    eps = _RNG.normal(size=(n_in, n_out))
+    r, s = (_RNG.choice([-1.0, 1.0], (n, k)) for k in (n_out, n_in))
     return x, eps, r, s, _RNG_5_7.normal(size=(n, n_out)).round(2)
 
 
 @exercise(
     "5.7",
     tuple(_with_signs(*_layer(*sizes)) for sizes in ((6, 3, 2), (5, 2, 4), (1, 2, 7), (4, 3, 3))),
-    mistakes(
-        "no signs: this is the gradient with one shared W; each row saw its own signs.",
-        lambda x, e, r, s, g: e * (x.T @ g),
-        "only the signs of the inputs: the change came back with the signs r as well.",
-        lambda x, e, r, s, g: e * ((x * s).T @ g),
-        "only the signs of the outputs: the change met inputs with the signs s.",
-        lambda x, e, r, s, g: e * (x.T @ (g * r)),
-        "the gradient by μ: μ meets the inputs without signs; how does σ?",
-        lambda x, e, r, s, g: x.T @ g,
-    ),
+    "no signs: this is the gradient with one shared W; each row saw its own signs.",
+    lambda x, e, r, s, g: e * (x.T @ g),
+    "only the signs of the inputs: the change came back with the signs r as well.",
+    lambda x, e, r, s, g: e * ((x * s).T @ g),
+    "only the signs of the outputs: the change met inputs with the signs s.",
+    lambda x, e, r, s, g: e * (x.T @ (g * r)),
+    "the gradient by μ: μ meets the inputs without signs; how does σ?",
+    lambda x, e, r, s, g: x.T @ g,
 )
 def _gradient(x: Any, eps: Any, r: Any, s: Any, g: Any) -> Any:
     return eps * ((x * s).T @ (g * r))
@@ -306,7 +239,7 @@ def _best_split(x: Any, y: Any, mu: Any, sigma: Any, noise_std: Any, budget: Any
 
 
 _PROGRAMS = ("shared", "local", "flipout")  # 0, 1, 2
-_SIZES = _A([4, 16, 64, 256])
+_SIZES = np.array([4, 16, 64, 256])
 
 
 def _programs(seed: int, order: Sequence[int]) -> tuple[Any, Any, Any]:
@@ -351,14 +284,12 @@ def _falls(gradients: Any) -> Any:
         _programs(seed, order)
         for seed, order in enumerate(((0, 1, 2), (2, 0, 1), (1, 2, 0), (0, 2, 2)))
     ),
-    mistakes(
-        "Flipout is taken for a shared W: for σ they are flat alike; for μ the two differ.",
-        lambda sizes, m, s: _falls(s).astype(float),
-        "Flipout is taken for local draws: for μ their variances fall alike; for σ the two differ.",
-        lambda sizes, m, s: _falls(m).astype(float),
-        "judged by the size of the variance: see how a variance *changes* with the batch size.",
-        lambda sizes, m, s: np.argsort(np.argsort(-m[:, -1].var(axis=-1))),
-    ),
+    "Flipout is taken for a shared W: for σ they are flat alike; for μ the two differ.",
+    lambda sizes, m, s: _falls(s).astype(float),
+    "Flipout is taken for local draws: for μ their variances fall alike; for σ the two differ.",
+    lambda sizes, m, s: _falls(m).astype(float),
+    "judged by the size of the variance: see how a variance *changes* with the batch size.",
+    lambda sizes, m, s: np.argsort(np.argsort(-m[:, -1].var(axis=-1))),
 )
 def _which_program(sizes: Any, mu_gradients: Any, sigma_gradients: Any) -> Any:
     falls_mu, falls_sigma = _falls(mu_gradients), _falls(sigma_gradients)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import expit, ndtr
 
 from bdl_teach._support.checks import Array
-from bdl_teach.exercises._engine import exercise, mistakes
+from bdl_teach.exercises._engine import exercise
+from bdl_teach.methods import exact
 
 _A = np.array
-
-
 _RNG = np.random.default_rng(51)
 
 
@@ -34,16 +32,14 @@ def _weights(count: int) -> tuple[Any, Any]:
         ([-0.4, 0.9], [1e-6, 0.6]),  # what is added to σ shows
         ([0.08], [0.7]),  # what is added in the logarithm shows
     ),
-    mistakes(
-        "one prior for all: (6.9) gives each weight a prior of its own; what is shared is (6.10).",
-        lambda m, s: np.sum(np.log(_shared(m, s) / s)),
-        "the KL the other way round: it is KL[q‖p], with the prior second.",
-        lambda m, s: 0.5 * np.sum(m**2 / s**2 + (m / s) ** 2 - np.log1p((m / s) ** 2)),
-        "the KL to N(0, 1): the prior is not fixed: put σ_p² = μ² + σ² into the formula.",
-        lambda m, s: 0.5 * np.sum(s**2 + m**2 - np.log(s**2) - 1),
-        "the 1 is missing: ½ ln(μ²/σ²) is −∞ at μ = 0; a KL is never negative: 1 + μ²/σ².",
-        lambda m, s: 0.5 * np.sum(np.log((m / s) ** 2)),
-    ),
+    "one prior for all: (6.9) gives each weight a prior of its own; what is shared is (6.10).",
+    lambda m, s: np.sum(np.log(_shared(m, s) / s)),
+    "the KL the other way round: it is KL[q‖p], with the prior second.",
+    lambda m, s: 0.5 * np.sum(m**2 / s**2 + (m / s) ** 2 - np.log1p((m / s) ** 2)),
+    "the KL to N(0, 1): the prior is not fixed: put σ_p² = μ² + σ² into the formula.",
+    lambda m, s: 0.5 * np.sum(s**2 + m**2 - np.log(s**2) - 1),
+    "the 1 is missing: ½ ln(μ²/σ²) is −∞ at μ = 0; a KL is never negative: 1 + μ²/σ².",
+    lambda m, s: 0.5 * np.sum(np.log((m / s) ** 2)),
 )
 def _kl(mu: Any, sigma: Any) -> Any:
     return 0.5 * np.sum(np.log1p((mu / sigma) ** 2))
@@ -59,27 +55,17 @@ def _kl(mu: Any, sigma: Any) -> Any:
         _weights(7),
         ([2e-6, -3e-6], [1e-6, 5e-6]),  # what is added under the root shows
     ),
-    mistakes(
-        "sum for mean: weights that share a prior vote on its variance: an average.",
-        lambda m, s: np.sqrt(np.sum(m**2 + s**2)),
-        "a prior for each weight: the layer shares one: average μ² + σ² over it.",
-        lambda m, s: np.sqrt(m**2 + s**2),
-        "standard deviations averaged: average the variances, and take the root last.",
-        lambda m, s: np.mean(np.sqrt(m**2 + s**2)),
-        "averaged before squaring: average μ² + σ²: μ of both signs must not cancel.",
-        lambda m, s: np.hypot(np.mean(m), np.mean(s)),
-    ),
+    "sum for mean: weights that share a prior vote on its variance: an average.",
+    lambda m, s: np.sqrt(np.sum(m**2 + s**2)),
+    "a prior for each weight: the layer shares one: average μ² + σ² over it.",
+    lambda m, s: np.sqrt(m**2 + s**2),
+    "standard deviations averaged: average the variances, and take the root last.",
+    lambda m, s: np.mean(np.sqrt(m**2 + s**2)),
+    "averaged before squaring: average μ² + σ²: μ of both signs must not cancel.",
+    lambda m, s: np.hypot(np.mean(m), np.mean(s)),
 )
 def _shared(mu: Any, sigma: Any) -> Any:
     return np.sqrt(np.mean(mu**2 + sigma**2))
-
-
-def _sigmoid(rho: Any) -> Any:
-    return 1.0 / (1.0 + np.exp(-rho))
-
-
-def _softplus(rho: Any) -> Any:
-    return np.logaddexp(0.0, rho)
 
 
 _STEPS = (
@@ -94,35 +80,31 @@ _STEPS = (
 @exercise(
     "6.4",
     _STEPS,
-    mistakes(
-        "the KL is missing: the loss is nll + KL; dKL/dγ = γ/(1 + γ²).",
-        lambda g, r, e, d: d * _softplus(r),
-        "softplus forgotten: ∂w/∂γ = σ, and σ = softplus(ρ).",
-        lambda g, r, e, d: d * r + g / (1 + g**2),
-        "the slope of weight decay: ½γ² would pull with γ; the logarithm lets large γ go.",
-        lambda g, r, e, d: d * _softplus(r) + g,
-        "the derivative of softplus for softplus: ∂w/∂γ is σ itself.",
-        lambda g, r, e, d: d * _sigmoid(r) + g / (1 + g**2),
-    ),
+    "the KL is missing: the loss is nll + KL; dKL/dγ = γ/(1 + γ²).",
+    lambda g, r, e, d: d * np.logaddexp(0, r),
+    "softplus forgotten: ∂w/∂γ = σ, and σ = softplus(ρ).",
+    lambda g, r, e, d: d * r + g / (1 + g**2),
+    "the slope of weight decay: ½γ² would pull with γ; the logarithm lets large γ go.",
+    lambda g, r, e, d: d * np.logaddexp(0, r) + g,
+    "the derivative of softplus for softplus: ∂w/∂γ is σ itself.",
+    lambda g, r, e, d: d * expit(r) + g / (1 + g**2),
 )
 def _delta_gamma(gamma: Any, rho: Any, eps: Any, dnll_dw: Any) -> Any:
-    return dnll_dw * _softplus(rho) + gamma / (1 + gamma**2)
+    return dnll_dw * np.logaddexp(0, rho) + gamma / (1 + gamma**2)
 
 
 @exercise(
     "6.5",
     _STEPS,
-    mistakes(
-        "the mean held still: here μ = γσ moves with σ, so that ∂w/∂σ = γ + ε.",
-        lambda g, r, e, d: d * e * _sigmoid(r),
-        "softplus forgotten: this is the step of σ; ρ moves σ by 1/(1 + e^(−ρ)).",
-        lambda g, r, e, d: d * (g + e),
-        "a KL where there is none: ½ ln(1 + γ²) does not contain ρ.",
-        lambda g, r, e, d: d * (g + e) * _sigmoid(r) + g / (1 + g**2),
-    ),
+    "the mean held still: here μ = γσ moves with σ, so that ∂w/∂σ = γ + ε.",
+    lambda g, r, e, d: d * e * expit(r),
+    "softplus forgotten: this is the step of σ; ρ moves σ by 1/(1 + e^(−ρ)).",
+    lambda g, r, e, d: d * (g + e),
+    "a KL where there is none: ½ ln(1 + γ²) does not contain ρ.",
+    lambda g, r, e, d: d * (g + e) * expit(r) + g / (1 + g**2),
 )
 def _delta_rho(gamma: Any, rho: Any, eps: Any, dnll_dw: Any) -> Any:
-    return dnll_dw * (gamma + eps) * _sigmoid(rho)
+    return dnll_dw * (gamma + eps) * expit(rho)
 
 
 _RNG_6_6 = np.random.default_rng(5)
@@ -131,11 +113,6 @@ _RNG_6_6 = np.random.default_rng(5)
 def _ratio(x: Any, y: Any, s: float) -> Any:
     """b²/s: how many standard errors least squares is away from 0, squared."""
     return (x @ y) ** 2 / (x @ x) / s**2
-
-
-def _if_kept(of_ratio: Callable[[Any], Any]) -> Callable[..., Any]:
-    """A function of b²/s where the weight is kept; 0 where it is pruned."""
-    return lambda x, y, s: of_ratio(_ratio(x, y, s)) if _ratio(x, y, s) > 1 else 0.0
 
 
 @exercise(
@@ -154,14 +131,12 @@ def _if_kept(of_ratio: Callable[[Any], Any]) -> Callable[..., Any]:
         ([0.5, -0.7], [0.013, -0.011], 0.004),  # hardly any noise
         ([1.0, 2.0], [0.0, 0.0], 1.0),  # nothing pulls
     ),
-    mistakes(
-        "a gain where it is pruned: for b² <= s the best prior is σ_p = 0, and nothing is gained.",
-        lambda x, y, s: 0.5 * (_ratio(x, y, s) - 1 - np.log(_ratio(x, y, s))),
-        "the price of the prior is missing: ½ ln(α/(α + s)) in (6.15) pays for its width.",
-        _if_kept(lambda ratio: 0.5 * (ratio - 1)),
-        "what least squares gains: the evidence averages over the prior: it gains less.",
-        lambda x, y, s: 0.5 * _ratio(x, y, s),
-    ),
+    "a gain where it is pruned: for b² <= s the best prior is σ_p = 0, and nothing is gained.",
+    lambda x, y, s: 0.5 * (_ratio(x, y, s) - 1 - np.log(_ratio(x, y, s))),
+    "the price of the prior is missing: ½ ln(α/(α + s)) in (6.15) pays for its width.",
+    lambda x, y, s: max(0.5 * (_ratio(x, y, s) - 1), 0.0),
+    "what least squares gains: the evidence averages over the prior: it gains less.",
+    lambda x, y, s: 0.5 * _ratio(x, y, s),
 )
 def _worth(x: Any, y: Any, noise_std: Any) -> Any:
     ratio = _ratio(x, y, noise_std)
@@ -177,23 +152,16 @@ def _worth(x: Any, y: Any, noise_std: Any) -> Any:
         ([1e200, 0.0],),
         ([-1e300],),
     ),
-    mistakes(
-        "ln|γ|: this is right for large γ only; at γ = 0, where nothing is to be paid, it is −∞.",
-        lambda g: np.log(np.abs(g)),
-        "overflow: γ² is no number from |γ| = 10¹⁵⁵ on; np.hypot(1, γ) is √(1 + γ²).",
-        lambda g: 0.5 * np.log1p(g**2),
-        "1/γ² at γ = 0: ln|γ| + ½ ln(1 + 1/γ²) is right for large γ; at γ = 0 it is −∞ + ∞.",
-        lambda g: np.log(np.abs(g)) + 0.5 * np.log1p(1 / g / g),
-    ),
+    "ln|γ|: this is right for large γ only; at γ = 0, where nothing is to be paid, it is −∞.",
+    lambda g: np.log(np.abs(g)),
+    "overflow: γ² is no number from |γ| = 10¹⁵⁵ on; np.hypot(1, γ) is √(1 + γ²).",
+    lambda g: 0.5 * np.log1p(g**2),
+    "1/γ² at γ = 0: ln|γ| + ½ ln(1 + 1/γ²) is right for large γ; at γ = 0 it is −∞ + ∞.",
+    lambda g: np.log(np.abs(g)) + 0.5 * np.log1p(1 / g / g),
     rtol=3e-7,
 )
 def _stable(gamma: Any) -> Any:
     return np.log(np.hypot(1.0, gamma))
-
-
-def _over(std: Callable[[Any, Any], Any]) -> Callable[..., Any]:
-    """The probability, with a standard deviation of one's own, of x and sigma."""
-    return lambda x, g, s: ndtr(x @ (g * s) / std(x, s))
 
 
 @exercise(
@@ -222,16 +190,14 @@ def _over(std: Callable[[Any, Any], Any]) -> Callable[..., Any]:
             1e-6 * _A([[0.3], [0.9], [0.5]]),
         ),
     ),
-    mistakes(
-        "γ for μ: the mean of a weight is μ = γσ, (6.11).",
-        lambda x, g, s: ndtr(x @ g / np.sqrt(x**2 @ s**2)),
-        "one ε for all inputs: independent weights add their variances.",
-        _over(lambda x, s: x @ s),
-        "δ for √δ: count in standard deviations: divide by the root of the variance.",
-        _over(lambda x, s: x**2 @ s**2),
-        "the ratio, and no probability: Φ makes a probability of a number of sds.",
-        lambda x, g, s: x @ (g * s) / np.sqrt(x**2 @ s**2),
-    ),
+    "γ for μ: the mean of a weight is μ = γσ, (6.11).",
+    lambda x, g, s: ndtr(x @ g / np.sqrt(x**2 @ s**2)),
+    "one ε for all inputs: independent weights add their variances.",
+    lambda x, g, s: ndtr(x @ (g * s) / (x @ s)),
+    "δ for √δ: count in standard deviations: divide by the root of the variance.",
+    lambda x, g, s: ndtr(x @ (g * s) / (x**2 @ s**2)),
+    "the ratio, and no probability: Φ makes a probability of a number of sds.",
+    lambda x, g, s: x @ (g * s) / np.sqrt(x**2 @ s**2),
 )
 def _on(x: Any, gamma: Any, sigma: Any) -> Any:
     return ndtr(x @ (gamma * sigma) / np.sqrt(x**2 @ sigma**2))
@@ -247,17 +213,15 @@ def _on(x: Any, gamma: Any, sigma: Any) -> Any:
         ([[0.4, -1.7, -3.0]],),
         ([[-4.0, -3.0, -3.5], [-4.5, -2.0, -5.0], [2.5, 3.0, 1.5]],),  # all hang together
     ),
-    mistakes(
-        "each patient by himself: they share the weights: multiply first, then average over draws.",
-        lambda f: 1 - np.prod(1 - _sigmoid(f).mean(axis=0)),
-        "probabilities added: two patients who are both ill would count twice.",
-        lambda f: _sigmoid(f).mean(axis=0).sum(),
-        "plug-in: these are the probabilities of the mean network; average over the networks.",
-        lambda f: 1 - np.prod(_sigmoid(-f.mean(axis=0))),
-    ),
+    "each patient by himself: they share the weights: multiply first, then average over draws.",
+    lambda f: 1 - np.prod(1 - expit(f).mean(axis=0)),
+    "probabilities added: two patients who are both ill would count twice.",
+    lambda f: expit(f).mean(axis=0).sum(),
+    "plug-in: these are the probabilities of the mean network; average over the networks.",
+    lambda f: 1 - np.prod(expit(-f.mean(axis=0))),
 )
 def _at_least_one(logits: Any) -> Any:
-    return 1 - np.mean(np.prod(_sigmoid(-logits), axis=1))
+    return 1 - np.mean(np.prod(expit(-logits), axis=1))
 
 
 _WORTH = 0.1  # nats a point; iterated (6.8) gains some 0.18, one step of it 0.03
@@ -285,12 +249,6 @@ _FEW = [_few_matter(seed) for seed in range(300, 306)]
 _FEW_X, _FEW_Y = (np.stack([world[part] for world in _FEW]) for part in (0, 1))
 
 
-def _evidence(x: Array, y: Array, prior_std: float) -> float:
-    """Log evidence of one σ_p for all weights, noise 1."""
-    cov = prior_std**2 * x @ x.T + np.eye(len(y))
-    return -0.5 * float(np.linalg.slogdet(cov)[1] + y @ np.linalg.solve(cov, y))
-
-
 def _fresh_score(x: Array, y: Array, w: Array, prior_std: Array) -> float:
     """Expected log density of new noisy targets, over 400 new points, in nats a point."""
     mean, cov = _posterior(x, y, prior_std, 1.0)
@@ -304,11 +262,11 @@ def _fresh_score(x: Array, y: Array, w: Array, prior_std: Array) -> float:
 @lru_cache(maxsize=1)
 def _scores_of_one_prior() -> tuple[float, ...]:
     """For each world the score of one σ_p for all weights, that of the largest evidence."""
-    sweep = np.geomspace(0.01, 10, 40)
-    best = (sweep[np.argmax([_evidence(x, y, std) for std in sweep])] for x, y, _ in _FEW)
-    return tuple(
-        _fresh_score(*world, np.full(20, one)) for world, one in zip(_FEW, best, strict=True)
-    )
+    sweep, scores = np.geomspace(0.01, 10, 40), []
+    for x, y, w in _FEW:
+        evidence = [exact.linear_regression(x, y, std, 1.0).log_evidence for std in sweep]
+        scores.append(_fresh_score(x, y, w, np.full(20, sweep[np.argmax(evidence)])))
+    return tuple(scores)
 
 
 def _fault_of_priors(answer: Any, *_: Any) -> str:

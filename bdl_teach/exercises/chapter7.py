@@ -13,11 +13,9 @@ from bdl_teach import datasets, metrics
 from bdl_teach._support.checks import Array
 from bdl_teach._support.errors import DivergedError
 from bdl_teach.exercises import _normal as norm
-from bdl_teach.exercises._engine import exercise, mistakes
+from bdl_teach.exercises._engine import exercise
 from bdl_teach.exercises._outcomes import close
 from bdl_teach.methods import pbp
-
-_A = np.array
 
 
 @exercise(
@@ -31,14 +29,12 @@ _A = np.array
         (-7.3, 1.9, 0.3, 21.0, 18.0),  # a density of 10⁻¹⁶: what is added to it shows
         (3e-4, 0.0, 1e-7, 40.0, 4e-6),  # nearly no variance: what is added to it shows
     ),
-    mistakes(
-        "the logarithm is divided by v: only the square is: −½[log 2πv + (y−m)²/v].",
-        lambda y, m, v, a, b: -0.5 * (np.log(v + b / (a - 1)) + (y - m) ** 2) / (v + b / (a - 1)),
-        "β/α for β/(α−1): the mean of the variance 1/γ is β/(α−1); α/β is the mean of γ.",
-        lambda y, m, v, a, b: norm.logpdf(y, m, np.sqrt(v + b / a)),
-        "variance for sd: v + β/(α−1) is a variance: a scale is its root.",
-        lambda y, m, v, a, b: norm.logpdf(y, m, v + b / (a - 1)),
-    ),
+    "the logarithm is divided by v: only the square is: −½[log 2πv + (y−m)²/v].",
+    lambda y, m, v, a, b: -0.5 * (np.log(v + b / (a - 1)) + (y - m) ** 2) / (v + b / (a - 1)),
+    "β/α for β/(α−1): the mean of the variance 1/γ is β/(α−1).",
+    lambda y, m, v, a, b: norm.logpdf(y, m, np.sqrt(v + b / a)),
+    "variance for sd: v + β/(α−1) is a variance: a scale is its root.",
+    lambda y, m, v, a, b: norm.logpdf(y, m, v + b / (a - 1)),
 )
 def _log_z(y: Any, m: Any, v: Any, alpha: Any, beta: Any) -> Any:
     return norm.logpdf(y, m, np.sqrt(v + beta / (alpha - 1)))
@@ -73,16 +69,14 @@ def _with(update: Callable[..., Any]) -> Callable[..., Any]:
         # a label with a probability of 10⁻⁹, and one that was nearly sure
         ([3.6, -2.5], [0.1, 0.4], [2.0, 1.5], [-1.0, -1.0]),
     ),
-    mistakes(
-        "wrong sign of the mean's step: the mean goes *up* the gradient of log Z.",
-        _with(lambda m, v, gm, gv: (m - v * gm, v - v**2 * (gm**2 - 2 * gv))),
-        "the outer square is lost: the bracket is multiplied by v², not by v.",
-        _with(lambda m, v, gm, gv: (m + v * gm, v - v * (gm**2 - 2 * gv))),
-        "the new variance in the mean's step: both steps start from the old v.",
-        _with(lambda m, v, gm, gv: (m + _adf(m, v, gm, gv)[1] * gm, _adf(m, v, gm, gv)[1])),
-        "the step is not scaled by v: an uncertain weight moves more: m + v ∂log Z/∂m.",
-        _with(lambda m, v, gm, gv: (m + gm, _adf(m, v, gm, gv)[1])),
-    ),
+    "wrong sign of the mean's step: the mean goes *up* the gradient of log Z.",
+    _with(lambda m, v, gm, gv: (m - v * gm, v - v**2 * (gm**2 - 2 * gv))),
+    "the outer square is lost: the bracket is multiplied by v², not by v.",
+    _with(lambda m, v, gm, gv: (m + v * gm, v - v * (gm**2 - 2 * gv))),
+    "the new variance in the mean's step: both steps start from the old v.",
+    _with(lambda m, v, gm, gv: (m + _adf(m, v, gm, gv)[1] * gm, _adf(m, v, gm, gv)[1])),
+    "the step is not scaled by v: an uncertain weight moves more: m + v ∂log Z/∂m.",
+    _with(lambda m, v, gm, gv: (m + gm, _adf(m, v, gm, gv)[1])),
 )
 def _from_label(m: Any, v: Any, x: Any, t: Any) -> Any:
     return _adf(m, v, *_label_slopes(m, v, x, t))
@@ -117,14 +111,12 @@ def _few_digits(got: Any, m: Any, v: Any) -> Any:
         ([0.004, -0.002], [1e-4, 3e-5]),  # what is added to v shows
         ([-50.0, 1.0, -7.5], [1.0, 1.5, 1.0]),
     ),
-    mistakes(
-        "relu of the mean: the mean of the outputs is not the output of the mean.",
-        lambda m, v: (np.maximum(m, 0), _relu(m, v)[1]),
-        "second moment for variance: subtract the square of the mean.",
-        lambda m, v: (_relu(m, v)[0], _relu(m, v)[1] + _relu(m, v)[0] ** 2),
-        "truncated for rectified: dividing by Φ(α) is for a > 0 only; the zeros count, too.",
-        _truncated,
-    ),
+    "relu of the mean: the mean of the outputs is not the output of the mean.",
+    lambda m, v: (np.maximum(m, 0), _relu(m, v)[1]),
+    "second moment for variance: subtract the square of the mean.",
+    lambda m, v: (_relu(m, v)[0], _relu(m, v)[1] + _relu(m, v)[0] ** 2),
+    "truncated for rectified: dividing by Φ(α) is for a > 0 only; the zeros count, too.",
+    _truncated,
     compared=_few_digits,
 )
 def _relu(m: Any, v: Any) -> Any:
@@ -159,21 +151,19 @@ def _scaled(mean: Any, var: Any, w_mean: Any, w_var: Any, scale: float) -> Any:
         ),
         ([5.2], [14.0], [[-4.0, 9.0]], [[6.0, 25.0]]),
     ),
-    mistakes(
-        "the scale is missing: divide the mean by √(in + 1) and the variance by in + 1.",
-        lambda m, v, a, b: _scaled(m, v, a, b, 1.0),
-        "1/√in for 1/√(in + 1): the bias is an input too, of value 1.",
-        lambda m, v, a, b: _scaled(m, v, a, b, 1 / len(m)),
-        "second moment for variance: m_w² m_z² belongs to the square of the mean.",
-        lambda m, v, a, b: (
-            _layer(m, v, a, b)[0],
-            _layer(m, v, a, b)[1] + a**2 @ np.append(m, 1.0) ** 2 / (len(m) + 1),
-        ),
-        "the bias is missing: append a 1 to the inputs: the last column multiplies it.",
-        lambda m, v, a, b: (
-            _layer(m, v, a, b)[0] - a[:, -1] / np.sqrt(len(m) + 1),
-            _layer(m, v, a, b)[1] - b[:, -1] / (len(m) + 1),
-        ),
+    "the scale is missing: divide the mean by √(in + 1) and the variance by in + 1.",
+    lambda m, v, a, b: _scaled(m, v, a, b, 1.0),
+    "1/√in for 1/√(in + 1): the bias is an input too, of value 1.",
+    lambda m, v, a, b: _scaled(m, v, a, b, 1 / len(m)),
+    "second moment for variance: m_w² m_z² belongs to the square of the mean.",
+    lambda m, v, a, b: (
+        _layer(m, v, a, b)[0],
+        _layer(m, v, a, b)[1] + a**2 @ np.append(m, 1.0) ** 2 / (len(m) + 1),
+    ),
+    "the bias is missing: append a 1 to the inputs: the last column multiplies it.",
+    lambda m, v, a, b: (
+        _layer(m, v, a, b)[0] - a[:, -1] / np.sqrt(len(m) + 1),
+        _layer(m, v, a, b)[1] - b[:, -1] / (len(m) + 1),
     ),
 )
 def _layer(mean: Any, var: Any, weight_mean: Any, weight_var: Any) -> Any:
@@ -211,14 +201,12 @@ def _fault_of_digits(answers: list[Array]) -> str:
 @exercise(
     "7.6",
     _NOISES,
-    mistakes(
-        "the network's variance is ignored: α + ½, β + ½ r² is right for v = 0 only.",
-        lambda a, b, r, v: (a + 0.5, b + 0.5 * r**2),
-        "α and β swapped: return (α′, β′).",
-        lambda a, b, r, v: _gamma(a, b, r, v)[::-1],
-        "β is not updated: β′ = α′ (β/α) exp(−l₁₀).",
-        lambda a, b, r, v: (_gamma(a, b, r, v)[0], b),
-    ),
+    "the network's variance is ignored: α + ½, β + ½ r² is right for v = 0 only.",
+    lambda a, b, r, v: (a + 0.5, b + 0.5 * r**2),
+    "α and β swapped: return (α′, β′).",
+    lambda a, b, r, v: _gamma(a, b, r, v)[::-1],
+    "β is not updated: β′ = α′ (β/α) exp(−l₁₀).",
+    lambda a, b, r, v: (_gamma(a, b, r, v)[0], b),
     overall=_fault_of_digits,
     rtol=_STEP,
     compared=_steps,
@@ -255,17 +243,15 @@ def _test_points(count: int, alpha: float, beta: float, y_mean: float, y_std: fl
         ([0.3, -1.1], [0.2, 0.1], 8.0, 1.4, 4.0, 3.0, [-9.7, 14.8]),  # densities of 10⁻¹⁴
         ([0.2, -0.5], [0.03, 0.02], 6.0, 0.2, 0.3, 0.01, [0.3015, 0.2955]),  # above 1
     ),
-    mistakes(
-        "standardised units: a density changes with the unit: subtract log y_std.",
-        lambda m, v, a, b, c, s, y: _score(m, v, a, b, c, s, y) + np.log(s),
-        "the outputs are left standardised: mean m y_std + y_mean, variances times y_std².",
-        lambda m, v, a, b, c, s, y: _score(m, v, a, b, 0.0, 1.0, y),
-        "the noise is left standardised: y_std² multiplies both variances, β/(α−1) as well.",
-        lambda m, v, a, b, c, s, y: _score(m, v + (1 / s**2 - 1) * b / (a - 1), a, b, c, s, y),
-        "the logarithm of the mean density: papers report the mean of the points' log densities.",
-        lambda m, v, a, b, c, s, y: np.log(
-            np.mean(norm.pdf(y, m * s + c, np.sqrt(v + b / (a - 1)) * s))
-        ),
+    "standardised units: a density changes with the unit: subtract log y_std.",
+    lambda m, v, a, b, c, s, y: _score(m, v, a, b, c, s, y) + np.log(s),
+    "the outputs are left standardised: mean m y_std + y_mean, variances times y_std².",
+    lambda m, v, a, b, c, s, y: _score(m, v, a, b, 0.0, 1.0, y),
+    "the noise is left standardised: y_std² multiplies both variances, β/(α−1) as well.",
+    lambda m, v, a, b, c, s, y: _score(m, v + (1 / s**2 - 1) * b / (a - 1), a, b, c, s, y),
+    "the logarithm of the mean density: papers report the mean of the points' log densities.",
+    lambda m, v, a, b, c, s, y: np.log(
+        np.mean(norm.pdf(y, m * s + c, np.sqrt(v + b / (a - 1)) * s))
     ),
 )
 def _score(m: Any, v: Any, alpha: Any, beta: Any, y_mean: Any, y_std: Any, y: Any) -> Any:
@@ -302,14 +288,12 @@ def _contributed(moments: Any, m: Any, v: Any) -> Any:
 @exercise(
     "7.8",
     _tilts(),
-    mistakes(
-        "the moments themselves: what did the Gaussian know before the point came?",
-        lambda w, m, v, f: _match(w, norm.pdf(w, m, np.sqrt(v)), f),
-        "moments subtracted: what adds when densities are multiplied? Not means and variances.",
-        lambda w, m, v, f: np.subtract(_match(w, norm.pdf(w, m, np.sqrt(v)), f), (m, v)),
-        "the prior is missing: the exact posterior is proportional to prior times likelihood.",
-        lambda w, m, v, f: _contributed(_match(w, 1.0, f), m, v),
-    ),
+    "the moments themselves: what did the Gaussian know before the point came?",
+    lambda w, m, v, f: _match(w, norm.pdf(w, m, np.sqrt(v)), f),
+    "moments subtracted: what adds when densities are multiplied? Not means and variances.",
+    lambda w, m, v, f: np.subtract(_match(w, norm.pdf(w, m, np.sqrt(v)), f), (m, v)),
+    "the prior is missing: the exact posterior is proportional to prior times likelihood.",
+    lambda w, m, v, f: _contributed(_match(w, 1.0, f), m, v),
 )
 def _site(w: Any, m: Any, v: Any, likelihood: Any) -> Any:
     return _contributed(_match(w, norm.pdf(w, m, np.sqrt(v)), likelihood), m, v)
@@ -326,16 +310,14 @@ def _site(w: Any, m: Any, v: Any, likelihood: Any) -> Any:
         ([0.2, 1.3, -0.6], [2.0, 0.3, 0.7], [0.1, 2.9, 1.2], [-0.5, 1.6, 0.3]),
         ([1.0, -0.5], [1.0, 0.4], [-0.5, -0.9], [0.0, 0.3]),  # they made q wider
     ),
-    mistakes(
-        "the factor is put in once more: to take a factor out, *subtract* its natural parameters.",
-        lambda m, v, p, s: ((m / v + s) / (1 / v + p), 1 / (1 / v + p)),
-        "variances are subtracted: Gaussians multiply by adding precisions 1/v, not variances.",
-        lambda m, v, p, s: ((m / v - s) * (v - 1 / p), v - 1 / p),
-        "a negative precision is refused: a factor may have made q wider.",
-        lambda m, v, p, s: _cavity(m, v, np.maximum(p, 0), s),
-        "the mean is left as it is: the factor pulled the mean as well: use its shift.",
-        lambda m, v, p, s: (m, _cavity(m, v, p, s)[1]),
-    ),
+    "the factor is put in once more: to take a factor out, *subtract* its natural parameters.",
+    lambda m, v, p, s: ((m / v + s) / (1 / v + p), 1 / (1 / v + p)),
+    "variances are subtracted: Gaussians multiply by adding precisions 1/v, not variances.",
+    lambda m, v, p, s: ((m / v - s) * (v - 1 / p), v - 1 / p),
+    "a negative precision is refused: a factor may have made q wider.",
+    lambda m, v, p, s: _cavity(m, v, np.maximum(p, 0), s),
+    "the mean is left as it is: the factor pulled the mean as well: use its shift.",
+    lambda m, v, p, s: (m, _cavity(m, v, p, s)[1]),
 )
 def _cavity(m: Any, v: Any, precision: Any, shift: Any) -> Any:
     rest = 1 / v - precision
@@ -383,7 +365,7 @@ def _fault_of_plan(answer: Any, _: Any) -> str:
 
 @exercise("7.10", ((32,),), judge=_fault_of_plan)
 def _find_the_noise(n: Any) -> Any:
-    return _A([6.0, 0.2, 40.0])
+    return np.array([6.0, 0.2, 40.0])
 
 
 def _log_of_alpha(eps: float, n: int, seed: int) -> tuple[Any, Any]:
@@ -398,7 +380,7 @@ def _log_of_alpha(eps: float, n: int, seed: int) -> tuple[Any, Any]:
         alpha, beta = 1 / (1 / a + eps), 1 / (1 / b + eps)
         if i + 1 in marks[1:]:
             log.append(alpha)
-    return marks.astype(float), _A(log)
+    return marks.astype(float), np.array(log)
 
 
 @exercise(
@@ -407,12 +389,10 @@ def _log_of_alpha(eps: float, n: int, seed: int) -> tuple[Any, Any]:
         _log_of_alpha(eps, n, seed)
         for eps, n, seed in ((1e-4, 600, 0), (2e-5, 800, 1), (3e-6, 600, 2), (4e-7, 1200, 3))
     ),
-    mistakes(
-        "taken to be at rest: in some logs α is still rising: draw it beside 6 + points/2.",
-        lambda points, alpha: 0.5 / alpha[-1] ** 2,
-        "the half is missing: a point counts one half: at rest, eps α² = ½.",
-        lambda points, alpha: 1 / alpha[-1] ** 2,
-    ),
+    "taken to be at rest: in some logs α is still rising: draw it beside 6 + points/2.",
+    lambda points, alpha: 0.5 / alpha[-1] ** 2,
+    "the half is missing: a point counts one half: at rest, eps α² = ½.",
+    lambda points, alpha: 1 / alpha[-1] ** 2,
     overall=lambda answers: "the same for all" if len(set(map(float, answers))) == 1 else "",
     rtol=0.4,
 )

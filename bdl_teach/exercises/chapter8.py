@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -11,10 +10,9 @@ import numpy as np
 
 from bdl_teach import datasets, densities
 from bdl_teach._support.checks import Array
-from bdl_teach.exercises._engine import exercise, mistakes
+from bdl_teach.exercises._engine import exercise
 from bdl_teach.methods import exact
 
-_A = np.array
 _GAP = (0.1, 0.4)
 _GIVEN: dict[str, Any] = {"prior": densities.Gaussian(3.0), "hidden_units": (20,)}
 
@@ -41,16 +39,14 @@ def _tops(first: Any, second: Any) -> Any:
         ([[1.0, 2.0, 5.0], [1.0, 8.0, 4.0]], [[5.0, 3.0, 0.0], [4.0, 6.0, 0.0]]),
         ([[2.0, 3.0, 4.0]], [[4.0, 5.0, 7.0]]),
     ),
-    mistakes(
-        "the highest of all: of several paths, take the one whose highest point is lowest.",
-        lambda a, b: np.max(_tops(a, b)) - max(a[0, 0], b[0, -1]),
-        "one leg only: a path is climbed from end to end: look at both of its legs.",
-        lambda a, b: a.max(axis=1).min() - max(a[0, 0], b[0, -1]),
-        "by the lowest middle point: a wall may stand before it: look at the whole of both legs.",
-        lambda a, b: _tops(a, b)[np.argmin(b[:, 0])] - max(a[0, 0], b[0, -1]),
-        "the height alone: subtract the height of the higher mode: how far must one climb?",
-        lambda a, b: np.min(_tops(a, b)),
-    ),
+    "the highest of all: of several paths, take the one whose highest point is lowest.",
+    lambda a, b: np.max(_tops(a, b)) - max(a[0, 0], b[0, -1]),
+    "one leg only: a path is climbed from end to end: look at both of its legs.",
+    lambda a, b: a.max(axis=1).min() - max(a[0, 0], b[0, -1]),
+    "by the lowest middle point: a wall may stand before it: look at the whole of both legs.",
+    lambda a, b: _tops(a, b)[np.argmin(b[:, 0])] - max(a[0, 0], b[0, -1]),
+    "the height alone: subtract the height of the higher mode: how far must one climb?",
+    lambda a, b: np.min(_tops(a, b)),
 )
 def _pass(first: Any, second: Any) -> Any:
     return np.min(_tops(first, second)) - max(first[0, 0], second[0, -1])
@@ -68,14 +64,12 @@ def _inputs(n: int, d: int, prior_std: float, noise_std: float) -> tuple[Any, ..
 @exercise(
     "8.2",
     (_inputs(1, 1, 2.0, 0.5), _inputs(5, 2, 3.0, 1.5), _inputs(2, 3, 0.5, 2.0)),
-    mistakes(
-        "the posterior's covariance: the members get that; (8.2) shrinks an anchor on its way.",
-        lambda x, p, s: np.linalg.inv(_precision(x, p, s)),
-        "σ_p⁴ is missing: a member gets Λ⁻¹ a_k/σ_p²: with this C its covariance is Λ⁻¹/σ_p⁴.",
-        _precision,
-        "what the noise lacks, alone: the anchors' own σ_p² I is still needed.",
-        lambda x, p, s: p**4 * (x.T @ x) / s**2,
-    ),
+    "the posterior's covariance: the members get that; (8.2) shrinks an anchor on its way.",
+    lambda x, p, s: np.linalg.inv(_precision(x, p, s)),
+    "σ_p⁴ is missing: a member gets Λ⁻¹ a_k/σ_p²: with this C its covariance is Λ⁻¹/σ_p⁴.",
+    _precision,
+    "what the noise lacks, alone: the anchors' own σ_p² I is still needed.",
+    lambda x, p, s: p**4 * (x.T @ x) / s**2,
 )
 def _anchors(x: Any, prior_std: Any, noise_std: Any) -> Any:
     return prior_std**4 * _precision(x, prior_std, noise_std)
@@ -98,16 +92,14 @@ _CONTRIBUTIONS = np.random.default_rng(83).normal(size=(4, 6)).round(1)
         ([[1.0, -1.0]], [4, 4], 0.2),
         ([[2.0]], [0], 0.0),
     ),
-    mistakes(
-        "each unit by itself: that is (8.3) as it stands; units with one z are not independent.",
-        lambda c, group, rate: _dropout_std(c, rate),
-        "sds are added in a group: in a group, contributions of opposite sign cancel.",
-        lambda c, group, rate: _in_groups(np.abs(c), group, rate),
-        "rate and its rest swapped: r is the probability that a unit is left out.",
-        lambda c, group, rate: _in_groups(c, group, 1 - max(rate, 1e-12)),
-        "the rate alone: divide by 1 − r: z has the variance r (1 − r), and is divided by 1 − r.",
-        lambda c, group, rate: math.sqrt(1 - rate) * _in_groups(c, group, rate),
-    ),
+    "each unit by itself: that is (8.3) as it stands; units with one z are not independent.",
+    lambda c, group, rate: _dropout_std(c, rate),
+    "sds are added in a group: in a group, contributions of opposite sign cancel.",
+    lambda c, group, rate: _in_groups(np.abs(c), group, rate),
+    "rate and its rest swapped: r is the probability that a unit is left out.",
+    lambda c, group, rate: _in_groups(c, group, 1 - max(rate, 1e-12)),
+    "the rate alone: divide by 1 − r: z has the variance r (1 − r), and is divided by 1 − r.",
+    lambda c, group, rate: math.sqrt(1 - rate) * _in_groups(c, group, rate),
 )
 def _in_groups(contributions: Any, group: Any, rate: Any) -> Any:
     sums = [contributions[:, group == g].sum(axis=1) for g in np.unique(group)]
@@ -128,31 +120,18 @@ def _rows(n: int, m: int, k: int, prior_std: float, noise_std: float) -> tuple[A
 @exercise(
     "8.4",
     (_rows(4, 3, 2, 2.0, 0.5), _rows(2, 2, 5, 0.7, 1.5), _rows(1, 4, 1, 3.0, 1.0)),
-    mistakes(
-        "the mean of the sds: that is for outputs that move as one; each has factors of its own.",
-        lambda seen, new, p, s: np.mean(_linearised(seen, new, p, s)),
-        "the root of the mean variance: in an average, ups and downs cancel.",
-        lambda seen, new, p, s: np.sqrt(np.mean(_linearised(seen, new, p, s) ** 2)),
-        "as if they were independent: outputs of one draw share its weights.",
-        lambda seen, new, p, s: np.linalg.norm(_linearised(seen, new, p, s)) / len(new),
-        "the noise is in it: asked for is the doubt about f; the noise on y comes on top.",
-        lambda seen, new, p, s: np.sqrt(_averaged(seen, new, p, s) ** 2 + s**2),
-    ),
+    "the mean of the sds: that is for outputs that move as one; each has factors of its own.",
+    lambda seen, new, p, s: np.mean(_linearised(seen, new, p, s)),
+    "the root of the mean variance: in an average, ups and downs cancel.",
+    lambda seen, new, p, s: np.sqrt(np.mean(_linearised(seen, new, p, s) ** 2)),
+    "as if they were independent: outputs of one draw share its weights.",
+    lambda seen, new, p, s: np.linalg.norm(_linearised(seen, new, p, s)) / len(new),
+    "the noise is in it: the doubt about f is asked for; the noise on y comes on top.",
+    lambda seen, new, p, s: np.sqrt(_averaged(seen, new, p, s) ** 2 + s**2),
 )
 def _averaged(seen: Any, new: Any, prior_std: Any, noise_std: Any) -> Any:
     g = new.mean(axis=0)
     return np.sqrt(g @ np.linalg.solve(_precision(seen, prior_std, noise_std), g))
-
-
-def _parts(w: Any, seen: Any, prior_std: Any, noise_std: Any) -> tuple[Any, Any, Any]:
-    """What pulls log σ_p: the weights outwards, their number inwards, the doubt outwards."""
-    cov = np.linalg.inv(_precision(seen, prior_std, noise_std))
-    return w @ w / prior_std**2, len(w), np.trace(cov) / prior_std**2
-
-
-def _weighed(by_weights: float, by_number: float, by_doubt: float) -> Callable[..., Any]:
-    """The slope with factors before its three parts."""
-    return lambda *given: np.dot((by_weights, -by_number, by_doubt), _parts(*given))
 
 
 def _mode(n: int, k: int, prior_std: float, noise_std: float) -> tuple[Any, ...]:
@@ -164,32 +143,20 @@ def _mode(n: int, k: int, prior_std: float, noise_std: float) -> tuple[Any, ...]
 @exercise(
     "8.6",
     (_mode(4, 2, 2.0, 0.5), _mode(3, 5, 0.6, 1.5), _mode(1, 1, 3.0, 0.8), _mode(8, 60, 1.7, 0.3)),
-    mistakes(
-        "the determinant stands still: Λ knows σ_p: ½ log|Λ| falls as the prior widens.",
-        _weighed(1, 1, 0),
-        "the prior's normaliser stands still: log P(w*) has −log σ_p for each weight.",
-        _weighed(1, 0, 1),
-        "the determinant pulls inwards: −½ log|Λ| *rises* with σ_p, since Λ falls: two signs.",
-        _weighed(1, 1, -1),
-    ),
+    "the determinant stands still: Λ knows σ_p: ½ log|Λ| falls as the prior widens.",
+    lambda w, seen, p, s: w @ w / p**2 - len(w),
+    "the prior's normaliser stands still: log P(w*) has −log σ_p for each weight.",
+    lambda w, seen, p, s: _pull(w, seen, p, s) + len(w),
+    "the determinant pulls inwards: −½ log|Λ| *rises* with σ_p, since Λ falls: two signs.",
+    lambda w, seen, p, s: 2 * (w @ w / p**2 - len(w)) - _pull(w, seen, p, s),
 )
 def _pull(w: Any, seen: Any, prior_std: Any, noise_std: Any) -> Any:
-    weights, number, doubt = _parts(w, seen, prior_std, noise_std)
-    return weights - number + doubt
+    doubt = np.trace(np.linalg.inv(_precision(seen, prior_std, noise_std)))
+    return (w @ w + doubt) / prior_std**2 - len(w)
 
 
-def _kicked(w: Any, v: Any, slope: Any, rate: Any, beta: Any, kick: Any) -> tuple[Any, Any]:
-    v = beta * v - rate * slope + kick
-    return w + v, v
-
-
-def _noisy(std: Callable[[Any, Any, Any], Any]) -> Callable[..., Any]:
-    """A step whose noise has an sd of one's own, of rate, momentum and temperature."""
-    return lambda w, v, g, rate, b, t, xi: _kicked(w, v, g, rate, b, std(rate, b, t) * xi)
-
-
-_WALKER = (_A([0.5, -1.0, 2.0]), _A([0.2, 0.1, -0.4]), _A([4.0, 0.5, -3.0]))
-_XI = _A([0.3, -1.2, 0.7])
+_WALKER = (np.array([0.5, -1.0, 2.0]), np.array([0.2, 0.1, -0.4]), np.array([4.0, 0.5, -3.0]))
+_XI = np.array([0.3, -1.2, 0.7])
 
 
 @exercise(
@@ -201,20 +168,19 @@ _XI = _A([0.3, -1.2, 0.7])
         (*_WALKER, 0.02, 0.0, 3.0, _XI),
         ([1.0], [0.5], [-2.0], 0.02, 0.6, 4.0, [1.0]),
     ),
-    mistakes(
-        "the noise of plain steps: a kick goes on to carry w, for 1/(1 − β) steps.",
-        _noisy(lambda rate, b, t: np.sqrt(2 * rate * t)),
-        "the sd shrinks as the drift grows: the *variance* is in proportion to the drift.",
-        _noisy(lambda rate, b, t: (1 - b) * np.sqrt(2 * rate * t)),
-        "the 2 is missing: without it the walker samples at half the temperature; try β = 0.",
-        _noisy(lambda rate, b, t: np.sqrt((1 - b) * rate * t)),
-    ),
+    "the noise of plain steps: a kick goes on to carry w, for 1/(1 − β) steps.",
+    lambda w, v, g, rate, b, t, xi: _step(w, v, g, rate, b, t / (1 - b), xi),
+    "the sd shrinks as the drift grows: the *variance* is in proportion to the drift.",
+    lambda w, v, g, rate, b, t, xi: _step(w, v, g, rate, b, t * (1 - b), xi),
+    "the 2 is missing: without it the walker samples at half the temperature; try β = 0.",
+    lambda w, v, g, rate, b, t, xi: _step(w, v, g, rate, b, t / 2, xi),
 )
 def _step(
     w: Any, v: Any, slope: Any, rate: Any, momentum: Any, temperature: Any, xi: Any
 ) -> tuple[Any, Any]:
     kick = np.sqrt(2 * (1 - momentum) * rate * temperature) * xi
-    return _kicked(w, v, slope, rate, momentum, kick)
+    v = momentum * v - rate * slope + kick
+    return w + v, v
 
 
 _UNIT = math.sqrt(2 * math.pi * math.e)  # of the entropy of N(0, σ²), log(σ √(2πe))
@@ -241,14 +207,12 @@ def _columns(d: int, k: int, prior_std: float, scale: float = 1.0) -> tuple[Any,
 @exercise(
     "8.8",
     (_columns(3, 1, 2.0), _columns(5, 2, 0.7), _columns(2, 2, 3.0), _columns(3000, 2, 1.5, 0.01)),
-    mistakes(
-        "the entropy alone: KL[q‖p] is −H[q] less the mean of log p(w) under q.",
-        lambda m, d, columns, p: -_entropy(d, columns),
-        "without the entropy: KL[q‖p] is −H[q] less the mean of log p(w) under q.",
-        _crossed,
-        "the constants do not cancel: of the entropy's ½ for each weight, −½ stays.",
-        lambda m, d, columns, p: _price(m, d, columns, p) + 0.5 * len(m),
-    ),
+    "the entropy alone: KL[q‖p] is −H[q] less the mean of log p(w) under q.",
+    lambda m, d, columns, p: -_entropy(d, columns),
+    "without the entropy: KL[q‖p] is −H[q] less the mean of log p(w) under q.",
+    _crossed,
+    "the constants do not cancel: of the entropy's ½ for each weight, −½ stays.",
+    lambda m, d, columns, p: _price(m, d, columns, p) + 0.5 * len(m),
 )
 def _price(mean: Any, own_std: Any, columns: Any, prior_std: Any) -> Any:
     return _crossed(mean, own_std, columns, prior_std) - _entropy(own_std, columns)

@@ -12,7 +12,7 @@ from scipy.special import log_softmax, logsumexp
 
 from bdl_teach import calibration, datasets, metrics
 from bdl_teach._support.checks import Array
-from bdl_teach.exercises._engine import Late, exercise, mistakes
+from bdl_teach.exercises._engine import Late, exercise
 
 _A = np.array
 _RNG = np.random.default_rng(9)
@@ -28,74 +28,41 @@ _FOUR = _A([[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5], [0.05, 0.9, 0.0
 _SOME = ((_FOUR, _A([0, 2, 2, 0])), _said(50, 4), _said(7, 2), (np.eye(3), _A([0, 1, 1])))
 
 
-def _label(p: Any, labels: Any) -> Any:
-    return p[np.arange(len(p)), labels]
-
-
 @exercise(
     "9.1",
     _SOME,
-    mistakes(
-        "the label's class alone: the sum runs over all classes, the wrong ones included.",
-        lambda p, labels: np.mean((1 - _label(p, labels)) ** 2),
-        "distances for squares: the distances are squared before they are added.",
-        lambda p, labels: np.abs(p - np.eye(p.shape[1])[labels]).sum(axis=1).mean(),
-    ),
+    "the label's class alone: the sum runs over all classes, the wrong ones included.",
+    lambda p, labels: np.mean((1 - p[np.arange(len(p)), labels]) ** 2),
+    "distances for squares: the distances are squared before they are added.",
+    lambda p, labels: np.abs(p - np.eye(p.shape[1])[labels]).sum(axis=1).mean(),
 )
 def _brier(p: Any, labels: Any) -> Any:
     return metrics.brier_score(p, labels)
 
 
-_DRAWS = (
-    (log_softmax(_RNG.normal(size=(3, 4, 5)), axis=-1),),
-    (log_softmax(4 * _RNG.normal(size=(7, 2, 3)), axis=-1),),
-    (log_softmax(_RNG.normal(size=(1, 3, 2)), axis=-1),),
-    (log_softmax(_A([[[0.0, 1500.0]], [[0.0, 2000.0]]]), axis=-1),),
-    # one network thinks little of a class, the other nothing: only the largest may be taken out
-    (log_softmax(_A([[[0.4, 0.0], [0.0, 1500.0]], [[0.0, 1500.0], [0.4, 0.0]]]), axis=-1),),
-)
-
-
 @exercise(
     "9.2",
-    _DRAWS,
-    mistakes(
-        "the mean of the logarithms: that is the logarithm of a geometric mean.",
-        lambda logs: logs.mean(axis=0),
-        "a geometric mean: networks are averaged as probabilities, not as logits.",
-        lambda logs: log_softmax(logs.mean(axis=0), axis=-1),
-        "1/T is missing: a mean is a sum divided by T: subtract log T.",
-        lambda logs: logsumexp(logs, axis=0),
+    (
+        (log_softmax(_RNG.normal(size=(3, 4, 5)), axis=-1),),
+        (log_softmax(4 * _RNG.normal(size=(7, 2, 3)), axis=-1),),
+        (log_softmax(_RNG.normal(size=(1, 3, 2)), axis=-1),),
+        (log_softmax(_A([[[0.0, 1500.0]], [[0.0, 2000.0]]]), axis=-1),),
+        # one network thinks little of a class, the other nothing: only the largest may be taken out
+        (log_softmax(_A([[[0.4, 0.0], [0.0, 1500.0]], [[0.0, 1500.0], [0.4, 0.0]]]), axis=-1),),
     ),
+    "the mean of the logarithms: that is the logarithm of a geometric mean.",
+    lambda logs: logs.mean(axis=0),
+    "a geometric mean: networks are averaged as probabilities, not as logits.",
+    lambda logs: log_softmax(logs.mean(axis=0), axis=-1),
+    "1/T is missing: a mean is a sum divided by T: subtract log T.",
+    lambda logs: logsumexp(logs, axis=0),
 )
 def _together(logs: Any) -> Any:
     return logsumexp(logs, axis=0) - math.log(len(logs))
 
 
-def _by_count(said: Any, right: Any, n_bins: Any) -> list[Any]:
-    """Sums of right less said, bin by bin, from the least sure upwards."""
-    gap = (right - said)[np.argsort(said, kind="stable")]
-    return [part.sum() for part in np.array_split(gap, n_bins)]
-
-
-def _said_and_right(p: Any, labels: Any) -> tuple[Any, Any]:
-    return p.max(axis=1), p.argmax(axis=1) == labels
-
-
-def _equal_width(p: Any, labels: Any, n_bins: Any) -> Any:
-    return calibration.reliability(p, labels, n_bins).error
-
-
-def _in_their_order(p: Any, labels: Any, n_bins: Any) -> Any:
-    said, right = _said_and_right(p, labels)
-    return sum(abs(part.sum()) for part in np.array_split(right - said, n_bins)) / len(p)
-
-
-def _torn(p: Any, labels: Any, n_bins: Any) -> Any:
-    """Confidences sorted without their answers."""
-    said, right = _said_and_right(p, labels)
-    parts = np.array_split(right - np.sort(said), n_bins)
-    return sum(abs(part.sum()) for part in parts) / len(p)
+def _binned(said: Any, right: Any, n_bins: Any) -> Any:
+    return sum(abs(part.sum()) for part in np.array_split(right - said, n_bins)) / len(said)
 
 
 # Ten answers, of which the seventh and eighth in confidence are right: four bins cut elsewhere
@@ -108,17 +75,16 @@ _TEN = np.column_stack([_SURE, 1 - _SURE]), 1 - np.isin(_PLACE, (6, 7))
 @exercise(
     "9.4",
     ((*_said(83, 3), 5), (*_said(67, 4, 3.0), 10), (*_SOME[0], 2), (*_said(40, 2), 1), (*_TEN, 4)),
-    mistakes(
-        "bins of equal width: that is (9.7); here each bin has its share of the pictures.",
-        _equal_width,
-        "not sorted: a bin holds pictures of nearly the same confidence: sort before you cut.",
-        _in_their_order,
-        "the answers stay behind: sort confidences and right answers by one order.",
-        _torn,
-    ),
+    "bins of equal width: that is (9.7); here each bin has its share of the pictures.",
+    lambda p, labels, n_bins: calibration.reliability(p, labels, n_bins).error,
+    "not sorted: a bin holds pictures of nearly the same confidence: sort before you cut.",
+    lambda p, labels, n_bins: _binned(p.max(axis=1), p.argmax(axis=1) == labels, n_bins),
+    "the answers stay behind: sort confidences and right answers by one order.",
+    lambda p, labels, n: _binned(np.sort(p.max(axis=1)), p.argmax(axis=1) == labels, n),
 )
 def _equal_count(p: Any, labels: Any, n_bins: Any) -> Any:
-    return np.abs(_by_count(*_said_and_right(p, labels), n_bins)).sum() / len(p)
+    order = np.argsort(p.max(axis=1), kind="stable")
+    return _binned(p.max(axis=1)[order], (p.argmax(axis=1) == labels)[order], n_bins)
 
 
 def _curve(p: Any, labels: Any, order: Any = None) -> Any:
@@ -148,18 +114,14 @@ def _too_soon(p: Any, labels: Any, limit: Any) -> Any:
         (_FOUR, [0, 1, 2, 0], 0.27),  # the surest answer is wrong, and no other
         (_FOUR, [1, 1, 2, 0], 0.2),  # and the next is, too: none may be answered
     ),
-    mistakes(
-        "stopped too soon: further on the curve may come below the limit once more.",
-        _too_soon,
-        "the unsurest first: np.argsort begins with the smallest: the surest are at the other end.",
-        lambda p, labels, limit: _last(_curve(p, labels, np.argsort(p.max(axis=1))) <= limit),
-        "errors among all: divide by the number of the answered pictures, not by that of all.",
-        lambda p, labels, limit: _last(
-            _curve(p, labels) * np.arange(1, len(p) + 1) / len(p) <= limit
-        ),
-        "below the limit, not at it: a risk that is the limit exactly is allowed.",
-        lambda p, labels, limit: _last(_curve(p, labels) < limit),
-    ),
+    "stopped too soon: further on the curve may come below the limit once more.",
+    _too_soon,
+    "the unsurest first: np.argsort begins with the smallest: the surest are at the other end.",
+    lambda p, labels, limit: _last(_curve(p, labels, np.argsort(p.max(axis=1))) <= limit),
+    "errors among all: divide by the number of the answered pictures, not by that of all.",
+    lambda p, labels, limit: _last(_curve(p, labels) * np.arange(1, len(p) + 1) / len(p) <= limit),
+    "below the limit, not at it: a risk that is the limit exactly is allowed.",
+    lambda p, labels, limit: _last(_curve(p, labels) < limit),
 )
 def _coverage(p: Any, labels: Any, limit: Any) -> Any:
     return _last(_curve(p, labels) <= limit)
@@ -168,10 +130,6 @@ def _coverage(p: Any, labels: Any, limit: Any) -> Any:
 def _surplus(p: Any, labels: Any) -> Any:
     """Sum of confidence less right."""
     return p.max(axis=1).sum() - np.sum(p.argmax(axis=1) == labels)
-
-
-def _one_coin(p: Any, labels: Any, chance: Any) -> Any:
-    return _surplus(p, labels) / np.sqrt(len(p) * chance * (1 - chance))
 
 
 def _overdone(p: Any, labels: Any) -> tuple[Any, Any]:
@@ -187,16 +145,14 @@ def _overdone(p: Any, labels: Any) -> tuple[Any, Any]:
         _overdone(*_said(60, 3)),
         (np.full((5, 5), 0.2), np.arange(5)),
     ),
-    mistakes(
-        "without its sign: which of the two it is, the sign says: take no absolute value.",
-        lambda p, labels: abs(_deviation(p, labels)),
-        "one coin for all: the coins differ: add c (1 − c) over the pictures.",
-        lambda p, labels: _one_coin(p, labels, p.max(axis=1).mean()),
-        "variance for sd: a sum is compared with the sd of that sum: take the root.",
-        lambda p, labels: _surplus(p, labels) / np.sum(p.max(axis=1) * (1 - p.max(axis=1))),
-        "the luck of one picture: the variance of a mean is n times smaller than that of one.",
-        lambda p, labels: _deviation(p, labels) / math.sqrt(len(p)),
-    ),
+    "without its sign: the sign says which of the two it is: take no absolute value.",
+    lambda p, labels: abs(_deviation(p, labels)),
+    "one coin for all: the coins differ: add c (1 − c) over the pictures.",
+    lambda p, labels: _surplus(p, labels) / np.sqrt(len(p) * (c := p.max(axis=1).mean()) * (1 - c)),
+    "variance for sd: compare the sum with its sd: take the root.",
+    lambda p, labels: _surplus(p, labels) / np.sum(p.max(axis=1) * (1 - p.max(axis=1))),
+    "the luck of one picture: the variance of a mean is n times smaller than that of one.",
+    lambda p, labels: _deviation(p, labels) / math.sqrt(len(p)),
 )
 def _deviation(p: Any, labels: Any) -> Any:
     said = p.max(axis=1)
@@ -235,15 +191,6 @@ def _log_loss(logs: Any, labels: Any, temperature: float) -> float:
     return -metrics.class_log_likelihood(calibration.tempered(logs, temperature), labels)
 
 
-def _after_averaging(world: _World) -> float:
-    return calibration.best_temperature(logsumexp(world.logs, axis=0) - math.log(5), world.labels)
-
-
-def _alone(world: _World) -> float:
-    """One for all networks, each by itself."""
-    return calibration.best_temperature(np.concatenate(world.logs), np.tile(world.labels, 5))
-
-
 def _fault_of_temperature(temperature: Any, logs: Any, labels: Any) -> str:
     """Judge a temperature by pictures on which it was not chosen."""
     if temperature <= 0:
@@ -259,9 +206,12 @@ def _fault_of_temperatures(found: list[Array]) -> str:
     if np.ptp(found) < 1e-9:
         return "the same in every world"
     worlds = _all_sharpened()
-    if np.allclose(found, list(map(_after_averaging, worlds)), rtol=0.05):
+    best = calibration.best_temperature
+    averaged = [best(logsumexp(w.logs, axis=0) - math.log(5), w.labels) for w in worlds]
+    if np.allclose(found, averaged, rtol=0.05):
         return "averaged, then tempered"
-    if np.allclose(found, list(map(_alone, worlds)), rtol=0.05):
+    alone = [best(np.concatenate(w.logs), np.tile(w.labels, 5)) for w in worlds]
+    if np.allclose(found, alone, rtol=0.05):
         return "each network for itself"
     inverse = np.multiply(found, [_lowest(w.logs, w.labels) for w in worlds])
     return "upside down" if np.allclose(inverse, 1.0, atol=0.3) else ""
@@ -281,7 +231,7 @@ def _lowest(log_p: Any, labels: Any) -> float:
 
 
 _ANSWERED, _WRONG, _STRANGE = 0.5, 0.03, 0.25  # at least; at most; at most
-_AS_OFTEN = 0.1  # shares of strange and of known pictures that are the same, over three worlds
+_AS_OFTEN = 0.1  # shares of strange and of known pictures that are the same
 
 
 class _Doubtful(NamedTuple):
@@ -326,44 +276,29 @@ def _unsure(logs: Any) -> Any:
     return metrics.predictive_entropy(np.exp(logs))
 
 
-def _measured(answers: Any, mixed: Any) -> tuple[float, float, float] | None:
-    """Shares: known pictures answered, wrong among these, strange pictures answered."""
-    world = next(w for w in _worlds() if np.array_equal(w.mixed, mixed))
-    if np.shape(answers) != world.truth.shape or not np.isin(answers, (0, 1)).all():
-        return None
-    chosen, strange = np.asarray(answers, bool), world.truth < 0
-    known = chosen & ~strange
-    said = np.exp(mixed).mean(axis=0).argmax(axis=1)
-    wrong = np.mean(said[known] != world.truth[known]) if known.any() else 1.0
-    return known.sum() / (~strange).sum(), float(wrong), float(chosen[strange].mean())
-
-
 def _fault_of_refusal(answers: Any, logs: Any, labels: Any, mixed: Any) -> str:
-    answered, wrong, strange = _measured(answers, mixed) or (0.0, 1.0, 1.0)
-    good = answered >= _ANSWERED and wrong <= _WRONG and strange <= _STRANGE
-    return "" if good else "refused badly"
-
-
-def _fault_of_refusals(answers: list[Array]) -> str:
-    worlds = zip(answers, _worlds(), strict=True)
-    found = [shares for got, w in worlds if (shares := _measured(got, w.mixed)) is not None]
-    if len(found) < len(answers):
-        return "" if found else "neither yes nor no"
-    if all(known > 0.95 and strange > 0.8 for known, _, strange in found):
+    if not np.isin(answers, (0, 1)).all():
+        return "neither yes nor no"
+    world = next(w for w in _worlds() if np.array_equal(w.mixed, mixed))
+    chosen, is_strange = np.asarray(answers, bool), world.truth < 0
+    answered, said = chosen & ~is_strange, np.exp(mixed).mean(axis=0).argmax(axis=1)
+    wrong = np.mean(said[answered] != world.truth[answered]) if answered.any() else 1.0
+    known, strange = answered.sum() / (~is_strange).sum(), chosen[is_strange].mean()
+    if known >= _ANSWERED and wrong <= _WRONG and strange <= _STRANGE:
+        return ""
+    if known > 0.95 and strange > 0.8:
         return "nobody is refused"
-    if all(known < _ANSWERED and strange <= known for known, _, strange in found):
-        return "too silent"
-    more = np.mean([strange - known for known, _, strange in found])
-    if more > _AS_OFTEN:
+    if strange > known + _AS_OFTEN:
         return "strangers first"
-    return "strangers as often as known ones" if more >= -_AS_OFTEN else ""
+    if known < _ANSWERED:
+        return "too silent"
+    return "strangers as often as known ones" if strange > known - _AS_OFTEN else "refused badly"
 
 
 @exercise(
     "9.8",
     Late(lambda: tuple((w.logs, w.labels, w.mixed) for w in _worlds())),
     judge=_fault_of_refusal,
-    overall=_fault_of_refusals,
 )
 def _reference_answers(log_p: Any, labels: Any, log_new: Any) -> Any:
     return _unsure(log_new) <= np.quantile(_unsure(log_p), 0.7)

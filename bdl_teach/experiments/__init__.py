@@ -9,8 +9,8 @@ standard errors. No conclusion rests on one run. To add one:
 2. ``measured/TOPIC.toml``: a table for the function and one for each claim (see ``claim.py``).
 3. The sentence in a chapter, with ``<!-- claim: its-id -->`` behind it, and a cell that shows it.
 
-A paper's table is a module in ``papers/`` with a ``TABLE``: tasks, how one is run, how figures
-become rows beside the published ones. ``runner`` runs worlds and tasks alike, ``store`` keeps what
+A paper's table is a module in ``papers/``: tasks, how one is run, how figures become rows beside
+the published ones (see ``table.py``). ``runner`` runs worlds and tasks alike, ``store`` keeps what
 comes of them by the fingerprint of the code, ``judge`` says what figures mean, ``command`` is the
-command line, ``shown`` what chapters call.
+command line, ``runs`` what it and chapters call.
 """

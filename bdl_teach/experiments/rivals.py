@@ -8,7 +8,6 @@ docs/results.md shows it, and says how it is written there. What is measured,
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from pathlib import Path
 
 from bdl_teach._support import report
 from bdl_teach.experiments.measured.beside_nuts import RIVALS
-from bdl_teach.experiments.store import as_csv as csv_of
+from bdl_teach.experiments.store import Kept, kept_as_csv, read_kept
 from bdl_teach.experiments.table import mean_and_error
 from bdl_teach.methods.catalogue import CATALOGUE
 
@@ -64,28 +63,28 @@ class Rivals:
 
 def read(path: Path = FILE) -> Rivals:
     """Read the table that is kept."""
-    made, *lines = path.read_text(encoding="utf-8").splitlines()
+    kept = read_kept(path)
     worlds: dict[str, dict[str, float]] = {}
     times: dict[str, float] = {}
-    for row in csv.DictReader(lines):
-        method = row.pop("method")
-        world = worlds.setdefault(row.pop("world"), {})
-        times[method] = float(row.pop("ms"))
-        world |= {f"{method}-{name}": float(value) for name, value in row.items()}
-    return Rivals(tuple(worlds.values()), times, made.removeprefix("# "))
+    for key, figures in kept.figures.items():
+        method, _, number = key.partition("/")
+        times[method] = figures.pop("ms")
+        named = {f"{method}-{name}": value for name, value in figures.items()}
+        worlds.setdefault(number, {}).update(named)
+    return Rivals(tuple(worlds.values()), times, kept.made)
 
 
 def as_csv(table: Rivals, first_world: int = 0) -> str:
     """Return the file's text: how it was made, then one line a method and world."""
     parts = (name.partition("-") for name in table.worlds[0])
     names = [rest for method, _, rest in parts if method == "nuts"]
-    rows = [
-        [method, number, f"{table.milliseconds[method]:.3g}"]
-        + [f"{world[f'{method}-{name}']:.4g}" for name in names]
+    figures = {
+        f"{method}/{number}": {"ms": table.milliseconds[method]}
+        | {name: world[f"{method}-{name}"] for name in names}
         for method in LABELS
         for number, world in enumerate(table.worlds, first_world)
-    ]
-    return f"# {table.made}\n" + csv_of([["method", "world", "ms", *names], *rows], "\n")
+    }
+    return kept_as_csv(Kept(table.made, figures))
 
 
 def as_text(table: Rivals, *columns: str) -> str:

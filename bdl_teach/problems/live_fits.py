@@ -19,7 +19,7 @@ from bdl_teach.problems import GAP_GRID as X_GRID
 from bdl_teach.problems import MAX_WIDTH, PRIOR_STD, Problem, own_points, truth_search
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
-    from bdl_teach.methods import bbb, ensemble, infinite_width, laplace, point
+    from bdl_teach.methods import bbb, infinite_width, laplace, point
     from bdl_teach.methods._mean_field import Fit as MeanFieldFit
     from bdl_teach.predictive import Predictive
 
@@ -170,22 +170,10 @@ def shown_of(fit: Any, problem: Problem) -> Shown:
     return Shown(fit, Predictive.from_samples(outputs, fit.noise_std), outputs[:N_FUNCTIONS])
 
 
-def _fit(method: Callable[..., Any], problem: Problem, **own: Any) -> Any:
-    """Fit a method, in a program that has room for problems of other sizes."""
+def _fit(name: str, problem: Problem, **own: Any) -> Any:
+    """Fit a method of the catalogue, in a program that has room for problems of other sizes."""
     data, given = problem.data, {**problem.settings, "capacity": problem.capacity}
-    return method(data.x, data.y, **given, **own)
-
-
-def _members(problem: Problem, n_members: int, **own: Any) -> ensemble.Fit:
-    from bdl_teach.methods import ensemble
-
-    return cast("ensemble.Fit", _fit(ensemble.fit, problem, n_members=n_members, **own))
-
-
-def _dropout(problem: Problem, options: Options) -> Fitted:
-    from bdl_teach.methods import mc_dropout
-
-    return cast(Fitted, _fit(mc_dropout.fit, problem, rate=options.rate))
+    return CATALOGUE[name].fit(data.x, data.y, **given, **own)
 
 
 def _laplace(problem: Problem, options: Options) -> Fitted:
@@ -210,32 +198,10 @@ def _frozen(problem: Problem) -> laplace.Fit:
 
 def _mode(problem: Problem) -> point.Fit:
     """The mode by MAP."""
-    from bdl_teach.methods import laplace, point
+    from bdl_teach.methods import laplace
 
-    data, trained = problem.data, _fit(point.fit, problem)
+    data, trained = problem.data, _fit("map", problem)
     return laplace.to_mode(trained, data.x, data.y, prior=problem.prior)
-
-
-def _sghmc(problem: Problem, options: Options) -> Fitted:
-    from bdl_teach.methods import sgmcmc
-
-    given = {"temperature": options.temperature, "steps": SGHMC_FIRST}
-    return cast(Fitted, _fit(sgmcmc.fit, problem, **given))
-
-
-def _low_rank(problem: Problem, options: Options) -> Fitted:
-    from bdl_teach.methods import low_rank
-
-    most = 3 * problem.hidden_units[0] + 1  # columns, where there are no more weights
-    return cast(Fitted, _fit(low_rank.fit, problem, rank=min(options.rank, most)))
-
-
-def _infinite(problem: Problem, _: Options) -> Fitted:
-    from bdl_teach.methods import infinite_width
-
-    data, given = problem.data, problem.settings
-    del given["seed"]  # nothing is random
-    return infinite_width.fit(data.x, data.y, **given)
 
 
 def _draws_of_process(fit: infinite_width.Fit) -> Array:
@@ -272,14 +238,27 @@ class Quick(NamedTuple):
         return method.title or method.label
 
 
+def _low_rank(problem: Problem, options: Options) -> Fitted:
+    most = 3 * problem.hidden_units[0] + 1  # columns, where there are no more weights
+    return cast(Fitted, _fit("low_rank", problem, rank=min(options.rank, most)))
+
+
 QUICK: Mapping[str, Quick] = {
-    "ensemble": Quick("ensemble", lambda p, o: _members(p, o.members), ("members",)),
-    "anchored": Quick("anchored", lambda p, o: _members(p, o.members, anchored=True), ("members",)),
-    "dropout": Quick("dropout", _dropout, ("rate",)),
+    "ensemble": Quick(
+        "ensemble", lambda p, o: _fit("ensemble", p, n_members=o.members), ("members",)
+    ),
+    "anchored": Quick(
+        "anchored", lambda p, o: _fit("anchored", p, n_members=o.members), ("members",)
+    ),
+    "dropout": Quick("dropout", lambda p, o: _fit("dropout", p, rate=o.rate), ("rate",)),
     "laplace": Quick("laplace", _laplace, ("structure", "linearised")),
-    "sghmc": Quick("sgmcmc", _sghmc, ("temperature",)),
+    "sghmc": Quick(
+        "sgmcmc",
+        lambda p, o: _fit("sgmcmc", p, temperature=o.temperature, steps=SGHMC_FIRST),
+        ("temperature",),
+    ),
     "mean_field": Quick("local", lambda p, _: truth_search.mean_field(p)),
     "low_rank": Quick("low_rank", _low_rank, ("rank",)),
-    "infinite": Quick("infinite", _infinite),
-    "map": Quick("map", lambda p, _: _members(p, 1)),
+    "infinite": Quick("infinite", lambda p, _: _fit("infinite", p)),
+    "map": Quick("map", lambda p, _: _fit("ensemble", p, n_members=1)),
 }

@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from bdl_teach.widgets.empirical_bayes import EmpiricalBayesExplorer as EmpiricalBayesExplorer
     from bdl_teach.widgets.gradient_lab import GradientLab as GradientLab
     from bdl_teach.widgets.kl_budget_lab import KLBudgetLab as KLBudgetLab
+    from bdl_teach.widgets.latent_map import VAEExplorer as VAEExplorer
     from bdl_teach.widgets.linear import LinearRegressionExplorer as LinearRegressionExplorer
     from bdl_teach.widgets.local_reparam_lab import LocalReparamLab as LocalReparamLab
     from bdl_teach.widgets.pbp_stepper import PBPStepper as PBPStepper
-    from bdl_teach.widgets.pictures.explorer import PicturesExplorer as PicturesExplorer
     from bdl_teach.widgets.side_by_side.comparison import ComparisonExplorer as ComparisonExplorer
     from bdl_teach.widgets.side_by_side.rivals import RivalsExplorer as RivalsExplorer
     from bdl_teach.widgets.sinusoid.explorer import SinusoidExplorer as SinusoidExplorer
     from bdl_teach.widgets.truth.explorer import TruthExplorer as TruthExplorer
-    from bdl_teach.widgets.vae.explorer import VAEExplorer as VAEExplorer
+    from bdl_teach.widgets.unseen_pictures import PicturesExplorer as PicturesExplorer
 
 _MODULES = {
     "ComparisonExplorer": "side_by_side.comparison",
@@ -42,11 +42,11 @@ _MODULES = {
     "LinearRegressionExplorer": "linear",
     "LocalReparamLab": "local_reparam_lab",
     "PBPStepper": "pbp_stepper",
-    "PicturesExplorer": "pictures.explorer",
+    "PicturesExplorer": "unseen_pictures",
     "RivalsExplorer": "side_by_side.rivals",
     "SinusoidExplorer": "sinusoid.explorer",
     "TruthExplorer": "truth.explorer",
-    "VAEExplorer": "vae.explorer",
+    "VAEExplorer": "latent_map",
 }
 
 __all__ = list(_MODULES)

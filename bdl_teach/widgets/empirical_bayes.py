@@ -16,8 +16,8 @@ from bdl_teach.problems import COST_DRAWS, Problem, live_fits
 from bdl_teach.problems import own_points as points
 from bdl_teach.problems.live_fits import PRIOR_WIDTH
 from bdl_teach.widgets._engine import controls, status, texts, touch
-from bdl_teach.widgets._engine.arrival import Arrival
 from bdl_teach.widgets._engine.canvas import Canvas
+from bdl_teach.widgets._engine.convergence import Convergence
 from bdl_teach.widgets._engine.function_panel import FunctionPanel
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.texts import Texts
@@ -51,7 +51,7 @@ class EmpiricalBayesResult:
         least_complexity: The same if the prior were the best one for all.
         likelihood: Expected −log likelihood in nats.
         off: Share of the weights that are switched off.
-        arrival: Whether the fit has converged.
+        convergence: Whether the fit has converged.
     """
 
     data: datasets.Regression1D
@@ -65,7 +65,7 @@ class EmpiricalBayesResult:
     least_complexity: float
     likelihood: float
     off: float
-    arrival: Arrival = Arrival()
+    convergence: Convergence = Convergence()
 
 
 class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
@@ -92,7 +92,7 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
         return canvas
 
     def _make_best_panel(self, canvas: Canvas, ax: Axes) -> None:
-        """KL[q ‖ N(0, σ_p²)] of all weights by σ_p, for the q that was found; its lowest point."""
+        """Show KL[q ‖ N(0, σ_p²)] of all weights by σ_p, for the fitted q, and its lowest point."""
         plots.tidy(ax, "KL by σ of one prior for all", "prior σ", "nats above")
         ax.set(xscale="log", xlim=(0.025, 40), ylim=(-12, _HIGHEST))
         (self._curve,) = ax.plot(_GRID, _GRID, "-", color=plots.BLUE, lw=2, label="KL")
@@ -104,7 +104,7 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
         canvas.animate([self._curve, self._best, self._ring])
 
     def _make_weight_panel(self, canvas: Canvas, ax: Axes) -> None:
-        """σ_p of each weight's prior, and the σ_p that would be best for it alone."""
+        """Show σ_p of each weight's prior, and the σ_p that would be best for it alone."""
         plots.tidy(ax, "σ of each weight's prior", "weights, from the widest", "σ")
         ax.set(yscale="log", xlim=(0, 3 * PRIOR_WIDTH + 2), ylim=(_FLOOR, 40))
         (self._wanted,) = ax.plot([], [], ".", color=plots.ORANGE, ms=7, label="best: √(μ² + σ²)")
@@ -116,10 +116,12 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
         return [self._function]
 
     def _compute(self, values: controls.Values) -> EmpiricalBayesResult:
-        return refit(values)
+        problem = Problem.of(values)
+        return _result(problem.data, *live_fits.with_prior(problem, MODES[values["prior"]]))
 
     def _replay(self, result: EmpiricalBayesResult, frame: int) -> EmpiricalBayesResult:
-        return at(result, frame)
+        fit = result.fit.at(frame)
+        return _result(result.data, fit, getattr(fit, "prior_std", result.prior_std))
 
     def _draw(self, result: EmpiricalBayesResult) -> None:
         self._function.update(result.data, result.prediction)
@@ -135,15 +137,14 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
     def _chores(self) -> Iterator[Callable[[], object]]:
         """Compile the two loops with a learnt prior, then all three for a table."""
         for mode in ("per weight", "per layer"):
-            yield partial(refit, {**self.DEFAULTS, "prior": mode})
+            yield partial(self._compute, {**self.DEFAULTS, "prior": mode})
         for mode in ("fixed", "per weight", "per layer"):
-            yield partial(refit, {**self.DEFAULTS, "prior": mode, "n": points.MOST})
+            yield partial(self._compute, {**self.DEFAULTS, "prior": mode, "n": points.MOST})
 
     def _to_best(self) -> None:
         if self.result is not None:
             steps = np.clip(np.round(10 * np.log10(self.result.best_std)), -15, 15)
-            self._assign({"prior": "fixed", "prior_std": float(10 ** (steps / 10))})
-            self._request()
+            self._go({"prior": "fixed", "prior_std": float(10 ** (steps / 10))})
 
     def _readings(self, result: EmpiricalBayesResult) -> dict[str, float]:
         n, saved = len(result.prior_std), result.complexity - result.least_complexity
@@ -162,19 +163,7 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
 
     def _words(self, result: EmpiricalBayesResult) -> dict[str, str]:
         compared = "more" if result.complexity >= result.least_complexity else "less"
-        return {"compared": compared, "arrival": str(result.arrival)}
-
-
-def refit(values: controls.Values) -> EmpiricalBayesResult:
-    """Fit the network for these values of the sliders, and predict on ``X_GRID``."""
-    problem = Problem.of(values)
-    return _result(problem.data, *live_fits.with_prior(problem, MODES[values["prior"]]))
-
-
-def at(result: EmpiricalBayesResult, frame: int) -> EmpiricalBayesResult:
-    """Return the fit of ``result``, and a prior that is learnt, as at a frame of its training."""
-    fit = result.fit.at(frame)
-    return _result(result.data, fit, getattr(fit, "prior_std", result.prior_std))
+        return {"compared": compared, "convergence": str(result.convergence)}
 
 
 def _result(data: datasets.Regression1D, fit: _mean_field.Fit, std: Array) -> EmpiricalBayesResult:
@@ -203,6 +192,6 @@ def _result(data: datasets.Regression1D, fit: _mean_field.Fit, std: Array) -> Em
 
 
 def _above_best(prior_std: Array, best_std: float, n_weights: int) -> Array:
-    """KL at σ_p less the KL at the best one: n [ln(σ_p/σ*) + ½ (σ*²/σ_p² − 1)]."""
+    """Return KL at σ_p less KL at the best one: n [ln(σ_p/σ*) + ½ (σ*²/σ_p² − 1)]."""
     ratio = prior_std / best_std
     return np.asarray(n_weights * (np.log(ratio) + 0.5 * (ratio**-2 - 1)))

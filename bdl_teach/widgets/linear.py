@@ -99,7 +99,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         return canvas
 
     def _make_weight_panel(self, canvas: Canvas, ax: Axes) -> None:
-        """Two weights against each other, in the prior's sds, under a row of dots for all."""
+        """Show two weights against each other, in the prior's sds, under a row of dots for all."""
         plots.tidy(ax, "Two weights, ±2 sd", "one weight / prior σ", "another / prior σ")
         self._weights, self._reach = ax, _REACH
         ax.set(xlim=(-_REACH, _REACH), ylim=(-_REACH, _REACH), aspect="equal")
@@ -121,7 +121,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         return [self._function, touch.Panel(self._weights, kind="at", hover=True)]
 
     def _linked(self, result: LinearResult, panel: int, x: float, y: float) -> object:
-        """A drawn function, in either panel; or a weight, by its dot above the ellipses."""
+        """Find a drawn function, in either panel, or a weight, by its dot above the ellipses."""
         if panel == 0:
             height = 2 * self._function.axes.get_ylim()[1]
             k = nearest_function(result.functions, X_GRID[:, 0], (x, y), height)
@@ -133,7 +133,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         return None if k is None else ("draw", k)
 
     def _weight_at(self, result: LinearResult, x: float, y: float) -> int | None:
-        """The weight whose dot stands at a place of the panel, if one does."""
+        """Find the weight whose dot stands at a place of the panel."""
         n = len(result.posterior.mean)
         across, up = (0.5 + 0.5 * at / self._reach for at in (x, y))
         return min(max(int(across * n), 0), n - 1) if up > 2 * _ROW - 1 else None
@@ -218,7 +218,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
 
 
 def _mark(result: LinearResult, kind: str, i: int) -> Mark:
-    """A draw in both panels; or the functions along a weight, the others as they then must be."""
+    """Mark a draw in both panels; or the functions along a weight, the others as expected then."""
     pair = list(result.pair)
     if kind == "draw":
         place = result.weights[i : i + 1, pair] / result.prior_std
@@ -272,12 +272,12 @@ class Pair(Unseen):
 
 
 def _chosen_pair(pair: tuple[int, int] | None, n_features: int) -> tuple[int, int] | None:
-    """The weights that a hand has chosen, if the model has both."""
+    """Return the weights that the learner has chosen, if the model has both."""
     return pair if pair is not None and max(pair) < n_features else None
 
 
 def _pair(kind: str, n_features: int, seed: int) -> tuple[int, int]:
-    """Two weights worth watching: slope and cube of a polynomial, or the two bumps next to x₁.
+    """Choose two weights: slope and cube of a polynomial, or the two bumps next to x₁.
 
     The first point reacts with them most, whatever the seed; they stay while others arrive.
     """

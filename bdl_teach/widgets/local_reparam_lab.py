@@ -40,7 +40,7 @@ def _problem(size: int, d: int, sigma: float, seed: int) -> dict[str, Any]:
 def gradients(
     kind: str, size: int, d: int, sigma: float, seed: int, n_draws: int, name: str
 ) -> Array:
-    """Drawn gradients of the first weight's μ or σ, per data point ``[n_draws]``."""
+    """Draw gradients of the first weight's μ or σ, per data point ``[n_draws]``."""
     from bdl_teach import estimators
 
     problem = _problem(size, d, sigma, seed)
@@ -50,7 +50,7 @@ def gradients(
 
 @lru_cache(maxsize=8 * len(KINDS))
 def theory(kind: str, d: int, sigma: float, seed: int, name: str) -> Array:
-    """Their variance in closed form, at each of ``SIZES``."""
+    """Return their variance in closed form, at each of ``SIZES``."""
     from bdl_teach import estimators
 
     found = [estimators.gradient_variance(kind, **_problem(m, d, sigma, seed)) for m in SIZES]

@@ -127,7 +127,7 @@ class PBPStepper(Explorer[StepperResult]):
         panel.stays = (panel.truth, panel.points, self._waiting, self._last)
 
     def _make_noise_panels(self, canvas: Canvas, gamma: Axes, noise: Axes) -> None:
-        """The Gamma over the noise precision, and the noise sd that it stands for."""
+        """Show the Gamma over the noise precision, and the noise sd that it stands for."""
         plots.tidy(gamma, "Gamma over the noise precision", "step", "log scale")
         gamma.set(yscale="log", ylim=(0.005, 2000))
         (self._alpha,) = gamma.plot([], [], "-", color=plots.BLUE, lw=2, label="α: points")
@@ -201,7 +201,7 @@ class PBPStepper(Explorer[StepperResult]):
         self._speed.set_text(f"play takes {result.speed:.0f} steps a second")
 
     def _undoable(self) -> controls.Values:
-        """Where undo leads nothing plays: it would leave that state at once."""
+        """Leave play off where undo leads: it would leave that state at once."""
         return {**super()._undoable(), "play": False}
 
     # Moving without a slider.
@@ -269,5 +269,5 @@ def _order(data: datasets.Regression1D, by_x: bool) -> Array:
 
 
 def _true_noise(data: datasets.Regression1D) -> float:
-    """The sd of the noise that was drawn; NaN for a table, of which nobody knows it."""
+    """Return the sd of the noise that was drawn; NaN for a table, of which nobody knows it."""
     return data.noise_std if points.units_of(data) == points.COURSE else math.nan

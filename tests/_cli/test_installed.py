@@ -101,16 +101,6 @@ def test_wheel_holds_package_notebooks_and_settings(site: Path) -> None:
     assert found.get_all("Project-URL") == ["Repository, https://example.org/course"]
 
 
-def test_editable_install_has_no_second_copy_of_the_notebooks(made: Path) -> None:
-    code = "import sys; from setuptools import build_meta as m; m.build_editable(sys.argv[1])"
-    (made / "editable").mkdir()
-    command = [sys.executable, "-c", code, str(made / "editable")]
-    subprocess.run(command, cwd=made / "copy", capture_output=True, check=True)
-    with zipfile.ZipFile(*(made / "editable").glob("*.whl")) as file:
-        assert not [name for name in file.namelist() if name.endswith(".ipynb")]
-    assert not (made / "copy" / "bdl_teach" / "_notebooks").exists()
-
-
 def test_installed_package_opens_a_copy_of_its_notebooks(site: Path, here: Path) -> None:
     (here / "fake").mkdir()
     (here / "fake" / "jupyterlab.py").write_text(FAKE_LAB)
@@ -132,13 +122,12 @@ def test_installed_package_lists_data_and_tables(site: Path, here: Path) -> None
     assert "pbp-uci" in run(site, here, "reproduce", "--list", alone=True).stdout
 
 
-@pytest.mark.parametrize("command", ["test", "bench", "lab", "data"])
+@pytest.mark.parametrize("command", ["test", "lab"])
 def test_installed_package_says_what_it_lacks(site: Path, here: Path, command: str) -> None:
     ran = run(site, here, command, alone=True)
     assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (1, "", 1)
-    of_checkout = f"no `{command}`: it comes with a checkout" in ran.stderr
-    assert of_checkout == (command in ("test", "bench"))
-    assert of_checkout or '-m pip install "tensorflow<' in ran.stderr
+    lacks = {"test": "no `test`: it comes with a checkout", "lab": '-m pip install "tensorflow<'}
+    assert lacks[command] in ran.stderr
     assert list(here.iterdir()) == []
 
 

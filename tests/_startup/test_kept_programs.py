@@ -73,13 +73,12 @@ def test_program_is_found_whatever_was_traced_before_it(filled: Path, tmp_path: 
     assert compiled[0] == compiled[1] >= 5
 
 
-@pytest.mark.parametrize("size", [0, 1000])
-def test_damaged_programs_are_compiled_anew_and_forgotten(filled: Path, size: int) -> None:
-    for path in kept(filled):
-        os.truncate(path, size)
+def test_damaged_programs_are_compiled_anew_and_forgotten(filled: Path) -> None:
+    for size, path in enumerate(kept(filled)):
+        os.truncate(path, 1000 * size)
     _, stderr = run(filled)
     assert "not available" not in stderr and "graph mode" not in stderr
-    assert min(path.stat().st_size for path in kept(filled)) > size
+    assert min(path.stat().st_size for path in kept(filled)) > 1000
 
 
 def test_folder_that_goes_away_makes_a_refit_slower_and_is_said(tmp_path: Path) -> None:
@@ -89,16 +88,6 @@ def test_folder_that_goes_away_makes_a_refit_slower_and_is_said(tmp_path: Path) 
     )
     _, stderr = run(tmp_path, spoil)
     assert "plain graph mode" in stderr and 'BDL_TEACH_XLA_CACHE=""' in stderr
-
-
-def test_error_of_the_program_itself_is_raised(tmp_path: Path) -> None:
-    wrong = (
-        "f = compiled.Compiled(lambda x: tf.strings.to_number(tf.strings.as_string(x) + 'm'))\n"
-        "try: f(tf.constant([1.0, 2.0]))\n"
-        "except tf.errors.OpError as error: print(type(error).__name__)"
-    )
-    said, stderr = run(tmp_path, wrong)
-    assert said == ["InvalidArgumentError"] and "cannot keep" not in stderr
 
 
 @pytest.fixture

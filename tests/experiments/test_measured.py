@@ -11,11 +11,13 @@ that come with the package.
 
 import math
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
+from forgetting import clear
 
 from bdl_teach import DatasetUnavailable
 from bdl_teach._support import checks, compiled
@@ -75,15 +77,23 @@ def test_what_is_marked_is_a_claim_and_what_is_claimed_is_said_somewhere() -> No
     assert marked.union(*map(shown, texts)) == set(claim.claims())
 
 
+@pytest.fixture(scope="module", autouse=True)
+def nothing_is_left() -> Iterator[None]:
+    """Forget, for other tests, programs that are not compiled and fits of a few steps."""
+    yield
+    clear()
+
+
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let every fit take a few steps, in programs that are not compiled."""
+    """Let every fit take a few steps, in programs that are not compiled, on one data set."""
     count = checks.count
 
     def few(name: str, value: int, minimum: int = 1) -> int:
         return max(minimum, min(count(name, value, minimum), FEW.get(name, value)))
 
     monkeypatch.setattr(checks, "count", few)
+    monkeypatch.setattr(World, "parts", lambda world, n: [world])
     monkeypatch.setattr(compiled, "xla_available", lambda: False)
 
 

@@ -15,7 +15,7 @@ from scipy import stats
 from scipy.special import log_softmax, logsumexp
 from sklearn.model_selection import train_test_split
 
-from bdl_teach import datasets, estimators, metrics
+from bdl_teach import datasets, metrics
 from bdl_teach.backend import tf
 from bdl_teach.datasets import Images
 from bdl_teach.datasets.tables import Table
@@ -23,7 +23,6 @@ from bdl_teach.experiments.papers import (
     california,
     eb_alzheimers,
     ensemble_uci,
-    grad_variance,
     ood_controls,
     ood_fashion,
     pbp_uci,
@@ -346,38 +345,6 @@ def test_member_learns_by_the_nll_of_a_network_whose_weights_are_divided_by_the_
     _, weights = ensemble_uci.members(x, y, 4, "constant", 3)
     for member in weights:
         assert metrics.rmse(y, forward(member, x, 4, scaled=False)[0]) < 0.7
-
-
-# Gradient variance
-
-
-def test_gradient_s_figures_are_variance_theory_error_and_bias(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    drawn = np.random.default_rng(0).standard_normal((2, 50, 1)) * [[[3.0]], [[0.5]]] + 1.7
-    theory, truth = ({"mu": a, "sigma": b} for a, b in ((7.0, 11.0), (1.5, -0.4)))
-    given: dict[str, Any] = {}
-
-    def gradients(values: Any) -> Any:
-        return estimators.Gradients(*(np.atleast_1d(value) for value in values))
-
-    monkeypatch.setattr(
-        estimators, "gradient_samples", lambda kind, **a: given.update(a) or gradients(drawn)
-    )
-    monkeypatch.setattr(
-        estimators, "gradient_variance", lambda *_, **__: gradients(theory.values())
-    )
-    monkeypatch.setattr(estimators, "expected_gradient", lambda **_: gradients(truth.values()))
-    figures = grad_variance.run("local", 4, 2, 50)
-    unit = (1024 * 0.3 / 0.25) ** 2
-    for name, values in zip(("mu", "sigma"), drawn[..., 0], strict=True):
-        error = values.std() / np.sqrt(50)
-        assert figures[name] == pytest.approx(values.var() / unit)
-        assert figures[f"{name}_theory"] == pytest.approx(theory[name] / unit)
-        square = (values - values.mean()) ** 2
-        assert figures[f"{name}_error"] == pytest.approx(square.std() / np.sqrt(50) / unit)
-        assert figures[f"{name}_bias"] == pytest.approx((values.mean() - truth[name]) / error)
-    assert (given["n_data"], given["noise_std"], given["x"].shape) == (1024, 0.5, (4, 1))
 
 
 # Clothes and digits

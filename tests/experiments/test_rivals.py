@@ -85,4 +85,4 @@ def test_command_prints_the_table_and_writes_the_file(
     table = rivals.read(made)
     assert table.worlds == KEPT.worlds[2:5] and "converged in 2 of 3 worlds" in table.made
     assert "--worlds 3 --first-world 2" in table.made and table.milliseconds["mle"] == 7.0
-    assert "\nmap,4,8," in made.read_text(encoding="utf-8")
+    assert "\nmap/4,8," in made.read_text(encoding="utf-8")

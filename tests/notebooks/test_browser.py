@@ -129,7 +129,7 @@ WIDGETS = """
 import base64, io
 import ipywidgets
 from PIL import Image
-from bdl_teach.widgets._engine import controls, frame
+from bdl_teach.widgets._engine import controls, layout
 from bdl_teach.widgets._engine.picture import Picture
 
 def picture(value):
@@ -147,8 +147,8 @@ toggle = ipywidgets.ToggleButton(description="four")
 toggle.observe(lambda change: setattr(live, "value", 4 * change["new"]), names="value")
 row = ipywidgets.ToggleButtons(options=["zero", "one"])
 made = ipywidgets.VBox([
-    frame.head("sample", None, [button]),
-    frame.body(image, {"ALL": [live, dead, toggle, row]}), status,
+    layout.head("sample", None, [button]),
+    layout.body(image, {"ALL": [live, dead, toggle, row]}), status,
 ])
 made.add_class("bdl-explorer")
 made

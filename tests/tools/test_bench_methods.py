@@ -17,10 +17,6 @@ from bdl_teach.methods.catalogue import CATALOGUE
 ROWS = [Row("bbb", 1.5, 0.03, 0.02, -1.5, 1.1), Row("mcmc.nuts", float("nan"), 60.0, 0.1, -1, 1)]
 
 
-def growth(power_n=1.0, power_width=0.5):
-    return [Growth(n, width, 1e-5 * n**power_n * width**power_width) for n, width in methods.SIZES]
-
-
 def test_every_way_has_the_network_of_the_preamble_and_its_method_s_own_settings(monkeypatch):
     given = {}
     for way, method in zip(methods.ways(), CATALOGUE.values(), strict=True):
@@ -36,14 +32,6 @@ def test_every_way_has_the_network_of_the_preamble_and_its_method_s_own_settings
         assert given == {**taken, **method.options}, way.name
 
 
-def test_every_limit_of_a_slider_is_of_a_row_and_is_judged():
-    names = {way.name for way in [*methods.ways(), *methods.parts()]}
-    assert set(methods.LIVE) <= names
-    slow = [Row(name, 0.0, 0.2, 0.0, 0.0, 0.0) for name in methods.LIVE]
-    verdicts = methods.live([*slow, ROWS[0]])
-    assert [verdict.ok for verdict in verdicts] == [limit >= 200 for limit in methods.LIVE.values()]
-
-
 def test_of_the_last_layer_only_what_follows_map_is_timed(monkeypatch):
     trained = []
     original = point.fit
@@ -53,24 +41,6 @@ def test_of_the_last_layer_only_what_follows_map_is_timed(monkeypatch):
     one, other = (methods._last_layer(x, np.sin(x), seed) for seed in (0, 100))
     assert len(trained) == 1
     assert one.prior.std < other.prior.std and (one.cov != other.cov).any()
-
-
-def test_the_powers_are_those_of_the_times():
-    assert methods.exponent(growth(1.0, 0.5), "n") == pytest.approx(1.0)
-    assert methods.exponent(growth(1.2, 1.5), "width") == pytest.approx(1.5)
-
-
-def test_a_method_is_measured_on_fresh_points_and_refitted_from_other_seeds():
-    seeds = []
-
-    def fit(x, y, seed):
-        seeds.append(seed)
-        return point.fit(x, y, hidden_units=(3,), steps=60, seed=seed)
-
-    row = methods.measure(methods.Way("point", fit), repeats=2)
-    assert seeds == [0, 0, 1]
-    assert np.isfinite([row.refit_s, row.log_likelihood, row.rmse]).all()
-    assert 1.0 < row.rmse < 12.0  # the noise, and a sine of amplitude 10 around 0
 
 
 def test_a_quick_run_measures_the_repeated_ways_only(monkeypatch, capsys):

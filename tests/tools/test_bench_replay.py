@@ -10,15 +10,8 @@ from bench.methods import Way
 from bench.replay import Row
 
 from bdl_teach.methods import infinite_width, laplace, point
-from bdl_teach.methods.catalogue import CATALOGUE
 
 ROWS = [Row("bbb", 0.02, 0.03, 0.01), Row("point, MAP", 0.01, 0.11, 0.02)]
-
-
-def test_every_method_that_repeats_is_asked_and_a_single_member_too():
-    names = [way.name for way in replay.chosen()]
-    asked = [method.name for method in CATALOGUE.values() if method.pace != "background"]
-    assert names == [*asked, "ensemble, one member"]
 
 
 @pytest.mark.parametrize("method", [point, laplace])
@@ -41,13 +34,6 @@ def test_a_pair_is_the_same_fit_with_frames_and_without_and_the_first_one_altern
 
 def test_a_method_that_keeps_no_frames_has_no_row():
     assert replay.measure(Way("limit", lambda x, y, seed: infinite_width.fit(x, y)), 2) is None
-
-
-def test_the_share_is_of_a_fit_without_and_its_error_that_of_a_mean():
-    row = replay.judge("x", [1.1, 1.2, 1.3, 1.4], [1.0, 1.0, 1.0, 1.0])
-    assert (row.fit_s, row.extra) == (1.0, pytest.approx(0.25))
-    assert row.error == pytest.approx(0.12909944 / 2)
-    assert replay.judge("x", [2.2, 2.4], [2.0, 2.0]).extra == pytest.approx(0.15)
 
 
 def test_a_missed_limit_fails_a_strict_run(monkeypatch, capsys):

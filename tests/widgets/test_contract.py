@@ -19,11 +19,11 @@ from matplotlib.axes import Axes
 
 from bdl_teach import plots, widgets
 from bdl_teach._support.compiled import trace_count
+from bdl_teach.widgets import vae_trainer
 from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.points import Unseen
-from bdl_teach.widgets.vae import trainer
 from tests.widgets.test_walks import anywhere
 
 # A control that is heeded only beside another one's value.
@@ -64,7 +64,7 @@ STATES = int(os.environ.get("BDL_TEACH_STATES", "12"))  # random ones of each; f
 def live(request: pytest.FixtureRequest) -> Iterator[Explorer[Any]]:
     """An explorer whose programs are compiled; of the VAE's trainings a few steps will do."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trainer, "STEPS", 25)
+        patch.setattr(vae_trainer, "STEPS", 25)
         made = getattr(widgets, request.param)().warm()
         yield made
         made.close()

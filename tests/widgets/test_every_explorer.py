@@ -114,9 +114,10 @@ def test_the_line_that_is_shared_rebuilds_a_preset_that_the_menu_names(
     idle: Explorer[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(background, "start", lambda _: None)
-    for name, (_, values) in idle.PRESETS.items():
+    for name, (sentence, values) in idle.PRESETS.items():
         idle._go(values)
         assert idle._start.menu.value == name
+        assert idle._start.look.value == f"<b>Look:</b> {html.escape(sentence)}."
     rebuilt = eval(idle.code(), {"widgets": widgets})
     assert controls.same(rebuilt.state(), values)
     rebuilt.close()
@@ -132,7 +133,7 @@ def test_take_me_there_shows_the_answer_to_the_question(
     (box,) = (part for part in all_parts(fresh) if isinstance(part, QuestionBox))
     first = fresh.state()
     before = first[asked.control]
-    fresh._go(list(idle.PRESETS.values())[-1][1])
+    fresh._choose(list(idle.PRESETS)[-1])
     box._choices.index = 1
     assert not box.unlocked
     box._there.click()
@@ -151,14 +152,14 @@ def test_take_me_there_shows_the_answer_to_the_question(
 
 
 def test_while_a_band_is_drawn_points_and_truth_are_seen_and_no_fit(idle: Explorer[Any]) -> None:
-    sketch = idle._sketch
-    if sketch is None:
+    band = idle._drawn_band
+    if band is None:
         return
     moving = idle._canvas.moving
     shown = [artist.get_visible() for artist in moving]
-    sketch.hide(moving)
+    band.hide(moving)
     seen = {str(artist.get_label()) for artist in moving if artist.get_visible()}
-    sketch.uncover()
+    band.uncover()
     points = {label for label in seen if label and not label.startswith("_")} - {"truth"}
     assert "truth" in seen and points in ({"data"}, {"learned", "learned last", "to come"})
     assert [artist.get_visible() for artist in moving] == shown
@@ -187,7 +188,7 @@ def test_in_every_panel_a_is_pinned_where_it_was_and_leaves_no_trace(idle: Explo
         beside = canvas.still()
         moved = [artist for artist in canvas._moving if isinstance(artist, Line2D)]
         panels = {artist.axes for artist in moved if artist.get_visible()} - {None}
-        grey = {a.axes for p in canvas.figure.axes for a in p.lines if a.get_label() == "_ghost"}
+        grey = {a.axes for p in canvas.figure.axes for a in p.lines if a.get_label() == "_pinned"}
         canvas.unpin()
         assert beside != without == canvas.still()
     assert panels <= grey

@@ -49,9 +49,9 @@ KEPT = """() => window.jupyterapp.shell.currentWidget.context.model.toJSON().cel
 QUICK = """from bdl_teach import widgets
 from bdl_teach.widgets._engine import worker
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets.vae import trainer
+from bdl_teach.widgets import vae_trainer
 Explorer._begin_chores = lambda *_, **__: None
-trainer.STEPS = 25
+vae_trainer.STEPS = 25
 worker.REST = worker.SHARPEN
 """
 CONTENT = "() => window.jupyterapp.shell.currentWidget.context.model.toJSON()"
@@ -300,6 +300,16 @@ class Hand:
             self.page.wait_for_timeout(100)
         assert found == asked
 
+    def copied(self) -> str:
+        """The line of Python that is shared, as the status line says it."""
+        for _ in range(100):  # a picture that is still on its way says something else
+            by_hand.button(self.box, "share").click()
+            self.page.wait_for_timeout(SETTLE_MS / 2)
+            said = self.box.locator(".bdl-status").inner_text()
+            if found := re.search(r"Copied: (widgets\.\w+\(.*\))", said):
+                return found[1]
+        raise AssertionError(f"nothing is shared: {said}")
+
     def dots(self) -> list[tuple[float, float]]:
         """Where the points are, in the page's pixels, relative to the picture."""
         read = "dots => dots.map((d) => [+d.getAttribute('cx'), +d.getAttribute('cy')])"
@@ -509,12 +519,7 @@ def test_a_click_chooses_the_weights_that_are_drawn(hand: Hand) -> None:
     for k in (0, 7):
         hand.page.mouse.click(ground["x"] + (k + 0.5) / 10 * ground["width"], up)
         hand.page.wait_for_timeout(SETTLE_MS)
-    for _ in range(50):  # a picture that is still on its way says something else
-        hand.box.get_by_role("button", name="share", exact=True).click()
-        hand.page.wait_for_timeout(SETTLE_MS)
-        if "pair=(0, 7)" in (said := hand.box.locator(".bdl-status").inner_text()):
-            break
-    assert "pair=(0, 7)" in said
+    assert "pair=(0, 7)" in hand.copied()
 
 
 def test_keys_go_on_from_a_click_on_a_slider_s_rail(hand: Hand) -> None:
@@ -619,15 +624,9 @@ def assert_axe_finds_nothing_serious(page: Any) -> None:
 
 def shared(hand: Hand) -> dict[str, str]:
     """What the kernel has every control at, in the words of the page: from the line it shares."""
-    for _ in range(100):  # a picture that is still on its way says something else
-        by_hand.button(hand.box, "share").click()
-        hand.page.wait_for_timeout(SETTLE_MS / 2)
-        said = hand.box.locator(".bdl-status").inner_text()
-        if found := re.search(r"Copied: (widgets\.\w+\(.*\))", said):
-            break
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(background, "start", lambda _: None)
-        made = eval(found[1], {"widgets": widgets})
+        made = eval(hand.copied(), {"widgets": widgets})
     at = {n: written(c, c.value) for n, c in made._controls.items() if not isinstance(c, Unseen)}
     made.close()
     return at

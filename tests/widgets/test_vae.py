@@ -11,9 +11,8 @@ import pytest
 from artists import assert_reads, panel
 
 from bdl_teach import DivergedError, datasets
-from bdl_teach.widgets import VAEExplorer
+from bdl_teach.widgets import VAEExplorer, vae_trainer
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets.vae import trainer as vae_trainer
 
 HOME = VAEExplorer.DEFAULTS
 SETTINGS = (

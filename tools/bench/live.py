@@ -15,7 +15,7 @@ import numpy as np
 
 from bdl_teach._support import report
 from bdl_teach._support.checks import Array
-from bdl_teach._support.report import Verdict, seconds
+from bench.verdicts import Verdict, median_seconds, seconds
 
 if TYPE_CHECKING:
     from bench import baselines
@@ -104,8 +104,8 @@ def our_row(name: str, repeats: int) -> Row:
 
     first = seconds(lambda: refit(0).predict(x, DRAWS))
     fit = refit(0)
-    refit_s = report.median_seconds(refit, repeats)
-    predict_s = report.median_seconds(lambda _: fit.predict(x, DRAWS), repeats)
+    refit_s = median_seconds(refit, repeats)
+    predict_s = median_seconds(lambda _: fit.predict(x, DRAWS), repeats)
     startup = max(0.0, first - refit_s - predict_s)
     error = distance(lambda at: fit.predict(at, DRAWS).mean)
     return Row(name, compiled.xla_available(), startup, refit_s, predict_s, error)

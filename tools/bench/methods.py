@@ -15,7 +15,7 @@ import numpy as np
 
 from bdl_teach._support import report
 from bdl_teach._support.checks import Array
-from bdl_teach._support.report import Verdict, seconds
+from bench.verdicts import Verdict, median_seconds, seconds
 
 FRESH, DRAWS = 1000, 500
 EPOCHS = 10  # timed for PBP's growth, after one that is not
@@ -166,9 +166,9 @@ def measure(way: Way, repeats: int) -> Row:
     first = seconds(lambda: fits.append(way.fit(data.x, data.y, seed=0)))
     first += seconds(lambda: fits[0].predict(fresh.x, DRAWS))
     refit, startup = first, math.nan
-    predict = report.median_seconds(lambda _: fits[0].predict(fresh.x, DRAWS), repeats)
+    predict = median_seconds(lambda _: fits[0].predict(fresh.x, DRAWS), repeats)
     if way.repeated:
-        refit = report.median_seconds(lambda i: way.fit(data.x, data.y, seed=i), repeats)
+        refit = median_seconds(lambda i: way.fit(data.x, data.y, seed=i), repeats)
         startup = max(0.0, first - refit - predict)
     prediction = fits[0].predict(fresh.x, DRAWS)
     log_likelihood = prediction.log_prob(fresh.y).mean()
@@ -201,7 +201,7 @@ def pbp_seconds(n: int, n_features: int, hidden_units: tuple[int, ...], epochs: 
     def fit(seed: int) -> object:
         return pbp.fit(x, y, hidden_units=hidden_units, epochs=epochs, seed=seed)
 
-    return report.median_seconds(fit, 3)
+    return median_seconds(fit, 3)
 
 
 def exponent(growth: Sequence[Growth], of: str) -> float:

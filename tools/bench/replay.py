@@ -18,8 +18,8 @@ from typing import Any
 from unittest.mock import patch
 
 from bdl_teach._support import report
-from bdl_teach._support.report import Verdict
 from bench.methods import Way, ways
+from bench.verdicts import Verdict
 
 LIMIT = 10.0  # percent of a fit without frames
 _Programs = dict[ModuleType, Callable[..., Any]]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypedDict
 
 from bdl_teach._support import report
-from bdl_teach._support.report import Verdict
+from bench.verdicts import Verdict
 
 if TYPE_CHECKING:
     from bdl_teach.widgets import SinusoidExplorer

@@ -10,11 +10,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bdl_teach._cli.doctor import find_chromium
+import numpy as np
+from bench.verdicts import Verdict
+
 from bdl_teach._cli.notebooks import source
 from bdl_teach._support import report
-from bdl_teach._support.report import Verdict, quantile
-from browser_bench.lab import LabError, Server, chromium
+from browser_bench.lab import LabError, Server, chromium, find_chromium
 from browser_bench.page import Effect, ExplorerView, Flood, Notebook
 
 NOTEBOOK = source() / "03_bayes_by_backprop.ipynb"
@@ -191,9 +192,10 @@ def rows(session: Session) -> list[list[str]]:
 def row(s: SliderFigures) -> list[str]:
     """One slider's figures; the last cell names those that miss their limit."""
     flood = s.flood
+    p50, p95 = np.quantile(s.paints, [0.5, 0.95]) if s.paints else (None, None)
     judged = {
-        "p50": Verdict("p50", quantile(s.paints, 0.5), "ms", P50_MS),
-        "p95": Verdict("p95", quantile(s.paints, 0.95), "ms", P95_MS),
+        "p50": Verdict("p50", p50, "ms", P50_MS),
+        "p95": Verdict("p95", p95, "ms", P95_MS),
         "rate": Verdict("rate", flood.pictures_per_s if flood else None, "/s", PER_SECOND, False),
         "last": Verdict("last", flood.last_ms if flood else None, "ms", LAST_MS),
     }

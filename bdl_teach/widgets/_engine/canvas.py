@@ -25,8 +25,8 @@ from matplotlib.ticker import FuncFormatter, LogFormatter, NullFormatter
 from PIL import Image
 
 from bdl_teach.plots import LETTERS, rewrap_legend
-from bdl_teach.widgets._engine.ghost import Ghost
 from bdl_teach.widgets._engine.picture import Place
+from bdl_teach.widgets._engine.pinned_copies import PinnedCopies
 
 # Matplotlib is not thread-safe (its text parser is shared): one render at a time, process-wide.
 RENDER_LOCK = threading.RLock()
@@ -69,7 +69,7 @@ class Canvas:
         self._arranged: tuple[float, float] | None = None  # the size that the panels stand for
         self._moving: list[Artist] = []
         self._seldom: list[Artist] = []
-        self._ghost: Ghost | None = None
+        self._copies: PinnedCopies | None = None
         self._resize()
 
     @property
@@ -113,21 +113,21 @@ class Canvas:
     def pin(self) -> None:
         """Keep what moves as it stands now, in grey; call with ``RENDER_LOCK`` held."""
         self.unpin()
-        self._ghost = Ghost(self.figure, self._moving)
-        self.animate(self._ghost.over)
+        self._copies = PinnedCopies(self.figure, self._moving)
+        self.animate(self._copies.over)
         self.redraw_background()
 
     def unpin(self) -> None:
         """Take away what was pinned, if anything was; call with ``RENDER_LOCK`` held."""
-        if self._ghost is not None:
-            self._moving = [a for a in self._moving if a not in self._ghost.over]
-            self._ghost.leave()
-            self._ghost = None
+        if self._copies is not None:
+            self._moving = [a for a in self._moving if a not in self._copies.over]
+            self._copies.leave()
+            self._copies = None
             self.redraw_background()
 
-    def ghost_verdicts(self) -> dict[str, bool]:
-        """Of each name in a legend: whether it stands where it was pinned."""
-        return {} if self._ghost is None else self._ghost.verdicts()
+    def unmoved(self) -> dict[str, bool]:
+        """Say of each name in a legend whether it stands where it was pinned."""
+        return {} if self._copies is None else self._copies.verdicts()
 
     def redraw_background(self, *, arrange: bool = False) -> None:
         """Draw everything anew for the next picture: something that does not move has changed.
@@ -172,7 +172,7 @@ class Canvas:
         return Image.frombuffer("RGBX", self.pixels, self._agg.buffer_rgba(), "raw", "RGBX", 0, 1)
 
     def _follow(self) -> None:
-        if self._ghost is not None and self._ghost.follow():
+        if self._copies is not None and self._copies.follow():
             self.redraw_background()
 
     def _draw_over(self, artists: Iterable[Artist]) -> None:

@@ -13,15 +13,15 @@ from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls, touch
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas
 from bdl_teach.widgets._engine.controls import Presets, Values, Widget
-from bdl_teach.widgets._engine.frame import Start
-from bdl_teach.widgets._engine.latest import LatestValue
+from bdl_teach.widgets._engine.latest_value import LatestValue
+from bdl_teach.widgets._engine.layout import PresetMenu
 from bdl_teach.widgets._engine.mission_box import MissionBox
 from bdl_teach.widgets._engine.missions import Mission, next_seeds
 from bdl_teach.widgets._engine.picture import Picture, Place
-from bdl_teach.widgets._engine.pin import Pin
+from bdl_teach.widgets._engine.pinning import Pin
+from bdl_teach.widgets._engine.prediction_drawing import DrawnBand
 from bdl_teach.widgets._engine.question import Question
 from bdl_teach.widgets._engine.replay import Film, steps_of
-from bdl_teach.widgets._engine.sketch import Sketch
 from bdl_teach.widgets._engine.status import Said
 from bdl_teach.widgets._engine.texts import Texts
 
@@ -131,17 +131,25 @@ class Contract(Generic[Result]):
         """Say what the time of a tick went into, behind it in the status line."""
         return ""
 
+    def _follow(self, values: Values, result: Result, *, at_rest: bool) -> Result | None:
+        """Return the same with more of what comes beside it, or ``None`` when that has to wait.
+
+        Asked again and again: as soon as a tick is shown, and while values rest after each
+        ``_improve``. It ends at once when something moves. What it raises is said over the picture.
+        """
+        return None
+
     def _improve(self, values: Values, result: Result) -> Result | None:
         """Return a better result for values that rest, or ``None`` when this one is good.
 
         Asked again and again while nothing moves. A movement waits for it, so that it must not
         take longer than a tick. Where it raises, what is shown already stands. By default the
-        ``arrival`` of its ``fit`` is found out, if it has one.
+        ``convergence`` of its ``fit`` is found out, if it has one.
         """
         now: Any = result
-        if getattr(now, "arrival", None) is None or now.arrival.over:
+        if getattr(now, "convergence", None) is None or now.convergence.over:
             return None
-        better: Result = replace(now, arrival=now.arrival.after_one_more(now.fit))
+        better: Result = replace(now, convergence=now.convergence.after_one_more(now.fit))
         return better
 
     def _next(self, values: Values) -> tuple[float, Values] | None:
@@ -215,7 +223,7 @@ class Contract(Generic[Result]):
         with RENDER_LOCK:
             self._canvas = self._make_canvas()
             self._touched = self._touch_panels()  # the panels where there is something to touch
-            self._sketch = self._make_sketch()  # edges that are drawn by hand
+            self._drawn_band = self._make_drawn_band()  # edges that are drawn by hand
             self._notice = self._canvas.add_notice()  # the box in which failures are said
         self._picture = Picture(alt=self.TEXTS.alt)
         self._painted: Values = {}  # the values that the picture is of
@@ -228,7 +236,9 @@ class Contract(Generic[Result]):
             MissionBox(self.MISSIONS, self._controls, self._draw_again) if self.MISSIONS else None
         )
         self._start = (
-            Start(self._presets_as_set(), self._choose, self.TEXTS.stays) if self.PRESETS else None
+            PresetMenu(self._presets_as_set(), self._choose, self.TEXTS.stays)
+            if self.PRESETS
+            else None
         )
         self._defaults = self.state()
 
@@ -256,7 +266,7 @@ class Contract(Generic[Result]):
         def _say(self, sentence: str) -> None: ...
         def _say_what_is_shown(self) -> None: ...
         def _show_state(self) -> None: ...
-        def _make_sketch(self) -> Sketch | None: ...
+        def _make_drawn_band(self) -> DrawnBand | None: ...
         def _hold_axes(self, held: bool = False) -> None: ...
         def _presets_as_set(self) -> Presets: ...
         def _choose(self, name: str) -> None: ...

@@ -67,7 +67,7 @@ class Control:
         return [tuple(one) if isinstance(one, list) else one for one in self.range]
 
     def value(self, given: Any) -> Any:
-        """A value of the file as the control will hold it: powers stand at a step."""
+        """Return a value of the file as the control will hold it: powers stand at a step."""
         if self.kind == "points":
             return own_points.read(given)[0]
         if self.kind == "slider":
@@ -110,19 +110,19 @@ _KINDS: Mapping[str, Callable[..., Widget]] = {
 
 
 def choices(label: str, value: object, options: Iterable[object], hints: Iterable[str]) -> Widget:
-    """A row of buttons of which one is down: of given values, or of (words, value)."""
+    """Make a row of buttons of which one is down: of given values, or of (words, value)."""
     return ipywidgets.ToggleButtons(
         options=list(options), value=value, description=label, tooltips=list(hints)
     )
 
 
 def toggle(label: str, hint: str) -> Widget:
-    """A button that stays down."""
+    """Make a button that stays down."""
     return ipywidgets.ToggleButton(description=label, tooltip=hint, layout=_WIDE)
 
 
 def button(label: str, hint: str, on_click: Callable[[], object]) -> Widget:
-    """A button that calls ``on_click`` without arguments."""
+    """Make a button that calls ``on_click`` without arguments."""
     widget = ipywidgets.Button(description=label, tooltip=hint, layout=_WIDE)
     widget.on_click(lambda _: on_click())
     return widget
@@ -133,7 +133,7 @@ def in_the_page() -> None:
 
 
 def same(one: Values, other: Values) -> bool:
-    """Whether both give the same controls the same values, but for what a page rounds."""
+    """Say whether both give the same controls the same values, but for what a page rounds."""
     return one.keys() == other.keys() and all(
         math.isclose(value, other[name], rel_tol=1e-9)
         if isinstance(value, float)
@@ -160,12 +160,12 @@ def take(name: str, control: Widget, value: object) -> Any:
 
 
 def options(control: Widget) -> list[Any]:
-    """The values among which a menu, a row of buttons or a slider of places chooses."""
+    """List the values among which a menu, a row of buttons or a slider of places chooses."""
     return [one[1] if isinstance(one, tuple) else one for one in control.options]
 
 
 def _range(control: Widget) -> str:
-    """The values that a control takes, in words."""
+    """Say which values a control takes."""
     if isinstance(control, ipywidgets.ToggleButton):
         return "True or False"
     if hasattr(control, "options"):
@@ -177,7 +177,7 @@ def _range(control: Widget) -> str:
 
 
 def written(control: Widget, value: Any) -> str:
-    """A value of a control, as the page shows it."""
+    """Write a value of a control as the page shows it."""
     if isinstance(control, Unseen):
         return control.words(value)
     if isinstance(value, bool):
@@ -190,7 +190,7 @@ def written(control: Widget, value: Any) -> str:
 
 
 def words(text: str, *classes: str) -> Widget:
-    """A line of text, with names for the style sheet."""
+    """Make a line of text, with names for the style sheet."""
     made = ipywidgets.HTML(value=html.escape(text))
     for name in classes:
         made.add_class(name)
@@ -198,14 +198,14 @@ def words(text: str, *classes: str) -> Widget:
 
 
 def box(name: str, children: Iterable[Widget]) -> Widget:
-    """A box with a name for the style sheet, which lays it out."""
+    """Make a box with a name for the style sheet, which lays it out."""
     made = ipywidgets.Box(list(children))
     made.add_class(name)
     return made
 
 
 def group(name: str, widgets: Iterable[Widget]) -> Widget:
-    """Controls that belong together, under their name; its buttons share rows."""
+    """Put controls that belong together under their name; its buttons share rows."""
     widgets, rows = list(widgets), []
     labelled = [w for w in widgets if isinstance(w, _SLIDERS)]
     if any(len(widget.description) > _USUAL for widget in labelled):

@@ -83,7 +83,7 @@ class LinkArtists(plots.Artists):
 def nearest_function(
     functions: Array, x_grid: Array, at: tuple[float, float], height: float
 ) -> int | None:
-    """Which of some functions ``[k, m]`` at ``x_grid`` [m] passes a place, if one does."""
+    """Find which of some functions ``[k, m]`` at ``x_grid`` [m] passes a place, if one does."""
     column = int(np.argmin(np.abs(x_grid - at[0])))
     far = np.abs(functions[:, column] - at[1])
     k = int(np.argmin(far))

@@ -15,12 +15,12 @@ SEEDS = 3  # a mission is done when it holds for so many seeds: the learner's ow
 _NOTHING = 1e-6  # what is smaller in a figure comes from rounding
 
 
-class NotThere(Exception):
-    """A result needs what only a run beside the picture would give."""
+class Moved(Exception):
+    """The controls moved while something was computed for where they were."""
 
 
 def is_same(one: Any, other: Any) -> bool:
-    """Whether two values are the same, but for what a page rounds."""
+    """Say whether two values are the same, but for what a page rounds."""
     both = isinstance(one, int | float) and isinstance(other, int | float)
     return math.isclose(one, other, rel_tol=1e-6) if both else bool(one == other)
 
@@ -103,7 +103,7 @@ class Mission:
 
 
 def figure(value: Any) -> str:
-    """A value as a sentence has it: three digits of a number, what rounding has left as 0."""
+    """Write a value for a sentence: three digits of a number, 0 for what rounding has left."""
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, str):
@@ -113,7 +113,7 @@ def figure(value: Any) -> str:
 
 
 def next_seeds(values: Values, seed: Widget) -> list[Values]:
-    """The same values with the next seeds; after the last one comes the first.
+    """Return the same values with the next seeds; after the last one comes the first.
 
     Args:
         values: Of all controls.

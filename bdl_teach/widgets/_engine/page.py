@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from bdl_teach.widgets._engine import controls, frame
+from bdl_teach.widgets._engine import controls, layout
 from bdl_teach.widgets._engine.contract import Contract, Result
 from bdl_teach.widgets._engine.controls import Presets, Values, Widget
-from bdl_teach.widgets._engine.hand import BUTTONS, WHILE_OWN
 from bdl_teach.widgets._engine.picture import Place
+from bdl_teach.widgets._engine.pointer import BUTTONS, WHILE_OWN
 from bdl_teach.widgets._engine.points import Unseen
 from bdl_teach.widgets._engine.question import Question, QuestionBox
 from bdl_teach.widgets._engine.worker import Worker
@@ -30,7 +30,7 @@ class Page(Worker[Result], abstract=True):
         return {name: [made[one] for one in row] for name, row in self.TEXTS.groups.items()}
 
     def _make_frame(self) -> list[Widget]:
-        """Lay out everything: see ``frame.py``."""
+        """Lay out everything: see ``layout.py``."""
         acts = self._acts = {
             name: controls.button(name, hint, act)
             for name, hint, act in (
@@ -65,10 +65,10 @@ class Page(Worker[Result], abstract=True):
         trains = type(self)._replay is not Contract._replay
         film = self._film.row if trains else None
         return [
-            frame.head(self.TEXTS.title, self._start, [*toggles, *acts.values()]),
+            layout.head(self.TEXTS.title, self._start, [*toggles, *acts.values()]),
             *([] if self._start is None else [self._start.look]),
             place,
-            frame.body(self._picture, groups, film, self.TEXTS.folded, self._more),
+            layout.body(self._picture, groups, film, self.TEXTS.folded, self._more),
             self._status,
         ]
 
@@ -88,7 +88,7 @@ class Page(Worker[Result], abstract=True):
         self._go({**self._whole(self._past.first), **values})
 
     def _presets_as_set(self) -> Presets:
-        """The presets with the values that choosing them sets."""
+        """Return the presets with the values that choosing them sets."""
         return {
             name: (look, {c: v for c, v in values.items() if v or c not in self.TEXTS.stays})
             for name, (look, values) in self.PRESETS.items()

@@ -82,7 +82,7 @@ class Picture(anywidget.AnyWidget):
 
 
 def _read(given: Any) -> Place | None:
-    """A place that makes sense; what a page may report while it is laid out does not."""
+    """Read a place; what a page may report while it is laid out makes no sense."""
     try:
         place = Place(float(given["width"]), float(given["height"]), float(given["ratio"]))
     except (KeyError, TypeError, ValueError):

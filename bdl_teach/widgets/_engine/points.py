@@ -46,5 +46,5 @@ class Points(Unseen):
         return "as drawn" if value is None else f"{len(value[0])} by hand"
 
     def notes(self, value: Value | None) -> str:
-        """A sentence on how the points of ``value`` have been read, if there is anything to say."""
+        """Say how the points of ``value`` have been read, if there is anything to say."""
         return "" if value is None else self._notes.get(value, "")

@@ -103,7 +103,7 @@ class QuestionBox(ipywidgets.VBox):  # type: ignore[misc]
             self._lock()
 
     def _reached(self) -> bool:
-        """Whether the control stands at the target, or beyond it as seen from where it was."""
+        """Say whether the control stands at the target, or beyond it as seen from where it was."""
         value, target = self._control.value, self.target
         if isinstance(target, bool | str) or isinstance(value, bool | str):
             return bool(value == target)

@@ -57,7 +57,7 @@ def record(
 
 
 def sweep(name: str, control: Widget, start: object, stop: object, frames: int) -> list[Values]:
-    """Values of a control from ``start`` to ``stop``, evenly on the scale of its slider.
+    """Return values of a control from ``start`` to ``stop``, evenly on the scale of its slider.
 
     Each is one where the slider can stand: if there are fewer than ``frames``, there are no more.
 
@@ -76,7 +76,7 @@ def sweep(name: str, control: Widget, start: object, stop: object, frames: int) 
 
 
 def _values(control: Widget) -> list[Any]:
-    """All values at which a control can stand."""
+    """List all values at which a control can stand."""
     if hasattr(control, "options"):
         return controls.options(control)
     steps = range(round((control.max - control.min) / control.step) + 1)
@@ -91,7 +91,7 @@ def _picture(png: bytes, width: int) -> Image.Image:
 
 
 def _write_gif(path: Path, pictures: list[Image.Image], seconds: float) -> None:
-    """One palette for all pictures, and no dithering: else what stands still would flicker."""
+    """Use one palette for all pictures, and no dithering: else what stands still would flicker."""
     chosen = pictures[:: -(-len(pictures) // _LOOKED_AT)]
     together = Image.fromarray(np.concatenate([np.asarray(picture) for picture in chosen]))
     palette = together.quantize(_COLOURS)

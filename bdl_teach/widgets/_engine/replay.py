@@ -140,11 +140,11 @@ class Film(Generic[Result]):
 
 
 def steps_of(fit: Any) -> Sequence[int]:
-    """Steps taken at each frame that a fit has kept of its training; () if it has none."""
+    """Return the steps at each frame that a fit has kept of its training; () if it has none."""
     steps = getattr(getattr(fit, "path", None), "steps", None)
     return () if steps is None else tuple(steps.tolist())
 
 
 def _options(steps: Sequence[int]) -> list[tuple[str, int]]:
-    """A slider's options, by step; at least two, which its page needs to draw it."""
+    """Return a slider's options, by step: at least two, which its page needs to draw it."""
     return [(str(step), i) for i, step in enumerate(steps if len(steps) > 1 else (0, 1))]

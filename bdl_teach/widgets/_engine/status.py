@@ -79,14 +79,9 @@ class Said:
         """Write it."""
         return self.marked(None)
 
-    def marked(self, then: Said | None, since: str = " since A") -> str:
-        """Write it, with the change of each figure since another line in brackets behind it.
-
-        Args:
-            then: The other line, if there is any.
-            since: What is said once, behind the first change: since when.
-        """
-        text = ""
+    def marked(self, then: Said | None) -> str:
+        """Write it, with the change of each figure since another line A in brackets behind it."""
+        text, since = "", " since A"  # said once, behind the first change
         for part in self._parts(self.line, then):
             text += part if isinstance(part, str) else f"{part.now}{part.unit}"
             if isinstance(part, Figure) and _has_changed(part):
@@ -94,12 +89,12 @@ class Said:
         return re.sub(" {2,}", " ", text).strip()
 
     def figures(self, then: Said) -> list[Figure]:
-        """The figures that both lines have, in the order of this one."""
+        """List the figures that both lines have, in the order of this one."""
         parts = self._parts(self.line, then)
         return [part for part in parts if isinstance(part, Figure) and part.then is not None]
 
     def _parts(self, template: str, then: Said | None) -> Iterator[str | Figure]:
-        """The pieces of a template: words, and figures."""
+        """Yield the pieces of a template: words, and figures."""
         pieces = list(Formatter().parse(template))
         for i, (literal, name, form, _) in enumerate(pieces):
             yield _PER_CENT.sub("", literal) if i and pieces[i - 1][1] else literal
@@ -137,7 +132,7 @@ def shown_if(**shown: bool) -> dict[str, str]:
 
 
 def plain(text: str) -> str:
-    """Words that are no template, whatever stands in them: names of a learner's columns."""
+    """Make words no template, whatever stands in them, as in names of a learner's columns."""
     return text.replace("{", "{{").replace("}", "}}")
 
 
@@ -156,7 +151,7 @@ def _value(text: str) -> float:
 
 
 def costs(cost: FreeEnergy) -> dict[str, float]:
-    """The parts of a free energy; F is their sum as they are written, so that it adds up."""
+    """Return the parts of a free energy; F is their sum as they are written."""
     digits = 0 if cost.kl_weight == 1 else 1  # a factor magnifies what rounding leaves
     complexity = float(f"{cost.complexity:.{digits}f}")
     total = float(_factor(cost)) * complexity + float(f"{cost.likelihood:.0f}")
@@ -173,17 +168,17 @@ def _factor(cost: FreeEnergy) -> str:
 
 
 def ratio(one: float, other: float) -> float:
-    """How many times as large as the other the one is; the other may be 0."""
+    """Return how many times as large as the other the one is; the other may be 0."""
     return one / other if other > 0 else math.inf
 
 
 def at(x_grid: Array, curve: Array, x: float) -> float:
-    """A curve ``[m]`` on the grid ``[m, 1]`` at the place of it that is nearest to ``x``."""
+    """Return a curve ``[m]`` on the grid ``[m, 1]`` at its place that is nearest to ``x``."""
     return float(curve[np.abs(x_grid[:, 0] - x).argmin()])
 
 
 def off_the_sine(x_grid: Array, mean: Array, mask: Array | None = None) -> float:
-    """Root mean square distance of the mean to the sine, where the drawn points lie or ``mask``."""
+    """Return the rms distance of the mean to the sine, where the drawn points lie or ``mask``."""
     where = np.abs(x_grid[:, 0]) <= _AMONG if mask is None else mask
     off = mean - datasets.sinusoid().truth(x_grid)[:, 0]
     return float(np.sqrt((off[where] ** 2).mean())) if where.any() else math.nan

@@ -76,7 +76,7 @@ class Texts:
 
     @cached_property
     def defaults(self) -> Values:
-        """Where the controls start; what only a hand can set is left out."""
+        """Say where the controls start; what has no widget is left out."""
         return _defaults(self.controls)
 
 
@@ -111,8 +111,9 @@ def parse(text: str, **given: Mapping[str, Control]) -> Texts:
     for name, row in file["controls"].items():
         known |= given[name] if name in given else {name: Control(*row)}
     start = _defaults(known)
+    left = dict.fromkeys(file.get("stays", ()), False)  # as it is, where a preset does not say
     presets = {
-        name: (look, start | _values(known, values))
+        name: (look, start | left | _values(known, values))
         for name, (look, values) in file.get("presets", {}).items()
     }
     words = file.get("readings", {})
@@ -145,7 +146,7 @@ def _defaults(known: Mapping[str, Control]) -> Values:
 
 
 def _values(known: Mapping[str, Control], given: Values) -> Values:
-    """Values as their controls will hold them."""
+    """Return values as their controls will hold them."""
     if unknown := given.keys() - known.keys():
         raise ValueError(f"expected names of controls, got {', '.join(sorted(unknown))}")
     return {name: known[name].value(value) for name, value in given.items()}
@@ -187,7 +188,7 @@ def _need(words: Mapping[str, str], name: str, comparison: str, value: Any, *sai
 
 
 def _with_more(start: Values, more: list[tuple[float, float]]) -> points.Value:
-    """The points that are drawn at the start, and more, as a hand would leave them."""
+    """Return the points that are drawn at the start, and more, as a learner would leave them."""
     data = Problem.of({"n": 32, "noise_std": 1.0, "seed": 0} | start).data
     x, y = np.append(data.x[:, 0], [p[0] for p in more]), np.append(data.y, [p[1] for p in more])
     return points.from_course(x.round(3), y.round(2))

@@ -95,7 +95,7 @@ class Panel:
         return True
 
     def place(self) -> dict[str, Any]:
-        """Where it lies in the picture, in shares of it from the left and the top, and its axes."""
+        """Say where it lies in the picture, in shares from left and top, and what its axes show."""
         box, whole = self.axes.bbox, self.axes.figure.bbox
         return {
             "kind": self.kind,
@@ -193,7 +193,7 @@ def _label(axis: Any, name: str, start: float, scale: float, zero: str, whole: b
 
 
 def after(did: Mapping[str, Any], now: Value, most: int = points.MOST) -> Value | None:
-    """The points after a hand did something to them; ``None`` if it did nothing that can be.
+    """Return the points after an act of the pointer; ``None`` if it cannot be done.
 
     Args:
         did: ``touch``, which is "move", "add" or "remove"; ``i``, the point's place, and ``x``
@@ -221,6 +221,6 @@ def after(did: Mapping[str, Any], now: Value, most: int = points.MOST) -> Value 
 
 
 def least_sure(x_grid: Array, spread: Array, taken: Array) -> float:
-    """Where on the grid ``[m]`` the spread ``[m]`` is largest, but for points that are there."""
+    """Find where on the grid ``[m]`` the spread ``[m]`` is largest, but for taken places."""
     near = np.abs(x_grid[:, None] - taken[None]).min(axis=1, initial=math.inf) < 0.02
     return float(x_grid[np.argmax(np.where(near, -math.inf, spread))])

@@ -16,11 +16,11 @@ from functools import partial
 from typing import Any
 
 from bdl_teach._support.errors import DivergedError
-from bdl_teach.widgets._engine import background, controls, nuts
+from bdl_teach.widgets._engine import background, controls
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, as_data_url
 from bdl_teach.widgets._engine.contract import Job, Result
 from bdl_teach.widgets._engine.controls import Values
-from bdl_teach.widgets._engine.hand import Touched
+from bdl_teach.widgets._engine.pointer import PointerInput
 from bdl_teach.widgets._engine.replay import PACE
 from bdl_teach.widgets._engine.status import Readings, Said, plain
 
@@ -28,7 +28,7 @@ REST = 0.8  # seconds without a movement before a result is improved
 SHARPEN = 0.2  # the same before its picture has all the pixels that the page can show
 
 
-class Worker(Touched[Result], abstract=True):
+class Worker(PointerInput[Result], abstract=True):
     """The part of an explorer that computes and draws."""
 
     def _request(self, act: Callable[[], object] | None = None) -> None:
@@ -56,8 +56,11 @@ class Worker(Touched[Result], abstract=True):
         """Show these values, then better results for them; return what moved meanwhile, if any."""
         error: BaseException | None = None
         asked, values = job
-        for act in self._slot.messages():
-            act()
+        try:
+            for act in self._slot.messages():
+                act()
+        except Exception as raised:
+            self._show_failure(raised)
         if asked == self._answered:
             self._repaint()
             self._slot.shown_again(version)
@@ -76,12 +79,12 @@ class Worker(Touched[Result], abstract=True):
         return self._rest(values)
 
     def _rest(self, values: Values) -> tuple[int, Job] | None:
-        """Sharpen and improve what is shown until something moves, or nothing is left to do.
+        """Follow, sharpen and improve what is shown until something moves, or nothing is left.
 
         A replay goes on first; a frame on the way is not improved.
         """
-        for play in (self._play, partial(self._move_on, values)):
-            if (job := play()) is not None or self._slot.closed:
+        for step in (self._play, partial(self._move_on, values), partial(self._followed, values)):
+            if (job := step()) is not None or self._slot.closed:
                 return job
         if (job := self._slot.take(SHARPEN)) is not None or self._slot.closed:
             return job
@@ -94,15 +97,37 @@ class Worker(Touched[Result], abstract=True):
         while (job := self._slot.take(pause)) is None and not self._slot.closed:
             if (job := self._look_at_mission(values)) is not None or self._slot.closed:
                 return job
-            shown, better = self.result, None
-            with suppress(Exception):  # what is shown already stands
-                better = None if shown is None else self._improve(values, shown)
-            if better is None:
+            if not self._go_on(values, at_rest=True):
                 return None
-            self._paint(better, values, better=True)
-            self._say_what_is_shown()
             pause = 0.0
         return job
+
+    def _followed(self, values: Values) -> tuple[int, Job] | None:
+        """Show what follows a tick by itself; return what moved meanwhile, if anything."""
+        while self._film.at_end and self._go_on(values, at_rest=False):
+            if (job := self._slot.take(0.0)) is not None or self._slot.closed:
+                return job
+        return None
+
+    def _go_on(self, values: Values, *, at_rest: bool) -> bool:
+        """Show something better of the same values; says whether there was any."""
+        if (shown := self.result) is None:
+            return False
+        better, spent = None, "" if at_rest else self._spent
+        if at_rest:
+            with suppress(Exception):  # what is shown already stands
+                better = self._improve(values, shown)
+        try:
+            better = self._follow(values, better or shown, at_rest=at_rest) or better
+            if better is None:
+                return False
+            self._paint(better, values, better=True, sharp=at_rest)
+            self._spent = spent
+            self._say_what_is_shown()
+        except Exception as error:
+            self._show_failure(error)
+            return False
+        return True
 
     def _look_at_mission(self, values: Values) -> tuple[int, Job] | None:
         """Find out whether the chosen mission is done; return what moved meanwhile, if any."""
@@ -119,12 +144,15 @@ class Worker(Touched[Result], abstract=True):
 
     def _read_unseen(self, values: Values) -> Readings:
         """Compute what is not to be shown; what runs beside the picture goes on for it."""
-        with nuts.nothing_starts():
-            return self._readings_of(self._compute(values))
+        return self._readings_of(self._compute(values))
+
+    def _compute_shown(self, values: Values) -> Result:
+        """Compute what is to be shown, with what is known already of what comes beside it."""
+        return self._compute(values)
 
     def _tick(self, values: Values) -> None:
         start = time.perf_counter()
-        result = self._compute(values)
+        result = self._compute_shown(values)
         computed = time.perf_counter()
         self._paint(result, values)
         self.ticks += 1
@@ -173,10 +201,12 @@ class Worker(Touched[Result], abstract=True):
         except Exception as error:
             self._show_failure(error)
 
-    def _paint(self, result: Result, values: Values, *, better: bool = False) -> None:
+    def _paint(
+        self, result: Result, values: Values, *, better: bool = False, sharp: bool = False
+    ) -> None:
         """Show a result of these values, or the frame of its training that is chosen.
 
-        A better one of what rests is shown with all its pixels.
+        One that is ``better`` is no movement; one that rests is shown ``sharp``, with all pixels.
         """
         shown = self._film.develop(result)
         said = self._words_of(shown)
@@ -185,15 +215,15 @@ class Worker(Touched[Result], abstract=True):
                 self._pin.unset()  # A is in other units, and so is a drawn band
                 self._forget_drawing()
                 self._canvas.redraw_background(arrange=True)
-            if self._sketch is not None:
-                self._sketch.uncover()  # what is drawn now knows itself whether it is to be seen
+            if self._drawn_band is not None:
+                self._drawn_band.uncover()  # what is drawn says itself whether it is seen
             self._draw(shown)
             self._mark(shown, self._pointed)
-            if (sketch := self._drawing) is not None:
-                sketch.hide(self._canvas.moving)
+            if (band := self._drawing) is not None:
+                band.hide(self._canvas.moving)
             self._notice.set_visible(False)
             self._pin.note(values, said, better=better)
-            self._show_picture(sharp=better)
+            self._show_picture(sharp=sharp)
         self.result, self._shown, self._painted = result, shown, values
         self._said, self._spent = said, ""
         self._show_points()

@@ -25,12 +25,8 @@ def relu_by_mask(m: Any, v: Any) -> Any:
     alpha, mean, var = m / np.sqrt(v), np.zeros_like(m), np.zeros_like(v)
     kept = alpha > -38
     for i in np.flatnonzero(kept):
-        mean[i], var[i] = RIGHT["7.4"](m[i], v[i])
+        mean[i], var[i] = relu(m[i], v[i])
     return mean, var
-
-
-def tf_log_z(y: Any, m: Any, v: Any, a: Any, b: Any) -> Any:
-    return tfp.distributions.Normal(m, tf.sqrt(v + b / (a - 1))).log_prob(y)
 
 
 def tf_relu(m: Any, v: Any) -> Any:
@@ -38,17 +34,6 @@ def tf_relu(m: Any, v: Any) -> Any:
     mean = m * normal.cdf(m / s) + s * normal.prob(m / s)
     second = (m**2 + v) * normal.cdf(m / s) + m * s * normal.prob(m / s)
     return mean, second - mean**2
-
-
-def by_natural_parameters(m: Any, v: Any, p: Any, s: Any) -> Any:
-    first, second = m / v - s, -0.5 / v + 0.5 * p
-    return -0.5 * first / second, -0.5 / second
-
-
-def tf_layer(mean: Any, var: Any, a: Any, b: Any) -> Any:
-    z, q = tf.concat([mean, [1.0]], 0), tf.concat([var, [0.0]], 0)
-    out = tf.linalg.matvec(a**2 + b, q) + tf.linalg.matvec(b, z**2)
-    return tf.linalg.matvec(a, z) / len(z) ** 0.5, out / len(z)
 
 
 def gamma_by_fractions(alpha: float, beta: float, r: float, v: float) -> Any:
@@ -76,11 +61,6 @@ def stops(at: float) -> Any:
 def steps(by: float) -> Any:
     """An update that is off by so much in α from α = 10⁶ on."""
     return lambda a, b, r, v: np.add(reference("7.6")(a, b, r, v), [by * (a > 1e6), 0.0])
-
-
-def tf_score(m: Any, v: Any, a: Any, b: Any, c: Any, s: Any, y: Any) -> Any:
-    normal = tfp.distributions.Normal(m * s + c, s * tf.sqrt(v + b / (a - 1)))
-    return tf.reduce_mean(normal.log_prob(y))
 
 
 def label(m: Any, v: Any, x: Any, t: Any) -> Any:
@@ -121,21 +101,13 @@ def site_by_sums(w: Any, m: Any, v: Any, f: Any) -> Any:
     return less((share @ w, np.cov(w, aweights=share, ddof=0)), m, v)
 
 
-RIGHT: dict[str, Any] = {
-    "7.1": tensors(tf_log_z),
-    "7.2": label,
-    "7.3": "bdf",
-    "7.4": relu,
-    "7.5": tensors(tf_layer),
-    "7.6": gamma_by_fractions,
-    "7.7": tensors(tf_score),
-    "7.8": site_by_sums,
-    "7.9": tensors(by_natural_parameters),
-    "7.10": lambda n: (6, 0.3, 30),
-    "7.11": lambda p, a: float(np.median((0.5 - np.gradient(a, p))[20:] / a[20:] ** 2)),
-}
-
-ALSO: list[tuple[str, Any]] = [
+RIGHT: list[tuple[str, Any]] = [
+    ("7.2", label),
+    ("7.4", relu),
+    ("7.6", gamma_by_fractions),
+    ("7.8", site_by_sums),
+    ("7.10", lambda n: (6, 0.3, 30)),
+    ("7.11", lambda p, a: float(np.median((0.5 - np.gradient(a, p))[20:] / a[20:] ** 2))),
     ("7.2", single(label_by_ratio)),
     ("7.2", label_by_differences),
     ("7.2", single(label)),

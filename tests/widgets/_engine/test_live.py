@@ -159,6 +159,12 @@ def test_divergence_is_said_over_the_picture_and_the_next_tick_works(
     assert (pixels(toy.set(m=1)) == before).all() and "diverged" not in toy.status
 
 
+def test_a_failed_message_is_said_and_the_next_tick_works(toy: Toy) -> None:
+    toy._draw_again(lambda: 1 / 0)
+    assert toy.wait().status.startswith("ZeroDivisionError")
+    assert toy.set(n=3).status.startswith("Height 3.")
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_forked_process_is_told_that_nobody_will_answer(toy: Toy) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from bdl_teach.widgets._engine import worker
-from bdl_teach.widgets._engine.latest import LatestValue
+from bdl_teach.widgets._engine.latest_value import LatestValue
 from bdl_teach.widgets._engine.replay import Film
 from tests.waiting import until
 from tests.widgets._engine.toy import Toy
@@ -92,6 +92,11 @@ def test_it_plays_from_the_start_to_the_end_and_stops_there(
     assert trained.button.description == "▶ replay"
     until(lambda: trained.status == "Height 8.", "the fit")
     assert trained.slider.index == 4 and trained.height == 8.0
+    at(trained, 3)
+    shown.clear()
+    trained.button.value = True
+    until(lambda: trained.status == "Height 8.", "the fit")
+    assert 0.0 not in shown, "from where it is"
 
 
 @pytest.mark.parametrize("act", ["pause", "slider", "control", "replay"])

@@ -17,11 +17,12 @@ from bdl_teach._support.checks import Array
 from bdl_teach.predictive import Predictive
 from bdl_teach.problems import own_points as points
 from bdl_teach.problems.own_points import COURSE
-from bdl_teach.widgets._engine import sketch, texts, touch
+from bdl_teach.widgets._engine import texts, touch
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.function_panel import FunctionPanel
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.points import Points
+from bdl_teach.widgets._engine.prediction_drawing import ASKS
 
 GRID = np.linspace(-1.0, 1.0, 21)[:, None]
 NOW = points.from_course(np.array([-0.5, 0.0, 0.5]), np.array([1.0, 2.0, 3.0]))
@@ -363,9 +364,9 @@ def test_while_the_band_is_drawn_nothing_gives_it_away(drawn: Drawn) -> None:
     assert {"mean", "±2 sd total", "±2 sd epistemic", "truth", "data"} <= everything
     press(drawn)
     assert seen(drawn) == {"truth", "data"}
-    assert drawn.status == sketch.ASKS and drawn._made["draw"].description == "show the fit"
+    assert drawn.status == ASKS and drawn._made["draw"].description == "show the fit"
     drawn.set(noise_std=2.0)  # a tick does not show it either
-    assert seen(drawn) == {"truth", "data"} and drawn.status.startswith(sketch.ASKS)
+    assert seen(drawn) == {"truth", "data"} and drawn.status.startswith(ASKS)
     hand(drawn, "hover", panel=0, x=0.0, y=0.0)
     press(drawn)
     assert seen(drawn) == everything

@@ -14,7 +14,7 @@ from bdl_teach.widgets._engine.controls import Presets, Values, Widget
 OWN = "own settings"
 
 
-class Start:
+class PresetMenu:
     """Which preset is shown, and where to look then; choosing another sets its values.
 
     Args:
@@ -73,8 +73,8 @@ class Start:
         self._choose(name)
 
 
-def head(title: str, start: Start | None, acts: Iterable[Widget]) -> Widget:
-    """The first line: what this is, where to start from, what can be done with it."""
+def head(title: str, start: PresetMenu | None, acts: Iterable[Widget]) -> Widget:
+    """Lay out the first line: what this is, where to start from, what can be done with it."""
     menu = [] if start is None else [start.menu]
     return controls.box(
         "bdl-head", [controls.words(title, "bdl-title"), *menu, controls.box("bdl-acts", acts)]
@@ -88,7 +88,7 @@ def body(
     folded: Collection[str] = (),
     more: Widget | None = None,
 ) -> Widget:
-    """The picture, under it what replays a training, and the controls in their groups.
+    """Lay out the picture, under it what replays a training, and the controls in their groups.
 
     The groups called ``folded`` stand behind the button ``more``.
     """

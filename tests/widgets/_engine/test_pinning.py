@@ -33,7 +33,7 @@ def slope(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slope]:
 def ghosts(explorer: Slope) -> list[list[float]]:
     """Heights of the grey lines."""
     ax = explorer._canvas.figure.axes[0]
-    return [list(a.get_ydata()) for a in ax.lines if a.get_label() == "_ghost"]
+    return [list(a.get_ydata()) for a in ax.lines if a.get_label() == "_pinned"]
 
 
 def answer(explorer: Slope) -> str:

@@ -22,12 +22,12 @@ from bdl_teach.plots import LETTERS
 
 _GREY = "#5F5F5F"
 _DASHES: Any = (0, (5, 2))
-_CORNER = (0.7, 0.0, 0.3, 0.3)  # of a panel with a picture: where its ghost has room
-_HIDDEN = "_ghost"  # a legend leaves out what begins like this
+_CORNER = (0.7, 0.0, 0.3, 0.3)  # of a panel with a picture: where its copy has room
+_HIDDEN = "_pinned"  # a legend leaves out what begins like this
 _Limits = tuple[tuple[float, float], tuple[float, float]]  # of x, of y
 
 
-class Ghost:
+class PinnedCopies:
     """Frozen copies of moving artists, in their panels and in the coordinates of their data.
 
     Lines are dashed, bands and bars outlined, points hollow; a picture leaves a small one in its
@@ -36,14 +36,14 @@ class Ghost:
 
     Args:
         figure: Where a word says what is grey.
-        moving: The artists; what is hidden leaves no ghost.
+        moving: The artists; what is hidden leaves no copy.
     """
 
     def __init__(self, figure: Figure, moving: Iterable[Artist]) -> None:
         shown = [artist for artist in moving if artist.axes is not None]
         self._then = [(artist, _shape(artist)) for artist in shown if _is_compared(artist)]
         panels = dict.fromkeys(artist.axes for artist, _ in self._then)
-        self._frames = [_Frame(panel) for panel in panels if isinstance(panel, Axes)]
+        self._limits = [_PanelLimits(panel) for panel in panels if isinstance(panel, Axes)]
         self._copies: list[Artist] = [
             figure.text(0.005, 0.005, "grey: A", color=_GREY, fontsize=LETTERS, in_layout=False)
         ]
@@ -68,24 +68,24 @@ class Ghost:
         return [copy for _, _, copies in self._over for copy in copies]
 
     def follow(self) -> bool:
-        """Have the panels hold the ghosts, too; says whether a limit has changed.
+        """Have the panels hold the copies, too; says whether a limit has changed.
 
         What lies over an artist that has not moved is left out.
         """
         for artist, then, copies in self._over:
             for copy in copies:
                 copy.set_visible(not _is_equal(then, _shape(artist)))
-        return any([frame.hold() for frame in self._frames])
+        return any([limits.hold() for limits in self._limits])
 
     def leave(self) -> None:
-        """Take the ghosts away, and give the panels the limits that they would have without."""
+        """Take the copies away, and give the panels the limits that they would have without."""
         for copy in self._copies:
             copy.remove()
-        for frame in self._frames:
-            frame.release()
+        for limits in self._limits:
+            limits.release()
 
     def verdicts(self) -> dict[str, bool]:
-        """Of each name in a legend, and picture: whether all that has it stands where it stood."""
+        """Say of each name in a legend, and picture, whether all of it stands where it stood."""
         same: dict[str, bool] = {}
         for artist, then in self._then:
             name, now = _name(artist), _shape(artist)
@@ -95,8 +95,8 @@ class Ghost:
 
 
 @dataclass
-class _Frame:
-    """A panel's limits: those that hold the ghost, those that its explorer wants, those it has."""
+class _PanelLimits:
+    """A panel's limits: those that hold the copies, those that its explorer wants, those it has."""
 
     ax: Axes
     then: _Limits = field(init=False)
@@ -128,13 +128,13 @@ class _Frame:
 
 
 def _both(now: tuple[float, float], then: tuple[float, float]) -> tuple[float, float]:
-    """The limits that hold both, in the direction of those of now."""
+    """Return the limits that hold both, in the direction of those of now."""
     low, high = min(*now, *then), max(*now, *then)
     return (low, high) if now[0] <= now[1] else (high, low)
 
 
 def _name(artist: Artist) -> str:
-    """What a legend calls it; a picture has the name of its panel."""
+    """Say what a legend calls it; a picture has the name of its panel."""
     if isinstance(artist, AxesImage) and isinstance(artist.axes, Axes):
         return artist.axes.get_title(loc="left")
     return str(artist.get_label())
@@ -147,7 +147,7 @@ def _is_compared(artist: Artist) -> bool:
 
 
 def _shape(artist: Artist) -> Array:
-    """Where an artist stands, as numbers; empty where it is hidden, or shows nothing."""
+    """Say where an artist stands, as numbers; empty where it is hidden, or shows nothing."""
     if not artist.get_visible():
         return np.zeros(0)
     if isinstance(artist, Line2D):
@@ -170,7 +170,7 @@ def _outline(patch: Patch) -> Any:
 
 
 def _copies(artist: Artist) -> list[Artist]:
-    """What stays of an artist, not yet in a panel."""
+    """Copy an artist; the copy is in no panel yet."""
     if isinstance(artist, Line2D):
         return [_line(artist)]
     if isinstance(artist, AxesImage):
@@ -189,7 +189,7 @@ def _line(line: Line2D) -> Artist:
     copy.update_from(line)
     copy.set_data(*np.array(line.get_data(orig=False), float))
     copy.set(color=_GREY, mec=_GREY, mfc="none")
-    if line.get_linestyle() == "-":  # others keep theirs: what has not moved lies on its ghost
+    if line.get_linestyle() == "-":  # others keep theirs: what has not moved lies on its copy
         copy.set(linestyle=_DASHES, linewidth=1.5)
     return copy
 
@@ -208,7 +208,7 @@ def _collection(collection: Collection) -> Artist:
 
 
 def _small(image: AxesImage) -> list[Artist]:
-    """The picture in a corner of its panel, in a frame."""
+    """Copy a picture into a corner of its panel, with a line round it."""
     assert image.axes is not None
     place = TransformedBbox(Bbox.from_bounds(*_CORNER), image.axes.transAxes)
     copy = BboxImage(place, cmap=image.get_cmap(), norm=cast(Normalize, image.norm))

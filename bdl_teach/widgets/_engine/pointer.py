@@ -19,7 +19,7 @@ from bdl_teach.widgets._engine import controls, status, touch
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 from bdl_teach.widgets._engine.contract import Contract, Result
 from bdl_teach.widgets._engine.points import Points
-from bdl_teach.widgets._engine.sketch import ASKS, Sketch
+from bdl_teach.widgets._engine.prediction_drawing import ASKS, DrawnBand
 
 BUTTONS = {
     "my data": ("my data", "paste or drop a table of two columns"),
@@ -32,7 +32,7 @@ BUTTONS = {
 WHILE_OWN = "draws other points: undo or reset takes your own away first"
 
 
-class Touched(Contract[Result], abstract=True):
+class PointerInput(Contract[Result], abstract=True):
     """The part of an explorer that answers a hand in its picture."""
 
     def _label_axes(self, result: Any) -> bool:
@@ -43,7 +43,7 @@ class Touched(Contract[Result], abstract=True):
         return any([panel.label(data) for panel in self._touched])
 
     def _words_on_points(self, result: Any) -> dict[str, str]:
-        """How many points there are, where the ends of their axis are, and in which units."""
+        """Say how many points there are, where the ends of their axis are, and in which units."""
         if "data" not in self._controls:
             return {"units": ""}
         data = self._data(result)
@@ -54,7 +54,7 @@ class Touched(Contract[Result], abstract=True):
         }
 
     def _readings_on_points(self, result: Any) -> dict[str, float]:
-        """How many points there are; 1 if they are the learner's own, if they are a table's."""
+        """Count the points; say with 1 whether they are the learner's own, and a table's."""
         if "data" not in self._controls:
             return {}
         data = self._data(result)
@@ -64,19 +64,21 @@ class Touched(Contract[Result], abstract=True):
             "table": float(points.units_of(data) != points.COURSE),
         }
 
-    def _make_sketch(self) -> Sketch | None:
-        """Edges to be drawn by hand, in the first panel where something stays meanwhile."""
+    def _make_drawn_band(self) -> DrawnBand | None:
+        """Make the edges to be drawn, in the first panel where something stays meanwhile."""
         for panel in self._touched:
             if panel.stays:
-                sketch = Sketch(panel.axes, panel.stays)
-                self._canvas.animate(sketch.artists)
-                return sketch
+                band = DrawnBand(panel.axes, panel.stays)
+                self._canvas.animate(band.artists)
+                return band
         return None
 
     @property
-    def _drawing(self) -> Sketch | None:
+    def _drawing(self) -> DrawnBand | None:
         """The edges, while a hand draws them."""
-        return self._sketch if self._sketch is not None and self._sketch.drawing else None
+        return (
+            self._drawn_band if self._drawn_band is not None and self._drawn_band.drawing else None
+        )
 
     def _on_draw(self) -> None:
         """Answer the button: go on with the drawing."""
@@ -85,48 +87,48 @@ class Touched(Contract[Result], abstract=True):
 
     def _go_on_drawing(self) -> None:
         """Begin to draw, show the fit beside it, or take it away: on the worker."""
-        sketch = self._sketch
-        assert sketch is not None
+        band = self._drawn_band
+        assert band is not None
         with RENDER_LOCK:
-            sketch.uncover()
+            band.uncover()
             room = self._touched[0].room
-            if not sketch.stage and room is not None and room.conceal():
+            if not band.stage and room is not None and room.conceal():
                 self._canvas.redraw_background()
-            sketch.advance()
+            band.advance()
             self._hold_axes()
-            if sketch.drawing:
-                self._pin.unset()  # its ghost would give the band away
-                sketch.hide(self._canvas.moving)
-        self._name_drawing(sketch)
+            if band.drawing:
+                self._pin.unset()  # its copy would give the band away
+                band.hide(self._canvas.moving)
+        self._name_drawing(band)
         self._say_what_is_shown()
         self._show_points()
 
-    def _name_drawing(self, sketch: Sketch) -> None:
+    def _name_drawing(self, band: DrawnBand) -> None:
         """Have the button say what it does next."""
         words = {"": "draw it", "drawing": "show the fit", "shown": "clear"}
-        self._made["draw"].description = words[sketch.stage]
+        self._made["draw"].description = words[band.stage]
 
     def _end_drawing(self) -> None:
         """Take a drawing away, be it finished or not, and show what it hides: on the worker."""
-        while self._sketch is not None and self._sketch.stage:
+        while self._drawn_band is not None and self._drawn_band.stage:
             self._go_on_drawing()
 
     def _forget_drawing(self) -> None:
         """Take away a band that was drawn for points in other units."""
-        if (sketch := self._sketch) is not None and sketch.stage == "shown":
-            sketch.advance()
-            self._name_drawing(sketch)
+        if (band := self._drawn_band) is not None and band.stage == "shown":
+            band.advance()
+            self._name_drawing(band)
 
     def _beside_drawing(self, said: str) -> str:
-        """The status line: what a drawing asks for while it is drawn, and its score after it."""
-        sketch = self._sketch
-        if sketch is None or not sketch.stage:
+        """Say what a drawing asks for while it is drawn, and after it its score before the rest."""
+        band = self._drawn_band
+        if band is None or not band.stage:
             return said
-        if sketch.drawing:
+        if band.drawing:
             return ASKS
         shown: Any = self._shown
         x, prediction = self._doubt(shown)[0], shown.prediction
-        return f"{sketch.score(x, prediction.mean, prediction.epistemic_std)}; {said}"
+        return f"{band.score(x, prediction.mean, prediction.epistemic_std)}; {said}"
 
     def _notes_on_points(self) -> str:
         """Say how the points that are shown have been read from a table."""
@@ -147,7 +149,7 @@ class Touched(Contract[Result], abstract=True):
         return dict(zip(BUTTONS, acts, strict=True))
 
     def _now(self) -> points.Value | None:
-        """The points that are shown, as a value of their control."""
+        """Return the points that are shown, as a value of their control."""
         if (set_by_hand := self._controls["data"].value) is not None:
             value: points.Value = set_by_hand
             return value
@@ -162,22 +164,22 @@ class Touched(Contract[Result], abstract=True):
 
     def _on_touch(self, did: dict[str, Any]) -> None:
         """Do to the points, or to what is pointed at, what the hand did in the page."""
-        act, sketch = did["touch"], self._drawing
+        act, band = did["touch"], self._drawing
         self._heard = int(did.get("number", self._heard))
         if act in ("down", "up"):
             self._hold(act == "down")
         if "panel" in did:
             x, y = float(did.get("x", 0.0)), float(did.get("y", 0.0))
             self._point_at(int(did["panel"]), x, y, act == "down")
-        elif sketch is not None:
+        elif band is not None:
             if act == "move" and math.isfinite(y := float(did.get("y", math.nan))):
-                self._draw_again(partial(self._move_edge, sketch, int(did.get("i", 0)), y))
+                self._draw_again(partial(self._move_edge, band, int(did.get("i", 0)), y))
         elif "data" in self._controls and (now := self._now()) is not None:
             self._edit_points(did, now)
 
-    def _move_edge(self, sketch: Sketch, i: int, y: float) -> None:
+    def _move_edge(self, band: DrawnBand, i: int, y: float) -> None:
         """Take a place of the drawn band to a height: on the worker."""
-        sketch.move(i, y)
+        band.move(i, y)
         self._show_points()
 
     def _edit_points(self, did: dict[str, Any], now: points.Value) -> None:
@@ -195,9 +197,9 @@ class Touched(Contract[Result], abstract=True):
 
     def _show_points(self) -> None:
         """Tell the page where the points are."""
-        if (sketch := self._drawing) is not None:
+        if (band := self._drawing) is not None:
             self._picture.points = {
-                "at": sketch.handles(), "answers": self._heard, "kind": "edges"
+                "at": band.handles(), "answers": self._heard, "kind": "edges"
             }  # fmt: skip
         elif "data" in self._controls and (now := self._now()) is not None:
             at = np.stack(points.in_course(now), axis=1).round(4).tolist()

@@ -84,7 +84,7 @@ class PicturesResult:
 class PicturesExplorer(Explorer[PicturesResult]):
     """Three kinds of network look at known and strange digits; a temperature, a share answered."""
 
-    TEXTS: ClassVar[Texts] = texts.of("pictures")
+    TEXTS: ClassVar[Texts] = texts.of("unseen_pictures")
 
     def _make_canvas(self) -> Canvas:
         canvas = Canvas()
@@ -198,7 +198,7 @@ class PicturesExplorer(Explorer[PicturesResult]):
 
 
 def _at(temperature: float, known: Array, strange: Array, labels: Array) -> Kind:
-    """What networks say together ``[t, n, c]``, at a temperature."""
+    """Return what networks say together ``[t, n, c]``, at a temperature."""
     from bdl_teach import calibration, metrics
 
     logs, others = (

@@ -34,7 +34,7 @@ class Pin:
     Its worker alone pins, so that picture, values and sentence are of one state.
 
     Args:
-        canvas: The explorer's; what is pinned stays in it as ghosts.
+        canvas: The explorer's; what is pinned stays in it as copies.
         known: The explorer's controls, by name.
         labels: What readings are called, by name: those that are spoken of.
         ask: Called when something is to be pinned or unpinned: has the worker call ``settle``.
@@ -122,7 +122,7 @@ class Pin:
         return True
 
     def marked(self, said: Said) -> str:
-        """A status line, with the change of each figure since A in brackets."""
+        """Write a status line, with the change of each figure since A in brackets."""
         return said.marked(None if self._pinned is None else self._pinned.said)
 
     def _say(self) -> None:
@@ -133,7 +133,7 @@ class Pin:
         self._words.value = answer or _ASKED
 
     def _told(self) -> list[tuple[str, str]]:
-        """What stayed and what changed, as names and words."""
+        """List what stayed and what changed, as names and words."""
         then, now = self._pinned, self._seen
         if then is None or now is None:
             return []
@@ -143,7 +143,7 @@ class Pin:
             return [("Nothing has moved", "this is A itself")]
         named = [f for f in now.said.figures(then.said) if f.name in self._labels]
         figures = {f"{self._labels[f.name]} {f}": f.then == f.now for f in named}
-        verdicts = self._canvas.ghost_verdicts()
+        verdicts = self._canvas.unmoved()
         stayed = (
             [f"{len(known) - len(moved)} of {len(known)} controls"],
             [words for words, same in figures.items() if same],
@@ -162,7 +162,7 @@ def _stayed(then: Values, now: Values, name: str) -> bool:
 
 
 def _arrow(name: str, control: Widget, then: Values, now: Values) -> str:
-    """How a control has moved: "σ₁ 1.50 → 3.00"."""
+    """Say how a control has moved: "σ₁ 1.50 → 3.00"."""
     old, new = (controls.written(control, values.get(name)) for values in (then, now))
     return f"{getattr(control, 'description', name)} {old} → {new}"
 

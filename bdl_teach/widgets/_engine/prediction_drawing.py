@@ -23,7 +23,7 @@ ASKS = (
 )
 
 
-class Sketch:
+class DrawnBand:
     """Two edges of a band, drawn by hand over a panel.
 
     Args:
@@ -53,13 +53,13 @@ class Sketch:
         return self.stage == "drawing"
 
     def handles(self) -> list[list[float]]:
-        """Where the places of the lower edge are, then those of the upper."""
+        """Return where the places of the lower edge are, then those of the upper."""
         return [
             [float(x), float(y)] for edge in self._edges for x, y in zip(self._x, edge, strict=True)
         ]
 
     def advance(self) -> None:
-        """From nothing to drawing, to both, to nothing."""
+        """Go from nothing to drawing, to both, to nothing."""
         self.stage = {"": "drawing", "drawing": "shown", "shown": ""}[self.stage]
         if self.drawing:
             high = FIRST * self._axes.get_ylim()[1]

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from bdl_teach.widgets._engine.latest import LatestValue
+from bdl_teach.widgets._engine.latest_value import LatestValue
 
 
 def test_a_newer_value_replaces_an_older_one_and_the_last_is_never_lost() -> None:

@@ -1,1 +1,0 @@
-"""Pictures that the network has never seen: three kinds of network, and a temperature."""

@@ -1,1 +1,0 @@
-"""The latent map of a VAE that is trained in view."""
