@@ -250,7 +250,8 @@ def swag(x: ArrayLike, y: ArrayLike, settings: SwagSettings) -> Fit:
         DivergedError: The path left the finite numbers.
     """
     o, rank, steps = settings, _rank_of_path(settings.rank), _N_PATH * _STEPS_A_DRAW
-    n_batches = min(8, len(np.atleast_1d(x))) if o.n_batches is None else o.n_batches
+    x, y = likelihoods.data(o.likelihood, x, y)
+    n_batches = min(8, len(x)) if o.n_batches is None else o.n_batches
     names = ("likelihood", "noise_std", "hidden_units", "seed")
     shared: dict[str, Any] = {name: getattr(o, name) for name in names}
     on_path: dict[str, Any] = {"n_batches": n_batches, "steps": steps, "capacity": o.capacity}
