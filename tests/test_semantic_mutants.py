@@ -18,6 +18,7 @@ import ipywidgets
 import numpy as np
 import pytest
 from arviz_stats.base.array import array_stats
+from forgetting import clear, modules
 from scipy import stats
 
 from bdl_teach import calibration, datasets, densities, elbo, metrics, optimise, predictive
@@ -453,18 +454,6 @@ MUTANTS = [
            lambda real: lambda h, mean, std, zeta: real(h, mean, std, [first(zeta[0])]),
            of_local_reparameterization),
 ]  # fmt: skip
-
-
-def modules() -> list[Any]:
-    return [m for name, m in sorted(sys.modules.items()) if name.split(".")[0] == "bdl_teach" and m]
-
-
-def clear() -> None:
-    """Forget compiled programs and tables of noise: they hold what was patched."""
-    for module in modules():
-        for value in list(vars(module).values()):
-            if callable(getattr(value, "cache_clear", None)):
-                value.cache_clear()
 
 
 @contextmanager

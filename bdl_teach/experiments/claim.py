@@ -98,7 +98,7 @@ class Experiment(NamedTuple):
     Attributes:
         name: Unique; results are kept under it.
         run: Module and function that maps a world to figures, as ``"module.function"``.
-        seconds: About how long one world takes on two cores; tests sample the quick ones more.
+        seconds: About how long one world takes on two cores; tests leave the dear ones out.
         claims: What is claimed of the figures.
     """
 

@@ -11,11 +11,13 @@ that come with the package.
 
 import math
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
+from forgetting import clear
 
 from bdl_teach import DatasetUnavailable
 from bdl_teach._support import checks, compiled
@@ -73,6 +75,13 @@ def test_what_is_marked_is_a_claim_and_what_is_claimed_is_said_somewhere() -> No
     texts = [path.read_text(encoding="utf-8") for path in said]
     marked = {one for text in texts for found in MARK.findall(text) for one in found.split(", ")}
     assert marked.union(*map(shown, texts)) == set(claim.claims())
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_is_left() -> Iterator[None]:
+    """Forget, for other tests, programs that are not compiled and fits of a few steps."""
+    yield
+    clear()
 
 
 @pytest.fixture
