@@ -148,11 +148,11 @@ class FigureLegend:
 
         Args:
             truth: Whether the noise-free function is.
-            nuts: Whether NUTS is.
+            nuts: Whether the true posterior is.
             more: Labels of what else is.
         """
         names = {*self._always, *more, *(["truth"] if truth else [])}
-        names |= {"NUTS mean", "NUTS ±2 sd epistemic"} if nuts else set()
+        names |= {f"{POSTERIOR} mean", f"{POSTERIOR} ±2 sd"} if nuts else set()
         if names == self._named:
             return False
         self._named, figure = names, self._ax.figure
@@ -164,7 +164,7 @@ class FigureLegend:
             handle.set_visible(True)
         figure.legend(
             [handle for handle, _ in entries],
-            [label.replace("NUTS ±2 sd epistemic", "NUTS ±2 sd") for _, label in entries],
+            [label for _, label in entries],
             loc="outside upper left", ncols=len(names) if len(names) <= self._in_a_row else 4,
             fontsize=LETTERS, frameon=False, columnspacing=0.7, handlelength=1.1,
         )  # fmt: skip
@@ -222,6 +222,7 @@ def step_above(value: float, steps: Sequence[float]) -> float:
     return next((step for step in steps if value <= step), steps[-1])
 
 
+POSTERIOR = "posterior"  # what the true one, by HMC, is called in legends
 ROOM = (25.0, 35.0, 50.0, 70.0, 100.0, 140.0, 200.0)  # of a panel of the sinusoid
 
 
@@ -265,13 +266,13 @@ class Room(Artists):
     ) -> bool:
         """Make room for curves, by their names, and for a height that other panels have.
 
-        ``nuts`` is the gold standard over them, where it is shown: its band needs room, too.
+        ``nuts`` is the true posterior over them, where it is shown: its band needs room, too.
 
         Returns:
             Whether the height has changed.
         """
         if nuts is not None:
-            curves = {**curves, "NUTS": epistemic_edges(nuts)}
+            curves = {**curves, POSTERIOR: epistemic_edges(nuts)}
         furthest = {}
         for name, curve in curves.items():
             flat = np.ravel(curve)
@@ -356,20 +357,24 @@ class OverlayArtists(Artists):
         self._x = x
         style: dict[str, Any] = {"color": GREEN, "zorder": 4}
         (self._mean,) = ax.plot([], [], "--", lw=2.0, label=f"{label} mean", **style)
-        (self._low,) = ax.plot([], [], "-.", lw=1.2, label=f"{label} ±2 sd epistemic", **style)
+        (self._low,) = ax.plot([], [], "-.", lw=1.2, label=f"{label} ±2 sd", **style)
         (self._high,) = ax.plot([], [], "-.", lw=1.2, **style)
         self.artists = [self._low, self._high, self._mean]
         self.show(None)
 
-    def show(self, prediction: Predictive | None) -> bool:
-        """Move the artists to ``prediction``, or hide them; says whether that changed."""
-        changed = self._mean.get_visible() != (prediction is not None)
-        for artist in self.artists:
-            artist.set_visible(prediction is not None)
+    def show(self, prediction: Predictive | None, *, asked: bool = False) -> bool:
+        """Move the artists to ``prediction``, or hide them; says whether that changed.
+
+        One that is ``asked`` for, and not there yet, is only empty: the legend names it already.
+        """
+        there = asked or prediction is not None
+        changed = self._mean.get_visible() != there
+        curves = [np.full_like(self._x, np.nan)] * 3
         if prediction is not None:
-            curves = (prediction.mean, *epistemic_edges(prediction))
-            for artist, curve in zip((self._mean, self._low, self._high), curves, strict=True):
-                artist.set_data(self._x, curve)
+            curves = [prediction.mean, *epistemic_edges(prediction)]
+        for line, curve in zip((self._mean, self._low, self._high), curves, strict=True):
+            line.set_visible(there)
+            line.set_data(self._x, curve)
         return changed
 
 

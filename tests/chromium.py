@@ -4,9 +4,8 @@ import os
 import re
 
 import pytest
+from browser_bench.lab import find_chromium
 from browser_bench.page import Notebook
-
-from bdl_teach._cli.doctor import find_chromium
 
 TROUBLE = re.compile(r"(?<!calibration )error|failed|traceback|nan|diverged", re.IGNORECASE)
 WARNING = re.compile(r"Traceback|Error\b|WARNING|Warning:")

@@ -94,7 +94,7 @@ def test_the_overlay_is_mean_and_epistemic_band_and_hides_again(ax: Axes) -> Non
     edges = np.sort([a.get_ydata() for a in overlay.artists if a.get_linestyle() == "-."], axis=0)
     reach = 2 * prediction.epistemic_std
     np.testing.assert_allclose(edges, [prediction.mean - reach, prediction.mean + reach])
-    assert artist(ax, "NUTS ±2 sd epistemic") in overlay.artists
+    assert artist(ax, "NUTS ±2 sd") in overlay.artists
     assert artist(ax, "NUTS mean").get_linestyle() == "--", "dashed: the first one's is not"
     other = predictive(9)
     assert not overlay.show(other) and (other.mean != prediction.mean).any()

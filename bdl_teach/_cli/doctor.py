@@ -28,10 +28,7 @@ AGAIN = "install it again: python -m pip install --force-reinstall --no-deps"
 SAVED = "etc/jupyter/jupyter_server_config.d/bdl_teach.json"  # saved explorers need it
 FRONT_END = "@jupyter-widgets/jupyterlab-manager"  # version 5 draws what ipywidgets 8 sends
 MODULES = {"scikit-learn": "sklearn", "pillow": "PIL"}  # as they are imported
-MEMORY_GB = 1.5  # a kernel after chapter 3, JupyterLab and a browser tab
-DISK_GB = 0.5
 Look = Callable[[], "str | Quantity"]
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 
 class Quantity(NamedTuple):
@@ -276,35 +273,24 @@ def kernel() -> str:
     raise Trouble(f"'python3' would start {program}; remove {spec.resource_dir}")
 
 
-def memory() -> Quantity:
-    """Memory that is free now."""
+def memory() -> float:
+    """Bytes of memory that are free now."""
     import psutil
 
-    free = psutil.virtual_memory().available / 1e9
-    if free < MEMORY_GB:
-        raise Trouble(f"{free:.1f} GB free; a chapter wants {MEMORY_GB} GB: close something")
-    return Quantity(round(free, 1), "GB free")
+    return float(psutil.virtual_memory().available)
 
 
-def disk() -> Quantity:
-    """Disk space that is free now where the course lies."""
-    free = shutil.disk_usage(Path(__file__).parent).free / 1e9
-    if free < DISK_GB:
-        raise Trouble(f"{free:.1f} GB free; notebooks and caches want {DISK_GB} GB")
-    return Quantity(round(free, 1), "GB free")
+def disk() -> float:
+    """Bytes that are free now where the course lies."""
+    return float(shutil.disk_usage(Path(__file__).parent).free)
 
 
-def browser() -> str:
-    """The Chromium that the browser tests would use."""
-    found = find_chromium()
-    if found is None:
-        raise Trouble("no Chromium on PATH; only the browser tests need one")
-    return found
-
-
-def find_chromium() -> str | None:
-    """The path of a Chromium, or ``None``."""
-    return next((path for name in BROWSERS if (path := shutil.which(name))), None)
+def enough(free: Callable[[], float], needed_gb: float) -> Quantity:
+    """What is free now, in GB, if that will do."""
+    found = round(free() / 1e9, 1)
+    if found < needed_gb:
+        raise Trouble(f"{found:.1f} GB free; the course wants {needed_gb} GB: free some")
+    return Quantity(found, "GB free")
 
 
 def refit() -> Quantity:
@@ -335,8 +321,7 @@ LOOKS: tuple[tuple[str, bool, Look], ...] = (
     ("ipykernel", True, ipykernel),
     ("kernel of notebooks", True, kernel),
     ("server of notebooks", False, server),
-    ("memory", False, memory),
-    ("disk", False, disk),
-    ("browser for tests", False, browser),
+    ("memory", False, partial(enough, memory, 1.5)),  # a kernel after chapter 3, JupyterLab, a tab
+    ("disk", False, partial(enough, disk, 0.5)),  # notebooks and caches
     ("refit", True, refit),
 )

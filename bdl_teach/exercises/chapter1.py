@@ -5,16 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp, rel_entr, softmax
+from scipy.special import log_softmax, logsumexp, rel_entr, softmax
 
 from bdl_teach import datasets, features
 from bdl_teach._support.checks import Array
 from bdl_teach.exercises import _normal as norm
 from bdl_teach.exercises._engine import exercise
 from bdl_teach.methods import exact
-
-_A = np.array
-
 
 _RNG = np.random.default_rng(11)
 
@@ -87,15 +84,6 @@ def _decay(s: Any, sigma_p: Any, n: Any) -> Any:
     return s**2 / (n * sigma_p**2)
 
 
-def _mixed(each: Any, log_weights: Any) -> Any:
-    """Logarithm of Σ_t a_t p_t / Σ_t a_t, from those of densities and weights."""
-    return logsumexp(each + log_weights) - logsumexp(log_weights)
-
-
-def _weighted_mean(f: Any, log_weights: Any) -> Any:
-    return f @ np.exp(log_weights - logsumexp(log_weights))
-
-
 @exercise(
     "1.5",
     (
@@ -115,30 +103,27 @@ def _weighted_mean(f: Any, log_weights: Any) -> Any:
     "the weights do not sum to 1: a mean divides by the sum of its weights.",
     lambda y, f, s, a: logsumexp(norm.logpdf(y, f, s) + a),
     "mean of logarithms: average the *densities*, then take the logarithm.",
-    lambda y, f, s, a: _weighted_mean(norm.logpdf(y, f, s), a),
+    lambda y, f, s, a: norm.logpdf(y, f, s) @ softmax(a),
     "plug-in: this is the density around the mean function; the draws disagree about it.",
-    lambda y, f, s, a: norm.logpdf(y, _weighted_mean(f, a), s),
+    lambda y, f, s, a: norm.logpdf(y, f @ softmax(a), s),
 )
 def _log_predictive(y: Any, f: Any, s: Any, log_weights: Any) -> Any:
-    return _mixed(norm.logpdf(y, f, s), log_weights)
-
-
-_LOGITS = (
-    (_A([0.2, -0.5, 1.3]), _A([0.25, 0.25, -0.5])),
-    (_A([0.7, 0.1, -2.1, 3.1]), _A([1.1, 0.2, 0.3, -0.4])),
-    (_A([0.9, 0.0, -40.0, 1.0]), _A([0.5, -30.0, 0.4, 0.1])),
-    (_A([2.0, 0.0, -1.0]), _A([400.0, -500.0, 30.0])),  # p rounds to 0, and the KL is finite
-    (_A([-800.0, 900.0]), _A([0.3, -0.2])),  # e^900 is no number
-    (_A([-1000.0, -1001.0, -1003.0]), _A([-1002.0, -1000.0, -1001.0])),  # nor is e^−1000 above 0
-    (_A([1.0, 1001.0]), _A([1000.0, 0.0])),
-    (_A([0.4, -0.4]), _A([5.4, 4.2])),  # nearly the same
-    (_A([0.3, 1.2, 0.6]), _A([0.9, 0.4, 0.1])),  # no logit below 0
-)
+    return logsumexp(norm.logpdf(y, f, s) + log_softmax(log_weights))
 
 
 @exercise(
     "1.6",
-    _LOGITS,
+    (
+        ([0.2, -0.5, 1.3], [0.25, 0.25, -0.5]),
+        ([0.7, 0.1, -2.1, 3.1], [1.1, 0.2, 0.3, -0.4]),
+        ([0.9, 0.0, -40.0, 1.0], [0.5, -30.0, 0.4, 0.1]),
+        ([2.0, 0.0, -1.0], [400.0, -500.0, 30.0]),  # p rounds to 0, and the KL is finite
+        ([-800.0, 900.0], [0.3, -0.2]),  # e^900 is no number
+        ([-1000.0, -1001.0, -1003.0], [-1002.0, -1000.0, -1001.0]),  # nor is e^−1000 above 0
+        ([1.0, 1001.0], [1000.0, 0.0]),
+        ([0.4, -0.4], [5.4, 4.2]),  # nearly the same
+        ([0.3, 1.2, 0.6], [0.9, 0.4, 0.1]),  # no logit below 0
+    ),
     "overflow, or underflow: e^900 is no number, and e^−900 is 0: normalise in logarithms.",
     lambda a, b: np.sum(rel_entr(np.exp(a) / np.exp(a).sum(), np.exp(b) / np.exp(b).sum())),
     "not normalised: a logit is a log probability only up to a constant.",
@@ -158,23 +143,10 @@ def _cov(phi: Any, s: Any, c: Any) -> Any:
     return (phi * c**2) @ phi.T + s**2 * np.eye(len(phi))
 
 
-def _misfit(cov: Any, y: Any) -> Any:
-    return -0.5 * y @ np.linalg.solve(cov, y)
-
-
 def _log_density(cov: Any, y: Any) -> Any:
     """Log N(y | 0, cov)."""
-    return _misfit(cov, y) - 0.5 * np.linalg.slogdet(cov)[1] - len(y) / 2 * np.log(2 * np.pi)
-
-
-def _posterior_of_all(phi: Any, y: Any, s: Any, c: Any) -> Any:
-    """Mean and precision of the weights."""
-    precision = phi.T @ phi / s**2 + np.eye(phi.shape[1]) / c**2
-    return np.linalg.solve(precision, phi.T @ y / s**2), precision
-
-
-def _plug_in(phi: Any, y: Any, s: Any, c: Any) -> Any:
-    return _log_density(s**2 * np.eye(len(y)), y - phi @ _posterior_of_all(phi, y, s, c)[0])
+    log_det = np.linalg.slogdet(2 * np.pi * cov)[1]
+    return -0.5 * (log_det + y @ np.linalg.solve(cov, y))
 
 
 def _each(function: Any) -> Any:
@@ -213,9 +185,17 @@ _RNG_1_7.gamma(2.0, 1.0, (3, 6))  # drawn so that the cases stay as they are
         (_MANY, 1e-5 * _RNG_1_7.normal(size=90), 1.1e-5, [[3e-6, 5e-6, 1e-6]]),
     ),
     "likelihood of the MAP weights: the evidence averages over the prior instead.",
-    _each(_plug_in),
+    _each(
+        lambda phi, y, s, c: _log_density(
+            s**2 * np.eye(len(y)), s**2 * np.linalg.solve(_cov(phi, s, c), y)
+        )
+    ),
     "the determinant is missing: −½ log det is the price of a wide prior.",
-    _each(lambda phi, y, s, c: _misfit(_cov(phi, s, c), y) - len(y) / 2 * np.log(2 * np.pi)),
+    _each(
+        lambda phi, y, s, c: (
+            _log_density(_cov(phi, s, c), y) + 0.5 * np.linalg.slogdet(_cov(phi, s, c))[1]
+        )
+    ),
     "correlations dropped: two outputs share their weights, so they covary.",
     _each(lambda phi, y, s, c: _log_density(np.diag(np.diag(_cov(phi, s, c))), y)),
 )
@@ -226,11 +206,6 @@ def _log_evidence(phi: Any, y: Any, noise_std: Any, candidates: Any) -> Array:
 def _inverse_by_group(matrix: Any, group: Any) -> Any:
     """The inverse of each group's block, and 0 elsewhere."""
     return np.linalg.inv(np.where(group[:, None] == group, matrix, 0.0))
-
-
-def _in_groups(cov: Any, group: Any) -> Any:
-    """The sds of the best q."""
-    return np.sqrt(np.diag(_inverse_by_group(np.linalg.inv(cov), group)))
 
 
 _FACTOR = _RNG_1_7.normal(size=(5, 5)) + 2 * np.eye(5)
@@ -254,7 +229,8 @@ _FACTOR = _RNG_1_7.normal(size=(5, 5)) + 2 * np.eye(5)
     lambda cov, group: np.ones(len(cov)),
 )
 def _too_sure(cov: Any, group: Any) -> Any:
-    return _in_groups(cov, group) / np.sqrt(np.diag(cov))
+    best = _inverse_by_group(np.linalg.inv(cov), group)
+    return np.sqrt(np.diag(best) / np.diag(cov))
 
 
 _GRID = np.linspace(-1, 1, 201)

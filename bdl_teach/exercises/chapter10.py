@@ -16,9 +16,6 @@ from bdl_teach.exercises._engine import exercise
 from bdl_teach.methods import bbb, ensemble, point
 from bdl_teach.problems import mushrooms
 
-_A = np.array
-
-
 _RNG = np.random.default_rng(7)
 
 
@@ -138,7 +135,7 @@ def _two_sets(s: int, m: int, scale: float = 1.0) -> tuple[Any, Any]:
         ([[0.4], [1.3]], [[1.4], [0.2]]),
         _two_sets(5, 3, 1e-6),  # what is added under the root shows
     ),
-    "draws paired as they come: which pairs make the way short? Draw k of either is no pair.",
+    "draws paired as they come: draw k of one has nothing to do with draw k of the other.",
     lambda a, b: np.sqrt(np.mean((a - b) ** 2)),
     "Gaussians again: (10.1) sees mean and sd alone: one peak and two may have the same.",
     lambda a, b: np.sqrt(
@@ -166,8 +163,16 @@ def _announced(count: int, factor: float, shift: float) -> tuple[Any, Any, Any]:
         for case in ((3, 3.0, 0.5), (50, 3.0, -0.4), (7, 0.4, 0.1), (2, 2.0, 0.3), (20, 1.0, 0.2))
     )
     + (
-        (_A([3e-6, -1e-6]), _A([0.0, 1e-6]), _A([1e-6, 2e-6])),  # what is added to s shows
-        (_A([4.0, -2.5, 7.1]), _A([0.2, 1.0, -0.3]), _A([0.03, 0.08, 0.05])),  # far too sure
+        (
+            np.array([3e-6, -1e-6]),
+            np.array([0.0, 1e-6]),
+            np.array([1e-6, 2e-6]),
+        ),  # what is added to s shows
+        (
+            np.array([4.0, -2.5, 7.1]),
+            np.array([0.2, 1.0, -0.3]),
+            np.array([0.03, 0.08, 0.05]),
+        ),  # far too sure
     ),
     "absolute values for squares: the likelihood is maximal at the root mean square of z.",
     lambda y, m, s: np.mean(np.abs(y - m) / s),
@@ -345,7 +350,7 @@ def _kept_apart(n: int, m: int, level: float, lean: float = 0.4) -> tuple[Any, .
             *((20, 3, 0.6, 4.0), (17, 2, 0.7, -4.0)),  # both ends on one side of the mean
         )
     ),
-    "the whole level at each end: then twice 1 − c is left out: give each end one half of it.",
+    "the whole level at each end: that leaves out 1 − c twice: give each end half of it.",
     _by_ranks(lambda scores, c: np.ceil((len(scores) + 1) * c - 1e-9)),
     "one rank too low: the new point is one of n + 1; and round up.",
     _by_ranks(lambda scores, c: np.ceil(len(scores) * (1 + c) / 2 - 1e-9)),

@@ -81,13 +81,13 @@ def _by_sigma(z: Any, mu: Any, sigma: Any) -> Any:
         _score_case(3, 0.002, 0.001),
         _score_case(2, -7.0, 31.0),
     ),
-    "derivative by μ: this is the gradient by μ, as in the cell; asked for is the one by σ.",
+    "derivative by μ: this is the gradient by μ, as in the cell; σ is asked for.",
     lambda f, z, m, s: np.mean(f * (z - m) / s**2),
     "the normaliser is forgotten: log q contains −log σ as well: its derivative is missing.",
     lambda f, z, m, s: np.mean(f * (z - m) ** 2 / s**3),
     "derivative by σ²: differentiate by the standard deviation, not by the variance.",
     lambda f, z, m, s: np.mean(f * _by_sigma(z, m, s) / (2 * s)),
-    "derivative by log σ: ∂ log σ/∂σ = 1/σ is still to be multiplied.",
+    "derivative by log σ: multiply it by ∂ log σ/∂σ = 1/σ.",
     lambda f, z, m, s: np.mean(f * _by_sigma(z, m, s) * s),
 )
 def _score(f: Any, z: Any, mu: Any, sigma: Any) -> Any:
@@ -95,11 +95,6 @@ def _score(f: Any, z: Any, mu: Any, sigma: Any) -> Any:
 
 
 _RNG_2_5 = np.random.default_rng(22)
-
-
-def _with_term(term: Any) -> Any:
-    """The loss with another term in the place of the codes' price."""
-    return lambda a, k, free: term(k, free) - np.mean(a)
 
 
 @exercise(
@@ -118,11 +113,11 @@ def _with_term(term: Any) -> Any:
         ([[-7.0, -8.5]], [[0.1, 0.2], [1.3, 0.0]], 1.0),  # together less than λ
     ),
     "each image has its own allowance: λ is for the batch: average over the images first.",
-    _with_term(lambda k, free: np.maximum(k, free).mean(axis=0).sum()),
+    lambda a, k, free: np.maximum(k, free).mean(axis=0).sum() - a.mean(),
     "one allowance for all coordinates: each coordinate has its own; none uses another's.",
-    _with_term(lambda k, free: np.maximum(k.mean(axis=0).sum(), free)),
+    lambda a, k, free: np.maximum(k.mean(axis=0).sum(), free) - a.mean(),
     "only what is above λ: a coordinate that says less than λ costs λ, not 0.",
-    _with_term(lambda k, free: np.maximum(k.mean(axis=0) - free, 0).sum()),
+    lambda a, k, free: np.maximum(k.mean(axis=0) - free, 0).sum() - a.mean(),
 )
 def _free_nats(log_likelihood: Any, kl: Any, free: Any) -> Any:
     return np.sum(np.maximum(kl.mean(axis=0), free)) - np.mean(log_likelihood)
@@ -133,15 +128,6 @@ def _log_integral(a: Any) -> Any:
     size = np.abs(a)
     below = np.where(size > 0, -np.expm1(-size) / np.where(size > 0, size, 1.0), 1.0)
     return np.maximum(a, 0.0) + np.log(below)
-
-
-def _pixels(x: Any, logits: Any) -> Any:
-    return x * logits - _log_integral(logits)
-
-
-def _without(log_integral: Any) -> Any:
-    """The answer with another normaliser."""
-    return lambda x, a: (x * a - log_integral(a)).sum(axis=-1)
 
 
 @exercise(
@@ -159,19 +145,16 @@ def _without(log_integral: Any) -> Any:
         ([[0.1, 0.9, 1.0], [0.6, 0.0, 1.0]], [[120.0, -95.0, 0.0], [-710.0, 37.0, -990.0]]),
     ),
     "breaks for large logits: e^800 is no number: take the large factor out of e^a − 1 first.",
-    _without(lambda a: np.log((np.exp(a) - 1) / a)),
-    "breaks at a logit of 0: which density treats every grey value alike? 0/0 has a limit.",
-    _without(lambda a: np.maximum(a, 0) + np.log(-np.expm1(-np.abs(a)) / np.abs(a))),
+    lambda x, a: np.sum(x * a - np.log((np.exp(a) - 1) / a), axis=-1),
+    "breaks at a logit of 0: 0/0 has a limit: there every grey value is as likely as another.",
+    lambda x, a: np.sum(
+        x * a - np.maximum(a, 0) - np.log(-np.expm1(-np.abs(a)) / np.abs(a)), axis=-1
+    ),
     "the cross-entropy: it sums to 1 over x = 0 and x = 1, but does not integrate to 1.",
-    _without(lambda a: np.logaddexp(0.0, a)),
+    lambda x, a: np.sum(x * a - np.logaddexp(0.0, a), axis=-1),
 )
 def _grey(x: Any, logits: Any) -> Any:
-    return _pixels(x, logits).sum(axis=-1)
-
-
-def _of_others(f: Any) -> Any:
-    """Mean cost of the other draws."""
-    return (f.sum() - f) / (len(f) - 1)
+    return np.sum(x * logits - _log_integral(logits), axis=-1)
 
 
 def _cost_case(n: int, mu: float, sigma: float, offset: float) -> tuple[Any, Any]:
@@ -197,7 +180,7 @@ def _cost_case(n: int, mu: float, sigma: float, offset: float) -> tuple[Any, Any
     rtol=2e-4,
 )
 def _leave_one_out(f: Any, score: Any) -> Any:
-    return np.mean((f - _of_others(f)) * score)
+    return np.mean((f - (f.sum() - f) / (len(f) - 1)) * score)
 
 
 @exercise(

@@ -10,20 +10,13 @@ from scipy.special import entr, expit, log_softmax, ndtr, softmax
 
 from bdl_teach import datasets, densities, mlp, predictive
 from bdl_teach._support.checks import Array
-from bdl_teach.datasets.toy import Regression1D
 from bdl_teach.exercises import _normal as norm
 from bdl_teach.exercises._engine import exercise
 from bdl_teach.methods import local_reparam
 
-_A = np.array
 _PRIOR = densities.ScaleMixture(1.5, 0.1, 0.5)
-
-
-def _sinusoid(seed: int) -> Regression1D:
-    return datasets.sinusoid(seed=seed)
-
-
-_RNG = np.random.default_rng(3)
+_RNG, _RNG_3_9 = np.random.default_rng(3), np.random.default_rng(3)
+_RNG_3_11 = np.random.default_rng(13)
 
 
 @exercise(
@@ -195,9 +188,6 @@ def _shares(n_batches: int, ratio: float) -> Array:
     return np.asarray(softmax(np.arange(n_batches) * np.log(ratio)))
 
 
-_RNG_3_9 = np.random.default_rng(3)
-
-
 @exercise(
     "3.9",
     (
@@ -209,7 +199,7 @@ _RNG_3_9 = np.random.default_rng(3)
     ),
     "two tails for one: the other sign lies on one side only.",
     lambda m, s, a: np.where(2 * ndtr(-np.abs(m) / s) > a, 0.0, m),
-    "the absolute value is missing: of a negative weight the other sign is the positive one.",
+    "the absolute value is missing: a negative weight's other sign is the positive one.",
     lambda m, s, a: np.where(ndtr(-m / s) > a, 0.0, m),
     "the ratio for a probability: `level` is a probability: turn |μ|/σ into one.",
     lambda m, s, a: np.where(np.abs(m) / s < a, 0.0, m),
@@ -218,10 +208,10 @@ def _decided(mean: Any, std: Any, level: Any) -> Any:
     return np.where(ndtr(-np.abs(mean) / std) > level, 0.0, mean)
 
 
-def _path(mu: Any, sigma: Any, eps: Any, x: Any, y: Any, prior_var: Any, seen: Any = 1.0) -> Any:
-    """∂f/∂w at the drawn weight of the classifier; ``seen`` is a factor on the likelihood."""
+def _path(mu: Any, sigma: Any, eps: Any, x: Any, y: Any, prior_var: Any) -> Any:
+    """∂f/∂w at the drawn weight of the classifier."""
     w = mu + sigma * eps
-    return -eps / sigma + w / prior_var + seen * np.sum((expit(w * x) - y) * x)
+    return -eps / sigma + w / prior_var + np.sum((expit(w * x) - y) * x)
 
 
 @exercise(
@@ -247,10 +237,11 @@ def _path_gradient(mu: Any, rho: Any, eps: Any, x: Any, y: Any, sigma_p: Any) ->
     return _path(mu, np.logaddexp(0, rho), eps, x, y, sigma_p**2) * eps * expit(rho)
 
 
-_RNG_3_11 = np.random.default_rng(13)
 _SOFT = _RNG_3_11.dirichlet(np.ones(4), (5, 3))  # [T, n, classes]
 _WIDE = _RNG_3_11.dirichlet(np.full(3, 0.3), (6, 7))
-_HARD = np.eye(3)[_A([[0, 1], [0, 2], [0, 1]])]  # certain networks: probabilities of exactly 0
+_HARD = np.eye(3)[
+    np.array([[0, 1], [0, 2], [0, 1]])
+]  # certain networks: probabilities of exactly 0
 _ONE = _RNG_3_11.dirichlet(np.ones(5), (1, 4))  # one network
 _LONG = np.stack([np.r_[t, np.full(1999, (1 - t) / 1999)][None] for t in (0.95, 0.93)])
 
@@ -317,7 +308,7 @@ def _order(score: Any, k: int) -> Array:
         (_RNG_3_11.dirichlet(np.ones(3), (10, 12)) * 0.9 + 1 / 30, 5),
         (_RNG_3_11.dirichlet(np.full(5, 0.6), (7, 6)), 1),
         (_RNG_3_11.dirichlet(np.ones(2), (5, 20)), 20),  # every place in the order
-        (_RNG_3_11.dirichlet(_A([0.5, 2.0, 4.0]), (12, 30)), 30),
+        (_RNG_3_11.dirichlet(np.array([0.5, 2.0, 4.0]), (12, 30)), 30),
         (_RNG_3_11.dirichlet(np.ones(10), (4, 25)), 11),
         (_TWO, 350),
     ),
@@ -344,15 +335,12 @@ def _quiet_fit(seed: int) -> Any:
     return local_reparam.fit(data.x, data.y, prior=_PRIOR, **local_reparam.QUIET)
 
 
-def _rmse(w: Any, seed: int) -> float:
-    f = predictive.evaluate_weights(mlp.MLP(1, (20, 20)), w[None], _AMONG)[0]
-    return float(np.sqrt(np.mean((f - 10 * np.sin(2 * np.pi * _AMONG[:, 0])) ** 2)))
-
-
 def _fault_of_weights(w: Any, seed: int) -> str:
     if np.count_nonzero(w) > _LEFT:
         return "too many weights"
-    return "the sine is lost" if _rmse(w, seed) > _ERROR else ""
+    f = predictive.evaluate_weights(mlp.MLP(1, (20, 20)), w[None], _AMONG)[0]
+    rmse = np.sqrt(np.mean((f - 10 * np.sin(2 * np.pi * _AMONG[:, 0])) ** 2))
+    return "the sine is lost" if rmse > _ERROR else ""
 
 
 @exercise("3.14", ((0,), (1,), (2,)), judge=_fault_of_weights)
@@ -363,7 +351,7 @@ def _few_weights(seed: int) -> Array:
     return w
 
 
-_PROBLEMS = tuple((d.x, d.y) for d in map(_sinusoid, range(30, 34)))
+_PROBLEMS = tuple((d.x, d.y) for d in (datasets.sinusoid(seed=k) for k in range(30, 34)))
 # Between these the mean F of quiet fits to the sets 40-47 is less than 20 nats above that at 1.
 _NARROW, _WIDEST = 0.66, 1.25
 

@@ -11,8 +11,6 @@ import numpy as np
 from bdl_teach import datasets, densities
 from bdl_teach.exercises._engine import exercise
 
-_A = np.array
-
 
 def _marginal(cov: Any) -> Any:
     """KL of the Gaussian with the posterior's own marginal variances."""
@@ -32,18 +30,15 @@ def _covariance(d: int, scale: float = 1.0) -> Any:
     return scale * root @ root.T / d
 
 
-_COVARIANCES = (
-    (_A([[2.0, 1.2], [1.2, 1.0]]),),
-    (_A([[1.0, -0.9], [-0.9, 1.0]]),),
-    (_covariance(3),),
-    (_A([[0.5]]),),
-    (_covariance(60, 1e-8),),
-)
-
-
 @exercise(
     "4.1",
-    _COVARIANCES,
+    (
+        ([[2.0, 1.2], [1.2, 1.0]],),
+        ([[1.0, -0.9], [-0.9, 1.0]],),
+        (_covariance(3),),
+        ([[0.5]],),
+        (_covariance(60, 1e-8),),
+    ),
     "the posterior's own marginals: the best σ_i is 1/√Λ_ii, with Λ the inverse of Σ.",
     _marginal,
     "the other direction: this is KL[P ‖ q]; F measures KL[q ‖ P].",
@@ -59,7 +54,7 @@ def _family(cov: Any) -> Any:
 
 def _sds(cov: Any, u: Any) -> Any:
     """Of uᵀw: the posterior's standard deviation and the best mean field's."""
-    return _A([u @ cov @ u, u**2 @ (1 / np.diag(np.linalg.inv(cov)))]) ** 0.5
+    return np.array([u @ cov @ u, u**2 @ (1 / np.diag(np.linalg.inv(cov)))]) ** 0.5
 
 
 def _strangers(cov: Any, a: Any, b: Any) -> Any:
@@ -67,7 +62,7 @@ def _strangers(cov: Any, a: Any, b: Any) -> Any:
     return np.hypot(_sds(cov, a), _sds(cov, b))
 
 
-_COUPLED = _A([[2.0, 1.2], [1.2, 1.0]])
+_COUPLED = np.array([[2.0, 1.2], [1.2, 1.0]])
 
 
 @exercise(

@@ -11,9 +11,6 @@ from bdl_teach import estimators
 from bdl_teach._support.checks import Array
 from bdl_teach.exercises._engine import exercise
 
-_A = np.array
-
-
 _RNG = np.random.default_rng(4)
 
 
@@ -30,7 +27,7 @@ _LAYERS = (
     _layer(2, 3, 1),
     _layer(4, 5, 3),
     _layer(3, 1, 7),
-    (_A([[2.0, -1.0]]), _A([[0.5], [1.2]]), _A([[0.3], [0.7]])),
+    (np.array([[2.0, -1.0]]), np.array([[0.5], [1.2]]), np.array([[0.3], [0.7]])),
 )
 _X, _MU, _SIGMA = _layer(3, 4, 2)
 _RNG_5_1 = np.random.default_rng(51)
@@ -42,7 +39,7 @@ _RNG_5_1 = np.random.default_rng(51)
         *((*layer, _RNG_5_1.normal(0.0, 0.6, layer[1].shape).round(2)) for layer in _LAYERS),
         (_X, 0 * _MU, 3e-7 * _SIGMA, 1e-7 * _RNG_5_1.normal(size=_MU.shape)),  # almost certain
     ),
-    "an η for each weight: a unit's weights share one η: what do they add up to before it?",
+    "an η for each weight: a unit's weights share one η: add them up before you square.",
     lambda x, m, s, u: (x @ m, x**2 @ (s**2 + u**2)),
     "one ε for all weights: the ε of different weights are independent: their variances add.",
     lambda x, m, s, u: (x @ m, (x @ s) ** 2 + (x @ u) ** 2),
@@ -242,7 +239,7 @@ def _best_split(x: Any, y: Any, mu: Any, sigma: Any, noise_std: Any, budget: Any
 
 
 _PROGRAMS = ("shared", "local", "flipout")  # 0, 1, 2
-_SIZES = _A([4, 16, 64, 256])
+_SIZES = np.array([4, 16, 64, 256])
 
 
 def _programs(seed: int, order: Sequence[int]) -> tuple[Any, Any, Any]:

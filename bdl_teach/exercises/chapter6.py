@@ -10,10 +10,9 @@ from scipy.special import expit, ndtr
 
 from bdl_teach._support.checks import Array
 from bdl_teach.exercises._engine import exercise
+from bdl_teach.methods import exact
 
 _A = np.array
-
-
 _RNG = np.random.default_rng(51)
 
 
@@ -250,12 +249,6 @@ _FEW = [_few_matter(seed) for seed in range(300, 306)]
 _FEW_X, _FEW_Y = (np.stack([world[part] for world in _FEW]) for part in (0, 1))
 
 
-def _evidence(x: Array, y: Array, prior_std: float) -> float:
-    """Log evidence of one σ_p for all weights, noise 1."""
-    cov = prior_std**2 * x @ x.T + np.eye(len(y))
-    return -0.5 * float(np.linalg.slogdet(cov)[1] + y @ np.linalg.solve(cov, y))
-
-
 def _fresh_score(x: Array, y: Array, w: Array, prior_std: Array) -> float:
     """Expected log density of new noisy targets, over 400 new points, in nats a point."""
     mean, cov = _posterior(x, y, prior_std, 1.0)
@@ -269,11 +262,11 @@ def _fresh_score(x: Array, y: Array, w: Array, prior_std: Array) -> float:
 @lru_cache(maxsize=1)
 def _scores_of_one_prior() -> tuple[float, ...]:
     """For each world the score of one σ_p for all weights, that of the largest evidence."""
-    sweep = np.geomspace(0.01, 10, 40)
-    best = (sweep[np.argmax([_evidence(x, y, std) for std in sweep])] for x, y, _ in _FEW)
-    return tuple(
-        _fresh_score(*world, np.full(20, one)) for world, one in zip(_FEW, best, strict=True)
-    )
+    sweep, scores = np.geomspace(0.01, 10, 40), []
+    for x, y, w in _FEW:
+        evidence = [exact.linear_regression(x, y, std, 1.0).log_evidence for std in sweep]
+        scores.append(_fresh_score(x, y, w, np.full(20, sweep[np.argmax(evidence)])))
+    return tuple(scores)
 
 
 def _fault_of_priors(answer: Any, *_: Any) -> str:

@@ -17,8 +17,6 @@ from bdl_teach.exercises._engine import exercise
 from bdl_teach.exercises._outcomes import close
 from bdl_teach.methods import pbp
 
-_A = np.array
-
 
 @exercise(
     "7.1",
@@ -33,7 +31,7 @@ _A = np.array
     ),
     "the logarithm is divided by v: only the square is: −½[log 2πv + (y−m)²/v].",
     lambda y, m, v, a, b: -0.5 * (np.log(v + b / (a - 1)) + (y - m) ** 2) / (v + b / (a - 1)),
-    "β/α for β/(α−1): the mean of the variance 1/γ is β/(α−1); α/β is the mean of γ.",
+    "β/α for β/(α−1): the mean of the variance 1/γ is β/(α−1).",
     lambda y, m, v, a, b: norm.logpdf(y, m, np.sqrt(v + b / a)),
     "variance for sd: v + β/(α−1) is a variance: a scale is its root.",
     lambda y, m, v, a, b: norm.logpdf(y, m, v + b / (a - 1)),
@@ -367,7 +365,7 @@ def _fault_of_plan(answer: Any, _: Any) -> str:
 
 @exercise("7.10", ((32,),), judge=_fault_of_plan)
 def _find_the_noise(n: Any) -> Any:
-    return _A([6.0, 0.2, 40.0])
+    return np.array([6.0, 0.2, 40.0])
 
 
 def _log_of_alpha(eps: float, n: int, seed: int) -> tuple[Any, Any]:
@@ -382,7 +380,7 @@ def _log_of_alpha(eps: float, n: int, seed: int) -> tuple[Any, Any]:
         alpha, beta = 1 / (1 / a + eps), 1 / (1 / b + eps)
         if i + 1 in marks[1:]:
             log.append(alpha)
-    return marks.astype(float), _A(log)
+    return marks.astype(float), np.array(log)
 
 
 @exercise(

@@ -13,7 +13,6 @@ from bdl_teach._support.checks import Array
 from bdl_teach.exercises._engine import exercise
 from bdl_teach.methods import exact
 
-_A = np.array
 _GAP = (0.1, 0.4)
 _GIVEN: dict[str, Any] = {"prior": densities.Gaussian(3.0), "hidden_units": (20,)}
 
@@ -127,7 +126,7 @@ def _rows(n: int, m: int, k: int, prior_std: float, noise_std: float) -> tuple[A
     lambda seen, new, p, s: np.sqrt(np.mean(_linearised(seen, new, p, s) ** 2)),
     "as if they were independent: outputs of one draw share its weights.",
     lambda seen, new, p, s: np.linalg.norm(_linearised(seen, new, p, s)) / len(new),
-    "the noise is in it: asked for is the doubt about f; the noise on y comes on top.",
+    "the noise is in it: the doubt about f is asked for; the noise on y comes on top.",
     lambda seen, new, p, s: np.sqrt(_averaged(seen, new, p, s) ** 2 + s**2),
 )
 def _averaged(seen: Any, new: Any, prior_std: Any, noise_std: Any) -> Any:
@@ -156,8 +155,8 @@ def _pull(w: Any, seen: Any, prior_std: Any, noise_std: Any) -> Any:
     return (w @ w + doubt) / prior_std**2 - len(w)
 
 
-_WALKER = (_A([0.5, -1.0, 2.0]), _A([0.2, 0.1, -0.4]), _A([4.0, 0.5, -3.0]))
-_XI = _A([0.3, -1.2, 0.7])
+_WALKER = (np.array([0.5, -1.0, 2.0]), np.array([0.2, 0.1, -0.4]), np.array([4.0, 0.5, -3.0]))
+_XI = np.array([0.3, -1.2, 0.7])
 
 
 @exercise(

@@ -71,7 +71,7 @@ _UNDERFLOW = (
     "right where the number under the logarithm is large enough; elsewhere it is 0 in floating "
     "point: take logarithms first, and add them with np.logaddexp or scipy.special.logsumexp."
 )
-_ADDED = "no small number may stand beside what is small itself."
+_ADDED = "leave it out: it changes what is as small as that itself."
 
 # What becomes of the right answer, or of one part of it.
 _OF_ANSWERS = (

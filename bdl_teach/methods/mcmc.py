@@ -30,6 +30,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtri
+from scipy.stats import rankdata
 
 from bdl_teach import likelihoods, predictive
 from bdl_teach._support import checks
@@ -56,7 +58,7 @@ REMEDY = "raise the noise_std, or shrink the prior"
 R_HAT_LIMIT = 1.01  # chains agree below it, and tell enough with
 ESS_FLOOR = 100  # effective draws of each: so advise Vehtari et al. 2021
 SAMPLER_VERSION = 1  # raised by whoever changes what ``nuts`` draws: stored runs are of one version
-_WINDOWS = {"nuts": 25, "hmc": 50}  # transitions between two reports of progress
+_WINDOW = 25  # transitions of NUTS between two reports of progress
 _JITTER = 0.4  # share of the leapfrog steps by which their number differs, at most
 _DIVERGENT = -1000.0  # log of the acceptance below which TFP's NUTS calls a transition divergent
 
@@ -82,6 +84,7 @@ class _Recipe(NamedTuple):
     likelihood: str
     is_gaussian: bool  # of the prior
     n_warmup: int
+    window: int  # transitions of one call
 
 
 def _log_density(network: MLP, likelihood: str, w: Tensor, p: _Target) -> Tensor:
@@ -189,7 +192,7 @@ def _programs(recipe: _Recipe) -> tuple[Compiled, Compiled]:
     ) -> Tensor:
         kernel = _kernel(recipe, target)
         drawn, traced, results = tfp.mcmc.sample_chain(
-            _WINDOWS[recipe.sampler],
+            recipe.window,
             current_state=state,
             previous_kernel_results=results,
             kernel=_Jittered(kernel, n_leapfrog) if recipe.sampler == "hmc" else kernel,
@@ -237,7 +240,7 @@ class _Chains(NamedTuple):
         """
         _, advance = _programs(self.recipe)
         state, kernel, done = self.state, self.kernel, self.done
-        window, warmup = _WINDOWS[self.recipe.sampler], self.recipe.n_warmup
+        window, warmup = self.recipe.window, self.recipe.n_warmup
         had = 0 if self.ahead is None else len(self.ahead[0])
         first = max(done, warmup) - had  # of the new transitions that count
         total = first + n_draws * self.n_thin
@@ -297,7 +300,8 @@ def nuts(
         DivergedError: A chain left the finite log densities.
     """
     problem = x, y, prior, noise_std, likelihood, hidden_units
-    start = _start("nuts", problem, n_chains, n_warmup, seed, checks.count("n_thin", n_thin), 1)
+    n_thin = checks.count("n_thin", n_thin)
+    start = _start("nuts", problem, n_chains, n_warmup, _WINDOW, seed, n_thin, 1)
     return start.longer(checks.count("n_samples", n_samples, minimum=4), progress)
 
 
@@ -313,6 +317,7 @@ def hmc(
     n_chains: int = 4,
     n_warmup: int = 300,
     n_leapfrog: int = 100,
+    window: int = 50,
     seed: int = 0,
     capacity: Capacity | None = None,
     progress: Progress | None = None,
@@ -330,11 +335,12 @@ def hmc(
         n_chains: Chains, at least 2, since R-hat compares them; each starts from the prior.
         n_warmup: Transitions that adapt the step size and are thrown away.
         n_leapfrog: Mean number of leapfrog steps of a transition, >= 1.
+        window: Transitions between two reports of progress, >= 1.
         seed: Seed of the starts and of the chains.
         capacity: Compile for these sizes instead of exactly this problem's; its ``n_samples`` is
             of no meaning. A Gaussian prior and a mixture are two programs.
-        progress: Called with (transitions done, transitions in all) after each window of 50; what
-            it raises ends the run.
+        progress: Called with (transitions done, transitions in all) after each window; what it
+            raises ends the run.
 
     Returns:
         A :class:`Fit`; read ``.report`` before believing it, and ``longer`` goes on from there.
@@ -345,7 +351,8 @@ def hmc(
     """
     problem = x, y, prior, noise_std, likelihood, hidden_units
     steps = checks.count("n_leapfrog", n_leapfrog)
-    start = _start("hmc", problem, n_chains, n_warmup, seed, 1, steps, capacity)
+    window = checks.count("window", window)
+    start = _start("hmc", problem, n_chains, n_warmup, window, seed, 1, steps, capacity)
     return start.longer(checks.count("n_samples", n_samples, minimum=4), progress)
 
 
@@ -354,6 +361,7 @@ def _start(
     problem: tuple[ArrayLike, ArrayLike, Prior | None, float, str, tuple[int, ...]],
     n_chains: int,
     n_warmup: int,
+    window: int,
     seed: int,
     n_thin: int,
     n_leapfrog: int,
@@ -375,7 +383,7 @@ def _start(
     )
     shape = (checks.count("n_chains", n_chains, minimum=2), plan.network.n_weights)
     warmup = checks.count("n_warmup", n_warmup)
-    recipe = _Recipe(sampler, plan.padded, likelihood, isinstance(prior, Gaussian), warmup)
+    recipe = _Recipe(sampler, plan.padded, likelihood, isinstance(prior, Gaussian), warmup, window)
     begin, _ = _programs(recipe)
     state = plan.embed(prior.sample(shape, seed=seed))
     chains = _Chains(recipe, target, seed, n_leapfrog, n_thin, state, begin(state, target))
@@ -412,10 +420,25 @@ def diagnose(draws: ArrayLike) -> tuple[Array, Array]:
         raise ValueError(f"draws: expected shape {expected}, got {draws.shape}")
     axes = {"chain_axis": 0, "draw_axis": 1}
     with np.errstate(divide="ignore", invalid="ignore"):  # of chains that stand still
-        r_hat = array_stats.rhat(draws, **axes)
         bulk = array_stats.ess(draws, method="bulk", **axes)
         tail = array_stats.ess(draws, method="tail", prob=(0.05, 0.95), **axes)
-    return np.asarray(r_hat), np.minimum(bulk, tail)
+    return r_hat(draws), np.minimum(bulk, tail)
+
+
+def r_hat(draws: Array) -> Array:
+    """Return R-hat ``[k]`` as ``diagnose`` does, of draws ``[chains, s, k]``, all at once."""
+    n = draws.shape[1] // 2
+    halves = np.concatenate([draws[:, :n], draws[:, -n:]])  # [2 chains, n, k]
+    folded = np.abs(halves - np.median(halves, axis=(0, 1)))
+    found = []
+    with np.errstate(divide="ignore", invalid="ignore"):  # of chains that stand still
+        for values in (halves, folded):
+            ranks = rankdata(values.reshape(-1, draws.shape[2]), axis=0).reshape(values.shape)
+            scores = ndtri((ranks - 0.375) / (2 * len(draws) * n + 0.25))
+            within = scores.var(axis=1, ddof=1).mean(axis=0)
+            between = scores.mean(axis=1).var(axis=0, ddof=1)
+            found.append(np.sqrt((n - 1) / n + between / within))
+    return np.asarray(np.fmax(*found))
 
 
 @one_line
@@ -469,10 +492,8 @@ class Fit:
             part.reshape(n_samples, thin, *part.shape[1:]).swapaxes(1, 2).swapaxes(0, 1)
             for part in drawn
         )  # [chains, s, thin, ...]
-        weights, log_density = (
-            weights[:, :, -1, self._used].astype(np.float64),
-            log_density[..., -1],
-        )
+        weights = weights[:, :, -1, self._used].astype(np.float64)
+        log_density = log_density[..., -1]
         lost = np.flatnonzero(~np.isfinite(log_density).all(axis=0))
         if lost.size:
             draw = self.weights.shape[1] + int(lost[0]) + 1

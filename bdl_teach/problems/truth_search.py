@@ -172,7 +172,7 @@ def improve(result: TruthResult) -> TruthResult | None:
         search = replace(search, rounds=search.rounds + 1, gain=gain)
     if best is not search.best:
         search = replace(search, best=best, prediction=best.predict(X_GRID, N_PREDICTIONS))
-    return replace(result, search=search)
+    return beside_nuts(replace(result, search=search), result.nuts, result.nuts_report)
 
 
 def _from_start(problem: Problem, k: int) -> tuple[bbb.Fit, bbb.Fit]:

@@ -16,8 +16,8 @@ from bdl_teach.problems import COST_DRAWS, Problem, live_fits
 from bdl_teach.problems import own_points as points
 from bdl_teach.problems.live_fits import PRIOR_WIDTH
 from bdl_teach.widgets._engine import controls, status, texts, touch
-from bdl_teach.widgets._engine.arrival import Arrival
 from bdl_teach.widgets._engine.canvas import Canvas
+from bdl_teach.widgets._engine.convergence import Convergence
 from bdl_teach.widgets._engine.function_panel import FunctionPanel
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.texts import Texts
@@ -51,7 +51,7 @@ class EmpiricalBayesResult:
         least_complexity: The same if the prior were the best one for all.
         likelihood: Expected −log likelihood in nats.
         off: Share of the weights that are switched off.
-        arrival: Whether the fit has converged.
+        convergence: Whether the fit has converged.
     """
 
     data: datasets.Regression1D
@@ -65,7 +65,7 @@ class EmpiricalBayesResult:
     least_complexity: float
     likelihood: float
     off: float
-    arrival: Arrival = Arrival()
+    convergence: Convergence = Convergence()
 
 
 class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
@@ -163,7 +163,7 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
 
     def _words(self, result: EmpiricalBayesResult) -> dict[str, str]:
         compared = "more" if result.complexity >= result.least_complexity else "less"
-        return {"compared": compared, "arrival": str(result.arrival)}
+        return {"compared": compared, "convergence": str(result.convergence)}
 
 
 def _result(data: datasets.Regression1D, fit: _mean_field.Fit, std: Array) -> EmpiricalBayesResult:

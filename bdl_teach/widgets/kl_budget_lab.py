@@ -15,8 +15,8 @@ from bdl_teach.problems import ARTICLE, COST_DRAWS, live_fits
 from bdl_teach.problems import WIDE_GRID as X_GRID
 from bdl_teach.problems import own_points as points
 from bdl_teach.widgets._engine import controls, status, texts, touch
-from bdl_teach.widgets._engine.arrival import Arrival
 from bdl_teach.widgets._engine.canvas import Canvas
+from bdl_teach.widgets._engine.convergence import Convergence
 from bdl_teach.widgets._engine.function_panel import FunctionPanel
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.texts import Texts
@@ -39,7 +39,7 @@ class KLBudgetResult:
         fit: The posterior, fitted with those minibatches.
         prediction: Its predictive on the sinusoid explorer's grid.
         cost: Its free energy on all points, whatever its steps saw.
-        arrival: Whether it has converged; the picture stays that of the minibatches.
+        convergence: Whether it has converged; the picture stays that of the minibatches.
     """
 
     data: datasets.Regression1D
@@ -47,7 +47,7 @@ class KLBudgetResult:
     fit: bbb.Fit
     prediction: Predictive
     cost: FreeEnergy
-    arrival: Arrival = Arrival()
+    convergence: Convergence = Convergence()
 
 
 class KLBudgetLab(Explorer[KLBudgetResult]):
@@ -160,7 +160,7 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
             "many": "{one}" if m == 1 else "{several}",
             "first": "{first_ten}" if m > 10 else "{first_alone}",
             **status.cost_words(result.cost),
-            "arrival": str(result.arrival),
+            "convergence": str(result.convergence),
         }
 
 

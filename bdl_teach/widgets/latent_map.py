@@ -13,8 +13,8 @@ from matplotlib.image import AxesImage
 from bdl_teach import plots
 from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls, texts, touch
-from bdl_teach.widgets._engine.arrival import Arrival
 from bdl_teach.widgets._engine.canvas import Canvas
+from bdl_teach.widgets._engine.convergence import Convergence
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.texts import Texts
 from bdl_teach.widgets.vae_trainer import N_TRAIN, RATES, STEPS, Order, Trained, Trainer, pictures
@@ -204,7 +204,7 @@ class VAEExplorer(Explorer[VAEResult]):
         if trained is None or not result.finished:
             return {"name": result.name, "what": result.progress}
         what = "{codes}" if trained.scores is None else "{scores}"
-        return {"name": result.name, "what": what, "arrival": _arrived(trained.arrival)}
+        return {"name": result.name, "what": what, "convergence": _converged(trained.convergence)}
 
 
 def _seen_through(order: Order, trained: Trained, z: Array) -> VAEResult:
@@ -223,14 +223,14 @@ def _seen_through(order: Order, trained: Trained, z: Array) -> VAEResult:
     )
 
 
-def _arrived(arrival: Arrival) -> str:
+def _converged(convergence: Convergence) -> str:
     """Say whether a VAE has converged, in nats a digit that it was trained on."""
-    if not arrival.over:
+    if not convergence.over:
         return ""
-    if arrival.converged:
-        most = arrival.tolerance / N_TRAIN
+    if convergence.converged:
+        most = convergence.tolerance / N_TRAIN
         return f"Converged: trained on, it gains at most {most:g} nats a digit."
-    return f"Not converged: trained on, it gains {arrival.gain / N_TRAIN:.2f} nats a digit."
+    return f"Not converged: trained on, it gains {convergence.gain / N_TRAIN:.2f} nats a digit."
 
 
 def _picture(canvas: Canvas, ax: Axes, title: str, side: int) -> AxesImage:

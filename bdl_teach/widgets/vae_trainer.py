@@ -14,7 +14,7 @@ import numpy as np
 from bdl_teach import datasets
 from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import background
-from bdl_teach.widgets._engine.arrival import Arrival
+from bdl_teach.widgets._engine.convergence import Convergence
 from bdl_teach.widgets._engine.latest_value import LatestValue
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Trained:
         stage: Stages done; ``len(RATES)`` is the end.
         fit: The model.
         scores: Mean nats of ``elbo``, ``reconstruction`` and ``kl`` for a held-out image (VAE).
-        arrival: Whether training on would gain much (VAE).
+        convergence: Whether training on would gain much (VAE).
         film: The model after some of its steps, by their number, from the start to ``fit``.
     """
 
@@ -58,13 +58,13 @@ class Trained:
     stage: int
     fit: vae.Fit
     scores: tuple[float, float, float] | None
-    arrival: Arrival = Arrival()
+    convergence: Convergence = Convergence()
     film: Mapping[int, vae.Fit] = field(default_factory=dict)
 
     def at(self, step: int) -> Trained:
         """Return it as it was after one of the steps of ``film``."""
         fit = self.film[step]
-        return replace(self, fit=fit, scores=_scores(fit), arrival=Arrival())
+        return replace(self, fit=fit, scores=_scores(fit), convergence=Convergence())
 
     @property
     def finished(self) -> bool:
@@ -133,7 +133,7 @@ class Trainer:
         trained = self._found.get(order)
         if not isinstance(trained, Trained) or self._looking:
             return
-        if trained.fit.variational and not trained.arrival.over:
+        if trained.fit.variational and not trained.convergence.over:
             self._looking = True
             background.start(lambda: self._look(trained))
 
@@ -189,14 +189,14 @@ class Trainer:
             self._tell(partial(self._receive, order, error))
 
     def _look(self, trained: Trained) -> None:
-        arrival = Arrival()
-        while not arrival.over and not self._orders.closed:
-            arrival = arrival.after_one_more(trained.fit)
+        convergence = Convergence()
+        while not convergence.over and not self._orders.closed:
+            convergence = convergence.after_one_more(trained.fit)
 
         def receive() -> None:
             self._looking = False
             if self._found.get(trained.order) is trained:
-                self._found[trained.order] = replace(trained, arrival=arrival)
+                self._found[trained.order] = replace(trained, convergence=convergence)
 
         self._tell(receive)
 

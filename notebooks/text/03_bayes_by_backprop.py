@@ -794,7 +794,7 @@ explorer.preset("article")
 print("presets:", " · ".join(explorer.presets))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The button *NUTS* (behind *more*) overlays draws from the posterior itself, and states the gap as a number: chapter 4.
+# The button *posterior (HMC)* (behind *more*) overlays draws from the posterior itself, and states the gap as a number: chapter 4.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3.11 The KL-budget lab

@@ -18,7 +18,7 @@
 #
 # *The answer of chapter 3 beside the truth, and what of the gap is whose.*
 #
-# **Run the cell below** (Shift+Enter), then press *NUTS*: over the answer of Bayes by Backprop it lays draws from the true posterior. Nobody has measured in the gap. Which of the two is less sure there?
+# **Run the cell below** (Shift+Enter): over the answer of Bayes by Backprop, in blue, come draws from the true posterior, in green. Nobody has measured in the gap. Which of the two is less sure there?
 
 # %% tags=["explorer"] slideshow={"slide_type": "fragment"}
 from bdl_teach.widgets import TruthExplorer
@@ -54,11 +54,11 @@ import math
 import matplotlib.pyplot as plt
 import numpy as np
 
-from bdl_teach import claims, datasets, densities, exercises, plots
+from bdl_teach import calibration, claims, datasets, densities, exercises, plots
 from bdl_teach.backend import tfp
 from bdl_teach.claims.claim import World
 from bdl_teach.claims.experiments import chapter4 as lab
-from bdl_teach.methods import bbb, exact, local_reparam, point
+from bdl_teach.methods import bbb, exact, local_reparam, mcmc, point
 from bdl_teach.methods.pbp import relu_moments
 from bdl_teach.plots import BLUE, GREEN, ORANGE, panel
 from bdl_teach.predictive import evaluate_weights
@@ -254,17 +254,17 @@ print("sd at −½, 0, ½:", values.std(axis=1).round(2))
 assert values[[0, 2]].std() == 0 and values[1].std() > 0.9
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# And it is silent about our gap, which lies on one side of 0. So whether mean field opens *there* is no theorem but an experiment. The judge is NUTS, which draws from the posterior itself. It is Hamiltonian Monte Carlo: give the weights a random push, let them roll over the surface −log posterior in small (*leapfrog*) steps until the path turns back, and pick one point of the path, in such a way that draws from the posterior stay draws from the posterior (Hoffman and Gelman 2014). It needs no normaliser. How one sees that it has arrived, [chapter 10](10_comparison_and_decisions.ipynb) says. Under the prior $\mathcal N(0, 3^2)$ NUTS is more than twice as unsure in the gap as among the data; <!-- claim: nuts-opens-in-the-gap --> mean field, trained on to the lowest $F$ known, is not: less than 1.2 times. <!-- claim: mean-field-does-not-open-in-the-gap --> As far as two long runs got, one of them from the mode, that is the family.
+# And it is silent about our gap, which lies on one side of 0. So whether mean field opens *there* is no theorem but an experiment. The judge draws from the posterior itself: Hamiltonian Monte Carlo (HMC). Give the weights a random push, let them roll over the surface −log posterior in small (*leapfrog*) steps, and take the end of the path or stay, in such a way that draws from the posterior stay draws from the posterior. It needs no normaliser. NUTS (Hoffman and Gelman 2014) stops by itself where the path turns back: it is slower here, and the check. How one sees that it has arrived, [chapter 10](10_comparison_and_decisions.ipynb) says. Under the prior $\mathcal N(0, 3^2)$ NUTS is more than twice as unsure in the gap as among the data; <!-- claim: nuts-opens-in-the-gap --> mean field, trained on to the lowest $F$ known, is not: less than 1.2 times. <!-- claim: mean-field-does-not-open-in-the-gap --> As far as two long runs got, one of them from the mode, that is the family.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4.6 The prior: what does exact inference know?
 #
-# Now question 2. Before blaming an approximation, ask what it approximates: run NUTS under two priors and look at the functions that each of them *expects*.
+# Now question 2. Before blaming an approximation, ask what it approximates: run HMC under two priors and look at the functions that each of them *expects*.
 
 # %% slideshow={"slide_type": "subslide"}
 draws = {}
 for name, settings in (("N(0, 1)", narrow), ("N(0, 3²)", wide)):
-    draws[name] = exact.nuts(data.x, data.y, **lab.CHAINS, **settings)
+    draws[name] = mcmc.hmc(data.x, data.y, n_samples=2000, **settings)
     p = draws[name].predict(x_grid)
     print(f"prior {name}: {lab.coverage(p, data.truth(x_grid)[:, 0]):.0%} of the gap covered; "
           f"{draws[name].report}")
@@ -278,13 +278,19 @@ for name, settings in (("N(0, 1)", narrow), ("N(0, 3²)", wide)):
     assert prior_sd < 5 or name != "N(0, 1)"
 
 # %% slideshow={"slide_type": "fragment"}
+check = mcmc.nuts(data.x, data.y, **lab.CHAINS, **wide)
+apart = calibration.distance(check.predict(x_grid), p, lab.IN_GAP)
+print(f"HMC and NUTS, wide prior: {apart:.2f} apart in the gap; {check.report}")
+assert apart < 0.5
+
+# %% slideshow={"slide_type": "fragment"}
 fig, axes = plt.subplots(1, 2, figsize=(10, 4), sharey=True)
 for ax, (name, sampled) in zip(axes, draws.items(), strict=True):
     prior = (narrow if name == "N(0, 1)" else wide)["prior"]
     functions = evaluate_weights(sampled.network, prior.sample((12, 97), seed=3), x_grid)
     ax.plot(x_grid, functions.T, color="0.7", lw=0.8)
     lowest = min(reached[name].values(), key=lambda f: f.free_energy)
-    for fit, colour, style, who in ((sampled, GREEN, "--", "NUTS"), (lowest, BLUE, "-", "BBB")):
+    for fit, colour, style, who in ((sampled, GREEN, "--", "HMC"), (lowest, BLUE, "-", "BBB")):
         p = fit.predict(x_grid)
         for k in (-2, 2):
             label = f"{who}: ±2 sd" if k > 0 else None
@@ -300,18 +306,18 @@ for ax, (name, sampled) in zip(axes, draws.items(), strict=True):
 # %% slideshow={"slide_type": "fragment"}
 fig, ax = plt.subplots(figsize=(8, 3.6))
 for fit, colour, style, who in (
-    (draws["N(0, 3²)"], GREEN, "--", "NUTS"),
+    (draws["N(0, 3²)"], GREEN, "--", "HMC"),
     (min(reached["N(0, 3²)"].values(), key=lambda f: f.free_energy), BLUE, "-", "BBB, lowest F"),
     (reached["N(0, 3²)"]["defaults"], ORANGE, ":", "BBB, defaults"),
 ):
     ax.plot(x_grid, fit.predict(x_grid).epistemic_std, style, color=colour, label=who)
 ax.axvspan(0.1, 0.4, color="0.9")
-panel(ax, "NUTS opens in the gap (grey); mean field does not", "x", "epistemic sd")
+panel(ax, "HMC opens in the gap (grey); mean field does not", "x", "epistemic sd")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Under $\mathcal N(0, 1)$ NUTS itself covers less than a tenth of the gap: <!-- claim: nuts-misses-the-gap-under-a-narrow-prior --> a function of that prior has to go more than two of its standard deviations out to reach the peak of 10. Under $\mathcal N(0, 3^2)$ it covers more than half of it. <!-- claim: nuts-covers-the-gap-under-a-wide-prior --> No optimiser and no richer family would have mended the left picture. This is the third part, and it is in the posterior itself. (NUTS can say so for 97 weights in seconds; HMC on a ResNet-20 took Izmailov et al. (2021) hundreds of processors.)
+# Under $\mathcal N(0, 1)$ the posterior itself covers less than a tenth of the gap: <!-- claim: nuts-misses-the-gap-under-a-narrow-prior --> a function of that prior has to go more than two of its standard deviations out to reach the peak of 10. Under $\mathcal N(0, 3^2)$ it covers more than half of it. <!-- claim: nuts-covers-the-gap-under-a-wide-prior --> No optimiser and no richer family would have mended the left picture. This is the third part, and it is in the posterior itself. (For 97 weights HMC says so in a second; on a ResNet-20 it took Izmailov et al. (2021) hundreds of processors.)
 #
-# It also decides which way mean field errs outside the data: under the wide prior it is narrower than NUTS, <!-- claim: mean-field-is-too-sure-outside-under-a-wide-prior --> under the narrow one wider. <!-- claim: mean-field-is-too-unsure-outside-under-a-narrow-prior --> Among the data it is, under the wide prior, more than a quarter wider than NUTS; <!-- claim: mean-field-is-too-unsure-among-the-data --> which (4.2) has for a Gaussian posterior along what the data know.
+# It also decides which way mean field errs outside the data: under the wide prior it is narrower than the posterior, <!-- claim: mean-field-is-too-sure-outside-under-a-wide-prior --> under the narrow one wider. <!-- claim: mean-field-is-too-unsure-outside-under-a-narrow-prior --> Among the data it is, under the wide prior, more than a quarter wider than the posterior; <!-- claim: mean-field-is-too-unsure-among-the-data --> which (4.2) has for a Gaussian posterior along what the data know.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4.7 The three parts as numbers
@@ -451,7 +457,7 @@ assert not any(finding.falls for finding in found)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4.11 Play
 #
-# The three parts, live. While you move, a quick fit; while the sliders rest, a search for the lowest $F$ goes on: more starts, starts at a mode, training on. *Compare with NUTS* takes ten seconds or more and fills the bars. Go through the presets, and say before each which bar will be the longest.
+# The three parts, live. While you move, a quick fit; while the sliders rest, a search for the lowest $F$ goes on: more starts, starts at a mode, training on. The true posterior follows each movement, and fills the bars. Go through the presets, and say before each which bar will be the longest.
 
 # %% tags=["explorer"] slideshow={"slide_type": "fragment"}
 explorer.preset("start")

@@ -610,7 +610,7 @@ found = claims.show("sites-keep-the-doubt", "without-sites-epochs-thin-the-doubt
 assert not any(finding.falls for finding in found)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# Ten times the epochs leave the doubt as it was. <!-- claim: sites-keep-the-doubt --> But the curve is worse, <!-- claim: counted-once-the-fit-is-worse --> here all but flat: a sine of height 10 lies 7.1 away from zero, in the root mean square. To count the points again and again is a fault, and it hides another one: counted once, PBP's *independent Gaussians* do not fit 50 hidden units to 32 points. It is not that the points are too few: NUTS counts each of them once, too, and fits ([chapter 10](10_comparison_and_decisions.ipynb)).
+# Ten times the epochs leave the doubt as it was. <!-- claim: sites-keep-the-doubt --> But the curve is worse, <!-- claim: counted-once-the-fit-is-worse --> here all but flat: a sine of height 10 lies 7.1 away from zero, in the root mean square. To count the points again and again is a fault, and it hides another one: counted once, PBP's *independent Gaussians* do not fit 50 hidden units to 32 points. It is not that the points are too few: HMC counts each of them once, too, and fits ([chapter 10](10_comparison_and_decisions.ipynb)).
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.10 Does it work?

@@ -54,7 +54,6 @@ explorer
 
 # %% slideshow={"slide_type": "skip"}
 import inspect
-import time
 from dataclasses import replace
 
 import matplotlib.pyplot as plt
@@ -67,7 +66,7 @@ from bdl_teach.backend import tfd
 from bdl_teach.claims import rivals
 from bdl_teach.claims.claim import World
 from bdl_teach.claims.experiments import chapter10, network_bandits
-from bdl_teach.methods import bbb, empirical_bayes, ensemble, exact, local_reparam, pbp, point
+from bdl_teach.methods import bbb, empirical_bayes, ensemble, exact, local_reparam, mcmc, pbp, point
 from bdl_teach.plots import BLUE, GREEN, ORANGE, RED, panel
 
 plots.lecture_style()
@@ -132,18 +131,18 @@ print("F after one fit:", {k: round(fits[k].free_energy) for k in ("BBB", "local
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The seventh answer is the true posterior, sampled by NUTS (chapters 3 and 4): same network, same prior, same noise. Four chains; of 1000 transitions each we keep every second. The report says whether to believe them. **R-hat** near 1: the chains agree with each other. It is computed from the *ranks* of the draws, of the network's outputs at the data points and of the log density, and should be below 1.01; **ESS**, the effective sample size, says how many independent draws they are worth, and should be 100 a chain or more (Vehtari et al. 2021). Neither can speak of a mode that no chain has visited, nor, as computed here, of the gap: for that the table of 10.5 has the distance of half of the chains to the others.
+# The seventh answer is the true posterior, sampled by HMC (chapter 4): same network, same prior, same noise. NUTS, slower, is its check. The reports say whether to believe them. **R-hat** near 1: the chains agree with each other. It is computed from the *ranks* of the draws, of the network's outputs at the data points and of the log density, and should be below 1.01; **ESS**, the effective sample size, says how many independent draws they are worth, and should be 100 a chain or more (Vehtari et al. 2021). Neither can speak of a mode that no chain has visited, nor, as computed here, of the gap: for that the table of 10.5 has the distance of half of the chains to the others.
 
 # %% slideshow={"slide_type": "fragment"}
-def sample(seed, **more):
-    chains = {"n_chains": 4, "n_samples": 500, "n_warmup": 300, **more}
-    return exact.nuts(x, y, prior=prior, seed=seed, **chains, **settings)
+def sample(seed, n_samples=2000):
+    return mcmc.hmc(x, y, prior=prior, seed=seed, n_samples=n_samples, **settings)
 
 
-nuts = sample(0, n_thin=2)
-pred["NUTS"] = nuts.predict(x_grid)
-print(nuts.report)
-assert nuts.converged and nuts.divergences < 0.05
+hmc = sample(0)
+nuts = mcmc.nuts(x, y, prior=prior, n_chains=4, n_warmup=300, n_thin=2, **settings)
+pred["HMC"] = hmc.predict(x_grid, n_samples=2000)
+print(hmc.report, nuts.report, sep="\n")
+assert hmc.converged and nuts.converged and hmc.divergences < 0.05
 
 
 # %% slideshow={"slide_type": "subslide"}
@@ -157,7 +156,7 @@ def band(ax, name):
 
 
 fig, axes = plt.subplots(1, 3, figsize=(9.5, 4.0), sharey=True, layout="constrained")
-for ax, name in zip(axes, ("BBB", "PBP", "NUTS"), strict=True):
+for ax, name in zip(axes, ("BBB", "PBP", "HMC"), strict=True):
     band(ax, name)
 axes[0].set(ylabel="y")
 below = {"loc": "outside lower center", "ncols": 5, "fontsize": 10, "frameon": False}
@@ -174,7 +173,7 @@ legend = fig.legend(*axes[0].get_legend_handles_labels(), **below)
 #
 # $$\mathrm{distance}(a, b) = \sqrt{\frac1m\sum_{j=1}^{m}\Big[\big(m_a(x_j) - m_b(x_j)\big)^2 + \big(s_a(x_j) - s_b(x_j)\big)^2\Big]}. \tag{10.1}$$
 #
-# It is in the units of $y$. (The explorer calls it the *gap to NUTS*.) To know what is large, we need to know what chance does: the distance between two of the four chains and the other two. (Half as many draws on each side: about √2 times what two whole runs would be apart.)
+# It is in the units of $y$. (The explorer calls it the *gap to the posterior*.) To know what is large, we need to know what chance does: the distance between two of the four chains and the other two. (Half as many draws on each side: about √2 times what two whole runs would be apart.)
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 10.1
@@ -188,21 +187,21 @@ p = (np.arange(100_000) + 0.5) / 100_000
 quantiles = [tfd.Normal(np.float64(m), s).quantile(p).numpy() for m, s in ((1.0, 0.5), (0.0, 2.0))]
 moved = np.sqrt(np.mean((quantiles[0] - quantiles[1]) ** 2))
 assert np.isclose(moved, np.hypot(1.0 - 0.0, 0.5 - 2.0), rtol=1e-3)
-assert np.isclose(distance(pred["BBB"], pred["NUTS"], gap),
-                  calibration.distance(pred["BBB"], pred["NUTS"], gap))
+assert np.isclose(distance(pred["BBB"], pred["HMC"], gap),
+                  calibration.distance(pred["BBB"], pred["HMC"], gap))
 
 # %% slideshow={"slide_type": "subslide"}
-two, others = (replace(nuts, weights=w).predict(x_grid) for w in np.split(nuts.weights, 2))
-pairs = {name: (p, pred["NUTS"]) for name, p in pred.items() if name != "NUTS"}
-pairs["NUTS, halves"] = two, others
+two, others = (replace(hmc, weights=w).predict(x_grid) for w in np.split(hmc.weights, 2))
+pairs = {name: (p, pred["HMC"]) for name, p in pred.items() if name != "HMC"}
+pairs |= {"NUTS": (nuts.predict(x_grid), pred["HMC"]), "HMC, halves": (two, others)}
 print(f"{'distance':12}" + "".join(f"{name:>16}" for name in REGIONS))
 for name, pair in pairs.items():
-    name += " †" * (name in ("MLE", "emp. Bayes", "PBP"))  # another model than that of NUTS
+    name += " †" * (name in ("MLE", "emp. Bayes", "PBP"))  # another model than that of HMC
     print(f"{name:12}" + "".join(f"{distance(*pair, mask):16.2f}" for mask in masks.values()))
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Whose distance?** NUTS samples one model: this network, this prior, this noise. The rows with † have another: MLE has no prior, empirical Bayes has one that it learnt, PBP learnt its prior and its noise. Their distance is one between two models and no measure of how well they approximate their own; the others' is that of an approximation.
+# **Whose distance?** HMC samples one model: this network, this prior, this noise. The rows with † have another: MLE has no prior, empirical Bayes has one that it learnt, PBP learnt its prior and its noise. Their distance is one between two models and no measure of how well they approximate their own; the others' is that of an approximation.
 #
 # A distance says *that* two answers differ. It does not say which one is right: for that, we need data. Over many data sets, every method of the course is further from NUTS in the gap than among the data, <!-- claim: each-is-further-from-nuts-in-the-gap --> and there even the nearest is more than twice as far from it as half the chains from the others. <!-- claim: each-is-further-than-chance -->
 
@@ -271,9 +270,9 @@ for name, row in table.items():
 
 # %% slideshow={"slide_type": "fragment"}
 perfect = -entropy  # nobody can expect more than this: the noise is there
-share = {r: np.mean([table[name][i][1] < table["NUTS"][i][1] for name in FIT])
+share = {r: np.mean([table[name][i][1] < table["HMC"][i][1] for name in FIT])
          for i, r in enumerate(REGIONS)}
-print("NUTS beats, of the six:", ", ".join(f"{share[r]:.0%} {r}" for r in REGIONS))
+print("HMC beats, of the six:", ", ".join(f"{share[r]:.0%} {r}" for r in REGIONS))
 assert all(row[0][1] < perfect + 0.1 for row in table.values())
 
 
@@ -339,7 +338,7 @@ values = {name: np.array([calibration.pit(p, y_new) for y_new in fresh])
           for name, p in pred.items()}  # [40, m] each
 fig, axes = plt.subplots(1, 3, figsize=(9.5, 3.6), sharey=True, layout="constrained")
 for ax, (region, mask) in zip(axes, masks.items(), strict=True):
-    for name, color, style in (("BBB", BLUE, "-"), ("PBP", ORANGE, "--"), ("NUTS", GREEN, ":")):
+    for name, color, style in (("BBB", BLUE, "-"), ("PBP", ORANGE, "--"), ("HMC", GREEN, ":")):
         ax.hist(values[name][:, mask].ravel(), np.linspace(0, 1, 11), density=True,
                 histtype="step", color=color, label=name, lw=2.4, ls=style)
     ax.axhline(1, color="black", ls="--", lw=1.2)
@@ -368,7 +367,7 @@ for level in (0.5, 0.95):  # the same as counting targets inside the interval
 
 # %% slideshow={"slide_type": "subslide"}
 styles = {"MAP": ("-.", "black"), "BBB": ("-", BLUE), "emp. Bayes": (":", plots.PURPLE),
-          "PBP": ("--", ORANGE), "NUTS": ("o-", GREEN)}
+          "PBP": ("--", ORANGE), "HMC": ("o-", GREEN)}
 fig, axes = plt.subplots(1, 3, figsize=(9.5, 4.0), sharey=True, layout="constrained")
 for ax, (region, mask) in zip(axes, masks.items(), strict=True):
     ax.plot([0, 1], [0, 1], color="#999999", lw=1.2)
@@ -418,13 +417,13 @@ assert u_k.mean() > 0.8
 spread = fresh.std()
 dull = expected_coverage(*(fresh.mean() + 1.96 * spread * np.array([[-1.0], [1.0]])))
 dull_score = -densities.gaussian_nll(fresh, fresh.mean(), spread**2).mean()
-nuts_score = np.mean([pred["NUTS"].log_prob(y_new).mean() for y_new in fresh])
+hmc_score = np.mean([pred["HMC"].log_prob(y_new).mean() for y_new in fresh])
 u_dull = ndtr((fresh - fresh.mean()) / spread)
 at = reliability(u_dull, np.array([0.5, 0.65, 0.95]))
 print("dull forecast covers", ", ".join(f"{c:.0%}" for c in at), "at 50, 65 and 95 %")
-print(f"its log score {dull_score:.2f}; NUTS {nuts_score:.2f}")
+print(f"its log score {dull_score:.2f}; HMC {hmc_score:.2f}")
 assert at[0] < 0.45 < 0.95 < at[2]
-assert dull.mean() > 0.9 and dull_score < nuts_score - 0.5
+assert dull.mean() > 0.9 and dull_score < hmc_score - 0.5
 
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -835,7 +834,7 @@ assert not any(finding.falls for finding in found)
 # %% slideshow={"slide_type": "fragment"}
 by_hand = calibration.conformal_factor(scores_of["BBB"], level)
 assert by_hand == conformal_factor(scores_of["BBB"], level)  # eq. 10.11, as the explorer takes it
-own = explorer.preset("start").result
+own = explorer.preset("start").set(nuts=False).result
 counted = explorer.preset("conformal").result  # the same fits
 print(explorer.status)
 assert all((counted.predictions[k].mean == own.predictions[k].mean).all() for k in own.predictions)
@@ -884,13 +883,8 @@ for name in ("laplace", "ensemble", "sgmcmc"):  # what each says in the gap is i
     assert sd[wide.regions["gap"]].mean() > sd[wide.regions["data"]].mean()
 
 # %% slideshow={"slide_type": "subslide"}
-explorer.preset("all methods").set(nuts=True)  # runs in the background; come back in a moment
-for _ in range(1000):
-    if explorer.wait().result.nuts is not None:
-        break
-    time.sleep(0.1)
+result = explorer.preset("all methods").set(nuts=True).settle().result
 print(explorer.status)
-result = explorer.result
 assert set(result.distances) == {"mle", "map", "bbb", "local", "eb", "pbp"}
 assert all(distances["gap"] > distances["data"] for distances in result.distances.values())
 
@@ -1029,11 +1023,11 @@ def solution_5(a, b):
 
 assert exercises.check("10.5", solution_5, record=False)
 for region, mask in masks.items():
-    drawn = pred["BBB"].samples[:, mask], pred["NUTS"].samples[::4, mask]  # 500 of all chains
+    drawn = pred["BBB"].samples[:, mask], pred["HMC"].samples[::4, mask]  # 500 of all chains
     by_draws = solution_5(*drawn)
     shifts = [np.subtract(*(f(each, axis=0) for each in drawn)) for f in (np.mean, np.std)]
     by_moments = np.sqrt(np.mean(np.square(shifts).sum(axis=0)))  # (10.1)
-    print(f"BBB to NUTS {region}: draws {by_draws:.2f}, their means and sds {by_moments:.2f}")
+    print(f"BBB to HMC {region}: draws {by_draws:.2f}, their means and sds {by_moments:.2f}")
     assert by_draws >= by_moments  # of these moments, Gaussians are the nearest
 
 
@@ -1329,10 +1323,10 @@ assert abs(best[0] - 2) < 0.2 and best[1] < 0.9 < 2 < moment_sd
 # **Claim:** a band of mean ± 2 sd of the drawn functions should contain the data. **True:** it is the place of the *function*. For noisy $y$ add the noise. Even the epistemic band of the true posterior leaves out a good part of the new data here. With the noise, the 95 % interval of NUTS holds 95 % of them over many data sets, give or take three. <!-- claim: nuts-covers-the-data -->
 
 # %% slideshow={"slide_type": "fragment"}
-p = pred["NUTS"]
+p = pred["HMC"]
 for kind, sd in (("epistemic", p.epistemic_std), ("total", p.total_std)):
     share = expected_coverage(p.mean - 2 * sd, p.mean + 2 * sd)[among].mean()
-    print(f"NUTS, ±2 sd {kind}: {share:.0%} of new points among the data")
+    print(f"HMC, ±2 sd {kind}: {share:.0%} of new points among the data")
     assert (share > 0.88) if kind == "total" else (share < 0.85)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -1343,9 +1337,9 @@ for kind, sd in (("epistemic", p.epistemic_std), ("total", p.total_std)):
 
 # %% slideshow={"slide_type": "fragment"}
 short = sample(3, n_samples=20)
-for label, run in (("20 draws a chain: ", short), ("500 draws a chain:", nuts)):
+for label, run in (("20 draws a chain:  ", short), ("2000 draws a chain:", hmc)):
     print(f"{label} largest R-hat {run.r_hat.max():.3f}, least ESS {run.ess.min():.0f}")
-assert not short.converged and short.ess.min() < 0.25 * nuts.ess.min()
+assert not short.converged and short.ess.min() < 0.25 * hmc.ess.min()
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Summary

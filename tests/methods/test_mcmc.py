@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from arviz_stats.base.array import array_stats
 from scipy import stats
 
 from bdl_teach import DivergedError, datasets
@@ -89,7 +90,7 @@ def test_chains_sample_the_joint_density_of_data_and_weights(likelihood, prior, 
     rows = [np.pad(values, ((0, 3), (0, 0))) for values in (X, y, np.ones((12, 1)))]
     slopes = []
     for sampler in ("nuts", "hmc"):
-        recipe = mcmc._Recipe(sampler, padded, likelihood, isinstance(prior, Gaussian), 100)
+        recipe = mcmc._Recipe(sampler, padded, likelihood, isinstance(prior, Gaussian), 100, 25)
         parts = [tf.constant(part, tf.float32) for part in (*rows, mask, prior.mixture, 0.5)]
         density = mcmc._density(recipe, mcmc._Target(*parts))
         got, slope = tfp.math.value_and_gradient(density, tf.constant(drifting, tf.float32))
@@ -321,6 +322,13 @@ def test_chains_that_agree_pass_whatever_their_distribution(of):
     assert r_hat.shape == ess.shape == (5,)
     assert (np.abs(r_hat - 1) < 0.005).all()
     np.testing.assert_allclose(ess, 4000, rtol=0.25)
+
+
+@pytest.mark.parametrize("s", [50, 51])
+def test_r_hat_is_arviz_s(s):
+    draws = np.concatenate([autoregression(0.9, s), normal(3, s) / normal(4, s)], axis=2)
+    theirs = array_stats.rhat(draws, chain_axis=0, draw_axis=1)
+    np.testing.assert_allclose(mcmc.r_hat(draws), theirs, rtol=1e-10)
 
 
 def disagreeing() -> dict[str, np.ndarray]:

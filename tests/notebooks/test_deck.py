@@ -119,47 +119,28 @@ def decks(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> dict[st
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_no_slide_is_cut_off(decks: dict[str, Shown], name: str) -> None:
-    assert decks[name].page.evaluate(CUT_OFF) == []
+def test_deck_holds_its_whole_chapter_and_asks_no_host(decks: dict[str, Shown], name: str) -> None:
+    shown, page = decks[name], decks[name].page
+    assert page.evaluate(CUT_OFF) == []
+    ends = page.evaluate(ENDS)
+    assert len([end for end, _ in ends if end < 1 / 3]) <= len(ends) / 10, "slides that are empty"
+    assert min(left for _, left in ends) > 0.03, "the margin"
+    found = page.evaluate(EQUATIONS)
+    assert found["there"] > 40
+    assert found["wrong"] == found["raw"] == []
+    cells = nbformat.read(deck.find(name), as_version=4).cells
+    kept = [cell for cell in cells if cell.metadata.slideshow.slide_type != "skip"]
+    outputs = [output for cell in kept for output in cell.get("outputs", [])]
+    n_pictures = sum("image/png" in output.get("data", {}) for output in outputs)
+    assert page.evaluate("() => document.images.length") == n_pictures
+    assert page.evaluate(PICTURES) == []
+    assert shown.asked == shown.console == []
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_slides_are_filled_and_have_a_margin(decks: dict[str, Shown], name: str) -> None:
-    ends = decks[name].page.evaluate(ENDS)
-    short = [end for end, _ in ends if end < 1 / 3]
-    assert len(short) <= len(ends) / 10
-    assert min(left for _, left in ends) > 0.03
-
-
-def test_nor_on_a_small_screen(decks: dict[str, Shown]) -> None:
+def test_no_slide_is_cut_off_on_small_screen(decks: dict[str, Shown]) -> None:
     page = decks["04_how_right_is_it"].page
     page.set_viewport_size(SMALL)
     assert page.evaluate(CUT_OFF) == []
-    page.set_viewport_size(SCREEN)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_equations_are_typeset(decks: dict[str, Shown], name: str) -> None:
-    found = decks[name].page.evaluate(EQUATIONS)
-    assert found["there"] > 40
-    assert found["wrong"] == found["raw"] == []
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_every_picture_of_the_notebook_is_shown_and_has_words(
-    decks: dict[str, Shown], name: str
-) -> None:
-    cells = nbformat.read(deck.find(name), as_version=4).cells
-    shown = [cell for cell in cells if cell.metadata.slideshow.slide_type != "skip"]
-    outputs = [output for cell in shown for output in cell.get("outputs", [])]
-    n_pictures = sum("image/png" in output.get("data", {}) for output in outputs)
-    assert decks[name].page.evaluate("() => document.images.length") == n_pictures
-    assert decks[name].page.evaluate(PICTURES) == []
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_nothing_is_asked_of_any_host_and_nothing_fails(decks: dict[str, Shown], name: str) -> None:
-    assert decks[name].asked == decks[name].console == []
 
 
 def test_the_speaker_has_the_notes_of_the_slide(decks: dict[str, Shown]) -> None:

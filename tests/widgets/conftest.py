@@ -10,10 +10,12 @@ import pytest
 from explorer_claims import SHOW_PICTURE
 
 from bdl_teach.widgets._engine import live, worker
+from bdl_teach.widgets._engine.beside_truth import Chains
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 
 HERE = Path(__file__).parent
 _REST = worker.REST
+_WAITS, _PREPARE = Chains.waits, Chains.prepare
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -28,6 +30,22 @@ def nothing_is_improved_at_rest() -> Iterator[None]:
 def improved_at_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     """What moves from now on is improved once it rests, as in a page."""
     monkeypatch.setattr(worker, "REST", _REST)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def chains_never_run() -> Iterator[None]:
+    """A stand-in is shown for the true posterior, or nothing: its program takes seconds."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Chains, "waits", lambda _: True)
+        patch.setattr(Chains, "prepare", lambda *_: None)
+        yield
+
+
+@pytest.fixture
+def chains_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The true posterior is sampled, as outside the tests."""
+    monkeypatch.setattr(Chains, "waits", _WAITS)
+    monkeypatch.setattr(Chains, "prepare", _PREPARE)
 
 
 @pytest.fixture(scope="module", autouse=True)

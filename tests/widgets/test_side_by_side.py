@@ -26,8 +26,8 @@ from bdl_teach.predictive import Predictive
 from bdl_teach.problems import Problem, live_fits
 from bdl_teach.problems.live_fits import QUICK
 from bdl_teach.widgets import ComparisonExplorer, RivalsExplorer
+from bdl_teach.widgets._engine.beside_truth import GoldStandard
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.nuts import GoldStandard, Run
 from bdl_teach.widgets.side_by_side.comparison import LABELS, METHODS
 
 X = np.linspace(-0.7, 0.7, 71)
@@ -35,7 +35,7 @@ TRUTH = 10 * np.sin(2 * np.pi * X)
 SIX = ["mle", "map", "bbb", "local", "eb", "pbp"]
 PLACES = ("first", "second")
 SEEDS = range(3)
-COMPARED, PAIR = ComparisonExplorer.DEFAULTS, RivalsExplorer.DEFAULTS
+COMPARED, PAIR = ({**one.DEFAULTS, "nuts": False} for one in (ComparisonExplorer, RivalsExplorer))
 
 
 @pytest.fixture(scope="module")
@@ -56,16 +56,16 @@ def pair() -> Iterator[RivalsExplorer]:
 def nuts(
     comparison: ComparisonExplorer, pair: RivalsExplorer, monkeypatch: pytest.MonkeyPatch
 ) -> dict[str, Any]:
-    """A stand-in for NUTS; what it was asked for is kept."""
+    """A stand-in for the true posterior; what it was asked for is kept."""
     drawn = 0.6 * TRUTH + np.random.default_rng(7).normal(0, 1 + np.abs(X), (40, 71))
     asked: dict[str, Any] = {"gold": Predictive.from_samples(drawn, 1.0)}
 
-    def ask(wanted: bool, run: Run) -> GoldStandard:
-        asked["run"] = run
-        return GoldStandard(asked["gold"], "R-hat is 1.01.") if wanted else GoldStandard()
+    def ask(problem: Problem | None) -> GoldStandard:
+        asked["problem"] = problem
+        return GoldStandard(asked["gold"], "R-hat is 1.01.") if problem else GoldStandard()
 
     for explorer in (comparison, pair):
-        monkeypatch.setattr(explorer._nuts, "ask", ask)
+        monkeypatch.setattr(explorer._chains, "ask", ask)
     return asked
 
 
@@ -128,7 +128,7 @@ def test_each_panel_holds_its_method_the_data_and_the_truth(
     explorer: Explorer[Any] = request.getfixturevalue(kind)
     if kind == "comparison":
         explorer.preset("all methods")  # all panels have been filled before
-    result = explorer.set(**{**explorer.DEFAULTS, **values}).result
+    result = explorer.set(**{**explorer.DEFAULTS, "nuts": False, **values}).result
     state = explorer.state()
     half = state["gap"] / 2
     ends = (0.25 - half, 0.25 + half) if half else None
@@ -156,7 +156,7 @@ def test_each_panel_holds_its_method_the_data_and_the_truth(
             np.testing.assert_array_equal(drawn, told.functions)
         np.testing.assert_allclose(line(ax, "truth"), [X, TRUTH], atol=1e-12)
         np.testing.assert_array_equal(line(ax, "data"), [data.x[:, 0], data.y[:, 0]])
-        assert not artist(ax, "NUTS mean").get_visible()
+        assert not artist(ax, "posterior mean").get_visible()
         assert not any("chosen" in text.get_text() for text in ax.texts)
         (grey,) = ax.patches
         inside = X[regions(state["gap"])["gap"]]
@@ -165,7 +165,7 @@ def test_each_panel_holds_its_method_the_data_and_the_truth(
     assert_the_picture_is_not_stale(explorer)
 
 
-def test_nuts_comes_beside_each_with_its_distances(
+def test_posterior_comes_beside_each_with_its_distances(
     comparison: ComparisonExplorer, pair: RivalsExplorer, nuts: dict[str, Any]
 ) -> None:
     gold = nuts["gold"]
@@ -174,26 +174,28 @@ def test_nuts_comes_beside_each_with_its_distances(
         return [calibration.distance(p, gold, mask) for mask in regions(0.3).values()]
 
     result = comparison.set(**{**COMPARED, "nuts": True}).result
-    words = comparison.status.split("gap to NUTS: ")[1]
+    words = comparison.status.split("gap to the posterior: ")[1]
     for name in ("map", "bbb", "pbp"):
         off = distances(result.predictions[name])
         assert said(words, f"{LABELS[name]} #/#/#") == [as_printed(v, 1) for v in off]
         np.testing.assert_allclose(
-            line(panel(comparison, LABELS[name]), "NUTS mean"), [X, gold.mean]
+            line(panel(comparison, LABELS[name]), "posterior mean"), [X, gold.mean]
         )
     assert comparison.status.split(" · ")[0].endswith("R-hat is 1.01.")
-    assert nuts["run"].problem == Problem()
-    assert "NUTS" not in comparison.set(nuts=False).status.split("interval")[1]
+    assert nuts["problem"] == Problem()
+    assert plots.POSTERIOR not in comparison.set(nuts=False).status.split("interval")[1]
 
     result = pair.set(**{**PAIR, "nuts": True}).result
-    words = pair.status.partition("Distance to NUTS of ")[2]
+    words = pair.status.partition("Distance to the posterior of ")[2]
     for place in PLACES:
         off = distances(result.predictions[place])
         sentence = f"the {place} ({QUICK[PAIR[place]].label}): data #, gap #, outside #"
         assert said(words, sentence) == [as_printed(v, 2) for v in off]
-        np.testing.assert_allclose(line(panel(pair, place), "NUTS mean"), [X, gold.mean])
-    np.testing.assert_allclose(line(panel(pair, "How sure"), "NUTS")[1], gold.epistemic_std)
-    assert {"NUTS mean", "NUTS ±2 sd"} <= names_over_the_panels(pair)
+        np.testing.assert_allclose(line(panel(pair, place), "posterior mean"), [X, gold.mean])
+    np.testing.assert_allclose(
+        line(panel(pair, "How sure"), plots.POSTERIOR)[1], gold.epistemic_std
+    )
+    assert {"posterior mean", "posterior ±2 sd"} <= names_over_the_panels(pair)
     assert "R-hat is 1.01." in pair.status
 
 

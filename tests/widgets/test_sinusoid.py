@@ -29,7 +29,7 @@ from bdl_teach.methods import bbb, local_reparam
 from bdl_teach.predictive import Predictive
 from bdl_teach.problems import Problem
 from bdl_teach.widgets import SinusoidExplorer
-from bdl_teach.widgets._engine.nuts import GoldStandard, Run
+from bdl_teach.widgets._engine.beside_truth import GoldStandard
 from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
 from bdl_teach.widgets.sinusoid.fits import refit
 
@@ -53,18 +53,18 @@ def explorer() -> Iterator[SinusoidExplorer]:
 
 @pytest.fixture
 def nuts(explorer: SinusoidExplorer, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """A stand-in for NUTS; what it was asked for is kept under its arguments' names."""
+    """A stand-in for the true posterior; what it was asked for is kept."""
     rng = np.random.default_rng(7)
     gold = GoldStandard(
         Predictive.from_samples(rng.normal(0, 1 + np.abs(X), (40, 121)), 1.0), "R-hat is 1.01."
     )
     asked: dict[str, Any] = {"gold": gold}
 
-    def ask(wanted: bool, run: Run) -> GoldStandard:
-        asked.update(wanted=wanted, key=run.key, run=run)
-        return gold if wanted else GoldStandard()
+    def ask(problem: Problem | None) -> GoldStandard:
+        asked["problem"] = problem
+        return gold if problem else GoldStandard()
 
-    monkeypatch.setattr(explorer._nuts, "ask", ask)
+    monkeypatch.setattr(explorer._chains, "ask", ask)
     return asked
 
 
@@ -254,37 +254,32 @@ def test_the_free_energy_is_that_of_q_on_all_points() -> None:
     assert result.cost.likelihood == pytest.approx(nll.mean(), abs=4 * nll.std() / 10)
 
 
-def test_nuts_is_asked_for_the_posterior_of_the_sliders(
-    explorer: SinusoidExplorer, nuts: dict[str, Any]
-) -> None:
+def test_truth_is_that_of_the_sliders(explorer: SinusoidExplorer, nuts: dict[str, Any]) -> None:
     explorer.preset("article").set(nuts=True)
-    key = nuts["key"]
-    assert nuts["wanted"] is True
-    assert nuts["run"].problem == Problem.of(ARTICLE, layers=2)
-    assert nuts["run"].x_grid is explorer.result.x_grid
-    assert (nuts["run"].chains["y"] == explorer.result.data.y).all()
+    assert nuts["problem"] == Problem.of(ARTICLE, layers=2)
     state = explorer.state()
 
-    def key_with(**values: Any) -> Any:
-        explorer._gold({**state, **values})
-        return nuts["key"]
+    def problem_with(**values: Any) -> Any:
+        explorer._known({**state, **values})
+        return nuts["problem"]
 
+    problem = problem_with()
     for name, value in {"n_predictions": 20, "kl_weight": 0.1, "n_samples": 2}.items():
-        assert key_with(**{name: value}) == key, f"the true posterior does not know {name}"
+        assert problem_with(**{name: value}) == problem, f"the posterior does not know {name}"
     for name, value in {
         "sigma1": 1.0, "sigma2": 1.0, "pi": 0.2, "noise_std": 2.0, "width": 4, "n": 9, "seed": 1,
         "data": ((-0.4, 0.0, 0.4), (1.0, 2.0, 3.0), (0.0, 1.0, 0.0, 1.0)),
     }.items():  # fmt: skip
-        assert key_with(**{name: value}) != key, name
+        assert problem_with(**{name: value}) != problem, name
     explorer.preset("few points")
-    assert nuts["wanted"] is True, "a preset leaves NUTS where it is"
+    assert nuts["problem"] is not None, "a preset leaves the truth where it is"
     explorer.undo()
     assert explorer.wait().state() == {**ARTICLE, "nuts": True}, "and so does an undo"
     explorer.set(nuts=False)
-    assert nuts["wanted"] is False
+    assert nuts["problem"] is None
 
 
-def test_the_gap_to_nuts_is_measured_inside_and_outside(
+def test_gap_to_posterior_is_measured_inside_and_outside(
     explorer: SinusoidExplorer, nuts: dict[str, Any]
 ) -> None:
     result = explorer.preset("article").set(nuts=True).result
@@ -295,11 +290,13 @@ def test_the_gap_to_nuts_is_measured_inside_and_outside(
     ) ** 2
     inside, outside = (float(np.sqrt(squared[mask].mean())) for mask in (AMONG, ~AMONG))
     assert (result.gap, result.gap_outside) == pytest.approx((inside, outside))
-    numbers = said(explorer.status, "gap to NUTS # among the data, # outside. R-hat is 1.01.")
+    numbers = said(
+        explorer.status, "gap to the posterior # among the data, # outside. R-hat is 1.01."
+    )
     assert numbers == [as_printed(inside, 2), as_printed(outside, 2)]
     ax = panel(explorer, "What the network believes")
-    np.testing.assert_allclose(line(ax, "NUTS mean"), [X, gold.mean])
-    assert "NUTS" not in explorer.set(nuts=False).status
+    np.testing.assert_allclose(line(ax, "posterior mean"), [X, gold.mean])
+    assert "posterior" not in explorer.set(nuts=False).status
     assert explorer.result.nuts is explorer.result.gap is explorer.result.gap_outside is None
 
 

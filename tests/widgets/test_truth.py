@@ -1,7 +1,6 @@
 """The truth explorer: its artists hold its result, its numbers add up, its presets keep word.
 
-What a preset or the answer says is looked at for twenty data seeds; where NUTS is part of it, as
-a claim, and in a slow test for one.
+What a preset or the answer says of the true posterior is looked at for two data seeds.
 """
 
 from __future__ import annotations
@@ -28,16 +27,16 @@ from matplotlib.patches import Rectangle
 from scipy.stats import norm
 from waiting import successive
 
-from bdl_teach import datasets
+from bdl_teach import datasets, plots
 from bdl_teach.densities import Gaussian
-from bdl_teach.methods import local_reparam
+from bdl_teach.methods import local_reparam, mcmc
 from bdl_teach.predictive import Predictive
 from bdl_teach.problems import Problem, truth_search
 from bdl_teach.problems.truth_search import TruthResult
 from bdl_teach.widgets import TruthExplorer
-from bdl_teach.widgets._engine.nuts import GoldStandard, Run
+from bdl_teach.widgets._engine.beside_truth import GoldStandard
 
-START = TruthExplorer.DEFAULTS
+START = {**TruthExplorer.DEFAULTS, "nuts": False}
 X = np.linspace(-0.7, 0.7, 71)
 SINE = 10 * np.sin(2 * np.pi * X)
 IN_GAP = np.abs(X - 0.25) < 0.15 - 1e-9
@@ -64,16 +63,15 @@ def explorer(made: TruthExplorer) -> TruthExplorer:
 
 @pytest.fixture
 def nuts(explorer: TruthExplorer, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """A stand-in for NUTS; what it was asked for is kept under its arguments' names."""
+    """A stand-in for the true posterior."""
     drawn = 0.6 * SINE + np.random.default_rng(7).normal(0, 1 + np.abs(X), (40, 71))
     gold = Predictive.from_samples(drawn, 1.0)
     asked: dict[str, Any] = {"gold": gold}
 
-    def ask(wanted: bool, run: Run) -> GoldStandard:
-        asked["run"] = run
-        return GoldStandard(asked["gold"], "R-hat is 1.01.") if wanted else GoldStandard()
+    def ask(problem: Problem | None) -> GoldStandard:
+        return GoldStandard(asked["gold"], "R-hat is 1.01.") if problem else GoldStandard()
 
-    monkeypatch.setattr(explorer._nuts, "ask", ask)
+    monkeypatch.setattr(explorer._chains, "ask", ask)
     return asked
 
 
@@ -133,7 +131,7 @@ def test_the_function_panel_holds_the_fit_the_data_the_truth_and_the_gap(
 
 
 @every_picture_is_drawn
-def test_best_fit_and_nuts_come_beside_with_their_spreads(
+def test_best_fit_and_posterior_come_beside_with_their_spreads(
     explorer: TruthExplorer, nuts: dict[str, Any]
 ) -> None:
     explorer.set(nuts=True)
@@ -143,18 +141,19 @@ def test_best_fit_and_nuts_come_beside_with_their_spreads(
     best = result.search.prediction
     np.testing.assert_allclose(line(ax, "best fit mean"), [X, best.mean])
     assert artist(ax, "best fit mean").get_visible()
-    np.testing.assert_allclose(line(ax, "NUTS mean"), [X, gold.mean])
-    for name, p in {"fit": result.prediction, "best fit": best, "NUTS": gold}.items():
+    np.testing.assert_allclose(line(ax, "posterior mean"), [X, gold.mean])
+    for name, p in {"fit": result.prediction, "best fit": best, plots.POSTERIOR: gold}.items():
         np.testing.assert_allclose(line(below, name), [X, p.epistemic_std])
     assert set(legend_labels(ax)) == {
-        "fit ±2 sd epistemic", "fit mean", "best fit mean", "truth", "data", "NUTS mean",
-        "NUTS ±2 sd epistemic",
+        "fit ±2 sd epistemic", "fit mean", "best fit mean", "truth", "data", "posterior mean",
+        "posterior ±2 sd",
     }  # fmt: skip
     assert_nothing_is_cut_where_it_is_narrow(explorer)
     assert_the_picture_is_not_stale(explorer)
     explorer.set(nuts=False)
-    assert np.isnan(line(below, "NUTS")[1]).all() and np.isnan(line(below, "best fit")[1]).all()
-    assert "NUTS mean" not in legend_labels(ax) and "best fit mean" not in legend_labels(ax)
+    for name in (plots.POSTERIOR, "best fit"):
+        assert np.isnan(line(below, name)[1]).all()
+    assert "posterior mean" not in legend_labels(ax) and "best fit mean" not in legend_labels(ax)
 
 
 def bars(explorer: TruthExplorer) -> dict[str, tuple[float, str]]:
@@ -202,7 +201,7 @@ def test_the_bars_are_the_parts_of_the_result(
 def test_bar_of_the_prior_counts_on_either_side_of_the_truth(
     explorer: TruthExplorer, nuts: dict[str, Any], height: float
 ) -> None:
-    """Where the truth lies in the band of NUTS it misses nothing."""
+    """Where the truth lies in the posterior's band it misses nothing."""
     nuts["gold"] = Predictive(height * SINE, np.full(len(X), 0.5), np.ones(len(X)), None)
     missed = np.maximum(0.7 * np.abs(SINE) - 1.0, 0.0)
     expected = np.sqrt((missed[IN_GAP] ** 2).mean())
@@ -273,7 +272,7 @@ def test_the_status_says_the_numbers_of_the_result_and_they_add_up(
         assert f == lowest + nats and nats >= 0
         assert lowest == as_printed(result.search.best.history["free_energy"][-1], 0)
         assert nats == pytest.approx(result.excess, abs=1)
-        for name, p in (("fit", result.prediction), ("NUTS", gold)):
+        for name, p in (("fit", result.prediction), ("posterior", gold)):
             gap, data = said(status, f"{name} # in the gap, # among the data")
             assert gap == as_printed(p.epistemic_std[IN_GAP].mean(), 2)
             assert data == as_printed(p.epistemic_std[AMONG].mean(), 2)
@@ -281,6 +280,50 @@ def test_the_status_says_the_numbers_of_the_result_and_they_add_up(
         wanted = (result.optimisation, result.family, result.whole, result.prior_miss)
         assert parts == [as_printed(part, 2) for part in wanted]
         explorer.set(nuts=False)
+
+
+# The true posterior, sampled.
+
+
+@every_picture_is_drawn
+def test_band_of_the_truth_follows_a_movement(explorer: TruthExplorer, chains_run: None) -> None:
+    explorer.set(nuts=True, prior_std=2.0, n=16).settle()
+    result = explorer.result
+    sampled = mcmc.hmc(**result.problem.given, n_samples=500, seed=3).predict(X[:, None])
+    assert rms_distance(result.nuts, sampled, AMONG) < 0.1
+    assert rms_distance(result.nuts, sampled) < 0.5
+    assert "4 × 800 draws: mixed (R-hat 1.0" in explorer.status and " · refit" in explorer.status
+    before = explorer.png()
+    assert explorer.set(noise_std=2.0).result.nuts is None
+    explorer.set(noise_std=1.0)
+    assert explorer.result.nuts is result.nuts and explorer.png() == before, "it is kept"
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_what_is_said_of_the_truth_is_so(explorer: TruthExplorer, seed: int) -> None:
+    presets = {name: values for name, (_, values) in TruthExplorer.PRESETS.items()}
+
+    def read(values: dict[str, Any], search: bool = True) -> TruthResult:
+        state = {**explorer._whole(START), **values, "nuts": True, "seed": seed}
+        best = explorer._compute(state)
+        if search:
+            *_, best = successive(truth_search.improve, best)
+        return explorer._with_truth(best, explorer._chains.whole(explorer._problem(state)))
+
+    def held(result: TruthResult) -> float:
+        off = np.abs(SINE - result.nuts.mean)
+        return float((off < 2 * result.nuts.epistemic_std)[IN_GAP].mean())
+
+    opens = read(presets["the truth opens the gap"])
+    sds = (p.epistemic_std[IN_GAP].mean() for p in (opens.search.prediction, opens.nuts))
+    assert 2 * next(sds) < next(sds) and opens.family > opens.prior_miss
+    misses = read(presets["the truth misses it too"])
+    assert misses.prior_miss > max(2, misses.family, misses.optimisation)
+    asked = TruthExplorer.QUESTION
+    assert asked is not None and asked.choices[asked.answer] == "next to nothing"
+    assert held(misses) < 0.2
+    (mends,) = (m for m in TruthExplorer.MISSIONS if m.id == "truth-points-mend-the-prior")
+    assert read(mends.way, search=False).prior_miss < 2
 
 
 # How it moves.

@@ -8,13 +8,10 @@ import subprocess
 import sys
 
 import numpy as np
-import pytest
-from explorer_claims import every_picture_is_drawn, pixels
+from explorer_claims import every_picture_is_drawn
 from heap import in_use
-from waiting import until
 
-from bdl_teach.widgets import KLBudgetLab, SinusoidExplorer
-from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
+from bdl_teach.widgets import KLBudgetLab
 
 SWEEP = """
 import sys
@@ -88,21 +85,6 @@ def test_leaving_python_while_compiling_is_not_a_crash() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120
     )
     assert ran.returncode == 0, ran.stderr[-2000:]
-
-
-def test_nuts_comes_beside_with_the_gap_as_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    # It comes sooner, less exact.
-    monkeypatch.setattr(sinusoid_fits, "CHAINS", {"n_chains": 2, "n_samples": 50, "n_thin": 1})
-    explorer = SinusoidExplorer(n=8, width=2, nuts=True).wait()
-    assert explorer.result.nuts is None
-    assert "NUTS is running" in explorer.status
-    until(lambda: "largest R-hat" in explorer.wait().status, "NUTS", seconds=180.0)
-    assert explorer.result.gap > 0 and explorer.result.gap_outside > 0
-    with_nuts = pixels(explorer)
-    assert (pixels(explorer.set(nuts=False)) != with_nuts).any()
-    assert (pixels(explorer.set(nuts=True)) == with_nuts).all(), "cached, shown at once"
-    assert explorer.set(sigma1=1.0).result.nuts is None, "the gold standard of other values"
-    explorer.close()
 
 
 @every_picture_is_drawn

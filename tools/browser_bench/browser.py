@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 from bench.verdicts import Verdict
 
-from bdl_teach._cli.doctor import find_chromium
 from bdl_teach._cli.notebooks import source
 from bdl_teach._support import report
-from browser_bench.lab import LabError, Server, chromium
+from browser_bench.lab import LabError, Server, chromium, find_chromium
 from browser_bench.page import Effect, ExplorerView, Flood, Notebook
 
 NOTEBOOK = source() / "03_bayes_by_backprop.ipynb"

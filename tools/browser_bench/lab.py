@@ -35,6 +35,7 @@ FOLDERS = (  # nothing of the user's own Jupyter is read or written
     "IPYTHONDIR",
 )
 START_S = 90.0
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 CHROMIUM_FLAGS = (
     "--headless=new",
     "--disable-gpu",
@@ -191,6 +192,11 @@ def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def find_chromium() -> str | None:
+    """The path of a Chromium, or ``None``."""
+    return next((path for name in BROWSERS if (path := shutil.which(name))), None)
 
 
 @contextmanager

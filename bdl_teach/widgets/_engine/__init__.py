@@ -6,7 +6,7 @@
 ``worker.py``       ``Worker``: computes and draws the newest values; missions, replays, failures
 ``pointer.py``      ``PointerInput``: what a pointer in the picture does
 ``contract.py``     ``Contract``: what an author defines, and the parts that each explorer has
-``beside_nuts.py``  ``ExplorerBesideNuts``: with the posterior of NUTS beside the fit
+``beside_truth.py`` ``ExplorerBesideTruth``: with the true posterior beside the fit, by HMC
 ``texts.py``        ``Texts``: the data file of an explorer
 ``controls.py``     ``Control``: a slider, a menu, a toggle; how groups are laid out
 ``status.py``       ``Said``: the status line from readings, and what changed since another
@@ -20,7 +20,6 @@
 ``record.py``       a sweep of a control as a GIF or an MP4
 ``latest_value.py`` ``LatestValue``: between controls and worker; of values that queue, the last
 ``background.py``   threads that end before Python does
-``nuts.py``         ``NutsRunner``: the gold standard beside the sliders, when they rest
 ==================  ===============================================================================
 
 ``Explorer`` builds on ``Page``, that on ``Worker``, ``PointerInput`` and ``Contract``. The

@@ -10,7 +10,7 @@ import atexit
 import threading
 from collections.abc import Callable
 
-_PATIENCE = 30.0  # seconds to wait at exit for one compilation or one window of NUTS to end
+_PATIENCE = 30.0  # seconds to wait at exit for one compilation or one window of chains to end
 _lock = threading.Lock()  # a thread is started and noted in one go
 _threads: set[threading.Thread] = set()
 _stops: list[Callable[[], object]] = []

@@ -131,17 +131,25 @@ class Contract(Generic[Result]):
         """Say what the time of a tick went into, behind it in the status line."""
         return ""
 
+    def _follow(self, values: Values, result: Result, *, at_rest: bool) -> Result | None:
+        """Return the same with more of what comes beside it, or ``None`` when that has to wait.
+
+        Asked again and again: as soon as a tick is shown, and while values rest after each
+        ``_improve``. It ends at once when something moves. What it raises is said over the picture.
+        """
+        return None
+
     def _improve(self, values: Values, result: Result) -> Result | None:
         """Return a better result for values that rest, or ``None`` when this one is good.
 
         Asked again and again while nothing moves. A movement waits for it, so that it must not
         take longer than a tick. Where it raises, what is shown already stands. By default the
-        ``arrival`` of its ``fit`` is found out, if it has one.
+        ``convergence`` of its ``fit`` is found out, if it has one.
         """
         now: Any = result
-        if getattr(now, "arrival", None) is None or now.arrival.over:
+        if getattr(now, "convergence", None) is None or now.convergence.over:
             return None
-        better: Result = replace(now, arrival=now.arrival.after_one_more(now.fit))
+        better: Result = replace(now, convergence=now.convergence.after_one_more(now.fit))
         return better
 
     def _next(self, values: Values) -> tuple[float, Values] | None:

@@ -99,6 +99,10 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         self._must_live()
         return self
 
+    def settle(self, timeout: float = 120.0) -> Self:
+        """Wait for the picture, and for what follows it by itself: the true posterior."""
+        return self.wait(timeout)
+
     def warm(self, timeout: float = 300.0) -> Self:
         """Wait until everything that a control can ask for has been compiled."""
         self.wait(timeout)
@@ -133,7 +137,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
     def preset(self, name: str) -> Self:
         """Set all controls to the preset ``name`` and wait for its picture.
 
-        NUTS beside it stays where it is on: a preset switches it on at most.
+        What comes beside it stays where it is on: a preset switches it on at most.
         """
         if self._start is None or name not in self.PRESETS:
             raise ValueError(f"preset: expected one of {', '.join(self.PRESETS)}, got {name!r}")
@@ -229,7 +233,9 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         self._past = History(self.state())  # what is recorded is nothing to undo
         try:
             options.setdefault("file", f"{type(self).__name__}.gif")
-            return recording.record(lambda state: self.set(**state).png(), whole, **options)
+            return recording.record(
+                lambda state: self.set(**state).settle().png(), whole, **options
+            )
         finally:
             self.set(**before)
             self._past = past
@@ -287,7 +293,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         self._go_back(self._past.redo())
 
     def reset(self) -> None:
-        """Go back to the state that it began with, but for NUTS; this can be undone.
+        """Go back to the state that it began with, but for the truth's button; this can be undone.
 
         A drawing is taken away, and the question is asked again.
         """
@@ -317,7 +323,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
             bundle: dict[str, Any] = {"text/plain": sentence(self._closed())}
         else:
             if os.environ.get(WAIT_VARIABLE):
-                self.wait()
+                self.settle()
             bundle = super()._repr_mimebundle_(**options)
         if self.result is not None:
             said = f"{bundle['text/plain']} It showed: " if self._slot.closed else ""

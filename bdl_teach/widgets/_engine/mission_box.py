@@ -15,7 +15,7 @@ import ipywidgets
 from bdl_teach import progress
 from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.controls import Values
-from bdl_teach.widgets._engine.missions import Mission, NotThere
+from bdl_teach.widgets._engine.missions import Mission, Moved
 from bdl_teach.widgets._engine.status import Readings
 
 _DONE = "✓"
@@ -118,8 +118,8 @@ class MissionBox:
         if (mission := self.chosen) is None:
             return
         self._mark(self.done())
-        if (missing := self._missing(mission, values, lambda _: readings)) != []:
-            self._say(mission, _not_yet(missing or []))
+        if missing := self._missing(mission, values, lambda _: readings):
+            self._say(mission, _not_yet(missing))
             return
         tried: _Tried = [(values.get("seed"), [])]
         if self._tried is not None and self._tried[0] is mission and self._tried[1] == values:
@@ -137,15 +137,15 @@ class MissionBox:
 
     def _missing(
         self, mission: Mission, values: Values, read: Callable[[Values], Readings]
-    ) -> list[str] | None:
-        """Say what keeps the mission from being done with these values; ``None`` if nobody can.
+    ) -> list[str]:
+        """Say what keeps the mission from being done with these values.
 
         Whatever a computation raises, the learner has brought nothing about by it.
         """
         try:
             missing = mission.missing(values, read(values))
-        except NotThere:
-            return None
+        except Moved:
+            raise
         except Exception:
             return [""]
         return [words.format_map(self._labels) for words in missing]
@@ -220,7 +220,7 @@ def _verdict(tried: _Tried) -> str:
     """Say for which seeds it holds, and for which it does not."""
     (own, _), *others = tried
     wrong = [(str(seed), lacks) for seed, lacks in others if lacks]
-    right = [str(seed) for seed, lacks in others if lacks == []]
+    right = [str(seed) for seed, lacks in others if not lacks]
     if wrong:
         seeds = f"seed{'s' * (len(wrong) > 1)} {' and '.join(seed for seed, _ in wrong)}"
         first, lacks = wrong[0]
@@ -229,5 +229,4 @@ def _verdict(tried: _Tried) -> str:
         return f"✗ It holds {here}, but not for {seeds}: luck.{how}"
     if right:
         return f"{_DONE} Done, also with seed{'s' * (len(right) > 1)} {' and '.join(right)}."
-    untried = " for this seed; others would have to run beside it first" if others else ""
-    return f"{_DONE} Done{untried}."
+    return f"{_DONE} Done."

@@ -15,8 +15,8 @@ SEEDS = 3  # a mission is done when it holds for so many seeds: the learner's ow
 _NOTHING = 1e-6  # what is smaller in a figure comes from rounding
 
 
-class NotThere(Exception):
-    """A result needs what only a run beside the picture would give."""
+class Moved(Exception):
+    """The controls moved while something was computed for where they were."""
 
 
 def is_same(one: Any, other: Any) -> bool:

@@ -111,8 +111,9 @@ def parse(text: str, **given: Mapping[str, Control]) -> Texts:
     for name, row in file["controls"].items():
         known |= given[name] if name in given else {name: Control(*row)}
     start = _defaults(known)
+    left = dict.fromkeys(file.get("stays", ()), False)  # as it is, where a preset does not say
     presets = {
-        name: (look, start | _values(known, values))
+        name: (look, start | left | _values(known, values))
         for name, (look, values) in file.get("presets", {}).items()
     }
     words = file.get("readings", {})

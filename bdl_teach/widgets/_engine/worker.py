@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 from bdl_teach._support.errors import DivergedError
-from bdl_teach.widgets._engine import background, controls, nuts
+from bdl_teach.widgets._engine import background, controls
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, as_data_url
 from bdl_teach.widgets._engine.contract import Job, Result
 from bdl_teach.widgets._engine.controls import Values
@@ -79,12 +79,12 @@ class Worker(PointerInput[Result], abstract=True):
         return self._rest(values)
 
     def _rest(self, values: Values) -> tuple[int, Job] | None:
-        """Sharpen and improve what is shown until something moves, or nothing is left to do.
+        """Follow, sharpen and improve what is shown until something moves, or nothing is left.
 
         A replay goes on first; a frame on the way is not improved.
         """
-        for play in (self._play, partial(self._move_on, values)):
-            if (job := play()) is not None or self._slot.closed:
+        for step in (self._play, partial(self._move_on, values), partial(self._followed, values)):
+            if (job := step()) is not None or self._slot.closed:
                 return job
         if (job := self._slot.take(SHARPEN)) is not None or self._slot.closed:
             return job
@@ -97,15 +97,37 @@ class Worker(PointerInput[Result], abstract=True):
         while (job := self._slot.take(pause)) is None and not self._slot.closed:
             if (job := self._look_at_mission(values)) is not None or self._slot.closed:
                 return job
-            shown, better = self.result, None
-            with suppress(Exception):  # what is shown already stands
-                better = None if shown is None else self._improve(values, shown)
-            if better is None:
+            if not self._go_on(values, at_rest=True):
                 return None
-            self._paint(better, values, better=True)
-            self._say_what_is_shown()
             pause = 0.0
         return job
+
+    def _followed(self, values: Values) -> tuple[int, Job] | None:
+        """Show what follows a tick by itself; return what moved meanwhile, if anything."""
+        while self._film.at_end and self._go_on(values, at_rest=False):
+            if (job := self._slot.take(0.0)) is not None or self._slot.closed:
+                return job
+        return None
+
+    def _go_on(self, values: Values, *, at_rest: bool) -> bool:
+        """Show something better of the same values; says whether there was any."""
+        if (shown := self.result) is None:
+            return False
+        better, spent = None, "" if at_rest else self._spent
+        if at_rest:
+            with suppress(Exception):  # what is shown already stands
+                better = self._improve(values, shown)
+        try:
+            better = self._follow(values, better or shown, at_rest=at_rest) or better
+            if better is None:
+                return False
+            self._paint(better, values, better=True, sharp=at_rest)
+            self._spent = spent
+            self._say_what_is_shown()
+        except Exception as error:
+            self._show_failure(error)
+            return False
+        return True
 
     def _look_at_mission(self, values: Values) -> tuple[int, Job] | None:
         """Find out whether the chosen mission is done; return what moved meanwhile, if any."""
@@ -122,12 +144,15 @@ class Worker(PointerInput[Result], abstract=True):
 
     def _read_unseen(self, values: Values) -> Readings:
         """Compute what is not to be shown; what runs beside the picture goes on for it."""
-        with nuts.nothing_starts():
-            return self._readings_of(self._compute(values))
+        return self._readings_of(self._compute(values))
+
+    def _compute_shown(self, values: Values) -> Result:
+        """Compute what is to be shown, with what is known already of what comes beside it."""
+        return self._compute(values)
 
     def _tick(self, values: Values) -> None:
         start = time.perf_counter()
-        result = self._compute(values)
+        result = self._compute_shown(values)
         computed = time.perf_counter()
         self._paint(result, values)
         self.ticks += 1
@@ -176,10 +201,12 @@ class Worker(PointerInput[Result], abstract=True):
         except Exception as error:
             self._show_failure(error)
 
-    def _paint(self, result: Result, values: Values, *, better: bool = False) -> None:
+    def _paint(
+        self, result: Result, values: Values, *, better: bool = False, sharp: bool = False
+    ) -> None:
         """Show a result of these values, or the frame of its training that is chosen.
 
-        A better one of what rests is shown with all its pixels.
+        One that is ``better`` is no movement; one that rests is shown ``sharp``, with all pixels.
         """
         shown = self._film.develop(result)
         said = self._words_of(shown)
@@ -196,7 +223,7 @@ class Worker(PointerInput[Result], abstract=True):
                 band.hide(self._canvas.moving)
             self._notice.set_visible(False)
             self._pin.note(values, said, better=better)
-            self._show_picture(sharp=better)
+            self._show_picture(sharp=sharp)
         self.result, self._shown, self._painted = result, shown, values
         self._said, self._spent = said, ""
         self._show_points()

@@ -1,4 +1,4 @@
-"""The comparison explorer: every method and NUTS on one problem, the sinusoid with a gap."""
+"""The comparison explorer: every method and the truth on one problem, the sinusoid with a gap."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ from bdl_teach import plots
 from bdl_teach.methods.catalogue import CATALOGUE
 from bdl_teach.problems import GAP_GRID, Problem, live_fits
 from bdl_teach.problems.live_fits import OWN_ROOM
-from bdl_teach.widgets._engine import arrival, controls, status, texts, touch
-from bdl_teach.widgets._engine.arrival import Arrival
+from bdl_teach.widgets._engine import controls, convergence, status, texts, touch
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas
-from bdl_teach.widgets._engine.nuts import GoldStandard, Run
 from bdl_teach.widgets._engine.texts import Texts
 from bdl_teach.widgets.side_by_side.explorer import MethodsExplorer
 from bdl_teach.widgets.side_by_side.panels import CoverageArtists, MethodPanel, height_of
@@ -32,7 +30,7 @@ METHODS = {  # those that a tick fits
     for name, method in CATALOGUE.items()
     if method.compared is not None and method.pace != "background"
 }
-LABELS = {**{name: method.label for name, method in METHODS.items()}, "nuts": "NUTS"}
+LABELS = {**{name: method.label for name, method in METHODS.items()}, "nuts": plots.POSTERIOR}
 _AT_START = ("map", "bbb", "pbp")
 _TOGGLES = {
     name: controls.Control("toggle", method.label, name in _AT_START, (), method.hint)
@@ -91,11 +89,6 @@ class ComparisonExplorer(MethodsExplorer):
             for panel in self._panels.values()
         ]
 
-    def _beside(self) -> dict[str, controls.Widget]:
-        made = super()._beside()
-        row = [self._controls["conformal"], made["running"]]
-        return {**made, "last row": controls.box("bdl-running", row)}
-
     def _heeds(self, method: str) -> Iterable[str]:
         return ("epochs",) if "epochs" in METHODS[method].takes else ()
 
@@ -103,17 +96,11 @@ class ComparisonExplorer(MethodsExplorer):
         from bdl_teach.methods._variational import Variational
 
         fit = live_fits.fit(method, problem, values["epochs"])
-        asked = Arrival() if isinstance(fit, Variational) else None
-        return Told(method, fit, fit.predict(GAP_GRID, N_PREDICTIONS), arrival=asked)
+        asked = convergence.Convergence() if isinstance(fit, Variational) else None
+        return Told(method, fit, fit.predict(GAP_GRID, N_PREDICTIONS), convergence=asked)
 
     def _retold(self, told: Told, fit: Any, problem: Problem) -> Told:
         return replace(told, fit=fit, prediction=fit.predict(GAP_GRID, N_PREDICTIONS))
-
-    @staticmethod
-    def _run(values: controls.Values) -> Run:
-        problem = Problem.of(values)
-        chains = {**problem.repeated, **(CATALOGUE["nuts"].compared or {}), "seed": problem.seed}
-        return Run(GAP_GRID, problem, chains)
 
     def _compute(self, values: controls.Values) -> SideBySide:
         problem, asked = Problem.of(values), self._asked
@@ -130,11 +117,11 @@ class ComparisonExplorer(MethodsExplorer):
             if (late or (slow and new)) and self.state() == values:
                 waiting = tuple(chosen[len(told) :])
                 so_far = SideBySide(problem, dict(told), interval=interval, waiting=waiting)
-                self._show(compared(so_far, GoldStandard()))
+                self._show(compared(so_far, self._known(values)))
                 shown = time.perf_counter()
             fitted |= new
             told[name] = self._keep(key, values)
-        return compared(SideBySide(problem, told, interval=interval), self._gold(values))
+        return compared(SideBySide(problem, told, interval=interval))
 
     def _improve(self, values: controls.Values, result: SideBySide) -> SideBySide | None:
         """Make one longer run of the first method of which it is not known what they find.
@@ -144,10 +131,10 @@ class ComparisonExplorer(MethodsExplorer):
         if not self._warmed.is_set():
             return None
         for name, told in result.told.items():
-            if told.arrival is not None and not told.arrival.over:
-                found = told.arrival.after_one_more(cast(Any, told.fit))
+            if told.convergence is not None and not told.convergence.over:
+                found = told.convergence.after_one_more(cast(Any, told.fit))
                 key = self._key(name, result.problem, values)
-                self._fits[key] = better = replace(told, arrival=found)
+                self._fits[key] = better = replace(told, convergence=found)
                 return replace(result, told={**result.told, name: better})
         return None
 
@@ -165,10 +152,10 @@ class ComparisonExplorer(MethodsExplorer):
         places = (*result.told, *result.waiting) or (next(iter(METHODS)),)
         counted = result.interval is not None and result.interval.kept_apart is not None
         moved = [
-            self._stand(places, nuts=result.nuts is not None),
+            self._stand(places, nuts=bool(result.nuts_report)),
             self._legend.show(
                 truth=result.problem.is_drawn,
-                nuts=result.nuts is not None,
+                nuts=bool(result.nuts_report),
                 more=["conformal"] if counted else [],
             ),
         ]
@@ -188,7 +175,7 @@ class ComparisonExplorer(MethodsExplorer):
             for region, words in regions.items()
         }
         off = {
-            f"{name}_off_{region}": f"{label} {words}, gap to NUTS"
+            f"{name}_off_{region}": f"{label} {words}, gap to the posterior"
             for name, label in LABELS.items()
             for region, words in regions.items()
         }
@@ -219,7 +206,9 @@ class ComparisonExplorer(MethodsExplorer):
         three = "{{{0}_data:{1}}}/{{{0}_gap:{1}}}/{{{0}_outside:{1}}}"
         held = [f"{LABELS[name]} {three.format(name, '.0f')}%" for name in result.coverage]
         off = [f"{LABELS[name]} {three.format(f'{name}_off', 'sd')}" for name in result.distances]
-        arrivals = {LABELS[n]: t.arrival for n, t in result.told.items() if t.arrival is not None}
+        arrivals = {
+            LABELS[n]: t.convergence for n, t in result.told.items() if t.convergence is not None
+        }
         return {
             **status.shown_if(beside=bool(off)),
             **({} if drawn else {"held": "{no_truth}"}),
@@ -227,12 +216,13 @@ class ComparisonExplorer(MethodsExplorer):
             "methods": ", ".join(held) or "no method chosen",
             "distances": ", ".join(off),
             "replay": _in_replay(result) if result.share < 1 else "",
-            "arrivals": arrival.of_several(arrivals),
+            "arrivals": convergence.of_several(arrivals),
             "nuts": result.nuts_report,
         }
 
     def _chores(self) -> Iterator[Callable[[], object]]:
-        """Compile the methods that are not chosen yet, and the longer runs; then look again."""
+        """Compile the chains, methods that are not chosen yet, and longer runs; look again."""
+        yield from super()._chores()
         for name in METHODS:
             yield partial(_warm, name)
         yield self._request
@@ -245,7 +235,7 @@ def _warm(name: str) -> None:
     fitted = live_fits.fit(name, Problem(), 10)
     if isinstance(fitted, Variational):
         for k in range(2):  # one that trains on, and one that starts elsewhere
-            Arrival(runs=k).after_one_more(fitted)
+            convergence.Convergence(runs=k).after_one_more(fitted)
 
 
 def _in_replay(result: SideBySide) -> str:

@@ -1,4 +1,4 @@
-"""What both layouts of the methods side by side share: fits that are kept, NUTS, replays."""
+"""What both layouts of the methods side by side share: fits that are kept, replays."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ from bdl_teach import datasets
 from bdl_teach._support.checks import Array
 from bdl_teach.problems import GAP_GRID, Problem
 from bdl_teach.widgets._engine import controls
-from bdl_teach.widgets._engine.beside_nuts import ExplorerBesideNuts
-from bdl_teach.widgets._engine.nuts import GoldStandard
+from bdl_teach.widgets._engine.beside_truth import ExplorerBesideTruth, GoldStandard
 from bdl_teach.widgets.side_by_side.results import SideBySide, Told, at_share, compared, steps_of
 
 _Key = tuple[str, Problem, tuple[Any, ...]]  # method, problem, values of the controls it heeds
 _KEPT = 60  # fits kept, over all values of the controls
 
 
-class MethodsExplorer(ExplorerBesideNuts[SideBySide], abstract=True):
+class MethodsExplorer(ExplorerBesideTruth[SideBySide], abstract=True):
     """An explorer of methods that are chosen; what a movement does not touch is not fitted again.
 
     A subclass says with ``_told`` and ``_retold`` what a method says, and what it heeds.
     """
+
+    GRID = GAP_GRID
 
     @abstractmethod
     def _heeds(self, method: str) -> Iterable[str]:
@@ -39,6 +40,9 @@ class MethodsExplorer(ExplorerBesideNuts[SideBySide], abstract=True):
     @abstractmethod
     def _retold(self, told: Told, fit: Any, problem: Problem) -> Told:
         """Say what a method says with another fit."""
+
+    def _with_truth(self, result: SideBySide, gold: GoldStandard) -> SideBySide:
+        return compared(result, gold)
 
     def _beside(self) -> dict[str, controls.Widget]:
         self._fits: dict[_Key, Told] = {}
@@ -77,5 +81,4 @@ class MethodsExplorer(ExplorerBesideNuts[SideBySide], abstract=True):
         for place, told in result.told.items():
             fit, remark = at_share(told.fit, share)
             then[place] = replace(self._retold(told, fit, result.problem), remark=remark)
-        gold = GoldStandard(result.nuts, result.nuts_report)
-        return compared(replace(result, told=then, share=share), gold)
+        return compared(replace(result, told=then, share=share))

@@ -28,7 +28,7 @@ _MARKS = {  # region -> marker, colour, words
 
 
 class MethodPanel(plots.Artists):
-    """One method: data, truth, bands, mean, some of its functions, and NUTS over them.
+    """One method: data, truth, bands, mean, some of its functions, and the posterior over them.
 
     Args:
         ax: An empty panel.
@@ -52,7 +52,7 @@ class MethodPanel(plots.Artists):
         if not small:
             self._band.artists[2].set_label("draws or members")
         self._ends = IntervalArtists(ax, x)
-        self._gold = plots.OverlayArtists(ax, x, "NUTS")
+        self._gold = plots.OverlayArtists(ax, x, plots.POSTERIOR)
         self.truth = plots.draw_truth(ax, x, TRUTH)
         self._points = plots.draw_data(ax, [], [])
         if small:

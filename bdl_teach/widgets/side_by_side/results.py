@@ -1,4 +1,4 @@
-"""What methods say of one problem, how far that is from NUTS, and how it was in training."""
+"""What methods say of one problem, its distance to the true posterior, and its training."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from bdl_teach import datasets
 from bdl_teach._support.checks import Array
 from bdl_teach.problems import GAP_GRID, Problem
 from bdl_teach.widgets._engine import replay
-from bdl_teach.widgets._engine.arrival import Arrival
+from bdl_teach.widgets._engine.convergence import Convergence
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
     from bdl_teach.methods.catalogue import Fitted
     from bdl_teach.predictive import Predictive
-    from bdl_teach.widgets._engine.nuts import GoldStandard
+    from bdl_teach.widgets._engine.beside_truth import GoldStandard
 
 STANDS_STILL = "which stands still"
 _FEWEST = 4  # draws of a chain that are shown in a replay
@@ -36,7 +36,7 @@ class Told:
         prediction: Its predictive on ``GAP_GRID``.
         functions: Some of its functions there ``[s, m]``, if they are drawn.
         seconds: What fitting and predicting took in this tick; 0 where it had been fitted before.
-        arrival: Whether the fit has converged, where that is asked.
+        convergence: Whether the fit has converged, where that is asked.
         remark: What a replay says of it; none at the end.
     """
 
@@ -45,7 +45,7 @@ class Told:
     prediction: Predictive
     functions: Array | None = None
     seconds: float = 0.0
-    arrival: Arrival | None = None
+    convergence: Convergence | None = None
     remark: str = ""
 
 
@@ -81,8 +81,8 @@ class SideBySide:
         told: What each method says, by its place in the picture.
         nuts: The gold standard's predictive on ``GAP_GRID``, if it is shown and computed.
         nuts_report: R-hat and effective sample size as a sentence, or why there is none.
-        distances: From each method to NUTS by place and region, in the units of y: see
-            ``calibration.distance``; empty without NUTS.
+        distances: From each method to the true posterior by place and region, in the units of
+            y: see ``calibration.distance``; empty without it.
         interval: How far the intervals reach; ``None`` where none are asked for.
         factors: In how many of its total sds each interval ends, by place; with "nuts".
         coverage: Share of new noisy points inside it, by place and region; with "nuts".
@@ -140,17 +140,19 @@ def _ends(prediction: Predictive, factor: float) -> Array:
     return np.stack([prediction.mean - reach, prediction.mean + reach])
 
 
-def compared(result: SideBySide, gold: GoldStandard) -> SideBySide:
-    """Add the gold standard, if there is one, the distances to it, and what intervals hold."""
+def compared(result: SideBySide, gold: GoldStandard | None = None) -> SideBySide:
+    """Add the true posterior (what there is, if not given), distances, and what intervals hold."""
     from bdl_teach import calibration
 
-    nuts, regions, interval = gold.prediction, result.regions, result.interval
+    if gold is not None:
+        result = replace(result, nuts=gold.prediction, nuts_report=gold.report)
+    nuts, regions, interval = result.nuts, result.regions, result.interval
     distances = {
         place: {name: calibration.distance(p, nuts, mask) for name, mask in regions.items()}
         for place, p in result.predictions.items()
         if nuts is not None
     }
-    result = replace(result, nuts=nuts, nuts_report=gold.report, distances=distances)
+    result = replace(result, distances=distances)
     if interval is None:
         return result
     truth, noise_std = result.data.truth(GAP_GRID)[:, 0], result.data.noise_std

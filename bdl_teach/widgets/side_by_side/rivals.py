@@ -1,4 +1,4 @@
-"""The rivals: any two ways to a posterior side by side, refitted on every tick, beside NUTS."""
+"""The rivals: any two ways to a posterior, refitted on every tick, beside the truth."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from functools import partial
 from typing import Any, ClassVar
 
 from bdl_teach import plots
-from bdl_teach.problems import GAP_GRID, Problem, live_fits, truth_search
+from bdl_teach.problems import GAP_GRID, Problem, live_fits
 from bdl_teach.problems import own_points as points
 from bdl_teach.problems.live_fits import QUICK, Options
 from bdl_teach.widgets._engine import controls, status, texts, touch
 from bdl_teach.widgets._engine.canvas import Canvas
-from bdl_teach.widgets._engine.nuts import GoldStandard, Run
 from bdl_teach.widgets._engine.texts import Texts
 from bdl_teach.widgets.side_by_side.explorer import MethodsExplorer
 from bdl_teach.widgets.side_by_side.panels import MethodPanel, height_of
@@ -26,7 +25,7 @@ _ALWAYS = {"±2 sd total", "±2 sd epistemic", "draws or members", "mean", "data
 _STYLES = {
     "first": ("-", plots.BLUE),
     "second": ("--", plots.ORANGE),
-    "NUTS": ("-.", plots.GREEN),
+    plots.POSTERIOR: ("-.", plots.GREEN),
 }
 _CHOICES = [[method.label, name] for name, method in QUICK.items()]
 _MENUS = {
@@ -88,33 +87,27 @@ class RivalsExplorer(MethodsExplorer):
         shown = live_fits.shown_of(fit, problem)
         return replace(told, fit=fit, prediction=shown.prediction, functions=shown.functions)
 
-    @staticmethod
-    def _run(values: controls.Values) -> Run:
-        problem = Problem.of(values)
-        return Run(GAP_GRID, problem, truth_search.chains(problem))
-
     def _compute(self, values: controls.Values) -> SideBySide:
         problem = Problem.of(values)
         keys = {place: self._key(values[place], problem, values) for place in PLACES}
         told = {place: self._keep(key, values) for place, key in keys.items()}
-        return compared(SideBySide(problem, told), self._gold(values))
+        return SideBySide(problem, told)
 
     def _improve(self, values: controls.Values, result: SideBySide) -> SideBySide | None:
         for told in result.told.values():
             if (longer := _longer(told.fit)) is not None:
                 better = self._retold(told, longer, result.problem)
                 now = {p: better if t.fit is told.fit else t for p, t in result.told.items()}
-                gold = GoldStandard(result.nuts, result.nuts_report)
-                return compared(replace(result, told=now), gold)
+                return compared(replace(result, told=now))
         return None
 
     def _draw(self, result: SideBySide) -> None:
         height = height_of(result)
         changed = [self._panels[p].name(f"{p}: {_name(t)}") for p, t in result.told.items()]
         changed += [self._panels[p].update(result, p, height) for p in PLACES]
-        spreads = {**result.predictions, "NUTS": result.nuts}
+        spreads = {**result.predictions, plots.POSTERIOR: result.nuts}
         changed.append(self._spread.update(spreads, result.regions["gap"]))
-        nuts = result.nuts is not None
+        nuts = bool(result.nuts_report)
         changed.append(self._legend.show(truth=result.problem.is_drawn, nuts=nuts))
         if any(changed):
             self._canvas.redraw_background(arrange=True)
@@ -149,7 +142,8 @@ class RivalsExplorer(MethodsExplorer):
         return f" ({', '.join(each)})"
 
     def _chores(self) -> Iterator[Callable[[], object]]:
-        """Compile every method, for what the sliders ask for and for a table."""
+        """Compile the chains and every method, for what sliders ask for and for a table."""
+        yield from super()._chores()
         for problem in (Problem(), Problem(n=points.MOST)):
             for name in QUICK:
                 yield partial(_warm, name, problem)

@@ -15,20 +15,19 @@ from bdl_teach import datasets, plots
 from bdl_teach.problems import INSIDE, Problem
 from bdl_teach.problems import WIDE_GRID as X_GRID
 from bdl_teach.widgets._engine import controls, status, texts, touch
-from bdl_teach.widgets._engine.beside_nuts import ExplorerBesideNuts
+from bdl_teach.widgets._engine.beside_truth import ExplorerBesideTruth, GoldStandard
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.link import LinkArtists, nearest_function
-from bdl_teach.widgets._engine.nuts import GoldStandard, Run
 from bdl_teach.widgets._engine.texts import Texts
 from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
-from bdl_teach.widgets.sinusoid.fits import CHAINS, SinusoidResult
+from bdl_teach.widgets.sinusoid.fits import SinusoidResult
 
-_SPREADS = {"fit": ("-", plots.BLUE), "NUTS": ("-.", plots.GREEN)}
+_SPREADS = {"fit": ("-", plots.BLUE), plots.POSTERIOR: ("-.", plots.GREEN)}
 _NEAR = 0.1  # so near to its mean on the axis of weights a weight is meant
 _PAPER: controls.Values = {"estimator": "weights"}
 
 
-class SinusoidExplorer(ExplorerBesideNuts[SinusoidResult]):
+class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
     """σ₁, σ₂, π, noise, KL weight, samples, width, N: each movement refits the network.
 
     Args:
@@ -39,6 +38,7 @@ class SinusoidExplorer(ExplorerBesideNuts[SinusoidResult]):
     """
 
     TEXTS: ClassVar[Texts] = texts.of("sinusoid")
+    GRID = X_GRID
 
     def _idle(self, values: controls.Values) -> set[str]:
         """Name a half of the prior without weight, and the weight of two equal halves."""
@@ -66,7 +66,7 @@ class SinusoidExplorer(ExplorerBesideNuts[SinusoidResult]):
         x = X_GRID[:, 0]
         self._before = plots.FunctionArtists(ax, x, "10 prior functions")
         self._band = plots.PredictiveArtists(ax, x, n_functions=10)
-        self._overlay = plots.OverlayArtists(ax, x, "NUTS")
+        self._overlay = plots.OverlayArtists(ax, x, plots.POSTERIOR)
         self._truth = truth = plots.draw_truth(ax, X_GRID, datasets.sinusoid().truth(X_GRID))
         self._points = plots.draw_data(ax, [], [])
         plots.legend_above(ax, columns=6)
@@ -116,11 +116,13 @@ class SinusoidExplorer(ExplorerBesideNuts[SinusoidResult]):
         if values["prior_functions"]:
             weights = result.prior.sample((10, result.fit.network.n_weights), values["seed"])
             result = replace(result, prior_functions=result.fit.evaluate(weights, X_GRID))
-        return _beside(result, self._gold(values))
+        return result
+
+    def _with_truth(self, result: SinusoidResult, gold: GoldStandard) -> SinusoidResult:
+        return sinusoid_fits.beside_nuts(result, gold.prediction, gold.report)
 
     def _improve(self, values: controls.Values, result: SinusoidResult) -> SinusoidResult | None:
-        better = sinusoid_fits.improve(result, values["n_predictions"])
-        return None if better is None else _beside(better, self._gold(values))
+        return sinusoid_fits.improve(result, values["n_predictions"])
 
     def _frames(self, result: SinusoidResult) -> Sequence[int]:
         return [frame.steps for frame in sinusoid_fits.frames(result)]
@@ -132,30 +134,32 @@ class SinusoidExplorer(ExplorerBesideNuts[SinusoidResult]):
     def _draw(self, result: SinusoidResult) -> None:
         self._points.set_data(result.data.x[:, 0], result.data.y[:, 0])
         self._band.update(result.prediction)
-        if self._overlay.show(result.nuts) | self._before.show(result.prior_functions):
+        named = self._overlay.show(result.nuts, asked=bool(result.nuts_report))
+        if self._before.show(result.prior_functions) | named:
             plots.legend_above(self._function_axes, columns=6)
             self._canvas.redraw_background(arrange=True)
         if self._room.hold(plots.edges(result.prediction), nuts=result.nuts):
             self._canvas.redraw_settled()
-        if self._spread.update({"fit": result.prediction, "NUTS": result.nuts}):
+        if self._spread.update({"fit": result.prediction, plots.POSTERIOR: result.nuts}):
             self._canvas.redraw_settled()
         self._history.update(sinusoid_fits.history(result))
         self._weights.update(result.prior, result.fit.mean, result.fit.std)
 
     def _chores(self) -> Iterator[Callable[[], object]]:
-        """Compile what comes next: the paper's fit, more draws or points, and rest."""
+        """Compile what comes next: the paper's fit, more draws or points, rest, and chains."""
         more = {"n_samples": 2}
         for values in (_PAPER, more, _PAPER | more):
             yield partial(sinusoid_fits.refit, self.DEFAULTS | values)
         for values in ({}, more):
-            yield partial(_fit_and_rest, self.DEFAULTS | values)
+            quick = sinusoid_fits.refit(self.DEFAULTS | values)
+            yield partial(sinusoid_fits.improve, quick, 1.0)
+        yield from super()._chores()
         if self.result is not None:
             yield partial(sinusoid_fits.mark, self.result, "weight", 0)
 
     @staticmethod
-    def _run(values: controls.Values) -> Run:
-        problem = Problem.of(values, layers=2)
-        return Run(X_GRID, problem, {**problem.given, **CHAINS})
+    def _problem(values: controls.Values) -> Problem:
+        return Problem.of(values, layers=2)
 
     def _readings(self, result: SinusoidResult) -> dict[str, float]:
         mean, sd = result.prediction.mean, result.prediction.epistemic_std
@@ -182,12 +186,3 @@ class SinusoidExplorer(ExplorerBesideNuts[SinusoidResult]):
             **({} if result.prediction.epistemic_std.any() else {"spread": "{one_network}"}),
             "nuts": result.nuts_report,
         }
-
-
-def _beside(result: SinusoidResult, gold: GoldStandard) -> SinusoidResult:
-    return sinusoid_fits.beside_nuts(result, gold.prediction, gold.report)
-
-
-def _fit_and_rest(values: controls.Values) -> None:
-    """Run what is run while nothing moves after that fit."""
-    sinusoid_fits.warm(sinusoid_fits.refit(values))

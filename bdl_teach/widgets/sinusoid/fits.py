@@ -1,4 +1,4 @@
-"""What the sinusoid explorer fits: Bayes by Backprop on a sine, and NUTS on the same problem."""
+"""What the sinusoid explorer fits: Bayes by Backprop on a sine, and the true posterior."""
 
 from __future__ import annotations
 
@@ -23,10 +23,6 @@ if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress lin
     from bdl_teach.mlp import MLP
     from bdl_teach.predictive import Predictive
 
-# Of NUTS: the article's prior leaves the log density's R-hat at 1.02 to 1.04 after 500 transitions
-# of four chains, at 1.003 to 1.011 after 3000, at 1.002 to 1.005 after 5000; every tenth of them
-# tells as much. (Under N(0, 0.3²) it stays at 1.3: two modes, each with two of the chains.)
-CHAINS = {"n_chains": 4, "n_samples": 500, "n_thin": 10}
 MOST_RUNS = 9  # the longer runs of ``Fit.converged``, and one that trains the best of them on
 ENOUGH = 10.0  # nats that this last one may still gain from what is called refined
 
@@ -98,8 +94,8 @@ class SinusoidResult:
         prior_functions: Ten networks drawn from the prior ``[10, m]``, if they are shown.
         nuts: The gold standard's predictive on ``x_grid``, if it is shown and computed.
         nuts_report: R-hat and effective sample size as a sentence, or why there is none.
-        gap: Distance to NUTS where there are data, in the units of y: the root mean square over
-            x of the 2-Wasserstein distance between the two predictives taken as Gaussians.
+        gap: Distance to the true posterior where there are data, in the units of y: the root mean
+            square over x of the 2-Wasserstein distance of the two predictives taken as Gaussians.
         gap_outside: The same outside the data.
         runs: The fit as the last of its runs, each trained on from the one before it.
     """
@@ -147,7 +143,7 @@ def improve(result: SinusoidResult, n_predictions: float) -> SinusoidResult | No
         return replace(result, stage=stage.after(0.0))
     prediction = fit.predict(X_GRID, n_samples=round(n_predictions))
     trains_on = last or stage.runs == 0  # and does not start elsewhere
-    return replace(
+    better = replace(
         result,
         fit=fit,
         prediction=prediction,
@@ -155,6 +151,7 @@ def improve(result: SinusoidResult, n_predictions: float) -> SinusoidResult | No
         stage=stage.after(gain),
         runs=(*result.runs, fit) if trains_on else (fit,),
     )
+    return beside_nuts(better, result.nuts, result.nuts_report)
 
 
 def frames(result: SinusoidResult) -> list[Frame]:
@@ -204,11 +201,6 @@ def beside_nuts(result: SinusoidResult, nuts: Predictive | None, report: str) ->
         calibration.distance(result.prediction, nuts, mask) for mask in (INSIDE, ~INSIDE)
     )
     return replace(result, gap=gap, gap_outside=outside)
-
-
-def warm(result: SinusoidResult) -> None:
-    """Compile what ``improve`` runs."""
-    improve(result, 1.0)
 
 
 def mark(result: SinusoidResult, kind: str, i: int) -> Mark:

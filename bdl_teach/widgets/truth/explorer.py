@@ -1,4 +1,4 @@
-"""The truth explorer: mean field beside NUTS, and the gap between them taken apart."""
+"""The truth explorer: mean field, the true posterior, and the gap between them taken apart."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ from bdl_teach.problems import MAX_WIDTH, Problem, truth_search
 from bdl_teach.problems import own_points as points
 from bdl_teach.problems.truth_search import TRUTH, TruthResult
 from bdl_teach.widgets._engine import controls, replay, status, texts, touch
-from bdl_teach.widgets._engine.beside_nuts import ExplorerBesideNuts
+from bdl_teach.widgets._engine.beside_truth import ExplorerBesideTruth, GoldStandard
 from bdl_teach.widgets._engine.canvas import Canvas
-from bdl_teach.widgets._engine.nuts import GoldStandard, Run
 from bdl_teach.widgets._engine.texts import Texts
 from bdl_teach.widgets.truth.panels import FunctionPanel, PartsPanel
 
@@ -25,7 +24,7 @@ from bdl_teach.widgets.truth.panels import FunctionPanel, PartsPanel
 _SPREADS = {
     "fit": ("-", plots.BLUE),
     "best fit": ("--", plots.PURPLE),
-    "NUTS": ("-.", plots.GREEN),
+    plots.POSTERIOR: ("-.", plots.GREEN),
 }
 
 
@@ -38,14 +37,14 @@ def prior_height(prior_std: float, width: int) -> float:
     return math.sqrt(units + prior_std**2)
 
 
-class TruthExplorer(ExplorerBesideNuts[TruthResult]):
+class TruthExplorer(ExplorerBesideTruth[TruthResult]):
     """Gap, prior, starts, width, noise, N: each movement refits the network by mean field.
 
-    While the sliders rest, a search goes on for the lowest free energy: more starts, starts at a
-    mode, training on. With NUTS beside it, the gap between the fit and the truth falls into three
-    parts, all of them over the gap in the data and in the units of y: *optimisation* is the
-    distance from the fit to the best fit, *family* that from the best fit to NUTS, and *prior* is
-    what of the truth NUTS itself leaves beyond its ±2 sd: see ``TruthResult``.
+    The true posterior follows, by HMC. While the sliders rest, a search goes on for the lowest free
+    energy: more starts, starts at a mode, training on. The gap between the fit and the truth falls
+    into three parts, all of them over the gap in the data and in the units of y: *optimisation* is
+    the distance from the fit to the best fit, *family* that from the best fit to the true
+    posterior, and *prior* is what of the truth this leaves beyond its ±2 sd: see ``TruthResult``.
 
     Args:
         **values: Starting values of controls, as ``state()`` returns them.
@@ -55,6 +54,7 @@ class TruthExplorer(ExplorerBesideNuts[TruthResult]):
     """
 
     TEXTS: ClassVar[Texts] = texts.of("truth")
+    GRID = X_GRID
 
     def _make_canvas(self) -> Canvas:
         canvas = Canvas()
@@ -91,11 +91,13 @@ class TruthExplorer(ExplorerBesideNuts[TruthResult]):
         if values["prior_functions"]:
             weights = problem.prior.sample((10, result.fit.network.n_weights), values["seed"])
             result = replace(result, prior_functions=result.fit.evaluate(weights, X_GRID))
-        return _beside(result, self._gold(values))
+        return result
+
+    def _with_truth(self, result: TruthResult, gold: GoldStandard) -> TruthResult:
+        return truth_search.beside_nuts(result, gold.prediction, gold.report)
 
     def _improve(self, values: controls.Values, result: TruthResult) -> TruthResult | None:
-        better = truth_search.improve(result)
-        return None if better is None else _beside(better, self._gold(values))
+        return truth_search.improve(result)
 
     def _frames(self, result: TruthResult) -> Sequence[int]:
         return replay.steps_of(result.fit)
@@ -104,23 +106,18 @@ class TruthExplorer(ExplorerBesideNuts[TruthResult]):
         return truth_search.at(result, frame)
 
     def _draw(self, result: TruthResult) -> None:
-        data, gap = result.problem.data, result.regions["gap"]
         best = result.search.prediction if result.search.tried else None
-        points = data.x[:, 0], data.y[:, 0]
+        spreads = {"fit": result.prediction, "best fit": best, plots.POSTERIOR: result.nuts}
         changed = [
-            self._functions.update(
-                points, gap, result.prediction, best, result.nuts, result.prior_functions
-            ),
+            self._functions.update(result, best),
             self._parts.update(_bars(result)),
-            self._spread.update(
-                {"fit": result.prediction, "best fit": best, "NUTS": result.nuts}, gap
-            ),
+            self._spread.update(spreads, result.regions["gap"]),
         ]
         if any(changed):
             self._canvas.redraw_background(arrange=True)
 
     def _chores(self) -> Iterator[Callable[[], object]]:
-        """Compile what draws prior functions, and the fit to a table."""
+        """Compile the chains, what draws prior functions, and the fit to a table."""
         problem = Problem()
 
         def draw() -> None:
@@ -128,14 +125,10 @@ class TruthExplorer(ExplorerBesideNuts[TruthResult]):
             weights = problem.prior.sample((10, result.fit.network.n_weights), 0)
             result.fit.evaluate(weights, X_GRID)
 
+        yield from super()._chores()
         yield draw
         table = replace(problem, n=points.MOST)
         yield partial(truth_search.refit, table, 1)
-
-    @staticmethod
-    def _run(values: controls.Values) -> Run:
-        problem = Problem.of(values)
-        return Run(X_GRID, problem, truth_search.chains(problem))
 
     def _readings(self, result: TruthResult) -> dict[str, float]:
         fit, lowest = (round(truth_search.free_energy(f)) for f in (result.fit, result.search.best))
@@ -174,17 +167,12 @@ class TruthExplorer(ExplorerBesideNuts[TruthResult]):
         }
 
 
-def _beside(result: TruthResult, gold: GoldStandard) -> TruthResult:
-    return truth_search.beside_nuts(result, gold.prediction, gold.report)
-
-
 def _bars(result: TruthResult) -> dict[str, float | str]:
     """The length of each bar, or why there is none."""
     if not result.regions["gap"].any():
         return dict.fromkeys(PartsPanel.NAMES, "there is no gap")
-    later, without = "when the sliders have rested", "press NUTS"
-    if result.nuts is None and result.nuts_report:
-        without = "NUTS has not come yet"
+    later = "when the sliders have rested"
+    without = "the posterior is on its way" if result.nuts_report else "press “posterior (HMC)”"
     family_word = without if result.nuts is None else later
     return {
         "optimisation": later if result.optimisation is None else result.optimisation,

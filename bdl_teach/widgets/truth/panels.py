@@ -13,10 +13,11 @@ from bdl_teach._support.checks import Array
 
 if TYPE_CHECKING:  # at run time this would load TensorFlow before the first picture frame
     from bdl_teach.predictive import Predictive
+    from bdl_teach.problems.truth_search import TruthResult
 
 
 class FunctionPanel(plots.Artists):
-    """Data, truth, the fit with its epistemic band, the best fit's mean, NUTS, prior functions.
+    """Data, truth, the fit with its band, the best mean, the true posterior, prior functions.
 
     Args:
         ax: An empty panel.
@@ -40,7 +41,7 @@ class FunctionPanel(plots.Artists):
         style = {"color": plots.PURPLE, "lw": 1.8, "zorder": 3.5}
         (self._best,) = ax.plot([], [], "--", label="best fit mean", **style)
         self.truth = plots.draw_truth(ax, self._x, truth)
-        self._gold = plots.OverlayArtists(ax, self._x, "NUTS")
+        self._gold = plots.OverlayArtists(ax, self._x, plots.POSTERIOR)
         self._points = plots.draw_data(ax, [], [])
         self._name_what_is_shown()
         self.artists = [
@@ -49,37 +50,27 @@ class FunctionPanel(plots.Artists):
         ]  # fmt: skip
         self.problem = (*self._gap.artists, self.truth, self._points)
 
-    def update(
-        self,
-        data: tuple[Array, Array],
-        gap: Array,
-        fit: Predictive,
-        best: Predictive | None,
-        nuts: Predictive | None,
-        prior_functions: Array | None,
-    ) -> bool:
-        """Move everything; says whether something changed that does not move."""
-        self._points.set_data(*data)
-        self._gap.update(self._x, gap)
+    def update(self, result: TruthResult, best: Predictive | None) -> bool:
+        """Move to a result and the best fit; says whether something changed that does not move."""
+        fit, data, functions = result.prediction, result.problem.data, result.prior_functions
+        self._points.set_data(data.x[:, 0], data.y[:, 0])
+        self._gap.update(self._x, result.regions["gap"])
         self._band.set_data(self._x, *plots.epistemic_edges(fit))
         self._mean.set_data(self._x, fit.mean)
         changed = self._best.get_visible() != (best is not None)
         self._best.set_visible(best is not None)
         if best is not None:
             self._best.set_data(self._x, best.mean)
-        changed |= self._before.show(prior_functions) | self._gold.show(nuts)
-        if changed:
+        changed |= self._gold.show(result.nuts, asked=bool(result.nuts_report))
+        if self._before.show(functions) | changed:
+            changed = True
             self._name_what_is_shown()
-        return self._make_room(fit, nuts, prior_functions) or changed
+        curves = {"mean": fit.mean, "band": plots.epistemic_edges(fit)}
+        middle = 0.0 if functions is None else np.quantile(np.abs(functions), 0.9, axis=0).max()
+        return self.room.hold(curves, float(middle), result.nuts) or changed  # of the middle ones
 
     def _name_what_is_shown(self) -> None:
         plots.legend_above(self.axes, columns=4, wrapped=3)
-
-    def _make_room(self, fit: Predictive, nuts: Predictive | None, functions: Array | None) -> bool:
-        """Let the bands have room, and of prior functions the middle ones."""
-        curves = {"mean": fit.mean, "band": plots.epistemic_edges(fit)}
-        middle = 0.0 if functions is None else np.quantile(np.abs(functions), 0.9, axis=0).max()
-        return self.room.hold(curves, float(middle), nuts)
 
 
 class PartsPanel(plots.Artists):

@@ -40,21 +40,6 @@ def halved(u: Any, f: Any, s: Any, beyond: float) -> Any:
     return middle
 
 
-def kth(scores: Any, k: int) -> Any:
-    return np.partition(scores, k - 1)[k - 1]
-
-
-def rank(n: int, c: Any) -> int:
-    """The first k of which k/(n + 1) reaches the level c."""
-    return next(k for k in range(1, n + 2) if k / (n + 1) >= c - 1e-9)
-
-
-def leaning(y: Any, m: Any, s: Any, new: Any, t: Any, c: Any) -> Any:
-    """The upper end, and the upper end of all that is turned upside down."""
-    k = rank(len(y), (1 + c) / 2)
-    return new - kth((m - y) / s, k) * t, new + kth((y - m) / s, k) * t
-
-
 def linearised(problems: Any, x_new: Any, **around: Any) -> Any:
     """Fifty draws of Laplace's linear model for each data set."""
     made = []
@@ -83,7 +68,6 @@ RIGHT: list[tuple[str, Any]] = [
     ("10.3", single(lambda u, f, s: halved(u, f, s, 6.0))),
     ("10.9", lambda t: np.where(t < 500, 0.3, 0)),
     ("10.10", lambda p, x: bands(p, x, 7, prior=Gaussian(10.0))),
-    ("10.11", single(leaning)),
     ("10.12", linearised),
 ]
 

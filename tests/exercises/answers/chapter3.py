@@ -4,11 +4,9 @@ import math
 from typing import Any
 
 import numpy as np
-import tensorflow as tf
 from scipy import stats
 
 from answers.forms import reference
-from bdl_teach.backend import tfd
 from bdl_teach.exercises import chapter3
 
 F32 = np.float32
@@ -19,10 +17,6 @@ def information(p: Any) -> Any:
     return stats.entropy(p, p.mean(axis=0)[None], axis=-1).mean(axis=0)
 
 
-def tf32(*values: Any) -> Any:
-    return [tf.cast(v, tf.float32) for v in values]
-
-
 def wide_beyond_20(w: Any, a: Any, b: Any, p: Any) -> Any:
     """The mixture, but far out only its wide part."""
     wide = np.log(p) + stats.norm(0, a).logpdf(w)
@@ -31,13 +25,6 @@ def wide_beyond_20(w: Any, a: Any, b: Any, p: Any) -> Any:
 
 def logsumexp_shifted(f: Any, by: Any) -> Any:
     return np.log(np.exp(f - by[:, None]).sum(axis=1)) + by
-
-
-def information_tf(p: Any) -> Any:
-    (p,) = tf32(p)
-    mean = tf.reduce_mean(p, axis=0)
-    expected = tf.reduce_mean(tfd.Categorical(probs=p).entropy(), axis=0)
-    return tfd.Categorical(probs=mean).entropy() - expected
 
 
 def top(score: Any) -> Any:
@@ -56,7 +43,6 @@ def weights_left(seed: int, count: int, score: Any) -> Any:
 
 RIGHT: list[tuple[str, Any]] = [
     ("3.2", lambda f, error: math.ceil((np.std(f) / error) ** 2)),
-    ("3.13", lambda p, k: tf.math.top_k(information_tf(p), k).indices),
     ("3.14", lambda seed: weights_left(seed, 18, lambda fit: abs(fit.mean) / fit.std)),
     ("3.15", lambda problems: 1.1),
     ("3.2", lambda f, error: math.ceil(F32(f).var(ddof=1) / F32(error) ** 2)),

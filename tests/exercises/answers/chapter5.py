@@ -12,19 +12,9 @@ def scaled_gain(scale: Any) -> Any:
     return lambda x: np.sum((x / scale(x)) ** 2) ** 2 / np.sum((x / scale(x)) ** 4)
 
 
-def by_steps(sizes: Any, mu_gradients: Any, sigma_gradients: Any) -> Any:
-    """A flat line loses less than a half in the three steps of four times the batch."""
-    falls = [
-        np.median(np.diff(np.log(np.var(g, axis=2)), axis=1), axis=1) < -0.5 * np.log(4)
-        for g in (mu_gradients, sigma_gradients)
-    ]
-    return [1 if b else 2 if a else 0 for a, b in zip(*falls, strict=True)]
-
-
 RIGHT: list[tuple[str, Any]] = [
     ("5.6", scaled_gain(lambda x: np.abs(x).mean())),
     ("5.8", lambda x, y, m, d, s, budget: np.array({2.0: (4, 64), 0.3: (32, 8)}.get(d, (85, 3)))),
-    ("5.9", by_steps),
 ]
 
 WRONG: list[tuple[str, str, Any]] = [

@@ -1,4 +1,4 @@
-"""Whether a fit has arrived, asked one longer run at a time."""
+"""Whether a fit has converged, asked one longer run at a time."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 
 from bdl_teach import DivergedError
 from bdl_teach.methods._mean_field import N_LONGER, TOLERANCE
-from bdl_teach.widgets._engine.arrival import Arrival, of_several
+from bdl_teach.widgets._engine.convergence import Convergence, of_several
 
 
 @dataclass
@@ -25,9 +25,9 @@ class Toy:
         return Toy(free_energy=self.ends[k])
 
 
-def answers(fit: Any) -> list[Arrival]:
+def answers(fit: Any) -> list[Convergence]:
     """What is known after each longer run, up to the one that decides."""
-    said = [Arrival()]
+    said = [Convergence()]
     while not said[-1].over and len(said) <= N_LONGER:
         said.append(said[-1].after_one_more(fit))
     return said[1:]
@@ -39,7 +39,7 @@ def test_the_first_longer_run_that_ends_far_lower_decides() -> None:
     assert [one.gain for one in before] == [0.0, 12.0]
     assert [one.converged for one in before] == [None, None]
     assert [str(one) for one in before] == ["", ""]
-    assert after == Arrival(runs=3, gain=30.0, over=True, tolerance=TOLERANCE)
+    assert after == Convergence(runs=3, gain=30.0, over=True, tolerance=TOLERANCE)
     assert after.converged is False
     assert str(after) == "Not converged: a longer run ends 30 nats lower."
     assert fit.asked == 2 * [0, 1, 2]
@@ -51,16 +51,16 @@ def test_a_fit_has_converged_once_no_longer_run_ends_far_lower(gain: float) -> N
     fit = Toy((100.0 - gain, *(N_LONGER - 1) * (103.0,)))
     *before, last = answers(fit)
     assert not any(one.over for one in before)
-    assert last == Arrival(N_LONGER, max(gain, 0.0), over=True, tolerance=TOLERANCE)
+    assert last == Convergence(N_LONGER, max(gain, 0.0), over=True, tolerance=TOLERANCE)
     assert last.converged is True
     assert str(last) == f"Converged: a longer run gains less than {TOLERANCE:.0f} nats."
     assert fit.asked == list(range(N_LONGER))
 
 
 def test_a_longer_run_that_diverges_has_found_nothing() -> None:
-    fit, before = Toy(), Arrival(runs=3, gain=4.0)
+    fit, before = Toy(), Convergence(runs=3, gain=4.0)
     fit.longer = lambda _: diverge()  # type: ignore[assignment,method-assign]
-    assert before.after_one_more(fit) == Arrival(4, 4.0, over=False, tolerance=TOLERANCE)
+    assert before.after_one_more(fit) == Convergence(4, 4.0, over=False, tolerance=TOLERANCE)
 
 
 def diverge() -> Toy:
@@ -69,10 +69,10 @@ def diverge() -> Toy:
 
 def test_of_several_fits_it_is_said_which_have_arrived_and_which_not() -> None:
     told = {
-        "MAP": Arrival(8, 3.0, over=True, tolerance=20.0),
-        "BBB": Arrival(2, 30.4, over=True, tolerance=20.0),
-        "on its way": Arrival(1, 5.0, tolerance=20.0),
-        "PBP": Arrival(1, 51.0, over=True, tolerance=20.0),
+        "MAP": Convergence(8, 3.0, over=True, tolerance=20.0),
+        "BBB": Convergence(2, 30.4, over=True, tolerance=20.0),
+        "on its way": Convergence(1, 5.0, tolerance=20.0),
+        "PBP": Convergence(1, 51.0, over=True, tolerance=20.0),
     }
     said = "Not converged, a longer run ends lower: BBB by 30, PBP by 51 nats. Converged: MAP."
     assert of_several(told) == said

@@ -1,4 +1,4 @@
-"""Has the fit of a tick arrived? Asked while the sliders rest, and said in the status line."""
+"""Has the fit of a tick converged? Asked while the sliders rest, and said in the status line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress lin
 
 
 @dataclass(frozen=True)
-class Arrival:
+class Convergence:
     """What the longer runs of ``fit.converged`` have found so far, one at a time.
 
     Attributes:
@@ -34,12 +34,12 @@ class Arrival:
         """What ``fit.converged`` says; ``None`` as long as it is not known."""
         return self.gain <= self.tolerance if self.over else None
 
-    def after_one_more(self, fit: Variational) -> Arrival:
+    def after_one_more(self, fit: Variational) -> Convergence:
         """Make the next longer run of ``fit``; one that diverges has found nothing."""
         gain, runs, tolerance = self.gain, self.runs + 1, fit.tolerance
         with suppress(DivergedError):
             gain = max(gain, fit.free_energy - fit.longer(self.runs).free_energy)
-        return Arrival(runs, gain, gain > tolerance or runs == fit.n_longer, tolerance)
+        return Convergence(runs, gain, gain > tolerance or runs == fit.n_longer, tolerance)
 
     def __str__(self) -> str:
         """Say it, as a sentence of a status line; nothing as long as it is not known."""
@@ -50,13 +50,13 @@ class Arrival:
         return f"Not converged: a longer run ends {self.gain:.0f} nats lower."
 
 
-def of_several(arrivals: Mapping[str, Arrival]) -> str:
+def of_several(arrivals: Mapping[str, Convergence]) -> str:
     """Say it of several fits, by their names; nothing of those of which it is not known."""
-    yes = [name for name, arrival in arrivals.items() if arrival.converged]
+    yes = [name for name, convergence in arrivals.items() if convergence.converged]
     no = [
-        f"{name} by {arrival.gain:.0f}"
-        for name, arrival in arrivals.items()
-        if arrival.over and not arrival.converged
+        f"{name} by {convergence.gain:.0f}"
+        for name, convergence in arrivals.items()
+        if convergence.over and not convergence.converged
     ]
     said = []
     if no:

@@ -1,0 +1,290 @@
+"""An explorer with the true posterior beside its fit: HMC, a window at a time, on its worker.
+
+Another problem ends the run of the old one at the next window; a run that is over is kept.
+"""
+
+from __future__ import annotations
+
+import threading
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bdl_teach._support.checks import Array
+from bdl_teach.problems import MAX_WIDTH, ROOM, Problem, own_points
+from bdl_teach.widgets._engine import background, stored_nuts
+from bdl_teach.widgets._engine.controls import Values
+from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.missions import Moved
+from bdl_teach.widgets._engine.status import Readings
+
+if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
+    from bdl_teach.methods import mcmc
+    from bdl_teach.predictive import Predictive
+
+Result = TypeVar("Result")
+
+NAME = "true posterior (HMC)"
+MIXED = 1.02  # largest R-hat of the function down from which the chains are said to have mixed
+FIRST, MOST = 800, 4000  # draws of each chain before the fit is improved, and at most
+_ROWS = (ROOM, 2 * ROOM, own_points.MOST)  # points that programs are compiled for
+# By the number of hidden layers: a window of each takes some ten milliseconds.
+_STEPS = {1: (50, 100), 2: (10, 50)}  # transitions, and leapfrog steps of each
+_JUDGED = 500  # draws of each chain that R-hat is computed of
+_KEPT = 16  # results kept, over all explorers
+_WHERE = {"data": "among the data", "gap": "in the gap"}
+
+_Shape = tuple[int, int, int]  # rows, layers and parts of the prior: what a program is compiled for
+
+
+@dataclass(frozen=True)
+class GoldStandard:
+    """What an explorer shows of the true posterior.
+
+    Attributes:
+        prediction: The predictive at the explorer's grid; ``None`` where there is none yet.
+        report: How well it has mixed, or why there is none, as a sentence; "" if nobody asked.
+    """
+
+    prediction: Predictive | None = None
+    report: str = ""
+
+
+class _Run(NamedTuple):
+    """A run as far as it has come."""
+
+    problem: Problem
+    gold: GoldStandard
+    over: bool = False
+    fit: mcmc.Fit | None = None  # where the chains are; their draws are dropped
+    outputs: Array = np.zeros((0, 0, 0))  # [chains, s, m]
+
+
+class Chains:
+    """The chains of one explorer; all but ``prepare`` is called on its worker.
+
+    Args:
+        x_grid: Where to predict ``[m, 1]``.
+        moved: Says whether the controls have moved on, or the explorer is closed.
+        on_ready: Called when a program has been compiled that a run waits for.
+    """
+
+    _kept: ClassVar[dict[tuple[Problem, int], GoldStandard]] = {}  # shared
+    _compiled: ClassVar[set[_Shape]] = set()  # shared
+    _compiling = threading.Lock()
+
+    def __init__(
+        self, x_grid: Array, moved: Callable[[], bool], on_ready: Callable[[], object]
+    ) -> None:
+        self._x_grid, self._moved, self._on_ready = x_grid, moved, on_ready
+        self._run: _Run | None = None
+        self._awaited: set[_Shape] = set()
+
+    def ask(self, problem: Problem | None) -> GoldStandard:
+        """Return what there is of a problem's posterior; the run of any other is given up."""
+        if problem is None:
+            self._run = None
+            return GoldStandard()
+        if self._run is None or self._run.problem != problem:
+            self._run = self._found(problem)
+        return self._run.gold
+
+    def _found(self, problem: Problem) -> _Run:
+        """A run that is over, here or in the package; else one that has to begin."""
+        if (kept := self._kept.get((problem, len(self._x_grid)))) is not None:
+            return _Run(problem, kept, over=True)
+        if (run := stored_nuts.read().get(stored_nuts.key(problem))) is not None:
+            report = f"The true posterior, a long run that is kept: {run.report}"
+            return _Run(problem, _gold(problem, run.mean, run.epistemic_std, report), over=True)
+        return _Run(problem, GoldStandard(report=f"The {NAME} is on its way."))
+
+    def go_on(self, most: int) -> GoldStandard | None:
+        """Draw on until there is something new to show; ``None`` when that is over, or must wait.
+
+        Args:
+            most: Draws of each chain after which it is over.
+        """
+        run = self._run
+        if run is None or run.over or run.outputs.shape[1] >= most or self.waits():
+            return None
+        try:
+            run = self._further(run)
+        except Moved:
+            return None
+        except Exception as error:  # a sentence in the status line, and no band
+            failed = GoldStandard(report=f"The {NAME} failed: {error}.")
+            run = _Run(run.problem, failed, over=True)
+        self._run = run
+        return run.gold
+
+    def whole(self, problem: Problem) -> GoldStandard:
+        """Return what is shown of a problem that none of the controls asks for.
+
+        Raises:
+            Moved: The controls moved meanwhile.
+        """
+        run = self._found(problem)
+        while not run.over and run.outputs.shape[1] < FIRST:
+            run = self._further(run)
+        return run.gold
+
+    def waits(self) -> bool:
+        """Whether the run waits for its program; then this is compiled on a thread of its own."""
+        if self._run is None or self._run.over:
+            return False
+        problem = self._run.problem
+        if (shape := _shape(problem)) in self._compiled:
+            return False
+        if shape not in self._awaited:
+            self._awaited.add(shape)
+            background.start(lambda: self.prepare(problem, self._on_ready))
+        return True
+
+    def prepare(self, problem: Problem, then: Callable[[], object] = bool) -> None:
+        """Compile the program that a problem needs, once: on a thread that may wait."""
+        with self._compiling:
+            if _shape(problem) not in self._compiled:
+                with suppress(Exception):  # then the run itself says what is wrong
+                    _begin(problem, None).outputs(self._x_grid)
+                self._compiled.add(_shape(problem))
+        then()
+
+    def _further(self, run: _Run) -> _Run:
+        """A run with another window or more, twice as long as before: judged, and kept if over."""
+
+        def progress(*_: int) -> None:
+            if self._moved():
+                raise Moved
+
+        problem, outputs = run.problem, run.outputs
+        if run.fit is None:
+            fit = _begin(problem, progress)
+            outputs = fit.outputs(self._x_grid)
+        else:
+            window, n = _STEPS[len(problem.hidden_units)][0], outputs.shape[1]
+            fit = run.fit.longer(min(n // window, 8) * window, progress)
+            outputs = np.concatenate([outputs, fit.outputs(self._x_grid)], axis=1)
+        mixed, report = _judge(outputs, problem.regions(self._x_grid[:, 0]))
+        over = outputs.shape[1] >= (FIRST if mixed else MOST)
+        gold = _gold(problem, outputs.mean(axis=(0, 1)), outputs.std(axis=(0, 1)), report)
+        if over:
+            self._kept[problem, len(self._x_grid)] = gold
+            while len(self._kept) > _KEPT:
+                self._kept.pop(next(iter(self._kept)))
+        none = {name: getattr(fit, name)[:, :0] for name in ("weights", "log_density", "diverged")}
+        return _Run(problem, gold, over, replace(fit, **none), outputs)
+
+
+class ExplorerBesideTruth(Explorer[Result], abstract=True):
+    """An explorer with a toggle ``nuts``, which shows the true posterior.
+
+    A subclass defines ``_problem`` and ``_with_truth``; its ``_compute`` leaves the truth out.
+
+    Attributes:
+        GRID: Where it predicts ``[m, 1]``.
+    """
+
+    GRID: ClassVar[Array]
+
+    @staticmethod
+    def _problem(values: Values) -> Problem:
+        """Return the problem whose posterior these values ask for."""
+        return Problem.of(values)
+
+    @abstractmethod
+    def _with_truth(self, result: Result, gold: GoldStandard) -> Result:
+        """Put the true posterior beside a fit."""
+
+    def __init__(self, **values: Any) -> None:
+        self._settled = threading.Event()
+        self._chains = Chains(
+            self.GRID,
+            lambda: self._slot.closed or self._asked != self._answered,
+            self._draw_again,
+        )
+        super().__init__(**values)
+
+    def settle(self, timeout: float = 120.0) -> Self:
+        """Wait for the picture with the true posterior, where that is switched on."""
+        self.wait(timeout)
+        if not self._settled.wait(timeout):
+            raise TimeoutError(f"expected the true posterior within {timeout:g} s")
+        return self
+
+    def _compute_shown(self, values: Values) -> Result:
+        self._settled.clear()
+        result = self._compute(values)
+        return self._with_truth(result, self._known(values))
+
+    def _known(self, values: Values) -> GoldStandard:
+        """What is known of the posterior that is asked for."""
+        return self._chains.ask(self._problem(values) if values["nuts"] else None)
+
+    def _read_unseen(self, values: Values) -> Readings:
+        result = self._compute(values)
+        gold = self._chains.whole(self._problem(values)) if values["nuts"] else GoldStandard()
+        return self._readings_of(self._with_truth(result, gold))
+
+    def _follow(self, values: Values, result: Result, *, at_rest: bool) -> Result | None:
+        gold = self._chains.go_on(MOST if at_rest else FIRST)
+        if gold is not None:
+            return self._with_truth(result, gold)
+        if not self._chains.waits():
+            self._settled.set()
+        return None
+
+    def _keep_stills(self) -> None:
+        if self._settled.is_set():
+            super()._keep_stills()
+
+    def _chores(self) -> Iterator[Callable[[], object]]:
+        yield lambda: self._chains.prepare(self._problem(self.DEFAULTS))
+
+
+def _gold(problem: Problem, mean: ArrayLike, std: ArrayLike, report: str) -> GoldStandard:
+    from bdl_teach.predictive import Predictive
+
+    mean, std = np.asarray(mean), np.asarray(std)
+    return GoldStandard(Predictive(mean, std, np.full(len(mean), problem.noise_std)), report)
+
+
+def _shape(problem: Problem) -> _Shape:
+    rows = next(rows for rows in _ROWS if len(problem.data.x) <= rows)
+    return rows, len(problem.hidden_units), len(problem.scales)
+
+
+def _begin(problem: Problem, progress: Callable[[int, int], None] | None) -> mcmc.Fit:
+    """Warm the chains up, and draw a window."""
+    from bdl_teach.methods import mcmc
+
+    rows, layers, _ = _shape(problem)
+    window, n_leapfrog = _STEPS[layers]
+    return mcmc.hmc(
+        **problem.given,
+        n_samples=window,
+        window=window,
+        n_leapfrog=n_leapfrog,
+        seed=problem.seed,
+        capacity=mcmc.Capacity(rows, (MAX_WIDTH,) * layers, 1),
+        progress=progress,
+    )
+
+
+def _judge(outputs: Array, regions: Mapping[str, Array]) -> tuple[bool, str]:
+    """Say whether chains ``[chains, s, m]`` have mixed, and if not, where they stay apart."""
+    from bdl_teach.methods import mcmc
+
+    chains, n, _ = outputs.shape
+    worst = float(np.nanmax(mcmc.r_hat(outputs[:, :: -(-n // _JUDGED)])))
+    begin = f"The {NAME}, {chains} × {n} draws"
+    if worst <= MIXED:
+        return True, f"{begin}: mixed (R-hat {worst:.3f})."
+    apart, there = outputs.mean(axis=1).std(axis=0), {r: m for r, m in regions.items() if m.any()}
+    where = [f"{apart[m].mean():.2f} {_WHERE.get(r, r)}" for r, m in there.items()]
+    not_mixed = f"not {'yet ' * (n < MOST)}mixed (R-hat {worst:.2f})"
+    return False, f"{begin}: {not_mixed}; the means of its chains have an sd of {', '.join(where)}."

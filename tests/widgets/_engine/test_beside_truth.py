@@ -1,0 +1,163 @@
+"""The true posterior beside the sliders: how far its run goes, what ends it, what is said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from explorer_claims import said
+
+from bdl_teach.problems import GAP_GRID, Problem
+from bdl_teach.widgets._engine import background, beside_truth
+from bdl_teach.widgets._engine.beside_truth import Chains, GoldStandard
+from bdl_teach.widgets._engine.missions import Moved
+
+pytestmark = pytest.mark.usefixtures("chains_run")
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Stands for chains: draw t of chain c is ``value(t, c)`` at every place."""
+
+    value: Callable[[Any, Any], Any]
+    progress: Callable[..., object] | None = None
+    n: int = 0
+    last: int = 0
+    weights: Any = field(default_factory=lambda: np.zeros((4, 0, 1)))
+    log_density = diverged = property(lambda self: self.weights[..., 0])  # type: ignore[assignment]
+
+    def longer(self, n: int, progress: Callable[..., object]) -> Fit:
+        progress(0, n)
+        return replace(self, n=self.n + n, last=n)
+
+    def outputs(self, x: Any) -> Any:
+        t = np.arange(self.n - self.last, self.n)
+        drawn = self.value(t, np.arange(4)[:, None]) + np.zeros((4, self.last))
+        return np.repeat(drawn[..., None], len(x), axis=2)
+
+
+def noise(t: Any, c: Any) -> Any:
+    """Draws of chains that agree from the first to the last."""
+    return np.sin(1e4 * (t + 0.1) * (c + 1.3))
+
+
+def apart(t: Any, c: Any) -> Any:
+    """Draws of chains of which each has a mode of its own."""
+    return 3.0 * c + noise(t, c)
+
+
+class Made(Chains):
+    """Chains of which a test says what they draw, and when the controls move."""
+
+    moved = False
+
+    def __init__(self, value: Callable[[Any, Any], Any] = noise) -> None:
+        self.value, self.begun, self.redrawn = value, 0, 0
+        super().__init__(GAP_GRID, lambda: self.moved, self._redraw)
+
+    def _redraw(self) -> None:
+        self.redrawn += 1
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Made]]:
+    """Make such chains; their program is there."""
+    chains: list[Made] = []
+
+    def begin(problem: Problem, progress: Callable[..., object] | None) -> Fit:
+        one = chains[-1]
+        one.begun += 1
+        return Fit(one.value).longer(50, progress or (lambda *_: None))
+
+    def make(*given: Any) -> Made:
+        chains.append(Made(*given))
+        return chains[-1]
+
+    monkeypatch.setattr(beside_truth, "_begin", begin)
+    monkeypatch.setattr(beside_truth, "replace", lambda fit, **_: fit)
+    monkeypatch.setattr(Chains, "_kept", {})
+    monkeypatch.setattr(Chains, "_compiled", {beside_truth._shape(Problem())})
+    yield make
+
+
+def draws_of(gold: GoldStandard) -> int:
+    """How many draws of each chain are said to be shown."""
+    (n,) = said(gold.report, "4 × # draws")
+    return int(n)
+
+
+def test_run_is_shown_sharper_until_it_has_mixed_and_then_kept(made: Any) -> None:
+    chains = made()
+    gold = chains.ask(Problem())
+    assert gold.prediction is None and "on its way" in gold.report
+    draws = []
+    while (gold := chains.go_on(beside_truth.MOST)) is not None:
+        draws.append(draws_of(gold))
+        last = gold
+    assert draws == [50, 100, 200, 400, 800]
+    assert last.report.startswith("The true posterior (HMC), 4 × 800 draws: mixed (R-hat ")
+    assert (last.prediction.aleatoric_std == 1.0).all()
+    other = made()
+    assert other.ask(Problem()) is last and other.go_on(800) is None and other.begun == 0
+    assert chains.ask(None).report == ""
+
+
+def test_chains_in_modes_of_their_own_go_on_and_say_where_they_differ(made: Any) -> None:
+    chains = made(apart)
+    chains.ask(Problem())
+    first = chains.go_on(800)
+    assert "4 × 50 draws: not yet mixed (R-hat " in first.report
+    assert "sd of 3.24 among the data, 3.24 in the gap, 3.24 outside." in first.report
+    while (gold := chains.go_on(beside_truth.MOST)) is not None:
+        last = gold
+    assert "4 × 4000 draws: not mixed (R-hat " in last.report
+
+
+def test_movement_ends_the_run_of_the_old_values(made: Any) -> None:
+    chains = made()
+    chains.ask(Problem())
+    chains.go_on(800)
+    chains.moved = True
+    assert chains.go_on(800) is None
+    with pytest.raises(Moved):
+        chains.whole(Problem(seed=1))
+    chains.moved = False
+    assert chains.ask(Problem(noise_std=2.0)).prediction is None
+    assert draws_of(chains.go_on(800)) == 50, "from its beginning"
+
+
+def test_failure_is_said_of_its_values_only(made: Any) -> None:
+    def fails(*_: Any) -> Any:
+        raise ArithmeticError("no finite gradient")
+
+    chains = made(fails)
+    chains.ask(Problem())
+    assert chains.go_on(800).report == "The true posterior (HMC) failed: no finite gradient."
+    assert chains.go_on(800) is None, "it is not tried for ever"
+    chains.value = noise
+    chains.ask(Problem(seed=1))
+    assert chains.go_on(800).prediction is not None
+
+
+def test_other_seeds_of_a_mission_leave_the_shown_run_alone(made: Any) -> None:
+    chains = made()
+    chains.ask(Problem())
+    chains.go_on(800)
+    assert draws_of(chains.whole(Problem(seed=1))) == 800
+    assert draws_of(chains.go_on(800)) == 100
+
+
+def test_program_is_compiled_beside_and_then_the_picture_is_asked_for(
+    made: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs: list[Callable[[], object]] = []
+    monkeypatch.setattr(background, "start", jobs.append)
+    monkeypatch.setattr(Chains, "_compiled", set())
+    chains = made()
+    chains.ask(Problem())
+    assert chains.go_on(800) is chains.go_on(800) is None and len(jobs) == 1
+    jobs[0]()
+    assert chains.redrawn == 1 and chains.go_on(800) is not None
