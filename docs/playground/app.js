@@ -5,7 +5,7 @@
  * to the workers as a question for the left and the right picture.
  */
 (() => {
-  const engine = playgroundEngine(), { COURSE, MOST, TRUTHS, made, read, round, widestGap } = playgroundPoints;
+  const engine = playgroundEngine(), { COURSE, MOST, TRUTHS, made, read, round, short, widestGap } = playgroundPoints;
   const METHODS = ["map", "ensemble", "bbb", "hmc"];
   const KINDS = Object.keys(TRUTHS);
   const GRID = Float64Array.from({ length: 121 }, (_, i) => -1 + i / 60);
@@ -52,7 +52,7 @@
   function toAddress() {
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries(state)) {
-      if (name === "points" && value) query.set(name, value.map((p) => p.map((v) => +v.toFixed(4))).join(";"));
+      if (name === "points" && value) query.set(name, value.join(";"));
       else if (name === "units" && value !== COURSE) query.set(name, value.join(","));
       else if (!["points", "units"].includes(name) && value !== START[name]) query.set(name, value);
     }
@@ -86,7 +86,8 @@
         taken[name] = step === 1 ? Math.round(within) : within;
       } else if (name === "points") {
         const many = Array.isArray(value) && value.length >= 2 && value.length <= MOST;
-        if (value === null || (many && value.every((p) => finite(p, 2)))) taken.points = value;
+        if (value === null) taken.points = null;
+        else if (many && value.every((p) => finite(p, 2))) taken.points = value.map((p) => p.map(short));
       } else if (name === "names") {
         taken.names = String(value).slice(0, 120);
       } else if (name === "units") {
@@ -317,8 +318,12 @@
     if (watching() && !answer.final && method !== "hmc") return say("status.training", { step: answer.step, steps: 1500 });
     const gap = Number.isNaN(where.gap) ? "" : say("status.gap", { gap: show(where.gap) });
     const values = { among: show(where.among), gap };
-    values.weight = state.kl === 1 ? "" : `${Number(state.kl.toPrecision(2))} × `;
-    if (method === "bbb") for (const name of ["F", "complexity", "likelihood"]) values[name] = Math.round(answer[name]);
+    if (method === "bbb") {
+      values.weight = state.kl === 1 ? "" : `${Number(state.kl.toPrecision(2))} × `;
+      values.complexity = Math.round(state.kl * answer.complexity);
+      values.likelihood = Math.round(answer.likelihood);
+      values.F = values.complexity + values.likelihood; // the sum of the figures as they are written
+    }
     if (method === "map") values.loss = show(answer.loss);
     if (method === "hmc") {
       Object.assign(values, { r_hat: answer.r_hat.toFixed(2), ess: Math.round(answer.ess), draws: answer.total });

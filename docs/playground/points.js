@@ -33,6 +33,7 @@ const playgroundPoints = (() => {
   }
 
   const round = (value) => Math.round(value * 1000) / 1000;
+  const short = (value) => Number(value.toPrecision(8)); // what an address holds of it
 
   /** Raised with a key of the page's words and what fills it in. */
   class PasteError extends Error {
@@ -138,7 +139,7 @@ const playgroundPoints = (() => {
     const mean = y.reduce((a, b) => a + b, 0) / y.length;
     const sd = Math.sqrt(y.reduce((a, b) => a + (b - mean) ** 2, 0) / y.length) / 5 || 1;
     const units = [(low + high) / 2, high - low, mean, sd];
-    const within = points.map(([a, b]) => [(a - units[0]) / units[1], (b - mean) / sd]);
+    const within = points.map(([a, b]) => [(a - units[0]) / units[1], (b - mean) / sd].map(short));
     return { points: within, units };
   }
 
@@ -154,7 +155,7 @@ const playgroundPoints = (() => {
     return widest[0] > 3 * usual && widest[0] > 0.12 * range ? [widest[1], widest[2]] : null;
   }
 
-  return { COURSE, MOST, TRUTHS, PasteError, made, read, round, widestGap };
+  return { COURSE, MOST, TRUTHS, PasteError, made, read, round, short, widestGap };
 })();
 
 if (typeof module !== "undefined") module.exports = playgroundPoints;

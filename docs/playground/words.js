@@ -24,7 +24,7 @@ const PLAYGROUND_WORDS = {
     status: {
       map: "−log P = {loss} nats; one function: no epistemic band",
       ensemble: "10 networks from 10 starts; sd {among} among the points{gap}",
-      bbb: "F = {F} nats = {weight}{complexity} (complexity) + {likelihood} (likelihood); sd {among} among the points{gap}",
+      bbb: "F = {F} nats = {complexity} ({weight}complexity) + {likelihood} (likelihood); sd {among} among the points{gap}",
       hmc: "R-hat {r_hat}, {ess} effective draws of {draws}: {verdict}; sd {among} among the points{gap}",
       gap: ", {gap} between them",
       warm: "warming up: step {step} of {steps}, 4 chains from 4 starts",
@@ -78,7 +78,7 @@ const PLAYGROUND_WORDS = {
     status: {
       map: "−log P = {loss} nats；只有一个函数：没有认知带",
       ensemble: "10 个起点的 10 个网络；点间 sd {among}{gap}",
-      bbb: "F = {F} nats = {weight}{complexity}（复杂度）+ {likelihood}（似然）；点间 sd {among}{gap}",
+      bbb: "F = {F} nats = {complexity}（{weight}复杂度）+ {likelihood}（似然）；点间 sd {among}{gap}",
       hmc: "R-hat {r_hat}，{draws} 次抽样中有效 {ess}：{verdict}；点间 sd {among}{gap}",
       gap: "，缺口中 {gap}",
       warm: "预热：第 {step} / {steps} 步，4 条链，4 个起点",
@@ -132,7 +132,7 @@ const PLAYGROUND_WORDS = {
     status: {
       map: "−log P = {loss} нат; одна функция: эпистемической полосы нет",
       ensemble: "10 сетей с 10 начал; sd среди точек {among}{gap}",
-      bbb: "F = {F} нат = {weight}{complexity} (сложность) + {likelihood} (правдоподобие); sd среди точек {among}{gap}",
+      bbb: "F = {F} нат = {complexity} ({weight}сложность) + {likelihood} (правдоподобие); sd среди точек {among}{gap}",
       hmc: "R-hat {r_hat}, эффективных выборок {ess} из {draws}: {verdict}; sd среди точек {among}{gap}",
       gap: ", между ними {gap}",
       warm: "разогрев: шаг {step} из {steps}, 4 цепи из 4 начал",

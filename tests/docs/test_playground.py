@@ -198,6 +198,12 @@ def state(page: Page) -> dict[str, Any]:
     return found
 
 
+def shown(page: Page) -> str:
+    """The verdict, once what has changed is painted."""
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+    return page.inner_text("#verdict")
+
+
 def test_a_point_is_dragged_added_removed_and_brought_back(browser: Browser) -> None:
     page, faults = opened(browser, "b=map&n=8&points=-0.5,0;0,0;0.5,0")
     before = page.evaluate("window.playground.readings().a.mean")
@@ -224,12 +230,16 @@ def test_a_point_is_dragged_added_removed_and_brought_back(browser: Browser) -> 
 def test_an_address_opens_the_playground_as_it_stood(browser: Browser) -> None:
     page, _ = opened(browser)
     readings(page, a="ensemble", b="map", noise=0.4, layers=2, prior="mixture", pi=0.8, kl=0.1)
-    readings(page, points=[[-0.2, 1.0], [0.1, -2.5], [0.3, 4.0]])
+    page.click("#paste")
+    page.fill("#text", "1\t2\n2.7\t1.5\n3.1\t7\n11.3\t4.4\n12.7\t3")
+    page.click("#act")
+    readings(page)
     page.click("#share")
     address = page.input_value("#text")
     other, faults = opened(browser, address.partition("#")[2])
     assert state(other) == state(page) and faults == []
     assert readings(other)["b"]["mean"] == readings(page)["b"]["mean"]
+    assert shown(other) == shown(page) != ""
 
 
 @pytest.mark.parametrize("harm", ["n=1e9&width=-3&a=none&points=1;x&units=0,0,0,0&pi=NaN", "%%%"])
