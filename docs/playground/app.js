@@ -9,7 +9,7 @@
   const METHODS = ["map", "ensemble", "bbb", "hmc"];
   const KINDS = Object.keys(TRUTHS);
   const GRID = Float64Array.from({ length: 121 }, (_, i) => -1 + i / 60);
-  const CHAINS = 4, MIXED = 1.02, MORE = 500, MOST_DRAWS = 2500; // kept by each chain
+  const CHAINS = 4, MIXED = 1.02, MORE = 500, MOST_DRAWS = 2500; // kept by each chain; judged after each MORE
   const START = {
     a: "bbb", b: "hmc", data: "gap", n: 32, seed: 2, points: null, units: COURSE,
     names: "", // of a table's two columns, with a tab between
@@ -104,9 +104,12 @@
 
   function change(values, { follow = false, keep = true } = {}) {
     if (keep && ("points" in values || "data" in values)) remember();
+    const before = state;
     state = { ...state, ...values };
-    if ("points" in values && !("units" in values) && !held) $("told").textContent = "";
     if (!own()) Object.assign(state, { units: COURSE, names: "" });
+    if ("points" in values) $("told").textContent = "";
+    const others = before.data !== state.data || before.units !== state.units || (before.points && !own());
+    if (others) $("remove").setAttribute("aria-pressed", false);
     refresh();
     return ask(follow);
   }
@@ -181,6 +184,7 @@
     ask(id, follow, watch) {
       const cores = Math.max(1, Math.min(CHAINS, (navigator.hardwareConcurrency || 2)));
       const many = this.method === "hmc" ? cores : 1;
+      watch &&= this.method !== "hmc"; // chains go on by themselves
       const question = {
         id, method: this.method, problem: problem(), follow, watch, grid: GRID,
         samples: state.samples, klWeight: state.kl, seed: state.seed,
@@ -189,6 +193,7 @@
       const same = JSON.stringify(this.method === "bbb" ? asked : { ...asked, samples: 0, klWeight: 0 });
       if (same === this.same && !follow && !watch) return this.promise; // it goes on, or stands
       this.same = same;
+      if (this.answer) this.answer.old = true; // of another state: nothing is said of it
       this.id = id;
       this.parts = [];
       for (let i = 0; i < many; i++) {
@@ -200,6 +205,7 @@
     }
 
     advance(steps) {
+      if (this.method === "hmc") return;
       for (let i = 0; i < this.many; i++) this.worker(i).postMessage({ id: this.id, advance: steps });
     }
 
@@ -221,7 +227,7 @@
     /** Whether the chains draw on: they do not agree yet, and have not drawn for long. */
     get goesOn() {
       const { answer } = this;
-      return answer.r_hat > MIXED && answer.total < CHAINS * MOST_DRAWS && !answer.follow;
+      return this.method === "hmc" && !answer.follow && !converged(answer) && answer.total < CHAINS * MOST_DRAWS;
     }
 
     /** Put the chains of all workers together; false until each has answered. */
@@ -265,6 +271,9 @@
     }
     return out;
   }
+
+  /** Whether chains agree, as R-hat is written, where they pause: more draws would follow if not. */
+  const converged = ({ final, r_hat }) => final && Number(r_hat.toFixed(3)) <= MIXED;
 
   function thinned(f, draws, wanted, m) {
     const many = Math.min(wanted, draws), out = new Float64Array(many * m);
@@ -311,7 +320,7 @@
 
   function status(panel) {
     const { answer } = panel;
-    if (!answer) return "";
+    if (!answer || answer.old) return "…";
     if (answer.follow) return say("status.follows");
     const { method } = answer, where = spreads(answer);
     if (method === "hmc" && answer.warm) return say("status.warm", answer);
@@ -326,18 +335,24 @@
     }
     if (method === "map") values.loss = show(answer.loss);
     if (method === "hmc") {
-      Object.assign(values, { r_hat: answer.r_hat.toFixed(2), ess: Math.round(answer.ess), draws: answer.total });
-      values.verdict = say(answer.r_hat <= MIXED ? "converged" : panel.goesOn ? "mixing" : "not");
+      Object.assign(values, { r_hat: answer.r_hat.toFixed(answer.r_hat < 1.1 ? 3 : 2), ess: Math.round(answer.ess), draws: answer.total });
+      values.verdict = say(agrees(panel), { mixed: MIXED });
     }
     return say(`status.${method}`, values);
   }
 
+  const agrees = (panel) => (converged(panel.answer) ? "converged" : panel.goesOn ? "mixing" : "not");
+
+  /** Whether a picture shows what the verdict may speak of: a fit, or draws, of the present state. */
+  function settled({ answer }) {
+    return answer && !answer.old && !answer.follow && !answer.warm && (answer.final || answer.method === "hmc");
+  }
+
   function verdict() {
-    const [one, other] = panels.map((panel) => panel.answer);
-    if (!one || !other || one.follow || other.follow || one.warm || other.warm) return "";
-    if (one.method === other.method || (watching() && !(one.final && other.final))) return "";
-    const sofar = panels.some((panel) => panel.answer.r_hat > MIXED) ? ` (${say("mixing")})` : "";
-    return judged(one, other) + sofar;
+    if (!panels.every(settled) || state.a === state.b) return "";
+    const chains = panels.find((panel) => panel.method === "hmc"), agreed = chains && agrees(chains);
+    const sofar = chains && agreed !== "converged" ? ` (HMC: ${say(agreed, { mixed: MIXED })})` : "";
+    return judged(...panels.map((panel) => panel.answer)) + sofar;
   }
 
   function judged(one, other) {
@@ -380,6 +395,7 @@
 
   const LIMITS = [5, 10, 20, 30, 50, 80, 120, 200, 400, 1000, 1e4, 1e6, 1e9];
 
+  const ROOM = 1.05; // between the largest |y| and the edge
   /** Let the axis follow what both pictures show, in steps. */
   function fitLimit() {
     let wanted = Math.max(...points().map((p) => Math.abs(p[1])));
@@ -388,7 +404,7 @@
       const sizes = Array.from(answer.mean, (mean, i) => Math.abs(mean) + 2 * answer.std[i]).sort((p, q) => p - q);
       wanted = Math.max(wanted, sizes[Math.floor(0.9 * sizes.length)]);
     }
-    const least = LIMITS.find((step) => step >= wanted * 1.05) ?? 1e12;
+    const least = LIMITS.find((step) => step >= wanted * ROOM * (1 - 1e-3)) ?? 1e12;
     if (least > limit || least < limit / 2.5) limit = least;
   }
 
@@ -415,6 +431,7 @@
     c.setTransform(ratio, 0, 0, ratio, 0, 0);
     c.clearRect(0, 0, s.width, s.height);
     axes(c, s);
+    if ($("verdict").textContent) shade(c, s);
     c.save();
     c.beginPath();
     c.rect(MARGIN.left, MARGIN.top, s.width - MARGIN.left - MARGIN.right, s.height - MARGIN.top - MARGIN.bottom);
@@ -440,6 +457,18 @@
     if (of) curve(c, s, GRID.map(of), colour("truth"), 1.5, [6, 4]);
     points().forEach(([x, y], i) => dot(c, s.x(x), s.y(y), i === chosen && document.activeElement === canvas));
     c.restore();
+  }
+
+  /** Shade the places of which the verdict speaks. */
+  function shade(c, s) {
+    const x = points().map((p) => p[0]), gap = gapOf();
+    const places = gap ? [gap] : [[-1, Math.min(...x)], [Math.max(...x), 1]];
+    c.fillStyle = colour("truth");
+    c.globalAlpha = 0.07;
+    for (const [low, high] of places) {
+      c.fillRect(s.x(low), MARGIN.top, s.x(high) - s.x(low), s.height - MARGIN.top - MARGIN.bottom);
+    }
+    c.globalAlpha = 1;
   }
 
   function axes(c, s) {
@@ -537,14 +566,14 @@
     due ||= requestAnimationFrame(() => {
       due = 0;
       pictures += 1;
+      const said = verdict();
+      if ($("verdict").textContent !== said) $("verdict").textContent = said;
       for (const panel of panels) {
         panel.draw();
         panel.caption.textContent = status(panel);
         const named = `${say(panel.key === "a" ? "left" : "right")}: ${say(`methods.${panel.method}`)}`;
         panel.canvas.setAttribute("aria-label", `${named}. ${panel.caption.textContent}. ${say("keys")}`);
       }
-      const said = verdict();
-      if ($("verdict").textContent !== said) $("verdict").textContent = said;
     });
   }
   let pictures = 0;
@@ -552,7 +581,11 @@
   /* ---- Pointer and keys on a picture. ---- */
 
   const removing = () => $("remove").getAttribute("aria-pressed") === "true";
-  const within = ([x, y]) => [round(Math.min(Math.max(x, -1), 1)), round(Math.min(Math.max(y, -limit), limit))];
+  /** Keep a point in the picture, so far from its edge that the axis stays as it is. */
+  function within([x, y]) {
+    const most = limit / ROOM;
+    return [round(Math.min(Math.max(x, -1), 1)), round(Math.min(Math.max(y, -most), most))];
+  }
 
   function edit(next, follow) {
     return change({ points: next.map((p) => [...p]) }, { follow, keep: false });
@@ -574,16 +607,16 @@
       });
       return best;
     };
-    const REACH = { touch: 22, mouse: 14, pen: 14 };
+    const REACH = 14;
     canvas.addEventListener("touchstart", (event) => {
-      if (nearest(at(event.touches[0]), REACH.touch) >= 0) event.preventDefault();
+      if (nearest(at(event.touches[0]), REACH) >= 0) event.preventDefault();
     }, { passive: false });
     canvas.onpointerdown = (event) => {
       if (event.button) return;
       canvas.setPointerCapture(event.pointerId);
       canvas.focus({ preventScroll: true });
       const where = at(event);
-      chosen = nearest(where, REACH[event.pointerType] ?? 14);
+      chosen = nearest(where, REACH);
       [began, moved] = [where, false];
       if (chosen >= 0 && !removing()) {
         remember();
@@ -593,7 +626,7 @@
     };
     canvas.onpointermove = (event) => {
       if (!began) {
-        canvas.style.cursor = nearest(at(event), 14) >= 0 ? "grab" : "";
+        canvas.style.cursor = nearest(at(event), REACH) >= 0 ? "grab" : "";
         return;
       }
       const where = at(event);
@@ -610,8 +643,8 @@
       if (held && !moved) past.pop();
       held = false;
       began = null;
-      if (event.type === "pointercancel") return;
       if (dragged) ask();
+      else if (event.type === "pointercancel") return;
       else if (removing()) remove(chosen);
       else if (chosen < 0 && !moved) add(within(where.point));
     };
@@ -773,7 +806,8 @@
   function refresh() {
     document.documentElement.lang = state.language;
     document.title = say("title");
-    for (const place of document.querySelectorAll("[data-say]")) place.textContent = say(place.dataset.say);
+    const told = { mixed: MIXED, a: say(`about.${state.a}`), b: say(`about.${state.b}`) };
+    for (const place of document.querySelectorAll("[data-say]")) place.textContent = say(place.dataset.say, told);
     $("remove").title = say("removeHint");
     $("language").value = state.language;
     for (const control of Object.values(controls)) control.update();
@@ -822,7 +856,7 @@
     if (playing) return stop();
     playing = setInterval(() => {
       forward(still.matches ? 100 : 10);
-      if (panels.every((panel) => panel.answer && panel.answer.final)) stop();
+      if (panels.every(({ method, answer }) => method === "hmc" || (answer && !answer.old && answer.final))) stop();
     }, still.matches ? 1000 : 60);
     $("play").textContent = say("pause");
   };
@@ -830,13 +864,11 @@
   $("undo").onclick = () => {
     if (!past.length) return;
     chosen = -1;
-    $("told").textContent = "";
-    state = { ...state, ...past.pop() };
-    refresh();
-    ask();
+    change(past.pop(), { keep: false });
   };
   $("reset").onclick = () => {
     chosen = -1;
+    $("remove").setAttribute("aria-pressed", false);
     change({ ...START, language: state.language });
   };
   $("remove").onclick = () => $("remove").setAttribute("aria-pressed", !removing());
@@ -883,10 +915,10 @@
       const table = read($("text").value, columns);
       remember();
       chosen = -1;
-      const more = table.skipped ? say("skipped", { n: table.skipped }) : "";
-      $("told").textContent = say("pasted", { n: table.points.length }) + more;
       const names = table.names.map((name, k) => (table.zeros[k] ? say("days", { name, date: table.zeros[k] }) : name));
       change({ points: table.points, units: table.units, names: names.join("\t").slice(0, 120) }, { keep: false });
+      const more = table.skipped ? say("skipped", { n: table.skipped }) : "";
+      $("told").textContent = say("pasted", { n: table.points.length }) + more;
       dialog.close();
     } catch (error) {
       if (!error.key) throw error;

@@ -242,6 +242,28 @@ def test_an_address_opens_the_playground_as_it_stood(browser: Browser) -> None:
     assert shown(other) == shown(page) != ""
 
 
+def test_nothing_is_said_of_new_points_until_both_pictures_show_them(browser: Browser) -> None:
+    page, _ = opened(browser)
+    assert "too sure" in shown(page)
+    page.evaluate("void window.playground.set({data: 'line'})")
+    assert shown(page) == ""
+    readings(page)
+    assert "sd" in shown(page)
+
+
+def test_reset_leaves_removing_and_forgets_what_was_pasted(browser: Browser) -> None:
+    page, _ = opened(browser, "b=map")
+    page.click("#remove")
+    page.click("#paste")
+    page.fill("#text", "1\t2\n2\t3\n4\t1")
+    page.click("#act")
+    pressed = "document.querySelector('#remove').getAttribute('aria-pressed')"
+    assert "3 points" in page.inner_text("#told") and page.evaluate(pressed) == "false"
+    page.click("#remove")
+    page.click("#reset")
+    assert page.inner_text("#told") == "" and page.evaluate(pressed) == "false"
+
+
 @pytest.mark.parametrize("harm", ["n=1e9&width=-3&a=none&points=1;x&units=0,0,0,0&pi=NaN", "%%%"])
 def test_an_address_that_says_nonsense_opens_what_can_be_shown(browser: Browser, harm: str) -> None:
     page, faults = opened(browser, harm)
