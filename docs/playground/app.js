@@ -859,6 +859,7 @@
       if (panels.every(({ method, answer }) => method === "hmc" || (answer && !answer.old && answer.final))) stop();
     }, still.matches ? 1000 : 60);
     $("play").textContent = say("pause");
+    if (innerWidth <= 760) $("panels").scrollIntoView({ behavior: still.matches ? "auto" : "smooth" });
   };
 
   $("undo").onclick = () => {
