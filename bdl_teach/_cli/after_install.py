@@ -70,7 +70,7 @@ def write_settings(prefix: Path) -> None:
 
 
 def _read(path: Path) -> dict[str, object]:
-    """What a file of settings holds; nothing where it is missing or broken."""
+    """Return what a settings file holds; an empty dict where it is missing or broken."""
     try:
         return _table(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError):
@@ -87,7 +87,7 @@ def site_packages(venv: Path) -> Path:
 
 
 def connect(venv: Path, root: Path) -> None:
-    """Let the environment find the package in a checkout, and JupyterLab its settings."""
+    """Put the checkout on the environment's import path, and tell JupyterLab of its settings."""
     site = site_packages(venv)
     path, line = site / "bdl_teach.pth", os.path.relpath(root, site) + "\n"  # a checkout can move
     if not path.is_file() or path.read_bytes() != line.encode():
@@ -99,9 +99,9 @@ def connect(venv: Path, root: Path) -> None:
 
 
 def stand_in(site: Path) -> None:
-    """Let an installed tensorflow-cpu count as `tensorflow`, which tf-keras asks for by name.
+    """Register an installed tensorflow-cpu as `tensorflow`, which tf-keras requires by name.
 
-    Else whatever is installed later would put the large wheel over the small one.
+    Otherwise the next installation would add the large wheel and overwrite the small one.
     """
     for small in site.glob("tensorflow_cpu-*.dist-info"):
         info = site / small.name.replace("_cpu", "")

@@ -10,7 +10,7 @@ from bdl_teach import cli
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Leave all arguments to the measurement."""
+    """Pass all arguments on to the measurement."""
 
 
 def run(options: argparse.Namespace) -> int:

@@ -11,7 +11,7 @@ SUPPORTED = ("3.11", "3.12", "3.13")
 
 
 def complaint() -> str:
-    """What to say to this Python if it is not supported; else nothing."""
+    """Return a sentence if this Python is not supported, else nothing."""
     version = ".".join(map(str, sys.version_info[:2]))
     if version in SUPPORTED:
         return ""

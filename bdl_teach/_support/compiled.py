@@ -78,7 +78,7 @@ class Compiled:
         return result
 
     def _once_more(self, error: Exception, arguments: tuple[Tensor, ...]) -> Tensor:
-        """Run without the programs that were kept: one is damaged, or there is no room for one."""
+        """Run with the stored programs switched off: one is damaged, or the disk is full."""
         _LOG.debug("XLA's kept programs: %s", error)
         with suppress(tf.errors.OpError):
             self._program = self._build()
@@ -108,10 +108,10 @@ class Compiled:
 
 
 def room(n: int) -> int:
-    """Smallest power of two that is at least ``n``, and at least 64: few sizes are compiled."""
+    """Return the smallest power of two >= max(n, 64), so that few sizes are compiled."""
     return max(64, 1 << (n - 1).bit_length())
 
 
 def trace_count() -> int:
-    """Return how often any compiled function of this process has been traced; it never falls."""
+    """Return how often compiled functions have been traced in this process."""
     return Compiled.all_traces

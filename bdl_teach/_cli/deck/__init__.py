@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the decks that are asked for."""
+    """Write the decks that were asked for."""
     from bdl_teach._cli.deck import page
 
     for path in options.chapters or chapters():
@@ -49,7 +49,7 @@ def chapters() -> list[Path]:
 
 
 def find(name: str) -> Path:
-    """The notebook that a number, or a path, stands for.
+    """Return the notebook of a chapter's number, or at a path.
 
     Raises:
         Trouble: There is none.
