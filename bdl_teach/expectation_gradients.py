@@ -1,4 +1,4 @@
-"""The gradient of an expected cost, E over z ~ N(μ, σ²) of f(z): two estimators, and the truth.
+"""Two estimators of the gradient of E f(z) over z ~ N(μ, σ²), and its exact value.
 
     score function   f(z) ∂ log N(z | μ, σ²)/∂θ     needs the values of f only
     pathwise         f′(z) ∂(μ + σ ε)/∂θ            needs the slope of f
@@ -75,7 +75,7 @@ class Cost:
 
 
 def draws(kind: str, parameter: str, cost: Cost, mu: float, sigma: float, eps: ArrayLike) -> Array:
-    """One estimate of the gradient for each draw of ε.
+    """Return one estimate of the gradient for each draw of ε.
 
     Args:
         kind: ``"score"`` or ``"pathwise"``.
@@ -104,7 +104,7 @@ def draws(kind: str, parameter: str, cost: Cost, mu: float, sigma: float, eps: A
 
 
 def variance(kind: str, parameter: str, cost: Cost, mu: float, sigma: float) -> float:
-    """Variance of one draw of :func:`draws`, by quadrature over ε; takes the same arguments."""
+    """Return the variance of one draw of :func:`draws`, by quadrature over ε; same arguments."""
     each = draws(kind, parameter, cost, mu, sigma, _EPS)
     mean = each @ _DENSITY
     return float((each - mean) ** 2 @ _DENSITY)

@@ -35,7 +35,7 @@ Objective = Callable[[Sequence[Tensor], Tensor, Tensor], tuple[Tensor, Tensor]]
 
 
 class Schedule(NamedTuple):
-    """How many steps, and how long each is; all tensors, so that no value compiles again.
+    """Number of steps and their learning rates, as tensors, so that new values compile nothing.
 
     Attributes:
         steps: Number of steps, int32.
@@ -54,7 +54,7 @@ class Schedule(NamedTuple):
 
 
 def schedule(steps: int, learning_rate: float, cooldown: float) -> Schedule:
-    """Make the schedule that a user asked for.
+    """Make the schedule from a user's arguments.
 
     Raises:
         ValueError: ``steps`` < 1, the learning rate is not > 0, or the cooldown not in [0, 1].
@@ -68,7 +68,7 @@ def schedule(steps: int, learning_rate: float, cooldown: float) -> Schedule:
 
 @one_line
 class Path(NamedTuple):
-    """How a run came to its end: what it had after some of its steps, its frames.
+    """The frames of a run: what it had after some of its steps.
 
     Attributes:
         steps: Steps taken at each frame, ``[f]``: 0 at the first, all of them at the last.
@@ -82,7 +82,7 @@ class Path(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """What a run of the loop leaves behind.
+    """What a run of the loop returns.
 
     Attributes:
         parameters: The optimised tensors, in the order in which they were given.
@@ -113,7 +113,7 @@ def adam(
     n_records: int = 100,
     keep_path: bool = False,
 ) -> Trace:
-    """Minimise the sum of ``objective`` over its blocks with Adam, recording it as it goes.
+    """Minimise the sum of ``objective`` over its blocks with Adam, and record the run.
 
     Args:
         objective: Maps (parameters, step, block) to (scalar loss, recorded quantities ``[k]``).
@@ -156,7 +156,7 @@ def adam(
 
 
 def _frames(n_records: int) -> Array:
-    """The frame of a path that each look is written to; the last look written to one stays."""
+    """Return the frame that each record is written to; a later record replaces an earlier one."""
     n = min(_KEPT, n_records)
     kept = np.unique(np.ceil(n_records * (np.arange(1, n + 1) / n) ** 1.5))  # counted from 1
     later = len(_EARLY) + np.searchsorted(kept, np.arange(1, n_records + 1))
@@ -164,7 +164,7 @@ def _frames(n_records: int) -> Array:
 
 
 def _film(parameters: Sequence[Tensor], n_frames: int) -> list[Tensor]:
-    """Room for the frames of each tensor; none where it would be too much."""
+    """Allocate the frames of each tensor; none if they would take too much memory."""
     if n_frames * sum(math.prod(p.shape) for p in parameters) > MOST_NUMBERS:
         return []
     return [tf.zeros([n_frames, *p.shape]) for p in parameters]
@@ -176,7 +176,7 @@ def _put(rows: Tensor, i: Tensor, row: Tensor) -> Tensor:
 
 
 def _path(frames: Array, looks: Tensor, records: Tensor, film: list[Tensor]) -> Path | None:
-    """Put each frame's step and record beside it."""
+    """Return the frames with the step and the record of each."""
     if not film:
         return None
     last = np.flatnonzero(np.diff(frames, append=frames[-1] + 1))  # look that stayed in a frame
@@ -212,7 +212,7 @@ def _sum_over_blocks(
 def _sum_of_records(
     objective: Objective, parameters: Sequence[Tensor], step: Tensor, n_blocks: Tensor
 ) -> Tensor:
-    """Return the summed records; nothing is traced that a gradient would need."""
+    """Return the summed records, without tracing anything that only a gradient needs."""
     first = objective(parameters, step, 0)[1]
     if n_blocks is None:
         return first
@@ -254,7 +254,7 @@ def _zeros(tensors: Sequence[Tensor]) -> list[Tensor]:
 
 
 def history(trace: Trace, names: Sequence[str], remedy: str) -> dict[str, Array]:
-    """Return what was recorded, by name, after making sure that the run stayed finite.
+    """Return what was recorded, by name; raise ``DivergedError`` unless all of it is finite.
 
     Args:
         trace: What :func:`adam` returned, as tensors.
@@ -279,7 +279,7 @@ def history(trace: Trace, names: Sequence[str], remedy: str) -> dict[str, Array]
 
 
 def path(trace: Trace) -> Path | None:
-    """Return the path of a run as arrays, if it was kept; a short run has fewer frames."""
+    """Return the path of a run as arrays, if it was recorded; a short run has fewer frames."""
     if trace.path is None:
         return None
     steps = trace.path.steps.numpy()
@@ -289,7 +289,7 @@ def path(trace: Trace) -> Path | None:
 
 
 def with_frame(path: Path | None, frame: int) -> Path:
-    """Return a path after making sure that it has a frame.
+    """Return a path; raise ``ValueError`` if it does not have the frame.
 
     Raises:
         ValueError: It has not.
@@ -302,7 +302,7 @@ def with_frame(path: Path | None, frame: int) -> Path:
 
 
 def history_until(frame: int, path: Path, history: dict[str, Array]) -> dict[str, Array]:
-    """Return what was recorded until a frame of the path, and at it.
+    """Return the part of the history up to a frame of the path, ending with the frame.
 
     Args:
         frame: Number of the frame, from 0; from −1 backwards.
@@ -318,7 +318,7 @@ def history_until(frame: int, path: Path, history: dict[str, Array]) -> dict[str
 
 
 def start_seeds(seed: int, starts: int) -> list[int]:
-    """Seeds of so many starts: ``seed``, then each a million from the one before.
+    """Return the seeds of ``n`` starts: ``seed``, then each a million above the one before.
 
     Raises:
         ValueError: ``seed`` < 0 or ``starts`` < 1.
@@ -330,9 +330,9 @@ def start_seeds(seed: int, starts: int) -> list[int]:
 def best_of(
     fit: Callable[[int], Fitted], seeds: Sequence[int], cost: Callable[[Fitted], float]
 ) -> Fitted:
-    """Fit from each seed, side by side, and keep the lowest cost.
+    """Fit from each seed in parallel, and return the fit of lowest cost.
 
-    A start that diverges is passed over.
+    A start that diverges is skipped.
 
     Args:
         fit: Maps a seed to a fit.
@@ -360,7 +360,7 @@ def best_of(
 def side_by_side(fit: Callable[[int], Fitted], seeds: Sequence[int]) -> list[Fitted]:
     """Fit from each seed, as many at a time as there are cores.
 
-    A compiled loop holds no lock of Python's, so that threads do.
+    Compiled loops release Python's lock, so threads are enough.
     """
     first = fit(seeds[0])  # alone: it may have to be compiled
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:

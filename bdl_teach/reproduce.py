@@ -1,4 +1,4 @@
-"""Papers' tables: a short name for what chapters call of ``bdl_teach.experiments``."""
+"""A short name for the functions of ``bdl_teach.experiments`` that print papers' tables."""
 
 import sys
 from collections.abc import Sequence

@@ -47,7 +47,7 @@ class Images:
 
 
 def fashion_sprite(full: bool = False) -> Images:
-    """Fashion-MNIST: its sprite of 900 pictures, ninety a class in order, or the whole of it.
+    """Return Fashion-MNIST: a sprite of 900 pictures, ninety a class in order, or all 70,000.
 
     Args:
         full: Take all 70,000, first the 60,000 for training (30 MB to fetch).
@@ -96,7 +96,7 @@ def mnist_test() -> Images:
 
 
 def digits() -> Images:
-    """1797 handwritten digits of 8 × 8 pixels; bundled with scikit-learn, so always there.
+    """Return 1797 handwritten digits of 8 × 8 pixels, which come with scikit-learn.
 
     Source: Alpaydin & Kaynak 1998, through ``sklearn.datasets.load_digits``.
     """

@@ -119,7 +119,7 @@ def uci(name: str) -> Table:
 
 
 def alzheimers() -> Table:
-    """2149 patients and whether they were diagnosed with Alzheimer's disease (synthetic).
+    """Return 2149 patients, and whether they have a diagnosis of Alzheimer's disease (synthetic).
 
     Returns:
         A :class:`Table` with 32 features and y in {0, 1}; five splits, 80 % for training.
@@ -139,7 +139,7 @@ def alzheimers() -> Table:
 
 
 def california(progress: store.Bar | bool = False) -> Table:
-    """House prices of 20,640 districts of California, in units of 100,000 dollars.
+    """Return house prices of 20,640 districts of California, in units of 100,000 dollars.
 
     Args:
         progress: A tqdm bar that follows a download, if wanted.
@@ -170,7 +170,7 @@ def california(progress: store.Bar | bool = False) -> Table:
 
 
 def california_state() -> str:
-    """Say whether the California table is ``"there"``, ``"missing"`` or ``"damaged"``.
+    """Return ``"there"``, ``"missing"`` or ``"damaged"`` for the California table.
 
     Raises:
         OSError: It is there and cannot be read.
@@ -194,10 +194,10 @@ def _pickle() -> Path:
 
 
 def _kept_by_sklearn() -> Array | None:
-    """Read the numbers ``[9, n]`` that scikit-learn keeps, if they are the right ones.
+    """Read the numbers ``[9, n]`` from scikit-learn's stored pickle, if their hash is right.
 
-    A pickle may run any code, so this one is not unpickled: its numbers are its last bytes, but
-    for the stop mark, and they are known by their hash.
+    A pickle may run any code, so it is not unpickled: the numbers are its last bytes before the
+    stop mark.
     """
     n_bytes = 8 * _CALIFORNIA_SHAPE[0] * _CALIFORNIA_SHAPE[1]
     try:
@@ -211,7 +211,7 @@ def _kept_by_sklearn() -> Array | None:
 
 
 def _with_the_pickle_s_fault(error: DatasetUnavailable) -> DatasetUnavailable:
-    """Say of scikit-learn's file as well that it is damaged, if that is why it was not used."""
+    """Add to an error that scikit-learn's file is damaged, if that is why it was not used."""
     if not _pickle().exists():
         return error
     return DatasetUnavailable(f"{error} {_pickle()} is damaged (its SHA-256 is wrong).")
