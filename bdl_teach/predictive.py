@@ -118,7 +118,7 @@ class Predictive:
         return np.asarray((low + high) / 2)
 
     def _share_below(self, y: Array) -> Array:
-        """Return the mixture's distribution function at ``y`` ``[m]``; a step function if no noise."""
+        """Return the mixture's distribution function at ``y`` ``[m]``; a step if without noise."""
         beyond, noisy = y - self.samples, self.aleatoric_std > 0
         smooth = ndtr(beyond / np.where(noisy, self.aleatoric_std, 1.0))
         return np.asarray(np.where(noisy, smooth, beyond >= 0).mean(axis=0))

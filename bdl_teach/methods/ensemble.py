@@ -43,7 +43,7 @@ __all__ = ["REMEDY", "Capacity", "Fit", "fit"]
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(Training):
-    """What an ensemble takes besides.
+    """Settings of an ensemble, beside those of every method.
 
     Attributes:
         n_members: Number k of networks.
@@ -95,7 +95,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 
 
 def _prior(prior: Prior | None, anchored: bool) -> Prior | None:
-    """The prior that the members are fitted with."""
+    """Return the prior that the members are fitted with."""
     if prior is None:
         if anchored:
             raise ValueError("prior: expected one to draw the anchors from, got None")
@@ -105,12 +105,12 @@ def _prior(prior: Prior | None, anchored: bool) -> Prior | None:
 
 
 def _draws(seeds: Sequence[int], n: int, what: int) -> Array:
-    """Standard normal numbers ``[members, n]``; more of them keep the first ones."""
+    """Return standard normal numbers ``[members, n]``; adding members does not change the first."""
     return np.stack([np.random.default_rng([seed, what]).standard_normal(n) for seed in seeds])
 
 
 def _together(members: Sequence[point.Fit], anchors: Array, plan: Plan) -> Fit:
-    """Make one fit of all members: their histories are averaged, their paths stand side by side."""
+    """Combine the members in one fit: average their histories, stack their paths."""
     first, paths = members[0], [one.path for one in members if one.path is not None]
     told = {name: np.mean([one.history[name] for one in members], axis=0) for name in first.history}
     path = None
@@ -133,7 +133,7 @@ def _together(members: Sequence[point.Fit], anchors: Array, plan: Plan) -> Fit:
 @one_line
 @dataclass(frozen=True, kw_only=True)
 class Fit(NetworkFit):
-    """The members, an equal mixture of which predicts.
+    """The members; the predictive is their equal mixture.
 
     Attributes:
         weights: Of each member ``[k, n_weights]``, in the order of ``network``.
@@ -146,5 +146,5 @@ class Fit(NetworkFit):
     anchors: Array
 
     def draw(self, n_samples: int = 1, seed: int = 1) -> Array:
-        """The members there are ``[k, n_weights]``."""
+        """Return all members ``[k, n_weights]``."""
         return self.weights
