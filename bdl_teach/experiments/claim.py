@@ -31,7 +31,7 @@ from bdl_teach.experiments.world import Figures, World
 
 
 class Rule(NamedTuple):
-    """What the effects of the worlds must be for a claim to hold.
+    """The condition on the effects of the worlds under which a claim holds.
 
     Attributes:
         above: What the mean effect lies above, by two standard errors.
@@ -44,7 +44,7 @@ class Rule(NamedTuple):
     share: float = 0.0
 
     def met_by(self, effect: float) -> bool:
-        """Say whether the effect of one world lies between the limits."""
+        """Return whether the effect of one world lies between the limits."""
         return self.above < effect < self.below
 
     def in_words(self, unit: str = "") -> str:
@@ -60,7 +60,7 @@ class Rule(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """One empirical sentence of the course, and what its effect must be for it to stand.
+    """One empirical sentence of the course, and the rule that its effect must meet.
 
     Attributes:
         id: What a chapter refers to it by: lower-case words with hyphens.
@@ -93,7 +93,7 @@ class Claim(NamedTuple):
 
 
 class Experiment(NamedTuple):
-    """What is done in one world, and the claims that rest on it.
+    """A function that is run in each world, and the claims that use its figures.
 
     Attributes:
         name: Unique; results are kept under it.
@@ -121,7 +121,7 @@ class Experiment(NamedTuple):
 
 
 class Topic(NamedTuple):
-    """What one file holds: what it is about, in one sentence, and its experiments."""
+    """The contents of one TOML file: a sentence on the topic, and its experiments."""
 
     about: str
     experiments: tuple[Experiment, ...]
@@ -129,7 +129,7 @@ class Topic(NamedTuple):
 
 @lru_cache(maxsize=1)
 def topics() -> tuple[Topic, ...]:
-    """Read every topic, in the order of their files' names.
+    """Read all topics, in the order of their files' names.
 
     Raises:
         ValueError: Two claims have one id.

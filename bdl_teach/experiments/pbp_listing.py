@@ -151,7 +151,7 @@ def _update_noise(
     weight: Tensor,
     eps: Tensor,
 ) -> Tensor:
-    """Update α and β as the listing does, eps in each denominator included."""
+    """Update α and β as the listing does, with eps in each denominator."""
     one = f_var + _safe_divide(beta, alpha, eps)
     two = f_var + beta / (alpha + 1.0)
     l21 = tf.reduce_sum(weight * _log_ratio(square, two, one, eps))
@@ -173,7 +173,7 @@ def _forward(x: Tensor, mean: Tensor, var: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def relu_moments(mean: Tensor, var: Tensor) -> tuple[Tensor, Tensor]:
-    """Rectified moments as the listing has them, in the precision of the tensors given.
+    """Return rectified moments as the listing does, in the precision of the given tensors.
 
     Args:
         mean: Tensor of any shape.
@@ -200,7 +200,7 @@ def _log_density(square: Tensor, var: Tensor) -> Tensor:
 
 
 def _log_ratio(square: Tensor, v1: Tensor, v2: Tensor, eps: Tensor) -> Tensor:
-    """Log N(r | 0, v1) − log N(r | 0, v2)."""
+    """Return log N(r | 0, v1) − log N(r | 0, v2)."""
     quadratic = 0.5 * square * _safe_divide(v2 - v1, v1 * v2, eps)
     return -quadratic - 0.5 * tf.math.log(_safe_divide(v1, v2, eps) + eps)
 

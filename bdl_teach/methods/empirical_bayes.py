@@ -449,7 +449,7 @@ class Fit(_mean_field.Fit):
         )
 
     def pruning(self, threshold: float = 0.5) -> Pruning:
-        """Return which weights have |γ| below ``threshold``: draws of them are almost pure noise."""
+        """Return which weights have |γ| below ``threshold``: draws of them are mostly noise."""
         used, layers = self.model.used, self.model.layers
         pruned = used & (np.abs(self.gamma) < checks.positive("threshold", threshold))
         shares = (np.bincount(layers, pruned) / np.bincount(layers, used)).tolist()

@@ -1,7 +1,7 @@
-"""Bayes by Backprop on pictures, beside an ordinary network and an ensemble (chapter 9).
+"""Bayes by Backprop on pictures, compared with an ordinary network and an ensemble (chapter 9).
 
-Of digits a world is a split of its own, two classes of its own that are strange, and starts of its
-own, all of digits on which nothing was chosen; see ``problems/strange_pictures.py``.
+For digits, a world has its own split, its own two held-out classes and its own starts, all with
+digits on which nothing was chosen; see ``problems/strange_pictures.py``.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ COLD, HOT = 0.2, 5.0  # temperatures of the explorer's presets
 
 
 def digits(world: World) -> dict[str, float]:
-    """Each kind of network on one split of the digits: what it scores, and after what it takes."""
+    """Measure the scores of each kind of network on one split of the digits."""
     return _of_split(fits.split(world.data_seed), world)
 
 
 def clothes(world: World) -> dict[str, float]:
-    """The same of clothes, with the recipe of the digits; handwritten digits are strange."""
+    """Measure the same on clothes, with the digits' recipe; handwritten digits are strange."""
     return _of_split(fits.clothes_split(world.data_seed), world)
 
 
@@ -77,24 +77,24 @@ def _of_kind(said: fits.Answers, pictures: fits.Split) -> dict[str, float]:
 
 
 def _confidence(logs: Array, temperature: float) -> Array:
-    """Largest probability of each picture ``[n]`` at a temperature."""
+    """Return the largest probability of each picture ``[n]`` at a temperature."""
     return np.asarray(np.exp(calibration.tempered(logs, temperature).max(axis=1)))
 
 
 def _humble(logs: Array, labels: Array) -> float:
-    """By how much the confidence stays behind the accuracy when it is hot."""
+    """Return the accuracy minus the mean confidence after heating."""
     right = float(np.mean(logs.argmax(axis=1) == labels))
     return right - float(_confidence(logs, HOT).mean())
 
 
 def _hot(logs: Array, temperature: float) -> Array:
-    """Entropy of the tempered mean ``[n]``."""
+    """Return the entropy of the tempered mean ``[n]``."""
     mean = calibration.tempered(fits.mean_log(logs), temperature)
     return metrics.predictive_entropy(np.exp(mean)[None])
 
 
 def pruned(world: World) -> dict[str, float]:
-    """Accuracy on new digits without a share of the weights, by |μ|/σ and at random."""
+    """Measure the accuracy on new digits after pruning by |μ|/σ, and after pruning at random."""
     pictures = fits.split(world.data_seed)
     fit = fits.bayesian(pictures, world.start_seed)
     x, y = pictures.test

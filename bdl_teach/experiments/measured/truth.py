@@ -1,4 +1,4 @@
-"""What the truth explorer promises, and how far its search gets without NUTS (chapter 4)."""
+"""The truth explorer's promises, and the result of its search without NUTS (chapter 4)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ AMONG = np.abs(GAP_GRID[:, 0]) <= 0.5
 
 
 def beside_nuts(world: World) -> dict[str, float]:
-    """The explorer beside NUTS for σ_p = 3 and 1 with the gap, and for σ_p = 3 without: bars, sd.
+    """Compare the explorer's fits with NUTS: σ_p = 3 with and without the gap, 1 with it.
 
     Bars are in units of y, over the gap; ``held`` is the share of it where NUTS's ±2 sd band holds
     the sine.
@@ -47,11 +47,12 @@ def _sd(prediction: Predictive, where: np.ndarray) -> float:
 
 
 def searched(world: World) -> dict[str, float]:
-    """What three presets show when the sliders have rested.
+    """Measure three presets after the search has ended.
 
-    ``opening`` is the mean epistemic sd in the gap over that outside at σ_p = 3, of the quick fit
-    or the best, whichever opens more; ``gain`` what the search gains on the lowest of eight quick
-    fits at σ_p = 1, in nats; ``missing`` what ten networks drawn from N(0, ½²) lack of reaching 10.
+    ``opening`` is the mean epistemic sd in the gap over that outside at σ_p = 3, for the quick fit
+    or the best, whichever is larger; ``gain`` how much the search lowers F below the lowest of
+    eight quick fits at σ_p = 1, in nats; ``missing`` how far ten networks drawn from N(0, ½²) stay
+    below a height of 10.
     """
     problem = Problem(seed=world.data_seed)
     narrow, timid = (replace(problem, scales=(prior_std,)) for prior_std in (1.0, 0.5))
@@ -67,7 +68,7 @@ def searched(world: World) -> dict[str, float]:
 
 
 def _rested(problem: Problem, starts: int) -> search.TruthResult:
-    """What the explorer shows when its search is over."""
+    """Return what the explorer shows when its search has ended."""
     result = search.refit(problem, starts)
     while (better := search.improve(result)) is not None:
         result = better

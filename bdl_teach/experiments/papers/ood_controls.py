@@ -37,7 +37,7 @@ _PUBLISHED = {("60,000", "ordinary"): 0.843, ("60,000", "ensemble"): 0.861}
 
 
 def tasks(quick: bool) -> list[Task]:
-    """One task a network, a set and a seed; quick: one of each network, few pictures."""
+    """Return one task for each network, set and seed; ``quick``: one of each, few pictures."""
     return [
         Task(f"{pictures}/{network}/seed-{seed}".replace(",", ""), arguments)
         for pictures, seeds in (("720", 1),) * quick or SEEDS.items()
@@ -50,7 +50,7 @@ def tasks(quick: bool) -> list[Task]:
 
 
 def run(pictures: str, network: str, seed: int, n_out: int) -> dict[str, float]:
-    """Train one network, or five, and show it test clothes and ``n_out`` digits.
+    """Train one network, or five, and score test clothes and ``n_out`` digits.
 
     Args:
         pictures: A key of ``SEEDS``.
@@ -91,7 +91,7 @@ def run(pictures: str, network: str, seed: int, n_out: int) -> dict[str, float]:
 
 
 def _clothes(pictures: str, seed: int) -> tuple[Array, Array, Array, Array]:
-    """Training pictures and labels, test pictures and labels."""
+    """Return training pictures and labels, test pictures and labels."""
     from sklearn.model_selection import train_test_split
 
     from bdl_teach import datasets
@@ -109,7 +109,7 @@ def _clothes(pictures: str, seed: int) -> tuple[Array, Array, Array, Array]:
 
 
 def _fit(network: str, images: Array, labels: Array, seed: int, few: bool) -> Any:
-    """A fit of ``image_classifier``, or an ensemble of them."""
+    """Fit ``image_classifier``, or an ensemble of them."""
     from bdl_teach.methods import image_classifier as classifier
 
     options = {**(classifier.FEW_IMAGES if few else {}), "seed": seed}
@@ -122,7 +122,7 @@ def _fit(network: str, images: Array, labels: Array, seed: int, few: bool) -> An
 
 
 def summarise(results: Results) -> list[Row]:
-    """Average over the seeds; then what the others have more than the ordinary network."""
+    """Average over the seeds; then compare the others with the ordinary network."""
     runs = {(a["pictures"], a["network"], a["seed"]): figures for a, figures in results}
     rows = []
     for pictures, n in SEEDS.items():
