@@ -176,7 +176,7 @@ def conformal_factor(scores: ArrayLike, level: float) -> float:
 
 
 def pit(prediction: Predictive, y: ArrayLike) -> Array:
-    """Probability integral transform F(y | x): uniform on [0, 1] if the predictive is right.
+    """Return the probability integral transform F(y | x): uniform if the predictive is right.
 
     Args:
         prediction: At m inputs.

@@ -48,7 +48,7 @@ def numpy_or_tensor(function: Callable[..., Values]) -> Callable[..., Values]:
 
 @numpy_or_tensor
 def gaussian_kl(mu_q: Values, sigma_q: Values, mu_p: Values, sigma_p: Values) -> Values:
-    """KL[N(mu_q, sigma_q²) ‖ N(mu_p, sigma_p²)], elementwise.
+    """Return KL[N(mu_q, sigma_q²) ‖ N(mu_p, sigma_p²)], elementwise.
 
     Formula: log(σ_p/σ_q) + (σ_q² + (μ_q − μ_p)²) / (2 σ_p²) − ½.
 
@@ -73,7 +73,7 @@ def gaussian_kl(mu_q: Values, sigma_q: Values, mu_p: Values, sigma_p: Values) ->
 
 @numpy_or_tensor
 def gaussian_nll(y: Values, mean: Values, var: Values) -> Values:
-    """Negative log density −log N(y | mean, var) = ½ [log 2π·var + (y − mean)²/var].
+    """Return the negative log density −log N(y | mean, var) = ½ [log 2π·var + (y − mean)²/var].
 
     Args:
         y: Observations, any shape that broadcasts with the others.
@@ -229,12 +229,12 @@ class ScaleMixture:
 
     @property
     def std(self) -> float:
-        """Standard deviation of the mixture, √(πσ₁² + (1−π)σ₂²)."""
+        """Return the standard deviation of the mixture, √(πσ₁² + (1−π)σ₂²)."""
         return math.sqrt(self.pi * self.sigma1**2 + (1 - self.pi) * self.sigma2**2)
 
     @property
     def mixture(self) -> tuple[float, float, float]:
-        """The parameters (σ₁, σ₂, π), as the compiled loops take them."""
+        """Return the parameters (σ₁, σ₂, π), as the compiled loops take them."""
         return self.sigma1, self.sigma2, self.pi
 
     @property
@@ -252,7 +252,7 @@ class ScaleMixture:
         return LogDensityTerms(offset, wide, heights, 2.0 * b * rates)
 
     def log_prob(self, w: Values) -> Values:
-        """Log density of each weight, in nats, of the shape of ``w``."""
+        """Return the log density of each weight, in nats, of the shape of ``w``."""
         return scale_mixture_log_prob(w, *self.mixture)
 
     def density(self, w: Values) -> Values:
@@ -282,7 +282,7 @@ class Gaussian:
 
     @property
     def std(self) -> float:
-        """Standard deviation of a weight."""
+        """Return the standard deviation of a weight."""
         return self.sigma
 
     @property
@@ -297,7 +297,7 @@ class Gaussian:
         return LogDensityTerms(-math.log(self.sigma) - HALF_LOG_TWO_PI, self.sigma, none, none)
 
     def log_prob(self, w: Values) -> Values:
-        """Log density of each weight, in nats, of the shape of ``w``."""
+        """Return the log density of each weight, in nats, of the shape of ``w``."""
         return -gaussian_nll(w, 0.0, self.sigma**2)
 
     def density(self, w: Values) -> Values:

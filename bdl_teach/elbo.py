@@ -36,7 +36,7 @@ class FreeEnergy:
 
     @property
     def total(self) -> float:
-        """F in nats."""
+        """Return F in nats."""
         return self.kl_weight * self.complexity + self.likelihood
 
     def __str__(self) -> str:
@@ -71,7 +71,7 @@ def complexity_cost(eps: Tensor, std: Tensor, log_prior: Tensor, mask: Tensor = 
 
 
 def likelihood_cost(y: Tensor, f: Tensor, noise_std: Tensor, row_weight: Tensor = 1.0) -> Tensor:
-    """−Σ log N(y | f, noise²) over the data points.
+    """Return −Σ log N(y | f, noise²) over the data points.
 
     Args:
         y: Targets ``[n, 1]``.
@@ -141,7 +141,7 @@ def minibatch_weights(n_batches: int, scheme: str = "uniform") -> Array:
 
 
 def minibatch_free_energies(kl: float, nll: ArrayLike, weights: ArrayLike) -> Array:
-    """F_i = π_i KL + Σ_{j in batch i} nll_j; Σ_i F_i = F at any fixed θ.
+    """Return F_i = π_i KL + Σ_{j in batch i} nll_j; Σ_i F_i = F at any fixed θ.
 
     Args:
         kl: KL[q ‖ P(w)] over all weights, in nats.

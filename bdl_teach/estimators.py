@@ -53,7 +53,7 @@ class Minibatch(NamedTuple):
 
     @property
     def output_var(self) -> Array:
-        """δ_i = Σ_k x_ik² σ_k², the variance of each output ``[M]``."""
+        """Return δ_i = Σ_k x_ik² σ_k², the variance of each output ``[M]``."""
         return np.asarray(self.x**2 @ self.sigma**2)
 
     @property

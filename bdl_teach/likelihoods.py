@@ -41,7 +41,7 @@ def data(likelihood: str, x: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
 def cost(
     likelihood: str, y: Tensor, f: Tensor, noise_std: Tensor, row_weight: Tensor = 1.0
 ) -> Tensor:
-    """−Σ log p(y | f) over the data points.
+    """Return −Σ log p(y | f) over the data points.
 
     Args:
         likelihood: ``"gaussian"`` or ``"bernoulli"``.

@@ -12,7 +12,7 @@ from bdl_teach.densities import gaussian_nll
 
 
 def rmse(y: ArrayLike, mean: ArrayLike) -> float:
-    """Root mean squared error of predicted means, in the units of y.
+    """Return the root mean squared error of predicted means, in the units of y.
 
     Args:
         y: Targets ``[m]``.
@@ -42,7 +42,7 @@ def log_likelihood(y: ArrayLike, mean: ArrayLike, var: ArrayLike) -> float:
 
 
 def coverage(y: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> float:
-    """Fraction of targets inside [lower, upper].
+    """Return the fraction of targets inside [lower, upper].
 
     Args:
         y: Targets ``[m]``.
@@ -75,7 +75,7 @@ def auroc(labels: ArrayLike, scores: ArrayLike) -> float:
 
 
 def predictive_entropy(probabilities: ArrayLike) -> Array:
-    """Entropy of the averaged class probabilities, H[1/T Σ_t p_t], in nats.
+    """Return the entropy of the averaged class probabilities, H[1/T Σ_t p_t], in nats.
 
     Args:
         probabilities: ``[t, n, c]``: T draws, n inputs, c classes; rows sum to 1.

@@ -29,18 +29,18 @@ class MLP:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Units per layer, inputs and outputs included."""
+        """Return the number of units of each layer, inputs and outputs included."""
         return (self.n_inputs, *self.hidden_units, self.n_outputs)
 
     @property
     def shapes(self) -> list[tuple[int, int]]:
-        """Shape of each weight matrix (out, in) and bias (out, 1), in the flat order."""
+        """Return the shape of each weight matrix (out, in) and bias (out, 1), in the flat order."""
         pairs = zip(self.sizes[:-1], self.sizes[1:], strict=True)
         return [shape for n_in, n_out in pairs for shape in ((n_out, n_in), (n_out, 1))]
 
     @property
     def n_weights(self) -> int:
-        """Length of the flat weight vector, biases included."""
+        """Return the length of the flat weight vector, biases included."""
         return sum(rows * columns for rows, columns in self.shapes)
 
     @property

@@ -48,7 +48,7 @@ class Schedule(NamedTuple):
     cooldown: Tensor
 
     def rate(self, step: Tensor) -> Tensor:
-        """Learning rate of step number ``step``, counted from 0."""
+        """Return the learning rate of step number ``step``, counted from 0."""
         left = 1.0 - tf.cast(step, tf.float32) / tf.cast(self.steps, tf.float32)
         return self.learning_rate * tf.minimum(1.0, left / tf.maximum(self.cooldown, 1e-9))
 

@@ -305,7 +305,7 @@ def edges(prediction: Predictive) -> dict[str, Array]:
 
 
 def epistemic_edges(prediction: Predictive) -> Array:
-    """The edges of the ±2 sd epistemic band ``[2, m]``."""
+    """Return the edges of the ±2 sd epistemic band ``[2, m]``."""
     reach = 2 * prediction.epistemic_std
     return np.stack([prediction.mean - reach, prediction.mean + reach])
 

@@ -53,7 +53,7 @@ class Predictive:
 
     @property
     def total_std(self) -> Array:
-        """√(epistemic² + aleatoric²), ``[m]``."""
+        """Return the total standard deviation √(epistemic² + aleatoric²), ``[m]``."""
         return np.hypot(self.epistemic_std, self.aleatoric_std)
 
     @property
@@ -64,7 +64,7 @@ class Predictive:
         return self.epistemic_std / math.sqrt(max(len(self.samples) - 1, 1))
 
     def log_prob(self, y: ArrayLike) -> Array:
-        """Log predictive density of targets: log 1/S Σ_s N(y | f_s, noise²).
+        """Return the log predictive density of targets: log 1/S Σ_s N(y | f_s, noise²).
 
         Args:
             y: ``[m]`` or ``[m, 1]``.
@@ -146,11 +146,11 @@ class BernoulliPredictive(Predictive):
 
     @property
     def probability(self) -> Array:
-        """P(y = 1 | x, D) ``[m]``: the mean of the sigmoids, not the sigmoid of a mean."""
+        """Return P(y = 1 | x, D) ``[m]``: the mean of the sigmoids, not the sigmoid of a mean."""
         return self.mean
 
     def log_prob(self, y: ArrayLike) -> Array:
-        """Log probability of labels 0 and 1, ``[m]`` or ``[m, 1]``, in nats ``[m]``.
+        """Return the log probability of labels 0 and 1, ``[m]`` or ``[m, 1]``, in nats ``[m]``.
 
         Raises:
             ValueError: y does not have one label 0 or 1 a test input.

@@ -68,7 +68,7 @@ class Progress:
             return {number: mark for number, (mark, _) in self._tried.items()}
 
     def tries(self, number: str) -> int:
-        """How many wrong answers an exercise has had."""
+        """Return how many wrong answers an exercise has had."""
         with self._lock:
             self._read()
             return self._tried.get(number, (OPEN, 0))[1]

@@ -82,7 +82,7 @@ def _table(value: object) -> dict[str, object]:
 
 
 def site_packages(venv: Path) -> Path:
-    """The folder that the interpreter of an environment imports from."""
+    """Return the folder that the interpreter of an environment imports from."""
     return next(venv.glob("lib/python3*/site-packages"), venv / "Lib" / "site-packages")
 
 

@@ -98,7 +98,7 @@ def examine(name: str, needed: bool, look: Look) -> Finding:
 
 
 def python() -> str:
-    """The version of the Python that runs this, and where it is."""
+    """Return the version of the Python that runs this, and where it is."""
     found = platform.python_version()
     if found.rpartition(".")[0] not in SUPPORTED:
         raise Trouble(f"{found}, but {', '.join(SUPPORTED)} are supported")

@@ -91,7 +91,7 @@ def ensure(root: Path, name: str) -> Path:
 
 
 def venv_python(venv: Path) -> Path:
-    """The interpreter inside `venv`, whether it exists or not."""
+    """Return the interpreter inside `venv`, whether it exists or not."""
     return venv / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
@@ -105,7 +105,7 @@ def version_of(python: Path) -> str:
 
 
 def digest(lock: Path) -> str:
-    """The SHA-256 of a lock."""
+    """Return the SHA-256 of a lock."""
     return hashlib.sha256(lock.read_bytes()).hexdigest()
 
 

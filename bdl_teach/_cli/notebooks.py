@@ -21,7 +21,7 @@ RECORD = ".bdl_teach.json"  # what `_content` says of each file as it was copied
 
 
 def source() -> Path:
-    """The folder that holds the notebooks: the installed package's, or the checkout's."""
+    """Return the folder that holds the notebooks: the installed package's, or the checkout's."""
     return PACKED if PACKED.is_dir() else Path(__file__).resolve().parents[2] / "notebooks"
 
 

@@ -81,7 +81,7 @@ def _whole_fashion() -> Images:
 
 
 def mnist_test() -> Images:
-    """The 10,000 handwritten digits of the MNIST test set.
+    """Return the 10,000 handwritten digits of the MNIST test set.
 
     Returns:
         :class:`Images` of 28 × 28 pixels.

@@ -58,7 +58,7 @@ FILES = {file.path: file for file in _registered()}
 
 
 def folder() -> Path:
-    """The data folder: ``$BDL_TEACH_DATA``, or the user's cache folder.
+    """Return the data folder: ``$BDL_TEACH_DATA``, or the user's cache folder.
 
     Raises:
         ValueError: ``$BDL_TEACH_DATA`` is relative: a notebook, which runs in a folder of its own,
@@ -77,7 +77,7 @@ def folder() -> Path:
 
 
 def files_of(dataset: str) -> list[RemoteFile]:
-    """The files of one data set."""
+    """Return the files of one data set."""
     return [file for file in FILES.values() if file.dataset == dataset]
 
 

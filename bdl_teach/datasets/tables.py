@@ -96,7 +96,7 @@ def splits(
 
 
 def uci(name: str) -> Table:
-    """One of the nine UCI regression sets, with its published splits.
+    """Return one of the nine UCI regression sets, with its published splits.
 
     Args:
         name: boston, concrete, energy, kin8nm, naval, power, protein, wine or yacht.
@@ -183,7 +183,7 @@ def california_state() -> str:
 
 
 def california_path() -> str:
-    """Where the California table is inside the data folder, or would be."""
+    """Return where the California table is inside the data folder, or would be."""
     (file,) = store.files_of("california")
     by_sklearn = _pickle().exists() and not (store.folder() / file.path).exists()
     return CALIFORNIA if by_sklearn else file.path

@@ -31,7 +31,7 @@ class Regression1D:
     function: Callable[[Array], Array]
 
     def truth(self, x: ArrayLike) -> Array:
-        """Noise-free target at ``x``, of the shape of ``x``."""
+        """Return the noise-free target at ``x``, of the shape of ``x``."""
         return self.function(np.asarray(x, dtype=np.float64))
 
 

@@ -230,7 +230,7 @@ def weight_cost(gamma: Tensor) -> Tensor:
 
 
 def group_cost(gamma: Tensor, std: Tensor, groups: Tensor) -> Tensor:
-    """Σ_g ½ n_g ln(mean over g of μ² + σ²) − Σ ln σ of tensors.
+    """Return Σ_g ½ n_g ln(mean over g of μ² + σ²) − Σ ln σ of tensors.
 
     Args:
         gamma: ``[n_weights]``.

@@ -328,12 +328,12 @@ class Fit(TrainedOn):
 
     @property
     def mean(self) -> Array:
-        """μ of each random weight ``[n_weights]``: kernels, layer by layer."""
+        """Return μ of each random weight ``[n_weights]``: kernels, layer by layer."""
         return np.concatenate([mu.numpy().ravel() for mu, _ in self.built.gaussians])
 
     @property
     def std(self) -> Array:
-        """σ of each random weight ``[n_weights]``."""
+        """Return σ of each random weight ``[n_weights]``."""
         return np.concatenate(
             [tf.nn.softplus(rho).numpy().ravel() for _, rho in self.built.gaussians]
         )
@@ -411,11 +411,11 @@ class Ensemble:
     members: tuple[Fit, ...]
 
     def predict(self, images: ArrayLike, n_samples: int = 1, seed: int = 1) -> Array:
-        """Class probabilities of each member; see :meth:`log_predict`."""
+        """Return the class probabilities of each member; see :meth:`log_predict`."""
         return np.exp(self.log_predict(images, n_samples, seed))
 
     def log_predict(self, images: ArrayLike, n_samples: int = 1, seed: int = 1) -> Array:
-        """Logarithms of the class probabilities of each member.
+        """Return the logarithms of the class probabilities of each member.
 
         Args:
             images: ``[n, height, width]``, pixels in [0, 1].

@@ -99,7 +99,7 @@ def _scales(prior: Prior, n_weights: int) -> list[tuple[float, Array]]:
 
 
 def _moments(x: Array, other: Array, prior: Prior, hidden_units: tuple[int, ...]) -> _Moments:
-    """Second moments of the network's output, layer by layer."""
+    """Return the second moments of the network's output, layer by layer."""
     variance = prior.std**2
     if not hidden_units:
         squares = (x**2).sum(axis=1)[:, None], (other**2).sum(axis=1)[None]

@@ -138,7 +138,7 @@ class Spread(NamedTuple):
         return np.asarray(rows - ((rows @ self.directions.T) * self.told) @ self.directions)
 
     def std(self, rows: Array) -> Array:
-        """√(g · Λ⁻¹ g) of each row g of ``rows`` [m, k]: ``[m]``."""
+        """Return the standard deviation √(g · Λ⁻¹ g) of each row g of ``rows`` [m, k]: ``[m]``."""
         return np.asarray(np.linalg.norm(self.narrowed(rows * self.scale), axis=1))
 
     def draw(self, n_samples: int, seed: int) -> Array:
@@ -148,7 +148,7 @@ class Spread(NamedTuple):
 
     @property
     def cov(self) -> Array:
-        """Λ⁻¹ ``[k, k]``."""
+        """Return Λ⁻¹ ``[k, k]``."""
         root = self.narrowed(np.diag(self.scale))
         return np.asarray(root @ root.T)
 

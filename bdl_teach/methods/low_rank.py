@@ -96,7 +96,7 @@ class _Columns(NamedTuple):
 
 
 def _log_det(b: Tensor) -> Tensor:
-    """Log det(I + Bᵀ B) of B ``[n_weights, room]``."""
+    """Return log det(I + Bᵀ B) of B ``[n_weights, room]``."""
     inner = tf.matmul(b, b, transpose_a=True) + tf.eye(b.shape[1])
     return 2.0 * tf.reduce_sum(tf.math.log(tf.linalg.diag_part(tf.linalg.cholesky(inner))))
 
@@ -319,12 +319,12 @@ class Fit(NetworkFit, Variational):
 
     @property
     def cov(self) -> Array:
-        """D² + L Lᵀ ``[n_weights, n_weights]``."""
+        """Return D² + L Lᵀ ``[n_weights, n_weights]``."""
         return np.asarray(np.diag(self.own_std**2) + self.columns @ self.columns.T)
 
     @property
     def entropy(self) -> float:
-        """H[q] in nats, by the matrix determinant lemma."""
+        """Return H[q] in nats, by the matrix determinant lemma."""
         scaled = self.columns / self.own_std[:, None]
         _, log_det = np.linalg.slogdet(np.eye(scaled.shape[1]) + scaled.T @ scaled)
         each = np.log(self.own_std) + HALF_LOG_TWO_PI + 0.5

@@ -369,7 +369,7 @@ class Fit(Drawn):
 
     @cached_property
     def r_hat(self) -> Array:
-        """R-hat of the outputs at the training inputs ``[n]``: 1 where the chains agree.
+        """Return R-hat of the outputs at the training inputs ``[n]``: 1 where the chains agree.
 
         Raises:
             ValueError: There are fewer than 2 chains, or than 4 draws of each.

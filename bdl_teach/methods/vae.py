@@ -377,12 +377,12 @@ class Fit(TrainedOn):
 
     @property
     def n_points(self) -> int:
-        """Number of examples."""
+        """Return the number of examples."""
         return len(self.problem.x)
 
     @property
     def latent_dim(self) -> int:
-        """Number of coordinates of the code."""
+        """Return the number of coordinates of the code."""
         return self.model.decoder.n_inputs
 
     def encode(self, x: ArrayLike) -> tuple[Array, Array]:

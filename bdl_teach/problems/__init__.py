@@ -79,7 +79,7 @@ class Problem:
 
     @property
     def data(self) -> datasets.Regression1D:
-        """The training points."""
+        """Return the training points."""
         return own_points.chosen(self.own, self.noise_std, lambda: self._draw(self.n, self.seed))
 
     @property
@@ -105,7 +105,7 @@ class Problem:
 
     @property
     def prior(self) -> Prior:
-        """The prior of each weight."""
+        """Return the prior of each weight."""
         from bdl_teach.densities import Gaussian, ScaleMixture
 
         return Gaussian(*self.scales) if len(self.scales) == 1 else ScaleMixture(*self.scales)

@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def chapters() -> list[Path]:
-    """The notebooks of the course."""
+    """Return the notebooks of the course."""
     return [path for path in notebooks.files() if path.suffix == ".ipynb"]
 
 

@@ -47,5 +47,5 @@ def score(
 
 
 def rms(values: Array) -> float:
-    """Root mean square."""
+    """Return the root mean square."""
     return float(np.sqrt(np.mean(np.square(values))))

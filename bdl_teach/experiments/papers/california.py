@@ -1,8 +1,6 @@
 """California housing with two hidden layers of 50 units: PBP compared with the faulty listing.
 
 Source: the book chapter of the course, section 5.7, whose split this is (10 % test, seed 0).
-
-Source: the book chapter of the course, section 5.7, whose split this is (10 % test, seed 0).
 """
 
 from __future__ import annotations

@@ -138,7 +138,7 @@ def _rows(model: str, width: int, runs: Sequence[Mapping[str, float]]) -> list[R
 
 
 def _verdict(difference: float, error: float, n: int) -> str:
-    """Compare two means over different splits; the error is √2 times that of one; 0.01 is tolerated.
+    """Compare two means over different splits: the error is √2 times one's, 0.01 is tolerated.
 
     An error that was itself estimated from n splits asks for Student's t: 2.8 errors for five
     splits, where 2 would do for many.

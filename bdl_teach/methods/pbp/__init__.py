@@ -322,12 +322,12 @@ class Fit:
 
     @property
     def beta(self) -> float:
-        """β of the noise precision, in standardised units."""
+        """Return β of the noise precision, in standardised units."""
         return float(self.state.noise[1])
 
     @property
     def noise_std(self) -> float:
-        """√(β/(α−1)) in the units of y."""
+        """Return the noise's standard deviation √(β/(α−1)), in the units of y."""
         return float(np.sqrt(self.beta / (self.alpha - 1.0))) * self.scaling.y_std
 
     def predict(self, x: ArrayLike, n_samples: int = 1, seed: int = 1) -> Predictive:

@@ -81,11 +81,11 @@ class Scaling(NamedTuple):
         return cls(x_mean, x_std, float(y.mean()), y_std)
 
     def inputs(self, x: Array) -> Array:
-        """Standardised inputs ``[n, d]``."""
+        """Return standardised inputs ``[n, d]``."""
         return np.asarray((x - self.x_mean) / self.x_std)
 
     def targets(self, y: Array) -> Array:
-        """Standardised targets ``[n]``."""
+        """Return standardised targets ``[n]``."""
         return np.asarray((y[:, 0] - self.y_mean) / self.y_std)
 
 
@@ -112,7 +112,7 @@ def initial_state(
 
 
 def forward(x: Tensor, mean: Sequence[Tensor], var: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
-    """Mean and variance ``[n]`` of the network's output at inputs ``[n, d]``.
+    """Return the mean and variance ``[n]`` of the network's output at inputs ``[n, d]``.
 
     Source: Hernández-Lobato & Adams 2015, section 3.1 and eq. 13-18.
     """
