@@ -54,7 +54,7 @@ def as_float(values: ArrayLike, name: str = "") -> Tensor:
     """Return ``values`` as a float32 tensor.
 
     Raises:
-        ValueError: They have a ``name``, and float32 makes 0 or inf of one.
+        ValueError: ``name`` is given, and float32 turns a value into 0 or inf.
     """
     if name:
         size, held = np.abs(np.asarray(values)), np.finfo(np.float32)

@@ -118,7 +118,7 @@ def distance(a: Predictive, b: Predictive, where: Array | None = None) -> float:
         A distance in the units of y; NaN where no input counts.
 
     Raises:
-        ValueError: They are not at the same number of inputs.
+        ValueError: The two have different numbers of inputs.
     """
     if len(a.mean) != len(b.mean):
         raise ValueError(f"b: expected {len(a.mean)} test inputs, got {len(b.mean)}")
@@ -155,8 +155,8 @@ def conformal_factor(scores: ArrayLike, level: float) -> float:
     and only for a point that is drawn as these n were.
 
     Args:
-        scores: Of n points that the method has not seen: |y − mean|/sd ``[n]``.
-        level: In (0, 1).
+        scores: |y − mean|/sd of n points that the method has not seen ``[n]``.
+        level: Share of points to hold, in (0, 1).
 
     Returns:
         The factor; infinite where so few scores cannot promise so much.

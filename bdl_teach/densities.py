@@ -142,7 +142,7 @@ class LogDensityTerms(NamedTuple):
     The mean of each term over a Gaussian weight is known: see :func:`expected_log_prob`.
 
     Attributes:
-        offset: In nats.
+        offset: A constant, in nats.
         std: Standard deviation of the wider component.
         heights: ``[4]``; all 0 for a Gaussian prior, for which the form is exact.
         rates: ``[4]``, >= 0.
@@ -180,7 +180,7 @@ def expected_log_prob(mean: Tensor, std: Tensor, terms: LogDensityTerms) -> Tens
     Args:
         mean: ``[d]``.
         std: ``[d]``, > 0.
-        terms: Of the prior: ``prior.terms``.
+        terms: The prior's terms, ``prior.terms``.
 
     Returns:
         Nats ``[d]``.

@@ -88,7 +88,7 @@ class Trace(NamedTuple):
         parameters: The optimised tensors, in the order in which they were given.
         steps: Step numbers at which the objective was recorded, ``[r]``.
         records: The recorded quantities, ``[r, k]``.
-        path: The way there, if it was kept.
+        path: The frames on the way, if they were recorded.
     """
 
     parameters: list[Tensor]
@@ -292,7 +292,7 @@ def with_frame(path: Path | None, frame: int) -> Path:
     """Return a path; raise ``ValueError`` if it does not have the frame.
 
     Raises:
-        ValueError: It has not.
+        ValueError: The path does not have the frame.
     """
     n = 0 if path is None else len(path.steps)
     if path is None or not -n <= frame < n:
@@ -337,7 +337,7 @@ def best_of(
     Args:
         fit: Maps a seed to a fit.
         seeds: At least one.
-        cost: What to compare, once there are two.
+        cost: Maps a fit to its cost; called only if there are two fits.
 
     Raises:
         DivergedError: Every start diverged: that of the first.

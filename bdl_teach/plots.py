@@ -50,7 +50,7 @@ def panel(ax: Axes, title: str, xlabel: str, ylabel: str, **legend: object) -> N
 
     Args:
         ax: The panel, with all that the legend names.
-        title: What to see.
+        title: A title that says what to see.
         xlabel: Quantity and unit along x.
         ylabel: Quantity and unit along y.
         **legend: Passed on to ``ax.legend``.
@@ -235,8 +235,8 @@ class Room(Artists):
 
     Attributes:
         held: Whether the height stays as it is, whatever comes.
-        start: What 0 of the panel is in the units of its labels.
-        scale: What 1 of it is in them.
+        start: The panel's 0 in the units of its labels.
+        scale: One unit of the panel in the units of its labels.
         frame: What is drawn anew when the height changes: the axis, and the lines round the panel,
             which those of its grid must not cover.
     """
@@ -450,10 +450,10 @@ class SpreadPanel(Artists):
         self.frame = [ax.yaxis, *ax.spines.values()]
 
     def update(self, shown: Mapping[str, Predictive | None], gap: Array | None = None) -> bool:
-        """Move to the predictives by name, ``None`` for none, and to the mask of a gap ``[m]``.
+        """Draw the given predictives by name, ``None`` for none, and the mask of a gap ``[m]``.
 
         Returns:
-            Whether something changed that does not move: the height.
+            Whether the height of the panel has changed.
         """
         if gap is not None:
             self._gap.update(self._x, gap)

@@ -85,7 +85,7 @@ class Predictive:
         """Return the central interval that holds a new *noisy* y with probability ``level``.
 
         Args:
-            level: In (0, 1).
+            level: Probability, in (0, 1).
 
         Returns:
             (lower ``[m]``, upper ``[m]``): quantiles of the mixture over the draws.

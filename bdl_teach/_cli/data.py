@@ -43,7 +43,7 @@ def _known(name: str) -> str:
     """Return the name of a data set or group, if there is one of that name.
 
     Raises:
-        ArgumentTypeError: It is none.
+        ArgumentTypeError: There is no such data set.
     """
     if name not in {*ABOUT, *GROUPS}:
         there = ", ".join([*ABOUT, *GROUPS])

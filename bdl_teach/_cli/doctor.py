@@ -46,7 +46,7 @@ class Finding:
     """One line of the report.
 
     Attributes:
-        name: What was looked at.
+        name: What was checked.
         text: What was found, or what to do about it.
         ok: Whether it is as it should be.
         needed: Whether the course fails without it.

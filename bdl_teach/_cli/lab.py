@@ -35,7 +35,7 @@ def port(text: str) -> int:
     """Return a free port of the loopback interface.
 
     Raises:
-        Trouble: It cannot.
+        Trouble: The port cannot be used.
     """
     wanted = int(text)
     with socket.socket() as probe:

@@ -58,7 +58,7 @@ def copy(folder: Path) -> tuple[list[str], list[str], list[str]]:
 
     Raises:
         OSError: The folder or a file cannot be written.
-        Trouble: It is the folder that they come from.
+        Trouble: ``folder`` is the one that the notebooks come from.
     """
     if folder.resolve() == source():
         raise Trouble(f"{folder} is where the notebooks come from: name another folder.")

@@ -80,8 +80,8 @@ class Number(NamedTuple):
         exponent: Such as "e5".
         mark: The decimal mark, "" where nothing says which it is.
         open: Whether its one mark may be a decimal one or one between thousands.
-        unit: What stands before or after it.
-        stripped: Whether something was taken away that is no unit.
+        unit: The unit before or after it.
+        stripped: Whether something other than a unit was removed.
     """
 
     sign: str
@@ -123,7 +123,7 @@ def is_value(cell: str, spaced: bool = True) -> bool:
     """Return whether a cell is a number, a date or a time.
 
     Args:
-        cell: What stands there.
+        cell: The text of the cell.
         spaced: Whether a plain space may stand between thousands.
     """
     kind = _kind(cell)
@@ -206,14 +206,14 @@ def read(name: str, cells: Cells, decimal: str, day_first: bool | None) -> Colum
     """Read a column without missing values.
 
     Args:
-        name: What messages call it.
+        name: The column's name in messages.
         cells: Line and text of each cell.
         decimal: The mark for cells that can be read in two ways, "" if it is not known.
         day_first: Whether 01/02/2020 is in February, ``None`` if it is not known.
 
     Raises:
         ValueError: A cell is none of what the others are; the message has its line.
-        Ambiguous: It can be read in two ways.
+        Ambiguous: The column can be read in two ways.
     """
     kinds = Counter(_kind(cell) for _, cell in cells)
     kind = max((one for one in kinds if one), key=kinds.__getitem__, default="number")

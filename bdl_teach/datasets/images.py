@@ -56,7 +56,7 @@ def fashion_sprite(full: bool = False) -> Images:
         :class:`Images` of 28 × 28 pixels. Class 0 is the T-shirt.
 
     Raises:
-        DatasetUnavailable: They are neither in the data folder nor reachable.
+        DatasetUnavailable: The pictures are neither in the data folder nor reachable.
 
     Source: Xiao, Rasul & Vollgraf 2017 (arXiv:1708.07747).
     """
@@ -87,7 +87,7 @@ def mnist_test() -> Images:
         :class:`Images` of 28 × 28 pixels.
 
     Raises:
-        DatasetUnavailable: They are neither in the data folder nor reachable.
+        DatasetUnavailable: The pictures are neither in the data folder nor reachable.
 
     Source: LeCun, Cortes & Burges, "The MNIST database of handwritten digits", CC BY-SA 3.0.
     """

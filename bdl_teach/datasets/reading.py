@@ -61,7 +61,7 @@ class ChooseColumns(ValueError):
     """A table has more than two columns of numbers.
 
     Attributes:
-        names: What they are called, in the order in which ``columns`` counts them.
+        names: The columns' names, in the order in which ``columns`` counts them.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -83,8 +83,8 @@ class _Table:
 
     Attributes:
         rows: The rows with values.
-        names: Of the columns.
-        notes: What was skipped.
+        names: The names of the columns.
+        notes: Sentences on what was skipped.
     """
 
     rows: list[_Row]
@@ -134,7 +134,7 @@ def read_points(
     Raises:
         ChooseColumns: There are more than two columns, and ``columns`` does not say which.
         Ambiguous: Numbers or dates can be read in two ways.
-        ValueError: It is no such table; the message says which line, and what was expected.
+        ValueError: The text is no such table; the message says which line, and what was expected.
     """
     if decimal not in (None, ".", ","):
         raise ValueError(f"decimal: expected '.' or ',', got {decimal!r}")

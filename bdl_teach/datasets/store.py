@@ -37,7 +37,7 @@ class RemoteFile:
         dataset: The data set that it belongs to, as the `data` command names it.
         path: Its place inside the data folder, with forward slashes.
         address: Where it can be fetched; pinned to one commit, where it is under version control.
-        sha256: Of its bytes, in hexadecimal.
+        sha256: The hash of its bytes, in hexadecimal.
     """
 
     dataset: str
@@ -85,7 +85,7 @@ def state(path: str) -> str:
     """Return ``"there"``, ``"missing"`` or ``"damaged"`` for a file of the data folder.
 
     Raises:
-        OSError: It is there and cannot be read.
+        OSError: The file is there and cannot be read.
     """
     from pooch import file_hash
 
@@ -99,11 +99,11 @@ def fetch(path: str, progress: Bar | bool = False) -> Path:
     """Return the path of a file with the right hash, after downloading it if necessary.
 
     Args:
-        path: As in ``FILES``.
+        path: The file's path, as in ``FILES``.
         progress: A tqdm bar that follows the download, if wanted.
 
     Raises:
-        DatasetUnavailable: It is not there, or damaged, and no sound copy could be fetched.
+        DatasetUnavailable: The file is missing or damaged, and no sound copy could be fetched.
     """
     import pooch
 

@@ -106,7 +106,7 @@ def uci(name: str) -> Table:
 
     Raises:
         ValueError: There is no such set.
-        DatasetUnavailable: It is neither in the data folder nor reachable.
+        DatasetUnavailable: The table is neither in the data folder nor reachable.
 
     Source: UCI Machine Learning Repository; splits of Hernández-Lobato & Adams 2015.
     """
@@ -125,7 +125,7 @@ def alzheimers() -> Table:
         A :class:`Table` with 32 features and y in {0, 1}; five splits, 80 % for training.
 
     Raises:
-        DatasetUnavailable: It is neither in the data folder nor reachable.
+        DatasetUnavailable: The table is neither in the data folder nor reachable.
 
     Source: R. El Kharoua, "Alzheimer's Disease Dataset" (Kaggle, 2024), CC BY 4.0.
     """
@@ -148,7 +148,7 @@ def california(progress: store.Bar | bool = False) -> Table:
         A :class:`Table` with 8 features, those of ``sklearn.datasets.fetch_california_housing``.
 
     Raises:
-        DatasetUnavailable: It is neither in the data folder nor reachable.
+        DatasetUnavailable: The table is neither in the data folder nor reachable.
 
     Source: Pace & Barry 1997.
     """
@@ -173,7 +173,7 @@ def california_state() -> str:
     """Return ``"there"``, ``"missing"`` or ``"damaged"`` for the California table.
 
     Raises:
-        OSError: It is there and cannot be read.
+        OSError: The file is there and cannot be read.
     """
     (file,) = store.files_of("california")
     if _kept_by_sklearn() is not None:

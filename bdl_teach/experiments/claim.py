@@ -34,9 +34,9 @@ class Rule(NamedTuple):
     """The condition on the effects of the worlds under which a claim holds.
 
     Attributes:
-        above: What the mean effect lies above, by two standard errors.
-        below: What it lies below, by two standard errors.
-        share: In which share of the worlds the effect itself must lie between them.
+        above: Lower limit, which the mean effect exceeds by two standard errors.
+        below: Upper limit, likewise.
+        share: The share of the worlds in which the effect itself must lie between them.
     """
 
     above: float = -math.inf
@@ -63,11 +63,11 @@ class Claim(NamedTuple):
     """One empirical sentence of the course, and the rule that its effect must meet.
 
     Attributes:
-        id: What a chapter refers to it by: lower-case words with hyphens.
+        id: The name that chapters use: lower-case words with hyphens.
         sentence: Exactly what may be said, in one plain sentence.
         measure: What the effect is, such as ``"F, geometric − uniform"``.
-        unit: Of the effect; "" for a pure number.
-        rule: What the effects must be.
+        unit: The unit of the effect; "" for a pure number.
+        rule: The condition on the effects.
         of: The figure that is the effect.
         less: The figure that is taken from it, if any: methods are compared on the same world.
         over: The figure that it is divided by, if any.
@@ -99,7 +99,7 @@ class Experiment(NamedTuple):
         name: Unique; results are kept under it.
         run: Module and function that maps a world to figures, as ``"module.function"``.
         seconds: About how long one world takes on two cores; tests leave the dear ones out.
-        claims: What is claimed of the figures.
+        claims: The claims that use the figures.
     """
 
     name: str

@@ -120,7 +120,7 @@ def number(text: str, least: int = 0, also: str = "") -> int:
     """Read a whole number with a minimum, or one other value.
 
     Raises:
-        ArgumentTypeError: It is none.
+        ArgumentTypeError: The text is neither.
     """
     if text != also and not (text.isdecimal() and int(text) >= least):
         asked = f"{least}, or {also}" if also else f"{least}"

@@ -23,7 +23,7 @@ class Finding(NamedTuple):
         effects: The effect in each world.
         mean: Their mean.
         error: Its standard error; NaN for fewer than two worlds.
-        n_met: In how many worlds the effect lies where the rule wants it.
+        n_met: Number of worlds in which the effect meets the rule.
         verdict: ``"holds"``; ``"does not hold"``: the mean is on the wrong side, the share of the
             worlds is not reached, or an effect is no finite number; ``"open"``: these worlds do
             not decide; ``"too few worlds"``: fewer than two.
@@ -74,8 +74,8 @@ def _verdict(claim: Claim, effects: Sequence[float], mean: float, reach: float, 
 def chance(finding: Finding) -> float:
     """Estimate how often 20 worlds, resampled from a finding's, do not support it.
 
-    This is a bootstrap: it knows of no tail that these worlds do not have. Use at least sixty of
-    them.
+    This is a bootstrap, which cannot know of rarer effects than these worlds show. Use at least
+    sixty of them.
     """
     import numpy as np
 

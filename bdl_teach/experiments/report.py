@@ -53,7 +53,7 @@ def as_text(findings: Sequence[Finding], *, chance: bool = False) -> str:
     """Lay out findings, one claim a line, and below them the claims that must not be made.
 
     Args:
-        findings: What came of the claims.
+        findings: The judged claims.
         chance: Whether to say, too, how often 20 worlds like these would not bear a claim out.
     """
     heads = ["claim", "effect ± SE", "asked for", "worlds", "verdict"]

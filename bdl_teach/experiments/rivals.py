@@ -49,7 +49,7 @@ class Rivals:
     Attributes:
         worlds: The figures of each world by name, as the experiment gives them.
         milliseconds: How long a warm refit took, by method.
-        made: How, and on what machine.
+        made: The command and the machine that made them.
     """
 
     worlds: Sequence[Mapping[str, float]]

@@ -80,7 +80,7 @@ def stored(*ids: str) -> list[Finding]:
 
     Raises:
         ValueError: There is no such claim.
-        OSError: Its worlds do not come with the package.
+        OSError: The worlds of a claim do not come with the package.
     """
     return _told(ids, lambda one: list(read_kept(stored_in(one)).figures.values()))
 
@@ -168,10 +168,10 @@ def stored_table(name: str) -> Sequence[Row]:
     """Summarise the figures of a paper's table that come with the package.
 
     Args:
-        name: Of one that has a CSV file beside its module.
+        name: Name of a table that has a CSV file beside its module.
 
     Raises:
-        OSError: It has none.
+        OSError: The table has no such file.
     """
     table = module_of(name)
     figures = read_kept(Path(str(table.__file__)).with_suffix(".csv")).figures

@@ -46,8 +46,8 @@ class Store:
 
     Args:
         parent: Folder for the results of all.
-        name: Of the table or experiment.
-        fingerprint: Of the code; other code has another folder.
+        name: Name of the table or experiment.
+        fingerprint: Hash of the code; other code has another folder.
 
     Raises:
         OSError: The folder cannot be made.
@@ -69,7 +69,7 @@ class Store:
         """Store the figures of a task; after this returns they survive a crash of the machine.
 
         Raises:
-            OSError: They could not be written; then nothing is left behind.
+            OSError: The figures could not be written; no partial file is left.
         """
         record = {**task._asdict(), "figures": figures}
         write_whole(self._place(task), json.dumps(record, indent=1))
@@ -159,8 +159,8 @@ class Kept(NamedTuple):
     """The figures of each task, and how they were made.
 
     Attributes:
-        made: By which command, and on what machine.
-        figures: By the key of the task.
+        made: The command and the machine that made them.
+        figures: Figures by the key of the task.
     """
 
     made: str
@@ -186,7 +186,7 @@ def read_kept(path: Path) -> Kept:
     """Read a file that ``kept_as_csv`` wrote.
 
     Raises:
-        OSError: It cannot be read.
+        OSError: The file cannot be read.
     """
     made, *lines = path.read_text(encoding="utf-8").splitlines()
     figures = {

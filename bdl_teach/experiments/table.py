@@ -50,7 +50,7 @@ class Row(NamedTuple):
         ours: Our mean over the tasks.
         standard_error: Its standard error; NaN for one task.
         n: Number of tasks averaged.
-        verdict: In words: ``"agrees"``, or what is the matter.
+        verdict: ``"agrees"``, or a phrase that says how the two differ.
     """
 
     label: str
@@ -92,7 +92,7 @@ def verdict(ours: float, published: float, standard_error: float, within: float 
         ours: Our mean.
         published: The figure held against.
         standard_error: Standard error to measure in, > 0: the published one where there is one.
-        within: How many of them still agree.
+        within: The number of standard errors that still agree.
     """
     distance = abs(ours - published) / standard_error
     return f"{'agrees' if distance <= within else 'differs'}: {distance:.1f} SE"

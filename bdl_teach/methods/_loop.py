@@ -123,7 +123,7 @@ class Plan(NamedTuple):
         n_rows: Number of rows in the tables of noise.
         draw: A standard normal number for each weight ``[n_weights]``, for a starting point.
         n_blocks: Blocks of a step, as ``optimise.adam`` takes them.
-        inputs: What the loop is told.
+        inputs: The inputs of the loop.
     """
 
     problem: Problem
@@ -152,8 +152,8 @@ class Plan(NamedTuple):
 
         Args:
             program: The program.
-            starts: What the loop moves, among the padding.
-            inputs: What the loop is told.
+            starts: Starting values of the parameters, padded.
+            inputs: The inputs of the loop.
             cooldown: Share of the steps over which the learning rate falls to 0.
             record: What the loop records.
 
@@ -346,7 +346,7 @@ def costs(
         complexity: The whole KL, or an estimate of it, in nats.
         likelihood: −log P of the block's data points for one draw, in nats.
         block: The block.
-        p: What the loop is told.
+        p: The inputs of the loop.
 
     Source: Blundell et al. 2015, eq. 2 with the factor 1/S, and eq. 8 for minibatches.
     """

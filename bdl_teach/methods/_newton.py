@@ -82,9 +82,9 @@ class Pass(NamedTuple):
     """The activations of a network at its inputs.
 
     Attributes:
-        matrices: Of each layer, without biases ``[out, in]``.
-        below: What each layer is given ``[n, in]``.
-        slopes: Of each hidden layer's units at their pre-activations ``[n, units]``.
+        matrices: Weights of each layer, without biases ``[out, in]``.
+        below: Inputs of each layer ``[n, in]``.
+        slopes: Slope of each hidden unit's ReLU at its pre-activation ``[n, units]``.
         f: Outputs ``[n]``.
     """
 
@@ -167,7 +167,7 @@ def to_mode(target: Target, start: Array) -> Array:
     """Go from weights ``[n_weights]`` to a mode nearby.
 
     Args:
-        target: What they are to be the mode of.
+        target: The posterior whose mode is sought.
         start: Weights that have been trained.
 
     Returns:

@@ -42,7 +42,7 @@ def complexity(mu: Tensor, std: Tensor, p: LoopInputs) -> Tensor:
     Args:
         mu: ``[n_weights]``.
         std: ``[n_weights]``, > 0, also where there is padding.
-        p: What the loop is told: the prior's terms, and which weights there are.
+        p: The loop's inputs: the prior's terms, and which weights there are.
     """
     minus_entropy = -tf.math.log(std) - HALF_LOG_TWO_PI - 0.5
     return tf.reduce_sum((minus_entropy - expected_log_prob(mu, std, p.prior_terms)) * p.unit_mask)
@@ -64,7 +64,7 @@ def output_moments(
         std: ``[n_weights]``; 0 where there is padding.
         zeta: Noise of the drawn units ``[units, n]``; () where none is drawn.
         x: Inputs ``[n, d]``.
-        likelihood: What the outputs are for: it says which layers are drawn.
+        likelihood: The likelihood, which decides which layers are drawn.
 
     Returns:
         (mean ``[n, 1]``, variance ``[n, 1]``) of outputs whose noise is independent by point.

@@ -84,11 +84,11 @@ class Method:
         module: Its module in ``bdl_teach.methods``.
         label: Its name over a small panel and on a button.
         title: Its name where there is more room; its label if "".
-        hint: What the button says of it.
+        hint: The tooltip of its button.
         function: The module's function that has the face of :class:`Fit`.
         bench: Its name in ``bench methods``, where it is not the module's or the function's.
-        options: What it is always given: what makes it another method than its module's default.
-        compared: What the comparison gives it besides; ``None`` keeps it out of there.
+        options: Arguments that it always gets, which set it apart from its module's default.
+        compared: Further arguments in the comparison; ``None`` leaves it out there.
         repeats: Whether r copies of each point with √r of the noise are the same problem to it, so
             that the comparison can fit any number of points with one program.
         pace: Whether a moving picture waits for it (``"live"``), shows the others before it

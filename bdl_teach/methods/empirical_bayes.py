@@ -375,8 +375,8 @@ class Fit(_mean_field.Fit):
     Attributes:
         gamma: γ = μ/σ of each weight ``[n_weights]``, in the order of ``network``.
         prior_std: Learnt σ_p of each weight's prior ``[n_weights]``.
-        model: What was chosen: which weights there are and which share a prior.
-        walk: How the minimum was looked for.
+        model: The choices: which weights there are and which share a prior.
+        walk: How the minimum was searched for.
     """
 
     gamma: Array
@@ -463,7 +463,7 @@ class Pruning:
 
     Attributes:
         pruned: ``[n_weights]``: ``True`` where |γ| is below the threshold.
-        fraction: Share of the weights that are.
+        fraction: Share of the weights that are pruned.
         by_layer: The same share, layer by layer, from the input on.
     """
 

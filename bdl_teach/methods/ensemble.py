@@ -136,8 +136,8 @@ class Fit(NetworkFit):
     """The members; the predictive is their equal mixture.
 
     Attributes:
-        weights: Of each member ``[k, n_weights]``, in the order of ``network``.
-        anchors: What each was pulled towards ``[k, n_weights]``: draws from the prior, or 0.
+        weights: Weights of each member ``[k, n_weights]``, in the order of ``network``.
+        anchors: Prior mean of each ``[k, n_weights]``: a draw from the prior, or 0.
         history: ``step``, ``loss``, ``prior_cost`` and ``likelihood_cost`` in nats, averaged over
             the members.
     """

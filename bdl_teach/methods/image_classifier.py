@@ -270,9 +270,9 @@ class Fit(TrainedOn):
     """A fitted Bayesian classifier of pictures.
 
     Attributes:
-        network: Its sizes.
-        built: Its layers and variables.
-        pixel_scale: What pixels in [0, 1] are multiplied by.
+        network: The sizes of the network.
+        built: The network's layers and variables.
+        pixel_scale: Factor on the pixels in [0, 1].
         history: ``epoch``, ``free_energy``, ``complexity_cost`` and ``likelihood_cost`` in nats
             over all pictures (``complexity_cost`` before ``kl_weight``), means over each epoch.
         problem: The pictures that it was fitted to, and how.
@@ -381,7 +381,7 @@ class Fit(TrainedOn):
         Their μ becomes 0 and their σ negligible; the number of weights is rounded down.
 
         Args:
-            fraction: In [0, 1].
+            fraction: Share of the weights to prune, in [0, 1].
 
         Raises:
             ValueError: The fraction is out of range.
@@ -405,7 +405,7 @@ class Ensemble:
     """Classifiers of the same pictures, with equal weights.
 
     Attributes:
-        members: One fit each.
+        members: The fits of the members.
     """
 
     members: tuple[Fit, ...]

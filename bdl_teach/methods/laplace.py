@@ -126,7 +126,7 @@ class Spread(NamedTuple):
     Attributes:
         scale: δ^(−½) ``[k]``: standard deviations before the data.
         directions: V ``[r, k]``: orthonormal rows, in units of ``scale``.
-        told: ``[r]``: by which share the data narrow each direction, in [0, 1).
+        told: Share by which the data narrow each direction ``[r]``, in [0, 1).
     """
 
     scale: Array

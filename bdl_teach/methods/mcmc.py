@@ -217,7 +217,7 @@ class _Chains(NamedTuple):
         state: Weights ``[chains, n_weights]`` after the last window.
         kernel: The sampler's own state.
         done: Transitions so far, the warm-up's included.
-        ahead: What was drawn after the last draw that is kept: weights ``[t, chains, n_weights]``,
+        ahead: The draws after the last stored one: weights ``[t, chains, n_weights]``,
             log densities and divergences ``[t, chains]``.
     """
 
@@ -459,7 +459,7 @@ class Fit:
         noise_std: Standard deviation of the observation noise.
         x: Training inputs ``[n, d]``.
         likelihood: ``"gaussian"`` or ``"bernoulli"``.
-        chains: Where they have come to.
+        chains: The state of the chains, to continue them.
     """
 
     weights: Array

@@ -314,8 +314,8 @@ class Fit(Drawn):
     Attributes:
         path: Weights every tenth step ``[draws, chains, n_weights]``, in the order of ``network``.
         potential: U there, in nats ``[draws, chains]``.
-        inputs: What the compiled loop is told.
-        state: Where the chains are.
+        inputs: The inputs of the compiled loop.
+        state: The current state of the chains.
     """
 
     path: Array

@@ -410,7 +410,7 @@ class Fit(TrainedOn):
         """Generate x: draw z ~ N(0, I) from the prior, and return the mean of p(x | z).
 
         Args:
-            n: How many.
+            n: Number of samples.
             seed: Seed of z.
 
         Returns:

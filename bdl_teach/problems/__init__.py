@@ -41,9 +41,9 @@ class Problem:
         n: Number of points.
         noise_std: Standard deviation of the noise, in the data and in the model.
         gap: Width of the gap around x = ¼; 0 for none.
-        seed: Of the data, the starts and the noise of the gradients.
+        seed: Seed of the data, the starts and the noise of the gradients.
         own: The learner's points instead, as ``own_points.Value``.
-        scales: Of the prior of each weight: (σ_p,) of a Gaussian, (σ₁, σ₂, π) of a mixture.
+        scales: The prior of each weight: (σ_p,) of a Gaussian, (σ₁, σ₂, π) of a mixture.
         hidden_units: Width of each hidden layer.
     """
 
@@ -157,7 +157,7 @@ class Problem:
 
         Args:
             chains: What ``exact.nuts`` is given: ``given`` or ``repeated``, and the run's length.
-            progress: Told ``(done, total)`` as it goes.
+            progress: A function that is called with ``(done, total)`` during the run.
         """
         from bdl_teach.methods import exact
 

@@ -45,7 +45,7 @@ def fit(name: str, problem: Problem, epochs: int, **own: object) -> Fitted:
 
     Args:
         name: Its key in the catalogue.
-        problem: What to fit it to.
+        problem: The problem to fit.
         epochs: Passes over the data, of a method that counts in them.
         **own: Arguments of this method alone.
     """
@@ -73,7 +73,7 @@ def backprop(
     """Fit a network of two hidden layers by Bayes by Backprop.
 
     Args:
-        problem: What to fit it to.
+        problem: The problem to fit.
         estimator: ``"quiet"``, ``"weights"`` (the paper's) or ``"article"``.
         kl_weight: Factor on the complexity cost.
         n_samples: Weight draws in each gradient.
@@ -96,7 +96,7 @@ def with_prior(problem: Problem, tie: str = "") -> tuple[MeanFieldFit, Array]:
     """Fit one hidden layer under the problem's prior, or under a learnt one.
 
     Args:
-        problem: What to fit it to.
+        problem: The problem to fit.
         tie: Which weights share a learnt σ_p, as ``empirical_bayes.fit`` takes it; "" for none.
 
     Returns:
@@ -121,9 +121,9 @@ class Options(NamedTuple):
     Attributes:
         members: Networks of an ensemble.
         rate: Probability that a draw of MC dropout leaves a unit out.
-        structure: Of Laplace's covariance, as ``laplace.fit`` takes it.
+        structure: Structure of Laplace's covariance, as ``laplace.fit`` takes it.
         linearised: Whether Laplace predicts with the model that is linear in the weights.
-        temperature: Of the posterior that SGHMC samples.
+        temperature: Temperature of the posterior that SGHMC samples.
         rank: Columns of a covariance of low rank.
     """
 

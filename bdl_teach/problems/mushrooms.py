@@ -21,8 +21,8 @@ class Stand:
 
     Attributes:
         kind: Which mushroom ``[round, run]``.
-        reward: What eating it would bring ``[round, run]``.
-        pays: What it would bring on average ``[round, run]``; to leave it brings 0.
+        reward: The reward for eating it ``[round, run]``.
+        pays: The mean reward for eating it ``[round, run]``; leaving it is worth 0.
     """
 
     kind: Array

@@ -39,7 +39,7 @@ def read(given: object, most: int = MOST) -> tuple[Value | None, list[str]]:
     Args:
         given: ``None``, ``(x, y)``, ``(x, y, units)``, an array ``[n, 2]``, a frame of two
             columns, a text, or ``datasets.Points``.
-        most: How many points there may be; of more, as many are drawn at random.
+        most: The largest number of points; of more, that many are drawn at random.
 
     Raises:
         ValueError: It is none of these, or holds what is no finite number, or too few points.
@@ -197,7 +197,7 @@ class OwnPoints(datasets.Regression1D):
     """Points that the learner has set, in the course's units.
 
     Attributes:
-        units: What makes the learner's units the course's.
+        units: The numbers that convert the learner's units to the course's.
         labels: Names of x and y, and the dates or times of day that are 0 there.
     """
 

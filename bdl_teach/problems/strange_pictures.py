@@ -38,8 +38,8 @@ class Split(NamedTuple):
 
     Attributes:
         train: Pictures ``[200, 8, 8]`` and labels ``[200]`` from 0 to 7.
-        choose: As many as choose the temperature.
-        test: Those on which figures are measured.
+        choose: Pictures that choose the temperature.
+        test: Pictures on which figures are measured.
         strange: Pictures of the two classes left out ``[m, 8, 8]``.
         names: The digits that the eight classes are.
     """
@@ -55,7 +55,7 @@ def clothes_split(seed: int) -> Split:
     """Split the sprite of Fashion-MNIST in three; handwritten digits of MNIST are strange.
 
     Raises:
-        DatasetUnavailable: They are neither in the data folder nor reachable.
+        DatasetUnavailable: The pictures are neither in the data folder nor reachable.
     """
     clothes, digits = datasets.fashion_sprite(), datasets.mnist_test().images
     rng = np.random.default_rng(seed)

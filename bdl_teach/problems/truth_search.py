@@ -90,23 +90,23 @@ class Search:
 
 @dataclass(frozen=True)
 class TruthResult:
-    """What one tick computed. Distances are over the gap, in the units of y.
+    """The fits of one slider position, and their distances over the gap in the units of y.
 
-    They are root mean squares over x of the 2-Wasserstein distance between two predictives taken
-    as Gaussians (``calibration.distance``), so that ``whole`` is at most ``optimisation`` +
+    Distances are root mean squares over x of the 2-Wasserstein distance between two predictives
+    taken as Gaussians (``calibration.distance``), so that ``whole`` is at most ``optimisation`` +
     ``family``.
 
     Attributes:
-        problem: What was fitted.
+        problem: The problem that was fitted.
         regions: Masks ``[m]`` of ``X_GRID``: ``"data"``, ``"gap"`` and ``"outside"``.
         fit: The tick's own fit, the lowest of the starts that were asked for.
         prediction: Its predictive on ``X_GRID``.
         search: The lowest free energy found so far: the fit's own, until the sliders rest.
-        optimisation: From the fit to the best fit; ``None`` before the search, or without a gap.
-        family: From the best fit to NUTS; ``None`` before the search, without NUTS or a gap.
+        optimisation: Distance from the fit to the best fit; ``None`` before the search or without gap.
+        family: Distance from the best fit to NUTS; ``None`` also without NUTS.
         prior_miss: What of the truth lies beyond NUTS's mean ± 2 sd: the root mean square over the
             gap of max(0, |truth − mean| − 2 sd); ``None`` without NUTS or a gap.
-        whole: From the fit to NUTS; ``None`` as ``family``.
+        whole: Distance from the fit to NUTS; ``None`` as ``family``.
         prior_functions: Ten networks drawn from the prior ``[10, m]``, if they are shown.
         nuts: The gold standard's predictive on ``X_GRID``, if it is shown and computed.
         nuts_report: R-hat and effective sample size as a sentence, or why there is none.

@@ -39,7 +39,7 @@ def fitted(
     Args:
         name: The method: of the catalogue, or ``"last_layer"`` of a Laplace.
         data: The points.
-        seed: Of the start.
+        seed: Seed of the start.
         room: Sizes that it is compiled for, where it takes some: the explorer's.
     """
     given = Problem(seed=seed).settings

@@ -28,7 +28,7 @@ class Case(NamedTuple):
         method: A key of ``METHODS``.
         epochs: Passes over the data.
         n_seeds: Starting points averaged over.
-        published: What was measured elsewhere, as it is printed.
+        published: The published figures, as printed.
         low: Least mean log-likelihood that agrees.
         high: Greatest.
     """

@@ -161,8 +161,8 @@ def predict(network: MLP, weights: Array, scaling: Scaling, x: Array) -> Predict
 
     Args:
         network: The network.
-        weights: Of each member ``[k, n_weights]``.
-        scaling: What the training data were standardised by.
+        weights: Weights of each member ``[k, n_weights]``.
+        scaling: Means and scales that standardised the training data.
         x: Test inputs ``[m, d]``, as they are.
     """
     moments = _moments(network, as_float(weights), as_float(scaling.inputs(x)))

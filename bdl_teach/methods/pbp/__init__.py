@@ -87,13 +87,13 @@ class Walk:
     Attributes:
         x: Inputs, a tensor ``[rows, d]``.
         y: Targets, a tensor ``[rows]``.
-        n: How many rows are data.
-        scaling: What they were standardised by.
+        n: Number of rows that are data.
+        scaling: Means and scales that standardised them.
         start: The state before any data, in tensors.
         seed: Seed of the orders.
         shuffle: Whether each epoch has a new order; otherwise it is that of the rows.
         refines: Whether an epoch ends with a refinement of the prior, a step of its own.
-        share: Of all other points' sites, taken out before each point is learnt again.
+        share: Share of the points' sites that is removed before a point is learnt again.
     """
 
     x: Tensor
@@ -279,12 +279,12 @@ class Fit:
 
     Attributes:
         state: The posterior, in standardised units; see :class:`_loop.State`.
-        scaling: What the data were standardised by.
+        scaling: Means and scales that standardised the data.
         history: ``epoch``, ``alpha``, ``beta``, ``noise_std`` (in the units of y),
             ``prior_alpha``, ``prior_beta`` after each epoch, and ``log_z``: the mean over its
             points of log Z *before* each was learned, in nats of the standardised y.
-        walk: Its steps, for :meth:`at`; ``None`` of what is no fit of all the data.
-        n_steps: How many there were.
+        walk: The fit's steps, for :meth:`at`; ``None`` if it is no fit of all the data.
+        n_steps: Number of steps taken.
     """
 
     state: State

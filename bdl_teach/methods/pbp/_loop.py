@@ -168,7 +168,7 @@ def without_a_site(state: State, share: Tensor, noise: Tensor) -> State:
     a proper Gaussian (possible after a prior factor of negative precision) is not changed.
 
     Args:
-        state: What is known.
+        state: The state to remove it from.
         share: 1/n, or 0 where no point has been learnt before.
         noise: α and β of the noise precision before any data ``[2]``.
 
@@ -183,7 +183,7 @@ def without_a_site(state: State, share: Tensor, noise: Tensor) -> State:
 def _left(
     m: Tensor, v: Tensor, precision: Tensor, shift: Tensor, share: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Return mean and variance of weights after removing a share of all but their prior factors."""
+    """Return mean and variance of weights after removing ``share`` of the data's factors."""
     left = 1.0 / v + share * (precision - 1.0 / v)
     good = left > 1.0 / _LARGEST_CAVITY_VAR
     new_v = 1.0 / tf.where(good, left, 1.0)  # so that nothing is divided by 0
