@@ -74,7 +74,7 @@ def fit(
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: The weights left the finite numbers, as summed gradients can make them.
+        DivergedError: The weights became NaN or infinite, as summed gradients can make them.
     """
     x, y = checks.regression_data(x, y)
     widths = checks.layer_widths("hidden_units", hidden_units)

@@ -158,11 +158,12 @@ class Plan(NamedTuple):
             record: What the loop records.
 
         Returns:
-            What it has moved, ``[n_weights, ...]`` of float64 each, and what a fit says of itself.
+            The final parameters, float64 ``[n_weights, ...]`` each, and the fields of
+            every fit.
 
         Raises:
             ValueError: The learning rate or the cooldown is out of range.
-            DivergedError: The run left the finite numbers.
+            DivergedError: The run became NaN or infinite.
         """
         o, used = self.settings, self.network.positions_in(self.padded)
         schedule = optimise.schedule(o.steps, o.learning_rate, cooldown)

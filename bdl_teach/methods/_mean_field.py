@@ -115,7 +115,7 @@ def fit(
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: The free energy left the finite numbers, from every start.
+        DivergedError: The free energy became NaN or infinite, from every start.
     """
 
     def once(seed: int) -> Fit:
@@ -259,7 +259,7 @@ class Fit(NetworkFit, Variational):
 
         Raises:
             ValueError: An argument is out of range.
-            DivergedError: The free energy left the finite numbers.
+            DivergedError: The free energy became NaN or infinite.
         """
         return self._quietly(steps, learning_rate, initial=(self.mean, self.std))
 
@@ -270,7 +270,7 @@ class Fit(NetworkFit, Variational):
             k: 0 to ``N_LONGER`` - 1.
 
         Raises:
-            DivergedError: The free energy left the finite numbers.
+            DivergedError: The free energy became NaN or infinite.
         """
         if k == 0:
             return self.refined(_LONGER)

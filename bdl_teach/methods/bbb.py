@@ -66,6 +66,6 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: The free energy left the finite numbers.
+        DivergedError: The free energy became NaN or infinite.
     """
     return _mean_field.fit(_program, x, y, settings)

@@ -72,7 +72,7 @@ class Fit(Protocol):
         Raises:
             ValueError: An argument is out of range or the shapes do not fit; the message begins
                 with the argument's name and says what was expected and what came.
-            DivergedError: The fit left the finite numbers; it names the step and the remedy.
+            DivergedError: The fit became NaN or infinite; it names the step and the remedy.
         """
 
 

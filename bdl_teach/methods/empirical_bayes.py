@@ -313,7 +313,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: The free energy left the finite numbers, from every start.
+        DivergedError: The free energy became NaN or infinite, from every start.
     """
     o = settings
     offered = ESTIMATORS if o.likelihood == "gaussian" else ESTIMATORS[:-1]

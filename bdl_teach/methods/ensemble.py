@@ -75,7 +75,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 
     Raises:
         ValueError: An argument is out of range, or anchors are wanted without a prior.
-        DivergedError: The loss of a member left the finite numbers.
+        DivergedError: The loss of a member became NaN or infinite.
     """
     o, prior = settings, _prior(settings.prior, settings.anchored)
     plan = _loop.lay_out(x, y, o, prior)

@@ -148,7 +148,7 @@ def fit(
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: The free energy left the finite numbers.
+        DivergedError: The free energy became NaN or infinite.
     """
     x = _pictures(images)
     y, n_classes = _classes(labels, len(x), n_classes)
@@ -191,7 +191,7 @@ def ensemble(
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: The loss left the finite numbers.
+        DivergedError: The loss became NaN or infinite.
 
     Source: Lakshminarayanan, Pritzel & Blundell 2017, without adversarial examples.
     """
@@ -302,13 +302,13 @@ class Fit(TrainedOn):
         return FreeEnergy(float(complexity), likelihood, self.problem.kl_weight)
 
     def refined(self) -> Fit:
-        """Train a copy on: as many epochs again, at the same rate, in other orders.
+        """Train a copy for as many epochs again, at the same rate, in other orders.
 
         It takes at least 1000 steps: a fit that was stopped early gains little from as few steps
         again.
 
         Raises:
-            DivergedError: The free energy left the finite numbers.
+            DivergedError: The free energy became NaN or infinite.
         """
         o = self.problem
         least = -(-_LEAST_STEPS // -(-len(o.labels) // o.batch_size))

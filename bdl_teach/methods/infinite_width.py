@@ -117,7 +117,7 @@ def kernel(
     prior: Prior | None = None,
     hidden_units: tuple[int, ...] = (20, 20),
 ) -> Array:
-    """Covariance of the network's outputs at two sets of inputs, under the prior.
+    """Return the covariance of the network's outputs at two sets of inputs, under the prior.
 
     Args:
         x: Inputs ``[n, d]``.

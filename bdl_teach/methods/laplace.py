@@ -249,7 +249,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: The search of the mode left the finite numbers, from every start.
+        DivergedError: The search of the mode became NaN or infinite, from every start.
     """
     chosen = dict(vars(settings))
     around_mode = {name: chosen.pop(name) for name in ("structure", "linearised")}

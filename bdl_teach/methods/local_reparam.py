@@ -167,7 +167,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: The free energy left the finite numbers.
+        DivergedError: The free energy became NaN or infinite.
     """
     estimator = checks.choice("estimator", settings.estimator, ESTIMATORS)
     if estimator == "quiet":

@@ -150,7 +150,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: The free energy left the finite numbers, from every start.
+        DivergedError: The free energy became NaN or infinite, from every start.
     """
     return optimise.best_of(
         lambda seed: _fit_once(x, y, replace(settings, seed=seed)),
@@ -247,7 +247,7 @@ def swag(x: ArrayLike, y: ArrayLike, settings: SwagSettings) -> Fit:
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: The path left the finite numbers.
+        DivergedError: The path became NaN or infinite.
     """
     o, rank, steps = settings, _rank_of_path(settings.rank), _N_PATH * _STEPS_A_DRAW
     x, y = likelihoods.data(o.likelihood, x, y)
@@ -371,7 +371,7 @@ class Fit(NetworkFit, Variational):
 
         Raises:
             ValueError: An argument is out of range.
-            DivergedError: The free energy left the finite numbers.
+            DivergedError: The free energy became NaN or infinite.
         """
         here: dict[str, Any] = {"initial": (self.mean, self.own_std), "columns": self.columns}
         return self._again(steps, learning_rate, **here)
@@ -380,7 +380,7 @@ class Fit(NetworkFit, Variational):
         """Return the k-th longer run that ``converged`` needs: 0 trains on, others start anew.
 
         Raises:
-            DivergedError: The free energy left the finite numbers.
+            DivergedError: The free energy became NaN or infinite.
         """
         if k == 0:
             return self.refined(_LONGER)

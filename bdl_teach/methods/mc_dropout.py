@@ -132,7 +132,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: The loss left the finite numbers.
+        DivergedError: The loss became NaN or infinite.
     """
     rate, prior = _rate(settings.rate), settings.prior
     plan = _loop.lay_out(x, y, settings, prior)

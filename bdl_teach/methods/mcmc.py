@@ -297,7 +297,7 @@ def nuts(
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: A chain left the finite log densities.
+        DivergedError: A chain became NaN or infinite.
     """
     problem = x, y, prior, noise_std, likelihood, hidden_units
     n_thin = checks.count("n_thin", n_thin)
@@ -347,7 +347,7 @@ def hmc(
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: A chain left the finite log densities.
+        DivergedError: A chain became NaN or infinite.
     """
     problem = x, y, prior, noise_std, likelihood, hidden_units
     steps = checks.count("n_leapfrog", n_leapfrog)
@@ -483,7 +483,7 @@ class Fit:
 
         Raises:
             ValueError: ``n_samples`` < 1.
-            DivergedError: A chain left the finite log densities.
+            DivergedError: A chain became NaN or infinite.
         """
         assert self.chains is not None
         n_samples, thin = checks.count("n_samples", n_samples), self.chains.n_thin

@@ -89,7 +89,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 
     Raises:
         ValueError: An argument is out of range, or both a prior and weight decay are given.
-        DivergedError: The loss left the finite numbers, from every start.
+        DivergedError: The loss became NaN or infinite, from every start.
     """
     decay = checks.non_negative("weight_decay", settings.weight_decay)
     if settings.prior is not None and decay:

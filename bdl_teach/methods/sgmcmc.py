@@ -264,7 +264,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: A chain left the finite numbers.
+        DivergedError: A chain became NaN or infinite.
     """
     o = settings
     prior = ScaleMixture() if o.prior is None else o.prior
@@ -334,7 +334,7 @@ class Fit(Drawn):
 
         Raises:
             ValueError: ``steps`` < 1.
-            DivergedError: A chain left the finite numbers.
+            DivergedError: A chain became NaN or infinite.
         """
         _, advance = _program(self.padded, self.likelihood)
         used = self.network.positions_in(self.padded)

@@ -238,7 +238,7 @@ def fit(
 
     Raises:
         ValueError: An argument is out of range.
-        DivergedError: The loss left the finite numbers.
+        DivergedError: The loss became NaN or infinite.
     """
     x = checked_data(x, likelihood)
     model = make_model(x.shape[1], latent_dim, hidden_units, likelihood)
@@ -356,7 +356,7 @@ class Fit(TrainedOn):
 
         Raises:
             ValueError: An argument is out of range.
-            DivergedError: The loss left the finite numbers.
+            DivergedError: The loss became NaN or infinite.
         """
         o = self.problem
         return fit(

@@ -102,8 +102,10 @@ class TruthResult:
         fit: The tick's own fit, the lowest of the starts that were asked for.
         prediction: Its predictive on ``X_GRID``.
         search: The lowest free energy found so far: the fit's own, until the sliders rest.
-        optimisation: Distance from the fit to the best fit; ``None`` before the search or without gap.
-        family: Distance from the best fit to NUTS; ``None`` also without NUTS.
+        optimisation: Distance from the fit to the best fit; ``None`` before the search, or without
+            a gap.
+        family: Distance from the best fit to NUTS; ``None`` before the search, or without
+            NUTS or a gap.
         prior_miss: What of the truth lies beyond NUTS's mean ± 2 sd: the root mean square over the
             gap of max(0, |truth − mean| − 2 sd); ``None`` without NUTS or a gap.
         whole: Distance from the fit to NUTS; ``None`` as ``family``.

@@ -168,7 +168,8 @@ def _in_bands(
 ) -> dict[str, float]:
     """Measure the coverage of conformal bands that were calibrated on ``count``.
 
-    ``mean`` is that of three methods, among the data, ``most`` the largest of them in the gap.
+    ``mean`` is the mean coverage of three methods among the data, ``most`` the largest of the
+    three in the gap.
     """
     truth, figures = count.truth(X)[:, 0], {}
     for name in THREE:

@@ -71,11 +71,11 @@ def _long_run(data: datasets.Regression1D, seed: int, **given: Any) -> float:
 
 
 def anywhere(world: World) -> dict[str, float]:
-    """Fit at random settings of the sliders: return the shares converged, and reported so.
+    """Fit at random slider settings: return the shares that converged, and that report so.
 
-    A fit has converged if none of eight runs of 10,000 steps is lower by more than 20 nats; none
-    of these is a run that ``converged`` uses. ``mistaken`` is the share reported as converged that
-    is not.
+    A fit has converged if none of eight runs of 10,000 steps has an F lower by more than 20 nats;
+    the fit's own ``converged`` uses other runs. ``mistaken`` is the share reported as converged
+    that is not.
     """
     rng = np.random.default_rng(world.seed(2))
     found = np.array([_arrives_and_says_so(world, rng) for _ in range(N_SETTINGS)])

@@ -132,7 +132,7 @@ def members(x: Array, y: Array, width: int, rate: str, seed: int) -> tuple[MLP, 
         The network, and the weights of each member ``[N_MEMBERS, n_weights]``.
 
     Raises:
-        DivergedError: The loss of a member left the finite numbers.
+        DivergedError: The loss of a member became NaN or infinite.
     """
     network = MLP(x.shape[1], (width,), n_outputs=2)
     data, weights = (as_float(x), as_float(y[:, None])), []

@@ -218,7 +218,7 @@ def fit(
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: log Z left the finite numbers.
+        DivergedError: log Z became NaN or infinite.
     """
     n, epochs = len(checks.regression_data(x, y)[0]), checks.count("epochs", epochs)
     share = {"none": None, "average": 1.0 / n}[checks.choice("sites", sites, SITES)]
