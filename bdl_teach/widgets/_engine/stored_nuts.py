@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
+import textwrap
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -49,6 +51,11 @@ def read() -> dict[str, Stored]:
 
 
 def as_text(runs: Mapping[str, Stored]) -> str:
-    """Return what the file of these runs says: one run a line, so that a change is seen as one."""
-    lines = [f"{json.dumps(name)}: {json.dumps(run._asdict())}" for name, run in runs.items()]
-    return "{\n" + ",\n".join(lines) + "\n}\n"
+    """Return what the file of these runs says, in lines of at most 110 characters."""
+    text = json.dumps({name: run._asdict() for name, run in runs.items()}, indent=1)
+    return re.sub(r"(?<=\[)[-\d., \ne]+(?=\])", _folded, text) + "\n"
+
+
+def _folded(numbers: re.Match[str]) -> str:
+    """Return the numbers of a curve in full lines."""
+    return "\n" + textwrap.fill(" ".join(numbers[0].split()), 110) + "\n"
