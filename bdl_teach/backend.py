@@ -1,4 +1,4 @@
-"""TensorFlow, imported once: quietly, with Keras 2, and set up for small compiled loops."""
+"""Import TensorFlow once: without messages, with Keras 2, set up for small compiled loops."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The command line: `python3 -m bdl_teach lab`, `test`, `doctor`, `data`, ...
 
 Standard library only. In a checkout a command runs in `.venv`, which is made when it is first
-needed (_cli/environment.py); an installed package's, in the Python that it is installed for.
+needed (_cli/environment.py); in an installed package it runs in the Python that has the package.
 """
 
 from __future__ import annotations

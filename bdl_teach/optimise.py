@@ -133,7 +133,7 @@ def adam(
     width = objective(parameters, start.step, 0)[1].shape[0]
     stops = (tf.range(1, n_records + 1) * schedule.steps + n_records - 1) // n_records
     frames = _frames(n_records)
-    film = _film(parameters, frames[-1] + 1) if keep_path else []
+    film = _allocate_frames(parameters, frames[-1] + 1) if keep_path else []
     early = tf.minimum(tf.constant(_EARLY if film else (), tf.int32), stops[0])
     looks = tf.concat([early, stops], axis=0)
 
@@ -163,7 +163,7 @@ def _frames(n_records: int) -> Array:
     return np.concatenate([np.arange(len(_EARLY)), later]).astype(np.int32)
 
 
-def _film(parameters: Sequence[Tensor], n_frames: int) -> list[Tensor]:
+def _allocate_frames(parameters: Sequence[Tensor], n_frames: int) -> list[Tensor]:
     """Allocate the frames of each tensor; none if they would take too much memory."""
     if n_frames * sum(math.prod(p.shape) for p in parameters) > MOST_NUMBERS:
         return []

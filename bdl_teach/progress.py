@@ -75,7 +75,7 @@ class Progress:
 
     def add(self, number: str, mark: str) -> None:
         """Record an answer; a solved exercise stays solved."""
-        with self._lock, self._alone():
+        with self._lock, self._file_lock():
             self._read()
             before, wrong = self._tried.get(number, (OPEN, 0))
             self._tried[number] = (max(before, mark, key=_ORDER.index), wrong + (mark == WRONG))
@@ -83,14 +83,14 @@ class Progress:
 
     def forget(self, numbers: Iterable[str]) -> None:
         """Delete the records of some exercises."""
-        with self._lock, self._alone():
+        with self._lock, self._file_lock():
             self._read()
             for number in numbers:
                 self._tried.pop(number, None)
             self._write()
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _file_lock(self) -> Iterator[None]:
         """Lock the file against other processes between reading and writing.
 
         If the lock takes too long, or the folder does not support locks, go on without it.

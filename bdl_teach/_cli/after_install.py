@@ -1,9 +1,9 @@
-"""What an environment gets beside its packages: the course itself, and JupyterLab's settings.
+"""Set up an environment beyond its packages: the course itself, and JupyterLab's settings.
 
-Put there by the launcher and by Binder. The settings of the folder ``jupyter`` are the wheel's,
-too: a widget's callbacks stay on the kernel's main thread (see widgets/_engine/live.py), and of a
-notebook without a kernel the server gives pictures, not dead views (see _support/stills.py). The
-rest is for a JupyterLab that is ours alone.
+The launcher and Binder run this. The wheel, too, has the settings in the folder ``jupyter``: they
+keep a widget's callbacks on the kernel's main thread (see widgets/_engine/live.py), and make the
+server show pictures instead of dead views for a notebook without a kernel (see
+_support/stills.py). The other settings are for a JupyterLab that only this course uses.
 
 Standard library only: this runs before anything is installed.
 """

@@ -1,4 +1,4 @@
-"""Measure: `python3 -m bdl_teach bench live`; the code is in the folder `tools` of a checkout."""
+"""Run a benchmark: `python3 -m bdl_teach bench live`; the code is in the folder `tools`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Fetch the data sets ahead of a lecture, or list them: `python3 -m bdl_teach data [names]`.
 
-What is there and whole is not fetched again; a file that is cut short counts as missing. Importing
-this module needs the standard library only.
+Complete files are not fetched again; a truncated file counts as missing. Importing this module
+needs the standard library only.
 """
 
 from __future__ import annotations

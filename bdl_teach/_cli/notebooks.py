@@ -1,7 +1,7 @@
-"""The notebooks as a folder of the learner's own: `python3 -m bdl_teach notebooks [FOLDER]`.
+"""Copy the notebooks to a folder of the learner's own: `python3 -m bdl_teach notebooks [FOLDER]`.
 
-Standard library only. What a learner changed is never written over; what they did not change
-follows the package.
+Standard library only. A file that the learner changed is never overwritten; the others are updated
+with the package.
 """
 
 from __future__ import annotations

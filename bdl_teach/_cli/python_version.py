@@ -1,7 +1,7 @@
-"""Which Pythons the course runs on.
+"""The Python versions that the course supports.
 
-Any Python 3 can read this file and what is read on the way to it (no f-strings, no
-`from __future__ import annotations`): one that is too old hears a sentence, not a SyntaxError.
+Any Python 3 can read this file and what it is imported through (no f-strings, no `from __future__
+import annotations`), so that one that is too old prints a sentence, not a SyntaxError.
 """
 
 import shutil

@@ -49,11 +49,11 @@ def probability(*path: str) -> Any:
     Args:
         *path: Names of attributes, from the package inwards.
     """
-    late = _Late(path)
+    late = _LazyPart(path)
     return late.loaded() if PLAIN else late
 
 
-class _Late:
+class _LazyPart:
     """A part of TensorFlow Probability that is not loaded yet."""
 
     def __init__(self, path: tuple[str, ...]) -> None:

@@ -1,10 +1,10 @@
-"""Names of traced functions that are the same in every process, so that a kept program is found.
+"""Give traced functions the same names in every process, so that stored programs are found.
 
-TensorFlow names a traced function, and each loop in it, after a number that counts all that the
-process has traced so far, and looks for a kept program by these names too: another cell run before,
-and XLA compiles again what lies there. Here a program counts from a number of its own, made of what
-its function is and of the shapes it is traced for. XLA goes by the computation as well, so two
-programs that come to share a number cannot be taken for each other, in another process.
+TensorFlow names a traced function, and each loop in it, after a counter of all that the process
+has traced, and looks up a stored program by these names, too: if another cell ran before, XLA
+would compile again. Here each program's counter starts from a number made of its function and its
+shapes. XLA also compares the computation, so that two programs with the same number cannot be
+confused in another process.
 """
 
 from __future__ import annotations

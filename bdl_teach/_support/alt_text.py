@@ -1,7 +1,7 @@
-"""Words for a picture: what a figure shows, for those who cannot see it.
+"""Describe figures in words for people who cannot see them.
 
-A notebook that imports ``bdl_teach.plots`` gets them with every figure: as the output's plain
-text (screen readers of text, diffs, places without pictures), and as the ``alt`` of the image
+A notebook that imports ``bdl_teach.plots`` gets a description with every figure: as the output's
+plain text (for screen readers, diffs, places without pictures), and as the ``alt`` of the image
 where the notebook is live. JupyterLab gives images no ``alt`` of their own.
 """
 

@@ -67,7 +67,9 @@ def batches(n_batches: int, n: int) -> int:
     """Return the number of minibatches of ``n`` data points, 1 to n, or raise ``ValueError``."""
     result = count("n_batches", n_batches)
     if result > n:
-        raise ValueError(f"n_batches: expected at most one a data point ({n}), got {n_batches}")
+        raise ValueError(
+            f"n_batches: expected at most {n}, one for each data point, got {n_batches}"
+        )
     return result
 
 
@@ -75,7 +77,7 @@ def starting_rho(name: str, value: float) -> float:
     """Return ``value`` if σ = log(1 + e^ρ) and σ² fit into float32, or raise ``ValueError``."""
     result = number(name, value)
     if not -41.0 <= result <= 1e18:
-        raise ValueError(f"{name}: expected ρ >= -41, of which σ is no 0 in float32, got {value!r}")
+        raise ValueError(f"{name}: expected ρ >= -41 (below, σ is 0 in float32), got {value!r}")
     return result
 
 

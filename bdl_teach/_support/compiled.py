@@ -1,4 +1,4 @@
-"""XLA with a probed fallback: one decorator, and a count of what it traced."""
+"""A decorator that compiles with XLA where that works, and counts the traces."""
 
 from __future__ import annotations
 
@@ -73,11 +73,11 @@ class Compiled:
         except tf.errors.OpError as error:
             if self.traces == before or not kept_programs.clear():
                 raise
-            result = self._once_more(error, arguments)
+            result = self._without_stored_programs(error, arguments)
         memory.after_run(None if self.traces == before else time.monotonic() - start)
         return result
 
-    def _once_more(self, error: Exception, arguments: tuple[Tensor, ...]) -> Tensor:
+    def _without_stored_programs(self, error: Exception, arguments: tuple[Tensor, ...]) -> Tensor:
         """Run with the stored programs switched off: one is damaged, or the disk is full."""
         _LOG.debug("XLA's kept programs: %s", error)
         with suppress(tf.errors.OpError):

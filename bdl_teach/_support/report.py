@@ -1,4 +1,4 @@
-"""What commands print: sentences of progress, numbers, tables. Standard library only."""
+"""Print what commands report: progress messages, numbers, tables. Standard library only."""
 
 from __future__ import annotations
 

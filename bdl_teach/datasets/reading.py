@@ -183,7 +183,7 @@ def _lines(text: str) -> tuple[list[tuple[int, str]], list[str], str]:
     if shortened:
         notes.append(f"{_places(shortened)}: “…” stands for rows that were not copied")
     if not lines:
-        raise ValueError("text: expected a table of two columns of numbers, got none")
+        raise ValueError("expected a table of two columns of numbers, got none")
     return lines, notes, separator
 
 
@@ -231,7 +231,7 @@ def _table(
     head = _head(rows, width, spaced)
     above, rows = rows[:head], rows[head:]
     names = _names(above, width, separator, dict(lines), notes)
-    table = _Table([_fitted(row, width, spaced) for row in rows], names, notes)
+    table = _Table([_with_width(row, width, spaced) for row in rows], names, notes)
     below = [line for line in lines if line[0] >= rows[0].line]
     if separator == "," and not any(names) and not any('"' in line for _, line in below):
         _look_at_commas(below, notes, decimal, one_name=len(above) == 1 == len(above[0].cells))
@@ -239,7 +239,7 @@ def _table(
     return table
 
 
-def _good(cells: Sequence[str], spaced: bool) -> tuple[int, int]:
+def _count_values(cells: Sequence[str], spaced: bool) -> tuple[int, int]:
     """Count the cells that are values, and those that are neither values nor empty."""
     values = sum(is_value(cell, spaced) for cell in cells)
     return values, len(cells) - values - sum(map(is_missing, cells))
@@ -247,7 +247,7 @@ def _good(cells: Sequence[str], spaced: bool) -> tuple[int, int]:
 
 def _is_complete(row: _Row, spaced: bool) -> bool:
     """Return whether a row has two values, and no cell that looks like part of a number."""
-    values, words = _good(row.cells, spaced)
+    values, words = _count_values(row.cells, spaced)
     pieces = any(
         _PIECE.fullmatch(cell) and not is_value(cell, spaced) and not is_missing(cell)
         for cell in row.cells
@@ -273,7 +273,7 @@ def _separator(lines: list[tuple[int, str]]) -> str:
         rows = [row for row in _split(lines, separator) if _is_complete(row, spaced)]
         width = _width(rows, spaced)
         rows = [row for row in rows if len(row.cells) == width]
-        score = len(rows), -sum(_good(row.cells, spaced)[1] for row in rows)
+        score = len(rows), -sum(_count_values(row.cells, spaced)[1] for row in rows)
         if score > best:
             best, found = score, separator
     if found == " " and best[1] == 0:
@@ -289,7 +289,9 @@ def _may_hold_blanks(separator: str, lines: list[tuple[int, str]]) -> bool:
 def _look_at_blanks(lines: list[tuple[int, str]]) -> None:
     """Refuse lines such as "0,1 234", which may be 0.1 and 234, or 0 and 1234."""
     rows = [row for row in _split(lines, ",") if any(is_value(cell) for cell in row.cells)]
-    if rows and all(len(row.cells) == 2 and _good(row.cells, True) == (2, 0) for row in rows):
+    if rows and all(
+        len(row.cells) == 2 and _count_values(row.cells, True) == (2, 0) for row in rows
+    ):
         x, y = rows[0].cells
         raise ValueError(
             f"line {rows[0].line}: a comma and a blank, of which either may separate {x} and {y}: "
@@ -313,7 +315,7 @@ def _head(rows: Sequence[_Row], width: int, spaced: bool) -> int:
     for i, row in enumerate(rows[:_HEAD]):
         if len(row.cells) == width and _is_complete(row, spaced):
             break
-        if _good(row.cells, spaced)[1] and not any(map(is_value, row.cells)):
+        if _count_values(row.cells, spaced)[1] and not any(map(is_value, row.cells)):
             head = i + 1
     return head
 
@@ -384,7 +386,7 @@ def _look_at_commas(
     notes.append("the comma in each line is taken to stand between x and y")
 
 
-def _fitted(row: _Row, width: int, spaced: bool) -> _Row:
+def _with_width(row: _Row, width: int, spaced: bool) -> _Row:
     """Return a row with the table's width; raise ``ValueError`` if it has another."""
     cells = row.cells
     if len(cells) > width and not any(cells[width:]):
@@ -392,7 +394,7 @@ def _fitted(row: _Row, width: int, spaced: bool) -> _Row:
     if any("\n" in cell for cell in cells):
         raise ValueError(f"line {row.line}: a quotation mark is opened and not closed")
     if len(cells) != width:
-        values, _ = _good(cells, spaced)
+        values, _ = _count_values(cells, spaced)
         expected = "two numbers" if not values and width == 2 else f"{_count(width)} columns"
         raise ValueError(
             f"line {row.line}: expected {expected}, got {len(cells)}: {', '.join(cells)[:40]}"
@@ -425,7 +427,7 @@ def _leave_out_columns(table: _Table, spaced: bool) -> None:
             table.without(i, "" if empty else "has no number")
     if len(table.names) > 2 and not table.names[0] and any(table.names):
         counted = [cell for _, cell in table.column(0)]
-        if counted[0] in ("0", "1") and _counts(counted, table.notes):
+        if counted[0] in ("0", "1") and _numbers_rows(counted, table.notes):
             table.names[0] = "the first column"
             table.without(0, "counts the rows")
 
@@ -440,7 +442,7 @@ def _look_at_years(table: _Table) -> None:
         )
 
 
-def _counts(cells: Sequence[str], notes: Sequence[str]) -> bool:
+def _numbers_rows(cells: Sequence[str], notes: Sequence[str]) -> bool:
     """Return whether cells number the rows one by one, with one jump where rows were not copied."""
     if not all(re.fullmatch(r"\d+", cell) for cell in cells):
         return False

@@ -158,7 +158,7 @@ def california(progress: store.Bar | bool = False) -> Table:
         try:
             archive = store.fetch(file.path, progress)
         except DatasetUnavailable as error:
-            raise _with_the_pickle_s_fault(error) from error
+            raise _note_damaged_pickle(error) from error
         with tarfile.open(archive) as files:
             lines: Any = files.extractfile("CaliforniaHousing/cal_housing.data")
             rows = np.loadtxt(lines, delimiter=",")
@@ -210,7 +210,7 @@ def _kept_by_sklearn() -> Array | None:
     return np.frombuffer(numbers, "<f8").reshape(_CALIFORNIA_SHAPE)
 
 
-def _with_the_pickle_s_fault(error: DatasetUnavailable) -> DatasetUnavailable:
+def _note_damaged_pickle(error: DatasetUnavailable) -> DatasetUnavailable:
     """Add to an error that scikit-learn's file is damaged, if that is why it was not used."""
     if not _pickle().exists():
         return error

@@ -1,8 +1,8 @@
 """The arguments that methods share: names, defaults and text, written once.
 
-A method's module says which arguments it takes in a ``Settings`` of its own, and ``taking`` makes
-of its ``fit(x, y, settings)`` the public ``fit(x, y, *, prior=None, ...)``. A type checker takes
-the arguments and their defaults from the fields, ``help`` and completion from the signature.
+A method's module lists its arguments in a ``Settings`` class of its own, and ``taking`` turns its
+``fit(x, y, settings)`` into the public ``fit(x, y, *, prior=None, ...)``. A type checker reads the
+arguments and their defaults from the fields, ``help`` and completion from the signature.
 """
 
 from __future__ import annotations

@@ -198,7 +198,9 @@ def optimal_prior_std(mu: ArrayLike, sigma: ArrayLike, groups: ArrayLike | None 
         return own
     groups = np.asarray(groups)
     if groups.shape != own.shape or own.ndim != 1:
-        raise ValueError(f"groups: expected one a weight, {own.shape}, got {groups.shape}")
+        raise ValueError(
+            f"groups: expected shape {own.shape}, one for each weight, got {groups.shape}"
+        )
     if groups.dtype.kind not in "iu" or (groups < 0).any():
         raise ValueError(f"groups: expected integers >= 0, got {groups}")
     _, groups = np.unique(groups, return_inverse=True)  # a number that nobody has is no group

@@ -1,4 +1,4 @@
-"""Deep ensembles: the same network fitted from several starts; how far they part is the doubt.
+"""Deep ensembles: one network fitted from several starts, whose spread is the uncertainty.
 
 Member k minimises −log P(D | w) − log P(w) from a start of its own, and the members are averaged.
 Where the loss has one minimum, all of them end in it: the spread is that of the minima, and no
@@ -91,7 +91,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
             inputs = inputs._replace(y=_loop.chunks(plan.problem.y + noise, plan.capacity))
         return point.train(plan, inputs, seed)
 
-    return _together(optimise.side_by_side(member, seeds), anchors, plan)
+    return _combine(optimise.side_by_side(member, seeds), anchors, plan)
 
 
 def _prior(prior: Prior | None, anchored: bool) -> Prior | None:
@@ -109,7 +109,7 @@ def _draws(seeds: Sequence[int], n: int, what: int) -> Array:
     return np.stack([np.random.default_rng([seed, what]).standard_normal(n) for seed in seeds])
 
 
-def _together(members: Sequence[point.Fit], anchors: Array, plan: Plan) -> Fit:
+def _combine(members: Sequence[point.Fit], anchors: Array, plan: Plan) -> Fit:
     """Combine the members in one fit: average their histories, stack their paths."""
     first, paths = members[0], [one.path for one in members if one.path is not None]
     told = {name: np.mean([one.history[name] for one in members], axis=0) for name in first.history}

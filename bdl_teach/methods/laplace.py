@@ -207,10 +207,14 @@ def to_mode(
         name: np.append(values[:-1], value)
         for (name, values), value in zip(mode.history.items(), last, strict=True)
     }
-    return replace(mode, weights=weights, history=history, path=_ending(mode.path, last, weights))
+    return replace(
+        mode, weights=weights, history=history, path=_replace_last_frame(mode.path, last, weights)
+    )
 
 
-def _ending(path: optimise.Path | None, last: list[float], weights: Array) -> optimise.Path | None:
+def _replace_last_frame(
+    path: optimise.Path | None, last: list[float], weights: Array
+) -> optimise.Path | None:
     """Replace the last frame of a path by other weights and their record."""
     if path is None:
         return None

@@ -229,7 +229,7 @@ def _noise(seed: int, window: int, n_chains: int, network: MLP, padded: MLP) -> 
     return as_float(embed(rng.standard_normal(shape, np.float32), network, padded))
 
 
-def _dealt(n: int, rows: int, n_batches: int, seed: int) -> Tensor:
+def _assign_minibatches(n: int, rows: int, n_batches: int, seed: int) -> Tensor:
     """Assign rows to minibatches at random: return the minibatch of each ``[rows, 1]``."""
     order = np.random.default_rng([seed, 0xDEA1]).permutation(n)
     return tf.constant(np.pad(order % n_batches, (0, rows - n))[:, None], tf.int32)
@@ -275,7 +275,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     walk = _Walk(
         precision=as_float(pi / sigma1**2 + (1.0 - pi) / sigma2**2),
         preconditioned=as_float(float(o.preconditioned)),
-        dealt=_dealt(n, plan.inputs.x.shape[1], n_batches, plan.problem.seed),
+        dealt=_assign_minibatches(n, plan.inputs.x.shape[1], n_batches, plan.problem.seed),
         learning_rate=as_float(checks.positive("learning_rate", o.learning_rate), "learning_rate"),
         momentum=as_float(SAMPLERS[checks.choice("sampler", o.sampler, tuple(SAMPLERS))]),
         temperature=as_float(checks.non_negative("temperature", o.temperature), "temperature"),

@@ -1,9 +1,9 @@
-"""The learner's own points: what a pasted text says, the data, and figures in their units.
+"""The learner's own points: reading them from text, their units, and numbers in those units.
 
 A value is ``None`` for points that are drawn by number and seed, or ``(x, y, units)``: points in
-the learner's units, and ``units = (x₀, x₁, y₀, y₁)`` which make x the course's (x − x₀)/x₁ and y
-likewise. Drawn points that a hand has moved are in the course's own, ``(0, 1, 0, 1)``. Where the
-columns have names or dates, labels follow: ``(x, y, units, labels)``.
+the learner's units, and ``units = (x₀, x₁, y₀, y₁)``, where (x − x₀)/x₁ is x in the course's
+units, and y likewise. Drawn points that were moved by hand are in the course's own units, ``(0, 1,
+0, 1)``. If the columns have names or dates, labels follow: ``(x, y, units, labels)``.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The deck of a chapter as one file that needs no network: `python3 -m bdl_teach deck 3`.
+"""Write a chapter's slides as one file that needs no network: `python3 -m bdl_teach deck 3`.
 
-nbconvert makes slides of the notebook as it is stored, pictures included (page.py). reveal.js and
-MathJax are written into the page, from the packages that carry them; deck.js lays a slide that is
-taller than the screen on several. The lecturer's notes come from TEACHING.md: they stand in no
-learner's notebook. Importing this module needs the standard library only.
+nbconvert makes slides of the stored notebook, with its pictures (page.py). reveal.js and MathJax
+are copied into the page from installed packages; deck.js splits a slide that is taller than the
+screen. The lecturer's notes come from TEACHING.md, and are in no learner's notebook. Importing
+this module needs the standard library only.
 """
 
 from __future__ import annotations

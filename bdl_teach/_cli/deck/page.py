@@ -33,7 +33,7 @@ def make(path: Path) -> str:
     Raises:
         Trouble: A package that a deck is made with is not installed.
     """
-    packed = _packed()
+    packed = _package_files()
     ours = {name: (HERE / name).read_text(encoding="utf-8") for name in ("deck.css", "deck.js")}
     notebook = nbformat.read(path, as_version=4)
     leave_dead_views_out(notebook)
@@ -117,7 +117,7 @@ def _sections(said: str) -> list[str]:
     return found
 
 
-def _packed() -> dict[str, str]:
+def _package_files() -> dict[str, str]:
     """Read the files that installed packages contribute to a deck, without running their code."""
     there, lacking = {}, []
     for distribution in sorted({distribution for distribution, _ in PACKED.values()}):

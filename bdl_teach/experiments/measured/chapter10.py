@@ -108,10 +108,10 @@ def moved(world: World) -> dict[str, float]:
     for place, values in places.items():
         one = Problem(seed=world.data_seed, **values)
         for name in METHODS:
-            figures |= _seen(f"{place}-{name}", one, name, 100)
+            figures |= _measure_in_explorer(f"{place}-{name}", one, name, 100)
     for epochs in (10, 40, 400):
         one = Problem(seed=world.data_seed)
-        figures |= _seen(f"{epochs}-pbp", one, "pbp", epochs)
+        figures |= _measure_in_explorer(f"{epochs}-pbp", one, "pbp", epochs)
     for place, figure, names in (
         ("start", "covered", METHODS),
         ("loud", "bias", THREE),
@@ -122,7 +122,7 @@ def moved(world: World) -> dict[str, float]:
     return {**figures, "all-04-mean-covered": float(np.mean(covered))}
 
 
-def _seen(key: str, one: Problem, name: str, epochs: int) -> dict[str, float]:
+def _measure_in_explorer(key: str, one: Problem, name: str, epochs: int) -> dict[str, float]:
     """Measure coverage, bias, noise and epistemic sd of a method in the explorer, by region."""
     prediction = live_fits.fit(name, one, epochs).predict(X, 200)
     truth, reach = one.data.truth(X)[:, 0], 1.96 * prediction.total_std

@@ -65,13 +65,15 @@ def _of_kind(said: fits.Answers, pictures: fits.Split) -> dict[str, float]:
         "entropy": fits.auroc(*map(metrics.predictive_entropy, (known, strange))),
         "information": fits.auroc(*map(metrics.mutual_information, (known, strange))),
         "variance": fits.auroc(*map(metrics.variance_score, (known, strange))),
-        "hot-entropy": fits.auroc(*(_hot(p, temperature) for p in (said.test, said.strange))),
+        "hot-entropy": fits.auroc(
+            *(_tempered_entropy(p, temperature) for p in (said.test, said.strange))
+        ),
         "temperature": temperature,
         **{f"tuned-{name}": value for name, value in after.items()},
         "risk": float(risk[-1]),
         "risk-at-80": float(risk[np.searchsorted(coverage, 0.8)]),
         "certain-of-strange": float(np.mean(strange.mean(axis=0).max(axis=1) > 0.9)),
-        "humble": _humble(raw, labels),
+        "humble": _underconfidence(raw, labels),
         "cold-and-certain": float(np.mean(_confidence(fits.mean_log(said.strange), COLD) > 0.9)),
     }
 
@@ -81,13 +83,13 @@ def _confidence(logs: Array, temperature: float) -> Array:
     return np.asarray(np.exp(calibration.tempered(logs, temperature).max(axis=1)))
 
 
-def _humble(logs: Array, labels: Array) -> float:
+def _underconfidence(logs: Array, labels: Array) -> float:
     """Return the accuracy minus the mean confidence after heating."""
     right = float(np.mean(logs.argmax(axis=1) == labels))
     return right - float(_confidence(logs, HOT).mean())
 
 
-def _hot(logs: Array, temperature: float) -> Array:
+def _tempered_entropy(logs: Array, temperature: float) -> Array:
     """Return the entropy of the tempered mean ``[n]``."""
     mean = calibration.tempered(fits.mean_log(logs), temperature)
     return metrics.predictive_entropy(np.exp(mean)[None])

@@ -23,7 +23,7 @@ def beside_nuts(world: World) -> dict[str, float]:
     figures: dict[str, float] = {}
     for name, prior_std, gap in (("wide", 3.0, 0.3), ("narrow", 1.0, 0.3), ("whole", 3.0, 0.0)):
         problem = Problem(seed=world.data_seed, gap=gap, scales=(prior_std,))
-        result = _rested(problem, 1)
+        result = _after_search(problem, 1)
         nuts = problem.sample(search.chains(problem)).predict(GAP_GRID, 1000)
         result = search.beside_nuts(result, nuts, "")
         where = result.regions["gap"] if gap else AMONG
@@ -56,18 +56,18 @@ def searched(world: World) -> dict[str, float]:
     """
     problem = Problem(seed=world.data_seed)
     narrow, timid = (replace(problem, scales=(prior_std,)) for prior_std in (1.0, 0.5))
-    wide = _rested(problem, 1)
+    wide = _after_search(problem, 1)
     gap, outside = wide.regions["gap"], wide.regions["outside"]
     spreads = [p.epistemic_std for p in (wide.prediction, wide.search.prediction)]
     weights = timid.prior.sample((10, wide.fit.network.n_weights), world.start_seed)
     return {
         "opening": float(max(sd[gap].mean() / sd[outside].mean() for sd in spreads)),
-        "gain": _rested(narrow, 8).excess,
+        "gain": _after_search(narrow, 8).excess,
         "missing": 10 - float(np.abs(wide.fit.evaluate(weights, GAP_GRID)).max()),
     }
 
 
-def _rested(problem: Problem, starts: int) -> search.TruthResult:
+def _after_search(problem: Problem, starts: int) -> search.TruthResult:
     """Return what the explorer shows when its search has ended."""
     result = search.refit(problem, starts)
     while (better := search.improve(result)) is not None:

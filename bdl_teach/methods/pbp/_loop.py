@@ -174,13 +174,13 @@ def without_a_site(state: State, share: Tensor, noise: Tensor) -> State:
 
     Source: Li, Hernández-Lobato & Turner 2015, algorithm 1 with ε = 1/n.
     """
-    precisions, shifts = (_like(state.factors[:, i], state.mean) for i in range(2))
+    precisions, shifts = (_as_matrices(state.factors[:, i], state.mean) for i in range(2))
     weights = zip(state.mean, state.var, precisions, shifts, strict=True)
-    mean, var = zip(*(_left(*layer, share) for layer in weights), strict=True)
+    mean, var = zip(*(_without_share(*layer, share) for layer in weights), strict=True)
     return state._replace(mean=mean, var=var, noise=state.noise + share * (noise - state.noise))
 
 
-def _left(
+def _without_share(
     m: Tensor, v: Tensor, precision: Tensor, shift: Tensor, share: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Return mean and variance of weights after removing ``share`` of the data's factors."""
@@ -241,8 +241,8 @@ def refine_prior(state: State) -> State:
     _, prior, out = tf.while_loop(lambda i, *_: i < rows.shape[0], one, begin)
     rows = out.stack()
     return state._replace(
-        mean=_like(rows[:, 0], state.mean),
-        var=_like(rows[:, 1], state.var),
+        mean=_as_matrices(rows[:, 0], state.mean),
+        var=_as_matrices(rows[:, 1], state.var),
         prior=prior,
         factors=rows[:, 2:],
     )
@@ -266,7 +266,7 @@ def _refine_weight(prior: Tensor, row: Tensor) -> tuple[Tensor, Tensor]:
     return tf.where(good, new_prior, prior), tf.where(good, new_row, row)
 
 
-def _like(flat: Tensor, shapes: Sequence[Tensor]) -> tuple[Tensor, ...]:
+def _as_matrices(flat: Tensor, shapes: Sequence[Tensor]) -> tuple[Tensor, ...]:
     """Split a flat vector into matrices of the given shapes."""
     pieces = tf.split(flat, [int(np.prod(s.shape)) for s in shapes])
     return tuple(tf.reshape(p, s.shape) for p, s in zip(pieces, shapes, strict=True))
