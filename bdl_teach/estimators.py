@@ -1,4 +1,4 @@
-"""Gradient estimators of the free energy, written out by hand, and how noisy each of them is.
+"""Gradient estimators of the free energy, written out by hand, and their variances.
 
 Five estimators of one gradient: that of the expected likelihood cost of the linear model y = x·w,
 

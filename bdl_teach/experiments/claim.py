@@ -1,4 +1,4 @@
-"""What the course claims: a TOML file beside each module of experiments says it.
+"""The claims of the course, read from a TOML file beside each module of experiments.
 
 A file has what it is ``about``, a table for each experiment and below it one for each claim::
 
@@ -11,9 +11,9 @@ A file has what it is ``about``, a table for each experiment and below it one fo
     measure = "log score outside, BBB − MLE"
     asked = { of = "bbb-outside", less = "mle-outside", above = 0.0, unit = "nats a point" }
 
-The effect of a claim is a figure (``of``), less another one or over another one; what is more
-than that, the function measures itself. So a changed sentence or limit leaves the stored figures
-valid. Reading all this needs the standard library only.
+The effect of a claim is a figure (``of``), minus another one (``less``) or divided by one
+(``over``); the function itself computes anything more complicated. So a changed sentence or limit
+leaves the stored figures valid. Importing this module needs the standard library only.
 """
 
 from __future__ import annotations

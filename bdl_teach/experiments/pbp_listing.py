@@ -1,6 +1,6 @@
-"""A simplified listing of PBP that is in circulation, rebuilt with its faults: not for use.
+"""A faulty simplified listing of PBP that circulates, rebuilt to show its faults: not for use.
 
-For teaching only; ``pbp`` is the method. What it lacks or does otherwise:
+It is for teaching only; the method is ``pbp``. Its faults:
 
 - every division adds eps = 1e-6 to the denominator, also 1/(Z Z₂/Z₁² (α+1)/α − 1) ≈ 1/(1/α):
   α stops at √(0.5/eps) = 707, while β goes on growing, and with it the noise;

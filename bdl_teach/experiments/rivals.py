@@ -1,9 +1,8 @@
-"""The table of the rivals: every method beside the true posterior, in the worlds that are kept.
+"""The table of the rivals: every method compared with the true posterior, in stored worlds.
 
-``python3 -m bdl_teach claims --table rivals --csv bdl_teach/experiments/rivals.csv`` makes it: some
-minutes, and the times want a machine that does nothing else. Chapter 10 reads the file;
-docs/results.md shows it, and says how it is written there. What is measured,
-``measured/beside_nuts.py`` says.
+``python3 -m bdl_teach claims --table rivals --csv bdl_teach/experiments/rivals.csv`` makes it: it
+takes some minutes, and the times need an otherwise idle machine. Chapter 10 reads the file;
+docs/results.md shows it, and explains how. The measurements are in ``measured/beside_nuts.py``.
 """
 
 from __future__ import annotations

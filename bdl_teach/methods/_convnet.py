@@ -1,4 +1,4 @@
-"""A small convolutional network whose kernels are random: the layers of TensorFlow Probability.
+"""A small convolutional network with random kernels, made of TensorFlow Probability's layers.
 
 Convolution (5 × 5, SAME, ReLU) → max-pooling by 2 → dense, one logit a class. What TFP's
 ``*Reparameterization`` layers do, and do not:

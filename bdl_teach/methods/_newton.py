@@ -1,4 +1,4 @@
-"""Newton's method to the mode of a network: the last way, on which Adam takes thousands of steps.
+"""Newton's method for the mode of a network: the last stretch, where Adam takes thousands of steps.
 
 The cost U(w) = −log P(D | w) − log P(w) of a ReLU network bends where a unit's pre-activation z
 passes 0 at a data point, and there its minima lie: at the floor of a V, which neither a gradient
@@ -6,13 +6,13 @@ nor a parabola finds. So the ReLU is rounded,
 
     relu(z) ≈ τ log(1 + e^(z/τ)),   slope s = 1/(1 + e^(−z/τ)),   curvature s (1 − s)/τ,
 
-the minimum is found, and τ is lowered: it ends in that of the network itself. Of the curvature of
-U the parts are kept that cannot be negative,
+the minimum is found, and τ is lowered step by step, which leads to the minimum of the network
+itself. The curvature of U is replaced by those of its parts that cannot be negative,
 
     H = Σ_i h_i g_i g_iᵀ + diag(δ) + Σ max(0, ∂U/∂relu(z)) s (1 − s)/τ ∇z ∇zᵀ,
 
-which are Laplace's Λ and, of each unit at each data point, its V; with ∇z by the unit's own
-weights alone: all of it, where one layer is hidden. A step that does not lower U is shortened.
+which are Laplace's Λ and the V of each unit at each data point; ∇z is taken by the unit's own
+weights alone, which with one hidden layer is all of it. A step that does not lower U is shortened.
 
 Source: Nocedal & Wright 2006, "Numerical optimization", section 10.3 (Levenberg and Marquardt);
 Chen & Mangasarian 1996, "A class of smoothing functions".

@@ -1,4 +1,4 @@
-"""Local reparameterization: draw what a layer passes on, not its weights.
+"""Local reparameterization: draw a layer's pre-activations, not its weights.
 
 With q(w) = Π N(w_ij | μ_ij, σ_ij²), what reaches unit j from data point m, b_mj = Σ_i x_mi w_ij,
 is Gaussian: its mean is γ_mj = Σ_i x_mi μ_ij, its variance δ_mj = Σ_i x_mi² σ_ij². To draw

@@ -2,7 +2,7 @@
 
 q(w) = N(μ, D² + L Lᵀ) with D = diag(σ), σ = softplus(ρ), and L = D B of K columns:
 w = μ + σ ⊙ (ε + B ζ) with ε ~ N(0, I_d), ζ ~ N(0, I_K). Rank 0 is mean field; K = d is any
-Gaussian. B, and not L, is what is stepped in, so that a step is as large as the weight is unsure.
+Gaussian. The steps are in B, not in L, so that they scale with each weight's σ.
 It minimises, over μ, ρ and B,
 
     F = −H[q] − E_q[log P(w)] − E_q[log P(D | w)],   H[q] = d/2 (1 + log 2π) + ½ log det(D² + L Lᵀ),
@@ -10,7 +10,7 @@ It minimises, over μ, ρ and B,
 
 the last by the matrix determinant lemma: a determinant of size K, not d.
 
-SWAG is the cheap cousin: no F is minimised. D and L are read off the path that an optimiser takes
+SWAG is cheaper: it minimises no F. D and L are read off the path that an optimiser takes
 round a mode, so that their scale is that of its steps.
 
 Source: Ong, Nott & Smith 2018 (this q); Mishkin et al. 2018 and Tomczak et al. 2020 (on networks);

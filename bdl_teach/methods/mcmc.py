@@ -1,4 +1,4 @@
-"""Markov chains on the posterior of a network itself: HMC, quick, and NUTS, its check.
+"""Markov chains on the true posterior of a network: HMC, which is quick, and NUTS to check it.
 
 HMC moves weights w with a momentum p ~ N(0, I) along the potential U(w) = −log P(D, w):
 

@@ -1,13 +1,13 @@
-"""NUTS on ever wider networks, beside the Gaussian process that they tend to (chapter 8).
+"""NUTS on ever wider networks, compared with the Gaussian process that is their limit (chapter 8).
 
-A network with n hidden units is the relative of one with 20 and the prior N(0, 3²) if its output
-weights are divided by √(n/20). A ReLU passes a factor on, so that the same is had by giving every
-weight the standard deviation 3 (20/n)^¼; the output's bias alone is narrower then, and each width
-is laid beside the process with that bias. One standard deviation for all is also what NUTS likes
-best: the coordinates need no other scaling.
+A network with n hidden units corresponds to one with 20 and the prior N(0, 3²) if its output
+weights are divided by √(n/20). A ReLU is homogeneous, so that giving every weight the standard
+deviation 3 (20/n)^¼ has the same effect, except that the output's bias is narrower; each width is
+compared with the process with that bias. One standard deviation for all weights also suits NUTS:
+the coordinates need no other scaling.
 
-``sine`` has the course's data, of which this prior thinks little. ``own`` has the same inputs, and
-for its targets a draw of the process, with noise: data as the prior expects them.
+``sine`` has the course's data, which are improbable under this prior. ``own`` has the same inputs,
+and as targets a draw of the process plus noise: data that are typical of the prior.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""ROC-AUC of empirical Bayes on the Alzheimer's table against the width of the hidden layer.
+"""ROC-AUC of empirical Bayes on the Alzheimer's table, by width of the hidden layer.
 
-Four models on the same five splits of 80/20: a network fitted by maximum likelihood, the same
-with the weight decay that is best on a validation split, and empirical Bayes as the source has
-it (no biases, one W a step) and as it does better (biases, 1/√fan-in, local reparameterization).
+Four models on the same five splits of 80/20: a network fitted by maximum likelihood, the same with
+the weight decay that is best on a validation split, empirical Bayes as in the source (no biases,
+one W a step), and an improved one (biases, 1/√fan-in, local reparameterization).
 
 Source: Basov, "Empirical Bayesian neural networks", section 9 and figure 1.
 """

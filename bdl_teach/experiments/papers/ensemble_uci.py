@@ -1,19 +1,19 @@
 """Deep ensembles on nine UCI sets, with PBP's splits: test RMSE and negative log-likelihood.
 
-Five networks of one hidden layer and two outputs, the mean m(x) and what the variance of the noise
-at x comes from, v(x) = softplus(s(x)) + 1e-6. Each minimises the mean of −log N(y | m, v) over
-batches of 100, for 40 epochs with Adam at a rate of 0.1, on standardised data. Their mixture is
-taken for the Gaussian of its mean and variance, as in the paper. Its adversarial examples are left
-out. Of what the paper does not say, weights are those of PBP, whose experiment it repeats: drawn
-from N(0, 1), and divided by √(inputs + 1) in the network. Without the division a rate of 0.1 is
-far too high (boston's RMSE over 5 splits: 8).
+The five networks have one hidden layer and two outputs: the mean m(x), and s(x), which gives the
+variance of the noise v(x) = softplus(s(x)) + 1e-6. Each minimises the mean of −log N(y | m, v)
+over batches of 100, for 40 epochs with Adam at a rate of 0.1, on standardised data. Their mixture
+is replaced by the Gaussian of its mean and variance, as in the paper. The paper's adversarial
+examples are left out. The paper does not say how weights start; here they do as in PBP, whose
+experiment it repeats: drawn from N(0, 1), and divided by √(inputs + 1) in the network. Without the
+division a rate of 0.1 is far too high (boston's RMSE over 5 splits: 8).
 
-The paper has a constant rate. With ``falling`` it falls to 0, which tells what a constant one
-costs where the noise is small; docs/results.md has figures of other rates and numbers of epochs.
+The paper has a constant rate. With ``falling`` it falls to 0, which shows the cost of a constant
+one where the noise is small; docs/results.md has figures of other rates and numbers of epochs.
 
-What the paper prints after ± must be the deviation between splits, and is divided by √20 here:
-boston's is 1.00 for the RMSE, where PBP has a standard error of 0.18, a deviation between these
-splits of 0.80.
+The figure that the paper prints after ± must be the deviation between splits, and is divided by
+√20 here: boston's is 1.00 for the RMSE, where PBP has a standard error of 0.18, a deviation
+between these splits of 0.80.
 
 Source: Lakshminarayanan, Pritzel & Blundell 2017, algorithm 1, section 3.3 and table 1.
 """

@@ -1,15 +1,15 @@
-"""Clothes learnt, digits shown: Bayes by Backprop beside an ordinary network and an ensemble.
+"""Train on clothes, test on digits: Bayes by Backprop, an ordinary network and an ensemble.
 
-All three have the same layers, steps and pictures; the ensemble has five ordinary networks. By
-entropy of the mean forecast and, where networks differ, by mutual information, the AUROC says how
-well test clothes (in) are told from MNIST digits (out). The ordinary network is judged by the
-energy of its logits as well, and Bayes by Backprop also with as many draws as the ensemble has
-members. "720" trains on four fifths of the sprite with the settings of ``FEW_IMAGES``, which were
-chosen for Bayes by Backprop and not on these seeds, "60,000" on all of Fashion-MNIST with the
+All three have the same layers, steps and pictures; the ensemble has five ordinary networks. The
+AUROC says how well test clothes (in) are separated from MNIST digits (out), by the entropy of the
+mean forecast and, where networks differ, by mutual information. The ordinary network is also
+judged by the energy of its logits, and Bayes by Backprop also with as many draws as the ensemble
+has members. "720" trains on four fifths of the sprite with the settings of ``FEW_IMAGES``, which
+were chosen for Bayes by Backprop and not on these seeds, "60,000" on all of Fashion-MNIST with the
 source's.
 
-The published figures are of other networks, three convolutions and a layer of 256 units, trained
-on 60,000 pictures: what is to be seen there is that five are little better than one.
+The published figures are of other networks, with three convolutions and a layer of 256 units,
+trained on 60,000 pictures: they show that five networks are little better than one.
 
 Source: van Amersfoort, Smith, Teh & Gal 2020, "Uncertainty estimation using a single deep
 deterministic neural network", table 1 (one network, ensemble of five; by entropy).

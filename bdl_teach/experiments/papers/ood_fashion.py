@@ -1,10 +1,10 @@
-"""Out-of-distribution detection: a network of clothes is shown handwritten digits.
+"""Out-of-distribution detection: a network trained on clothes is shown handwritten digits.
 
 In-distribution are the 180 test pictures of the Fashion-MNIST sprite, out-of-distribution MNIST
-test pictures; each score of uncertainty is judged by its AUROC. The figures held against come
-from training on all 60,000 pictures, ours from 720: what 80 times more data do is part of the
-difference. ``source`` trains with the source's settings, ``few`` with those of ``FEW_IMAGES``,
-which were chosen by the AUROC of seeds 0 and 1; the other seeds had no part in the choice.
+test pictures; each score of uncertainty is judged by its AUROC. The published figures come from
+training on all 60,000 pictures, ours from 720: part of the difference is due to 80 times more
+data. ``source`` trains with the source's settings, ``few`` with those of ``FEW_IMAGES``, which
+were chosen by the AUROC of seeds 0 and 1; the other seeds had no part in the choice.
 """
 
 from __future__ import annotations
