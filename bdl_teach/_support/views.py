@@ -11,7 +11,7 @@ def leave_dead_views_out(notebook: Any) -> None:
     """Remove the widget view from each output that also has a picture; leave other widgets.
 
     Args:
-        notebook: Of nbformat 4, changed in place.
+        notebook: A notebook of nbformat 4, which is changed in place.
     """
     for cell in notebook["cells"]:
         for output in cell.get("outputs", ()):

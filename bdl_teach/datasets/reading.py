@@ -119,7 +119,7 @@ def read_points(
     Columns may be separated by tabs, semicolons, bars, commas or blanks, cells may be quoted, names
     and other lines of text may stand above. Decimal points and commas, thousands, currencies, per
     cent and missing values are understood; rows without a number are left out. What can be read in
-    two ways is decided by the other rows, or not at all.
+    two ways is decided by the other rows; if they do not, an error asks.
 
     Args:
         text: The table.

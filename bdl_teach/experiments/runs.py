@@ -73,7 +73,7 @@ def stored(*ids: str) -> list[Finding]:
     """Print the results of claims in the worlds that come with the package.
 
     Args:
-        *ids: Of the claims: of experiments that are too dear to be run in a chapter.
+        *ids: Ids of claims whose experiments take too long to be run in a chapter.
 
     Returns:
         As :func:`show`.

@@ -131,7 +131,7 @@ class Problem:
 
     @property
     def repeated(self) -> dict[str, Any]:
-        """Return 32 rows that give the same posterior: each point r times, noise √r as large.
+        """Return the points r times, 32 rows in all, with noise √r as large: the same posterior.
 
         Σ (y − f)²/2s² is the same, so that methods without padding also run in one program for
         every n. The learner's own points stay as they are, whatever their number.
