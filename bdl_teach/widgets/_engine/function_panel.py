@@ -71,11 +71,11 @@ class FunctionPanel(Panel):
         self.name()
 
     def name(self) -> None:
-        """Name in the legend what is shown."""
+        """Enter what is shown in the legend."""
         plots.legend_above(self.axes, self.columns, self._wrapped)
 
     def update(self, data: datasets.Regression1D, result: Any, at_least: float = 0.0) -> None:
-        """Move to data and what a result says of them, and make room for it.
+        """Show data and a result, and choose limits that hold them.
 
         Args:
             data: The points.
