@@ -52,7 +52,7 @@ class Need(NamedTuple):
     words: str
 
     def lacks(self, values: Values, readings: Readings) -> str | None:
-        """Say what is missing; ``None`` if the condition holds, "" if its reading does not exist."""
+        """Say what is missing; ``None`` if the condition holds, "" if its reading is absent."""
         if self.name not in readings and self.name not in values:
             return ""
         found = readings.get(self.name, values.get(self.name))
