@@ -18,19 +18,14 @@ _A = np.array
 _RNG = np.random.default_rng(9)
 
 
-def _draw_answers(n: int, c: int, scale: float = 1.5) -> tuple[Any, Any]:
+def _draw(n: int, c: int, scale: float = 1.5) -> tuple[Any, Any]:
     """Draw class probabilities ``[n, c]``, and labels ``[n]`` from these probabilities."""
     p = np.exp(log_softmax(scale * _RNG.normal(size=(n, c)), axis=1))
     return p, _A([_RNG.choice(c, p=row) for row in p])
 
 
 _FOUR = _A([[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5], [0.05, 0.9, 0.05]])
-_SOME = (
-    (_FOUR, _A([0, 2, 2, 0])),
-    _draw_answers(50, 4),
-    _draw_answers(7, 2),
-    (np.eye(3), _A([0, 1, 1])),
-)
+_SOME = ((_FOUR, _A([0, 2, 2, 0])), _draw(50, 4), _draw(7, 2), (np.eye(3), _A([0, 1, 1])))
 
 
 @exercise(
@@ -79,13 +74,7 @@ _TEN = np.column_stack([_SURE, 1 - _SURE]), 1 - np.isin(_PLACE, (6, 7))
 
 @exercise(
     "9.4",
-    (
-        (*_draw_answers(83, 3), 5),
-        (*_draw_answers(67, 4, 3.0), 10),
-        (*_SOME[0], 2),
-        (*_draw_answers(40, 2), 1),
-        (*_TEN, 4),
-    ),
+    ((*_draw(83, 3), 5), (*_draw(67, 4, 3.0), 10), (*_SOME[0], 2), (*_draw(40, 2), 1), (*_TEN, 4)),
     "bins of equal width: that is (9.7); here each bin has its share of the pictures.",
     lambda p, labels, n_bins: calibration.reliability(p, labels, n_bins).error,
     "not sorted: a bin holds pictures of nearly the same confidence: sort before you cut.",
@@ -118,9 +107,9 @@ def _too_soon(p: Any, labels: Any, limit: Any) -> Any:
 @exercise(
     "9.5",
     (
-        (*_draw_answers(40, 3), 0.21),
-        (*_draw_answers(60, 4), 0.25),
-        (*_draw_answers(25, 2), 0.16),
+        (*_draw(40, 3), 0.21),
+        (*_draw(60, 4), 0.25),
+        (*_draw(25, 2), 0.16),
         (_FOUR, [1, 1, 0, 1], 0.5),  # the limit is met exactly
         (_FOUR, [0, 1, 2, 0], 0.27),  # the surest answer is wrong, and no other
         (_FOUR, [1, 1, 2, 0], 0.2),  # and the next is, too: none may be answered
@@ -152,8 +141,8 @@ def _overdone(p: Any, labels: Any) -> tuple[Any, Any]:
     "9.6",
     (
         _SOME[0],
-        *(_draw_answers(40, 4, scale) for scale in (0.5, 3.0)),
-        _overdone(*_draw_answers(60, 3)),
+        *(_draw(40, 4, scale) for scale in (0.5, 3.0)),
+        _overdone(*_draw(60, 3)),
         (np.full((5, 5), 0.2), np.arange(5)),
     ),
     "without its sign: the sign says which of the two it is: take no absolute value.",
