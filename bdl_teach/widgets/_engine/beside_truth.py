@@ -70,8 +70,8 @@ class Chains:
 
     Args:
         x_grid: Where to predict ``[m, 1]``.
-        moved: Says whether the controls have moved on, or the explorer is closed.
-        on_ready: Called when a program has been compiled that a run waits for.
+        moved: Returns whether the controls have moved on, or the explorer is closed.
+        on_ready: Called when the program that a run waits for has been compiled.
     """
 
     _kept: ClassVar[dict[tuple[Problem, int], GoldStandard]] = {}  # shared
@@ -107,7 +107,7 @@ class Chains:
         """Draw until there is something new to show; return ``None`` if the run is over or waits.
 
         Args:
-            most: Draws of each chain after which it is over.
+            most: Number of draws of each chain after which the run is over.
         """
         run = self._run
         if run is None or run.over or run.outputs.shape[1] >= most or self.waits():

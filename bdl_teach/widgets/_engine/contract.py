@@ -211,7 +211,7 @@ class Contract(Generic[Result]):
         self._without_still: list[Any] = []  # handles of views that the notebook keeps no still of
         self._shown_at: Place | None = None  # of the picture, once the page has said it
         self._asking = threading.Lock()  # the page asks, and so does what has been trained
-        self._pointed: object = None  # what a hand points at
+        self._pointed: object = None  # what the pointer is on
         self._heard = 0  # number of the page's last message about points
         self._moved_at = 0.0  # when controls moved by themselves
         self._asked = self._answered = 0  # number of the newest request, and of that shown

@@ -33,7 +33,7 @@ class Control:
     Attributes:
         kind: ``"slider"``, ``"count"`` (whole numbers), ``"powers"`` (of ten), ``"places"`` (a
             slider over given values), ``"menu"``, ``"row"`` (of buttons, one of them down),
-            ``"toggle"`` or ``"points"`` (set by a hand in the picture). Of another kind the
+            ``"toggle"`` or ``"points"`` (set in the picture). Of another kind the
             explorer makes it itself.
         label: What stands beside it.
         default: Where it starts.

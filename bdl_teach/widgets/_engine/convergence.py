@@ -18,7 +18,7 @@ class Convergence:
     """What the longer runs of ``fit.converged`` have found so far.
 
     Attributes:
-        runs: How many longer runs there were.
+        runs: Number of longer runs so far.
         gain: Nats by which the lowest of them is below the fit; 0 if none is.
         over: Whether the answer is known.
         tolerance: Nats that it may be below a fit that is called converged.

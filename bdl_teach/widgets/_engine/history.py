@@ -15,8 +15,8 @@ class History:
         state: The first one.
 
     Attributes:
-        first: That one, for good.
-        held: Whether a hand holds something: all that it does until it lets go is one movement.
+        first: The first state.
+        held: Whether the pointer holds something: all until its release is one movement.
     """
 
     def __init__(self, state: Values) -> None:

@@ -20,11 +20,11 @@ class PresetMenu:
     Args:
         presets: By name: a sentence that says where to look, and values.
         choose: Called with the name of the preset that the user chose.
-        stays: Controls that may stand anywhere where a preset leaves them out.
+        stays: Controls whose values do not matter for presets that leave them out.
 
     Attributes:
         menu: The presets' names.
-        look: The sentence of the one that is shown.
+        look: The sentence of the chosen preset.
     """
 
     def __init__(

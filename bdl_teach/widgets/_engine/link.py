@@ -28,7 +28,7 @@ class Mark:
     Attributes:
         functions: In the panel of functions ``[k, m]``.
         weights: In the panel of weights: their places ``[j]`` along x, or ``[j, 2]``.
-        words: What it is.
+        words: A description of it.
     """
 
     functions: Array

@@ -34,7 +34,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
     picture. What its author defines is in ``Contract``.
 
     Attributes:
-        result: What the last tick computed, whatever frame of its training is shown; ``None``
+        result: The result of the last tick, whatever frame of its training is shown; ``None``
             before the first.
         ticks: How many pictures have been made.
     """
@@ -137,7 +137,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
     def preset(self, name: str) -> Self:
         """Set all controls to the preset ``name`` and wait for its picture.
 
-        What comes beside it stays where it is on: a preset switches it on at most.
+        A preset may switch the true posterior on, but never off.
         """
         if self._start is None or name not in self.PRESETS:
             raise ValueError(f"preset: expected one of {', '.join(self.PRESETS)}, got {name!r}")
@@ -148,7 +148,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
     def state(self) -> Values:
         """Return the values of all controls; ``type(explorer)(**state)`` rebuilds it.
 
-        What a hand can set in the picture is there if it has been set.
+        What can be set only in the picture is included once it has been set.
         """
         return {
             name: control.value
@@ -266,7 +266,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
     def mission(self, name: str | None) -> Self:
         """Choose a mission, as the button *missions* does; ``None`` brings the question back.
 
-        Whether it is done is found out when the controls rest: see ``done``.
+        It is judged while the controls rest: see ``done``.
 
         Args:
             name: One of ``missions``.

@@ -29,12 +29,12 @@ class MissionBox:
 
     Args:
         missions: The explorer's, one at least.
-        known: Its controls, by name; points that are touched have no label.
-        ask: Called when another is chosen: has the worker go through ``judge`` when it rests.
+        known: The explorer's controls, by name; the points have no label.
+        ask: Called when another is chosen: makes the worker run ``judge`` at rest.
 
     Attributes:
-        toggle: The button that opens and closes it.
-        box: What stands there.
+        toggle: The button that opens and closes the box.
+        box: The box itself.
     """
 
     def __init__(
@@ -48,15 +48,15 @@ class MissionBox:
         self._done: frozenset[str] = frozenset()
         self._tried: tuple[Mission, Values, _Tried] | None = None
         self._quiet = False
-        self.toggle = controls.toggle("missions", "something to bring about, with two hints")
+        self.toggle = controls.toggle("missions", "tasks for this explorer, each with two hints")
         self._row = controls.choices("mission", 0, self._options(), [])
         self._hints = [
             controls.toggle("hint 1", "where to look"),
-            controls.toggle("hint 2", "which control to take where; after the first hint"),
+            controls.toggle("hint 2", "which control to move where; after the first hint"),
         ]
         self._text, self._hinted, self._verdict = (ipywidgets.HTML() for _ in range(3))
         acts = [self._row, controls.box("bdl-hints", self._hints)]
-        words = [self._verdict, self._text, self._hinted]  # what changes stays in sight
+        words = [self._text, self._verdict, self._hinted]  # the task comes first
         self.box = controls.box(
             "bdl-missions",
             [controls.box("bdl-mission-acts", acts), controls.box("bdl-mission-words", words)],
@@ -110,10 +110,10 @@ class MissionBox:
 
         Args:
             values: Of all controls.
-            readings: What they gave.
-            others: The same with other seeds; a mission that needs what runs beside the picture
-                leaves that switched on in them.
-            read: Gives the readings of such values.
+            readings: The readings at these values.
+            others: The same values with other seeds; the true posterior is switched on in them only
+                if the mission needs it.
+            read: Computes the readings of such values.
         """
         if (mission := self.chosen) is None:
             return

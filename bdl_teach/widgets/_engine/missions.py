@@ -39,10 +39,10 @@ class Need(NamedTuple):
     """One condition of a mission.
 
     Attributes:
-        name: Of a reading, or of a control where no reading is called so.
+        name: Name of a reading, or of a control if there is no such reading.
         comparison: One of ``COMPARISONS``.
         value: What it is compared with.
-        words: How it stands, for a learner whom it keeps from the end: ``{}`` is the figure,
+        words: The message while the condition does not hold: ``{}`` is the figure,
             ``{name:.3g}`` that of another reading.
     """
 
@@ -67,13 +67,13 @@ class Mission:
 
     Attributes:
         id: Its name in the learner's progress, such as ``"sinusoid-wider-at-1"``.
-        text: What is to be brought about, in a sentence.
-        hints: Two: where to look, then which control to take where.
-        way: What the second hint says, as values of controls.
-        needs: What is asked of a state and its readings. Of other seeds it is asked with the
+        text: The task, in a sentence or two.
+        hints: Two: where to look, then which control to move where.
+        way: The solution in the second hint, as values of controls.
+        needs: The conditions on a state and its readings. For other seeds they are judged by the
             result that ``_compute`` gives for that state with another ``seed``.
-        leave: Controls that must stand where they stood at the start, with that value; ``None``
-            for points that no hand has set.
+        leave: Controls that must keep their starting values, and these values; ``None`` stands
+            for the points of the start.
     """
 
     id: str
@@ -88,7 +88,7 @@ class Mission:
 
         Args:
             values: Of all controls.
-            readings: What they led to.
+            readings: The readings at these values.
         """
         said = [need.lacks(values, readings) for need in self.needs]
         return list(dict.fromkeys([*self._moved(values), *(s for s in said if s is not None)]))
@@ -97,7 +97,7 @@ class Mission:
         """Say which controls must be moved back, and to which value; ``{name}`` is a label."""
         moved = {n: v for n, v in self.leave.items() if not is_same(values.get(n), v)}
         if moved.pop("data", "") is None:
-            return ["a hand has set points"]
+            return ["points were dragged, added or removed"]
         ways = [f"{{{name}}} back to {figure(value)}" for name, value in moved.items()]
         return [f"take {' and '.join(ways)}"] if ways else []
 
@@ -117,7 +117,7 @@ def next_seeds(values: Values, seed: Widget) -> list[Values]:
 
     Args:
         values: Of all controls.
-        seed: The slider of that name.
+        seed: The slider of the seed.
     """
     places = seed.max - seed.min + 1
     following = ((values["seed"] - seed.min + k) % places + seed.min for k in range(1, SEEDS))

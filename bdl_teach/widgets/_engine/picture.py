@@ -33,12 +33,12 @@ class Picture(anywidget.AnyWidget):
 
     Attributes:
         value: The picture as a ``data:`` address; empty before the first.
-        alt: What it shows, for who cannot see it.
+        alt: What it shows, for screen readers.
         line: The line of Python that rebuilds what is shown; "share" copies it.
         place: Width, height and pixel ratio, from the page; empty where there is none.
         panels: Where the panels are that can be touched, as ``touch.Panel.place`` says it.
         points: Those points, ``at`` ``[n][2]`` in data coordinates, and which message of the page
-            they ``answer``: one that moved on meanwhile does not take them.
+            they ``answer``: a page that has sent a newer one ignores them.
         in_use: Whether the keyboard or a pointer is at work in the explorer.
     """
 

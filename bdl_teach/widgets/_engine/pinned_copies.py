@@ -35,8 +35,8 @@ class PinnedCopies:
     compared with. Panels keep room for them.
 
     Args:
-        figure: Where a word says what is grey.
-        moving: The artists; what is hidden leaves no copy.
+        figure: The figure, which gets a note on what is grey.
+        moving: The artists to copy; hidden ones are left out.
     """
 
     def __init__(self, figure: Figure, moving: Iterable[Artist]) -> None:

@@ -31,18 +31,18 @@ class Seen:
 class Pin:
     """The pinned state A of an explorer, and what is said about it.
 
-    Its worker alone pins, so that picture, values and sentence are of one state.
+    Only the worker pins, so that picture, values and sentence belong to one state.
 
     Args:
         canvas: The explorer's; what is pinned stays in it as copies.
         known: The explorer's controls, by name.
-        labels: What readings are called, by name: those that are spoken of.
-        ask: Called when something is to be pinned or unpinned: has the worker call ``settle``.
+        labels: Labels of the readings to compare, by name.
+        ask: Called to pin or unpin something: makes the worker call ``settle``.
         hold: Called when ``compares`` changes.
 
     Attributes:
-        toggle: The button that asks for it.
-        box: What stands in the question's place while A is pinned.
+        toggle: The button that pins and unpins.
+        box: The box in the question's place while A is pinned.
     """
 
     def __init__(
@@ -60,7 +60,9 @@ class Pin:
         self._pinned: Seen | None = None
         self.toggle = controls.toggle("pin A", "keep this in grey, to compare with what comes")
         self.toggle.observe(lambda _: self._ask(), names="value")
-        self._answer = controls.toggle("answer", "what stayed, and what has changed since A")
+        self._answer = controls.toggle(
+            "answer", "what stayed the same, and what differs from A"
+        )
         self._answer.observe(lambda _: self._say(), names="value")
         self._words = ipywidgets.HTML(_ASKED)
         self.box = controls.box("bdl-pin", [self._answer, self._words])
@@ -95,7 +97,8 @@ class Pin:
         Args:
             values: Of all controls.
             said: The status line, without a time.
-            better: Whether only the result has become better: then A, if that is it, has, too.
+            better: Whether the same values have a better result; if A has these values, it is
+                replaced by it.
         """
         self._seen = Seen(dict(values), said)
         if better and self._pinned is not None and controls.same(values, self._pinned.values):

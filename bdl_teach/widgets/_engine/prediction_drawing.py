@@ -16,7 +16,7 @@ from bdl_teach import plots
 from bdl_teach._support.checks import Array
 
 _AMONG = (-0.5, -0.25, 0.0, 0.25, 0.5)  # among the data: ends, peaks and zero of the sine
-FIRST = 0.3  # height of an edge before a hand has moved it, as a share of the panel's
+FIRST = 0.3  # height of an edge before it is moved, as a share of the panel's
 ASKS = (
     "Draw the band: drag the points of its two edges to where you expect ±2 sd of what the model "
     "is unsure about (epistemic); then press “show the fit”."
@@ -28,7 +28,7 @@ class DrawnBand:
 
     Args:
         axes: The panel.
-        stays: What of the picture is to be seen while they are drawn.
+        stays: Artists that stay visible while the edges are drawn.
 
     Attributes:
         artists: The drawn edges, once they stand beside the fit.

@@ -18,13 +18,13 @@ class Question:
     """A question about an explorer that the learner answers before trying.
 
     Attributes:
-        text: What will happen, and which control to take where to see it.
-        choices: Possible answers, as the learner may choose them.
+        text: The question, which says which control will move where.
+        choices: The possible answers.
         answer: Position of the right one in ``choices``.
-        because: Why it is so, in a sentence or two; shown when the control has got there.
+        because: The reason, in a sentence or two; shown when the control is at the target.
         control: Name of the control to move.
-        target: The value that the question speaks of, or ``None`` for one step from where it is.
-        before: Values of controls that the question takes for granted, where it begins.
+        target: The value to move it to, or ``None`` for one step from where it is.
+        before: Values of controls at which the question begins.
     """
 
     text: str
@@ -43,7 +43,7 @@ class QuestionBox(ipywidgets.VBox):  # type: ignore[misc]
         question: What to ask.
         control: The control that must reach the target after a choice has been made.
         take: Called with values to set: what "take me there" does.
-        compare: Called when a choice is made where the question begins: keeps it to compare with.
+        compare: Called when a choice is made at the start: pins the picture to compare with.
     """
 
     def __init__(

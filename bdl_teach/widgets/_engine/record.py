@@ -36,11 +36,11 @@ def record(
     """Write the pictures of some states to a file, in their order; see ``Explorer.record``.
 
     Args:
-        show: Goes to a state and returns its picture as PNG.
-        states: Which.
-        file: What to write.
-        seconds: That it takes.
-        width: Of the pictures, in pixels.
+        show: Sets a state and returns its picture as PNG.
+        states: The states, in their order.
+        file: The file to write.
+        seconds: Duration of the animation.
+        width: Width of the pictures in pixels.
     """
     path = Path(file)
     if path.suffix not in (".gif", ".mp4"):

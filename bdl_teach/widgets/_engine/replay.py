@@ -24,7 +24,7 @@ class Film(Generic[Result]):
     Args:
         frames: Steps taken at each frame of the training that led to a result; () for none.
         replay: A result as it was at a frame, by its number.
-        ask: Has the worker do something, and draw again.
+        ask: Makes the worker do something, and draw again.
 
     Attributes:
         row: The button and the slider.
@@ -97,7 +97,7 @@ class Film(Generic[Result]):
             last = len(loaded) - 1
             self._frame = last if at_end else min(self._frame, last)
             # One after another, by way of the first place: the page's slider would clip a place
-            # that it has not got yet, and send that back as if a hand had gone there.
+            # that it has not got yet, and send that back as if the user had moved it.
             self._quiet = True
             self._slider.index = 0
             self._slider.options = _options(loaded)

@@ -31,10 +31,10 @@ class Figure(NamedTuple):
     """A reading as it is written in a sentence.
 
     Attributes:
-        name: Of the reading.
-        now: As it is written.
-        then: As it was written before; ``None`` where it was not there.
-        unit: A per cent sign that follows it.
+        name: Name of the reading.
+        now: The figure as it is written.
+        then: The figure as it was written before; ``None`` if it was missing.
+        unit: A per cent sign if one follows, else "".
     """
 
     name: str
@@ -66,7 +66,7 @@ class Said:
     Attributes:
         line: The template.
         readings: Figures, by their names.
-        words: Other words, by their names: templates, too.
+        words: Other words, by their names; they are templates, too.
         data: The points in whose units places and standard deviations are written.
     """
 
@@ -81,7 +81,7 @@ class Said:
 
     def marked(self, then: Said | None) -> str:
         """Return the status line with the change of each figure since line A in brackets."""
-        text, since = "", " since A"  # said once, behind the first change
+        text, since = "", " from grey A"  # said once, behind the first change
         for part in self._parts(self.line, then):
             text += part if isinstance(part, str) else f"{part.now}{part.unit}"
             if isinstance(part, Figure) and _has_changed(part):

@@ -22,7 +22,7 @@ class Stored(NamedTuple):
     """The stored part of a run.
 
     Attributes:
-        of: The presets that ask for it, for who reads the file.
+        of: The presets that use it, for readers of the file.
         report: R-hat and effective sample size, as a sentence.
         mean: Predictive mean at the explorer's grid ``[m]``.
         epistemic_std: Standard deviation of the network's output there ``[m]``.

@@ -33,12 +33,12 @@ class Panel:
     Attributes:
         axes: The panel.
         room: Its height, which stays while a point is held.
-        truth: The line of the noise-free function, gone where there is none.
+        truth: The line of the noise-free function, hidden where that is unknown.
         columns: Of the panel's legend; 0 if it has none of its own.
         stays: What a learner sees while the edges of a band are drawn; () where none are.
-        hover: Whether a hand that only points at something is of interest.
+        hover: Whether the panel reacts to a pointer that moves over it without a click.
         most: How many points there may be.
-        kind: "points", or "at" where a place is all that is pointed at.
+        kind: "points", or "at" if the pointer only chooses a place.
         spread: A panel of standard deviations of y along the same x, labelled in the same units.
         units: In which its axes are labelled.
         labels: The names and dates that they have.
