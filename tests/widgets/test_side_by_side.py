@@ -186,7 +186,7 @@ def test_posterior_comes_beside_each_with_its_distances(
     assert plots.POSTERIOR not in comparison.set(nuts=False).status.split("interval")[1]
 
     result = pair.set(**{**PAIR, "nuts": True}).result
-    words = pair.status.partition("Distance to the posterior of ")[2]
+    words = pair.status.partition("Distance to the posterior: ")[2]
     for place in PLACES:
         off = distances(result.predictions[place])
         sentence = f"the {place} ({QUICK[PAIR[place]].label}): data #, gap #, outside #"
