@@ -197,6 +197,6 @@ def test_shapes_that_do_not_broadcast_are_a_value_error_that_names_them():
         (lambda: densities.as_prior("other", 0.7), "other: expected densities.ScaleMixture or .Ga"),
     ],
 )
-def test_what_is_no_density_is_refused(call, message):
+def test_invalid_density_is_refused(call, message):
     with pytest.raises(ValueError, match=f"^{message}"):
         call()

@@ -86,7 +86,7 @@ PAIRED = {
         (1.0, r"expected the shape of {first}, \(3,\), got \(1,\)"),
     ],
 )
-def test_what_is_no_vector_of_numbers_as_long_as_the_others_is_named_and_refused(bad, words):
+def test_metrics_refuse_arguments_of_wrong_shape_by_name(bad, words):
     for score, (first, *others) in PAIRED.items():
         good = dict.fromkeys((first, *others), [0.0, 1.0, 1.0])
         for name in others:

@@ -88,7 +88,7 @@ def test_interval_holds_its_share_of_the_mixture(level):
     np.testing.assert_allclose(mixture_cdf(p, upper), (1 + level) / 2, atol=1e-9)
 
 
-def test_noise_at_one_input_is_no_business_of_another():
+def test_noise_at_one_input_does_not_affect_others():
     draws = np.random.default_rng(0).standard_normal((400, 1))
     quiet, loud = (Predictive.from_samples(draws, noise).interval(0.95) for noise in (0.0, 2.0))
     both = Predictive(np.zeros(2), np.ones(2), np.array([0.0, 2.0]), np.tile(draws, (1, 2)))
@@ -110,7 +110,7 @@ def test_the_first_draws_are_kept_when_more_are_asked_for():
         np.testing.assert_allclose(few, many[:n_samples], rtol=1e-5, atol=1e-6)
 
 
-def test_hardly_any_number_of_draws_or_inputs_compiles_again():
+def test_most_numbers_of_draws_or_inputs_compile_nothing():
     def predict(n_samples: int, m: int) -> None:
         weights = predictive.draw_weights(np.zeros(13), np.ones(13), n_samples, 1)
         out = predictive.evaluate_weights(NETWORK, weights, np.zeros((m, 1)))

@@ -50,7 +50,7 @@ def test_page_shows_the_table_that_is_kept() -> None:
 
 
 @pytest.mark.parametrize("name", ["map", "infinite", "laplace"])
-def test_what_is_kept_is_what_the_code_gives(name: str) -> None:
+def test_stored_results_match_the_code(name: str) -> None:
     """Of the quick ones: a change of a method asks for a new table."""
     figures = chapter10.scores(chapter10.predictives(World(3), [name]), World(3))
     assert len(figures) == 13

@@ -134,7 +134,7 @@ def point_like(name: str, **changes: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", FITS)
-def test_labels_cost_what_they_cost_whatever_fills_the_room(name):
+def test_label_cost_is_independent_of_padding(name):
     """Of a q that is all but a point: the cost is that of the one network, by hand."""
     fit = point_like(name)
     first, bias, last, end = np.split(WEIGHTS, [3, 6, 9])

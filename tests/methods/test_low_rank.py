@@ -105,7 +105,7 @@ def test_entropy_spread_and_draws_are_those_of_its_covariance(rank):
     assert (np.abs(draws.mean(0)) < 5 * fit.std / 20_000**0.5).all()
 
 
-def test_what_it_costs_is_the_exact_free_energy():
+def test_low_rank_free_energy_is_exact():
     fit = made()
     costs = [fit.cost(seed=seed) for seed in range(10)]
     kl = 0.5 * (np.trace(fit.cov) + fit.mean @ fit.mean - 5 - np.linalg.slogdet(fit.cov)[1])
@@ -120,7 +120,7 @@ def test_what_it_costs_is_the_exact_free_energy():
 # What a slider moves
 
 
-def test_the_columns_of_a_rank_are_all_used_and_no_others():
+def test_covariance_has_exactly_the_given_rank():
     assert np.linalg.matrix_rank(small(rank=3, steps=200).columns) == 3
     assert small(rank=0).columns.shape == (10, 0)
     np.testing.assert_array_equal(small(rank=0).std, small(rank=0).own_std)

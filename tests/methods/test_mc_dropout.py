@@ -60,7 +60,7 @@ def test_one_hidden_layer_has_the_mean_and_the_variance_of_its_masks():
     np.testing.assert_array_equal(p.aleatoric_std, 0.5)
 
 
-def test_a_draw_loses_whole_units_and_nothing_else():
+def test_dropout_draw_removes_whole_units_only():
     """Of 1-3-2-1: what leaves a unit is 0 or m/(1 − p), all of it at once."""
     fit = made((3, 2))
     ratio = fit.draw(N) / fit.weights

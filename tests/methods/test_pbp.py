@@ -113,7 +113,7 @@ def test_without_weight_uncertainty_the_gamma_update_is_nearly_conjugate():
         assert new_beta - alpha == pytest.approx(0.5 * r**2, rel=0.0, abs=10.0 / alpha + 1e-6)
 
 
-def test_an_outlier_beyond_all_measure_leaves_no_nan_in_the_gamma_update():
+def test_extreme_outlier_gives_no_nan_in_gamma_update():
     for residual in (1e4, 1e150):
         assert pbp.gamma_update(6.0, 6.0, residual, 1.0) == (0.0, np.inf)
 
@@ -212,14 +212,14 @@ def with_cavity(variance: float) -> tuple[float, ...]:
     ],
     ids=["wide", "negative", "alpha", "beta", "infinite"],
 )
-def test_a_factor_whose_cavity_is_not_sound_stays_as_it_is(prior, row):
+def test_factor_with_invalid_cavity_is_unchanged(prior, row):
     new_prior, new_row = refined(prior, row)
     assert_array_equal(new_prior, prior)
     assert_array_equal(new_row, row)
 
 
 @pytest.mark.parametrize(("residual", "low", "high"), [(0.0, -np.inf, 0.0), (4.0, 0.0, 1.0)])
-def test_a_noise_precision_without_a_mean_variance_is_not_taken_over(residual, low, high):
+def test_noise_update_without_mean_variance_is_skipped(residual, low, high):
     """From α = 1.01 a point can lead to an α′ < 0, or < 1, for which β/(α−1) is no variance."""
     state = tensors(pbp_loop.initial_state((2, 3, 1), 0, (1.01, 0.5)))
     x = tf.constant([[0.3, -0.2]], tf.float64)
@@ -262,13 +262,13 @@ def test_a_prediction_is_the_forward_pass_put_back_into_the_units_of_y():
 # What fits learn
 
 
-def test_constant_columns_and_a_constant_target_are_no_trouble():
+def test_constant_columns_and_targets_are_accepted():
     x = np.column_stack([X[:, :2], np.full(40, 7.0)])
     assert np.isfinite(pbp.fit(x, np.full(40, 3.0), **SMALL).predict(x).mean).all()
 
 
 @pytest.mark.parametrize("constant", [0.1, 0.998, 1e6 + 0.1])
-def test_a_constant_that_rounding_spreads_is_still_a_constant(constant):
+def test_column_constant_up_to_rounding_counts_as_constant(constant):
     """Naval has a column of 0.998 whose standard deviation is 2.5e-13, not 0."""
     x = np.column_stack([X, np.full(40, constant)])
     scaling = pbp.Scaling.of(x, np.full((40, 1), constant))

@@ -82,7 +82,7 @@ def without(share: float, before: _loop.State) -> _loop.State:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
-def test_a_share_of_all_but_the_priors_is_taken_out(share):
+def test_pbp_removes_a_share_of_all_factors_but_the_prior(share):
     """In natural parameters, in which sites add up."""
     before = state()
     left = without(share, before)
@@ -97,7 +97,7 @@ def test_a_share_of_all_but_the_priors_is_taken_out(share):
     np.testing.assert_array_equal(left.factors, before.factors)
 
 
-def test_a_weight_whose_cavity_is_no_gaussian_keeps_what_it_has():
+def test_weight_with_invalid_cavity_is_unchanged():
     before = state(factor_precision=-40.0)  # as expectation propagation can leave a factor
     left = without(0.5, before)
     for a, b in zip(left.mean + left.var, before.mean + before.var, strict=True):
@@ -105,7 +105,7 @@ def test_a_weight_whose_cavity_is_no_gaussian_keeps_what_it_has():
     assert left.noise[0] == 18.0
 
 
-def test_a_weight_of_whose_posterior_next_to_nothing_is_left_keeps_what_it_has():
+def test_weight_with_almost_empty_cavity_is_unchanged():
     """A cavity of variance 2·10⁶; one of half of that, a weight does take."""
     for left, kept in ((0.5e-6, True), (2e-6, False)):
         before = state()
@@ -117,7 +117,7 @@ def test_a_weight_of_whose_posterior_next_to_nothing_is_left_keeps_what_it_has()
             assert kept or np.allclose(a, 1 / left, rtol=1e-3)
 
 
-def test_from_the_second_epoch_on_the_nth_part_is_taken_out_before_each_point():
+def test_second_epoch_removes_an_nth_before_each_point():
     """Three epochs of five points, step by step; a refinement after each."""
     x, y = X[:5], Y[:5]
     options: dict[str, Any] = {"hidden_units": (2,), "noise_prior": (5.0, 3.0), "seed": 4}

@@ -15,7 +15,7 @@ ROWS = [Row("bbb", 0.02, 0.03, 0.01), Row("point, MAP", 0.01, 0.11, 0.02)]
 
 
 @pytest.mark.parametrize("method", [point, laplace])
-def test_a_pair_is_the_same_fit_with_frames_and_without_and_the_first_one_alternates(method):
+def test_replay_benchmark_pairs_fits_and_alternates_the_first(method):
     seen = []
 
     def fit(x, y, seed):

@@ -45,7 +45,7 @@ def test_every_control_is_in_one_group_and_every_preset_in_the_menu(idle: Explor
     assert_every_control_and_preset_is_on_the_page_once(idle)
 
 
-def test_every_place_of_a_slider_reads_differently(idle: Explorer[Any]) -> None:
+def test_every_slider_step_has_a_distinct_readout(idle: Explorer[Any]) -> None:
     """Or a key would move its handle, and nothing else."""
     sliders = [c for c in idle._controls.values() if getattr(c, "step", None)]
     for slider in sliders:
@@ -58,7 +58,7 @@ def test_every_place_of_a_slider_reads_differently(idle: Explorer[Any]) -> None:
     assert sliders
 
 
-def test_no_picture_is_set_by_the_parser_that_cells_use_meanwhile(
+def test_explorer_pictures_use_no_mathtext_parser(
     idle: Explorer[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Matplotlib has one parser of formulas for all threads; a figure of a cell would fail."""
@@ -84,7 +84,7 @@ def test_on_a_laptop_letters_are_14_pixels_high_and_inside_the_picture(
     assert smallest_letters(idle, on_a_laptop(idle)) >= 14
 
 
-def test_in_a_narrow_page_nothing_written_is_cut_and_letters_stay_legible(
+def test_narrow_page_keeps_words_whole_and_legible(
     idle: Explorer[Any],
 ) -> None:
     for place in (NARROW[0], NARROW[2]):  # a tablet, and 1280 at 150 %, over the row of a replay
@@ -177,7 +177,7 @@ def fill(explorer: Explorer[Any], height: float) -> None:
                 artist.set_data(x, y, 0.9 * y)  # type: ignore[attr-defined]
 
 
-def test_in_every_panel_a_is_pinned_where_it_was_and_leaves_no_trace(idle: Explorer[Any]) -> None:
+def test_every_panel_pins_its_artists_and_unpins_without_trace(idle: Explorer[Any]) -> None:
     canvas = idle._canvas
     with RENDER_LOCK:
         fill(idle, 0.7)
@@ -201,7 +201,7 @@ def after(code: str, names: str) -> str:
     return done.stdout.strip()
 
 
-def test_the_explorers_are_there_before_what_computes_for_them() -> None:
+def test_explorers_load_without_tensorflow() -> None:
     """A learner waits for their import; the worker loads the rest, behind the progress line."""
     slow = "tensorflow", "scipy", "sklearn", "pooch", "requests"
     assert after("from bdl_teach.widgets import *", f"m in {slow}") == ""

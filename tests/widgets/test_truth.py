@@ -198,7 +198,7 @@ def test_the_bars_are_the_parts_of_the_result(
 
 
 @pytest.mark.parametrize("height", [0.3, 1.7])
-def test_bar_of_the_prior_counts_on_either_side_of_the_truth(
+def test_prior_bar_counts_misses_on_both_sides(
     explorer: TruthExplorer, nuts: dict[str, Any], height: float
 ) -> None:
     """Where the truth lies in the posterior's band it misses nothing."""
@@ -231,7 +231,7 @@ def test_every_control_reaches_the_fit_under_its_own_name(monkeypatch: pytest.Mo
     assert (result.fit.predict(X[:, None], 500).samples == result.prediction.samples).all()
 
 
-def test_the_search_only_ever_goes_down_and_comes_to_an_end(explorer: TruthExplorer) -> None:
+def test_search_lowers_free_energy_and_ends(explorer: TruthExplorer) -> None:
     result = truth_search.refit(Problem(seed=2), 1)
     seen, stages = [truth_search.free_energy(result.search.best)], [str(result.search)]
     quick = result
@@ -300,7 +300,7 @@ def test_band_of_the_truth_follows_a_movement(explorer: TruthExplorer, chains_ru
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_what_is_said_of_the_truth_is_so(explorer: TruthExplorer, seed: int) -> None:
+def test_truth_explorer_sentences_are_true(explorer: TruthExplorer, seed: int) -> None:
     presets = {name: values for name, (_, values) in TruthExplorer.PRESETS.items()}
 
     def read(values: dict[str, Any], search: bool = True) -> TruthResult:

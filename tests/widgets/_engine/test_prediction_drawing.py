@@ -21,7 +21,7 @@ def band() -> DrawnBand:
     return made
 
 
-def test_a_place_moves_alone_and_takes_the_other_edge_along_where_they_meet(
+def test_moved_edge_pushes_other_edge_where_they_meet(
     band: DrawnBand,
 ) -> None:
     band.move(2, -7.0)

@@ -69,7 +69,7 @@ def frames(path: Path) -> list[Image.Image]:
         ({"control": "n", "start": 1, "stop": 4, "states": [{}]}, "record: expected a control"),
     ],
 )
-def test_what_cannot_be_recorded_is_refused_before_anything_moves(
+def test_invalid_recording_is_refused_before_anything_moves(
     dial: Dial, given: dict[str, Any], words: str
 ) -> None:
     ticks = dial.ticks
@@ -92,7 +92,7 @@ def test_a_gif_shows_each_state_in_its_order_as_long_as_was_asked(
     assert "Dial.gif" in capsys.readouterr().err, "progress"
 
 
-def test_afterwards_everything_is_as_it_was(dial: Dial) -> None:
+def test_recording_restores_state_and_picture(dial: Dial) -> None:
     dial.set(width=2.0).set(kind="b", seen=True)
     state, before = dial.state(), dial.png()
     dial.record("n", 2, 4, width=300)

@@ -40,7 +40,7 @@ def test_a_figure_has_its_change_in_brackets(
     assert "since A" not in str(after)
 
 
-def test_only_what_both_lines_have_is_compared_and_the_day_is_said_once() -> None:
+def test_shared_figures_are_compared_and_a_named_once() -> None:
     before = Said("{a:.0f}", {"a": 1.0, "b": 2.0})
     after = Said("{a:.0f}, {b:.0f} {more}", {"a": 2.0, "b": 3.0, "c": 4.0}, {"more": "{c:.0f}"})
     assert after.marked(before) == "2 (+1 from grey A), 3 (+1) 4"
@@ -48,10 +48,10 @@ def test_only_what_both_lines_have_is_compared_and_the_day_is_said_once() -> Non
 
 
 @pytest.mark.parametrize(("value", "written"), [(-0.04, "0.0"), (-0.06, "−0.1"), (math.nan, "–")])
-def test_nothing_is_minus_nought(value: float, written: str) -> None:
+def test_zero_has_no_minus_sign(value: float, written: str) -> None:
     assert str(Said("{f:.1f}", {"f": value})) == written
 
 
-def test_names_of_a_learner_s_columns_are_no_templates() -> None:
+def test_column_names_with_braces_are_not_templates() -> None:
     words: dict[str, Any] = {"name": plain("{F} in {}")}
     assert str(Said("{name} = {F:.0f}", {"F": np.float64(3)}, words)) == "{F} in {} = 3"
