@@ -170,7 +170,7 @@ def test_best_start_is_kept_and_diverging_one_skipped(bad, best):
     assert optimise.best_of(diverging(*bad), [5, 3, 4], float) == best
 
 
-def test_the_first_start_has_ended_before_the_others_go_side_by_side(monkeypatch):
+def test_first_start_ends_before_others_run_in_parallel(monkeypatch):
     """It may have to be compiled; each of the two that follow waits until the other has begun."""
     monkeypatch.setattr(optimise.os, "cpu_count", lambda: 2)
     together, others = Barrier(2), Event()

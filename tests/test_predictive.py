@@ -67,7 +67,7 @@ def test_log_prob_equals_brute_force():
     np.testing.assert_array_equal(p.log_prob(y[:, None]), p.log_prob(y))
 
 
-def test_without_noise_a_target_off_every_draw_is_impossible_and_nothing_warns():
+def test_noiseless_target_off_every_draw_has_log_prob_minus_infinity():
     p = Predictive.from_samples([[1.0, 1.0]], 0.0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -124,7 +124,7 @@ def test_most_numbers_of_draws_or_inputs_compile_nothing():
     assert compiled.trace_count() == before
 
 
-def test_the_weights_of_a_draw_are_drawn_independently_and_the_seed_s():
+def test_drawn_weights_are_independent_and_follow_the_seed():
     """Covariance diag(σ²) over the draws, and none between two seeds."""
     mean, std, n = np.array([2.0, -1.0, 0.0]), np.array([0.5, 0.1, 3.0]), 20_000
     one, two = ((predictive.draw_weights(mean, std, n, seed) - mean) / std for seed in (1, 2))
@@ -178,7 +178,7 @@ def test_the_log_probability_of_labels_is_bernoulli():
             prediction.log_prob(wrong)
 
 
-def test_the_interval_of_a_label_holds_it_as_often_as_it_says():
+def test_label_interval_has_its_nominal_coverage():
     prediction = BernoulliPredictive.from_logits(np.array([[-9.0, -1.0, 1.0, 9.0]]))
     lower, upper = prediction.interval(0.9)
     np.testing.assert_array_equal(lower, [0, 0, 0, 1])

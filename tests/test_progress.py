@@ -112,7 +112,7 @@ def test_interrupted_writing_leaves_the_old_progress_file(
     assert json.loads(held) == {"numbering": 2, "tried": {"1.1": [SOLVED, 0]}}
 
 
-def test_what_was_solved_under_an_old_number_counts_for_the_same_exercise(tmp_path: Path) -> None:
+def test_exercise_solved_under_old_number_still_counts(tmp_path: Path) -> None:
     old = {"1.1": 0, "3.10": 1, "4.3": 2, "5.3": 3, "6.9": 4, "7.8": 5, "7.10": 6}
     path = tmp_path / "progress.json"
     path.write_text(json.dumps({n: [SOLVED, wrong] for n, wrong in old.items()}), encoding="utf-8")

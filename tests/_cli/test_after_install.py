@@ -12,7 +12,7 @@ from bdl_teach._cli import after_install
 PAGE = "etc/jupyter/labconfig/page_config.json"
 
 
-def test_jupyterlab_keeps_callbacks_on_one_thread_and_leaves_out_what_slows_it(
+def test_jupyterlab_settings_keep_one_callback_thread_and_omit_slow_extensions(
     tmp_path: Path,
 ) -> None:
     after_install.write_settings(tmp_path)

@@ -143,7 +143,7 @@ def no_xla(monkeypatch) -> None:
         monkeypatch.setattr(module, name, fresh)
 
 
-def test_without_xla_the_fit_is_the_same_and_one_line_says_so(request, caplog):
+def test_fit_without_xla_is_the_same_and_reported_once(request, caplog):
     fast = refit()
     request.getfixturevalue("no_xla")
     with caplog.at_level(logging.WARNING):

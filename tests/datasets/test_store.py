@@ -368,7 +368,7 @@ def test_table_with_one_changed_number_is_refused(kept: Path) -> None:
     assert data.state("california") == "damaged"
 
 
-def test_file_that_unpacks_to_more_than_the_table_is_not_unpacked_whole(kept: Path) -> None:
+def test_oversized_archive_is_not_unpacked_completely(kept: Path) -> None:
     kept.write_bytes(zlib.compress(bytes(100_000_000), 9))
     tracemalloc.start()
     assert data.state("california") == "damaged"

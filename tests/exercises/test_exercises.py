@@ -194,7 +194,7 @@ def test_a_result_is_quiet_as_the_last_line_of_a_cell(capsys: pytest.CaptureFixt
     assert capsys.readouterr().out == ""
 
 
-def test_networks_of_chapter_10_are_trained_in_the_programs_of_its_cells() -> None:
+def test_exercises_of_chapter_10_reuse_programs_of_its_cells() -> None:
     """Each program more is a second of compiling, and 20 to 40 MB that stay in the kernel."""
     room = bbb.Capacity(live_fits.OWN_ROOM, (MAX_WIDTH,), 1)
     problem, x_new = chapter10._problems()[0], chapter10._NEW
@@ -206,7 +206,7 @@ def test_networks_of_chapter_10_are_trained_in_the_programs_of_its_cells() -> No
     assert trace_count() == before
 
 
-def test_the_stored_bounds_of_two_experiments_are_still_those_of_the_fits() -> None:
+def test_stored_bounds_of_two_experiments_match_the_fits() -> None:
     """Of one world each: the bounds are means over eight."""
     pixels = chapter2._shuffled(40)
     code = vae.fit(pixels[:1500], beta=1.22, steps=500).encode(pixels[1500:])

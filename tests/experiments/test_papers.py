@@ -165,7 +165,7 @@ def same(ours: list[Call], theirs: list[Call]) -> bool:
 
 
 @pytest.mark.parametrize(("task", "arguments", "split", "data"), TABLES)
-def test_no_test_row_of_a_table_reaches_a_fit_or_a_choice(
+def test_test_rows_reach_no_fit_and_no_choice(
     lab: Lab, task: Any, arguments: Any, split: Any, data: Table
 ) -> None:
     train, test = split
@@ -200,7 +200,7 @@ def test_clinic_auroc_is_of_training_and_test_rows(lab: Lab) -> None:
     assert figures["pruned"] == 0.25
 
 
-def test_weight_decay_is_chosen_on_a_fifth_that_no_candidate_has_seen(lab: Lab) -> None:
+def test_weight_decay_is_chosen_on_a_held_out_fifth(lab: Lab) -> None:
     """The first feature is the label on the held-out fifth, its opposite on the rows before it.
 
     Judged by the fifth, λ = 10 alone is right; judged by any rows that were fitted, it is wrong.

@@ -102,7 +102,7 @@ def test_stored_table_is_summarised_like_a_run() -> None:
     ] == "720 pictures, BBB − ordinary"
 
 
-def test_claims_hold_in_the_worlds_that_are_kept() -> None:
+def test_claims_hold_in_the_stored_worlds() -> None:
     (wide,) = (one for one in claim.experiments() if one.name == "beside-the-process")
     kept = store.read_kept(runs.stored_in(wide))
     assert list(kept.figures) == [f"beside-the-process/world-000{n}" for n in range(8)]

@@ -58,7 +58,7 @@ def test_stored_results_match_the_code(name: str) -> None:
         assert KEPT.worlds[3][figure] == pytest.approx(value, rel=0.05, abs=0.02), figure
 
 
-def test_claims_hold_in_the_worlds_that_are_kept() -> None:
+def test_rivals_claims_hold_in_the_stored_worlds() -> None:
     """They are twenty: no sample of them need be run again."""
     (rival,) = (one for one in claim.experiments() if one.name == rivals.EXPERIMENT)
     worlds = [{**world, **beside_nuts.over_all(world)} for world in KEPT.worlds]

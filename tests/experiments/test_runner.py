@@ -24,7 +24,7 @@ from bdl_teach.experiments.table import Row, Task, mean_and_error, verdict
 # What is printed
 
 
-def test_table_has_the_published_figure_ours_the_error_n_and_the_verdict(here: Here) -> None:
+def test_table_has_published_figure_own_figure_error_n_and_verdict(here: Here) -> None:
     result = here()
     figure = report.figure(*mean_and_error([i / 7 for i in range(12)]))
     assert result.code == 0
@@ -54,7 +54,7 @@ def test_rows_follow_the_tasks_asked_for_whatever_ran_first(here: Here, toy: Toy
     assert [list(done) for done in seen] == [[expected[2]], expected]
 
 
-def test_every_table_that_comes_with_the_package_has_a_key_for_each_task() -> None:
+def test_every_stored_table_has_a_key_for_each_task() -> None:
     for name in command.tables():
         table = command.module_of(name)
         assert command.name_of(table) == name and table.TITLE and table.COLUMNS
@@ -216,7 +216,7 @@ def cluster(toy: Toy) -> Iterator[tuple[str, list["subprocess.Popen[str]"]]]:
 
 
 @pytest.mark.slow
-def test_cluster_gives_the_same_table_though_one_of_two_workers_is_killed(
+def test_cluster_gives_same_table_after_loss_of_a_worker(
     toy: Toy, cluster: tuple[str, list["subprocess.Popen[str]"]]
 ) -> None:
     alone = toy.run().out

@@ -33,7 +33,7 @@ def frozen(**changes: Any) -> bbb.Fit:
 # The start
 
 
-def test_the_scale_of_the_start_is_in_standard_deviations_of_the_prior():
+def test_start_scale_is_in_prior_standard_deviations():
     prior = ScaleMixture(1.5, 0.1, 0.3)
     whole = frozen(prior=prior, start_scale=1.0).mean
     assert np.std(whole) > 0.3 * prior.std

@@ -116,7 +116,7 @@ def test_no_two_steps_or_predictions_share_drawn_weights(fit):
     assert len(set(keys)) == len(keys) == 2 * (6 + 9)
 
 
-def test_a_step_follows_the_gradient_of_the_weighted_kl_and_of_all_pictures():
+def test_step_follows_gradient_of_weighted_kl_and_all_pictures():
     """Ten pictures stand for 50; the KL of the kernels counts 0.3 times."""
     network = replace(NETWORK, prior_std=0.7)
     built = network.build()

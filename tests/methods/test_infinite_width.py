@@ -131,7 +131,7 @@ def test_variance_at_a_nearly_noiseless_point_is_finite():
 # Doors
 
 
-def test_a_mixture_over_many_inputs_is_refused_and_a_gaussian_is_not():
+def test_infinite_width_refuses_mixture_over_many_inputs_only():
     x, y = np.ones((3, 10)), np.zeros(3)
     with pytest.raises(ValueError, match=r"^prior: expected a Gaussian, or fewer than 10 inputs"):
         infinite_width.fit(x, y, prior=ScaleMixture())

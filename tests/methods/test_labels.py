@@ -73,7 +73,7 @@ def test_mean_field_finds_the_best_gaussian_on_the_diagonal():
     assert fit.converged
 
 
-def test_training_on_finds_it_from_a_poor_start_that_is_not_called_converged():
+def test_longer_training_leaves_a_poor_start_not_called_converged():
     far = {"learning_rate": 1e-12, "steps": 1, "initial": ([-9.0, -9.0], 0.1)}
     poor = local_reparam.fit(X, LABELS, estimator="quiet", **far, **LINEAR)
     assert poor.free_energy > best(False)[0] + 20

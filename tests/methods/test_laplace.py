@@ -87,7 +87,7 @@ def features(fit, x):
 
 
 @pytest.mark.parametrize(("sigma", "noise"), [(1.0, 1.0), (0.3, 2.0), (10.0, 0.5)])
-def test_the_last_layer_is_linear_regression_on_the_frozen_units_under_any_prior(sigma, noise):
+def test_last_layer_laplace_is_linear_regression_on_frozen_units(sigma, noise):
     fit = network("last_layer").with_prior(Gaussian(sigma), noise)
     posterior = exact.linear_regression(features(fit, DATA.x), DATA.y, sigma, noise)
     np.testing.assert_allclose(fit.mean[40:], posterior.mean, rtol=1e-6, atol=1e-8)
@@ -214,7 +214,7 @@ def test_last_layer_has_mode_and_width_under_a_mixture():
     np.testing.assert_allclose(np.linalg.inv(fit.cov), precision, rtol=1e-6, atol=1e-6)
 
 
-def test_no_other_prior_or_noise_has_more_evidence_than_the_tuned_ones():
+def test_tuned_prior_and_noise_have_highest_evidence():
     """Of the last layer the evidence is exact: compared with linear regression's own."""
     tuned = linear("last_layer").tuned()
     sigma, noise = tuned.prior.sigma, tuned.noise_std
@@ -229,7 +229,7 @@ def test_no_other_prior_or_noise_has_more_evidence_than_the_tuned_ones():
     assert tuned.log_evidence > linear("last_layer").log_evidence + 0.1
 
 
-def test_noise_is_not_tuned_by_too_few_data():
+def test_noise_is_not_tuned_on_noiseless_data():
     x = np.linspace(-1.0, 1.0, 20)[:, None]
     with pytest.raises(ValueError, match="^noise_std: expected .*got one that still rises at"):
         laplace.fit(x, 2 * x, hidden_units=(), structure="last_layer").tuned()

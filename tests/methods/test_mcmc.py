@@ -155,7 +155,7 @@ def test_hmc_goes_on_as_one_run_of_all_the_draws():
         np.testing.assert_array_equal(getattr(longer, name), getattr(whole, name))
 
 
-def test_a_run_of_hmc_ends_at_the_window_after_which_progress_raises():
+def test_hmc_stops_at_window_in_which_progress_raises():
     class Moved(Exception):
         pass
 
@@ -248,7 +248,7 @@ def test_chains_start_from_the_prior_and_follow_the_seed(monkeypatch):
         np.testing.assert_allclose(getattr(told.target, name), value, rtol=1e-6)
 
 
-def test_a_chain_that_leaves_the_finite_densities_is_named_with_its_step(monkeypatch):
+def test_chain_with_non_finite_density_is_named_with_step(monkeypatch):
     told = StandIn(monkeypatch)
     told.bad = 1041  # transition 41 of the second chain
     with pytest.raises(DivergedError, match="raise the noise_std") as error:

@@ -89,7 +89,7 @@ def test_padding_keeps_the_noise_and_adds_zeros():
 @pytest.mark.parametrize(
     ("steps", "n_samples"), [(1, 1), (97 * 11, 12), (97 * 12, 97), (10, 2000), (4000, 3)]
 )
-def test_no_two_draws_of_a_step_and_no_two_steps_share_a_row_of_noise(steps, n_samples):
+def test_draws_and_steps_share_no_row_of_noise(steps, n_samples):
     n_rows = len(eps(network=MLP(1, ()), steps=steps, n_samples=n_samples))
     draws = STRIDE * np.arange(n_samples) % n_rows
     assert len(np.unique(draws)) == n_samples

@@ -251,7 +251,7 @@ def test_divergence_names_step_and_remedy_for_every_method(name):
 
 
 @pytest.mark.parametrize("name", CATALOGUE)
-def test_every_method_refuses_data_that_do_not_fit_or_are_no_numbers(name):
+def test_every_method_refuses_data_of_wrong_shape_or_type(name):
     holes = [np.where(np.arange(len(v))[:, None] == 3, np.nan, v) for v in (DATA.x, DATA.y)]
     for argument, x, y in (
         ("y", DATA.x, DATA.y[:-1]),

@@ -57,7 +57,7 @@ def test_relu_moments_are_finite_and_never_negative(m, v):
     assert 0.0 <= var <= v
 
 
-def test_a_variance_that_several_inputs_share_has_the_sum_of_their_slopes():
+def test_gradient_of_shared_variance_is_sum_over_inputs():
     m, v = tf.constant([-0.5, 0.2, 1.0], tf.float64), tf.constant(0.7, tf.float64)
     shared, own = v, tf.fill([3], v)
     with tf.GradientTape(persistent=True) as tape:
@@ -125,7 +125,7 @@ def flat(parts) -> np.ndarray:
     return np.concatenate([np.ravel(part) for part in parts])
 
 
-def test_three_epochs_follow_the_trace_point_by_point_and_refinement_by_refinement(oracle):
+def test_three_epochs_follow_the_reference_trace_step_by_step(oracle):
     trace = oracle("pbp_trace")
     start = pbp_loop.initial_state(trace["sizes"], seed=0)
     assert start.var[0][0, 0] == pytest.approx(trace["init_var"])
@@ -173,7 +173,7 @@ def tensors(state: pbp.State) -> pbp.State:
     return tf.nest.map_structure(tf.constant, state)
 
 
-def test_the_state_before_data_is_the_prior_with_means_that_break_the_symmetry():
+def test_initial_state_is_prior_with_symmetry_breaking_means():
     state = pbp_loop.initial_state((99, 60, 1), 0, (4.0, 3.0))
     assert_array_equal(flat(state.var), 6 / 5)  # E[1/λ] of Gamma(6, 6)
     assert_array_equal(state.factors[:, 0], 5 / 6)  # its factors hold all of it
@@ -231,7 +231,7 @@ def test_noise_update_without_mean_variance_is_skipped(residual, low, high):
 
 
 @pytest.mark.parametrize("lost", [np.nan, np.inf])
-def test_a_log_z_that_is_no_number_is_a_divergence_with_its_step(lost, monkeypatch):
+def test_invalid_log_z_raises_divergence_with_its_step(lost, monkeypatch):
     after = pbp.Walk.after
 
     def spoilt(self, n_steps):
@@ -248,7 +248,7 @@ def test_a_log_z_that_is_no_number_is_a_divergence_with_its_step(lost, monkeypat
 # What the loop does with points, orders and padding
 
 
-def test_a_prediction_is_the_forward_pass_put_back_into_the_units_of_y():
+def test_prediction_is_forward_pass_in_units_of_y():
     fit, x = small(), np.array([[0.3, -1.0, 2.0], [5.0, 0.0, 0.0]])
     inputs = tf.constant((x - X.mean(axis=0)) / X.std(axis=0))
     mean, var = pbp_loop.forward(inputs, fit.state.mean, fit.state.var)

@@ -34,7 +34,7 @@ def posterior() -> exact.LinearPosterior:
     return exact.linear_regression(design, y, (6.0 / 5.0) ** 0.5, NOISE_STD / Y.std())
 
 
-def test_the_posterior_of_a_linear_network_is_the_exact_one_after_many_epochs():
+def test_sites_find_exact_posterior_of_linear_network():
     """The mean lies a little aside: of an average of sites, the last ones weigh more."""
     wanted, std = posterior(), np.sqrt(np.diag(posterior().cov))
     for epochs in (10, 40):
@@ -55,7 +55,7 @@ def small(sites: str, epochs: int) -> pbp.Fit:
 
 
 @pytest.mark.parametrize(("sites", "low", "high"), [("none", 0.0, 0.8), ("average", 0.93, 1.07)])
-def test_with_sites_more_epochs_do_not_narrow_the_band_of_a_network(sites, low, high):
+def test_more_epochs_with_sites_do_not_narrow_the_band(sites, low, high):
     """As ``claims`` measures over worlds; here in one, so that nobody takes it out unseen."""
     x = np.linspace(-1.0, 1.0, 21)[:, None]
     few, many = (small(sites, epochs).predict(x).epistemic_std.mean() for epochs in (40, 160))

@@ -88,7 +88,7 @@ def test_without_temperature_a_network_goes_to_the_minimum_of_map():
         np.testing.assert_allclose(fit.potential, mode.history["loss"][-1], atol=0.3)
 
 
-def test_the_mass_is_the_root_of_the_curvature_times_its_mean_or_one():
+def test_mass_is_root_of_curvature_times_mean_or_one():
     curvature = np.diag(PRECISION)
     wanted = np.sqrt(curvature * curvature.mean())
     np.testing.assert_allclose(linear().state.mass.numpy(), wanted, rtol=0.15)
@@ -161,7 +161,7 @@ def test_the_potential_is_minus_log_likelihood_minus_log_prior():
     np.testing.assert_allclose(fit.history["potential"], fit.potential.mean(axis=1))
 
 
-def test_chains_that_agree_have_an_r_hat_near_one_and_those_that_rest_apart_have_not():
+def test_r_hat_is_near_one_only_for_agreeing_chains():
     assert (linear(learning_rate=FINE["sghmc"]).r_hat < 1.02).all()
     assert small(steps=400, temperature=1e-6).r_hat.max() > 1.5
 

@@ -97,7 +97,7 @@ TOP = """() => Math.round(document.querySelector(".bdl-explorer").getBoundingCli
 COMES_BACK = f"() => document.querySelector('.bdl-explorer') && Math.abs(({TOP})()) < 5"
 
 
-def test_reloaded_page_shows_first_explorer_and_saves_its_picture(
+def test_page_scrolls_back_to_first_explorer_and_one_view_saves_picture(
     browser: Browser, server: Server
 ) -> None:
     """JupyterLab scrolls to the next cell, or to the last one."""

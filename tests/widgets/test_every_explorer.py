@@ -96,7 +96,7 @@ def assert_stands_on_the_grid(control: Any, value: float, what: str) -> None:
     assert abs(steps - round(steps)) < 1e-6, f"{what}: {value} lies between two steps"
 
 
-def test_a_slider_of_powers_can_stand_at_every_value_that_it_is_given(idle: Explorer[Any]) -> None:
+def test_power_slider_accepts_every_given_value(idle: Explorer[Any]) -> None:
     """Else the page moves it to the next step, which is another state than the one chosen."""
     settings = {"its default": idle.state()}
     settings |= {name: values for name, (_, values) in idle.PRESETS.items()}
@@ -110,7 +110,7 @@ def test_a_slider_of_powers_can_stand_at_every_value_that_it_is_given(idle: Expl
                 assert_stands_on_the_grid(control, value, f"{name}, {what}")
 
 
-def test_the_line_that_is_shared_rebuilds_a_preset_that_the_menu_names(
+def test_shared_line_rebuilds_a_preset_shown_in_menu(
     idle: Explorer[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(background, "start", lambda _: None)
@@ -151,7 +151,7 @@ def test_take_me_there_shows_the_answer_to_the_question(
     fresh.close()
 
 
-def test_while_a_band_is_drawn_points_and_truth_are_seen_and_no_fit(idle: Explorer[Any]) -> None:
+def test_drawing_a_band_shows_points_and_truth_but_no_fit(idle: Explorer[Any]) -> None:
     band = idle._drawn_band
     if band is None:
         return

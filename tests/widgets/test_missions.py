@@ -64,7 +64,7 @@ def test_a_mission_is_asked_of_two_other_seeds_too(idle: Explorer[Any]) -> None:
     assert all({**other, "seed": 0} == {**state, "seed": 0} for other in others)
 
 
-def test_a_point_is_asked_for_by_the_doubt_of_the_model_without_the_noise(
+def test_point_is_asked_for_by_epistemic_uncertainty_only(
     idle: Explorer[Any],
 ) -> None:
     if "data" not in idle._controls:

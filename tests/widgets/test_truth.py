@@ -107,7 +107,7 @@ def rms_distance(a: Predictive, b: Predictive, mask: Any = IN_GAP) -> float:
 
 @every_picture_is_drawn
 @pytest.mark.parametrize("values", SETTINGS)
-def test_the_function_panel_holds_the_fit_the_data_the_truth_and_the_gap(
+def test_function_panel_shows_fit_data_truth_and_gap(
     explorer: TruthExplorer, values: dict[str, Any]
 ) -> None:
     p = explorer.set(**values).result.prediction
@@ -254,7 +254,7 @@ def test_search_lowers_free_energy_and_ends(explorer: TruthExplorer) -> None:
 # What the status line says.
 
 
-def test_the_status_says_the_numbers_of_the_result_and_they_add_up(
+def test_truth_status_numbers_match_result_and_add_up(
     explorer: TruthExplorer, nuts: dict[str, Any]
 ) -> None:
     for values in ({"seed": 2}, {"prior_std": 1.0, "noise_std": 2.0, "seed": 5}):
@@ -329,7 +329,7 @@ def test_truth_explorer_sentences_are_true(explorer: TruthExplorer, seed: int) -
 # How it moves.
 
 
-def test_a_curve_as_high_as_the_peak_is_improbable_under_the_narrow_prior() -> None:
+def test_curve_as_high_as_peak_is_improbable_under_narrow_prior() -> None:
     """What the answer gives as the reason: f(¼) under N(0, 1), from 20,000 networks."""
     drawn = outputs(Gaussian(1.0).sample((20_000, 61), 0), 20)[:, np.argmin(np.abs(X - 0.25))]
     assert (np.abs(drawn) > 9.5).mean() < 0.02

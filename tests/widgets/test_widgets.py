@@ -88,7 +88,7 @@ def test_exit_during_compilation_does_not_crash() -> None:
 
 
 @every_picture_is_drawn
-def test_ticks_leak_no_memory_or_threads() -> None:
+def test_ticks_leak_no_memory() -> None:
     """What leaks does so in every round; what fills a cache, or is given back late, in one."""
     lab = KLBudgetLab(n_batches=1).wait()
     used, ticks, leak = [], lab.ticks, 20 * 2e3  # bytes

@@ -9,7 +9,7 @@ import pytest
 from bdl_teach.widgets._engine.latest_value import LatestValue
 
 
-def test_a_newer_value_replaces_an_older_one_and_the_last_is_never_lost() -> None:
+def test_newer_value_replaces_older_and_last_is_kept() -> None:
     slot, seen = LatestValue[int](), []
 
     def work() -> None:

@@ -45,7 +45,7 @@ def said(explorer: Slope) -> str:
     return explorer.status.partition(" · ")[0]
 
 
-def test_what_was_pinned_stays_in_grey_and_each_figure_says_its_change(slope: Slope) -> None:
+def test_pinned_state_stays_grey_and_figures_show_changes(slope: Slope) -> None:
     assert slope.pin() is slope
     assert [0, 2] in ghosts(slope) and said(slope) == "Height 2."
     slope.set(n=5)

@@ -78,7 +78,7 @@ def test_invalid_recording_is_refused_before_anything_moves(
     assert list(Path().iterdir()) == [] and dial.wait().ticks <= ticks + 1
 
 
-def test_a_gif_shows_each_state_in_its_order_as_long_as_was_asked(
+def test_gif_shows_states_in_order_for_given_duration(
     dial: Dial, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = dial.set(n=3).record("width", 0.5, 1.0, seconds=0.4, width=300)

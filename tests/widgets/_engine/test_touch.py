@@ -179,7 +179,7 @@ def test_spread_panel_is_labelled_in_the_units_of_the_table() -> None:
     assert spread.get_ylabel() == "epistemic sd", "the power of ten of the table before has gone"
 
 
-def test_a_table_s_axes_keep_its_units_and_its_panel_shows_no_truth(explorer: Touched) -> None:
+def test_table_panel_has_own_units_and_no_truth(explorer: Touched) -> None:
     explorer.set(data=TABLE)
     x, y = shown(explorer)
     assert (min(x), max(x)) == pytest.approx((-0.5, 0.5))
