@@ -89,7 +89,7 @@ def _truncated(m: Any, v: Any) -> Any:
 
 
 def _few_digits(got: Any, m: Any, v: Any) -> Any:
-    """Return powers of an answer that are comparable in float32 far below 0.
+    """Rescale an answer so that one tolerance fits all inputs, also far below 0.
 
     The subtraction leaves float32 two digits there. The power 0.01 allows for 0.3 % of it; below
     −8 a smaller power allows more. A term added by mistake is far larger than that.
@@ -171,7 +171,10 @@ def _layer(mean: Any, var: Any, weight_mean: Any, weight_var: Any) -> Any:
 
 
 def _steps(got: Any, alpha: Any, beta: Any, _r: Any, _v: Any) -> Any:
-    """Return the steps of α and β to compare, since α = 10¹² dwarfs them; β's in units of β/α."""
+    """Return by how much α and β grow, β's growth in units of β/α.
+
+    The new values cannot be compared themselves: beside α = 10¹² an error in the growth vanishes.
+    """
     return (got - np.array([alpha, beta])) * np.array([1.0, alpha / beta])
 
 

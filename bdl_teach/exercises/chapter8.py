@@ -223,7 +223,7 @@ _NEAR = 0.1  # nats below the highest evidence
 
 @lru_cache(maxsize=8)
 def _networks(seed: int) -> tuple[tuple[Any, Any], ...]:
-    """Return features ``[32, 21]`` and targets of Laplace's mode, and of its starting network."""
+    """Return two data sets (features ``[32, 21]``, targets): at Laplace's mode and at MAP."""
     from bdl_teach.methods import laplace, point
 
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=seed, gap=_GAP)

@@ -50,7 +50,7 @@ def gradients(
 
 @lru_cache(maxsize=8 * len(KINDS))
 def theory(kind: str, d: int, sigma: float, seed: int, name: str) -> Array:
-    """Return the variance of these gradients in closed form, at each of ``SIZES``."""
+    """Return the variance of such gradients in closed form, at each batch size of ``SIZES``."""
     from bdl_teach import estimators
 
     found = [estimators.gradient_variance(kind, **_problem(m, d, sigma, seed)) for m in SIZES]

@@ -40,7 +40,7 @@ def test_verdict_counts_standard_errors() -> None:
     assert verdict(3.25, 3.0, 0.1, within=3.0) == "agrees: 2.5 SE"
 
 
-def test_rows_follow_the_tasks_asked_for_whatever_ran_first(here: Here, toy: Toy) -> None:
+def test_table_rows_have_the_order_of_the_tasks(here: Here, toy: Toy) -> None:
     import toy_work
 
     seen: list[Any] = []

@@ -96,7 +96,7 @@ def test_moving_the_noise_keeps_every_eps():
     ],
     ids=str,
 )
-def test_too_little_room_is_refused(capacity):
+def test_too_small_capacity_is_refused(capacity):
     room = f"expected room for {Capacity(8, (3,), 1)}, got {capacity}"
     with pytest.raises(ValueError, match=re.escape(f"capacity: {room}")):
         small(capacity=capacity)

@@ -142,7 +142,7 @@ def test_the_free_energy_reaches_minus_the_largest_log_evidence():
         assert abs(np.mean(values) + log_evidence(best_prior_std(tie))) < 6 * error + 0.01
 
 
-def test_prior_per_weight_bounds_type_two_evidence_only(oracle):
+def test_elbo_of_one_weight_equals_largest_log_evidence(oracle):
     """Basov's ELBO at its optimum, by quadrature, equals the largest ln p(D | α)."""
     for case in oracle("eb_one_weight")["cases"]:
         x, y, noise = np.array(case["x"]), np.array(case["y"]), case["noise_sd"]

@@ -35,7 +35,7 @@ def test_when_alpha_stops_the_noise_grows_without_bound():
     assert noise[-1] > 1.3 * noise[len(noise) // 2] > 1.3**2 * noise[len(noise) // 10]
 
 
-def test_repairing_the_noise_update_alone_cures_it():
+def test_repaired_noise_update_makes_the_listing_learn():
     sick, cured = small(eps=1e-5), small(noise_update="stable")
     assert 0.8 < cured.alpha / (len(X) * 20 / 2) <= 1.01
     assert cured.noise_std < 0.5 < sick.noise_std

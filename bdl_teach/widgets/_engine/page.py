@@ -19,7 +19,7 @@ class Page(Worker[Result], abstract=True):
 
     def _make_groups(self) -> dict[str, list[Widget]]:
         """Make the groups of controls and buttons that belong together, by their names."""
-        acts = {"resample": self._resample, **self._hand_acts(), **self._buttons()}
+        acts = {"resample": self._resample, **self._point_buttons(), **self._buttons()}
         labels = {**BUTTONS, **self.TEXTS.buttons}
         self._made = made = {**self._controls, **self._beside()}
         for name in (one for row in self.TEXTS.groups.values() for one in row):

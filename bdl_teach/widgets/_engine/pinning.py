@@ -60,16 +60,14 @@ class Pin:
         self._pinned: Seen | None = None
         self.toggle = controls.toggle("pin A", "keep this in grey, to compare with what comes")
         self.toggle.observe(lambda _: self._ask(), names="value")
-        self._answer = controls.toggle(
-            "answer", "what stayed the same, and what differs from A"
-        )
+        self._answer = controls.toggle("answer", "what stayed the same, and what differs from A")
         self._answer.observe(lambda _: self._say(), names="value")
         self._words = ipywidgets.HTML(_ASKED)
         self.box = controls.box("bdl-pin", [self._answer, self._words])
 
     @property
     def compares(self) -> bool:
-        """Return whether a question compares the pinned picture with the shown, at one scale."""
+        """Return whether a question compares two pictures, which must then have one scale."""
         return self._of_question and self._pinned is not None
 
     def set(self) -> None:

@@ -143,7 +143,7 @@ class PointerInput(Contract[Result], abstract=True):
             return ""
         return " Your points are gone: “undo” brings them back."
 
-    def _hand_acts(self) -> dict[str, Callable[[], object]]:
+    def _point_buttons(self) -> dict[str, Callable[[], object]]:
         """Return what the buttons of an explorer with points do, by their names."""
         acts = (controls.in_the_page, self._ask_for_point, self._on_draw)
         return dict(zip(BUTTONS, acts, strict=True))

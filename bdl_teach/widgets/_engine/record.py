@@ -65,7 +65,7 @@ def sweep(name: str, control: Widget, start: object, stop: object, frames: int) 
         ValueError: The control does not take ``start`` or ``stop``, or has nothing between them.
     """
     if isinstance(control, ipywidgets.ToggleButton) or not isinstance(control, ipywidgets.Widget):
-        raise ValueError(f"{name}: expected a slider, or states=[...] that say what it does")
+        raise ValueError(f"{name}: expected a slider; give states=[...] for others")
     ends = [controls.take(name, control, value) for value in (start, stop)]
     values = _values(control)
     if not hasattr(control, "options"):

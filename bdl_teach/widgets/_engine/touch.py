@@ -136,7 +136,7 @@ class _OwnTicks(Locator):
 
 
 class _OwnFormatter(Formatter):
-    """Tick labels in the learner's units by another formatter; its offset joins the axis label."""
+    """Write tick labels in the learner's units, as another formatter would."""
 
     def __init__(self, inner: Formatter, own: _Own, name: str) -> None:
         self._inner, self._own, self._name = inner, own, name

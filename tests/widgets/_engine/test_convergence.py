@@ -46,7 +46,7 @@ def test_first_much_lower_longer_run_means_not_converged() -> None:
 
 
 @pytest.mark.parametrize("gain", [-5.0, 0.0, TOLERANCE])
-def test_a_fit_has_converged_once_no_longer_run_ends_far_lower(gain: float) -> None:
+def test_fit_has_converged_if_all_longer_runs_gain_little(gain: float) -> None:
     """Their largest gain counts, not the last."""
     fit = Toy((100.0 - gain, *(N_LONGER - 1) * (103.0,)))
     *before, last = answers(fit)
