@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
+import textwrap
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -49,6 +51,11 @@ def read() -> dict[str, Stored]:
 
 
 def as_text(runs: Mapping[str, Stored]) -> str:
-    """Return the text of the file of these runs: one run a line, so that diffs are readable."""
-    lines = [f"{json.dumps(name)}: {json.dumps(run._asdict())}" for name, run in runs.items()]
-    return "{\n" + ",\n".join(lines) + "\n}\n"
+    """Return the text of the file of these runs, in lines of at most 110 characters."""
+    text = json.dumps({name: run._asdict() for name, run in runs.items()}, indent=1)
+    return re.sub(r"(?<=\[)[-\d., \ne]+(?=\])", _folded, text) + "\n"
+
+
+def _folded(numbers: re.Match[str]) -> str:
+    """Wrap the numbers of a curve at 110 characters."""
+    return "\n" + textwrap.fill(" ".join(numbers[0].split()), 110) + "\n"

@@ -261,7 +261,9 @@ class Worker(PointerInput[Result], abstract=True):
 
     def _say_what_is_shown(self) -> None:
         words = self._beside_drawing(self._pin.marked(self._said))
-        self._say(f"{words}{self._notes_on_points()}{self._lost_points()}{self._spent}")
+        more = f"{self._notes_on_points()}{self._lost_points()}"
+        stop = "." if more and not words.endswith(".") else ""
+        self._say(f"{words}{stop}{more}{self._spent}")
 
     def _say(self, sentence: str) -> None:
         self._status.value = html.escape(sentence)
