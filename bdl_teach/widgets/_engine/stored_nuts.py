@@ -57,5 +57,5 @@ def as_text(runs: Mapping[str, Stored]) -> str:
 
 
 def _folded(numbers: re.Match[str]) -> str:
-    """Return the numbers of a curve in full lines."""
+    """Wrap the numbers of a curve at 110 characters."""
     return "\n" + textwrap.fill(" ".join(numbers[0].split()), 110) + "\n"

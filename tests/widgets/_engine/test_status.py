@@ -37,7 +37,7 @@ def test_a_figure_has_its_change_in_brackets(
 ) -> None:
     before, after = (Said(line, {"f": f, "g": 1.0}, {}, TABLE) for f in (then, now))
     assert after.marked(before) == marked
-    assert "since A" not in str(after)
+    assert "grey A" not in str(after)
 
 
 def test_shared_figures_are_compared_and_a_named_once() -> None:
