@@ -1,4 +1,4 @@
-"""TensorFlow, imported once: quietly, with Keras 2, and set up for small compiled loops."""
+"""Import TensorFlow once: without messages, with Keras 2, set up for small compiled loops."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def as_float(values: ArrayLike, name: str = "") -> Tensor:
     """Return ``values`` as a float32 tensor.
 
     Raises:
-        ValueError: They have a ``name``, and float32 makes 0 or inf of one.
+        ValueError: ``name`` is given, and float32 turns a value into 0 or inf.
     """
     if name:
         size, held = np.abs(np.asarray(values)), np.finfo(np.float32)

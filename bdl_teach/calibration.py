@@ -1,6 +1,6 @@
-"""Is a predictive distribution right? Its distance to another one, its coverage, its PIT values.
+"""Compare predictive distributions with each other and with data: distance, coverage, PIT.
 
-Of a classifier: its reliability, its expected calibration error, and a temperature that mends it.
+For classifiers: reliability, the expected calibration error, and a temperature that reduces it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _COLDEST, _HOTTEST = 0.05, 20.0  # temperatures that are looked at
 
 
 class Reliability(NamedTuple):
-    """What a classifier says and what comes of it, by the confidence of its answers.
+    """Confidence and accuracy of a classifier's answers, by bins of confidence.
 
     Attributes:
         size: Answers in each bin of confidence ``[b]``.
@@ -36,13 +36,13 @@ class Reliability(NamedTuple):
 
     @property
     def error(self) -> float:
-        """Expected calibration error: the mean distance of the two, weighted by the sizes."""
+        """Return the expected calibration error: mean |accuracy − confidence|, weighted by size."""
         distance = np.abs(np.nan_to_num(self.accuracy - self.confidence))
         return float(self.size @ distance / self.size.sum())
 
 
 def reliability(probabilities: ArrayLike, labels: ArrayLike, n_bins: int = 10) -> Reliability:
-    """Sort a classifier's answers by their confidence, the largest probability of a row.
+    """Sort a classifier's answers into bins by their confidence, the largest class probability.
 
     Args:
         probabilities: ``[n, c]``: rows sum to 1.
@@ -82,7 +82,7 @@ def tempered(log_probabilities: ArrayLike, temperature: float) -> Array:
 
 
 def best_temperature(log_probabilities: ArrayLike, labels: ArrayLike) -> float:
-    """The temperature at which labels have the highest likelihood; one number is learnt.
+    """Return the temperature at which the labels have the highest likelihood.
 
     Args:
         log_probabilities: ``[n, c]``, of inputs that the classifier was not trained on.
@@ -104,7 +104,7 @@ def best_temperature(log_probabilities: ArrayLike, labels: ArrayLike) -> float:
 
 
 def distance(a: Predictive, b: Predictive, where: Array | None = None) -> float:
-    """Root mean square over x of the 2-Wasserstein distance between two networks' outputs.
+    """Return the rms over x of the 2-Wasserstein distance between two predictives' outputs.
 
     At each x both are taken as Gaussians: W² = (m_a − m_b)² + (s_a − s_b)², with s the epistemic
     standard deviations.
@@ -118,7 +118,7 @@ def distance(a: Predictive, b: Predictive, where: Array | None = None) -> float:
         A distance in the units of y; NaN where no input counts.
 
     Raises:
-        ValueError: They are not at the same number of inputs.
+        ValueError: The two have different numbers of inputs.
     """
     if len(a.mean) != len(b.mean):
         raise ValueError(f"b: expected {len(a.mean)} test inputs, got {len(b.mean)}")
@@ -129,7 +129,7 @@ def distance(a: Predictive, b: Predictive, where: Array | None = None) -> float:
 def expected_coverage(
     truth: ArrayLike, noise_std: float, lower: ArrayLike, upper: ArrayLike
 ) -> Array:
-    """Probability that a new y = truth + noise falls into [lower, upper]: no sampling needed.
+    """Return the probability that a new y = truth + noise lies in [lower, upper], in closed form.
 
     Args:
         truth: Noise-free targets ``[m]``.
@@ -149,14 +149,14 @@ def expected_coverage(
 
 
 def conformal_factor(scores: ArrayLike, level: float) -> float:
-    """How many of a method's own sds make a band that holds a share ``level`` of new points.
+    """Return the factor on a method's sd that makes bands hold a share ``level`` of new points.
 
     Split conformal prediction: the ⌈(n + 1) level⌉-th smallest of n scores. The promise is marginal
     and only for a point that is drawn as these n were.
 
     Args:
-        scores: Of n points that the method has not seen: |y − mean|/sd ``[n]``.
-        level: In (0, 1).
+        scores: |y − mean|/sd of n points that the method has not seen ``[n]``.
+        level: Share of points to hold, in (0, 1).
 
     Returns:
         The factor; infinite where so few scores cannot promise so much.
@@ -176,7 +176,7 @@ def conformal_factor(scores: ArrayLike, level: float) -> float:
 
 
 def pit(prediction: Predictive, y: ArrayLike) -> Array:
-    """Probability integral transform F(y | x): uniform on [0, 1] if the predictive is right.
+    """Return the probability integral transform F(y | x): uniform if the predictive is right.
 
     Args:
         prediction: At m inputs.
@@ -200,6 +200,6 @@ def pit(prediction: Predictive, y: ArrayLike) -> Array:
 
 
 def average(values: Array, where: Array | None = None) -> float:
-    """Mean of the values that count; NaN of none, without a warning."""
+    """Return the mean of the selected values; NaN without a warning if none is selected."""
     kept = values if where is None else values[where]
     return float(kept.mean()) if kept.size else float("nan")

@@ -1,4 +1,4 @@
-"""The claims of the course: a short name for what chapters call of ``bdl_teach.experiments``."""
+"""A short name for the functions of ``bdl_teach.experiments`` that chapters call."""
 
 import importlib
 import sys
@@ -23,7 +23,7 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """Import what needs more than the standard library when it is named."""
+    """Import functions that need more than the standard library on first use."""
     if name in ("judge", "rivals"):
         return importlib.import_module(f"bdl_teach.experiments.{name}")
     if name in ("show", "stored"):

@@ -1,7 +1,7 @@
 """The command line: `python3 -m bdl_teach lab`, `test`, `doctor`, `data`, ...
 
 Standard library only. In a checkout a command runs in `.venv`, which is made when it is first
-needed (_cli/environment.py); an installed package's, in the Python that it is installed for.
+needed (_cli/environment.py); in an installed package it runs in the Python that has the package.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def inside(argv: Sequence[str]) -> int:
 
 
 def in_sentences(run: Callable[[], int], stopped: str) -> int:
-    """Return the code of `run`; say `stopped` after ctrl-C, and a foreseeable failure.
+    """Run `run`, and print a failure as a sentence: `stopped` after ctrl-C, else the error's.
 
     A letter that the output's encoding does not have (a file on Windows, say) is a question mark.
     """
@@ -78,7 +78,7 @@ def in_sentences(run: Callable[[], int], stopped: str) -> int:
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """The command line; every `--help` but that of `bench` works before anything is installed."""
+    """Make the parser; every `--help` but that of `bench` works before anything is installed."""
     parser = argparse.ArgumentParser(prog="python3 -m bdl_teach", description=ABOUT)
     commands = parser.add_subparsers(required=True, dest="command", metavar="command")
     for name, text in COMMANDS.items():
@@ -90,12 +90,12 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def home(name: str) -> ModuleType:
-    """The module of a command: its `add_arguments` and `run`."""
+    """Import the module of a command: its `add_arguments` and `run`."""
     return importlib.import_module(HOMES.get(name, f"bdl_teach._cli.{name}"))
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
-    """Read the command line; what `test` and `bench` pass on is `rest`."""
+    """Parse the command line; arguments for pytest and the benchmarks end up in `rest`."""
     parser = make_parser()
     options, rest = parser.parse_known_args(argv)
     options.rest = rest
@@ -105,13 +105,13 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run a command, where its packages are."""
+    """Run a command in the current environment."""
     code: int = home(options.command).run(options)
     return code
 
 
 def needed_lock(options: argparse.Namespace) -> str:
-    """The lock that a command needs; "" where the standard library will do."""
+    """Return the lock that a command needs; "" if the standard library is enough."""
     command = options.command
     if command == "notebooks" or (command in HOMES and options.list):
         return ""
@@ -120,7 +120,7 @@ def needed_lock(options: argparse.Namespace) -> str:
 
 
 def start(argv: Sequence[str]) -> int:
-    """Run a command once what it needs is there: here, or in `.venv`."""
+    """Run a command in an environment that has its packages: here, or in `.venv`."""
     options = parse(argv)
     lock, checkout = needed_lock(options), is_checkout(ROOT)
     if not checkout and options.command in ("test", "bench"):
@@ -137,7 +137,7 @@ def start(argv: Sequence[str]) -> int:
 
 
 def settle() -> None:
-    """Set the environment of commands: in a checkout `.venv` first, nothing of another Python."""
+    """Set the environment variables of commands: `.venv` first, nothing of another Python."""
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # a kernel of the user's own is not ours
     if data := os.environ.get("BDL_TEACH_DATA"):  # kernels run in other folders
         os.environ["BDL_TEACH_DATA"] = os.path.abspath(os.path.expanduser(data))
@@ -154,7 +154,7 @@ def settle() -> None:
 
 
 def hand_over(command: list[str]) -> int:
-    """Become `command`; on Windows, which cannot, wait for it, and leave ctrl-C to it."""
+    """Replace this process by `command`; on Windows run it, wait, and ignore ctrl-C meanwhile."""
     if sys.platform != "win32":
         os.execv(command[0], command)
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -23,7 +23,7 @@ HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 
 
 def numpy_or_tensor(function: Callable[..., Values]) -> Callable[..., Values]:
-    """Let a TensorFlow function serve NumPy callers in float64, and tensor callers as it is."""
+    """Make a TensorFlow function also accept NumPy, in float64; tensors pass unchanged."""
     parameters = signature(function)
 
     @wraps(function)
@@ -40,7 +40,7 @@ def numpy_or_tensor(function: Callable[..., Values]) -> Callable[..., Values]:
                 f"{name} {tuple(a.shape)}"
                 for name, a in zip(parameters.parameters, doubles, strict=False)
             )
-            raise ValueError(f"expected shapes that go together, got {shapes}") from None
+            raise ValueError(f"arguments: expected shapes that broadcast, got {shapes}") from None
         return tf.nest.map_structure(lambda t: t.numpy(), result)
 
     return wrapper
@@ -48,7 +48,7 @@ def numpy_or_tensor(function: Callable[..., Values]) -> Callable[..., Values]:
 
 @numpy_or_tensor
 def gaussian_kl(mu_q: Values, sigma_q: Values, mu_p: Values, sigma_p: Values) -> Values:
-    """KL[N(mu_q, sigma_q²) ‖ N(mu_p, sigma_p²)], elementwise.
+    """Return KL[N(mu_q, sigma_q²) ‖ N(mu_p, sigma_p²)], elementwise.
 
     Formula: log(σ_p/σ_q) + (σ_q² + (μ_q − μ_p)²) / (2 σ_p²) − ½.
 
@@ -73,7 +73,7 @@ def gaussian_kl(mu_q: Values, sigma_q: Values, mu_p: Values, sigma_p: Values) ->
 
 @numpy_or_tensor
 def gaussian_nll(y: Values, mean: Values, var: Values) -> Values:
-    """Negative log density −log N(y | mean, var) = ½ [log 2π·var + (y − mean)²/var].
+    """Return the negative log density −log N(y | mean, var) = ½ [log 2π·var + (y − mean)²/var].
 
     Args:
         y: Observations, any shape that broadcasts with the others.
@@ -92,7 +92,7 @@ def gaussian_nll(y: Values, mean: Values, var: Values) -> Values:
 
 @numpy_or_tensor
 def scale_mixture_log_prob(w: Values, sigma1: Values, sigma2: Values, pi: Values) -> Values:
-    """Log density of the scale mixture π N(w | 0, σ₁²) + (1 − π) N(w | 0, σ₂²), elementwise.
+    """Return the log density of π N(w | 0, σ₁²) + (1 − π) N(w | 0, σ₂²), elementwise.
 
     The two log densities are added by log-sum-exp, so that the result is finite for every
     finite w; the sum of densities underflows in float32 from |w| = 21.4 for σ₁ = 1.5.
@@ -121,10 +121,10 @@ def scale_mixture_log_prob(w: Values, sigma1: Values, sigma2: Values, pi: Values
 
 
 def _log_add_exp(a: Values, b: Values) -> Values:
-    """log(eᵃ + eᵇ) = m + log(1 + e^(a + b − 2m)) with m = max(a, b), which overflows nowhere.
+    """Return log(eᵃ + eᵇ) = m + log(1 + e^(a + b − 2m)), m = max(a, b), without overflow.
 
-    Its derivative has no jump at a = b, where that of the maximum has one: they cancel. (TFP has
-    the same as ``tfp.math.log_add_exp``, and a refit would have to load TFP for it.)
+    At a = b the jumps in the derivatives of both terms cancel. (TFP has the same as
+    ``tfp.math.log_add_exp``, and a refit would have to load TFP for it.)
     """
     larger = tf.maximum(a, b)
     return larger + tf.nn.softplus((a - larger) + (b - larger))
@@ -139,10 +139,10 @@ def _log_component(w: Values, sigma: Values, weight: Values) -> Values:
 class LogDensityTerms(NamedTuple):
     """log P(w) = offset − w²/(2 std²) + Σ_j heights_j exp(−½ rates_j w²), as numbers or tensors.
 
-    Of each term the mean over a Gaussian weight is known: see :func:`expected_log_prob`.
+    The mean of each term over a Gaussian weight is known: see :func:`expected_log_prob`.
 
     Attributes:
-        offset: In nats.
+        offset: A constant, in nats.
         std: Standard deviation of the wider component.
         heights: ``[4]``; all 0 for a Gaussian prior, for which the form is exact.
         rates: ``[4]``, >= 0.
@@ -159,11 +159,11 @@ _N_BELLS = 4  # exponentials that stand for softplus(a − u); more cost time in
 
 @lru_cache(maxsize=64)
 def _softplus_bells(a: float) -> tuple[Array, Array]:
-    """Least-squares c_j of softplus(a − u) ≈ Σ_j c_j exp(−p_j u) over u >= 0, and the p_j.
+    """Return least-squares c_j, and p_j, of softplus(a − u) ≈ Σ_j c_j exp(−p_j u) over u >= 0.
 
-    Off by at most 0.005 at a = 2.7 (the default prior), 0.08 at a = 5 and 0.25 at a = 7.3, most
-    of it near the bend at u = a; slower exponentials for a large a, where the bend is far out. The
-    ridge keeps the c_j small enough for float32.
+    The error is at most 0.005 at a = 2.7 (the default prior), 0.08 at a = 5 and 0.25 at a = 7.3,
+    most of it near the bend at u = a; a large a, whose bend is far out, needs slower exponentials.
+    The ridge keeps the c_j small enough for float32.
     """
     rates = min(1.1, 4.0 / max(a, 1.0)) * np.geomspace(1.0, 2.1, _N_BELLS)
     u = np.linspace(0.0, math.sqrt(max(a, 0.0) + 12.0), 300) ** 2
@@ -173,14 +173,14 @@ def _softplus_bells(a: float) -> tuple[Array, Array]:
 
 
 def expected_log_prob(mean: Tensor, std: Tensor, terms: LogDensityTerms) -> Tensor:
-    """E[log P(w)] for w ~ N(mean, std²), elementwise, for tensors: the prior term without noise.
+    """Return E[log P(w)] for w ~ N(mean, std²), elementwise, in closed form, for tensors.
 
     E exp(−½ k w²) = √r exp(−½ k r mean²) with r = 1/(1 + k std²).
 
     Args:
         mean: ``[d]``.
         std: ``[d]``, > 0.
-        terms: Of the prior: ``prior.terms``.
+        terms: The prior's terms, ``prior.terms``.
 
     Returns:
         Nats ``[d]``.
@@ -191,7 +191,7 @@ def expected_log_prob(mean: Tensor, std: Tensor, terms: LogDensityTerms) -> Tens
 
 @tf.custom_gradient  # type: ignore[untyped-decorator]
 def _expected_bells(mean: Tensor, std: Tensor, heights: Tensor, rates: Tensor) -> Tensor:
-    """Σ_j heights_j E exp(−½ rates_j w²); by hand, a gradient costs a third."""
+    """Return Σ_j heights_j E exp(−½ rates_j w²); a gradient by hand takes a third of the time."""
     k, c = rates[:, None], heights[:, None]  # [terms, 1], with the weights last: XLA's loops
     shrink = 1.0 / (1.0 + k * std**2)  # r [terms, d]
     pull = k * shrink
@@ -229,17 +229,17 @@ class ScaleMixture:
 
     @property
     def std(self) -> float:
-        """Standard deviation of the mixture, √(πσ₁² + (1−π)σ₂²)."""
+        """Return the standard deviation of the mixture, √(πσ₁² + (1−π)σ₂²)."""
         return math.sqrt(self.pi * self.sigma1**2 + (1 - self.pi) * self.sigma2**2)
 
     @property
     def mixture(self) -> tuple[float, float, float]:
-        """The parameters (σ₁, σ₂, π), as the compiled loops take them."""
+        """Return the parameters (σ₁, σ₂, π), as the compiled loops take them."""
         return self.sigma1, self.sigma2, self.pi
 
     @property
     def terms(self) -> LogDensityTerms:
-        """Log P(w) as a parabola and bells: log πN(w; 0, σ₁²) + softplus(a − b w²), σ₁ >= σ₂."""
+        """Return log P(w) as a parabola and bells: log πN(w; 0, σ₁²) + softplus(a − b w²)."""
         wide, narrow, pi = self.mixture
         if narrow > wide:
             wide, narrow, pi = narrow, wide, 1.0 - pi
@@ -252,11 +252,11 @@ class ScaleMixture:
         return LogDensityTerms(offset, wide, heights, 2.0 * b * rates)
 
     def log_prob(self, w: Values) -> Values:
-        """Log density of each weight, in nats, of the shape of ``w``."""
+        """Return the log density of each weight, in nats, of the shape of ``w``."""
         return scale_mixture_log_prob(w, *self.mixture)
 
     def density(self, w: Values) -> Values:
-        """Density of a weight, elementwise (NumPy; for plots: far out it underflows to 0)."""
+        """Return the density of a weight, elementwise, in NumPy; it underflows to 0 far out."""
         components = ((self.pi, self.sigma1), (1 - self.pi, self.sigma2))
         return sum(share * _normal_density(w, sigma) for share, sigma in components)
 
@@ -282,26 +282,26 @@ class Gaussian:
 
     @property
     def std(self) -> float:
-        """Standard deviation of a weight."""
+        """Return the standard deviation of a weight."""
         return self.sigma
 
     @property
     def mixture(self) -> tuple[float, float, float]:
-        """The same density written as a scale mixture of two equal components."""
+        """Return the same density as a scale mixture of two equal components."""
         return self.sigma, self.sigma, 0.5
 
     @property
     def terms(self) -> LogDensityTerms:
-        """Log P(w) as a parabola: exact, all bells have height 0."""
+        """Return log P(w) as a parabola, which is exact: all bells have height 0."""
         none = np.zeros(_N_BELLS)
         return LogDensityTerms(-math.log(self.sigma) - HALF_LOG_TWO_PI, self.sigma, none, none)
 
     def log_prob(self, w: Values) -> Values:
-        """Log density of each weight, in nats, of the shape of ``w``."""
+        """Return the log density of each weight, in nats, of the shape of ``w``."""
         return -gaussian_nll(w, 0.0, self.sigma**2)
 
     def density(self, w: Values) -> Values:
-        """Density of a weight, elementwise (NumPy; for plots: far out it underflows to 0)."""
+        """Return the density of a weight, elementwise, in NumPy; it underflows to 0 far out."""
         return _normal_density(w, self.sigma)
 
     def sample(self, shape: int | tuple[int, ...], seed: int = 0) -> Array:
@@ -324,6 +324,6 @@ def as_prior(name: str, value: object) -> Prior:
 
 
 def _positive_values(name: str, value: Values) -> None:
-    """Refuse a non-positive standard deviation or variance, when the values are known."""
+    """Refuse a standard deviation or variance that is not positive, when the values are known."""
     if tf.executing_eagerly() and not bool(tf.reduce_all((value > 0) & tf.math.is_finite(value))):
         raise ValueError(f"{name}: expected finite numbers > 0, got {np.asarray(value)}")

@@ -22,7 +22,7 @@ SCHEMES = ("uniform", "geometric")  # how the KL is shared among minibatches
 
 @dataclass(frozen=True)
 class FreeEnergy:
-    """What a q costs on the whole data set: kl_weight · complexity + likelihood.
+    """The free energy of a q on the whole data set: kl_weight · complexity + likelihood.
 
     Attributes:
         complexity: KL[q ‖ P(w)] in nats, before its weight.
@@ -36,11 +36,11 @@ class FreeEnergy:
 
     @property
     def total(self) -> float:
-        """F in nats."""
+        """Return F in nats."""
         return self.kl_weight * self.complexity + self.likelihood
 
     def __str__(self) -> str:
-        """Say F as the sum that it is; the numbers add up as they are printed."""
+        """Return F as a sentence with its two parts, rounded so that they add up to it."""
         digits = 0 if self.kl_weight == 1 else 1  # a factor magnifies what rounding leaves
         factor = f"{self.kl_weight:.4g}"
         complexity, likelihood = f"{self.complexity:.{digits}f}", f"{self.likelihood:.0f}"
@@ -51,9 +51,9 @@ class FreeEnergy:
 
 
 def complexity_cost(eps: Tensor, std: Tensor, log_prior: Tensor, mask: Tensor = 1.0) -> Tensor:
-    """One-draw estimate of KL[q ‖ P(w)]: Σ log q(w | θ) − log P(w), at w = μ + σ ε.
+    """Return KL[q ‖ P(w)] estimated from one draw: Σ log q(w | θ) − log P(w), at w = μ + σ ε.
 
-    Along the path w = μ + σε the first term is log q = −log σ − ½ε² − ½ log 2π.
+    On the path w = μ + σε, log q = −log σ − ½ε² − ½ log 2π.
 
     Args:
         eps: Standard normal draws ``[..., d]``.
@@ -71,7 +71,7 @@ def complexity_cost(eps: Tensor, std: Tensor, log_prior: Tensor, mask: Tensor = 
 
 
 def likelihood_cost(y: Tensor, f: Tensor, noise_std: Tensor, row_weight: Tensor = 1.0) -> Tensor:
-    """−Σ log N(y | f, noise²) over the data points.
+    """Return −Σ log N(y | f, noise²) over the data points.
 
     Args:
         y: Targets ``[n, 1]``.
@@ -89,7 +89,7 @@ def likelihood_cost(y: Tensor, f: Tensor, noise_std: Tensor, row_weight: Tensor 
 def expected_likelihood_cost(
     y: Tensor, mean: Tensor, var: Tensor, noise_std: Tensor, row_weight: Tensor = 1.0
 ) -> Tensor:
-    """−Σ E[log N(y | f, noise²)] over the data points, for outputs f of known mean and variance.
+    """Return −Σ E[log N(y | f, noise²)] over the data, for f of known mean and variance.
 
     E(y − f)² = (y − mean)² + var, whatever else the distribution of f is.
 
@@ -108,7 +108,7 @@ def expected_likelihood_cost(
 
 
 def free_energy(complexity: Tensor, likelihood: Tensor, kl_weight: Tensor) -> Tensor:
-    """F = kl_weight · complexity + likelihood; ``kl_weight`` 1 is the Bayesian one.
+    """Return F = kl_weight · complexity + likelihood; ``kl_weight`` 1 is the Bayesian one.
 
     Source: Blundell et al. 2015, eq. 1; with a weight below 1, a "cold" posterior.
     """
@@ -116,7 +116,7 @@ def free_energy(complexity: Tensor, likelihood: Tensor, kl_weight: Tensor) -> Te
 
 
 def minibatch_weights(n_batches: int, scheme: str = "uniform") -> Array:
-    """Share of the KL that each of M minibatches carries; the shares sum to 1.
+    """Return the share of the KL that each of M minibatches carries; the shares sum to 1.
 
     ``"uniform"``: π_i = 1/M. ``"geometric"``: π_i = 2^(M−i)/(2^M − 1), computed as
     2^(−i)/(1 − 2^(−M)), which does not overflow for any M.
@@ -141,7 +141,7 @@ def minibatch_weights(n_batches: int, scheme: str = "uniform") -> Array:
 
 
 def minibatch_free_energies(kl: float, nll: ArrayLike, weights: ArrayLike) -> Array:
-    """F_i = π_i KL + Σ_{j in batch i} nll_j; Σ_i F_i = F at any fixed θ.
+    """Return F_i = π_i KL + Σ_{j in batch i} nll_j; Σ_i F_i = F at any fixed θ.
 
     Args:
         kl: KL[q ‖ P(w)] over all weights, in nats.

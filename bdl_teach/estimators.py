@@ -1,4 +1,4 @@
-"""Gradient estimators of the free energy, written out by hand, and how noisy each of them is.
+"""Gradient estimators of the free energy, written out by hand, and their variances.
 
 Five estimators of one gradient: that of the expected likelihood cost of the linear model y = x·w,
 
@@ -23,7 +23,7 @@ from bdl_teach.densities import HALF_LOG_TWO_PI, Gaussian, Prior, as_prior
 
 
 class Gradients(NamedTuple):
-    """A gradient, draws of it, or their variance.
+    """A gradient, draws of it, or its variance.
 
     Attributes:
         mu: With respect to μ, ``[..., d]``.
@@ -53,12 +53,12 @@ class Minibatch(NamedTuple):
 
     @property
     def output_var(self) -> Array:
-        """δ_i = Σ_k x_ik² σ_k², the variance of each output ``[M]``."""
+        """Return δ_i = Σ_k x_ik² σ_k², the variance of each output ``[M]``."""
         return np.asarray(self.x**2 @ self.sigma**2)
 
     @property
     def expected(self) -> Gradients:
-        """The gradient itself: c Σ_i x_i m_i, and c Σ_i x_i² σ."""
+        """Return the exact gradient: c Σ_i x_i m_i, and c Σ_i x_i² σ."""
         to_mu = self.residual @ self.x
         return Gradients(self.scale * to_mu, self.scale * (self.x**2).sum(axis=0) * self.sigma)
 
@@ -71,7 +71,7 @@ def minibatch(
     noise_std: float,
     n_data: int | None,
 ) -> Minibatch:
-    """Check the arguments of ``estimators.gradient_samples`` and put them together.
+    """Check the arguments of ``estimators.gradient_samples``, and return them as a minibatch.
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
@@ -86,7 +86,7 @@ def minibatch(
 
 
 def spread(sigma: ArrayLike, d: int) -> Array:
-    """Return ``sigma`` as d standard deviations > 0 or raise ``ValueError``."""
+    """Return ``sigma`` as d standard deviations > 0, or raise ``ValueError``."""
     std = checks.finite("sigma", sigma)
     if std.shape != (d,) or not (std > 0).all():
         raise ValueError(f"sigma: expected {d} numbers > 0, got {std}")
@@ -94,11 +94,12 @@ def spread(sigma: ArrayLike, d: int) -> Array:
 
 
 def score(b: Minibatch) -> Gradients:
-    """E[cost² h(ε_k)] − mean², with h = (ε_k/σ_k)² for μ and ((ε_k² − 1)/σ_k)² for σ.
+    """Return the variance with the score function: E[cost² h(ε_k)] − mean².
 
-    The cost is a quadratic in ε, a + b·ε + εᵀCε. Given ε_k it has mean
-    a + tr C − C_kk + b_k ε_k + C_kk ε_k² and variance Σ_l (b_l + 2 C_kl ε_k)² + 2 Σ_lm C_lm² over
-    the other weights; what is left is a polynomial in ε_k, which Gauss-Hermite integrates exactly.
+    h = (ε_k/σ_k)² for μ, and ((ε_k² − 1)/σ_k)² for σ. The cost is a quadratic in ε, a + b·ε +
+    εᵀCε. Given ε_k it has mean a + tr C − C_kk + b_k ε_k + C_kk ε_k² and variance Σ_l (b_l + 2
+    C_kl ε_k)² + 2 Σ_lm C_lm² over the other weights; what is left is a polynomial in ε_k, which
+    Gauss-Hermite integrates exactly.
     """
     t, weights = np.polynomial.hermite_e.hermegauss(8)
     weights = weights / weights.sum()
@@ -119,7 +120,7 @@ def score(b: Minibatch) -> Gradients:
 
 
 def shared(b: Minibatch) -> Gradients:
-    """One ε for all data points: its effects add up before they are squared.
+    """Return the variance with one ε for all data points: effects add up before they are squared.
 
     Var_μ = c² Σ_l G_kl² σ_l² with G = xᵀx;
     Var_σ = c² [(Σ_i x_ik m_i)² + Σ_l G_kl² σ_l² + G_kk² σ_k²].
@@ -132,7 +133,7 @@ def shared(b: Minibatch) -> Gradients:
 
 
 def per_example(b: Minibatch) -> Gradients:
-    """An ε for each data point: squares add up.
+    """Return the variance with an ε for each data point: the squares add up.
 
     Var_μ = c² Σ_i x_ik² δ_i; Var_σ = c² Σ_i x_ik² (m_i² + δ_i + x_ik² σ_k²).
     """
@@ -143,7 +144,7 @@ def per_example(b: Minibatch) -> Gradients:
 
 
 def local(b: Minibatch) -> Gradients:
-    """One ζ for each output: for μ as with weights for each point, for σ at most that.
+    """Return the variance with one ζ for each output: as ``per_example`` for μ, no larger for σ.
 
     Var_μ = c² Σ_i x_ik² δ_i; Var_σ = c² Σ_i (x_ik⁴ σ_k² / δ_i) (m_i² + 2 δ_i).
     """
@@ -156,7 +157,7 @@ def local(b: Minibatch) -> Gradients:
 
 
 def flipout(b: Minibatch) -> Gradients:
-    """One ε with a sign for each point: rows do not covary, but |ε| is still shared.
+    """Return the variance with one ε and a sign for each point: rows do not covary, but share |ε|.
 
     Var_μ = c² Σ_i x_ik² δ_i;
     Var_σ = c² [Σ_i x_ik² m_i² + 2 σ_k² G_kk² + Σ_{l≠k} σ_l² Σ_i x_ik² x_il²].
@@ -186,7 +187,7 @@ KINDS = ("score", "shared", "per_example", "local", "flipout")
 
 
 def prior_score(w: ArrayLike, prior: Prior) -> Array:
-    """d/dw log P(w) of a scale-mixture prior: −w · E[1/σ² | w], elementwise, in float64.
+    """Return d/dw log P(w) of a scale-mixture prior: −w · E[1/σ² | w], elementwise, in float64.
 
     Args:
         w: Weights, any shape.
@@ -220,7 +221,7 @@ def bbb_gradients(
     *,
     path_only: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """Pathwise gradients (Δμ, Δρ) of Bayes by Backprop for the one-weight model y = w·x.
+    """Return Bayes by Backprop's pathwise gradients (Δμ, Δρ) for the one-weight model y = w·x.
 
     With f(w, θ) = log q(w | θ) − log P(w) − log P(D | w) and w = μ + softplus(ρ) ε:
     Δμ = ∂f/∂w + ∂f/∂μ and Δρ = ∂f/∂w · ε/(1 + e^(−ρ)) + ∂f/∂ρ.
@@ -274,7 +275,7 @@ def gradient_samples(
     n_draws: int = 1000,
     seed: int = 0,
 ) -> Gradients:
-    """Draw the gradient of a minibatch's expected cost, as one estimator sees it.
+    """Draw the gradient of a minibatch's expected cost with one of the estimators.
 
     ``"score"``: cost × ∇ log q, no derivative of the cost needed; ``"shared"``: one w for all M
     points (Bayes by Backprop); ``"per_example"``: a w for each point; ``"local"``: each output
@@ -322,7 +323,7 @@ def expected_gradient(
     noise_std: float = 1.0,
     n_data: int | None = None,
 ) -> Gradients:
-    """Return the gradient that all the estimators have in the mean, in closed form.
+    """Return the gradient that all the estimators have as their mean, in closed form.
 
     Arguments are those of :func:`gradient_samples`.
 
@@ -385,7 +386,7 @@ def row_covariance(kind: str, x: ArrayLike, sigma: ArrayLike) -> Array:
 def output_samples(
     kind: str, mu: ArrayLike, sigma: ArrayLike, x: ArrayLike, *, n_draws: int = 1000, seed: int = 0
 ) -> Array:
-    """Draw the outputs of a minibatch as an estimator draws them.
+    """Draw the outputs of a minibatch under an estimator.
 
     Arguments are those of :func:`gradient_samples`.
 
@@ -461,7 +462,7 @@ _DRAWS: dict[str, Callable[[Minibatch, int, np.random.Generator], Gradients]] = 
 
 
 def _kl_gradients(b: Minibatch, prior: Prior, eps: Array) -> Gradients:
-    """Gradient of KL[q ‖ P(w)] along w = μ + σ ⊙ ε, or in closed form."""
+    """Return the gradient of KL[q ‖ P(w)] along w = μ + σ ⊙ ε, or in closed form."""
     if isinstance(prior, Gaussian):
         return Gradients(b.mu / prior.sigma**2, b.sigma / prior.sigma**2 - 1.0 / b.sigma)
     score = prior_score(b.mu + b.sigma * eps, prior)  # [n, d]

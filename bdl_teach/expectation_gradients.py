@@ -1,4 +1,4 @@
-"""The gradient of an expected cost, E over z ~ N(μ, σ²) of f(z): two estimators, and the truth.
+"""Two estimators of the gradient of E f(z) over z ~ N(μ, σ²), and its exact value.
 
     score function   f(z) ∂ log N(z | μ, σ²)/∂θ     needs the values of f only
     pathwise         f′(z) ∂(μ + σ ε)/∂θ            needs the slope of f
@@ -47,17 +47,17 @@ class Cost:
         checks.number("ripple", self.ripple)
 
     def value(self, z: float | Array) -> float | Array:
-        """f(z), elementwise."""
+        """Return f(z), elementwise."""
         bowl = 0.5 * self.curvature * (z - 1.0) ** 2 + self.offset
         return bowl + self.ripple * np.cos(FREQUENCY * z) if self.ripple else bowl
 
     def slope(self, z: float | Array) -> float | Array:
-        """f′(z), elementwise."""
+        """Return f′(z), elementwise."""
         bowl = self.curvature * (z - 1.0)
         return bowl - self.ripple * FREQUENCY * np.sin(FREQUENCY * z) if self.ripple else bowl
 
     def expected(self, mu: float | Array, sigma: float | Array) -> float | Array:
-        """E[f(z)] for z ~ N(μ, σ²), in closed form."""
+        """Return E[f(z)] for z ~ N(μ, σ²), in closed form."""
         damped = np.cos(FREQUENCY * mu) * np.exp(-0.5 * (FREQUENCY * sigma) ** 2)
         return (
             0.5 * self.curvature * ((mu - 1.0) ** 2 + sigma**2)
@@ -66,7 +66,7 @@ class Cost:
         )
 
     def gradient(self, mu: float, sigma: float) -> tuple[float, float]:
-        """(∂/∂μ, ∂/∂σ) of E[f(z)], in closed form."""
+        """Return (∂/∂μ, ∂/∂σ) of E[f(z)], in closed form."""
         ripple = self.ripple * FREQUENCY * np.exp(-0.5 * (FREQUENCY * sigma) ** 2)
         return (
             float(self.curvature * (mu - 1.0) - ripple * np.sin(FREQUENCY * mu)),
@@ -75,7 +75,7 @@ class Cost:
 
 
 def draws(kind: str, parameter: str, cost: Cost, mu: float, sigma: float, eps: ArrayLike) -> Array:
-    """One estimate of the gradient for each draw of ε.
+    """Return one estimate of the gradient for each draw of ε.
 
     Args:
         kind: ``"score"`` or ``"pathwise"``.
@@ -104,7 +104,7 @@ def draws(kind: str, parameter: str, cost: Cost, mu: float, sigma: float, eps: A
 
 
 def variance(kind: str, parameter: str, cost: Cost, mu: float, sigma: float) -> float:
-    """Variance of one draw of :func:`draws`, by quadrature over ε; takes the same arguments."""
+    """Return the variance of one draw of :func:`draws`, by quadrature over ε; same arguments."""
     each = draws(kind, parameter, cost, mu, sigma, _EPS)
     mean = each @ _DENSITY
     return float((each - mean) ** 2 @ _DENSITY)

@@ -1,4 +1,4 @@
-"""Features that make a linear model bend: a design matrix ``[n, d]`` from inputs ``[n, 1]``."""
+"""Nonlinear features for a linear model: a design matrix ``[n, d]`` from inputs ``[n, 1]``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _OVERLAP = 0.75  # width of a bump in distances between neighbours
 
 
 def polynomial(x: ArrayLike, n_features: int) -> Array:
-    """Powers of x: φ_k(x) = (2x)^k for k = 0 … d−1, so that [−½, ½] becomes [−1, 1].
+    """Return powers of x: φ_k(x) = (2x)^k for k = 0 … d−1, so that [−½, ½] becomes [−1, 1].
 
     Args:
         x: Inputs ``[n, 1]``.
@@ -32,10 +32,10 @@ def polynomial(x: ArrayLike, n_features: int) -> Array:
 
 
 def bumps(x: ArrayLike, n_features: int) -> Array:
-    """Gaussian bumps on [−1, 1]: φ_k(x) = exp(−½ ((x − c_k)/l)²), evenly spaced centres c_k.
+    """Return Gaussian bumps φ_k(x) = exp(−½ ((x − c_k)/l)²), c_k evenly spaced over [−1, 1].
 
-    The width l is 0.75 of the distance between two centres. Far from all of them every feature
-    is 0, so that the model is certain there that f = 0, whatever the data.
+    The width l is 0.75 of the distance between two centres. Far from all of them every feature is
+    0, so that the model is certain there that f = 0, whatever the data.
 
     Args:
         x: Inputs ``[n, 1]``.
@@ -56,6 +56,6 @@ def bumps(x: ArrayLike, n_features: int) -> Array:
 
 
 def design(kind: str, x: ArrayLike, n_features: int) -> Array:
-    """The features of one ``kind``, ``"bumps"`` or ``"polynomial"``: ``[n, d]``."""
+    """Return the features of one ``kind``, ``"bumps"`` or ``"polynomial"``: ``[n, d]``."""
     make = bumps if checks.choice("kind", kind, KINDS) == "bumps" else polynomial
     return make(x, n_features)

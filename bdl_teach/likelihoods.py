@@ -1,4 +1,4 @@
-"""What the data are like: real numbers with Gaussian noise, or labels 0 and 1.
+"""The two likelihoods: Gaussian noise on real numbers, or labels 0 and 1.
 
 A network has one output f. With ``"gaussian"`` it is the mean of y ~ N(f, noise²); with
 ``"bernoulli"`` it is the logit of P(y = 1).
@@ -41,7 +41,7 @@ def data(likelihood: str, x: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
 def cost(
     likelihood: str, y: Tensor, f: Tensor, noise_std: Tensor, row_weight: Tensor = 1.0
 ) -> Tensor:
-    """−Σ log p(y | f) over the data points.
+    """Return −Σ log p(y | f) over the data points.
 
     Args:
         likelihood: ``"gaussian"`` or ``"bernoulli"``.
@@ -67,7 +67,7 @@ def expected_cost(
     noise_std: Tensor,
     row_weight: Tensor = 1.0,
 ) -> Tensor:
-    """−Σ E[log p(y | f)] over the data points, for outputs f ~ N(mean, var).
+    """Return −Σ E[log p(y | f)] over the data points, for outputs f ~ N(mean, var).
 
     Args:
         likelihood: ``"gaussian"`` or ``"bernoulli"``.

@@ -12,7 +12,7 @@ from bdl_teach.densities import gaussian_nll
 
 
 def rmse(y: ArrayLike, mean: ArrayLike) -> float:
-    """Root mean squared error of predicted means, in the units of y.
+    """Return the root mean squared error of predicted means, in the units of y.
 
     Args:
         y: Targets ``[m]``.
@@ -26,7 +26,7 @@ def rmse(y: ArrayLike, mean: ArrayLike) -> float:
 
 
 def log_likelihood(y: ArrayLike, mean: ArrayLike, var: ArrayLike) -> float:
-    """Mean log density of y under N(mean, var), in nats a point.
+    """Return the mean log density of y under N(mean, var), in nats a point.
 
     Args:
         y: Targets ``[m]``.
@@ -42,7 +42,7 @@ def log_likelihood(y: ArrayLike, mean: ArrayLike, var: ArrayLike) -> float:
 
 
 def coverage(y: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> float:
-    """Fraction of targets inside [lower, upper].
+    """Return the fraction of targets inside [lower, upper].
 
     Args:
         y: Targets ``[m]``.
@@ -57,7 +57,7 @@ def coverage(y: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> float:
 
 
 def auroc(labels: ArrayLike, scores: ArrayLike) -> float:
-    """Area under the ROC curve: P(score of a positive > score of a negative), ties half.
+    """Return the area under the ROC curve: P(score of a positive > score of a negative), ties half.
 
     Args:
         labels: 1 for positive, 0 for negative ``[m]``.
@@ -68,14 +68,14 @@ def auroc(labels: ArrayLike, scores: ArrayLike) -> float:
     """
     labels, scores = _paired(labels=labels, scores=scores)
     if not np.array_equal(np.unique(labels), (0.0, 1.0)):
-        raise ValueError(f"labels: expected 0 and 1, both of them, got {np.unique(labels)[:5]}")
+        raise ValueError(f"labels: expected both 0 and 1, got {np.unique(labels)[:5]}")
     positive, negative = scores[labels == 1], scores[labels == 0]
     wins = scipy.stats.mannwhitneyu(positive, negative).statistic  # pairs in the right order
     return float(wins / (len(positive) * len(negative)))
 
 
 def predictive_entropy(probabilities: ArrayLike) -> Array:
-    """Entropy of the averaged class probabilities, H[1/T Σ_t p_t], in nats.
+    """Return the entropy of the averaged class probabilities, H[1/T Σ_t p_t], in nats.
 
     Args:
         probabilities: ``[t, n, c]``: T draws, n inputs, c classes; rows sum to 1.
@@ -90,7 +90,7 @@ def predictive_entropy(probabilities: ArrayLike) -> Array:
 
 
 def mutual_information(probabilities: ArrayLike) -> Array:
-    """Information about the weights in the label: predictive minus expected entropy, in nats.
+    """Return the mutual information of label and weights: predictive minus expected entropy, nats.
 
     Args:
         probabilities: ``[t, n, c]``: T draws, n inputs, c classes; rows sum to 1.
@@ -108,10 +108,10 @@ def mutual_information(probabilities: ArrayLike) -> Array:
 
 
 def variance_score(probabilities: ArrayLike) -> Array:
-    """Variance of the class probabilities over the draws, averaged over the classes.
+    """Return the variance of the class probabilities over the draws, averaged over the classes.
 
-    Blind to what the draws agree on: draws that all say "any class" score 0, as draws that are
-    all certain of one class do. :func:`predictive_entropy` tells the two apart.
+    It is 0 wherever the draws agree: whether all of them say "any class", or all are certain of
+    one class. :func:`predictive_entropy` tells the two apart.
 
     Args:
         probabilities: ``[t, n, c]``: T draws, n inputs, c classes; rows sum to 1.
@@ -126,7 +126,7 @@ def variance_score(probabilities: ArrayLike) -> Array:
 
 
 def class_log_likelihood(log_probabilities: ArrayLike, labels: ArrayLike) -> float:
-    """Mean log probability of the labels under the averaged draws, log 1/T Σ_t p_t, in nats.
+    """Return the mean log probability of the labels under the averaged draws, in nats.
 
     Args:
         log_probabilities: ``[t, n, c]``: *logarithms*, so that a probability that would round to
@@ -147,7 +147,7 @@ def class_log_likelihood(log_probabilities: ArrayLike, labels: ArrayLike) -> flo
 
 
 def brier_score(probabilities: ArrayLike, labels: ArrayLike) -> float:
-    """Mean squared distance of the class probabilities from the label's, Σ_c (p_c − 1[c = y])².
+    """Return the mean squared distance of class probabilities and label, Σ_c (p_c − 1[c = y])².
 
     Args:
         probabilities: ``[n, c]``: rows sum to 1.
@@ -166,7 +166,7 @@ def brier_score(probabilities: ArrayLike, labels: ArrayLike) -> float:
 
 
 def risk_coverage(probabilities: ArrayLike, labels: ArrayLike) -> tuple[Array, Array]:
-    """Risk of a classifier that answers only where it is surest.
+    """Return the error rate of a classifier that answers only where it is surest, by coverage.
 
     Args:
         probabilities: ``[n, c]``: rows sum to 1; the largest of a row is the confidence.
@@ -191,7 +191,7 @@ def risk_coverage(probabilities: ArrayLike, labels: ArrayLike) -> tuple[Array, A
 
 
 def classified(probabilities: ArrayLike, labels: ArrayLike) -> tuple[Array, Array]:
-    """Return class probabilities ``[n, c]`` and their labels ``[n]``, or say what is wrong."""
+    """Return class probabilities ``[n, c]`` and their labels ``[n]``, or raise ``ValueError``."""
     p = np.asarray(probabilities, dtype=np.float64)
     if p.ndim != 2:
         raise ValueError(f"probabilities: expected shape [n, c], got {p.shape}")
@@ -203,7 +203,7 @@ def classified(probabilities: ArrayLike, labels: ArrayLike) -> tuple[Array, Arra
 
 
 def _paired(**arrays: ArrayLike) -> list[Array]:
-    """Return the named arrays as float64 ``[m]``, or say which does not fit the first, and why."""
+    """Return the named arrays as float64 ``[m]``; raise ``ValueError`` if one has another shape."""
     flat = {name: np.asarray(a, dtype=np.float64).squeeze() for name, a in arrays.items()}
     flat = {name: np.atleast_1d(a) for name, a in flat.items()}
     first, reference = next(iter(flat.items()))

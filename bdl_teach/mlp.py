@@ -29,23 +29,23 @@ class MLP:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Units per layer, inputs and outputs included."""
+        """Return the number of units of each layer, inputs and outputs included."""
         return (self.n_inputs, *self.hidden_units, self.n_outputs)
 
     @property
     def shapes(self) -> list[tuple[int, int]]:
-        """Shape of each weight matrix (out, in) and bias (out, 1), in the flat order."""
+        """Return the shape of each weight matrix (out, in) and bias (out, 1), in the flat order."""
         pairs = zip(self.sizes[:-1], self.sizes[1:], strict=True)
         return [shape for n_in, n_out in pairs for shape in ((n_out, n_in), (n_out, 1))]
 
     @property
     def n_weights(self) -> int:
-        """Length of the flat weight vector, biases included."""
+        """Return the length of the flat weight vector, biases included."""
         return sum(rows * columns for rows, columns in self.shapes)
 
     @property
     def fan_in(self) -> Array:
-        """Inputs of the layer that each weight belongs to ``[n_weights]``."""
+        """Return the number of inputs of each weight's layer ``[n_weights]``."""
         layers = zip(self.sizes[:-1], self.sizes[1:], strict=True)
         return np.concatenate([np.full((n_in + 1) * n_out, n_in) for n_in, n_out in layers])
 
@@ -75,7 +75,7 @@ class MLP:
         return tf.linalg.matrix_transpose(multiply(parts[-2], h) + parts[-1])
 
     def positions_in(self, larger: MLP) -> Array:
-        """Return where each of this network's weights sits in a ``larger`` one's flat vector."""
+        """Return the position of each weight in the flat vector of a ``larger`` network."""
         grids = np.split(
             np.arange(larger.n_weights), np.cumsum([a * b for a, b in larger.shapes])[:-1]
         )
@@ -88,7 +88,7 @@ class MLP:
 
 
 def multiply(weight: Tensor, h: Tensor) -> Tensor:
-    """Matrix product [..., out, in] @ [..., in, n]; for one input a product (XLA fuses it)."""
+    """Return [..., out, in] @ [..., in, n]; for one input as a product, which XLA fuses."""
     if h.shape[-2] == 1:
         return weight * h
     return _product(weight, h) if len(weight.shape) == len(h.shape) else tf.matmul(weight, h)
@@ -96,11 +96,11 @@ def multiply(weight: Tensor, h: Tensor) -> Tensor:
 
 @tf.custom_gradient  # type: ignore[untyped-decorator]
 def _product(weight: Tensor, h: Tensor) -> tuple[Tensor, Tensor]:
-    """Matrix product of two tensors with the same leading axes.
+    """Return the matrix product of two tensors with the same leading axes.
 
-    Its gradient is TensorFlow's, but for a copy of the transposed weights: of 20 × 20 weights and
-    32 points XLA takes 3.5 µs for the product with a transposed left side, 1 µs for a copy and a
-    plain product, which saves a tenth of a refit.
+    Its gradient is TensorFlow's, except that it copies the transposed weights: for 20 × 20 weights
+    and 32 points XLA takes 3.5 µs for the product with a transposed left side, 1 µs for a copy and
+    a plain product, which saves a tenth of a refit.
     """
 
     def gradient(upstream: Tensor) -> tuple[Tensor, Tensor]:

@@ -35,7 +35,7 @@ Objective = Callable[[Sequence[Tensor], Tensor, Tensor], tuple[Tensor, Tensor]]
 
 
 class Schedule(NamedTuple):
-    """How many steps, and how long each is; all tensors, so that no value compiles again.
+    """Number of steps and their learning rates, as tensors, so that new values compile nothing.
 
     Attributes:
         steps: Number of steps, int32.
@@ -48,13 +48,13 @@ class Schedule(NamedTuple):
     cooldown: Tensor
 
     def rate(self, step: Tensor) -> Tensor:
-        """Learning rate of step number ``step``, counted from 0."""
+        """Return the learning rate of step number ``step``, counted from 0."""
         left = 1.0 - tf.cast(step, tf.float32) / tf.cast(self.steps, tf.float32)
         return self.learning_rate * tf.minimum(1.0, left / tf.maximum(self.cooldown, 1e-9))
 
 
 def schedule(steps: int, learning_rate: float, cooldown: float) -> Schedule:
-    """Make the schedule that a user asked for.
+    """Make the schedule from a user's arguments.
 
     Raises:
         ValueError: ``steps`` < 1, the learning rate is not > 0, or the cooldown not in [0, 1].
@@ -68,7 +68,7 @@ def schedule(steps: int, learning_rate: float, cooldown: float) -> Schedule:
 
 @one_line
 class Path(NamedTuple):
-    """How a run came to its end: what it had after some of its steps, its frames.
+    """The frames of a run: what it had after some of its steps.
 
     Attributes:
         steps: Steps taken at each frame, ``[f]``: 0 at the first, all of them at the last.
@@ -82,13 +82,13 @@ class Path(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """What a run of the loop leaves behind.
+    """What a run of the loop returns.
 
     Attributes:
         parameters: The optimised tensors, in the order in which they were given.
         steps: Step numbers at which the objective was recorded, ``[r]``.
         records: The recorded quantities, ``[r, k]``.
-        path: The way there, if it was kept.
+        path: The frames on the way, if they were recorded.
     """
 
     parameters: list[Tensor]
@@ -113,7 +113,7 @@ def adam(
     n_records: int = 100,
     keep_path: bool = False,
 ) -> Trace:
-    """Minimise the sum of ``objective`` over its blocks with Adam, recording it as it goes.
+    """Minimise the sum of ``objective`` over its blocks with Adam, and record the run.
 
     Args:
         objective: Maps (parameters, step, block) to (scalar loss, recorded quantities ``[k]``).
@@ -133,7 +133,7 @@ def adam(
     width = objective(parameters, start.step, 0)[1].shape[0]
     stops = (tf.range(1, n_records + 1) * schedule.steps + n_records - 1) // n_records
     frames = _frames(n_records)
-    film = _film(parameters, frames[-1] + 1) if keep_path else []
+    film = _allocate_frames(parameters, frames[-1] + 1) if keep_path else []
     early = tf.minimum(tf.constant(_EARLY if film else (), tf.int32), stops[0])
     looks = tf.concat([early, stops], axis=0)
 
@@ -156,15 +156,15 @@ def adam(
 
 
 def _frames(n_records: int) -> Array:
-    """The frame of a path that each look is written to; the last look written to one stays."""
+    """Return the frame that each record is written to; a later record replaces an earlier one."""
     n = min(_KEPT, n_records)
     kept = np.unique(np.ceil(n_records * (np.arange(1, n + 1) / n) ** 1.5))  # counted from 1
     later = len(_EARLY) + np.searchsorted(kept, np.arange(1, n_records + 1))
     return np.concatenate([np.arange(len(_EARLY)), later]).astype(np.int32)
 
 
-def _film(parameters: Sequence[Tensor], n_frames: int) -> list[Tensor]:
-    """Room for the frames of each tensor; none where it would be too much."""
+def _allocate_frames(parameters: Sequence[Tensor], n_frames: int) -> list[Tensor]:
+    """Allocate the frames of each tensor; none if they would take too much memory."""
     if n_frames * sum(math.prod(p.shape) for p in parameters) > MOST_NUMBERS:
         return []
     return [tf.zeros([n_frames, *p.shape]) for p in parameters]
@@ -176,7 +176,7 @@ def _put(rows: Tensor, i: Tensor, row: Tensor) -> Tensor:
 
 
 def _path(frames: Array, looks: Tensor, records: Tensor, film: list[Tensor]) -> Path | None:
-    """Put each frame's step and record beside it."""
+    """Return the frames with the step and the record of each."""
     if not film:
         return None
     last = np.flatnonzero(np.diff(frames, append=frames[-1] + 1))  # look that stayed in a frame
@@ -212,7 +212,7 @@ def _sum_over_blocks(
 def _sum_of_records(
     objective: Objective, parameters: Sequence[Tensor], step: Tensor, n_blocks: Tensor
 ) -> Tensor:
-    """Return the summed records; nothing is traced that a gradient would need."""
+    """Return the summed records, without tracing anything that only a gradient needs."""
     first = objective(parameters, step, 0)[1]
     if n_blocks is None:
         return first
@@ -254,7 +254,7 @@ def _zeros(tensors: Sequence[Tensor]) -> list[Tensor]:
 
 
 def history(trace: Trace, names: Sequence[str], remedy: str) -> dict[str, Array]:
-    """Return what was recorded, by name, after making sure that the run stayed finite.
+    """Return what was recorded, by name; raise ``DivergedError`` unless all of it is finite.
 
     Args:
         trace: What :func:`adam` returned, as tensors.
@@ -279,7 +279,7 @@ def history(trace: Trace, names: Sequence[str], remedy: str) -> dict[str, Array]
 
 
 def path(trace: Trace) -> Path | None:
-    """Return the path of a run as arrays, if it was kept; a short run has fewer frames."""
+    """Return the path of a run as arrays, if it was recorded; a short run has fewer frames."""
     if trace.path is None:
         return None
     steps = trace.path.steps.numpy()
@@ -289,10 +289,10 @@ def path(trace: Trace) -> Path | None:
 
 
 def with_frame(path: Path | None, frame: int) -> Path:
-    """Return a path after making sure that it has a frame.
+    """Return a path; raise ``ValueError`` if it does not have the frame.
 
     Raises:
-        ValueError: It has not.
+        ValueError: The path does not have the frame.
     """
     n = 0 if path is None else len(path.steps)
     if path is None or not -n <= frame < n:
@@ -302,7 +302,7 @@ def with_frame(path: Path | None, frame: int) -> Path:
 
 
 def history_until(frame: int, path: Path, history: dict[str, Array]) -> dict[str, Array]:
-    """Return what was recorded until a frame of the path, and at it.
+    """Return the part of the history up to a frame of the path, ending with the frame.
 
     Args:
         frame: Number of the frame, from 0; from −1 backwards.
@@ -318,7 +318,7 @@ def history_until(frame: int, path: Path, history: dict[str, Array]) -> dict[str
 
 
 def start_seeds(seed: int, starts: int) -> list[int]:
-    """Seeds of so many starts: ``seed``, then each a million from the one before.
+    """Return the seeds of ``n`` starts: ``seed``, then each a million above the one before.
 
     Raises:
         ValueError: ``seed`` < 0 or ``starts`` < 1.
@@ -330,14 +330,14 @@ def start_seeds(seed: int, starts: int) -> list[int]:
 def best_of(
     fit: Callable[[int], Fitted], seeds: Sequence[int], cost: Callable[[Fitted], float]
 ) -> Fitted:
-    """Fit from each seed, side by side, and keep the lowest cost.
+    """Fit from each seed in parallel, and return the fit of lowest cost.
 
-    A start that diverges is passed over.
+    A start that diverges is skipped.
 
     Args:
         fit: Maps a seed to a fit.
         seeds: At least one.
-        cost: What to compare, once there are two.
+        cost: Maps a fit to its cost; called only if there are two fits.
 
     Raises:
         DivergedError: Every start diverged: that of the first.
@@ -360,7 +360,7 @@ def best_of(
 def side_by_side(fit: Callable[[int], Fitted], seeds: Sequence[int]) -> list[Fitted]:
     """Fit from each seed, as many at a time as there are cores.
 
-    A compiled loop holds no lock of Python's, so that threads do.
+    Compiled loops release Python's lock, so threads are enough.
     """
     first = fit(seeds[0])  # alone: it may have to be compiled
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:

@@ -1,4 +1,4 @@
-"""Draw and update: each function takes an ``Axes``; each class keeps artists to be moved.
+"""Draw and update plots: functions take an ``Axes``, classes keep artists that can be moved.
 
 No pyplot here: figures are made by the caller, so that nothing is left behind in a notebook.
 """
@@ -40,17 +40,17 @@ alt_text.speak_in_notebooks()
 
 
 def lecture_style() -> None:
-    """Set the defaults of a chapter's figures: readable from the back of a room."""
+    """Set matplotlib's defaults for chapters: readable from the back of a room."""
     mpl.rcParams.update({"figure.figsize": (9.5, 4.2), "font.size": 13, "lines.linewidth": 2.4})
     mpl.rcParams.update({"axes.spines.top": False, "axes.spines.right": False})
 
 
 def panel(ax: Axes, title: str, xlabel: str, ylabel: str, **legend: object) -> None:
-    """Finish a panel of a chapter's figure: a title that says what to see, labels, legend.
+    """Finish a panel of a chapter's figure: title, labels, legend.
 
     Args:
         ax: The panel, with all that the legend names.
-        title: What to see.
+        title: A title that says what to see.
         xlabel: Quantity and unit along x.
         ylabel: Quantity and unit along y.
         **legend: Passed on to ``ax.legend``.
@@ -63,7 +63,7 @@ def panel(ax: Axes, title: str, xlabel: str, ylabel: str, **legend: object) -> N
 
 
 def tidy(ax: Axes, title: str, xlabel: str, ylabel: str) -> None:
-    """Give an explorer's panel its title and labels, and take off its upper and right edges."""
+    """Give an explorer's panel its title and labels, and remove its upper and right edges."""
     ax.set_title(title, fontsize=11, loc="left")
     ax.set_xlabel(xlabel, fontsize=LETTERS, labelpad=1)
     ax.set_ylabel(ylabel, fontsize=LETTERS, labelpad=1)
@@ -91,7 +91,7 @@ def legend_above(ax: Axes, columns: int, wrapped: int = 4) -> None:
 
 
 def _place_legend(ax: Axes, handles: Any, labels: Any, columns: int) -> None:
-    """Put a legend in rows of so many above a panel's frame, and its title above that."""
+    """Put a legend with so many entries a row above a panel's frame, and the title above it."""
     rows = -(-len(labels) // columns)
     ax.set_title(ax.get_title(loc="left"), fontsize=11, loc="left", pad=3 + 13.7 * rows)
     legend = ax.legend(
@@ -107,7 +107,7 @@ def _place_legend(ax: Axes, handles: Any, labels: Any, columns: int) -> None:
 
 
 def rewrap_legend(ax: Axes) -> bool:
-    """Give a panel's legend as many entries in a row as there is room for beside it.
+    """Set the number of legend entries a row to what fits before the next panel.
 
     Returns:
         Whether it has other rows now.
@@ -130,7 +130,7 @@ def rewrap_legend(ax: Axes) -> bool:
 
 
 class FigureLegend:
-    """One legend over all panels of a figure that names what is drawn, and nothing else.
+    """One legend above all panels of a figure, which names only what is drawn.
 
     Args:
         ax: The panel whose artists and labels it takes; the others look alike.
@@ -144,7 +144,7 @@ class FigureLegend:
         self.show(truth=True, nuts=False)
 
     def show(self, *, truth: bool, nuts: bool, more: Collection[str] = ()) -> bool:
-        """Name what is drawn, in the order of the panel; says whether that has changed.
+        """Name what is drawn, in the order of the panel; return whether that changed.
 
         Args:
             truth: Whether the noise-free function is.
@@ -186,7 +186,7 @@ def draw_truth(ax: Axes, x: ArrayLike, y: ArrayLike) -> Line2D:
 
 
 def draw_predictive(ax: Axes, x: ArrayLike, prediction: Predictive, label: str = "") -> None:
-    """Draw a predictive once: mean, ±2 sd epistemic, ±2 sd total.
+    """Draw a predictive that will not be updated: mean, ±2 sd epistemic, ±2 sd total.
 
     Args:
         ax: Where to draw.
@@ -205,7 +205,7 @@ _TALL = 1e4  # of the stripe of a gap: more than any limit
 
 
 class Artists:
-    """What moves over the background of a panel.
+    """Artists that move over the background of a panel.
 
     Attributes:
         artists: All of it, from back to front.
@@ -215,9 +215,9 @@ class Artists:
 
 
 def step_above(value: float, steps: Sequence[float]) -> float:
-    """The first of some rising limits that holds ``value``; the last, if none does.
+    """Return the first of some rising limits that is at least ``value``; the last, if none is.
 
-    Limits that move in steps leave most pictures a background that need not be drawn again.
+    Limits that change in steps leave the background of most pictures as it was.
     """
     return next((step for step in steps if value <= step), steps[-1])
 
@@ -227,7 +227,7 @@ ROOM = (25.0, 35.0, 50.0, 70.0, 100.0, 140.0, 200.0)  # of a panel of the sinuso
 
 
 class Room(Artists):
-    """The height of a panel, in steps that hold its curves; what the last does not hold is said.
+    """The height of a panel, which grows in steps to fit its curves; it names curves that leave it.
 
     Args:
         ax: The panel.
@@ -235,8 +235,8 @@ class Room(Artists):
 
     Attributes:
         held: Whether the height stays as it is, whatever comes.
-        start: What 0 of the panel is in the units of its labels.
-        scale: What 1 of it is in them.
+        start: The panel's 0 in the units of its labels.
+        scale: One unit of the panel in the units of its labels.
         frame: What is drawn anew when the height changes: the axis, and the lines round the panel,
             which those of its grid must not cover.
     """
@@ -253,7 +253,7 @@ class Room(Artists):
         self.frame = [ax.yaxis, *ax.spines.values()]
 
     def conceal(self) -> bool:
-        """Take a height that tells nothing of the curves; says whether that changed it."""
+        """Set a fixed height that does not reveal the curves; return whether that changed it."""
         before, self._limit = self._limit, self._steps[len(self._steps) // 2]
         self._ax.set_ylim(-self._limit, self._limit)
         return before != self._limit
@@ -264,9 +264,9 @@ class Room(Artists):
         at_least: float = 0.0,
         nuts: Predictive | None = None,
     ) -> bool:
-        """Make room for curves, by their names, and for a height that other panels have.
+        """Set the height so that it fits the curves, and is at least that of other panels.
 
-        ``nuts`` is the true posterior over them, where it is shown: its band needs room, too.
+        ``nuts`` is the true posterior over them, where it is shown: its band must fit, too.
 
         Returns:
             Whether the height has changed.
@@ -292,20 +292,20 @@ class Room(Artists):
         return changed
 
     def _written(self, y: float) -> str:
-        """A height in the units of the labels."""
+        """Format a height in the units of the labels."""
         if self.scale == 1.0:
             return f"{y:+,.0f}"
         return f"{self.start + self.scale * y:,.4g}"
 
 
 def edges(prediction: Predictive) -> dict[str, Array]:
-    """The mean and the ±2 sd total band of a predictive, for a panel's ``Room``."""
+    """Return the mean and the edges of the ±2 sd total band, to set a panel's height."""
     mean, reach = prediction.mean, 2 * prediction.total_std
     return {"mean": mean, "band": np.stack([mean - reach, mean + reach])}
 
 
 def epistemic_edges(prediction: Predictive) -> Array:
-    """The edges of the ±2 sd epistemic band ``[2, m]``."""
+    """Return the edges of the ±2 sd epistemic band ``[2, m]``."""
     reach = 2 * prediction.epistemic_std
     return np.stack([prediction.mean - reach, prediction.mean + reach])
 
@@ -338,7 +338,7 @@ class PredictiveArtists(Artists):
         self.artists = [self._total, self._epistemic, self._functions, self._mean]
 
     def update(self, prediction: Predictive) -> None:
-        """Move the artists to ``prediction``, on the x of the constructor."""
+        """Move the artists to ``prediction``, on the x given to the constructor."""
         mean, x = prediction.mean, self._x
         for band, std in (
             (self._total, prediction.total_std),
@@ -363,9 +363,9 @@ class OverlayArtists(Artists):
         self.show(None)
 
     def show(self, prediction: Predictive | None, *, asked: bool = False) -> bool:
-        """Move the artists to ``prediction``, or hide them; says whether that changed.
+        """Move the artists to ``prediction``, or hide them; return whether that changed.
 
-        One that is ``asked`` for, and not there yet, is only empty: the legend names it already.
+        If a prediction is ``asked`` for and not there yet, the legend names it already.
         """
         there = asked or prediction is not None
         changed = self._mean.get_visible() != there
@@ -389,7 +389,7 @@ class FunctionArtists(Artists):
         self.show(None)
 
     def show(self, functions: Array | None) -> bool:
-        """Move to ``functions`` [s, m], or hide; says whether that changed."""
+        """Move to ``functions`` [s, m], or hide the lines; return whether that changed."""
         changed = bool(self._lines.get_visible() != (functions is not None))
         self._lines.set_visible(functions is not None)
         drawn = () if functions is None else functions
@@ -450,10 +450,10 @@ class SpreadPanel(Artists):
         self.frame = [ax.yaxis, *ax.spines.values()]
 
     def update(self, shown: Mapping[str, Predictive | None], gap: Array | None = None) -> bool:
-        """Move to the predictives by name, ``None`` for none, and to the mask of a gap ``[m]``.
+        """Draw the given predictives by name, ``None`` for none, and the mask of a gap ``[m]``.
 
         Returns:
-            Whether something changed that does not move: the height.
+            Whether the height of the panel has changed.
         """
         if gap is not None:
             self._gap.update(self._x, gap)
@@ -492,12 +492,12 @@ class HistoryArtists(Artists):
 
 
 def history_panel(ax: Axes, *, trained_on: bool = False) -> HistoryArtists:
-    """Set up a panel of the free energy over the steps: linear near 0, logarithmic above.
+    """Set up a panel of the free energy by step, linear near 0 and logarithmic above.
 
     Args:
         ax: The panel.
-        trained_on: Whether up to 5000 steps are to be shown, the first ones as large as the later
-            ones, instead of the 1500 of one fit; in half the room.
+        trained_on: Show up to 5000 steps on a logarithmic axis, for half the width, instead of the
+            1500 of one fit.
     """
     title = "Free energy F" if trained_on else "How the free energy F fell"
     tidy(ax, title, "Adam step", "nats")

@@ -1,4 +1,4 @@
-"""The predictive distribution that every method returns."""
+"""The predictive distributions that methods return."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ROWS = 250  # weight vectors that one run of a program has room for
 @one_line
 @dataclass(frozen=True)
 class Predictive:
-    """What a model says about y at m test inputs.
+    """What a model predicts of y at m test inputs.
 
     Attributes:
         mean: Predictive mean ``[m]``, in the units of y.
@@ -53,18 +53,18 @@ class Predictive:
 
     @property
     def total_std(self) -> Array:
-        """√(epistemic² + aleatoric²), ``[m]``."""
+        """Return the total standard deviation √(epistemic² + aleatoric²), ``[m]``."""
         return np.hypot(self.epistemic_std, self.aleatoric_std)
 
     @property
     def mc_error(self) -> Array:
-        """Monte-Carlo standard error of ``mean``, ``[m]``; 0 in closed form."""
+        """Return the Monte-Carlo standard error of ``mean``, ``[m]``; 0 in closed form."""
         if self.samples is None:
             return np.zeros_like(self.mean)
         return self.epistemic_std / math.sqrt(max(len(self.samples) - 1, 1))
 
     def log_prob(self, y: ArrayLike) -> Array:
-        """Log predictive density of targets: log 1/S Σ_s N(y | f_s, noise²).
+        """Return the log predictive density of targets: log 1/S Σ_s N(y | f_s, noise²).
 
         Args:
             y: ``[m]`` or ``[m, 1]``.
@@ -82,10 +82,10 @@ class Predictive:
         return np.asarray(logsumexp(each, axis=0) - math.log(len(self.samples)))
 
     def interval(self, level: float = 0.95) -> tuple[Array, Array]:
-        """Central interval that holds a new *noisy* y with probability ``level``.
+        """Return the central interval that holds a new *noisy* y with probability ``level``.
 
         Args:
-            level: In (0, 1).
+            level: Probability, in (0, 1).
 
         Returns:
             (lower ``[m]``, upper ``[m]``): quantiles of the mixture over the draws.
@@ -118,7 +118,7 @@ class Predictive:
         return np.asarray((low + high) / 2)
 
     def _share_below(self, y: Array) -> Array:
-        """The mixture's distribution function at ``y`` ``[m]``; without noise, one of steps."""
+        """Return the mixture's distribution function at ``y`` ``[m]``; a step if without noise."""
         beyond, noisy = y - self.samples, self.aleatoric_std > 0
         smooth = ndtr(beyond / np.where(noisy, self.aleatoric_std, 1.0))
         return np.asarray(np.where(noisy, smooth, beyond >= 0).mean(axis=0))
@@ -127,10 +127,10 @@ class Predictive:
 @one_line
 @dataclass(frozen=True)
 class BernoulliPredictive(Predictive):
-    """What a binary classifier says: P(y = 1), averaged over the draws.
+    """What a binary classifier predicts: P(y = 1), averaged over the draws.
 
-    ``mean`` is that probability and ``samples`` holds each draw's own ``[s, m]``. The variance
-    of y splits as it does for a real target: p̄(1 − p̄) = Var_s[p_s] + mean_s[p_s(1 − p_s)].
+    ``mean`` is that probability and ``samples`` holds each draw's own ``[s, m]``. The variance of
+    y splits as it does for a real target: p̄(1 − p̄) = Var_s[p_s] + mean_s[p_s(1 − p_s)].
     """
 
     @classmethod
@@ -146,11 +146,11 @@ class BernoulliPredictive(Predictive):
 
     @property
     def probability(self) -> Array:
-        """P(y = 1 | x, D) ``[m]``: the mean of the sigmoids, not the sigmoid of a mean."""
+        """Return P(y = 1 | x, D) ``[m]``: the mean of the sigmoids, not the sigmoid of a mean."""
         return self.mean
 
     def log_prob(self, y: ArrayLike) -> Array:
-        """Log probability of labels 0 and 1, ``[m]`` or ``[m, 1]``, in nats ``[m]``.
+        """Return the log probability of labels 0 and 1, ``[m]`` or ``[m, 1]``, in nats ``[m]``.
 
         Raises:
             ValueError: y does not have one label 0 or 1 a test input.
@@ -166,7 +166,7 @@ class BernoulliPredictive(Predictive):
 
 
 def _outputs(name: str, value: ArrayLike) -> Array:
-    """Return network outputs as float64 ``[s, m]``; they may have overflowed."""
+    """Return network outputs as float64 ``[s, m]``; they may be infinite or NaN."""
     outputs = np.asarray(value, dtype=np.float64)
     if outputs.ndim != 2 or not len(outputs):
         raise ValueError(f"{name}: expected shape [s, m] with s >= 1, got {outputs.shape}")
@@ -207,7 +207,7 @@ def evaluate_weights(network: MLP, weights: Array, x: Array) -> Array:
 
 
 def _evaluate_rows(network: MLP, weights: Array, inputs: Array) -> Array:
-    """Evaluate at most ``_ROWS`` weight vectors, padded to that many."""
+    """Evaluate at most ``_ROWS`` weight vectors, padded to ``_ROWS``."""
     n = len(weights)
     padded = np.zeros((_ROWS, network.n_weights), np.float32)
     padded[:n] = weights
@@ -234,6 +234,6 @@ def _evaluator(network: MLP) -> Compiled:
 
 @lru_cache(maxsize=8)
 def _prediction_noise(n_weights: int, n_rows: int, seed: int) -> Array:
-    """Standard normal draws ``[n_rows, n_weights]``; more rows keep the first ones."""
+    """Return standard normal draws ``[n_rows, n_weights]``; the first rows never change."""
     rng = np.random.default_rng([seed, 0x5EED])
     return rng.standard_normal((n_rows, n_weights), dtype=np.float32)

@@ -1,4 +1,4 @@
-"""What a learner has solved: a small file that outlives the kernel."""
+"""The learner's solved exercises, in a small file that outlives the kernel."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MOVED = {"4": "5", "5": "6", "6": "7", "7": "10"}  # chapters of a file that sa
 
 
 def place() -> Path | None:
-    """The file: ``$BDL_TEACH_PROGRESS``, if not empty, or else one in the user's data folder."""
+    """Return ``$BDL_TEACH_PROGRESS``, if not empty, or else a file in the user's data folder."""
     chosen = os.environ.get(VARIABLE)
     if chosen is not None:
         return Path(chosen).expanduser().absolute() if chosen else None
@@ -41,12 +41,12 @@ def missions() -> list[str]:
 
 @cache
 def own() -> Progress:
-    """What the learner has solved; one object, so that without a file it is still one record."""
+    """Return the learner's progress; one shared object, so that it also works without a file."""
     return Progress(place())
 
 
 class Progress:
-    """The mark of each exercise that was tried, and how many wrong answers it has had.
+    """The mark of each exercise that was tried, and its number of wrong answers.
 
     The missions of explorers stand among them, by their ids; they are written from another thread.
 
@@ -62,38 +62,38 @@ class Progress:
         self._lock = threading.Lock()
 
     def marks(self) -> dict[str, str]:
-        """The best mark of each exercise that was tried."""
+        """Return the best mark of each exercise that was tried."""
         with self._lock:
             self._read()
             return {number: mark for number, (mark, _) in self._tried.items()}
 
     def tries(self, number: str) -> int:
-        """How many wrong answers an exercise has had."""
+        """Return how many wrong answers an exercise has had."""
         with self._lock:
             self._read()
             return self._tried.get(number, (OPEN, 0))[1]
 
     def add(self, number: str, mark: str) -> None:
-        """Note an answer; what was solved once stays solved."""
-        with self._lock, self._alone():
+        """Record an answer; a solved exercise stays solved."""
+        with self._lock, self._file_lock():
             self._read()
             before, wrong = self._tried.get(number, (OPEN, 0))
             self._tried[number] = (max(before, mark, key=_ORDER.index), wrong + (mark == WRONG))
             self._write()
 
     def forget(self, numbers: Iterable[str]) -> None:
-        """Forget everything about some exercises."""
-        with self._lock, self._alone():
+        """Delete the records of some exercises."""
+        with self._lock, self._file_lock():
             self._read()
             for number in numbers:
                 self._tried.pop(number, None)
             self._write()
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Keep other processes from writing between what is read here and what is written.
+    def _file_lock(self) -> Iterator[None]:
+        """Lock the file against other processes between reading and writing.
 
-        One that takes too long is not waited for, nor is a folder that takes no lock.
+        If the lock takes too long, or the folder does not support locks, go on without it.
         """
         held = None
         if self._path is not None and not self._is_special():
@@ -110,7 +110,7 @@ class Progress:
             yield
 
     def _read(self) -> None:
-        """Take what the file holds: another notebook may have written to it."""
+        """Read the file again: another notebook may have written to it."""
         if self._path is None or self._is_special():
             return
         try:
@@ -144,7 +144,7 @@ class Progress:
             self._tell(f"{self._path} cannot be written: {error.strerror}")
 
     def _is_special(self) -> bool:
-        """Whether a folder or a device is at the file's place: nothing may be put there."""
+        """Return whether a folder or a device is at the file's place; neither may be replaced."""
         special = self._path is not None and self._path.exists() and not self._path.is_file()
         if special:
             self._tell(f"{self._path} is no file")
@@ -157,17 +157,17 @@ class Progress:
 
 
 def _entries(held: dict[str, object]) -> dict[str, tuple[str, int]]:
-    """Read what the file holds; what was solved under a chapter's old number moves along."""
+    """Read the file's contents; translate the numbers of exercises in old chapters."""
     if "numbering" not in held:
         return {_moved(number): _entry(value) for number, value in held.items()}
     tried = held["tried"] if held["numbering"] == _NUMBERING else None
     if not isinstance(tried, dict):
-        raise ValueError(f"expected exercises of numbering {_NUMBERING}, got {held!r}")
+        raise ValueError(f"numbering: expected {_NUMBERING}, got {held!r}")
     return {number: _entry(value) for number, value in tried.items()}
 
 
 def _moved(number: str) -> str:
-    """The number that an exercise has now, from the one that it had first."""
+    """Return an exercise's current number, given its first one."""
     chapter, dot, place = number.partition(".")
     return f"{_MOVED.get(chapter, chapter)}{dot}{place}"
 

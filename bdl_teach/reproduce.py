@@ -1,4 +1,4 @@
-"""Papers' tables: a short name for what chapters call of ``bdl_teach.experiments``."""
+"""A short name for the functions of ``bdl_teach.experiments`` that print papers' tables."""
 
 import sys
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ sys.modules[f"{__name__}.tables"] = tables
 
 
 def stored(table: str) -> "Sequence[Row]":
-    """Sum up the figures of a paper's table that come with the package, by the table's name."""
+    """Summarise the packaged figures of a paper's table, by the table's name."""
     from bdl_teach.experiments.runs import stored_table  # needs more than the standard library
 
     return stored_table(table)

@@ -26,7 +26,7 @@ print((time.process_time() - clocks[0]) / (time.perf_counter() - clocks[1]))
 """
 
 
-def test_it_loads_without_a_word_and_adds_its_flag_to_those_of_the_user():
+def test_backend_loads_silently_and_adds_its_xla_flag():
     ran = subprocess.run(
         [sys.executable, "-c", LOOK],
         env={**os.environ, "XLA_FLAGS": "--xla_dump_to="},
@@ -46,7 +46,7 @@ def test_flag_of_the_users_own_stays(monkeypatch):
     assert os.environ["XLA_FLAGS"] == f"{FLAG}=true"
 
 
-def test_a_refit_takes_one_core_and_no_second_one_to_wait_in():
+def test_refit_uses_one_core_only():
     ran = subprocess.run(
         [sys.executable, "-c", RUN],
         env={k: v for k, v in os.environ.items() if k != "TF_NUM_INTRAOP_THREADS"},

@@ -50,7 +50,7 @@ def test_a_rank_that_is_whole_is_not_rounded_to_the_next():
     assert calibration.conformal_factor(np.arange(1.0, 25.0), 0.28) == 7
 
 
-def test_a_conformal_factor_is_of_sizes_and_of_a_level():
+def test_conformal_factor_refuses_negative_scores_and_invalid_levels():
     for level in (0.0, 1.0):
         with pytest.raises(ValueError, match="level: expected a number inside"):
             calibration.conformal_factor([1.0], level)
@@ -61,7 +61,7 @@ def test_a_conformal_factor_is_of_sizes_and_of_a_level():
             calibration.conformal_factor([1.0, bad], 0.5)
 
 
-def test_pit_is_uniform_for_a_right_mixture_and_for_a_right_gaussian():
+def test_pit_of_correct_predictive_is_uniform():
     samples = RNG.normal(size=(5, 1)) * np.ones((5, 4000))
     mixture = Predictive.from_samples(samples, 0.3)
     y = samples[RNG.integers(0, 5, 4000), 0] + 0.3 * RNG.standard_normal(4000)
@@ -90,7 +90,7 @@ def test_reliability_is_scikit_learns_with_the_counts():
 
 
 @pytest.mark.parametrize("factor", [0.5, 1.0, 3.0])
-def test_the_best_temperature_takes_back_what_the_logits_were_multiplied_by(factor):
+def test_best_temperature_recovers_factor_on_logits(factor):
     assert calibration.best_temperature(factor * LOGITS, RIGHT) == pytest.approx(factor, rel=0.05)
     p = np.exp(calibration.tempered(factor * LOGITS, factor))
     assert calibration.reliability(p, RIGHT).error < 0.03

@@ -172,7 +172,7 @@ def test_samples_of_a_prior_have_its_standard_deviation(prior):
     assert abs(w.mean()) < 5 * prior.std / np.sqrt(n)
 
 
-def test_shapes_that_do_not_broadcast_are_a_value_error_that_names_them():
+def test_error_names_shapes_that_do_not_broadcast():
     with pytest.raises(ValueError, match=r"y \(3,\), mean \(2,\), var \(\)"):
         densities.gaussian_nll([1.0, 2.0, 3.0], [1.0, 2.0], 1.0)
     with pytest.raises(ValueError, match=r"mu_q \(3,\)"):
@@ -197,6 +197,6 @@ def test_shapes_that_do_not_broadcast_are_a_value_error_that_names_them():
         (lambda: densities.as_prior("other", 0.7), "other: expected densities.ScaleMixture or .Ga"),
     ],
 )
-def test_what_is_no_density_is_refused(call, message):
+def test_invalid_density_is_refused(call, message):
     with pytest.raises(ValueError, match=f"^{message}"):
         call()

@@ -95,7 +95,7 @@ def test_likelihood_cost_equals_its_twin_summed_over_the_points_that_count():
     np.testing.assert_allclose(part, (twin * row_weight).sum(axis=(1, 2)), rtol=1e-12)
 
 
-def test_the_expected_likelihood_cost_is_the_mean_over_outputs_of_these_moments():
+def test_expected_likelihood_cost_is_mean_over_gaussian_outputs():
     """By Gauss-Hermite, over the points that count."""
     rng = np.random.default_rng(3)
     y, mean, var = rng.normal(size=(5, 1)), rng.normal(size=(5, 1)), rng.uniform(0.1, 2.0, (5, 1))
@@ -111,7 +111,7 @@ def test_the_expected_likelihood_cost_is_the_mean_over_outputs_of_these_moments(
 # Free energy
 
 
-def test_free_energy_is_minus_the_elbo_and_its_gap_to_the_evidence_is_the_kl(oracle):
+def test_free_energy_is_minus_elbo_and_exceeds_evidence_by_kl(oracle):
     truth = oracle("elbo_one_weight")
     (case,) = truth["cases"]
     x, y = np.array([0.5, -1.2, 2.0, 0.3]), np.array([1, 0, 1, 1])  # as in case["name"]

@@ -32,6 +32,6 @@ def test_neighbouring_bumps_overlap_as_said() -> None:
     ("kind", "x", "d"),
     [("splines", X, 3), ("bumps", X, 1), ("polynomial", X, 0), ("bumps", X[:, 0], 3)],
 )
-def test_what_cannot_be_meant_is_refused(kind: str, x: object, d: int) -> None:
+def test_invalid_feature_arguments_are_refused(kind: str, x: object, d: int) -> None:
     with pytest.raises(ValueError, match="expected.*got"):
         features.design(kind, x, d)

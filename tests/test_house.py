@@ -27,7 +27,7 @@ def height(name: str) -> int:
     return next((floor for floor in found if floor is not None), 0)
 
 
-def test_imports_go_down_and_into_no_other_room() -> None:
+def test_imports_go_down_the_floors_only() -> None:
     for path in PACKAGE.rglob("*.py"):
         here = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -65,7 +65,7 @@ def test_the_expected_cost_is_the_cost_averaged_over_gaussian_outputs(likelihood
         assert float(ours) == pytest.approx(float(rows[:, 0] @ costs @ share), abs=1e-5)
 
 
-def test_the_slopes_of_a_label_s_expected_cost_are_finite_where_the_logit_is_known():
+def test_slopes_of_expected_label_cost_are_finite_at_zero_variance():
     given = tf.constant([[0.3]]), tf.constant([[0.0]])
     with tf.GradientTape() as tape:
         tape.watch(given)
@@ -75,7 +75,7 @@ def test_the_slopes_of_a_label_s_expected_cost_are_finite_where_the_logit_is_kno
     assert np.isfinite(by_var).all()
 
 
-def test_a_prediction_is_that_of_its_likelihood():
+def test_prediction_has_type_of_its_likelihood():
     outputs = F[..., 0]
     numbers = likelihoods.predict("gaussian", outputs, NOISE_STD)
     labels = likelihoods.predict("bernoulli", outputs, NOISE_STD)

@@ -86,7 +86,7 @@ PAIRED = {
         (1.0, r"expected the shape of {first}, \(3,\), got \(1,\)"),
     ],
 )
-def test_what_is_no_vector_of_numbers_as_long_as_the_others_is_named_and_refused(bad, words):
+def test_metrics_refuse_arguments_of_wrong_shape_by_name(bad, words):
     for score, (first, *others) in PAIRED.items():
         good = dict.fromkeys((first, *others), [0.0, 1.0, 1.0])
         for name in others:
@@ -100,7 +100,7 @@ def test_what_is_no_vector_of_numbers_as_long_as_the_others_is_named_and_refused
 
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(-3, 3)), min_size=2, max_size=30))
-def test_auroc_is_the_share_of_pairs_in_the_right_order_with_ties_half(cases):
+def test_auroc_is_share_of_ordered_pairs_with_ties_half(cases):
     positive = np.array([score for label, score in cases if label])
     negative = np.array([score for label, score in cases if not label])
     labels, scores = zip(*cases, strict=True)
@@ -138,7 +138,7 @@ def test_class_log_likelihood_stays_finite_where_probabilities_round_to_zero():
 
 
 @given(class_probabilities())
-def test_the_variance_score_is_at_most_a_quarter_and_ignores_what_draws_share(p):
+def test_variance_score_is_at_most_a_quarter_and_epistemic_only(p):
     score = metrics.variance_score(p)
     assert ((score >= 0) & (score <= 0.25)).all()
     alike = np.repeat(p[:1], 4, axis=0)

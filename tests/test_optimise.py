@@ -118,7 +118,7 @@ def test_a_divergence_names_the_first_bad_step_and_the_remedy(bad):
 
 
 @pytest.mark.parametrize("place", [0, 1])
-def test_a_parameter_that_left_the_finite_numbers_is_a_divergence_too(place):
+def test_non_finite_parameter_is_a_divergence(place):
     trace = trace_of([[1.0], [1.0]])
     parameters = [tf.constant([0.0, 1.0]), tf.constant([0.0, 1.0])]
     parameters[place] = tf.constant([0.0, np.nan])
@@ -142,7 +142,7 @@ def _along() -> Compiled:
     )
 
 
-def test_a_frame_is_what_a_run_of_so_many_steps_ends_with():
+def test_frame_equals_result_of_a_run_of_that_many_steps():
     path = optimise.path(along(1500))
     for i in (1, 3, 6, 20):
         short = along(int(path.steps[i]))
@@ -166,11 +166,11 @@ def diverging(*bad: int):
 
 
 @pytest.mark.parametrize(("bad", "best"), [((), 3), ((3,), 4), ((5, 3), 4), ((5, 4), 3)])
-def test_the_start_of_the_lowest_cost_is_kept_and_one_that_diverges_passed_over(bad, best):
+def test_best_start_is_kept_and_diverging_one_skipped(bad, best):
     assert optimise.best_of(diverging(*bad), [5, 3, 4], float) == best
 
 
-def test_the_first_start_has_ended_before_the_others_go_side_by_side(monkeypatch):
+def test_first_start_ends_before_others_run_in_parallel(monkeypatch):
     """It may have to be compiled; each of the two that follow waits until the other has begun."""
     monkeypatch.setattr(optimise.os, "cpu_count", lambda: 2)
     together, others = Barrier(2), Event()

@@ -42,7 +42,7 @@ def assert_draws(ax: Axes, prediction: Predictive, name: str = "") -> None:
         np.testing.assert_allclose(high, prediction.mean + 2 * std)
 
 
-def test_a_held_room_keeps_its_height_and_says_what_leaves_it(ax: Axes) -> None:
+def test_held_panel_keeps_limits_and_names_curves_outside(ax: Axes) -> None:
     room = plots.Room(ax, (10.0, 20.0, 40.0))
     assert not room.held
     room.held = True
@@ -55,7 +55,7 @@ def test_a_held_room_keeps_its_height_and_says_what_leaves_it(ax: Axes) -> None:
     assert (ax.get_ylim(), ax.texts[0].get_text()) == ((-20.0, 20.0), "")
 
 
-def test_a_room_holds_the_gold_standard_and_the_curves_under_it(ax: Axes) -> None:
+def test_panel_limits_include_true_posterior_and_curves(ax: Axes) -> None:
     room = plots.Room(ax, (10.0, 20.0, 40.0))
     nuts = Predictive(np.full(2, 9.0), np.full(2, 2.0), np.ones(2), None)  # up to 13
     assert room.hold({"mean": [1.0]}, nuts=nuts)

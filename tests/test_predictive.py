@@ -67,7 +67,7 @@ def test_log_prob_equals_brute_force():
     np.testing.assert_array_equal(p.log_prob(y[:, None]), p.log_prob(y))
 
 
-def test_without_noise_a_target_off_every_draw_is_impossible_and_nothing_warns():
+def test_noiseless_target_off_every_draw_has_log_prob_minus_infinity():
     p = Predictive.from_samples([[1.0, 1.0]], 0.0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -88,7 +88,7 @@ def test_interval_holds_its_share_of_the_mixture(level):
     np.testing.assert_allclose(mixture_cdf(p, upper), (1 + level) / 2, atol=1e-9)
 
 
-def test_noise_at_one_input_is_no_business_of_another():
+def test_noise_at_one_input_does_not_affect_others():
     draws = np.random.default_rng(0).standard_normal((400, 1))
     quiet, loud = (Predictive.from_samples(draws, noise).interval(0.95) for noise in (0.0, 2.0))
     both = Predictive(np.zeros(2), np.ones(2), np.array([0.0, 2.0]), np.tile(draws, (1, 2)))
@@ -110,7 +110,7 @@ def test_the_first_draws_are_kept_when_more_are_asked_for():
         np.testing.assert_allclose(few, many[:n_samples], rtol=1e-5, atol=1e-6)
 
 
-def test_hardly_any_number_of_draws_or_inputs_compiles_again():
+def test_most_numbers_of_draws_or_inputs_compile_nothing():
     def predict(n_samples: int, m: int) -> None:
         weights = predictive.draw_weights(np.zeros(13), np.ones(13), n_samples, 1)
         out = predictive.evaluate_weights(NETWORK, weights, np.zeros((m, 1)))
@@ -124,7 +124,7 @@ def test_hardly_any_number_of_draws_or_inputs_compiles_again():
     assert compiled.trace_count() == before
 
 
-def test_the_weights_of_a_draw_are_drawn_independently_and_the_seed_s():
+def test_drawn_weights_are_independent_and_follow_the_seed():
     """Covariance diag(σ²) over the draws, and none between two seeds."""
     mean, std, n = np.array([2.0, -1.0, 0.0]), np.array([0.5, 0.1, 3.0]), 20_000
     one, two = ((predictive.draw_weights(mean, std, n, seed) - mean) / std for seed in (1, 2))
@@ -178,7 +178,7 @@ def test_the_log_probability_of_labels_is_bernoulli():
             prediction.log_prob(wrong)
 
 
-def test_the_interval_of_a_label_holds_it_as_often_as_it_says():
+def test_label_interval_has_its_nominal_coverage():
     prediction = BernoulliPredictive.from_logits(np.array([[-9.0, -1.0, 1.0, 9.0]]))
     lower, upper = prediction.interval(0.9)
     np.testing.assert_array_equal(lower, [0, 0, 0, 1])

@@ -81,7 +81,7 @@ def test_each_method_is_given_the_problem_and_its_own_prior(
     assert gold.noise_std == 0.7, "new points have the noise of the problem"
 
 
-def test_pbp_is_what_its_fit_would_be() -> None:
+def test_live_pbp_equals_pbp_fit() -> None:
     """The explorer takes the way of many steps in one call; the method's own goes by epochs."""
     problem = Problem(n=8)
     data, took = problem.data, live_fits.fit("pbp", problem, 30)
@@ -101,7 +101,7 @@ HEARD: dict[str, dict[str, Any]] = {  # every quick method, and what it may be t
 
 
 @pytest.mark.parametrize("what", HEARD)
-def test_every_method_hears_the_noise_the_prior_the_width_and_the_seed(what: str) -> None:
+def test_every_live_method_depends_on_noise_prior_width_and_seed(what: str) -> None:
     """Points of one's own do not change with the seed: what does is the start, or the draws."""
     method, options = what.partition(",")[0], Options(**HEARD[what])
     x, y = DATA.x[::4, 0].tolist(), DATA.y[::4, 0].tolist()

@@ -31,7 +31,7 @@ def test_marks_of_two_notebooks_are_all_kept(
     assert Progress(path).marks() == {"1.1": SOLVED, "2.1": SOLVED}
 
 
-def test_a_damaged_file_that_cannot_be_moved_costs_no_answer(
+def test_damaged_progress_file_that_cannot_be_moved_loses_no_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "progress.json"
@@ -57,7 +57,7 @@ def test_a_damaged_file_that_cannot_be_moved_costs_no_answer(
         *('{"numbering": 2, "tried": {"1.1": 3}}', '{"numbering": 3, "tried": {}}'),
     ],
 )
-def test_a_damaged_file_is_put_aside_and_said_once(
+def test_damaged_progress_file_is_moved_aside_and_reported_once(
     tmp_path: Path, text: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "progress.json"
@@ -68,7 +68,7 @@ def test_a_damaged_file_is_put_aside_and_said_once(
     assert Progress(path).marks() == {"1.1": SOLVED}
 
 
-def test_a_folder_that_cannot_be_written_costs_no_answer(
+def test_read_only_progress_folder_loses_no_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def refuse(*_: object, **__: object) -> None:
@@ -84,7 +84,7 @@ def test_a_folder_that_cannot_be_written_costs_no_answer(
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no named pipes in folders")
 @pytest.mark.parametrize("kind", ["mkdir", "mkfifo"])
-def test_nothing_is_put_in_the_place_of_what_is_no_file(tmp_path: Path, kind: str) -> None:
+def test_special_file_is_not_replaced_by_progress(tmp_path: Path, kind: str) -> None:
     special = tmp_path / "special"
     getattr(os, kind)(special)
     kept = Progress(special)
@@ -93,7 +93,7 @@ def test_nothing_is_put_in_the_place_of_what_is_no_file(tmp_path: Path, kind: st
     assert kept.marks() == {"1.1": SOLVED}
 
 
-def test_a_break_while_writing_leaves_the_old_file(
+def test_interrupted_writing_leaves_the_old_progress_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "progress.json"
@@ -112,7 +112,7 @@ def test_a_break_while_writing_leaves_the_old_file(
     assert json.loads(held) == {"numbering": 2, "tried": {"1.1": [SOLVED, 0]}}
 
 
-def test_what_was_solved_under_an_old_number_counts_for_the_same_exercise(tmp_path: Path) -> None:
+def test_exercise_solved_under_old_number_still_counts(tmp_path: Path) -> None:
     old = {"1.1": 0, "3.10": 1, "4.3": 2, "5.3": 3, "6.9": 4, "7.8": 5, "7.10": 6}
     path = tmp_path / "progress.json"
     path.write_text(json.dumps({n: [SOLVED, wrong] for n, wrong in old.items()}), encoding="utf-8")
@@ -125,7 +125,7 @@ def test_what_was_solved_under_an_old_number_counts_for_the_same_exercise(tmp_pa
         kept.forget([])
 
 
-def test_the_file_is_the_one_named_or_in_the_user_s_data_folder(
+def test_progress_file_is_the_given_or_the_user_s(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And there is one record for checks and missions."""

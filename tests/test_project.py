@@ -72,7 +72,7 @@ def test_a_lock_satisfies_every_declared_requirement(platform: str, python: str,
             assert versions[canonicalize_name(wanted.name)] in wanted.specifier, wanted
 
 
-def test_learners_get_what_contributors_get_and_nothing_of_theirs_alone() -> None:
+def test_learners_lock_is_a_subset_of_contributors_lock() -> None:
     where = markers("linux-x86_64", "3.12")
     ours, site, theirs = (pins(where, lock) for lock in LOCKS)
     assert ours.items() <= site.items() <= theirs.items()

@@ -254,7 +254,7 @@ def of_nuts_draws() -> None:
 
 
 def of_tail_draws() -> None:
-    test_mcmc.test_the_effective_sample_size_sees_tails_that_come_in_spells()
+    test_mcmc.test_effective_sample_size_detects_autocorrelated_tails()
 
 
 def of_noise_precision() -> None:

@@ -1,9 +1,9 @@
-"""What an environment gets beside its packages: the course itself, and JupyterLab's settings.
+"""Set up an environment beyond its packages: the course itself, and JupyterLab's settings.
 
-Put there by the launcher and by Binder. The settings of the folder ``jupyter`` are the wheel's,
-too: a widget's callbacks stay on the kernel's main thread (see widgets/_engine/live.py), and of a
-notebook without a kernel the server gives pictures, not dead views (see _support/stills.py). The
-rest is for a JupyterLab that is ours alone.
+The launcher and Binder run this. The wheel, too, has the settings in the folder ``jupyter``: they
+keep a widget's callbacks on the kernel's main thread (see widgets/_engine/live.py), and make the
+server show pictures instead of dead views for a notebook without a kernel (see
+_support/stills.py). The other settings are for a JupyterLab that only this course uses.
 
 Standard library only: this runs before anything is installed.
 """
@@ -70,7 +70,7 @@ def write_settings(prefix: Path) -> None:
 
 
 def _read(path: Path) -> dict[str, object]:
-    """What a file of settings holds; nothing where it is missing or broken."""
+    """Return what a settings file holds; an empty dict where it is missing or broken."""
     try:
         return _table(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError):
@@ -82,12 +82,12 @@ def _table(value: object) -> dict[str, object]:
 
 
 def site_packages(venv: Path) -> Path:
-    """The folder that the interpreter of an environment imports from."""
+    """Return the folder that the interpreter of an environment imports from."""
     return next(venv.glob("lib/python3*/site-packages"), venv / "Lib" / "site-packages")
 
 
 def connect(venv: Path, root: Path) -> None:
-    """Let the environment find the package in a checkout, and JupyterLab its settings."""
+    """Put the checkout on the environment's import path, and tell JupyterLab of its settings."""
     site = site_packages(venv)
     path, line = site / "bdl_teach.pth", os.path.relpath(root, site) + "\n"  # a checkout can move
     if not path.is_file() or path.read_bytes() != line.encode():
@@ -99,9 +99,9 @@ def connect(venv: Path, root: Path) -> None:
 
 
 def stand_in(site: Path) -> None:
-    """Let an installed tensorflow-cpu count as `tensorflow`, which tf-keras asks for by name.
+    """Register an installed tensorflow-cpu as `tensorflow`, which tf-keras requires by name.
 
-    Else whatever is installed later would put the large wheel over the small one.
+    Otherwise the next installation would add the large wheel and overwrite the small one.
     """
     for small in site.glob("tensorflow_cpu-*.dist-info"):
         info = site / small.name.replace("_cpu", "")

@@ -1,4 +1,4 @@
-"""Measure: `python3 -m bdl_teach bench live`; the code is in the folder `tools` of a checkout."""
+"""Run a benchmark: `python3 -m bdl_teach bench live`; the code is in the folder `tools`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bdl_teach import cli
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Leave all arguments to the measurement."""
+    """Pass all arguments on to the measurement."""
 
 
 def run(options: argparse.Namespace) -> int:

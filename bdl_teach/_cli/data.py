@@ -1,7 +1,7 @@
 """Fetch the data sets ahead of a lecture, or list them: `python3 -m bdl_teach data [names]`.
 
-What is there and whole is not fetched again; a file that is cut short counts as missing. Importing
-this module needs the standard library only.
+Complete files are not fetched again; a truncated file counts as missing. Importing this module
+needs the standard library only.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _known(name: str) -> str:
-    """The name of a data set or group.
+    """Return the name of a data set or group, if there is one of that name.
 
     Raises:
-        ArgumentTypeError: It is none.
+        ArgumentTypeError: There is no such data set.
     """
     if name not in {*ABOUT, *GROUPS}:
         there = ", ".join([*ABOUT, *GROUPS])
@@ -52,7 +52,7 @@ def _known(name: str) -> str:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Fetch or list; each set that cannot be had is one sentence and a non-zero code."""
+    """Fetch or list data sets; for each that cannot be had print one sentence and return 1."""
     from bdl_teach.datasets import store
 
     try:
@@ -65,14 +65,14 @@ def run(options: argparse.Namespace) -> int:
 
 
 def show(names: Sequence[str]) -> int:
-    """Print what each set is, whether it is there, and where."""
+    """Print for each data set what it is, whether it is there, and where."""
     for name in names:
         print(f"{name:15} {state(name):10} {place(name)}  ({ABOUT[name]})")
     return 0
 
 
 def fetch(names: Sequence[str]) -> int:
-    """Fetch what is not there yet; go on after a failure, so that one does not cost the rest."""
+    """Fetch the data sets that are missing; after a failure go on with the next one."""
     from bdl_teach.datasets import store
 
     failures = []
@@ -94,7 +94,7 @@ def fetch(names: Sequence[str]) -> int:
 
 
 def state(name: str) -> str:
-    """``"there"``, ``"missing"``, ``"damaged"``, ``"bundled"`` or ``"unreadable"``."""
+    """Return ``"there"``, ``"missing"``, ``"damaged"``, ``"bundled"`` or ``"unreadable"``."""
     from bdl_teach.datasets import store, tables
 
     if name == "digits":
@@ -109,7 +109,7 @@ def state(name: str) -> str:
 
 
 def place(name: str) -> str:
-    """Where the set is inside the data folder, or would be."""
+    """Return where the data set is inside the data folder, or would be."""
     from bdl_teach.datasets import store, tables
 
     if name == "digits":
@@ -121,7 +121,7 @@ def place(name: str) -> str:
 
 
 def _bar(name: str) -> tqdm[NoReturn]:
-    """A bar in bytes on a terminal, nothing in a log; pooch learns the total as it starts."""
+    """Return a progress bar in bytes on a terminal, and none in a log; pooch sets the total."""
     from tqdm import tqdm
 
     return tqdm(desc=name, total=1, unit="B", unit_scale=True, disable=None, leave=False)

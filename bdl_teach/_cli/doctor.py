@@ -1,4 +1,4 @@
-"""What works on this machine: `python3 -m bdl_teach doctor`."""
+"""Check what works on this machine: `python3 -m bdl_teach doctor`."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Finding:
     """One line of the report.
 
     Attributes:
-        name: What was looked at.
+        name: What was checked.
         text: What was found, or what to do about it.
         ok: Whether it is as it should be.
         needed: Whether the course fails without it.
@@ -86,7 +86,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def examine(name: str, needed: bool, look: Look) -> Finding:
-    """Look at one thing; whatever goes wrong becomes the finding."""
+    """Run one check; turn any exception into a finding."""
     try:
         found = look()
     except Trouble as trouble:
@@ -98,7 +98,7 @@ def examine(name: str, needed: bool, look: Look) -> Finding:
 
 
 def python() -> str:
-    """The version of the Python that runs this, and where it is."""
+    """Return the version of the Python that runs this, and where it is."""
     found = platform.python_version()
     if found.rpartition(".")[0] not in SUPPORTED:
         raise Trouble(f"{found}, but {', '.join(SUPPORTED)} are supported")
@@ -106,7 +106,7 @@ def python() -> str:
 
 
 def tensorflow() -> str:
-    """TensorFlow's version, after it has really been imported; one that was not tried is told."""
+    """Import TensorFlow and return its version; add a remark if that version was not tried."""
     from bdl_teach._startup import kept_programs
     from bdl_teach.backend import tf
 
@@ -118,12 +118,12 @@ def tensorflow() -> str:
 
 
 def imported(module: str) -> str:
-    """The version of a module, after it has really been imported."""
+    """Import a module and return its version."""
     return str(importlib.import_module(module).__version__)
 
 
 def xla() -> str:
-    """Whether XLA compiles here; without it refits work, but are slower."""
+    """Test whether XLA compiles here; without it refits work, but are slower."""
     from bdl_teach._support import compiled
 
     if not compiled.xla_available():
@@ -132,7 +132,7 @@ def xla() -> str:
 
 
 def required() -> dict[str, str]:
-    """The modules that the package requires, each with its requirement in pip's words."""
+    """Return the modules that the package requires, each with its requirement as pip writes it."""
     if is_checkout(ROOT):
         with (ROOT / "pyproject.toml").open("rb") as file:
             lines = tomllib.load(file)["project"]["dependencies"]
@@ -147,7 +147,7 @@ def _name(requirement: str) -> str:
 
 
 def check_packages() -> None:
-    """Refuse to go on without what the package requires.
+    """Raise ``Trouble`` if a package that the course requires is missing.
 
     Raises:
         Trouble: Something is missing; the text is the command that installs it.
@@ -159,13 +159,13 @@ def check_packages() -> None:
 
 
 def advice(lacking: list[str]) -> str:
-    """How to install what is missing."""
+    """Return the sentence that says how to install what is missing."""
     quoted = " ".join(f'"{requirement}"' for requirement in lacking)
     return f"Packages are missing. Install them: {sys.executable} -m pip install {quoted}"
 
 
 def packages() -> str:
-    """Every package that the course requires, imported."""
+    """Import every package that the course requires; raise ``Trouble`` at the first that fails."""
     check_packages()
     for module, line in required().items():
         try:
@@ -177,7 +177,7 @@ def packages() -> str:
 
 
 def files() -> str:
-    """Each file of what the course requires, and of what that requires in turn."""
+    """Check the size of each installed file of the course's requirements, direct and indirect."""
     names, seen = [_name(line) for line in required().values()], set()
     while names:
         name = names.pop()
@@ -199,7 +199,7 @@ def files() -> str:
 
 
 def server() -> str:
-    """Where the JupyterLab lies that started this kernel, if a kernel this is."""
+    """Say where the JupyterLab server that started this kernel is installed."""
     found = _server()
     if found is None:
         raise Trouble(
@@ -215,9 +215,10 @@ def server() -> str:
 
 
 def _server() -> Path | None:
-    """The environment of the server that started this kernel; this one's where there is no kernel.
+    """Return the environment of the server that started this kernel; this one's without a kernel.
 
-    ``None`` where something else than Python started it, or the server is on another machine.
+    ``None`` where something other than Python started the kernel, or the server is on another
+    machine.
     """
     import psutil
 
@@ -232,10 +233,10 @@ def _server() -> Path | None:
 
 
 def widgets(package: str, front_end: str, begins: str = "") -> str:
-    """The version of a package of widgets, and that of the extension of JupyterLab that draws them.
+    """Return the version of a widget package, after comparing it with its JupyterLab extension.
 
-    The environment of JupyterLab is looked at, which may be another than this one. A version fits
-    that ``begins`` so, or is the package's.
+    The extension is looked for in JupyterLab's environment, which may be another than this one.
+    Its version fits if it starts with ``begins``, or equals the package's.
     """
     from jupyter_core.paths import jupyter_path
 
@@ -254,7 +255,7 @@ def widgets(package: str, front_end: str, begins: str = "") -> str:
 
 
 def ipykernel() -> str:
-    """The kernel's version: 7 would run widget callbacks on a second thread."""
+    """Return the kernel's version; refuse 7, which runs widget callbacks on a second thread."""
     importlib.import_module("ipykernel")
     found = version("ipykernel")
     if int(found.split(".")[0]) >= 7:
@@ -263,7 +264,7 @@ def ipykernel() -> str:
 
 
 def kernel() -> str:
-    """The Python that JupyterLab starts for a notebook."""
+    """Return the Python that JupyterLab starts for a notebook."""
     from jupyter_client.kernelspec import KernelSpecManager
 
     spec = KernelSpecManager().get_kernel_spec("python3")
@@ -274,19 +275,19 @@ def kernel() -> str:
 
 
 def memory() -> float:
-    """Bytes of memory that are free now."""
+    """Return the bytes of memory that are free now."""
     import psutil
 
     return float(psutil.virtual_memory().available)
 
 
 def disk() -> float:
-    """Bytes that are free now where the course lies."""
+    """Return the bytes that are free now on the disk that holds the course."""
     return float(shutil.disk_usage(Path(__file__).parent).free)
 
 
 def enough(free: Callable[[], float], needed_gb: float) -> Quantity:
-    """What is free now, in GB, if that will do."""
+    """Return what is free now, in GB; raise ``Trouble`` if that is too little."""
     found = round(free() / 1e9, 1)
     if found < needed_gb:
         raise Trouble(f"{found:.1f} GB free; the course wants {needed_gb} GB: free some")
@@ -294,7 +295,7 @@ def enough(free: Callable[[], float], needed_gb: float) -> Quantity:
 
 
 def refit() -> Quantity:
-    """The time of one refit of the sinusoid, compiled before."""
+    """Return the time of one refit of the sinusoid, compiled before."""
     from bdl_teach import datasets, densities
     from bdl_teach.methods import bbb
 

@@ -1,4 +1,4 @@
-"""The `.venv` of a checkout: made from a lock by uv or pip, and made anew where it is not whole.
+"""Make the `.venv` of a checkout from a lock, with uv or pip; make it again if it is incomplete.
 
 Standard library only: this runs before anything is installed.
 """
@@ -54,7 +54,7 @@ class Trouble(Exception):
 
 
 def fault(error: OSError) -> str:
-    """Return the sentence for what the system refused to do."""
+    """Return a sentence for an operating-system error."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return FULL
     what = f"{error.filename or 'The system'}: {error.strerror or error}."
@@ -64,12 +64,12 @@ def fault(error: OSError) -> str:
 
 
 def is_checkout(root: Path) -> bool:
-    """Whether `root` is a checkout or an unpacked sdist, and no folder of installed packages."""
+    """Return whether `root` is a checkout or an unpacked sdist, not an installed package."""
     return (root / LOCK).is_file() or (root / "pyproject.toml").is_file()
 
 
 def ensure(root: Path, name: str) -> Path:
-    """Return the Python of a complete `.venv`; make that first where there is none.
+    """Return the Python of a complete `.venv`; build it first if there is none.
 
     Args:
         root: The checkout.
@@ -91,12 +91,12 @@ def ensure(root: Path, name: str) -> Path:
 
 
 def venv_python(venv: Path) -> Path:
-    """The interpreter inside `venv`, whether it exists or not."""
+    """Return the interpreter inside `venv`, whether it exists or not."""
     return venv / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
 def version_of(python: Path) -> str:
-    """The "major.minor" that `python` says it is; "" if it does not run."""
+    """Return the "major.minor" version of an interpreter, or "" if it does not run."""
     command = [str(python), "-I", "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
     try:
         return subprocess.run(command, capture_output=True, text=True).stdout.strip()
@@ -105,19 +105,19 @@ def version_of(python: Path) -> str:
 
 
 def digest(lock: Path) -> str:
-    """The SHA-256 of a lock."""
+    """Return the SHA-256 of a lock."""
     return hashlib.sha256(lock.read_bytes()).hexdigest()
 
 
 def contents(venv: Path) -> list[str]:
-    """What lies in the folder of packages, and in each of them; `doctor` looks deeper."""
+    """List the folder of packages, and the entries of each package; `doctor` looks deeper."""
     site = site_packages(venv)
     found = (path.relative_to(site).as_posix() for one in ("*", "*/*") for path in site.glob(one))
     return [name for name in found if not name.endswith("__pycache__")]
 
 
 def made_from(venv: Path) -> str:
-    """The digest of the lock that `venv` was made from; "" unless it is complete and runs."""
+    """Return the digest of the lock that made `venv`; "" unless it is complete and runs."""
     try:
         first, *names = (venv / MARKER).read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError):
@@ -129,10 +129,10 @@ def made_from(venv: Path) -> str:
 
 @contextmanager
 def exclusive(path: Path) -> Iterator[None]:
-    """Hold the lock file at `path`; a second launcher waits here and says so.
+    """Hold the lock file at `path`; a second launcher says that it waits, and waits.
 
-    Installers inherit the open file, so that of a launcher that was killed is waited for (though
-    not on Windows).
+    Installers inherit the open file, so that the next launcher also waits for the installer of one
+    that was killed (not on Windows).
     """
     held = try_lock(path)
     if held is None:
@@ -145,9 +145,9 @@ def exclusive(path: Path) -> Iterator[None]:
 
 
 def build(venv: Path, lock: Path) -> None:
-    """Make `venv`; what was there is set aside, and put back if that fails.
+    """Make `venv`; put the old one back if that fails.
 
-    Without a network one that is complete, but made from another lock, serves on.
+    If there is no network, a complete `venv` made from another lock stays in use.
     """
     machine, old = f"{sys.platform} {platform.machine()}", venv.with_name(".venv.old")
     if machine not in MACHINES:
@@ -186,7 +186,7 @@ def remove(path: Path) -> None:
 
 
 def install(venv: Path, lock: Path) -> None:
-    """Make an environment from the lock, with uv where present and pip otherwise; mark it last."""
+    """Install a lock into a new environment, with uv or else pip; mark it complete last."""
     say(f"Installing the packages of {lock.name} into .venv. This takes a few minutes once.")
     python, uv = venv_python(venv), shutil.which("uv")
     ours = getattr(sys, "_base_executable", sys.executable)  # not the one that was set aside
@@ -205,7 +205,7 @@ def install(venv: Path, lock: Path) -> None:
 
 
 def run(command: list[str], log: Path) -> None:
-    """Run an installer: what it says goes to `log`; on a terminal one line says how far it is.
+    """Run an installer; write its output to `log`, and its progress on one line of the terminal.
 
     Raises:
         Trouble: It failed; the text says why, and names `log`.
@@ -234,7 +234,7 @@ def run(command: list[str], log: Path) -> None:
 
 
 def how_far(said: str) -> str:
-    """How far an installer is; uv names its large downloads first, so that they can be counted."""
+    """Return how far an installer is; uv lists its large downloads first, which are counted."""
     begun, done = said.count("\nDownloading "), said.count("\n Downloaded ")
     last = said.rstrip().rpartition("\n")[2].strip()
     if last.startswith("Installed "):  # what uv does next, it says when it has done it
@@ -243,14 +243,14 @@ def how_far(said: str) -> str:
 
 
 def show(text: str) -> None:
-    """Write over the line before, on a terminal."""
+    """Overwrite the current line of the terminal."""
     if sys.stderr.isatty():
         width = shutil.get_terminal_size().columns - 1
         print(f"\r{text[:width]:{width}}\r", end="", file=sys.stderr, flush=True)
 
 
 def explain(said: str) -> str:
-    """The sentence for what an installer said before it failed."""
+    """Return a sentence for the reason an installer gave before it failed."""
     for sentence, symptom in SYMPTOMS.items():
         if re.search(symptom, said, re.IGNORECASE):
             return sentence

@@ -1,7 +1,7 @@
-"""Compile what the first picture needs while JupyterLab starts, where nothing is kept yet.
+"""Compile what the first picture needs while JupyterLab starts, unless it is stored already.
 
-The launcher runs this beside `lab`: by the time that somebody has found *Run All*, the programs are
-there, and the kernel takes them (see ``_startup/kept_programs.py``).
+The launcher runs this beside `lab`: by the time somebody has found *Run All*, the programs are
+stored, and the kernel loads them (see ``_startup/kept_programs.py``).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from contextlib import suppress
 
 
 def main(_: list[str]) -> int:
-    """Fill the folder of this TensorFlow and processor, unless there is something in it."""
+    """Compile into the folder of this TensorFlow and processor, if that folder is empty."""
     from bdl_teach._startup import kept_programs
 
     folder = kept_programs.prepare()

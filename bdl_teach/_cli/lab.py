@@ -32,10 +32,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def port(text: str) -> int:
-    """A port of the loopback that a server can have.
+    """Return a free port of the loopback interface.
 
     Raises:
-        Trouble: It cannot.
+        Trouble: The port cannot be used.
     """
     wanted = int(text)
     with socket.socket() as probe:
@@ -53,7 +53,7 @@ def port(text: str) -> int:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Open JupyterLab on chapter 3; an installed package's, on a copy of the notebooks."""
+    """Open JupyterLab on chapter 3; an installed package opens a copy of the notebooks."""
     root, folder = cli.ROOT, Path("notebooks")
     if not is_checkout(root):
         root, folder = Path.cwd() / notebooks.FOLDER, Path()
@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def find_a_home() -> None:
-    """Give JupyterLab a folder for what it writes beside, where the home folder takes nothing."""
+    """Give JupyterLab a folder for its own files where the home folder is not writable."""
     try:
         with tempfile.TemporaryFile(dir=Path.home()):
             return
@@ -83,7 +83,7 @@ def find_a_home() -> None:
 
 
 def lab_command(python: Path, port: int | None, root: Path, first: Path) -> list[str]:
-    """The JupyterLab command line; root has to be allowed by name."""
+    """Return the JupyterLab command line; it allows root explicitly."""
     command = [str(python), "-m", "jupyterlab", "--ip=127.0.0.1", f"--ServerApp.root_dir={root}"]
     command += [f"--LabApp.default_url=/lab/tree/{first.as_posix()}", f"--ServerApp.{CONTENTS}"]
     command.append(NO_PAIRING)

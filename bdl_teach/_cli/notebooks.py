@@ -1,7 +1,7 @@
-"""The notebooks as a folder of the learner's own: `python3 -m bdl_teach notebooks [FOLDER]`.
+"""Copy the notebooks to a folder of the learner's own: `python3 -m bdl_teach notebooks [FOLDER]`.
 
-Standard library only. What a learner changed is never written over; what they did not change
-follows the package.
+Standard library only. A file that the learner changed is never overwritten; the others are updated
+with the package.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ RECORD = ".bdl_teach.json"  # what `_content` says of each file as it was copied
 
 
 def source() -> Path:
-    """The folder that holds the notebooks: the installed package's, or the checkout's."""
+    """Return the folder that holds the notebooks: the installed package's, or the checkout's."""
     return PACKED if PACKED.is_dir() else Path(__file__).resolve().parents[2] / "notebooks"
 
 
 def files() -> list[Path]:
-    """The notebooks, and what stands beside them for a lecturer."""
+    """Return the notebooks, and the lecturer's files beside them."""
     found = sorted(source().glob("*.ipynb"))
     if not found:
         raise Trouble(f"There are no notebooks in {source()}.")
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Copy, and say what became of the files; 1 if an older version of the learner's stays."""
+    """Copy, and report on each file; return 1 if a changed file keeps out a newer one."""
     written, kept, older = copy(options.folder)
     n_there = len(files()) - len(written) - len(kept)
     print(f"{options.folder}: {len(written)} files written, {n_there} there already.")
@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def copy(folder: Path) -> tuple[list[str], list[str], list[str]]:
-    """Put the notebooks into `folder`; say which of the learner's stand in the way of newer ones.
+    """Put the notebooks into `folder`; return the changed files that block newer versions.
 
     Returns:
         The names of the files that were written; that were left as the learner changed them; and
@@ -58,7 +58,7 @@ def copy(folder: Path) -> tuple[list[str], list[str], list[str]]:
 
     Raises:
         OSError: The folder or a file cannot be written.
-        Trouble: It is the folder that they come from.
+        Trouble: ``folder`` is the one that the notebooks come from.
     """
     if folder.resolve() == source():
         raise Trouble(f"{folder} is where the notebooks come from: name another folder.")
@@ -89,7 +89,7 @@ def copy(folder: Path) -> tuple[list[str], list[str], list[str]]:
 
 
 def _read_record(folder: Path) -> dict[str, str]:
-    """The hashes of what was copied; where there are none, every other file is the learner's."""
+    """Return the recorded hashes of the copies; if there are none, treat every file as changed."""
     try:
         record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -98,7 +98,7 @@ def _read_record(folder: Path) -> dict[str, str]:
 
 
 def _content(file: bytes) -> str:
-    """The SHA-256 of what a learner changes: of a notebook the cells, not what a run left there."""
+    """Hash the part of a file that a learner changes: of a notebook the cells, not the outputs."""
     try:
         cells = [(c["cell_type"], "".join(c["source"])) for c in json.loads(file)["cells"]]
     except (ValueError, KeyError, TypeError):

@@ -1,7 +1,7 @@
-"""Which Pythons the course runs on.
+"""The Python versions that the course supports.
 
-Any Python 3 can read this file and what is read on the way to it (no f-strings, no
-`from __future__ import annotations`): one that is too old hears a sentence, not a SyntaxError.
+Any Python 3 can read this file and what it is imported through (no f-strings, no `from __future__
+import annotations`), so that one that is too old prints a sentence, not a SyntaxError.
 """
 
 import shutil
@@ -11,7 +11,7 @@ SUPPORTED = ("3.11", "3.12", "3.13")
 
 
 def complaint() -> str:
-    """What to say to this Python if it is not supported; else nothing."""
+    """Return a sentence if this Python is not supported, else nothing."""
     version = ".".join(map(str, sys.version_info[:2]))
     if version in SUPPORTED:
         return ""

@@ -17,11 +17,11 @@ SHARED_OUT = ("-n", "3", "--dist", "loadfile", "--no-loadscope-reorder")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Leave all arguments to pytest."""
+    """Pass all arguments on to pytest."""
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the checks; with arguments, pytest alone on what they name. Fails if one of them does."""
+    """Run all checks, or with arguments pytest alone; return non-zero if one fails."""
     import pytest
 
     os.chdir(cli.ROOT)

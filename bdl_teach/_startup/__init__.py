@@ -1,7 +1,7 @@
-"""What is done to TensorFlow beyond what it documents, so that a first picture comes sooner.
+"""Changes to TensorFlow's private parts, so that the first picture comes sooner.
 
-All of it goes with TensorFlow's private parts, and so with its versions. With ``BDL_TEACH_PLAIN=1``
-none of it happens: everything works, and starts more slowly.
+They depend on TensorFlow's version. With ``BDL_TEACH_PLAIN=1`` none is made: everything works, and
+starts more slowly.
 """
 
 import os

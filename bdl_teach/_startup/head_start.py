@@ -1,7 +1,7 @@
-"""A kernel loads what the first picture needs while its notebook is still being looked at.
+"""Load what the first picture needs while the user still looks at the notebook.
 
-An IPython extension, which the settings of ``_cli/after_install.py`` name: loading TensorFlow
-takes longer than all else between *Run All* and the first picture.
+This is an IPython extension, which the settings of ``_cli/after_install.py`` name: loading
+TensorFlow takes longer than all else between *Run All* and the first picture.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ NEEDED = ("numpy.ma", "bdl_teach.backend", "bdl_teach.widgets._engine.live")
 
 
 def load_ipython_extension(_: object) -> None:
-    """Load on a thread, which a kernel that is shut down meanwhile waits for."""
+    """Load TensorFlow on a thread; a kernel that shuts down meanwhile waits for the thread."""
     if not PLAIN:
         threading.Thread(target=_load, name="bdl_teach head start").start()
 

@@ -1,9 +1,9 @@
-"""Programs that XLA has compiled, kept for the next process: its first picture comes sooner.
+"""Store the programs that XLA compiles, so that the next process shows its first picture sooner.
 
-Machine code is for the processor that it was made for, and nothing else may be loaded where a
-home folder is shared: each TensorFlow, kind of processor and set of XLA's flags has a folder of
-its own. TensorFlow writes a program whole or not at all, and finds it again by what it computes and
-by the names in it, which `steady_names` holds still: a chapter finds what another has compiled.
+Machine code depends on the processor, and a home folder may be shared: each combination of
+TensorFlow version, processor and XLA flags has a folder of its own. TensorFlow writes a program
+whole or not at all, and looks it up by its computation and the names in it, which `steady_names`
+keeps constant: a chapter finds what another one has compiled.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _MINE = "tf_xla_persistent_cache_directory"
 
 
 def prepare() -> Path | None:
-    """Have TensorFlow, which is not imported yet, keep what it compiles, for one thread.
+    """Make TensorFlow, before it is imported, store what it compiles, for one thread.
 
     Returns:
         The folder; None where nothing is kept: not wanted, a TensorFlow that was not tried, no
@@ -61,7 +61,7 @@ def prepare() -> Path | None:
 
 
 def tidy(place: Path, limit: int = LIMIT) -> None:
-    """Forget the programs used longest ago, until half of ``limit`` bytes are left, once over it.
+    """Delete the oldest programs down to half of ``limit`` bytes, if there are more than ``limit``.
 
     Args:
         place: The folder that holds the folders of all processors.
@@ -80,7 +80,7 @@ def tidy(place: Path, limit: int = LIMIT) -> None:
 
 
 def clear() -> bool:
-    """Forget every program of this processor; say whether there was a folder in use."""
+    """Delete every program of this processor; return whether there was a folder in use."""
     for word in os.environ.get(_FLAGS, "").split():
         name, _, folder = word.partition("=")
         if name.lstrip("-") == _MINE:
@@ -101,7 +101,7 @@ def _folder() -> Path | None:
 
 
 def _usable(folder: Path) -> bool:
-    """Whether programs can be written there, and read by nobody but this user."""
+    """Return whether the folder can be written, and read by nobody but this user."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         mine = os.name == "nt" or folder.stat().st_uid == os.getuid()
@@ -111,12 +111,12 @@ def _usable(folder: Path) -> bool:
 
 
 def was_tried(*versions: str) -> bool:
-    """Whether kept programs were tried with each of these versions, and there is one at all."""
+    """Return whether stored programs were tried with every installed TensorFlow version."""
     return bool(versions) and all(".".join(one.split(".")[:2]) in TRIED for one in versions)
 
 
 def _tensorflow() -> list[str]:
-    """The version of every TensorFlow that is installed; of two, either may be imported."""
+    """Return the version of every installed TensorFlow; with two, either may be imported."""
     found = []
     for name in ("tensorflow-cpu", "tensorflow"):
         with suppress(PackageNotFoundError):
@@ -125,7 +125,7 @@ def _tensorflow() -> list[str]:
 
 
 def _processor() -> str:
-    """What kind of processor this is, with its features; "" if it cannot be told."""
+    """Return the kind of this processor, with its features; "" if it is unknown."""
     if platform.system() == "Linux":
         return _linux_processor(Path("/proc/cpuinfo"))
     if platform.system() == "Darwin":

@@ -1,4 +1,4 @@
-"""A small process: what TensorFlow leaves behind after loading and compiling goes back at once.
+"""Return memory to the system after TensorFlow has loaded or compiled something.
 
 Binder stops a kernel that holds too much. All of it is for Linux; elsewhere it does nothing.
 """
@@ -25,7 +25,7 @@ _runs = 0  # since memory was last given back
 
 
 def keep_heap_small() -> None:
-    """Keep freed memory from piling up in the heaps of TensorFlow's many threads (glibc only).
+    """Limit the number of heaps, so that freed memory does not pile up in each thread's (glibc).
 
     After chapter 3 a kernel holds 50 MB less.
     """
@@ -37,10 +37,10 @@ def keep_heap_small() -> None:
 
 
 def after_run(compiling_s: float | None) -> None:
-    """Give memory back: after a compilation, after loading a kept program, and after many runs.
+    """Release memory after a compilation, after loading a stored program, and after many runs.
 
-    Looking through all that is alive takes a tenth of a second, so that it waits for a moment where
-    a first picture needs three programs that are only loaded. Many runs leave up to 100 MB.
+    A garbage collection takes a tenth of a second, so it is put off while a first picture still
+    loads its programs. Many runs leave up to 100 MB.
 
     Args:
         compiling_s: Seconds that a run took which had no program yet; ``None`` for any other.
@@ -56,12 +56,12 @@ def after_run(compiling_s: float | None) -> None:
 
 
 def release() -> None:
-    """Give back what a compilation has left: freed memory, and the libraries' pages it read.
+    """Release what a compilation leaves: freed memory, and the pages of libraries that it read.
 
-    Of 180 MB of TensorFlow's code that loading and compiling went through, a refit needs 11; of
-    150 MB of tables, read to put its addresses in, hardly any. Other libraries hold 70 MB in a
-    chapter. They are unchanged since they were read from their files: pages that are wanted again
-    come back by themselves, which costs the next refit 11 ms.
+    A refit needs 11 of the 180 MB of TensorFlow's code that loading and compiling touch, and
+    hardly any of the 150 MB of tables with addresses. Other libraries hold 70 MB in a chapter.
+    None of these pages has changed since it was read, so the system reads it again on demand,
+    which costs the next refit 11 ms.
     """
     if PLAIN:
         return
@@ -77,8 +77,8 @@ def release() -> None:
 def _unchanged() -> Iterator[tuple[int, int]]:
     """Yield address and length of each piece of a library that nobody has written to.
 
-    That is their machine code, and what stands at the head of a file and may only be read. What
-    may only be read further down, the loader has written to first, and it would be lost.
+    These are its machine code, and the read-only part at the head of a file. Later read-only parts
+    were written by the loader, and would be lost.
     """
     for line in Path("/proc/self/maps").read_text(encoding="utf-8").splitlines():
         addresses, rights, offset, *_, path = line.split(maxsplit=5)

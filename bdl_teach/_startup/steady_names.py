@@ -1,10 +1,10 @@
-"""Names of traced functions that are the same in every process, so that a kept program is found.
+"""Give traced functions the same names in every process, so that stored programs are found.
 
-TensorFlow names a traced function, and each loop in it, after a number that counts all that the
-process has traced so far, and looks for a kept program by these names too: another cell run before,
-and XLA compiles again what lies there. Here a program counts from a number of its own, made of what
-its function is and of the shapes it is traced for. XLA goes by the computation as well, so two
-programs that come to share a number cannot be taken for each other, in another process.
+TensorFlow names a traced function, and each loop in it, after a counter of all that the process
+has traced, and looks up a stored program by these names, too: if another cell ran before, XLA
+would compile again. Here each program's counter starts from a number made of its function and its
+shapes. XLA also compares the computation, so that two programs with the same number cannot be
+confused in another process.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _tracing = threading.local()
 
 @contextmanager
 def while_running() -> Iterator[None]:
-    """Let a program that is called here, and in this thread, keep the names it begins with."""
+    """Let a program called in this thread keep the names that it was first traced with."""
     try:
         yield
     finally:
@@ -37,7 +37,7 @@ def while_running() -> Iterator[None]:
 
 
 def begin(function: Callable[..., Any], arguments: Any) -> None:
-    """Have what this thread traces from now on named after ``function`` and the shapes."""
+    """Name what this thread traces from now on after ``function`` and the shapes."""
     if PLAIN:
         return
     import tensorflow as tf
@@ -52,14 +52,14 @@ def begin(function: Callable[..., Any], arguments: Any) -> None:
 
 
 def identity(function: Callable[..., Any]) -> tuple[Any, ...]:
-    """What a function is, in words: its name, and what it took with it from where it was made."""
+    """Describe a function by its name and the values in its closure."""
     held = [cell.cell_contents for cell in function.__closure__ or ()]
     said = [identity(h) if isfunction(h) else re.sub(" at 0x[0-9a-f]+", "", repr(h)) for h in held]
     return (function.__module__, function.__qualname__, *said)
 
 
 def install() -> None:
-    """Have TensorFlow, which is imported, take its numbers from here."""
+    """Make TensorFlow, which is imported, take the numbers in its names from here."""
     if PLAIN:
         return
     with suppress(ImportError, AttributeError):  # elsewhere in another TensorFlow: names as before

@@ -1,1 +1,1 @@
-"""What stands behind the mathematics: argument checks, compiled programs, memory, words."""
+"""Support code without mathematics: argument checks, compiled programs, files, descriptions."""

@@ -1,7 +1,7 @@
-"""Words for a picture: what a figure shows, for those who cannot see it.
+"""Describe figures in words for people who cannot see them.
 
-A notebook that imports ``bdl_teach.plots`` gets them with every figure: as the output's plain
-text (screen readers of text, diffs, places without pictures), and as the ``alt`` of the image
+A notebook that imports ``bdl_teach.plots`` gets a description with every figure: as the output's
+plain text (for screen readers, diffs, places without pictures), and as the ``alt`` of the image
 where the notebook is live. JupyterLab gives images no ``alt`` of their own.
 """
 
@@ -43,7 +43,7 @@ def _panel(ax: Axes) -> list[str]:
 
 
 def _axis(axis: XAxis | YAxis) -> str:
-    """Name of an axis with its range, or with its categories; just the name without ticks."""
+    """Return an axis's name with its range or categories; just the name without ticks."""
     name = _one_line(axis.get_label_text())
     if not axis.get_visible() or not len(axis.get_majorticklocs()):
         return name
@@ -64,7 +64,7 @@ def _one_line(text: str) -> str:
 
 
 def speak_in_notebooks() -> None:
-    """Give every figure that IPython displays from now on its words; elsewhere do nothing."""
+    """Add a description to every figure that IPython displays from now on; elsewhere do nothing."""
     ipython: Any = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     if shell is None:

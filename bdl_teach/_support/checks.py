@@ -1,6 +1,6 @@
-"""Arguments are checked at the door: each error says what was expected and what came.
+"""Checks of arguments: each error says what was expected and what was given.
 
-The types say what should come; the checks are for whatever does.
+They raise ``ValueError`` for any input, also of a wrong type.
 """
 
 from __future__ import annotations
@@ -67,15 +67,17 @@ def batches(n_batches: int, n: int) -> int:
     """Return the number of minibatches of ``n`` data points, 1 to n, or raise ``ValueError``."""
     result = count("n_batches", n_batches)
     if result > n:
-        raise ValueError(f"n_batches: expected at most one a data point ({n}), got {n_batches}")
+        raise ValueError(
+            f"n_batches: expected at most {n}, one for each data point, got {n_batches}"
+        )
     return result
 
 
 def starting_rho(name: str, value: float) -> float:
-    """Return ``value`` if float32 holds σ = log(1 + e^ρ) and σ², or raise ``ValueError``."""
+    """Return ``value`` if σ = log(1 + e^ρ) and σ² fit into float32, or raise ``ValueError``."""
     result = number(name, value)
     if not -41.0 <= result <= 1e18:
-        raise ValueError(f"{name}: expected ρ >= -41, of which σ is no 0 in float32, got {value!r}")
+        raise ValueError(f"{name}: expected ρ >= -41 (below, σ is 0 in float32), got {value!r}")
     return result
 
 
@@ -116,7 +118,7 @@ def regression_data(x: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
 
 
 def told_apart(name: str, values: Array) -> Array:
-    """Return ``values`` [n, d] if float32 tells their rows apart or raise ``ValueError``."""
+    """Return ``values`` [n, d] if its rows differ in float32, or raise ``ValueError``."""
     with np.errstate(over="ignore", invalid="ignore"):
         rounded = values.astype(np.float32).astype(np.float64)
         spread = values.max(axis=0) - values.min(axis=0)
@@ -133,7 +135,7 @@ def told_apart(name: str, values: Array) -> Array:
 
 
 def finite(name: str, value: ArrayLike) -> Array:
-    """Return ``value`` as a float64 array, nothing masked, NaN or inf, or raise ``ValueError``."""
+    """Return ``value`` as a float64 array; refuse masked values, NaN and infinity."""
     if isinstance(value, np.ma.MaskedArray) and value.mask.any():  # NumPy takes what lies under it
         hidden = int(value.mask.sum())
         raise ValueError(f"{name}: expected no masked values, got {hidden}: leave their rows out")

@@ -1,4 +1,4 @@
-"""XLA with a probed fallback: one decorator, and a count of what it traced."""
+"""A decorator that compiles with XLA where that works, and counts the traces."""
 
 from __future__ import annotations
 
@@ -73,12 +73,12 @@ class Compiled:
         except tf.errors.OpError as error:
             if self.traces == before or not kept_programs.clear():
                 raise
-            result = self._once_more(error, arguments)
+            result = self._without_stored_programs(error, arguments)
         memory.after_run(None if self.traces == before else time.monotonic() - start)
         return result
 
-    def _once_more(self, error: Exception, arguments: tuple[Tensor, ...]) -> Tensor:
-        """Run without the programs that were kept: one is damaged, or there is no room for one."""
+    def _without_stored_programs(self, error: Exception, arguments: tuple[Tensor, ...]) -> Tensor:
+        """Run with the stored programs switched off: one is damaged, or the disk is full."""
         _LOG.debug("XLA's kept programs: %s", error)
         with suppress(tf.errors.OpError):
             self._program = self._build()
@@ -108,10 +108,10 @@ class Compiled:
 
 
 def room(n: int) -> int:
-    """Smallest power of two that is at least ``n``, and at least 64: few sizes are compiled."""
+    """Return the smallest power of two >= max(n, 64), so that few sizes are compiled."""
     return max(64, 1 << (n - 1).bit_length())
 
 
 def trace_count() -> int:
-    """Return how often any compiled function of this process has been traced; it never falls."""
+    """Return how often compiled functions have been traced in this process."""
     return Compiled.all_traces

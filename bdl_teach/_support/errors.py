@@ -1,8 +1,8 @@
-"""The errors that this package raises of its own, besides ``ValueError`` for bad input."""
+"""The errors of this package, besides ``ValueError`` for bad input."""
 
 
 class DivergedError(ArithmeticError):
-    """A fit left the finite numbers.
+    """A fit reached NaN or infinity.
 
     Attributes:
         step: Optimiser step by which the free energy was no longer finite.

@@ -1,4 +1,4 @@
-"""Write a file whole or not at all, and alone. Standard library only: the launcher uses it too."""
+"""Write a file completely or not at all, by one process at a time; standard library only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import IO
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file so that at any moment there is the old one or the new one, whole.
+    """Write a file atomically: at any moment either the old or the new one is there, complete.
 
     Raises:
         OSError: It could not be written; the old one is still there, and nothing else.
@@ -33,7 +33,7 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the new name last too, where the system can."""
+    """Flush the folder to disk, so that a new name survives a crash, where the system can."""
     if os.name == "posix":
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -43,7 +43,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def try_lock(path: Path) -> IO[str] | None:
-    """Open the lock file if no process holds it; the system lets go when the last one ends."""
+    """Open and lock a file if no process holds it; the system unlocks it when the process ends."""
     handle = path.open("a", encoding="utf-8")
     try:
         if sys.platform == "win32":

@@ -1,4 +1,4 @@
-"""One line for objects that hold arrays: what a cell shows that ends with one."""
+"""A ``repr`` of one line for objects that hold arrays."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _line(self: Any) -> str:
 
 
 def _told(name: str, value: Any) -> str:
-    """Say a value in a few words; "" for what takes more."""
+    """Return a value in a few words; "" if it needs more."""
     if isinstance(value, np.ndarray):
         return f"{name} {list(value.shape)}"
     if value is None:
@@ -54,7 +54,7 @@ def _told(name: str, value: Any) -> str:
 
 
 def _trained(self: Any) -> list[str]:
-    """Say of a fit which network it is, of how many points, and how its history ends."""
+    """Describe a fit: its network, its number of points, and the end of its history."""
     sizes = getattr(getattr(self, "network", None), "sizes", ())
     data = getattr(getattr(self, "problem", None), "x", None)
     history: Mapping[str, Any] = getattr(self, "history", {})

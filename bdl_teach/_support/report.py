@@ -1,4 +1,4 @@
-"""What commands print: sentences of progress, numbers, tables. Standard library only."""
+"""Print what commands report: progress messages, numbers, tables. Standard library only."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ PACKAGES = ("tensorflow", "tensorflow-cpu", "tensorflow-probability", "tf-keras"
 
 
 def say(sentence: str) -> None:
-    """Print a sentence of progress, apart from what a command itself prints."""
+    """Print a progress message on standard error, apart from a command's output."""
     print(f"bdl_teach: {sentence}", file=sys.stderr, flush=True)
 
 
 def number(value: float) -> str:
-    """Three significant digits without an exponent; whole numbers from 100 up."""
+    """Format a number with three significant digits and no exponent; whole numbers from 100 up."""
     if not math.isfinite(value) or value == 0:
         return f"{value:g}"
     digits = max(0, 2 - math.floor(math.log10(abs(value))))
@@ -26,7 +26,7 @@ def number(value: float) -> str:
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Lay out text in columns: the first one to the left, the others to the right."""
+    """Lay out text in columns: the first aligned left, the others right."""
     lines = [list(heads), *[list(row) for row in rows]]
     widths = [max(len(line[i]) for line in lines) for i in range(len(heads))]
 
@@ -42,14 +42,14 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def cores() -> int:
-    """Cores that this process may use."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def machine() -> dict[str, str | int | float]:
-    """What a figure depends on: cores, load, Python and package versions."""
+    """Return what a measurement depends on: cores, load, Python and package versions."""
     facts: dict[str, str | int | float] = {
         "system": f"{platform.system()} {platform.machine()}",
         "cores": cores(),
@@ -66,5 +66,5 @@ def machine() -> dict[str, str | int | float]:
 
 
 def machine_line() -> str:
-    """The same as one line."""
+    """Return the same as one line."""
     return "Machine: " + ", ".join(f"{name} {value}" for name, value in machine().items())

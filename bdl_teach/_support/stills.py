@@ -1,8 +1,8 @@
-"""Contents of JupyterLab's server: a notebook without a kernel shows stills, not errors.
+"""Make JupyterLab's server send pictures instead of errors for a notebook without a kernel.
 
-A saved explorer is a view, a picture and a sentence. JupyterLab takes the view, and of one whose
-kernel has ended it says "model not found". So the view is left out where a notebook is opened that
-no kernel runs for: the picture is shown. With the kernel still there the view comes alive again.
+A saved explorer has a view, a picture and a sentence. JupyterLab prefers the view, and shows
+"model not found" once the kernel has ended. So the view is removed when a notebook is opened that
+no kernel runs for, and the picture is shown. If the kernel still runs, the view works again.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from bdl_teach._support.views import leave_dead_views_out
 
 
 class Stills(AsyncLargeFileManager):
-    """The files of JupyterLab's server, as they are but for views that nobody answers."""
+    """A contents manager that removes explorers' views from notebooks that have no kernel."""
 
     async def get(self, path: str, content: bool = True, *args: Any, **options: Any) -> Any:
-        """Read a file or folder; of a notebook without a kernel, leave dead views out."""
+        """Read a file or folder; from a notebook without a kernel remove the dead views."""
         model = await super().get(path, content, *args, **options)  # type: ignore[no-untyped-call]
         if content and model["type"] == "notebook" and not await self._has_kernel(path):
             leave_dead_views_out(model["content"])
         return model
 
     def _sessions(self) -> Any:
-        """Who knows which kernels run: the server's, if there is a server."""
+        """Return the server's session manager, which knows the running kernels, if there is one."""
         return getattr(self.parent, "session_manager", None)
 
     async def _has_kernel(self, path: str) -> bool:
@@ -35,12 +35,12 @@ class Stills(AsyncLargeFileManager):
 
 
 def _jupyter_server_extension_points() -> list[dict[str, str]]:
-    """Where the server finds the next function."""
+    """Tell the server which module holds the next function."""
     return [{"module": __name__}]
 
 
 def _load_jupyter_server_extension(server: Any) -> None:
-    """Serve files so; not where another manager than the usual one was chosen for them.
+    """Install the contents manager, unless a manager other than the default is configured.
 
     Another extension (jupytext's, say) builds on the class that it finds.
     """

@@ -1,4 +1,4 @@
-"""What a saved explorer is without its kernel: a picture, beside a view that nobody answers."""
+"""Remove dead explorer views from a notebook that has no kernel."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ VIEW, PICTURE = "application/vnd.jupyter.widget-view+json", "image/png"
 
 
 def leave_dead_views_out(notebook: Any) -> None:
-    """Take the view out of each output that has a picture, too; other widgets are left alone.
+    """Remove the widget view from each output that also has a picture; leave other widgets.
 
     Args:
-        notebook: Of nbformat 4, changed in place.
+        notebook: A notebook of nbformat 4, which is changed in place.
     """
     for cell in notebook["cells"]:
         for output in cell.get("outputs", ()):

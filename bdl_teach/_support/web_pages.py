@@ -1,4 +1,4 @@
-"""Pages that nbconvert makes of a notebook: pictures with their words, stills that say so.
+"""Add alternative text to the pictures of pages that nbconvert makes of a notebook.
 
 nbconvert's own template leaves out the alternative text that a notebook holds. The settings of
 JupyterLab name this preprocessor, for `jupyter nbconvert --to html` and for JupyterLab's export.

@@ -1,9 +1,9 @@
-"""The data of the course: toy problems drawn from a seed, real sets fetched once, and one's own.
+"""The data of the course: toy problems drawn from a seed, downloaded data sets, and one's own.
 
-The real ones are kept in ``$BDL_TEACH_DATA`` or the user's cache folder; without them and
-without a network a loader raises :class:`bdl_teach.DatasetUnavailable`, which says what to do.
-``digits`` comes with scikit-learn and is always there. :func:`read_points` reads a table of one's
-own out of a text.
+Downloads are stored in ``$BDL_TEACH_DATA`` or the user's cache folder; without them and without a
+network a loader raises :class:`bdl_teach.DatasetUnavailable`, which says what to do. ``digits``
+comes with scikit-learn and is always there. :func:`read_points` reads a table of one's own from a
+text.
 """
 
 from bdl_teach.datasets.cells import Ambiguous

@@ -1,7 +1,7 @@
-"""Read the cells of one column as numbers, dates or times of day, in the habits of many places.
+"""Read the cells of one column as numbers, dates or times of day, in various notations.
 
-A cell alone may be read in two ways: "1,250" as 1250 or as 1.25, "01/02/2020" as a day of January
-or of February. The other cells of the column decide; where they do not, :class:`Ambiguous` asks.
+A single cell can be ambiguous: "1,250" is 1250 or 1.25, "01/02/2020" a day of January or of
+February. The other cells of the column decide; if they do not, :class:`Ambiguous` is raised.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _MONTHS = {
 
 
 class Ambiguous(ValueError):
-    """A text can be read in two ways, and nothing in it says which.
+    """A cell can be read in two ways, and no other cell decides which.
 
     Attributes:
         question: What is to be decided, in words.
@@ -72,7 +72,7 @@ class Ambiguous(ValueError):
 
 
 class Number(NamedTuple):
-    """A number as it is written.
+    """A number as it is written, before its decimal mark is known.
 
     Attributes:
         sign: "" or "-".
@@ -80,8 +80,8 @@ class Number(NamedTuple):
         exponent: Such as "e5".
         mark: The decimal mark, "" where nothing says which it is.
         open: Whether its one mark may be a decimal one or one between thousands.
-        unit: What stands before or after it.
-        stripped: Whether something was taken away that is no unit.
+        unit: The unit before or after it.
+        stripped: Whether something other than a unit was removed.
     """
 
     sign: str
@@ -93,7 +93,7 @@ class Number(NamedTuple):
     stripped: bool
 
     def value(self, decimal: str) -> float:
-        """Return the number where ``decimal`` is the mark of its column."""
+        """Return the number, given the column's decimal mark."""
         thousands = "," if decimal == "." else "."
         body = self.body.replace(thousands, "").replace(decimal, ".")
         return float(f"{self.sign}{body}{self.exponent}")
@@ -101,7 +101,7 @@ class Number(NamedTuple):
 
 @dataclass(frozen=True)
 class Column:
-    """A column that has been read.
+    """The values of a column that has been read.
 
     Attributes:
         values: Its numbers.
@@ -123,7 +123,7 @@ def is_value(cell: str, spaced: bool = True) -> bool:
     """Return whether a cell is a number, a date or a time.
 
     Args:
-        cell: What stands there.
+        cell: The text of the cell.
         spaced: Whether a plain space may stand between thousands.
     """
     kind = _kind(cell)
@@ -169,7 +169,7 @@ def number(cell: str) -> Number | None:
 
 
 def _marks(body: str, exponent: bool) -> tuple[str, str, bool] | None:
-    """Say of digits with marks which is the decimal one, or that it may be either.
+    """Return which mark in some digits is the decimal one, or that it may be either.
 
     Returns:
         The digits without spaces and apostrophes, the decimal mark or "", whether it is open.
@@ -206,14 +206,14 @@ def read(name: str, cells: Cells, decimal: str, day_first: bool | None) -> Colum
     """Read a column without missing values.
 
     Args:
-        name: What messages call it.
+        name: The column's name in messages.
         cells: Line and text of each cell.
         decimal: The mark for cells that can be read in two ways, "" if it is not known.
         day_first: Whether 01/02/2020 is in February, ``None`` if it is not known.
 
     Raises:
         ValueError: A cell is none of what the others are; the message has its line.
-        Ambiguous: It can be read in two ways.
+        Ambiguous: The column can be read in two ways.
     """
     kinds = Counter(_kind(cell) for _, cell in cells)
     kind = max((one for one in kinds if one), key=kinds.__getitem__, default="number")
@@ -264,7 +264,7 @@ def _numbers(name: str, cells: Cells, decimal: str) -> Column:
 
 
 def _units(name: str, cells: Cells, numbers: Sequence[Number]) -> list[str]:
-    """Say what was stripped from the numbers of a column; refuse two units in one column."""
+    """Return sentences about units stripped from a column; refuse two units in one column."""
     units = Counter(one.unit for one in numbers)
     only = [unit for unit in units if unit]
     left_out = units[""] and only and not re.fullmatch(_CURRENCY, only[0])
@@ -288,7 +288,7 @@ def _units(name: str, cells: Cells, numbers: Sequence[Number]) -> list[str]:
 
 
 def _dates(cell: str) -> dict[bool, datetime]:
-    """Return the dates that a cell may be, by whether the day comes before the month."""
+    """Return the possible dates of a cell, by whether the day comes before the month."""
     text, clock, zone = cell.strip(), timedelta(0), None
     with_time = _WITH_TIME.fullmatch(text)
     if with_time:

@@ -47,7 +47,7 @@ class Images:
 
 
 def fashion_sprite(full: bool = False) -> Images:
-    """Fashion-MNIST: its sprite of 900 pictures, ninety a class in order, or the whole of it.
+    """Return Fashion-MNIST: a sprite of 900 pictures, ninety a class in order, or all 70,000.
 
     Args:
         full: Take all 70,000, first the 60,000 for training (30 MB to fetch).
@@ -56,7 +56,7 @@ def fashion_sprite(full: bool = False) -> Images:
         :class:`Images` of 28 × 28 pixels. Class 0 is the T-shirt.
 
     Raises:
-        DatasetUnavailable: They are neither in the data folder nor reachable.
+        DatasetUnavailable: The pictures are neither in the data folder nor reachable.
 
     Source: Xiao, Rasul & Vollgraf 2017 (arXiv:1708.07747).
     """
@@ -81,13 +81,13 @@ def _whole_fashion() -> Images:
 
 
 def mnist_test() -> Images:
-    """The 10,000 handwritten digits of the MNIST test set.
+    """Return the 10,000 handwritten digits of the MNIST test set.
 
     Returns:
         :class:`Images` of 28 × 28 pixels.
 
     Raises:
-        DatasetUnavailable: They are neither in the data folder nor reachable.
+        DatasetUnavailable: The pictures are neither in the data folder nor reachable.
 
     Source: LeCun, Cortes & Burges, "The MNIST database of handwritten digits", CC BY-SA 3.0.
     """
@@ -96,7 +96,7 @@ def mnist_test() -> Images:
 
 
 def digits() -> Images:
-    """1797 handwritten digits of 8 × 8 pixels; bundled with scikit-learn, so always there.
+    """Return 1797 handwritten digits of 8 × 8 pixels, which come with scikit-learn.
 
     Source: Alpaydin & Kaynak 1998, through ``sklearn.datasets.load_digits``.
     """

@@ -1,4 +1,4 @@
-"""Read two columns out of a text: what a person copies from a spreadsheet, a page or a program."""
+"""Read two columns from a text that was copied from a spreadsheet, a web page or a program."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _HEAD = 20  # lines at most that stand above the numbers
 @one_line
 @dataclass(frozen=True)
 class Points:
-    """Points that have been read, all of them.
+    """The points that were read.
 
     Attributes:
         x: Inputs ``[n]``; of dates the days, of times the hours since the first.
@@ -61,7 +61,7 @@ class ChooseColumns(ValueError):
     """A table has more than two columns of numbers.
 
     Attributes:
-        names: What they are called, in the order in which ``columns`` counts them.
+        names: The columns' names, in the order in which ``columns`` counts them.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -79,12 +79,12 @@ class _Row(NamedTuple):
 
 @dataclass
 class _Table:
-    """Rows of one width, and what stands over them.
+    """The rows of a table, all of one width, and its column names.
 
     Attributes:
         rows: The rows with values.
-        names: Of the columns.
-        notes: What was skipped.
+        names: The names of the columns.
+        notes: Sentences on what was skipped.
     """
 
     rows: list[_Row]
@@ -92,15 +92,15 @@ class _Table:
     notes: list[str] = field(default_factory=list)
 
     def column(self, i: int) -> list[tuple[int, str]]:
-        """The cells of a column, with their lines."""
+        """Return the cells of a column, with their line numbers."""
         return [(row.line, row.cells[i]) for row in self.rows]
 
     def called(self, i: int) -> str:
-        """What messages call a column."""
+        """Return what messages call a column."""
         return self.names[i] or f"column {i + 1}"
 
     def without(self, i: int, why: str) -> None:
-        """Leave a column out, and say why; an empty one needs no words."""
+        """Remove a column and note why; no note for an empty one."""
         if why:
             self.notes.append(f"{self.called(i)} {why}: left out")
         self.rows = [row._replace(cells=row.cells[:i] + row.cells[i + 1 :]) for row in self.rows]
@@ -119,7 +119,7 @@ def read_points(
     Columns may be separated by tabs, semicolons, bars, commas or blanks, cells may be quoted, names
     and other lines of text may stand above. Decimal points and commas, thousands, currencies, per
     cent and missing values are understood; rows without a number are left out. What can be read in
-    two ways is decided by the other rows, or not at all.
+    two ways is decided by the other rows; if they do not, an error asks.
 
     Args:
         text: The table.
@@ -134,7 +134,7 @@ def read_points(
     Raises:
         ChooseColumns: There are more than two columns, and ``columns`` does not say which.
         Ambiguous: Numbers or dates can be read in two ways.
-        ValueError: It is no such table; the message says which line, and what was expected.
+        ValueError: The text is no such table; the message says which line, and what was expected.
     """
     if decimal not in (None, ".", ","):
         raise ValueError(f"decimal: expected '.' or ',', got {decimal!r}")
@@ -183,12 +183,12 @@ def _lines(text: str) -> tuple[list[tuple[int, str]], list[str], str]:
     if shortened:
         notes.append(f"{_places(shortened)}: “…” stands for rows that were not copied")
     if not lines:
-        raise ValueError("expected a table of two columns of numbers, got no line of one")
+        raise ValueError("expected a table of two columns of numbers, got none")
     return lines, notes, separator
 
 
 def _split(lines: Iterable[tuple[int, str]], separator: str) -> list[_Row]:
-    """Split lines at a separator; what is quoted stays together."""
+    """Split lines at a separator, but not inside quotes."""
     if separator == " ":
         return [
             _Row(
@@ -210,7 +210,7 @@ def _split(lines: Iterable[tuple[int, str]], separator: str) -> list[_Row]:
 
 
 def _joined(line: str) -> str:
-    """Join a date and its time, so that the blank between them separates nothing."""
+    """Join a date and its time, which a blank separated."""
     line = re.sub(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d)", r"\1T\2", line)
     return re.sub(r"(\d:\d\d) ([AaPp]\.?[Mm]\b)", r"\1\2", line)
 
@@ -231,7 +231,7 @@ def _table(
     head = _head(rows, width, spaced)
     above, rows = rows[:head], rows[head:]
     names = _names(above, width, separator, dict(lines), notes)
-    table = _Table([_fitted(row, width, spaced) for row in rows], names, notes)
+    table = _Table([_with_width(row, width, spaced) for row in rows], names, notes)
     below = [line for line in lines if line[0] >= rows[0].line]
     if separator == "," and not any(names) and not any('"' in line for _, line in below):
         _look_at_commas(below, notes, decimal, one_name=len(above) == 1 == len(above[0].cells))
@@ -239,15 +239,15 @@ def _table(
     return table
 
 
-def _good(cells: Sequence[str], spaced: bool) -> tuple[int, int]:
-    """How many cells are values, and how many are neither values nor empty."""
+def _count_values(cells: Sequence[str], spaced: bool) -> tuple[int, int]:
+    """Count the cells that are values, and those that are neither values nor empty."""
     values = sum(is_value(cell, spaced) for cell in cells)
     return values, len(cells) - values - sum(map(is_missing, cells))
 
 
 def _is_complete(row: _Row, spaced: bool) -> bool:
-    """Whether a row has two values, and no pieces of numbers that were split or left together."""
-    values, words = _good(row.cells, spaced)
+    """Return whether a row has two values, and no cell that looks like part of a number."""
+    values, words = _count_values(row.cells, spaced)
     pieces = any(
         _PIECE.fullmatch(cell) and not is_value(cell, spaced) and not is_missing(cell)
         for cell in row.cells
@@ -256,13 +256,13 @@ def _is_complete(row: _Row, spaced: bool) -> bool:
 
 
 def _width(rows: Sequence[_Row], spaced: bool) -> int:
-    """The number of columns that most rows have; 0 where no row has two values."""
+    """Return the number of columns that most rows have; 0 if no row has two values."""
     widths = Counter(len(row.cells) for row in rows if _is_complete(row, spaced))
     return max(widths, key=lambda width: (widths[width], width), default=0)
 
 
 def _separator(lines: list[tuple[int, str]]) -> str:
-    """The separator at which most lines become rows of values, with the fewest other words."""
+    """Return the separator that gives the most rows of values, then the fewest other words."""
     lines = lines[:_SAMPLE]
     best, found = (0, 0), ","
     for separator in _SEPARATORS:
@@ -273,7 +273,7 @@ def _separator(lines: list[tuple[int, str]]) -> str:
         rows = [row for row in _split(lines, separator) if _is_complete(row, spaced)]
         width = _width(rows, spaced)
         rows = [row for row in rows if len(row.cells) == width]
-        score = len(rows), -sum(_good(row.cells, spaced)[1] for row in rows)
+        score = len(rows), -sum(_count_values(row.cells, spaced)[1] for row in rows)
         if score > best:
             best, found = score, separator
     if found == " " and best[1] == 0:
@@ -282,14 +282,16 @@ def _separator(lines: list[tuple[int, str]]) -> str:
 
 
 def _may_hold_blanks(separator: str, lines: list[tuple[int, str]]) -> bool:
-    """Whether a plain blank in a cell may stand between thousands."""
+    """Return whether a blank inside a cell may separate thousands."""
     return separator not in ", " or (separator == "," and all('"' in line for _, line in lines))
 
 
 def _look_at_blanks(lines: list[tuple[int, str]]) -> None:
-    """Refuse lines such as "0,1 234": 0.1 and 234, or 0 and 1234."""
+    """Refuse lines such as "0,1 234", which may be 0.1 and 234, or 0 and 1234."""
     rows = [row for row in _split(lines, ",") if any(is_value(cell) for cell in row.cells)]
-    if rows and all(len(row.cells) == 2 and _good(row.cells, True) == (2, 0) for row in rows):
+    if rows and all(
+        len(row.cells) == 2 and _count_values(row.cells, True) == (2, 0) for row in rows
+    ):
         x, y = rows[0].cells
         raise ValueError(
             f"line {rows[0].line}: a comma and a blank, of which either may separate {x} and {y}: "
@@ -298,7 +300,7 @@ def _look_at_blanks(lines: list[tuple[int, str]]) -> None:
 
 
 def _no_table(lines: list[tuple[int, str]]) -> str:
-    """Say why a text is no table."""
+    """Return a sentence that says why a text is no table."""
     numbers = [line for line in lines if is_value(line[1].strip())]
     if len(numbers) * 2 >= len(lines):
         number, line = numbers[0]
@@ -308,12 +310,12 @@ def _no_table(lines: list[tuple[int, str]]) -> str:
 
 
 def _head(rows: Sequence[_Row], width: int, spaced: bool) -> int:
-    """How many rows stand above the values: names, and what is over them."""
+    """Count the rows above the values: names, and what is over them."""
     head = 0
     for i, row in enumerate(rows[:_HEAD]):
         if len(row.cells) == width and _is_complete(row, spaced):
             break
-        if _good(row.cells, spaced)[1] and not any(map(is_value, row.cells)):
+        if _count_values(row.cells, spaced)[1] and not any(map(is_value, row.cells)):
             head = i + 1
     return head
 
@@ -321,7 +323,7 @@ def _head(rows: Sequence[_Row], width: int, spaced: bool) -> int:
 def _names(
     above: list[_Row], width: int, separator: str, lines: dict[int, str], notes: list[str]
 ) -> list[str]:
-    """Find the names of the columns in the lines above the values; note what else is skipped."""
+    """Find the column names in the lines above the values; note other lines that are skipped."""
     kept: list[tuple[int, list[str]]] = []  # number of the line, its names
     for row in above:
         cells = row.cells
@@ -370,7 +372,7 @@ def _with_unit(name: str, unit: str) -> str:
 def _look_at_commas(
     lines: Sequence[tuple[int, str]], notes: list[str], decimal: str | None, *, one_name: bool
 ) -> None:
-    """Say it where each line is one number, too, if its comma separates nothing."""
+    """Decide whether the comma in each line is a separator or a decimal mark, or ask."""
     whole = [reader.number(line) for _, line in lines]
     if not all(whole):
         return
@@ -384,15 +386,15 @@ def _look_at_commas(
     notes.append("the comma in each line is taken to stand between x and y")
 
 
-def _fitted(row: _Row, width: int, spaced: bool) -> _Row:
-    """A row of the table's width, or an error that names it."""
+def _with_width(row: _Row, width: int, spaced: bool) -> _Row:
+    """Return a row with the table's width; raise ``ValueError`` if it has another."""
     cells = row.cells
     if len(cells) > width and not any(cells[width:]):
         cells = cells[:width]
     if any("\n" in cell for cell in cells):
         raise ValueError(f"line {row.line}: a quotation mark is opened and not closed")
     if len(cells) != width:
-        values, _ = _good(cells, spaced)
+        values, _ = _count_values(cells, spaced)
         expected = "two numbers" if not values and width == 2 else f"{_count(width)} columns"
         raise ValueError(
             f"line {row.line}: expected {expected}, got {len(cells)}: {', '.join(cells)[:40]}"
@@ -405,7 +407,7 @@ def _count(number: int) -> str:
 
 
 def _leave_out_columns(table: _Table, spaced: bool) -> None:
-    """Leave out row numbers, and columns without a value while two others remain."""
+    """Remove row numbers, and columns without a value, while two others remain."""
     for i in reversed(range(len(table.names))):
         texts = [cell for _, cell in table.column(i)]
         if any(is_value(cell, spaced) for cell in texts):
@@ -425,13 +427,13 @@ def _leave_out_columns(table: _Table, spaced: bool) -> None:
             table.without(i, "" if empty else "has no number")
     if len(table.names) > 2 and not table.names[0] and any(table.names):
         counted = [cell for _, cell in table.column(0)]
-        if counted[0] in ("0", "1") and _counts(counted, table.notes):
+        if counted[0] in ("0", "1") and _numbers_rows(counted, table.notes):
             table.names[0] = "the first column"
             table.without(0, "counts the rows")
 
 
 def _look_at_years(table: _Table) -> None:
-    """Refuse a first row such as "country;2019;2020", which may be names."""
+    """Refuse a first row such as "country;2019;2020", whose numbers may be names."""
     years = [cell for cell in table.rows[0].cells if re.fullmatch("[12]\\d{3}", cell)]
     if not any(table.names) and len(years) >= 2:
         raise ValueError(
@@ -440,8 +442,8 @@ def _look_at_years(table: _Table) -> None:
         )
 
 
-def _counts(cells: Sequence[str], notes: Sequence[str]) -> bool:
-    """Whether cells count rows, one by one, but where rows were not copied."""
+def _numbers_rows(cells: Sequence[str], notes: Sequence[str]) -> bool:
+    """Return whether cells number the rows one by one, with one jump where rows were not copied."""
     if not all(re.fullmatch(r"\d+", cell) for cell in cells):
         return False
     steps = np.diff([int(cell) for cell in cells])
@@ -450,7 +452,7 @@ def _counts(cells: Sequence[str], notes: Sequence[str]) -> bool:
 
 
 def _chosen(table: _Table, columns: tuple[str | int, str | int] | None) -> tuple[int, int]:
-    """Return the places of x and y among the columns."""
+    """Return the indices of the columns x and y."""
     names = [table.called(i) for i in range(len(table.names))]
     if columns is None:
         if len(names) != 2:
@@ -482,7 +484,7 @@ def _place(names: Sequence[str], column: str | int) -> int:
 
 
 def _leave_out_missing(table: _Table, two: tuple[int, int], called: Sequence[str]) -> bool:
-    """Leave out rows where x or y has no value, and note which; says whether there are any."""
+    """Remove rows where x or y is missing, and note them; return whether there are any."""
     kept: list[tuple[_Row, list[str]]] = []
     lost: list[tuple[_Row, list[str]]] = []
     for row in table.rows:
@@ -506,7 +508,7 @@ def _values(
     decimal: str | None,
     day_first: bool | None,
 ) -> tuple[reader.Column, reader.Column]:
-    """Read both columns; what one says of decimal marks goes for the other, too."""
+    """Read both columns; the decimal mark that one shows also holds for the other."""
     cells = [table.column(i) for i in two]
     marks = [reader.decided(column) for column in cells]
     x, y = (
@@ -529,7 +531,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _places(lines: Sequence[int]) -> str:
-    """Name lines: "line 3", "lines 3, 4 and 9", at most five of them."""
+    """Name at most five lines: "line 3", "lines 3, 4 and 9"."""
     if len(lines) == 1:
         return f"line {lines[0]}"
     if len(lines) > 5:

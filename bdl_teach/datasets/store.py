@@ -1,10 +1,10 @@
-"""Where the bytes of the real data sets are, and how they get there: pinned, hashed, whole.
+"""Find or download the files of the real data sets, and check their hashes.
 
-The data folder is ``$BDL_TEACH_DATA`` or the user's cache folder. It may be read-only if it
-holds what is asked for. pooch moves a download to its place only after its SHA-256 has been found
-right, so that a break at any moment leaves the data folder sound. No loader unpickles anything.
+The data folder is ``$BDL_TEACH_DATA`` or the user's cache folder. It may be read-only if it holds
+what is asked for. pooch moves a download into place only after its SHA-256 has been checked, so
+that an interruption leaves the data folder intact. No loader unpickles anything.
 
-pooch is imported where a file is asked for: it would hold up each explorer by a tenth of a second.
+pooch is imported when a file is asked for: it would delay each explorer by a tenth of a second.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class RemoteFile:
         dataset: The data set that it belongs to, as the `data` command names it.
         path: Its place inside the data folder, with forward slashes.
         address: Where it can be fetched; pinned to one commit, where it is under version control.
-        sha256: Of its bytes, in hexadecimal.
+        sha256: The hash of its bytes, in hexadecimal.
     """
 
     dataset: str
@@ -58,7 +58,7 @@ FILES = {file.path: file for file in _registered()}
 
 
 def folder() -> Path:
-    """The data folder: ``$BDL_TEACH_DATA``, or the user's cache folder.
+    """Return the data folder: ``$BDL_TEACH_DATA``, or the user's cache folder.
 
     Raises:
         ValueError: ``$BDL_TEACH_DATA`` is relative: a notebook, which runs in a folder of its own,
@@ -77,15 +77,15 @@ def folder() -> Path:
 
 
 def files_of(dataset: str) -> list[RemoteFile]:
-    """The files of one data set."""
+    """Return the files of one data set."""
     return [file for file in FILES.values() if file.dataset == dataset]
 
 
 def state(path: str) -> str:
-    """Say whether a file of the data folder is ``"there"``, ``"missing"`` or ``"damaged"``.
+    """Return ``"there"``, ``"missing"`` or ``"damaged"`` for a file of the data folder.
 
     Raises:
-        OSError: It is there and cannot be read.
+        OSError: The file is there and cannot be read.
     """
     from pooch import file_hash
 
@@ -96,14 +96,14 @@ def state(path: str) -> str:
 
 
 def fetch(path: str, progress: Bar | bool = False) -> Path:
-    """Return the place of a file whose hash is right, downloading it if need be.
+    """Return the path of a file with the right hash, after downloading it if necessary.
 
     Args:
-        path: As in ``FILES``.
+        path: The file's path, as in ``FILES``.
         progress: A tqdm bar that follows the download, if wanted.
 
     Raises:
-        DatasetUnavailable: It is not there, or damaged, and no sound copy could be fetched.
+        DatasetUnavailable: The file is missing or damaged, and no sound copy could be fetched.
     """
     import pooch
 
@@ -124,7 +124,7 @@ def fetch(path: str, progress: Bar | bool = False) -> Path:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep pooch from announcing each file; ours is the only voice."""
+    """Silence pooch's messages about each file; the package prints its own."""
     from pooch import get_logger
 
     logger = get_logger()
@@ -137,7 +137,7 @@ def _quiet() -> Iterator[None]:
 
 
 def reason(error: Exception) -> str:
-    """Why a download did not come, in words."""
+    """Return a sentence that says why a download failed."""
     import requests
 
     if isinstance(error, requests.HTTPError) and error.response is not None:
@@ -161,7 +161,7 @@ def reason(error: Exception) -> str:
 def unavailable(
     file: RemoteFile, place: Path, why: str, *, damaged: bool = False
 ) -> DatasetUnavailable:
-    """The error that names the file, its address, its place and what to do."""
+    """Return the error that names the file, its address, its path and what to do."""
     fault = "is damaged (its SHA-256 is wrong)" if damaged else "is not there"
     return DatasetUnavailable(
         f"{file.dataset}: {place} {fault}, and fetching it from {file.address} failed: {why}. "

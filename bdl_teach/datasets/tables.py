@@ -96,7 +96,7 @@ def splits(
 
 
 def uci(name: str) -> Table:
-    """One of the nine UCI regression sets, with its published splits.
+    """Return one of the nine UCI regression sets, with its published splits.
 
     Args:
         name: boston, concrete, energy, kin8nm, naval, power, protein, wine or yacht.
@@ -106,7 +106,7 @@ def uci(name: str) -> Table:
 
     Raises:
         ValueError: There is no such set.
-        DatasetUnavailable: It is neither in the data folder nor reachable.
+        DatasetUnavailable: The table is neither in the data folder nor reachable.
 
     Source: UCI Machine Learning Repository; splits of Hernández-Lobato & Adams 2015.
     """
@@ -119,13 +119,13 @@ def uci(name: str) -> Table:
 
 
 def alzheimers() -> Table:
-    """2149 patients and whether they were diagnosed with Alzheimer's disease (synthetic).
+    """Return 2149 patients, and whether they have a diagnosis of Alzheimer's disease (synthetic).
 
     Returns:
         A :class:`Table` with 32 features and y in {0, 1}; five splits, 80 % for training.
 
     Raises:
-        DatasetUnavailable: It is neither in the data folder nor reachable.
+        DatasetUnavailable: The table is neither in the data folder nor reachable.
 
     Source: R. El Kharoua, "Alzheimer's Disease Dataset" (Kaggle, 2024), CC BY 4.0.
     """
@@ -139,7 +139,7 @@ def alzheimers() -> Table:
 
 
 def california(progress: store.Bar | bool = False) -> Table:
-    """House prices of 20,640 districts of California, in units of 100,000 dollars.
+    """Return house prices of 20,640 districts of California, in units of 100,000 dollars.
 
     Args:
         progress: A tqdm bar that follows a download, if wanted.
@@ -148,7 +148,7 @@ def california(progress: store.Bar | bool = False) -> Table:
         A :class:`Table` with 8 features, those of ``sklearn.datasets.fetch_california_housing``.
 
     Raises:
-        DatasetUnavailable: It is neither in the data folder nor reachable.
+        DatasetUnavailable: The table is neither in the data folder nor reachable.
 
     Source: Pace & Barry 1997.
     """
@@ -158,7 +158,7 @@ def california(progress: store.Bar | bool = False) -> Table:
         try:
             archive = store.fetch(file.path, progress)
         except DatasetUnavailable as error:
-            raise _with_the_pickle_s_fault(error) from error
+            raise _note_damaged_pickle(error) from error
         with tarfile.open(archive) as files:
             lines: Any = files.extractfile("CaliforniaHousing/cal_housing.data")
             rows = np.loadtxt(lines, delimiter=",")
@@ -170,10 +170,10 @@ def california(progress: store.Bar | bool = False) -> Table:
 
 
 def california_state() -> str:
-    """Say whether the California table is ``"there"``, ``"missing"`` or ``"damaged"``.
+    """Return ``"there"``, ``"missing"`` or ``"damaged"`` for the California table.
 
     Raises:
-        OSError: It is there and cannot be read.
+        OSError: The file is there and cannot be read.
     """
     (file,) = store.files_of("california")
     if _kept_by_sklearn() is not None:
@@ -183,7 +183,7 @@ def california_state() -> str:
 
 
 def california_path() -> str:
-    """Where the California table is inside the data folder, or would be."""
+    """Return where the California table is inside the data folder, or would be."""
     (file,) = store.files_of("california")
     by_sklearn = _pickle().exists() and not (store.folder() / file.path).exists()
     return CALIFORNIA if by_sklearn else file.path
@@ -194,10 +194,10 @@ def _pickle() -> Path:
 
 
 def _kept_by_sklearn() -> Array | None:
-    """Read the numbers ``[9, n]`` that scikit-learn keeps, if they are the right ones.
+    """Read the numbers ``[9, n]`` from scikit-learn's stored pickle, if their hash is right.
 
-    A pickle may run any code, so this one is not unpickled: its numbers are its last bytes, but
-    for the stop mark, and they are known by their hash.
+    A pickle may run any code, so it is not unpickled: the numbers are its last bytes before the
+    stop mark.
     """
     n_bytes = 8 * _CALIFORNIA_SHAPE[0] * _CALIFORNIA_SHAPE[1]
     try:
@@ -210,8 +210,8 @@ def _kept_by_sklearn() -> Array | None:
     return np.frombuffer(numbers, "<f8").reshape(_CALIFORNIA_SHAPE)
 
 
-def _with_the_pickle_s_fault(error: DatasetUnavailable) -> DatasetUnavailable:
-    """Say of scikit-learn's file as well that it is damaged, if that is why it was not used."""
+def _note_damaged_pickle(error: DatasetUnavailable) -> DatasetUnavailable:
+    """Add to an error that scikit-learn's file is damaged, if that is why it was not used."""
     if not _pickle().exists():
         return error
     return DatasetUnavailable(f"{error} {_pickle()} is damaged (its SHA-256 is wrong).")

@@ -1,4 +1,4 @@
-"""The toy problems of the course; every draw comes from an explicit seed."""
+"""The toy problems of the course, drawn from explicit seeds."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Regression1D:
     function: Callable[[Array], Array]
 
     def truth(self, x: ArrayLike) -> Array:
-        """Noise-free target at ``x``, of the shape of ``x``."""
+        """Return the noise-free target at ``x``, of the shape of ``x``."""
         return self.function(np.asarray(x, dtype=np.float64))
 
 
@@ -45,7 +45,7 @@ def sinusoid(
     seed: int = 0,
     gap: tuple[float, float] | None = None,
 ) -> Regression1D:
-    """Noisy points of 10 sin(2πx) at evenly spaced x in [−½, ½].
+    """Draw noisy points of 10 sin(2πx) at evenly spaced x in [−½, ½].
 
     Args:
         n: Number of points, >= 1.
@@ -65,7 +65,7 @@ def sinusoid(
 
 
 def _spread(n: int, gap: tuple[float, float] | None) -> Array:
-    """Place n points evenly over [−½, ½] without the gap."""
+    """Return n evenly spaced points over [−½, ½] without the gap."""
     if gap is None:
         return np.linspace(-0.5, 0.5, n)
     edges = checks.finite("gap", gap)
@@ -83,7 +83,7 @@ def _curve(x: Array) -> Array:
 
 
 def blundell_curve(n: int = 100, noise_std: float = 0.02, seed: int = 0) -> Regression1D:
-    """The regression curve of the Bayes-by-Backprop paper, on [0, ½].
+    """Draw points of the regression curve of the Bayes-by-Backprop paper, on [0, ½].
 
     y = x + 0.3 sin 2π(x + ε) + 0.3 sin 4π(x + ε) + ε with ε ~ N(0, noise_std²): the noise also
     sits inside the sines, so that the spread of y changes with x.

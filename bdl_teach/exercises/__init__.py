@@ -1,8 +1,8 @@
 """Diagnostic checks: ``check("3.1", answer)`` says "right", or which mistake it recognises.
 
 An answer is run on a few inputs and compared with a reference; if it differs, it is compared
-with what well-known mistakes would have computed. A check never raises: a stub, a wrong type or
-an error inside the answer is met with a sentence.
+with what well-known mistakes would compute. A check never raises: a stub, a wrong type or an
+error inside the answer gets a sentence.
 
 What was solved is remembered in a small file in the user's data folder, so that it outlives the
 kernel. An exercise that asks for a function is the decorated reference in its chapter's module;
@@ -31,7 +31,7 @@ __all__ = [
 
 
 def _collect() -> dict[str, Exercise]:
-    """All exercises, in the order of their numbers."""
+    """Return all exercises, in the order of their numbers."""
     for module in iter_modules(__path__):
         if module.name.startswith("chapter"):
             import_module(f"{__name__}.{module.name}")

@@ -100,7 +100,7 @@ def mistakes(*rows: str | Function | tuple[Function, ...]) -> tuple[Mistake, ...
 
 
 class Late(Sequence[Case]):
-    """Cases that are made on first use: to load the exercises must not load what these need."""
+    """Cases that are made on first use, so that loading the exercises does not load their data."""
 
     def __init__(self, make: Callable[[], tuple[Case, ...]]) -> None:
         self._made = cache(make)
@@ -151,12 +151,12 @@ class Exercise:
 
     @property
     def is_exact(self) -> bool:
-        """Whether the answer itself is compared, digit by digit: common slips are looked for."""
+        """Return whether answers are compared number by number, so that common slips are tried."""
         return self.compared is None and self.judge is None and self.rtol < 0.01
 
     @property
     def read(self) -> str:
-        """Return where to read, as a sentence."""
+        """Return a sentence that says which sections to read."""
         return f"Read section{'s' if ' and ' in self.section else ''} {self.section}."
 
     def find(self, answer: object, tries: int = 0) -> tuple[str, str]:
@@ -236,7 +236,7 @@ class Exercise:
         return next((name for case, a in pairs if (name := self.judge(a, *case))), "")
 
     def _shaped(self, outcomes: Sequence[Outcome]) -> list[Array]:
-        """Return the answers to all cases; none unless each has the shape that is expected."""
+        """Return the answers to all cases, or none if one has an unexpected shape."""
         pairs = zip(outcomes, self._expected, strict=True)
         fitted = [unboxed(a, b) for a, b in pairs if isinstance(a, np.ndarray)]
         shapes = [np.shape(want) for want in self._expected]
@@ -244,7 +244,7 @@ class Exercise:
 
     @cached_property
     def _returned(self) -> list[Any]:
-        """Run the reference, when its answers are first needed: some references train."""
+        """Run the reference on all cases at the first use, because some references train."""
         with np.errstate(all="ignore"):
             return [self.reference(*copy.deepcopy(case)) for case in self.cases]
 
@@ -254,7 +254,7 @@ class Exercise:
 
     @cached_property
     def _mistaken(self) -> list[tuple[Mistake, list[Outcome]]]:
-        """Compute what each form of each mistake gives, when it is first needed."""
+        """Compute what each formula of each mistake gives, at the first use."""
         return [
             (mistake, [outcome(face, case) for case in self.cases])
             for mistake in self.mistakes
@@ -286,7 +286,7 @@ class Exercise:
         return [slip for slip in found if self._can_be_told(slip.values)]
 
     def _can_be_told(self, values: Sequence[Outcome]) -> bool:
-        """Say whether a slip gives numbers: not one for all cases, and not the right ones."""
+        """Say whether a slip's numbers are wrong, and not the same in all cases."""
         arrays = [value.ravel() for value in values if isinstance(value, np.ndarray)]
         if len(arrays) < len(values) or np.isnan(together := np.concatenate(arrays)).any():
             return False
@@ -310,7 +310,8 @@ class Exercise:
 class Choice(Exercise):
     """An exercise that asks which of some statements are true.
 
-    A first wrong answer hears how many statements it has wrong, a later one which.
+    The message after the first wrong answer says how many statements are judged wrongly, later ones
+    which.
 
     Attributes:
         reference: The letters of the true statements.
@@ -355,7 +356,7 @@ FOUND: list[Exercise] = []  # what the chapters' modules have defined
 def exercise(
     number: str, cases: Sequence[Case], *rows: str | Function | tuple[Function, ...], **options: Any
 ) -> Callable[[F], F]:
-    """Make the decorated function the reference of an exercise; it stays the function it is.
+    """Make the decorated function the reference of an exercise, and return it unchanged.
 
     Its title, the sections to read and the sentences of its faults stand in ``texts.toml``.
 
@@ -424,7 +425,7 @@ class Session:
         return result
 
     def _known(self, number: object) -> str:
-        """Refuse what is no exercise's number; 3.10 as a number would be 3.1."""
+        """Return the number of an exercise; refuse an unknown one, or one that is not text."""
         if not isinstance(number, str):
             raise ValueError(
                 f'number: expected text such as "3.10", got {number!r}; as a number, 3.10 is 3.1'
@@ -434,7 +435,7 @@ class Session:
         return number
 
     def table(self, chapter: int | None = None) -> str:
-        """Return one line an exercise, of one chapter or of all, and how many are solved.
+        """Return one line per exercise, of one chapter or of all, and how many are solved.
 
         The table of all chapters counts the missions, too: an explorer is in several chapters.
         """
@@ -447,7 +448,7 @@ class Session:
         return "\n".join([*rows, f"solved {solved} of {len(wanted)}", *counted])
 
     def reset(self, chapter: int | None = None) -> str:
-        """Forget what was tried in one chapter, or in all and every mission; say so."""
+        """Forget what was tried in one chapter, or in all with every mission; say so."""
         wanted, marks = self._of(chapter), self._progress.marks()
         solved = sum(marks.get(n) == SOLVED for n in wanted)
         missions = self._missions() if chapter is None else ()

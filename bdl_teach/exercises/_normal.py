@@ -1,4 +1,4 @@
-"""SciPy's normal density; ``scipy.stats`` takes a second to load, so on first use."""
+"""SciPy's normal density, imported on first use: ``scipy.stats`` takes a second to load."""
 
 import scipy
 from numpy.typing import ArrayLike
@@ -7,12 +7,12 @@ from bdl_teach._support.checks import Array
 
 
 def pdf(x: ArrayLike, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0) -> Array:
-    """Density at ``x`` of a normal with mean ``loc`` and sd ``scale``, which broadcast."""
+    """Return the density at ``x`` of a normal with mean ``loc`` and sd ``scale``, broadcast."""
     density: Array = scipy.stats.norm.pdf(x, loc, scale)
     return density
 
 
 def logpdf(x: ArrayLike, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0) -> Array:
-    """The logarithm of :func:`pdf`."""
+    """Return the logarithm of :func:`pdf`."""
     log_density: Array = scipy.stats.norm.logpdf(x, loc, scale)
     return log_density

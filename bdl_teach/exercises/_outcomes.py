@@ -25,13 +25,13 @@ _LATIN = str.maketrans(
 
 @dataclass(frozen=True)
 class Unreadable:
-    """What a function returned when it is nothing that can be compared; ``text`` says what."""
+    """A returned value that cannot be compared; ``text`` says what it is."""
 
     text: str
 
 
 class Changed(Exception):
-    """Stands for the result of a call that changed its arguments."""
+    """The outcome of a call that changed its arguments."""
 
 
 # What one call came to: an array, the exception that it raised, what was no number, or None
@@ -53,10 +53,10 @@ def outcome(function: Function, case: Case) -> Outcome:
 
 
 def _unchanged(now: object, before: object) -> bool:
-    """Say whether arguments are what they were: numbers, arrays, and tuples of these.
+    """Say whether arguments are equal to their copies: numbers, arrays, and tuples of these.
 
-    A false alarm here would be raised for the reference and for each answer alike, and whatever is
-    raised alike counts as right. So a tuple is never made an array, and NaN is what it was.
+    A false alarm would be raised for the reference and for each answer alike, and then every answer
+    would count as right. So tuples are not made arrays, and NaN equals NaN.
     """
     if isinstance(before, tuple | list):
         if not isinstance(now, tuple | list) or len(now) != len(before):
@@ -67,7 +67,7 @@ def _unchanged(now: object, before: object) -> bool:
 
 
 def read(value: object) -> Outcome:
-    """Turn what a function returned into an array of floats, if numbers are in it.
+    """Convert a returned value to an array of floats, if it consists of numbers.
 
     NumPy, TensorFlow and Python numbers do, fractions too, alone or in tuples and lists.
     """
@@ -83,14 +83,14 @@ def read(value: object) -> Outcome:
 
 
 def _array(value: object) -> Array:
-    """Make an array, of floats if it holds fractions, decimals or very large integers."""
+    """Make an array, of floats if the value has fractions, decimals or very large integers."""
     array = np.asarray(value)
     exact = array.dtype.kind == "O" and all(isinstance(v, Real | Decimal) for v in array.flat)
     return array.astype(np.float64) if exact else array
 
 
 def _stack(parts: Sequence[object]) -> Array:
-    """Make one array of the parts of a tuple; beside numbers, arrays of one are numbers."""
+    """Stack the parts of a tuple; if one is a number, arrays of one element count as numbers."""
     arrays = [_array(part) for part in parts]
     if {array.shape for array in arrays} == {(), (1,)}:
         arrays = [array.reshape(()) for array in arrays]
@@ -98,7 +98,7 @@ def _stack(parts: Sequence[object]) -> Array:
 
 
 def close(got: Array, want: Array, rtol: float, atol: float, *, equal_nan: bool = False) -> bool:
-    """Say whether arrays of one shape agree, each value by its own size.
+    """Say whether arrays of one shape agree, with a tolerance relative to each value.
 
     Args:
         got: What was computed.
@@ -116,7 +116,7 @@ def close(got: Array, want: Array, rtol: float, atol: float, *, equal_nan: bool 
 
 
 def unboxed(got: Array, want: Outcome) -> Array:
-    """Return a number that came as an array of one, alone or in a pair, as a number."""
+    """Return arrays of one element, alone or in a pair, as numbers where numbers are expected."""
     if isinstance(want, np.ndarray) and want.ndim <= 1 and want.size <= 2:
         return got[..., 0] if got.shape == (*want.shape, 1) else got
     return got
@@ -130,7 +130,7 @@ def is_stub(value: object) -> bool:
 
 
 def breaks(got: Outcome, want: Outcome) -> bool:
-    """Say whether NaN or infinity stands where a finite number should."""
+    """Say whether NaN or infinity is where a finite number should be."""
     if not isinstance(got, np.ndarray) or not isinstance(want, np.ndarray):
         return False
     return bool(not np.isfinite(got).all() and np.isfinite(want).all())
@@ -151,6 +151,6 @@ def read_letters(answer: Any) -> set[str] | None:
 
 
 def short(value: object) -> str:
-    """Write what a learner gave in at most 60 letters."""
+    """Shorten a learner's value to at most 60 characters."""
     text = " ".join(repr(value).split())
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,4 +1,4 @@
-"""The parts of a message: numbers, arguments, errors and what kind of thing came."""
+"""The parts of a message: numbers, arguments, errors and the types of values."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _LIBRARIES = tuple(
 
 
 def error(found: BaseException) -> str:
-    """Return an error's type and words, and the line of the learner's own code that raised it.
+    """Return an error's type and text, and the line of the learner's code that raised it.
 
-    An error in a ``tf.function`` has these lines in its text, and a file that TensorFlow wrote.
+    An error in a ``tf.function`` has these lines in its text, with a file that TensorFlow wrote.
     """
     if (in_graph := _IN_GRAPH.findall(str(found))) and "in user code:" in str(found):
         said = str(found).strip().splitlines()[-1].strip()
@@ -52,7 +52,7 @@ def _line(error: BaseException) -> str:
 
 
 def argument(name: str, value: Any) -> str:
-    """Format an argument for a message; if that is too long, give its shape."""
+    """Format an argument for a message, or only its shape if that is too long."""
     text = show(value)
     if len(text) <= _LONG:
         return f"{name}={text}"
@@ -63,7 +63,7 @@ def argument(name: str, value: Any) -> str:
 
 
 def difference(got: Outcome, want: Outcome, *, is_pair: bool = False) -> str:
-    """Say how what a call came to differs from what is expected.
+    """Say how the outcome of an answer differs from the expected one.
 
     Args:
         got: What the learner's function came to.

@@ -144,13 +144,13 @@ def _cov(phi: Any, s: Any, c: Any) -> Any:
 
 
 def _log_density(cov: Any, y: Any) -> Any:
-    """Log N(y | 0, cov)."""
+    """Return log N(y | 0, cov)."""
     log_det = np.linalg.slogdet(2 * np.pi * cov)[1]
     return -0.5 * (log_det + y @ np.linalg.solve(cov, y))
 
 
 def _each(function: Any) -> Any:
-    """The array over the candidates of a function of (phi, y, noise_std, one candidate)."""
+    """Make a function of all candidates from one of (phi, y, noise_std, one candidate)."""
     return lambda phi, y, s, candidates: np.array([function(phi, y, s, c) for c in candidates])
 
 
@@ -204,7 +204,7 @@ def _log_evidence(phi: Any, y: Any, noise_std: Any, candidates: Any) -> Array:
 
 
 def _inverse_by_group(matrix: Any, group: Any) -> Any:
-    """The inverse of each group's block, and 0 elsewhere."""
+    """Invert the block of each group, with 0 elsewhere."""
     return np.linalg.inv(np.where(group[:, None] == group, matrix, 0.0))
 
 
@@ -238,7 +238,7 @@ _SURE = 3.0  # sd, units of y; measuring where the sd is largest ends at 1.3, ev
 
 
 def _epistemic(inputs: Any) -> Array:
-    """Epistemic sd at ``_GRID`` of ten bumps, measured at some inputs."""
+    """Return the epistemic sd at ``_GRID`` of ten bumps, after measuring at these inputs."""
     phi = features.bumps(np.reshape(inputs, (-1, 1)), 10)
     known = exact.linear_regression(phi, np.zeros(len(phi)), 10.0, 1.0)
     return known.predict(features.bumps(_GRID[:, None], 10)).epistemic_std

@@ -42,12 +42,12 @@ _RNG = np.random.default_rng(7)
     lambda y, f, s: norm.logpdf(y, np.mean(f), s),
 )
 def _left_out(y: Any, samples: Any, noise_std: Any) -> Any:
-    """Logarithm of the harmonic mean of the densities."""
+    """Return the log of the harmonic mean of the densities."""
     return np.log(len(samples)) - logsumexp(-norm.logpdf(y, samples, noise_std))
 
 
 def _targets(count: int, most: float, noise: float) -> tuple[Any, ...]:
-    """Targets on both sides, many of them near an end of their interval."""
+    """Draw targets on both sides, many of them near an end of their interval."""
     mean, epistemic = most * 0.5 * _RNG.normal(size=count), most * _RNG.uniform(0.05, 1.0, count)
     near = np.where(_RNG.random(count) < 0.5, 0.15, 1.0) * _RNG.normal(size=count)
     z = _RNG.choice([-1.0, 1.0], count) * np.abs(1.96 + near)
@@ -105,7 +105,7 @@ _F = _RNG.normal(0.0, 1.0, (30, 6))
     rtol=1e-4,
 )
 def _quantile(level: Any, samples: Any, noise_std: Any) -> Any:
-    """Where the mean of the distribution functions reaches the level, by bisection."""
+    """Find by bisection where the mean of the distribution functions reaches the level."""
     low = samples.min(axis=0) - 50 * noise_std
     high = samples.max(axis=0) + 50 * noise_std
     for _ in range(100):
@@ -119,7 +119,7 @@ _RNG_10_5 = np.random.default_rng(77)
 
 
 def _two_sets(s: int, m: int, scale: float = 1.0) -> tuple[Any, Any]:
-    """Draws round one peak and round two, at m inputs ``[s, m]`` each."""
+    """Draw samples round one peak and round two, at m inputs ``[s, m]`` each."""
     one = _RNG_10_5.normal(0.5, 1.0, (s, m))
     side = np.where(_RNG_10_5.random((s, m)) < 0.5, -2.0, 2.0)
     return scale * one.round(2), scale * (side + _RNG_10_5.normal(0.0, 0.6, (s, m))).round(2)
@@ -151,7 +151,7 @@ def _transport(a: Any, b: Any) -> Any:
 
 
 def _announced(count: int, factor: float, shift: float) -> tuple[Any, Any, Any]:
-    """Targets whose errors are ``factor`` times as large as announced, and not centred."""
+    """Draw targets, off-centre, with errors ``factor`` times as large as announced."""
     mean, std = _RNG_10_5.normal(size=count).round(2), _RNG_10_5.uniform(0.2, 1.9, count).round(2)
     return (mean + std * (shift + factor * _RNG_10_5.standard_normal(count))).round(2), mean, std
 
@@ -246,7 +246,7 @@ _REGRET = 600.0  # of a good plan; 5 % in all rounds lose some 640
 
 
 def _fault_of_plan(answer: Any, t: Any) -> str:
-    """Judge a plan by what it loses at four stands."""
+    """Return the fault of a plan of exploration, by its regret on four stands."""
     if ((answer < 0) | (answer > 1)).any():
         return "no share"
     if np.mean([_regret_of(answer, seed) for seed in _STANDS]) < _REGRET:
@@ -256,7 +256,7 @@ def _fault_of_plan(answer: Any, t: Any) -> str:
 
 
 def _regret_of(plan: Array, seed: int) -> float:
-    """Mean regret of an agent that acts at random in a share ``plan[t]`` of round t."""
+    """Return the mean regret of an agent that acts at random in a share ``plan[t]`` of round t."""
     shares = iter(plan)
 
     def policy(mean: Array, sd: Array, rng: np.random.Generator) -> Array:
@@ -280,14 +280,14 @@ _GIVEN: dict[str, Any] = {  # with room for as many points as the chapter's fits
 
 
 def _problems() -> tuple[tuple[Array, Array], ...]:
-    """Points of six data sets: 32 each, none between 0.1 and 0.4."""
+    """Return the points of six data sets: 32 each, none between 0.1 and 0.4."""
     seeds = range(301_000, 307_000, 1000)
     made = (datasets.sinusoid(seed=seed, gap=(0.1, 0.4)) for seed in seeds)
     return tuple((data.x, data.y) for data in made)
 
 
 def _repeats(answer: Any) -> bool:
-    """Whether two data sets, which have nothing but the sine in common, got the same."""
+    """Say whether two data sets got the same answer, although only the sine is common to them."""
     return any(np.array_equal(one, other) for one, other in combinations(answer, 2))
 
 
@@ -309,7 +309,7 @@ def _fault_of_bands(answer: Any, problems: Any, x_new: Any) -> str:
 
 @exercise("10.10", ((_problems(), _NEW),), judge=_fault_of_bands)
 def _cover_the_gap(problems: Any, x_new: Any) -> Any:
-    """Mean and sd of ten MAP networks that differ in their start, ``[world, 2, m]``."""
+    """Return mean and sd of ten MAP networks from different starts, ``[world, 2, m]``."""
     bands = []
     for x, y in problems:
         fits = [point.fit(x, y, prior=Gaussian(10.0), seed=k, **_GIVEN) for k in range(10)]
@@ -322,7 +322,7 @@ _RNG_10_11 = np.random.default_rng(1011)
 
 
 def _by_ranks(rank: Any) -> Any:
-    """Both ends at new inputs, with a rank of one's own for the upper; the lower is its mirror."""
+    """Make an interval from the k-th largest and k-th smallest score, k by ``rank``."""
 
     def ends(y: Any, mean: Any, std: Any, new_mean: Any, new_std: Any, level: Any) -> Any:
         scores = np.sort((y - mean) / std)
@@ -333,7 +333,7 @@ def _by_ranks(rank: Any) -> Any:
 
 
 def _kept_apart(n: int, m: int, level: float, lean: float = 0.4) -> tuple[Any, ...]:
-    """Points that lean to one side, some far off, with sds that differ; m new inputs."""
+    """Draw points that lean to one side, with outliers and unequal sds, and m new inputs."""
     mean, std = _RNG_10_11.normal(size=n).round(2), _RNG_10_11.uniform(0.3, 2.5, n).round(2)
     y = mean + std * (lean + 1.7 * _RNG_10_11.standard_t(3, n))
     new_mean, new_std = _RNG_10_11.normal(size=m), _RNG_10_11.uniform(0.3, 2.5, m)
@@ -380,7 +380,7 @@ def _fault_of_draws(answer: Any, problems: Any, x_new: Any) -> str:
 
 @exercise("10.12", ((_problems(), _NEW),), judge=_fault_of_draws)
 def _one_a_decision(problems: Any, x_new: Any) -> Any:
-    """Members of an anchored ensemble, drawn with replacement, of each data set ``[w, s, m]``."""
+    """Draw members of an anchored ensemble, with replacement, per data set ``[w, s, m]``."""
     drawn = []
     for x, y in problems:
         fit = ensemble.fit(x, y, prior=Gaussian(3.0), anchored=True, **_GIVEN)

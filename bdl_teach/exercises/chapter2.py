@@ -67,7 +67,7 @@ def _score_case(n: int, mu: float, sigma: float) -> tuple[Any, ...]:
 
 
 def _by_sigma(z: Any, mu: Any, sigma: Any) -> Any:
-    """∂ log N(z | μ, σ²)/∂σ."""
+    """Return ∂ log N(z | μ, σ²)/∂σ."""
     return (((z - mu) / sigma) ** 2 - 1) / sigma
 
 
@@ -124,7 +124,7 @@ def _free_nats(log_likelihood: Any, kl: Any, free: Any) -> Any:
 
 
 def _log_integral(a: Any) -> Any:
-    """Logarithm of ∫ e^(xa) dx over [0, 1], which is (e^a − 1)/a."""
+    """Return the log of ∫ e^(xa) dx over [0, 1], which is (e^a − 1)/a."""
     size = np.abs(a)
     below = np.where(size > 0, -np.expm1(-size) / np.where(size > 0, size, 1.0), 1.0)
     return np.maximum(a, 0.0) + np.log(below)
@@ -210,7 +210,7 @@ _EQUAL = 0.2  # by how much the logarithm of the two variances' ratio may be off
 
 
 def _log_ratio(ripple: float, mu: float, sigma: float, curvature: float) -> float:
-    """Log of the score function's variance over the pathwise one's, by μ."""
+    """Return the log of the score function's variance over the pathwise one's, by μ."""
     cost = eg.Cost(curvature, ripple=ripple)
     score, path = (eg.variance(kind, "μ", cost, mu, sigma) for kind in eg.KINDS)
     return float(np.log(score / path))
@@ -247,7 +247,7 @@ _TOO_CHEAP, _TOO_DEAR = 1.119, 1.317
 
 
 def _shuffled(seed: int) -> Array:
-    """The digits in another order ``[1797, 64]``: the first 1500 are to train with."""
+    """Return the digits in another order ``[1797, 64]``; the first 1500 are for training."""
     images = datasets.digits().images
     order = np.random.default_rng(seed).permutation(len(images))
     return np.asarray(images.reshape(len(images), -1)[order])

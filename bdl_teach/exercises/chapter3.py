@@ -49,7 +49,7 @@ def _kl(mu_q: Any, sigma_q: Any, mu_p: Any, sigma_p: Any) -> Any:
 
 
 def _pilot(exactly: float, sd: float, n: int) -> tuple[Array, float]:
-    """A pilot of n estimates, and an error that ``exactly`` draws would have."""
+    """Return n pilot estimates, and the standard error that ``exactly`` draws would have."""
     estimates = 380.0 + sd * _RNG.normal(size=n)
     return estimates, float(estimates.std(ddof=1) / np.sqrt(exactly))
 
@@ -209,7 +209,7 @@ def _decided(mean: Any, std: Any, level: Any) -> Any:
 
 
 def _path(mu: Any, sigma: Any, eps: Any, x: Any, y: Any, prior_var: Any) -> Any:
-    """∂f/∂w at the drawn weight of the classifier."""
+    """Return ∂f/∂w at the drawn weight of the classifier."""
     w = mu + sigma * eps
     return -eps / sigma + w / prior_var + np.sum((expit(w * x) - y) * x)
 

@@ -13,13 +13,13 @@ from bdl_teach.exercises._engine import exercise
 
 
 def _marginal(cov: Any) -> Any:
-    """KL of the Gaussian with the posterior's own marginal variances."""
+    """Return KL[q ‖ P] of the diagonal Gaussian with the posterior's marginal variances."""
     v, precision = np.diag(cov), np.diag(np.linalg.inv(cov))
     return 0.5 * (precision @ v - len(v) - np.log(v).sum() + np.linalg.slogdet(cov)[1])
 
 
 def _other_way(cov: Any) -> Any:
-    """KL[P ‖ q*]."""
+    """Return KL[P ‖ q*]."""
     precision = np.diag(np.linalg.inv(cov))
     logs = np.log(precision).sum() + np.linalg.slogdet(cov)[1]
     return 0.5 * (precision @ np.diag(cov) - len(cov) - logs)
@@ -53,12 +53,12 @@ def _family(cov: Any) -> Any:
 
 
 def _sds(cov: Any, u: Any) -> Any:
-    """Of uᵀw: the posterior's standard deviation and the best mean field's."""
+    """Return the standard deviation of uᵀw under the posterior and under the best mean field."""
     return np.array([u @ cov @ u, u**2 @ (1 / np.diag(np.linalg.inv(cov)))]) ** 0.5
 
 
-def _strangers(cov: Any, a: Any, b: Any) -> Any:
-    """The sds of a difference of two predictions that were independent."""
+def _as_if_independent(cov: Any, a: Any, b: Any) -> Any:
+    """Return the sds of the difference of two predictions as if these were independent."""
     return np.hypot(_sds(cov, a), _sds(cov, b))
 
 
@@ -74,9 +74,9 @@ _COUPLED = np.array([[2.0, 1.2], [1.2, 1.0]])
         ([[1.0, 0.999], [0.999, 1.0]], [0.0, 1.0], [1.0, 0.0]),
     ),
     "two strangers: both predictions are made with the same weights: they covary.",
-    lambda cov, a, b: tuple(_strangers(cov, a, b)),
+    lambda cov, a, b: tuple(_as_if_independent(cov, a, b)),
     "independent weights, independent predictions: q, too, predicts both with one draw of w.",
-    lambda cov, a, b: (_of_difference(cov, a, b)[0], _strangers(cov, a, b)[1]),
+    lambda cov, a, b: (_of_difference(cov, a, b)[0], _as_if_independent(cov, a, b)[1]),
     "a difference of standard deviations: what is random in f(b) − f(a)? Take the sd of that.",
     lambda cov, a, b: tuple(_sds(cov, b) - _sds(cov, a)),
     "the posterior's own marginals: the best member of the family has σ_i² = 1/Λ_ii, not Σ_ii.",
@@ -129,7 +129,7 @@ _PRIOR = densities.ScaleMixture(1.5, 0.1, 0.5)
 
 
 def _free_energy(posterior: Any, seed: int) -> float:
-    """F in nats of a mean-field posterior ``[2, 481]`` on a data set."""
+    """Return F in nats of a mean-field posterior ``[2, 481]`` on a data set."""
     from bdl_teach import mlp, predictive
 
     mean, std = posterior
@@ -162,7 +162,7 @@ _GAIN = 10.0  # nats
 
 @lru_cache(maxsize=64)
 def _gain(seed: int, steps: int) -> float:
-    """Nats that training on gains after so many quiet steps."""
+    """Return the nats that longer training gains after so many quiet steps."""
     from bdl_teach.methods import local_reparam
 
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=seed)

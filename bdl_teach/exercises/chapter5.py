@@ -15,7 +15,7 @@ _RNG = np.random.default_rng(4)
 
 
 def _layer(n: int, n_in: int, n_out: int) -> tuple[Any, Any, Any]:
-    """Inputs ``[n, in]``, means and standard deviations ``[in, out]``."""
+    """Draw inputs ``[n, in]``, means and standard deviations ``[in, out]``."""
     return (
         _RNG.normal(size=(n, n_in)).round(2),
         _RNG.normal(size=(n_in, n_out)).round(2),
@@ -117,7 +117,7 @@ def _variance(n_data: Any, size: Any, var: Any, cov: Any, spread: Any) -> Any:
 
 
 def _gain(x: Any) -> Any:
-    """(5.4) as it stands."""
+    """Return equation (5.4)."""
     return (x**2).sum() ** 2 / (x**4).sum()
 
 
@@ -183,21 +183,27 @@ _BUDGET = 256
 
 
 def _split_world(seed: int, sigma: float) -> tuple[Any, ...]:
-    """Data of y = w x, a posterior of sd ``sigma``, and a budget."""
+    """Return data of y = w x, a posterior of sd ``sigma``, and a budget."""
     rng = np.random.default_rng(seed)
     x = rng.uniform(0.5, 1.5, 500)
     return x, 0.7 * x + 0.5 * rng.standard_normal(500), 0.6, sigma, 0.5, _BUDGET
 
 
 def _parts(x: Any, y: Any, mu: Any, sigma: Any, noise_std: Any) -> tuple[Any, Any, Any]:
-    """Of a point's gradient: variance over points, over draws of w, covariance of two points."""
+    """Return the parts of a gradient's variance.
+
+    These are the variance over points, that over draws of w, and the covariance of two points.
+    """
     over_points = np.var(x * (mu * x - y))
     own, common = sigma**2 * np.mean(x**4), sigma**2 * np.mean(x**2) ** 2
     return over_points / noise_std**4, own / noise_std**4, common / noise_std**4
 
 
 def _variance_of_split(rows: Any, draws: Any, parts: tuple[Any, Any, Any]) -> Any:
-    """Over N², of a minibatch drawn with replacement, averaged over ``draws`` shared weights."""
+    """Return the variance, over N², of a minibatch gradient averaged over ``draws`` weights.
+
+    The rows are drawn with replacement and share each drawn weight.
+    """
     over_points, own, common = parts
     return over_points / rows + (own / rows + common * (rows - 1) / rows) / draws
 
@@ -243,7 +249,7 @@ _SIZES = np.array([4, 16, 64, 256])
 
 
 def _programs(seed: int, order: Sequence[int]) -> tuple[Any, Any, Any]:
-    """Batch sizes, and 400 gradients for μ and for σ ``[program, size, draw]`` of three programs.
+    """Return batch sizes, and 400 gradients for μ and for σ ``[program, size, draw]``.
 
     Each program has a posterior of its own, so that no single variance gives it away.
     """
@@ -273,7 +279,7 @@ def _programs(seed: int, order: Sequence[int]) -> tuple[Any, Any, Any]:
 
 
 def _falls(gradients: Any) -> Any:
-    """Whether the variance falls to less than a sixth from the least batch to the largest."""
+    """Say whether the variance falls below a sixth from the smallest batch to the largest."""
     variance = gradients.var(axis=-1)
     return variance[:, -1] < variance[:, 0] / 6
 

@@ -17,7 +17,7 @@ _RNG = np.random.default_rng(51)
 
 
 def _weights(count: int) -> tuple[Any, Any]:
-    """Means of either sign and standard deviations."""
+    """Draw means of either sign and standard deviations."""
     return _RNG.normal(0.0, 1.5, count).round(2), _RNG.uniform(0.1, 2.0, count).round(2)
 
 
@@ -111,7 +111,7 @@ _RNG_6_6 = np.random.default_rng(5)
 
 
 def _ratio(x: Any, y: Any, s: float) -> Any:
-    """b²/s: how many standard errors least squares is away from 0, squared."""
+    """Return b²/s²: the squared distance of least squares from 0 in standard errors."""
     return (x @ y) ** 2 / (x @ x) / s**2
 
 
@@ -229,7 +229,7 @@ _NO_ROOM = 0.1  # σ_p; the weights that matter are 1 or −1, one σ_p for all 
 
 
 def _posterior(x: Array, y: Array, prior_std: Array, noise_std: float) -> tuple[Array, Array]:
-    """Exact mean and covariance of the weights; a σ_p of 0 switches its weight off."""
+    """Return exact mean and covariance of the weights; σ_p = 0 switches a weight off."""
     z = x * prior_std
     cov = np.linalg.inv(z.T @ z / noise_std**2 + np.eye(len(prior_std)))
     mean = prior_std * (cov @ (z.T @ y)) / noise_std**2
@@ -237,7 +237,7 @@ def _posterior(x: Array, y: Array, prior_std: Array, noise_std: float) -> tuple[
 
 
 def _few_matter(seed: int) -> tuple[Array, Array, Array]:
-    """30 points of 20 features, three of which matter: x, y (noise 1) and the weights."""
+    """Return x, y (noise 1) and weights of 30 points with 20 features, of which three matter."""
     rng = np.random.default_rng(seed)
     w = np.zeros(20)
     w[rng.permutation(20)[:3]] = rng.choice([-1.0, 1.0], 3)
@@ -250,7 +250,7 @@ _FEW_X, _FEW_Y = (np.stack([world[part] for world in _FEW]) for part in (0, 1))
 
 
 def _fresh_score(x: Array, y: Array, w: Array, prior_std: Array) -> float:
-    """Expected log density of new noisy targets, over 400 new points, in nats a point."""
+    """Return the expected log density of 400 new noisy targets, in nats a point."""
     mean, cov = _posterior(x, y, prior_std, 1.0)
     new = np.random.default_rng(1).standard_normal((400, len(w)))
     var = np.einsum("ni,ij,nj->n", new, cov, new) + 1.0
@@ -261,7 +261,7 @@ def _fresh_score(x: Array, y: Array, w: Array, prior_std: Array) -> float:
 
 @lru_cache(maxsize=1)
 def _scores_of_one_prior() -> tuple[float, ...]:
-    """For each world the score of one σ_p for all weights, that of the largest evidence."""
+    """Return each world's score with one σ_p for all weights, the one of largest evidence."""
     sweep, scores = np.geomspace(0.01, 10, 40), []
     for x, y, w in _FEW:
         evidence = [exact.linear_regression(x, y, std, 1.0).log_evidence for std in sweep]
@@ -281,7 +281,7 @@ def _fault_of_priors(answer: Any, *_: Any) -> str:
 
 @exercise("6.10", ((_FEW_X, _FEW_Y, 1.0),), judge=_fault_of_priors)
 def _prior_each(x: Any, y: Any, noise_std: Any) -> Any:
-    """(6.8), again and again, with the exact posterior."""
+    """Repeat the update (6.8) with the exact posterior."""
     found = []
     for x_k, y_k in zip(x, y, strict=True):
         std = np.ones(x_k.shape[1])
@@ -296,7 +296,7 @@ _MISSED, _KEPT = 2, 4  # at most, of 10 useful weights and of 30 useless ones
 
 
 def _useful_among(seed: int) -> tuple[Array, Array, Array]:
-    """200 points of 40 features in units of every size: x, y (noise ½), and which matter."""
+    """Return x, y (noise ½) and which of 40 features, in unequal units, matter, for 200 points."""
     rng = np.random.default_rng(seed)
     useful = np.isin(np.arange(40), rng.permutation(40)[:10])
     x = rng.standard_normal((200, 40))
@@ -309,7 +309,7 @@ _USEFUL = [_useful_among(seed) for seed in range(310, 314)]
 
 
 def _wrongly_judged(answer: Any, y: Array) -> tuple[int, int]:
-    """How many useful weights are missed, and how many useless ones kept."""
+    """Count the useful weights that are missed, and the useless ones that are kept."""
     useful = next(truth for _, other, truth in _USEFUL if np.array_equal(other, y))
     kept = answer > 0.5
     return int((useful & ~kept).sum()), int((kept & ~useful).sum())
@@ -341,7 +341,7 @@ def _fault_of_choices(answers: list[Array]) -> str:
     overall=_fault_of_choices,
 )
 def _keep(x: Any, y: Any, noise_std: Any) -> Any:
-    """Weights that are two and a half standard errors away from 0."""
+    """Say which weights are more than two and a half standard errors away from 0."""
     cov = np.linalg.inv(x.T @ x) * noise_std**2
     mean = cov @ x.T @ y / noise_std**2
     return np.abs(mean) > 2.5 * np.sqrt(np.diag(cov))

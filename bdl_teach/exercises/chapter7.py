@@ -45,7 +45,7 @@ def _adf(m: Any, v: Any, gm: Any, gv: Any) -> Any:
 
 
 def _label_slopes(m: Any, v: Any, x: Any, t: Any) -> Any:
-    """∂log Z/∂m and ∂log Z/∂v of Z = Φ(t x m/√(1 + x²v))."""
+    """Return ∂log Z/∂m and ∂log Z/∂v of Z = Φ(t x m/√(1 + x²v))."""
     total = 1 + x**2 * v
     z = t * x * m / np.sqrt(total)
     ratio = norm.pdf(z) / ndtr(z)
@@ -53,7 +53,7 @@ def _label_slopes(m: Any, v: Any, x: Any, t: Any) -> Any:
 
 
 def _with(update: Callable[..., Any]) -> Callable[..., Any]:
-    """The answer with another update: one of (m, v, gm, gv)."""
+    """Make an answer from another update, a function of (m, v, gm, gv)."""
     return lambda m, v, x, t: update(m, v, *_label_slopes(m, v, x, t))
 
 
@@ -83,16 +83,16 @@ def _from_label(m: Any, v: Any, x: Any, t: Any) -> Any:
 
 
 def _truncated(m: Any, v: Any) -> Any:
-    """Mean and variance of a, given a > 0."""
+    """Return mean and variance of a, given a > 0."""
     ratio = norm.pdf(m / np.sqrt(v)) / ndtr(m / np.sqrt(v))
     return m + np.sqrt(v) * ratio, v * (1 - ratio * (ratio + m / np.sqrt(v)))
 
 
 def _few_digits(got: Any, m: Any, v: Any) -> Any:
-    """What to compare: far below 0 the subtraction leaves float32 two digits.
+    """Rescale an answer so that one tolerance fits all inputs, also far below 0.
 
-    There a hundredth power stands for the value: 0.3 % of it are the tolerance, and below −8 a
-    smaller one: a tenth of it. What has been added below a line is far more than that.
+    The subtraction leaves float32 two digits there. The power 0.01 allows for 0.3 % of it; below
+    −8 a smaller power allows more. A term added by mistake is far larger than that.
     """
     alpha = m / np.sqrt(v)
     power = np.select([alpha < -40, alpha < -8, alpha < -3.5], [1.0, 3e-4, 0.01], 1.0)
@@ -171,7 +171,10 @@ def _layer(mean: Any, var: Any, weight_mean: Any, weight_var: Any) -> Any:
 
 
 def _steps(got: Any, alpha: Any, beta: Any, _r: Any, _v: Any) -> Any:
-    """What to compare: the steps, beside which α = 10¹² is large; β's in units of β/α."""
+    """Return by how much α and β grow, β's growth in units of β/α.
+
+    The new values cannot be compared themselves: beside α = 10¹² an error in the growth vanishes.
+    """
     return (got - np.array([alpha, beta])) * np.array([1.0, alpha / beta])
 
 
@@ -212,7 +215,7 @@ def _fault_of_digits(answers: list[Array]) -> str:
     compared=_steps,
 )
 def _gamma(alpha: Any, beta: Any, r: Any, v: Any) -> Any:
-    """(7.13)."""
+    """Return the update (7.13)."""
     v0, v1, v2 = (v + beta / (alpha + k) for k in (-1.0, 0.0, 1.0))
 
     def log_ratio(before: Any, after: Any, change: Any) -> Any:
@@ -266,7 +269,7 @@ def _match(w: Any, prior: Any, likelihood: Any) -> Any:
 
 
 def _tilts() -> tuple[tuple[Any, ...], ...]:
-    """Smooth functions on grids of several steps: there every rule of integration is exact.
+    """Return smooth functions on grids of several steps, where all rules of integration are exact.
 
     No step can be hard-coded, and neither Simpson's rule nor plain sums differ from the reference.
     """
@@ -280,7 +283,7 @@ def _tilts() -> tuple[tuple[Any, ...], ...]:
 
 
 def _contributed(moments: Any, m: Any, v: Any) -> Any:
-    """Precision and shift that lead from N(m, v) to these moments."""
+    """Return the precision and shift that take N(m, v) to these moments."""
     mean, var = moments
     return 1 / var - 1 / v, mean / var - m / v
 
@@ -332,9 +335,9 @@ _DOUBT = 0.55  # of the error: 40 epochs leave some 0.9 of it, 200 some 0.3
 
 @lru_cache(maxsize=32)
 def _beliefs(alpha: float, beta: float, epochs: int) -> tuple[Any, float]:
-    """Believed noise over the true one, for each true noise, and doubt over error among the data.
+    """Return, for each true noise, learned over true noise; and the doubt over the error.
 
-    Each is the geometric mean of the trials.
+    Each is a geometric mean of the trials; the doubt is the epistemic sd among the data.
     """
     noise, doubt, among = [], [], np.linspace(-0.5, 0.5, 51)[:, None]
     for true in _TRUE_NOISES:
@@ -369,7 +372,7 @@ def _find_the_noise(n: Any) -> Any:
 
 
 def _log_of_alpha(eps: float, n: int, seed: int) -> tuple[Any, Any]:
-    """Points learned and α, 41 times, of the update (7.13) with eps in the denominator of α′.
+    """Return points learned and α, 41 times, for update (7.13) with eps in α′'s denominator.
 
     The residuals have sd 0.5, and the network's variance falls to a small one.
     """
@@ -397,6 +400,6 @@ def _log_of_alpha(eps: float, n: int, seed: int) -> tuple[Any, Any]:
     rtol=0.4,
 )
 def _eps_of(points: Any, alpha: Any) -> Any:
-    """From the steps of α: c/2 − eps α², a line in α²."""
+    """Estimate eps from the steps of α: they are c/2 − eps α², a line in α²."""
     steps, middle = np.diff(alpha) / np.diff(points), 0.5 * (alpha[1:] + alpha[:-1])
     return -np.polyfit(middle**2, steps, 1)[0]

@@ -18,7 +18,7 @@ _GIVEN: dict[str, Any] = {"prior": densities.Gaussian(3.0), "hidden_units": (20,
 
 
 def _tops(first: Any, second: Any) -> Any:
-    """The highest point of each path, of both its legs ``[k]``."""
+    """Return the highest point of each path, over both its legs ``[k]``."""
     return np.maximum(first.max(axis=1), second.max(axis=1))
 
 
@@ -76,7 +76,7 @@ def _anchors(x: Any, prior_std: Any, noise_std: Any) -> Any:
 
 
 def _dropout_std(contributions: Any, rate: Any) -> Any:
-    """(8.3): each unit falls out by itself."""
+    """Return the sd (8.3), in which each unit is left out independently."""
     return _in_groups(contributions, np.arange(contributions.shape[1]), rate)
 
 
@@ -107,7 +107,7 @@ def _in_groups(contributions: Any, group: Any, rate: Any) -> Any:
 
 
 def _linearised(seen: Any, new: Any, prior_std: Any, noise_std: Any) -> Any:
-    """The sd at each new input, as under (8.5)."""
+    """Return the sd at each new input, as below (8.5)."""
     cov = np.linalg.inv(_precision(seen, prior_std, noise_std))
     return np.sqrt(np.sum(new @ cov * new, axis=1))
 
@@ -193,7 +193,7 @@ def _entropy(own_std: Any, columns: Any) -> Any:
 
 
 def _crossed(mean: Any, own_std: Any, columns: Any, prior_std: Any) -> Any:
-    """Minus the mean of log P(w) under q."""
+    """Return minus the mean of log P(w) under q."""
     square = np.sum(mean**2) + np.sum(own_std**2) + np.sum(columns**2)
     return 0.5 * square / prior_std**2 + len(mean) * math.log(prior_std * math.sqrt(2 * math.pi))
 
@@ -223,7 +223,7 @@ _NEAR = 0.1  # nats below the highest evidence
 
 @lru_cache(maxsize=8)
 def _networks(seed: int) -> tuple[tuple[Any, Any], ...]:
-    """Features ``[32, 21]`` and targets of Laplace's mode, and of the network it began from."""
+    """Return two data sets (features ``[32, 21]``, targets): at Laplace's mode and at MAP."""
     from bdl_teach.methods import laplace, point
 
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=seed, gap=_GAP)
@@ -244,7 +244,7 @@ _WIDTHS = np.geomspace(0.5, 50.0, 41)
 
 @lru_cache(maxsize=8)
 def _best_widths(seed: int) -> list[float]:
-    """For either network the σ_p of the highest evidence."""
+    """Return the σ_p of largest evidence for each of the two networks."""
     return [float(max(_WIDTHS, key=lambda s: _log_evidence(s, *net))) for net in _networks(seed)]
 
 
@@ -260,7 +260,10 @@ def _fault_of_width(prior_std: Any, seed: int) -> str:
 
 
 def _fault_of_widths(found: list[Array]) -> str:
-    """Whether each world has its own square; one number for all is nobody's square."""
+    """Return "the variance" if every answer is near the square of its world's best σ_p.
+
+    One number for all worlds does not count.
+    """
     near = [
         any(0.7 < float(width) / best**2 < 1.4 for best in _best_widths(seed))
         for seed, width in enumerate(found)
@@ -278,7 +281,7 @@ _SURE = (0.55, 0.75)  # units of y: Laplace's doubt among the data is 0.6 on ave
 
 @lru_cache(maxsize=64)
 def _vagueness(rate: float, seed: int) -> float:
-    """Mean epistemic sd of dropout among the data, by (8.3)."""
+    """Return the mean epistemic sd of dropout among the data, by (8.3)."""
     from bdl_teach.methods import mc_dropout
 
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=seed, gap=_GAP)
@@ -302,7 +305,7 @@ def _fault_of_rate(rate: Any, seed: int) -> str:
 @exercise("8.10", ((0,), (1,), (2,)), judge=_fault_of_rate)
 @lru_cache(maxsize=8)
 def _calm_rate(seed: int) -> Any:
-    """By halving, since a higher rate is vaguer."""
+    """Find the rate by bisection, since the sd grows with the rate."""
     low, high = 0.001, 0.1
     while not _SURE[0] + 0.04 < _vagueness((low + high) / 2, seed) < _SURE[1] - 0.04:
         middle = (low + high) / 2

@@ -18,14 +18,14 @@ _A = np.array
 _RNG = np.random.default_rng(9)
 
 
-def _said(n: int, c: int, scale: float = 1.5) -> tuple[Any, Any]:
-    """Class probabilities ``[n, c]`` and labels ``[n]``, of which most come as they are said."""
+def _draw(n: int, c: int, scale: float = 1.5) -> tuple[Any, Any]:
+    """Draw class probabilities ``[n, c]``, and labels ``[n]`` from these probabilities."""
     p = np.exp(log_softmax(scale * _RNG.normal(size=(n, c)), axis=1))
     return p, _A([_RNG.choice(c, p=row) for row in p])
 
 
 _FOUR = _A([[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5], [0.05, 0.9, 0.05]])
-_SOME = ((_FOUR, _A([0, 2, 2, 0])), _said(50, 4), _said(7, 2), (np.eye(3), _A([0, 1, 1])))
+_SOME = ((_FOUR, _A([0, 2, 2, 0])), _draw(50, 4), _draw(7, 2), (np.eye(3), _A([0, 1, 1])))
 
 
 @exercise(
@@ -74,7 +74,7 @@ _TEN = np.column_stack([_SURE, 1 - _SURE]), 1 - np.isin(_PLACE, (6, 7))
 
 @exercise(
     "9.4",
-    ((*_said(83, 3), 5), (*_said(67, 4, 3.0), 10), (*_SOME[0], 2), (*_said(40, 2), 1), (*_TEN, 4)),
+    ((*_draw(83, 3), 5), (*_draw(67, 4, 3.0), 10), (*_SOME[0], 2), (*_draw(40, 2), 1), (*_TEN, 4)),
     "bins of equal width: that is (9.7); here each bin has its share of the pictures.",
     lambda p, labels, n_bins: calibration.reliability(p, labels, n_bins).error,
     "not sorted: a bin holds pictures of nearly the same confidence: sort before you cut.",
@@ -88,14 +88,14 @@ def _equal_count(p: Any, labels: Any, n_bins: Any) -> Any:
 
 
 def _curve(p: Any, labels: Any, order: Any = None) -> Any:
-    """Risk of the first 1, 2, … n pictures, the surest first."""
+    """Return the risk of the first 1, 2, … n pictures, the surest first."""
     order = np.argsort(-p.max(axis=1), kind="stable") if order is None else order
     wrong = p[order].argmax(axis=1) != labels[order]
     return np.cumsum(wrong) / np.arange(1, len(p) + 1)
 
 
 def _last(suits: Any) -> Any:
-    """Share of the pictures up to the last that suits; 0 if none does."""
+    """Return the share of the pictures up to the last that suits; 0 if none does."""
     return (np.flatnonzero(suits)[-1] + 1) / len(suits) if suits.any() else 0.0
 
 
@@ -107,9 +107,9 @@ def _too_soon(p: Any, labels: Any, limit: Any) -> Any:
 @exercise(
     "9.5",
     (
-        (*_said(40, 3), 0.21),
-        (*_said(60, 4), 0.25),
-        (*_said(25, 2), 0.16),
+        (*_draw(40, 3), 0.21),
+        (*_draw(60, 4), 0.25),
+        (*_draw(25, 2), 0.16),
         (_FOUR, [1, 1, 0, 1], 0.5),  # the limit is met exactly
         (_FOUR, [0, 1, 2, 0], 0.27),  # the surest answer is wrong, and no other
         (_FOUR, [1, 1, 2, 0], 0.2),  # and the next is, too: none may be answered
@@ -128,12 +128,12 @@ def _coverage(p: Any, labels: Any, limit: Any) -> Any:
 
 
 def _surplus(p: Any, labels: Any) -> Any:
-    """Sum of confidence less right."""
+    """Return the summed confidence minus the number of right answers."""
     return p.max(axis=1).sum() - np.sum(p.argmax(axis=1) == labels)
 
 
 def _overdone(p: Any, labels: Any) -> tuple[Any, Any]:
-    """The same answers, said with too much confidence."""
+    """Return the same answers with too much confidence."""
     return p**3 / np.sum(p**3, axis=1, keepdims=True), labels
 
 
@@ -141,8 +141,8 @@ def _overdone(p: Any, labels: Any) -> tuple[Any, Any]:
     "9.6",
     (
         _SOME[0],
-        *(_said(40, 4, scale) for scale in (0.5, 3.0)),
-        _overdone(*_said(60, 3)),
+        *(_draw(40, 4, scale) for scale in (0.5, 3.0)),
+        _overdone(*_draw(60, 3)),
         (np.full((5, 5), 0.2), np.arange(5)),
     ),
     "without its sign: the sign says which of the two it is: take no absolute value.",
@@ -187,12 +187,12 @@ _ROOM = 0.02  # nats a picture above the lowest; the best of 300 pictures comes 
 
 
 def _log_loss(logs: Any, labels: Any, temperature: float) -> float:
-    """Of the mean of tempered networks."""
+    """Return the log loss of the mean of tempered networks."""
     return -metrics.class_log_likelihood(calibration.tempered(logs, temperature), labels)
 
 
 def _fault_of_temperature(temperature: Any, logs: Any, labels: Any) -> str:
-    """Judge a temperature by pictures on which it was not chosen."""
+    """Return the fault of a temperature, by pictures on which it was not chosen."""
     if temperature <= 0:
         return "not above 0"
     world = next(w for w in _all_sharpened() if np.array_equal(w.labels, labels))
@@ -235,7 +235,7 @@ _AS_OFTEN = 0.1  # shares of strange and of known pictures that are the same
 
 
 class _Doubtful(NamedTuple):
-    """What five networks say of known pictures, and of known and strange ones mixed."""
+    """Predictions of five networks for known pictures, and for known and strange ones mixed."""
 
     logs: Any
     labels: Any
@@ -245,7 +245,7 @@ class _Doubtful(NamedTuple):
 
 @lru_cache(maxsize=4)
 def _doubtful(seed: int) -> _Doubtful:
-    """Five networks whose hidden layers are random, on digits without two of the classes."""
+    """Train five networks with random hidden layers on digits without two of the classes."""
     digits, rng = datasets.digits(), np.random.default_rng([9, 8, seed])
     unseen = rng.choice(10, 2, replace=False)
     order = rng.permutation(len(digits.images))
@@ -261,7 +261,7 @@ def _doubtful(seed: int) -> _Doubtful:
 
 
 def _random_layer(x: Any, labels: Any, train: Any, rng: Any) -> Any:
-    """Log class probabilities ``[n, 8]`` of a network whose last layer is least squares."""
+    """Return log class probabilities ``[n, 8]`` of a network with a least-squares last layer."""
     hidden = np.maximum(x @ rng.normal(size=(x.shape[1], 150)) / 4 + rng.normal(size=150), 0)
     phi, target = hidden[train], np.eye(8)[labels[train]]
     w = np.linalg.solve(phi.T @ phi + 3.0 * np.eye(150), phi.T @ target)

@@ -1,4 +1,4 @@
-"""The slips that are made everywhere: the engine names them in every exercise by itself.
+"""Slips that happen in every exercise (a sign, a factor, σ² for σ): the engine finds them itself.
 
 An answer with such a slip is the right answer, changed (its sign, a factor, its square, …), or the
 right answer to a changed argument (σ² for σ, two arguments swapped, …).
@@ -131,7 +131,7 @@ _ORDINALS = ("first", "second", "third", "fourth")
 def of_answers(
     expected: Sequence[Any], cases: Sequence[tuple[Any, ...]], parts: Any
 ) -> Iterator[Slip]:
-    """Yield the slips that change right answers.
+    """Yield the slips that change the right answers.
 
     Args:
         expected: The right answers.
@@ -160,7 +160,7 @@ def of_answers(
 
 
 def of_parts(got: Sequence[Any], expected: Sequence[Any]) -> Iterator[Slip]:
-    """Yield that what was to be added up, or averaged, along the last axis was not.
+    """Yield the slip of not adding up, or averaging, along the last axis.
 
     Args:
         got: What the learner's function came to.
@@ -179,7 +179,7 @@ def of_parts(got: Sequence[Any], expected: Sequence[Any]) -> Iterator[Slip]:
 
 
 def of_constants(got: Sequence[Any], expected: Sequence[Any]) -> Iterator[Slip]:
-    """Yield what the answer would be if it differed by one number everywhere.
+    """Yield the slips of one wrong factor, or of one wrong added constant, everywhere.
 
     Args:
         got: What the learner's function returned, of the shapes of ``expected``.
@@ -202,7 +202,7 @@ def of_constants(got: Sequence[Any], expected: Sequence[Any]) -> Iterator[Slip]:
 def of_arguments(
     reference: Callable[..., Any], cases: Sequence[tuple[Any, ...]]
 ) -> Iterator[tuple[str, str, list[tuple[Any, ...]]]]:
-    """Yield name, hint and changed cases of the slips that take arguments for others."""
+    """Yield name, hint and changed cases of the slips that confuse or change arguments."""
     with np.errstate(all="ignore"):
         for name, hint, changed in _changed_arguments(reference, cases):
             if all(np.isfinite(a).all() for case in changed for a in case if _is_real(a)):
@@ -245,7 +245,7 @@ def _put(values: Any, i: int, new: Any) -> Any:
 
 
 def _lengths(case: tuple[Any, ...]) -> list[int]:
-    """Of each axis of each array among the arguments."""
+    """Return the length of each axis of each array among the arguments."""
     return [n for a in case if isinstance(a, np.ndarray) for n in a.shape]
 
 
@@ -254,7 +254,7 @@ def _is_real(value: Any) -> bool:
 
 
 def _alike(ones: Sequence[Any], others: Sequence[Any]) -> bool:
-    """Whether two arguments may be taken for each other: they have the same shapes."""
+    """Say whether two sets of arguments can be swapped, having the same shapes."""
     pairs = zip(ones, others, strict=True)
     numbers = (float, int, np.ndarray)
     return all(

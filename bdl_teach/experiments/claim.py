@@ -1,4 +1,4 @@
-"""What the course claims: a TOML file beside each module of experiments says it.
+"""The claims of the course, read from a TOML file beside each module of experiments.
 
 A file has what it is ``about``, a table for each experiment and below it one for each claim::
 
@@ -11,9 +11,9 @@ A file has what it is ``about``, a table for each experiment and below it one fo
     measure = "log score outside, BBB − MLE"
     asked = { of = "bbb-outside", less = "mle-outside", above = 0.0, unit = "nats a point" }
 
-The effect of a claim is a figure (``of``), less another one or over another one; what is more
-than that, the function measures itself. So a changed sentence or limit leaves the stored figures
-valid. Reading all this needs the standard library only.
+The effect of a claim is a figure (``of``), minus another one (``less``) or divided by one
+(``over``); the function itself computes anything more complicated. So a changed sentence or limit
+leaves the stored figures valid. Importing this module needs the standard library only.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from bdl_teach.experiments.world import Figures, World
 
 
 class Rule(NamedTuple):
-    """What the effects of the worlds must be for a claim to hold.
+    """The condition on the effects of the worlds under which a claim holds.
 
     Attributes:
-        above: What the mean effect lies above, by two standard errors.
-        below: What it lies below, by two standard errors.
-        share: In which share of the worlds the effect itself must lie between them.
+        above: Lower limit, which the mean effect exceeds by two standard errors.
+        below: Upper limit, likewise.
+        share: The share of the worlds in which the effect itself must lie between them.
     """
 
     above: float = -math.inf
@@ -44,7 +44,7 @@ class Rule(NamedTuple):
     share: float = 0.0
 
     def met_by(self, effect: float) -> bool:
-        """Say whether the effect of one world lies between the limits."""
+        """Return whether the effect of one world lies between the limits."""
         return self.above < effect < self.below
 
     def in_words(self, unit: str = "") -> str:
@@ -60,14 +60,14 @@ class Rule(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """One empirical sentence of the course, and what its effect must be for it to stand.
+    """One empirical sentence of the course, and the rule that its effect must meet.
 
     Attributes:
-        id: What a chapter refers to it by: lower-case words with hyphens.
+        id: The name that chapters use: lower-case words with hyphens.
         sentence: Exactly what may be said, in one plain sentence.
         measure: What the effect is, such as ``"F, geometric − uniform"``.
-        unit: Of the effect; "" for a pure number.
-        rule: What the effects must be.
+        unit: The unit of the effect; "" for a pure number.
+        rule: The condition on the effects.
         of: The figure that is the effect.
         less: The figure that is taken from it, if any: methods are compared on the same world.
         over: The figure that it is divided by, if any.
@@ -93,13 +93,13 @@ class Claim(NamedTuple):
 
 
 class Experiment(NamedTuple):
-    """What is done in one world, and the claims that rest on it.
+    """A function that is run in each world, and the claims that use its figures.
 
     Attributes:
         name: Unique; results are kept under it.
         run: Module and function that maps a world to figures, as ``"module.function"``.
         seconds: About how long one world takes on two cores; tests leave the dear ones out.
-        claims: What is claimed of the figures.
+        claims: The claims that use the figures.
     """
 
     name: str
@@ -121,7 +121,7 @@ class Experiment(NamedTuple):
 
 
 class Topic(NamedTuple):
-    """What one file holds: what it is about, in one sentence, and its experiments."""
+    """The contents of one TOML file: a sentence on the topic, and its experiments."""
 
     about: str
     experiments: tuple[Experiment, ...]
@@ -129,7 +129,7 @@ class Topic(NamedTuple):
 
 @lru_cache(maxsize=1)
 def topics() -> tuple[Topic, ...]:
-    """Read every topic, in the order of their files' names.
+    """Read all topics, in the order of their files' names.
 
     Raises:
         ValueError: Two claims have one id.

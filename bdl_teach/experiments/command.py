@@ -26,7 +26,7 @@ FULL = "The disk is full. What had finished is kept; make room and start again."
 
 
 def run_claims(options: argparse.Namespace) -> int:
-    """Do what the command line of `claims` asks for; 1 if a claim may not be said."""
+    """Run the command `claims`; return 1 if a claim does not hold or stays open."""
     if options.list:
         return list_claims(options)
     runs = importlib.import_module("bdl_teach.experiments.runs")
@@ -36,7 +36,7 @@ def run_claims(options: argparse.Namespace) -> int:
 
 
 def run_table(options: argparse.Namespace) -> int:
-    """Do what the command line of `reproduce` asks for; 1 if a task failed."""
+    """Run the command `reproduce`; return 1 if a task failed."""
     if options.list:
         return list_tables()
     runs = importlib.import_module("bdl_teach.experiments.runs")
@@ -80,7 +80,7 @@ def add_tables(parser: argparse.ArgumentParser) -> None:
 
 
 def add_running(parser: argparse.ArgumentParser) -> None:
-    """Add what both commands take: where tasks run, where results are kept."""
+    """Add the arguments of both commands: where tasks run, where results are stored."""
     where = parser.add_mutually_exclusive_group()
     where.add_argument(
         "--jobs",
@@ -102,7 +102,7 @@ def add_running(parser: argparse.ArgumentParser) -> None:
 
 
 def known(text: str) -> str:
-    """Return an id, or a pattern that some id has.
+    """Return an id, or a pattern that matches some id; refuse any other.
 
     Raises:
         ArgumentTypeError: No claim is named so.
@@ -117,10 +117,10 @@ def known(text: str) -> str:
 
 
 def number(text: str, least: int = 0, also: str = "") -> int:
-    """Read a whole number that is large enough, or one other.
+    """Read a whole number with a minimum, or one other value.
 
     Raises:
-        ArgumentTypeError: It is none.
+        ArgumentTypeError: The text is neither.
     """
     if text != also and not (text.isdecimal() and int(text) >= least):
         asked = f"{least}, or {also}" if also else f"{least}"
@@ -129,12 +129,12 @@ def number(text: str, least: int = 0, also: str = "") -> int:
 
 
 def absolute(path: str) -> Path:
-    """Read a path so that it means the same once the launcher has changed the folder."""
+    """Read a path as absolute, so that it stays valid when the launcher changes the folder."""
     return Path(path).expanduser().absolute()
 
 
 def chosen(patterns: Sequence[str]) -> set[str]:
-    """Return the ids that some patterns name; all of them if there are none."""
+    """Return the ids that match some patterns; all of them without a pattern."""
     return {
         one
         for one in claim.claims()
@@ -156,7 +156,7 @@ def list_claims(options: argparse.Namespace) -> int:
 
 
 def tables() -> dict[str, Path]:
-    """Return the tables that there are, as the command line calls them, with their files."""
+    """Return the files of all tables, by the names that the command line uses."""
     paths = [path for folder in papers.__path__ for path in Path(folder).glob("[!_]*.py")]
     return {path.stem.replace("_", "-"): path for path in sorted(paths, key=lambda p: p.stem)}
 
@@ -167,7 +167,7 @@ def module_of(table: str) -> ModuleType:
 
 
 def name_of(table: ModuleType) -> str:
-    """Return what the command line calls a table."""
+    """Return a table's name on the command line."""
     return table.__name__.rpartition(".")[2].replace("_", "-")
 
 
@@ -180,7 +180,7 @@ def list_tables() -> int:
 
 
 def in_sentences(run: Callable[[], int]) -> int:
-    """Return the code of `run`; a sentence, and 1, if it cannot be had, 130 if it is stopped.
+    """Return the code of `run`; after an error print a sentence and return 1, or 130 if stopped.
 
     Raises:
         OSError: The system refused something: the command line says it.

@@ -1,4 +1,4 @@
-"""What the worlds say of a claim: mean effect, its standard error, in how many worlds, verdict."""
+"""Judge a claim by the worlds: mean effect, its error, number of worlds that agree, verdict."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ RESAMPLED = 1000  # times 20 worlds, for the chance that a claim fails
 
 
 class Finding(NamedTuple):
-    """A claim and what came of it.
+    """A claim and its result.
 
     Attributes:
         claim: The claim.
         effects: The effect in each world.
         mean: Their mean.
         error: Its standard error; NaN for fewer than two worlds.
-        n_met: In how many worlds the effect lies where the rule wants it.
+        n_met: Number of worlds in which the effect meets the rule.
         verdict: ``"holds"``; ``"does not hold"``: the mean is on the wrong side, the share of the
             worlds is not reached, or an effect is no finite number; ``"open"``: these worlds do
             not decide; ``"too few worlds"``: fewer than two.
@@ -38,18 +38,19 @@ class Finding(NamedTuple):
 
     @property
     def falls(self) -> bool:
-        """Whether the sentence may not be said: it does not hold, or many worlds left it open."""
+        """Return whether the claim must not be made: refuted, or open after many worlds."""
         return self.verdict == FALLS or (self.verdict == OPEN and len(self.effects) >= ENOUGH)
 
 
 def judge(claim: Claim, effects: Sequence[float]) -> Finding:
-    """Hold a claim against the effects of some worlds.
+    """Judge a claim by its effects in some worlds.
 
-    Two standard errors are a limit that a claim *at* its limit fails in half of all runs, and that
-    one whose true mean is two standard errors away passes in half of them; at three, one run in
-    six fails. Of many claims some will therefore fail by chance unless they have a margin: give a
-    claim a limit that lies five standard errors (of 20 worlds) from what was measured, or measure
-    more in each world, or do not state it; :func:`chance` says how often it would fail.
+    The limit of two standard errors means: a claim whose true mean is *at* its limit fails in half
+    of all runs, one whose true mean is two standard errors away passes in half of them, and at
+    three one run in six fails. Of many claims some will therefore fail by chance unless they have
+    a margin: give a claim a limit that lies five standard errors (of 20 worlds) from what was
+    measured, or measure more in each world, or do not state it; :func:`chance` estimates how often
+    it would fail.
     """
     mean, error = mean_and_error(effects) if effects else (math.nan, math.nan)
     n_met = sum(map(claim.rule.met_by, effects))
@@ -71,9 +72,10 @@ def _verdict(claim: Claim, effects: Sequence[float], mean: float, reach: float, 
 
 
 def chance(finding: Finding) -> float:
-    """Say how often 20 worlds, drawn with replacement from a finding's, do not bear it out.
+    """Estimate how often 20 worlds, resampled from a finding's, do not support it.
 
-    A bootstrap: it knows of no tail that these worlds do not have. Ask sixty of them, or more.
+    This is a bootstrap, which cannot know of rarer effects than these worlds show. Use at least
+    sixty of them.
     """
     import numpy as np
 

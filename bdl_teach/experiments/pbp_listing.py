@@ -1,6 +1,6 @@
-"""A simplified listing of PBP that is in circulation, rebuilt with its faults: not for use.
+"""A faulty simplified listing of PBP that circulates, rebuilt to show its faults: not for use.
 
-For teaching only; ``pbp`` is the method. What it lacks or does otherwise:
+It is for teaching only; the method is ``pbp``. Its faults:
 
 - every division adds eps = 1e-6 to the denominator, also 1/(Z Z₂/Z₁² (α+1)/α − 1) ≈ 1/(1/α):
   α stops at √(0.5/eps) = 707, while β goes on growing, and with it the noise;
@@ -74,7 +74,7 @@ def fit(
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: The weights left the finite numbers, as summed gradients can make them.
+        DivergedError: The weights became NaN or infinite, as summed gradients can make them.
     """
     x, y = checks.regression_data(x, y)
     widths = checks.layer_widths("hidden_units", hidden_units)
@@ -151,7 +151,7 @@ def _update_noise(
     weight: Tensor,
     eps: Tensor,
 ) -> Tensor:
-    """Update α and β as the listing does, eps in each denominator included."""
+    """Update α and β as the listing does, with eps in each denominator."""
     one = f_var + _safe_divide(beta, alpha, eps)
     two = f_var + beta / (alpha + 1.0)
     l21 = tf.reduce_sum(weight * _log_ratio(square, two, one, eps))
@@ -173,7 +173,7 @@ def _forward(x: Tensor, mean: Tensor, var: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def relu_moments(mean: Tensor, var: Tensor) -> tuple[Tensor, Tensor]:
-    """Rectified moments as the listing has them, in the precision of the tensors given.
+    """Return rectified moments as the listing does, in the precision of the given tensors.
 
     Args:
         mean: Tensor of any shape.
@@ -200,7 +200,7 @@ def _log_density(square: Tensor, var: Tensor) -> Tensor:
 
 
 def _log_ratio(square: Tensor, v1: Tensor, v2: Tensor, eps: Tensor) -> Tensor:
-    """Log N(r | 0, v1) − log N(r | 0, v2)."""
+    """Return log N(r | 0, v1) − log N(r | 0, v2)."""
     quadratic = 0.5 * square * _safe_divide(v2 - v1, v1 * v2, eps)
     return -quadratic - 0.5 * tf.math.log(_safe_divide(v1, v2, eps) + eps)
 

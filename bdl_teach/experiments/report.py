@@ -23,7 +23,7 @@ def figure(mean: float, standard_error: float) -> str:
 
 
 def rows_as_text(table: Any, rows: Sequence[Row]) -> str:
-    """Lay out a paper's table, which is a module of ``papers``, for a reader."""
+    """Lay out a paper's table, given its module in ``papers``, as text."""
     heads = ["", "quantity", table.COLUMNS, "ours ± SE", "n", "verdict"]
     body = [
         [r.label, r.quantity, r.published, figure(r.ours, r.standard_error), str(r.n), r.verdict]
@@ -40,20 +40,20 @@ def effect(finding: Finding) -> str:
 
 
 def asked(finding: Finding) -> str:
-    """Say what is asked for: ``"> 0 nats"``."""
+    """Return the rule's limit in words: ``"> 0 nats"``."""
     return finding.claim.rule.in_words(finding.claim.unit)
 
 
 def met(finding: Finding) -> str:
-    """Say in how many worlds the effect lies where the rule wants it: ``"19 of 20"``."""
+    """Return in how many worlds the effect meets the rule: ``"19 of 20"``."""
     return f"{finding.n_met} of {len(finding.effects)}"
 
 
 def as_text(findings: Sequence[Finding], *, chance: bool = False) -> str:
-    """Lay out findings, one claim a line, and below them the sentences that may not be said.
+    """Lay out findings, one claim a line, and below them the claims that must not be made.
 
     Args:
-        findings: What came of the claims.
+        findings: The judged claims.
         chance: Whether to say, too, how often 20 worlds like these would not bear a claim out.
     """
     heads = ["claim", "effect ± SE", "asked for", "worlds", "verdict"]
@@ -67,7 +67,7 @@ def as_text(findings: Sequence[Finding], *, chance: bool = False) -> str:
 
 
 def as_sentences(findings: Sequence[Finding]) -> str:
-    """Write for a notebook each sentence, and under it what was measured."""
+    """Return each claim's sentence with its measured effect below it, for a notebook."""
     return "\n".join(
         f"{f.claim.sentence}\n    {f.claim.measure}: {effect(f)}; "
         f"asked for: {asked(f)}; {met(f)} worlds; {f.verdict}"

@@ -1,9 +1,8 @@
-"""The table of the rivals: every method beside the true posterior, in the worlds that are kept.
+"""The table of the rivals: every method compared with the true posterior, in stored worlds.
 
-``python3 -m bdl_teach claims --table rivals --csv bdl_teach/experiments/rivals.csv`` makes it: some
-minutes, and the times want a machine that does nothing else. Chapter 10 reads the file;
-docs/results.md shows it, and says how it is written there. What is measured,
-``measured/beside_nuts.py`` says.
+``python3 -m bdl_teach claims --table rivals --csv bdl_teach/experiments/rivals.csv`` makes it: it
+takes some minutes, and the times need an otherwise idle machine. Chapter 10 reads the file;
+docs/results.md shows it, and explains how. The measurements are in ``measured/beside_nuts.py``.
 """
 
 from __future__ import annotations
@@ -44,12 +43,12 @@ COLUMNS: Mapping[str, tuple[str, float, float, int]] = {
 
 @dataclass(frozen=True)
 class Rivals:
-    """What was measured.
+    """The measurements of the table.
 
     Attributes:
         worlds: The figures of each world by name, as the experiment gives them.
         milliseconds: How long a warm refit took, by method.
-        made: How, and on what machine.
+        made: The command and the machine that made them.
     """
 
     worlds: Sequence[Mapping[str, float]]
@@ -57,12 +56,12 @@ class Rivals:
     made: str
 
     def of(self, name: str) -> list[float]:
-        """A figure in each world."""
+        """Return a figure in each world."""
         return [world[name] for world in self.worlds]
 
 
 def read(path: Path = FILE) -> Rivals:
-    """Read the table that is kept."""
+    """Read the stored table."""
     kept = read_kept(path)
     worlds: dict[str, dict[str, float]] = {}
     times: dict[str, float] = {}
@@ -88,19 +87,19 @@ def as_csv(table: Rivals, first_world: int = 0) -> str:
 
 
 def as_text(table: Rivals, *columns: str) -> str:
-    """Lay out the columns with these headings, all of them if none is named, and the times."""
+    """Lay out the columns with these headings, or all of them, and the times."""
     chosen = columns or tuple(COLUMNS)
     return report.table(heads(chosen), cells(table, chosen))
 
 
 def heads(columns: Sequence[str]) -> list[str]:
-    """The headings: the first of three regions names the column."""
+    """Return the headings; the first of three regions carries the column's name."""
     three = [[f"{name}: {REGIONS[0]}", *REGIONS[1:]] for name in columns]
     return ["method", *(head for part in three for head in part), "ms"]
 
 
 def cells(table: Rivals, columns: Sequence[str]) -> list[list[str]]:
-    """Means with their standard errors, one row a method."""
+    """Return the means with their standard errors, one row a method."""
     return [
         [
             label + " †" * (method in OTHER_MODEL),

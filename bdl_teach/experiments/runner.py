@@ -1,4 +1,4 @@
-"""Run tasks that are not done yet, side by side here or on a Dask cluster; keep each result."""
+"""Run the missing tasks in parallel, here or on a Dask cluster, and store each result."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ logging.getLogger("concurrent.futures").addFilter(
 
 
 class Job(NamedTuple):
-    """A task with what runs it and where its figures are kept.
+    """A task, the function that runs it, and the place for its figures.
 
     Attributes:
         task: The task; no two jobs of one run have its key.
@@ -66,11 +66,11 @@ class Job(NamedTuple):
 
 
 class Done(NamedTuple):
-    """What became of all.
+    """The results of all jobs.
 
     Attributes:
-        jobs: What was asked for.
-        figures: Of each task that has some, by its key, in the order of the jobs.
+        jobs: The jobs that were asked for.
+        figures: The figures of each finished task, by its key, in the order of the jobs.
         faults: The keys of the tasks that failed or were not kept, by what went wrong.
     """
 
@@ -79,7 +79,7 @@ class Done(NamedTuple):
     faults: dict[str, list[str]]
 
     def write(self, command: str, options: argparse.Namespace) -> None:
-        """Write what each task measured, if that is asked for.
+        """Write what each task measured to a file, if an option asks for it.
 
         Raises:
             OSError: The file cannot be written.
@@ -89,7 +89,7 @@ class Done(NamedTuple):
             write_whole(options.figures, kept_as_csv(kept))
 
     def tell(self, options: argparse.Namespace) -> int:
-        """Say each fault once, with the tasks it befell; return the exit code."""
+        """Print each error once, with its tasks; return the exit code."""
         for fault, keys in self.faults.items():
             more = f" and {len(keys) - 1} more" if len(keys) > 1 else ""
             say(f"{keys[0]}{more}: {fault}")
@@ -109,7 +109,7 @@ def jobs_of(
     tasks: Sequence[Task],
     options: argparse.Namespace,
 ) -> list[Job]:
-    """Make jobs of tasks that one function runs and that are kept under one name.
+    """Make jobs of tasks that share a function and a store.
 
     Raises:
         OSError: The store cannot be made.
@@ -120,12 +120,12 @@ def jobs_of(
 
 
 def folder(options: argparse.Namespace) -> Path:
-    """Return where the results of this run are kept."""
+    """Return the folder for the results of this run."""
     return Path(options.store or default_folder())
 
 
 def finish(jobs: Sequence[Job], options: argparse.Namespace) -> Done:
-    """Run what is missing, side by side as the options say; keep each result as it comes.
+    """Run the missing tasks in parallel, as the options say; store each result as it comes.
 
     Raises:
         OSError: The store cannot be written; the cluster does not answer; a worker died.
@@ -148,7 +148,7 @@ def finish(jobs: Sequence[Job], options: argparse.Namespace) -> Done:
 def execute(
     task: Task, run: Callable[..., Mapping[str, float]], module: str, version: str
 ) -> tuple[str, Figures | str]:
-    """Run one task, here or in another process; no exception leaves it, only a sentence.
+    """Run one task, here or in another process; return any exception as a sentence.
 
     Returns:
         The task's key, and its figures, or the sentence that says why there are none.
@@ -168,7 +168,7 @@ def collect(
     jobs: Sequence[Job],
     found: dict[str, Figures],
 ) -> dict[str, list[str]]:
-    """Keep each result as it comes, behind a progress bar; return tasks by what went wrong."""
+    """Store each result as it comes, with a progress bar; return failed tasks by their error."""
     by_key = {job.task.key: job for job in jobs}
     faults: dict[str, list[str]] = {}
     every = 0.2 if sys.stderr.isatty() else 10.0
@@ -185,7 +185,7 @@ def collect(
 
 
 def keep(job: Job, figures: Figures) -> str:
-    """Write one result; "" or why it could not be kept (it still counts in this table)."""
+    """Store one result; return "", or why it could not be stored (it counts all the same)."""
     try:
         job.store.put(job.task, figures)
     except OSError as error:
@@ -196,7 +196,7 @@ def keep(job: Job, figures: Figures) -> str:
 
 @contextmanager
 def backend(options: argparse.Namespace) -> Iterator[joblib.Parallel]:
-    """Give what runs the tasks: processes of this machine, or a Dask cluster.
+    """Yield the backend that runs the tasks: processes of this machine, or a Dask cluster.
 
     Raises:
         OSError: The cluster does not answer; a worker process died.
@@ -223,7 +223,7 @@ def backend(options: argparse.Namespace) -> Iterator[joblib.Parallel]:
 
 
 def end_with(parent: int) -> None:
-    """End this worker process soon after its parent: one that was killed cannot say goodbye."""
+    """End this worker process soon after its parent, which may be killed without notice."""
 
     def watch() -> None:
         posix = os.name == "posix"  # Windows remembers a parent that is gone
@@ -236,9 +236,9 @@ def end_with(parent: int) -> None:
 
 @contextmanager
 def children_deaf_to_ctrl_c() -> Iterator[None]:
-    """Start worker processes that Ctrl-C does not reach: a terminal sends it to them too.
+    """Start worker processes that ignore Ctrl-C, which a terminal sends to them too.
 
-    One that is still loading would write a traceback; ``backend`` ends them quietly.
+    One that is still loading would print a traceback; ``backend`` ends them quietly.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

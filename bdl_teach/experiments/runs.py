@@ -1,4 +1,4 @@
-"""The three things that are run: claims in worlds, a paper's table, the table of the rivals."""
+"""The three kinds of run: claims in worlds, a paper's table, the table of the rivals."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Worlds = Callable[[Experiment], Sequence[Mapping[str, float]]]  # figures of an 
 
 
 def run_claims(ids: Collection[str], options: argparse.Namespace) -> int:
-    """Run what is missing, print what came of each claim; 1 if one may not be said.
+    """Run what is missing, and print each claim's result; return 1 if one must not be made.
 
     Raises:
         OSError: The store or the CSV file cannot be written.
@@ -45,9 +45,9 @@ def run_claims(ids: Collection[str], options: argparse.Namespace) -> int:
 
 
 def show(*ids: str, worlds: int = 4, first_world: int = 0) -> list[Finding]:
-    """Run a few worlds of some claims here and now, and print what comes of them.
+    """Run some claims in a few worlds here and now, and print the results.
 
-    A chapter calls this where it makes the statement.
+    A chapter calls this where it makes the claim.
 
     Args:
         *ids: Of the claims.
@@ -62,23 +62,25 @@ def show(*ids: str, worlds: int = 4, first_world: int = 0) -> list[Finding]:
         ValueError: There is no such claim, or no world.
     """
     if worlds < 1 or first_world < 0:
-        raise ValueError(f"expected worlds >= 1 from 0 on, got {worlds} from {first_world} on")
+        raise ValueError(
+            f"worlds, first_world: expected >= 1 and >= 0, got {worlds} and {first_world}"
+        )
     numbers = range(first_world, first_world + worlds)
     return _told(ids, lambda one: [in_world(one.function, n) for n in numbers])
 
 
 def stored(*ids: str) -> list[Finding]:
-    """Print what came of claims in the worlds that were run once and come with the package.
+    """Print the results of claims in the worlds that come with the package.
 
     Args:
-        *ids: Of the claims: of experiments that are too dear to be run in a chapter.
+        *ids: Ids of claims whose experiments take too long to be run in a chapter.
 
     Returns:
         As :func:`show`.
 
     Raises:
         ValueError: There is no such claim.
-        OSError: Its worlds do not come with the package.
+        OSError: The worlds of a claim do not come with the package.
     """
     return _told(ids, lambda one: list(read_kept(stored_in(one)).figures.values()))
 
@@ -105,12 +107,12 @@ def judged(ids: Collection[str], worlds: Worlds) -> list[Finding]:
 
 
 def resting_on(ids: Collection[str]) -> list[Experiment]:
-    """Return the experiments on which some claims rest."""
+    """Return the experiments that some claims use."""
     return [one for one in experiments() if any(claim.id in ids for claim in one.claims)]
 
 
 def in_world(run: Callable[[World], Mapping[str, float]], world: int) -> Mapping[str, float]:
-    """Run an experiment in the world of a number: what another process is told in JSON."""
+    """Run an experiment in the world of a number; its arguments can be sent as JSON."""
     return run(World(world))
 
 
@@ -123,12 +125,12 @@ def world_jobs(experiment: Experiment, options: argparse.Namespace) -> list[Job]
 
 
 def worlds_in_words(options: argparse.Namespace) -> str:
-    """Return the flags that ask for the same worlds."""
+    """Return the command-line flags that select the same worlds."""
     return f"--worlds {options.worlds} --first-world {options.first_world}"
 
 
 def stored_in(experiment: Experiment) -> Path:
-    """Return the file with the figures of an experiment, if they come with the package."""
+    """Return the file with an experiment's figures, if one comes with the package."""
     return Path(str(measured.__path__[0]), f"{experiment.name.replace('-', '_')}.csv")
 
 
@@ -136,7 +138,7 @@ def stored_in(experiment: Experiment) -> Path:
 
 
 def run_table(table: Any, options: argparse.Namespace) -> int:
-    """Run what is missing of a table and print it; 1 if a task failed or was not kept.
+    """Run what is missing of a table and print it; return 1 if a task failed or was not stored.
 
     Args:
         table: A module of ``papers``.
@@ -163,13 +165,13 @@ def run_table(table: Any, options: argparse.Namespace) -> int:
 
 
 def stored_table(name: str) -> Sequence[Row]:
-    """Sum up the figures of a paper's table that come with the package.
+    """Summarise the figures of a paper's table that come with the package.
 
     Args:
-        name: Of one that has a CSV file beside its module.
+        name: Name of a table that has a CSV file beside its module.
 
     Raises:
-        OSError: It has none.
+        OSError: The table has no such file.
     """
     table = module_of(name)
     figures = read_kept(Path(str(table.__file__)).with_suffix(".csv")).figures
@@ -177,7 +179,7 @@ def stored_table(name: str) -> Sequence[Row]:
 
 
 def summed_up(table: Any, tasks: Sequence[Task], figures: Mapping[str, Figures]) -> Sequence[Row]:
-    """Sum up those tasks of a table that have figures."""
+    """Summarise those tasks of a table that have figures."""
     found = [(task.arguments, figures[task.key]) for task in tasks if task.key in figures]
     rows: Sequence[Row] = table.summarise(found)
     return rows
@@ -187,9 +189,9 @@ def summed_up(table: Any, tasks: Sequence[Task], figures: Mapping[str, Figures])
 
 
 def run_rivals(options: argparse.Namespace) -> int:
-    """Run what is missing of the table of the rivals, print it; 1 if a world failed.
+    """Run what is missing of the table of the rivals, and print it; return 1 if a world failed.
 
-    The times come last, one process alone: a machine that does something else is a slow one.
+    The times are measured last, in a single process, because other load would slow it down.
 
     Raises:
         OSError: The store or the CSV file cannot be written.

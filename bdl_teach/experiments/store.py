@@ -1,7 +1,7 @@
-"""Figures on disk: what a run keeps, by the code that made it, and what comes with the package.
+"""Store figures on disk by the version of the code that made them; read the packaged ones.
 
-joblib.Memory and diskcache were tried: the first gives an old figure after a function that the
-wrapped one calls has changed; of the second a file that was cut short is an error.
+joblib.Memory and diskcache were tried: the first returns an old figure after a function called by
+the wrapped one has changed; the second fails on a truncated file.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ LIBRARIES = (
 
 
 class Store:
-    """The results of one table or experiment, as one version of the code computes them.
+    """The stored results of one table or experiment, for one version of the code.
 
-    Each is a small file, written whole or not at all. The task of one that is damaged runs again.
+    Each is a small file, written whole or not at all. If one is damaged, its task runs again.
 
     Args:
         parent: Folder for the results of all.
-        name: Of the table or experiment.
-        fingerprint: Of the code; other code has another folder.
+        name: Name of the table or experiment.
+        fingerprint: Hash of the code; other code has another folder.
 
     Raises:
         OSError: The folder cannot be made.
@@ -58,7 +58,7 @@ class Store:
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def get(self, task: Task) -> Figures | None:
-        """Return what is kept of a task; ``None`` if there is nothing that can be read."""
+        """Return the stored figures of a task; ``None`` if there are none that can be read."""
         try:
             figures: Figures = json.loads(self._place(task).read_text(encoding="utf-8"))["figures"]
         except (OSError, ValueError, KeyError, TypeError):
@@ -66,16 +66,16 @@ class Store:
         return figures
 
     def put(self, task: Task, figures: Figures) -> None:
-        """Keep the figures of a task: after this returns they outlive a crash of the machine.
+        """Store the figures of a task; after this returns they survive a crash of the machine.
 
         Raises:
-            OSError: They could not be written; then nothing is left behind.
+            OSError: The figures could not be written; no partial file is left.
         """
         record = {**task._asdict(), "figures": figures}
         write_whole(self._place(task), json.dumps(record, indent=1))
 
     def forget(self, task: Task) -> None:
-        """Remove what is kept of a task."""
+        """Remove the stored figures of a task."""
         self._place(task).unlink(missing_ok=True)
 
     def _place(self, task: Task) -> Path:
@@ -85,7 +85,7 @@ class Store:
 
 
 def default_folder() -> Path:
-    """Return where results are kept unless another folder is named."""
+    """Return the folder for results, unless another one is named."""
     return Path(pooch.os_cache("bdl_teach")) / "reproduce"
 
 
@@ -94,7 +94,7 @@ def default_folder() -> Path:
 
 @lru_cache(maxsize=64)
 def fingerprint(module: str) -> str:
-    """Hash a module, every module of this package that it leads to, and the libraries' versions.
+    """Hash a module, all modules of this package that it imports, and the libraries' versions.
 
     Args:
         module: Name of the module with the function that runs a task.
@@ -118,10 +118,10 @@ def _version(library: str) -> str:
 
 
 def reached(module: str) -> dict[str, bytes]:
-    """Return the modules that one leads to by its imports, itself included, with their text.
+    """Return the modules that one imports, directly or not, itself included, with their text.
 
-    Imports in functions count too; and who names the catalogue, which imports by name, leads to
-    every method.
+    Imports in functions count too; a module that uses the catalogue, which imports by name, counts
+    as importing every method.
     """
     finder = _Finder(module)
     finder.import_hook(module)
@@ -138,7 +138,7 @@ def _texts(finder: ModuleFinder) -> dict[str, bytes]:
 
 
 class _Finder(ModuleFinder):
-    """Follows imports into this package, and into the one in which a module stands."""
+    """A visitor that collects imports from this package, and from the package of a module."""
 
     def __init__(self, module: str) -> None:
         self.roots = {name.partition(".")[0] for name in (module, bdl_teach.__name__)}
@@ -156,11 +156,11 @@ class _Finder(ModuleFinder):
 
 
 class Kept(NamedTuple):
-    """What each task measured.
+    """The figures of each task, and how they were made.
 
     Attributes:
-        made: By which command, and on what machine.
-        figures: By the key of the task.
+        made: The command and the machine that made them.
+        figures: Figures by the key of the task.
     """
 
     made: str
@@ -168,7 +168,7 @@ class Kept(NamedTuple):
 
 
 def made_by(command: str) -> str:
-    """Say how a file is made: by the command's words after ``bdl_teach``, on this machine."""
+    """Return how a file is made: the command's words after ``bdl_teach``, and this machine."""
     return f"Made by: python3 -m bdl_teach {command} FILE. {machine_line()}"
 
 
@@ -183,10 +183,10 @@ def kept_as_csv(kept: Kept) -> str:
 
 
 def read_kept(path: Path) -> Kept:
-    """Read such a file.
+    """Read a file that ``kept_as_csv`` wrote.
 
     Raises:
-        OSError: It cannot be read.
+        OSError: The file cannot be read.
     """
     made, *lines = path.read_text(encoding="utf-8").splitlines()
     figures = {

@@ -1,9 +1,9 @@
-"""What is run: tasks. And what a paper's table is made of: tasks, and rows to print.
+"""Tasks, and the rows of a paper's table.
 
-A module in ``papers/`` is a table. It has a ``TITLE`` (one line, with the source), what is held
-against as ``COLUMNS``, for the heading, perhaps ``REMARKS`` that stand below, and three functions:
-``tasks(quick)`` names the tasks, or a handful that take seconds; ``run(**arguments)`` maps those of
-one task to figures by name; ``summarise(results)`` makes rows of those that are there.
+A module in ``papers/`` is a table. It has a ``TITLE`` (one line, with the source), ``COLUMNS``,
+the heading of the published figures, perhaps ``REMARKS`` that stand below, and three functions:
+``tasks(quick)`` returns the tasks, or a handful that take seconds; ``run(**arguments)`` maps those
+of one task to figures by name; ``summarise(results)`` makes rows of the results there are.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def grid(key: str, **values: Iterable[Any]) -> list[Task]:
 
 
 class Row(NamedTuple):
-    """One figure beside the published one.
+    """One measured figure and the published one.
 
     Attributes:
         label: What it is about, such as ``"boston"``.
@@ -50,7 +50,7 @@ class Row(NamedTuple):
         ours: Our mean over the tasks.
         standard_error: Its standard error; NaN for one task.
         n: Number of tasks averaged.
-        verdict: In words: ``"agrees"``, or what is the matter.
+        verdict: ``"agrees"``, or a phrase that says how the two differ.
     """
 
     label: str
@@ -63,12 +63,12 @@ class Row(NamedTuple):
 
     @classmethod
     def mean(cls, label: str, quantity: str, values: Sequence[float], published: str = "") -> Row:
-        """Average the values of some tasks."""
+        """Return the mean of the values of some tasks."""
         return cls(label, quantity, published, *mean_and_error(values), len(values))
 
 
 def grouped(results: Results, *names: str) -> dict[tuple[Any, ...], list[Mapping[str, float]]]:
-    """Gather figures by the values of some arguments, in the order in which these first come."""
+    """Group figures by the values of some arguments, in order of first appearance."""
     groups: dict[tuple[Any, ...], list[Mapping[str, float]]] = {}
     for arguments, figures in results:
         groups.setdefault(tuple(arguments[name] for name in names), []).append(figures)
@@ -86,13 +86,13 @@ def mean_and_error(values: Sequence[float]) -> tuple[float, float]:
 
 
 def verdict(ours: float, published: float, standard_error: float, within: float = 2.0) -> str:
-    """Say whether ``ours`` lies within so many standard errors of the published figure.
+    """Return whether ``ours`` lies within some standard errors of the published figure.
 
     Args:
         ours: Our mean.
         published: The figure held against.
         standard_error: Standard error to measure in, > 0: the published one where there is one.
-        within: How many of them still agree.
+        within: The number of standard errors that still agree.
     """
     distance = abs(ours - published) / standard_error
     return f"{'agrees' if distance <= within else 'differs'}: {distance:.1f} SE"

@@ -1,4 +1,4 @@
-"""A world: everything that is drawn by lot in one run of an experiment."""
+"""A world: the seeds of all random draws in one run of an experiment."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ Figures = Mapping[str, float]  # what was measured in one run, by name
 
 @dataclass(frozen=True)
 class World:
-    """A data set and a start.
+    """A data set and a start, both fixed by seeds.
 
-    World n has the thousand seeds from 1000 (n + 1) on to itself. So no two worlds share a seed,
-    and none has one of the small seeds 0, 1, 2, ... on which the course's settings were chosen.
-    Data and start never have the *same* seed either: two generators that start alike would make
-    the first weights of a network equal the noise on its data.
+    World n owns the thousand seeds from 1000 (n + 1) on. So no two worlds share a seed, and none
+    has one of the small seeds 0, 1, 2, ... on which the course's settings were chosen. Data and
+    start never have the *same* seed either: two generators with the same seed would make the first
+    weights of a network equal the noise on its data.
 
     Attributes:
         number: 0, 1, 2, ...
@@ -30,15 +30,15 @@ class World:
 
     @property
     def start_seed(self) -> int:
-        """Return the seed of start and noise of a fit. Fits that are compared share it."""
+        """Return the seed of a fit's start and noise, which fits that are compared share."""
         return self.seed(1)
 
     def parts(self, n: int) -> list[World]:
-        """Return n worlds that no other has, for experiments where one data set says little."""
+        """Return n sub-worlds with their own seeds, for experiments that need several data sets."""
         return [World(n * self.number + k) for k in range(n)]
 
     def seed(self, k: int) -> int:
-        """Return seed k of this world, for what else is drawn: 0 is the data's, 1 the start's.
+        """Return seed k of this world for other draws: 0 is the data's, 1 the start's.
 
         Raises:
             ValueError: k is not one of 0, ..., 999.

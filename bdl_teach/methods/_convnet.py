@@ -1,4 +1,4 @@
-"""A small convolutional network whose kernels are random: the layers of TensorFlow Probability.
+"""A small convolutional network with random kernels, made of TensorFlow Probability's layers.
 
 Convolution (5 × 5, SAME, ReLU) → max-pooling by 2 → dense, one logit a class. What TFP's
 ``*Reparameterization`` layers do, and do not:
@@ -42,14 +42,14 @@ class Built(NamedTuple):
 
     @property
     def gaussians(self) -> list[tuple[Tensor, Tensor]]:
-        """The variables (μ, ρ) of each Gaussian; a deterministic bias has no ρ."""
+        """Return the variables (μ, ρ) of each Gaussian; ρ is missing for a deterministic bias."""
         pairs = itertools.pairwise(self.model.trainable_variables)
         return [(mu, rho) for mu, rho in pairs if "untransformed_scale" in rho.name]
 
 
 @dataclass(frozen=True)
 class ConvNet:
-    """Sizes of the network, its prior, and where its Gaussians start.
+    """Sizes of the network, its prior, and the starting values of its Gaussians.
 
     Attributes:
         image_shape: Height and width of a picture, in pixels.
@@ -70,7 +70,7 @@ class ConvNet:
     seed: int = 0
 
     def build(self) -> Built:
-        """Make the variables, at their starting values."""
+        """Make the variables with their starting values."""
         draw = tf.Variable([0, 0], dtype=tf.int32, trainable=False)
         layers = [
             tfp.layers.Convolution2DReparameterization(
@@ -93,7 +93,7 @@ class ConvNet:
         return Built(model, draw, graph)
 
     def _random(self, layer: int, draw: Tensor) -> dict[str, Any]:
-        """Arguments of a TFP layer: prior, posterior, and how to draw from the posterior."""
+        """Return the arguments of a TFP layer: prior, posterior, and how to draw from it."""
         return {
             "kernel_prior_fn": self._prior,
             "kernel_posterior_fn": self._posterior(2 * layer),
@@ -115,10 +115,10 @@ class ConvNet:
 
 
 def key(seed: int, *path: int) -> Array:
-    """Return a pair of whole numbers for stateless draws, another one for each path."""
+    """Return a pair of whole numbers that seeds stateless draws, different for each path."""
     return np.random.SeedSequence([seed, *path]).generate_state(2).astype(np.int32)
 
 
 def _drawn(draw: Tensor, place: int) -> Callable[[Tensor], Tensor]:
-    """Draw weights from numbers that follow from ``draw`` and their place in the network."""
+    """Draw weights from a seed made of ``draw`` and their place in the network."""
     return lambda q: q.sample(seed=tf.random.experimental.stateless_fold_in(draw, place))

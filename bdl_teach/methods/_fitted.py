@@ -1,4 +1,4 @@
-"""What fits of a network's weights share: what they predict, and what they were in training."""
+"""Base classes of fits of a network's weights: prediction, and frames of the training."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bdl_teach.predictive import Predictive
 
 @dataclass(frozen=True, kw_only=True)
 class Drawn:
-    """What predicts by draws of a network's weights; a subclass draws them (``draw``).
+    """A fit that predicts by drawing weights of a network; a subclass defines ``draw``.
 
     Attributes:
         network: The network that the weights belong to.
@@ -35,7 +35,7 @@ class Drawn:
 
     @property
     def padded(self) -> MLP:
-        """The network that it was compiled for."""
+        """Return the network that the program was compiled for."""
         if self.capacity is None:
             return self.network
         return MLP(self.network.n_inputs, self.capacity.hidden_units)
@@ -67,7 +67,7 @@ class Drawn:
         return likelihoods.predict(self.likelihood, outputs, self.noise_std)
 
     def evaluate(self, weights: ArrayLike, x: ArrayLike) -> Array:
-        """Evaluate the network at weights of your own: drawn from the prior, pruned, averaged.
+        """Evaluate the network at given weights: drawn from the prior, pruned, averaged.
 
         Args:
             weights: ``[s, n_weights]``, in the order of ``network``.
@@ -90,8 +90,8 @@ class Drawn:
 class NetworkFit(Drawn):
     """A fit of a network's weights by gradient steps.
 
-    If the fields of a subclass are not just ``weights``, it says what follows from what the loop
-    moves (``_posterior_at``).
+    A subclass with fields other than ``weights`` computes them from the loop's parameters
+    (``_posterior_at``).
 
     Attributes:
         history: ``step`` and what was recorded then, in nats.
@@ -103,12 +103,12 @@ class NetworkFit(Drawn):
 
     @property
     def given(self) -> dict[str, Any]:
-        """What a further fit of the same network is given, beside data and prior."""
+        """Return the arguments for another fit of the same network, beside data and prior."""
         shared = {"likelihood": self.likelihood, "noise_std": self.noise_std}
         return {**shared, "hidden_units": self.network.hidden_units, "capacity": self.capacity}
 
     def at(self, frame: int) -> Self:
-        """Return what the fit was at a frame of its training, ``path.steps[frame]`` steps long.
+        """Return the fit at a frame of its training, after ``path.steps[frame]`` steps.
 
         Args:
             frame: 0 for the start, −1 for the end, which is the fit itself.
@@ -122,5 +122,5 @@ class NetworkFit(Drawn):
         return replace(self, history=history, **self._posterior_at(then))
 
     def _posterior_at(self, parameters: Sequence[Array]) -> dict[str, Any]:
-        """The fields that follow from what the loop moves, in float64."""
+        """Return the fields that follow from the loop's parameters, in float64."""
         return {"weights": parameters[0]}

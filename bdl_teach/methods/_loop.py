@@ -1,7 +1,8 @@
-"""The compiled loop of the methods: the problem laid out, and what a step sees of it.
+"""The compiled training loop that methods share: its inputs, and the data of each step.
 
-A method brings its objective; from here it gets the checks at the door, minibatches, padding that
-keeps sliders from compiling, chunks, common noise, Adam and the record of the costs.
+A method brings its objective; this module adds checks of arguments, minibatches, padding so that
+sliders compile nothing, chunks, random numbers that are the same for every setting, Adam, and the
+record of the costs.
 """
 
 from __future__ import annotations
@@ -48,13 +49,13 @@ class Capacity(NamedTuple):
 
     @property
     def looped(self) -> bool:
-        """Whether a step goes through several blocks: one draw and one chunk of points each."""
+        """Return whether a step has several blocks, each of one draw and one chunk of points."""
         return self.n_samples > 1 or self.chunk is not None
 
 
 @one_line
 class Problem(NamedTuple):
-    """What a posterior is the posterior of: what its free energy is measured on.
+    """The data, prior and KL weight that a posterior and its free energy belong to.
 
     Attributes:
         x: Inputs ``[n, d]``.
@@ -72,7 +73,7 @@ class Problem(NamedTuple):
 
 
 class LoopInputs(NamedTuple):
-    """What one run of a compiled loop is told, all of it tensors."""
+    """The inputs of one run of a compiled loop, all of them tensors."""
 
     x: Tensor  # [chunks, rows, d]
     y: Tensor  # [chunks, rows, 1]
@@ -92,7 +93,7 @@ class LoopInputs(NamedTuple):
 
 
 class Block(NamedTuple):
-    """What one block of a step sees: one draw, and one chunk of the data points."""
+    """The inputs of one block of a step: one draw, and one chunk of the data points."""
 
     x: Tensor  # [rows, d]
     y: Tensor  # [rows, 1]
@@ -104,14 +105,14 @@ class Block(NamedTuple):
 
 
 class Record(NamedTuple):
-    """What a loop records, and what to do if that leaves the finite numbers."""
+    """The names of what a loop records, and the advice if it becomes NaN or infinite."""
 
     names: tuple[str, ...]
     remedy: str
 
 
 class Plan(NamedTuple):
-    """A problem laid out for a compiled loop: what does not depend on the method.
+    """A problem prepared for a compiled loop, as far as it does not depend on the method.
 
     Attributes:
         problem: The data, the prior and the seed.
@@ -119,10 +120,10 @@ class Plan(NamedTuple):
         padded: The network that the loop is compiled for.
         capacity: The sizes that the loop is compiled for.
         settings: What the user chose, checked.
-        n_rows: Rows of the tables of noise.
+        n_rows: Number of rows in the tables of noise.
         draw: A standard normal number for each weight ``[n_weights]``, for a starting point.
         n_blocks: Blocks of a step, as ``optimise.adam`` takes them.
-        inputs: What the loop is told.
+        inputs: The inputs of the loop.
     """
 
     problem: Problem
@@ -136,7 +137,7 @@ class Plan(NamedTuple):
     inputs: LoopInputs
 
     def embed(self, values: Array) -> Tensor:
-        """Place ``values`` [..., n_weights] among the padding, as a float32 tensor."""
+        """Place ``values`` [..., n_weights] in the padded vector, as a float32 tensor."""
         return as_float(embed(values, self.network, self.padded))
 
     def train(
@@ -151,17 +152,18 @@ class Plan(NamedTuple):
 
         Args:
             program: The program.
-            starts: What the loop moves, among the padding.
-            inputs: What the loop is told.
+            starts: Starting values of the parameters, padded.
+            inputs: The inputs of the loop.
             cooldown: Share of the steps over which the learning rate falls to 0.
             record: What the loop records.
 
         Returns:
-            What it has moved, ``[n_weights, ...]`` of float64 each, and what a fit says of itself.
+            The final parameters, float64 ``[n_weights, ...]`` each, and the fields of
+            every fit.
 
         Raises:
             ValueError: The learning rate or the cooldown is out of range.
-            DivergedError: The run left the finite numbers.
+            DivergedError: The run became NaN or infinite.
         """
         o, used = self.settings, self.network.positions_in(self.padded)
         schedule = optimise.schedule(o.steps, o.learning_rate, cooldown)
@@ -187,10 +189,10 @@ def lay_out(
     n_samples: int = 1,
     draws_weights: bool = False,
 ) -> Plan:
-    """Check data, prior and settings, and lay them out for a loop without minibatches.
+    """Check data, prior and settings, and prepare them for a loop without minibatches.
 
-    A loop that draws no weights gets no table of ε: its shape would compile the program again
-    for every number of steps.
+    A loop that draws no weights gets no table of ε: its shape would compile the program again for
+    every number of steps.
 
     Raises:
         ValueError: An argument is out of range, or the problem does not fit the capacity.
@@ -236,7 +238,7 @@ def lay_out(
 
 
 def _n_rows(steps: int, n_samples: int) -> int:
-    """Rows of the table of ε: enough that the draws of one step are different rows."""
+    """Return the rows of the table of ε: enough that the draws of one step are different rows."""
     rows = max(steps, 1000, n_samples)
     return rows + (rows % STRIDE == 0)
 
@@ -245,8 +247,8 @@ def _n_rows(steps: int, n_samples: int) -> int:
 def _noise(network: MLP, padded: MLP, n_rows: int, seed: int) -> tuple[Array, Tensor]:
     """Draw the starting point ``[n_weights]`` and the table of ε ``[n_rows, n_weights]``, if any.
 
-    Both depend on the network and the seed alone, so that moving any other slider moves only
-    what it names; a larger capacity sees the same numbers.
+    Both depend on the network and the seed alone, so that moving another slider does not change
+    the noise; a larger capacity has the same numbers.
     """
     rng = np.random.default_rng(seed)
     draw = rng.standard_normal(network.n_weights)
@@ -260,7 +262,7 @@ def _noise(network: MLP, padded: MLP, n_rows: int, seed: int) -> tuple[Array, Te
 
 
 def check_room(capacity: Capacity, n: int, network: MLP, n_samples: int) -> None:
-    """Raise if a problem does not fit.
+    """Raise ``ValueError`` if a problem is larger than the capacity.
 
     Raises:
         ValueError: A size of the capacity is too small, or no count.
@@ -284,12 +286,12 @@ def embed(values: Array, network: MLP, padded: MLP) -> Array:
 
 
 def inverse_softplus(std: Array) -> Array:
-    """ρ of σ = softplus(ρ) > 0, in a form that overflows nowhere."""
+    """Return ρ of σ = softplus(ρ) > 0, without overflow."""
     return np.asarray(std + np.log(-np.expm1(-std)))
 
 
 def chunks(values: Array, capacity: Capacity) -> Tensor:
-    """Cut ``values`` [n, d] into chunks [chunks, rows, d], filled up with zeros."""
+    """Split ``values`` [n, d] into chunks [chunks, rows, d], padded with zeros."""
     rows = capacity.chunk or capacity.n
     out = np.zeros((-(-capacity.n // rows) * rows, values.shape[1]))
     out[: len(values)] = values
@@ -317,9 +319,10 @@ def run(objective: Callable[..., Tensor]) -> Compiled:
 
 
 def make_block(step: Tensor, i: Tensor, p: LoopInputs) -> Block:
-    """Gather what block ``i`` of a step sees.
+    """Gather the inputs of block ``i`` of a step.
 
-    With tf.gather throughout: indexing would make XLA compile anew for each value of an argument.
+    It uses tf.gather throughout: indexing would make XLA compile again for each value of an
+    argument.
     """
     draw, chunk = i // p.n_chunks, i % p.n_chunks
     batch, row = step % p.n_batches, step + STRIDE * draw
@@ -338,13 +341,13 @@ def make_block(step: Tensor, i: Tensor, p: LoopInputs) -> Block:
 def costs(
     complexity: Tensor, likelihood: Tensor, block: Block, p: LoopInputs
 ) -> tuple[Tensor, Tensor]:
-    """Return one block's share of a step's free energy, and of what is recorded of it.
+    """Return one block's share of a step's free energy, and of its record.
 
     Args:
         complexity: The whole KL, or an estimate of it, in nats.
         likelihood: −log P of the block's data points for one draw, in nats.
         block: The block.
-        p: What the loop is told.
+        p: The inputs of the loop.
 
     Source: Blundell et al. 2015, eq. 2 with the factor 1/S, and eq. 8 for minibatches.
     """
@@ -356,10 +359,10 @@ def costs(
 
 
 def row_noise(plan: Plan, widths: Callable[[MLP], Sequence[int]]) -> Tensor:
-    """Give each data point its own noise: a table ``[table, chunks, units, rows]`` of ζ.
+    """Return noise of its own for each data point: a table ``[table, chunks, units, rows]`` of ζ.
 
-    More points keep the noise of the first ones. What fewer points find behind their own is the
-    noise of rows that do not count.
+    With more points, the first ones keep their noise. Rows beyond the data have noise, too, which
+    has no effect.
 
     Args:
         plan: The problem laid out.
@@ -395,10 +398,10 @@ def _row_noise(
 
 
 def _room(n_rows: int, capacity: Capacity) -> int:
-    """Rows to compile for, so that fits of different lengths share a program.
+    """Return the rows to compile for, so that fits of different lengths share a program.
 
-    Of one draw a step, step t reads row t: what lies behind the last step is never read. Several
-    draws go round the table, which therefore has no empty rows.
+    With one draw a step, step t reads row t, and rows after the last step are never read. Several
+    draws cycle through the table, which therefore has no unused rows.
     """
     if capacity.n_samples > 1:
         return n_rows

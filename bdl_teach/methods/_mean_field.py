@@ -1,8 +1,8 @@
-"""What the mean-field methods share: their settings, the way into the loop, the posterior.
+"""Code that the mean-field methods share: settings, preparation for the loop, the posterior.
 
-A method brings its objective; from here it gets what is round it: the checks at the door, several
-starts, the history, and what a fitted posterior says of itself: its free energy on all the data,
-and whether training on would lower it.
+A method brings its objective; this module adds checks of arguments, several starts, the history,
+and the fit's own diagnostics: its free energy on all the data, and whether training on would lower
+it.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _START_SCALE = 0.3
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(Training):
-    """What a mean-field method takes besides.
+    """Settings of a mean-field method, beside those of every method.
 
     Attributes:
         prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given.
@@ -91,7 +91,7 @@ class Settings(Training):
 
 
 def _no_units(_: MLP) -> tuple[int, ...]:
-    """Let no data point have noise of its own."""
+    """Return no units: no data point has noise of its own."""
     return ()
 
 
@@ -103,7 +103,7 @@ def fit(
     widths: Callable[[MLP], Sequence[int]] = _no_units,
     draws_weights: bool = True,
 ) -> Fit:
-    """Check what ``bbb.fit`` is given, run a method's program on it, return its posterior.
+    """Check the arguments of ``bbb.fit``, run a method's program, and return its posterior.
 
     Args:
         program: Gives the compiled loop of a network and a likelihood.
@@ -115,7 +115,7 @@ def fit(
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: The free energy left the finite numbers, from every start.
+        DivergedError: The free energy became NaN or infinite, from every start.
     """
 
     def once(seed: int) -> Fit:
@@ -132,7 +132,7 @@ def fit(
 
 
 def prepare(x: ArrayLike, y: ArrayLike, o: Settings, draws_weights: bool = True) -> Plan:
-    """Check the settings, and lay the problem out for the compiled loop, with its minibatches.
+    """Check the settings, and prepare the problem for the compiled loop, with its minibatches.
 
     Raises:
         ValueError: An argument is out of range, or the problem does not fit the capacity.
@@ -152,7 +152,7 @@ def prepare(x: ArrayLike, y: ArrayLike, o: Settings, draws_weights: bool = True)
 
 
 def start(o: Settings, plan: Plan) -> tuple[Tensor, Tensor]:
-    """The first (μ, ρ), each ``[padded.n_weights]``: drawn, or those that were given."""
+    """Return the first (μ, ρ), each ``[padded.n_weights]``: drawn, or as given."""
     shape, prior = plan.network.n_weights, plan.problem.prior
     scale = np.minimum(_START_SCALE * prior.std, np.sqrt(2.0 / plan.network.fan_in))
     if o.start_scale is not None:
@@ -165,7 +165,7 @@ def start(o: Settings, plan: Plan) -> tuple[Tensor, Tensor]:
 
 
 def _given(initial: Sequence[ArrayLike], n_weights: int) -> tuple[Array, Array]:
-    """(μ, ρ), each ``[n_weights]``, of the means and standard deviations of ``initial``."""
+    """Return (μ, ρ), each ``[n_weights]``, from the means and sds of ``initial``."""
     if len(initial) != 2:
         raise ValueError(f"initial: expected (means, standard deviations), got {len(initial)}")
     both = []
@@ -183,13 +183,13 @@ def _given(initial: Sequence[ArrayLike], n_weights: int) -> tuple[Array, Array]:
 
 
 def _posterior(mean: Array, rho: Array) -> dict[str, Any]:
-    """The fields of a fit that follow from (μ, ρ), each ``[n_weights]``."""
+    """Return the fields of a fit that follow from (μ, ρ), each ``[n_weights]``."""
     return {"mean": mean, "std": np.logaddexp(0.0, rho)}
 
 
 @lru_cache(maxsize=2)
 def _mean_cost(likelihood: str) -> Callable[..., tuple[Tensor, Tensor]]:
-    """Make a graph of both parts of F, of any number of draws; operation by operation is slow."""
+    """Make a graph of both parts of F for any number of draws; eager execution is slow."""
 
     def mean_cost(
         w: Tensor, eps: Tensor, std: Tensor, prior: Tensor, y: Tensor, f: Tensor, noise: Tensor
@@ -227,7 +227,7 @@ class Fit(NetworkFit, Variational):
     problem: Problem
 
     def _posterior_at(self, parameters: Sequence[Array]) -> dict[str, Any]:
-        """The fields that follow from what the loop moves."""
+        """Return the fields that follow from the loop's parameters."""
         return _posterior(*parameters)
 
     def cost(self, n_draws: int = 1000, seed: int = 1) -> FreeEnergy:
@@ -248,7 +248,7 @@ class Fit(NetworkFit, Variational):
         return FreeEnergy(float(kl), float(nll), self.problem.kl_weight)
 
     def refined(self, steps: int = 1500, learning_rate: float = 0.1) -> Fit:
-        """Train on from here, on the whole data with the quiet estimator of the same F.
+        """Train on from this fit, on the whole data with the quiet estimator of the same F.
 
         Args:
             steps: Adam steps, at a rate that falls linearly to 0.
@@ -259,18 +259,18 @@ class Fit(NetworkFit, Variational):
 
         Raises:
             ValueError: An argument is out of range.
-            DivergedError: The free energy left the finite numbers.
+            DivergedError: The free energy became NaN or infinite.
         """
         return self._quietly(steps, learning_rate, initial=(self.mean, self.std))
 
     def longer(self, k: int) -> Fit:
-        """The k-th of the longer runs that :attr:`converged` asks: 0 trains on, the others start.
+        """Return the k-th longer run that :attr:`converged` needs: 0 trains on, others start anew.
 
         Args:
             k: 0 to ``N_LONGER`` - 1.
 
         Raises:
-            DivergedError: The free energy left the finite numbers.
+            DivergedError: The free energy became NaN or infinite.
         """
         if k == 0:
             return self.refined(_LONGER)
@@ -284,7 +284,7 @@ class Fit(NetworkFit, Variational):
 
     @property
     def tolerance(self) -> float:
-        """16 nats by which longer runs may be below a fit that is called converged."""
+        """Return 16 nats: by how much longer runs may lower F if the fit has converged."""
         return TOLERANCE
 
     def _quietly(self, steps: int, learning_rate: float, **changes: Any) -> Fit:
@@ -298,7 +298,7 @@ class Fit(NetworkFit, Variational):
 
     @property
     def signal_to_noise(self) -> Array:
-        """|μ|/σ of each weight ``[n_weights]``: what pruning sorts by."""
+        """Return |μ|/σ of each weight ``[n_weights]``, by which pruning sorts."""
         return np.abs(self.mean) / self.std
 
     def draw(self, n_samples: int, seed: int = 1) -> Array:

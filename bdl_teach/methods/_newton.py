@@ -1,4 +1,4 @@
-"""Newton's method to the mode of a network: the last way, on which Adam takes thousands of steps.
+"""Newton's method for the mode of a network: the last stretch, where Adam takes thousands of steps.
 
 The cost U(w) = −log P(D | w) − log P(w) of a ReLU network bends where a unit's pre-activation z
 passes 0 at a data point, and there its minima lie: at the floor of a V, which neither a gradient
@@ -6,13 +6,13 @@ nor a parabola finds. So the ReLU is rounded,
 
     relu(z) ≈ τ log(1 + e^(z/τ)),   slope s = 1/(1 + e^(−z/τ)),   curvature s (1 − s)/τ,
 
-the minimum is found, and τ is lowered: it ends in that of the network itself. Of the curvature of
-U the parts are kept that cannot be negative,
+the minimum is found, and τ is lowered step by step, which leads to the minimum of the network
+itself. The curvature of U is replaced by those of its parts that cannot be negative,
 
     H = Σ_i h_i g_i g_iᵀ + diag(δ) + Σ max(0, ∂U/∂relu(z)) s (1 − s)/τ ∇z ∇zᵀ,
 
-which are Laplace's Λ and, of each unit at each data point, its V; with ∇z by the unit's own
-weights alone: all of it, where one layer is hidden. A step that does not lower U is shortened.
+which are Laplace's Λ and the V of each unit at each data point; ∇z is taken by the unit's own
+weights alone, which with one hidden layer is all of it. A step that does not lower U is shortened.
 
 Source: Nocedal & Wright 2006, "Numerical optimization", section 10.3 (Levenberg and Marquardt);
 Chen & Mangasarian 1996, "A class of smoothing functions".
@@ -42,7 +42,7 @@ _STIFFEST = 1e8  # a damping under which there is no step left
 
 
 class Target(NamedTuple):
-    """What weights are to be the mode of.
+    """The posterior whose mode is sought.
 
     Attributes:
         network: A network with one output.
@@ -61,7 +61,7 @@ class Target(NamedTuple):
     likelihood: str
 
     def cost(self, f: Array, w: Array) -> float:
-        """U of outputs f ``[n]`` and weights w, in nats, but for a constant."""
+        """Return U of outputs f ``[n]`` and weights w, in nats, up to a constant."""
         y = self.y[:, 0]
         if self.likelihood == "bernoulli":
             misfit = np.logaddexp(0.0, f) - y * f
@@ -70,7 +70,7 @@ class Target(NamedTuple):
         return float(misfit.sum() - np.logaddexp(*_log_shares(w, self.prior)).sum())
 
     def by_output(self, f: Array) -> tuple[Array, Array]:
-        """∂ log P(y | f)/∂f and h = −∂² log P(y | f)/∂f² at outputs f, each ``[n]``."""
+        """Return ∂ log P(y | f)/∂f and h = −∂² log P(y | f)/∂f² at outputs f, each ``[n]``."""
         y = self.y[:, 0]
         if self.likelihood == "bernoulli":
             p = expit(f)
@@ -79,12 +79,12 @@ class Target(NamedTuple):
 
 
 class Pass(NamedTuple):
-    """What a network computes of its inputs.
+    """The activations of a network at its inputs.
 
     Attributes:
-        matrices: Of each layer, without biases ``[out, in]``.
-        below: What each layer is given ``[n, in]``.
-        slopes: Of each hidden layer's units at their pre-activations ``[n, units]``.
+        matrices: Weights of each layer, without biases ``[out, in]``.
+        below: Inputs of each layer ``[n, in]``.
+        slopes: Slope of each hidden unit's ReLU at its pre-activation ``[n, units]``.
         f: Outputs ``[n]``.
     """
 
@@ -94,7 +94,7 @@ class Pass(NamedTuple):
     f: Array
 
     def jacobian(self, n_layers: int | None = None) -> Array:
-        """∂f/∂w ``[n, k]`` by the k weights of the last so many layers; of all if ``None``."""
+        """Return ∂f/∂w ``[n, k]`` for the weights of the last layers; of all if ``None``."""
         columns: list[Array] = []
         slope = np.ones((len(self.f), 1))  # ∂f/∂(what a layer puts out) [n, out]
         last = len(self.matrices) - 1
@@ -128,14 +128,14 @@ def forward(network: MLP, w: Array, x: Array, tau: Sequence[float] = ()) -> Pass
 
 
 def prior_precision(w: Array, prior: Prior) -> Array:
-    """δ = E[1/σ² | w] ``[k]``: the slope of −log P(w) over w; 1/σ² for a Gaussian prior."""
+    """Return δ = E[1/σ² | w] ``[k]``: the slope of −log P(w) divided by w; 1/σ² if Gaussian."""
     one, other = _log_shares(w, prior)
     share = expit(one - other)
     return np.asarray(share / prior.mixture[0] ** 2 + (1.0 - share) / prior.mixture[1] ** 2)
 
 
 def _log_shares(w: Array, prior: Prior) -> tuple[Array, Array]:
-    """Logs of what each component adds to the prior's density at w ``[k]``, but for a constant."""
+    """Return the logs of the prior components' densities at w ``[k]``, up to a constant."""
     sigma1, sigma2, pi = prior.mixture
     with np.errstate(divide="ignore"):  # π = 0 or 1: a component with log weight −inf
         one, other = np.log(np.array([pi, 1.0 - pi]) / (sigma1, sigma2))
@@ -143,14 +143,14 @@ def _log_shares(w: Array, prior: Prior) -> tuple[Array, Array]:
 
 
 def gradient(target: Target, w: Array, tau: Sequence[float]) -> Array:
-    """∂U/∂w ``[n_weights]``, of a rounded network."""
+    """Return ∂U/∂w ``[n_weights]`` of a network with rounded ReLUs."""
     p = forward(target.network, w, target.x, tau)
     slope, _ = target.by_output(p.f)
     return np.asarray(prior_precision(w, target.prior) * w - slope @ p.jacobian())
 
 
 def _sizes(target: Target, w: Array) -> Array:
-    """Root mean square of each hidden layer's pre-activations ``[layers]``."""
+    """Return the root mean square of each hidden layer's pre-activations ``[layers]``."""
     p, sizes = forward(target.network, w, target.x), []
     for k, (weight, h) in enumerate(zip(p.matrices[:-1], p.below, strict=False)):
         bias = w[_units(target.network, k)[:, -1]]
@@ -159,15 +159,15 @@ def _sizes(target: Target, w: Array) -> Array:
 
 
 def least_rounding(target: Target, w: Array) -> list[float]:
-    """The smallest τ of each hidden layer, for weights w."""
+    """Return the smallest τ of each hidden layer, for weights w."""
     return [float(size) for size in ROUNDED[-1] * _sizes(target, w)]
 
 
 def to_mode(target: Target, start: Array) -> Array:
-    """Walk from weights ``[n_weights]`` to a mode nearby.
+    """Go from weights ``[n_weights]`` to a mode nearby.
 
     Args:
-        target: What they are to be the mode of.
+        target: The posterior whose mode is sought.
         start: Weights that have been trained.
 
     Returns:
@@ -191,7 +191,7 @@ def _blas() -> ThreadpoolController:
 
 
 def _descend(target: Target, w: Array, tau: Sequence[float]) -> Array:
-    """Lower the U of a network rounded by ``tau``, as far as a few steps do."""
+    """Lower the U of a network rounded by ``tau``, in at most a few Newton steps."""
 
     def look(w: Array) -> tuple[Pass, float]:
         p = forward(target.network, w, target.x, tau)
@@ -220,7 +220,7 @@ def _descend(target: Target, w: Array, tau: Sequence[float]) -> Array:
 
 
 def _add_kinks(curvature: Array, p: Pass, slope: Array, network: MLP, tau: Sequence[float]) -> None:
-    """Add the V of each unit at each data point to the block of the unit's own weights."""
+    """Add the curvature of each unit's kink at the data points to the unit's own block."""
     cost = -slope[:, None]  # ∂U/∂(what a layer puts out) [n, out]
     for k in range(len(tau) - 1, -1, -1):
         cost = cost @ p.matrices[k + 1]  # [n, units]
@@ -235,7 +235,7 @@ def _add_kinks(curvature: Array, p: Pass, slope: Array, network: MLP, tau: Seque
 
 @lru_cache(maxsize=64)
 def _units(network: MLP, k: int) -> Array:
-    """Places of each unit's weights in layer k, the bias last ``[units, in + 1]``."""
+    """Return the indices of each unit's weights in layer k, the bias last ``[units, in + 1]``."""
     n_in, units = network.sizes[k], network.sizes[k + 1]
     first = sum(
         (a + 1) * b for a, b in zip(network.sizes[:k], network.sizes[1 : k + 1], strict=True)

@@ -32,17 +32,17 @@ LEAST_VARIANCE = 1e-30  # keeps the slope of √δ finite when every σ has gone
 
 
 def noise_widths(network: MLP, likelihood: str = "gaussian") -> list[int]:
-    """Units that are drawn: those of the hidden layers before the last; for labels, of all."""
+    """Return the numbers of units to draw: all hidden layers but the last; with labels, all."""
     return list(network.sizes[1 : -2 if likelihood == "gaussian" else -1])
 
 
 def complexity(mu: Tensor, std: Tensor, p: LoopInputs) -> Tensor:
-    """KL[q ‖ P(w)] = −H(q) − E_q[log P(w)], both in closed form.
+    """Return KL[q ‖ P(w)] = −H(q) − E_q[log P(w)], both in closed form.
 
     Args:
         mu: ``[n_weights]``.
         std: ``[n_weights]``, > 0, also where there is padding.
-        p: What the loop is told: the prior's terms, and which weights there are.
+        p: The loop's inputs: the prior's terms, and which weights there are.
     """
     minus_entropy = -tf.math.log(std) - HALF_LOG_TWO_PI - 0.5
     return tf.reduce_sum((minus_entropy - expected_log_prob(mu, std, p.prior_terms)) * p.unit_mask)
@@ -56,7 +56,7 @@ def output_moments(
     x: Tensor,
     likelihood: str = "gaussian",
 ) -> tuple[Tensor, Tensor]:
-    """Mean and variance of each output, given the hidden layers that are drawn.
+    """Return mean and variance of each output, given the hidden layers that are drawn.
 
     Args:
         network: The network.
@@ -64,7 +64,7 @@ def output_moments(
         std: ``[n_weights]``; 0 where there is padding.
         zeta: Noise of the drawn units ``[units, n]``; () where none is drawn.
         x: Inputs ``[n, d]``.
-        likelihood: What the outputs are for: it says which layers are drawn.
+        likelihood: The likelihood, which decides which layers are drawn.
 
     Returns:
         (mean ``[n, 1]``, variance ``[n, 1]``) of outputs whose noise is independent by point.
@@ -89,10 +89,11 @@ def output_moments(
 
 @tf.custom_gradient  # type: ignore[untyped-decorator]
 def _rectified(mean: Tensor, var: Tensor) -> tuple[Tensor, Tensor]:
-    """Mean and variance of max(0, a) for a ~ N(mean, var), quick in float32.
+    """Return mean and variance of max(0, a) for a ~ N(mean, var), fast, in float32.
 
-    ``pbp.relu_moments`` keeps its digits where a unit is almost never on; there this one is off
-    by 1e-7 of ``mean²``, which no fit sees, and a refit takes two thirds of the time.
+    ``pbp.relu_moments`` is accurate also where a unit is almost never on; there this one has an
+    error of 1e-7 of ``mean²``, which has no effect on a fit, and a refit takes two thirds of the
+    time.
 
     Source: Hernández-Lobato & Adams 2015, eq. 17-18.
     """

@@ -1,8 +1,8 @@
 """The arguments that methods share: names, defaults and text, written once.
 
-A method's module says which arguments it takes in a ``Settings`` of its own, and ``taking`` makes
-of its ``fit(x, y, settings)`` the public ``fit(x, y, *, prior=None, ...)``. A type checker takes
-the arguments and their defaults from the fields, ``help`` and completion from the signature.
+A method's module lists its arguments in a ``Settings`` class of its own, and ``taking`` turns its
+``fit(x, y, settings)`` into the public ``fit(x, y, *, prior=None, ...)``. A type checker reads the
+arguments and their defaults from the fields, ``help`` and completion from the signature.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Training:
-    """What every method takes that trains a network.
+    """Settings of every method that trains a network.
 
     Attributes:
         likelihood: ``"gaussian"``, or ``"bernoulli"`` for labels 0 and 1.
@@ -52,7 +52,7 @@ Public: TypeAlias = "Callable[Concatenate[ArrayLike, ArrayLike, P], F]"
 
 
 def taking(settings: Callable[P, S]) -> Callable[[Inner[S, F]], Public[P, F]]:
-    """Make of ``fit(x, y, settings)`` the public ``fit(x, y, *, noise_std=1.0, ...)``.
+    """Turn ``fit(x, y, settings)`` into the public ``fit(x, y, *, noise_std=1.0, ...)``.
 
     A method's own arguments come first, then those that it shares.
     """

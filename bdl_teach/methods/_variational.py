@@ -1,4 +1,4 @@
-"""What every variational fit says of itself: its free energy, and whether it has converged."""
+"""Base classes of variational fits: their free energy, and whether they have converged."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ TOLERANCE_A_POINT = 0.5
 class Variational(ABC):
     """A fit that has a free energy.
 
-    A subclass says what it costs (``cost``), what longer runs come to (``longer``, ``n_longer`` of
-    them), and by how much they may be below (``tolerance``).
+    A subclass defines its cost (``cost``), its longer runs (``longer``, ``n_longer`` of them), and
+    by how much these may be lower (``tolerance``).
     """
 
     n_longer: int = 1
@@ -31,34 +31,34 @@ class Variational(ABC):
 
     @abstractmethod
     def longer(self, k: int) -> Variational:
-        """The k-th of the longer runs that :attr:`converged` asks."""
+        """Return the k-th longer run that :attr:`converged` needs."""
 
     @property
     @abstractmethod
     def tolerance(self) -> float:
-        """Nats by which longer runs may be below a fit that is called converged."""
+        """Return the nats by which longer runs may lower F if the fit has converged."""
 
     @cached_property
     def free_energy(self) -> float:
-        """F in nats on the whole data set, from many fresh draws.
+        """Return F in nats on the whole data set, averaged over many fresh draws.
 
-        No minibatch and no lucky last step can flatter it.
+        Unlike the last record of the training it has no noise of a minibatch or of a single draw.
         """
         return self.cost().total
 
     @cached_property
     def converged(self) -> bool:
-        """Whether none of the longer runs finds a free energy lower by more than the tolerance."""
+        """Return whether no longer run lowers the free energy by more than the tolerance."""
         return self.none_is_far_below(self.longer_free_energies())
 
     def none_is_far_below(self, free_energies: Iterable[float]) -> bool:
-        """Whether no free energy is lower by more than the tolerance; it stops at the first."""
+        """Return whether no free energy is lower by more than the tolerance; stop at the first."""
         return all(self.free_energy - f <= self.tolerance for f in free_energies)
 
     def longer_free_energies(self) -> Iterator[float]:
-        """F in nats of each longer run, made when it is asked for; of one that diverges, none.
+        """Yield F in nats of each longer run when it is asked for; skip runs that diverge.
 
-        Whoever keeps them need not make the runs of :attr:`converged` again.
+        Callers that store them need not make the runs of :attr:`converged` again.
         """
         for k in range(self.n_longer):
             with suppress(DivergedError):
@@ -66,25 +66,25 @@ class Variational(ABC):
 
 
 class TrainedOn(Variational):
-    """A fit of many points: it is trained on, once, and no other start is tried.
+    """A fit to many points, whose one longer run trains on, without another start.
 
-    A subclass says how it trains on (``refined``), and to how many points it was fitted.
+    A subclass defines how it trains on (``refined``), and its number of points.
     """
 
     @abstractmethod
     def refined(self) -> Self:
-        """Train on from here."""
+        """Train on from this fit."""
 
     @property
     @abstractmethod
     def n_points(self) -> int:
-        """Number of data points."""
+        """Return the number of data points."""
 
     def longer(self, k: int) -> Self:
-        """The one longer run that ``converged`` asks."""
+        """Return the one longer run that ``converged`` needs."""
         return self.refined()
 
     @property
     def tolerance(self) -> float:
-        """Half a nat a point, by which training on may lower a converged fit."""
+        """Return half a nat a point: by how much training on may lower a converged fit's F."""
         return TOLERANCE_A_POINT * self.n_points

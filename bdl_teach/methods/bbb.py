@@ -33,7 +33,7 @@ ARTICLE: dict[str, Any] = {"start_scale": 1.0, "initial_rho": 0.0, "cooldown": 0
 def _free_energy(
     network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs
 ) -> tuple[Tensor, Tensor]:
-    """Return one block's share of the free energy of a step, and of what is recorded of it.
+    """Return one block's share of a step's free energy, and of its record.
 
     Source: Blundell et al. 2015, eq. 2.
     """
@@ -66,6 +66,6 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: The free energy left the finite numbers.
+        DivergedError: The free energy became NaN or infinite.
     """
     return _mean_field.fit(_program, x, y, settings)

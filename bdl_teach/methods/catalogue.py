@@ -1,7 +1,7 @@
-"""The methods of regression: the face that each of them has, and the one list of them.
+"""The list of the regression methods, and the interface that all of them have.
 
-Whoever adds a method writes its module, its test and one line in ``CATALOGUE``: from there the
-comparison explorer, ``bench methods`` and the tests that hold for every method take it.
+To add a method, write its module, its test and one line in ``CATALOGUE``: the comparison explorer,
+``bench methods`` and the tests of all methods read that list.
 
 Nothing here loads TensorFlow: a method's module is imported when the method is first called.
 """
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class Fitted(Protocol):
-    """What a method's ``fit`` returns: what was learnt, frozen, that predicts.
+    """What a method's ``fit`` returns: an immutable object that predicts.
 
     A method that goes in steps also has ``history``: arrays ``[r]`` by name, with the number of
-    the ``step`` (or ``epoch``) and what was then: costs in nats, scales in the units of y.
+    the ``step`` (or ``epoch``) and the values then: costs in nats, scales in the units of y.
     """
 
     def predict(self, x: ArrayLike, n_samples: int = ..., seed: int = ...) -> Predictive:
-        """Say what is known of y at test inputs.
+        """Return the predictive distribution of y at test inputs.
 
         Args:
             x: Test inputs ``[m, d]``, in the units of the training inputs.
@@ -54,10 +54,10 @@ class Fit(Protocol):
     def __call__(self, x: ArrayLike, y: ArrayLike, *, seed: int = 0, **options: object) -> Fitted:
         """Fit the method to data.
 
-        All but the data is given by name and has a default. What several methods take has one
-        name in all of them: ``prior`` (a ``densities.Prior`` of each weight), ``noise_std`` (of
-        y, in its units), ``hidden_units``, ``steps``, ``epochs``, ``learning_rate``,
-        ``n_samples``, and ``capacity`` (sizes to compile for).
+        All arguments but the data are keywords with defaults. An argument that several methods
+        take has one name in all of them: ``prior`` (a ``densities.Prior`` of each weight),
+        ``noise_std`` (of y, in its units), ``hidden_units``, ``steps``, ``epochs``,
+        ``learning_rate``, ``n_samples``, and ``capacity`` (sizes to compile for).
 
         Args:
             x: Inputs ``[n, d]``.
@@ -72,23 +72,23 @@ class Fit(Protocol):
         Raises:
             ValueError: An argument is out of range or the shapes do not fit; the message begins
                 with the argument's name and says what was expected and what came.
-            DivergedError: The fit left the finite numbers; it names the step and the remedy.
+            DivergedError: The fit became NaN or infinite; it names the step and the remedy.
         """
 
 
 @dataclass(frozen=True)
 class Method:
-    """An entry of the catalogue; a method without anything special needs the first three only.
+    """An entry of the catalogue; most methods need only the first three fields.
 
     Attributes:
         module: Its module in ``bdl_teach.methods``.
         label: Its name over a small panel and on a button.
         title: Its name where there is more room; its label if "".
-        hint: What the button says of it.
+        hint: The tooltip of its button.
         function: The module's function that has the face of :class:`Fit`.
         bench: Its name in ``bench methods``, where it is not the module's or the function's.
-        options: What it is always given: what makes it another method than its module's default.
-        compared: What the comparison gives it besides; ``None`` keeps it out of there.
+        options: Arguments that it always gets, which set it apart from its module's default.
+        compared: Further arguments in the comparison; ``None`` leaves it out there.
         repeats: Whether r copies of each point with √r of the noise are the same problem to it, so
             that the comparison can fit any number of points with one program.
         pace: Whether a moving picture waits for it (``"live"``), shows the others before it
@@ -109,28 +109,28 @@ class Method:
 
     @property
     def name(self) -> str:
-        """Its name in a table."""
+        """Return the method's name in a table."""
         by_function = self.module if self.function == "fit" else f"{self.module}.{self.function}"
         return self.bench or by_function
 
     @property
     def call(self) -> Fit:
-        """The function itself."""
+        """Return the method's function."""
         found: Fit = getattr(importlib.import_module(f"{__package__}.{self.module}"), self.function)
         return found
 
     @property
     def takes(self) -> frozenset[str]:
-        """Names of the arguments that the function takes."""
+        """Return the names of the function's arguments."""
         return frozenset(inspect.signature(self.call).parameters)
 
     def fit(self, x: ArrayLike, y: ArrayLike, **common: object) -> Fitted:
-        """Fit it with those of the common arguments that it takes, and with its own options."""
+        """Fit with those common arguments that the method takes, and with its own options."""
         given: dict[str, Any] = self.given(**common)
         return self.call(x, y, **given)
 
     def given(self, **common: object) -> dict[str, object]:
-        """Those of the common arguments that it takes, and its own options."""
+        """Return those common arguments that the method takes, with its own options."""
         takes = self.takes
         taken = {name: value for name, value in common.items() if name in takes}
         return {**taken, **self.options}

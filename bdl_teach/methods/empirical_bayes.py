@@ -80,7 +80,7 @@ _FAR = 1e9  # from here on ½ ln(1 + γ²) is ln |γ|
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(Training):
-    """What empirical Bayes takes besides.
+    """Settings of empirical Bayes, beside those of every method.
 
     Attributes:
         tie: Which weights share a prior: ``"weight"`` none, ``"layer"`` those of a layer (biases
@@ -116,7 +116,7 @@ class Settings(Training):
 
 
 class Model(NamedTuple):
-    """The choices that make up a model, weight by weight where they differ."""
+    """The choices of a model, as arrays over its weights."""
 
     layers: Array  # [n_weights]: 0 for those of the first layer, ...
     groups: Array  # [n_weights]: number of the prior that a weight has
@@ -125,14 +125,14 @@ class Model(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """How the minimum is looked for; the free energy does not depend on it."""
+    """How the minimum is searched for; the free energy does not depend on it."""
 
     estimator: str
     coordinates: str
 
 
 def choose(network: MLP, tie: str, biases: bool, scale: str) -> Model:
-    """Check the choices, and say for each weight what they come to."""
+    """Check the choices, and turn them into arrays over the weights."""
     layers = np.concatenate([np.full(a * b, i // 2) for i, (a, b) in enumerate(network.shapes)])
     is_bias = np.concatenate([np.full(a * b, i % 2) for i, (a, b) in enumerate(network.shapes)])
     groups = {"weight": np.arange(len(layers)), "layer": layers, "all": 0 * layers}
@@ -146,14 +146,14 @@ def choose(network: MLP, tie: str, biases: bool, scale: str) -> Model:
 
 
 class _Groups(NamedTuple):
-    """What the loop is told of the weights, tensors."""
+    """Tensors that tell the loop the unit and the group of each weight."""
 
     unit: Tensor  # [n_weights]: σ = unit · softplus(ρ)
     groups: Tensor  # [layers, n_weights]: 1 where a weight belongs to a group
 
 
 def kl(gamma: ArrayLike) -> float:
-    """KL[q ‖ p] at the best prior of each weight: ½ Σ ln(1 + γ²).
+    """Return KL[q ‖ p] at the best prior of each weight: ½ Σ ln(1 + γ²).
 
     Args:
         gamma: γ = μ/σ of each weight, any shape.
@@ -172,7 +172,7 @@ def kl(gamma: ArrayLike) -> float:
 
 
 def optimal_prior_std(mu: ArrayLike, sigma: ArrayLike, groups: ArrayLike | None = None) -> Array:
-    """The prior's standard deviation that makes KL[q ‖ p] smallest: √(mean of μ² + σ²).
+    """Return the σ_p that minimises KL[q ‖ p]: √(mean of μ² + σ²) in each group.
 
     Args:
         mu: Means of q ``[n_weights]``, or any shape without groups.
@@ -198,7 +198,9 @@ def optimal_prior_std(mu: ArrayLike, sigma: ArrayLike, groups: ArrayLike | None 
         return own
     groups = np.asarray(groups)
     if groups.shape != own.shape or own.ndim != 1:
-        raise ValueError(f"groups: expected one a weight, {own.shape}, got {groups.shape}")
+        raise ValueError(
+            f"groups: expected shape {own.shape}, one for each weight, got {groups.shape}"
+        )
     if groups.dtype.kind not in "iu" or (groups < 0).any():
         raise ValueError(f"groups: expected integers >= 0, got {groups}")
     _, groups = np.unique(groups, return_inverse=True)  # a number that nobody has is no group
@@ -206,7 +208,7 @@ def optimal_prior_std(mu: ArrayLike, sigma: ArrayLike, groups: ArrayLike | None 
 
 
 def tied_kl(mu: ArrayLike, sigma: ArrayLike, groups: ArrayLike) -> float:
-    """KL[q ‖ p] at the best shared priors: Σ_k ln(σ_p/σ_k), in nats.
+    """Return KL[q ‖ p] at the best shared priors: Σ_k ln(σ_p/σ_k), in nats.
 
     The quadratic part, ½ Σ (μ² + σ²)/σ_p² − ½, is 0 at the best σ_p of each group.
 
@@ -225,12 +227,12 @@ def tied_kl(mu: ArrayLike, sigma: ArrayLike, groups: ArrayLike) -> float:
 
 
 def weight_cost(gamma: Tensor) -> Tensor:
-    """½ Σ ln(1 + γ²) of a tensor; 0 where γ is, so that padding costs nothing."""
+    """Return ½ Σ ln(1 + γ²) of a tensor; padding has γ = 0, and costs nothing."""
     return 0.5 * tf.reduce_sum(tf.math.log1p(gamma**2))
 
 
 def group_cost(gamma: Tensor, std: Tensor, groups: Tensor) -> Tensor:
-    """Σ_g ½ n_g ln(mean over g of μ² + σ²) − Σ ln σ of tensors.
+    """Return Σ_g ½ n_g ln(mean over g of μ² + σ²) − Σ ln σ of tensors.
 
     Args:
         gamma: ``[n_weights]``.
@@ -252,7 +254,7 @@ def group_cost(gamma: Tensor, std: Tensor, groups: Tensor) -> Tensor:
 def _expected_cost(
     network: MLP, model: tuple[str, str], mu: Tensor, std: Tensor, block: Block, noise_std: Tensor
 ) -> Tensor:
-    """−E log p(y | x, W) of a block, in nats: averaged in closed form, or for one draw.
+    """Return −E log p(y | x, W) of a block, in nats: in closed form, or for one draw.
 
     Args:
         network: The network.
@@ -275,7 +277,7 @@ def _expected_cost(
 
 
 def noise_widths(estimator: str, network: MLP) -> Sequence[int]:
-    """Units that have noise of their own at each data point, layer by layer."""
+    """Return the number of units with noise at each data point, layer by layer."""
     if estimator == "shared":
         return ()
     if estimator == "quiet":
@@ -313,7 +315,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: The free energy left the finite numbers, from every start.
+        DivergedError: The free energy became NaN or infinite, from every start.
     """
     o = settings
     offered = ESTIMATORS if o.likelihood == "gaussian" else ESTIMATORS[:-1]
@@ -357,7 +359,7 @@ def _train(
 
 
 def _posterior(parameters: Sequence[Array], model: Model, walk: Walk) -> dict[str, Any]:
-    """The fields of a fit that follow from what the loop moves, ``[n_weights]`` each."""
+    """Return the fields of a fit that follow from the loop's parameters, ``[n_weights]`` each."""
     place, rho = parameters
     std = np.logaddexp(0.0, rho)
     gamma = model.used * (place if walk.coordinates == "gamma" else place / std)
@@ -375,8 +377,8 @@ class Fit(_mean_field.Fit):
     Attributes:
         gamma: γ = μ/σ of each weight ``[n_weights]``, in the order of ``network``.
         prior_std: Learnt σ_p of each weight's prior ``[n_weights]``.
-        model: What was chosen: which weights there are and which share a prior.
-        walk: How the minimum was looked for.
+        model: The choices: which weights there are and which share a prior.
+        walk: How the minimum was searched for.
     """
 
     gamma: Array
@@ -387,20 +389,20 @@ class Fit(_mean_field.Fit):
 
     @property
     def tolerance(self) -> float:
-        """20 nats by which longer runs may be below a fit that is called converged."""
+        """Return 20 nats: by how much longer runs may lower F if the fit has converged."""
         return _mean_field.ARRIVED
 
     def _posterior_at(self, parameters: Sequence[Array]) -> dict[str, Any]:
-        """The fields that follow from what the loop moves."""
+        """Return the fields that follow from the loop's parameters."""
         return _posterior(parameters, self.model, self.walk)
 
     @property
     def signal_to_noise(self) -> Array:
-        """|γ| = |μ|/σ of each weight ``[n_weights]``, also where both have gone to 0."""
+        """Return |γ| = |μ|/σ of each weight ``[n_weights]``, finite also where both are 0."""
         return np.abs(self.gamma)
 
     def cost(self, n_draws: int = 1000, seed: int = 1) -> FreeEnergy:
-        """Average −log P(D | w) over fresh draws; the KL at the best prior is known.
+        """Return both parts of F: −log P(D | w) averaged over fresh draws, the KL in closed form.
 
         Args:
             n_draws: Number of draws, >= 1.
@@ -418,14 +420,14 @@ class Fit(_mean_field.Fit):
         return FreeEnergy(kl, float(tf.reduce_mean(total)))
 
     def refined(self, steps: int = 1500, learning_rate: float | None = None) -> Fit:
-        """Train on from here; as :meth:`bbb.Fit.refined`, labels with local draws."""
+        """Train on from this fit, as :meth:`bbb.Fit.refined` does; labels with local draws."""
         rho = np.where(self.model.used, self.std / self.model.unit, 1.0)
         rate = _CALMEST[self.likelihood][2] if learning_rate is None else learning_rate
         seed = self.problem.seed
         return self._again(steps, rate, (self.gamma, _loop.inverse_softplus(rho)), seed)
 
     def longer(self, k: int) -> Fit:
-        """The k-th of the longer runs that ``converged`` asks: 0 trains on, the others start."""
+        """Return the k-th longer run that ``converged`` needs: 0 trains on, others start anew."""
         if k == 0:
             return self.refined(_LONGER)
         (strength, rho), shape = _AFRESH[k - 1], len(self.mean)
@@ -443,13 +445,13 @@ class Fit(_mean_field.Fit):
         return _train(self.model, Walk(_CALMEST[self.likelihood][0], "mu"), plan, start, 1.0)
 
     def plug_in(self, x: ArrayLike) -> Predictive:
-        """Evaluate the one network at the mean weights, which is what averaging replaces."""
+        """Evaluate the single network at the mean weights, without averaging."""
         return likelihoods.predict(
             self.likelihood, self.evaluate(self.mean[None], x), self.noise_std
         )
 
     def pruning(self, threshold: float = 0.5) -> Pruning:
-        """Report the weights with |γ| below ``threshold``: their draws say next to nothing."""
+        """Return which weights have |γ| below ``threshold``: draws of them are mostly noise."""
         used, layers = self.model.used, self.model.layers
         pruned = used & (np.abs(self.gamma) < checks.positive("threshold", threshold))
         shares = (np.bincount(layers, pruned) / np.bincount(layers, used)).tolist()
@@ -459,11 +461,11 @@ class Fit(_mean_field.Fit):
 @one_line
 @dataclass(frozen=True)
 class Pruning:
-    """Which weights the learnt prior has switched off.
+    """The weights that the learnt prior has switched off.
 
     Attributes:
         pruned: ``[n_weights]``: ``True`` where |γ| is below the threshold.
-        fraction: Share of the weights that are.
+        fraction: Share of the weights that are pruned.
         by_layer: The same share, layer by layer, from the input on.
     """
 

@@ -1,4 +1,4 @@
-"""Deep ensembles: the same network fitted from several starts; how far they part is the doubt.
+"""Deep ensembles: one network fitted from several starts, whose spread is the uncertainty.
 
 Member k minimises −log P(D | w) − log P(w) from a start of its own, and the members are averaged.
 Where the loss has one minimum, all of them end in it: the spread is that of the minima, and no
@@ -43,7 +43,7 @@ __all__ = ["REMEDY", "Capacity", "Fit", "fit"]
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(Training):
-    """What an ensemble takes besides.
+    """Settings of an ensemble, beside those of every method.
 
     Attributes:
         n_members: Number k of networks.
@@ -75,7 +75,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 
     Raises:
         ValueError: An argument is out of range, or anchors are wanted without a prior.
-        DivergedError: The loss of a member left the finite numbers.
+        DivergedError: The loss of a member became NaN or infinite.
     """
     o, prior = settings, _prior(settings.prior, settings.anchored)
     plan = _loop.lay_out(x, y, o, prior)
@@ -91,11 +91,11 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
             inputs = inputs._replace(y=_loop.chunks(plan.problem.y + noise, plan.capacity))
         return point.train(plan, inputs, seed)
 
-    return _together(optimise.side_by_side(member, seeds), anchors, plan)
+    return _combine(optimise.side_by_side(member, seeds), anchors, plan)
 
 
 def _prior(prior: Prior | None, anchored: bool) -> Prior | None:
-    """The prior that the members are fitted with."""
+    """Return the prior that the members are fitted with."""
     if prior is None:
         if anchored:
             raise ValueError("prior: expected one to draw the anchors from, got None")
@@ -105,12 +105,12 @@ def _prior(prior: Prior | None, anchored: bool) -> Prior | None:
 
 
 def _draws(seeds: Sequence[int], n: int, what: int) -> Array:
-    """Standard normal numbers ``[members, n]``; more of them keep the first ones."""
+    """Return standard normal numbers ``[members, n]``; adding members does not change the first."""
     return np.stack([np.random.default_rng([seed, what]).standard_normal(n) for seed in seeds])
 
 
-def _together(members: Sequence[point.Fit], anchors: Array, plan: Plan) -> Fit:
-    """Make one fit of all members: their histories are averaged, their paths stand side by side."""
+def _combine(members: Sequence[point.Fit], anchors: Array, plan: Plan) -> Fit:
+    """Combine the members in one fit: average their histories, stack their paths."""
     first, paths = members[0], [one.path for one in members if one.path is not None]
     told = {name: np.mean([one.history[name] for one in members], axis=0) for name in first.history}
     path = None
@@ -133,11 +133,11 @@ def _together(members: Sequence[point.Fit], anchors: Array, plan: Plan) -> Fit:
 @one_line
 @dataclass(frozen=True, kw_only=True)
 class Fit(NetworkFit):
-    """The members, an equal mixture of which predicts.
+    """The members; the predictive is their equal mixture.
 
     Attributes:
-        weights: Of each member ``[k, n_weights]``, in the order of ``network``.
-        anchors: What each was pulled towards ``[k, n_weights]``: draws from the prior, or 0.
+        weights: Weights of each member ``[k, n_weights]``, in the order of ``network``.
+        anchors: Prior mean of each ``[k, n_weights]``: a draw from the prior, or 0.
         history: ``step``, ``loss``, ``prior_cost`` and ``likelihood_cost`` in nats, averaged over
             the members.
     """
@@ -146,5 +146,5 @@ class Fit(NetworkFit):
     anchors: Array
 
     def draw(self, n_samples: int = 1, seed: int = 1) -> Array:
-        """The members there are ``[k, n_weights]``."""
+        """Return all members ``[k, n_weights]``."""
         return self.weights

@@ -25,7 +25,7 @@ __all__ = ["LinearPosterior", "NutsFit", "linear_regression", "nuts"]  # NUTS: i
 def linear_regression(
     x: ArrayLike, y: ArrayLike, prior_std: float, noise_std: float
 ) -> LinearPosterior:
-    """Exact Bayesian linear regression; x carries its own column of ones for an intercept.
+    """Return the exact posterior of linear regression; for an intercept, x has a column of ones.
 
     Λ = I/prior_std² + xᵀx/noise_std², mean = Λ⁻¹ xᵀy/noise_std², cov = Λ⁻¹.
 
@@ -72,7 +72,7 @@ class LinearPosterior:
     noise_std: float
 
     def predict(self, x: ArrayLike) -> Predictive:
-        """Exact predictive at ``x`` [m, d]: mean x·m, epistemic variance xᵀ Σ x.
+        """Return the exact predictive at ``x`` [m, d]: mean x·m, epistemic variance xᵀ Σ x.
 
         Raises:
             ValueError: x does not have d columns.

@@ -64,7 +64,7 @@ ORDINARY: Mapping[str, Any] = MappingProxyType({"kl_weight": 0.0, "initial_rho":
 
 
 class Problem(NamedTuple):
-    """What a classifier was fitted to, and how: what its free energy is measured on.
+    """The pictures and settings of a classifier, which its free energy belongs to.
 
     Attributes:
         images: Pixels in [0, 1] ``[n, height, width]``.
@@ -86,7 +86,7 @@ class Problem(NamedTuple):
 
 
 def _train_step(model: Any, adam: Any, n_data: int, kl_weight: float) -> Callable[..., Any]:
-    """Return the graph of one Adam step, which gives (F, complexity, likelihood) in nats.
+    """Return the graph of one Adam step, which returns (F, complexity, likelihood) in nats.
 
     A minibatch of B pictures stands for all N: its log-likelihood is multiplied by N/B.
     """
@@ -148,7 +148,7 @@ def fit(
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: The free energy left the finite numbers.
+        DivergedError: The free energy became NaN or infinite.
     """
     x = _pictures(images)
     y, n_classes = _classes(labels, len(x), n_classes)
@@ -191,7 +191,7 @@ def ensemble(
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: The loss left the finite numbers.
+        DivergedError: The loss became NaN or infinite.
 
     Source: Lakshminarayanan, Pritzel & Blundell 2017, without adversarial examples.
     """
@@ -202,7 +202,7 @@ def ensemble(
 
 
 def _trained(network: ConvNet, built: Built, scale: float, problem: Problem) -> Fit:
-    """Train the variables of ``built`` from where they are."""
+    """Train the variables of ``built`` from their current values."""
     o, adam = problem, tf.keras.optimizers.legacy.Adam(problem.learning_rate)
     step = _train_step(built.model, adam, len(o.images), o.kl_weight)
     data = (o.images[..., None] * np.float32(scale), o.labels)
@@ -219,7 +219,7 @@ def _train(
     size: int,
     seed: int,
 ) -> dict[str, Array]:
-    """Pass over the pictures in minibatches of ``size``, in a new order each epoch."""
+    """Train in minibatches of ``size``, in a new order each epoch."""
     (x, y), rng, records = data, np.random.default_rng([seed, _TRAINING]), []
     for epoch in range(epochs):
         draws = (convnet.key(seed, _TRAINING, epoch, i) for i in itertools.count())
@@ -235,7 +235,7 @@ def _train(
 def _epoch(
     step: Callable[..., Tensor], batches: Iterable[Tensor], draw: Tensor, draws: Iterable[Tensor]
 ) -> Array:
-    """Take one step a minibatch; return the mean of what the steps recorded."""
+    """Take one step a minibatch; return the mean of the steps' records."""
     records = []
     for (x, y), key in zip(batches, draws, strict=False):
         draw.assign(key)
@@ -244,7 +244,7 @@ def _epoch(
 
 
 def _pictures(value: ArrayLike, shape: tuple[int, int] | None = None) -> Array:
-    """Return finite pictures ``[n, height, width, 1]`` as float32, or say what came."""
+    """Return finite pictures ``[n, height, width, 1]`` as float32, or raise ``ValueError``."""
     array = checks.finite("images", value)
     wanted = "[n, height, width]" if shape is None else f"[n, {shape[0]}, {shape[1]}]"
     if array.ndim != 3 or 0 in array.shape or (shape and array.shape[1:] != shape):
@@ -270,9 +270,9 @@ class Fit(TrainedOn):
     """A fitted Bayesian classifier of pictures.
 
     Attributes:
-        network: Its sizes.
-        built: Its layers and variables.
-        pixel_scale: What pixels in [0, 1] are multiplied by.
+        network: The sizes of the network.
+        built: The network's layers and variables.
+        pixel_scale: Factor on the pixels in [0, 1].
         history: ``epoch``, ``free_energy``, ``complexity_cost`` and ``likelihood_cost`` in nats
             over all pictures (``complexity_cost`` before ``kl_weight``), means over each epoch.
         problem: The pictures that it was fitted to, and how.
@@ -285,7 +285,7 @@ class Fit(TrainedOn):
     problem: Problem
 
     def cost(self, n_draws: int = 30, seed: int = 1) -> FreeEnergy:
-        """F on all training pictures; the KL is known, the likelihood averaged over draws.
+        """Return F on all training pictures: the KL exact, the likelihood averaged over draws.
 
         Args:
             n_draws: Number of draws of the weights, >= 1.
@@ -302,12 +302,13 @@ class Fit(TrainedOn):
         return FreeEnergy(float(complexity), likelihood, self.problem.kl_weight)
 
     def refined(self) -> Fit:
-        """Train a copy on from here: as many epochs again, at the same rate, in other orders.
+        """Train a copy for as many epochs again, at the same rate, in other orders.
 
-        They are 1000 steps at least: a fit that was cut short gains little in as few again.
+        It takes at least 1000 steps: a fit that was stopped early gains little from as few steps
+        again.
 
         Raises:
-            DivergedError: The free energy left the finite numbers.
+            DivergedError: The free energy became NaN or infinite.
         """
         o = self.problem
         least = -(-_LEAST_STEPS // -(-len(o.labels) // o.batch_size))
@@ -316,34 +317,34 @@ class Fit(TrainedOn):
 
     @property
     def n_points(self) -> int:
-        """Number of pictures."""
+        """Return the number of pictures."""
         return len(self.problem.labels)
 
     def _copy(self) -> Built:
-        """The same variables once more, to be changed."""
+        """Return a copy of the variables, to be changed."""
         built = self.network.build()
         built.model.set_weights(self.built.model.get_weights())
         return built
 
     @property
     def mean(self) -> Array:
-        """μ of each random weight ``[n_weights]``: kernels, layer by layer."""
+        """Return μ of each random weight ``[n_weights]``: kernels, layer by layer."""
         return np.concatenate([mu.numpy().ravel() for mu, _ in self.built.gaussians])
 
     @property
     def std(self) -> Array:
-        """σ of each random weight ``[n_weights]``."""
+        """Return σ of each random weight ``[n_weights]``."""
         return np.concatenate(
             [tf.nn.softplus(rho).numpy().ravel() for _, rho in self.built.gaussians]
         )
 
     @property
     def signal_to_noise(self) -> Array:
-        """|μ|/σ of each random weight ``[n_weights]``: what pruning sorts by."""
+        """Return |μ|/σ of each random weight ``[n_weights]``, by which pruning sorts."""
         return np.abs(self.mean) / self.std
 
     def predict(self, images: ArrayLike, n_samples: int = 30, seed: int = 1) -> Array:
-        """Class probabilities of each of S networks drawn from the posterior.
+        """Return the class probabilities of S networks drawn from the posterior.
 
         Args:
             images: ``[n, height, width]``, pixels in [0, 1].
@@ -360,7 +361,7 @@ class Fit(TrainedOn):
         return np.exp(self.log_predict(images, n_samples, seed))
 
     def log_predict(self, images: ArrayLike, n_samples: int = 30, seed: int = 1) -> Array:
-        """Logarithms of :meth:`predict`, finite where the probability rounds to 0."""
+        """Return the logarithms of :meth:`predict`, finite where the probability rounds to 0."""
         return np.asarray(log_softmax(self.logits(images, n_samples, seed), axis=-1))
 
     def logits(self, images: ArrayLike, n_samples: int = 30, seed: int = 1) -> Array:
@@ -380,7 +381,7 @@ class Fit(TrainedOn):
         Their μ becomes 0 and their σ negligible; the number of weights is rounded down.
 
         Args:
-            fraction: In [0, 1].
+            fraction: Share of the weights to prune, in [0, 1].
 
         Raises:
             ValueError: The fraction is out of range.
@@ -401,20 +402,20 @@ class Fit(TrainedOn):
 @one_line
 @dataclass(frozen=True)
 class Ensemble:
-    """Classifiers of the same pictures, which count alike.
+    """Classifiers of the same pictures, with equal weights.
 
     Attributes:
-        members: One fit each.
+        members: The fits of the members.
     """
 
     members: tuple[Fit, ...]
 
     def predict(self, images: ArrayLike, n_samples: int = 1, seed: int = 1) -> Array:
-        """Class probabilities of each member; see :meth:`log_predict`."""
+        """Return the class probabilities of each member; see :meth:`log_predict`."""
         return np.exp(self.log_predict(images, n_samples, seed))
 
     def log_predict(self, images: ArrayLike, n_samples: int = 1, seed: int = 1) -> Array:
-        """Logarithms of the class probabilities of each member.
+        """Return the logarithms of the class probabilities of each member.
 
         Args:
             images: ``[n, height, width]``, pixels in [0, 1].

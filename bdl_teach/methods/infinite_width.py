@@ -53,9 +53,9 @@ class _Moments(NamedTuple):
 
 
 def _rectified(z: _Moments) -> _Moments:
-    """E[relu(u) relu(u′)] of Gaussian pre-activations with mean 0: the arc-cosine kernel.
+    """Return E[relu(u) relu(u′)] of Gaussians u, u′ with mean 0: the arc-cosine kernel.
 
-    √(aa′) (sin θ + (π − θ) cos θ)/2π, where cos θ = c/√(aa′); on the diagonal that is a/2.
+    It is √(aa′) (sin θ + (π − θ) cos θ)/2π, where cos θ = c/√(aa′); on the diagonal that is a/2.
     """
     reach = np.sqrt(z.left) * np.sqrt(z.right)  # > 0, since each unit has a bias
     cosine = np.clip(z.cross / reach, -1.0, 1.0)
@@ -75,7 +75,7 @@ def _weighted(moments: _Moments, factor: float, constant: float) -> _Moments:
 
 
 def _first_layer(x: Array, other: Array, prior: Prior) -> _Moments:
-    """E[relu(u) relu(u′)] after the first layer, a mean over the scales of its weights."""
+    """Return E[relu(u) relu(u′)] after the first layer, averaged over its weights' scales."""
     one, two = (np.hstack([values, np.ones((len(values), 1))]) for values in (x, other))
     total = _Moments(*(np.zeros(shape) for shape in ((len(x), len(other)), (len(x), 1), (1, 1))))
     for share, scales in _scales(prior, one.shape[1]):
@@ -86,7 +86,7 @@ def _first_layer(x: Array, other: Array, prior: Prior) -> _Moments:
 
 
 def _scales(prior: Prior, n_weights: int) -> list[tuple[float, Array]]:
-    """(probability, standard deviations ``[n_weights]``) of a unit's weights, bias last."""
+    """Return (probability, standard deviations ``[n_weights]``) of a unit's weights, bias last."""
     sigma1, sigma2, pi = prior.mixture
     if sigma1 == sigma2:
         return [(1.0, np.full(n_weights, sigma1))]
@@ -99,7 +99,7 @@ def _scales(prior: Prior, n_weights: int) -> list[tuple[float, Array]]:
 
 
 def _moments(x: Array, other: Array, prior: Prior, hidden_units: tuple[int, ...]) -> _Moments:
-    """Second moments of the network's output, layer by layer."""
+    """Return the second moments of the network's output, layer by layer."""
     variance = prior.std**2
     if not hidden_units:
         squares = (x**2).sum(axis=1)[:, None], (other**2).sum(axis=1)[None]
@@ -117,7 +117,7 @@ def kernel(
     prior: Prior | None = None,
     hidden_units: tuple[int, ...] = (20, 20),
 ) -> Array:
-    """Covariance of the network's outputs at two sets of inputs, under the prior.
+    """Return the covariance of the network's outputs at two sets of inputs, under the prior.
 
     Args:
         x: Inputs ``[n, d]``.
@@ -146,7 +146,7 @@ def prior_functions(
     times: int = 1,
     seed: int = 0,
 ) -> Array:
-    """Draw finite networks from the prior: those whose limit this module is.
+    """Draw finite networks from the prior, whose limit is this Gaussian process.
 
     Args:
         x: Inputs ``[m, d]``.
@@ -186,7 +186,7 @@ def fit(
     noise_std: float = 1.0,
     hidden_units: tuple[int, ...] = (20, 20),
 ) -> Fit:
-    """Condition the Gaussian process of the network's prior on the data: exact, no steps.
+    """Condition the Gaussian process of the network's prior on the data, in closed form.
 
     Args:
         x: Inputs ``[n, d]``.
@@ -239,7 +239,7 @@ class Fit:
     log_evidence: float
 
     def predict(self, x: ArrayLike, n_samples: int = 1, seed: int = 1) -> Predictive:
-        """Exact predictive: a Gaussian in closed form.
+        """Return the exact predictive, a Gaussian.
 
         Args:
             x: Test inputs ``[m, d]``.

@@ -70,7 +70,7 @@ SEARCH = 1e3  # prior and noise of the highest evidence: sought up to so many ti
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(Training):
-    """What Laplace takes besides.
+    """Settings of Laplace, beside those of every method.
 
     Attributes:
         prior: Prior of each weight; ``Gaussian(1.0)`` if not given.
@@ -89,7 +89,7 @@ class Settings(Training):
 
 @one_line
 class Problem(NamedTuple):
-    """A mode, and how its surroundings are approximated: all but prior and noise.
+    """A mode, and the structure of its approximation: all but prior and noise.
 
     Attributes:
         mode: The network of highest posterior density.
@@ -107,18 +107,18 @@ class Problem(NamedTuple):
 
     @property
     def n_layers(self) -> int | None:
-        """How many layers have a posterior, from the output on; all of them if ``None``."""
+        """Return the number of last layers that have a posterior; ``None`` for all."""
         return 1 if self.structure == "last_layer" else None
 
     def target(self, prior: Prior, noise_std: float) -> Target:
-        """What the weights are to be the mode of, under this prior and noise."""
+        """Return the posterior whose mode the weights are, under this prior and noise."""
         mode = self.mode
         return Target(mode.network, self.x, self.y, prior, noise_std, mode.likelihood)
 
 
 @one_line
 class Spread(NamedTuple):
-    """N(0, Λ⁻¹) of k weights: what the prior leaves open, less what the data tell.
+    """N(0, Λ⁻¹) of k weights, kept as the prior's scales and what the data narrow.
 
     Λ^(−½) = diag(scale) (I − Vᵀ diag(told) V). With n points of data V has at most n rows, so that
     nothing here costs k³.
@@ -126,7 +126,7 @@ class Spread(NamedTuple):
     Attributes:
         scale: δ^(−½) ``[k]``: standard deviations before the data.
         directions: V ``[r, k]``: orthonormal rows, in units of ``scale``.
-        told: ``[r]``: by which share the data narrow each direction, in [0, 1).
+        told: Share by which the data narrow each direction ``[r]``, in [0, 1).
     """
 
     scale: Array
@@ -138,17 +138,17 @@ class Spread(NamedTuple):
         return np.asarray(rows - ((rows @ self.directions.T) * self.told) @ self.directions)
 
     def std(self, rows: Array) -> Array:
-        """√(g · Λ⁻¹ g) of each row g of ``rows`` [m, k]: ``[m]``."""
+        """Return the standard deviation √(g · Λ⁻¹ g) of each row g of ``rows`` [m, k]: ``[m]``."""
         return np.asarray(np.linalg.norm(self.narrowed(rows * self.scale), axis=1))
 
     def draw(self, n_samples: int, seed: int) -> Array:
-        """Draws ``[s, k]``."""
+        """Draw weights ``[s, k]``."""
         zero, one = np.zeros_like(self.scale), np.ones_like(self.scale)
         return self.narrowed(predictive.draw_weights(zero, one, n_samples, seed)) * self.scale
 
     @property
     def cov(self) -> Array:
-        """Λ⁻¹ ``[k, k]``."""
+        """Return Λ⁻¹ ``[k, k]``."""
         root = self.narrowed(np.diag(self.scale))
         return np.asarray(root @ root.T)
 
@@ -161,10 +161,10 @@ class Spread(NamedTuple):
 def jacobian(
     network: MLP, weights: Array, x: Array, n_layers: int | None = None
 ) -> tuple[Array, Array]:
-    """Outputs of a network, and their derivatives by its weights, by backpropagation.
+    """Return the outputs of a network, and their derivatives by its weights (backpropagation).
 
-    In NumPy and float64: the matrix J Jᵀ loses half of all digits, and nothing needs compiling. At
-    a kink the derivative is that of the side where the unit is off.
+    NumPy and float64 are used because the matrix J Jᵀ loses half of all digits, and nothing has to
+    be compiled. At a kink the derivative is that of the side where the unit is off.
 
     Args:
         network: A network with one output.
@@ -182,7 +182,7 @@ def jacobian(
 def to_mode(
     mode: point.Fit, x: ArrayLike, y: ArrayLike, *, prior: Prior | None = None
 ) -> point.Fit:
-    """Walk from a trained network to a mode nearby, by Newton's method.
+    """Go from a trained network to a mode nearby, by Newton's method.
 
     Args:
         mode: A network fitted with this prior to these data.
@@ -207,11 +207,15 @@ def to_mode(
         name: np.append(values[:-1], value)
         for (name, values), value in zip(mode.history.items(), last, strict=True)
     }
-    return replace(mode, weights=weights, history=history, path=_ending(mode.path, last, weights))
+    return replace(
+        mode, weights=weights, history=history, path=_replace_last_frame(mode.path, last, weights)
+    )
 
 
-def _ending(path: optimise.Path | None, last: list[float], weights: Array) -> optimise.Path | None:
-    """Put other weights, and what is recorded of them, at the end of a path."""
+def _replace_last_frame(
+    path: optimise.Path | None, last: list[float], weights: Array
+) -> optimise.Path | None:
+    """Replace the last frame of a path by other weights and their record."""
     if path is None:
         return None
     records = np.vstack([path.records[:-1], last[1:]])
@@ -222,7 +226,7 @@ def _ending(path: optimise.Path | None, last: list[float], weights: Array) -> op
 def _problem(
     mode: point.Fit, x: ArrayLike, y: ArrayLike, structure: str = "full", linearised: bool = True
 ) -> Problem:
-    """Check that data go with a network, and that there is such a structure."""
+    """Check that the data fit the network, and that the structure exists."""
     checks.choice("structure", structure, STRUCTURES)
     x, y = likelihoods.data(mode.likelihood, x, y)
     return Problem(mode, checks.inputs("x", x, mode.network.n_inputs), y, structure, linearised)
@@ -237,7 +241,7 @@ def _log_joint(p: Problem, f: Array, w: Array, prior: Prior, noise_std: float) -
 
 @taking(Settings)
 def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
-    """Find weights that are the most probable ones around, and put a Gaussian there.
+    """Find a mode of the posterior of the weights, and put a Gaussian there.
 
     Args:
         x: Inputs ``[n, d]``.
@@ -249,7 +253,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: The search of the mode left the finite numbers, from every start.
+        DivergedError: The search of the mode became NaN or infinite, from every start.
     """
     chosen = dict(vars(settings))
     around_mode = {name: chosen.pop(name) for name in ("structure", "linearised")}
@@ -268,7 +272,7 @@ def around(
     structure: str = "full",
     linearised: bool = True,
 ) -> Fit:
-    """Put a Gaussian round a network as it is: what :func:`fit` does once it is at the mode.
+    """Put a Gaussian round a network as it is: the last step of :func:`fit`.
 
     Args:
         mode: A network fitted with this prior to these data, with its noise and likelihood; see
@@ -291,7 +295,7 @@ def around(
 
 
 def _approximate(p: Problem, prior: Prior, noise_std: float) -> Fit:
-    """Measure the curvature at the mode, and price what the data say."""
+    """Compute the curvature at the mode, and the log evidence."""
     mean = p.mode.weights.copy()
     f, rows = jacobian(p.mode.network, mean, p.x, p.n_layers)
     learnt = mean[len(mean) - rows.shape[1] :]  # a view: those that have a posterior
@@ -307,7 +311,7 @@ def _approximate(p: Problem, prior: Prior, noise_std: float) -> Fit:
 
 
 def _spread(p: Problem, f: Array, rows: Array, w: Array, prior: Prior, noise_std: float) -> Spread:
-    """Λ at weights w ``[k]`` with outputs f ``[n]`` and derivatives ``[n, k]``."""
+    """Return Λ⁻¹ at weights w ``[k]`` with outputs f ``[n]`` and derivatives ``[n, k]``."""
     _, h = p.target(prior, noise_std).by_output(f)
     delta = prior_precision(w, prior)
     if p.structure == "diagonal":
@@ -318,11 +322,11 @@ def _spread(p: Problem, f: Array, rows: Array, w: Array, prior: Prior, noise_std
 
 
 def _last_layer(p: Problem, rows: Array, w: Array, prior: Prior, noise_std: float) -> Array:
-    """Mode of the last layer's weights ``[k]``, by Newton's method.
+    """Return the mode of the last layer's weights ``[k]``, by Newton's method.
 
-    The output is linear in them, so that Λ is no approximation: with Gaussian noise and prior the
-    first step arrives. The curvature of a label's log probability changes by at most e^r where its
-    logit moves by r; then log(1 + r)/r of a step never overshoots.
+    The output is linear in them, so that Λ is exact: with Gaussian noise and prior one step
+    suffices. The curvature of a label's log probability changes by at most e^r where its logit
+    moves by r; then log(1 + r)/r of a step never overshoots.
 
     Source: Bach 2010, "Self-concordant analysis for logistic regression", for what e^r leads to.
     """
@@ -363,11 +367,11 @@ class Fit(NetworkFit):
     problem: Problem
 
     def at(self, frame: int) -> Fit:
-        """Put the Gaussian round the weights of a frame of the way, as if that were the mode.
+        """Return the Gaussian round the weights at a frame of the training, as if they were a mode.
 
-        Λ has no negative direction anywhere, and what is learnt of a last layer alone is learnt
-        from the features so far; but only at the last frame, which is the fit itself, is there a
-        mode for the Gaussian to stand round, and does ``log_evidence`` approximate one.
+        Λ has no negative direction anywhere, and a posterior of the last layer alone is fitted to
+        the features at that frame. Only the last frame, which is the fit itself, is a mode, where
+        ``log_evidence`` approximates the evidence.
 
         Args:
             frame: Number of the frame, ``path.steps[frame]`` steps long; from −1 backwards.
@@ -380,10 +384,10 @@ class Fit(NetworkFit):
 
     @property
     def newton_decrement(self) -> float:
-        """By how many nats the parabola's own minimum lies below ``mean``: at a mode 0.
+        """Return the nats from ``mean`` down to the parabola's minimum: 0 at a mode.
 
-        ½ ∂U · Λ⁻¹ ∂U of U = −log P(w | D), by the weights that have a posterior. Where a kink lies
-        on a data point, ∂U is the average of both sides that the rounded network has there.
+        It is ½ ∂U · Λ⁻¹ ∂U of U = −log P(w | D), over the weights that have a posterior. Where a
+        kink lies on a data point, ∂U is the rounded network's average of both sides.
         """
         target, size = self.problem.target(self.prior, self.noise_std), len(self.spread.scale)
         tau = [] if self.problem.n_layers else _newton.least_rounding(target, self.mean)
@@ -392,14 +396,14 @@ class Fit(NetworkFit):
 
     @property
     def cov(self) -> Array:
-        """Covariance Λ⁻¹ ``[k, k]`` of the weights that have a posterior."""
+        """Return the covariance Λ⁻¹ ``[k, k]`` of the weights that have a posterior."""
         return self.spread.cov
 
     def with_prior(self, prior: Prior, noise_std: float | None = None) -> Fit:
-        """Price the same network under another prior, and other noise.
+        """Return the approximation of the same network under another prior and other noise.
 
-        Nothing is trained: the mode stays where it was found ("post hoc"). Only a last layer that
-        alone has a posterior is solved anew; with a Gaussian prior and noise, exactly.
+        Nothing is trained: the mode stays where it was found ("post hoc"). Only if the last layer
+        alone has a posterior is it solved again; with a Gaussian prior and noise, exactly.
 
         Args:
             prior: Prior of each weight.
@@ -412,10 +416,10 @@ class Fit(NetworkFit):
         return _approximate(self.problem, as_prior("prior", prior), noise)
 
     def tuned(self) -> Fit:
-        """The same network under the Gaussian prior, and with the noise, of highest evidence.
+        """Return the same network under the Gaussian prior and the noise of highest evidence.
 
-        A network that was trained under another prior is not the mode under this one: training
-        anew with ``.prior`` and ``.noise_std``, and again, is MacKay's scheme.
+        A network that was trained under another prior is not at the mode under this one: to train
+        again with ``.prior`` and ``.noise_std``, repeatedly, is MacKay's scheme.
 
         Raises:
             ValueError: The prior is no Gaussian, or the evidence still rises where the search
@@ -461,7 +465,7 @@ class Fit(NetworkFit):
         return np.asarray(self.mean + np.pad(steps, ((0, 0), (fixed, 0))))
 
     def draw_linearised(self, x: ArrayLike, n_samples: int, seed: int = 1) -> Array:
-        """Draw functions of the model that is linear in the weights: f(x) + g(x)·(w − w*).
+        """Draw functions of the model linearised in the weights: f(x) + g(x)·(w − w*).
 
         Args:
             x: Inputs ``[m, d]``.
@@ -480,7 +484,7 @@ class Fit(NetworkFit):
         return np.asarray(f + self.spread.draw(n_samples, seed) @ rows.T)
 
     def predict(self, x: ArrayLike, n_samples: int = 500, seed: int = 1) -> Predictive:
-        """Average over the weights: in closed form where all is linear and Gaussian.
+        """Average over the weights: in closed form if the model is linear and Gaussian.
 
         Args:
             x: Test inputs ``[m, d]``.

@@ -1,4 +1,4 @@
-"""Local reparameterization: draw what a layer passes on, not its weights.
+"""Local reparameterization: draw a layer's pre-activations, not its weights.
 
 With q(w) = Π N(w_ij | μ_ij, σ_ij²), what reaches unit j from data point m, b_mj = Σ_i x_mi w_ij,
 is Gaussian: its mean is γ_mj = Σ_i x_mi μ_ij, its variance δ_mj = Σ_i x_mi² σ_ij². To draw
@@ -44,7 +44,7 @@ QUIET: dict[str, Any] = {"estimator": "quiet", "learning_rate": 0.2}
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(_mean_field.Settings):
-    """What a user may choose.
+    """Settings of local reparameterization, beside those of ``bbb.fit``.
 
     Attributes:
         estimator: ``"local"`` draws each pre-activation; ``"flipout"`` draws one W a step and
@@ -62,7 +62,7 @@ def _moments(x: Tensor, mu: Tensor, sigma: Tensor) -> Tensor:
 
 
 def preactivation_moments(x: ArrayLike, mu: ArrayLike, sigma: ArrayLike) -> tuple[Array, Array]:
-    """Mean γ = xμ and variance δ = x²σ² of what a layer of Gaussian weights passes on.
+    """Return mean γ = xμ and variance δ = x²σ² of a layer's outputs before the ReLU.
 
     Args:
         x: Inputs of the layer ``[n, in]``; a column of ones if it has biases.
@@ -92,7 +92,7 @@ def preactivation_moments(x: ArrayLike, mu: ArrayLike, sigma: ArrayLike) -> tupl
 def forward(
     network: MLP, estimator: str, mu: Tensor, std: Tensor, eps: Tensor, zeta: Tensor, x: Tensor
 ) -> Tensor:
-    """Network outputs ``[n, 1]`` for one draw of whatever the estimator draws."""
+    """Return network outputs ``[n, 1]`` for one draw of the estimator's noise."""
     noise = tf.split(zeta, noise_widths(estimator, network))  # a part [units, n] each
     means = network.unflatten(mu)
     spreads = network.unflatten(std if estimator == "local" else std * eps)
@@ -126,13 +126,13 @@ def _flipout_layer(h: Tensor, mean: Tensor, change: Tensor, noise: Tensor) -> Te
 
 
 def noise_widths(estimator: str, network: MLP) -> list[int]:
-    """Rows of noise of each layer's outputs and, for Flipout, then of each layer's inputs."""
+    """Return the rows of noise: of each layer's outputs and, for Flipout, then of its inputs."""
     outputs, inputs = network.sizes[1:], network.sizes[:-1]
     return [*outputs, *(inputs if estimator == "flipout" else ())]
 
 
 def _complexity(closed_kl: bool, mu: Tensor, std: Tensor, eps: Tensor, p: LoopInputs) -> Tensor:
-    """KL[q ‖ P(w)]: in closed form, or estimated from weights drawn for it."""
+    """Return KL[q ‖ P(w)]: in closed form, or estimated from a draw of the weights."""
     if closed_kl:
         return tf.reduce_sum(gaussian_kl(mu, std, 0.0, p.prior[0]) * p.unit_mask)
     log_prior = scale_mixture_log_prob(mu + std * eps, p.prior[0], p.prior[1], p.prior[2])
@@ -153,7 +153,7 @@ def _program(estimator: str, closed_kl: bool, network: MLP, likelihood: str) -> 
 
 @taking(Settings)
 def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
-    """Fit the posterior of ``bbb.fit`` with noise that is drawn for each data point.
+    """Fit the posterior of ``bbb.fit`` with separate noise for each data point.
 
     It starts where ``bbb.fit`` does; the KL of a ``Gaussian`` prior is taken in closed form.
 
@@ -167,7 +167,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: The free energy left the finite numbers.
+        DivergedError: The free energy became NaN or infinite.
     """
     estimator = checks.choice("estimator", settings.estimator, ESTIMATORS)
     if estimator == "quiet":

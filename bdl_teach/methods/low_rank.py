@@ -2,7 +2,7 @@
 
 q(w) = N(μ, D² + L Lᵀ) with D = diag(σ), σ = softplus(ρ), and L = D B of K columns:
 w = μ + σ ⊙ (ε + B ζ) with ε ~ N(0, I_d), ζ ~ N(0, I_K). Rank 0 is mean field; K = d is any
-Gaussian. B, and not L, is what is stepped in, so that a step is as large as the weight is unsure.
+Gaussian. The steps are in B, not in L, so that they scale with each weight's σ.
 It minimises, over μ, ρ and B,
 
     F = −H[q] − E_q[log P(w)] − E_q[log P(D | w)],   H[q] = d/2 (1 + log 2π) + ½ log det(D² + L Lᵀ),
@@ -10,7 +10,7 @@ It minimises, over μ, ρ and B,
 
 the last by the matrix determinant lemma: a determinant of size K, not d.
 
-SWAG is the cheap cousin: no F is minimised. D and L are read off the path that an optimiser takes
+SWAG is cheaper: it minimises no F. D and L are read off the path that an optimiser takes
 round a mode, so that their scale is that of its steps.
 
 Source: Ong, Nott & Smith 2018 (this q); Mishkin et al. 2018 and Tomczak et al. 2020 (on networks);
@@ -57,7 +57,7 @@ _N_PATH = 100  # SWAG: weights of the path
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(_mean_field.Settings):
-    """What low rank takes besides.
+    """Settings of low rank, beside those of every method.
 
     Attributes:
         rank: Number K of columns, from 0 (mean field) to the number of weights.
@@ -70,7 +70,7 @@ class Settings(_mean_field.Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class SwagSettings(Training):
-    """What SWAG takes besides.
+    """Settings of SWAG, beside those of every method.
 
     Attributes:
         prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given.
@@ -89,14 +89,14 @@ class SwagSettings(Training):
 
 
 class _Columns(NamedTuple):
-    """What the loop is told of the columns, tensors."""
+    """The loop's tensors for the columns of B."""
 
     zeta: Tensor  # [table, room]: draw s of step t is row (t + 97 s) mod table
     pace: Tensor  # [room]: what a step of B is multiplied by in each of K columns, 0 for padding
 
 
 def _log_det(b: Tensor) -> Tensor:
-    """Log det(I + Bᵀ B) of B ``[n_weights, room]``."""
+    """Return log det(I + Bᵀ B) of B ``[n_weights, room]``."""
     inner = tf.matmul(b, b, transpose_a=True) + tf.eye(b.shape[1])
     return 2.0 * tf.reduce_sum(tf.math.log(tf.linalg.diag_part(tf.linalg.cholesky(inner))))
 
@@ -104,7 +104,7 @@ def _log_det(b: Tensor) -> Tensor:
 def _free_energy(
     network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs
 ) -> tuple[Tensor, Tensor]:
-    """Return one block's share of the free energy of a step, and of what is recorded of it."""
+    """Return one block's share of a step's free energy, and of its record."""
     mu, rho, b = theta[0], theta[1], theta[2] * p.own.pace
     std, zeta = tf.nn.softplus(rho), tf.gather(p.own.zeta, block.row % p.own.zeta.shape[0])
     w = mu + std * (block.eps + tf.linalg.matvec(b, zeta))
@@ -117,13 +117,13 @@ def _free_energy(
 
 @lru_cache(maxsize=32)
 def _program(network: MLP, likelihood: str = "gaussian") -> Compiled:
-    """Compile the loop for one network; the shape of L compiles it again, its rank never."""
+    """Compile the loop for one network; a new number of padded columns compiles it again."""
     return _loop.run(lambda theta, block, p: _free_energy(network, likelihood, theta, block, p))
 
 
 @lru_cache(maxsize=32)
 def _path_program(network: MLP, likelihood: str = "gaussian") -> Compiled:
-    """Compile Adam on U = −log P(D | w) − log P(w), which records the weights on its way."""
+    """Compile Adam on U = −log P(D | w) − log P(w), recording the weights on the way."""
 
     def objective(theta: Tensor, block: Block, p: LoopInputs) -> tuple[Tensor, Tensor]:
         (w,) = theta
@@ -150,7 +150,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: The free energy left the finite numbers, from every start.
+        DivergedError: The free energy became NaN or infinite, from every start.
     """
     return optimise.best_of(
         lambda seed: _fit_once(x, y, replace(settings, seed=seed)),
@@ -175,12 +175,12 @@ def _fit_once(x: ArrayLike, y: ArrayLike, o: Settings) -> Fit:
 
 
 def _pace(d: int, rank: int) -> float:
-    """What a step of B is multiplied by."""
+    """Return the factor on B that sets the length of its steps."""
     return float(_PACE / (max(rank, 1) * d) ** 0.5)
 
 
 def _posterior(parameters: Sequence[Array], rank: int) -> dict[str, Any]:
-    """μ, σ ``[d]`` and L ``[d, K]`` of (μ, ρ, B), which has room for more columns."""
+    """Return μ, σ ``[d]`` and L ``[d, K]`` of (μ, ρ, B), without the padding of B."""
     mean, rho, b = parameters
     own_std = np.logaddexp(0.0, rho)
     columns = _pace(len(mean), rank) * own_std[:, None] * b[:, :rank]
@@ -196,19 +196,19 @@ def _rank(rank: int, network: MLP) -> int:
 
 
 def _room(rank: int) -> int:
-    """Columns to compile for, so that a slider of the rank compiles at a few places only."""
+    """Return the padded number of columns, so that a rank slider compiles only a few times."""
     return next((room for room in _ROOMS if room >= rank), -(-rank // _ROOMS[-1]) * _ROOMS[-1])
 
 
 @lru_cache(maxsize=4)
 def _zeta(n_rows: int, room: int, seed: int) -> Tensor:
-    """The table of ζ ``[n_rows, room]``; drawn column by column, so that a rank keeps its noise."""
+    """Return the table of ζ ``[n_rows, room]``; a higher rank keeps the numbers of a lower one."""
     rng = np.random.default_rng([seed, 0x2E7A])
     return tf.constant(rng.standard_normal((room, n_rows), np.float32).T)
 
 
 def _columns(plan: Plan, rank: int) -> Array:
-    """Small random columns of B ``[n_weights, room]``: at 0 their slope is 0."""
+    """Draw small starting columns of B ``[n_weights, room]``; at 0 the gradient would vanish."""
     rng = np.random.default_rng([plan.problem.seed, 0xC01])
     out = np.zeros((plan.network.n_weights, _room(rank)))
     out[:, :rank] = _START * rng.standard_normal((rank, len(out))).T
@@ -216,7 +216,7 @@ def _columns(plan: Plan, rank: int) -> Array:
 
 
 def _given(columns: ArrayLike, shape: tuple[int, int]) -> Array:
-    """The columns that a user starts from, with room."""
+    """Check the columns that a user starts from, and pad them with zeros."""
     values = checks.finite("columns", columns)
     if values.shape != shape:
         raise ValueError(f"columns: expected {shape}, got {values.shape}")
@@ -224,18 +224,18 @@ def _given(columns: ArrayLike, shape: tuple[int, int]) -> Array:
 
 
 def _embed(columns: Array, plan: Plan) -> Tensor:
-    """Place the rows of ``columns`` [n_weights, room] among the padding."""
+    """Place the rows of ``columns`` [n_weights, room] in the padded weights."""
     return tf.transpose(plan.embed(columns.T))
 
 
 @taking(SwagSettings)
 def swag(x: ArrayLike, y: ArrayLike, settings: SwagSettings) -> Fit:
-    """Read a Gaussian of low rank off an optimiser's path round a mode (SWAG).
+    """Fit a Gaussian of low rank to an optimiser's path round a mode (SWAG).
 
-    A MAP fit, then 1000 Adam steps on minibatches at a constant rate: the mean of a hundred
-    weights on the way, half their variances as D², and half of what their last ``rank`` deviations
-    from the mean so far span as L Lᵀ. Without minibatches a path is narrower and
-    narrower: it comes to rest.
+    After a MAP fit, 1000 Adam steps on minibatches at a constant rate yield a hundred weight
+    vectors: their mean, half their variances as D², and half the covariance of the last ``rank``
+    deviations from the running mean as L Lᵀ. Without minibatches the path becomes ever narrower,
+    and comes to rest.
 
     Args:
         x: Inputs ``[n, d]``.
@@ -247,7 +247,7 @@ def swag(x: ArrayLike, y: ArrayLike, settings: SwagSettings) -> Fit:
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: The path left the finite numbers.
+        DivergedError: The path became NaN or infinite.
     """
     o, rank, steps = settings, _rank_of_path(settings.rank), _N_PATH * _STEPS_A_DRAW
     x, y = likelihoods.data(o.likelihood, x, y)
@@ -277,7 +277,7 @@ def _rank_of_path(rank: int) -> int:
 
 
 def _moments(path: Array, rank: int) -> tuple[Array, Array, Array]:
-    """μ, σ ``[d]`` and L ``[d, K]`` of weights along a path ``[r, d]``: Maddox et al., eq. 1.
+    """Return μ, σ ``[d]`` and L ``[d, K]`` of weights on a path ``[r, d]``: Maddox et al., eq. 1.
 
     With K = 0 the diagonal is the whole variance (their SWAG-Diagonal).
     """
@@ -314,17 +314,17 @@ class Fit(NetworkFit, Variational):
 
     @property
     def std(self) -> Array:
-        """Standard deviation of each weight ``[n_weights]``, the others averaged over."""
+        """Return the marginal standard deviation of each weight ``[n_weights]``."""
         return np.asarray(np.sqrt(self.own_std**2 + (self.columns**2).sum(axis=1)))
 
     @property
     def cov(self) -> Array:
-        """D² + L Lᵀ ``[n_weights, n_weights]``."""
+        """Return D² + L Lᵀ ``[n_weights, n_weights]``."""
         return np.asarray(np.diag(self.own_std**2) + self.columns @ self.columns.T)
 
     @property
     def entropy(self) -> float:
-        """H[q] in nats, by the matrix determinant lemma."""
+        """Return H[q] in nats, by the matrix determinant lemma."""
         scaled = self.columns / self.own_std[:, None]
         _, log_det = np.linalg.slogdet(np.eye(scaled.shape[1]) + scaled.T @ scaled)
         each = np.log(self.own_std) + HALF_LOG_TWO_PI + 0.5
@@ -360,7 +360,7 @@ class Fit(NetworkFit, Variational):
         return FreeEnergy(complexity, float(tf.reduce_mean(nll)), self.problem.kl_weight)
 
     def refined(self, steps: int = 1500, learning_rate: float = 0.02) -> Fit:
-        """Train on from here, on the whole data.
+        """Train on from this fit, on the whole data.
 
         Args:
             steps: Adam steps, at a rate that falls linearly to 0.
@@ -371,16 +371,16 @@ class Fit(NetworkFit, Variational):
 
         Raises:
             ValueError: An argument is out of range.
-            DivergedError: The free energy left the finite numbers.
+            DivergedError: The free energy became NaN or infinite.
         """
         here: dict[str, Any] = {"initial": (self.mean, self.own_std), "columns": self.columns}
         return self._again(steps, learning_rate, **here)
 
     def longer(self, k: int) -> Fit:
-        """The k-th of the longer runs that ``converged`` asks: 0 trains on, the others start.
+        """Return the k-th longer run that ``converged`` needs: 0 trains on, others start anew.
 
         Raises:
-            DivergedError: The free energy left the finite numbers.
+            DivergedError: The free energy became NaN or infinite.
         """
         if k == 0:
             return self.refined(_LONGER)
@@ -390,7 +390,7 @@ class Fit(NetworkFit, Variational):
 
     @property
     def tolerance(self) -> float:
-        """20 nats by which longer runs may be below a fit that is called converged."""
+        """Return 20 nats: by how much longer runs may lower F if the fit has converged."""
         return _mean_field.ARRIVED
 
     def _again(self, steps: int, learning_rate: float, **changes: Any) -> Fit:

@@ -49,7 +49,7 @@ __all__ = ["REMEDY", "Capacity", "Fit", "fit"]
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(Training):
-    """What MC dropout takes besides.
+    """Settings of MC dropout, beside those of every method.
 
     Attributes:
         rate: Probability that a draw leaves a hidden unit out, in [0, 1); 0 is ``point.fit``.
@@ -62,18 +62,18 @@ class Settings(Training):
 
 
 class _Masks(NamedTuple):
-    """What the loop is told besides, tensors."""
+    """The loop's tensors for dropout."""
 
-    limit: Tensor  # a unit is left out where its ζ is below: Φ⁻¹(rate)
+    limit: Tensor  # Φ⁻¹(rate): a unit is dropped if its ζ is below
     rate: Tensor
     kept: Tensor  # [n_weights]: probability that a weight is not 0
     prior_weight: Tensor  # 1 with a prior, 0 without
 
 
 def _sources(network: MLP) -> Array:
-    """Number of the hidden unit that each weight leaves ``[n_weights]``.
+    """Return the index of the hidden unit that each weight leaves ``[n_weights]``.
 
-    Biases, and the weights of the inputs, have the number after the last unit.
+    Biases, and the weights of the inputs, have the index after the last unit.
     """
     first = np.cumsum((0, *network.hidden_units))
     numbers = []
@@ -85,7 +85,7 @@ def _sources(network: MLP) -> Array:
 
 
 def _forward(network: MLP, w: Tensor, block: Block, p: _Masks) -> Tensor:
-    """Outputs ``[rows, 1]`` of a block, each data point with hidden units of its own left out."""
+    """Return outputs ``[rows, 1]`` of a block; each data point drops hidden units of its own."""
     scale = tf.cast(block.zeta > p.limit, tf.float32) / (1.0 - p.rate)  # [units, rows]
     parts = network.unflatten(w)
     h = tf.transpose(block.x)  # [d, rows]
@@ -97,7 +97,7 @@ def _forward(network: MLP, w: Tensor, block: Block, p: _Masks) -> Tensor:
 
 
 def _loss(network: MLP, kind: str, w: Tensor, block: Block, p: LoopInputs) -> tuple[Tensor, Tensor]:
-    """−E_q[log P(D | w)] − E_q[log P(w)], the first for one draw; and what is recorded of it.
+    """Return −E_q[log P(D | w)] for one draw, minus E_q[log P(w)], and the record of both.
 
     Source: Gal & Ghahramani 2016, section 3.
     """
@@ -120,7 +120,7 @@ def _program(network: MLP, likelihood: str) -> Compiled:
 
 @taking(Settings)
 def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
-    """Fit one network whose hidden units are left out at random.
+    """Fit one network with hidden units dropped at random.
 
     Args:
         x: Inputs ``[n, d]``.
@@ -132,7 +132,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: The loss left the finite numbers.
+        DivergedError: The loss became NaN or infinite.
     """
     rate, prior = _rate(settings.rate), settings.prior
     plan = _loop.lay_out(x, y, settings, prior)
@@ -161,7 +161,7 @@ def _rate(rate: float) -> float:
 @one_line
 @dataclass(frozen=True, kw_only=True)
 class Fit(NetworkFit):
-    """One weight vector, and the rate at which its hidden units are left out.
+    """One weight vector, and the rate at which its hidden units are dropped.
 
     Attributes:
         weights: m ``[n_weights]``, in the order of ``network``: the mean of q.
@@ -174,7 +174,7 @@ class Fit(NetworkFit):
     rate: float
 
     def draw(self, n_samples: int, seed: int = 1) -> Array:
-        """Draw weight vectors from q ``[s, n_weights]``: each has lost some of its units.
+        """Draw weight vectors from q ``[s, n_weights]``, each without its dropped units.
 
         Args:
             n_samples: Number of draws S, >= 1.

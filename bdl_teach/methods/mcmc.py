@@ -1,4 +1,4 @@
-"""Markov chains on the posterior of a network itself: HMC, quick, and NUTS, its check.
+"""Markov chains on the true posterior of a network: HMC, which is quick, and NUTS to check it.
 
 HMC moves weights w with a momentum p ~ N(0, I) along the potential U(w) = −log P(D, w):
 
@@ -66,7 +66,7 @@ Progress = Callable[[int, int], None]  # told (transitions done, transitions in 
 
 
 class _Target(NamedTuple):
-    """What the density of data and weights depends on, all of it tensors."""
+    """Data, prior and noise that the posterior density depends on, all of them tensors."""
 
     x: Tensor  # [rows, d]
     y: Tensor  # [rows, 1]
@@ -77,7 +77,7 @@ class _Target(NamedTuple):
 
 
 class _Recipe(NamedTuple):
-    """What a program is compiled for, beside the shapes of its arguments."""
+    """The settings that a program is compiled for, beside the shapes of its arguments."""
 
     sampler: str
     padded: MLP
@@ -96,7 +96,7 @@ def _log_density(network: MLP, likelihood: str, w: Tensor, p: _Target) -> Tensor
 
 
 def _quick_log_density(recipe: _Recipe, w: Tensor, p: _Target) -> Tensor:
-    """Return the same as :func:`_log_density`, of which a gradient takes 2 µs instead of 5.7.
+    """Return :func:`_log_density` in a form whose gradient takes 2 µs instead of 5.7.
 
     XLA fuses a product and a sum, but not the product of a matrix with one row; and a Gaussian
     prior needs no logarithm.
@@ -118,7 +118,7 @@ def _quick_log_density(recipe: _Recipe, w: Tensor, p: _Target) -> Tensor:
 
 @tf.custom_gradient  # type: ignore[untyped-decorator]
 def _mixture_log_prob(w: Tensor, prior: Tensor) -> tuple[Tensor, Tensor]:
-    """``scale_mixture_log_prob``, with a gradient by hand: it takes half the time."""
+    """Return ``scale_mixture_log_prob``, with a gradient by hand that takes half the time."""
     wide, narrow, pi = tf.unstack(prior)
     log_b = tf.math.log((1.0 - pi) / narrow) - 0.5 * (w / narrow) ** 2
     ahead = tf.math.log(pi / wide) - 0.5 * (w / wide) ** 2 - log_b
@@ -131,14 +131,14 @@ def _mixture_log_prob(w: Tensor, prior: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _density(recipe: _Recipe, target: _Target) -> Callable[[Tensor], Tensor]:
-    """Log P(D, w) of weights ``[chains, n_weights]``, in nats ``[chains]``."""
+    """Return log P(D, w) of weights ``[chains, n_weights]``, in nats ``[chains]``."""
     if recipe.sampler == "hmc":
         return lambda w: _quick_log_density(recipe, w, target)
     return lambda w: _log_density(recipe.padded, recipe.likelihood, w, target)
 
 
 def _kernel(recipe: _Recipe, target: _Target) -> Tensor:
-    """The sampler, its step size adapted over four fifths of the warm-up."""
+    """Return the sampler; its step size adapts over four fifths of the warm-up."""
     log_density = _density(recipe, target)
     if recipe.sampler == "nuts":
         inner = tfp.mcmc.NoUTurnSampler(log_density, step_size=0.01, max_tree_depth=8)
@@ -150,7 +150,7 @@ def _kernel(recipe: _Recipe, target: _Target) -> Tensor:
 
 
 def _traced(results: Tensor) -> tuple[Tensor, Tensor]:
-    """Log density of each chain, and whether its transition diverged."""
+    """Return the log density of each chain, and whether its transition diverged."""
     inner = results.inner_results
     if hasattr(inner, "has_divergence"):
         return inner.target_log_prob, inner.has_divergence
@@ -158,9 +158,9 @@ def _traced(results: Tensor) -> tuple[Tensor, Tensor]:
 
 
 class _Jittered:
-    """HMC in its adaptation, each transition with a number of leapfrog steps of its own.
+    """HMC with a random number of leapfrog steps for each transition.
 
-    Of one length, trajectories close on themselves where the posterior is a narrow Gaussian.
+    With a fixed number, trajectories close on themselves where the posterior is a narrow Gaussian.
     """
 
     is_calibrated = True
@@ -182,7 +182,7 @@ class _Jittered:
 
 @lru_cache(maxsize=8)
 def _programs(recipe: _Recipe) -> tuple[Compiled, Compiled]:
-    """Compile (initial kernel state, advance one window) for one network."""
+    """Compile two programs for one network: the initial kernel state, and one window of steps."""
 
     def begin(state: Tensor, target: _Target) -> Tensor:
         return _kernel(recipe, target).bootstrap_results(state)
@@ -206,18 +206,18 @@ def _programs(recipe: _Recipe) -> tuple[Compiled, Compiled]:
 
 
 class _Chains(NamedTuple):
-    """Chains where they have come to, and how they go on.
+    """The state of the chains, and all that is needed to continue them.
 
     Attributes:
-        recipe: What their program is compiled for.
-        target: What they sample.
-        seed: Of all transitions.
+        recipe: The settings that their program is compiled for.
+        target: Data, prior and noise of the posterior that they sample.
+        seed: Seed of all transitions.
         n_leapfrog: Mean number of leapfrog steps of a transition of HMC.
         n_thin: Transitions from one draw that is kept to the next.
         state: Weights ``[chains, n_weights]`` after the last window.
-        kernel: What the sampler remembers.
+        kernel: The sampler's own state.
         done: Transitions so far, the warm-up's included.
-        ahead: What was drawn after the last draw that is kept: weights ``[t, chains, n_weights]``,
+        ahead: The draws after the last stored one: weights ``[t, chains, n_weights]``,
             log densities and divergences ``[t, chains]``.
     """
 
@@ -232,7 +232,7 @@ class _Chains(NamedTuple):
     ahead: tuple[Array, ...] | None = None
 
     def run(self, n_draws: int, progress: Progress | None) -> tuple[_Chains, tuple[Array, ...]]:
-        """Go on until so many more draws are there.
+        """Continue until there are ``n_draws`` more draws.
 
         Returns:
             The chains then, and of each transition weights ``[t, chains, n_weights]``, log
@@ -297,7 +297,7 @@ def nuts(
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: A chain left the finite log densities.
+        DivergedError: A chain became NaN or infinite.
     """
     problem = x, y, prior, noise_std, likelihood, hidden_units
     n_thin = checks.count("n_thin", n_thin)
@@ -347,7 +347,7 @@ def hmc(
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: A chain left the finite log densities.
+        DivergedError: A chain became NaN or infinite.
     """
     problem = x, y, prior, noise_std, likelihood, hidden_units
     steps = checks.count("n_leapfrog", n_leapfrog)
@@ -367,7 +367,7 @@ def _start(
     n_leapfrog: int,
     capacity: Capacity | None = None,
 ) -> Fit:
-    """Check what both samplers take, and place the chains: a fit without any draws yet."""
+    """Check the arguments of both samplers, and return a fit without draws at the start."""
     x, y, prior, noise_std, likelihood, hidden_units = problem
     prior = ScaleMixture() if prior is None else prior
     given: dict[str, Any] = {"likelihood": likelihood, "noise_std": noise_std, "seed": seed}
@@ -392,12 +392,12 @@ def _start(
 
 
 def diagnose(draws: ArrayLike) -> tuple[Array, Array]:
-    """Rank-normalised split R-hat and effective sample size of what chains have drawn.
+    """Return rank-normalised split R-hat and the effective sample size of chains.
 
-    Draws are replaced by the normal scores of their ranks, so that heavy tails hide nothing, and
-    R-hat compares half chains twice: where they are, and (folded about the median) how wide. The
-    larger value counts. Of the effective sample sizes the smallest counts: that of the bulk, and
-    those of the 5 % and 95 % quantiles.
+    Draws are replaced by the normal scores of their ranks, so that heavy tails hide nothing. R-hat
+    compares half chains twice, by location and (folded about the median) by scale; the larger
+    value is returned. The smallest effective sample size is returned: that of the bulk, or of the
+    5 % or 95 % quantile.
 
     Args:
         draws: ``[chains, s, k]``: k quantities; at least 2 chains of 4 draws.
@@ -426,7 +426,7 @@ def diagnose(draws: ArrayLike) -> tuple[Array, Array]:
 
 
 def r_hat(draws: Array) -> Array:
-    """Return R-hat ``[k]`` as ``diagnose`` does, of draws ``[chains, s, k]``, all at once."""
+    """Return R-hat ``[k]`` as ``diagnose`` does, for draws ``[chains, s, k]``, vectorised."""
     n = draws.shape[1] // 2
     halves = np.concatenate([draws[:, :n], draws[:, -n:]])  # [2 chains, n, k]
     folded = np.abs(halves - np.median(halves, axis=(0, 1)))
@@ -444,12 +444,12 @@ def r_hat(draws: Array) -> Array:
 @one_line
 @dataclass(frozen=True)
 class Fit:
-    """Draws of the weights' true posterior, as far as the chains have found it.
+    """Draws from the weights' true posterior, as far as the chains have explored it.
 
-    The weights of a network are not identified (hidden units can be swapped), so that
-    convergence is judged on what is: the network's outputs at the training inputs, and the log
-    density. Chains that stay in different modes are pooled by ``predict``; ``converged`` is then
-    false, and ``between_chains`` says where they differ.
+    The weights of a network are not identified (hidden units can be swapped), so convergence is
+    judged by the network's outputs at the training inputs, and by the log density. Chains that
+    stay in different modes are pooled by ``predict``; ``converged`` is then false, and
+    ``between_chains`` says where they differ.
 
     Attributes:
         weights: ``[chains, s, n_weights]``.
@@ -459,7 +459,7 @@ class Fit:
         noise_std: Standard deviation of the observation noise.
         x: Training inputs ``[n, d]``.
         likelihood: ``"gaussian"`` or ``"bernoulli"``.
-        chains: Where they have come to.
+        chains: The state of the chains, to continue them.
     """
 
     weights: Array
@@ -472,7 +472,7 @@ class Fit:
     chains: _Chains | None = field(default=None, repr=False)
 
     def longer(self, n_samples: int = 500, progress: Progress | None = None) -> Fit:
-        """Go on from where the chains are: the same as one run of all the draws.
+        """Continue the chains: the result is the same as of one run of all the draws.
 
         Args:
             n_samples: Further draws of each chain, >= 1.
@@ -483,7 +483,7 @@ class Fit:
 
         Raises:
             ValueError: ``n_samples`` < 1.
-            DivergedError: A chain left the finite log densities.
+            DivergedError: A chain became NaN or infinite.
         """
         assert self.chains is not None
         n_samples, thin = checks.count("n_samples", n_samples), self.chains.n_thin
@@ -508,7 +508,7 @@ class Fit:
 
     @property
     def divergences(self) -> float:
-        """Share of the transitions that were given up as divergent."""
+        """Return the share of the transitions that diverged."""
         return float(self.diverged.mean())
 
     @cached_property
@@ -518,23 +518,23 @@ class Fit:
 
     @property
     def r_hat(self) -> Array:
-        """R-hat of each output at the training inputs, then of the log density ``[n + 1]``."""
+        """Return R-hat of each output at the training inputs, then of log density ``[n + 1]``."""
         return self._diagnosed[0]
 
     @property
     def ess(self) -> Array:
-        """Effective sample size of the same, summed over the chains ``[n + 1]``."""
+        """Return the effective sample sizes of the same, summed over the chains ``[n + 1]``."""
         return self._diagnosed[1]
 
     @property
     def converged(self) -> bool:
-        """Whether every R-hat is below 1.01, from at least 100 effective draws a chain."""
+        """Return whether every R-hat is below 1.01, with at least 100 effective draws a chain."""
         enough = self.ess >= ESS_FLOOR * len(self.weights)
         return bool((self.r_hat < R_HAT_LIMIT).all() and enough.all())
 
     @property
     def report(self) -> str:
-        """R-hat and effective sample size, as a sentence that says whether to trust the draws."""
+        """Return a sentence with R-hat and ESS that says whether to trust the draws."""
         worst, least = float(self.r_hat.max()), float(self.ess.min())
         needs = f"needs R-hat < {R_HAT_LIMIT} and ESS >= {ESS_FLOOR * len(self.weights)}"
         verdict = "converged" if self.converged else f"NOT converged ({needs})"
@@ -554,10 +554,10 @@ class Fit:
         return np.stack([self._evaluate(chain, x) for chain in self.weights])
 
     def between_chains(self, x: ArrayLike) -> Array:
-        """Standard deviation of the chains' mean outputs ``[m]``: how far they disagree.
+        """Return the standard deviation of the chains' mean outputs ``[m]``: their disagreement.
 
-        Beside ``epistemic_std`` it is small where the chains have mixed, and about as large where
-        each has a mode of its own.
+        Compare it with ``epistemic_std``: it is small where the chains have mixed, and about as
+        large where each has a mode of its own.
 
         Args:
             x: Inputs ``[m, d]``.

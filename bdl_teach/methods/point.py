@@ -35,7 +35,7 @@ COOLDOWN = 0.25  # share of the steps over which the learning rate falls to 0
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(Training):
-    """What a point estimate takes besides.
+    """Settings of a point estimate, beside those of every method.
 
     Attributes:
         prior: Prior of each weight, for MAP.
@@ -50,7 +50,7 @@ class Settings(Training):
 
 
 class Pull(NamedTuple):
-    """What pulls at the weights: tensors."""
+    """The loop's tensors for the prior and the weight decay."""
 
     anchor: Tensor  # [n_weights]: the mean of the prior
     prior_weight: Tensor  # 1 with a prior, 0 without
@@ -58,9 +58,9 @@ class Pull(NamedTuple):
 
 
 def _loss(network: MLP, kind: str, w: Tensor, block: Block, p: LoopInputs) -> tuple[Tensor, Tensor]:
-    """One block's share of −log P(D | w) − log P(w), and what is recorded of it.
+    """Return one block's share of −log P(D | w) − log P(w), and of its record.
 
-    A weight of the padding is 0 at the start, and stays it: nothing pulls at it.
+    A padded weight starts at 0 and stays there, since its gradient is 0.
     """
     own, (sigma1, sigma2, pi) = p.own, tf.unstack(p.prior)
     each = scale_mixture_log_prob(w - own.anchor, sigma1, sigma2, pi)
@@ -89,7 +89,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 
     Raises:
         ValueError: An argument is out of range, or both a prior and weight decay are given.
-        DivergedError: The loss left the finite numbers, from every start.
+        DivergedError: The loss became NaN or infinite, from every start.
     """
     decay = checks.non_negative("weight_decay", settings.weight_decay)
     if settings.prior is not None and decay:
@@ -108,7 +108,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 def pulled(
     plan: Plan, has_prior: bool, anchor: Array | None = None, weight_decay: float = 0.0
 ) -> LoopInputs:
-    """What the loop is told, with the mean of the prior ``[n_weights]``: 0 if not given."""
+    """Return the loop's inputs, with the mean of the prior ``[n_weights]``: 0 if not given."""
     mean = np.zeros(plan.network.n_weights) if anchor is None else anchor
     decay = as_float(weight_decay, "weight_decay")
     return plan.inputs._replace(own=Pull(plan.embed(mean), as_float(float(has_prior)), decay))
@@ -136,5 +136,5 @@ class Fit(NetworkFit):
     weights: Array
 
     def draw(self, n_samples: int = 1, seed: int = 1) -> Array:
-        """The one weight vector there is ``[1, n_weights]``."""
+        """Return the one weight vector ``[1, n_weights]``."""
         return self.weights[None]

@@ -53,7 +53,7 @@ _TRANSIENT = 0.25  # share of a path that is its way from the mode
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(Training):
-    """What the samplers take besides.
+    """Settings of the samplers, beside those of every method.
 
     Attributes:
         prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given.
@@ -80,7 +80,7 @@ class Settings(Training):
 
 
 class _Walk(NamedTuple):
-    """What the loops are told of the chains' steps, tensors."""
+    """The loops' tensors for the steps of the chains."""
 
     precision: Tensor  # curvature of −log P(w)
     preconditioned: Tensor  # 1, or 0 for M = I
@@ -92,7 +92,7 @@ class _Walk(NamedTuple):
 
 
 class State(NamedTuple):
-    """Where the chains are.
+    """The current state of the chains.
 
     Attributes:
         step: Steps taken.
@@ -108,14 +108,14 @@ class State(NamedTuple):
 
 
 def _loss(network: MLP, kind: str, w: Tensor, row_weight: Tensor, p: LoopInputs) -> Tensor:
-    """U of each chain, in nats ``[chains]``; rows of a minibatch weigh M, the others 0."""
+    """Return U of each chain, in nats ``[chains]``; rows of the minibatch count M times."""
     log_prior = scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2])
     likelihood = likelihoods.cost(kind, p.y[0], network(w, p.x[0]), p.noise_std, row_weight)
     return likelihood - tf.reduce_sum(log_prior * p.unit_mask, axis=-1)
 
 
 def _slope(network: MLP, kind: str, state: State, turns: Tensor, p: LoopInputs) -> Tensor:
-    """∇U at the chains' weights, estimated from the minibatch whose turn it is."""
+    """Return ∇U at the chains' weights, estimated from the current minibatch."""
     in_turn = p.own.dealt == tf.gather(turns, state.step % _WINDOW)
     in_batch = tf.cast(in_turn, tf.float32) * p.row_weight[0]
     with tf.GradientTape() as tape:
@@ -137,12 +137,12 @@ def _move(
 
 
 def _mass(network: MLP, kind: str, w: Tensor, p: LoopInputs) -> Tensor:
-    """M of each weight, √(V V̄) with V the curvature of U along it, averaged over the chains.
+    """Return M of each weight: √(V V̄), V the curvature of U along it, V̄ its mean.
 
-    V is the mean square of the likelihood's gradient for data drawn from the model itself: the
-    Fisher information. Squares of the gradient for the real data, as RMSprop takes them, would
-    vanish at a minimum, where T = 0 ends. As there, its root counts: M = V makes the steps of
-    weights that do nothing at the mode so long that a chain of two layers diverges.
+    V is averaged over the chains. It is the mean square of the likelihood's gradient for data
+    drawn from the model itself: the Fisher information. With the real data, as in RMSprop, it
+    would vanish at a minimum, where T = 0 ends. As in RMSprop its root is used: M = V makes the
+    steps of weights without effect at the mode so long that a chain of two layers diverges.
     """
     draws = tf.repeat(w, _PROBES, axis=0)
     with tf.GradientTape() as tape:
@@ -165,7 +165,7 @@ def _variance_of_a_label(logits: Tensor) -> Tensor:
 def _descend(
     network: MLP, kind: str, start: Tensor, schedule: optimise.Schedule, p: LoopInputs
 ) -> State:
-    """Bring each chain to a mode by Adam, and weigh the weights there."""
+    """Bring each chain to a mode by Adam, and compute the masses there."""
 
     def objective(parameters: Tensor, _step: Tensor, _block: Tensor) -> tuple[Tensor, Tensor]:
         u = _loss(network, kind, parameters[0], p.row_weight[0], p)
@@ -184,9 +184,9 @@ def _advance(
     turns: Tensor,
     p: LoopInputs,
 ) -> tuple[State, Tensor, Tensor]:
-    """Go on to the step ``stop``: the state, and weights and U every ``EVERY`` steps on the way.
+    """Advance to the step ``stop``; return the state, and weights and U every ``EVERY`` steps.
 
-    ``noise`` and ``turns`` are those of the window of steps that the state is in: ξ ``[window,
+    ``noise`` and ``turns`` belong to the window of steps that the state is in: ξ ``[window,
     chains, n_weights]``, and the minibatch of each step ``[window]``.
     """
 
@@ -212,33 +212,34 @@ def _advance(
 
 @lru_cache(maxsize=32)
 def _program(network: MLP, kind: str) -> tuple[Compiled, Compiled]:
-    """Compile the way to the modes, and the chains."""
+    """Compile two programs: the descent to the modes, and the chains."""
     descend = Compiled(lambda *arguments: _descend(network, kind, *arguments))
     return descend, Compiled(lambda *arguments: _advance(network, kind, *arguments))
 
 
 @lru_cache(maxsize=3)
 def _noise(seed: int, window: int, n_chains: int, network: MLP, padded: MLP) -> Tensor:
-    """ξ of one window of steps ``[window, chains, n_weights]``, the same wherever a run ends.
+    """Return ξ of one window of steps ``[window, chains, n_weights]``.
 
-    NumPy draws them in a tenth of the time that the compiled loop would need. The weights of the
-    padding get none, so that they stay where they start, at 0.
+    It does not depend on where a run ends. NumPy draws it in a tenth of the time that the compiled
+    loop would need. Padded weights get none, so that they stay at 0, where they start.
     """
     rng = np.random.default_rng([seed, window])
     shape = (_WINDOW, n_chains, network.n_weights)
     return as_float(embed(rng.standard_normal(shape, np.float32), network, padded))
 
 
-def _dealt(n: int, rows: int, n_batches: int, seed: int) -> Tensor:
-    """Deal n of so many rows to minibatches from a shuffle: that of each ``[rows, 1]``."""
+def _assign_minibatches(n: int, rows: int, n_batches: int, seed: int) -> Tensor:
+    """Assign rows to minibatches at random: return the minibatch of each ``[rows, 1]``."""
     order = np.random.default_rng([seed, 0xDEA1]).permutation(n)
     return tf.constant(np.pad(order % n_batches, (0, rows - n))[:, None], tf.int32)
 
 
 def _turns(seed: int, window: int, n_batches: int) -> Tensor:
-    """Minibatch of each step of a window ``[window]``: in each epoch all, in an order of its own.
+    """Return the minibatch of each step of a window ``[window]``, shuffled anew each epoch.
 
-    In one order for all, every tenth step comes after the same ones, and is off by what they say.
+    In a fixed order every tenth step, say, would follow the same minibatches, and be biased by
+    them.
     """
     steps = np.arange(window * _WINDOW, (window + 1) * _WINDOW)
     epochs = range(steps[0] // n_batches, steps[-1] // n_batches + 1)
@@ -263,7 +264,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: A chain left the finite numbers.
+        DivergedError: A chain became NaN or infinite.
     """
     o = settings
     prior = ScaleMixture() if o.prior is None else o.prior
@@ -274,7 +275,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     walk = _Walk(
         precision=as_float(pi / sigma1**2 + (1.0 - pi) / sigma2**2),
         preconditioned=as_float(float(o.preconditioned)),
-        dealt=_dealt(n, plan.inputs.x.shape[1], n_batches, plan.problem.seed),
+        dealt=_assign_minibatches(n, plan.inputs.x.shape[1], n_batches, plan.problem.seed),
         learning_rate=as_float(checks.positive("learning_rate", o.learning_rate), "learning_rate"),
         momentum=as_float(SAMPLERS[checks.choice("sampler", o.sampler, tuple(SAMPLERS))]),
         temperature=as_float(checks.non_negative("temperature", o.temperature), "temperature"),
@@ -298,7 +299,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 
 
 def _unchunked(o: Settings) -> Settings:
-    """The same settings with as much room, all of it in one chunk."""
+    """Return the settings with a capacity for as many rows, in one chunk."""
     if o.capacity is None or o.capacity.chunk is None:
         return o
     rows = -(-o.capacity.n // o.capacity.chunk) * o.capacity.chunk
@@ -308,13 +309,13 @@ def _unchunked(o: Settings) -> Settings:
 @one_line
 @dataclass(frozen=True, kw_only=True)
 class Fit(Drawn):
-    """Chains on their way through the posterior.
+    """Chains that sample the posterior, and can be continued.
 
     Attributes:
         path: Weights every tenth step ``[draws, chains, n_weights]``, in the order of ``network``.
         potential: U there, in nats ``[draws, chains]``.
-        inputs: What the compiled loop is told.
-        state: Where the chains are.
+        inputs: The inputs of the compiled loop.
+        state: The current state of the chains.
     """
 
     path: Array
@@ -323,7 +324,7 @@ class Fit(Drawn):
     state: State
 
     def longer(self, steps: int = 1500) -> Fit:
-        """Go on from where the chains are: the same as one run of all the steps.
+        """Continue the chains: the result is the same as of one run of all the steps.
 
         Args:
             steps: Further steps of each chain, >= 1.
@@ -333,7 +334,7 @@ class Fit(Drawn):
 
         Raises:
             ValueError: ``steps`` < 1.
-            DivergedError: A chain left the finite numbers.
+            DivergedError: A chain became NaN or infinite.
         """
         _, advance = _program(self.padded, self.likelihood)
         used = self.network.positions_in(self.padded)
@@ -357,18 +358,18 @@ class Fit(Drawn):
 
     @property
     def history(self) -> dict[str, Array]:
-        """``step`` and ``potential``: U in nats, averaged over the chains, each ``[draws]``."""
+        """Return ``step`` and ``potential``: U in nats, averaged over chains, each ``[draws]``."""
         steps = EVERY * np.arange(1, len(self.path) + 1)
         return {"step": steps, "potential": self.potential.mean(axis=1)}
 
     @property
     def samples(self) -> Array:
-        """The last three quarters of the path ``[s, n_weights]``, chain after chain."""
+        """Return the last three quarters of the draws ``[s, n_weights]``, chain after chain."""
         return self._by_chain.reshape(-1, self.network.n_weights)
 
     @cached_property
     def r_hat(self) -> Array:
-        """R-hat of the outputs at the training inputs ``[n]``: 1 where the chains agree.
+        """Return R-hat of the outputs at the training inputs ``[n]``: 1 where the chains agree.
 
         Raises:
             ValueError: There are fewer than 2 chains, or than 4 draws of each.
@@ -379,11 +380,11 @@ class Fit(Drawn):
 
     @property
     def _by_chain(self) -> Array:
-        """The draws that count ``[chains, s, n_weights]``."""
+        """Return the same draws, by chain ``[chains, s, n_weights]``."""
         return self.path[int(_TRANSIENT * len(self.path)) :].swapaxes(0, 1)
 
     def draw(self, n_samples: int, seed: int = 1) -> Array:
-        """Pick draws at random ``[s, n_weights]``; some of them twice where there are fewer.
+        """Pick draws at random ``[s, n_weights]``, with repeats if there are fewer.
 
         Raises:
             ValueError: A count is out of range.

@@ -37,7 +37,7 @@ _MIN_STD = 1e-6  # keeps log σ finite where the encoder is sure
 
 
 class Model(NamedTuple):
-    """The two networks and what the decoder's output means.
+    """The two networks, and the likelihood of the decoder.
 
     Attributes:
         encoder: Maps x to μ and ρ, ``[n, 2 latent_dim]``; σ = softplus(ρ) + 10⁻⁶.
@@ -62,8 +62,8 @@ class Model(NamedTuple):
     def log_likelihood(self, weights: Tensor, x: Tensor, z: Tensor, decoder_std: Tensor) -> Tensor:
         """Return log p(x | z) for x ``[n, d]`` and z ``[s, n, latent]``: nats ``[s, n]``.
 
-        A Bernoulli for a grey pixel in [0, 1] is the cross-entropy that everyone minimises; it
-        is a log density of x only where pixels are 0 or 1.
+        The Bernoulli for a grey pixel in [0, 1] is the usual cross-entropy; it is a log density of
+        x only where pixels are 0 or 1.
         """
         s, n, latent = z.shape
         out = self.decoder(weights, tf.reshape(z, [s * n, latent]))
@@ -94,7 +94,7 @@ def make_model(d: int, latent_dim: int, hidden_units: tuple[int, ...], likelihoo
 
 
 def starting_weights(model: Model, seed: int, start: Fit | None = None) -> list[Array]:
-    """Weights of encoder and decoder to start from: those of ``start``, or drawn anew.
+    """Return the starting weights of encoder and decoder: those of ``start``, or new draws.
 
     Args:
         model: The networks.
@@ -119,7 +119,7 @@ def _random_weights(network: MLP, rng: np.random.Generator) -> Array:
 
 
 class Problem(NamedTuple):
-    """What a VAE was fitted to, and how: what its free energy is measured on.
+    """The data and settings of a VAE, which its free energy belongs to.
 
     Attributes:
         x: The data ``[n, d]``.
@@ -135,7 +135,7 @@ class Problem(NamedTuple):
 
 
 class _LoopInputs(NamedTuple):
-    """What one run of the compiled loop is told, all of it tensors."""
+    """The inputs of one run of the compiled loop, all of them tensors."""
 
     x: Tensor  # [n, d]
     beta: Tensor
@@ -145,7 +145,7 @@ class _LoopInputs(NamedTuple):
 
 
 def kl_from_prior(mean: ArrayLike, std: ArrayLike) -> Array:
-    """KL[N(mean, diag std²) ‖ N(0, I)], summed over the coordinates of z.
+    """Return KL[N(mean, diag std²) ‖ N(0, I)], summed over the coordinates of z.
 
     Args:
         mean: ``[n, latent]``.
@@ -167,7 +167,7 @@ def sampled_kl(eps: Tensor, std: Tensor, z: Tensor) -> Tensor:
 def _loss(
     model: Model, weights: Tensor, step: Tensor, p: _LoopInputs, sizes: tuple[int, int]
 ) -> tuple[Tensor, Tensor]:
-    """Return −reconstruction + β KL of one minibatch, and what is recorded of it.
+    """Return −reconstruction + β KL of one minibatch, and its record.
 
     Source: Kingma & Welling 2014, eq. 7, averaged over the batch.
     """
@@ -187,7 +187,7 @@ def _loss(
 
 @lru_cache(maxsize=16)
 def _program(model: Model, batch_size: int, n_samples: int) -> Compiled:
-    """Compile the loop; shapes of the data compile it again, values never."""
+    """Compile the loop; other shapes of the data compile it again, other values never."""
 
     def run(starts: Tensor, schedule: optimise.Schedule, inputs: _LoopInputs) -> Tensor:
         def objective(weights: Tensor, step: Tensor, _: Tensor) -> tuple[Tensor, Tensor]:
@@ -238,7 +238,7 @@ def fit(
 
     Raises:
         ValueError: An argument is out of range.
-        DivergedError: The loss left the finite numbers.
+        DivergedError: The loss became NaN or infinite.
     """
     x = checked_data(x, likelihood)
     model = make_model(x.shape[1], latent_dim, hidden_units, likelihood)
@@ -317,7 +317,7 @@ class Fit(TrainedOn):
     path: optimise.Path | None = field(default=None, repr=False)
 
     def at(self, frame: int) -> Fit:
-        """Return what the fit was at a frame of its training, ``path.steps[frame]`` steps long.
+        """Return the fit at a frame of its training, after ``path.steps[frame]`` steps.
 
         Its history stays that of the whole training, whose records are means over a minibatch.
 
@@ -332,10 +332,10 @@ class Fit(TrainedOn):
         return replace(self, encoder_weights=encoder, decoder_weights=decoder)
 
     def cost(self, n_draws: int = 10, seed: int = 1) -> FreeEnergy:
-        """The negative ELBO of all the data that it was fitted to, in its two parts.
+        """Return the negative ELBO of all training data, in its two parts.
 
-        ``complexity`` is the KL of all codes, in closed form, and β its weight; the draws of the
-        examples are independent, so that ten of each will do.
+        ``complexity`` is the KL of all codes, in closed form, and β its weight; the examples'
+        draws are independent, so that ten of each are enough.
 
         Args:
             n_draws: Draws of z for each example, >= 1.
@@ -348,7 +348,7 @@ class Fit(TrainedOn):
         return FreeEnergy(float(kl.sum()), -float(reconstruction.sum()), self.problem.beta)
 
     def refined(self, steps: int = 2000, learning_rate: float = 0.002) -> Fit:
-        """Train on from here, at a rate that falls linearly to 0, with other minibatches.
+        """Train on from this fit, at a rate that falls linearly to 0, with other minibatches.
 
         Args:
             steps: Adam steps.
@@ -356,7 +356,7 @@ class Fit(TrainedOn):
 
         Raises:
             ValueError: An argument is out of range.
-            DivergedError: The loss left the finite numbers.
+            DivergedError: The loss became NaN or infinite.
         """
         o = self.problem
         return fit(
@@ -377,12 +377,12 @@ class Fit(TrainedOn):
 
     @property
     def n_points(self) -> int:
-        """Number of examples."""
+        """Return the number of examples."""
         return len(self.problem.x)
 
     @property
     def latent_dim(self) -> int:
-        """Number of coordinates of the code."""
+        """Return the number of coordinates of the code."""
         return self.model.decoder.n_inputs
 
     def encode(self, x: ArrayLike) -> tuple[Array, Array]:
@@ -407,10 +407,10 @@ class Fit(TrainedOn):
         return np.asarray(self.model.decode(tf.constant(self.decoder_weights), z))
 
     def sample(self, n: int, seed: int = 0) -> Array:
-        """Generate: draw z ~ N(0, I) from the prior, and return the mean of p(x | z).
+        """Generate x: draw z ~ N(0, I) from the prior, and return the mean of p(x | z).
 
         Args:
-            n: How many.
+            n: Number of samples.
             seed: Seed of z.
 
         Returns:
@@ -444,7 +444,7 @@ class Fit(TrainedOn):
         return Elbo(reconstruction - kl, reconstruction, kl)
 
     def elbo_draws(self, x: ArrayLike, eps: ArrayLike) -> tuple[Array, Array]:
-        """Return the two terms of the ELBO at z = μ + σ ⊙ ε, for ε of your own.
+        """Return the two terms of the ELBO at z = μ + σ ⊙ ε, for given ε.
 
         Args:
             x: ``[n, d]``.

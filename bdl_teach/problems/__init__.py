@@ -1,7 +1,7 @@
 """The course's one-dimensional problems: data, prior, noise and network as one object.
 
-``Problem.of(values)`` makes one from the values of an explorer's controls. Refits, NUTS beside
-them, stored runs, caches and experiments take it; equal problems are equal keys.
+``Problem.of(values)`` makes one from the values of an explorer's controls. Refits, NUTS, stored
+runs, caches and experiments take it; equal problems are equal keys.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ _OTHER = 10_000  # between the seeds of the data and of the points that are kept
 
 @dataclass(frozen=True)
 class Problem:
-    """The sinusoid, with a gap or without, or a learner's own points, and the model of them.
+    """A data set, the sinusoid or the learner's own points, and the model of it.
 
     Attributes:
         n: Number of points.
         noise_std: Standard deviation of the noise, in the data and in the model.
         gap: Width of the gap around x = ¼; 0 for none.
-        seed: Of the data, the starts and the noise of the gradients.
+        seed: Seed of the data, the starts and the noise of the gradients.
         own: The learner's points instead, as ``own_points.Value``.
-        scales: Of the prior of each weight: (σ_p,) of a Gaussian, (σ₁, σ₂, π) of a mixture.
+        scales: The prior of each weight: (σ_p,) of a Gaussian, (σ₁, σ₂, π) of a mixture.
         hidden_units: Width of each hidden layer.
     """
 
@@ -79,17 +79,17 @@ class Problem:
 
     @property
     def data(self) -> datasets.Regression1D:
-        """The training points."""
+        """Return the training points."""
         return own_points.chosen(self.own, self.noise_std, lambda: self._draw(self.n, self.seed))
 
     @property
     def kept_apart(self) -> datasets.Regression1D | None:
-        """Points like the data, none in the gap, that no method sees; a table has no others."""
+        """Return test points drawn like the data, none in the gap; ``None`` for a table."""
         return self._draw(COUNTED, self.seed + _OTHER) if self.is_drawn else None
 
     @property
     def is_drawn(self) -> bool:
-        """Whether the points are those of the sine, moved by hand or not, and not a table's."""
+        """Return whether the points are those of the sine, moved or not, rather than a table's."""
         return self.own is None or self.own[2] == own_points.COURSE
 
     def _draw(self, n: int, seed: int) -> datasets.Regression1D:
@@ -105,14 +105,14 @@ class Problem:
 
     @property
     def prior(self) -> Prior:
-        """The prior of each weight."""
+        """Return the prior of each weight."""
         from bdl_teach.densities import Gaussian, ScaleMixture
 
         return Gaussian(*self.scales) if len(self.scales) == 1 else ScaleMixture(*self.scales)
 
     @property
     def capacity(self) -> Capacity:
-        """Sizes to compile for: room for every problem with a gap, or for any table."""
+        """Return the sizes to compile for: enough for every problem with a gap, or any table."""
         from bdl_teach.methods.bbb import Capacity
 
         n = len(self.data.x)
@@ -120,22 +120,21 @@ class Problem:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Noise, prior, network and seed, as a method's ``fit`` takes them beside the points."""
+        """Return noise, prior, network and seed, as arguments of a method's ``fit``."""
         given = {"noise_std": self.noise_std, "prior": self.prior}
         return {**given, "hidden_units": self.hidden_units, "seed": self.seed}
 
     @property
     def given(self) -> dict[str, Any]:
-        """Points, noise, prior and network: all that the posterior depends on."""
+        """Return all that the posterior depends on: points, noise, prior and network."""
         return self._given(1)
 
     @property
     def repeated(self) -> dict[str, Any]:
-        """The same posterior from 32 rows, whatever n is: each point r times, noise √r as loud.
+        """Return the points r times, 32 rows in all, with noise √r as large: the same posterior.
 
-        The learner's own points, of any number, stay as they are.
-
-        Methods without padding of their own then run in one program: Σ (y − f)²/2s² is the same.
+        Σ (y − f)²/2s² is the same, so that methods without padding also run in one program for
+        every n. The learner's own points stay as they are, whatever their number.
         """
         return self._given(1 if self.own else ROOM // self.n)
 
@@ -158,14 +157,14 @@ class Problem:
 
         Args:
             chains: What ``exact.nuts`` is given: ``given`` or ``repeated``, and the run's length.
-            progress: Told ``(done, total)`` as it goes.
+            progress: A function that is called with ``(done, total)`` during the run.
         """
         from bdl_teach.methods import exact
 
         return replace(exact.nuts(**chains, progress=progress), noise_std=self.noise_std)
 
     def evaluate(self, weights: Array, x: Array) -> Array:
-        """Evaluate the network for given weights, in a program that has room for every width.
+        """Evaluate the network for given weights, in a program that fits every width.
 
         Args:
             weights: ``[s, n_weights]``, in the order of this network of one hidden layer.
@@ -192,7 +191,7 @@ def truth(x: Array) -> Array:
 
 
 def arrivals(n: int, noise_std: float, seed: int) -> datasets.Regression1D:
-    """Return the first ``n`` of 32 points of the sinusoid, in a random order of the seed's."""
+    """Return the first ``n`` of the sinusoid's 32 points, in a random order fixed by the seed."""
     data = datasets.sinusoid(ROOM, noise_std, seed)
     order = np.random.default_rng([seed, 0]).permutation(ROOM)[:n]
     return replace(data, x=data.x[order], y=data.y[order])

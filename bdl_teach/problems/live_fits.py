@@ -1,4 +1,4 @@
-"""Fits of the catalogue's methods that follow sliders: programs that serve every problem.
+"""Fit the catalogue's methods for explorers, with programs that serve every problem.
 
 ``fit`` gives a method of ``methods.catalogue`` any problem with a gap and one hidden layer;
 ``shown`` fits nine of them more quickly, with options of their own, and draws functions of each.
@@ -41,11 +41,11 @@ PRIOR_WIDTH = 30  # units of the one hidden layer whose prior is learnt, at most
 
 
 def fit(name: str, problem: Problem, epochs: int, **own: object) -> Fitted:
-    """Fit a method of the catalogue, in a program that has room for every problem.
+    """Fit a method of the catalogue, in a program that fits every problem.
 
     Args:
         name: Its key in the catalogue.
-        problem: What to fit it to.
+        problem: The problem to fit.
         epochs: Passes over the data, of a method that counts in them.
         **own: Arguments of this method alone.
     """
@@ -73,7 +73,7 @@ def backprop(
     """Fit a network of two hidden layers by Bayes by Backprop.
 
     Args:
-        problem: What to fit it to.
+        problem: The problem to fit.
         estimator: ``"quiet"``, ``"weights"`` (the paper's) or ``"article"``.
         kl_weight: Factor on the complexity cost.
         n_samples: Weight draws in each gradient.
@@ -93,10 +93,10 @@ def backprop(
 
 
 def with_prior(problem: Problem, tie: str = "") -> tuple[MeanFieldFit, Array]:
-    """Fit one hidden layer under the problem's prior, or under one that is learnt.
+    """Fit one hidden layer under the problem's prior, or under a learnt one.
 
     Args:
-        problem: What to fit it to.
+        problem: The problem to fit.
         tie: Which weights share a learnt σ_p, as ``empirical_bayes.fit`` takes it; "" for none.
 
     Returns:
@@ -116,14 +116,14 @@ def with_prior(problem: Problem, tie: str = "") -> tuple[MeanFieldFit, Array]:
 
 
 class Options(NamedTuple):
-    """What single methods are told.
+    """Options of single methods.
 
     Attributes:
         members: Networks of an ensemble.
         rate: Probability that a draw of MC dropout leaves a unit out.
-        structure: Of Laplace's covariance, as ``laplace.fit`` takes it.
+        structure: Structure of Laplace's covariance, as ``laplace.fit`` takes it.
         linearised: Whether Laplace predicts with the model that is linear in the weights.
-        temperature: Of the posterior that SGHMC samples.
+        temperature: Temperature of the posterior that SGHMC samples.
         rank: Columns of a covariance of low rank.
     """
 
@@ -136,7 +136,7 @@ class Options(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """What a method says.
+    """The predictive of a method, and functions drawn from it.
 
     Attributes:
         fit: The fit.
@@ -150,12 +150,12 @@ class Shown(NamedTuple):
 
 
 def quick(name: str, problem: Problem, options: Options) -> Shown:
-    """Fit one of the methods of ``QUICK``, and let it predict."""
+    """Fit one of the methods of ``QUICK``, and predict."""
     return shown_of(QUICK[name].fit(problem, options), problem)
 
 
 def shown_of(fit: Any, problem: Problem) -> Shown:
-    """Let a quick fit to a problem predict, in programs that have room for every width."""
+    """Predict with a quick fit, in programs that fit every width."""
     from bdl_teach.methods import infinite_width, laplace
     from bdl_teach.predictive import Predictive
 
@@ -171,7 +171,7 @@ def shown_of(fit: Any, problem: Problem) -> Shown:
 
 
 def _fit(name: str, problem: Problem, **own: Any) -> Any:
-    """Fit a method of the catalogue, in a program that has room for problems of other sizes."""
+    """Fit a method of the catalogue, in a program that fits problems of other sizes."""
     data, given = problem.data, {**problem.settings, "capacity": problem.capacity}
     return CATALOGUE[name].fit(data.x, data.y, **given, **own)
 
@@ -189,7 +189,7 @@ def _laplace(problem: Problem, options: Options) -> Fitted:
 
 @lru_cache(maxsize=4)
 def _frozen(problem: Problem) -> laplace.Fit:
-    """A network that keeps its hidden layer, so that its last one can be learnt exactly."""
+    """Return a network with a fixed hidden layer, so that its last layer has an exact posterior."""
     from bdl_teach.methods import laplace
 
     data, mode = problem.data, _mode(problem)
@@ -197,7 +197,7 @@ def _frozen(problem: Problem) -> laplace.Fit:
 
 
 def _mode(problem: Problem) -> point.Fit:
-    """The mode by MAP."""
+    """Fit the mode by MAP."""
     from bdl_teach.methods import laplace
 
     data, trained = problem.data, _fit("map", problem)
@@ -205,7 +205,7 @@ def _mode(problem: Problem) -> point.Fit:
 
 
 def _draws_of_process(fit: infinite_width.Fit) -> Array:
-    """Functions drawn from the conditioned process, on ``GAP_GRID`` ``[s, m]``."""
+    """Draw functions from the conditioned Gaussian process, on ``GAP_GRID`` ``[s, m]``."""
     from scipy.linalg import cholesky, solve_triangular
 
     from bdl_teach.methods.infinite_width import kernel
@@ -219,7 +219,7 @@ def _draws_of_process(fit: infinite_width.Fit) -> Array:
 
 
 class Quick(NamedTuple):
-    """A method that is fitted quickly.
+    """A method with a quick fit.
 
     Attributes:
         method: Its key in the catalogue.
@@ -233,7 +233,7 @@ class Quick(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Its name."""
+        """Return the method's name."""
         method = CATALOGUE[self.method]
         return method.title or method.label
 

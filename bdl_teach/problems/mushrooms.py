@@ -1,4 +1,4 @@
-"""A mushroom stand: whether to eat what is offered, when only what was eaten is learnt from."""
+"""A bandit problem: decide whether to eat mushrooms, when only eaten ones teach anything."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ NOISE_STD, PRIOR_STD = 8.0, 5.0  # of a reward, and of each kind's mean reward b
 
 @dataclass(frozen=True)
 class Stand:
-    """What each of the runs is offered.
+    """The mushrooms offered in each run.
 
     Attributes:
         kind: Which mushroom ``[round, run]``.
-        reward: What eating it would bring ``[round, run]``.
-        pays: What it would bring on average ``[round, run]``; to leave it brings 0.
+        reward: The reward for eating it ``[round, run]``.
+        pays: The mean reward for eating it ``[round, run]``; leaving it is worth 0.
     """
 
     kind: Array
@@ -31,7 +31,7 @@ class Stand:
 
     @classmethod
     def open(cls, seed: int) -> Stand:
-        """Draw mushrooms: +5 for an edible one; a poisonous one brings −15 or +5."""
+        """Draw mushrooms: an edible one is worth +5, a poisonous one −15 or +5."""
         rng = np.random.default_rng(seed)
         kind = rng.integers(0, KINDS, (ROUNDS, RUNS))
         harmed = (rng.random(kind.shape) > SAFE[kind]) & (rng.random(kind.shape) < 0.5)
@@ -43,9 +43,9 @@ Policy = Callable[[Array, Array, np.random.Generator], Array]
 
 
 def play(stand: Stand, policy: Policy, seed: int) -> Array:
-    """Regret of each run after each round ``[round, run]``.
+    """Return the regret of each run after each round ``[round, run]``.
 
-    A kind's posterior is N(b/λ, 1/λ): with one 1 a context, the kinds do not mix.
+    The posterior of a kind is N(b/λ, 1/λ): contexts are one-hot, so the kinds are independent.
     """
     rng, runs = np.random.default_rng(seed), np.arange(RUNS)
     precision, b = np.full((RUNS, KINDS), PRIOR_STD**-2), np.zeros((RUNS, KINDS))

@@ -1,9 +1,9 @@
-"""The learner's own points: what a pasted text says, the data, and figures in their units.
+"""The learner's own points: reading them from text, their units, and numbers in those units.
 
 A value is ``None`` for points that are drawn by number and seed, or ``(x, y, units)``: points in
-the learner's units, and ``units = (x₀, x₁, y₀, y₁)`` which make x the course's (x − x₀)/x₁ and y
-likewise. Drawn points that a hand has moved are in the course's own, ``(0, 1, 0, 1)``. Where the
-columns have names or dates, labels follow: ``(x, y, units, labels)``.
+the learner's units, and ``units = (x₀, x₁, y₀, y₁)``, where (x − x₀)/x₁ is x in the course's
+units, and y likewise. Drawn points that were moved by hand are in the course's own units, ``(0, 1,
+0, 1)``. If the columns have names or dates, labels follow: ``(x, y, units, labels)``.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _LARGEST = 1e100  # of a figure, and one over the smallest spread, that a pictur
 
 
 def read(given: object, most: int = MOST) -> tuple[Value | None, list[str]]:
-    """Return what was given as a value, and sentences on how it has been read.
+    """Return the data as a value of the control, and sentences on how they were read.
 
-    What has no units is standardised.
+    Data without units are standardised.
 
     Args:
         given: ``None``, ``(x, y)``, ``(x, y, units)``, an array ``[n, 2]``, a frame of two
             columns, a text, or ``datasets.Points``.
-        most: How many points there may be; of more, as many are drawn at random.
+        most: The largest number of points; of more, that many are drawn at random.
 
     Raises:
         ValueError: It is none of these, or holds what is no finite number, or too few points.
@@ -62,7 +62,7 @@ def read(given: object, most: int = MOST) -> tuple[Value | None, list[str]]:
 
 
 def _points(given: Any) -> datasets.Points:
-    """Return points that came as text, or as numbers from Python."""
+    """Convert points given as text, or as numbers from Python."""
     if isinstance(given, datasets.Points):
         return given
     if isinstance(given, str):
@@ -103,7 +103,7 @@ def _words(given: object) -> str:
 
 
 def _column(name: str, given: Any) -> tuple[Any, str]:
-    """Return a column ``[n]``, masked where it was, and the date that is 0 in it."""
+    """Return a column ``[n]``, with its mask, and the date that counts as 0."""
     values = np.ma.asarray(given) if np.ma.isMaskedArray(given) else np.asarray(given)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
@@ -152,7 +152,7 @@ def _labels(given: Any) -> Labels:
 
 
 def standard(x: Array, y: Array) -> Units:
-    """The units in which x fills [−½, ½] and y has mean 0 and sd 5, as the course's priors expect.
+    """Return units in which x fills [−½, ½] and y has mean 0 and sd 5, to suit the course's priors.
 
     Raises:
         ValueError: All x, or all y, are the same, or no picture can show them.
@@ -171,7 +171,7 @@ def standard(x: Array, y: Array) -> Units:
 
 
 def _value(x: Iterable[float], y: Iterable[float], units: Units, *labels: Labels) -> Value:
-    """Write numbers with no more digits than a millionth of their unit, so that a line is short."""
+    """Round numbers to a millionth of their unit, so that the printed value is short."""
     return tuple(_short(x, units[1])), tuple(_short(y, units[3])), units, *labels
 
 
@@ -181,13 +181,13 @@ def _short(numbers: Iterable[float], unit: float) -> Iterable[float]:
 
 
 def in_course(value: Value) -> tuple[Array, Array]:
-    """The points of a value in the course's units: x and y ``[n]``."""
+    """Return the points of a value in the course's units: x and y ``[n]``."""
     x0, x1, y0, y1 = value[2]
     return (np.array(value[0]) - x0) / x1, (np.array(value[1]) - y0) / y1
 
 
 def from_course(x: Array, y: Array, units: Units = COURSE, *labels: Labels) -> Value:
-    """The value that holds points ``[n]`` of the course's units."""
+    """Return the value for points ``[n]`` in the course's units."""
     x0, x1, y0, y1 = units
     return _value(x * x1 + x0, y * y1 + y0, units, *labels)
 
@@ -197,7 +197,7 @@ class OwnPoints(datasets.Regression1D):
     """Points that the learner has set, in the course's units.
 
     Attributes:
-        units: What makes the learner's units the course's.
+        units: The numbers that convert the learner's units to the course's.
         labels: Names of x and y, and the dates or times of day that are 0 there.
     """
 
@@ -208,7 +208,7 @@ class OwnPoints(datasets.Regression1D):
 def chosen(
     value: Value | None, noise_std: float, drawn: Callable[[], datasets.Regression1D]
 ) -> datasets.Regression1D:
-    """The data of these values of the controls: the learner's, or what ``drawn`` draws."""
+    """Return the data for the controls' values: the learner's own, or what ``drawn`` draws."""
     if value is None:
         return drawn()
     x, y = in_course(value)
@@ -221,30 +221,30 @@ def _unknown(x: Array) -> Array:
 
 
 def units_of(data: datasets.Regression1D) -> Units:
-    """The units of data; drawn ones have the course's."""
+    """Return the units of data; drawn data have the course's."""
     return data.units if isinstance(data, OwnPoints) else COURSE
 
 
 def count(data: datasets.Regression1D) -> str:
-    """How many points there are, and whose."""
+    """Return a sentence with the number of points, and whether they are the learner's."""
     n = len(data.x)
     return f"{n} point{'s' * (n != 1)}{' of your own' * isinstance(data, OwnPoints)}"
 
 
 def labels_of(data: datasets.Regression1D) -> Labels:
-    """The labels of data; drawn ones have none."""
+    """Return the labels of data; drawn data have none."""
     return data.labels if isinstance(data, OwnPoints) else PLAIN
 
 
 def stretched(data: datasets.Regression1D) -> str:
-    """Say of a table in which units the sliders speak of it; else nothing."""
+    """Return a sentence on the units that the sliders use for a table; else nothing."""
     if units_of(data) == COURSE:
         return ""
     return f" The sliders see x stretched to ±½ and y to sd 5: a σ of 1 is {sd(data, 1.0)}."
 
 
 def sd(data: datasets.Regression1D, value: float, places: int = 1) -> str:
-    """Write a standard deviation of y in the units of the points, that of the course with places.
+    """Format a standard deviation of y, given in the course's units, in the units of the points.
 
     Args:
         data: The points.
@@ -256,7 +256,7 @@ def sd(data: datasets.Regression1D, value: float, places: int = 1) -> str:
 
 
 def at(data: datasets.Regression1D, x: float) -> str:
-    """Write a place on the axis of x in the units of the points, dates as dates."""
+    """Format a place on the x axis in the units of the points, dates as dates."""
     x0, x1, _, _ = units_of(data)
     place, zero = x0 + x1 * x, labels_of(data)[2]
     if "-" in zero:
@@ -269,17 +269,17 @@ def at(data: datasets.Regression1D, x: float) -> str:
 
 
 def x_name(data: datasets.Regression1D) -> str:
-    """What x is called."""
+    """Return the name of x."""
     return labels_of(data)[0] or "x"
 
 
 def y_name(data: datasets.Regression1D) -> str:
-    """What y is called."""
+    """Return the name of y."""
     return labels_of(data)[1] or "y"
 
 
 def ends(data: datasets.Regression1D, reach: float = 1.5) -> str:
-    """Write the ends of the axis of x: "x = ±1.5" in the course's units."""
+    """Format the ends of the x axis: "x = ±1.5" in the course's units."""
     if units_of(data) == COURSE:
         return f"x = ±{reach:g}"
     return f"{x_name(data)} = {at(data, -reach)} and {at(data, reach)}"

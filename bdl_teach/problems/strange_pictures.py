@@ -1,9 +1,9 @@
-"""Three kinds of network on scikit-learn's digits, two classes of which none of them sees.
+"""Three kinds of network on scikit-learn's digits, with two classes held out as strange.
 
-Who chose what: the recipes were chosen on digits 0 to 599 of the bundle, on four splits of them, by
-the log score of pictures left out. A *world* never touches these. It takes the digits from 600 on
-and splits them in four: one part trains, one chooses the temperature, on one all figures are
-measured, and the fourth are the two classes that are nowhere else: strange.
+The recipes were chosen on digits 0 to 599 of the data set, on four splits of them, by the log
+score on held-out pictures. A *world* never uses these. It takes the digits from 600 on and splits
+them in four: one part trains, one chooses the temperature, one is for all measurements, and the
+fourth has the two held-out, strange classes.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class Split(NamedTuple):
 
     Attributes:
         train: Pictures ``[200, 8, 8]`` and labels ``[200]`` from 0 to 7.
-        choose: As many as choose the temperature.
-        test: Those on which figures are measured.
+        choose: Pictures that choose the temperature.
+        test: Pictures on which figures are measured.
         strange: Pictures of the two classes left out ``[m, 8, 8]``.
         names: The digits that the eight classes are.
     """
@@ -52,10 +52,10 @@ class Split(NamedTuple):
 
 
 def clothes_split(seed: int) -> Split:
-    """The sprite of Fashion-MNIST in three parts; handwritten digits of MNIST are strange.
+    """Split the sprite of Fashion-MNIST in three; handwritten digits of MNIST are strange.
 
     Raises:
-        DatasetUnavailable: They are neither in the data folder nor reachable.
+        DatasetUnavailable: The pictures are neither in the data folder nor reachable.
     """
     clothes, digits = datasets.fashion_sprite(), datasets.mnist_test().images
     rng = np.random.default_rng(seed)
@@ -67,7 +67,7 @@ def clothes_split(seed: int) -> Split:
 
 
 def split(seed: int) -> Split:
-    """Leave two of the ten digits out, and part the pictures of the others by lot."""
+    """Hold two of the ten digits out, and split the pictures of the others at random."""
     digits, rng = datasets.digits(), np.random.default_rng(seed)
     strange = np.sort(rng.choice(10, N_STRANGE_CLASSES, replace=False))
     known = np.setdiff1d(np.arange(10), strange)
@@ -83,7 +83,7 @@ def split(seed: int) -> Split:
 
 @dataclass(frozen=True)
 class Answers:
-    """What one kind of network says of the pictures of a split, as logarithms.
+    """Log probabilities of one kind of network for the pictures of a split.
 
     Attributes:
         choose: ``[t, 150, 8]``: T networks, pictures, classes.
@@ -99,7 +99,7 @@ class Answers:
 def trained(
     pictures: Split, seed: int
 ) -> dict[str, image_classifier.Fit | image_classifier.Ensemble]:
-    """Train the three kinds: the same layers, the same number of steps a network.
+    """Train the three kinds, with the same layers and the same number of steps a network.
 
     The ordinary network is the first member of the ensemble.
     """
@@ -123,7 +123,7 @@ def bayesian(pictures: Split, seed: int) -> image_classifier.Fit:
 def answers(
     networks: Mapping[str, image_classifier.Fit | image_classifier.Ensemble], pictures: Split
 ) -> dict[str, Answers]:
-    """Show all pictures of a split to the three kinds."""
+    """Return the answers of the three kinds to all pictures of a split."""
     shown = pictures.choose[0], pictures.test[0], pictures.strange
     parts = np.cumsum([len(part) for part in shown])[:2]
     together = np.concatenate(shown)
@@ -136,18 +136,18 @@ def answers(
 
 @lru_cache(maxsize=4)
 def shown(seed: int) -> tuple[Split, dict[str, Answers]]:
-    """A split and what the three kinds say of it: some seconds, once."""
+    """Return a split and the three kinds' answers; takes seconds once, then comes from a cache."""
     pictures = split(seed)
     return pictures, answers(trained(pictures, seed + 1), pictures)
 
 
 def mean_log(logs: Array) -> Array:
-    """Logarithm of the mean of the networks' class probabilities: ``[t, n, c]`` to ``[n, c]``."""
+    """Return the log of the mean class probabilities over networks: ``[t, n, c]`` to ``[n, c]``."""
     return np.asarray(np.logaddexp.reduce(logs, axis=0) - np.log(len(logs)))
 
 
 def auroc(known: Array, strange: Array) -> float:
-    """How well a score ``[n]``, ``[m]`` tells strange pictures from known ones."""
+    """Return how well a score tells known pictures ``[n]`` from strange ones ``[m]``."""
     from bdl_teach import metrics
 
     is_strange = np.repeat([0, 1], [len(known), len(strange)])
@@ -155,7 +155,7 @@ def auroc(known: Array, strange: Array) -> float:
 
 
 def scores(logs: Array, labels: Array) -> dict[str, float]:
-    """Of mean class probabilities, as logarithms ``[n, c]``: what is measured on known pictures."""
+    """Return the scores on known pictures of mean log class probabilities ``[n, c]``."""
     from bdl_teach import calibration, metrics
 
     p = np.exp(logs)

@@ -1,8 +1,7 @@
-"""What the truth explorer fits: mean field, quickly and as well as it goes, and NUTS.
+"""Fit mean field, quickly and as well as possible, and NUTS, for the truth explorer.
 
 The network has one hidden layer: NUTS explores its posterior in seconds, and the quiet estimator
-has nothing left to draw, so that a fit stops where the optimiser stopped and not where noise left
-it.
+draws nothing at random, so that a fit has no noise and ends where the optimiser does.
 """
 
 from __future__ import annotations
@@ -33,17 +32,17 @@ N_CHAINS, N_TRANSITIONS = 4, 1000
 
 
 def seed(problem: Problem, k: int) -> int:
-    """Return the seed of the k-th start: those of ``starts=`` everywhere."""
+    """Return the seed of the k-th start, as ``starts=`` counts them."""
     from bdl_teach import optimise
 
     return optimise.start_seeds(problem.seed, k + 1)[k]
 
 
 def mean_field(problem: Problem, temperature: float = 1.0, **changes: object) -> bbb.Fit:
-    """Fit by mean field with the quiet estimator, at some temperature of the posterior.
+    """Fit mean field with the quiet estimator to a posterior at some temperature.
 
-    P(w | D)^(1/T) has the noise s√T and the prior sd σ_p√T; as T falls, its mean field closes
-    in on a mode.
+    P(w | D)^(1/T) has the noise s√T and the prior sd σ_p√T; as T falls, its mean field closes in
+    on a mode.
     """
     from bdl_teach.methods import local_reparam
 
@@ -74,11 +73,11 @@ class Search:
 
     @property
     def over(self) -> bool:
-        """Whether all starts were tried, and training on has come to its end."""
+        """Return whether all starts were tried and the best was trained to the end."""
         return self.tried == N_STARTS and (self.gain < ENOUGH or self.rounds == MOST_ROUNDS)
 
     def __str__(self) -> str:
-        """Say how far it has come, as the beginning of a status line."""
+        """Return how far the search is, as the beginning of a status line."""
         if self.tried < N_STARTS:
             searched = f", {self.tried} of {N_STARTS} starts searched"
             return f"quick fit{searched * (self.tried > 0)}"
@@ -91,23 +90,25 @@ class Search:
 
 @dataclass(frozen=True)
 class TruthResult:
-    """What one tick computed. Distances are over the gap, in the units of y.
+    """The fits of one slider position, and their distances over the gap in the units of y.
 
-    They are root mean squares over x of the 2-Wasserstein distance between two predictives taken
-    as Gaussians (``calibration.distance``), so that ``whole`` is at most ``optimisation`` +
+    Distances are root mean squares over x of the 2-Wasserstein distance between two predictives
+    taken as Gaussians (``calibration.distance``), so that ``whole`` is at most ``optimisation`` +
     ``family``.
 
     Attributes:
-        problem: What was fitted.
+        problem: The problem that was fitted.
         regions: Masks ``[m]`` of ``X_GRID``: ``"data"``, ``"gap"`` and ``"outside"``.
         fit: The tick's own fit, the lowest of the starts that were asked for.
         prediction: Its predictive on ``X_GRID``.
         search: The lowest free energy found so far: the fit's own, until the sliders rest.
-        optimisation: From the fit to the best fit; ``None`` before the search, or without a gap.
-        family: From the best fit to NUTS; ``None`` before the search, without NUTS or a gap.
+        optimisation: Distance from the fit to the best fit; ``None`` before the search, or without
+            a gap.
+        family: Distance from the best fit to NUTS; ``None`` before the search, or without
+            NUTS or a gap.
         prior_miss: What of the truth lies beyond NUTS's mean ± 2 sd: the root mean square over the
             gap of max(0, |truth − mean| − 2 sd); ``None`` without NUTS or a gap.
-        whole: From the fit to NUTS; ``None`` as ``family``.
+        whole: Distance from the fit to NUTS; ``None`` as ``family``.
         prior_functions: Ten networks drawn from the prior ``[10, m]``, if they are shown.
         nuts: The gold standard's predictive on ``X_GRID``, if it is shown and computed.
         nuts_report: R-hat and effective sample size as a sentence, or why there is none.
@@ -128,12 +129,12 @@ class TruthResult:
 
     @property
     def excess(self) -> float:
-        """Nats by which the fit's free energy is above the lowest found; never negative."""
+        """Return the nats by which the fit's F is above the lowest found; never negative."""
         return free_energy(self.fit) - free_energy(self.search.best)
 
 
 def free_energy(fit: bbb.Fit) -> float:
-    """F of a fit of this explorer, in nats: the last record.
+    """Return F of a fit of this explorer, in nats: the last record.
 
     With one hidden layer the quiet estimator draws nothing: a record is F itself.
     ``fit.free_energy`` averages a thousand draws, and takes as long as the fit.
@@ -142,7 +143,7 @@ def free_energy(fit: bbb.Fit) -> float:
 
 
 def refit(problem: Problem, starts: int) -> TruthResult:
-    """Fit quickly from so many starts, and keep the lowest free energy."""
+    """Fit quickly from several starts, and return the fit of lowest free energy."""
     from bdl_teach import optimise
 
     seeds = [seed(problem, k) for k in range(starts)]
@@ -155,9 +156,9 @@ def refit(problem: Problem, starts: int) -> TruthResult:
 
 
 def improve(result: TruthResult) -> TruthResult | None:
-    """Search on for a lower free energy; ``None`` when the search is over.
+    """Search for a lower free energy; return ``None`` when the search is over.
 
-    Each round tries a start, twice; then rounds train the best of all on.
+    Each of the first rounds fits twice from one start; later rounds train the best fit on.
     """
     search = result.search
     if search.over:
@@ -176,7 +177,7 @@ def improve(result: TruthResult) -> TruthResult | None:
 
 
 def _from_start(problem: Problem, k: int) -> tuple[bbb.Fit, bbb.Fit]:
-    """The k-th start's fit, and the fit that starts at its mode."""
+    """Return the k-th start's fit, and the fit that starts at its mode."""
     long: dict[str, Any] = {"steps": LONG_STEPS, "seed": seed(problem, k)}
     return mean_field(problem, **long), mean_field(
         problem, initial=(mode(problem, k), WIDTH_AT_MODE), **long
@@ -184,9 +185,9 @@ def _from_start(problem: Problem, k: int) -> tuple[bbb.Fit, bbb.Fit]:
 
 
 def mode(problem: Problem, k: int) -> Array:
-    """Weights ``[n_weights]`` at a mode of the posterior, from the k-th start.
+    """Return weights ``[n_weights]`` at a mode of the posterior, from the k-th start.
 
-    Found by the same compiled program as all else: as the mean field of a cold posterior.
+    They are the mean field of a cold posterior, so that the same compiled program finds them.
     """
     rho = math.log(math.expm1(problem.scales[0] * math.sqrt(COLD) / 10))
     cold = mean_field(problem, COLD, steps=LONG_STEPS, seed=seed(problem, k), initial_rho=rho)
@@ -194,14 +195,14 @@ def mode(problem: Problem, k: int) -> Array:
 
 
 def at(result: TruthResult, frame: int) -> TruthResult:
-    """Return the tick's fit as it was at a frame of its training; the search stays where it is."""
+    """Return the tick's fit at a frame of its training; the search does not change."""
     fit = result.fit.at(frame)
     then = replace(result, fit=fit, prediction=fit.predict(X_GRID, N_PREDICTIONS))
     return beside_nuts(then, result.nuts, result.nuts_report)
 
 
 def beside_nuts(result: TruthResult, nuts: Predictive | None, report: str) -> TruthResult:
-    """Add the gold standard, if there is one, and take the gap to the truth apart."""
+    """Add the NUTS run, if there is one, and split the gap to the truth into its parts."""
     from bdl_teach import calibration
 
     gap = result.regions["gap"]
@@ -222,7 +223,7 @@ def beside_nuts(result: TruthResult, nuts: Predictive | None, report: str) -> Tr
 
 
 def chains(problem: Problem) -> dict[str, Any]:
-    """Return what ``problem.sample`` is given: long enough for every value of the sliders."""
+    """Return the arguments of ``problem.sample``: chains long enough for every slider value."""
     return {
         **problem.repeated,
         "n_chains": N_CHAINS,

@@ -37,7 +37,7 @@ _OFF = 0.5  # a weight with |γ| = |μ|/σ below this says next to nothing
 
 @dataclass(frozen=True)
 class EmpiricalBayesResult:
-    """What one tick computed.
+    """The result of one tick.
 
     Attributes:
         data: The training points.
@@ -92,7 +92,7 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
         return canvas
 
     def _make_best_panel(self, canvas: Canvas, ax: Axes) -> None:
-        """Show KL[q ‖ N(0, σ_p²)] of all weights by σ_p, for the fitted q, and its lowest point."""
+        """Plot KL[q ‖ N(0, σ_p²)] of all weights by σ_p, for the fitted q, and its lowest point."""
         plots.tidy(ax, "KL by σ of one prior for all", "prior σ", "nats above")
         ax.set(xscale="log", xlim=(0.025, 40), ylim=(-12, _HIGHEST))
         (self._curve,) = ax.plot(_GRID, _GRID, "-", color=plots.BLUE, lw=2, label="KL")
@@ -104,7 +104,7 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
         canvas.animate([self._curve, self._best, self._ring])
 
     def _make_weight_panel(self, canvas: Canvas, ax: Axes) -> None:
-        """Show σ_p of each weight's prior, and the σ_p that would be best for it alone."""
+        """Plot σ_p of each weight's prior, and the σ_p that would be best for it alone."""
         plots.tidy(ax, "σ of each weight's prior", "weights, from the widest", "σ")
         ax.set(yscale="log", xlim=(0, 3 * PRIOR_WIDTH + 2), ylim=(_FLOOR, 40))
         (self._wanted,) = ax.plot([], [], ".", color=plots.ORANGE, ms=7, label="best: √(μ² + σ²)")
@@ -167,7 +167,7 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
 
 
 def _result(data: datasets.Regression1D, fit: _mean_field.Fit, std: Array) -> EmpiricalBayesResult:
-    """Say of a posterior and the σ_p of its weights what there is to see."""
+    """Return the result for a posterior whose weights have priors of these σ_p."""
     from bdl_teach.methods.empirical_bayes import optimal_prior_std, tied_kl
 
     used = std > 0
@@ -192,6 +192,6 @@ def _result(data: datasets.Regression1D, fit: _mean_field.Fit, std: Array) -> Em
 
 
 def _above_best(prior_std: Array, best_std: float, n_weights: int) -> Array:
-    """Return KL at σ_p less KL at the best one: n [ln(σ_p/σ*) + ½ (σ*²/σ_p² − 1)]."""
+    """Return the KL at σ_p minus the least KL: n [ln(σ_p/σ*) + ½ (σ*²/σ_p² − 1)]."""
     ratio = prior_std / best_std
     return np.asarray(n_weights * (np.log(ratio) + 0.5 * (ratio**-2 - 1)))

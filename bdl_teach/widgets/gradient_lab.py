@@ -30,7 +30,7 @@ _MARKS = {"score": "x", "pathwise": "o"}
 
 @dataclass(frozen=True)
 class GradientResult:
-    """What one tick computed.
+    """The result of one tick.
 
     Attributes:
         cost: The cost f(z).

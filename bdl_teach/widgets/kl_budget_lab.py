@@ -31,7 +31,7 @@ _MOST = 32  # batches
 
 @dataclass(frozen=True)
 class KLBudgetResult:
-    """What one tick computed.
+    """The result of one tick.
 
     Attributes:
         data: The training points.
@@ -59,7 +59,7 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         return {"drawn": lambda: self._go({"data": None})}
 
     def _idle(self, values: controls.Values) -> set[str]:
-        """Name the shares where one batch pays all."""
+        """Name the control of the shares while there is a single batch."""
         return {"scheme"} if values["n_batches"] == 1 else set()
 
     def _make_canvas(self) -> Canvas:
@@ -125,7 +125,7 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         yield fit_and_improve
 
     def _next_seeds(self, values: controls.Values) -> list[controls.Values]:
-        """Other data and starts; no slider of the lab moves them."""
+        """Return these values with other data and starts, for which the lab has no slider."""
         return [{**values, "seed": seed} for seed in (1, 2)]
 
     def _replay(self, result: KLBudgetResult, frame: int) -> KLBudgetResult:
@@ -165,6 +165,6 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
 
 
 def _result(data: datasets.Regression1D, shares: Array, fit: bbb.Fit) -> KLBudgetResult:
-    """Put a posterior beside the points and the shares that it was fitted with."""
+    """Return the result for a posterior that was fitted to the points with these shares."""
     prediction = fit.predict(X_GRID, n_samples=200)
     return KLBudgetResult(data, shares, fit, prediction, fit.cost(COST_DRAWS))

@@ -33,7 +33,7 @@ _COLOURS = (
 
 @dataclass(frozen=True)
 class VAEResult:
-    """What one tick computed.
+    """The result of one tick.
 
     Attributes:
         order: What the sliders ask for.
@@ -56,19 +56,19 @@ class VAEResult:
 
     @property
     def finished(self) -> bool:
-        """Whether the model is the one asked for, trained to the end."""
+        """Return whether the model is the one asked for, trained to the end."""
         return self.trained is not None and (
             self.trained.finished and self.trained.order == self.order
         )
 
     @property
     def name(self) -> str:
-        """What is asked for, as a template of the status line calls it."""
+        """Return the name of the model asked for, as a template of the status line."""
         return "{variational}" if self.order.variational else "{plain}"
 
     @property
     def progress(self) -> str:
-        """How far its training is, in words."""
+        """Say how far the training is."""
         training = f"training with seed {self.order.seed}"
         if self.trained is None:
             return f"{training} starts …"
@@ -77,7 +77,7 @@ class VAEResult:
 
 
 def _off_the_mean(result: VAEResult) -> float:
-    """Root mean square distance of the picture under z from the mean of the digits trained on."""
+    """Return the rms distance of the picture at z from the mean of the training digits."""
     mean = pictures()[0][:N_TRAIN].mean(axis=0)
     return float(np.sqrt(((result.image.ravel() - mean) ** 2).mean()))
 
@@ -92,7 +92,7 @@ class VAEExplorer(Explorer[VAEResult]):
         return {"training": self._trainer.bar}
 
     def _idle(self, values: controls.Values) -> set[str]:
-        """Name β where no KL is paid."""
+        """Name β while the model pays no KL."""
         return {"beta"} if values["kind"] == _PLAIN else set()
 
     def _make_canvas(self) -> Canvas:
@@ -131,7 +131,7 @@ class VAEExplorer(Explorer[VAEResult]):
         return [touch.Panel(self._map, kind="at")]
 
     def _point_at(self, panel: int, x: float, y: float, begins: bool) -> None:
-        """Decode the place on the map that the hand points at."""
+        """Decode the place on the map that the pointer marks."""
         z1, z2 = (round(min(max(z, -REACH), REACH), 1) for z in (x, y))
         self._assign({"z1": z1, "z2": z2})
         self._request()
@@ -156,11 +156,11 @@ class VAEExplorer(Explorer[VAEResult]):
         return _seen_through(result.order, result.trained.at(step), result.z)
 
     def _next_seeds(self, values: controls.Values) -> list[controls.Values]:
-        """None: another seed's training takes seconds, and the place of the one that is shown."""
+        """Return no other seeds: their trainings would take seconds and replace the shown one."""
         return []
 
     def _improve(self, values: controls.Values, result: VAEResult) -> None:
-        """Ask whether the model has converged; a tick follows when that is known."""
+        """Start finding out whether the model has converged; the answer comes with another tick."""
         self._trainer.look_further(result.order)
 
     def _draw(self, result: VAEResult) -> None:
@@ -180,7 +180,7 @@ class VAEExplorer(Explorer[VAEResult]):
         return self
 
     def close(self) -> None:
-        """Stop the worker, and the training with it, and take the widgets away."""
+        """Stop the worker and the training, and remove the widgets."""
         self._trainer.close()
         super().close()
 
@@ -208,7 +208,7 @@ class VAEExplorer(Explorer[VAEResult]):
 
 
 def _seen_through(order: Order, trained: Trained, z: Array) -> VAEResult:
-    """Apply a model to z, to the digits on the map, and to codes drawn from the prior."""
+    """Return the result of a model: z decoded, the digits on the map, pictures from the prior."""
     x, labels = pictures()
     shown = np.concatenate([np.flatnonzero(labels == k)[:_PER_CLASS] for k in range(10)])
     fit = trained.fit
@@ -224,7 +224,7 @@ def _seen_through(order: Order, trained: Trained, z: Array) -> VAEResult:
 
 
 def _converged(convergence: Convergence) -> str:
-    """Say whether a VAE has converged, in nats a digit that it was trained on."""
+    """Say whether a VAE has converged, in nats per training digit."""
     if not convergence.over:
         return ""
     if convergence.converged:
@@ -234,7 +234,7 @@ def _converged(convergence: Convergence) -> str:
 
 
 def _picture(canvas: Canvas, ax: Axes, title: str, side: int) -> AxesImage:
-    """Make an image artist of ``side`` pixels: 0 white, 1 black."""
+    """Make an image artist of ``side`` × ``side`` pixels: 0 white, 1 black."""
     ax.set_title(title, fontsize=11, loc="left")
     ax.set(xticks=[], yticks=[])
     ax.spines[:].set_visible(False)  # the picture would cover half of them

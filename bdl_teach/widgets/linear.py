@@ -39,7 +39,7 @@ _REACH = 3.5  # of that panel, in the prior's sds; doubled until all is inside
 
 @dataclass(frozen=True)
 class LinearResult:
-    """What one tick computed.
+    """The result of one tick.
 
     Attributes:
         data: The points that have arrived, in their order.
@@ -71,7 +71,7 @@ class LinearResult:
 
 
 class LinearRegressionExplorer(Explorer[LinearResult]):
-    """Points arrive one by one; prior σ, noise σ and features move the exact posterior."""
+    """Points arrive one by one; prior σ, noise σ and features change the exact posterior."""
 
     TEXTS: ClassVar[Texts] = _TEXTS
 
@@ -99,7 +99,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         return canvas
 
     def _make_weight_panel(self, canvas: Canvas, ax: Axes) -> None:
-        """Show two weights against each other, in the prior's sds, under a row of dots for all."""
+        """Plot two weights against each other, in prior sds, below a row of one dot per weight."""
         plots.tidy(ax, "Two weights, ±2 sd", "one weight / prior σ", "another / prior σ")
         self._weights, self._reach = ax, _REACH
         ax.set(xlim=(-_REACH, _REACH), ylim=(-_REACH, _REACH), aspect="equal")
@@ -121,7 +121,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         return [self._function, touch.Panel(self._weights, kind="at", hover=True)]
 
     def _linked(self, result: LinearResult, panel: int, x: float, y: float) -> object:
-        """Find a drawn function, in either panel, or a weight, by its dot above the ellipses."""
+        """Find the draw pointed at, in either panel, or the weight by its dot in the row."""
         if panel == 0:
             height = 2 * self._function.axes.get_ylim()[1]
             k = nearest_function(result.functions, X_GRID[:, 0], (x, y), height)
@@ -133,7 +133,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         return None if k is None else ("draw", k)
 
     def _weight_at(self, result: LinearResult, x: float, y: float) -> int | None:
-        """Find the weight whose dot stands at a place of the panel."""
+        """Return the weight whose dot is at a place of the panel; ``None`` if there is none."""
         n = len(result.posterior.mean)
         across, up = (0.5 + 0.5 * at / self._reach for at in (x, y))
         return min(max(int(across * n), 0), n - 1) if up > 2 * _ROW - 1 else None
@@ -142,7 +142,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         self._links.show(None if linked is None else _mark(result, *linked))
 
     def _point_at(self, panel: int, x: float, y: float, begins: bool) -> None:
-        """Show the weight of the row above the ellipses that the hand points at."""
+        """Plot the weight whose dot the pointer marks, in the row above the ellipses."""
         if begins and self.result is not None:
             chosen = self._weight_at(self.result, x, y)
             pair = self._controls["pair"].value or self.result.pair
@@ -218,7 +218,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
 
 
 def _mark(result: LinearResult, kind: str, i: int) -> Mark:
-    """Mark a draw in both panels; or the functions along a weight, the others as expected then."""
+    """Mark a draw in both panels, or the functions along one weight with the others following."""
     pair = list(result.pair)
     if kind == "draw":
         place = result.weights[i : i + 1, pair] / result.prior_std
@@ -267,19 +267,19 @@ class Pair(Unseen):
         return first, second
 
     def words(self, value: tuple[int, int] | None) -> str:
-        """Say which they are."""
+        """Name the two weights."""
         return "not chosen" if value is None else f"{value[0]} and {value[1]}"
 
 
 def _chosen_pair(pair: tuple[int, int] | None, n_features: int) -> tuple[int, int] | None:
-    """Return the weights that the learner has chosen, if the model has both."""
+    """Return the two weights that the learner chose, if the model has both."""
     return pair if pair is not None and max(pair) < n_features else None
 
 
 def _pair(kind: str, n_features: int, seed: int) -> tuple[int, int]:
-    """Choose two weights: slope and cube of a polynomial, or the two bumps next to x₁.
+    """Return the two weights to plot: slope and cube of a polynomial, or the two bumps next to x₁.
 
-    The first point reacts with them most, whatever the seed; they stay while others arrive.
+    They react most to the first point, whatever the seed, and stay while others arrive.
     """
     if kind == "polynomial":
         return (1, 3) if n_features > 3 else (0, 1)
@@ -288,7 +288,7 @@ def _pair(kind: str, n_features: int, seed: int) -> tuple[int, int]:
 
 
 class EvidenceArtists(plots.Artists):
-    """The log evidence of each choice, as the distance to the best one; the current one marked."""
+    """The log evidence of each choice, relative to the best; the current choice is marked."""
 
     def __init__(self, ax: Axes, choices: Array) -> None:
         self._choices = choices
@@ -298,7 +298,7 @@ class EvidenceArtists(plots.Artists):
         self.artists = [self._curve, self._now]
 
     def update(self, log_evidence: Array, choice: float) -> None:
-        """Move to ``log_evidence`` of each choice and mark ``choice``; far below is at the edge."""
+        """Plot ``log_evidence`` of each choice, very low ones at the edge, and mark ``choice``."""
         below = np.maximum(log_evidence - log_evidence.max(), self._floor)
         self._curve.set_data(self._choices, below)
         nearest = int(np.argmin(np.abs(self._choices - choice)))

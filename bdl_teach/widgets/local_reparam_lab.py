@@ -1,4 +1,4 @@
-"""The local-reparameterization lab: whose gradient is how noisy, against the size of the batch."""
+"""The local-reparameterization lab: how noisy each estimator's gradient is, by batch size."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KINDS = ("score", "shared", "per_example", "flipout", "local")  # from top to bo
 
 @lru_cache(maxsize=4)
 def _pool(d: int, seed: int) -> tuple[Array, Array, Array]:
-    """Weights ``[d]``, and 256 data points of which a minibatch takes the first M."""
+    """Return the weights' means ``[d]`` and 256 data points; a minibatch takes the first M."""
     rng = np.random.default_rng([seed, 0])
     x, mu = rng.uniform(0.5, 1.5, (N_DATA, MOST_INPUTS))[:, :d], np.linspace(0.6, -0.6, d)
     return mu, x, x @ mu + rng.standard_normal(N_DATA)
@@ -40,7 +40,7 @@ def _problem(size: int, d: int, sigma: float, seed: int) -> dict[str, Any]:
 def gradients(
     kind: str, size: int, d: int, sigma: float, seed: int, n_draws: int, name: str
 ) -> Array:
-    """Draw gradients of the first weight's μ or σ, per data point ``[n_draws]``."""
+    """Draw gradients of the cost per point for the first weight's μ or σ ``[n_draws]``."""
     from bdl_teach import estimators
 
     problem = _problem(size, d, sigma, seed)
@@ -50,7 +50,7 @@ def gradients(
 
 @lru_cache(maxsize=8 * len(KINDS))
 def theory(kind: str, d: int, sigma: float, seed: int, name: str) -> Array:
-    """Return their variance in closed form, at each of ``SIZES``."""
+    """Return the variance of such gradients in closed form, at each batch size of ``SIZES``."""
     from bdl_teach import estimators
 
     found = [estimators.gradient_variance(kind, **_problem(m, d, sigma, seed)) for m in SIZES]
@@ -59,7 +59,7 @@ def theory(kind: str, d: int, sigma: float, seed: int, name: str) -> Array:
 
 @lru_cache(maxsize=8)
 def two_rows(kind: str, d: int, sigma: float, seed: int, n_draws: int) -> Array:
-    """Outputs of two data points at each draw, standardised ``[n_draws, 2]``."""
+    """Return the standardised outputs of two data points at each draw ``[n_draws, 2]``."""
     from bdl_teach import estimators
 
     mu, x, _ = _pool(d, seed)
@@ -79,7 +79,7 @@ _STYLES: dict[str, tuple[str, str, str, str]] = {  # name, colour, line, marker
 
 @dataclass(frozen=True)
 class VarianceResult:
-    """What one tick computed; gradients are those of the cost per data point.
+    """The result of one tick; gradients are those of the cost per data point.
 
     Attributes:
         size: Points M of the minibatch on the right.
@@ -102,12 +102,12 @@ class VarianceResult:
 
 
 class LocalReparamLab(Explorer[VarianceResult]):
-    """Batch size, σ of the weights, inputs, draws: each movement draws all gradients anew."""
+    """Batch size, σ of the weights, inputs, draws: each movement draws all gradients again."""
 
     TEXTS: ClassVar[Texts] = _TEXTS
 
     def _idle(self, values: controls.Values) -> set[str]:
-        """Name the choice of μ or σ where no gradient is shown."""
+        """Name the choice of μ or σ while no gradient is shown."""
         return set() if any(values[kind] for kind in KINDS) else {"parameter"}
 
     def _make_canvas(self) -> Canvas:

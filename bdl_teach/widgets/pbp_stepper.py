@@ -1,4 +1,4 @@
-"""The PBP stepper: assumed density filtering, one point at a time, there and back."""
+"""The PBP stepper: assumed density filtering, one point at a time, forwards and backwards."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _INSIDE = np.abs(X_GRID[:, 0]) <= 0.5
 
 @dataclass(frozen=True)
 class StepperResult:
-    """What one tick computed.
+    """The result of one tick.
 
     Attributes:
         data: The training points.
@@ -60,17 +60,17 @@ class StepperResult:
 
     @property
     def learned(self) -> Array:
-        """Which points this epoch has learned so far."""
+        """Return the mask of the points that this epoch has learned so far."""
         return np.asarray(self.order[self.replay.seen])
 
     @property
     def last(self) -> int | None:
-        """The point that the last step learned; ``None`` for the prior and its refinement."""
+        """Return the point of the last step; ``None`` for the prior and its refinement."""
         return None if self.replay.point is None else int(self.order[self.replay.point])
 
 
 class PBPStepper(Explorer[StepperResult]):
-    """Steps taken, speed, N, noise, noise prior, seed, order: probabilistic backpropagation."""
+    """Probabilistic backpropagation step by step: steps, speed, N, noise and its prior, order."""
 
     TEXTS: ClassVar[Texts] = _TEXTS
 
@@ -90,7 +90,7 @@ class PBPStepper(Explorer[StepperResult]):
         }
 
     def _idle(self, values: controls.Values) -> set[str]:
-        """Name the order of the points where none has been learned."""
+        """Name the order of the points before any is learned."""
         return set() if values["step"] else {"sorted"}
 
     def _make_canvas(self) -> Canvas:
@@ -127,7 +127,7 @@ class PBPStepper(Explorer[StepperResult]):
         panel.stays = (panel.truth, panel.points, self._waiting, self._last)
 
     def _make_noise_panels(self, canvas: Canvas, gamma: Axes, noise: Axes) -> None:
-        """Show the Gamma over the noise precision, and the noise sd that it stands for."""
+        """Plot α and β of the noise precision by step, and the noise sd that they stand for."""
         plots.tidy(gamma, "Gamma over the noise precision", "step", "log scale")
         gamma.set(yscale="log", ylim=(0.005, 2000))
         (self._alpha,) = gamma.plot([], [], "-", color=plots.BLUE, lw=2, label="α: points")
@@ -159,7 +159,7 @@ class PBPStepper(Explorer[StepperResult]):
         return StepperResult(data, replay, *replay.predict(X_GRID), values["speed"], order)
 
     def _trail_of(self, data: datasets.Regression1D, values: controls.Values) -> pbp_replay.Trail:
-        """Return the trail of these values: the one in use, unless something else has moved."""
+        """Return the steps' states for these values; the current ones if only the step differs."""
         from bdl_teach.methods.pbp import replay as pbp_replay
 
         names = ("n", "noise_std", "seed", "data", "alpha", "guess", "sorted")
@@ -201,7 +201,7 @@ class PBPStepper(Explorer[StepperResult]):
         self._speed.set_text(f"play takes {result.speed:.0f} steps a second")
 
     def _undoable(self) -> controls.Values:
-        """Leave play off where undo leads: it would leave that state at once."""
+        """Return the values that undo restores, with play off: playing would leave them at once."""
         return {**super()._undoable(), "play": False}
 
     # Moving without a slider.
@@ -216,7 +216,7 @@ class PBPStepper(Explorer[StepperResult]):
         self._move(length - self._controls["step"].value % length)
 
     def _on_play(self, change: Any) -> None:
-        """Name what the button does next; at the last step, play from the first."""
+        """Label the button with what it does next; from the last step, play from the first."""
         self._controls["play"].description = _PAUSE if change["new"] else _PLAY
         if change["new"] and self._controls["step"].value == MOST_STEPS:
             self._controls["step"].value = 0
@@ -264,10 +264,10 @@ class PBPStepper(Explorer[StepperResult]):
 
 
 def _order(data: datasets.Regression1D, by_x: bool) -> Array:
-    """In which order the trail is given the points: that of x, or of the rows ``[n]``."""
+    """Return the order ``[n]`` in which points are learned: by x, or as the rows are."""
     return np.argsort(data.x[:, 0], kind="stable") if by_x else np.arange(len(data.x))
 
 
 def _true_noise(data: datasets.Regression1D) -> float:
-    """Return the sd of the noise that was drawn; NaN for a table, of which nobody knows it."""
+    """Return the sd of the noise in the data; NaN for a table, where it is unknown."""
     return data.noise_std if points.units_of(data) == points.COURSE else math.nan

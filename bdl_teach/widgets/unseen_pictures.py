@@ -1,4 +1,4 @@
-"""Pictures that the network has never seen: three kinds of network, and a temperature."""
+"""Pictures unlike those in training: three kinds of network, and a temperature."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MARKS = {"ordinary": "s", "ensemble": "o", "BBB": "D"}
 
 @dataclass(frozen=True)
 class Kind:
-    """What one kind of network says of the pictures that are counted, at the temperature.
+    """The predictions of one kind of network for the test pictures, at the temperature.
 
     Attributes:
         known: Class probabilities of the known pictures ``[200, 8]``.
@@ -51,7 +51,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class PicturesResult:
-    """What one tick computed.
+    """The result of one tick.
 
     Attributes:
         kind: The kind of network that is looked at.
@@ -77,12 +77,12 @@ class PicturesResult:
 
     @property
     def said(self) -> Kind:
-        """What the kind that is looked at says."""
+        """Return the predictions of the chosen kind."""
         return self.kinds[self.kind]
 
 
 class PicturesExplorer(Explorer[PicturesResult]):
-    """Three kinds of network look at known and strange digits; a temperature, a share answered."""
+    """Three kinds of network classify known and strange digits; a temperature, a share answered."""
 
     TEXTS: ClassVar[Texts] = texts.of("unseen_pictures")
 
@@ -198,7 +198,7 @@ class PicturesExplorer(Explorer[PicturesResult]):
 
 
 def _at(temperature: float, known: Array, strange: Array, labels: Array) -> Kind:
-    """Return what networks say together ``[t, n, c]``, at a temperature."""
+    """Return the networks' joint predictions ``[t, n, c]`` at a temperature."""
     from bdl_teach import calibration, metrics
 
     logs, others = (

@@ -1,4 +1,4 @@
-"""Trains variational autoencoders in the background, in stages that can be watched."""
+"""Training of variational autoencoders in the background, in stages that can be watched."""
 
 from __future__ import annotations
 
@@ -62,13 +62,13 @@ class Trained:
     film: Mapping[int, vae.Fit] = field(default_factory=dict)
 
     def at(self, step: int) -> Trained:
-        """Return it as it was after one of the steps of ``film``."""
+        """Return the model as it was after one of the steps of ``film``."""
         fit = self.film[step]
         return replace(self, fit=fit, scores=_scores(fit), convergence=Convergence())
 
     @property
     def finished(self) -> bool:
-        """Whether this is the end of the training."""
+        """Return whether the training is complete."""
         return self.stage == len(RATES)
 
 
@@ -80,9 +80,9 @@ def pictures() -> tuple[Array, Array]:
 
 
 class Trainer:
-    """Trains one order at a time; a newer one replaces the one that is running.
+    """A background training of one order at a time; a newer order replaces the running one.
 
-    It belongs to the worker of the explorer: the threads that train tell that what they have found.
+    It belongs to the worker of the explorer, to which the training threads report.
 
     Args:
         tell: Has the worker do something, and look again.
@@ -128,7 +128,7 @@ class Trainer:
     def look_further(self, order: Order) -> None:
         """Find out whether the finished VAE for ``order`` has converged.
 
-        That takes some seconds, on a thread of its own: no picture and no training waits for it.
+        This takes seconds, on a thread of its own, so that no picture and no training waits for it.
         """
         trained = self._found.get(order)
         if not isinstance(trained, Trained) or self._looking:
@@ -150,12 +150,12 @@ class Trainer:
         self._orders.close()
 
     def _expect(self, order: Order | None) -> None:
-        """Say in the page whether anything is being trained."""
+        """Show in the page whether a training runs."""
         self._order = order
         self.bar.layout.visibility = "hidden" if order is None else "visible"
 
     def _receive(self, order: Order, found: Trained | Exception) -> None:
-        """Take what a training has led to, or is at."""
+        """Take the newest state of a training."""
         if isinstance(found, Exception) or found.finished:
             self._found[order] = found
             while len(self._found) > _KEPT:
@@ -217,7 +217,7 @@ def _stage(order: Order, number: int, start: vae.Fit | None) -> vae.Fit:
 
 
 def _frames(fit: vae.Fit, number: int) -> dict[int, vae.Fit]:
-    """Return the end of a stage; of the first stage its beginnings, too: most happens there."""
+    """Return a stage's last frame; of the first stage its early frames, too: most happens there."""
     frames = {STEPS * (number + 1): fit}
     if number == 0 and fit.path is not None:
         steps = fit.path.steps

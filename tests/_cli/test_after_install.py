@@ -12,7 +12,7 @@ from bdl_teach._cli import after_install
 PAGE = "etc/jupyter/labconfig/page_config.json"
 
 
-def test_jupyterlab_keeps_callbacks_on_one_thread_and_leaves_out_what_slows_it(
+def test_jupyterlab_settings_keep_one_callback_thread_and_omit_slow_extensions(
     tmp_path: Path,
 ) -> None:
     after_install.write_settings(tmp_path)
@@ -25,7 +25,7 @@ def test_jupyterlab_keeps_callbacks_on_one_thread_and_leaves_out_what_slows_it(
         assert f'"{plugin}"' in lab, "a name that it does not know has no effect"
 
 
-def test_settings_of_others_stay(tmp_path: Path) -> None:
+def test_settings_of_other_programs_stay(tmp_path: Path) -> None:
     theirs = {"disabledExtensions": {"one": True}, "lockedExtensions": {"two": True}}
     (tmp_path / PAGE).parent.mkdir(parents=True)
     (tmp_path / PAGE).write_text(json.dumps(theirs))
@@ -36,7 +36,7 @@ def test_settings_of_others_stay(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("broken", ["", "{", "[]", '{"disabledExtensions": []}', "\xff"])
-def test_settings_that_are_no_settings_are_replaced(tmp_path: Path, broken: str) -> None:
+def test_invalid_settings_are_replaced(tmp_path: Path, broken: str) -> None:
     (tmp_path / PAGE).parent.mkdir(parents=True)
     (tmp_path / PAGE).write_bytes(broken.encode("latin-1"))
     after_install.write_settings(tmp_path)

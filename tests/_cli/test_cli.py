@@ -42,7 +42,7 @@ def test_help_and_refused_words_install_nothing(monkeypatch, capsys, name: str) 
         (["deck", "88"], "There is no chapter 88"),
     ],
 )
-def test_what_cannot_be_is_said_before_anything_is_installed(
+def test_impossible_request_is_refused_before_anything_is_installed(
     monkeypatch, capsys, words: list[str], said: str
 ) -> None:
     monkeypatch.setattr(environment, "ensure", lambda *_: pytest.fail("it was installed"))
@@ -50,7 +50,7 @@ def test_what_cannot_be_is_said_before_anything_is_installed(
     assert capsys.readouterr().err.startswith(f"bdl_teach: {said}")
 
 
-def test_letter_that_the_output_cannot_hold_ends_no_command() -> None:
+def test_unencodable_character_does_not_end_a_command() -> None:
     for words in (["claims", "--list"], ["reproduce", "--list"], ["--help"]):
         ran = start(*words, env={**os.environ, "PYTHONIOENCODING": "cp1252"})
         assert (ran.returncode, ran.stderr) == (0, b"")
@@ -58,7 +58,7 @@ def test_letter_that_the_output_cannot_hold_ends_no_command() -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has other pipes")
-def test_reader_that_has_gone_is_no_fault_to_speak_of() -> None:
+def test_closed_output_pipe_is_not_reported_as_error() -> None:
     reader, writer = os.pipe()
     os.close(reader)
     buffered = {**os.environ, "PYTHONUNBUFFERED": ""}
@@ -67,7 +67,7 @@ def test_reader_that_has_gone_is_no_fault_to_speak_of() -> None:
     assert (ran.returncode, ran.stderr) == (1, b"")
 
 
-def test_taken_port_is_a_sentence_and_one_just_left_is_free() -> None:
+def test_taken_port_is_reported_and_one_just_released_is_free() -> None:
     """The system remembers its last connection for a minute; JupyterLab does not mind either."""
     with socket.socket() as server:
         server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as servers do
@@ -84,7 +84,7 @@ def test_taken_port_is_a_sentence_and_one_just_left_is_free() -> None:
     assert {f"--port={port}", "--ServerApp.port_retries=0"} <= set(command)
 
 
-def test_jupyterlab_gets_a_folder_where_the_home_takes_nothing(monkeypatch, capsys) -> None:
+def test_jupyterlab_gets_a_folder_if_the_home_is_read_only(monkeypatch, capsys) -> None:
     monkeypatch.setattr(os, "environ", {**os.environ, "HOME": "/proc/none"})
     monkeypatch.delenv("JUPYTER_RUNTIME_DIR", raising=False)
     monkeypatch.setattr(Path, "home", lambda: Path("/proc/none"))
@@ -94,7 +94,7 @@ def test_jupyterlab_gets_a_folder_where_the_home_takes_nothing(monkeypatch, caps
     os.rmdir(folder)
 
 
-def test_lab_pairs_no_chapter_with_its_text() -> None:
+def test_lab_does_not_pair_chapters_with_their_text() -> None:
     """Jupytext names its part of the server in a file; another name would have no effect."""
     file = Path(sys.prefix, "etc/jupyter/jupyter_server_config.d/jupytext.json")
     (name,) = json.loads(file.read_text())["ServerApp"]["jpserver_extensions"]
@@ -113,7 +113,7 @@ print(*(m.__file__ for n, m in sys.modules.items() if n.startswith('bdl_teach'))
 """
 
 
-def test_python_that_is_too_old_can_read_what_tells_it_so() -> None:
+def test_too_old_python_can_run_the_code_that_says_so() -> None:
     """It holds no syntax that Python 3.5 does not know."""
     command = [sys.executable, "-I", "-S", "-c", OLD_PYTHON, str(ROOT)]
     ran = subprocess.run(command, capture_output=True, text=True, check=True)

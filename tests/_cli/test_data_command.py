@@ -20,7 +20,7 @@ def run(*words: str) -> int:
     return cli.inside(["data", *words])
 
 
-def test_it_lists_fetches_and_fetches_again_what_was_cut_short(home, server, capsys) -> None:
+def test_data_sets_are_listed_fetched_and_fetched_again_if_incomplete(home, server, capsys) -> None:
     assert run("--list", "yacht") == 0
     assert (server.asked, home.exists()) == (0, False)
     assert run("yacht", "digits") == run("yacht") == 0
@@ -35,7 +35,7 @@ def test_it_lists_fetches_and_fetches_again_what_was_cut_short(home, server, cap
     assert "digits          bundled" in said and "2 of 2 data sets are ready." in said
 
 
-def test_one_failure_is_a_sentence_and_the_rest_still_come(home, server, capsys, monkeypatch):
+def test_one_failed_download_is_reported_and_the_others_continue(home, server, capsys, monkeypatch):
     wrong = replace(store.FILES["uci/energy.txt"], address=server.address)
     monkeypatch.setitem(store.FILES, "uci/energy.txt", wrong)
     assert run("energy", "yacht") == 1
@@ -44,7 +44,7 @@ def test_one_failure_is_a_sentence_and_the_rest_still_come(home, server, capsys,
     assert re.fullmatch(r"energy: .*wrong SHA-256.*\n", err)
 
 
-def test_group_stands_for_its_sets_and_none_for_all_small_ones(monkeypatch, capsys) -> None:
+def test_group_name_selects_its_sets_and_no_name_all_small_ones(monkeypatch, capsys) -> None:
     asked: list[list[str]] = []
     monkeypatch.setattr(data, "fetch", lambda names: asked.append(names) or 0)
     assert run("yacht", "uci", "digits") == run() == 0
@@ -56,7 +56,7 @@ def test_group_stands_for_its_sets_and_none_for_all_small_ones(monkeypatch, caps
     assert "no data set is called bostno; there are boston" in capsys.readouterr().err
 
 
-def test_file_that_may_not_be_read_is_said_to_be_so(home, capsys, monkeypatch) -> None:
+def test_unreadable_file_is_reported(home, capsys, monkeypatch) -> None:
     def forbidden(_: str) -> str:
         raise PermissionError("no right to read it")
 

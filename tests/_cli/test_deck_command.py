@@ -75,7 +75,7 @@ def test_each_slide_has_the_notes_of_its_section(course: Path) -> None:
     assert found == {"## 3.1 One": BOTH, "more": BOTH, "## 3.4 Last": LAST}
 
 
-def test_a_deck_is_one_file_with_pictures_in_words_and_links_to_decks(
+def test_deck_is_one_file_with_alt_texts_and_links_to_decks(
     course: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.inside(["deck", "--folder", "out", "3"]) == 0
@@ -89,7 +89,7 @@ def test_a_deck_is_one_file_with_pictures_in_words_and_links_to_decks(
 
 
 @pytest.mark.parametrize("name", ["3", "03", "03_ours", "03_ours.ipynb", "course/03_ours.ipynb"])
-def test_a_chapter_goes_by_number_or_name(course: Path, name: str) -> None:
+def test_chapter_is_found_by_number_or_name(course: Path, name: str) -> None:
     assert deck.find(name).resolve() == course / "03_ours.ipynb"
 
 
@@ -102,5 +102,5 @@ def test_a_missing_package_is_named(course: Path, monkeypatch: pytest.MonkeyPatc
         page.make(course / "03_ours.ipynb")
 
 
-def test_no_script_ends_the_page_early() -> None:
+def test_script_text_does_not_end_the_page_early() -> None:
     assert page._inline("a('</script>', '<!--')") == "a('<\\/script>', '<\\!--')"

@@ -28,7 +28,7 @@ def measured() -> doctor.Quantity:
 
 
 @pytest.mark.parametrize(("needed", "code", "mark"), [(True, 1, "FAIL"), (False, 0, "note")])
-def test_only_something_needed_makes_it_fail(monkeypatch, capsys, needed, code, mark) -> None:
+def test_only_a_required_finding_makes_doctor_fail(monkeypatch, capsys, needed, code, mark) -> None:
     monkeypatch.setattr(doctor, "LOOKS", (("thing", needed, broken), ("speed", True, measured)))
     assert cli.inside(["doctor"]) == code
     first, second, verdict = capsys.readouterr().out.splitlines()
@@ -57,7 +57,7 @@ def test_this_environment_has_what_the_notebooks_need() -> None:
         ("anywidget", "another", "0.1.0", "JupyterLab has no anywidget: install anywidget"),
     ],
 )
-def test_front_end_that_does_not_fit_is_told(
+def test_incompatible_front_end_is_reported(
     monkeypatch, tmp_path: Path, look: str, front_end: str, version: str, sentence: str
 ) -> None:
     monkeypatch.setattr("jupyter_core.paths.jupyter_path", lambda *_: [str(tmp_path)])
@@ -92,7 +92,7 @@ def test_packages_are_imported_and_their_files_compared(monkeypatch, tmp_path: P
 @pytest.mark.parametrize(
     ("program", "said"), [("bin/python3.11", "install bdl_teach there"), ("code", "cannot be seen")]
 )
-def test_server_in_another_environment_is_looked_at(monkeypatch, tmp_path, program, said) -> None:
+def test_doctor_checks_server_in_another_environment(monkeypatch, tmp_path, program, said) -> None:
     words = [str(tmp_path / program), "-m", "jupyterhub.singleuser"]
     monkeypatch.setitem(sys.modules, "ipykernel.kernelapp", SimpleNamespace())
     monkeypatch.setattr(psutil, "Process", lambda pid: SimpleNamespace(cmdline=lambda: words))
@@ -101,7 +101,7 @@ def test_server_in_another_environment_is_looked_at(monkeypatch, tmp_path, progr
     assert finding.ok == (program == "code")  # of an editor, the front end is its own matter
 
 
-def test_what_else_does_not_fit_is_named(monkeypatch) -> None:
+def test_other_incompatibilities_are_named(monkeypatch) -> None:
     monkeypatch.setattr(doctor, "version", lambda _: "7.0.1")
     spec = SimpleNamespace(argv=["/elsewhere/python"], resource_dir="/elsewhere/kernel")
     kernels = "jupyter_client.kernelspec.KernelSpecManager.get_kernel_spec"

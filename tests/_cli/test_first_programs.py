@@ -32,7 +32,7 @@ def said(code: str, cache: Path | str) -> list[str]:
     return ran.stdout.split()
 
 
-def test_the_first_picture_finds_what_was_compiled_and_no_second_start_compiles(
+def test_first_picture_uses_stored_programs_and_second_start_compiles_nothing(
     tmp_path: Path,
 ) -> None:
     assert said(FILL, tmp_path) == ["0", "True"]

@@ -123,7 +123,7 @@ def test_installed_package_lists_data_and_tables(site: Path, here: Path) -> None
 
 
 @pytest.mark.parametrize("command", ["test", "lab"])
-def test_installed_package_says_what_it_lacks(site: Path, here: Path, command: str) -> None:
+def test_installed_package_names_missing_tools(site: Path, here: Path, command: str) -> None:
     ran = run(site, here, command, alone=True)
     assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (1, "", 1)
     lacks = {"test": "no `test`: it comes with a checkout", "lab": '-m pip install "tensorflow<'}

@@ -126,7 +126,7 @@ def test_first_start_installs_and_second_does_not(checkout: Checkout) -> None:
 
 
 @posix
-def test_lab_takes_what_test_installed_and_test_needs_more_than_lab(checkout: Checkout) -> None:
+def test_lab_reuses_test_environment_but_test_needs_more_packages(checkout: Checkout) -> None:
     checkout.lab()
     assert checkout.run("test", "-x", "tests/a.py").stdout == "['-x', 'tests/a.py']\n"
     checkout.lab()
@@ -184,7 +184,7 @@ def test_damaged_environment_is_made_anew_or_put_back(checkout: Checkout, damage
 
 
 @posix
-def test_offline_packages_of_old_lock_serve_until_there_is_a_network(checkout: Checkout) -> None:
+def test_packages_of_old_lock_are_used_while_offline(checkout: Checkout) -> None:
     checkout.lab()
     for name in (environment.LOCK, environment.TEST_LOCK):
         (checkout.root / name).write_text(f"numpy==2.4.7 # {name}\n")
@@ -201,7 +201,9 @@ def test_offline_packages_of_old_lock_serve_until_there_is_a_network(checkout: C
 
 @posix
 @pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGINT", 130)])
-def test_stopped_installation_ends_its_installer(checkout: Checkout, name: str, code: int) -> None:
+def test_interrupted_installation_stops_its_installer(
+    checkout: Checkout, name: str, code: int
+) -> None:
     with checkout.begin("doctor") as started:
         (pid,) = checkout.root.glob("*.pid")
         installer = psutil.Process(int(pid.stem))
@@ -215,7 +217,7 @@ def test_stopped_installation_ends_its_installer(checkout: Checkout, name: str, 
 
 
 @posix
-def test_installer_that_outlives_its_launcher_is_waited_for(checkout: Checkout) -> None:
+def test_launcher_waits_for_installer_of_a_killed_launcher(checkout: Checkout) -> None:
     checkout.lab()
     (checkout.site / "numpy" / "deep.py").unlink()
     before = tree(checkout.root / ".venv")
@@ -235,7 +237,7 @@ def test_installer_that_outlives_its_launcher_is_waited_for(checkout: Checkout) 
 
 
 @posix
-def test_terminal_sees_how_far_it_is(checkout: Checkout) -> None:
+def test_terminal_shows_installation_progress(checkout: Checkout) -> None:
     ours, theirs = pytest.importorskip("pty").openpty()
     command = checkout.command("lab", UV_WAITS="1")
     with subprocess.Popen(**command, stderr=theirs, stdout=-1) as started:
@@ -261,7 +263,7 @@ def make_wheel(folder: Path) -> str:
     return sha256(path.read_bytes()).hexdigest()
 
 
-def test_without_uv_real_venv_and_pip_do_it(checkout: Checkout) -> None:
+def test_installation_without_uv_uses_venv_and_pip(checkout: Checkout) -> None:
     """Also for somebody whose pip installs for the user, which it refuses in an environment."""
     digest = make_wheel(checkout.root)
     (checkout.root / "programs" / "uv").unlink()
@@ -289,7 +291,7 @@ def test_without_uv_real_venv_and_pip_do_it(checkout: Checkout) -> None:
         ("", "The installer stopped: it gave no reason"),
     ],
 )
-def test_installers_last_words_become_a_sentence(said: str, sentence: str) -> None:
+def test_last_lines_of_installer_become_the_error_message(said: str, sentence: str) -> None:
     assert environment.explain(said) == getattr(environment, sentence, sentence)
 
 
@@ -305,7 +307,7 @@ def refuse(number: int, path: str) -> None:
         (errno.EBUSY, ".venv.lock: Device or resource busy."),
     ],
 )
-def test_what_the_system_refuses_is_one_sentence(
+def test_operating_system_error_is_one_sentence(
     tmp_path: Path, monkeypatch, capsys, number: int, sentence: str
 ) -> None:
     (tmp_path / environment.LOCK).touch()
@@ -329,7 +331,7 @@ def test_complete_read_only_checkout_is_not_written_to(
     assert "settings could not be written (Read-only file system)" in capsys.readouterr().err
 
 
-def test_what_cannot_succeed_is_said_before_anything_is_set_aside(tmp_path, monkeypatch) -> None:
+def test_impossible_installation_is_refused_before_old_one_is_moved(tmp_path, monkeypatch) -> None:
     (tmp_path / ".venv").mkdir()
     usage = shutil.disk_usage(tmp_path)._replace(free=1_000_000_000)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)

@@ -23,7 +23,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_new_edition_replaces_what_was_not_changed_and_names_what_was(package, capsys) -> None:
+def test_new_edition_replaces_unchanged_chapters_and_names_changed_ones(package, capsys) -> None:
     assert cli.main(["notebooks"]) == 0
     mine = Path("bdl_teach-notebooks")
     assert capsys.readouterr().out == f"{mine}: 3 files written, 0 there already.\n"
@@ -52,7 +52,7 @@ def notebook(source: str, **rest: object) -> str:
     return json.dumps({"cells": [{"cell_type": "code", "source": source, **rest}]})
 
 
-def test_chapter_that_was_only_run_follows_the_package(package: Path) -> None:
+def test_chapter_that_was_only_run_is_replaced(package: Path) -> None:
     (package / "00_a.ipynb").write_text(notebook("x = 1"))
     cli.main(["notebooks", "mine"])
     ran = notebook("x = 1", outputs=[{"output_type": "stream"}], execution_count=3)
@@ -65,7 +65,7 @@ def test_chapter_that_was_only_run_follows_the_package(package: Path) -> None:
 
 
 @pytest.mark.parametrize("record", [None, "{", "[]"])
-def test_stranger_of_the_same_name_stays(package: Path, record: str | None) -> None:
+def test_unrelated_file_of_same_name_stays(package: Path, record: str | None) -> None:
     Path("mine").mkdir()
     Path("mine/00_a.ipynb").write_text("not from here")
     if record is not None:
@@ -82,7 +82,7 @@ def test_stranger_of_the_same_name_stays(package: Path, record: str | None) -> N
         (lambda: Path("mine/00_a.ipynb").mkdir(parents=True), "00_a.ipynb: Is a directory."),
     ],
 )
-def test_folder_that_cannot_be_is_a_sentence(package, capsys, prepare, sentence: str) -> None:
+def test_impossible_folder_is_reported(package, capsys, prepare, sentence: str) -> None:
     prepare()
     before = sorted(path.name for path in package.iterdir())
     assert cli.main(["notebooks", "mine"]) == 1

@@ -61,7 +61,7 @@ OTHERS = (  # of one place in the code, two that do not do the same; then a loop
 )
 
 
-def test_program_is_found_whatever_was_traced_before_it(filled: Path, tmp_path: Path) -> None:
+def test_stored_program_is_found_regardless_of_earlier_traces(filled: Path, tmp_path: Path) -> None:
     (folder,) = filled.iterdir()
     assert os.name == "nt" or folder.stat().st_mode & 0o777 == 0o700, "its user's alone"
     flags = f"--xla_dump_to={tmp_path / 'dumps'} --xla_dump_hlo_as_text"  # of what XLA compiles
@@ -81,7 +81,7 @@ def test_damaged_programs_are_compiled_anew_and_forgotten(filled: Path) -> None:
     assert min(path.stat().st_size for path in kept(filled)) > 1000
 
 
-def test_folder_that_goes_away_makes_a_refit_slower_and_is_said(tmp_path: Path) -> None:
+def test_removed_program_folder_slows_refit_and_is_reported(tmp_path: Path) -> None:
     spoil = (
         f"compiled.xla_available(); folder = next(pathlib.Path({str(tmp_path)!r}).iterdir());"
         "shutil.rmtree(folder); folder.write_text('')"
@@ -120,7 +120,7 @@ def test_each_tensorflow_processor_and_set_of_flags_has_its_own_folder(
     assert len({*folders} - {None}) == 5
 
 
-def test_processor_is_its_model_and_its_features(tmp_path: Path) -> None:
+def test_processor_is_identified_by_model_and_features(tmp_path: Path) -> None:
     text = "processor\t: 0\nmodel name\t: A\ncpu MHz\t: {}\nflags\t: fpu {}\n\nprocessor\t: 1\n"
     said = []
     for clock, feature in ((1000, "avx2"), (2000, "avx2"), (1000, "avx512f")):
@@ -133,7 +133,9 @@ CASES = ["not wanted", "unknown processor", "untried", "no room", "a file", "fla
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_nothing_is_kept(case: str, environment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_programs_are_not_stored_in_unsuitable_environment(
+    case: str, environment: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     flags = "--tf_xla_persistent_cache_directory=/elsewhere"
     (environment / "file").touch()
     if case in ("not wanted", "a file"):
@@ -152,7 +154,7 @@ def test_nothing_is_kept(case: str, environment: Path, monkeypatch: pytest.Monke
     assert "TF_CPP_MIN_LOG_LEVEL" not in os.environ
 
 
-def test_what_was_used_longest_ago_goes_first_and_half_stays(tmp_path: Path) -> None:
+def test_least_recently_used_programs_are_removed_until_half_remains(tmp_path: Path) -> None:
     for i in range(10):
         path = tmp_path / f"processor {i % 2}" / f"program {i}"
         path.parent.mkdir(exist_ok=True)

@@ -48,7 +48,7 @@ def test_refit_loads_neither_tensorflow_probability_nor_keras() -> None:
     assert said(QUICK) == ["[]"]
 
 
-def test_what_loads_late_is_whole_also_when_a_program_asks_for_it() -> None:
+def test_lazily_loaded_modules_are_complete() -> None:
     shape, version_, *listed, log_2, keras = said(LATE)
     assert (shape, version_) == ("(3,)", version("tensorflow-probability"))
     assert listed == ["True", "True"]
@@ -56,6 +56,6 @@ def test_what_loads_late_is_whole_also_when_a_program_asks_for_it() -> None:
     assert keras.startswith("tf_keras")
 
 
-def test_what_a_library_makes_while_it_loads_is_no_part_of_a_program(tmp_path: Path) -> None:
+def test_tensors_made_during_lazy_import_stay_out_of_traced_program(tmp_path: Path) -> None:
     (tmp_path / "tensorflow_probability.py").write_text(CAREFREE)
     assert said(IN_A_PROGRAM, str(tmp_path)) == ["42.0"]

@@ -32,7 +32,7 @@ def fit() -> bbb.Fit:
     return bbb.fit(data.x, data.y, hidden_units=(4, 4), steps=20)
 
 
-def test_code_goes_and_what_is_wanted_comes_back():
+def test_released_code_is_loaded_again_when_needed():
     before = fit()
     again, held = fit(), resident("r-xp")
     release()
@@ -42,7 +42,7 @@ def test_code_goes_and_what_is_wanted_comes_back():
     np.testing.assert_array_equal(fit().mean, before.mean)
 
 
-def test_only_what_nobody_wrote_to_goes():
+def test_only_unmodified_memory_is_released():
     """It would be lost: these pieces hold no page that differs from its file."""
     changed, rights, start = {}, {}, ""
     for line in Path("/proc/self/smaps").read_text().splitlines():
@@ -55,7 +55,7 @@ def test_only_what_nobody_wrote_to_goes():
     assert {changed[piece] for piece in pieces} == {0}
 
 
-def test_what_loaded_programs_leave_goes_together_and_what_was_compiled_at_once(monkeypatch):
+def test_memory_release_waits_after_loading_but_not_after_compiling(monkeypatch):
     released, clock = [], SimpleNamespace(now=0.0)
     monkeypatch.setattr(memory, "_due", None)
     monkeypatch.setattr(memory, "release", lambda: released.append(clock.now))

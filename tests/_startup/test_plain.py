@@ -31,7 +31,7 @@ print(json.dumps([eager, done, fit.predict(data.x).mean.tolist(), density]))
 """
 
 
-def test_plain_switch_turns_all_of_it_off_and_changes_no_number(tmp_path: Path) -> None:
+def test_plain_switch_disables_startup_hooks_and_changes_no_number(tmp_path: Path) -> None:
     found = []
     for plain in ("", "1"):
         env = {**os.environ, "BDL_TEACH_PLAIN": plain, "BDL_TEACH_XLA_CACHE": str(tmp_path)}

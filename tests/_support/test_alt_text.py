@@ -11,7 +11,7 @@ from matplotlib.ticker import FixedFormatter
 from bdl_teach._support import alt_text
 
 
-def test_the_words_name_titles_axes_ranges_and_lines() -> None:
+def test_alt_text_names_titles_axes_ranges_and_lines() -> None:
     figure = Figure()
     left, right = figure.subplots(1, 2)
     for ax in (left, right):
@@ -27,7 +27,7 @@ def test_the_words_name_titles_axes_ranges_and_lines() -> None:
     )
 
 
-def test_the_words_know_bars_and_pictures() -> None:
+def test_alt_text_describes_bars_and_pictures() -> None:
     figure = Figure()
     figure.suptitle("Cost")
     bars, picture = figure.subplots(1, 2)
@@ -40,7 +40,7 @@ def test_the_words_know_bars_and_pictures() -> None:
     )
 
 
-def test_the_words_leave_out_what_is_hidden_and_know_named_ticks() -> None:
+def test_alt_text_omits_hidden_artists_and_uses_tick_names() -> None:
     figure = Figure()
     shown, off, hidden = figure.subplots(1, 3)
     shown.set(xticks=[0, 1], xlabel="switch", ylim=(0, 0.12345))
@@ -57,7 +57,7 @@ def test_the_words_leave_out_what_is_hidden_and_know_named_ticks() -> None:
     assert "hidden axis from 0 to 0.123;" in alt_text.describe(figure)
 
 
-def test_lines_that_are_the_same_are_named_once_and_others_again() -> None:
+def test_alt_text_names_identical_lines_once() -> None:
     figure = Figure()
     for ax, label in zip(figure.subplots(1, 4), ("a", "a", "b", "a"), strict=True):
         ax.plot([0, 1], label=label)
@@ -66,7 +66,7 @@ def test_lines_that_are_the_same_are_named_once_and_others_again() -> None:
     assert said[1:] == ["shows a", "the same lines", "shows b", "shows a"]
 
 
-def test_outside_a_notebook_nothing_happens() -> None:
+def test_alt_text_hook_does_nothing_outside_notebook() -> None:
     code = "import sys; from bdl_teach import plots; print('IPython' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -288,7 +288,7 @@ NAMED = {"kl_scheme": "scheme", "likelihood": "y", "weights": "nll", "x": "mu|si
 @pytest.mark.parametrize(("call", "good", "argument", "wrong"), doors())
 @settings(max_examples=20)
 @given(st.data())
-def test_door_names_what_is_wrong_and_says_expected_and_got(call, good, argument, wrong, data):
+def test_argument_errors_name_argument_expected_and_got(call, good, argument, wrong, data):
     name = f"{argument}|{NAMED.get(argument, argument)}"
     with pytest.raises(ValueError, match=rf"(?s)^[^:]*\b({name})\b.*: expected.*got"):
         call(**{**good, argument: data.draw(wrong)})
@@ -303,7 +303,7 @@ def test_densities_refuse_shapes_that_do_not_fit():
     "p", [[[0.5, 0.5]], [[[0.5, 0.6]]], [[[1.5, -0.5]]], [[[np.nan, 1.0]]], [[[]]], 0.5], ids=str
 )
 @pytest.mark.parametrize("score", [metrics.predictive_entropy, metrics.mutual_information])
-def test_class_probabilities_are_t_n_c_and_sum_to_one(score, p):
+def test_class_probabilities_have_shape_t_n_c_and_sum_to_one(score, p):
     with pytest.raises(ValueError, match="probabilities: expected"):
         score(p)
 
@@ -314,7 +314,7 @@ def test_complex_numbers_are_refused_before_their_imaginary_part_is_lost():
             checks.finite("x", wrong)
 
 
-def test_what_is_right_passes_unchanged():
+def test_valid_arguments_pass_unchanged():
     assert checks.positive("a", np.float32(0.5)) == 0.5
     assert checks.non_negative("a", 0) == 0.0
     assert [checks.probability("a", v) for v in (0, 1, 0.25)] == [0.0, 1.0, 0.25]

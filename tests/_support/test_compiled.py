@@ -49,7 +49,7 @@ def refit(n: int = 8, n_predictions: int = 20, **changes) -> np.ndarray:
     return bbb.fit(data.x, data.y, **options).predict(GRID, n_predictions).mean
 
 
-def test_no_value_compiles_again():
+def test_new_values_compile_nothing():
     still, before = refit(), compiled.trace_count()
     changes = [{name: value} for name, values in SWEEP.items() for value in values]
     changes += [{"n": 4}, {"n": 16}, {"n_predictions": 1}, {"n_predictions": 200}]
@@ -60,7 +60,7 @@ def test_no_value_compiles_again():
     assert [c for c, m in zip(changes, moved, strict=True) if not m] == [{"kl_scheme": "geometric"}]
 
 
-def test_a_shape_compiles_again():
+def test_new_shape_compiles_again():
     """Else the trace count would prove nothing."""
     square = Compiled(lambda x: x * x)
     for values in ([1.0], [2.0], [3.0]):
@@ -72,7 +72,7 @@ def test_a_shape_compiles_again():
     assert compiled.trace_count() == before + 1
 
 
-def test_two_programs_that_go_by_one_name_stay_two():
+def test_two_programs_of_same_name_stay_separate():
     class Factor(float):
         def __repr__(self):
             return "a factor"
@@ -86,7 +86,7 @@ def test_two_programs_that_go_by_one_name_stay_two():
     assert [float(p(tf.constant(2.0))) for p in programs] == [6.0, 8.0]
 
 
-def test_the_count_keeps_programs_that_are_gone():
+def test_compile_count_includes_deleted_programs():
     """Else it falls whenever Python collects garbage, in the middle of another test."""
     before = compiled.trace_count()
     Compiled(lambda x: x + x)(tf.constant([1.0]))
@@ -94,7 +94,7 @@ def test_the_count_keeps_programs_that_are_gone():
     assert compiled.trace_count() == before + 1
 
 
-def test_two_threads_build_one_program_between_them():
+def test_two_threads_build_a_shared_program_once():
     class Gate:
         """A lock that both threads reach before either of them may go on."""
 
@@ -116,7 +116,7 @@ def test_two_threads_build_one_program_between_them():
     assert double.traces == 1
 
 
-def test_learners_are_not_warned_of_new_shapes_and_of_all_else_they_are():
+def test_only_new_shape_warnings_are_hidden_from_learners():
     logger = tf.get_logger()
     texts = ("5 out of the last 5 calls to f triggered tf.function retracing.", "Out of memory")
     records = [logger.makeRecord("tf", logging.WARNING, "", 0, text, (), None) for text in texts]
@@ -143,7 +143,7 @@ def no_xla(monkeypatch) -> None:
         monkeypatch.setattr(module, name, fresh)
 
 
-def test_without_xla_the_fit_is_the_same_and_one_line_says_so(request, caplog):
+def test_fit_without_xla_is_the_same_and_reported_once(request, caplog):
     fast = refit()
     request.getfixturevalue("no_xla")
     with caplog.at_level(logging.WARNING):
@@ -156,7 +156,7 @@ def test_without_xla_the_fit_is_the_same_and_one_line_says_so(request, caplog):
 
 
 @pytest.mark.parametrize("wrong", [0.0, 4.0])
-def test_a_probe_that_computes_nonsense_means_no(monkeypatch, caplog, wrong):
+def test_wrong_result_of_xla_probe_disables_xla(monkeypatch, caplog, wrong):
     monkeypatch.setattr(compiled.tf, "function", lambda *_, **__: lambda x: wrong)
     fresh = lru_cache(compiled.xla_available.__wrapped__)
     with caplog.at_level(logging.WARNING):

@@ -62,7 +62,7 @@ def test_views_come_alive_with_their_kernel_and_are_pictures_without(notebook: P
     assert notebook.read_bytes() == before
 
 
-def test_other_files_and_folders_are_read_as_ever(tmp_path: Path) -> None:
+def test_other_files_and_folders_are_read_unchanged(tmp_path: Path) -> None:
     (tmp_path / "words.txt").write_text("words")
     files = Stills(root_dir=str(tmp_path))
     assert asyncio.run(files.get("words.txt"))["content"] == "words"
@@ -87,7 +87,7 @@ ANOTHER = "jupyter_server.services.contents.filemanager.AsyncFileContentsManager
     [((), "True"), ((f"--ServerApp.contents_manager_class={ANOTHER}",), "False")],
     ids=["as it comes", "with another manager"],
 )
-def test_a_server_that_somebody_else_starts_has_it_too(
+def test_server_started_otherwise_shows_stills_too(
     tmp_path: Path, flags: tuple[str, ...], stills: str
 ) -> None:
     """As on Binder: nothing but the settings under the prefix says so."""

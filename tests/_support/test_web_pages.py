@@ -16,7 +16,7 @@ def picture(words: str, **metadata: object) -> Any:
     return nbformat.v4.new_code_cell("show", outputs=[output], metadata=metadata)
 
 
-def test_a_page_has_the_words_of_its_pictures_and_marks_stills() -> None:
+def test_web_page_has_alt_texts_and_marks_stills() -> None:
     cells = [picture('A "plot".'), picture("An explorer.", tags=["explorer"])]
     exporter = HTMLExporter(config=Config(after_install.PAGES))
     page, _ = exporter.from_notebook_node(nbformat.v4.new_notebook(cells=cells))

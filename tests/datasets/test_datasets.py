@@ -64,7 +64,7 @@ def test_a_gap_is_empty_and_the_rest_is_full(gap):
 @pytest.mark.parametrize(
     "gap", [(-0.5, 0.5), (0.2, 0.1), (0.7, 0.9), (np.nan, 0.2), 5, (1, 2, 3), "ab"]
 )
-def test_a_gap_that_leaves_nothing_or_is_none_is_refused(gap):
+def test_empty_gap_or_gap_without_data_left_is_refused(gap):
     with pytest.raises(ValueError, match="gap: expected.*got"):
         sinusoid(gap=gap)
 
@@ -125,7 +125,7 @@ def test_california_is_the_table_of_scikit_learn():
     assert table.feature_names[0] == "MedInc"
 
 
-def test_alzheimers_has_no_identity_and_no_doctor_among_its_features():
+def test_features_of_alzheimers_contain_no_patient_or_doctor_id():
     need_data("alzheimers")
     table = datasets.alzheimers()
     assert table.x.shape == (2149, 32)
@@ -212,7 +212,7 @@ def test_a_split_without_both_sides_is_refused(bad):
         datasets.splits(**{"n": 10, **bad})
 
 
-def test_data_say_in_one_line_what_they_are():
+def test_repr_of_data_is_one_line():
     pictures = np.zeros((700, 8, 8)), np.zeros(700, int)
     for data, words in (
         (datasets.sinusoid(500), ("Regression1D(", "x [500, 1]")),

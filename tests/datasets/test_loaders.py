@@ -51,7 +51,7 @@ def test_naval_has_sixteen_features_and_the_first_of_its_two_targets(
     assert table.n_splits == 20
 
 
-def test_alzheimers_leaves_out_who_the_patient_and_the_doctor_are(
+def test_alzheimers_omits_patient_and_doctor_ids(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     lines = ("PatientID,Age,Diagnosis,BMI,DoctorInCharge", "1,60,1,22.5,X", "2,90,0,31,X")
@@ -111,7 +111,7 @@ def test_mnist_reads_sizes_then_bytes_then_labels(monkeypatch: pytest.MonkeyPatc
         datasets.mnist_test,
     ],
 )
-def test_no_loader_reads_a_file_whose_hash_is_not_the_registered_one(home: Path, load) -> None:
+def test_loaders_refuse_files_of_unregistered_hash(home: Path, load) -> None:
     for file in store.FILES.values():
         place = home / file.path
         place.parent.mkdir(parents=True, exist_ok=True)

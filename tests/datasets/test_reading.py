@@ -429,7 +429,7 @@ ROWS = st.lists(st.tuples(SMALL | st.integers(), SMALL | st.integers(-(10**9), 1
 
 @given(HABITS, ROWS)
 @settings(max_examples=300, deadline=None)
-def test_number_in_any_habit_is_read_exactly_or_refused(
+def test_number_in_any_notation_is_read_exactly_or_refused(
     habit: Habit, rows: list[tuple[int, int]]
 ) -> None:
     if (habit.separator, habit.thousands, habit.grouped) == (" ", " ", True):

@@ -42,7 +42,7 @@ def refusal() -> str:
     return str(caught.value)
 
 
-def test_file_is_fetched_once_and_quietly_and_then_read_in_place(
+def test_file_is_fetched_once_without_output_then_read_in_place(
     home: Path, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     announced: list[Any] = []
@@ -55,9 +55,7 @@ def test_file_is_fetched_once_and_quietly_and_then_read_in_place(
 
 
 @pytest.mark.parametrize("content", [b"", RIGHT[:20_000], RIGHT[::-1]])
-def test_half_or_damaged_file_is_not_taken_for_whole(
-    home: Path, server: Server, content: bytes
-) -> None:
+def test_incomplete_or_damaged_file_is_refused(home: Path, server: Server, content: bytes) -> None:
     (home / "uci").mkdir(parents=True)
     (home / PATH).write_bytes(content)
     assert store.state(PATH) == "damaged"
@@ -84,7 +82,7 @@ def test_without_a_network_the_error_says_what_to_do(home: Path, server: Server)
 
 
 @pytest.mark.parametrize("claims", [len(RIGHT), 1000])
-def test_download_that_is_cut_short_or_wrong_leaves_nothing(
+def test_truncated_or_wrong_download_leaves_no_file(
     home: Path, server: Server, claims: int
 ) -> None:
     server.gives, server.claims = RIGHT[:1000], claims
@@ -94,7 +92,7 @@ def test_download_that_is_cut_short_or_wrong_leaves_nothing(
     assert store.fetch(PATH).read_bytes() == RIGHT
 
 
-def test_server_that_refuses_is_quoted(home: Path, server: Server) -> None:
+def test_server_error_is_quoted(home: Path, server: Server) -> None:
     server.status = 404
     assert "the server answered 404" in refusal()
     assert files_in(home) == []
@@ -110,7 +108,7 @@ def test_server_that_refuses_is_quoted(home: Path, server: Server) -> None:
         (ValueError("another fault"), "failed: another fault"),
     ],
 )
-def test_break_in_the_middle_is_a_sentence_and_leaves_nothing(
+def test_broken_connection_is_reported_and_leaves_no_file(
     home: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, words: str
 ) -> None:
     def breaks(self: object, address: str, output: str, *_: object) -> None:
@@ -138,7 +136,7 @@ def test_read_only_folder_is_read_and_never_written(
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL")
-def test_kill_in_the_middle_leaves_no_file_that_is_taken_for_whole(home: Path) -> None:
+def test_killed_download_leaves_no_file_taken_as_complete(home: Path) -> None:
     program = (
         "import os, signal, sys, pathlib, pooch\n"
         "from bdl_teach.datasets import store\n"
@@ -155,7 +153,7 @@ def test_kill_in_the_middle_leaves_no_file_that_is_taken_for_whole(home: Path) -
 
 
 @pytest.mark.parametrize("blocked", ["data", "data/uci"])
-def test_folder_that_cannot_be_made_is_a_sentence(home: Path, blocked: str) -> None:
+def test_folder_that_cannot_be_created_is_reported(home: Path, blocked: str) -> None:
     place = home.parent / blocked
     place.parent.mkdir(exist_ok=True)
     place.write_bytes(b"")
@@ -170,7 +168,7 @@ def test_folder_is_the_environment_s_or_the_user_s_cache(monkeypatch: pytest.Mon
     assert datasets.folder() == Path(pooch.os_cache("bdl_teach"))
 
 
-def test_relative_folder_would_be_another_in_each_notebook_and_is_refused(
+def test_relative_data_folder_is_refused(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("BDL_TEACH_DATA", "./mine")
@@ -215,7 +213,7 @@ def clothes(home: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> dict
     return made
 
 
-def test_whole_of_fashion_is_fetched_once_training_first(
+def test_fashion_files_are_fetched_once_training_first(
     home: Path, server: Server, clothes: dict[str, bytes]
 ) -> None:
     for _ in range(2):
@@ -228,7 +226,7 @@ def test_whole_of_fashion_is_fetched_once_training_first(
 
 
 @pytest.mark.parametrize("part", range(4))
-def test_forged_pictures_of_the_right_shape_are_damaged_and_never_given(
+def test_forged_pictures_of_right_shape_are_refused(
     home: Path, server: Server, clothes: dict[str, bytes], part: int
 ) -> None:
     datasets.fashion_sprite(full=True)
@@ -295,9 +293,7 @@ def said() -> tuple[str, str]:
     return data.state("california"), data.place("california")
 
 
-def test_what_scikit_learn_keeps_is_read_as_scikit_learn_reads_it(
-    server: Server, kept: Path
-) -> None:
+def test_scikit_learn_cache_is_read_as_scikit_learn_reads_it(server: Server, kept: Path) -> None:
     assert_as_sklearn_has_it(datasets.california(), kept)
     assert (said(), server.asked) == (("there", tables.CALIFORNIA), 0)
 
@@ -319,9 +315,7 @@ def test_archive_that_scikit_learn_downloads_gives_the_same_table(
     assert said() == ("there", ARCHIVE)
 
 
-def test_no_pickle_is_unpickled_not_even_the_right_one(
-    kept: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pickles_are_never_unpickled(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every way to unpickle leads through ``pickle``'s two machines."""
 
     def forbid(*_: object, **__: object) -> None:
@@ -345,7 +339,7 @@ class Spy:
 
 
 @pytest.mark.parametrize("compress", [0, 6, ("gzip", 3)])
-def test_planted_pickle_is_damaged_and_never_executed(
+def test_planted_pickle_is_refused_and_never_executed(
     home: Path, kept: Path, districts: np.ndarray, compress: object
 ) -> None:
     trace = home.parent / "it was executed"
@@ -359,7 +353,7 @@ def test_planted_pickle_is_damaged_and_never_executed(
 
 
 @pytest.mark.parametrize("content", [b"", b"not a pickle", zlib.compress(b"short")])
-def test_what_is_not_the_table_is_damaged_and_named(kept: Path, content: bytes) -> None:
+def test_file_that_is_not_the_table_is_refused_by_name(kept: Path, content: bytes) -> None:
     kept.write_bytes(content)
     assert said() == ("damaged", tables.CALIFORNIA)
     with pytest.raises(DatasetUnavailable, match=f"california: .*wrong SHA-256.*{kept} is damaged"):
@@ -367,14 +361,14 @@ def test_what_is_not_the_table_is_damaged_and_named(kept: Path, content: bytes) 
     assert kept.read_bytes() == content, "what is not ours is not changed"
 
 
-def test_one_changed_number_makes_it_another_table(kept: Path) -> None:
+def test_table_with_one_changed_number_is_refused(kept: Path) -> None:
     numbers = joblib.load(kept)
     numbers[-1, -1] += 1e-9
     joblib.dump(numbers, kept, compress=6)
     assert data.state("california") == "damaged"
 
 
-def test_file_that_unpacks_to_more_than_the_table_is_not_unpacked_whole(kept: Path) -> None:
+def test_oversized_archive_is_not_unpacked_completely(kept: Path) -> None:
     kept.write_bytes(zlib.compress(bytes(100_000_000), 9))
     tracemalloc.start()
     assert data.state("california") == "damaged"

@@ -265,7 +265,7 @@ def test_reset_leaves_removing_and_forgets_what_was_pasted(browser: Browser) -> 
 
 
 @pytest.mark.parametrize("harm", ["n=1e9&width=-3&a=none&points=1;x&units=0,0,0,0&pi=NaN", "%%%"])
-def test_an_address_that_says_nonsense_opens_what_can_be_shown(browser: Browser, harm: str) -> None:
+def test_invalid_address_opens_valid_parts_of_playground(browser: Browser, harm: str) -> None:
     page, faults = opened(browser, harm)
     assert faults == [] and len(page.evaluate("window.playground.readings().a.mean")) == 121
 
@@ -301,7 +301,7 @@ def test_a_pasted_table_is_read_or_refused_in_a_sentence(
     assert (data[0][0], data[1][0]) == pytest.approx(first), "in the units of the table"
 
 
-def test_two_of_three_columns_can_be_chosen_and_name_the_axes(page: Page) -> None:
+def test_two_chosen_columns_name_the_axes(page: Page) -> None:
     page.click("#paste")
     page.fill("#text", "id,size in m²,rent\n1,30,900\n2,45,1200\n3,,1000\n4,60,1850")
     page.click("#act")
@@ -314,7 +314,7 @@ def test_two_of_three_columns_can_be_chosen_and_name_the_axes(page: Page) -> Non
     assert "1 lines" in page.inner_text("#told")
 
 
-def test_watching_stops_and_goes_step_by_step(browser: Browser) -> None:
+def test_playground_pauses_and_steps(browser: Browser) -> None:
     page, faults = opened(browser, "b=ensemble")
     page.click("#more summary")
     page.click("#watch")

@@ -44,7 +44,7 @@ def asked(reference: Any, *cases: Any, answer: Any, **options: Any) -> str:
     return Session({"1.1": made}).check("1.1", answer).message
 
 
-def test_a_number_is_compared_by_its_own_size_and_zero_by_the_largest_beside_it() -> None:
+def test_tolerance_is_relative_to_value_or_for_zero_to_largest() -> None:
     want = np.array([0.0, 1e-3, 1e6])
     assert close(want * (1 + 2e-5) + np.array([0.5, 0, 0]), want, 3e-5, 1e-6)
     assert not close(want + np.array([2.0, 0, 0]), want, 3e-5, 1e-6)
@@ -94,19 +94,17 @@ def in_line(function: Any) -> str:
         (3.0, "expected a function, got 3.0."),
     ],
 )
-def test_a_wrong_answer_hears_its_mistake_or_the_first_case_that_differs(
-    answer: Any, said: str
-) -> None:
+def test_wrong_answer_names_its_mistake_or_first_differing_case(answer: Any, said: str) -> None:
     assert said in say(answer)
 
 
-def test_a_mistake_that_another_explains_as_well_is_not_named() -> None:
+def test_ambiguous_mistake_is_not_named() -> None:
     two = mistakes("a: .", lambda x: 2 * x, "b: .", lambda x: x + x)
     message = asked(SQUARE.reference, *SQUARE.cases, answer=lambda x: 2 * x, mistakes=two)
     assert message == "✗ 1.1 for x=[0 2 -3] expected [0 4 9], got [0 4 -6]. Read section 1.4."
 
 
-def test_two_long_arrays_that_look_alike_are_told_apart_by_a_place() -> None:
+def test_message_quotes_differing_element_of_long_arrays() -> None:
     def double(x: Any) -> Any:
         return 2 * x
 
@@ -117,14 +115,14 @@ def test_two_long_arrays_that_look_alike_are_told_apart_by_a_place() -> None:
     assert ", at index 2, 2, expected 24, got 24.001." in said
 
 
-def test_where_a_pair_is_expected_the_sentence_says_so() -> None:
+def test_message_says_if_a_pair_is_expected() -> None:
     assert say(lambda x: x + 1.0, "2.1").endswith("expected a pair of numbers, got one number.")
     said = asked(lambda x: (x, x * x), (np.arange(3.0),), answer=lambda x: x)
     assert said.endswith("expected a pair, each shape (3,), got shape (3,).")
     assert say(lambda x: (x + 1.0, ...), "2.1").startswith("· 2.1 nothing to check yet")
 
 
-def test_of_a_graph_the_line_of_the_learner_is_said_and_not_tensorflow_s() -> None:
+def test_error_in_graph_names_line_of_the_learner() -> None:
     import tensorflow as tf
 
     @tf.function  # type: ignore[untyped-decorator]
@@ -138,7 +136,7 @@ def test_of_a_graph_the_line_of_the_learner_is_said_and_not_tensorflow_s() -> No
     assert "\n" not in said and "user code" not in said
 
 
-def test_of_arguments_that_would_fill_the_message_the_shape_is_said() -> None:
+def test_long_arguments_are_shown_by_shape() -> None:
     worlds = np.arange(96.0).reshape(2, 3, 4, 4)
     ragged = tuple((np.arange(20.0), np.arange(30.0)) for _ in range(5))
     message = asked(lambda x, y, s: 1.0, (worlds, ragged, 0.5), answer=lambda *_: 2.0)
@@ -223,7 +221,7 @@ def test_a_common_slip_is_named_if_it_explains_every_case(answer: Any, said: str
         (lambda x: np.maximum(x, -700.0), "for x=-800 expected -800, got -700."),
     ],
 )
-def test_a_logarithm_of_what_is_0_in_floating_point_is_named(answer: Any, said: str) -> None:
+def test_log_of_underflow_is_named(answer: Any, said: str) -> None:
     assert asked(lambda x: x, (-3.0,), (-800.0,), answer=answer).startswith(f"✗ 1.1 {said}")
 
 
@@ -239,19 +237,19 @@ def test_a_slip_in_one_part_of_a_pair_is_named(answer: Any, said: str) -> None:
     assert say(answer, "2.1").startswith(f"✗ 2.1 {said}")
 
 
-def test_a_slip_that_gives_the_right_numbers_or_one_for_all_cases_is_not_named() -> None:
+def test_slip_with_right_or_constant_numbers_is_not_named() -> None:
     message = asked(lambda x: x, (1.0,), (1.0,), answer=lambda x: 4.0)
     assert message == "✗ 1.1 for x=1 expected 1, got 4. Read section 1.4."
     message = asked(lambda x, s: x * s, (2.0, 3.0), (4.0, 0.5), answer=lambda x, s: 0.0)
     assert message == "✗ 1.1 for x=2, s=3 expected 6, got 0. Read section 1.4."
 
 
-def test_a_specific_mistake_goes_before_a_common_slip() -> None:
+def test_specific_mistake_is_named_before_common_slip() -> None:
     known = replace(SQUARE, mistakes=mistakes("minus: no.", lambda x: -np.square(x)))
     assert "✗ 1.1 minus: no." in Session({"1.1": known}).check("1.1", lambda x: -(x**2)).message
 
 
-def test_what_an_answer_prints_is_shown_for_one_run(capsys: pytest.CaptureFixture[str]) -> None:
+def test_printed_output_of_answer_is_shown_once(capsys: pytest.CaptureFixture[str]) -> None:
     def mine(x: Any) -> Any:
         print("my x is", x)
         return x**2
@@ -269,12 +267,12 @@ def test_what_an_answer_prints_is_shown_for_one_run(capsys: pytest.CaptureFixtur
         ("words", None, np.sum),
     ],
 )
-def test_no_argument_makes_every_answer_right(argument: Any) -> None:
+def test_wrong_answers_stay_wrong_for_any_argument_type(argument: Any) -> None:
     assert asked(lambda x: len(x), (argument,), answer=len) == "✓ 1.1 right."
     assert "expected" in asked(lambda x: len(x), (argument,), answer=lambda x: len(x) + 1.0)
 
 
-def test_a_change_deep_in_a_ragged_argument_is_seen_and_its_parts_are_written() -> None:
+def test_change_inside_ragged_argument_is_detected() -> None:
     ragged = (1.0, (np.ones(2), [2.0]))
 
     def doubles(x: Any) -> Any:
@@ -290,7 +288,7 @@ def test_a_change_deep_in_a_ragged_argument_is_seen_and_its_parts_are_written() 
         assert "for x=(1, ([1 1], [2])) your function changed its argument" in said
 
 
-def test_statements_are_counted_first_and_named_after_the_second_wrong_answer() -> None:
+def test_wrong_statements_are_counted_first_and_named_second() -> None:
     session = Session(REGISTRY)
     session.check("1.2", "a", record=False)  # a worked solution or a stub is no try
     session.check("1.2", ...)
@@ -314,17 +312,17 @@ WIDE, CYRILLIC = "\uff42\u3001\uff44", {"\u0412", "d"}  # letters of another key
         {"a": False, "b": 1, "d": 1},
     ],
 )
-def test_letters_may_come_in_any_form(answer: Any) -> None:
+def test_letters_may_be_text_list_set_or_mapping(answer: Any) -> None:
     assert say(answer, "1.2") == "✓ 1.2 right."
 
 
 @pytest.mark.parametrize("answer", ["b and d", "be", 3, {"b", "z"}, "true", "\u0434"])
-def test_what_is_no_letter_is_said(answer: Any) -> None:
+def test_invalid_letter_is_reported(answer: Any) -> None:
     assert "expected a set of letters out of a, b, c, d, got" in say(answer, "1.2")
 
 
 @pytest.mark.parametrize("number", [1.1, 3.10, 10.1, 3, None])
-def test_a_number_that_is_not_text_is_refused(number: Any) -> None:
+def test_exercise_number_that_is_not_text_is_refused(number: Any) -> None:
     with pytest.raises(ValueError, match=r'expected text such as "3\.10", got .*3\.10 is 3\.1'):
         exercises.check(number, lambda x: x)
 
@@ -333,7 +331,7 @@ def marks(table: str) -> str:
     return "".join(line[0] for line in table.splitlines())
 
 
-def test_another_session_knows_what_was_solved_and_how_often_it_was_tried(tmp_path: Path) -> None:
+def test_new_session_knows_solved_exercises_and_tries(tmp_path: Path) -> None:
     """What is solved stays solved until it is forgotten; chapter 10 is not chapter 1."""
     registry = {**REGISTRY, **{n: replace(SQUARE, number=n) for n in ("10.1", "10.10")}}
     before, after = (Session(registry, Progress(tmp_path / "new" / "p.json")) for _ in range(2))
@@ -353,7 +351,7 @@ def test_another_session_knows_what_was_solved_and_how_often_it_was_tried(tmp_pa
             ask(9)
 
 
-def test_missions_are_counted_in_a_line_of_their_own_and_forgotten_with_all(tmp_path: Path) -> None:
+def test_missions_have_their_own_line_and_are_reset_with_all(tmp_path: Path) -> None:
     progress = Progress(tmp_path / "p.json")
     session = Session(REGISTRY, progress, lambda: ("lift-high", "lift-low"))
     progress.add("lift-high", SOLVED)
@@ -364,7 +362,7 @@ def test_missions_are_counted_in_a_line_of_their_own_and_forgotten_with_all(tmp_
     assert session.reset() == "Forgotten: 0 solved of 3, and 1 of 2 missions."
 
 
-def test_progress_and_reset_are_the_learner_s_own_and_count_every_mission(
+def test_progress_and_reset_include_every_mission(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     explorers = [getattr(widgets, name) for name in widgets.__all__]

@@ -95,7 +95,7 @@ def test_the_reference_computes_numbers_and_has_no_fault_in_any_case(number: str
     assert exercise.title and exercise.section
 
 
-def test_a_wrong_number_in_an_array_of_one_is_told_by_its_value() -> None:
+def test_wrong_number_in_one_element_array_is_shown_as_number() -> None:
     result = quiet_check("6.1", lambda *_: np.array([8.0]))
     assert "expected 0.15" in result.message and "got 8." in result.message
     result = quiet_check("7.2", lambda m, v, *_: [np.atleast_1d(m), np.atleast_1d(v)])
@@ -103,7 +103,7 @@ def test_a_wrong_number_in_an_array_of_one_is_told_by_its_value() -> None:
 
 
 @pytest.mark.parametrize("number", NUMBERS)
-def test_a_stub_is_met_kindly(number: str) -> None:
+def test_unfilled_stub_gets_a_friendly_message(number: str) -> None:
     of_letters = isinstance(exercises.REGISTRY[number], exercises.Choice)
     for stub in STUBS:
         result = quiet_check(number, stub)
@@ -120,14 +120,14 @@ def test_a_mistake_is_named(number: str, said: str, answer: Any) -> None:
     assert said in result.message
 
 
-def test_every_fault_has_an_answer_that_is_told_it() -> None:
+def test_every_fault_is_reported_for_some_answer() -> None:
     for number, exercise in exercises.REGISTRY.items():
         said = [said for n, said, _ in WRONG if n == number]
         for fault in exercise.faults:
             assert any(words in fault for words in said), (number, fault)
 
 
-def test_a_letter_too_many_or_too_few_is_named_by_its_statement() -> None:
+def test_one_wrong_letter_is_named_by_its_statement() -> None:
     for number in set(NUMBERS) - set(FUNCTIONS):
         exercise: Any = exercises.REGISTRY[number]
         for letter, hint in exercise.statements.items():
@@ -158,7 +158,7 @@ def test_each_mistake_is_named_alone_and_differs_from_the_reference(number: str)
 
 
 @pytest.mark.parametrize("number", EXACT)
-def test_a_common_slip_is_refused_and_named_or_shown_in_a_case(number: str) -> None:
+def test_common_slip_is_refused_and_named_or_shown(number: str) -> None:
     exercise = exercises.REGISTRY[number]
     names = [mistake.name for mistake in exercise.mistakes]
     for slip in (*exercise._slips_of_answers, *exercise._slips_of_arguments):
@@ -169,7 +169,7 @@ def test_a_common_slip_is_refused_and_named_or_shown_in_a_case(number: str) -> N
         ), (slip.name, sentence)
 
 
-def test_a_message_calls_the_arguments_as_the_notebook_does() -> None:
+def test_messages_name_arguments_as_the_notebook_does() -> None:
     texts = Path(__file__).parents[2] / "notebooks" / "text"
     asked: dict[str, list[str]] = {}
     for text in sorted(texts.glob("*.py")):
@@ -182,7 +182,7 @@ def test_a_message_calls_the_arguments_as_the_notebook_does() -> None:
         assert list(inspect.signature(reference).parameters) == names, number
 
 
-def test_an_unknown_number_says_which_there_are() -> None:
+def test_unknown_exercise_number_lists_valid_ones() -> None:
     with pytest.raises(ValueError, match=r"expected one of .*3\.1, .*got '9\.9'"):
         exercises.check("9.9", 1)
 
@@ -194,7 +194,7 @@ def test_a_result_is_quiet_as_the_last_line_of_a_cell(capsys: pytest.CaptureFixt
     assert capsys.readouterr().out == ""
 
 
-def test_networks_of_chapter_10_are_trained_in_the_programs_of_its_cells() -> None:
+def test_exercises_of_chapter_10_reuse_programs_of_its_cells() -> None:
     """Each program more is a second of compiling, and 20 to 40 MB that stay in the kernel."""
     room = bbb.Capacity(live_fits.OWN_ROOM, (MAX_WIDTH,), 1)
     problem, x_new = chapter10._problems()[0], chapter10._NEW
@@ -206,7 +206,7 @@ def test_networks_of_chapter_10_are_trained_in_the_programs_of_its_cells() -> No
     assert trace_count() == before
 
 
-def test_the_stored_bounds_of_two_experiments_are_still_those_of_the_fits() -> None:
+def test_stored_bounds_of_two_experiments_match_the_fits() -> None:
     """Of one world each: the bounds are means over eight."""
     pixels = chapter2._shuffled(40)
     code = vae.fit(pixels[:1500], beta=1.22, steps=500).encode(pixels[1500:])

@@ -22,7 +22,7 @@ def line(result: SimpleNamespace, start: str) -> str:
 # Worlds, rules, verdicts
 
 
-def test_worlds_share_no_seed_with_each_other_or_with_what_was_tuned_on() -> None:
+def test_worlds_share_no_seed_with_each_other_or_tuning() -> None:
     seeds = [World(n).seed(k) for n in range(50) for k in range(1000)]
     assert len(set(seeds)) == len(seeds) and min(seeds) > 100
     world = World(5000)
@@ -60,7 +60,7 @@ TIGHT, LOOSE = (-0.1, 0.1), (-3.0, 3.0)  # round a mean: 20 worlds, se 0.02 or 0
         (Rule(above=0.0), 1.0, TIGHT, 0, judge.TOO_FEW, False),
     ],
 )
-def test_verdict_is_what_the_worlds_say(
+def test_verdict_follows_from_the_worlds(
     rule: Rule, mean: float, spread: tuple[float, float], n: int, verdict: str, falls: bool
 ) -> None:
     claim = Claim("a", "A.", "a", "", rule)
@@ -83,7 +83,7 @@ def test_finding_has_the_mean_and_its_standard_error() -> None:
 # The command
 
 
-def test_each_claim_has_its_line_and_what_does_not_hold_its_sentence(claimed: Here) -> None:
+def test_each_claim_has_a_line_and_failed_ones_a_sentence(claimed: Here) -> None:
     result = claimed("--worlds", "6")
     assert result.code == 1
     assert line(result, "toy-up") == (
@@ -96,7 +96,7 @@ def test_each_claim_has_its_line_and_what_does_not_hold_its_sentence(claimed: He
     assert "12/12" in result.err
 
 
-def test_code_is_1_if_a_claim_falls_or_twenty_worlds_left_one_open(claimed: Here) -> None:
+def test_exit_code_is_1_if_a_claim_fails_or_stays_open(claimed: Here) -> None:
     assert claimed("toy-up", "--worlds=6").code == 0
     assert claimed("toy-even", "--worlds=19").code == 0
     assert claimed("toy-even").code == 1
@@ -117,7 +117,7 @@ def test_only_the_experiments_asked_for_run_and_no_world_twice(claimed: Here, to
     assert toy.numbers()[5:] == [5000]
 
 
-def test_another_sentence_or_rule_needs_no_new_run_another_experiment_does(
+def test_changed_claim_needs_no_new_run_but_changed_experiment_does(
     claimed: Here, toy: Toy
 ) -> None:
     toy.module.write_text(toy.work.read_text())

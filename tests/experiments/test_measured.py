@@ -64,7 +64,7 @@ def test_each_claim_is_one_sentence_and_asks_for_something() -> None:
         assert one.measure and math.isfinite(max(one.rule.above, -one.rule.below)), one.id
 
 
-def test_what_is_marked_is_a_claim_and_what_is_claimed_is_said_somewhere() -> None:
+def test_claim_marks_and_claims_match() -> None:
     said = [
         *(ROOT / "notebooks" / "text").glob("*.py"),
         ROOT / "notebooks" / "TEACHING.md",
@@ -100,7 +100,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.filterwarnings("ignore")  # of fits that have not begun to fit
 @pytest.mark.usefixtures("hasty")
 @pytest.mark.parametrize("experiment", UNSEEN, ids=lambda one: one.name)
-def test_experiment_measures_what_its_claims_speak_of(experiment: Experiment) -> None:
+def test_experiment_measures_figures_of_its_claims(experiment: Experiment) -> None:
     """Those that no chapter runs, each once."""
     try:
         figures: Any = experiment.function(World(0))

@@ -165,7 +165,7 @@ def same(ours: list[Call], theirs: list[Call]) -> bool:
 
 
 @pytest.mark.parametrize(("task", "arguments", "split", "data"), TABLES)
-def test_no_test_row_of_a_table_reaches_a_fit_or_a_choice(
+def test_test_rows_reach_no_fit_and_no_choice(
     lab: Lab, task: Any, arguments: Any, split: Any, data: Table
 ) -> None:
     train, test = split
@@ -189,7 +189,7 @@ def test_no_test_picture_reaches_a_network(lab: Lab, task: Any, arguments: Any, 
 # Alzheimer's: four models, five splits
 
 
-def test_clinic_s_areas_are_those_of_the_training_and_of_the_test_rows(lab: Lab) -> None:
+def test_clinic_auroc_is_of_training_and_test_rows(lab: Lab) -> None:
     train, test = CLINIC.splits()[2]
     x = X.copy()
     x[train, 0], x[test, 0] = LABEL[train], -LABEL[test]  # right on one, wrong on the other
@@ -200,7 +200,7 @@ def test_clinic_s_areas_are_those_of_the_training_and_of_the_test_rows(lab: Lab)
     assert figures["pruned"] == 0.25
 
 
-def test_weight_decay_is_chosen_on_a_fifth_that_no_candidate_has_seen(lab: Lab) -> None:
+def test_weight_decay_is_chosen_on_a_held_out_fifth(lab: Lab) -> None:
     """The first feature is the label on the held-out fifth, its opposite on the rows before it.
 
     Judged by the fifth, λ = 10 alone is right; judged by any rows that were fitted, it is wrong.
@@ -237,9 +237,7 @@ def test_clinic_s_rows_are_means_over_splits_beside_the_published_ones() -> None
 
 
 @pytest.mark.parametrize(("n", "t"), [(5, 2.776), (3, 4.303)])
-def test_areas_agree_within_student_s_t_of_two_errors_and_within_a_hundredth(
-    n: int, t: float
-) -> None:
+def test_aurocs_agree_within_student_t_interval_and_a_hundredth(n: int, t: float) -> None:
     """Of a two-sided 95 %: as tables of n − 1 degrees of freedom have it."""
     reach = t * math.sqrt(2) * 0.02
     assert eb_alzheimers._verdict(0.995 * reach, 0.02, n).startswith("agrees: +")
@@ -276,7 +274,7 @@ def test_split_is_run_as_published() -> None:
     assert 0.7 < figures["alpha_share"] < 1.01
 
 
-def test_uci_set_is_held_against_the_authors_program() -> None:
+def test_uci_result_is_compared_with_authors_program() -> None:
     def rows(rmse: float, share: float) -> Any:
         figures = {"rmse": rmse, "log_likelihood": -2.574, "alpha_share": share}
         return pbp_uci.summarise([({"line": "boston", "split": i}, figures) for i in range(20)])
@@ -307,7 +305,7 @@ def forward(w: Any, x: Any, units: int, scaled: bool) -> tuple[Any, Any]:
     return tuple(((h @ last.reshape(2, units).T + end) / roots[1]).T)
 
 
-def test_ensemble_s_figures_are_what_they_say(lab: Lab) -> None:
+def test_ensemble_figures_match_their_names(lab: Lab) -> None:
     """The mixture of the members as a Gaussian, in the units of y."""
     task, arguments, (train, test), data = TABLES[-1]
     figures, (fit,) = lab.run(task, arguments, data)
@@ -327,7 +325,7 @@ def test_ensemble_s_figures_are_what_they_say(lab: Lab) -> None:
         assert figures[f"rmse{name}"] == pytest.approx(rmse, rel=1e-4)
 
 
-def test_member_learns_by_the_nll_of_a_network_whose_weights_are_divided_by_the_root(
+def test_ensemble_member_minimises_nll_of_rescaled_network(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     w = np.random.default_rng(2).standard_normal(17)
@@ -366,7 +364,7 @@ def auroc(score: Callable[[Any], Any], known: Any, strange: Any) -> float:
     return float((score(strange)[:, None] > score(known)[None]).mean())
 
 
-def test_gallery_s_figures_are_what_they_say(lab: Lab) -> None:
+def test_gallery_figures_match_their_names(lab: Lab) -> None:
     task, arguments, (_, test) = GALLERIES[0]
     figures, _ = lab.run(task, arguments)
     p = Painter().predict(PICTURES[test], 100, 2)
@@ -389,7 +387,7 @@ def test_gallery_s_figures_are_what_they_say(lab: Lab) -> None:
         assert setting in ood_fashion.SETTINGS and quantity in figures
 
 
-def test_figures_of_the_kinds_are_what_they_say(lab: Lab) -> None:
+def test_figures_of_network_kinds_match_their_names(lab: Lab) -> None:
     told = {
         k: lab.run(ood_controls.run, a)[0] for _, a, _ in GALLERIES[1:4] for k in [a["network"]]
     }
@@ -411,7 +409,7 @@ def test_figures_of_the_kinds_are_what_they_say(lab: Lab) -> None:
     assert told["ordinary"]["energy"] == pytest.approx(auroc(low, PICTURES[test], STRANGE[:20]))
 
 
-def test_rows_of_the_gallery_say_what_they_are_held_against() -> None:
+def test_gallery_rows_name_their_reference() -> None:
     few, source = "few, pixels 0-1", "source, pixels 0-1"
     done = [({"setting": few}, {"information 30": v, "test NLL 30": 1.0}) for v in (0.94, 0.98)]
     done.append(({"setting": source}, {"variance 7": 0.7}))
@@ -422,7 +420,7 @@ def test_rows_of_the_gallery_say_what_they_are_held_against() -> None:
     assert (held.published, held.verdict) == (".971", "-0.271 with 720 pictures")
 
 
-def test_rows_of_the_kinds_are_means_and_differences_of_the_same_seeds() -> None:
+def test_rows_of_network_kinds_pair_the_same_seeds() -> None:
     """Seed 2 has no ordinary network yet: it counts for the mean, and for no difference."""
     seen = {"ordinary": {1: 0.9, 0: 0.8}, "ensemble": {2: 0.97, 0: 0.9, 1: 0.85}}
     done = [

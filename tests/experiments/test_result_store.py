@@ -91,7 +91,7 @@ def test_kept_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert path.read_text(encoding="utf-8") == store.kept_as_csv(found)
 
 
-def test_stored_table_is_summed_up_as_a_run_is() -> None:
+def test_stored_table_is_summarised_like_a_run() -> None:
     rows = reproduce.stored("ood-controls")
     csv = Path(str(papers.__path__[0]), "ood_controls.csv")
     losses = [f["nll"] for key, f in store.read_kept(csv).figures.items() if "/BBB/" in key]
@@ -102,7 +102,7 @@ def test_stored_table_is_summed_up_as_a_run_is() -> None:
     ] == "720 pictures, BBB − ordinary"
 
 
-def test_claims_hold_in_the_worlds_that_are_kept() -> None:
+def test_claims_hold_in_the_stored_worlds() -> None:
     (wide,) = (one for one in claim.experiments() if one.name == "beside-the-process")
     kept = store.read_kept(runs.stored_in(wide))
     assert list(kept.figures) == [f"beside-the-process/world-000{n}" for n in range(8)]

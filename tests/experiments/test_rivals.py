@@ -50,7 +50,7 @@ def test_page_shows_the_table_that_is_kept() -> None:
 
 
 @pytest.mark.parametrize("name", ["map", "infinite", "laplace"])
-def test_what_is_kept_is_what_the_code_gives(name: str) -> None:
+def test_stored_results_match_the_code(name: str) -> None:
     """Of the quick ones: a change of a method asks for a new table."""
     figures = chapter10.scores(chapter10.predictives(World(3), [name]), World(3))
     assert len(figures) == 13
@@ -58,7 +58,7 @@ def test_what_is_kept_is_what_the_code_gives(name: str) -> None:
         assert KEPT.worlds[3][figure] == pytest.approx(value, rel=0.05, abs=0.02), figure
 
 
-def test_claims_hold_in_the_worlds_that_are_kept() -> None:
+def test_rivals_claims_hold_in_the_stored_worlds() -> None:
     """They are twenty: no sample of them need be run again."""
     (rival,) = (one for one in claim.experiments() if one.name == rivals.EXPERIMENT)
     worlds = [{**world, **beside_nuts.over_all(world)} for world in KEPT.worlds]

@@ -24,7 +24,7 @@ from bdl_teach.experiments.table import Row, Task, mean_and_error, verdict
 # What is printed
 
 
-def test_table_has_the_published_figure_ours_the_error_n_and_the_verdict(here: Here) -> None:
+def test_table_has_published_figure_own_figure_error_n_and_verdict(here: Here) -> None:
     result = here()
     figure = report.figure(*mean_and_error([i / 7 for i in range(12)]))
     assert result.code == 0
@@ -40,7 +40,7 @@ def test_verdict_counts_standard_errors() -> None:
     assert verdict(3.25, 3.0, 0.1, within=3.0) == "agrees: 2.5 SE"
 
 
-def test_rows_follow_the_tasks_asked_for_whatever_ran_first(here: Here, toy: Toy) -> None:
+def test_table_rows_have_the_order_of_the_tasks(here: Here, toy: Toy) -> None:
     import toy_work
 
     seen: list[Any] = []
@@ -54,7 +54,7 @@ def test_rows_follow_the_tasks_asked_for_whatever_ran_first(here: Here, toy: Toy
     assert [list(done) for done in seen] == [[expected[2]], expected]
 
 
-def test_every_table_that_comes_with_the_package_has_a_key_for_each_task() -> None:
+def test_every_stored_table_has_a_key_for_each_task() -> None:
     for name in command.tables():
         table = command.module_of(name)
         assert command.name_of(table) == name and table.TITLE and table.COLUMNS
@@ -67,7 +67,7 @@ def test_every_table_that_comes_with_the_package_has_a_key_for_each_task() -> No
 # What runs, and what does not run again
 
 
-def test_what_is_kept_is_not_run_again_unless_the_code_is_another(
+def test_stored_task_is_rerun_only_if_code_changed(
     here: Here, toy: Toy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here("--only", "even")
@@ -82,7 +82,7 @@ def test_what_is_kept_is_not_run_again_unless_the_code_is_another(
 # Faults
 
 
-def test_failed_task_is_a_sentence_and_all_else_is_printed_and_written(
+def test_failed_task_is_reported_and_the_rest_is_printed_and_stored(
     here: Here, toy: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TOY_FAULTS", "3:error 5:error")
@@ -99,15 +99,13 @@ def test_failed_task_is_a_sentence_and_all_else_is_printed_and_written(
     assert len(toy.ran()) == 14
 
 
-def test_missing_data_is_the_sentence_that_says_what_to_do(
-    here: Here, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_data_message_says_what_to_do(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOY_FAULTS", "0:data 1:data 2:data")
     result = here("--quick")
     assert result.code == 1 and result.err.count("boston: fetch it") == 1
 
 
-def test_full_disk_is_a_sentence_and_the_table_is_still_printed(
+def test_full_disk_is_reported_and_table_still_printed(
     here: Here, toy: Toy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(handle: int) -> None:
@@ -137,7 +135,7 @@ posix = pytest.mark.skipif(os.name == "nt", reason="sends a POSIX signal")
 
 @pytest.mark.slow
 @posix
-def test_worker_without_a_task_of_ours_ends_with_its_parent() -> None:
+def test_idle_worker_ends_with_its_parent() -> None:
     """One that waits for its first would keep the pipes open for five minutes."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen([sys.executable, "-c", IDLE], **pipes) as process:
@@ -151,7 +149,7 @@ def test_worker_without_a_task_of_ours_ends_with_its_parent() -> None:
 @pytest.mark.slow
 @posix
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_killed_at_random_and_restarted_it_gives_the_same_table(toy: Toy, jobs: str) -> None:
+def test_run_killed_and_restarted_gives_the_same_table(toy: Toy, jobs: str) -> None:
     """What was on disk when a run was killed is never run again, and nothing is missing."""
     expected = toy.run().out
     toy.store, toy.log = toy.folder / "other", toy.folder / "other.log"
@@ -174,7 +172,7 @@ def test_killed_at_random_and_restarted_it_gives_the_same_table(toy: Toy, jobs: 
 
 @posix
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_ctrl_c_is_a_sentence_and_what_had_finished_is_kept(toy: Toy, jobs: str) -> None:
+def test_ctrl_c_is_reported_and_finished_tasks_are_kept(toy: Toy, jobs: str) -> None:
     process = toy.start(f"--jobs={jobs}", TOY_NAP="0.1")
     until(toy.kept, "a result", process)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the workers get it too
@@ -218,7 +216,7 @@ def cluster(toy: Toy) -> Iterator[tuple[str, list["subprocess.Popen[str]"]]]:
 
 
 @pytest.mark.slow
-def test_cluster_gives_the_same_table_though_one_of_two_workers_is_killed(
+def test_cluster_gives_same_table_after_loss_of_a_worker(
     toy: Toy, cluster: tuple[str, list["subprocess.Popen[str]"]]
 ) -> None:
     alone = toy.run().out

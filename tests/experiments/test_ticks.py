@@ -38,7 +38,7 @@ class Toy(Variational):
         (85.0, None, 85.0, 1.0, 1.0, 0.0),  # those diverge
     ],
 )
-def test_what_a_fit_says_is_held_to_other_runs(
+def test_convergence_verdict_agrees_with_longer_runs(
     long: float, unlike: float | None, lowest: float, arrived: float, knows: float, mistaken: float,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip

@@ -43,7 +43,7 @@ def linear_fits() -> list[bbb.Fit]:
     return [bbb.fit(LINEAR_X, LINEAR_Y, **options, **plan, seed=seed) for seed in range(8)]
 
 
-def test_the_mean_field_optimum_of_a_linear_model_is_recovered():
+def test_bbb_recovers_mean_field_optimum_of_linear_model():
     mean, std = mean_field_optimum()
     for values, optimum in (
         (np.array([(fit.mean - mean) / std for fit in linear_fits()]), 0.0),
@@ -96,14 +96,14 @@ def test_moving_the_noise_keeps_every_eps():
     ],
     ids=str,
 )
-def test_too_little_room_is_refused(capacity):
+def test_too_small_capacity_is_refused(capacity):
     room = f"expected room for {Capacity(8, (3,), 1)}, got {capacity}"
     with pytest.raises(ValueError, match=re.escape(f"capacity: {room}")):
         small(capacity=capacity)
 
 
 @pytest.mark.parametrize("capacity", [None, Capacity(8, (7,), 1)], ids=str)
-def test_weights_of_your_own_are_evaluated_in_the_order_of_the_network(capacity):
+def test_given_weights_are_evaluated_in_network_order(capacity):
     fit = small(capacity=capacity)
     w = np.random.default_rng(0).normal(size=(60, 10))
     hidden = np.maximum(DATA.x * w[:, None, :3] + w[:, None, 3:6], 0.0)  # [60, 8, 3]

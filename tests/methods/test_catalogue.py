@@ -22,7 +22,7 @@ def test_to_read_the_catalogue_loads_no_tensorflow() -> None:
     assert python(ROOT, "-c", look) == "False"
 
 
-def test_every_public_module_of_methods_is_in_it() -> None:
+def test_every_public_method_module_is_in_the_catalogue() -> None:
     found = {m.name for m in pkgutil.iter_modules(methods.__path__) if not m.name.startswith("_")}
     assert found - {"catalogue"} == set(MODULES)
     assert not set(OTHER_TASKS) & {method.module for method in CATALOGUE.values()}

@@ -142,7 +142,7 @@ def test_the_free_energy_reaches_minus_the_largest_log_evidence():
         assert abs(np.mean(values) + log_evidence(best_prior_std(tie))) < 6 * error + 0.01
 
 
-def test_one_weight_bounds_the_type_two_evidence_and_not_that_of_one_prior(oracle):
+def test_elbo_of_one_weight_equals_largest_log_evidence(oracle):
     """Basov's ELBO at its optimum, by quadrature, equals the largest ln p(D | α)."""
     for case in oracle("eb_one_weight")["cases"]:
         x, y, noise = np.array(case["x"]), np.array(case["y"]), case["noise_sd"]
@@ -180,7 +180,7 @@ def classifier(**changes) -> empirical_bayes.Fit:
     return empirical_bayes.fit(LABEL_X, LABELS, **{**options, **changes})
 
 
-def test_the_probability_is_the_mean_of_sigmoids_and_not_the_sigmoid_of_the_mean():
+def test_probability_is_mean_of_sigmoids():
     fit = classifier()
     averaged, plugged = fit.predict(LABEL_X), fit.plug_in(LABEL_X)
     np.testing.assert_allclose(averaged.probability, averaged.samples.mean(axis=0))

@@ -88,14 +88,14 @@ def test_anchored_linear_models_are_draws_from_the_exact_posterior():
     np.testing.assert_allclose(p.epistemic_std / q.epistemic_std, 1.0, atol=4 / np.sqrt(2 * N))
 
 
-def test_without_anchors_linear_models_end_in_one_place_and_know_no_doubt():
+def test_linear_members_without_anchors_are_identical():
     """One minimum, the posterior's mean: such an ensemble recovers no Gaussian posterior."""
     posterior = exact.linear_regression(DESIGN, LINEAR_Y, prior_std=0.7, noise_std=0.5)
     weights = linear(anchored=False).weights
     np.testing.assert_allclose(weights, np.tile(posterior.mean, (N, 1)), atol=2e-3)
 
 
-def test_an_anchored_member_is_pulled_to_its_anchor_alone_if_it_is_told_labels():
+def test_anchored_member_of_labels_is_a_map_estimate():
     """The gradient of −log P(D | w) + ‖w − a‖²/2σ² is 0 there; labels stay as they are."""
     options = {**LINEAR, "steps": 1500}
     fit = ensemble.fit(
@@ -124,7 +124,7 @@ def test_anchors_without_a_prior_are_refused():
 # Live
 
 
-def test_a_capacity_changes_nothing_but_rounding_and_sizes_within_it_compile_nothing():
+def test_ensemble_sizes_within_capacity_compile_nothing_and_agree():
     options: dict[str, Any] = {"prior": Gaussian(2.0), "anchored": True, "noise_std": 0.5}
     roomy, exactly = small(capacity=ROOM, **options), small(**options)
     np.testing.assert_allclose(roomy.weights, exactly.weights, atol=1e-4)

@@ -30,7 +30,7 @@ def test_linear_regression_equals_the_oracle(oracle):
         assert prediction.samples is None
 
 
-def test_the_best_mean_field_elbo_equals_the_oracle_and_stays_below_the_evidence(oracle):
+def test_best_mean_field_elbo_equals_oracle_and_is_below_evidence(oracle):
     truth = oracle("bayes_linear_regression")
     for case in truth["cases"]:
         posterior, sigma = oracle_posterior(case), np.array(case["meanfield_sigma"])

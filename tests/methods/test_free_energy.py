@@ -33,7 +33,7 @@ def frozen(**changes: Any) -> bbb.Fit:
 # The start
 
 
-def test_the_scale_of_the_start_is_in_standard_deviations_of_the_prior():
+def test_start_scale_is_in_prior_standard_deviations():
     prior = ScaleMixture(1.5, 0.1, 0.3)
     whole = frozen(prior=prior, start_scale=1.0).mean
     assert np.std(whole) > 0.3 * prior.std
@@ -65,7 +65,7 @@ def test_a_given_posterior_is_where_the_fit_starts(capacity):
 
 
 @pytest.mark.parametrize("estimator", ["bbb", "eb", "low rank"])
-def test_of_several_starts_the_lowest_free_energy_is_kept(estimator):
+def test_start_of_lowest_free_energy_is_kept(estimator):
     """The k-th start is the fit of the seed s + 1000 k alone."""
     kept = set()
     for seed in range(4):
@@ -174,7 +174,7 @@ def test_the_free_energy_of_empirical_bayes_is_the_exact_one(tie, likelihood, bi
 
 
 @pytest.mark.parametrize("method", [bbb, local_reparam])
-def test_all_data_count_however_they_came_in_batches(method):
+def test_free_energy_includes_all_data_for_any_batch_size(method):
     options = {"hidden_units": (), "n_batches": 4, "noise_std": 0.7, "kl_weight": 0.5}
     fit = method.fit(X, Y, prior=Gaussian(0.8), steps=40, kl_scheme="geometric", **options)
     kl = densities.gaussian_kl(fit.mean, fit.std, 0.0, 0.8).sum()
@@ -209,7 +209,7 @@ def test_training_on_lowers_the_free_energy_and_keeps_the_problem(kind):
 
 @pytest.mark.parametrize("kind", FITS)
 @pytest.mark.parametrize("seed", range(3))
-def test_a_fit_that_was_cut_short_has_not_converged_and_one_that_was_not_has(kind, seed):
+def test_only_a_fit_trained_long_enough_has_converged(kind, seed):
     assert not FITS[kind](steps=30, learning_rate=0.02, seed=seed).converged
     best = FITS[kind](seed=seed)
     for _ in range(2):  # three units have minima some fifty nats apart
@@ -234,7 +234,7 @@ class Trained(TrainedOn):
         return Trained(self.energy - self.gain)
 
 
-def test_a_fit_of_many_points_is_trained_on_once_and_may_gain_half_a_nat_a_point():
+def test_convergence_tolerance_of_large_data_is_half_a_nat_a_point():
     for gain, converged in ((4.9, True), (5.1, False)):
         fit = Trained(100.0, gain)
         assert fit.converged is converged
@@ -251,7 +251,7 @@ def test_a_fit_in_a_poor_minimum_has_not_converged(monkeypatch):
     assert not poor.converged
 
 
-def test_one_of_the_longer_runs_finds_what_a_start_near_zero_gives_up():
+def test_a_longer_run_escapes_the_minimum_of_a_start_near_zero():
     """KL weight 10 on the sinusoid: a tick is flat, some 300 nats above what a wide start finds."""
     data = datasets.sinusoid(seed=201)
     fit = local_reparam.fit(data.x, data.y, kl_weight=10.0, seed=201, **local_reparam.QUIET)

@@ -83,7 +83,7 @@ class Loop:
         return image_classifier._train(self, (pictures, labels), self.draw, epochs, size, seed)
 
 
-def test_every_epoch_takes_each_picture_once_with_its_label_in_an_order_of_its_own():
+def test_every_epoch_visits_each_labelled_picture_once_in_new_order():
     orders = []
     for seed in (0, 1):
         loop = Loop()
@@ -103,7 +103,7 @@ def test_every_epoch_takes_each_picture_once_with_its_label_in_an_order_of_its_o
     }
 
 
-def test_no_step_of_training_and_no_prediction_draws_the_weights_of_another(fit):
+def test_no_two_steps_or_predictions_share_drawn_weights(fit):
     keys = []
     for seed in (0, 1):
         loop, watched = Loop(), Loop()
@@ -116,7 +116,7 @@ def test_no_step_of_training_and_no_prediction_draws_the_weights_of_another(fit)
     assert len(set(keys)) == len(keys) == 2 * (6 + 9)
 
 
-def test_a_step_follows_the_gradient_of_the_weighted_kl_and_of_all_pictures():
+def test_step_follows_gradient_of_weighted_kl_and_all_pictures():
     """Ten pictures stand for 50; the KL of the kernels counts 0.3 times."""
     network = replace(NETWORK, prior_std=0.7)
     built = network.build()
@@ -146,7 +146,7 @@ def test_a_step_follows_the_gradient_of_the_weighted_kl_and_of_all_pictures():
         np.testing.assert_allclose(start - variable.numpy(), slope, rtol=1e-3, atol=1e-3)
 
 
-def test_a_step_that_is_far_too_long_is_named():
+def test_too_large_step_raises_divergence():
     with pytest.raises(DivergedError, match="lower the learning rate"):
         tiny(learning_rate=1e30, epochs=3)
 
@@ -171,7 +171,7 @@ def test_draws_equal_the_network_written_by_hand(fit):
     np.testing.assert_allclose(ours, softmax(logits), rtol=1e-5)
 
 
-def test_every_random_weight_has_the_prior_and_draws_numbers_of_its_own():
+def test_random_weights_have_the_prior_and_independent_draws():
     built = replace(NETWORK, prior_std=0.7).build()
     draws = []
     for pair in ([0, 1], [0, 1], [1, 0]):
@@ -208,7 +208,7 @@ def three() -> image_classifier.Ensemble:
     return image_classifier.ensemble(IMAGES[:32], LABELS[:32], members=3, seed=5, **TINY)
 
 
-def test_an_ensemble_has_one_opinion_a_member(three):
+def test_ensemble_predicts_once_per_member(three):
     p = three.predict(IMAGES[:4])
     np.testing.assert_array_equal(p[2], three.members[2].predict(IMAGES[:4], 1)[0])
     np.testing.assert_allclose(three.log_predict(IMAGES[:4], 2)[::2], np.log(p))
@@ -247,7 +247,7 @@ def test_the_free_energy_is_that_of_all_training_pictures(still):
     assert (still.n_points, still.tolerance) == (32, 16.0)  # whatever a minibatch holds
 
 
-def test_pictures_are_trained_on_as_they_were(still):
+def test_pictures_are_not_changed_by_training(still):
     on = still.refined()
     np.testing.assert_allclose(on.mean, still.mean, atol=1e-6)
     assert on.history["likelihood_cost"][-1] == pytest.approx(still.cost().likelihood, rel=1e-3)

@@ -33,7 +33,7 @@ def by_quadrature(cov):
 
 @pytest.mark.parametrize("hidden_units", [(7,), (7, 5)])
 @pytest.mark.parametrize("pair", [(-0.8, 0.9), (0.2, 0.5), (-2.0, 1.5)])
-def test_the_kernel_is_the_integral_it_stands_for(hidden_units, pair):
+def test_kernel_equals_its_integral(hidden_units, pair):
     x = np.array(pair)[:, None]
     cov = 0.64 * (x @ x.T + 1.0)
     for width in hidden_units:
@@ -62,7 +62,7 @@ def test_it_is_the_covariance_of_networks_drawn_from_the_prior(prior, hidden_uni
     assert (np.abs(f.mean(axis=0)) < 4.5 * f.std(axis=0) / np.sqrt(n_samples)).all()
 
 
-def test_of_a_mixture_the_first_layer_s_shape_counts_and_not_its_variance_alone():
+def test_kernel_of_mixture_depends_on_shape_of_first_layer_prior():
     """Two inputs on either side of 0: the variances agree, the covariances differ by a fifth."""
     mixture = ScaleMixture(2.0, 0.05, 0.2)
     x, given = np.array([[-1.0], [1.0]]), {"hidden_units": (20,)}
@@ -123,7 +123,7 @@ def test_without_a_hidden_layer_it_is_bayesian_linear_regression():
     assert mine.log_evidence == pytest.approx(posterior.log_evidence, rel=1e-9)
 
 
-def test_where_a_point_is_known_all_but_exactly_the_doubt_is_a_number():
+def test_variance_at_a_nearly_noiseless_point_is_finite():
     std = fit(noise_std=1e-7, prior=Gaussian(30.0)).predict(DATA.x).epistemic_std
     assert np.isfinite(std).all() and std.max() < 0.1
 
@@ -131,7 +131,7 @@ def test_where_a_point_is_known_all_but_exactly_the_doubt_is_a_number():
 # Doors
 
 
-def test_a_mixture_over_many_inputs_is_refused_and_a_gaussian_is_not():
+def test_infinite_width_refuses_mixture_over_many_inputs_only():
     x, y = np.ones((3, 10)), np.zeros(3)
     with pytest.raises(ValueError, match=r"^prior: expected a Gaussian, or fewer than 10 inputs"):
         infinite_width.fit(x, y, prior=ScaleMixture())

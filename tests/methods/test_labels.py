@@ -73,7 +73,7 @@ def test_mean_field_finds_the_best_gaussian_on_the_diagonal():
     assert fit.converged
 
 
-def test_training_on_finds_it_from_a_poor_start_that_is_not_called_converged():
+def test_longer_training_leaves_a_poor_start_not_called_converged():
     far = {"learning_rate": 1e-12, "steps": 1, "initial": ([-9.0, -9.0], 0.1)}
     poor = local_reparam.fit(X, LABELS, estimator="quiet", **far, **LINEAR)
     assert poor.free_energy > best(False)[0] + 20
@@ -134,7 +134,7 @@ def point_like(name: str, **changes: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", FITS)
-def test_labels_cost_what_they_cost_whatever_fills_the_room(name):
+def test_label_cost_is_independent_of_padding(name):
     """Of a q that is all but a point: the cost is that of the one network, by hand."""
     fit = point_like(name)
     first, bias, last, end = np.split(WEIGHTS, [3, 6, 9])

@@ -66,7 +66,7 @@ def labels(structure="full", **changes):
 
 
 @pytest.mark.parametrize(("structure", "tolerance"), [("full", 1e-3), ("last_layer", 1e-9)])
-def test_of_a_linear_model_it_is_the_exact_posterior(structure, tolerance):
+def test_laplace_of_linear_model_is_exact_posterior(structure, tolerance):
     """The full one as near as Adam came to the mode; the last layer is solved."""
     posterior = exact.linear_regression(with_ones(LINEAR_X), LINEAR_Y, 0.7, 0.5)
     fit = linear(structure)
@@ -87,7 +87,7 @@ def features(fit, x):
 
 
 @pytest.mark.parametrize(("sigma", "noise"), [(1.0, 1.0), (0.3, 2.0), (10.0, 0.5)])
-def test_the_last_layer_is_linear_regression_on_the_frozen_units_under_any_prior(sigma, noise):
+def test_last_layer_laplace_is_linear_regression_on_frozen_units(sigma, noise):
     fit = network("last_layer").with_prior(Gaussian(sigma), noise)
     posterior = exact.linear_regression(features(fit, DATA.x), DATA.y, sigma, noise)
     np.testing.assert_allclose(fit.mean[40:], posterior.mean, rtol=1e-6, atol=1e-8)
@@ -111,7 +111,7 @@ def test_a_frame_is_the_gaussian_round_the_weights_so_far(structure):
     assert np.abs(fit.at(10).predict(GRID).mean - fit.predict(GRID).mean).max() > 0.1
 
 
-def test_of_a_classifier_evidence_and_probabilities_are_nearly_the_true_ones():
+def test_laplace_of_classifier_is_nearly_exact():
     """The truth by adding up over both weights: 30 labels leave the parabola little to miss."""
     fit = labels("last_layer")
     places = np.linspace(-6.0, 10.0, 400)
@@ -156,7 +156,7 @@ def test_the_evidence_and_the_covariance_are_those_of_the_whole_matrix():
     np.testing.assert_allclose(prediction.epistemic_std**2, variance, rtol=1e-6)
 
 
-def test_the_diagonal_inverts_the_precision_s_own_and_is_narrower_for_it():
+def test_diagonal_laplace_inverts_diagonal_of_precision():
     full, diagonal = network(), network("diagonal")
     one = 1.0 / np.diag(np.linalg.inv(full.cov))
     np.testing.assert_allclose(diagonal.cov, np.diag(one), rtol=1e-6, atol=1e-12)
@@ -176,7 +176,7 @@ def test_the_diagonal_inverts_the_precision_s_own_and_is_narrower_for_it():
     [(linear, LINEAR_X), (partial(network, "last_layer"), GRID)],
     ids=["linear network", "last layer"],
 )
-def test_pushed_through_what_is_linear_the_draws_predict_the_same(fit, x):
+def test_draws_through_linear_model_predict_the_same(fit, x):
     one, other = (
         fit(linearised=linearised).predict(x, n_samples=4000) for linearised in (True, False)
     )
@@ -188,7 +188,7 @@ def test_pushed_through_what_is_linear_the_draws_predict_the_same(fit, x):
 # Priors
 
 
-def test_the_precision_of_a_prior_is_its_slope_over_the_weight_and_never_negative():
+def test_prior_precision_is_slope_over_weight_and_never_negative():
     w = np.array([-3.0, -0.4, -0.05, 0.0, 0.2, 0.3, 1.0])
     np.testing.assert_allclose(laplace.prior_precision(w, Gaussian(0.5)), 4.0)
     mixture = ScaleMixture(1.5, 0.1, 0.5)
@@ -201,7 +201,7 @@ def test_the_precision_of_a_prior_is_its_slope_over_the_weight_and_never_negativ
     assert curvature.min() < -10, "of which the true curvature is no precision"
 
 
-def test_a_last_layer_finds_its_mode_under_a_mixture_and_is_as_wide_as_that_says():
+def test_last_layer_has_mode_and_width_under_a_mixture():
     mixture = ScaleMixture(2.0, 0.2, 0.5)
     fit = network("last_layer").with_prior(mixture, 0.7)
     design, w, h = features(fit, DATA.x), fit.mean[40:], 1e-6
@@ -214,7 +214,7 @@ def test_a_last_layer_finds_its_mode_under_a_mixture_and_is_as_wide_as_that_says
     np.testing.assert_allclose(np.linalg.inv(fit.cov), precision, rtol=1e-6, atol=1e-6)
 
 
-def test_no_other_prior_or_noise_has_more_evidence_than_the_tuned_ones():
+def test_tuned_prior_and_noise_have_highest_evidence():
     """Of the last layer the evidence is exact: compared with linear regression's own."""
     tuned = linear("last_layer").tuned()
     sigma, noise = tuned.prior.sigma, tuned.noise_std
@@ -229,7 +229,7 @@ def test_no_other_prior_or_noise_has_more_evidence_than_the_tuned_ones():
     assert tuned.log_evidence > linear("last_layer").log_evidence + 0.1
 
 
-def test_data_that_do_not_say_how_much_noise_there_is_are_not_tuned_by():
+def test_noise_is_not_tuned_on_noiseless_data():
     x = np.linspace(-1.0, 1.0, 20)[:, None]
     with pytest.raises(ValueError, match="^noise_std: expected .*got one that still rises at"):
         laplace.fit(x, 2 * x, hidden_units=(), structure="last_layer").tuned()
@@ -274,7 +274,7 @@ def test_fit_stands_at_a_mode_that_adam_did_not_reach(kind):
 
 
 @pytest.mark.parametrize("structure", laplace.STRUCTURES)
-def test_of_a_linear_model_a_few_steps_of_adam_will_do(structure):
+def test_few_adam_steps_suffice_for_linear_model(structure):
     given = {"prior": Gaussian(0.7), "noise_std": 0.5, "hidden_units": (), "steps": 10}
     fit = laplace.fit(LINEAR_X, LINEAR_Y, structure=structure, **given)
     posterior = exact.linear_regression(with_ones(LINEAR_X), LINEAR_Y, 0.7, 0.5)
@@ -290,6 +290,6 @@ def test_of_a_linear_model_a_few_steps_of_adam_will_do(structure):
 # Doors
 
 
-def test_another_prior_keeps_the_noise_that_the_fit_has_by_now():
+def test_changing_the_prior_keeps_the_tuned_noise():
     fit = network().with_prior(Gaussian(1.0), 0.4)
     assert fit.with_prior(Gaussian(2.0)).noise_std == 0.4 != network_mode()[1].noise_std

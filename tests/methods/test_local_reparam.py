@@ -102,7 +102,7 @@ def linear_fits(estimator: str, prior: densities.Prior) -> list[bbb.Fit]:
     ],
     ids=str,
 )
-def test_the_mean_field_optimum_of_a_linear_model_is_recovered(estimator, prior):
+def test_local_reparam_recovers_mean_field_optimum_of_linear_model(estimator, prior):
     """With the KL in closed form (Gaussian) and estimated (a mixture that is the same)."""
     mean, std = mean_field_optimum()
     fits = linear_fits(estimator, prior)

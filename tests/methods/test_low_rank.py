@@ -70,7 +70,7 @@ def test_rank_0_is_bayes_by_backprop_with_the_same_draws(changes):
     np.testing.assert_allclose(*likelihood, rtol=1e-3)
 
 
-def test_at_full_rank_the_free_energy_of_a_linear_model_is_minus_the_log_evidence():
+def test_full_rank_free_energy_of_linear_model_is_minus_log_evidence():
     """It cannot be less; at rank 0 the KL of the best mean field is left."""
     costs = [[linear(rank).cost(seed=seed).total for seed in range(10)] for rank in (0, 2, 5)]
     left = np.mean(costs, axis=1) + EXACT.log_evidence
@@ -82,7 +82,7 @@ def test_at_full_rank_the_free_energy_of_a_linear_model_is_minus_the_log_evidenc
     assert -5 * error[2] < left[2] < 0.1 + 5 * error[2]
 
 
-def test_at_full_rank_mean_and_covariance_of_a_linear_model_are_the_exact_ones():
+def test_full_rank_mean_and_covariance_of_linear_model_are_exact():
     unit = np.sqrt(np.diag(EXACT.cov))
     assert (np.abs(linear(5).mean - EXACT.mean) < 0.2 * unit).all()
     assert (np.abs(linear(5).cov - EXACT.cov) < 0.25 * np.outer(unit, unit)).all()
@@ -105,7 +105,7 @@ def test_entropy_spread_and_draws_are_those_of_its_covariance(rank):
     assert (np.abs(draws.mean(0)) < 5 * fit.std / 20_000**0.5).all()
 
 
-def test_what_it_costs_is_the_exact_free_energy():
+def test_low_rank_free_energy_is_exact():
     fit = made()
     costs = [fit.cost(seed=seed) for seed in range(10)]
     kl = 0.5 * (np.trace(fit.cov) + fit.mean @ fit.mean - 5 - np.linalg.slogdet(fit.cov)[1])
@@ -120,7 +120,7 @@ def test_what_it_costs_is_the_exact_free_energy():
 # What a slider moves
 
 
-def test_the_columns_of_a_rank_are_all_used_and_no_others():
+def test_covariance_has_exactly_the_given_rank():
     assert np.linalg.matrix_rank(small(rank=3, steps=200).columns) == 3
     assert small(rank=0).columns.shape == (10, 0)
     np.testing.assert_array_equal(small(rank=0).std, small(rank=0).own_std)
@@ -164,7 +164,7 @@ def test_swag_reads_its_moments_off_a_path_of_constant_rate(monkeypatch):
 
 
 @pytest.mark.parametrize("rank", [0, 2])
-def test_weights_that_stand_still_on_the_path_keep_a_spread_and_an_entropy(rank):
+def test_constant_weights_on_swag_path_have_finite_entropy(rank):
     path = np.random.default_rng(0).normal(size=(30, 3)) * [1.0, 0.0, 0.0] + [0.0, 5.0, 0.0]
     mean, own_std, columns = low_rank._moments(path, rank)
     assert own_std.min() > 0 and list(mean[1:]) == [5.0, 0.0]

@@ -47,7 +47,7 @@ def test_at_rate_0_it_is_the_point_estimate(options):
     np.testing.assert_allclose(p.epistemic_std, 0.0, atol=1e-6)
 
 
-def test_one_hidden_layer_has_the_mean_and_the_variance_of_its_masks():
+def test_one_hidden_layer_has_mean_and_variance_over_masks():
     """f = Σ_k v_k h_k z_k/(1 − p) + c: mean Σ v h + c, variance p/(1 − p) Σ (v h)²."""
     fit = made((6,))
     a, b, v, c = np.split(fit.weights, [6, 12, 18])
@@ -60,7 +60,7 @@ def test_one_hidden_layer_has_the_mean_and_the_variance_of_its_masks():
     np.testing.assert_array_equal(p.aleatoric_std, 0.5)
 
 
-def test_a_draw_loses_whole_units_and_nothing_else():
+def test_dropout_draw_removes_whole_units_only():
     """Of 1-3-2-1: what leaves a unit is 0 or m/(1 − p), all of it at once."""
     fit = made((3, 2))
     ratio = fit.draw(N) / fit.weights

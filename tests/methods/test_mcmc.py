@@ -155,7 +155,7 @@ def test_hmc_goes_on_as_one_run_of_all_the_draws():
         np.testing.assert_array_equal(getattr(longer, name), getattr(whole, name))
 
 
-def test_a_run_of_hmc_ends_at_the_window_after_which_progress_raises():
+def test_hmc_stops_at_window_in_which_progress_raises():
     class Moved(Exception):
         pass
 
@@ -248,7 +248,7 @@ def test_chains_start_from_the_prior_and_follow_the_seed(monkeypatch):
         np.testing.assert_allclose(getattr(told.target, name), value, rtol=1e-6)
 
 
-def test_a_chain_that_leaves_the_finite_densities_is_named_with_its_step(monkeypatch):
+def test_chain_with_non_finite_density_is_named_with_step(monkeypatch):
     told = StandIn(monkeypatch)
     told.bad = 1041  # transition 41 of the second chain
     with pytest.raises(DivergedError, match="raise the noise_std") as error:
@@ -289,7 +289,7 @@ def test_converged_asks_every_output_and_the_log_density(r_hat, ess, converged):
     assert f"largest R-hat {np.max([1.0, *r_hat]):.3f}, smallest ESS {min(ess):.0f}" in fit.report
 
 
-def test_chains_in_modes_of_their_own_are_said_to_disagree():
+def test_chains_in_separate_modes_are_reported_as_disagreeing():
     """With little noise each start stays where it fell: pooled, but never called converged."""
     data = datasets.sinusoid(noise_std=0.05)
     fit = mcmc.hmc(
@@ -325,7 +325,7 @@ def test_chains_that_agree_pass_whatever_their_distribution(of):
 
 
 @pytest.mark.parametrize("s", [50, 51])
-def test_r_hat_is_arviz_s(s):
+def test_r_hat_equals_arviz(s):
     draws = np.concatenate([autoregression(0.9, s), normal(3, s) / normal(4, s)], axis=2)
     theirs = array_stats.rhat(draws, chain_axis=0, draw_axis=1)
     np.testing.assert_allclose(mcmc.r_hat(draws), theirs, rtol=1e-10)
@@ -365,7 +365,7 @@ def test_the_effective_sample_size_of_an_autoregression_is_known(rho):
     np.testing.assert_allclose(ess.mean(), 20_000 * (1 - rho) / (1 + rho), rtol=0.15)
 
 
-def test_the_effective_sample_size_counts_draws_of_all_chains_and_no_repetition():
+def test_effective_sample_size_ignores_repeated_draws():
     draws = normal()
     _, ess = mcmc.diagnose(draws)
     _, of_half = mcmc.diagnose(draws[:2])
@@ -375,7 +375,7 @@ def test_the_effective_sample_size_counts_draws_of_all_chains_and_no_repetition(
     np.testing.assert_allclose(sticky.mean(), 4000, rtol=0.15)
 
 
-def test_the_effective_sample_size_sees_tails_that_come_in_spells():
+def test_effective_sample_size_detects_autocorrelated_tails():
     """Signs are drawn anew each time, widths seldom: the mean is known well, the quantiles not."""
     _, ess = mcmc.diagnose(normal() * np.exp(autoregression(0.98, 1000)))
     assert (ess < 1000).all()

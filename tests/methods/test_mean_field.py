@@ -63,7 +63,7 @@ def assert_unlike(one: np.ndarray, other: np.ndarray) -> None:
 # The tables of common noise
 
 
-def test_the_noise_and_the_start_are_standard_normal_and_the_seed_s():
+def test_noise_and_start_are_standard_normal_and_follow_seed():
     one, two = eps(), eps(seed=1)
     assert_standard_normal(one)
     assert_unlike(one, two)
@@ -74,7 +74,7 @@ def test_the_noise_and_the_start_are_standard_normal_and_the_seed_s():
     assert_unlike(starts, first)
 
 
-def test_room_keeps_the_noise_and_pads_with_zeros():
+def test_padding_keeps_the_noise_and_adds_zeros():
     roomy = plan(capacity=Capacity(9, (6,), 4, chunk=2))
     used = NETWORK.positions_in(roomy.padded)
     table = np.float64(roomy.inputs.eps)
@@ -89,7 +89,7 @@ def test_room_keeps_the_noise_and_pads_with_zeros():
 @pytest.mark.parametrize(
     ("steps", "n_samples"), [(1, 1), (97 * 11, 12), (97 * 12, 97), (10, 2000), (4000, 3)]
 )
-def test_no_two_draws_of_a_step_and_no_two_steps_share_a_row_of_noise(steps, n_samples):
+def test_draws_and_steps_share_no_row_of_noise(steps, n_samples):
     n_rows = len(eps(network=MLP(1, ()), steps=steps, n_samples=n_samples))
     draws = STRIDE * np.arange(n_samples) % n_rows
     assert len(np.unique(draws)) == n_samples
@@ -109,7 +109,7 @@ def test_fits_of_few_and_of_many_steps_share_a_program():
     assert plan(steps=20, draws_weights=False).inputs.eps == ()
 
 
-def test_a_tick_makes_neither_its_noise_nor_the_graph_of_its_costs_again():
+def test_tick_reuses_noise_and_cost_graph():
     assert plan().inputs.eps is plan(n_samples=7).inputs.eps
     graphs = [_mean_field._mean_cost(kind) for kind in ("gaussian", "bernoulli") * 2]
     assert graphs[:2] == graphs[2:] and graphs[0] is not graphs[1]
@@ -160,7 +160,7 @@ def test_the_plug_in_prediction_is_that_of_the_mean_weights():
 
 
 @pytest.mark.parametrize("biases", [True, False])
-def test_pruning_counts_the_weights_that_there_are(biases):
+def test_pruning_counts_unpadded_weights_only(biases):
     """A 1-2-1 network: weights 2 and 2, biases 2 and 1; threshold .5, either sign of γ."""
     network = MLP(1, (2,))
     gamma = np.array([0.1, -3.0, 0.2, 2.0, -0.4, -0.3, 0.5])

@@ -92,7 +92,7 @@ def test_the_frames_of_a_fit_lead_from_its_start_to_itself(name, fitted):
 
 
 @pytest.mark.parametrize("name", CATALOGUE)
-def test_all_but_the_data_is_given_by_name_and_has_a_default(name):
+def test_fit_settings_are_keywords_with_defaults(name):
     parameters = list(inspect.signature(CATALOGUE[name].call).parameters.values())
     assert [p.name for p in parameters[:2]] == ["x", "y"]
     assert {p.kind for p in parameters[:2]} == {inspect.Parameter.POSITIONAL_OR_KEYWORD}
@@ -101,7 +101,7 @@ def test_all_but_the_data_is_given_by_name_and_has_a_default(name):
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_what_has_been_fitted_cannot_be_changed(module):
+def test_fits_are_immutable(module):
     kinds = vars(importlib.import_module(f"bdl_teach.methods.{module}")).values()
     found = [kind for kind in kinds if is_dataclass(kind)]
     assert found and all(kind.__dataclass_params__.frozen for kind in found)
@@ -123,7 +123,7 @@ def test_every_method_returns_the_same_kind_of_prediction(fitted, name):
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_samples_are_of_each_draw_of_each_network_or_there_are_none(fitted, name):
+def test_samples_have_one_row_per_draw_or_are_none(fitted, name):
     p = fitted(name).predict(X, n_samples=100)
     draws = "closed form" if p.samples is None else len(p.samples)
     assert p.samples is None or p.samples.shape in ((1, 71), (10, 71), (100, 71))
@@ -134,7 +134,7 @@ def test_samples_are_of_each_draw_of_each_network_or_there_are_none(fitted, name
 
 
 @pytest.mark.parametrize("name", [n for n in REPEATING if CATALOGUE[n].module != "mcmc"])
-def test_a_method_that_repeats_takes_two_louder_copies_of_a_point_for_one(name):
+def test_two_copies_with_louder_noise_equal_one_point(name):
     """Two runs of a sampler are alike only as far as their chains have come."""
     options = {**COMMON, "steps": 100, "capacity": Capacity(2 * len(DATA.x), (20,), 1)}
     louder = {**options, "noise_std": 2.0**0.5}
@@ -154,7 +154,7 @@ def test_every_method_predicts_in_the_units_of_y(fitted, name):
 
 
 @pytest.mark.parametrize("name", QUICK)
-def test_every_method_repeats_itself_from_its_seed_for_targets_in_a_row_too(fitted, name):
+def test_every_method_is_reproducible_also_for_flat_targets(fitted, name):
     both = fit(name, DATA.y[:, 0]), fitted(name)
     again, first = (each.predict(X, n_samples=64, seed=3) for each in both)
     np.testing.assert_array_equal(again.mean, first.mean)
@@ -177,7 +177,7 @@ def test_every_method_refuses_inputs_of_another_width_and_wrong_counts(fitted, n
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_a_fit_says_what_it_is_in_one_line(fitted, name):
+def test_repr_of_fit_is_one_line(fitted, name):
     said = repr(fitted(name))
     module = type(fitted(name)).__module__.rpartition(".")[2].lstrip("_")
     assert said.startswith(f"{module}.") and len(said) <= 200 and "\n" not in said
@@ -230,7 +230,7 @@ def test_every_method_names_the_argument_that_it_refuses(name):
 
 
 @pytest.mark.parametrize("name", [p for p in QUICK if p.values[0] != "swag"])
-def test_no_value_compiles_again(name, fitted):
+def test_new_values_compile_nothing_in_any_method(name, fitted):
     """Sliders hand values on: other noise, prior, seed and targets are the same program."""
     fitted(name).predict(X, n_samples=64)
     before = trace_count()
@@ -243,7 +243,7 @@ STEPPING = [name for name, method in CATALOGUE.items() if "learning_rate" in met
 
 
 @pytest.mark.parametrize("name", STEPPING)
-def test_every_method_that_steps_too_far_says_when_and_what_to_do(name):
+def test_divergence_names_step_and_remedy_for_every_method(name):
     with pytest.raises(DivergedError, match=r"step \d+.*lower the learning rate") as caught:
         CATALOGUE[name].fit(DATA.x, DATA.y, learning_rate=1e30, **COMMON)
     assert 1 <= caught.value.step <= 1500
@@ -251,7 +251,7 @@ def test_every_method_that_steps_too_far_says_when_and_what_to_do(name):
 
 
 @pytest.mark.parametrize("name", CATALOGUE)
-def test_every_method_refuses_data_that_do_not_fit_or_are_no_numbers(name):
+def test_every_method_refuses_data_of_wrong_shape_or_type(name):
     holes = [np.where(np.arange(len(v))[:, None] == 3, np.nan, v) for v in (DATA.x, DATA.y)]
     for argument, x, y in (
         ("y", DATA.x, DATA.y[:-1]),
@@ -268,7 +268,7 @@ def test_every_method_refuses_data_that_do_not_fit_or_are_no_numbers(name):
 
 
 @pytest.mark.parametrize("name", CATALOGUE)
-def test_every_method_tells_far_data_apart_or_says_that_float32_does_not(name):
+def test_every_method_resolves_far_data_or_reports_float32_limit(name):
     far = {
         "x": (1.7e9 + np.arange(20.0)[:, None], np.arange(20.0)),
         "y": (np.linspace(-1, 1, 20)[:, None], 1e9 + np.arange(20.0)),
@@ -284,7 +284,7 @@ def test_every_method_tells_far_data_apart_or_says_that_float32_does_not(name):
 
 
 @pytest.mark.parametrize("name", QUICK)
-def test_what_is_recorded_is_as_long_as_its_steps(fitted, name):
+def test_history_arrays_have_one_entry_per_recorded_step(fitted, name):
     history = getattr(fitted(name), "history", {"step": np.arange(1)})
     (steps,) = (history[key] for key in ("step", "epoch") if key in history)
     assert (np.diff(steps) > 0).all()

@@ -57,7 +57,7 @@ def test_relu_moments_are_finite_and_never_negative(m, v):
     assert 0.0 <= var <= v
 
 
-def test_a_variance_that_several_inputs_share_has_the_sum_of_their_slopes():
+def test_gradient_of_shared_variance_is_sum_over_inputs():
     m, v = tf.constant([-0.5, 0.2, 1.0], tf.float64), tf.constant(0.7, tf.float64)
     shared, own = v, tf.fill([3], v)
     with tf.GradientTape(persistent=True) as tape:
@@ -113,7 +113,7 @@ def test_without_weight_uncertainty_the_gamma_update_is_nearly_conjugate():
         assert new_beta - alpha == pytest.approx(0.5 * r**2, rel=0.0, abs=10.0 / alpha + 1e-6)
 
 
-def test_an_outlier_beyond_all_measure_leaves_no_nan_in_the_gamma_update():
+def test_extreme_outlier_gives_no_nan_in_gamma_update():
     for residual in (1e4, 1e150):
         assert pbp.gamma_update(6.0, 6.0, residual, 1.0) == (0.0, np.inf)
 
@@ -125,7 +125,7 @@ def flat(parts) -> np.ndarray:
     return np.concatenate([np.ravel(part) for part in parts])
 
 
-def test_three_epochs_follow_the_trace_point_by_point_and_refinement_by_refinement(oracle):
+def test_three_epochs_follow_the_reference_trace_step_by_step(oracle):
     trace = oracle("pbp_trace")
     start = pbp_loop.initial_state(trace["sizes"], seed=0)
     assert start.var[0][0, 0] == pytest.approx(trace["init_var"])
@@ -173,7 +173,7 @@ def tensors(state: pbp.State) -> pbp.State:
     return tf.nest.map_structure(tf.constant, state)
 
 
-def test_the_state_before_data_is_the_prior_with_means_that_break_the_symmetry():
+def test_initial_state_is_prior_with_symmetry_breaking_means():
     state = pbp_loop.initial_state((99, 60, 1), 0, (4.0, 3.0))
     assert_array_equal(flat(state.var), 6 / 5)  # E[1/λ] of Gamma(6, 6)
     assert_array_equal(state.factors[:, 0], 5 / 6)  # its factors hold all of it
@@ -212,14 +212,14 @@ def with_cavity(variance: float) -> tuple[float, ...]:
     ],
     ids=["wide", "negative", "alpha", "beta", "infinite"],
 )
-def test_a_factor_whose_cavity_is_not_sound_stays_as_it_is(prior, row):
+def test_factor_with_invalid_cavity_is_unchanged(prior, row):
     new_prior, new_row = refined(prior, row)
     assert_array_equal(new_prior, prior)
     assert_array_equal(new_row, row)
 
 
 @pytest.mark.parametrize(("residual", "low", "high"), [(0.0, -np.inf, 0.0), (4.0, 0.0, 1.0)])
-def test_a_noise_precision_without_a_mean_variance_is_not_taken_over(residual, low, high):
+def test_noise_update_without_mean_variance_is_skipped(residual, low, high):
     """From α = 1.01 a point can lead to an α′ < 0, or < 1, for which β/(α−1) is no variance."""
     state = tensors(pbp_loop.initial_state((2, 3, 1), 0, (1.01, 0.5)))
     x = tf.constant([[0.3, -0.2]], tf.float64)
@@ -231,7 +231,7 @@ def test_a_noise_precision_without_a_mean_variance_is_not_taken_over(residual, l
 
 
 @pytest.mark.parametrize("lost", [np.nan, np.inf])
-def test_a_log_z_that_is_no_number_is_a_divergence_with_its_step(lost, monkeypatch):
+def test_invalid_log_z_raises_divergence_with_its_step(lost, monkeypatch):
     after = pbp.Walk.after
 
     def spoilt(self, n_steps):
@@ -248,7 +248,7 @@ def test_a_log_z_that_is_no_number_is_a_divergence_with_its_step(lost, monkeypat
 # What the loop does with points, orders and padding
 
 
-def test_a_prediction_is_the_forward_pass_put_back_into_the_units_of_y():
+def test_prediction_is_forward_pass_in_units_of_y():
     fit, x = small(), np.array([[0.3, -1.0, 2.0], [5.0, 0.0, 0.0]])
     inputs = tf.constant((x - X.mean(axis=0)) / X.std(axis=0))
     mean, var = pbp_loop.forward(inputs, fit.state.mean, fit.state.var)
@@ -262,13 +262,13 @@ def test_a_prediction_is_the_forward_pass_put_back_into_the_units_of_y():
 # What fits learn
 
 
-def test_constant_columns_and_a_constant_target_are_no_trouble():
+def test_constant_columns_and_targets_are_accepted():
     x = np.column_stack([X[:, :2], np.full(40, 7.0)])
     assert np.isfinite(pbp.fit(x, np.full(40, 3.0), **SMALL).predict(x).mean).all()
 
 
 @pytest.mark.parametrize("constant", [0.1, 0.998, 1e6 + 0.1])
-def test_a_constant_that_rounding_spreads_is_still_a_constant(constant):
+def test_column_constant_up_to_rounding_counts_as_constant(constant):
     """Naval has a column of 0.998 whose standard deviation is 2.5e-13, not 0."""
     x = np.column_stack([X, np.full(40, constant)])
     scaling = pbp.Scaling.of(x, np.full((40, 1), constant))

@@ -35,7 +35,7 @@ def test_when_alpha_stops_the_noise_grows_without_bound():
     assert noise[-1] > 1.3 * noise[len(noise) // 2] > 1.3**2 * noise[len(noise) // 10]
 
 
-def test_repairing_the_noise_update_alone_cures_it():
+def test_repaired_noise_update_makes_the_listing_learn():
     sick, cured = small(eps=1e-5), small(noise_update="stable")
     assert 0.8 < cured.alpha / (len(X) * 20 / 2) <= 1.01
     assert cured.noise_std < 0.5 < sick.noise_std
@@ -59,7 +59,7 @@ def started(n: int, seed: int = 0) -> tuple:
 
 
 @pytest.mark.parametrize("noise_update", pbp_listing.NOISE_UPDATES)
-def test_one_point_at_a_time_without_eps_it_learns_as_the_method_does(eager, noise_update):
+def test_listing_without_eps_learns_like_the_method(eager, noise_update):
     """In the order of the rows, twice; what is left is float32 and the 1e-6 of its density."""
     fit = pbp_listing.fit(
         X[:6], Y[:6], hidden_units=(5,), epochs=2, eps=0.0, noise_update=noise_update, n_records=1

@@ -26,7 +26,7 @@ def weights(fit: pbp.Fit) -> np.ndarray:
     return np.concatenate([layer.ravel() for layer in (*fit.state.mean, *fit.state.var)])
 
 
-def test_there_and_back_over_the_kept_states_is_where_the_steps_are(taken):
+def test_replay_forwards_and_back_equals_the_steps(taken):
     trail = Trail(DATA.x, DATA.y, **NETWORK)
     for n in (CHUNK + 1, 3, LAST, CHUNK, LAST - 1, 2 * CHUNK, 2 * CHUNK + 1):
         replay, step = trail.at(n), taken[n - 1]
@@ -37,7 +37,7 @@ def test_there_and_back_over_the_kept_states_is_where_the_steps_are(taken):
         assert set(replay.seen) == {s.point for s in taken[:n] if s.epoch == step.epoch} - {None}
 
 
-def test_a_trail_takes_few_steps_anew(monkeypatch):
+def test_trail_recomputes_few_steps(monkeypatch):
     trail = Trail(DATA.x, DATA.y, **NETWORK)
     trail.at(LAST)
     anew: list[int] = []

@@ -34,7 +34,7 @@ def posterior() -> exact.LinearPosterior:
     return exact.linear_regression(design, y, (6.0 / 5.0) ** 0.5, NOISE_STD / Y.std())
 
 
-def test_the_posterior_of_a_linear_network_is_the_exact_one_after_many_epochs():
+def test_sites_find_exact_posterior_of_linear_network():
     """The mean lies a little aside: of an average of sites, the last ones weigh more."""
     wanted, std = posterior(), np.sqrt(np.diag(posterior().cov))
     for epochs in (10, 40):
@@ -55,7 +55,7 @@ def small(sites: str, epochs: int) -> pbp.Fit:
 
 
 @pytest.mark.parametrize(("sites", "low", "high"), [("none", 0.0, 0.8), ("average", 0.93, 1.07)])
-def test_with_sites_more_epochs_do_not_narrow_the_band_of_a_network(sites, low, high):
+def test_more_epochs_with_sites_do_not_narrow_the_band(sites, low, high):
     """As ``claims`` measures over worlds; here in one, so that nobody takes it out unseen."""
     x = np.linspace(-1.0, 1.0, 21)[:, None]
     few, many = (small(sites, epochs).predict(x).epistemic_std.mean() for epochs in (40, 160))
@@ -82,7 +82,7 @@ def without(share: float, before: _loop.State) -> _loop.State:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
-def test_a_share_of_all_but_the_priors_is_taken_out(share):
+def test_pbp_removes_a_share_of_all_factors_but_the_prior(share):
     """In natural parameters, in which sites add up."""
     before = state()
     left = without(share, before)
@@ -97,7 +97,7 @@ def test_a_share_of_all_but_the_priors_is_taken_out(share):
     np.testing.assert_array_equal(left.factors, before.factors)
 
 
-def test_a_weight_whose_cavity_is_no_gaussian_keeps_what_it_has():
+def test_weight_with_invalid_cavity_is_unchanged():
     before = state(factor_precision=-40.0)  # as expectation propagation can leave a factor
     left = without(0.5, before)
     for a, b in zip(left.mean + left.var, before.mean + before.var, strict=True):
@@ -105,7 +105,7 @@ def test_a_weight_whose_cavity_is_no_gaussian_keeps_what_it_has():
     assert left.noise[0] == 18.0
 
 
-def test_a_weight_of_whose_posterior_next_to_nothing_is_left_keeps_what_it_has():
+def test_weight_with_almost_empty_cavity_is_unchanged():
     """A cavity of variance 2·10⁶; one of half of that, a weight does take."""
     for left, kept in ((0.5e-6, True), (2e-6, False)):
         before = state()
@@ -117,7 +117,7 @@ def test_a_weight_of_whose_posterior_next_to_nothing_is_left_keeps_what_it_has()
             assert kept or np.allclose(a, 1 / left, rtol=1e-3)
 
 
-def test_from_the_second_epoch_on_the_nth_part_is_taken_out_before_each_point():
+def test_second_epoch_removes_an_nth_before_each_point():
     """Three epochs of five points, step by step; a refinement after each."""
     x, y = X[:5], Y[:5]
     options: dict[str, Any] = {"hidden_units": (2,), "noise_prior": (5.0, 3.0), "seed": 4}

@@ -42,7 +42,7 @@ def test_weight_decay_is_a_gaussian_prior():
     np.testing.assert_allclose(one.weights, two.weights, rtol=1e-3, atol=1e-4)
 
 
-def test_it_starts_with_two_over_the_inputs_as_variance_layer_by_layer():
+def test_initial_weights_have_variance_two_over_inputs():
     """From 40 seeds, and a rate that moves nothing."""
     options = {"hidden_units": (9,), "steps": 1, "learning_rate": 1e-12}
     x = np.ones((1, 8))

@@ -53,7 +53,7 @@ def estimate(estimator: str, network: MLP, likelihood: str = "gaussian") -> np.n
 
 @pytest.mark.parametrize("likelihood", ["gaussian", "bernoulli"])
 @pytest.mark.parametrize("network", NETWORKS, ids=str)
-def test_the_cost_and_its_gradient_are_those_of_drawn_weights_on_average(network, likelihood):
+def test_cost_and_gradient_equal_averages_over_drawn_weights(network, likelihood):
     drawn, quiet = (estimate(kind, network, likelihood) for kind in ("drawn", "quiet"))
     error = np.sqrt((drawn.var(axis=0, ddof=1) + quiet.var(axis=0, ddof=1)) / BLOCKS)
     assert (np.abs(drawn.mean(axis=0) - quiet.mean(axis=0)) < 5 * error + 1e-12).all()

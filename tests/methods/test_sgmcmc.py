@@ -88,7 +88,7 @@ def test_without_temperature_a_network_goes_to_the_minimum_of_map():
         np.testing.assert_allclose(fit.potential, mode.history["loss"][-1], atol=0.3)
 
 
-def test_the_mass_is_the_root_of_the_curvature_times_its_mean_or_one():
+def test_mass_is_root_of_curvature_times_mean_or_one():
     curvature = np.diag(PRECISION)
     wanted = np.sqrt(curvature * curvature.mean())
     np.testing.assert_allclose(linear().state.mass.numpy(), wanted, rtol=0.15)
@@ -108,7 +108,7 @@ def test_minibatches_leave_mean_and_covariance_nearly_as_they_are(n_batches, rat
     assert (wider > 0.97).all() and (wider < 1.15).all()
 
 
-def test_labels_in_an_order_of_their_own_are_dealt_to_all_minibatches():
+def test_sorted_labels_are_spread_over_all_minibatches():
     labels = np.arange(400) % 2
     fit = sgmcmc.fit(
         np.linspace(-1, 1, 400)[:, None], labels, likelihood="bernoulli",
@@ -138,7 +138,7 @@ def test_a_step_sees_every_mth_point_with_m_times_its_weight():
 
 
 @pytest.mark.parametrize("changes", [{}, {"n_batches": 3}, {"sampler": "sgld"}], ids=str)
-def test_to_go_on_is_the_same_as_one_longer_run(changes):
+def test_continued_run_equals_one_longer_run(changes):
     """Also where the first run ends between two draws, and across windows."""
     whole = small(steps=1230, **changes)
     parts = small(steps=474, **changes).longer(13).longer(743)
@@ -161,7 +161,7 @@ def test_the_potential_is_minus_log_likelihood_minus_log_prior():
     np.testing.assert_allclose(fit.history["potential"], fit.potential.mean(axis=1))
 
 
-def test_chains_that_agree_have_an_r_hat_near_one_and_those_that_rest_apart_have_not():
+def test_r_hat_is_near_one_only_for_agreeing_chains():
     assert (linear(learning_rate=FINE["sghmc"]).r_hat < 1.02).all()
     assert small(steps=400, temperature=1e-6).r_hat.max() > 1.5
 
@@ -169,7 +169,7 @@ def test_chains_that_agree_have_an_r_hat_near_one_and_those_that_rest_apart_have
 # What a slider moves
 
 
-def test_one_chain_that_is_lost_is_a_divergence_though_the_others_go_on():
+def test_one_diverging_chain_raises_divergence():
     fit = small()
     w = tf.where([[False], [True]], np.float32(np.nan), fit.state.w)
     with pytest.raises(DivergedError) as caught:
@@ -209,7 +209,7 @@ def test_a_linear_classifier_has_the_posterior_of_a_grid():
 ROOM = _loop.Capacity(16, (7,), 1, chunk=8)
 
 
-def test_points_that_are_not_there_do_not_count():
+def test_padded_points_do_not_count():
     """The mass is an estimate from other draws; nothing else may depend on the room."""
     options = {"preconditioned": False, "learning_rate": 1e-4, "n_batches": 2}
     exactly, roomy = small(**options), small(**options, capacity=ROOM)

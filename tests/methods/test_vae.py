@@ -190,7 +190,7 @@ def test_every_example_draw_and_coordinate_has_an_epsilon_of_its_own():
 
 
 @pytest.mark.parametrize("likelihood", ["bernoulli", "gaussian"])
-def test_a_step_s_loss_has_beta_once_and_its_record_has_none(likelihood):
+def test_training_loss_has_beta_once_and_history_none(likelihood):
     """Loss: β KL − reconstruction; recorded: the ELBO itself and its parts; means over z and x."""
     loss, record, seen = step(likelihood=likelihood, n=7, beta=3.0)
     w, z, x = seen.weights[1].numpy(), seen.z.astype(float), seen.x.astype(float)
@@ -230,7 +230,7 @@ def test_generation_decodes_standard_normal_codes():
 # Knobs, seeds, errors
 
 
-def test_the_frames_of_a_fit_lead_from_its_start_to_itself():
+def test_frames_of_vae_lead_from_start_to_fit():
     one = digits()
     begun = starting_weights(one.model, 0)
     for frame, weights in ((0, begun), (-1, (one.encoder_weights, one.decoder_weights))):
@@ -246,7 +246,7 @@ def test_the_frames_of_a_fit_lead_from_its_start_to_itself():
 # The free energy, and whether training on lowers it
 
 
-def test_the_free_energy_is_the_negative_elbo_of_all_data_with_its_beta():
+def test_free_energy_is_negative_elbo_of_all_data_with_beta():
     """Of a linear VAE both parts are known: E(x − az − b)² and the KL of a Gaussian."""
     a, b, sx, sigma = 0.8, 0.3, 0.9, 0.6
     x, copies = np.repeat(ONE.x[:, 0], 1000), ONE._replace(x=np.repeat(ONE.x, 1000, axis=0))
@@ -262,7 +262,7 @@ def test_the_free_energy_is_the_negative_elbo_of_all_data_with_its_beta():
     assert fit.free_energy == fit.cost().total
 
 
-def test_a_vae_has_converged_when_training_on_gains_no_more_than_half_a_nat_an_example(monkeypatch):
+def test_vae_has_converged_if_longer_training_gains_under_half_a_nat(monkeypatch):
     assert not replace(digits(steps=100)).converged
     assert digits().tolerance == 0.5 * len(TRAIN)
     for gain, expected in ((0.49, True), (0.51, False)):

@@ -76,9 +76,7 @@ def opened(browser: Browser, server: Server, name: str) -> Notebook:
     return notebook
 
 
-def test_first_page_and_explorers_of_chapter_run_and_show_themselves(
-    browser: Browser, server: Server
-) -> None:
+def test_chapter_runs_in_browser_and_shows_its_explorers(browser: Browser, server: Server) -> None:
     notebook = opened(browser, server, ALL)
     views = notebook.explorers()
     assert len(views) == len(explorers(nbformat.read(FOLDER / SHOWN, as_version=4)))
@@ -99,7 +97,7 @@ TOP = """() => Math.round(document.querySelector(".bdl-explorer").getBoundingCli
 COMES_BACK = f"() => document.querySelector('.bdl-explorer') && Math.abs(({TOP})()) < 5"
 
 
-def test_page_comes_back_to_first_explorer_and_one_of_two_views_saves_its_picture(
+def test_page_scrolls_back_to_first_explorer_and_one_view_saves_picture(
     browser: Browser, server: Server
 ) -> None:
     """JupyterLab scrolls to the next cell, or to the last one."""
@@ -160,7 +158,7 @@ def planted() -> nbformat.NotebookNode:
     return of_cells(WIDGETS, "import sys; sys.stderr.write('Warning: seen')", "1 / 0")
 
 
-def test_driver_tells_what_is_alive_from_what_is_dead_and_sees_errors(
+def test_browser_driver_recognises_live_views_stills_and_errors(
     browser: Browser, server: Server
 ) -> None:
     sample = opened(browser, server, SAMPLE)

@@ -186,7 +186,7 @@ def sample(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Shown:
     return show(browser, folder / "planted.html").ready()
 
 
-def test_what_is_too_tall_goes_on_on_the_next_slide(sample: Shown) -> None:
+def test_too_tall_section_continues_on_next_slide(sample: Shown) -> None:
     page = sample.page
     assert page.evaluate(CUT_OFF) == []
     tables = page.locator("table").all()
@@ -202,7 +202,7 @@ def test_what_is_too_tall_goes_on_on_the_next_slide(sample: Shown) -> None:
     assert all(said == meant for said, meant in starts)
 
 
-def test_the_tests_see_what_is_cut_off_and_what_is_asked(sample: Shown) -> None:
+def test_deck_checks_detect_cut_off_text_and_requests(sample: Shown) -> None:
     page = sample.page
     page.evaluate(
         "() => { document.querySelector('section section').insertAdjacentHTML('beforeend', "

@@ -105,7 +105,7 @@ def test_prose_is_written_with_the_outputs_that_the_code_has_given(
     assert read(tmp_path / "a.ipynb").cells[1].source == "print(1)"
 
 
-def test_with_a_repository_chapters_link_to_it_and_install_only_what_is_missing(
+def test_chapters_link_to_repository_and_install_missing_packages_only(
     refresh: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(refresh, "REPOSITORY", "https://github.com/me/course")
@@ -182,7 +182,7 @@ def loads(path: Path) -> list[ast.Try]:
     return [node for node in tries if "DatasetUnavailable" in ast.unparse(node.handlers[0])]
 
 
-def test_the_chapters_with_real_data_know_what_to_do_without_them() -> None:
+def test_chapters_with_real_data_run_without_them() -> None:
     real = re.compile(r"datasets\.(fashion_sprite|mnist_test|alzheimers|uci|california)\(")
     for path in NOTEBOOKS:
         source = "\n".join(cell.source for cell in code_cells(path))
@@ -215,7 +215,7 @@ def test_every_cell_that_ends_with_an_explorer_is_tagged(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=[p.stem for p in CHAPTERS])
-def test_explorers_leave_a_picture_for_where_widgets_are_dead(path: Path) -> None:
+def test_explorers_leave_a_still_in_the_notebook(path: Path) -> None:
     shown = [c for c in code_cells(path) if "explorer" in c.metadata.get("tags", [])]
     assert len(shown) >= 2
     for cell in shown:
@@ -278,7 +278,7 @@ def test_a_collapsed_solution_gives_nothing_away(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=[p.stem for p in CHAPTERS])
-def test_the_chapter_goes_on_without_its_solutions(path: Path) -> None:
+def test_chapter_runs_without_its_solutions(path: Path) -> None:
     cells: dict[bool, list[str]] = {True: [], False: []}
     for cell in code_cells(path):
         cells["solution" in cell.metadata.get("tags", [])].append(cell.source)

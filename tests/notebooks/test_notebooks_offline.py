@@ -47,7 +47,7 @@ def about_data(cells: list[Any]) -> list[Any]:
     return chosen
 
 
-def test_a_cell_is_chosen_for_its_section_or_for_what_it_lends() -> None:
+def test_cells_are_chosen_by_section_or_by_names_they_define() -> None:
     before = ("import a, b", "def of(x):\n    return a.f(x)", "dear = of(3)", "fig = 1")
     section = ("try:\n    d = b.load()\nexcept DatasetUnavailable:\n    d = 0", "fig = of(d)\nfig")
     code = [[nbformat.v4.new_code_cell(source) for source in s] for s in (before, section, ["d"])]
@@ -57,7 +57,7 @@ def test_a_cell_is_chosen_for_its_section_or_for_what_it_lends() -> None:
 
 
 @pytest.mark.slow
-def test_what_needs_data_runs_without_them_and_without_network_and_says_so(tmp_path: Path) -> None:
+def test_cells_that_need_data_run_offline_and_say_so(tmp_path: Path) -> None:
     """All chapters in one kernel, which forgets each: to start one costs more than many a cell."""
     cells, n_stand_ins = [], 0
     for path in CHAPTERS:

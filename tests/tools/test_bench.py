@@ -39,12 +39,12 @@ def test_a_wrong_command_line_says_what_there_is(argv, capsys):
     ("value", "at_most", "ok"),
     [(1.0, True, True), (3.0, True, False), (1.0, False, False), (3.0, False, True)],
 )
-def test_a_verdict_knows_which_side_of_the_limit_is_good(value, at_most, ok):
+def test_verdict_knows_whether_limit_is_upper_or_lower(value, at_most, ok):
     assert Verdict("x", value, "ms", 2.0, at_most).ok is ok
 
 
 @pytest.mark.parametrize("value", [None, math.nan])
-def test_what_was_not_measured_is_no_success(value):
+def test_missing_measurement_is_no_success(value):
     verdict = Verdict("x", value, "ms", 2.0)
     assert not verdict.ok
     assert verdict.cells()[-1] == "MISSED"

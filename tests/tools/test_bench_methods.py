@@ -17,7 +17,7 @@ from bdl_teach.methods.catalogue import CATALOGUE
 ROWS = [Row("bbb", 1.5, 0.03, 0.02, -1.5, 1.1), Row("mcmc.nuts", float("nan"), 60.0, 0.1, -1, 1)]
 
 
-def test_every_way_has_the_network_of_the_preamble_and_its_method_s_own_settings(monkeypatch):
+def test_benchmarked_fits_share_the_network_and_use_method_settings(monkeypatch):
     given = {}
     for way, method in zip(methods.ways(), CATALOGUE.values(), strict=True):
         module = importlib.import_module(f"bdl_teach.methods.{method.module}")
@@ -32,7 +32,7 @@ def test_every_way_has_the_network_of_the_preamble_and_its_method_s_own_settings
         assert given == {**taken, **method.options}, way.name
 
 
-def test_of_the_last_layer_only_what_follows_map_is_timed(monkeypatch):
+def test_last_layer_timing_excludes_map(monkeypatch):
     trained = []
     original = point.fit
     monkeypatch.setattr(point, "fit", lambda *a, **more: trained.append(1) or original(*a, **more))

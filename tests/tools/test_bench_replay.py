@@ -15,7 +15,7 @@ ROWS = [Row("bbb", 0.02, 0.03, 0.01), Row("point, MAP", 0.01, 0.11, 0.02)]
 
 
 @pytest.mark.parametrize("method", [point, laplace])
-def test_a_pair_is_the_same_fit_with_frames_and_without_and_the_first_one_alternates(method):
+def test_replay_benchmark_pairs_fits_and_alternates_the_first(method):
     seen = []
 
     def fit(x, y, seed):
@@ -36,7 +36,7 @@ def test_a_method_that_keeps_no_frames_has_no_row():
     assert replay.measure(Way("limit", lambda x, y, seed: infinite_width.fit(x, y)), 2) is None
 
 
-def test_a_missed_limit_fails_a_strict_run(monkeypatch, capsys):
+def test_missed_replay_limit_fails_a_strict_run(monkeypatch, capsys):
     monkeypatch.setattr(replay, "chosen", lambda: [0, 1, None])
     monkeypatch.setattr(replay, "measure", lambda way, _: None if way is None else ROWS[way])
     assert bench.main(["replay", "--strict"]) == 1

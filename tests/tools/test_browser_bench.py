@@ -17,13 +17,13 @@ from waiting import first_line, until
 TOOLS = str(Path(lab.__file__).parents[1])
 
 
-def test_without_chromium_the_browser_bench_is_a_sentence_and_code_2(monkeypatch, capsys):
+def test_missing_chromium_is_reported_with_code_2(monkeypatch, capsys):
     monkeypatch.setattr(browser, "find_chromium", lambda: None)
     assert bench.main(["browser"]) == 2
     assert "No Chromium" in capsys.readouterr().err
 
 
-def test_a_notebook_that_is_not_there_is_a_sentence_and_code_2(monkeypatch, capsys, tmp_path):
+def test_missing_notebook_is_reported_with_code_2(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(browser, "find_chromium", lambda: "somewhere")
     assert bench.main(["browser", "--notebook", str(tmp_path / "none.ipynb")]) == 2
     assert "No such notebook" in capsys.readouterr().err
@@ -42,12 +42,12 @@ class FakeNotebook:
         return Effect(moved, [50.0] if moved and self.alive else [])
 
 
-def test_a_walk_turns_round_at_the_end_of_the_range():
+def test_slider_walk_reverses_at_end_of_range():
     effects = browser.walk(FakeNotebook(top=2), 0, 0, 8)
     assert [e.moved for e in effects] == [True, True, False, True, True, False, True, True]
 
 
-def test_a_walk_on_a_dead_slider_ends_early():
+def test_slider_walk_ends_early_without_response():
     assert len(browser.walk(FakeNotebook(top=100, alive=False), 0, 0, 40)) == 5
 
 
@@ -104,7 +104,7 @@ def process(number):
 
 @pytest.mark.skipif(os.name == "nt", reason="sends POSIX signals")
 @pytest.mark.parametrize("how", ["leaves", "SIGINT", "SIGKILL"])
-def test_jupyterlab_and_its_kernel_end_with_whoever_started_them(how, tmp_path):
+def test_jupyterlab_and_kernel_end_with_their_parent(how, tmp_path):
     """The kernel stands in a session of its own, as real ones do; no signal reaches it there."""
     (tmp_path / "nb.ipynb").write_text("{}")
     stays = "leaves" if how == "leaves" else "stays"
@@ -129,7 +129,7 @@ def leashed(folder, program):
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
-def test_a_leashed_command_that_ends_by_itself_gives_its_code(tmp_path):
+def test_leash_returns_exit_code_of_its_command(tmp_path):
     """JupyterLab that cannot start is seen at once, and its log is still there."""
     with leashed(tmp_path, "import sys; sys.exit(7)") as holder:
         assert holder.wait(60) == 7
@@ -137,7 +137,7 @@ def test_a_leashed_command_that_ends_by_itself_gives_its_code(tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends POSIX signals")
-def test_a_leash_that_is_asked_to_end_takes_its_command_along(tmp_path):
+def test_terminated_leash_ends_its_command(tmp_path):
     """Also a command that is deaf to it."""
     deaf = (
         "import os, signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"

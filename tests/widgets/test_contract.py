@@ -216,7 +216,7 @@ def test_replay_leads_from_the_start_of_the_training_to_the_fit(live: Explorer[A
     assert (live.state(), live.result) == (state, result) or live.result is result
 
 
-def test_mean_and_band_are_inside_the_frame_or_the_edge_says_so(live: Explorer[Any]) -> None:
+def test_mean_and_band_fit_the_panel_or_edge_names_them(live: Explorer[Any]) -> None:
     name = type(live).__name__
     if name not in PANELS:
         return

@@ -92,7 +92,7 @@ def test_the_prior_in_use_is_the_one_that_was_chosen(
     assert result.off == pytest.approx((ratio < 0.5).mean())
 
 
-def test_the_kl_panel_holds_the_kl_of_this_q_its_lowest_point_and_now(
+def test_kl_panel_shows_kl_its_minimum_and_current_prior(
     moved: EmpiricalBayesExplorer,
 ) -> None:
     v, result = moved.state(), moved.result
@@ -131,7 +131,7 @@ def test_readings_are_those_of_the_fit(moved: EmpiricalBayesExplorer) -> None:
     assert_reads(moved, F=complexity + result.likelihood, saved=complexity - kl(result, best))
 
 
-def test_the_button_sets_the_prior_to_the_nearest_step_of_the_star(
+def test_best_button_sets_prior_to_step_nearest_star(
     explorer: EmpiricalBayesExplorer,
 ) -> None:
     for values in ({}, {"prior": "per weight"}):

@@ -45,7 +45,7 @@ def test_every_control_is_in_one_group_and_every_preset_in_the_menu(idle: Explor
     assert_every_control_and_preset_is_on_the_page_once(idle)
 
 
-def test_every_place_of_a_slider_reads_differently(idle: Explorer[Any]) -> None:
+def test_every_slider_step_has_a_distinct_readout(idle: Explorer[Any]) -> None:
     """Or a key would move its handle, and nothing else."""
     sliders = [c for c in idle._controls.values() if getattr(c, "step", None)]
     for slider in sliders:
@@ -58,7 +58,7 @@ def test_every_place_of_a_slider_reads_differently(idle: Explorer[Any]) -> None:
     assert sliders
 
 
-def test_no_picture_is_set_by_the_parser_that_cells_use_meanwhile(
+def test_explorer_pictures_use_no_mathtext_parser(
     idle: Explorer[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Matplotlib has one parser of formulas for all threads; a figure of a cell would fail."""
@@ -84,7 +84,7 @@ def test_on_a_laptop_letters_are_14_pixels_high_and_inside_the_picture(
     assert smallest_letters(idle, on_a_laptop(idle)) >= 14
 
 
-def test_in_a_narrow_page_nothing_written_is_cut_and_letters_stay_legible(
+def test_narrow_page_keeps_words_whole_and_legible(
     idle: Explorer[Any],
 ) -> None:
     for place in (NARROW[0], NARROW[2]):  # a tablet, and 1280 at 150 %, over the row of a replay
@@ -96,7 +96,7 @@ def assert_stands_on_the_grid(control: Any, value: float, what: str) -> None:
     assert abs(steps - round(steps)) < 1e-6, f"{what}: {value} lies between two steps"
 
 
-def test_a_slider_of_powers_can_stand_at_every_value_that_it_is_given(idle: Explorer[Any]) -> None:
+def test_power_slider_accepts_every_given_value(idle: Explorer[Any]) -> None:
     """Else the page moves it to the next step, which is another state than the one chosen."""
     settings = {"its default": idle.state()}
     settings |= {name: values for name, (_, values) in idle.PRESETS.items()}
@@ -110,7 +110,7 @@ def test_a_slider_of_powers_can_stand_at_every_value_that_it_is_given(idle: Expl
                 assert_stands_on_the_grid(control, value, f"{name}, {what}")
 
 
-def test_the_line_that_is_shared_rebuilds_a_preset_that_the_menu_names(
+def test_shared_line_rebuilds_a_preset_shown_in_menu(
     idle: Explorer[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(background, "start", lambda _: None)
@@ -151,7 +151,7 @@ def test_take_me_there_shows_the_answer_to_the_question(
     fresh.close()
 
 
-def test_while_a_band_is_drawn_points_and_truth_are_seen_and_no_fit(idle: Explorer[Any]) -> None:
+def test_drawing_a_band_shows_points_and_truth_but_no_fit(idle: Explorer[Any]) -> None:
     band = idle._drawn_band
     if band is None:
         return
@@ -177,7 +177,7 @@ def fill(explorer: Explorer[Any], height: float) -> None:
                 artist.set_data(x, y, 0.9 * y)  # type: ignore[attr-defined]
 
 
-def test_in_every_panel_a_is_pinned_where_it_was_and_leaves_no_trace(idle: Explorer[Any]) -> None:
+def test_every_panel_pins_its_artists_and_unpins_without_trace(idle: Explorer[Any]) -> None:
     canvas = idle._canvas
     with RENDER_LOCK:
         fill(idle, 0.7)
@@ -201,7 +201,7 @@ def after(code: str, names: str) -> str:
     return done.stdout.strip()
 
 
-def test_the_explorers_are_there_before_what_computes_for_them() -> None:
+def test_explorers_load_without_tensorflow() -> None:
     """A learner waits for their import; the worker loads the rest, behind the progress line."""
     slow = "tensorflow", "scipy", "sklearn", "pooch", "requests"
     assert after("from bdl_teach.widgets import *", f"m in {slow}") == ""

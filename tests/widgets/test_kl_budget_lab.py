@@ -95,7 +95,7 @@ def test_every_control_reaches_the_fit(lab: KLBudgetLab, monkeypatch: pytest.Mon
         ({"n_batches": 32, "scheme": "geometric"}, {"ten_share": 100 * (1 - 2**-10)}),
     ],
 )
-def test_readings_are_what_is_paid_and_what_it_costs_on_all_points(
+def test_readings_are_kl_payments_and_cost_on_all_points(
     lab: KLBudgetLab, values: dict[str, Any], shares: dict[str, float]
 ) -> None:
     cost = lab.set(**{**START, **values}).result.cost

@@ -48,7 +48,7 @@ def missing(explorer: Explorer[Any], mission: Mission, state: Values) -> list[st
     return mission.missing(state, explorer._readings_of(explorer._compute(state)))
 
 
-def test_every_id_is_there_once() -> None:
+def test_mission_ids_are_unique() -> None:
     ids = [m.id for name in WITH_MISSIONS for m in getattr(widgets, name).MISSIONS]
     assert len(ids) == len(set(ids)) > 0 and set(MISSES) <= set(ids)
     assert all(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+", one) for one in ids)
@@ -64,7 +64,7 @@ def test_a_mission_is_asked_of_two_other_seeds_too(idle: Explorer[Any]) -> None:
     assert all({**other, "seed": 0} == {**state, "seed": 0} for other in others)
 
 
-def test_a_point_is_asked_for_by_the_doubt_of_the_model_without_the_noise(
+def test_point_is_asked_for_by_epistemic_uncertainty_only(
     idle: Explorer[Any],
 ) -> None:
     if "data" not in idle._controls:
@@ -78,7 +78,7 @@ def test_a_point_is_asked_for_by_the_doubt_of_the_model_without_the_noise(
     assert len(x) == len(sd) and (np.diff(x) > 0).all()
 
 
-def test_a_mission_is_done_by_its_second_hint_and_by_less_it_is_not(idle: Explorer[Any]) -> None:
+def test_second_hint_is_necessary_and_sufficient_for_mission(idle: Explorer[Any]) -> None:
     """Nor by what falls just short of one thing that it asks for."""
     for mission in missions_of(idle):
         state = taken(idle, mission.way)
@@ -114,7 +114,7 @@ def near(need: Need, by: dict[str, float]) -> Any:
     return need.value + by[need.comparison] * (abs(need.value) or 1.0)
 
 
-def test_each_thing_that_a_mission_asks_for_alone_keeps_it_from_being_done(
+def test_every_condition_of_a_mission_is_necessary(
     idle: Explorer[Any],
 ) -> None:
     """And is read off a result, or a control."""

@@ -127,7 +127,7 @@ def test_slider_keeps_keyboard_when_still_is_kept(notebook: Notebook) -> None:
     page.keyboard.press("ArrowLeft")
 
 
-def test_few_controls_are_open_and_each_has_a_word(notebook: Notebook) -> None:
+def test_few_controls_are_unfolded_and_each_has_a_label(notebook: Notebook) -> None:
     """The others come with *more*, and stay when the cell is run again."""
     box = boxed(notebook, "SinusoidExplorer")
     pressed = ":is(.bdl-controls, .bdl-film) :is([role=slider], button, select)"
@@ -222,9 +222,7 @@ def test_every_control_says_its_name_and_its_value(seen: dict[str, Any], name: s
     assert found["status"] == "polite"
 
 
-def test_chromium_tells_who_listens_the_names_of_all_sliders(
-    seen: dict[str, Any], notebook: Notebook
-) -> None:
+def test_chromium_exposes_names_of_all_sliders(seen: dict[str, Any], notebook: Notebook) -> None:
     session = notebook.page.context.new_cdp_session(notebook.page)
     nodes = session.send("Accessibility.getFullAXTree")["nodes"]
     sliders = [node for node in nodes if node.get("role", {}).get("value") == "slider"]
@@ -232,9 +230,7 @@ def test_chromium_tells_who_listens_the_names_of_all_sliders(
     assert sorted(node["name"]["value"] for node in sliders) == sorted(labels)
 
 
-def test_lecture_room_has_larger_words_and_a_page_has_not(
-    seen: dict[str, Any], notebook: Notebook
-) -> None:
+def test_full_screen_has_larger_text(seen: dict[str, Any], notebook: Notebook) -> None:
     resize(notebook, 1920, 1080, 1.0)
     box = boxed(notebook, "GradientLab")
     assert box.evaluate(ZOOMS) == ["1"] * 5
@@ -245,7 +241,7 @@ def test_lecture_room_has_larger_words_and_a_page_has_not(
     notebook.page.wait_for_function("() => !document.fullscreenElement")
 
 
-def test_at_rest_the_picture_has_all_the_pixels_of_a_sharp_screen(
+def test_picture_at_rest_uses_full_device_resolution(
     seen: dict[str, Any], notebook: Notebook
 ) -> None:
     resize(notebook, LAPTOP[0] - 1, LAPTOP[1], 2.0)  # a ratio alone draws no frame here
@@ -415,7 +411,7 @@ FRAMES_STAND_STILL = """() => {
 }"""
 
 
-def test_where_frames_are_late_no_point_that_was_moved_is_forgotten(hand: Hand) -> None:
+def test_moved_points_survive_late_frames(hand: Hand) -> None:
     """A hand is at the next point, and adds one, before a frame has come."""
     hand.box.locator(".bdl-hand").focus()
     keys, before = hand.page.keyboard, hand.dots()
@@ -578,7 +574,7 @@ def test_a_mission_is_done_by_keys_after_both_hints(
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if getattr(widgets, name).MISSIONS])
-def test_longest_mission_with_both_hints_fits_where_the_question_stood(
+def test_longest_mission_with_hints_fits_question_area(
     seen: dict[str, Any], notebook: Notebook, name: str
 ) -> None:
     hand, missions = Hand(notebook, name), getattr(widgets, name).MISSIONS
@@ -649,7 +645,7 @@ def elsewhere(hand: Hand, control: Any) -> None:
 
 
 @each
-def test_whatever_is_moved_in_the_page_reaches_the_kernel_and_comes_back(
+def test_page_changes_reach_kernel_and_return(
     seen: dict[str, Any], notebook: Notebook, name: str
 ) -> None:
     """Sliders by keyboard, toggles, rows of choices; a preset, the question, and the way back.
@@ -691,7 +687,7 @@ def test_whatever_is_moved_in_the_page_reaches_the_kernel_and_comes_back(
     hand.stands(controls, start)
 
 
-def test_the_map_decodes_where_it_is_pointed_at(seen: dict[str, Any], notebook: Notebook) -> None:
+def test_vae_map_decodes_at_the_pointer(seen: dict[str, Any], notebook: Notebook) -> None:
     hand = Hand(notebook, "VAEExplorer")
     ground = hand.box.locator(".bdl-ground").bounding_box()
     assert ground is not None
@@ -712,7 +708,7 @@ def test_the_map_decodes_where_it_is_pointed_at(seen: dict[str, Any], notebook: 
 # The last: what all that has left, and nothing of the notebook is live afterwards.
 
 
-def test_nothing_is_complained_of_in_the_page_below_a_cell_or_by_the_kernel(
+def test_page_cells_and_kernel_show_no_errors(
     seen: dict[str, Any], notebook: Notebook, server: Server
 ) -> None:
     assert complaints(notebook) == []

@@ -71,7 +71,7 @@ class Walk:
             self.fits.append(walk.fitted(state))
 
 
-def test_the_network_s_panel_holds_the_state_after_the_step_and_before_it(
+def test_network_panel_shows_states_before_and_after_step(
     moved: PBPStepper,
 ) -> None:
     walk = Walk(moved.state())
@@ -103,7 +103,7 @@ def test_the_points_are_marked_by_what_the_epoch_has_learned(moved: PBPStepper) 
         np.testing.assert_array_equal(line(ax, label), expected, err_msg=label)
 
 
-def test_the_noise_panels_hold_alpha_beta_and_the_sd_of_every_step(moved: PBPStepper) -> None:
+def test_noise_panels_show_alpha_beta_and_sd_by_step(moved: PBPStepper) -> None:
     v, walk = moved.state(), Walk(moved.state())
     gamma = panel(moved, "Gamma over the noise precision", "step", "log scale")
     steps = np.arange(v["step"] + 1)
@@ -130,7 +130,7 @@ def test_readings_are_those_of_the_state(moved: PBPStepper) -> None:
         assert_reads(moved, x=walk.data.x[order_of(v, epoch)[at], 0])
 
 
-def test_play_from_the_last_step_goes_on_where_it_is_set_back_to(stepper: PBPStepper) -> None:
+def test_play_at_last_step_continues_from_newly_set_step(stepper: PBPStepper) -> None:
     stepper.set(step=MOST_STEPS, speed=1.0)  # the first step comes after a second
     stepper._go({"step": 7, "play": True})
     until(lambda: stepper.state()["step"] != 7, "a step")
@@ -156,7 +156,7 @@ def test_play_ends_at_the_last_step_and_then_begins_anew(stepper: PBPStepper) ->
     stepper.set(play=False)
 
 
-def test_by_x_means_by_x_for_a_table_in_any_order(stepper: PBPStepper) -> None:
+def test_sorted_by_x_works_for_unordered_tables(stepper: PBPStepper) -> None:
     own = ((0.5, 0.1, 0.3, -0.2, 0.4), (1.0, 2.0, 3.0, 4.0, 5.0), points.COURSE)
     for step, x in enumerate((-0.2, 0.1, 0.3, 0.4, 0.5), 1):
         result = stepper.preset("one epoch").set(data=own, sorted=True, step=step).result

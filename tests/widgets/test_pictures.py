@@ -34,7 +34,7 @@ def explorer(made: PicturesExplorer) -> PicturesExplorer:
     return made.set(**START)
 
 
-def test_the_parts_of_a_split_share_no_picture_and_none_with_what_chose_the_recipe() -> None:
+def test_picture_splits_are_disjoint_and_exclude_tuning_pictures() -> None:
     pictures, digits = fits.split(3), datasets.digits()
     parts = [pictures.train[0], pictures.choose[0], pictures.test[0], pictures.strange]
     assert [len(part) for part in parts[:3]] == [200, 150, 400]
@@ -49,7 +49,7 @@ def test_the_parts_of_a_split_share_no_picture_and_none_with_what_chose_the_reci
     assert len(unseen) == 2 and not unseen & set(pictures.names)
 
 
-def test_all_kinds_take_the_same_steps_and_the_ordinary_one_is_a_member(
+def test_network_kinds_train_equally_long_and_share_a_member(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(fits, "COMMON", {**fits.COMMON, "epochs": 1})
@@ -92,7 +92,7 @@ def test_the_curves_and_the_columns_are_those_of_the_tempered_mean(
         np.testing.assert_array_equal(mosaic[:, 9 * k : 9 * k + 8], result.shown[k])
 
 
-def test_readings_are_what_was_counted(explorer: PicturesExplorer) -> None:
+def test_picture_readings_equal_the_counts(explorer: PicturesExplorer) -> None:
     for share in (0.05, 0.6, 1.0):
         result = explorer.set(kind="BBB", answered=share).result
         known, labels = result.said.known, result.labels
@@ -113,7 +113,7 @@ def places_of(told: Any, shown: Any) -> list[int]:
 
 
 @pytest.mark.parametrize("kind", fits.KINDS)
-def test_what_is_counted_are_200_known_and_100_strange_pictures_of_the_split(
+def test_split_counts_200_known_and_100_strange_pictures(
     explorer: PicturesExplorer, kind: str
 ) -> None:
     """And the strange ones are told from them by what this kind says of each."""

@@ -217,7 +217,7 @@ def values_of(explorer: Explorer[Any], name: str) -> dict[str, Any]:
     return explorer.PRESETS[name][1]
 
 
-def test_presets_and_question_say_what_is_so(idle: Explorer[Any]) -> None:
+def test_sentences_of_presets_and_questions_are_true(idle: Explorer[Any]) -> None:
     results: dict[tuple[str, int], Any] = {}
 
     def figure(name: str, what: Figure, seed: int) -> Any:

@@ -100,7 +100,7 @@ def test_only_what_changed_is_fitted_again(
     assert fitted == ["pbp"], "what was fitted before is kept"
 
 
-def test_what_took_no_time_is_said_to_have_taken_none(pair: RivalsExplorer) -> None:
+def test_unchanged_methods_report_zero_time(pair: RivalsExplorer) -> None:
     told = pair.set(**PAIR, data=None).set(seed=41).result.told
     assert all(one.seconds > 0 for one in told.values())
     told = pair.set(rate=0.35).result.told
@@ -186,7 +186,7 @@ def test_posterior_comes_beside_each_with_its_distances(
     assert plots.POSTERIOR not in comparison.set(nuts=False).status.split("interval")[1]
 
     result = pair.set(**{**PAIR, "nuts": True}).result
-    words = pair.status.partition("Distance to the posterior of ")[2]
+    words = pair.status.partition("Distance to the posterior: ")[2]
     for place in PLACES:
         off = distances(result.predictions[place])
         sentence = f"the {place} ({QUICK[PAIR[place]].label}): data #, gap #, outside #"
@@ -199,7 +199,7 @@ def test_posterior_comes_beside_each_with_its_distances(
     assert "R-hat is 1.01." in pair.status
 
 
-def test_a_table_s_units_are_on_the_axes_of_both_and_of_their_spreads(pair: RivalsExplorer) -> None:
+def test_axes_of_both_methods_have_table_units(pair: RivalsExplorer) -> None:
     x = np.linspace(100.0, 300.0, 12)
     pair.set(**{**PAIR, "data": (x, 40 * np.sin(x / 30))}).png()
     for title in (*PLACES, "How sure each is"):
@@ -226,7 +226,7 @@ def percents(shares: Mapping[str, float]) -> str:
 
 @every_picture_is_drawn
 @pytest.mark.parametrize("gap", [0.0, 0.3])
-def test_coverage_is_that_of_each_region_in_the_marks_and_in_the_words(
+def test_coverage_marks_and_words_match_each_region(
     comparison: ComparisonExplorer, nuts: dict[str, Any], gap: float
 ) -> None:
     values = {"gap": gap, "noise_std": 2.0, "seed": 3, "map": False, "eb": True, "nuts": True}
@@ -264,7 +264,7 @@ def counted(prediction: Predictive, gap: float, noise_std: float, seed: int, lev
 
 @every_picture_is_drawn
 @pytest.mark.parametrize(("level", "gap"), [(0.5, 0.0), (0.99, 0.3)])
-def test_a_conformal_band_ends_at_the_score_of_its_rank_and_nothing_is_fitted(
+def test_conformal_band_uses_rank_score_without_refit(
     comparison: ComparisonExplorer,
     nuts: dict[str, Any],
     monkeypatch: pytest.MonkeyPatch,
@@ -298,7 +298,7 @@ def test_a_conformal_band_ends_at_the_score_of_its_rank_and_nothing_is_fitted(
 # What presets and answers say, over a few seeds.
 
 
-def test_what_the_comparison_s_presets_say_is_read(comparison: ComparisonExplorer) -> None:
+def test_comparison_presets_sentences_match_readings(comparison: ComparisonExplorer) -> None:
     def read(preset: str, seed: int, **changes: Any) -> dict[str, float]:
         return comparison.preset(preset).set(seed=seed, **changes).readings()
 
@@ -316,7 +316,7 @@ def test_what_the_comparison_s_presets_say_is_read(comparison: ComparisonExplore
         assert read("start", seed, **{asked.control: asked.target})["bbb_gap"] < 60
 
 
-def test_what_the_rivals_presets_say_is_read(pair: RivalsExplorer) -> None:
+def test_rivals_presets_sentences_match_readings(pair: RivalsExplorer) -> None:
     def read(name: str, **changes: Any) -> float:
         return pair.set(**changes).readings()[name]
 

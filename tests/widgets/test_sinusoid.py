@@ -205,7 +205,7 @@ def test_a_marked_draw_has_the_weights_of_its_function(explorer: SinusoidExplore
         ("article", bbb, {"start_scale": 1.0, "initial_rho": 0.0, "cooldown": 0.0}),
     ],
 )
-def test_every_slider_reaches_the_fit_under_its_own_name(
+def test_every_slider_is_passed_to_the_fit(
     monkeypatch: pytest.MonkeyPatch, estimator: str, method: Any, recipe: dict[str, Any]
 ) -> None:
     fitted: dict[str, Any] = {}
@@ -254,7 +254,9 @@ def test_the_free_energy_is_that_of_q_on_all_points() -> None:
     assert result.cost.likelihood == pytest.approx(nll.mean(), abs=4 * nll.std() / 10)
 
 
-def test_truth_is_that_of_the_sliders(explorer: SinusoidExplorer, nuts: dict[str, Any]) -> None:
+def test_true_posterior_depends_on_model_sliders_only(
+    explorer: SinusoidExplorer, nuts: dict[str, Any]
+) -> None:
     explorer.preset("article").set(nuts=True)
     assert nuts["problem"] == Problem.of(ARTICLE, layers=2)
     state = explorer.state()

@@ -107,7 +107,7 @@ def rms_distance(a: Predictive, b: Predictive, mask: Any = IN_GAP) -> float:
 
 @every_picture_is_drawn
 @pytest.mark.parametrize("values", SETTINGS)
-def test_the_function_panel_holds_the_fit_the_data_the_truth_and_the_gap(
+def test_function_panel_shows_fit_data_truth_and_gap(
     explorer: TruthExplorer, values: dict[str, Any]
 ) -> None:
     p = explorer.set(**values).result.prediction
@@ -198,7 +198,7 @@ def test_the_bars_are_the_parts_of_the_result(
 
 
 @pytest.mark.parametrize("height", [0.3, 1.7])
-def test_bar_of_the_prior_counts_on_either_side_of_the_truth(
+def test_prior_bar_counts_misses_on_both_sides(
     explorer: TruthExplorer, nuts: dict[str, Any], height: float
 ) -> None:
     """Where the truth lies in the posterior's band it misses nothing."""
@@ -231,7 +231,7 @@ def test_every_control_reaches_the_fit_under_its_own_name(monkeypatch: pytest.Mo
     assert (result.fit.predict(X[:, None], 500).samples == result.prediction.samples).all()
 
 
-def test_the_search_only_ever_goes_down_and_comes_to_an_end(explorer: TruthExplorer) -> None:
+def test_search_lowers_free_energy_and_ends(explorer: TruthExplorer) -> None:
     result = truth_search.refit(Problem(seed=2), 1)
     seen, stages = [truth_search.free_energy(result.search.best)], [str(result.search)]
     quick = result
@@ -254,7 +254,7 @@ def test_the_search_only_ever_goes_down_and_comes_to_an_end(explorer: TruthExplo
 # What the status line says.
 
 
-def test_the_status_says_the_numbers_of_the_result_and_they_add_up(
+def test_truth_status_numbers_match_result_and_add_up(
     explorer: TruthExplorer, nuts: dict[str, Any]
 ) -> None:
     for values in ({"seed": 2}, {"prior_std": 1.0, "noise_std": 2.0, "seed": 5}):
@@ -300,7 +300,7 @@ def test_band_of_the_truth_follows_a_movement(explorer: TruthExplorer, chains_ru
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_what_is_said_of_the_truth_is_so(explorer: TruthExplorer, seed: int) -> None:
+def test_truth_explorer_sentences_are_true(explorer: TruthExplorer, seed: int) -> None:
     presets = {name: values for name, (_, values) in TruthExplorer.PRESETS.items()}
 
     def read(values: dict[str, Any], search: bool = True) -> TruthResult:
@@ -329,7 +329,7 @@ def test_what_is_said_of_the_truth_is_so(explorer: TruthExplorer, seed: int) -> 
 # How it moves.
 
 
-def test_a_curve_as_high_as_the_peak_is_improbable_under_the_narrow_prior() -> None:
+def test_curve_as_high_as_peak_is_improbable_under_narrow_prior() -> None:
     """What the answer gives as the reason: f(¼) under N(0, 1), from 20,000 networks."""
     drawn = outputs(Gaussian(1.0).sample((20_000, 61), 0), 20)[:, np.argmin(np.abs(X - 0.25))]
     assert (np.abs(drawn) > 9.5).mean() < 0.02

@@ -141,7 +141,7 @@ def explorer(request: pytest.FixtureRequest) -> Iterator[Explorer[Any]]:
     made.close()
 
 
-def test_a_hand_may_do_anything_in_any_order(explorer: Explorer[Any]) -> None:
+def test_explorer_stays_consistent_under_random_actions(explorer: Explorer[Any]) -> None:
     rng = np.random.default_rng(len(type(explorer).__name__))
     odds = np.array([OFTEN.get(name, 1.0) for name in ACTS])
     did: list[str] = []

@@ -61,7 +61,7 @@ SAYS_WHAT_IT_COMPILES = {
 }
 
 
-def test_no_value_of_any_slider_nor_a_rest_traces_or_compiles_again() -> None:
+def test_slider_values_and_rests_compile_nothing() -> None:
     """XLA can compile without a new trace, when an argument must be a constant to it."""
     ran = subprocess.run(
         [sys.executable, "-c", SWEEP],
@@ -79,7 +79,7 @@ def test_no_value_of_any_slider_nor_a_rest_traces_or_compiles_again() -> None:
     assert ran.stdout.split() == ["0"], "traced"
 
 
-def test_leaving_python_while_compiling_is_not_a_crash() -> None:
+def test_exit_during_compilation_does_not_crash() -> None:
     code = "from bdl_teach.widgets import KLBudgetLab; KLBudgetLab().wait()"
     ran = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120
@@ -88,7 +88,7 @@ def test_leaving_python_while_compiling_is_not_a_crash() -> None:
 
 
 @every_picture_is_drawn
-def test_ticks_leave_nothing_behind() -> None:
+def test_ticks_leak_no_memory() -> None:
     """What leaks does so in every round; what fills a cache, or is given back late, in one."""
     lab = KLBudgetLab(n_batches=1).wait()
     used, ticks, leak = [], lab.ticks, 20 * 2e3  # bytes

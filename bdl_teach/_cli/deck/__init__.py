@@ -1,9 +1,9 @@
-"""The deck of a chapter as one file that needs no network: `python3 -m bdl_teach deck 3`.
+"""Write a chapter's slides as one file that needs no network: `python3 -m bdl_teach deck 3`.
 
-nbconvert makes slides of the notebook as it is stored, pictures included (page.py). reveal.js and
-MathJax are written into the page, from the packages that carry them; deck.js lays a slide that is
-taller than the screen on several. The lecturer's notes come from TEACHING.md: they stand in no
-learner's notebook. Importing this module needs the standard library only.
+nbconvert makes slides of the stored notebook, with its pictures (page.py). reveal.js and MathJax
+are copied into the page from installed packages; deck.js splits a slide that is taller than the
+screen. The lecturer's notes come from TEACHING.md, and are in no learner's notebook. Importing
+this module needs the standard library only.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the decks that are asked for."""
+    """Write the decks that were asked for."""
     from bdl_teach._cli.deck import page
 
     for path in options.chapters or chapters():
@@ -44,12 +44,12 @@ def run(options: argparse.Namespace) -> int:
 
 
 def chapters() -> list[Path]:
-    """The notebooks of the course."""
+    """Return the notebooks of the course."""
     return [path for path in notebooks.files() if path.suffix == ".ipynb"]
 
 
 def find(name: str) -> Path:
-    """The notebook that a number, or a path, stands for.
+    """Return the notebook of a chapter's number, or at a path.
 
     Raises:
         Trouble: There is none.

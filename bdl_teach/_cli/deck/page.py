@@ -1,4 +1,4 @@
-"""The page of a deck: the stored notebook, the lecturer's notes, and all that shows them."""
+"""The HTML page of a deck: the stored notebook, the lecturer's notes, and the scripts it needs."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ MATHJAX = """window.MathJax = {
 
 
 def make(path: Path) -> str:
-    """The page of a notebook's deck.
+    """Return the HTML page of a notebook's deck.
 
     Raises:
         Trouble: A package that a deck is made with is not installed.
     """
-    packed = _packed()
+    packed = _package_files()
     ours = {name: (HERE / name).read_text(encoding="utf-8") for name in ("deck.css", "deck.js")}
     notebook = nbformat.read(path, as_version=4)
     leave_dead_views_out(notebook)
@@ -64,16 +64,17 @@ def make(path: Path) -> str:
 
 
 def follow(source: str) -> str:
-    """Let links to other chapters go to their decks; a deck has no cell to run."""
+    """Point links to other chapters at their decks, and drop links to run a cell."""
     source = source.replace("**Run the cell below** (Shift+Enter), then", "**In the notebook:**")
     to_decks = re.sub(r"\]\((\d\d_\w+)\.ipynb(?:#[^)]*)?\)", r"](\1.html)", source)
     return to_decks.replace("[TEACHING.md](TEACHING.md)", "TEACHING.md")
 
 
 def add_notes(notebook: nbformat.NotebookNode, path: Path) -> None:
-    """Put what TEACHING.md says of a chapter into it, as speaker notes.
+    """Add what TEACHING.md says of a chapter as speaker notes.
 
-    All of it goes to the first slide; a row of its table to every slide of the sections it names.
+    The first slide gets all of it; each slide of a section gets the table rows that name the
+    section.
     """
     everything, rows = teaching(path)
     said, cells = everything, []
@@ -91,7 +92,7 @@ def add_notes(notebook: nbformat.NotebookNode, path: Path) -> None:
 
 
 def teaching(path: Path) -> tuple[str, dict[str, str]]:
-    """What TEACHING.md says of a chapter: all of it, and the row of each section named there."""
+    """Return what TEACHING.md says of a chapter, and the table row of each section named there."""
     guide = (notebooks.source() / "TEACHING.md").read_text(encoding="utf-8")
     guide = re.sub(r"\s*<!--.*?-->", "", guide)
     number = re.match(r"\d\d", path.name)
@@ -107,7 +108,7 @@ def teaching(path: Path) -> tuple[str, dict[str, str]]:
 
 
 def _sections(said: str) -> list[str]:
-    """The sections that a row of the table names: "3.6-3.7" are two."""
+    """Return the sections that a row of the table names: "3.6-3.7" gives two."""
     found = []
     for first, last in re.findall(r"(?<!exercise )\b(\d+\.\d+)(?:-(\d+\.\d+))?", said):
         chapter, start = first.split(".")
@@ -116,8 +117,8 @@ def _sections(said: str) -> list[str]:
     return found
 
 
-def _packed() -> dict[str, str]:
-    """What installed distributions bring into a deck; none of their code is run."""
+def _package_files() -> dict[str, str]:
+    """Read the files that installed packages contribute to a deck, without running their code."""
     there, lacking = {}, []
     for distribution in sorted({distribution for distribution, _ in PACKED.values()}):
         try:
@@ -131,5 +132,5 @@ def _packed() -> dict[str, str]:
 
 
 def _inline(script: str) -> str:
-    """A script that can stand in a page: nothing in it ends it early."""
+    """Escape a script so that nothing in it ends the script element early."""
     return script.replace("</script", "<\\/script").replace("<!--", "<\\!--")

@@ -1,1 +1,1 @@
-"""Experiments, one topic a module; what begins with an underscore several of them share."""
+"""Experiments, one module a topic; modules that begin with an underscore are shared."""

@@ -18,9 +18,9 @@ AMONG = np.abs(X[:, 0]) <= 0.5  # the data of the sinusoid
 
 
 def nuts_until_converged(x: Array, y: Array, **settings: Any) -> exact.NutsFit:
-    """Run NUTS, and again with two, four and eight times as many transitions until it converges.
+    """Run NUTS; repeat with two, four and eight times the transitions until it converges.
 
-    Whether the last run has, its ``converged`` says. As many draws are kept of each.
+    The last run's ``converged`` says whether it has. All runs keep the same number of draws.
     """
     for thin in THINNING:
         fit = exact.nuts(x, y, n_thin=thin, **settings)
@@ -30,7 +30,7 @@ def nuts_until_converged(x: Array, y: Array, **settings: Any) -> exact.NutsFit:
 
 
 def test_log_likelihood(prediction: Predictive, data: Regression1D, x: Array, seed: int) -> Array:
-    """Log density of new targets at each input ``x`` [m, 1], ``[m]`` in nats, over 20 draws."""
+    """Return the log density of new targets at ``x`` [m, 1]: ``[m]`` in nats, over 20 draws."""
     noise = np.random.default_rng(seed).standard_normal((N_NEW, len(x)))
     new = data.truth(x)[:, 0] + data.noise_std * noise
     return np.asarray(np.mean([prediction.log_prob(y) for y in new], axis=0))
@@ -39,7 +39,7 @@ def test_log_likelihood(prediction: Predictive, data: Regression1D, x: Array, se
 def score(
     name: str, prediction: Predictive, data: Regression1D, seed: int, x: Array = X
 ) -> dict[str, float]:
-    """Test log-likelihood in nats a point, ``among`` the data (|x| ≤ ½) and ``outside``."""
+    """Return the test log-likelihood in nats a point, ``among`` data (|x| ≤ ½) and ``outside``."""
     log_p = test_log_likelihood(prediction, data, x, seed)
     among = np.abs(x[:, 0]) <= 0.5
     parts = {"among": among, "outside": ~among}
@@ -47,5 +47,5 @@ def score(
 
 
 def rms(values: Array) -> float:
-    """Root mean square."""
+    """Return the root mean square."""
     return float(np.sqrt(np.mean(np.square(values))))

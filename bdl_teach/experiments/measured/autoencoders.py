@@ -21,7 +21,7 @@ CIRCLE, CORNER = 2.0, np.array([3.5, 3.5])  # on its map: radius of a circle, an
 
 
 def _misfit(mean: Array, std: Array, seed: int) -> float:
-    """KL in nats of all codes together from the prior, by a draw of each."""
+    """Return the KL in nats from the prior to all codes taken together, from one draw of each."""
     z = mean + std * np.random.default_rng(seed).standard_normal(mean.shape)
     log_each = scipy.stats.norm(mean, std).logpdf(z[:, None]).sum(axis=-1)  # draw i, code j
     log_all = logsumexp(log_each, axis=1) - np.log(len(z))
@@ -29,7 +29,7 @@ def _misfit(mean: Array, std: Array, seed: int) -> float:
 
 
 def digits(world: World) -> dict[str, float]:
-    """Figures of a VAE, of others with another β or start, and of a plain autoencoder.
+    """Measure a VAE, VAEs with another β or start, and a plain autoencoder.
 
     ``radius`` is the rms size of the autoencoder's codes over that of draws of N(0, I).
     """
@@ -85,7 +85,7 @@ def digits(world: World) -> dict[str, float]:
 
 
 def _outside(codes: Array) -> float:
-    """Share of codes outside the map's outer circle."""
+    """Return the share of codes outside the map's outer circle."""
     return float(np.mean(np.linalg.norm(codes, axis=1) > CIRCLE))
 
 
@@ -94,7 +94,7 @@ def _size(codes: Array) -> float:
 
 
 def _off_the_mean(train: Array, seed: int) -> float:
-    """Largest rms distance of a decoded z, anywhere on the map, from the mean digit at β = 10."""
+    """Return the largest rms distance, at β = 10, of decoded map points to the mean digit."""
     side = np.linspace(-CORNER[0], CORNER[0], 8)
     places = np.array([(one, other) for one in side for other in side])
     silent = vae.fit(train, beta=DEAREST, seed=seed)

@@ -33,9 +33,10 @@ def averaged(mean: Array, sd: Array, rng: np.random.Generator) -> Array:
 
 
 def regrets(world: World) -> dict[str, float]:
-    """Mean regret of twenty runs: after 2000 rounds, and a round over the last 500 of them.
+    """Measure the mean regret of twenty runs after 2000 rounds, and a round over the last 500.
 
-    ``least`` is that of the better of the two that draw nothing.
+    ``least`` is the regret of the better of the two agents without random draws from the
+    posterior.
     """
     stand = Stand.open(world.data_seed)
     figures: dict[str, float] = {}

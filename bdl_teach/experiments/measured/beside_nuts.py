@@ -1,4 +1,4 @@
-"""All fifteen methods beside the true posterior: the table of the rivals (chapter 10)."""
+"""Measure all fifteen methods against NUTS: the table of the rivals (chapter 10)."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ REFITS = 5  # timed, of which the least counts: whatever else the machine does o
 
 
 def beside_nuts(world: World) -> dict[str, float]:
-    """What ``scored`` says of each method and of NUTS; how far from NUTS each is (eq. 10.1).
+    """Score each method and NUTS, and measure each one's distance from NUTS (eq. 10.1).
 
-    The distance of NUTS itself is that between two of its chains and the other two: of half as
-    many draws each, they are √2 times as far apart as two whole runs would be by chance.
-    ``converged`` is 1 if the chains of NUTS agree, by its own standard.
+    The distance of NUTS itself is that between two of its chains and the other two: with half as
+    many draws each, they are by chance √2 times as far apart as two whole runs. ``converged`` is 1
+    if NUTS has converged by its own criterion.
     """
     gold = chapter10.fitted("nuts", Problem(seed=world.data_seed).data, world.start_seed)
     assert isinstance(gold, NutsFit)
@@ -55,11 +55,11 @@ def beside_nuts(world: World) -> dict[str, float]:
 
 
 def over_all(f: Figures) -> dict[str, float]:
-    """What is said of all methods together, from the figures of each.
+    """Sum up all methods together, from the figures of each.
 
-    ``least-widening`` and ``nearest-gap`` are those of the method that is least further from NUTS
-    in the gap than among the data, and nearest to it; ``beaten`` is the share of the methods that
-    score lower than NUTS in a region.
+    ``least-widening`` is the smallest ratio of a method's distances from NUTS in the gap and among
+    the data, ``nearest-gap`` the smallest distance in the gap; ``beaten`` is the share of the
+    methods that score lower than NUTS in a region.
     """
     beaten = {
         f"beaten-{region}": float(
@@ -73,18 +73,18 @@ def over_all(f: Figures) -> dict[str, float]:
 
 
 def halves_of(gold: NutsFit) -> tuple[Predictive, Predictive]:
-    """What the first two chains say on X, and what the other two do."""
+    """Return the predictives on X of the first two chains, and of the other two."""
     one, other = (replace(gold, weights=half) for half in np.split(gold.weights, 2))
     return one.predict(X), other.predict(X)
 
 
 def milliseconds(world: World) -> dict[str, float]:
-    """How long a fit takes, by method: the least of some refits, once it has been compiled."""
+    """Return the time of a fit by method: the least of some refits, after compiling."""
     return {name: 1e3 * least_seconds(name, world) for name in (*RIVALS, "nuts")}
 
 
 def least_seconds(name: str, world: World) -> float:
-    """The least time of a warm refit, compiled for these points and no more."""
+    """Return the least time of a warm refit, compiled for exactly these points."""
     data, times = Problem(seed=world.data_seed).data, []
     chapter10.fitted(name, data, world.seed(10), room=None)
     for k in range(2 if name == "nuts" else REFITS):

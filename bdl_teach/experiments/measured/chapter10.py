@@ -1,4 +1,4 @@
-"""The methods of the course on one network, beside each other (chapter 10)."""
+"""The course's methods of regression on the same network and data (chapter 10)."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ N_SETS = 10  # data sets a world, where one says little
 def fitted(
     name: str, data: datasets.Regression1D, seed: int, room: bbb.Capacity | None = ROOM
 ) -> Fitted:
-    """A method's fit of 20 hidden units under the prior N(0, 3²).
+    """Fit a method with 20 hidden units under the prior N(0, 3²).
 
     Args:
         name: The method: of the catalogue, or ``"last_layer"`` of a Laplace.
         data: The points.
-        seed: Of the start.
+        seed: Seed of the start.
         room: Sizes that it is compiled for, where it takes some: the explorer's.
     """
     given = Problem(seed=seed).settings
@@ -53,11 +53,11 @@ def fitted(
 
 
 def scored(prediction: Predictive, data: datasets.Regression1D, seed: int) -> dict[str, float]:
-    """What a predictive on X is worth in each region.
+    """Score a predictive on X in each region.
 
-    ``lost`` are nats a new point below the best that can be expected; ``covered`` the share of
-    new points in its 95 % interval; ``error`` the rms distance of its mean from the truth; ``sd``
-    the mean epistemic standard deviation.
+    ``lost`` is the number of nats a new point below the best expected score; ``covered`` the share
+    of new points in its 95 % interval; ``error`` the rms distance of its mean from the truth;
+    ``sd`` the mean epistemic standard deviation.
     """
     truth = data.truth(X)[:, 0]
     log_p = test_log_likelihood(prediction, data, X, seed)
@@ -72,7 +72,7 @@ def scored(prediction: Predictive, data: datasets.Regression1D, seed: int) -> di
 
 
 def predictives(world: World, names: Sequence[str] = METHODS) -> dict[str, Predictive]:
-    """What methods say on X of the problem of one world, by method."""
+    """Return the predictives of methods on X in one world, by method."""
     data, seed = Problem(seed=world.data_seed).data, world.seed(2)
     fits = {name: fitted(name, data, world.start_seed) for name in names}
     return {name: fit.predict(X, n_samples=500, seed=seed) for name, fit in fits.items()}
@@ -80,12 +80,12 @@ def predictives(world: World, names: Sequence[str] = METHODS) -> dict[str, Predi
 
 @lru_cache(maxsize=32)  # the chapter shows its claims in the worlds of which it has a table
 def compared(world: World) -> dict[str, float]:
-    """Every method but NUTS on the problem of one world: what ``scored`` says, by method."""
+    """Score every method but NUTS in one world, by method."""
     return scores(predictives(world), world)
 
 
 def scores(told: Mapping[str, Predictive], world: World) -> dict[str, float]:
-    """What ``scored`` says of each predictive, by method."""
+    """Score each predictive, by method."""
     data = Problem(seed=world.data_seed).data
     figures: dict[str, float] = {}
     for name, prediction in told.items():
@@ -96,7 +96,7 @@ def scores(told: Mapping[str, Predictive], world: World) -> dict[str, float]:
 
 
 def moved(world: World) -> dict[str, float]:
-    """What the comparison explorer shows where its presets and its question lead."""
+    """Measure what the comparison explorer shows at its presets and its question."""
     figures: dict[str, float] = {}
     places: dict[str, dict[str, Any]] = {
         "start": {},
@@ -108,10 +108,10 @@ def moved(world: World) -> dict[str, float]:
     for place, values in places.items():
         one = Problem(seed=world.data_seed, **values)
         for name in METHODS:
-            figures |= _seen(f"{place}-{name}", one, name, 100)
+            figures |= _measure_in_explorer(f"{place}-{name}", one, name, 100)
     for epochs in (10, 40, 400):
         one = Problem(seed=world.data_seed)
-        figures |= _seen(f"{epochs}-pbp", one, "pbp", epochs)
+        figures |= _measure_in_explorer(f"{epochs}-pbp", one, "pbp", epochs)
     for place, figure, names in (
         ("start", "covered", METHODS),
         ("loud", "bias", THREE),
@@ -122,8 +122,8 @@ def moved(world: World) -> dict[str, float]:
     return {**figures, "all-04-mean-covered": float(np.mean(covered))}
 
 
-def _seen(key: str, one: Problem, name: str, epochs: int) -> dict[str, float]:
-    """Coverage, bias, noise and mean epistemic sd of a method in the explorer, by region."""
+def _measure_in_explorer(key: str, one: Problem, name: str, epochs: int) -> dict[str, float]:
+    """Measure coverage, bias, noise and epistemic sd of a method in the explorer, by region."""
     prediction = live_fits.fit(name, one, epochs).predict(X, 200)
     truth, reach = one.data.truth(X)[:, 0], 1.96 * prediction.total_std
     ends = prediction.mean - reach, prediction.mean + reach
@@ -138,9 +138,9 @@ def _seen(key: str, one: Problem, name: str, epochs: int) -> dict[str, float]:
 
 
 def held(world: World) -> dict[str, float]:
-    """Share of new points in a method's conformal band, by method, region and level.
+    """Measure the coverage of conformal bands by method, region and level.
 
-    Of points with a gap, half are drawn to train on, the others to count on.
+    Half of the points with a gap, drawn at random, are for training, the others for calibration.
     """
     data = datasets.sinusoid(n=2 * N, seed=world.data_seed, gap=GAP)
     drawn = np.random.default_rng(world.seed(2)).permutation(2 * N)
@@ -152,7 +152,10 @@ def held(world: World) -> dict[str, float]:
 
 
 def held_on_99(world: World) -> dict[str, float]:
-    """The same of all points with the gap, counted on 99 others, as the explorer does it."""
+    """Measure the same with all points for training and 99 others for calibration.
+
+    The comparison explorer does it this way.
+    """
     count = datasets.sinusoid(n=99, seed=world.seed(2), gap=GAP)
     figures = _in_bands(Problem(seed=world.data_seed).data, count, EXPLORED, world)
     above = [figures[f"{m}-data-{100 * c:.0f}"] - c for m in THREE for c in EXPLORED]
@@ -163,9 +166,10 @@ def held_on_99(world: World) -> dict[str, float]:
 def _in_bands(
     learn: Regression1D, count: Regression1D, levels: tuple[float, ...], world: World
 ) -> dict[str, float]:
-    """Share of new points in a method's conformal band, counted on ``count``.
+    """Measure the coverage of conformal bands that were calibrated on ``count``.
 
-    ``mean`` is that of three methods, among the data, ``most`` the largest of them in the gap.
+    ``mean`` is the mean coverage of three methods among the data, ``most`` the largest of the
+    three in the gap.
     """
     truth, figures = count.truth(X)[:, 0], {}
     for name in THREE:
@@ -186,13 +190,13 @@ def _in_bands(
 
 
 def ten(world: World) -> dict[str, float]:
-    """MAP, BBB and Laplace on ten data sets with a gap.
+    """Measure MAP, BBB and Laplace on ten data sets with a gap.
 
-    ``covered`` is the share of the gap that the 95 % interval of MAP holds, least and most.
-    ``ahead`` is on which share of the ten MAP scores higher than BBB, among the data (once in some
-    fifty it is some nats lower, which would rule a mean) and in the gap; ``lead`` by how many nats
-    a new point in the gap, the median of ten; ``laplace`` how many nats a new point a full Laplace
-    scores there above MAP, on average.
+    ``covered`` is the share of the gap that MAP's 95 % interval holds, the least and the most of
+    the ten. ``ahead`` is the share of the ten on which MAP scores higher than BBB, among the data
+    and in the gap (a share, because on one in fifty sets MAP is some nats lower, which would
+    dominate a mean). ``lead`` is the median of MAP's lead in the gap, in nats a new point,
+    ``laplace`` the mean lead of a full Laplace over MAP there.
     """
     told = [(predictives(one, ("map", "bbb", "laplace")), one) for one in world.parts(N_SETS)]
     each = [scores(predictions, one) for predictions, one in told]
@@ -209,7 +213,7 @@ def ten(world: World) -> dict[str, float]:
 
 
 def leads(world: World) -> dict[str, float]:
-    """Nats a new point outside that one method scores above another, on average over ten sets.
+    """Measure how many nats a new point outside one method scores above another, over ten sets.
 
     ``dropout-errs`` is how much further the mean of MC dropout is from the truth than MAP's.
     """

@@ -1,6 +1,7 @@
 """Bayes by Backprop on the sinusoid and the paper's curve (chapter 3, its explorers).
 
-What an explorer's preset or question promises is measured on the fit of its tick, the quiet one.
+What an explorer's preset or question promises is measured on the explorer's own fit, which uses
+the quiet estimator.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ PRIOR = densities.ScaleMixture(1.5, 0.1, 0.5)
 
 
 def _measured(fit: bbb.Fit, data: Regression1D, world: World) -> dict[str, float]:
-    """What is said of a fit: among the data in the units of y, its F in nats."""
+    """Measure a fit: errors and sds in units of y, F in nats."""
     prediction, truth = fit.predict(X, n_samples=200), data.truth(X)[:, 0]
     sd, off = prediction.epistemic_std, prediction.mean - truth
     noise = np.random.default_rng(world.seed(2)).standard_normal((N_NEW, len(X)))
@@ -46,7 +47,7 @@ def _measured(fit: bbb.Fit, data: Regression1D, world: World) -> dict[str, float
 def _fitted(
     world: World, n: int = 32, noise_std: float = 1.0, **values: Any
 ) -> tuple[bbb.Fit, Regression1D]:
-    """The fit of an explorer's tick, and its data."""
+    """Return the explorer's fit, and its data."""
     data = datasets.sinusoid(n, noise_std, world.data_seed)
     common = {"prior": PRIOR, "noise_std": noise_std, "seed": world.start_seed}
     recipe = {**common, **local_reparam.QUIET, **values}
@@ -54,12 +55,12 @@ def _fitted(
 
 
 def _quiet(world: World, **values: Any) -> dict[str, float]:
-    """Figures of an explorer's tick."""
+    """Measure the explorer's fit."""
     return _measured(*_fitted(world, **values), world)
 
 
 def _drawn(world: World, **values: Any) -> dict[str, float]:
-    """Figures of the paper's algorithm."""
+    """Measure a fit by the paper's algorithm."""
     data = datasets.sinusoid(32, 1.0, world.data_seed)
     fit = bbb.fit(data.x, data.y, prior=PRIOR, seed=world.start_seed, **values)
     return _measured(fit, data, world)
@@ -70,10 +71,11 @@ def _flat(groups: dict[str, dict[str, float]]) -> dict[str, float]:
 
 
 def presets(world: World) -> dict[str, float]:
-    """Each preset of the sinusoid explorer, on the same world.
+    """Measure each preset of the sinusoid explorer, in the same world.
 
-    Where a fresh start may give the sine up, also a fit that starts from the article's: ``kept``.
-    ``least`` is the smaller of the two fits' figures over the article's, ``largest`` the larger.
+    Where a fresh start may lose the sine, a fit that starts from the article's is measured, too:
+    ``kept``. ``least`` is the smaller of the two fits' figures over the article's, ``largest`` the
+    larger.
     """
     article, data = _fitted(world)
     narrow = densities.ScaleMixture(0.3, 0.3, 0.5)
@@ -107,7 +109,7 @@ def presets(world: World) -> dict[str, float]:
 
 
 def estimators(world: World) -> dict[str, float]:
-    """The paper's estimator with one draw a step and with ten, and the quiet one."""
+    """Compare the paper's estimator with one draw a step and with ten, and the quiet one."""
     return _flat(
         {
             "quiet": _quiet(world),
@@ -119,7 +121,7 @@ def estimators(world: World) -> dict[str, float]:
 
 
 def sliders(world: World) -> dict[str, float]:
-    """The noise, σ₁, N and the KL weight moved by themselves; KL weight 0 also trained on."""
+    """Measure the effect of noise, σ₁, N and KL weight alone; KL weight 0 also trained on."""
     data = datasets.sinusoid(32, 1.0, world.data_seed)
     zero = bbb.fit(data.x, data.y, prior=PRIOR, kl_weight=0.0, seed=world.start_seed)
     return _flat(
@@ -136,7 +138,7 @@ def sliders(world: World) -> dict[str, float]:
 
 
 def pruning(world: World) -> dict[str, float]:
-    """Rms error of the network of means, whole and without some weights, over that of the whole."""
+    """Return rms errors of pruned networks of means, over that of the whole network."""
     data = datasets.sinusoid(32, 1.0, world.data_seed)
     fit = bbb.fit(data.x, data.y, prior=PRIOR, seed=world.start_seed)
     by_ratio = np.argsort(fit.signal_to_noise)
@@ -156,7 +158,7 @@ def pruning(world: World) -> dict[str, float]:
 
 
 def curve(world: World) -> dict[str, float]:
-    """Epistemic sd on the curve of Blundell et al., stretched."""
+    """Return the epistemic sd on the stretched curve of Blundell et al."""
     data = datasets.blundell_curve(n=32, seed=world.data_seed)
     x = np.linspace(-0.4, 0.9, 131)[:, None]
     among = (x[:, 0] > 0.05) & (x[:, 0] < 0.45)

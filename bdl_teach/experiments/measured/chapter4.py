@@ -1,4 +1,4 @@
-"""How right mean field is: optimisation, family and prior, one at a time (chapter 4)."""
+"""The errors of mean field: optimisation, family and prior, one at a time (chapter 4)."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ OUTSIDE = np.abs(X[:, 0]) > 0.5
 
 
 def coverage(prediction: Predictive, truth: Array) -> float:
-    """Share of the gap in which the truth lies inside ±2 epistemic sd."""
+    """Return the share of the gap in which the truth lies inside ±2 epistemic sd."""
     return float((np.abs(prediction.mean - truth) < 2 * prediction.epistemic_std)[IN_GAP].mean())
 
 
 def beyond(prediction: Predictive, truth: Array) -> float:
-    """Root mean square over the gap of what of the truth lies beyond ±2 epistemic sd."""
+    """Return the rms over the gap of the truth's distance beyond ±2 epistemic sd."""
     miss = np.abs(prediction.mean - truth) - 2 * prediction.epistemic_std
     return rms(np.maximum(miss, 0.0)[IN_GAP])
 
 
 def from_the_mode(data: Regression1D, seed: int, **settings: Any) -> Fit:
-    """Mean field that starts at a MAP, σ = 0.1, and is trained for long."""
+    """Fit mean field from a MAP with σ = 0.1, for many steps."""
     mode = point.fit(data.x, data.y, steps=3000, seed=seed, **settings)
     quiet = {**local_reparam.QUIET, "learning_rate": 0.1, "steps": LONG, **settings}
     return local_reparam.fit(data.x, data.y, initial=(mode.weights, 0.1), seed=seed, **quiet)
 
 
 def spreads(name: str, prediction: Predictive) -> dict[str, float]:
-    """Mean epistemic sd in the three regions, in units of y."""
+    """Return the mean epistemic sd in the three regions, in units of y."""
     regions = {"gap": IN_GAP, "among": AMONG, "outside": OUTSIDE}
     return {
         f"{name}-std-{k}": float(prediction.epistemic_std[m].mean()) for k, m in regions.items()
@@ -52,7 +52,7 @@ def spreads(name: str, prediction: Predictive) -> dict[str, float]:
 
 
 def parts(world: World) -> dict[str, float]:
-    """The gap to the truth taken apart, for the priors N(0, 1) and N(0, 3²).
+    """Split the gap to the truth into its parts, for the priors N(0, 1) and N(0, 3²).
 
     Distances are in units of y, over the gap, F in nats. ``fit`` is Bayes by Backprop at its
     defaults, ``on`` the same trained on, ``best`` the lower of that and a start at the MAP.
@@ -85,7 +85,7 @@ def parts(world: World) -> dict[str, float]:
 
 
 def starts(world: World) -> dict[str, float]:
-    """What six starts on one data set come to, each trained on: how much of the gap they cover."""
+    """Measure how much of the gap fits from six starts cover, each trained on."""
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed, gap=GAP)
     truth = data.truth(X)[:, 0]
     settings: dict[str, Any] = {"prior": densities.Gaussian(3.0), "hidden_units": ONE_LAYER}
@@ -103,7 +103,7 @@ def starts(world: World) -> dict[str, float]:
 
 
 def recipes(world: World) -> dict[str, float]:
-    """F and test log-likelihood on chapter 3's problem, of four ways to minimise one objective.
+    """Return F and test log-likelihood of four ways to minimise F on chapter 3's problem.
 
     ``again`` is ours from another start, ``-on`` the same trained on; ``apart`` are rms distances,
     in units of y, of the means from ours outside the data.
@@ -139,7 +139,7 @@ def recipes(world: World) -> dict[str, float]:
 
 
 def temperatures(world: World) -> dict[str, float]:
-    """Epistemic sd (units of y) at a tenth of the KL, and at temperature a tenth.
+    """Return the epistemic sd (units of y) at KL weight 0.1, and at temperature 0.1.
 
     Temperature T is KL weight T under a prior of √T times the sd.
     """

@@ -1,4 +1,4 @@
-"""Patients: widths, a tuned weight decay, and what the training score can choose (chapter 6)."""
+"""Alzheimer's patients: widths, a tuned weight decay, choice by training score (chapter 6)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Rows = tuple[Array, Array]  # features, standardised on the training rows; label
 
 
 def deal(world: World) -> tuple[Rows, Rows]:
-    """Four fifths of the patients for training, the others for the test."""
+    """Split the patients: four fifths for training, the others for the test."""
     table = datasets.alzheimers()
     ((train, test),) = datasets.splits(len(table.y), 1, train_share=0.8, seed=world.data_seed)
     x = (table.x - table.x[train].mean(axis=0)) / table.x[train].std(axis=0)
@@ -26,7 +26,7 @@ def deal(world: World) -> tuple[Rows, Rows]:
 
 
 def bayes(rows: Rows, width: int, seed: int, rate: float = 0.03) -> empirical_bayes.Fit:
-    """Empirical Bayes with a prior for each weight, as chapter 6 trains it: in steps of γ."""
+    """Fit empirical Bayes with a prior for each weight, as chapter 6 does: in steps of γ."""
     options: dict[str, Any] = {**empirical_bayes.SOURCE, "likelihood": "bernoulli", "steps": 800}
     options["learning_rate"] = rate
     options["capacity"] = _room(rows, width)
@@ -34,24 +34,24 @@ def bayes(rows: Rows, width: int, seed: int, rate: float = 0.03) -> empirical_ba
 
 
 def classic(rows: Rows, width: int, decay: float, seed: int) -> point.Fit:
-    """One network by maximum likelihood, with weight decay or without."""
+    """Fit one network by maximum likelihood, with weight decay or without."""
     options: dict[str, Any] = {"likelihood": "bernoulli", "steps": 800, "weight_decay": decay}
     options["capacity"] = _room(rows, width)
     return point.fit(*rows, hidden_units=(width,), seed=seed, **options)
 
 
 def _room(rows: Rows, width: int) -> bbb.Capacity:
-    """One program for many widths."""
+    """Return a capacity that serves many widths."""
     return bbb.Capacity(len(rows[0]), (max(width, 16),), 1)
 
 
 def auc(fit: Fit, rows: Rows) -> float:
-    """Area under the ROC curve of the averaged probabilities."""
+    """Return the area under the ROC curve of the averaged probabilities."""
     return metrics.auroc(rows[1], fit.predict(rows[0], n_samples=50).mean)
 
 
 def tuned_decay(rows: Rows, world: World) -> float:
-    """The λ that does best, at width 16, on rows that a draw with replacement leaves out."""
+    """Return the λ of best AUC, at width 16, on the rows outside a bootstrap sample."""
     n = len(rows[0])
     bag = np.random.default_rng(world.seed(2)).integers(n, size=n)
     out = np.setdiff1d(np.arange(n), bag)
@@ -63,7 +63,7 @@ def tuned_decay(rows: Rows, world: World) -> float:
 
 
 def wide_networks(world: World) -> dict[str, float]:
-    """Training and test AUC of networks of 60 units, and what Bayes' network of them has in use.
+    """Measure AUCs of networks of 60 units, and how many weights empirical Bayes uses.
 
     ``narrow`` is empirical Bayes with 16 units; ``used`` counts weights that are switched on.
     ``averaged`` and ``plugged`` are test log-likelihoods (nats a patient) of the narrow one, with
@@ -93,11 +93,11 @@ def wide_networks(world: World) -> dict[str, float]:
 
 
 def one_split(world: World) -> dict[str, float]:
-    """Correlation of training and test AUC on one split: what the training score could choose.
+    """Correlate training and test AUC over the settings of two families, on one split.
 
     ``bayes`` is over empirical Bayes with 4, 8 or 16 units, two step sizes, two starts; ``decays``
-    over weight decays of one network of 16 units. ``lost`` is the test AUC that a choice by the
-    training AUC gives away against the best of the family.
+    over weight decays of one network of 16 units. ``lost`` is the test AUC lost by choosing the
+    setting with the best training AUC instead of the family's best on the test.
     """
     train, test = deal(world)
     seeds = world.start_seed, world.seed(2)
@@ -118,10 +118,10 @@ N_PATIENTS, N_SPLITS = 2149, 40  # as in the Alzheimer's table
 
 
 def never_fitted(world: World) -> dict[str, float]:
-    """Correlation over splits of training and test AUC, of scores that were never fitted.
+    """Correlate training and test AUC over splits, for scores that were never fitted.
 
-    Made-up labels (35 % are 1) and scores that are higher by one sd for 1: each split deals the
-    same patients out to two sides.
+    Labels are made up (35 % are 1), and scores are higher by one sd for 1: each split divides the
+    same patients into two sides.
     """
     rng = np.random.default_rng(world.data_seed)
     labels = (rng.random(N_PATIENTS) < 0.35).astype(float)

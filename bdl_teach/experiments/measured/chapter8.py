@@ -24,12 +24,12 @@ SETTINGS: dict[str, Any] = {"prior": densities.Gaussian(PRIOR_STD), "hidden_unit
 
 
 def drawn(world: World, n: int = 32) -> Regression1D:
-    """The sinusoid that nobody measured round its peak."""
+    """Draw data of the sinusoid without points round its peak."""
     return datasets.sinusoid(n=n, noise_std=1.0, seed=world.data_seed, gap=GAP)
 
 
 def potential(network: MLP, weights: Array, data: Regression1D) -> Array:
-    """−log P(D | w) − log P(w) but for a constant, in nats ``[s]``, at noise 1 and σ_p = 3."""
+    """Return −log P(D | w) − log P(w) up to a constant, in nats ``[s]``, for noise 1, σ_p = 3."""
     f = predictive.evaluate_weights(network, weights, data.x)
     return np.asarray(
         0.5 * ((f - data.y.T) ** 2).sum(axis=1) + 0.5 * (weights**2).sum(axis=1) / PRIOR_STD**2
@@ -37,20 +37,21 @@ def potential(network: MLP, weights: Array, data: Regression1D) -> Array:
 
 
 def cut(one: Array, other: Array) -> Array:
-    """Weights on the straight line from one network to another ``[41, n_weights]``."""
+    """Return weights on the straight line from one network to another ``[41, n_weights]``."""
     return np.asarray(one + ON_THE_CUT[:, None] * (other - one))
 
 
 def barrier(network: MLP, one: Array, other: Array, data: Regression1D) -> float:
-    """How far the straight cut climbs above the higher of its ends, in nats."""
+    """Return how far the loss on the straight line rises above its higher end, in nats."""
     heights = potential(network, cut(one, other), data)
     return float(heights.max() - max(heights[0], heights[-1]))
 
 
 def matched(one: Array, other: Array) -> Array:
-    """Return the other network with its units in the order that fits those of the first best.
+    """Permute the units of the other network so that they match those of the first.
 
-    It computes the same function. Two units fit if their three weights have a large product.
+    It computes the same function. The permutation maximises the products of the units' three
+    weights.
 
     Source: Ainsworth, Hayase & Srinivasa 2023, section 3.2, for one hidden layer.
     """
@@ -60,10 +61,10 @@ def matched(one: Array, other: Array) -> Array:
 
 
 def walls(world: World) -> dict[str, float]:
-    """Barriers between member 0 and nine others, as they come and with their units matched.
+    """Measure barriers between member 0 and nine others, before and after matching their units.
 
-    ``barrier`` is that of the median pair, ``left`` what matching leaves of it (both, the median
-    of nine), ``ten`` the share of the pairs that still climb more than ten nats.
+    ``barrier`` is that of the median pair, ``left`` the share that remains after matching (both
+    medians of nine), ``ten`` the share of the pairs that still have more than ten nats.
     """
     data = drawn(world)
     fit = ensemble.fit(data.x, data.y, seed=world.start_seed, **SETTINGS)
@@ -81,7 +82,7 @@ def walls(world: World) -> dict[str, float]:
 
 
 def bands(world: World) -> dict[str, float]:
-    """Coverage of the gap, and sd among the data."""
+    """Measure the coverage of the gap, and the sd among the data."""
     data, seed = drawn(world), world.start_seed
     fits: dict[str, Fitted] = {
         "plain": ensemble.fit(data.x, data.y, seed=seed, **SETTINGS),
@@ -98,7 +99,7 @@ def bands(world: World) -> dict[str, float]:
 
 
 def one_band_each(world: World) -> dict[str, float]:
-    """On six data sets: how often a plain ensemble covers most of the gap, and little of it.
+    """Measure how often a plain ensemble covers most of the gap, and little of it (six data sets).
 
     ``gain`` is how much more of it an anchored one covers, on average.
     """
@@ -111,7 +112,7 @@ def one_band_each(world: World) -> dict[str, float]:
 
 
 def _covered(world: World) -> tuple[float, float]:
-    """Share of the gap inside ±2 sd of a plain ensemble, and of an anchored one."""
+    """Return the share of the gap inside ±2 sd of a plain ensemble, and of an anchored one."""
     data, shares = drawn(world), []
     for anchored in (False, True):
         fit = ensemble.fit(data.x, data.y, seed=world.start_seed, anchored=anchored, **SETTINGS)
@@ -120,7 +121,7 @@ def _covered(world: World) -> tuple[float, float]:
 
 
 def more_points(world: World) -> dict[str, float]:
-    """Mean epistemic sd among the data, from 32 points and from ten times as many."""
+    """Return the mean epistemic sd among the data, for 32 points and for ten times as many."""
     figures = {}
     for name, method in (("dropout", mc_dropout), ("laplace", laplace)):
         for n in (32, 320):
@@ -131,11 +132,11 @@ def more_points(world: World) -> dict[str, float]:
 
 
 def around_modes(world: World) -> dict[str, float]:
-    """Laplace with one hidden layer and with two: pushed over linearised; what evidence tunes.
+    """Measure Laplace with one and two hidden layers, sampled over linearised, and tuned.
 
-    ``short`` is the same Gaussian round the point where 1500 steps of Adam stop, ``far-above``
-    whether that is a quarter of a nat and more above the mode, ``decrement`` how far from it the
-    mode found may be.
+    ``short`` is the Gaussian round the point where 1500 steps of Adam stop, ``far-above`` whether
+    that is at least a quarter of a nat above the mode, ``decrement`` how far from a mode the point
+    found may be.
     """
     data, figures = drawn(world), {}
     for layers in (1, 2):

@@ -1,4 +1,4 @@
-"""What the evidence of a linear model chooses, beside what a test would (chapter 1)."""
+"""Model choice by the evidence of a linear model, compared with a test set (chapter 1)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DATA_SETS = 10
 
 
 def choices(world: World) -> dict[str, float]:
-    """Evidence and test score of six priors for six bumps on 32 points of the sinusoid.
+    """Measure evidence and test score of six priors for six bumps on 32 points of the sinusoid.
 
     ``chosen`` is the test log-likelihood (nats a point, among the data) of the prior that the
     evidence prefers, ``best`` that of the best prior on the test, ``worst`` that of the worst.
@@ -32,7 +32,7 @@ def choices(world: World) -> dict[str, float]:
 
 
 def _scores(data_seed: int, test_seed: int) -> tuple[Array, Array]:
-    """Log evidence, and test log-likelihood in nats a point, of each prior."""
+    """Return the log evidence of each prior, and its test log-likelihood in nats a point."""
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=data_seed)
     x = np.linspace(-0.5, 0.5, 101)[:, None]
     phi, phi_new = features.bumps(data.x, 6), features.bumps(x, 6)

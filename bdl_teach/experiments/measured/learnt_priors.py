@@ -1,4 +1,4 @@
-"""Empirical Bayes on the sinusoid: what it prunes, which σ_p it learns, its score (chapter 6)."""
+"""Empirical Bayes on the sinusoid: pruning, the learnt σ_p, and the score (chapter 6)."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ SWEEP = np.logspace(-0.5, 1.5, 9)  # from σ_p to σ_p by a factor of 1.78
 
 
 def learnt_priors(world: World) -> dict[str, float]:
-    """F (nats), share of weights switched off, learnt σ_p, test log-likelihood (nats a point).
+    """Measure F (nats), share of weights off, learnt σ_p, test log-likelihood (nats a point).
 
-    ``each`` weight has a prior of its own, ``all`` share one, ``weak`` is the first from weak
-    weights; ``-gamma`` has steps of γ, and ``all-mu`` steps of μ with all else as ``all-gamma``;
-    ``mle`` is one network. ``swept`` is the σ_p, and its F, at which a prior set by hand gives the
-    lowest F; ``again`` is set by hand, too, to the σ_p that ``all`` has learnt. ``level`` is
-    whether two scores among the data are within a quarter of a nat.
+    ``each``: one prior a weight; ``all``: one shared prior; ``weak``: ``each`` from weak starting
+    weights; ``-gamma``: steps of γ; ``all-mu``: ``all-gamma`` with steps of μ; ``mle``: one
+    network. ``swept`` is the σ_p, and its F, at which a prior set by hand gives the lowest F;
+    ``again`` is a prior set by hand to the σ_p that ``all`` has learnt. ``level`` is whether two
+    scores among the data are within a quarter of a nat.
     """
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     options: dict[str, Any] = {"hidden_units": (20,), "seed": world.start_seed}

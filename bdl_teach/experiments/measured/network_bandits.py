@@ -1,4 +1,4 @@
-"""Thompson sampling with a network: who finds what lies in the gap (chapter 10)."""
+"""Thompson sampling with networks, where the best action lies in a gap (chapter 10)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ N_KNOWN = 32  # points outside the gap, known before the first round
 
 
 def fitted(agent: str, x: Array, y: Array, seed: int) -> Any:
-    """What an agent believes, from all that it has seen; any number of points, one program."""
+    """Fit an agent's model to all that it has seen, in one program for any number of points."""
     given: dict[str, Any] = {"noise_std": 1.0, "hidden_units": (20,), "seed": seed}
     given |= {"prior": densities.Gaussian(3.0)}
     given |= {"capacity": bbb.Capacity(N_KNOWN + ROUNDS, (20,), 1)}
@@ -37,7 +37,7 @@ def fitted(agent: str, x: Array, y: Array, seed: int) -> Any:
 
 
 def functions(fit: Any, x: Array, seed: int) -> Array:
-    """Draw a function for each row of x ``[m, 1]``, and take its value there ``[m]``."""
+    """Draw a function for each row of x ``[m, 1]``, and evaluate it there ``[m]``."""
     if isinstance(fit, laplace.Fit):
         drawn = fit.draw_linearised(x, len(x), seed)
     else:
@@ -47,7 +47,7 @@ def functions(fit: Any, x: Array, seed: int) -> Array:
 
 
 def play(agent: str, world: World) -> Array:
-    """Regret of one agent after each round ``[round]``; all meet the same contexts and noise."""
+    """Return one agent's regret after each round ``[round]``; contexts and noise are shared."""
     data = datasets.sinusoid(n=N_KNOWN, seed=world.data_seed, gap=(0.1, 0.4))
     rng = np.random.default_rng(world.seed(2))
     offered = rng.uniform(-0.5, 0.5, (ROUNDS, 1))
@@ -64,10 +64,10 @@ def play(agent: str, world: World) -> Array:
 
 
 def regrets(world: World) -> dict[str, float]:
-    """Regret of each agent after all rounds, mean of six data sets.
+    """Measure each agent's regret after all rounds, averaged over six data sets.
 
-    ``bbb-less``: the share of the six on which that of Bayes by Backprop is less than the greedy
-    network's. Often the two make the same choices, and lose the same. ``part`` is an agent's
+    ``bbb-less`` is the share of the six on which Bayes by Backprop has less regret than the greedy
+    network. Often the two make the same choices, and have equal regret. ``part`` is an agent's
     regret over the sum of its own and that of Bayes by Backprop.
     """
     each = [{agent: float(play(agent, one)[-1]) for agent in AGENTS} for one in world.parts(N_SETS)]

@@ -1,4 +1,4 @@
-"""Bayes by Backprop on new points: beside one network, other gradients, minibatches.
+"""Bayes by Backprop on new points, compared with one network, other gradients and minibatches.
 
 For chapters 3 and 5.
 """
@@ -31,7 +31,7 @@ PLANS: dict[str, dict[str, Any]] = {
 
 
 def scores(world: World) -> dict[str, float]:
-    """Test log-likelihood in nats a point, among the data (|x| ≤ ½) and outside (to |x| = 1)."""
+    """Return the test log-likelihood in nats a point, among the data and outside (to |x| = 1)."""
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     mle = point.fit(data.x, data.y, seed=world.start_seed)
     bayes = bbb.fit(data.x, data.y, prior=PRIOR, seed=world.start_seed)
@@ -44,11 +44,11 @@ def _score(name: str, fit: Fitted, data: datasets.Regression1D, world: World) ->
 
 
 def leads(world: World) -> dict[str, float]:
-    """Who scores higher among the data, on ten data sets.
+    """Measure who scores higher among the data, on ten data sets.
 
     ``a-little-lower`` is the share of them on which BBB is less than ½ nat a point below one
     network, ``higher-once-trained-on`` that on which 4000 more steps raise its score;
-    ``cold-lead`` is how many nats a point a tenth of the KL brings, on average.
+    ``cold-lead`` is how many nats a point a KL weight of 0.1 gains, on average.
     """
     network, bayes, on, cold = np.array([_among(one) for one in world.parts(N_SETS)]).T
     lead = bayes - network
@@ -60,7 +60,7 @@ def leads(world: World) -> dict[str, float]:
 
 
 def _among(world: World) -> list[float]:
-    """Score among the data of one network, of BBB, of BBB trained on, and of a tenth of the KL."""
+    """Score one network, BBB, BBB trained on, and KL weight 0.1, among the data."""
     data, seed = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed), world.start_seed
     bayes = bbb.fit(data.x, data.y, prior=PRIOR, seed=seed)
     fits: list[Fitted] = [
@@ -73,7 +73,7 @@ def _among(world: World) -> list[float]:
 
 
 def two_estimators(world: World) -> dict[str, float]:
-    """F (nats), and test log-likelihood (nats a point, among the data and to |x| = 1.5)."""
+    """Return F (nats) and test log-likelihoods (nats a point, among the data and to |x| = 1.5)."""
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     given: dict[str, Any] = {"prior": PRIOR, "seed": world.start_seed}
     fits = {
@@ -90,9 +90,9 @@ def two_estimators(world: World) -> dict[str, float]:
 
 
 def shares(world: World) -> dict[str, float]:
-    """F in nats and the height of the mean after 1500 steps of each plan for minibatches.
+    """Return F in nats and the height of the mean after 1500 steps for each minibatch scheme.
 
-    ``calm`` are those of 32 at a learning rate of 0.02 instead of the usual 0.08.
+    ``calm`` has 32 minibatches at a learning rate of 0.02 instead of the usual 0.08.
     """
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     x = np.linspace(-0.5, 0.5, 41)[:, None]

@@ -1,4 +1,4 @@
-"""What PBP learns, point after point and epoch after epoch (chapter 7)."""
+"""PBP after some points and after some epochs (chapter 7)."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ STEPS = 1320  # 40 epochs of 32 points and a refinement
 
 
 def epochs(world: World) -> dict[str, float]:
-    """PBP with 50 units after 1 to 400 epochs, beside one network and BBB, which know the noise.
+    """Measure PBP after 1 to 400 epochs, and one network and BBB, which know the noise.
 
-    ``bbb`` has the mixture of chapter 3 as its prior, ``bbb-3`` N(0, 3²).
+    PBP has 50 units. ``bbb`` has the mixture of chapter 3 as its prior, ``bbb-3`` N(0, 3²).
 
     For each: ``among`` and ``outside`` (to |x| = 1), test log-likelihood in nats a point; among
     the data ``doubt`` (epistemic sd), ``error`` (rms distance of mean and truth) and ``noise``
-    (the sd it believes in; the true one is 1), in units of y.
+    (the fitted noise sd; the true one is 1), in units of y.
     """
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     seed, truth = world.start_seed, data.truth(X[AMONG])[:, 0]
@@ -45,7 +45,7 @@ def epochs(world: World) -> dict[str, float]:
 
 
 def noise_after_40_epochs(world: World) -> dict[str, float]:
-    """α, and the noise sd that PBP believes in over the true one, after 40 epochs on 32 points.
+    """Return α, and PBP's noise sd over the true one, after 40 epochs on 32 points.
 
     ``quiet`` has noise 1, ``loud`` three times that. ``sure`` starts from α = 76 and a noise of
     twice the spread of y, ``unsure`` from α = 6 and the same noise.
@@ -68,9 +68,9 @@ def noise_after_40_epochs(world: World) -> dict[str, float]:
 
 
 def left_to_right(world: World) -> dict[str, float]:
-    """Epistemic sd at the left and the right end after 16 of 32 points, over that before.
+    """Return the epistemic sd at both ends after 16 of 32 points, over that before.
 
-    The stepper's network, 50 units, its points taken from left to right.
+    This is the stepper's network, with 50 units, whose points come from left to right.
     """
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     trail = replay.Trail(data.x, data.y, shuffle=False, seed=world.start_seed)
@@ -83,7 +83,7 @@ def left_to_right(world: World) -> dict[str, float]:
 
 
 def two_orders(world: World) -> dict[str, float]:
-    """Rms distance (units of y, −1.5 to 1.5) of the means after an epoch in two orders."""
+    """Return the rms distance (units of y, |x| ≤ 1.5) of the means after an epoch in two orders."""
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     x = np.linspace(-1.5, 1.5, 121)[:, None]
     shuffled, sorted_ = (
@@ -94,10 +94,10 @@ def two_orders(world: World) -> dict[str, float]:
 
 
 def sites(world: World) -> dict[str, float]:
-    """PBP with 50 units on 32 points, with and without an average site, 40 epochs and 400.
+    """Measure PBP with and without an average site, after 40 epochs and 400.
 
-    For each: ``doubt`` (epistemic sd) and ``error`` (rms distance of mean and truth) among the
-    data, in units of y.
+    It has 50 units and 32 points. For each: ``doubt`` (epistemic sd) and ``error`` (rms distance
+    of mean and truth) among the data, in units of y.
     """
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     x = np.linspace(-0.5, 0.5, 101)[:, None]

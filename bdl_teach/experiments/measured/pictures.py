@@ -1,7 +1,7 @@
-"""Bayes by Backprop on pictures, beside an ordinary network and an ensemble (chapter 9).
+"""Bayes by Backprop on pictures, compared with an ordinary network and an ensemble (chapter 9).
 
-Of digits a world is a split of its own, two classes of its own that are strange, and starts of its
-own, all of digits on which nothing was chosen; see ``problems/strange_pictures.py``.
+For digits, a world has its own split, its own two held-out classes and its own starts, all with
+digits on which nothing was chosen; see ``problems/strange_pictures.py``.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ COLD, HOT = 0.2, 5.0  # temperatures of the explorer's presets
 
 
 def digits(world: World) -> dict[str, float]:
-    """Each kind of network on one split of the digits: what it scores, and after what it takes."""
+    """Measure the scores of each kind of network on one split of the digits."""
     return _of_split(fits.split(world.data_seed), world)
 
 
 def clothes(world: World) -> dict[str, float]:
-    """The same of clothes, with the recipe of the digits; handwritten digits are strange."""
+    """Measure the same on clothes, with the digits' recipe; handwritten digits are strange."""
     return _of_split(fits.clothes_split(world.data_seed), world)
 
 
@@ -65,36 +65,38 @@ def _of_kind(said: fits.Answers, pictures: fits.Split) -> dict[str, float]:
         "entropy": fits.auroc(*map(metrics.predictive_entropy, (known, strange))),
         "information": fits.auroc(*map(metrics.mutual_information, (known, strange))),
         "variance": fits.auroc(*map(metrics.variance_score, (known, strange))),
-        "hot-entropy": fits.auroc(*(_hot(p, temperature) for p in (said.test, said.strange))),
+        "hot-entropy": fits.auroc(
+            *(_tempered_entropy(p, temperature) for p in (said.test, said.strange))
+        ),
         "temperature": temperature,
         **{f"tuned-{name}": value for name, value in after.items()},
         "risk": float(risk[-1]),
         "risk-at-80": float(risk[np.searchsorted(coverage, 0.8)]),
         "certain-of-strange": float(np.mean(strange.mean(axis=0).max(axis=1) > 0.9)),
-        "humble": _humble(raw, labels),
+        "humble": _underconfidence(raw, labels),
         "cold-and-certain": float(np.mean(_confidence(fits.mean_log(said.strange), COLD) > 0.9)),
     }
 
 
 def _confidence(logs: Array, temperature: float) -> Array:
-    """Largest probability of each picture ``[n]`` at a temperature."""
+    """Return the largest probability of each picture ``[n]`` at a temperature."""
     return np.asarray(np.exp(calibration.tempered(logs, temperature).max(axis=1)))
 
 
-def _humble(logs: Array, labels: Array) -> float:
-    """By how much the confidence stays behind the accuracy when it is hot."""
+def _underconfidence(logs: Array, labels: Array) -> float:
+    """Return the accuracy minus the mean confidence after heating."""
     right = float(np.mean(logs.argmax(axis=1) == labels))
     return right - float(_confidence(logs, HOT).mean())
 
 
-def _hot(logs: Array, temperature: float) -> Array:
-    """Entropy of the tempered mean ``[n]``."""
+def _tempered_entropy(logs: Array, temperature: float) -> Array:
+    """Return the entropy of the tempered mean ``[n]``."""
     mean = calibration.tempered(fits.mean_log(logs), temperature)
     return metrics.predictive_entropy(np.exp(mean)[None])
 
 
 def pruned(world: World) -> dict[str, float]:
-    """Accuracy on new digits without a share of the weights, by |μ|/σ and at random."""
+    """Measure the accuracy on new digits after pruning by |μ|/σ, and after pruning at random."""
     pictures = fits.split(world.data_seed)
     fit = fits.bayesian(pictures, world.start_seed)
     x, y = pictures.test

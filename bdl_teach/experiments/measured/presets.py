@@ -1,4 +1,4 @@
-"""What presets and questions of explorers promise (chapters 1, 6, 7 and 8).
+"""Measure the promises of explorers' presets and questions (chapters 1, 6, 7 and 8).
 
 Each is measured on what its explorer computes.
 """
@@ -56,7 +56,7 @@ ASKED = {  # method and options by the name of their figures
 
 
 def degrees(world: World) -> dict[str, float]:
-    """Share of twenty data sets for which the evidence prefers polynomials of degree 5."""
+    """Return the share of twenty data sets whose evidence prefers polynomials of degree 5."""
     chosen = []
     for k in range(N_SETS):
         data = arrivals(32, 1.0, world.seed(k))
@@ -68,10 +68,10 @@ def degrees(world: World) -> dict[str, float]:
 
 
 def steps(world: World) -> dict[str, float]:
-    """What the PBP stepper shows at its presets, over |x| ≤ 1.5 or, where it says so, the data.
+    """Measure the PBP stepper at its presets, over |x| ≤ 1.5 unless the figure says otherwise.
 
-    ``nearer`` is how far the first point's y is from the mean after it was learned, over before;
-    ``moved`` by which share the epistemic sd changes then, where it changes most; ``thinner`` the
+    ``nearer`` is the distance of the first point's y from the mean after it was learned, over that
+    before; ``moved`` the largest relative change of the epistemic sd then; ``thinner`` the
     epistemic sd among the data after 40 epochs over that after one; ``error`` the rms distance of
     the mean from the sine then, over the sine's own rms; ``between`` the epistemic sd between
     eight points over that at them.
@@ -99,7 +99,7 @@ def steps(world: World) -> dict[str, float]:
 def _stepped(
     preset: str, world: World
 ) -> tuple[datasets.Regression1D, int, Predictive, Predictive]:
-    """A step of the stepper: its data, the point learned last, what it says now and before."""
+    """Return a step of the stepper: data, last point, and the predictives now and before."""
     n, step = STEPPED[preset]
     data = datasets.sinusoid(n, seed=world.data_seed)
     trail = replay.Trail(data.x, data.y, noise_prior=NOISE_PRIOR, seed=world.start_seed)
@@ -108,7 +108,7 @@ def _stepped(
 
 
 def priors(world: World) -> dict[str, float]:
-    """What the empirical Bayes explorer shows at each preset: star, ends, height, error, off.
+    """Measure star, ends, height, error and off of the empirical Bayes explorer's presets.
 
     ``star`` is the best σ_p for the weights found, ``ends`` the mean epistemic sd at x = ±1,
     ``height`` the range of the mean, ``error`` its rms distance from the sine among the data,
@@ -131,9 +131,10 @@ def priors(world: World) -> dict[str, float]:
 
 
 def spreads(world: World) -> dict[str, float]:
-    """Mean epistemic sd of each method of the explorer among the data and in the gap, at σ_p = 3.
+    """Return the mean epistemic sd of the explorer's methods, among the data and in the gap.
 
-    As a tick shows them: SGHMC is not refined.
+    σ_p is 3, and the fits are the quick ones that the explorer shows while a slider moves: SGHMC
+    is not refined.
     """
     problem = Problem(seed=world.data_seed)
     regions = problem.regions(GAP_GRID[:, 0])

@@ -1,4 +1,4 @@
-"""What a tick of the sinusoid explorer leaves undone, and whether a fit knows it (chapter 4)."""
+"""Convergence of the sinusoid explorer's fits, and of what they report of it (chapter 4)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CHANGES = (-0.003, -0.002, 0.002, 0.003)  # of y, relative
 
 
 def tick(world: World) -> dict[str, float]:
-    """A tick at the explorer's defaults: nats of F above the lowest of four runs of 10,000 steps.
+    """Return the nats of F by which the explorer's fit is above four runs of 10,000 steps.
 
     ``log-moved`` is the mean log₁₀ of how far small changes of y move the predictive mean among
     the data (rms).
@@ -51,12 +51,12 @@ def tick(world: World) -> dict[str, float]:
 
 
 def long_runs(data: datasets.Regression1D, world: World, **problem: Any) -> list[float]:
-    """F after 10,000 quiet steps from each of several starts, in nats."""
+    """Return F after 10,000 quiet steps from each of several starts, in nats."""
     return [_long_run(data, world.seed(10 + k), **problem) for k in range(N_LONG)]
 
 
 def unlike_runs(data: datasets.Regression1D, world: World, **problem: Any) -> list[float]:
-    """The same from other kinds of start; of a run that diverges, nothing."""
+    """Return F after runs from other kinds of start; leave out runs that diverge."""
     found = []
     for k, (scale, rho) in enumerate(UNLIKE):
         with suppress(DivergedError):
@@ -71,10 +71,11 @@ def _long_run(data: datasets.Regression1D, seed: int, **given: Any) -> float:
 
 
 def anywhere(world: World) -> dict[str, float]:
-    """Quiet fits at random settings of the sliders: the shares that arrive, and that say so.
+    """Fit at random slider settings: return the shares that converged, and that report so.
 
-    A fit has arrived if none of eight runs of 10,000 steps is lower by more than 20 nats; none of
-    these is a run that ``converged`` asks. ``mistaken`` says converged of one that has not arrived.
+    A fit has converged if none of eight runs of 10,000 steps has an F lower by more than 20 nats;
+    the fit's own ``converged`` uses other runs. ``mistaken`` is the share reported as converged
+    that is not.
     """
     rng = np.random.default_rng(world.seed(2))
     found = np.array([_arrives_and_says_so(world, rng) for _ in range(N_SETTINGS)])

@@ -1,4 +1,4 @@
-"""What the truth explorer promises, and how far its search gets without NUTS (chapter 4)."""
+"""The truth explorer's promises, and the result of its search without NUTS (chapter 4)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ AMONG = np.abs(GAP_GRID[:, 0]) <= 0.5
 
 
 def beside_nuts(world: World) -> dict[str, float]:
-    """The explorer beside NUTS for σ_p = 3 and 1 with the gap, and for σ_p = 3 without: bars, sd.
+    """Compare the explorer's fits with NUTS: σ_p = 3 with and without the gap, 1 with it.
 
     Bars are in units of y, over the gap; ``held`` is the share of it where NUTS's ±2 sd band holds
     the sine.
@@ -23,7 +23,7 @@ def beside_nuts(world: World) -> dict[str, float]:
     figures: dict[str, float] = {}
     for name, prior_std, gap in (("wide", 3.0, 0.3), ("narrow", 1.0, 0.3), ("whole", 3.0, 0.0)):
         problem = Problem(seed=world.data_seed, gap=gap, scales=(prior_std,))
-        result = _rested(problem, 1)
+        result = _after_search(problem, 1)
         nuts = problem.sample(search.chains(problem)).predict(GAP_GRID, 1000)
         result = search.beside_nuts(result, nuts, "")
         where = result.regions["gap"] if gap else AMONG
@@ -47,27 +47,28 @@ def _sd(prediction: Predictive, where: np.ndarray) -> float:
 
 
 def searched(world: World) -> dict[str, float]:
-    """What three presets show when the sliders have rested.
+    """Measure three presets after the search has ended.
 
-    ``opening`` is the mean epistemic sd in the gap over that outside at σ_p = 3, of the quick fit
-    or the best, whichever opens more; ``gain`` what the search gains on the lowest of eight quick
-    fits at σ_p = 1, in nats; ``missing`` what ten networks drawn from N(0, ½²) lack of reaching 10.
+    ``opening`` is the mean epistemic sd in the gap over that outside at σ_p = 3, for the quick fit
+    or the best, whichever is larger; ``gain`` how much the search lowers F below the lowest of
+    eight quick fits at σ_p = 1, in nats; ``missing`` how far ten networks drawn from N(0, ½²) stay
+    below a height of 10.
     """
     problem = Problem(seed=world.data_seed)
     narrow, timid = (replace(problem, scales=(prior_std,)) for prior_std in (1.0, 0.5))
-    wide = _rested(problem, 1)
+    wide = _after_search(problem, 1)
     gap, outside = wide.regions["gap"], wide.regions["outside"]
     spreads = [p.epistemic_std for p in (wide.prediction, wide.search.prediction)]
     weights = timid.prior.sample((10, wide.fit.network.n_weights), world.start_seed)
     return {
         "opening": float(max(sd[gap].mean() / sd[outside].mean() for sd in spreads)),
-        "gain": _rested(narrow, 8).excess,
+        "gain": _after_search(narrow, 8).excess,
         "missing": 10 - float(np.abs(wide.fit.evaluate(weights, GAP_GRID)).max()),
     }
 
 
-def _rested(problem: Problem, starts: int) -> search.TruthResult:
-    """What the explorer shows when its search is over."""
+def _after_search(problem: Problem, starts: int) -> search.TruthResult:
+    """Return what the explorer shows when its search has ended."""
     result = search.refit(problem, starts)
     while (better := search.improve(result)) is not None:
         result = better

@@ -1,13 +1,13 @@
-"""NUTS on ever wider networks, beside the Gaussian process that they tend to (chapter 8).
+"""NUTS on ever wider networks, compared with the Gaussian process that is their limit (chapter 8).
 
-A network with n hidden units is the relative of one with 20 and the prior N(0, 3²) if its output
-weights are divided by √(n/20). A ReLU passes a factor on, so that the same is had by giving every
-weight the standard deviation 3 (20/n)^¼; the output's bias alone is narrower then, and each width
-is laid beside the process with that bias. One standard deviation for all is also what NUTS likes
-best: the coordinates need no other scaling.
+A network with n hidden units corresponds to one with 20 and the prior N(0, 3²) if its output
+weights are divided by √(n/20). A ReLU is homogeneous, so that giving every weight the standard
+deviation 3 (20/n)^¼ has the same effect, except that the output's bias is narrower; each width is
+compared with the process with that bias. One standard deviation for all weights also suits NUTS:
+the coordinates need no other scaling.
 
-``sine`` has the course's data, of which this prior thinks little. ``own`` has the same inputs, and
-for its targets a draw of the process, with noise: data as the prior expects them.
+``sine`` has the course's data, which are improbable under this prior. ``own`` has the same inputs,
+and as targets a draw of the process plus noise: data that are typical of the prior.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ CHAINS: dict[str, Any] = {"n_chains": 4, "n_warmup": 150, "n_samples": 200}
 
 
 def relative(width: int) -> dict[str, Any]:
-    """Prior and width of a network of about the same prior functions."""
+    """Return prior and width of a network with about the same prior functions."""
     prior = Gaussian(PRIOR_STD * (UNITS / width) ** 0.25)
     return {"prior": prior, "noise_std": 1.0, "hidden_units": (width,)}
 
 
 def drawn(x: Array, seed: int, **model: Any) -> Array:
-    """Targets ``[n]`` at ``x``: a function of the process, and noise."""
+    """Draw targets ``[n]`` at ``x``: a function of the Gaussian process, plus noise."""
     noise = model.pop("noise_std")
     covariance = infinite_width.kernel(x, **model) + noise**2 * np.eye(len(x))
     return np.random.default_rng(seed).multivariate_normal(np.zeros(len(x)), covariance)
@@ -45,7 +45,7 @@ def drawn(x: Array, seed: int, **model: Any) -> Array:
 def beside_the_process(
     x: ArrayLike, y: ArrayLike, seed: int, grid: Array, **model: Any
 ) -> dict[str, float]:
-    """Distance of NUTS from the process, and what chance alone would make of it.
+    """Return the distance of NUTS from the Gaussian process, and what chance alone would give.
 
     Returns:
         ``mean``: rms over the grid of the difference of the predictive means, in the process's
@@ -71,7 +71,7 @@ def _rms(values: Array) -> float:
 
 
 def wide_networks(world: World) -> dict[str, float]:
-    """NUTS at three widths beside the process, on the sinusoid and on a draw of the process."""
+    """Compare NUTS at three widths with the process, on the sinusoid and a draw of the process."""
     data = datasets.sinusoid(n=POINTS, noise_std=1.0, seed=world.data_seed)
     own = drawn(data.x, world.seed(2), **relative(WIDTHS[-1]))
     figures = {
@@ -87,5 +87,5 @@ def wide_networks(world: World) -> dict[str, float]:
 
 
 def beyond_chance(f: Figures, key: str) -> float:
-    """Squared distance less its Monte-Carlo error squared: 0 on average where nothing differs."""
+    """Return the squared distance minus its squared Monte-Carlo error: 0 on average if equal."""
     return f[key] ** 2 - f[f"{key}-error"] ** 2

@@ -1,4 +1,4 @@
-"""California housing with two hidden layers of 50 units: PBP beside the listing in circulation.
+"""California housing with two hidden layers of 50 units: PBP compared with the faulty listing.
 
 Source: the book chapter of the course, section 5.7, whose split this is (10 % test, seed 0).
 """
@@ -22,13 +22,13 @@ METHODS: dict[str, Callable[..., pbp.Fit]] = {"PBP": pbp.fit, "listing": pbp_lis
 
 
 class Case(NamedTuple):
-    """One line of the table.
+    """One row of the table.
 
     Attributes:
         method: A key of ``METHODS``.
         epochs: Passes over the data.
         n_seeds: Starting points averaged over.
-        published: What was measured elsewhere, as it is printed.
+        published: The published figures, as printed.
         low: Least mean log-likelihood that agrees.
         high: Greatest.
     """
@@ -50,7 +50,7 @@ CASES = (
 
 
 def tasks(quick: bool) -> list[Task]:
-    """One task a case and seed; quick: one epoch of each method."""
+    """Return one task for each case and seed; ``quick``: one epoch of each method."""
     return [
         Task(f"{case.method}/epochs-{case.epochs}/seed-{seed}", arguments)
         for case in CASES
@@ -87,7 +87,7 @@ def run(method: str, epochs: int, seed: int) -> dict[str, float]:
 
 
 def summarise(results: Results) -> list[Row]:
-    """Rows of log-likelihood, RMSE, α and the noise variance for each case with results."""
+    """Return rows of log-likelihood, RMSE, α and noise variance for each case with results."""
     groups, cases = grouped(results, "method", "epochs"), {case[:2]: case for case in CASES}
     return [row for key, found in groups.items() for row in _rows(cases[key], found)]
 

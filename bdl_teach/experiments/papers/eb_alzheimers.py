@@ -1,8 +1,8 @@
-"""ROC-AUC of empirical Bayes on the Alzheimer's table against the width of the hidden layer.
+"""ROC-AUC of empirical Bayes on the Alzheimer's table, by width of the hidden layer.
 
-Four models on the same five splits of 80/20: a network fitted by maximum likelihood, the same
-with the weight decay that is best on a validation split, and empirical Bayes as the source has
-it (no biases, one W a step) and as it does better (biases, 1/√fan-in, local reparameterization).
+Four models on the same five splits of 80/20: a network fitted by maximum likelihood, the same with
+the weight decay that is best on a validation split, empirical Bayes as in the source (no biases,
+one W a step), and an improved one (biases, 1/√fan-in, local reparameterization).
 
 Source: Basov, "Empirical Bayesian neural networks", section 9 and figure 1.
 """
@@ -46,14 +46,14 @@ DECAYS = (1.0, 3.0, 10.0, 30.0, 100.0)
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Name the tasks: one model, one width, one split; ``quick`` has four widths."""
+    """Return the tasks: one model, one width, one split; ``quick`` has four widths."""
     widths = QUICK if quick else range(1, 61)
     key = "{model}/width-{width:02d}/split-{split}"
     return grid(key, width=widths, model=LABELS, split=range(5))
 
 
 def run(model: str, width: int, split: int) -> dict[str, float]:
-    """Fit one model on one split; return its ROC-AUC on the training and on the test rows.
+    """Fit one model on one split; return its ROC-AUC on the training and the test rows.
 
     Args:
         model: A key of ``LABELS``.
@@ -77,7 +77,7 @@ def run(model: str, width: int, split: int) -> dict[str, float]:
 
 
 def standardised(x: Array, train: Array) -> Array:
-    """Give each feature mean 0 and standard deviation 1 over the training rows."""
+    """Standardise each feature over the training rows."""
     return np.asarray((x - x[train].mean(axis=0)) / x[train].std(axis=0))
 
 
@@ -112,7 +112,7 @@ def best_decay(x: Array, y: Array, common: Mapping[str, Any]) -> float:
 
 
 def summarise(results: Results) -> list[Row]:
-    """Mean AUC of each model at each width; then what goes with what, across widths and splits."""
+    """Return the mean AUCs of each model and width, and correlations of training and test AUC."""
     cells, widths = grouped(results, "model", "width"), range(1, 61)
     rows = [
         row
@@ -138,7 +138,7 @@ def _rows(model: str, width: int, runs: Sequence[Mapping[str, float]]) -> list[R
 
 
 def _verdict(difference: float, error: float, n: int) -> str:
-    """Two means of five other splits differ by √2 of one's error; 0.01 is let pass.
+    """Compare two means over different splits: the error is √2 times one's, 0.01 is tolerated.
 
     An error that was itself estimated from n splits asks for Student's t: 2.8 errors for five
     splits, where 2 would do for many.
@@ -152,7 +152,7 @@ def _verdict(difference: float, error: float, n: int) -> str:
 
 
 def _correlations(model: str, results: Results) -> list[Row]:
-    """Train against test AUC: across the widths of one split, and across splits at one width."""
+    """Correlate training and test AUC: over widths on one split, and over splits at one width."""
     from scipy import stats
 
     mine = [(arguments, f) for arguments, f in results if arguments["model"] == model]

@@ -1,19 +1,19 @@
 """Deep ensembles on nine UCI sets, with PBP's splits: test RMSE and negative log-likelihood.
 
-Five networks of one hidden layer and two outputs, the mean m(x) and what the variance of the noise
-at x comes from, v(x) = softplus(s(x)) + 1e-6. Each minimises the mean of −log N(y | m, v) over
-batches of 100, for 40 epochs with Adam at a rate of 0.1, on standardised data. Their mixture is
-taken for the Gaussian of its mean and variance, as in the paper. Its adversarial examples are left
-out. Of what the paper does not say, weights are those of PBP, whose experiment it repeats: drawn
-from N(0, 1), and divided by √(inputs + 1) in the network. Without the division a rate of 0.1 is
-far too high (boston's RMSE over 5 splits: 8).
+The five networks have one hidden layer and two outputs: the mean m(x), and s(x), which gives the
+variance of the noise v(x) = softplus(s(x)) + 1e-6. Each minimises the mean of −log N(y | m, v)
+over batches of 100, for 40 epochs with Adam at a rate of 0.1, on standardised data. Their mixture
+is replaced by the Gaussian of its mean and variance, as in the paper. The paper's adversarial
+examples are left out. The paper does not say how weights start; here they do as in PBP, whose
+experiment it repeats: drawn from N(0, 1), and divided by √(inputs + 1) in the network. Without the
+division a rate of 0.1 is far too high (boston's RMSE over 5 splits: 8).
 
-The paper has a constant rate. With ``falling`` it falls to 0, which tells what a constant one
-costs where the noise is small; docs/results.md has figures of other rates and numbers of epochs.
+The paper has a constant rate. With ``falling`` it falls to 0, which shows the cost of a constant
+one where the noise is small; docs/results.md has figures of other rates and numbers of epochs.
 
-What the paper prints after ± must be the deviation between splits, and is divided by √20 here:
-boston's is 1.00 for the RMSE, where PBP has a standard error of 0.18, a deviation between these
-splits of 0.80.
+The figure that the paper prints after ± must be the deviation between splits, and is divided by
+√20 here: boston's is 1.00 for the RMSE, where PBP has a standard error of 0.18, a deviation
+between these splits of 0.80.
 
 Source: Lakshminarayanan, Pritzel & Blundell 2017, algorithm 1, section 3.3 and table 1.
 """
@@ -55,7 +55,7 @@ _PAPER_SPLITS = 20
 
 
 class Published(NamedTuple):
-    """One line of the published table: mean and deviation between splits, as it prints them."""
+    """One line of the published table: mean and deviation between splits, as printed."""
 
     rmse: str
     nll: str
@@ -76,7 +76,7 @@ WIDE = {"protein": 100}  # units of the hidden layer; the others have 50
 
 
 class _Batches(NamedTuple):
-    """What a member is trained on, all of it tensors."""
+    """The training data and batches of a member, all of them tensors."""
 
     x: Tensor  # [n, d]
     y: Tensor  # [n, 1]
@@ -84,7 +84,7 @@ class _Batches(NamedTuple):
 
 
 def _loss(network: MLP, w: Tensor, step: Tensor, p: _Batches) -> tuple[Tensor, Tensor]:
-    """Mean of −log N(y | m, v) over the batch of a step, and the same to be recorded."""
+    """Return the mean of −log N(y | m, v) over a step's batch, as loss and as record."""
     rows, n = tf.gather(p.rows, step), p.x.shape[0]
     there = tf.cast(rows < n, tf.float32)[:, None]
     x, y = (tf.gather(values, tf.minimum(rows, n - 1)) for values in (p.x, p.y))
@@ -95,12 +95,12 @@ def _loss(network: MLP, w: Tensor, step: Tensor, p: _Batches) -> tuple[Tensor, T
 
 
 def _scale(network: MLP) -> Array:
-    """What each weight is multiplied by ``[n_weights]``, so that N(0, 1) is a start."""
+    """Return the factor on each weight ``[n_weights]`` that turns N(0, 1) into a start."""
     return np.asarray((network.fan_in + 1.0) ** -0.5)
 
 
 def _moments(network: MLP, w: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
-    """m(x) and v(x) of networks ``w`` [..., n_weights] at ``x`` [n, d], each ``[..., n]``."""
+    """Return m(x) and v(x) of networks ``w`` [..., n_weights] at ``x`` [n, d]: ``[..., n]``."""
     outputs = network(w, x)
     return outputs[..., 0], tf.nn.softplus(outputs[..., 1]) + _LEAST_VARIANCE
 
@@ -119,7 +119,7 @@ def _program(network: MLP) -> Compiled:
 
 
 def members(x: Array, y: Array, width: int, rate: str, seed: int) -> tuple[MLP, Array]:
-    """Train the networks of one ensemble, each from a start and in orders of its own.
+    """Train the networks of one ensemble, each with its own start and batch orders.
 
     Args:
         x: Standardised inputs ``[n, d]``.
@@ -132,7 +132,7 @@ def members(x: Array, y: Array, width: int, rate: str, seed: int) -> tuple[MLP, 
         The network, and the weights of each member ``[N_MEMBERS, n_weights]``.
 
     Raises:
-        DivergedError: The loss of a member left the finite numbers.
+        DivergedError: The loss of a member became NaN or infinite.
     """
     network = MLP(x.shape[1], (width,), n_outputs=2)
     data, weights = (as_float(x), as_float(y[:, None])), []
@@ -148,7 +148,7 @@ def members(x: Array, y: Array, width: int, rate: str, seed: int) -> tuple[MLP, 
 
 
 def _orders(n: int, rng: np.random.Generator) -> Array:
-    """Rows of each batch of all epochs ``[steps, BATCH]``, each epoch in an order of its own."""
+    """Return the rows of all batches ``[steps, BATCH]``, in a new order each epoch."""
     filled = -(-n // BATCH) * BATCH
     orders = np.full((EPOCHS, filled), n, np.int32)
     for order in orders:
@@ -161,8 +161,8 @@ def predict(network: MLP, weights: Array, scaling: Scaling, x: Array) -> Predict
 
     Args:
         network: The network.
-        weights: Of each member ``[k, n_weights]``.
-        scaling: What the training data were standardised by.
+        weights: Weights of each member ``[k, n_weights]``.
+        scaling: Means and scales that standardised the training data.
         x: Test inputs ``[m, d]``, as they are.
     """
     moments = _moments(network, as_float(weights), as_float(scaling.inputs(x)))
@@ -175,7 +175,7 @@ def predict(network: MLP, weights: Array, scaling: Scaling, x: Array) -> Predict
 
 
 def tasks(quick: bool) -> list[Task]:
-    """One task a set, rate and split; quick: two splits of boston and of yacht."""
+    """Return one task for each set, rate and split; ``quick``: two splits of boston and yacht."""
     lines, rates = (("boston", "yacht"), ("constant",)) if quick else (PUBLISHED, RATES)
     return [
         task
@@ -212,7 +212,7 @@ def run(line: str, rate: str, split: int) -> dict[str, float]:
 
 
 def summarise(results: Results) -> list[Row]:
-    """Rows of RMSE and NLL for each set and rate with results, then those of one network alone."""
+    """Return rows of RMSE and NLL for each set and rate with results, then of one network alone."""
     rows = []
     for (line, rate), found in grouped(results, "line", "rate").items():
         for who, name in (("", ""), (", one network", "_one")):
@@ -227,7 +227,7 @@ def summarise(results: Results) -> list[Row]:
 
 
 def _verdict(printed: str, ours: float, n: int) -> str:
-    """Judge in standard errors; what is printed as ±0.00 is held to half its last digit."""
+    """Judge by standard errors; a published ±0.00 counts as half its last digit."""
     mean, deviation = map(float, printed.split("±"))
     if deviation > 0:
         return verdict(ours, mean, deviation / math.sqrt(min(n, _PAPER_SPLITS)))

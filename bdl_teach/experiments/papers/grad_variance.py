@@ -1,4 +1,4 @@
-"""Gradient variance of five estimators against the size of the minibatch, theory beside ours.
+"""Gradient variance of five estimators by minibatch size, in theory and measured.
 
 One weight, y = w·x with w ~ N(μ, σ²), at random minibatches of M of N points: for μ, shared
 weights give c² σ² (Σx²)² and noise for each point c² σ² Σx⁴, with c = (N/M)/noise²; their ratio
@@ -32,14 +32,14 @@ N_DATA, NOISE_STD, MU, SIGMA = 1024, 0.5, 0.6, 0.3
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Name the tasks: one estimator, one size of minibatch, one minibatch of that size."""
+    """Return the tasks: one estimator, one size of minibatch, one minibatch of that size."""
     sizes, batches, n_draws = (SIZES[:3], 3, 2000) if quick else (SIZES, 10, 20_000)
     key = "{kind}/{size}/batch-{seed:02d}"
     return grid(key, size=sizes, kind=LABELS, seed=range(batches), n_draws=[n_draws])
 
 
 def run(kind: str, size: int, seed: int, n_draws: int) -> dict[str, float]:
-    """Draw the gradient at one minibatch; return its variance beside that of the closed form.
+    """Draw the gradient at one minibatch; return its variance, measured and in closed form.
 
     Args:
         kind: One of ``estimators.KINDS``.
@@ -85,7 +85,7 @@ def minibatch(size: int, seed: int) -> dict[str, Any]:
 
 
 def summarise(results: Results) -> list[Row]:
-    """Average over the minibatches: variances, their ratios, and the bias."""
+    """Average variances, their ratios and the bias over the minibatches."""
     cells = grouped(results, "size", "kind")
     rows = [
         _variance_row(size, kind, name, figures)
@@ -113,7 +113,7 @@ def _variance_row(size: int, kind: str, name: str, figures: Sequence[Mapping[str
 def _ratio_row(
     size: int, shared: Sequence[Mapping[str, float]], local: Sequence[Mapping[str, float]]
 ) -> Row:
-    """Mean variance with shared weights over that of local: (Σx²)²/Σx⁴ where x is the same."""
+    """Return the mean variance with shared weights over that of local: (Σx²)²/Σx⁴ for equal x."""
     (top, top_theory, top_error), (low, low_theory, low_error) = (
         _averages("mu", figures) for figures in (shared, local)
     )
@@ -125,7 +125,7 @@ def _ratio_row(
 
 
 def _averages(name: str, figures: Sequence[Mapping[str, float]]) -> tuple[float, float, float]:
-    """Measured, theory, and Monte-Carlo error of the measured, over the minibatches."""
+    """Average over the minibatches: measured variance, theory, and the measured one's error."""
     ours, theory = (
         mean_and_error([f[key] for f in figures])[0] for key in (name, f"{name}_theory")
     )
@@ -134,7 +134,7 @@ def _averages(name: str, figures: Sequence[Mapping[str, float]]) -> tuple[float,
 
 
 def _bias_row(kind: str, results: Results) -> Row:
-    """Root mean square of the bias over its standard error: 1 if there is none."""
+    """Return the rms of the bias over its standard error: 1 if there is none."""
     squares = [
         figures[f"{name}_bias"] ** 2
         for arguments, figures in results

@@ -1,15 +1,15 @@
-"""Clothes learnt, digits shown: Bayes by Backprop beside an ordinary network and an ensemble.
+"""Train on clothes, test on digits: Bayes by Backprop, an ordinary network and an ensemble.
 
-All three have the same layers, steps and pictures; the ensemble has five ordinary networks. By
-entropy of the mean forecast and, where networks differ, by mutual information, the AUROC says how
-well test clothes (in) are told from MNIST digits (out). The ordinary network is judged by the
-energy of its logits as well, and Bayes by Backprop also with as many draws as the ensemble has
-members. "720" trains on four fifths of the sprite with the settings of ``FEW_IMAGES``, which were
-chosen for Bayes by Backprop and not on these seeds, "60,000" on all of Fashion-MNIST with the
+All three have the same layers, steps and pictures; the ensemble has five ordinary networks. The
+AUROC says how well test clothes (in) are separated from MNIST digits (out), by the entropy of the
+mean forecast and, where networks differ, by mutual information. The ordinary network is also
+judged by the energy of its logits, and Bayes by Backprop also with as many draws as the ensemble
+has members. "720" trains on four fifths of the sprite with the settings of ``FEW_IMAGES``, which
+were chosen for Bayes by Backprop and not on these seeds, "60,000" on all of Fashion-MNIST with the
 source's.
 
-The published figures are of other networks, three convolutions and a layer of 256 units, trained
-on 60,000 pictures: what is to be seen there is that five are little better than one.
+The published figures are of other networks, with three convolutions and a layer of 256 units,
+trained on 60,000 pictures: they show that five networks are little better than one.
 
 Source: van Amersfoort, Smith, Teh & Gal 2020, "Uncertainty estimation using a single deep
 deterministic neural network", table 1 (one network, ensemble of five; by entropy).
@@ -37,7 +37,7 @@ _PUBLISHED = {("60,000", "ordinary"): 0.843, ("60,000", "ensemble"): 0.861}
 
 
 def tasks(quick: bool) -> list[Task]:
-    """One task a network, a set and a seed; quick: one of each network, few pictures."""
+    """Return one task for each network, set and seed; ``quick``: one of each, few pictures."""
     return [
         Task(f"{pictures}/{network}/seed-{seed}".replace(",", ""), arguments)
         for pictures, seeds in (("720", 1),) * quick or SEEDS.items()
@@ -50,7 +50,7 @@ def tasks(quick: bool) -> list[Task]:
 
 
 def run(pictures: str, network: str, seed: int, n_out: int) -> dict[str, float]:
-    """Train one network, or five, and show it test clothes and ``n_out`` digits.
+    """Train one network, or five, and score test clothes and ``n_out`` digits.
 
     Args:
         pictures: A key of ``SEEDS``.
@@ -91,7 +91,7 @@ def run(pictures: str, network: str, seed: int, n_out: int) -> dict[str, float]:
 
 
 def _clothes(pictures: str, seed: int) -> tuple[Array, Array, Array, Array]:
-    """Training pictures and labels, test pictures and labels."""
+    """Return training pictures and labels, test pictures and labels."""
     from sklearn.model_selection import train_test_split
 
     from bdl_teach import datasets
@@ -109,7 +109,7 @@ def _clothes(pictures: str, seed: int) -> tuple[Array, Array, Array, Array]:
 
 
 def _fit(network: str, images: Array, labels: Array, seed: int, few: bool) -> Any:
-    """A fit of ``image_classifier``, or an ensemble of them."""
+    """Fit ``image_classifier``, or an ensemble of them."""
     from bdl_teach.methods import image_classifier as classifier
 
     options = {**(classifier.FEW_IMAGES if few else {}), "seed": seed}
@@ -122,7 +122,7 @@ def _fit(network: str, images: Array, labels: Array, seed: int, few: bool) -> An
 
 
 def summarise(results: Results) -> list[Row]:
-    """Average over the seeds; then what the others have more than the ordinary network."""
+    """Average over the seeds; then compare the others with the ordinary network."""
     runs = {(a["pictures"], a["network"], a["seed"]): figures for a, figures in results}
     rows = []
     for pictures, n in SEEDS.items():

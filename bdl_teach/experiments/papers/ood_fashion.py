@@ -1,10 +1,10 @@
-"""Out-of-distribution detection: a network of clothes is shown handwritten digits.
+"""Out-of-distribution detection: a network trained on clothes is shown handwritten digits.
 
 In-distribution are the 180 test pictures of the Fashion-MNIST sprite, out-of-distribution MNIST
-test pictures; each score of uncertainty is judged by its AUROC. The figures held against come
-from training on all 60,000 pictures, ours from 720: what 80 times more data do is part of the
-difference. ``source`` trains with the source's settings, ``few`` with those of ``FEW_IMAGES``,
-which were chosen by the AUROC of seeds 0 and 1; the other seeds had no part in the choice.
+test pictures; each score of uncertainty is judged by its AUROC. The published figures come from
+training on all 60,000 pictures, ours from 720: part of the difference is due to 80 times more
+data. ``source`` trains with the source's settings, ``few`` with those of ``FEW_IMAGES``, which
+were chosen by the AUROC of seeds 0 and 1; the other seeds had no part in the choice.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ _PUBLISHED = {
 
 
 def tasks(quick: bool) -> list[Task]:
-    """One task a setting and seed: 5 seeds, or 1 with fewer digits."""
+    """Return one task for each setting and seed: 5 seeds; ``quick``: 1 with fewer digits."""
     seeds, n_out = (range(1), 200) if quick else (range(5), 1000)
     return grid("{setting}/seed-{seed}", setting=SETTINGS, seed=seeds, n_out=[n_out])
 
 
 def run(setting: str, seed: int, n_out: int) -> dict[str, float]:
-    """Train on four fifths of the sprite, score the rest against ``n_out`` digits.
+    """Train on four fifths of the sprite, and score the rest against ``n_out`` digits.
 
     Args:
         setting: A key of ``SETTINGS``.
@@ -103,7 +103,7 @@ def summarise(done: Results) -> list[Row]:
 
 
 def _verdict(setting: str, quantity: str, mean: float, published: str) -> str:
-    """Say what 720 pictures leave of a figure of 60,000, or whether the aim is reached."""
+    """Return how 720 pictures compare with 60,000, or whether the aim is reached."""
     if published:
         return f"{mean - float(published):+.3f} with 720 pictures"
     name, draws = quantity.rsplit(" ", 1)

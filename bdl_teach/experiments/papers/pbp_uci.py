@@ -39,13 +39,13 @@ class Published(NamedTuple):
 
 
 def _one(paper: tuple[str, str], *original: float) -> Published:
-    """One hidden layer of 50 units, 40 epochs, 20 splits."""
+    """Return a published line for one hidden layer of 50 units: 40 epochs, 20 splits."""
     rmse, rmse_se, ll, ll_se = original
     return Published((50,), 40, 20, paper, ((rmse, rmse_se), (ll, ll_se)))
 
 
 def _two(rmse: float, ll: float) -> Published:
-    """Two hidden layers of 50 units, whose standard errors are not known."""
+    """Return a published line for two hidden layers of 50 units, without standard errors."""
     return Published((50, 50), 40, 20, ("", ""), ((rmse, math.nan), (ll, math.nan)))
 
 
@@ -70,7 +70,7 @@ PUBLISHED = {
 
 
 def tasks(quick: bool) -> list[Task]:
-    """One task a line and split; quick: two splits of boston and of yacht."""
+    """Return one task for each line and split; ``quick``: two splits of boston and of yacht."""
     lines = ("boston", "yacht") if quick else PUBLISHED
     return [
         Task(f"{line}/split-{split:02d}".replace(", ", "-").replace(" ", "-"), arguments)
@@ -109,7 +109,7 @@ def run(line: str, split: int) -> dict[str, float]:
 
 
 def summarise(results: Results) -> list[Row]:
-    """Rows of RMSE, log-likelihood and α for each published line that has results."""
+    """Return rows of RMSE, log-likelihood and α for each published line with results."""
     return [
         row
         for (line,), found in grouped(results, "line").items()

@@ -72,7 +72,7 @@ REMEDY = "look for values of x far outside the others: log Z overflowed"
 
 
 def __getattr__(name: str) -> ModuleType:
-    """Import the faulty listing when it is named."""
+    """Import the faulty listing on first use."""
     if name == "listing":
         return importlib.import_module(_LISTING)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -80,20 +80,20 @@ def __getattr__(name: str) -> ModuleType:
 
 @dataclass(frozen=True)
 class Walk:
-    """The steps of a fit: standardised data, the start, and the order in which points are learnt.
+    """Standardised data, starting state and order of the points of a fit.
 
     The data are padded to a power of two so that few sizes compile.
 
     Attributes:
         x: Inputs, a tensor ``[rows, d]``.
         y: Targets, a tensor ``[rows]``.
-        n: How many rows are data.
-        scaling: What they were standardised by.
+        n: Number of rows that are data.
+        scaling: Means and scales that standardised them.
         start: The state before any data, in tensors.
         seed: Seed of the orders.
         shuffle: Whether each epoch has a new order; otherwise it is that of the rows.
         refines: Whether an epoch ends with a refinement of the prior, a step of its own.
-        share: Of all other points' sites, taken out before each point is learnt again.
+        share: Share of the points' sites that is removed before a point is learnt again.
     """
 
     x: Tensor
@@ -116,7 +116,7 @@ class Walk:
         seed: int,
         **how: Any,
     ) -> Walk:
-        """Check the arguments of :func:`fit` and prepare them."""
+        """Check the arguments of :func:`fit`, and prepare its steps."""
         x, y = checks.regression_data(x, y)
         widths = checks.layer_widths("hidden_units", hidden_units)
         seed, scaling = checks.count("seed", seed, 0), Scaling.of(x, y)
@@ -127,11 +127,11 @@ class Walk:
 
     @property
     def length(self) -> int:
-        """Steps of an epoch."""
+        """Return the number of steps of an epoch."""
         return self.n + self.refines
 
     def rows(self, epoch: int) -> Array:
-        """Rows of the steps of an epoch ``[length]``, a refinement last."""
+        """Return the row that each step of an epoch learns ``[length]``, a refinement last."""
         rng = np.random.default_rng([self.seed, epoch])
         order = rng.permutation(self.n) if self.shuffle else np.arange(self.n)
         return np.append(order, [_loop.REFINE] * self.refines).astype(np.int32)
@@ -155,7 +155,7 @@ class Walk:
         return state, trace.numpy()[start - first : stop - first]
 
     def after(self, n_steps: int) -> tuple[State, Array]:
-        """Take so many steps from the start; returns the state, and the trace of all."""
+        """Take ``n_steps`` steps from the start; return the state, and the trace of all steps."""
         state, parts = self.start, [np.zeros((0, 5))]
         for first in range(0, n_steps, CHUNK):
             state, trace = self.advance(state, first, min(first + CHUNK, n_steps))
@@ -218,7 +218,7 @@ def fit(
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: log Z left the finite numbers.
+        DivergedError: log Z became NaN or infinite.
     """
     n, epochs = len(checks.regression_data(x, y)[0]), checks.count("epochs", epochs)
     share = {"none": None, "average": 1.0 / n}[checks.choice("sites", sites, SITES)]
@@ -279,12 +279,12 @@ class Fit:
 
     Attributes:
         state: The posterior, in standardised units; see :class:`_loop.State`.
-        scaling: What the data were standardised by.
+        scaling: Means and scales that standardised the data.
         history: ``epoch``, ``alpha``, ``beta``, ``noise_std`` (in the units of y),
             ``prior_alpha``, ``prior_beta`` after each epoch, and ``log_z``: the mean over its
             points of log Z *before* each was learned, in nats of the standardised y.
-        walk: Its steps, for :meth:`at`; ``None`` of what is no fit of all the data.
-        n_steps: How many there were.
+        walk: The fit's steps, for :meth:`at`; ``None`` if it is no fit of all the data.
+        n_steps: Number of steps taken.
     """
 
     state: State
@@ -295,7 +295,7 @@ class Fit:
 
     @property
     def path(self) -> optimise.Path | None:
-        """Steps of the frames that ``at`` takes, the closer together, the earlier; if not many."""
+        """Return the steps of the frames of ``at``, denser at the start; ``None`` if too many."""
         if self.walk is None or self.n_steps > _MOST_STEPS:
             return None
         steps = np.ceil(self.n_steps * np.linspace(0.0, 1.0, _FRAMES) ** 1.5)
@@ -303,7 +303,7 @@ class Fit:
         return optimise.Path(kept, np.empty((len(kept), 0)), [])
 
     def at(self, frame: int) -> Fit:
-        """Return the posterior after ``path.steps[frame]`` steps, taken anew.
+        """Return the posterior after ``path.steps[frame]`` steps, by taking them again.
 
         Args:
             frame: 0 for the prior, −1 for the end.
@@ -317,17 +317,17 @@ class Fit:
 
     @property
     def alpha(self) -> float:
-        """α of the noise precision: about half the number of updates, once there were many."""
+        """Return α of the noise precision: about half the number of updates, after many of them."""
         return float(self.state.noise[0])
 
     @property
     def beta(self) -> float:
-        """β of the noise precision, in standardised units."""
+        """Return β of the noise precision, in standardised units."""
         return float(self.state.noise[1])
 
     @property
     def noise_std(self) -> float:
-        """√(β/(α−1)) in the units of y."""
+        """Return the noise's standard deviation √(β/(α−1)), in the units of y."""
         return float(np.sqrt(self.beta / (self.alpha - 1.0))) * self.scaling.y_std
 
     def predict(self, x: ArrayLike, n_samples: int = 1, seed: int = 1) -> Predictive:
@@ -351,7 +351,7 @@ class Fit:
         return self.in_units_of_y(mean.numpy(), var.numpy())
 
     def in_units_of_y(self, mean: Array, var: Array) -> Predictive:
-        """Make the predictive of moments ``[m]`` of the network's output, undoing the scaling."""
+        """Return the predictive in units of y, given moments ``[m]`` of the network's output."""
         unit = self.scaling.y_std
         return Predictive(
             mean * unit + self.scaling.y_mean,
@@ -361,7 +361,7 @@ class Fit:
 
 
 class Step(NamedTuple):
-    """What :func:`steps` yields.
+    """One step of :func:`steps`, with the posterior after it.
 
     Attributes:
         epoch: Counted from 0.

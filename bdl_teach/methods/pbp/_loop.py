@@ -34,7 +34,7 @@ _LARGEST_CAVITY_VAR = 1e6
 
 
 class State(NamedTuple):
-    """What probabilistic backpropagation knows after some points; arrays or tensors, float64.
+    """The state of probabilistic backpropagation after some points; arrays or tensors, float64.
 
     Attributes:
         mean: Mean of each layer's weights, ``[out, in + 1]`` each, the bias last.
@@ -54,7 +54,7 @@ class State(NamedTuple):
 
 
 class Scaling(NamedTuple):
-    """Mean and scale by which x and y are standardised.
+    """Mean and scale that standardise x and y.
 
     Attributes:
         x_mean: ``[d]``.
@@ -70,7 +70,7 @@ class Scaling(NamedTuple):
 
     @classmethod
     def of(cls, x: Array, y: Array) -> Scaling:
-        """Measure training data ``x`` [n, d] and ``y`` [n, 1]."""
+        """Compute them from training data ``x`` [n, d] and ``y`` [n, 1]."""
         constant, x_mean, x_std = np.ptp(x, axis=0) == 0, x.mean(axis=0), x.std(axis=0)
         # A constant becomes 0. But rounding gives one such as naval's 0.998 a deviation of 1e-13,
         # which the authors' program divides by: it becomes ±1, a second bias, and the published
@@ -81,11 +81,11 @@ class Scaling(NamedTuple):
         return cls(x_mean, x_std, float(y.mean()), y_std)
 
     def inputs(self, x: Array) -> Array:
-        """Standardised inputs ``[n, d]``."""
+        """Return standardised inputs ``[n, d]``."""
         return np.asarray((x - self.x_mean) / self.x_std)
 
     def targets(self, y: Array) -> Array:
-        """Standardised targets ``[n]``."""
+        """Return standardised targets ``[n]``."""
         return np.asarray((y[:, 0] - self.y_mean) / self.y_std)
 
 
@@ -112,7 +112,7 @@ def initial_state(
 
 
 def forward(x: Tensor, mean: Sequence[Tensor], var: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
-    """Mean and variance ``[n]`` of the network's output at inputs ``[n, d]``.
+    """Return the mean and variance ``[n]`` of the network's output at inputs ``[n, d]``.
 
     Source: Hernández-Lobato & Adams 2015, section 3.1 and eq. 13-18.
     """
@@ -125,12 +125,12 @@ def forward(x: Tensor, mean: Sequence[Tensor], var: Sequence[Tensor]) -> tuple[T
 
 @lru_cache(maxsize=1)
 def advance() -> Compiled:
-    """Compile: take steps of a schedule, each of which learns a point or refines the prior.
+    """Compile a program that takes scheduled steps; each learns a point or refines the prior.
 
     The program takes (state, x [n, d], y [n], schedule [CHUNK], start, stop) and returns (state,
-    trace [CHUNK, 5]): after each step α and β of the noise and of the prior, and log Z of its point
-    before it. With two tensors more it takes an average site out before each point: the share of
-    each step ``[CHUNK]``, and the noise before any data.
+    trace [CHUNK, 5]): after each step α and β of the noise and of the prior, and log Z of its
+    point before the step. With two more tensors it removes an average site before each point: the
+    share of each step ``[CHUNK]``, and the noise before any data.
     """
 
     def run(
@@ -160,30 +160,30 @@ def advance() -> Compiled:
 
 
 def without_a_site(state: State, share: Tensor, noise: Tensor) -> State:
-    """Take a share of what the points have said out of a state; what the priors say stays.
+    """Remove a share of the points' sites from a state, but not the prior's factors.
 
     After n points q is the prior times their sites, that is, times the average site to the power
     of n. With the share 1/n what is left is the cavity of stochastic expectation propagation; a
-    point learnt from there puts 1/n of its own site into the average. A weight whose cavity is no
-    Gaussian keeps what it has, which a prior factor of negative precision can bring about.
+    point learnt from there puts 1/n of its own site into the average. A weight whose cavity is not
+    a proper Gaussian (possible after a prior factor of negative precision) is not changed.
 
     Args:
-        state: What is known.
+        state: The state to remove it from.
         share: 1/n, or 0 where no point has been learnt before.
         noise: α and β of the noise precision before any data ``[2]``.
 
     Source: Li, Hernández-Lobato & Turner 2015, algorithm 1 with ε = 1/n.
     """
-    precisions, shifts = (_like(state.factors[:, i], state.mean) for i in range(2))
+    precisions, shifts = (_as_matrices(state.factors[:, i], state.mean) for i in range(2))
     weights = zip(state.mean, state.var, precisions, shifts, strict=True)
-    mean, var = zip(*(_left(*layer, share) for layer in weights), strict=True)
+    mean, var = zip(*(_without_share(*layer, share) for layer in weights), strict=True)
     return state._replace(mean=mean, var=var, noise=state.noise + share * (noise - state.noise))
 
 
-def _left(
+def _without_share(
     m: Tensor, v: Tensor, precision: Tensor, shift: Tensor, share: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Mean and variance of weights without a share of all but their prior factors."""
+    """Return mean and variance of weights after removing ``share`` of the data's factors."""
     left = 1.0 / v + share * (precision - 1.0 / v)
     good = left > 1.0 / _LARGEST_CAVITY_VAR
     new_v = 1.0 / tf.where(good, left, 1.0)  # so that nothing is divided by 0
@@ -192,7 +192,7 @@ def _left(
 
 
 def learn_point(state: State, x: Tensor, y: Tensor) -> tuple[State, Tensor]:
-    """One step of assumed density filtering: weights by the gradient of log Z, then α and β."""
+    """Update the weights by the gradient of log Z, then α and β: assumed density filtering."""
     parameters = (state.mean, state.var)
     alpha, beta = state.noise[0], state.noise[1]
     with tf.GradientTape() as tape:
@@ -212,18 +212,18 @@ def learn_point(state: State, x: Tensor, y: Tensor) -> tuple[State, Tensor]:
 
 
 def _valid(m: Tensor, v: Tensor, new_m: Tensor, new_v: Tensor) -> tuple[Tensor, Tensor]:
-    """Keep a weight as it is where its update would leave no Gaussian."""
+    """Return the updated weights; unchanged ones where the update is not a proper Gaussian."""
     good = (new_v > _SMALLEST_VAR) & tf.math.is_finite(new_m) & tf.math.is_finite(new_v)
     return tf.where(good, new_m, m), tf.where(good, new_v, v)
 
 
 def refine_prior(state: State) -> State:
-    """One sweep of expectation propagation over the prior factors N(w_i | 0, 1/λ), in order.
+    """Sweep once over the prior factors N(w_i | 0, 1/λ) by expectation propagation, in order.
 
-    Each factor is taken out of the approximation, multiplied in exactly, and projected again.
-    As in the authors' program, a factor is refined wherever what is left without it (its cavity)
-    is proper, even if this leaves λ a Gamma with α <= 1: then few cavities are, and the sweep
-    all but ends. To keep λ proper by skipping such factors instead lets β run away (yacht, two
+    Each factor is removed from the approximation, multiplied in exactly, and projected again. As
+    in the authors' program, a factor is refined whenever the rest without it (its cavity) is
+    proper, even if this leaves λ a Gamma with α <= 1: after that few cavities are proper, and the
+    sweep almost ends. Skipping such factors to keep λ proper lets β grow without bound (yacht, two
     hidden layers, 40 fits: RMSE 3.4 instead of 0.85).
 
     Source: Hernández-Lobato & Adams 2015, section 3.3.
@@ -241,15 +241,15 @@ def refine_prior(state: State) -> State:
     _, prior, out = tf.while_loop(lambda i, *_: i < rows.shape[0], one, begin)
     rows = out.stack()
     return state._replace(
-        mean=_like(rows[:, 0], state.mean),
-        var=_like(rows[:, 1], state.var),
+        mean=_as_matrices(rows[:, 0], state.mean),
+        var=_as_matrices(rows[:, 1], state.var),
         prior=prior,
         factors=rows[:, 2:],
     )
 
 
 def _refine_weight(prior: Tensor, row: Tensor) -> tuple[Tensor, Tensor]:
-    """Refine the factor of one weight: [α, β] of λ, and [m, v, four of the factor]."""
+    """Refine one weight's factor; return [α, β] of λ, and [m, v, four of the factor]."""
     m, v, precision, shift, alpha_share, beta_share = tf.unstack(row)
     cavity_precision, cavity_shift = 1.0 / v - precision, m / v - shift
     cavity_m, cavity_v = cavity_shift / cavity_precision, 1.0 / cavity_precision
@@ -266,7 +266,7 @@ def _refine_weight(prior: Tensor, row: Tensor) -> tuple[Tensor, Tensor]:
     return tf.where(good, new_prior, prior), tf.where(good, new_row, row)
 
 
-def _like(flat: Tensor, shapes: Sequence[Tensor]) -> tuple[Tensor, ...]:
-    """Cut a flat vector into matrices of the given shapes."""
+def _as_matrices(flat: Tensor, shapes: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """Split a flat vector into matrices of the given shapes."""
     pieces = tf.split(flat, [int(np.prod(s.shape)) for s in shapes])
     return tuple(tf.reshape(p, s.shape) for p, s in zip(pieces, shapes, strict=True))

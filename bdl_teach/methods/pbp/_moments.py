@@ -24,10 +24,10 @@ _SMALLEST_VAR = 1e-290  # below it α = m/√v would overflow
 
 @numpy_or_tensor
 def relu_moments(mean: Values, var: Values) -> Values:
-    """Mean and variance of max(0, a) for a ~ N(mean, var), elementwise.
+    """Return mean and variance of max(0, a) for a ~ N(mean, var), elementwise.
 
-    With α = m/√v: the mean is √v h(α), h(α) = φ(α) + α Φ(α), and the variance is
-    v [Φ(α) − h(α) h(−α)], which loses no digits for large α and cannot be negative.
+    With α = m/√v: the mean is √v h(α), h(α) = φ(α) + α Φ(α), and the variance is v [Φ(α) − h(α)
+    h(−α)], which loses no digits for large α and cannot be negative.
 
     Args:
         mean: m, any shape that broadcasts with ``var``.
@@ -47,7 +47,7 @@ def relu_moments(mean: Values, var: Values) -> Values:
 
 
 def _with_gradient(m: Values, v: Values) -> Values:
-    """Return the moments and their exact derivatives, where autodiff would subtract like terms."""
+    """Return the moments and their exact derivatives; autodiff would lose digits."""
     std = tf.sqrt(tf.maximum(v, _SMALLEST_VAR))
     alpha = m / std
     density = _INV_SQRT_TWO_PI * tf.exp(-0.5 * alpha**2)
@@ -71,7 +71,7 @@ _relu_moments = tf.custom_gradient(_with_gradient)
 
 @numpy_or_tensor
 def linear_moments(mean: Values, var: Values, weight_mean: Values, weight_var: Values) -> Values:
-    """Mean and variance of a = W [z, 1] / √(in + 1) for independent Gaussian W and z.
+    """Return mean and variance of a = W [z, 1] / √(in + 1), with independent Gaussian W and z.
 
     Args:
         mean: Mean of z ``[in]`` or ``[n, in]``.
@@ -103,7 +103,7 @@ def linear_moments(mean: Values, var: Values, weight_mean: Values, weight_var: V
 
 @numpy_or_tensor
 def adf_update(m: Values, v: Values, dlogz_dm: Values, dlogz_dv: Values) -> Values:
-    """Mean and variance of N(w | m, v) times a factor with normaliser Z, elementwise.
+    """Return mean and variance of N(w | m, v) times a factor with normaliser Z, elementwise.
 
     Formula: m′ = m + v ∂log Z/∂m and v′ = v − v² [(∂log Z/∂m)² − 2 ∂log Z/∂v].
 
@@ -166,12 +166,12 @@ def gamma_update(alpha: Values, beta: Values, residual: Values, var: Values) -> 
 
 
 def _log_ratio(residual: Values, before: Values, after: Values, change: Values) -> Values:
-    """Exact log N(r | 0, after) − log N(r | 0, before), given change = after − before."""
+    """Return log N(r | 0, after) − log N(r | 0, before) exactly, for change = after − before."""
     return -0.5 * (tf.math.log1p(change / before) - residual**2 * change / (before * after))
 
 
 def log_z(y: Values, mean: Values, var: Values, alpha: Values, beta: Values) -> Values:
-    """Log evidence of one point, log Z = log N(y | mean, var + β/(α−1)), in nats.
+    """Return one point's log evidence log Z = log N(y | mean, var + β/(α−1)), in nats.
 
     Args:
         y: Target.

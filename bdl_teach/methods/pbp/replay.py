@@ -1,4 +1,4 @@
-"""The posterior of probabilistic backpropagation after any number of its steps, for a stepper."""
+"""The state of probabilistic backpropagation after any number of its steps, for the stepper."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from bdl_teach.predictive import Predictive
 @one_line
 @dataclass(frozen=True)
 class Replay:
-    """Where the method is after some steps, and how it came there.
+    """The posterior after some steps, and the one before the last step.
 
     A step learns one point, or, at the end of an epoch, refines the prior of the weights.
 
@@ -57,9 +57,9 @@ class Replay:
 
 
 class Trail:
-    """The steps of one problem, taken as far as asked for; some states on the way are kept.
+    """The steps of one problem so far; some states on the way are stored.
 
-    Going back, or on by a few steps, then takes at most ``CHUNK`` steps anew.
+    To go back, or forward by a few steps, then takes at most ``CHUNK`` steps again.
 
     Args:
         x: Inputs ``[n, d]``.
@@ -88,7 +88,7 @@ class Trail:
         self._noise = [self._walk.start.noise.numpy()[None]]  # α, β on the way to each
 
     def at(self, n_steps: int) -> Replay:
-        """Return where the method is after ``n_steps`` >= 0 steps."""
+        """Return the state after ``n_steps`` >= 0 steps."""
         n_steps = checks.count("n_steps", n_steps, 0)
         last = max(n_steps - 1, 0)  # the last step is taken alone
         chunk, walk = last // CHUNK, self._walk
@@ -114,7 +114,7 @@ class Trail:
 
 
 def replay(x: ArrayLike, y: ArrayLike, n_steps: int, **options: object) -> Replay:
-    """Take ``n_steps`` >= 0 steps of :func:`pbp.steps`; some milliseconds for a thousand.
+    """Return the state after ``n_steps`` >= 0 steps of :func:`pbp.steps`; fast, and cached.
 
     Args:
         x: Inputs ``[n, d]``.
@@ -133,5 +133,5 @@ def replay(x: ArrayLike, y: ArrayLike, n_steps: int, **options: object) -> Repla
 
 @lru_cache(maxsize=1)
 def _forward() -> Compiled:
-    """Compile: moments of the output at x [m, d] for each of some (mean, var) of the weights."""
+    """Compile a program for the moments of the output at x [m, d], given (mean, var) of weights."""
     return Compiled(lambda x, *states: [forward(x, *state) for state in states])

@@ -1,29 +1,29 @@
-"""What every explorer is made of; what its author defines is in ``contract.py``.
+"""The parts of every explorer; what its author defines is in ``contract.py``.
 
 ==================  ===============================================================================
 ``live.py``         ``Explorer``: what a user calls, how it begins and ends
-``page.py``         ``Page``: the layout, and what a hand on controls and buttons does
+``page.py``         ``Page``: the layout, and the callbacks of controls and buttons
 ``worker.py``       ``Worker``: computes and draws the newest values; missions, replays, failures
-``pointer.py``      ``PointerInput``: what a pointer in the picture does
-``contract.py``     ``Contract``: what an author defines, and the parts that each explorer has
+``pointer.py``      ``PointerInput``: what the pointer does in the picture
+``contract.py``     ``Contract``: the methods that an author defines, and the parts they use
 ``beside_truth.py`` ``ExplorerBesideTruth``: with the true posterior beside the fit, by HMC
 ``texts.py``        ``Texts``: the data file of an explorer
 ``controls.py``     ``Control``: a slider, a menu, a toggle; how groups are laid out
-``status.py``       ``Said``: the status line from readings, and what changed since another
-``function_panel``  ``FunctionPanel``: what a fit says along x, and the points that it learned
+``status.py``       ``Said``: the status line from readings, and its changes since another
+``function_panel``  ``FunctionPanel``: the predictive along x, and the training points
 ``canvas.py``       ``Canvas``: a figure drawn once, over which artists move; pictures as bytes
 ``question.py``     ``Question``: what the learner predicts before moving a control
-``missions.py``     ``Mission``: what the learner may bring about by moving controls
-``mission_box.py``  ``MissionBox``: which is chosen, its hints, whether it is done with other seeds
-``pinning.py``      ``Pin``: a state kept to compare with, and what is said of it
-``pinned_copies``   ``PinnedCopies``: what moved, frozen in grey; limits that hold it, too
+``missions.py``     ``Mission``: a task to do by moving controls
+``mission_box.py``  ``MissionBox``: the chosen mission, its hints, its verdict over seeds
+``pinning.py``      ``Pin``: a state kept for comparison, and what is said about it
+``pinned_copies``   ``PinnedCopies``: grey copies of what moves; limits that hold them
 ``record.py``       a sweep of a control as a GIF or an MP4
-``latest_value.py`` ``LatestValue``: between controls and worker; of values that queue, the last
+``latest_value.py`` ``LatestValue``: a slot from controls to worker that keeps the last value
 ``background.py``   threads that end before Python does
 ==================  ===============================================================================
 
-``Explorer`` builds on ``Page``, that on ``Worker``, ``PointerInput`` and ``Contract``. The
-worker alone changes result, replay, pin and drawing: page and trainings put acts for it into
+``Explorer`` builds on ``Page``, that on ``Worker``, ``PointerInput`` and ``Contract``. Only the
+worker changes result, replay, pin and drawing: page and trainings queue acts for it in
 ``LatestValue``.
 
 A tick: a control moves; ``Explorer`` puts the values of all controls into ``LatestValue``; its

@@ -29,13 +29,13 @@ def start(work: Callable[[], object]) -> threading.Thread:
 
 
 def at_exit(stop: Callable[[], object]) -> Callable[[], object]:
-    """Have ``stop`` called before the threads are waited for (a decorator)."""
+    """Register ``stop`` to be called at exit, before the threads are waited for (a decorator)."""
     _stops.append(stop)
     return stop
 
 
 def finish() -> None:
-    """Stop what runs in the background and wait for its threads: at exit, and between tests."""
+    """Stop the background work and wait for its threads; called at exit and between tests."""
     for stop in _stops:
         stop()
     waited_for: set[threading.Thread] = set()

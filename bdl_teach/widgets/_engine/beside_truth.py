@@ -1,6 +1,6 @@
 """An explorer with the true posterior beside its fit: HMC, a window at a time, on its worker.
 
-Another problem ends the run of the old one at the next window; a run that is over is kept.
+A change of the problem ends the old run at its next window; finished runs are kept.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class GoldStandard:
 
 
 class _Run(NamedTuple):
-    """A run as far as it has come."""
+    """One HMC run: its problem, its draws so far, and what is shown of it."""
 
     problem: Problem
     gold: GoldStandard
@@ -66,12 +66,12 @@ class _Run(NamedTuple):
 
 
 class Chains:
-    """The chains of one explorer; all but ``prepare`` is called on its worker.
+    """The HMC chains of one explorer; its worker calls all but ``prepare``.
 
     Args:
         x_grid: Where to predict ``[m, 1]``.
-        moved: Says whether the controls have moved on, or the explorer is closed.
-        on_ready: Called when a program has been compiled that a run waits for.
+        moved: Returns whether the controls have moved on, or the explorer is closed.
+        on_ready: Called when the program that a run waits for has been compiled.
     """
 
     _kept: ClassVar[dict[tuple[Problem, int], GoldStandard]] = {}  # shared
@@ -86,7 +86,7 @@ class Chains:
         self._awaited: set[_Shape] = set()
 
     def ask(self, problem: Problem | None) -> GoldStandard:
-        """Return what there is of a problem's posterior; the run of any other is given up."""
+        """Return what is known of a problem's posterior; drop the run of any other problem."""
         if problem is None:
             self._run = None
             return GoldStandard()
@@ -95,7 +95,7 @@ class Chains:
         return self._run.gold
 
     def _found(self, problem: Problem) -> _Run:
-        """A run that is over, here or in the package; else one that has to begin."""
+        """Return the finished run of a problem, kept here or in the package, or else a new run."""
         if (kept := self._kept.get((problem, len(self._x_grid)))) is not None:
             return _Run(problem, kept, over=True)
         if (run := stored_nuts.read().get(stored_nuts.key(problem))) is not None:
@@ -104,10 +104,10 @@ class Chains:
         return _Run(problem, GoldStandard(report=f"The {NAME} is on its way."))
 
     def go_on(self, most: int) -> GoldStandard | None:
-        """Draw on until there is something new to show; ``None`` when that is over, or must wait.
+        """Draw until there is something new to show; return ``None`` if the run is over or waits.
 
         Args:
-            most: Draws of each chain after which it is over.
+            most: Number of draws of each chain after which the run is over.
         """
         run = self._run
         if run is None or run.over or run.outputs.shape[1] >= most or self.waits():
@@ -123,7 +123,7 @@ class Chains:
         return run.gold
 
     def whole(self, problem: Problem) -> GoldStandard:
-        """Return what is shown of a problem that none of the controls asks for.
+        """Compute the posterior of a problem other than the one on the controls, to its end.
 
         Raises:
             Moved: The controls moved meanwhile.
@@ -134,7 +134,7 @@ class Chains:
         return run.gold
 
     def waits(self) -> bool:
-        """Whether the run waits for its program; then this is compiled on a thread of its own."""
+        """Say whether the run waits for its program, and start compiling it on another thread."""
         if self._run is None or self._run.over:
             return False
         problem = self._run.problem
@@ -146,7 +146,7 @@ class Chains:
         return True
 
     def prepare(self, problem: Problem, then: Callable[[], object] = bool) -> None:
-        """Compile the program that a problem needs, once: on a thread that may wait."""
+        """Compile the program that a problem needs, unless that is done; then call ``then``."""
         with self._compiling:
             if _shape(problem) not in self._compiled:
                 with suppress(Exception):  # then the run itself says what is wrong
@@ -155,7 +155,7 @@ class Chains:
         then()
 
     def _further(self, run: _Run) -> _Run:
-        """A run with another window or more, twice as long as before: judged, and kept if over."""
+        """Lengthen a run, judge whether its chains have mixed, and keep it if it is over."""
 
         def progress(*_: int) -> None:
             if self._moved():
@@ -210,7 +210,7 @@ class ExplorerBesideTruth(Explorer[Result], abstract=True):
         super().__init__(**values)
 
     def settle(self, timeout: float = 120.0) -> Self:
-        """Wait for the picture with the true posterior, where that is switched on."""
+        """Wait for the picture, and for the true posterior where that is switched on."""
         self.wait(timeout)
         if not self._settled.wait(timeout):
             raise TimeoutError(f"expected the true posterior within {timeout:g} s")
@@ -222,7 +222,7 @@ class ExplorerBesideTruth(Explorer[Result], abstract=True):
         return self._with_truth(result, self._known(values))
 
     def _known(self, values: Values) -> GoldStandard:
-        """What is known of the posterior that is asked for."""
+        """Return what is known so far of the posterior that these values ask for."""
         return self._chains.ask(self._problem(values) if values["nuts"] else None)
 
     def _read_unseen(self, values: Values) -> Readings:
@@ -259,7 +259,7 @@ def _shape(problem: Problem) -> _Shape:
 
 
 def _begin(problem: Problem, progress: Callable[[int, int], None] | None) -> mcmc.Fit:
-    """Warm the chains up, and draw a window."""
+    """Warm up the chains, and draw the first window."""
     from bdl_teach.methods import mcmc
 
     rows, layers, _ = _shape(problem)
@@ -276,7 +276,7 @@ def _begin(problem: Problem, progress: Callable[[int, int], None] | None) -> mcm
 
 
 def _judge(outputs: Array, regions: Mapping[str, Array]) -> tuple[bool, str]:
-    """Say whether chains ``[chains, s, m]`` have mixed, and if not, where they stay apart."""
+    """Say whether chains ``[chains, s, m]`` have mixed, and if not, where they differ."""
     from bdl_teach.methods import mcmc
 
     chains, n, _ = outputs.shape

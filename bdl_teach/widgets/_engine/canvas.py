@@ -1,7 +1,7 @@
-"""A figure at the size of its place in the page, drawn once and then only blitted.
+"""A figure at the size of its place in the page, drawn in three layers so that a tick is cheap.
 
-Over what never moves lies what seldom does, an axis whose limits go in steps, and over that what
-moves at each tick. The whole figure takes ten times as long to draw as one axis.
+The lowest layer never moves; the next seldom does (an axis whose limits go in steps); the top one
+moves at each tick. Drawing the whole figure takes ten times as long as drawing one axis.
 """
 
 from __future__ import annotations
@@ -74,18 +74,18 @@ class Canvas:
 
     @property
     def place(self) -> Place:
-        """Where the next picture will be shown."""
+        """Return the place where the next picture will be shown."""
         return self._place
 
     @property
     def pixels(self) -> tuple[int, int]:
-        """Width and height of the picture, in device pixels."""
+        """Return width and height of the picture, in device pixels."""
         width, height = self._agg.get_width_height()
         return int(width), int(height)
 
     @property
     def moving(self) -> tuple[Artist, ...]:
-        """All artists that move, in the order in which they are drawn."""
+        """Return all artists that move, in the order in which they are drawn."""
         return tuple(self._moving)
 
     def animate(self, artists: Iterable[Artist]) -> None:
@@ -102,7 +102,7 @@ class Canvas:
             self._seldom.append(artist)
 
     def add_notice(self) -> Text:
-        """Make the box over the whole picture in which failures are said."""
+        """Make the box that shows failures over the whole picture."""
         box = {"facecolor": "#FFF4CC", "edgecolor": "#7F7F7F", "boxstyle": "round,pad=0.6"}
         notice = self.figure.text(
             0.5, 0.5, "", ha="center", va="center", fontsize=15, wrap=True, zorder=20, bbox=box
@@ -111,14 +111,14 @@ class Canvas:
         return notice
 
     def pin(self) -> None:
-        """Keep what moves as it stands now, in grey; call with ``RENDER_LOCK`` held."""
+        """Keep grey copies of what moves, as it is now; call with ``RENDER_LOCK`` held."""
         self.unpin()
         self._copies = PinnedCopies(self.figure, self._moving)
         self.animate(self._copies.over)
         self.redraw_background()
 
     def unpin(self) -> None:
-        """Take away what was pinned, if anything was; call with ``RENDER_LOCK`` held."""
+        """Remove the grey copies, if there are any; call with ``RENDER_LOCK`` held."""
         if self._copies is not None:
             self._moving = [a for a in self._moving if a not in self._copies.over]
             self._copies.leave()
@@ -126,11 +126,11 @@ class Canvas:
             self.redraw_background()
 
     def unmoved(self) -> dict[str, bool]:
-        """Say of each name in a legend whether it stands where it was pinned."""
+        """Say of each name in a legend whether it is where it was when pinned."""
         return {} if self._copies is None else self._copies.verdicts()
 
     def redraw_background(self, *, arrange: bool = False) -> None:
-        """Draw everything anew for the next picture: something that does not move has changed.
+        """Redraw everything in the next picture, because something that does not move has changed.
 
         Args:
             arrange: Whether the panels must be placed anew, too: a legend takes other room.
@@ -141,7 +141,7 @@ class Canvas:
             self._arranged = None
 
     def redraw_settled(self) -> None:
-        """Draw anew for the next picture what seldom moves, and nothing else of the background."""
+        """Redraw in the next picture what seldom moves, and nothing else of the background."""
         self._grounds.clear()
 
     def fit(self, place: Place) -> None:
@@ -176,7 +176,7 @@ class Canvas:
             self.redraw_background()
 
     def _draw_over(self, artists: Iterable[Artist]) -> None:
-        """Draw artists over what is there, but those of panels that are hidden."""
+        """Draw artists over what is there, except those of hidden panels."""
         for artist in artists:
             if artist.axes is None:
                 self.figure.draw_artist(artist)
@@ -184,7 +184,7 @@ class Canvas:
                 artist.axes.draw_artist(artist)
 
     def _draw_ground(self) -> None:
-        """Keep what does not move, and the same with what seldom moves over it."""
+        """Store two backgrounds: what never moves, and the same with what seldom moves."""
         place, whole = self._place, self.figure.bbox
         if place not in self._backgrounds:
             self._arrange()
@@ -196,7 +196,7 @@ class Canvas:
         self._grounds[place] = self._agg.copy_from_bbox(whole)
 
     def _arrange(self) -> None:
-        """Place the panels, unless they stand for this size: it takes as long as a drawing."""
+        """Place the panels, unless that was done for this size: it takes as long as a drawing."""
         size = self._place.width, self._place.height
         if self._arranged != size:
             for panel in self.figure.axes:  # what stood there before must leave no trace
@@ -211,7 +211,7 @@ class Canvas:
             self._arranged = size
 
     def still(self, note: str = "") -> bytes:
-        """Encode the picture at the size of the design, whatever the page's; keep the page's.
+        """Encode the picture at the size of the design; the page's own picture keeps its size.
 
         The panels are placed for what they hold now, so that a state has one still, whatever was
         shown before it.
@@ -229,7 +229,7 @@ class Canvas:
             self.fit(shown)
 
     def as_svg(self) -> bytes:
-        """Draw all as vectors, at the size of the design; call with ``RENDER_LOCK`` held."""
+        """Draw everything as vectors, at the size of the design; call with ``RENDER_LOCK`` held."""
         out, shown = io.BytesIO(), self._place
         self.fit(self._still)
         self._follow()
@@ -246,10 +246,10 @@ class Canvas:
 
 
 def _write_powers_plainly(axis: Axis) -> None:
-    """Write the powers of a logarithmic axis in letters: 10³.
+    """Label the ticks of a logarithmic axis with Unicode powers (10³), not with formulas.
 
-    Matplotlib would set them as a formula, and the parser of its formulas is one for all threads: a
-    figure that a cell draws meanwhile fails.
+    All threads share Matplotlib's parser of formulas: a figure that a cell draws at the same time
+    would fail.
     """
     if isinstance(axis.get_major_formatter(), LogFormatter):
         axis.set_major_formatter(FuncFormatter(_power))
@@ -261,7 +261,7 @@ def _power(value: float, _position: int | None = None) -> str:
 
 
 def _noted(picture: Image.Image, note: str, dpi: float) -> Image.Image:
-    """Put a sentence over a picture, in a strip of its own."""
+    """Add a strip with a sentence above a picture."""
     size = picture.width / dpi, 0.26
     strip = Figure(figsize=size, dpi=dpi, facecolor="#FFF4CC")
     strip.text(0.5, 0.5, note, ha="center", va="center", fontsize=LETTERS)
@@ -275,14 +275,14 @@ def _noted(picture: Image.Image, note: str, dpi: float) -> Image.Image:
 
 
 def as_png(picture: Image.Image) -> bytes:
-    """Encode without loss, for files and notebook outputs."""
+    """Encode a picture as PNG, for files and notebook outputs."""
     out = io.BytesIO()
     picture.convert("RGB").save(out, "PNG", compress_level=6)
     return out.getvalue()
 
 
 def as_data_url(picture: Image.Image) -> bytes:
-    """Encode for the live view: a JPEG (3 ms, a PNG takes 20) as a ``data:`` address.
+    """Encode a picture for the live view: a JPEG (3 ms, a PNG takes 20) as a ``data:`` address.
 
     From such an address JupyterLab shows the picture 1 to 6 ms sooner than from a blob, which it
     first hands to another process; and a view that is out of sight costs next to nothing.

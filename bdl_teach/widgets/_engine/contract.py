@@ -1,4 +1,4 @@
-"""What an explorer is made of: what its author defines, and what its parts have of each other."""
+"""The contract of an explorer: the methods that its author defines, and the parts that they use."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Job = tuple[int, Values]  # number of a request, which another size of the place
 
 
 class Contract(Generic[Result]):
-    """What whoever writes an explorer defines: ``class MyLab(Explorer[MyResult])``.
+    """The methods that the author of an explorer defines: ``class MyLab(Explorer[MyResult])``.
 
     ``MyResult`` is a frozen dataclass of what a tick computes. ``TEXTS`` is the data file, which
     has the controls and all that is said. ``_make_canvas``, ``_compute``, ``_readings`` and
@@ -49,7 +49,7 @@ class Contract(Generic[Result]):
     _DRAWN_BY: ClassVar[tuple[str, ...]] = ("n", "gap")  # moved, they draw points anew
 
     def __init_subclass__(cls, *, abstract: bool = False) -> None:
-        """Refuse a subclass that leaves out what it must define, unless it says that it does.
+        """Refuse a subclass that lacks a required method, unless it is declared abstract.
 
         Raises:
             TypeError: It does; the message says what is missing.
@@ -70,41 +70,41 @@ class Contract(Generic[Result]):
     # What an explorer defines.
 
     def _make_control(self, name: str) -> Widget:
-        """Make a control, once; one of a kind of its own is the explorer's to make."""
+        """Make a control, once; an explorer overrides this for a kind of its own."""
         return self.TEXTS.controls[name].make()
 
     @abstractmethod
     def _make_canvas(self) -> Canvas:
-        """Make the axes and all artists that there will ever be, once, with ``RENDER_LOCK`` held.
+        """Make the axes and all artists, once, with ``RENDER_LOCK`` held.
 
         Those that move go to ``canvas.animate``.
         """
 
     def _touch_panels(self) -> list[touch.Panel]:
-        """Say, once, in which panels a hand can move, add and remove points, or point at something.
+        """List, once, the panels in which a pointer can edit points or mark something.
 
         For points there is a control ``data``, whose values ``own_points.chosen`` makes data of.
         """
         return []
 
     def _buttons(self) -> dict[str, Callable[[], object]]:
-        """Say what the explorer's own buttons do, by their names in the data file."""
+        """Return what the explorer's own buttons do, by their names in the data file."""
         return {}
 
     def _beside(self) -> dict[str, Widget]:
-        """Make, once, what else stands in the groups, by the names that it has there."""
+        """Make, once, the other widgets of the groups, by their names there."""
         return {}
 
     def _idle(self, values: Values) -> set[str]:
-        """Name the controls that would change nothing, as the others stand; they are dimmed."""
+        """Name the controls that have no effect at these values; they are dimmed."""
         return set()
 
     @abstractmethod
     def _compute(self, values: Values) -> Result:
-        """Compute what these values ask for: on the worker, on every tick.
+        """Compute the result for these values: on the worker, on every tick.
 
-        They are a snapshot: look at no control. What loads TensorFlow is imported inside. Nothing
-        is random but by a seed among the values. What is raised is said over the picture.
+        The values are a snapshot: read no control. Import inside what loads TensorFlow. Randomness
+        comes from a seed among the values only. An exception is shown over the picture.
         """
 
     @abstractmethod
@@ -116,10 +116,10 @@ class Contract(Generic[Result]):
 
     @abstractmethod
     def _readings(self, result: Result) -> dict[str, float]:
-        """Name every figure of ``result`` that anything says; one that is not there is left out."""
+        """Return, by name, the figures of ``result`` that texts use; leave out missing ones."""
 
     def _words(self, result: Result) -> dict[str, str]:
-        """Choose the words of the status line that are no figures: templates, by their names."""
+        """Choose the parts of the status line that are not figures: templates, by their names."""
         return {}
 
     def _data(self, result: Result) -> datasets.Regression1D:
@@ -128,23 +128,23 @@ class Contract(Generic[Result]):
         return data
 
     def _shares(self, result: Result) -> str:
-        """Say what the time of a tick went into, behind it in the status line."""
+        """Say how the time of a tick was spent; shown behind it in the status line."""
         return ""
 
     def _follow(self, values: Values, result: Result, *, at_rest: bool) -> Result | None:
-        """Return the same with more of what comes beside it, or ``None`` when that has to wait.
+        """Return the result with more of what is computed beside it; ``None`` when that must wait.
 
-        Asked again and again: as soon as a tick is shown, and while values rest after each
-        ``_improve``. It ends at once when something moves. What it raises is said over the picture.
+        Called repeatedly: as soon as a tick is shown, and at rest after each ``_improve``. A
+        movement ends it at once. An exception is shown over the picture.
         """
         return None
 
     def _improve(self, values: Values, result: Result) -> Result | None:
         """Return a better result for values that rest, or ``None`` when this one is good.
 
-        Asked again and again while nothing moves. A movement waits for it, so that it must not
-        take longer than a tick. Where it raises, what is shown already stands. By default the
-        ``convergence`` of its ``fit`` is found out, if it has one.
+        Called repeatedly while nothing moves. A movement waits for it, so it must not take longer
+        than a tick. After an exception the picture stays. By default it finds out the
+        ``convergence`` of the result's ``fit``, if it has one.
         """
         now: Any = result
         if getattr(now, "convergence", None) is None or now.convergence.over:
@@ -153,11 +153,11 @@ class Contract(Generic[Result]):
         return better
 
     def _next(self, values: Values) -> tuple[float, Values] | None:
-        """Say what the controls move to by themselves, and how many seconds after the last time."""
+        """Return (seconds, values) of the next move that controls make by themselves, if any."""
         return None
 
     def _next_seeds(self, values: Values) -> list[Values]:
-        """Give the same values with the other seeds that a mission must hold for.
+        """Return these values with the other seeds for which a mission must hold, too.
 
         They go to ``_compute`` while nothing moves; nothing of theirs may be drawn.
         """
@@ -165,32 +165,32 @@ class Contract(Generic[Result]):
         return [] if seed is None else next_seeds(values, seed)
 
     def _frames(self, result: Result) -> Sequence[int]:
-        """Say the steps taken at each frame of the training behind ``result``, its start first.
+        """Return the steps taken at each frame of the training behind ``result``, its start first.
 
         By default those of its ``fit``.
         """
         return steps_of(getattr(result, "fit", None))
 
     def _replay(self, result: Result, frame: int) -> Result:
-        """Return what ``result`` was at a frame but the last, which is ``result`` itself.
+        """Return ``result`` as it was at a frame other than the last.
 
         Whoever defines it has a row to replay the training with, under the picture.
         """
         return result
 
     def _doubt(self, result: Any) -> tuple[Array, Array]:
-        """Say where a point may be asked for ``[m]``, and how unsure the model is there ``[m]``."""
+        """Return inputs where a point may be asked for, and the model's uncertainty there."""
         return result.x_grid[:, 0], result.prediction.epistemic_std
 
     def _point_at(self, panel: int, x: float, y: float, begins: bool) -> None:
-        """Answer a hand that points at a place of a panel of the kind "at", by moving controls."""
+        """Move the controls to the place that the pointer marks in a panel of kind ``"at"``."""
 
     def _linked(self, result: Result, panel: int, x: float, y: float) -> object:
-        """Say what a hand points at in a panel that is interested in it, if it is anything."""
+        """Return what the pointer points at in a panel with ``hover``; ``None`` if nothing."""
         return None
 
     def _mark(self, result: Any, linked: Any) -> None:
-        """Mark that, or nothing, in all panels: on the worker, with ``RENDER_LOCK`` held."""
+        """Mark ``linked``, or nothing, in all panels: on the worker, with ``RENDER_LOCK`` held."""
 
     def _chores(self) -> Iterator[Callable[[], object]]:
         """Yield what to compile in the background once a page shows the first picture."""
@@ -202,7 +202,7 @@ class Contract(Generic[Result]):
     _past: History  # from the values on that it is made with
 
     def _make_parts(self) -> None:
-        """Make all that an explorer consists of, but for the boxes in its page."""
+        """Make all parts of an explorer except the boxes of its page."""
         self.result: Result | None = None
         self.ticks = 0
         self._shown: Result | None = None  # the result, or it at a frame of its training
@@ -211,7 +211,7 @@ class Contract(Generic[Result]):
         self._without_still: list[Any] = []  # handles of views that the notebook keeps no still of
         self._shown_at: Place | None = None  # of the picture, once the page has said it
         self._asking = threading.Lock()  # the page asks, and so does what has been trained
-        self._pointed: object = None  # what a hand points at
+        self._pointed: object = None  # what the pointer is on
         self._heard = 0  # number of the page's last message about points
         self._moved_at = 0.0  # when controls moved by themselves
         self._asked = self._answered = 0  # number of the newest request, and of that shown
@@ -243,7 +243,7 @@ class Contract(Generic[Result]):
         self._defaults = self.state()
 
     def _make_controls(self) -> dict[str, Widget]:
-        """Make the controls, by the names that ``set`` knows them by."""
+        """Make the controls, by the names that ``set`` takes."""
         return {name: self._make_control(name) for name in self.TEXTS.controls}
 
     if TYPE_CHECKING:  # what a part has of those that build on it

@@ -33,7 +33,7 @@ class Control:
     Attributes:
         kind: ``"slider"``, ``"count"`` (whole numbers), ``"powers"`` (of ten), ``"places"`` (a
             slider over given values), ``"menu"``, ``"row"`` (of buttons, one of them down),
-            ``"toggle"`` or ``"points"`` (set by a hand in the picture). Of another kind the
+            ``"toggle"`` or ``"points"`` (set in the picture). Of another kind the
             explorer makes it itself.
         label: What stands beside it.
         default: Where it starts.
@@ -53,21 +53,21 @@ class Control:
 
     @property
     def unseen(self) -> bool:
-        """Whether no widget shows it, but the picture."""
+        """Return whether the control has no widget, because the picture shows it."""
         return self.kind in ("points", "unseen")
 
     @property
     def start(self) -> Any:
-        """The default, as the control will hold it."""
+        """Return the default as the control holds it."""
         return None if self.unseen else self.value(self.default)
 
     @property
     def options(self) -> list[Any]:
-        """The values that there are to choose, or pairs of words and value."""
+        """Return the values to choose from, or pairs of words and value."""
         return [tuple(one) if isinstance(one, list) else one for one in self.range]
 
     def value(self, given: Any) -> Any:
-        """Return a value of the file as the control will hold it: powers stand at a step."""
+        """Return a value of the data file as the control holds it: a power at a step."""
         if self.kind == "points":
             return own_points.read(given)[0]
         if self.kind == "slider":
@@ -110,7 +110,7 @@ _KINDS: Mapping[str, Callable[..., Widget]] = {
 
 
 def choices(label: str, value: object, options: Iterable[object], hints: Iterable[str]) -> Widget:
-    """Make a row of buttons of which one is down: of given values, or of (words, value)."""
+    """Make a row of buttons of which one is down, from values or from pairs (words, value)."""
     return ipywidgets.ToggleButtons(
         options=list(options), value=value, description=label, tooltips=list(hints)
     )
@@ -129,11 +129,11 @@ def button(label: str, hint: str, on_click: Callable[[], object]) -> Widget:
 
 
 def in_the_page() -> None:
-    """Nothing: the page's script answers this button."""
+    """Do nothing: the page's script handles this button."""
 
 
 def same(one: Values, other: Values) -> bool:
-    """Say whether both give the same controls the same values, but for what a page rounds."""
+    """Say whether two states have the same values, up to the page's rounding."""
     return one.keys() == other.keys() and all(
         math.isclose(value, other[name], rel_tol=1e-9)
         if isinstance(value, float)
@@ -143,7 +143,7 @@ def same(one: Values, other: Values) -> bool:
 
 
 def take(name: str, control: Widget, value: object) -> Any:
-    """Return a value as the control will hold it; refuse what it would refuse, or change.
+    """Return a value as the control holds it; refuse a value that it would refuse or change.
 
     Raises:
         ValueError: It is such a value; the message says which ones there are.
@@ -160,7 +160,7 @@ def take(name: str, control: Widget, value: object) -> Any:
 
 
 def options(control: Widget) -> list[Any]:
-    """List the values among which a menu, a row of buttons or a slider of places chooses."""
+    """Return the values that a menu, a row of buttons or a slider over given values offers."""
     return [one[1] if isinstance(one, tuple) else one for one in control.options]
 
 
@@ -190,7 +190,7 @@ def written(control: Widget, value: Any) -> str:
 
 
 def words(text: str, *classes: str) -> Widget:
-    """Make a line of text, with names for the style sheet."""
+    """Make a line of text, with a class name for the style sheet."""
     made = ipywidgets.HTML(value=html.escape(text))
     for name in classes:
         made.add_class(name)
@@ -198,14 +198,14 @@ def words(text: str, *classes: str) -> Widget:
 
 
 def box(name: str, children: Iterable[Widget]) -> Widget:
-    """Make a box with a name for the style sheet, which lays it out."""
+    """Make a box with a class name for the style sheet, which lays it out."""
     made = ipywidgets.Box(list(children))
     made.add_class(name)
     return made
 
 
 def group(name: str, widgets: Iterable[Widget]) -> Widget:
-    """Put controls that belong together under their name; its buttons share rows."""
+    """Put controls that belong together under a heading; the buttons among them share rows."""
     widgets, rows = list(widgets), []
     labelled = [w for w in widgets if isinstance(w, _SLIDERS)]
     if any(len(widget.description) > _USUAL for widget in labelled):

@@ -15,10 +15,10 @@ if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress lin
 
 @dataclass(frozen=True)
 class Convergence:
-    """What the longer runs of ``fit.converged`` have found so far, one at a time.
+    """What the longer runs of ``fit.converged`` have found so far.
 
     Attributes:
-        runs: How many longer runs there were.
+        runs: Number of longer runs so far.
         gain: Nats by which the lowest of them is below the fit; 0 if none is.
         over: Whether the answer is known.
         tolerance: Nats that it may be below a fit that is called converged.
@@ -31,18 +31,18 @@ class Convergence:
 
     @property
     def converged(self) -> bool | None:
-        """What ``fit.converged`` says; ``None`` as long as it is not known."""
+        """Return what ``fit.converged`` says; ``None`` as long as it is not known."""
         return self.gain <= self.tolerance if self.over else None
 
     def after_one_more(self, fit: Variational) -> Convergence:
-        """Make the next longer run of ``fit``; one that diverges has found nothing."""
+        """Make the next longer run of ``fit``; one that diverges counts as no gain."""
         gain, runs, tolerance = self.gain, self.runs + 1, fit.tolerance
         with suppress(DivergedError):
             gain = max(gain, fit.free_energy - fit.longer(self.runs).free_energy)
         return Convergence(runs, gain, gain > tolerance or runs == fit.n_longer, tolerance)
 
     def __str__(self) -> str:
-        """Say it, as a sentence of a status line; nothing as long as it is not known."""
+        """Return the sentence for the status line; empty as long as the answer is not known."""
         if not self.over:
             return ""
         if self.converged:
@@ -51,7 +51,7 @@ class Convergence:
 
 
 def of_several(arrivals: Mapping[str, Convergence]) -> str:
-    """Say it of several fits, by their names; nothing of those of which it is not known."""
+    """Write one sentence about several fits, by their names; leave out those not yet known."""
     yes = [name for name, convergence in arrivals.items() if convergence.converged]
     no = [
         f"{name} by {convergence.gain:.0f}"

@@ -20,13 +20,13 @@ class FunctionPanel(Panel):
     Under them lie functions of the prior, and over them the true posterior, where a result has any.
 
     Args:
-        canvas: Where it moves.
+        canvas: The canvas on which the artists move.
         ax: An empty panel.
         title: Its title.
         x: Inputs ``[m, 1]``, in rising order, the same for every update.
         n_functions: How many drawn functions to show.
-        band: Kind of artists that show a predictive, if not the usual bands; its ``edges`` are
-            what the height must hold.
+        band: Class of the artists that show a predictive, if not the usual bands; the limits
+            include its ``edges``.
         truth: Whether to show the sine.
         limits: Heights that the panel may have.
         wrapped: Entries in a row of its legend, where one does not hold all.
@@ -71,16 +71,16 @@ class FunctionPanel(Panel):
         self.name()
 
     def name(self) -> None:
-        """Name in the legend what is shown."""
+        """Enter what is shown in the legend."""
         plots.legend_above(self.axes, self.columns, self._wrapped)
 
     def update(self, data: datasets.Regression1D, result: Any, at_least: float = 0.0) -> None:
-        """Move to data and what a result says of them, and make room for it.
+        """Show data and a result, and choose limits that hold them.
 
         Args:
             data: The points.
             result: Has a ``prediction``, and may have ``nuts`` and ``prior_functions``.
-            at_least: A height that there must be room for.
+            at_least: A height that the limits must include.
         """
         self.points.set_data(data.x[:, 0], data.y[:, 0])
         self.band.update(result.prediction)

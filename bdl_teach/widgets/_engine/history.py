@@ -15,8 +15,8 @@ class History:
         state: The first one.
 
     Attributes:
-        first: That one, for good.
-        held: Whether a hand holds something: all that it does until it lets go is one movement.
+        first: The first state.
+        held: Whether the pointer holds something: all until its release is one movement.
     """
 
     def __init__(self, state: Values) -> None:
@@ -28,21 +28,21 @@ class History:
 
     @property
     def behind(self) -> bool:
-        """Whether there is a state to go back to."""
+        """Return whether there is a state to go back to."""
         return self._at > 0
 
     @property
     def before(self) -> Values | None:
-        """The state to which ``undo`` would go; ``None`` at the first."""
+        """Return the state to which ``undo`` would go; ``None`` at the first."""
         return dict(self._states[self._at - 1]) if self.behind else None
 
     @property
     def ahead(self) -> bool:
-        """Whether there is a state that was undone."""
+        """Return whether there is a state that was undone."""
         return self._at + 1 < len(self._states)
 
     def note(self, state: Values, when: float) -> None:
-        """Keep ``state``, reached at ``when`` (seconds); what was undone is forgotten by it."""
+        """Keep ``state``, reached at ``when`` (seconds), and forget what was undone."""
         now = self._states[self._at]
         if same(state, now):
             return
@@ -59,7 +59,7 @@ class History:
         self._at = len(self._states) - 1
 
     def end_movement(self) -> None:
-        """Take the next state for another movement, however soon it comes."""
+        """Count the next state as a new movement, however soon it comes."""
         self._moved = frozenset()
 
     def undo(self) -> Values | None:

@@ -1,6 +1,6 @@
 """A slot between a slider and the worker: of values that come while it works, the last counts.
 
-Messages come with them: acts that the worker does in their order, before it takes the value.
+Acts can be queued with them: the worker does these in order before it takes the value.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class LatestValue(Generic[T]):
-    """A slot for one value: a newer one replaces an older one that nobody has taken yet."""
+    """A slot for one value: a newer value replaces one that has not been taken yet."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -24,20 +24,20 @@ class LatestValue(Generic[T]):
         self._closed = False
 
     def put(self, value: T, act: Callable[[], object] | None = None) -> None:
-        """Store ``value``, and an act that is to be done first, and wake the worker."""
+        """Store ``value`` and, if given, an act to do before it, and wake the worker."""
         with self._changed:
             self._value, self._put = value, self._put + 1
             self._messages += [] if act is None else [act]
             self._changed.notify_all()
 
     def messages(self) -> list[Callable[[], object]]:
-        """Take all acts that have not been done yet, in their order."""
+        """Take all queued acts, in their order."""
         with self._changed:
             taken, self._messages = self._messages, []
         return taken
 
     def take(self, timeout: float | None = None) -> tuple[int, T] | None:
-        """Wait for a new value; returns (version, value), or ``None`` once closed or too late."""
+        """Wait for a new value; return (version, value), or ``None`` if closed or timed out."""
         with self._changed:
             self._changed.wait_for(lambda: self._closed or self._put > self._taken, timeout)
             if self._closed or self._put == self._taken:
@@ -46,13 +46,13 @@ class LatestValue(Generic[T]):
             return self._taken, self._value
 
     def done(self, version: int, error: BaseException | None) -> None:
-        """Say that ``version`` has been shown, or what kept it from being shown."""
+        """Note that ``version`` has been shown, or the error that prevented it."""
         with self._changed:
             self._done, self._error = version, error
             self._changed.notify_all()
 
     def shown_again(self, version: int) -> None:
-        """Say that ``version`` asked for nothing new; who has not heard of an error still will."""
+        """Note that ``version`` needed no new result; keep an error that was not yet raised."""
         with self._changed:
             self._done = version
             self._changed.notify_all()
@@ -73,7 +73,7 @@ class LatestValue(Generic[T]):
 
     @property
     def closed(self) -> bool:
-        """Whether the slot has been closed."""
+        """Return whether the slot has been closed."""
         return self._closed
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Where everything of an explorer stands: head, question, picture beside controls, status."""
+"""The layout of an explorer: head, question, picture beside controls, status line."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ OWN = "own settings"
 
 
 class PresetMenu:
-    """Which preset is shown, and where to look then; choosing another sets its values.
+    """The menu of presets, and the sentence that says where to look in the chosen one.
 
     Args:
         presets: By name: a sentence that says where to look, and values.
         choose: Called with the name of the preset that the user chose.
-        stays: Controls that may stand anywhere where a preset leaves them out.
+        stays: Controls whose values do not matter for presets that leave them out.
 
     Attributes:
         menu: The presets' names.
-        look: The sentence of the one that is shown.
+        look: The sentence of the chosen preset.
     """
 
     def __init__(
@@ -43,9 +43,9 @@ class PresetMenu:
         self.menu.observe(self._on_choice, names="value")
 
     def show(self, state: Values) -> None:
-        """Mark the preset whose values ``state`` has, and say where to look.
+        """Select the preset whose values ``state`` has, and say where to look.
 
-        Where several do, it is the one that was chosen, else the one that sets the most.
+        If several match: the one that was chosen, or else the one that sets most controls.
         """
         fitting = {
             name: len(values)
@@ -68,13 +68,13 @@ class PresetMenu:
             self.choose(change["new"])
 
     def choose(self, name: str) -> None:
-        """Take the preset ``name``, as if it were chosen in the menu."""
+        """Choose the preset ``name``, as a click in the menu does."""
         self._chosen = name
         self._choose(name)
 
 
 def head(title: str, start: PresetMenu | None, acts: Iterable[Widget]) -> Widget:
-    """Lay out the first line: what this is, where to start from, what can be done with it."""
+    """Lay out the first line: title, presets, buttons."""
     menu = [] if start is None else [start.menu]
     return controls.box(
         "bdl-head", [controls.words(title, "bdl-title"), *menu, controls.box("bdl-acts", acts)]
@@ -88,7 +88,7 @@ def body(
     folded: Collection[str] = (),
     more: Widget | None = None,
 ) -> Widget:
-    """Lay out the picture, under it what replays a training, and the controls in their groups.
+    """Lay out picture, replay row and groups of controls.
 
     The groups called ``folded`` stand behind the button ``more``.
     """

@@ -1,4 +1,4 @@
-"""Linked panels: what a hand points at in one panel is marked in the other.
+"""Linked panels: what the pointer is on in one panel is marked in the other.
 
 A weight is shown as the functions that it makes while the others stay; a drawn function as the
 weights that it was made of.
@@ -23,12 +23,12 @@ _NEAR = 0.03  # of the panel's height: so near a function is meant
 
 @dataclass(frozen=True)
 class Mark:
-    """What is marked while a hand points at something.
+    """What is marked in both panels while the pointer is on something.
 
     Attributes:
         functions: In the panel of functions ``[k, m]``.
         weights: In the panel of weights: their places ``[j]`` along x, or ``[j, 2]``.
-        words: What it is.
+        words: A description of it.
     """
 
     functions: Array
@@ -37,7 +37,7 @@ class Mark:
 
 
 class LinkArtists(plots.Artists):
-    """Functions and weights that are marked, and what they are.
+    """The artists of marked functions and weights, and of the words that say what they are.
 
     Args:
         functions: The panel of functions.
@@ -66,7 +66,7 @@ class LinkArtists(plots.Artists):
         self.show(None)
 
     def show(self, mark: Mark | None) -> None:
-        """Mark it, or nothing."""
+        """Show a mark, or nothing."""
         for artist in self.artists:
             artist.set_visible(mark is not None)
         if mark is None:
@@ -83,7 +83,7 @@ class LinkArtists(plots.Artists):
 def nearest_function(
     functions: Array, x_grid: Array, at: tuple[float, float], height: float
 ) -> int | None:
-    """Find which of some functions ``[k, m]`` at ``x_grid`` [m] passes a place, if one does."""
+    """Return which function of ``[k, m]`` passes nearest to a place; ``None`` if none is near."""
     column = int(np.argmin(np.abs(x_grid - at[0])))
     far = np.abs(functions[:, column] - at[1])
     k = int(np.argmin(far))

@@ -34,7 +34,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
     picture. What its author defines is in ``Contract``.
 
     Attributes:
-        result: What the last tick computed, whatever frame of its training is shown; ``None``
+        result: The result of the last tick, whatever frame of its training is shown; ``None``
             before the first.
         ticks: How many pictures have been made.
     """
@@ -42,7 +42,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
     _newest: ClassVar[dict[type, Explorer[Any]]] = {}
 
     def __init__(self, **values: Any) -> None:
-        """Make it, and close the one before it.
+        """Make the explorer, and close the one before it.
 
         Args:
             **values: Starting values of controls, as ``state()`` returns them.
@@ -100,11 +100,11 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         return self
 
     def settle(self, timeout: float = 120.0) -> Self:
-        """Wait for the picture, and for what follows it by itself: the true posterior."""
+        """Wait for the picture and for the true posterior, where that follows."""
         return self.wait(timeout)
 
     def warm(self, timeout: float = 300.0) -> Self:
-        """Wait until everything that a control can ask for has been compiled."""
+        """Wait until every program that a control can need has been compiled."""
         self.wait(timeout)
         self._begin_chores(unseen=True)
         if not self._warmed.wait(timeout):
@@ -131,13 +131,13 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
 
     @property
     def presets(self) -> tuple[str, ...]:
-        """Names of the presets."""
+        """Return the names of the presets."""
         return tuple(self.PRESETS)
 
     def preset(self, name: str) -> Self:
         """Set all controls to the preset ``name`` and wait for its picture.
 
-        What comes beside it stays where it is on: a preset switches it on at most.
+        A preset may switch the true posterior on, but never off.
         """
         if self._start is None or name not in self.PRESETS:
             raise ValueError(f"preset: expected one of {', '.join(self.PRESETS)}, got {name!r}")
@@ -148,7 +148,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
     def state(self) -> Values:
         """Return the values of all controls; ``type(explorer)(**state)`` rebuilds it.
 
-        What a hand can set in the picture is there if it has been set.
+        What can be set only in the picture is included once it has been set.
         """
         return {
             name: control.value
@@ -157,12 +157,12 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         }
 
     def _whole(self, state: Values) -> Values:
-        """A state with all that it leaves as no hand has touched it."""
+        """Return a state with the starting values of those controls that it leaves out."""
         unseen = [name for name, control in self._controls.items() if isinstance(control, Unseen)]
         return {**dict.fromkeys(unseen), **state}
 
     def readings(self) -> dict[str, float]:
-        """Return every figure that is said of what is shown, by its name."""
+        """Return every figure that the texts use, by its name."""
         if self._shown is None:
             self.wait()
         assert self._shown is not None
@@ -170,7 +170,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
 
     @property
     def status(self) -> str:
-        """Text of the status line."""
+        """Return the text of the status line."""
         return html.unescape(self._status.value)
 
     def png(self) -> bytes:
@@ -184,7 +184,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
             return self._canvas.as_svg()
 
     def code(self) -> str:
-        """Return the line of Python that rebuilds this state: only what is not its default."""
+        """Return the line of Python that rebuilds this state, without the defaults."""
         given = ", ".join(
             f"{name}={_rounded(value)!r}"
             for name, value in self.state().items()
@@ -202,7 +202,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         frames: int = 40,
         **options: Any,
     ) -> Path:
-        """Write a moving picture of a sweep of one control, or of some states.
+        """Write an animation of a sweep of one control, or of some states.
 
         Afterwards everything is as it was before.
 
@@ -242,31 +242,31 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
             self._show_state()
 
     def pin(self) -> Self:
-        """Keep what is shown now as A, in grey behind what comes, and say what changes."""
+        """Keep what is shown now as the pinned state A, in grey, and say what changes from it."""
         self._must_live()
         self._draw_again(self._pin.set)
         return self.wait()
 
     def unpin(self) -> Self:
-        """Take A away."""
+        """Remove the pinned state A from the picture and the status line."""
         self._must_live()
         self._draw_again(self._pin.unset)
         return self.wait()
 
     @property
     def missions(self) -> tuple[str, ...]:
-        """Ids of the missions."""
+        """Return the ids of the missions."""
         return tuple(mission.id for mission in self.MISSIONS)
 
     @property
     def done(self) -> tuple[str, ...]:
-        """Ids of the missions that are done, here or in an earlier session."""
+        """Return the ids of the missions that are done, here or in an earlier session."""
         return () if self._missions is None else self._missions.done()
 
     def mission(self, name: str | None) -> Self:
-        """Choose a mission, as the button *missions* does; ``None`` gives the question back.
+        """Choose a mission, as the button *missions* does; ``None`` brings the question back.
 
-        Whether it is done is found out when the controls rest: see ``done``.
+        It is judged while the controls rest: see ``done``.
 
         Args:
             name: One of ``missions``.
@@ -293,9 +293,9 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         self._go_back(self._past.redo())
 
     def reset(self) -> None:
-        """Go back to the state that it began with, but for the truth's button; this can be undone.
+        """Go back to the starting state, except for the true posterior's toggle; can be undone.
 
-        A drawing is taken away, and the question is asked again.
+        This removes a drawn band and asks the question again.
         """
         self._draw_again(self._end_drawing)
         self._pin.unset_for_question()
@@ -315,9 +315,9 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         self.__dict__.pop("_repr_mimebundle_", None)  # ipywidgets hides ours behind None
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
-        """Give the live view, and beside it a picture and a sentence for where widgets are dead.
+        """Return the live view, and with it a picture and a sentence for where widgets do not run.
 
-        Of a closed explorer there is the picture, and the sentence says that it is closed.
+        A closed explorer returns the picture and a sentence that it is closed.
         """
         if self._slot.closed:
             bundle: dict[str, Any] = {"text/plain": sentence(self._closed())}
@@ -334,10 +334,10 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         return bundle
 
     def _ipython_display_(self) -> None:
-        """Show it; its picture joins what the notebook keeps as soon as it is there.
+        """Display the explorer, and add its picture to the cell's output as soon as there is one.
 
-        What a cell returns cannot be changed afterwards, what it displays can: else a notebook
-        that is saved, or made into slides, would keep no picture.
+        Only a displayed output can be changed later, not one that a cell returns; without this, a
+        saved notebook or its slides would have no picture.
         """
         from IPython.display import display
 
@@ -354,7 +354,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         Explorer._newest[type(self)] = self
 
     def _must_live(self) -> None:
-        """Raise if no worker will ever answer.
+        """Raise an error if the worker cannot answer.
 
         Raises:
             RuntimeError: The explorer has been closed, or its worker is in another process.
@@ -375,7 +375,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         )
 
     def _taken(self, values: Values) -> Values:
-        """Values as their controls will hold them."""
+        """Return values as their controls will hold them."""
         return {n: controls.take(n, self._control(n), value) for n, value in values.items()}
 
     def _control(self, name: str) -> Widget:
@@ -387,7 +387,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
     def _assign(self, values: Values) -> None:
         """Set control values without a tick: all of them, or none and an error.
 
-        Whoever watches a control hears of it when all have their values.
+        Observers of a control are called after all controls have their values.
 
         Raises:
             ValueError: No such control, or a value that it would refuse or silently clip.
@@ -406,15 +406,15 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
             self._quiet = False
 
     def _undoable(self) -> Values:
-        """The values that undo goes back to."""
+        """Return the values that undo restores."""
         return {name: value for name, value in self.state().items() if name not in self.TEXTS.stays}
 
     def _go_back(self, state: Values | None) -> None:
-        """Take all controls to a state that was, if there is one."""
+        """Set all controls to an earlier state, if there is one."""
         self._go(None if state is None else self._whole(state))
 
     def _go(self, values: Values | None) -> None:
-        """Take controls to ``values``, if there are any, without waiting for the picture."""
+        """Set controls to ``values``, if there are any, without waiting for the picture."""
         if values is not None:
             self._assign(values)
             self._past.end_movement()
@@ -422,12 +422,12 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
 
 
 def _rounded(value: object) -> object:
-    """A value as it may be written: 0.1 and not 0.10000000000000002."""
+    """Round a value for display: 0.1 and not 0.10000000000000002."""
     return float(f"{value:.10g}") if isinstance(value, float) else value
 
 
 def _parts(widget: Widget) -> list[Widget]:
-    """All widgets that hang on ``widget``: children, layouts and styles, deepest first."""
+    """Return all widgets below ``widget``: children, layouts and styles, deepest first."""
     parts: list[Widget] = []
     for child in getattr(widget, "children", ()):
         parts += [*_parts(child), child]

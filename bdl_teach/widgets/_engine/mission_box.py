@@ -1,7 +1,7 @@
 """The missions of an explorer in its page: which is chosen, its two hints, and whether it is done.
 
-What one try shows may be luck. So the state must also do with the next seeds, which are computed
-while nothing moves, and shown nowhere.
+One success may be luck. So a mission must also hold for the next seeds, which are computed while
+nothing moves and are not shown.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ _Tried = list[tuple[Any, list[str] | None]]  # of each seed, what it lacks; None
 
 
 class MissionBox:
-    """What stands in the question's place while missions are looked at.
+    """The box that takes the question's place while missions are open.
 
     Args:
         missions: The explorer's, one at least.
-        known: Its controls, by name; points that are touched have no label.
-        ask: Called when another is chosen: has the worker go through ``judge`` when it rests.
+        known: The explorer's controls, by name; the points have no label.
+        ask: Called when another is chosen: makes the worker run ``judge`` at rest.
 
     Attributes:
-        toggle: The button that opens and closes it.
-        box: What stands there.
+        toggle: The button that opens and closes the box.
+        box: The box itself.
     """
 
     def __init__(
@@ -48,15 +48,15 @@ class MissionBox:
         self._done: frozenset[str] = frozenset()
         self._tried: tuple[Mission, Values, _Tried] | None = None
         self._quiet = False
-        self.toggle = controls.toggle("missions", "something to bring about, with two hints")
+        self.toggle = controls.toggle("missions", "tasks for this explorer, each with two hints")
         self._row = controls.choices("mission", 0, self._options(), [])
         self._hints = [
             controls.toggle("hint 1", "where to look"),
-            controls.toggle("hint 2", "which control to take where; after the first hint"),
+            controls.toggle("hint 2", "which control to move where; after the first hint"),
         ]
         self._text, self._hinted, self._verdict = (ipywidgets.HTML() for _ in range(3))
         acts = [self._row, controls.box("bdl-hints", self._hints)]
-        words = [self._verdict, self._text, self._hinted]  # what changes stays in sight
+        words = [self._text, self._verdict, self._hinted]  # the task comes first
         self.box = controls.box(
             "bdl-missions",
             [controls.box("bdl-mission-acts", acts), controls.box("bdl-mission-words", words)],
@@ -69,7 +69,7 @@ class MissionBox:
 
     @property
     def chosen(self) -> Mission | None:
-        """The mission that is looked at, if the box is open."""
+        """Return the chosen mission; ``None`` while the box is closed."""
         return self._missions[self._row.value] if self.toggle.value else None
 
     def choose(self, name: str | None) -> None:
@@ -86,7 +86,7 @@ class MissionBox:
         self.toggle.value = name is not None
 
     def moved(self) -> None:
-        """Take back what was said of another state."""
+        """Remove the verdict, because it was about another state."""
         if (mission := self.chosen) is not None:
             self._say(mission, _LOOKING)
 
@@ -110,10 +110,10 @@ class MissionBox:
 
         Args:
             values: Of all controls.
-            readings: What they gave.
-            others: The same with other seeds; a mission that needs what runs beside the picture
-                leaves that switched on in them.
-            read: Gives the readings of such values.
+            readings: The readings at these values.
+            others: The same values with other seeds; the true posterior is switched on in them only
+                if the mission needs it.
+            read: Computes the readings of such values.
         """
         if (mission := self.chosen) is None:
             return
@@ -138,9 +138,9 @@ class MissionBox:
     def _missing(
         self, mission: Mission, values: Values, read: Callable[[Values], Readings]
     ) -> list[str]:
-        """Say what keeps the mission from being done with these values.
+        """Say what is missing from the mission with these values.
 
-        Whatever a computation raises, the learner has brought nothing about by it.
+        An exception while computing counts as not done.
         """
         try:
             missing = mission.missing(values, read(values))
@@ -151,13 +151,13 @@ class MissionBox:
         return [words.format_map(self._labels) for words in missing]
 
     def _record(self, mission: Mission) -> None:
-        """Count it, once."""
+        """Record the mission as done, once."""
         if mission.id not in self._done:
             progress.own().add(mission.id, progress.SOLVED)
             self._mark([*self._done, mission.id])
 
     def _mark(self, done: Iterable[str]) -> None:
-        """Mark those that are done in the row."""
+        """Mark the missions that are done in the row of buttons."""
         if (now := frozenset(done)) != self._done:
             self._done, chosen = now, self._row.value
             self._quiet = True
@@ -172,7 +172,7 @@ class MissionBox:
         ]
 
     def _on_toggle(self) -> None:
-        """Take the question's place, or give it back."""
+        """Open the box in the question's place, or close it."""
         (self.box.add_class if self.toggle.value else self.box.remove_class)("bdl-open")
         self._ask()
 
@@ -182,7 +182,7 @@ class MissionBox:
             self._ask()
 
     def _begin(self) -> None:
-        """Say what is to be brought about; no hint yet."""
+        """Show the task of the chosen mission, without hints."""
         self._verdict.value = f"<b>{_LOOKING}</b>"
         for hint in self._hints:
             hint.value = False
@@ -191,7 +191,7 @@ class MissionBox:
         self._text.value = f"<b>Mission.</b> {html.escape(text)}"  # the last: all of it is there
 
     def _show_hints(self) -> None:
-        """Say the hints that are asked for; the second can be, once the first was."""
+        """Show the hints that were asked for; the second is offered after the first."""
         mission = self._missions[self._row.value]
         if self._hints[0].value:
             self._hints[1].disabled = False
@@ -207,7 +207,7 @@ class MissionBox:
 
 
 def _not_yet(missing: Sequence[str]) -> str:
-    """Say what is not as asked; of more than two, which would fill the box, the first two."""
+    """Say what is missing; of more than two things, which would fill the box, the first two."""
     said = _first_two(missing)
     return f"{_NOT_YET}: {said}." if said else f"{_NOT_YET}."
 
@@ -217,7 +217,7 @@ def _first_two(missing: Sequence[str]) -> str:
 
 
 def _verdict(tried: _Tried) -> str:
-    """Say for which seeds it holds, and for which it does not."""
+    """Say for which seeds the mission holds, and for which it does not."""
     (own, _), *others = tried
     wrong = [(str(seed), lacks) for seed, lacks in others if lacks]
     right = [str(seed) for seed, lacks in others if not lacks]

@@ -1,4 +1,4 @@
-"""Missions: what a learner is to bring about in an explorer, and how it is told that it is so."""
+"""Missions: tasks in an explorer, and the conditions that say whether a task is done."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _NOTHING = 1e-6  # what is smaller in a figure comes from rounding
 
 
 class Moved(Exception):
-    """The controls moved while something was computed for where they were."""
+    """Raised in a computation when the controls have moved on from its values."""
 
 
 def is_same(one: Any, other: Any) -> bool:
-    """Say whether two values are the same, but for what a page rounds."""
+    """Say whether two values are the same, up to the page's rounding."""
     both = isinstance(one, int | float) and isinstance(other, int | float)
     return math.isclose(one, other, rel_tol=1e-6) if both else bool(one == other)
 
@@ -36,13 +36,13 @@ COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
 
 
 class Need(NamedTuple):
-    """One of the things that a mission asks for.
+    """One condition of a mission.
 
     Attributes:
-        name: Of a reading, or of a control where no reading is called so.
+        name: Name of a reading, or of a control if there is no such reading.
         comparison: One of ``COMPARISONS``.
         value: What it is compared with.
-        words: How it stands, for a learner whom it keeps from the end: ``{}`` is the figure,
+        words: The message while the condition does not hold: ``{}`` is the figure,
             ``{name:.3g}`` that of another reading.
     """
 
@@ -52,7 +52,7 @@ class Need(NamedTuple):
     words: str
 
     def lacks(self, values: Values, readings: Readings) -> str | None:
-        """Say how it stands where it does not hold; nothing of a reading that is not there."""
+        """Say what is missing; ``None`` if the condition holds, "" if its reading is absent."""
         if self.name not in readings and self.name not in values:
             return ""
         found = readings.get(self.name, values.get(self.name))
@@ -63,17 +63,17 @@ class Need(NamedTuple):
 
 @dataclass(frozen=True)
 class Mission:
-    """Something to bring about by moving controls, or points.
+    """A task to do by moving controls or points.
 
     Attributes:
         id: Its name in the learner's progress, such as ``"sinusoid-wider-at-1"``.
-        text: What is to be brought about, in a sentence.
-        hints: Two: where to look, then which control to take where.
-        way: What the second hint says, as values of controls.
-        needs: What is asked of a state and its readings. Of other seeds it is asked with the
+        text: The task, in a sentence or two.
+        hints: Two: where to look, then which control to move where.
+        way: The solution in the second hint, as values of controls.
+        needs: The conditions on a state and its readings. For other seeds they are judged by the
             result that ``_compute`` gives for that state with another ``seed``.
-        leave: Controls that must stand where they stood at the start, with that value; ``None``
-            for points that no hand has set.
+        leave: Controls that must keep their starting values, and these values; ``None`` stands
+            for the points of the start.
     """
 
     id: str
@@ -84,26 +84,26 @@ class Mission:
     leave: Mapping[str, Any] = field(default_factory=dict)
 
     def missing(self, values: Values, readings: Readings) -> list[str]:
-        """Say how those conditions stand that do not hold; all do where there is none.
+        """Return what is missing from the mission, one text for each condition that fails.
 
         Args:
             values: Of all controls.
-            readings: What they led to.
+            readings: The readings at these values.
         """
         said = [need.lacks(values, readings) for need in self.needs]
         return list(dict.fromkeys([*self._moved(values), *(s for s in said if s is not None)]))
 
     def _moved(self, values: Values) -> list[str]:
-        """Say which controls are to be taken back, and where to; ``{name}`` is a label."""
+        """Say which controls must be moved back, and to which value; ``{name}`` is a label."""
         moved = {n: v for n, v in self.leave.items() if not is_same(values.get(n), v)}
         if moved.pop("data", "") is None:
-            return ["a hand has set points"]
+            return ["points were dragged, added or removed"]
         ways = [f"{{{name}}} back to {figure(value)}" for name, value in moved.items()]
         return [f"take {' and '.join(ways)}"] if ways else []
 
 
 def figure(value: Any) -> str:
-    """Write a value for a sentence: three digits of a number, 0 for what rounding has left."""
+    """Write a value for a sentence: three digits of a number, and 0 for rounding errors."""
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, str):
@@ -113,11 +113,11 @@ def figure(value: Any) -> str:
 
 
 def next_seeds(values: Values, seed: Widget) -> list[Values]:
-    """Return the same values with the next seeds; after the last one comes the first.
+    """Return the same values with the next seeds; the first follows the last.
 
     Args:
         values: Of all controls.
-        seed: The slider of that name.
+        seed: The slider of the seed.
     """
     places = seed.max - seed.min + 1
     following = ((values["seed"] - seed.min + k) % places + seed.min for k in range(1, SEEDS))

@@ -1,4 +1,4 @@
-"""What stands in the page of an explorer, and what a hand on its controls and buttons does."""
+"""The page of an explorer: its layout, and the callbacks of its controls and buttons."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from bdl_teach.widgets._engine.worker import Worker
 
 
 class Page(Worker[Result], abstract=True):
-    """The part of an explorer that lays it out and answers its controls."""
+    """The part of an explorer that lays out its page and handles its controls and buttons."""
 
     def _make_groups(self) -> dict[str, list[Widget]]:
         """Make the groups of controls and buttons that belong together, by their names."""
-        acts = {"resample": self._resample, **self._hand_acts(), **self._buttons()}
+        acts = {"resample": self._resample, **self._point_buttons(), **self._buttons()}
         labels = {**BUTTONS, **self.TEXTS.buttons}
         self._made = made = {**self._controls, **self._beside()}
         for name in (one for row in self.TEXTS.groups.values() for one in row):
@@ -30,7 +30,7 @@ class Page(Worker[Result], abstract=True):
         return {name: [made[one] for one in row] for name, row in self.TEXTS.groups.items()}
 
     def _make_frame(self) -> list[Widget]:
-        """Lay out everything: see ``layout.py``."""
+        """Lay out the page: see ``layout.py``."""
         acts = self._acts = {
             name: controls.button(name, hint, act)
             for name, hint, act in (
@@ -77,9 +77,9 @@ class Page(Worker[Result], abstract=True):
         return QuestionBox(asked, control, self._go_from_the_start, lambda: self._draw_again(pin))
 
     def _go_from_the_start(self, values: Values) -> None:
-        """Take some controls to ``values``, the others to where they began: a question is of them.
+        """Set some controls to ``values`` and the others to where the question begins.
 
-        From elsewhere the picture might contradict the verdict. What it was there is pinned.
+        From another state the picture might contradict the verdict. The starting picture is pinned.
         """
         assert self.QUESTION is not None
         first = {**self._past.first, **dict(self.QUESTION.before)}
@@ -95,22 +95,22 @@ class Page(Worker[Result], abstract=True):
         }
 
     def _choose(self, name: str) -> None:
-        """Answer the choice of a preset."""
+        """Set the controls to a preset that was chosen."""
         self._pin.unset_for_question()
         self._go(self._whole(self._presets_as_set()[name][1]))
 
     def _offer_picture(self) -> None:
-        """Have the page save the picture, as vectors and as pixels."""
+        """Have the page save the picture, as SVG and as PNG."""
         name = type(self).__name__
         self._picture.offer(f"{name}.svg", "image/svg+xml", self.svg())
         self._picture.offer(f"{name}.png", "image/png", self.png())
 
     def _on_share(self) -> None:
-        """Say what the page has copied."""
+        """Tell the user what the page has copied."""
         self._say(f"Copied: {self.code()}")
 
     def _resample(self) -> None:
-        """Answer a click on "resample": the next seed, where there is a slider of that name."""
+        """Take the next seed, after a click on "resample"."""
         drawn = {"data": None} if "data" in self._controls else {}
         self._go({"seed": (self._controls["seed"].value + 1) % 100, **drawn})
 
@@ -122,7 +122,7 @@ class Page(Worker[Result], abstract=True):
         self._request(self._film.to_end)
 
     def _show_state(self) -> None:
-        """Say what state this is, whether there is a way back, and which controls do nothing."""
+        """Show the preset of this state, whether undo is possible, and which controls are idle."""
         state = self.state()
         if self._start is not None:
             self._start.show(state)
@@ -139,7 +139,7 @@ class Page(Worker[Result], abstract=True):
         self._picture.line = f"from bdl_teach import widgets; {self.code()}"
 
     def _dim(self, state: Values) -> None:
-        """Dim the controls that change nothing, or draw points while these are the learner's."""
+        """Dim the controls without effect, and those that draw points unless points are drawn."""
         idle = self._idle(state)
         drawing = {*self._DRAWN_BY, "seed"} if state.get("data") is not None else set()
         for name, control in self._controls.items():
@@ -152,12 +152,12 @@ class Page(Worker[Result], abstract=True):
                 control.tooltip = WHILE_OWN if name in drawing else self.TEXTS.controls[name].hint
 
     def _on_place(self, place: Place) -> None:
-        """Have the worker draw the same again, for another size of its place."""
+        """Ask the worker for the same picture at another size."""
         self._shown_at = place
         self._draw_again()
         self._begin_chores()
 
     def _on_use(self, change: Any) -> None:
-        """Have stills kept that waited for nobody to use the explorer."""
+        """Add the waiting stills to the notebook once nobody uses the explorer."""
         if not change["new"] and self._without_still:
             self._draw_again()

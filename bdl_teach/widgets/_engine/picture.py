@@ -1,9 +1,8 @@
-"""The picture in the page: it says how large it is shown there, and carries its words.
+"""The picture in the page, which reports its own size and carries a text for screen readers.
 
-An ``anywidget``, and not ``ipywidgets.Image``: the page measures the place that the picture has and
-its pixel ratio, so that letters are drawn at their own size and sharp. Its script also does what
-core widgets leave out for who hears the page, or uses the keyboard: ``page.js``; what a hand does
-to points in the picture is in ``touch.js``.
+It is an ``anywidget``, not ``ipywidgets.Image``: the page measures the place that the picture has
+and its pixel ratio, so that letters are drawn sharp and at their own size. Its script, ``page.js``,
+also adds what core widgets lack for screen readers and keyboards; ``touch.js`` handles the points.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _SCRIPTS = ("touch.js", "page.js")
 
 @dataclass(frozen=True)
 class Place:
-    """Where a picture is shown: the page's own pixels, and device pixels to each of them."""
+    """Where a picture is shown: width and height in CSS pixels, and device pixels per CSS pixel."""
 
     width: float
     height: float
@@ -30,16 +29,16 @@ class Place:
 
 
 class Picture(anywidget.AnyWidget):
-    """A picture as large as its place in the page, with buttons' acts that only a page can do.
+    """A picture as large as its place in the page, with the actions that only a page can do.
 
     Attributes:
         value: The picture as a ``data:`` address; empty before the first.
-        alt: What it shows, for who cannot see it.
+        alt: What it shows, for screen readers.
         line: The line of Python that rebuilds what is shown; "share" copies it.
         place: Width, height and pixel ratio, from the page; empty where there is none.
         panels: Where the panels are that can be touched, as ``touch.Panel.place`` says it.
         points: Those points, ``at`` ``[n][2]`` in data coordinates, and which message of the page
-            they ``answer``: one that moved on meanwhile does not take them.
+            they ``answer``: a page that has sent a newer one ignores them.
         in_use: Whether the keyboard or a pointer is at work in the explorer.
     """
 
@@ -55,7 +54,7 @@ class Picture(anywidget.AnyWidget):
     in_use = traitlets.Bool(False).tag(sync=True)
 
     def on_place(self, act: Callable[[Place], object]) -> None:
-        """Call ``act`` with each place that the page gives the picture."""
+        """Call ``act`` with each new place of the picture in the page."""
 
         def read(change: Any) -> None:
             place = _read(change["new"])
@@ -65,7 +64,7 @@ class Picture(anywidget.AnyWidget):
         self.observe(read, names="place")
 
     def on_message(self, acts: Mapping[str, Callable[[dict[str, Any]], object]]) -> None:
-        """Call ``acts[name](message)`` for a message of the page, by what it calls or touches."""
+        """Call ``acts[name](message)`` for each message, named by what it calls or touches."""
 
         def answer(_widget: Any, content: Any, _buffers: Any) -> None:
             name: Any = (
@@ -82,7 +81,7 @@ class Picture(anywidget.AnyWidget):
 
 
 def _read(given: Any) -> Place | None:
-    """Read a place; what a page may report while it is laid out makes no sense."""
+    """Read a place; return ``None`` for the senseless ones that a page reports during layout."""
     try:
         place = Place(float(given["width"]), float(given["height"]), float(given["ratio"]))
     except (KeyError, TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""What moved, as it stood at one moment: in grey, behind what goes on moving."""
+"""Grey copies of the moving artists, as they were at one moment, behind the moving ones."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class PinnedCopies:
     compared with. Panels keep room for them.
 
     Args:
-        figure: Where a word says what is grey.
-        moving: The artists; what is hidden leaves no copy.
+        figure: The figure, which gets a note on what is grey.
+        moving: The artists to copy; hidden ones are left out.
     """
 
     def __init__(self, figure: Figure, moving: Iterable[Artist]) -> None:
@@ -64,13 +64,13 @@ class PinnedCopies:
 
     @property
     def over(self) -> list[Artist]:
-        """Those that must be drawn over what moves, since it would cover them."""
+        """Return the copies that must be drawn above what moves, since it would cover them."""
         return [copy for _, _, copies in self._over for copy in copies]
 
     def follow(self) -> bool:
-        """Have the panels hold the copies, too; says whether a limit has changed.
+        """Widen the panels' limits so that they hold the copies; return whether a limit changed.
 
-        What lies over an artist that has not moved is left out.
+        A copy of an artist that has not moved is hidden.
         """
         for artist, then, copies in self._over:
             for copy in copies:
@@ -78,14 +78,14 @@ class PinnedCopies:
         return any([limits.hold() for limits in self._limits])
 
     def leave(self) -> None:
-        """Take the copies away, and give the panels the limits that they would have without."""
+        """Remove the copies, and give the panels their limits without them."""
         for copy in self._copies:
             copy.remove()
         for limits in self._limits:
             limits.release()
 
     def verdicts(self) -> dict[str, bool]:
-        """Say of each name in a legend, and picture, whether all of it stands where it stood."""
+        """Say of each legend name, and of each picture, whether all its artists are unmoved."""
         same: dict[str, bool] = {}
         for artist, then in self._then:
             name, now = _name(artist), _shape(artist)
@@ -96,7 +96,7 @@ class PinnedCopies:
 
 @dataclass
 class _PanelLimits:
-    """A panel's limits: those that hold the copies, those that its explorer wants, those it has."""
+    """The limits of a panel: to hold the copies, as the explorer wants them, and in force."""
 
     ax: Axes
     then: _Limits = field(init=False)
@@ -128,13 +128,13 @@ class _PanelLimits:
 
 
 def _both(now: tuple[float, float], then: tuple[float, float]) -> tuple[float, float]:
-    """Return the limits that hold both, in the direction of those of now."""
+    """Return limits that hold both, in the direction of the current ones."""
     low, high = min(*now, *then), max(*now, *then)
     return (low, high) if now[0] <= now[1] else (high, low)
 
 
 def _name(artist: Artist) -> str:
-    """Say what a legend calls it; a picture has the name of its panel."""
+    """Return what a legend calls an artist; a picture has the name of its panel."""
     if isinstance(artist, AxesImage) and isinstance(artist.axes, Axes):
         return artist.axes.get_title(loc="left")
     return str(artist.get_label())
@@ -147,7 +147,7 @@ def _is_compared(artist: Artist) -> bool:
 
 
 def _shape(artist: Artist) -> Array:
-    """Say where an artist stands, as numbers; empty where it is hidden, or shows nothing."""
+    """Return an artist's coordinates, to compare; empty if it is hidden or shows nothing."""
     if not artist.get_visible():
         return np.zeros(0)
     if isinstance(artist, Line2D):
@@ -170,7 +170,7 @@ def _outline(patch: Patch) -> Any:
 
 
 def _copies(artist: Artist) -> list[Artist]:
-    """Copy an artist; the copy is in no panel yet."""
+    """Copy an artist; the copy is not yet in a panel."""
     if isinstance(artist, Line2D):
         return [_line(artist)]
     if isinstance(artist, AxesImage):
@@ -208,7 +208,7 @@ def _collection(collection: Collection) -> Artist:
 
 
 def _small(image: AxesImage) -> list[Artist]:
-    """Copy a picture into a corner of its panel, with a line round it."""
+    """Copy a picture, framed, into a corner of its panel."""
     assert image.axes is not None
     place = TransformedBbox(Bbox.from_bounds(*_CORNER), image.axes.transAxes)
     copy = BboxImage(place, cmap=image.get_cmap(), norm=cast(Normalize, image.norm))

@@ -1,7 +1,7 @@
-"""Pin A: keep what is shown beside what comes, and ask what stayed the same.
+"""Pin A: keep what is shown, compare it with what comes, and ask what stayed the same.
 
-Whoever compares two cases looks for what changed; what stayed, which is as telling, is overlooked.
-So it is asked first, and answered from the two states, sentences and pictures.
+Learners who compare two cases look for what changed and overlook what stayed the same, which says
+as much. So the question comes first; its answer is read off the two states, sentences and pictures.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ class Seen:
 
 
 class Pin:
-    """The pinned state A of an explorer, and what is said of it.
+    """The pinned state A of an explorer, and what is said about it.
 
-    Its worker alone pins, so that picture, values and sentence are of one state.
+    Only the worker pins, so that picture, values and sentence belong to one state.
 
     Args:
         canvas: The explorer's; what is pinned stays in it as copies.
         known: The explorer's controls, by name.
-        labels: What readings are called, by name: those that are spoken of.
-        ask: Called when something is to be pinned or unpinned: has the worker call ``settle``.
+        labels: Labels of the readings to compare, by name.
+        ask: Called to pin or unpin something: makes the worker call ``settle``.
         hold: Called when ``compares`` changes.
 
     Attributes:
-        toggle: The button that asks for it.
-        box: What stands in the question's place while A is pinned.
+        toggle: The button that pins and unpins.
+        box: The box in the question's place while A is pinned.
     """
 
     def __init__(
@@ -60,42 +60,43 @@ class Pin:
         self._pinned: Seen | None = None
         self.toggle = controls.toggle("pin A", "keep this in grey, to compare with what comes")
         self.toggle.observe(lambda _: self._ask(), names="value")
-        self._answer = controls.toggle("answer", "what stayed, and what has changed since A")
+        self._answer = controls.toggle("answer", "what stayed the same, and what differs from A")
         self._answer.observe(lambda _: self._say(), names="value")
         self._words = ipywidgets.HTML(_ASKED)
         self.box = controls.box("bdl-pin", [self._answer, self._words])
 
     @property
     def compares(self) -> bool:
-        """Whether a question compares what is pinned with what is shown: at one scale."""
+        """Return whether a question compares two pictures, which must then have one scale."""
         return self._of_question and self._pinned is not None
 
     def set(self) -> None:
-        """Want what is shown to be pinned, whatever was before."""
+        """Ask the worker to pin what is shown, in place of an earlier pin."""
         self._pinned = None
         self.toggle.value = True
 
     def unset(self) -> None:
-        """Want it to be taken away."""
+        """Ask the worker to remove the pin."""
         self.toggle.value = False
 
     def set_for_question(self) -> None:
-        """Want what is shown to be pinned as what a question compares with."""
+        """Ask the worker to pin what is shown, as the start of a question."""
         self._of_question = True
         self.set()
 
     def unset_for_question(self) -> None:
-        """Want it to be taken away, if a question pinned it."""
+        """Ask the worker to remove the pin, if a question set it."""
         if self._of_question:
             self.unset()
 
     def note(self, values: Values, said: Said, *, better: bool = False) -> None:
-        """Take note of what is shown now; call with ``RENDER_LOCK`` held.
+        """Record what is shown now; call with ``RENDER_LOCK`` held.
 
         Args:
             values: Of all controls.
             said: The status line, without a time.
-            better: Whether only the result has become better: then A, if that is it, has, too.
+            better: Whether the same values have a better result; if A has these values, it is
+                replaced by it.
         """
         self._seen = Seen(dict(values), said)
         if better and self._pinned is not None and controls.same(values, self._pinned.values):
@@ -104,7 +105,7 @@ class Pin:
             self._say()
 
     def settle(self) -> bool:
-        """Pin or unpin, if that was asked for, and say whether; with ``RENDER_LOCK`` held."""
+        """Pin or unpin if asked to, and return whether; call with ``RENDER_LOCK`` held."""
         wanted = self._seen if self.toggle.value else None
         if (wanted is None) == (self._pinned is None):
             return False
@@ -126,14 +127,14 @@ class Pin:
         return said.marked(None if self._pinned is None else self._pinned.said)
 
     def _say(self) -> None:
-        """Ask what stayed; give the answer, if that is asked for."""
+        """Ask what stayed the same; show the answer if it was asked for."""
         with RENDER_LOCK:  # artists are looked at
             told = self._told() if self._answer.value else []
         answer = " ".join(f"<b>{name}:</b> {html.escape(what)}." for name, what in told)
         self._words.value = answer or _ASKED
 
     def _told(self) -> list[tuple[str, str]]:
-        """List what stayed and what changed, as names and words."""
+        """List what stayed the same and what changed."""
         then, now = self._pinned, self._seen
         if then is None or now is None:
             return []
@@ -162,13 +163,13 @@ def _stayed(then: Values, now: Values, name: str) -> bool:
 
 
 def _arrow(name: str, control: Widget, then: Values, now: Values) -> str:
-    """Say how a control has moved: "σ₁ 1.50 → 3.00"."""
+    """Write how a control has moved: "σ₁ 1.50 → 3.00"."""
     old, new = (controls.written(control, values.get(name)) for values in (then, now))
     return f"{getattr(control, 'description', name)} {old} → {new}"
 
 
 def _list(moved: Sequence[str], figures: Sequence[str], drawn: Sequence[str]) -> str:
-    """Controls, figures and names in the picture, in one line."""
+    """Join controls, figures and legend names into one line."""
     in_picture = [f"in the picture {', '.join(drawn)}"] if drawn else []
     parts = [", ".join(moved), ", ".join(figures), *in_picture]
     return "; ".join(part for part in parts if part) or "nothing"

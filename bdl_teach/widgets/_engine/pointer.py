@@ -1,7 +1,7 @@
-"""What a hand does in the picture of an explorer: points, a table, a band that is drawn.
+"""What the pointer does in an explorer's picture: edit points, paste a table, draw a band.
 
-The page says what the hand did (``touch.js``); here it becomes values of controls, and what the
-picture then marks or hides.
+The page reports it (``touch.js``); here it becomes values of controls, and changes what the picture
+marks or hides.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ WHILE_OWN = "draws other points: undo or reset takes your own away first"
 
 
 class PointerInput(Contract[Result], abstract=True):
-    """The part of an explorer that answers a hand in its picture."""
+    """The part of an explorer that handles the pointer in its picture."""
 
     def _label_axes(self, result: Any) -> bool:
-        """Label what can be touched in the units of the points; says whether that changed."""
+        """Label the touchable panels in the units of the points; return whether that changed."""
         if "data" not in self._controls:
             return False
         data = self._data(result)
         return any([panel.label(data) for panel in self._touched])
 
     def _words_on_points(self, result: Any) -> dict[str, str]:
-        """Say how many points there are, where the ends of their axis are, and in which units."""
+        """Return the words about the points: how many, the ends of their x-axis, their units."""
         if "data" not in self._controls:
             return {"units": ""}
         data = self._data(result)
@@ -54,7 +54,7 @@ class PointerInput(Contract[Result], abstract=True):
         }
 
     def _readings_on_points(self, result: Any) -> dict[str, float]:
-        """Count the points; say with 1 whether they are the learner's own, and a table's."""
+        """Return the readings of the points: how many; 1 if the learner's own; 1 if a table's."""
         if "data" not in self._controls:
             return {}
         data = self._data(result)
@@ -65,7 +65,7 @@ class PointerInput(Contract[Result], abstract=True):
         }
 
     def _make_drawn_band(self) -> DrawnBand | None:
-        """Make the edges to be drawn, in the first panel where something stays meanwhile."""
+        """Make the edges for drawing a band, in the first panel that has ``stays``."""
         for panel in self._touched:
             if panel.stays:
                 band = DrawnBand(panel.axes, panel.stays)
@@ -75,18 +75,18 @@ class PointerInput(Contract[Result], abstract=True):
 
     @property
     def _drawing(self) -> DrawnBand | None:
-        """The edges, while a hand draws them."""
+        """Return the band while the learner draws it, else ``None``."""
         return (
             self._drawn_band if self._drawn_band is not None and self._drawn_band.drawing else None
         )
 
     def _on_draw(self) -> None:
-        """Answer the button: go on with the drawing."""
+        """Go to the next stage of the drawing, after a click on its button."""
         if self.result is not None:
             self._draw_again(self._go_on_drawing)
 
     def _go_on_drawing(self) -> None:
-        """Begin to draw, show the fit beside it, or take it away: on the worker."""
+        """Start the drawing, show the fit beside it, or remove it: on the worker."""
         band = self._drawn_band
         assert band is not None
         with RENDER_LOCK:
@@ -104,23 +104,23 @@ class PointerInput(Contract[Result], abstract=True):
         self._show_points()
 
     def _name_drawing(self, band: DrawnBand) -> None:
-        """Have the button say what it does next."""
+        """Label the button with the next stage of the drawing."""
         words = {"": "draw it", "drawing": "show the fit", "shown": "clear"}
         self._made["draw"].description = words[band.stage]
 
     def _end_drawing(self) -> None:
-        """Take a drawing away, be it finished or not, and show what it hides: on the worker."""
+        """Remove the drawing, finished or not, and show what it hid: on the worker."""
         while self._drawn_band is not None and self._drawn_band.stage:
             self._go_on_drawing()
 
     def _forget_drawing(self) -> None:
-        """Take away a band that was drawn for points in other units."""
+        """Remove a band that was drawn for points in other units."""
         if (band := self._drawn_band) is not None and band.stage == "shown":
             band.advance()
             self._name_drawing(band)
 
     def _beside_drawing(self, said: str) -> str:
-        """Say what a drawing asks for while it is drawn, and after it its score before the rest."""
+        """Return the status line: the task while the band is drawn, then its score and ``said``."""
         band = self._drawn_band
         if band is None or not band.stage:
             return said
@@ -131,20 +131,20 @@ class PointerInput(Contract[Result], abstract=True):
         return f"{band.score(x, prediction.mean, prediction.epistemic_std)}; {said}"
 
     def _notes_on_points(self) -> str:
-        """Say how the points that are shown have been read from a table."""
+        """Say how the shown points were read from a table."""
         data = self._controls.get("data")
         return data.notes(self._painted.get("data")) if isinstance(data, Points) else ""
 
     def _lost_points(self) -> str:
-        """Say it where the last movement has taken the learner's points away."""
+        """Say that the last movement replaced the learner's points, if it did."""
         before = self._past.before
         lost = before is not None and before.get("data") is not None
         if not lost or self._controls["data"].value is not None:
             return ""
         return " Your points are gone: “undo” brings them back."
 
-    def _hand_acts(self) -> dict[str, Callable[[], object]]:
-        """Say what the buttons of who has a panel with points do, by their names."""
+    def _point_buttons(self) -> dict[str, Callable[[], object]]:
+        """Return what the buttons of an explorer with points do, by their names."""
         acts = (controls.in_the_page, self._ask_for_point, self._on_draw)
         return dict(zip(BUTTONS, acts, strict=True))
 
@@ -157,13 +157,13 @@ class PointerInput(Contract[Result], abstract=True):
         return None if data is None else points.from_course(data.x[:, 0], data.y[:, 0])
 
     def _messages(self) -> dict[str, Callable[[dict[str, Any]], object]]:
-        """Say what answers the messages of the page about its picture, by their names."""
+        """Return the handlers of the page's messages about the picture, by their names."""
         touches = ("down", "move", "up", "add", "remove")
         answers = dict.fromkeys(touches, self._on_touch)
         return {**answers, "hover": self._on_hover, "table": self._on_table}
 
     def _on_touch(self, did: dict[str, Any]) -> None:
-        """Do to the points, or to what is pointed at, what the hand did in the page."""
+        """Do to the points, or to the place that the pointer marks, what the page reports."""
         act, band = did["touch"], self._drawing
         self._heard = int(did.get("number", self._heard))
         if act in ("down", "up"):
@@ -178,12 +178,12 @@ class PointerInput(Contract[Result], abstract=True):
             self._edit_points(did, now)
 
     def _move_edge(self, band: DrawnBand, i: int, y: float) -> None:
-        """Take a place of the drawn band to a height: on the worker."""
+        """Move a place of the drawn band to a height: on the worker."""
         band.move(i, y)
         self._show_points()
 
     def _edit_points(self, did: dict[str, Any], now: points.Value) -> None:
-        """Do to the points what can be done to them; all but a way is a movement of its own."""
+        """Move, add or remove a point; each but a drag is a movement of its own."""
         after = touch.after(did, now, self._controls["data"].most)
         if after is not None:
             if did["touch"] != "move":
@@ -191,7 +191,7 @@ class PointerInput(Contract[Result], abstract=True):
             self._set_points(after)
 
     def _set_points(self, value: points.Value) -> None:
-        """Take points over, and tell the page where they are now."""
+        """Set the points, and tell the page where they are now."""
         self._controls["data"].value = value
         self._show_points()
 
@@ -206,7 +206,7 @@ class PointerInput(Contract[Result], abstract=True):
             self._picture.points = {"at": at, "answers": self._heard}
 
     def _on_hover(self, did: dict[str, Any]) -> None:
-        """Have marked what the hand points at, if that is something else than before."""
+        """Mark what the pointer is on, if that has changed."""
         panel, at = int(did.get("panel", -1)), (float(did.get("x", 0)), float(did.get("y", 0)))
         shown = None if self._drawing is not None else self._shown
         found = None if shown is None or panel < 0 else self._linked(shown, panel, *at)
@@ -214,20 +214,20 @@ class PointerInput(Contract[Result], abstract=True):
             self._draw_again(partial(setattr, self, "_pointed", found))
 
     def _hold(self, held: bool) -> None:
-        """Keep limits still while a hand holds a point, and take its way for one movement."""
+        """Keep the limits while a point is dragged, and count the drag as one movement."""
         self._past.end_movement()
         self._past.held = held
         ask = self._draw_again if held or self._drawing is not None else self._request
         ask(partial(self._hold_axes, held))
 
     def _hold_axes(self, held: bool = False) -> None:
-        """Keep heights while a hand holds a point or draws, or a question compares two pictures."""
+        """Keep the limits during a drag, while a band is drawn, or while a question compares."""
         held = held or self._drawing is not None or self._pin.compares
         for panel in self._touched:
             panel.hold(held)
 
     def _on_table(self, did: dict[str, Any]) -> None:
-        """Take a table that was pasted, or say what is wrong with it, or to be chosen."""
+        """Take a pasted table, or say what is wrong with it, or what must be chosen."""
         chosen = {name: did[name] for name in ("columns", "decimal", "day_first") if name in did}
         answer: dict[str, Any] = {"refused": ""}
         self._past.end_movement()
@@ -246,7 +246,7 @@ class PointerInput(Contract[Result], abstract=True):
         self._picture.send(answer)
 
     def _ask_for_point(self) -> None:
-        """Add a point where the model is least sure; the truth answers, with its noise."""
+        """Add a noisy point of the truth where the model is least sure."""
         result, now = self.result, self._now()
         if result is None or now is None:
             return

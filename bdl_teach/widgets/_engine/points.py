@@ -11,16 +11,16 @@ from bdl_teach.problems.own_points import Value
 
 
 class Unseen(traitlets.HasTraits):
-    """A control without a widget: a hand in the picture sets it, or a line of Python."""
+    """A control without a widget: the pointer in the picture or a line of Python sets it."""
 
     value = traitlets.Any(None, allow_none=True)
 
     def read(self, given: Any) -> Any:
-        """Return a value as the control will hold it, or raise ``ValueError``."""
+        """Return a value as the control holds it, or raise ``ValueError``."""
         raise NotImplementedError
 
     def words(self, value: Any) -> str:
-        """Say such a value in words."""
+        """Write such a value in words."""
         raise NotImplementedError
 
 
@@ -46,5 +46,5 @@ class Points(Unseen):
         return "as drawn" if value is None else f"{len(value[0])} by hand"
 
     def notes(self, value: Value | None) -> str:
-        """Say how the points of ``value`` have been read, if there is anything to say."""
+        """Say how the points of ``value`` were read, if there is anything to say."""
         return "" if value is None else self._notes.get(value, "")

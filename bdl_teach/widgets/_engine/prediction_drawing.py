@@ -1,6 +1,6 @@
 """Draw it first: the learner draws the edges of a band before the fit is shown, and gets a score.
 
-While they are drawn nothing else of the fit is to be seen; then both stand over each other.
+Meanwhile the fit is hidden; then both are shown.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from bdl_teach import plots
 from bdl_teach._support.checks import Array
 
 _AMONG = (-0.5, -0.25, 0.0, 0.25, 0.5)  # among the data: ends, peaks and zero of the sine
-FIRST = 0.3  # height of an edge before a hand has moved it, as a share of the panel's
+FIRST = 0.3  # height of an edge before it is moved, as a share of the panel's
 ASKS = (
     "Draw the band: drag the points of its two edges to where you expect ±2 sd of what the model "
     "is unsure about (epistemic); then press “show the fit”."
@@ -24,11 +24,11 @@ ASKS = (
 
 
 class DrawnBand:
-    """Two edges of a band, drawn by hand over a panel.
+    """The two edges of a band, drawn by the learner in a panel.
 
     Args:
         axes: The panel.
-        stays: What of the picture is to be seen while they are drawn.
+        stays: Artists that stay visible while the edges are drawn.
 
     Attributes:
         artists: The drawn edges, once they stand beside the fit.
@@ -49,17 +49,17 @@ class DrawnBand:
 
     @property
     def drawing(self) -> bool:
-        """Whether the edges are being drawn, and the fit is hidden."""
+        """Return whether the edges are being drawn, so that the fit is hidden."""
         return self.stage == "drawing"
 
     def handles(self) -> list[list[float]]:
-        """Return where the places of the lower edge are, then those of the upper."""
+        """Return the places of the lower edge, then those of the upper edge."""
         return [
             [float(x), float(y)] for edge in self._edges for x, y in zip(self._x, edge, strict=True)
         ]
 
     def advance(self) -> None:
-        """Go from nothing to drawing, to both, to nothing."""
+        """Go to the next stage: from none to drawing, to shown, to none."""
         self.stage = {"": "drawing", "drawing": "shown", "shown": ""}[self.stage]
         if self.drawing:
             high = FIRST * self._axes.get_ylim()[1]
@@ -69,7 +69,7 @@ class DrawnBand:
             line.set_data((self._x, edge) if shown else ([], []))
 
     def move(self, i: int, y: float) -> None:
-        """Take the i-th place, if there is one, to a height; an edge takes the other along."""
+        """Move the i-th place to a height, and the other edge with it where they would cross."""
         side, place = divmod(min(max(i, 0), self._edges.size - 1), len(self._x))
         self._edges[side, place] = y
         if side:
@@ -78,7 +78,7 @@ class DrawnBand:
             self._edges[1, place] = max(self._edges[1, place], y)
 
     def hide(self, artists: Iterable[Artist]) -> None:
-        """Hide what would give the answer away."""
+        """Hide the artists that would show the answer."""
         for artist in artists:
             if artist.get_visible() and artist not in self._stays:
                 artist.set_visible(False)
@@ -92,7 +92,7 @@ class DrawnBand:
     def score(self, x: Array, mean: Array, std: Array) -> str:
         """Say how near the drawn band is to mean ± 2 sd: arrays ``[m]`` at inputs ``[m]``.
 
-        The share of the two bands together that both have, and how far off the edges are.
+        The score is the overlap of the bands over their union, and the mean error of the edges.
         """
         low, high = (np.interp(x, self._x, edge) for edge in self._edges)
         both, either, off = _compare((low, high), (mean - 2 * std, mean + 2 * std))
@@ -100,7 +100,7 @@ class DrawnBand:
 
 
 def _compare(one: tuple[Array, Array], other: tuple[Array, Array]) -> tuple[float, float, float]:
-    """Mean height that two bands share, that either has, and mean distance of their edges."""
+    """Return the mean heights of overlap and union of two bands, and the mean error of edges."""
     shared = np.minimum(one[1], other[1]) - np.maximum(one[0], other[0])
     both = np.maximum(shared, 0.0)
     either = (one[1] - one[0]) + (other[1] - other[0]) - both

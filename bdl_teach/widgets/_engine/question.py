@@ -1,4 +1,4 @@
-"""Predict first: say what a control will do, then take it there; only then comes the answer."""
+"""Predict first: the learner says what a control will do, then moves it; then comes the answer."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class Question:
     """A question about an explorer that the learner answers before trying.
 
     Attributes:
-        text: What will happen, and which control to take where to see it.
-        choices: Possible answers, as the learner may choose them.
+        text: The question, which says which control will move where.
+        choices: The possible answers.
         answer: Position of the right one in ``choices``.
-        because: Why it is so, in a sentence or two; shown when the control has got there.
+        because: The reason, in a sentence or two; shown when the control is at the target.
         control: Name of the control to move.
-        target: The value that the question speaks of, or ``None`` for one step from where it is.
-        before: Values of controls that the question takes for granted, where it begins.
+        target: The value to move it to, or ``None`` for one step from where it is.
+        before: Values of controls at which the question begins.
     """
 
     text: str
@@ -37,13 +37,13 @@ class Question:
 
 
 class QuestionBox(ipywidgets.VBox):  # type: ignore[misc]
-    """The question with its choices; the verdict takes its place once the control has got there.
+    """The question with its choices; the verdict replaces it once the control is at the target.
 
     Args:
         question: What to ask.
         control: The control that must reach the target after a choice has been made.
         take: Called with values to set: what "take me there" does.
-        compare: Called when a choice is made where the question begins: keeps it to compare with.
+        compare: Called when a choice is made at the start: pins the picture to compare with.
     """
 
     def __init__(
@@ -71,19 +71,19 @@ class QuestionBox(ipywidgets.VBox):  # type: ignore[misc]
         self.ask()
 
     def ask(self) -> None:
-        """Ask, or ask again: nothing is chosen yet."""
+        """Show the question with no choice made."""
         self._from, self._locked = self._control.value, False
         self._choices.value, self._choices.disabled, self._there.disabled = None, False, True
         self._said.value = f"<b>Predict first.</b> {html.escape(self._question.text)}"
 
     @property
     def unlocked(self) -> bool:
-        """Whether the answer is shown: a choice was made, and then the control got there."""
+        """Return whether the answer is shown: after a choice and a move to the target."""
         return self._locked
 
     @property
     def target(self) -> Any:
-        """The value at which the answer is to be seen."""
+        """Return the value of the control at which the answer is shown."""
         question, control = self._question, self._control
         if question.target is not None:
             return question.target
@@ -103,7 +103,7 @@ class QuestionBox(ipywidgets.VBox):  # type: ignore[misc]
             self._lock()
 
     def _reached(self) -> bool:
-        """Say whether the control stands at the target, or beyond it as seen from where it was."""
+        """Say whether the control is at the target, or beyond it from where it started."""
         value, target = self._control.value, self.target
         if isinstance(target, bool | str) or isinstance(value, bool | str):
             return bool(value == target)
@@ -118,7 +118,7 @@ class QuestionBox(ipywidgets.VBox):  # type: ignore[misc]
             self._on_move()
 
     def _lock(self) -> None:
-        """Hold the choice, and say whether it was right, where the question stood."""
+        """Fix the choice, and say in the question's place whether it was right."""
         self._locked = self._choices.disabled = self._there.disabled = True
         right = self._choices.index == self._question.answer
         expected = self._question.choices[self._question.answer]

@@ -1,4 +1,4 @@
-"""Record a sweep of an explorer as a moving picture: GIF by Pillow, MP4 by ffmpeg."""
+"""Record a sweep of an explorer as an animation: GIF by Pillow, MP4 by ffmpeg."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def record(
     seconds: float = 4.0,
     width: int = 720,
 ) -> Path:
-    """Write the pictures of some states, one after the other; see ``Explorer.record``.
+    """Write the pictures of some states to a file, in their order; see ``Explorer.record``.
 
     Args:
-        show: Goes to a state and returns its picture as PNG.
-        states: Which.
-        file: What to write.
-        seconds: That it takes.
-        width: Of the pictures, in pixels.
+        show: Sets a state and returns its picture as PNG.
+        states: The states, in their order.
+        file: The file to write.
+        seconds: Duration of the animation.
+        width: Width of the pictures in pixels.
     """
     path = Path(file)
     if path.suffix not in (".gif", ".mp4"):
@@ -65,7 +65,7 @@ def sweep(name: str, control: Widget, start: object, stop: object, frames: int) 
         ValueError: The control does not take ``start`` or ``stop``, or has nothing between them.
     """
     if isinstance(control, ipywidgets.ToggleButton) or not isinstance(control, ipywidgets.Widget):
-        raise ValueError(f"{name}: expected a slider, or states=[...] that say what it does")
+        raise ValueError(f"{name}: expected a slider; give states=[...] for others")
     ends = [controls.take(name, control, value) for value in (start, stop)]
     values = _values(control)
     if not hasattr(control, "options"):
@@ -76,7 +76,7 @@ def sweep(name: str, control: Widget, start: object, stop: object, frames: int) 
 
 
 def _values(control: Widget) -> list[Any]:
-    """List all values at which a control can stand."""
+    """Return all values that a control can take."""
     if hasattr(control, "options"):
         return controls.options(control)
     steps = range(round((control.max - control.min) / control.step) + 1)
@@ -91,7 +91,7 @@ def _picture(png: bytes, width: int) -> Image.Image:
 
 
 def _write_gif(path: Path, pictures: list[Image.Image], seconds: float) -> None:
-    """Use one palette for all pictures, and no dithering: else what stands still would flicker."""
+    """Write a GIF with one palette and no dithering, so that still parts do not flicker."""
     chosen = pictures[:: -(-len(pictures) // _LOOKED_AT)]
     together = Image.fromarray(np.concatenate([np.asarray(picture) for picture in chosen]))
     palette = together.quantize(_COLOURS)

@@ -24,7 +24,7 @@ class Film(Generic[Result]):
     Args:
         frames: Steps taken at each frame of the training that led to a result; () for none.
         replay: A result as it was at a frame, by its number.
-        ask: Has the worker do something, and draw again.
+        ask: Makes the worker do something, and draw again.
 
     Attributes:
         row: The button and the slider.
@@ -54,50 +54,50 @@ class Film(Generic[Result]):
 
     @property
     def at_end(self) -> bool:
-        """Whether the fit itself is to be shown."""
+        """Return whether the fit itself is to be shown."""
         return self._frame == len(self._steps) - 1
 
     @property
     def moved(self) -> bool:
-        """Whether another frame is to be shown than the one that is."""
+        """Return whether a frame other than the shown one is to be shown."""
         return self._frame != self._shown
 
     def develop(self, result: Result) -> Result:
-        """Return ``result`` at the frame that is to be shown."""
+        """Return ``result`` as it was at the chosen frame."""
         self._load(self._frames(result))
         self._shown = frame = self._frame
         self.words = "" if self.at_end else f"Step {self._steps[frame]} of {self._steps[-1]}: "
         return result if self.at_end else self._replay(result, frame)
 
     def nearest(self, step: int) -> None:
-        """Go to the frame that is nearest to a step."""
+        """Go to the frame nearest to a step."""
         distances = [abs(step - other) for other in self._steps]
         self._go(distances.index(min(distances)))
 
     def to_end(self) -> None:
-        """Go back to the fit itself: something else was asked for."""
+        """Go to the last frame, the fit itself."""
         self._go(len(self._steps) - 1)
 
     def advance(self) -> None:
-        """Go on by a frame; at the last, the play is over."""
+        """Go to the next frame; stop playing at the last."""
         self._move(self._frame + 1)
         if self.at_end:
             self._play(False)
 
     def empty(self) -> None:
-        """Have nothing to replay: the result is not there."""
+        """Remove all frames, because there is no result."""
         self._play(False)
         self._load(())
 
     def _load(self, steps: Sequence[int]) -> None:
-        """Take over the steps of another training, and stay at its end, or where one is."""
+        """Take the frames of another training; stay at its end, or at the same frame number."""
         loaded = tuple(map(int, steps)) or (0,)
         if loaded != self._steps:
             at_end, self._steps = self.at_end, loaded
             last = len(loaded) - 1
             self._frame = last if at_end else min(self._frame, last)
             # One after another, by way of the first place: the page's slider would clip a place
-            # that it has not got yet, and send that back as if a hand had gone there.
+            # that it has not got yet, and send that back as if the user had moved it.
             self._quiet = True
             self._slider.index = 0
             self._slider.options = _options(loaded)
@@ -123,28 +123,28 @@ class Film(Generic[Result]):
         self._button.description = _PAUSE if playing else _PLAY
 
     def _start(self) -> None:
-        """Play, from the end from the start."""
+        """Play from here, or from the first frame if this is the last."""
         self._play(True)
         if self.at_end:
             self._move(0)
 
     def _on_slider(self, change: Any) -> None:
-        """Answer a hand on the slider; where it was moved from here, nothing is left to do."""
+        """Show the frame of the slider, unless the code itself has moved it."""
         if not self._quiet and change["new"] != self._frame:
             self._ask(lambda: self._go(change["new"]))
 
     def _on_button(self, change: Any) -> None:
-        """Answer a hand on the button."""
+        """Start or stop playing, after a click on the button."""
         if change["new"] != self.playing:
             self._ask(self._start if change["new"] else lambda: self._play(False))
 
 
 def steps_of(fit: Any) -> Sequence[int]:
-    """Return the steps at each frame that a fit has kept of its training; () if it has none."""
+    """Return the steps at each stored frame of a fit's training; () if it stores none."""
     steps = getattr(getattr(fit, "path", None), "steps", None)
     return () if steps is None else tuple(steps.tolist())
 
 
 def _options(steps: Sequence[int]) -> list[tuple[str, int]]:
-    """Return a slider's options, by step: at least two, which its page needs to draw it."""
+    """Return the slider's options, by step: at least two, since its page needs two to draw it."""
     return [(str(step), i) for i, step in enumerate(steps if len(steps) > 1 else (0, 1))]

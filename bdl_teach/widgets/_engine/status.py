@@ -1,8 +1,8 @@
-"""The status line: a template over readings, and what of it has changed since another one.
+"""The status line: a template filled with readings, and how it differs from an earlier one.
 
-Words in braces stand for a reading, as ``{F:.0f}``, or for other words, which may hold readings in
-turn. Beside Python's own formats there are ``sd`` and ``sd2``, a standard deviation of y in the
-units of the points with one digit or two, and ``at``, a place on their axis of x.
+A name in braces is a reading, as ``{F:.0f}``, or other words, which may contain readings, too.
+Beside Python's formats there are ``sd`` and ``sd2``, a standard deviation of y in the units of the
+points with one digit or two, and ``at``, a place on their x-axis.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _AMONG = 0.5  # |x| up to which the drawn points lie
 
 
 class Figure(NamedTuple):
-    """A reading as a sentence has it.
+    """A reading as it is written in a sentence.
 
     Attributes:
-        name: Of the reading.
-        now: As it is written.
-        then: As it was written before; ``None`` where it was not there.
-        unit: A per cent sign that follows it.
+        name: Name of the reading.
+        now: The figure as it is written.
+        then: The figure as it was written before; ``None`` if it was missing.
+        unit: A per cent sign if one follows, else "".
     """
 
     name: str
@@ -44,7 +44,7 @@ class Figure(NamedTuple):
 
     @property
     def difference(self) -> str:
-        """By how much it has changed, with a sign, as exactly as it is written."""
+        """Return the signed change, with as many digits as are written."""
         then, now = str(self.then), self.now
         change = _value(now) - _value(then)
         if "e" in then + now:
@@ -53,7 +53,7 @@ class Figure(NamedTuple):
         return f"{change:+,.{places}f}".replace("-", "−")
 
     def __str__(self) -> str:
-        """Say it: "319 → 404 (+85)", or "32"."""
+        """Return the figure: "319 → 404 (+85)", or "32"."""
         if self.then == self.now:
             return f"{self.now}{self.unit}"
         return f"{self.then} → {self.now}{self.unit} ({self.difference})"
@@ -61,12 +61,12 @@ class Figure(NamedTuple):
 
 @dataclass(frozen=True)
 class Said:
-    """What a status line says, before it is written.
+    """A status line before it is written: template and readings.
 
     Attributes:
         line: The template.
         readings: Figures, by their names.
-        words: Other words, by their names: templates, too.
+        words: Other words, by their names; they are templates, too.
         data: The points in whose units places and standard deviations are written.
     """
 
@@ -76,12 +76,12 @@ class Said:
     data: Any = None
 
     def __str__(self) -> str:
-        """Write it."""
+        """Return the status line."""
         return self.marked(None)
 
     def marked(self, then: Said | None) -> str:
-        """Write it, with the change of each figure since another line A in brackets behind it."""
-        text, since = "", " since A"  # said once, behind the first change
+        """Return the status line with the change of each figure since line A in brackets."""
+        text, since = "", " from grey A"  # said once, behind the first change
         for part in self._parts(self.line, then):
             text += part if isinstance(part, str) else f"{part.now}{part.unit}"
             if isinstance(part, Figure) and _has_changed(part):
@@ -89,12 +89,12 @@ class Said:
         return re.sub(" {2,}", " ", text).strip()
 
     def figures(self, then: Said) -> list[Figure]:
-        """List the figures that both lines have, in the order of this one."""
+        """Return the figures that both lines have, in the order of this one."""
         parts = self._parts(self.line, then)
         return [part for part in parts if isinstance(part, Figure) and part.then is not None]
 
     def _parts(self, template: str, then: Said | None) -> Iterator[str | Figure]:
-        """Yield the pieces of a template: words, and figures."""
+        """Yield the pieces of a template: words and figures."""
         pieces = list(Formatter().parse(template))
         for i, (literal, name, form, _) in enumerate(pieces):
             yield _PER_CENT.sub("", literal) if i and pieces[i - 1][1] else literal
@@ -113,7 +113,7 @@ class Said:
             yield Figure(name, now, before, following[0] if following else "")
 
     def write(self, name: str, form: str) -> str:
-        """Write a reading; a dash where there is none, and no sign of what is rounded to 0."""
+        """Write a reading: a dash if it is missing, and no minus sign on a rounded 0."""
         value = self.readings[name]
         if math.isnan(value):
             return "–"
@@ -127,12 +127,12 @@ class Said:
 
 
 def shown_if(**shown: bool) -> dict[str, str]:
-    """Leave out those templates of a status line that are not to be shown."""
+    """Keep the templates of a status line that are to be shown."""
     return {name: "" for name, is_shown in shown.items() if not is_shown}
 
 
 def plain(text: str) -> str:
-    """Make words no template, whatever stands in them, as in names of a learner's columns."""
+    """Escape braces in words, such as names of a learner's columns."""
     return text.replace("{", "{{").replace("}", "}}")
 
 
@@ -151,7 +151,7 @@ def _value(text: str) -> float:
 
 
 def costs(cost: FreeEnergy) -> dict[str, float]:
-    """Return the parts of a free energy; F is their sum as they are written."""
+    """Return the parts of a free energy, with F as the sum of the rounded parts."""
     digits = 0 if cost.kl_weight == 1 else 1  # a factor magnifies what rounding leaves
     complexity = float(f"{cost.complexity:.{digits}f}")
     total = float(_factor(cost)) * complexity + float(f"{cost.likelihood:.0f}")
@@ -159,7 +159,7 @@ def costs(cost: FreeEnergy) -> dict[str, float]:
 
 
 def cost_words(cost: FreeEnergy) -> dict[str, str]:
-    """Choose between ``cost`` and ``weighted``, in which a KL weight stands before the KL."""
+    """Choose the template ``cost``, or ``weighted`` if a KL weight other than 1 is to be shown."""
     return {} if cost.kl_weight == 1 else {"cost": "{weighted}", "factor": _factor(cost)}
 
 
@@ -168,17 +168,17 @@ def _factor(cost: FreeEnergy) -> str:
 
 
 def ratio(one: float, other: float) -> float:
-    """Return how many times as large as the other the one is; the other may be 0."""
+    """Return ``one / other``; ``other`` may be 0."""
     return one / other if other > 0 else math.inf
 
 
 def at(x_grid: Array, curve: Array, x: float) -> float:
-    """Return a curve ``[m]`` on the grid ``[m, 1]`` at its place that is nearest to ``x``."""
+    """Return a curve ``[m]`` on a grid ``[m, 1]`` at the grid point nearest to ``x``."""
     return float(curve[np.abs(x_grid[:, 0] - x).argmin()])
 
 
 def off_the_sine(x_grid: Array, mean: Array, mask: Array | None = None) -> float:
-    """Return the rms distance of the mean to the sine, where the drawn points lie or ``mask``."""
+    """Return the rms distance of the mean from the sine, where points are drawn or at ``mask``."""
     where = np.abs(x_grid[:, 0]) <= _AMONG if mask is None else mask
     off = mean - datasets.sinusoid().truth(x_grid)[:, 0]
     return float(np.sqrt((off[where] ** 2).mean())) if where.any() else math.nan

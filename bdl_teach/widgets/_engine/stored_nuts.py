@@ -1,7 +1,7 @@
-"""Runs of NUTS that came with the package: those that the sinusoid's presets ask for.
+"""Stored runs of NUTS that come with the package, for the presets of the sinusoid explorer.
 
-A run is found by a hash of the points and the model, so that none is ever shown for another
-posterior. ``tools/store_nuts.py`` makes them. Kept are the two curves that are shown, as text.
+A run is found by a hash of the points and the model, so that it is never shown for another
+posterior. ``tools/store_nuts.py`` makes them. The file has the two curves that are shown, as text.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ FILE = Path(__file__).with_name("stored_nuts.json")
 
 
 class Stored(NamedTuple):
-    """What is kept of a run.
+    """The stored part of a run.
 
     Attributes:
-        of: The presets that ask for it, for who reads the file.
+        of: The presets that use it, for readers of the file.
         report: R-hat and effective sample size, as a sentence.
         mean: Predictive mean at the explorer's grid ``[m]``.
         epistemic_std: Standard deviation of the network's output there ``[m]``.
@@ -37,7 +37,7 @@ class Stored(NamedTuple):
 
 
 def key(problem: Problem) -> str:
-    """Return the SHA-256 of a posterior: to six digits, since a sine's last ones may differ."""
+    """Return the SHA-256 of a posterior, with numbers rounded to six digits for portability."""
     data, model = problem.data, (*problem.scales, *problem.hidden_units)
     numbers = (*data.x[:, 0], *data.y[:, 0], problem.noise_std, *model)
     return hashlib.sha256(" ".join(f"{v:.6g}" for v in numbers).encode()).hexdigest()
@@ -45,7 +45,7 @@ def key(problem: Problem) -> str:
 
 @lru_cache(maxsize=1)
 def read() -> dict[str, Stored]:
-    """Return all runs by their keys."""
+    """Return all stored runs by their keys."""
     entries = json.loads(FILE.read_text(encoding="utf-8"))
     return {name: Stored(**entry) for name, entry in entries.items()}
 
@@ -57,5 +57,5 @@ def as_text(runs: Mapping[str, Stored]) -> str:
 
 
 def _folded(numbers: re.Match[str]) -> str:
-    """Return the numbers of a curve in full lines."""
+    """Wrap the numbers of a curve at 110 characters."""
     return "\n" + textwrap.fill(" ".join(numbers[0].split()), 110) + "\n"

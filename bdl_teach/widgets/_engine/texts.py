@@ -57,7 +57,7 @@ FOLDER = Path(__file__).parents[1] / "texts"
 
 @dataclass(frozen=True)
 class Texts:
-    """What a data file holds; its parts are described at the top of this module."""
+    """The contents of a data file; this module's docstring describes its parts."""
 
     title: str
     alt: str
@@ -76,12 +76,12 @@ class Texts:
 
     @cached_property
     def defaults(self) -> Values:
-        """Say where the controls start; what has no widget is left out."""
+        """Return the starting values of the controls that have a widget."""
         return _defaults(self.controls)
 
 
 def of(name: str, **given: Mapping[str, Control]) -> Texts:
-    """Read the data file of one of the package's explorers.
+    """Read the data file of an explorer of this package.
 
     Args:
         name: Of the file.
@@ -96,7 +96,7 @@ def read(path: Path, **given: Mapping[str, Control]) -> Texts:
 
 
 def parse(text: str, **given: Mapping[str, Control]) -> Texts:
-    """Read what a data file holds.
+    """Parse the text of a data file.
 
     Args:
         text: The file.
@@ -188,7 +188,7 @@ def _need(words: Mapping[str, str], name: str, comparison: str, value: Any, *sai
 
 
 def _with_more(start: Values, more: list[tuple[float, float]]) -> points.Value:
-    """Return the points that are drawn at the start, and more, as a learner would leave them."""
+    """Return the drawn points of the start with added ones, as if a learner had added them."""
     data = Problem.of({"n": 32, "noise_std": 1.0, "seed": 0} | start).data
     x, y = np.append(data.x[:, 0], [p[0] for p in more]), np.append(data.y, [p[1] for p in more])
     return points.from_course(x.round(3), y.round(2))

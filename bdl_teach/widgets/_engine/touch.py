@@ -1,7 +1,7 @@
-"""What pointer and keys do to an explorer's points, between the page and the controls.
+"""What the pointer and keys do to an explorer's points, between the page and the controls.
 
-The page knows where the panel lies and what its axes show, so that it speaks in data coordinates;
-while a point is held it stays where the hand is, and the picture follows as fast as it can.
+The page knows where the panel is and what its axes show, so it speaks in data coordinates. A point
+that is dragged stays under the pointer, and the picture follows as fast as it can.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ class Panel:
     Attributes:
         axes: The panel.
         room: Its height, which stays while a point is held.
-        truth: The line of the noise-free function, gone where there is none.
+        truth: The line of the noise-free function, hidden where that is unknown.
         columns: Of the panel's legend; 0 if it has none of its own.
         stays: What a learner sees while the edges of a band are drawn; () where none are.
-        hover: Whether a hand that only points at something is of interest.
+        hover: Whether the panel reacts to a pointer that moves over it without a click.
         most: How many points there may be.
-        kind: "points", or "at" where a place is all that is pointed at.
+        kind: "points", or "at" if the pointer only chooses a place.
         spread: A panel of standard deviations of y along the same x, labelled in the same units.
         units: In which its axes are labelled.
         labels: The names and dates that they have.
@@ -61,12 +61,12 @@ class Panel:
         self._spread_name = "" if self.spread is None else self.spread.get_ylabel()
 
     def hold(self, held: bool) -> None:
-        """Keep the height while a point is held: it would slip from under the hand."""
+        """Keep the height while a point is dragged, so that it does not slip from the pointer."""
         if self.room is not None:
             self.room.held = held
 
     def label(self, data: datasets.Regression1D) -> bool:
-        """Label the axes in the units of ``data``; says whether that changed anything."""
+        """Label the axes in the units of ``data``; return whether that changed anything."""
         units, labels = COURSE, PLAIN
         if self.kind == "points":
             units, labels = points.units_of(data), points.labels_of(data)
@@ -95,7 +95,7 @@ class Panel:
         return True
 
     def place(self) -> dict[str, Any]:
-        """Say where it lies in the picture, in shares from left and top, and what its axes show."""
+        """Return the panel's place in the picture, as shares from left and top, and its limits."""
         box, whole = self.axes.bbox, self.axes.figure.bbox
         return {
             "kind": self.kind,
@@ -117,7 +117,7 @@ def _share(part: float, whole: float) -> float:
 
 
 class _OwnTicks(Locator):
-    """Ticks where another locator has them in the learner's units."""
+    """Ticks at the places that another locator chooses in the learner's units."""
 
     def __init__(self, inner: Locator, own: _Own) -> None:
         self._inner, self._own = inner, own
@@ -136,7 +136,7 @@ class _OwnTicks(Locator):
 
 
 class _OwnFormatter(Formatter):
-    """What another formatter writes in the learner's units; its offset joins the axis' label."""
+    """Write tick labels in the learner's units, as another formatter would."""
 
     def __init__(self, inner: Formatter, own: _Own, name: str) -> None:
         self._inner, self._own, self._name = inner, own, name
@@ -158,7 +158,7 @@ class _OwnFormatter(Formatter):
 
 @dataclass(frozen=True)
 class _Own:
-    """Places of an axis in the learner's units, dates as matplotlib counts them."""
+    """Places of an axis converted to the learner's units; dates as matplotlib counts them."""
 
     start: float
     scale: float
@@ -171,7 +171,7 @@ class _Own:
 
 
 def _label(axis: Any, name: str, start: float, scale: float, zero: str, whole: bool) -> None:
-    """Name an axis of the course's units and have it show the learner's, as matplotlib does."""
+    """Name an axis and show the learner's units on it."""
     axis.set_label_text(name)
     if (start, scale) == (0.0, 1.0):
         axis.set_major_locator(AutoLocator())
@@ -193,7 +193,7 @@ def _label(axis: Any, name: str, start: float, scale: float, zero: str, whole: b
 
 
 def after(did: Mapping[str, Any], now: Value, most: int = points.MOST) -> Value | None:
-    """Return the points after an act of the pointer; ``None`` if it cannot be done.
+    """Return the points after an act of the pointer; ``None`` if it is impossible.
 
     Args:
         did: ``touch``, which is "move", "add" or "remove"; ``i``, the point's place, and ``x``
@@ -221,6 +221,6 @@ def after(did: Mapping[str, Any], now: Value, most: int = points.MOST) -> Value 
 
 
 def least_sure(x_grid: Array, spread: Array, taken: Array) -> float:
-    """Find where on the grid ``[m]`` the spread ``[m]`` is largest, but for taken places."""
+    """Return the grid point (of ``[m]``) of the largest spread ``[m]`` that is not yet taken."""
     near = np.abs(x_grid[:, None] - taken[None]).min(axis=1, initial=math.inf) < 0.02
     return float(x_grid[np.argmax(np.where(near, -math.inf, spread))])

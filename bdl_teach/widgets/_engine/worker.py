@@ -1,7 +1,7 @@
-"""The worker of an explorer: it computes and draws, for the newest values.
+"""The worker of an explorer: a thread that computes and draws the newest values.
 
-Whoever moves something puts the values of all controls into ``LatestValue`` and wakes it, so that
-values which come while a refit runs replace each other: none queues up, and the last is never lost.
+Each movement puts the values of all controls into ``LatestValue`` and wakes the worker. Values that
+come during a refit replace each other, so none queue up and the last is never lost.
 Rendering holds a process-wide lock, since Jupyter may run widget callbacks on another thread.
 """
 
@@ -32,7 +32,7 @@ class Worker(PointerInput[Result], abstract=True):
     """The part of an explorer that computes and draws."""
 
     def _request(self, act: Callable[[], object] | None = None) -> None:
-        """Ask for a picture of the controls' values, and for an act of the worker before it."""
+        """Ask the worker for a picture of the controls' values, after doing ``act``."""
         with self._asking:
             self._past.note(self._undoable(), time.monotonic())
             self._asked += 1
@@ -42,18 +42,18 @@ class Worker(PointerInput[Result], abstract=True):
         self._show_state()
 
     def _draw_again(self, act: Callable[[], object] | None = None) -> None:
-        """Have the worker do an act, and draw the same again, pinned where that was asked for."""
+        """Ask the worker to do ``act``, redraw, and pin if that was asked for."""
         with self._asking:
             self._slot.put((self._asked, self.state()), act)
 
     def _work(self) -> None:
-        """Worker thread: recompute and redraw for the latest values until closed."""
+        """Recompute and redraw for the latest values until closed; the thread's main loop."""
         while (job := self._slot.take()) is not None:
             while job is not None:
                 job = self._answer(*job)
 
     def _answer(self, version: int, job: Job) -> tuple[int, Job] | None:
-        """Show these values, then better results for them; return what moved meanwhile, if any."""
+        """Show these values, then better results for them; return the next job, if any."""
         error: BaseException | None = None
         asked, values = job
         try:
@@ -79,9 +79,9 @@ class Worker(PointerInput[Result], abstract=True):
         return self._rest(values)
 
     def _rest(self, values: Values) -> tuple[int, Job] | None:
-        """Follow, sharpen and improve what is shown until something moves, or nothing is left.
+        """Follow, sharpen and improve what is shown; return the next job, or ``None`` when done.
 
-        A replay goes on first; a frame on the way is not improved.
+        A replay continues first; frames before the last are not improved.
         """
         for step in (self._play, partial(self._move_on, values), partial(self._followed, values)):
             if (job := step()) is not None or self._slot.closed:
@@ -103,14 +103,14 @@ class Worker(PointerInput[Result], abstract=True):
         return job
 
     def _followed(self, values: Values) -> tuple[int, Job] | None:
-        """Show what follows a tick by itself; return what moved meanwhile, if anything."""
+        """Show what follows a tick by itself; return the next job, if any."""
         while self._film.at_end and self._go_on(values, at_rest=False):
             if (job := self._slot.take(0.0)) is not None or self._slot.closed:
                 return job
         return None
 
     def _go_on(self, values: Values, *, at_rest: bool) -> bool:
-        """Show something better of the same values; says whether there was any."""
+        """Show a better result for the same values; return whether there was one."""
         if (shown := self.result) is None:
             return False
         better, spent = None, "" if at_rest else self._spent
@@ -130,7 +130,7 @@ class Worker(PointerInput[Result], abstract=True):
         return True
 
     def _look_at_mission(self, values: Values) -> tuple[int, Job] | None:
-        """Find out whether the chosen mission is done; return what moved meanwhile, if any."""
+        """Judge the chosen mission; return the next job, if any."""
         if self._missions is None or self._missions.chosen is None or self.result is None:
             return None
         away = {name: False for name in self.TEXTS.stays if not self._missions.chosen.way.get(name)}
@@ -143,11 +143,11 @@ class Worker(PointerInput[Result], abstract=True):
         return None
 
     def _read_unseen(self, values: Values) -> Readings:
-        """Compute what is not to be shown; what runs beside the picture goes on for it."""
+        """Compute the readings of values that are not shown, such as another seed's."""
         return self._readings_of(self._compute(values))
 
     def _compute_shown(self, values: Values) -> Result:
-        """Compute what is to be shown, with what is known already of what comes beside it."""
+        """Compute what is to be shown, with what is already known of what follows it."""
         return self._compute(values)
 
     def _tick(self, values: Values) -> None:
@@ -161,7 +161,7 @@ class Worker(PointerInput[Result], abstract=True):
         self._say_what_is_shown()
 
     def _play(self) -> tuple[int, Job] | None:
-        """Show one frame after another while the replay plays; return what moved meanwhile."""
+        """Show one frame after another while the replay plays; return the next job, if any."""
         spent = 0.0
         while self._film.playing and not self._slot.closed:
             if (job := self._slot.take(max(PACE - spent, 0.0))) is not None:
@@ -173,7 +173,7 @@ class Worker(PointerInput[Result], abstract=True):
         return None
 
     def _move_on(self, values: Values) -> tuple[int, Job] | None:
-        """Move what moves by itself; return what has moved, by itself or by a hand, if anything."""
+        """Move the controls that move by themselves; return the next job, if any."""
         if (further := self._next(values)) is None:
             return None
         pause, moved = further
@@ -186,7 +186,7 @@ class Worker(PointerInput[Result], abstract=True):
         return job
 
     def _repaint(self) -> None:
-        """Show the same at another size or marked, or another frame of its training."""
+        """Redraw the same result: at another size, with a mark, or at another frame."""
         if self.result is None or not self._film.moved:
             with RENDER_LOCK:
                 self._mark(self._shown, self._pointed)
@@ -204,9 +204,9 @@ class Worker(PointerInput[Result], abstract=True):
     def _paint(
         self, result: Result, values: Values, *, better: bool = False, sharp: bool = False
     ) -> None:
-        """Show a result of these values, or the frame of its training that is chosen.
+        """Show a result of these values, or the chosen frame of its training.
 
-        One that is ``better`` is no movement; one that rests is shown ``sharp``, with all pixels.
+        A ``better`` result of the same values is no movement; ``sharp`` draws all device pixels.
         """
         shown = self._film.develop(result)
         said = self._words_of(shown)
@@ -229,7 +229,7 @@ class Worker(PointerInput[Result], abstract=True):
         self._show_points()
 
     def _pin_before(self) -> None:
-        """Pin where a question begins, if the next picture is to be compared with that."""
+        """Pin the picture where a question begins, if the next one is to be compared with it."""
         before, self._compared = self._compared, None
         if before is None:
             return
@@ -240,12 +240,12 @@ class Worker(PointerInput[Result], abstract=True):
             self._pin.settle()
 
     def _in_words(self) -> Said:
-        """What is shown, in words."""
+        """Return what is shown as a status line."""
         assert self._shown is not None
         return self._words_of(self._shown)
 
     def _words_of(self, shown: Result) -> Said:
-        """What a result, or a moment of its training, shows; and in which units that is said."""
+        """Return the status line of a result or of a frame of its training, with its units."""
         words = {
             **self.TEXTS.status,
             **self._words_on_points(shown),
@@ -256,7 +256,7 @@ class Worker(PointerInput[Result], abstract=True):
         return Said("{film}{line}{units}", self._readings_of(shown), words, data)
 
     def _readings_of(self, shown: Any) -> dict[str, float]:
-        """The readings of a result, those on its points among them."""
+        """Return the readings of a result, with those of its points."""
         return {**self._readings_on_points(shown), **self._readings(shown)}
 
     def _say_what_is_shown(self) -> None:
@@ -269,10 +269,10 @@ class Worker(PointerInput[Result], abstract=True):
         self._status.value = html.escape(sentence)
 
     def _show_picture(self, *, sharp: bool) -> None:
-        """Send what the artists show, for the place in the page.
+        """Send what the artists show, at the size of the place in the page.
 
-        Where that has more than one device pixel to a pixel, a picture of as many pixels takes
-        longer to draw and to send: not while something moves.
+        On a screen with more than one device pixel per pixel, a picture in all device pixels takes
+        longer to draw and send, so it is sent at rest only.
         """
         with RENDER_LOCK:
             place = self._shown_at
@@ -286,7 +286,7 @@ class Worker(PointerInput[Result], abstract=True):
             self._picture.panels = panels
 
     def _show_failure(self, error: BaseException) -> None:
-        """Put the failure as a sentence over the last picture; the next tick works again."""
+        """Show an error as a sentence over the last picture; the next tick works again."""
         kind = "" if isinstance(error, DivergedError | ValueError) else f"{type(error).__name__}: "
         said = f"{kind}{error}"
         self._film.empty()
@@ -298,15 +298,15 @@ class Worker(PointerInput[Result], abstract=True):
         self._say(said)
 
     def _keep_stills(self) -> None:
-        """Add the picture to the views that were shown before there was one.
+        """Add the picture to the displayed outputs that have none yet.
 
-        The page builds these views anew then: not while somebody uses one of them.
+        The page rebuilds these outputs then, so this waits while somebody uses one of them.
         """
         while self._without_still and not self._picture.in_use:
             self._without_still.pop().update(self._repr_mimebundle_(), raw=True)
 
     def _begin_chores(self, unseen: bool = False) -> None:
-        """Start them once, after the first picture; without a page nobody moves a slider."""
+        """Start the background compilation once, after the first picture is shown in a page."""
         with self._asking:
             if self._chores_begun or not self.ticks or not (unseen or self._shown_at):
                 return
@@ -314,7 +314,7 @@ class Worker(PointerInput[Result], abstract=True):
         background.start(self._do_chores)
 
     def _do_chores(self) -> None:
-        """Compile what the sliders may ask for later, while the learner reads."""
+        """Compile what the sliders may need later, while the learner reads."""
         try:
             for chore in self._chores():
                 if self._slot.closed:

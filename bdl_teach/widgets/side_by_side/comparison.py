@@ -42,7 +42,7 @@ _PATIENCE_S = 0.015  # after so long a tick shows what it has, and goes on
 
 
 class ComparisonExplorer(MethodsExplorer):
-    """Choose methods, and move the problem under them; what changed is fitted again.
+    """Choose methods, and change the problem that all solve; only what changed is refitted.
 
     Args:
         **values: Starting values of controls, as ``state()`` returns them.
@@ -69,7 +69,7 @@ class ComparisonExplorer(MethodsExplorer):
         return canvas
 
     def _stand(self, names: tuple[str, ...], *, nuts: bool) -> bool:
-        """Let these methods' panels share the place; says whether anything stands elsewhere."""
+        """Divide the space among these methods' panels; return whether any has moved."""
         rows = (*names, *(["nuts"] if nuts else []))
         moved = self._coverage.stand({name: LABELS[name] for name in rows})
         if names == self._standing:
@@ -124,9 +124,9 @@ class ComparisonExplorer(MethodsExplorer):
         return compared(SideBySide(problem, told, interval=interval))
 
     def _improve(self, values: controls.Values, result: SideBySide) -> SideBySide | None:
-        """Make one longer run of the first method of which it is not known what they find.
+        """Make one longer run of the first method whose convergence is not yet known.
 
-        Not before all programs are there: a movement would wait for what it compiles.
+        This waits until all programs are compiled: a movement would have to wait for a compilation.
         """
         if not self._warmed.is_set():
             return None
@@ -139,7 +139,7 @@ class ComparisonExplorer(MethodsExplorer):
         return None
 
     def _show(self, result: SideBySide) -> None:
-        """Show a picture before all methods are done."""
+        """Show a picture before all methods are fitted."""
         with RENDER_LOCK:
             self._draw(result)
             for name in result.waiting:
@@ -221,7 +221,7 @@ class ComparisonExplorer(MethodsExplorer):
         }
 
     def _chores(self) -> Iterator[Callable[[], object]]:
-        """Compile the chains, methods that are not chosen yet, and longer runs; look again."""
+        """Compile the chains, the methods not yet chosen and longer runs; then draw again."""
         yield from super()._chores()
         for name in METHODS:
             yield partial(_warm, name)
@@ -229,7 +229,7 @@ class ComparisonExplorer(MethodsExplorer):
 
 
 def _warm(name: str) -> None:
-    """Compile a method, and what its longer runs take."""
+    """Compile a method and its longer runs."""
     from bdl_teach.methods._variational import Variational
 
     fitted = live_fits.fit(name, Problem(), 10)
@@ -239,7 +239,7 @@ def _warm(name: str) -> None:
 
 
 def _in_replay(result: SideBySide) -> str:
-    """What there is to say of single methods before the end of their training."""
+    """Say how far each method's training is in a replay."""
     by_epochs = "after {share:.1f}% of the epochs"
     said: dict[str, list[str]] = {by_epochs: []}
     for name, told in result.told.items():

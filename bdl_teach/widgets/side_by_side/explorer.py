@@ -1,4 +1,4 @@
-"""What both layouts of the methods side by side share: fits that are kept, replays."""
+"""What both explorers of methods side by side share: stored fits and replays."""
 
 from __future__ import annotations
 
@@ -22,24 +22,25 @@ _KEPT = 60  # fits kept, over all values of the controls
 
 
 class MethodsExplorer(ExplorerBesideTruth[SideBySide], abstract=True):
-    """An explorer of methods that are chosen; what a movement does not touch is not fitted again.
+    """An explorer of chosen methods; a movement refits only those that it affects.
 
-    A subclass says with ``_told`` and ``_retold`` what a method says, and what it heeds.
+    A subclass defines with ``_told`` and ``_retold`` what a method predicts, and with ``_heeds``
+    which controls affect it.
     """
 
     GRID = GAP_GRID
 
     @abstractmethod
     def _heeds(self, method: str) -> Iterable[str]:
-        """Name the controls that a method is told of, beside those of the problem."""
+        """Name the controls that affect a method, besides those of the problem."""
 
     @abstractmethod
     def _told(self, method: str, problem: Problem, values: controls.Values) -> Told:
-        """Fit a method, and let it predict."""
+        """Fit a method and predict with it."""
 
     @abstractmethod
     def _retold(self, told: Told, fit: Any, problem: Problem) -> Told:
-        """Say what a method says with another fit."""
+        """Predict with another fit of the same method."""
 
     def _with_truth(self, result: SideBySide, gold: GoldStandard) -> SideBySide:
         return compared(result, gold)
@@ -52,7 +53,7 @@ class MethodsExplorer(ExplorerBesideTruth[SideBySide], abstract=True):
         return method, problem, tuple(values[name] for name in self._heeds(method))
 
     def _keep(self, key: _Key, values: controls.Values) -> Told:
-        """Return what a method says, fitted unless it has been before."""
+        """Return a method's fit and predictions, from an earlier tick if there are any."""
         if (kept := self._fits.get(key)) is not None:
             return replace(kept, seconds=0.0)
         start = time.perf_counter()
@@ -66,12 +67,12 @@ class MethodsExplorer(ExplorerBesideTruth[SideBySide], abstract=True):
         return result.data
 
     def _doubt(self, result: SideBySide) -> tuple[Array, Array]:
-        """The doubt of the first method that has any."""
+        """Return the epistemic sd of the first method that has one."""
         spreads = [p.epistemic_std for p in result.predictions.values()]
         return GAP_GRID[:, 0], next((s for s in spreads if s.any()), np.zeros(len(GAP_GRID)))
 
     def _frames(self, result: SideBySide) -> Sequence[int]:
-        """Say the steps of the first method that goes in steps: the others keep its pace."""
+        """Return the steps of the first method that trains in steps; the others follow its pace."""
         fits = (told.fit for told in result.told.values())
         return next(filter(None, map(steps_of, fits)), ())
 

@@ -28,7 +28,7 @@ _MARKS = {  # region -> marker, colour, words
 
 
 class MethodPanel(plots.Artists):
-    """One method: data, truth, bands, mean, some of its functions, and the posterior over them.
+    """The panel of one method: data, truth, bands, mean, some of its functions, and the posterior.
 
     Args:
         ax: An empty panel.
@@ -67,7 +67,7 @@ class MethodPanel(plots.Artists):
         ]  # fmt: skip
 
     def stand(self, place: SubplotSpec, *, shown: bool, last: bool = False) -> None:
-        """Take a cell of the grid, and label the axes there; or only keep away from the others.
+        """Move the panel to a cell of the grid and label its axes, or hide it.
 
         Args:
             place: The cell.
@@ -83,17 +83,17 @@ class MethodPanel(plots.Artists):
         self.axes.tick_params(labelleft=first, labelbottom=last)
 
     def name(self, title: str) -> bool:
-        """Put another name over it; says whether it is another one."""
+        """Change the panel's title; return whether it is another one."""
         changed = self.axes.get_title(loc="left") != title
         self.axes.set_title(title, fontsize=11, loc="left")
         return changed
 
     def say(self, words: str) -> None:
-        """Put a few words where the bands are missing."""
+        """Write a few words in place of missing bands."""
         self._words.set_text(words)
 
     def update(self, result: SideBySide, place: str, height: float) -> bool:
-        """Move to what the method at this place says, or to its not being chosen.
+        """Show what the method predicts, or that it is not chosen.
 
         Returns:
             Whether the frame, as high as the other panels' ``height``, has changed.
@@ -119,7 +119,7 @@ class MethodPanel(plots.Artists):
 
 
 def height_of(result: SideBySide) -> float:
-    """Return how far from 0 the bands of all panels go, and the ends of intervals."""
+    """Return the largest distance from 0 of all bands and interval ends."""
     nuts = [] if result.nuts is None else [result.nuts]
     curves = [plots.edges(p)["band"] for p in (*result.predictions.values(), *nuts)]
     curves += [ends for place in result.told if (ends := result.ends(place)) is not None]
@@ -142,7 +142,7 @@ class IntervalArtists(plots.Artists):
         self.artists = [self._low, self._high]
 
     def show(self, ends: Array | None) -> None:
-        """Move to the lower and the upper end ``[2, m]``, or hide."""
+        """Show the lower and the upper end ``[2, m]``, or hide both for ``None``."""
         for artist in self.artists:
             artist.set_visible(ends is not None)
         if ends is not None:
@@ -151,7 +151,7 @@ class IntervalArtists(plots.Artists):
 
 
 class CoverageArtists:
-    """Share of new points inside each method's interval, one mark a region, and its level.
+    """The share of new points inside each method's interval, one mark a region, and the level.
 
     Args:
         canvas: Where the artists move.
@@ -173,7 +173,7 @@ class CoverageArtists:
         canvas.animate([self._level, *self._marks.values()])
 
     def stand(self, rows: Mapping[str, str]) -> bool:
-        """Give each method a row, by its key, from top to bottom; says whether they are others."""
+        """Give each method a row, by its key, from top to bottom; return whether rows changed."""
         if [*rows] == self._rows:
             return False
         self._rows, n = [*rows], max(len(rows), 1)
@@ -185,7 +185,7 @@ class CoverageArtists:
         return True
 
     def update(self, coverage: Mapping[str, Mapping[str, float]], level: float) -> None:
-        """Move to shares by method and region; a method that is missing has no marks."""
+        """Show the shares by method and region; a missing method has no marks."""
         self._level.set_xdata([100 * level, 100 * level])
         for i, (region, line) in enumerate(self._marks.items()):
             shares = [coverage.get(name, {}).get(region, np.nan) for name in self._rows]

@@ -1,4 +1,4 @@
-"""What methods say of one problem, its distance to the true posterior, and its training."""
+"""The predictions of methods on one problem, their distance to the true posterior, and replays."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SO_FAR = {None: "round the weights so far", 1: "on the features so far"}
 
 @dataclass(frozen=True)
 class Told:
-    """What one method says.
+    """The fit and the predictions of one method.
 
     Attributes:
         method: Its key in the explorer.
@@ -50,7 +50,7 @@ class Told:
 
 
 class Interval(NamedTuple):
-    """How far an interval reaches to both sides of a method's mean.
+    """A prediction interval: how far it reaches to both sides of a method's mean.
 
     Attributes:
         level: The share of new points that it shall hold.
@@ -62,7 +62,7 @@ class Interval(NamedTuple):
     kept_apart: datasets.Regression1D | None = None
 
     def factor(self, x: Array, prediction: Predictive) -> float:
-        """In how many total sds of a predictive on ``x`` [m], straight between, it ends."""
+        """Return the half-width of the interval in total sds of a predictive on ``x`` [m]."""
         from bdl_teach import calibration
 
         if self.kept_apart is None:
@@ -74,7 +74,7 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True)
 class SideBySide:
-    """What one tick computed.
+    """The result of one tick.
 
     Attributes:
         problem: What was fitted.
@@ -103,31 +103,31 @@ class SideBySide:
 
     @property
     def data(self) -> datasets.Regression1D:
-        """The training points."""
+        """Return the training points."""
         return self.problem.data
 
     @property
     def regions(self) -> dict[str, Array]:
-        """Masks ``[m]`` of ``GAP_GRID``: ``"data"``, ``"gap"`` and ``"outside"``."""
+        """Return masks ``[m]`` of ``GAP_GRID``: ``"data"``, ``"gap"`` and ``"outside"``."""
         return self.problem.regions(GAP_GRID[:, 0])
 
     @property
     def predictions(self) -> dict[str, Predictive]:
-        """The predictive of each method, by its place."""
+        """Return the predictive of each method, by its place."""
         return {place: told.prediction for place, told in self.told.items()}
 
     @property
     def fit(self) -> Fitted:
-        """The fit of the first."""
+        """Return the fit of the first method."""
         return next(iter(self.told.values())).fit
 
     @property
     def prediction(self) -> Predictive:
-        """The predictive of the first."""
+        """Return the predictive of the first method."""
         return next(iter(self.told.values())).prediction
 
     def ends(self, place: str) -> Array | None:
-        """Both ends of a method's conformal band ``[2, m]``; ``None`` where there is none."""
+        """Return both ends of a method's conformal band ``[2, m]``; ``None`` if it has none."""
         counted = self.interval is not None and self.interval.kept_apart is not None
         if not counted or place not in self.told:
             return None
@@ -135,13 +135,13 @@ class SideBySide:
 
 
 def _ends(prediction: Predictive, factor: float) -> Array:
-    """Lower and upper end ``[2, m]`` of the mean ± so many total sds."""
+    """Return the lower and upper end ``[2, m]`` of the mean ± ``factor`` total sds."""
     reach = factor * prediction.total_std
     return np.stack([prediction.mean - reach, prediction.mean + reach])
 
 
 def compared(result: SideBySide, gold: GoldStandard | None = None) -> SideBySide:
-    """Add the true posterior (what there is, if not given), distances, and what intervals hold."""
+    """Add the true posterior (so far, if given), the distances to it, and the coverages."""
     from bdl_teach import calibration
 
     if gold is not None:
@@ -166,10 +166,10 @@ def compared(result: SideBySide, gold: GoldStandard | None = None) -> SideBySide
 
 
 def steps_of(fit: Any) -> Sequence[int]:
-    """Return the steps taken at each frame of a training; () if it stands still in a replay.
+    """Return the steps taken at each frame of a training; () if it has no frames in a replay.
 
-    The chains' frames are their draws so far, from the first that is one. Laplace's are those of
-    its mode; a limit has no steps.
+    The frames of chains are the draws so far; those of Laplace are its mode's. An infinitely wide
+    network has no steps.
     """
     from bdl_teach.methods import sgmcmc
 
@@ -181,7 +181,7 @@ def steps_of(fit: Any) -> Sequence[int]:
 def at_share(fit: Any, share: float) -> tuple[Fitted, str]:
     """Return a fit as it was after that share of its training, and a remark on it.
 
-    Laplace goes back with the noise of the rows that it was told, repeated or not.
+    Laplace is taken back with the noise of its rows, which are louder where they are repeated.
     """
     from bdl_teach.methods import laplace, sgmcmc
 

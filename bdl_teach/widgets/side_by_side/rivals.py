@@ -1,4 +1,4 @@
-"""The rivals: any two ways to a posterior, refitted on every tick, beside the truth."""
+"""The rivals: any two approximations of a posterior, refitted on every tick, beside the truth."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ _MENUS = {
 
 
 class RivalsExplorer(MethodsExplorer):
-    """Choose any two methods, and move the problem, the prior and their own options under them.
+    """Choose any two methods, and change the problem, the prior and their options.
 
-    What a movement does not touch is not fitted again. While the controls rest, the chains of SGHMC
-    run on. A last layer alone belongs to a network that was trained at σ_p = 3 and stays as it is
-    while the slider of the prior moves: its posterior is then exact, and chapter 1's.
+    A movement refits only the methods that it affects. While the controls rest, the chains of SGHMC
+    continue. The last-layer Laplace uses a network trained at σ_p = 3, wherever the slider of the
+    prior is; given that network its posterior is exact, as in chapter 1.
 
     Args:
         **values: Starting values of controls, as ``state()`` returns them.
@@ -51,7 +51,7 @@ class RivalsExplorer(MethodsExplorer):
     TEXTS: ClassVar[Texts] = texts.of("rivals", methods=_MENUS)
 
     def _idle(self, values: controls.Values) -> set[str]:
-        """Name the options that neither of the two methods is told."""
+        """Name the options that affect neither of the two methods."""
         return {*Options._fields}.difference(*(QUICK[values[p]].heeds for p in PLACES))
 
     def _make_canvas(self) -> Canvas:
@@ -142,7 +142,7 @@ class RivalsExplorer(MethodsExplorer):
         return f" ({', '.join(each)})"
 
     def _chores(self) -> Iterator[Callable[[], object]]:
-        """Compile the chains and every method, for what sliders ask for and for a table."""
+        """Compile the chains and every method, for the problem of the sliders and for a table."""
         yield from super()._chores()
         for problem in (Problem(), Problem(n=points.MOST)):
             for name in QUICK:
@@ -150,7 +150,7 @@ class RivalsExplorer(MethodsExplorer):
 
 
 def _name(told: Told, steps: str = "") -> str:
-    """What a method is called; of chains that run on, how far they are."""
+    """Return the name of a method; of chains that continue, with their number of steps."""
     label = QUICK[told.method].label
     if told.remark:
         return f"{label}, {told.remark}"
@@ -159,7 +159,7 @@ def _name(told: Told, steps: str = "") -> str:
 
 
 def _longer(fit: Any) -> Any:
-    """Let the chains of SGHMC run on; ``None`` for all else, and when they have run for long."""
+    """Continue the chains of SGHMC; return ``None`` for other methods or after enough steps."""
     from bdl_teach.methods import sgmcmc
 
     if not isinstance(fit, sgmcmc.Fit) or fit.history["step"][-1] >= SGHMC_MOST:

@@ -42,7 +42,7 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
     GRID = X_GRID
 
     def _idle(self, values: controls.Values) -> set[str]:
-        """Name a half of the prior without weight, and the weight of two equal halves."""
+        """Name the σ of a prior half without weight; the weight if both halves are equal."""
         idle = {name for name, none in (("sigma1", 0.0), ("sigma2", 1.0)) if values["pi"] == none}
         return idle | ({"pi"} if math.isclose(values["sigma1"], values["sigma2"]) else set())
 
@@ -122,7 +122,7 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
         self._weights.update(result.prior, result.fit.mean, result.fit.std)
 
     def _chores(self) -> Iterator[Callable[[], object]]:
-        """Compile what comes next: the paper's fit, more draws or points, rest, and chains."""
+        """Compile what may come next: the paper's fit, more draws or points, rest, and chains."""
         more = {"n_samples": 2}
         for values in (_PAPER, more, _PAPER | more):
             yield partial(sinusoid_fits.refit, self.DEFAULTS | values)

@@ -28,7 +28,7 @@ ENOUGH = 10.0  # nats that this last one may still gain from what is called refi
 
 
 class Frame(NamedTuple):
-    """A frame of one of the runs that led to a fit, and the steps of all until then."""
+    """A frame of one of the runs that led to a fit, and the total number of steps until then."""
 
     run: bbb.Fit
     frame: int
@@ -37,7 +37,7 @@ class Frame(NamedTuple):
 
 @dataclass(frozen=True)
 class Stage:
-    """How far the fit of a tick has come.
+    """How far the search for a better fit has come.
 
     Attributes:
         estimator: ``"quiet"``, ``"weights"`` (the paper's) or ``"article"``.
@@ -55,20 +55,20 @@ class Stage:
 
     @property
     def over(self) -> bool:
-        """Whether nothing is left to do; the paper's and the article's fits stay what they are."""
+        """Return whether the search is over; the paper's and the article's fits have none."""
         return self.estimator != "quiet" or self.runs == MOST_RUNS
 
     @property
     def refined(self) -> bool:
-        """Whether longer runs have been made, and all of them."""
+        """Return whether all longer runs have been made."""
         return self.trained and self.over and self.runs > 0
 
     def after(self, gain: float) -> Stage:
-        """The stage after one more run."""
+        """Return the stage after one more run."""
         return replace(self, runs=self.runs + 1, gain=gain)
 
     def __str__(self) -> str:
-        """Say it, as the beginning of a status line."""
+        """Return the stage in words, as a status line begins."""
         if self.estimator != "quiet":
             return {"weights": "weights drawn", "article": "the article's recipe"}[self.estimator]
         if not self.trained:
@@ -81,7 +81,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class SinusoidResult:
-    """What one tick computed.
+    """The result of one tick.
 
     Attributes:
         data: The training points.
@@ -131,7 +131,7 @@ def refit(values: Values) -> SinusoidResult:
 
 
 def improve(result: SinusoidResult, n_predictions: float) -> SinusoidResult | None:
-    """Make one longer run and keep the better fit; ``None`` when that is over."""
+    """Make one longer run and return the better fit; ``None`` when the search is over."""
     stage = result.stage
     if stage.over:
         return None
@@ -155,7 +155,7 @@ def improve(result: SinusoidResult, n_predictions: float) -> SinusoidResult | No
 
 
 def frames(result: SinusoidResult) -> list[Frame]:
-    """Say what can be shown, run by run; training on moves less, and has fewer frames."""
+    """Return the frames of all runs in turn; later runs change less and have fewer frames."""
     found: list[Frame] = []
     done = 0
     for run in result.runs:
@@ -182,7 +182,7 @@ def at(result: SinusoidResult, frame: int) -> SinusoidResult:
 
 
 def history(result: SinusoidResult) -> dict[str, Array]:
-    """The costs at the steps of all runs, counted as ``frames`` does; of a frame, up to there."""
+    """Return the costs at the steps of all runs, numbered as in ``frames``, up to this frame."""
     found = [run.history for run in result.runs]
     lengths = [0, *(int(costs["step"][-1]) for costs in found[:-1])]
     joined = {name: np.concatenate([costs[name] for costs in found]) for name in found[0]}
@@ -191,7 +191,7 @@ def history(result: SinusoidResult) -> dict[str, Array]:
 
 
 def beside_nuts(result: SinusoidResult, nuts: Predictive | None, report: str) -> SinusoidResult:
-    """Add the gold standard, if there is one, and the distance to it."""
+    """Add the true posterior, if there is one, and the distance to it."""
     from bdl_teach import calibration
 
     result = replace(result, nuts=nuts, nuts_report=report)
@@ -204,9 +204,9 @@ def beside_nuts(result: SinusoidResult, nuts: Predictive | None, report: str) ->
 
 
 def mark(result: SinusoidResult, kind: str, i: int) -> Mark:
-    """What belongs to a weight ("weight", its number), or to a drawn function ("draw", its number).
+    """Return what to mark for a weight (``"weight"``) or a drawn function (``"draw"``) of number i.
 
-    Along a weight, the others stay at their means.
+    The functions of a weight are drawn with the others at their means.
     """
     from bdl_teach import predictive
 
@@ -223,7 +223,7 @@ def mark(result: SinusoidResult, kind: str, i: int) -> Mark:
 
 
 def _name(network: MLP, i: int) -> str:
-    """Where a weight sits: its layer, and the units that it joins."""
+    """Name the place of a weight: its layer, and the units that it connects."""
     for number, shape in enumerate(network.shapes):
         size = int(np.prod(shape))
         if i < size:

@@ -1,1 +1,1 @@
-"""Mean field beside the truth: what of the gap is the optimiser's, the family's, the prior's."""
+"""Mean field beside the true posterior: which part of the gap between them has which cause."""

@@ -1,4 +1,4 @@
-"""The truth explorer: mean field, the true posterior, and the gap between them taken apart."""
+"""The truth explorer: mean field, the true posterior, and the parts of the gap between them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SPREADS = {
 
 
 def prior_height(prior_std: float, width: int) -> float:
-    """Standard deviation at x = ¼ of the functions of the prior N(0, σ_p²) on all weights.
+    """Return the sd at x = ¼ of functions drawn from the prior N(0, σ_p²) on all weights.
 
     f = Σ v_k max(0, a_k x + b_k) + c: each unit has the variance σ_p⁴ (1 + x²)/2.
     """
@@ -44,11 +44,11 @@ def prior_height(prior_std: float, width: int) -> float:
 class TruthExplorer(ExplorerBesideTruth[TruthResult]):
     """Gap, prior, starts, width, noise, N: each movement refits the network by mean field.
 
-    The true posterior follows, by HMC. While the sliders rest, a search goes on for the lowest free
-    energy: more starts, starts at a mode, training on. The gap between the fit and the truth falls
-    into three parts, all of them over the gap in the data and in the units of y: *optimisation* is
-    the distance from the fit to the best fit, *family* that from the best fit to the true
-    posterior, and *prior* is what of the truth this leaves beyond its ±2 sd: see ``TruthResult``.
+    The true posterior follows, by HMC. While the sliders rest, a search continues for the lowest
+    free energy: more starts, starts at a mode, training on. The gap between the fit and the truth
+    has three parts, all over the gap in the data and in the units of y: *optimisation* is the
+    distance from the fit to the best fit, *family* that from the best fit to the true posterior,
+    and *prior* what of the sine lies outside the true posterior's ±2 sd: see ``TruthResult``.
 
     Args:
         **values: Starting values of controls, as ``state()`` returns them.
@@ -170,7 +170,7 @@ class TruthExplorer(ExplorerBesideTruth[TruthResult]):
 
 
 def _bars(result: TruthResult) -> dict[str, float | str]:
-    """The length of each bar, or why there is none."""
+    """Return the length of each bar, or the reason why there is none."""
     if not result.regions["gap"].any():
         return dict.fromkeys(PartsPanel.NAMES, "there is no gap")
     later = "when the sliders have rested"

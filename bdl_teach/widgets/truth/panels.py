@@ -38,12 +38,12 @@ class MeanFieldArtists(plots.Artists):
         return {"mean": fit.mean, "band": plots.epistemic_edges(fit)}
 
     def update(self, fit: Predictive) -> None:
-        """Move to a fit."""
+        """Show a fit."""
         self._band.set_data(self._x, *plots.epistemic_edges(fit))
         self._mean.set_data(self._x, fit.mean)
 
     def show_best(self, best: Predictive | None) -> bool:
-        """Move to the best fit, or hide it; says whether that changed."""
+        """Show the best fit, or hide it; return whether that changed."""
         changed = self._best.get_visible() != (best is not None)
         self._best.set_visible(best is not None)
         if best is not None:
@@ -52,7 +52,7 @@ class MeanFieldArtists(plots.Artists):
 
 
 class PartsPanel(plots.Artists):
-    """The three parts of the gap as bars; a word where one is not known."""
+    """The three parts of the gap as bars; a word in place of an unknown one."""
 
     LIMITS = (2.0, 4.0, 8.0, 16.0)
     NAMES = ("optimisation", "family", "prior")
@@ -68,7 +68,7 @@ class PartsPanel(plots.Artists):
         self.artists = [*self._bars, *self._words]
 
     def update(self, parts: Mapping[str, float | str]) -> bool:
-        """Move to each name's number, or the word that stands for it; as ``FunctionPanel``."""
+        """Show each part's number, or the word in its place; return whether the limit changed."""
         numbers = {name: part for name, part in parts.items() if not isinstance(part, str)}
         limit = plots.step_above(max(numbers.values(), default=0.0), self.LIMITS)
         for bar, words, name in zip(self._bars, self._words, self.NAMES, strict=True):

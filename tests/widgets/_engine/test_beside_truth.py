@@ -89,7 +89,7 @@ def draws_of(gold: GoldStandard) -> int:
     return int(n)
 
 
-def test_run_is_shown_sharper_until_it_has_mixed_and_then_kept(made: Any) -> None:
+def test_run_is_refined_until_mixed_and_then_kept(made: Any) -> None:
     chains = made()
     gold = chains.ask(Problem())
     assert gold.prediction is None and "on its way" in gold.report
@@ -105,7 +105,7 @@ def test_run_is_shown_sharper_until_it_has_mixed_and_then_kept(made: Any) -> Non
     assert chains.ask(None).report == ""
 
 
-def test_chains_in_modes_of_their_own_go_on_and_say_where_they_differ(made: Any) -> None:
+def test_unmixed_chains_continue_and_name_regions_where_they_differ(made: Any) -> None:
     chains = made(apart)
     chains.ask(Problem())
     first = chains.go_on(800)
@@ -129,7 +129,7 @@ def test_movement_ends_the_run_of_the_old_values(made: Any) -> None:
     assert draws_of(chains.go_on(800)) == 50, "from its beginning"
 
 
-def test_failure_is_said_of_its_values_only(made: Any) -> None:
+def test_failed_run_is_reported_for_its_values_only(made: Any) -> None:
     def fails(*_: Any) -> Any:
         raise ArithmeticError("no finite gradient")
 
@@ -150,7 +150,7 @@ def test_other_seeds_of_a_mission_leave_the_shown_run_alone(made: Any) -> None:
     assert draws_of(chains.go_on(800)) == 100
 
 
-def test_program_is_compiled_beside_and_then_the_picture_is_asked_for(
+def test_program_is_compiled_in_background_before_redraw(
     made: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     jobs: list[Callable[[], object]] = []

@@ -51,7 +51,7 @@ def panels(*, settled: bool) -> Canvas:
     return made
 
 
-def test_of_limits_that_step_the_axis_is_drawn_anew_and_nothing_else(
+def test_changed_limits_redraw_their_axis_only(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     one, whole = panels(settled=True), panels(settled=False)
@@ -66,7 +66,7 @@ def test_of_limits_that_step_the_axis_is_drawn_anew_and_nothing_else(
     assert drawn == []
 
 
-def test_what_seldom_moves_is_kept_under_what_moves_until_it_is_asked_for_anew() -> None:
+def test_settled_artists_are_cached_until_redraw_is_requested() -> None:
     canvas = panels(settled=True)
     before = shown(canvas)
     canvas.figure.axes[0].yaxis.grid(False)
@@ -115,7 +115,7 @@ def test_the_live_picture_is_a_jpeg_that_looks_like_the_still(labelled: Canvas) 
     assert np.sqrt((difference**2).mean()) < 5  # of 255: what the compression costs
 
 
-def test_what_moves_does_not_move_the_panels(labelled: Canvas) -> None:
+def test_moving_artists_do_not_move_the_panels(labelled: Canvas) -> None:
     (ax,) = labelled.figure.axes
     labelled.render()
     before = ax.get_position().bounds

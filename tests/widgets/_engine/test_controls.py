@@ -16,7 +16,7 @@ POWERS = Control("powers", "KL weight", 1.0, [-3, 1], "", ".3f")
     ("written", "held"),
     [(0.126, 10**-0.9), (0.316, 10**-0.5), (0.01, 0.01), (7.94, 10**0.9), (10, 10.0)],
 )
-def test_powers_of_the_file_stand_at_a_step_of_their_slider(written: float, held: float) -> None:
+def test_powers_in_data_file_are_rounded_to_slider_steps(written: float, held: float) -> None:
     assert POWERS.value(written) == held
     made = POWERS.make()
     made.value = POWERS.value(written)
@@ -41,7 +41,7 @@ def test_states_are_the_same_but_for_what_a_page_rounds(
     assert controls.same(one, other) is controls.same(other, one) is alike
 
 
-def test_words_are_text_and_not_markup() -> None:
+def test_control_words_are_escaped() -> None:
     made = controls.words("σ < 1 & <b>more</b>", "one-name", "another")
     assert "<b>" not in made.value
     assert html.unescape(made.value) == "σ < 1 & <b>more</b>"

@@ -33,7 +33,7 @@ def answers(fit: Any) -> list[Convergence]:
     return said[1:]
 
 
-def test_the_first_longer_run_that_ends_far_lower_decides() -> None:
+def test_first_much_lower_longer_run_means_not_converged() -> None:
     fit = Toy((105.0, 88.0, 70.0, 40.0))
     before, after = answers(fit)[:-1], answers(fit)[-1]
     assert [one.gain for one in before] == [0.0, 12.0]
@@ -46,7 +46,7 @@ def test_the_first_longer_run_that_ends_far_lower_decides() -> None:
 
 
 @pytest.mark.parametrize("gain", [-5.0, 0.0, TOLERANCE])
-def test_a_fit_has_converged_once_no_longer_run_ends_far_lower(gain: float) -> None:
+def test_fit_has_converged_if_all_longer_runs_gain_little(gain: float) -> None:
     """Their largest gain counts, not the last."""
     fit = Toy((100.0 - gain, *(N_LONGER - 1) * (103.0,)))
     *before, last = answers(fit)
@@ -67,7 +67,7 @@ def diverge() -> Toy:
     raise DivergedError(7, "lower the learning rate")
 
 
-def test_of_several_fits_it_is_said_which_have_arrived_and_which_not() -> None:
+def test_convergence_sentence_names_converged_and_other_fits() -> None:
     told = {
         "MAP": Convergence(8, 3.0, over=True, tolerance=20.0),
         "BBB": Convergence(2, 30.4, over=True, tolerance=20.0),

@@ -57,7 +57,7 @@ def test_what_was_undone_is_forgotten_by_the_next_movement() -> None:
     assert [made.undo(), made.undo()] == [{**START, "x": 1.0}, START]
 
 
-def test_a_state_that_is_there_already_is_no_movement() -> None:
+def test_unchanged_state_is_no_movement() -> None:
     """The page answers an undo with the values that it was given, rounded."""
     made = moved(0.1, 2.0)
     assert made.undo() == {**START, "x": 0.1}
@@ -75,7 +75,7 @@ def test_a_control_that_moves_along_with_another_begins_a_movement(first: dict[s
     assert made.before == {**START, **first}
 
 
-def test_two_drags_are_two_movements_however_soon_the_hand_is_back() -> None:
+def test_two_quick_drags_are_two_movements() -> None:
     made = History(START)
     for x in (1.0, 2.0):
         made.end_movement()

@@ -9,7 +9,7 @@ import pytest
 from bdl_teach.widgets._engine.latest_value import LatestValue
 
 
-def test_a_newer_value_replaces_an_older_one_and_the_last_is_never_lost() -> None:
+def test_newer_value_replaces_older_and_last_is_kept() -> None:
     slot, seen = LatestValue[int](), []
 
     def work() -> None:
@@ -29,7 +29,7 @@ def test_a_newer_value_replaces_an_older_one_and_the_last_is_never_lost() -> Non
     assert not worker.is_alive()
 
 
-def test_who_waits_in_vain_is_told_how_long_it_was() -> None:
+def test_timeout_says_how_long_it_waited() -> None:
     slot: LatestValue[str] = LatestValue()
     slot.wait(0.0)  # for nothing
     slot.put("one")
@@ -38,7 +38,7 @@ def test_who_waits_in_vain_is_told_how_long_it_was() -> None:
         slot.wait(0.01)
 
 
-def test_an_error_is_raised_once_also_where_the_same_was_shown_again_meanwhile() -> None:
+def test_error_is_raised_once_even_if_shown_again() -> None:
     slot: LatestValue[str] = LatestValue()
     for value in ("one", "the same, smaller"):
         slot.put(value)
@@ -49,7 +49,7 @@ def test_an_error_is_raised_once_also_where_the_same_was_shown_again_meanwhile()
     slot.wait(1.0)
 
 
-def test_what_is_done_is_not_what_came_after_it() -> None:
+def test_done_version_does_not_complete_a_newer_one() -> None:
     slot: LatestValue[str] = LatestValue()
     slot.put("one")
     version, _ = slot.take() or (0, "")
@@ -59,7 +59,7 @@ def test_what_is_done_is_not_what_came_after_it() -> None:
         slot.wait(0.01)
 
 
-def test_a_closed_slot_lets_everyone_go_home() -> None:
+def test_closed_slot_wakes_all_waiters() -> None:
     slot: LatestValue[str] = LatestValue()
     slot.put("one")
     slot.close()

@@ -43,7 +43,7 @@ def test_pairs_of_weights_are_marked_where_they_are() -> None:
     assert len(link._rug.get_xdata()) == 0
 
 
-def test_the_function_that_passes_nearest_to_a_place_is_meant_if_one_does() -> None:
+def test_pointer_selects_nearest_function_within_reach() -> None:
     functions = np.array([[0.0, 0, 0, 0, 0], [0, 1, 2, 3, 4], [5, 4, 3, 2, 1]])
     meant = partial(nearest_function, functions, X)
     for place, k in (((-0.5, 4.2), 2), ((0.4, 2.8), 1), ((0.6, 0.1), 0), ((1.0, 4.2), 1)):
@@ -52,6 +52,6 @@ def test_the_function_that_passes_nearest_to_a_place_is_meant_if_one_does() -> N
     assert meant((0.5, 3.4), 20.0) == 1, "in a higher panel that is as near to the eye"
 
 
-def test_along_a_weight_its_functions_go_evenly_to_the_two_sds_that_are_said() -> None:
+def test_marked_functions_of_a_weight_span_two_sds_evenly() -> None:
     assert (STEPS[0], STEPS[-1]) == (-2.0, 2.0)
     np.testing.assert_allclose(np.diff(STEPS), np.diff(STEPS)[0])

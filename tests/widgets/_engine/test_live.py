@@ -90,7 +90,7 @@ def test_a_closed_explorer_is_shown_as_its_last_picture(
     assert closed._repr_mimebundle_() == closed._repr_mimebundle_(include=None, exclude=None)
 
 
-def test_the_picture_joins_what_the_notebook_keeps_once_it_is_there(
+def test_picture_is_added_to_saved_output_when_ready(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     shell, go_on, sent = InteractiveShell.instance(), threading.Event(), []
@@ -136,7 +136,7 @@ def test_set_moves_all_or_none(toy: Toy) -> None:
     assert (toy.state(), heard, toy.wait().ticks) == (state, [], ticks)
 
 
-def test_a_class_that_leaves_out_a_part_of_the_contract_is_refused_by_name() -> None:
+def test_explorer_class_missing_a_method_is_refused_by_name() -> None:
     parts = {part: getattr(Toy, part) for part in ("TEXTS", "_make_canvas", "_compute", "_draw")}
     with pytest.raises(TypeError, match="^Half: an explorer must define _readings$"):
         type("Half", (Explorer,), parts)
@@ -167,7 +167,7 @@ def test_a_failed_message_is_said_and_the_next_tick_works(toy: Toy) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_forked_process_is_told_that_nobody_will_answer(toy: Toy) -> None:
+def test_forked_process_gets_error_about_missing_worker(toy: Toy) -> None:
     ours, theirs = os.pipe()
     child = os.fork()
     if child == 0:
@@ -257,7 +257,7 @@ def test_a_movement_does_not_wait_for_the_end_of_the_improvements(
     improving.close()
 
 
-def test_an_improvement_that_fails_leaves_the_picture_as_it_is(
+def test_failed_improvement_leaves_the_picture(
     improving: Improving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(_values: dict[str, Any], _result: float) -> float:
@@ -283,7 +283,7 @@ def test_undo_redo_and_reset_bring_back_values_and_picture(toy: Toy) -> None:
     assert toy.wait().result == 18
 
 
-def test_what_takes_long_stays_through_presets_undo_and_reset(toy: Toy) -> None:
+def test_true_posterior_toggle_survives_presets_undo_and_reset(toy: Toy) -> None:
     made = toy
     made.set(n=7).set(seen=True)
     made.undo()
@@ -321,7 +321,7 @@ def test_the_picture_takes_the_size_of_its_place_without_computing_again(toy: To
     assert (toy.ticks, computed) == (1, [])
 
 
-def test_a_value_that_comes_while_the_place_is_being_answered_is_computed(
+def test_value_arriving_during_resize_is_computed(
     toy: Toy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The worker has taken the older job, but not yet looked at it, when the newer one is asked."""

@@ -82,7 +82,7 @@ def seeds(lift: Lift) -> list[int]:
     return [values["seed"] for values in lift.computed]
 
 
-def test_it_is_done_when_it_holds_for_the_next_two_seeds_as_well(lift: Lift) -> None:
+def test_mission_is_done_if_it_holds_for_next_two_seeds(lift: Lift) -> None:
     lift.mission("lift-high").set(n=5, seed=98)
     assert said(lift, "✓ Done, also with seeds 99 and 0.")
     assert lift.done == ("lift-high",)
@@ -93,7 +93,7 @@ def test_it_is_done_when_it_holds_for_the_next_two_seeds_as_well(lift: Lift) -> 
     assert box(lift).chosen is Lift.MISSIONS[0]
 
 
-def test_what_holds_for_one_seed_alone_is_luck(lift: Lift, progress: Progress) -> None:
+def test_mission_done_for_one_seed_only_is_called_luck(lift: Lift, progress: Progress) -> None:
     lift.mission("lift-lucky").set(seed=99)
     it_lacks = "With seed 0 the seed is 0."
     assert said(lift, f"✗ It holds for seed 99, but not for seeds 0 and 1: luck. {it_lacks}")
@@ -150,7 +150,7 @@ def test_a_movement_comes_before_the_next_seed(lift: Lift) -> None:
     assert seeds(lift) == [0, 0, 1, 0] and lift.done == ()
 
 
-def test_other_seeds_go_without_nuts_unless_the_mission_s_way_has_it(lift: Lift) -> None:
+def test_other_seeds_skip_true_posterior_unless_mission_needs_it(lift: Lift) -> None:
     lift.mission("lift-high").set(n=5, seen=True)
     assert said(lift, "✓ Done, also with seeds 1 and 2.")
     assert [values["seen"] for values in lift.computed] == [False, True, False, False]

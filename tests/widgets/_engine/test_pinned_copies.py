@@ -64,7 +64,7 @@ def lines(ghosts: list[Artist]) -> dict[float, Line2D]:
     }
 
 
-def test_each_kind_stays_where_it_was_when_it_moves_on(scene: Scene) -> None:
+def test_pinned_copies_stay_while_artists_move(scene: Scene) -> None:
     scene.canvas.pin()
     scene.canvas.render()
     (outline,) = (a for a in scene.ghosts() if type(a).__name__ == "PathPatch")
@@ -85,7 +85,7 @@ def test_each_kind_stays_where_it_was_when_it_moves_on(scene: Scene) -> None:
     assert all(a.get_facecolor()[3] == 0 for a in [bar]), "an outline"
 
 
-def test_unpinned_the_picture_is_as_if_nothing_had_been(scene: Scene) -> None:
+def test_unpinning_restores_the_picture(scene: Scene) -> None:
     scene.move()
     moved = scene.pixels()
     again = Scene()
@@ -100,7 +100,7 @@ def test_unpinned_the_picture_is_as_if_nothing_had_been(scene: Scene) -> None:
     again.canvas.unpin()  # there is nothing left
 
 
-def test_the_verdicts_name_what_stayed_and_what_moved(scene: Scene) -> None:
+def test_verdicts_name_unmoved_and_moved_artists(scene: Scene) -> None:
     scene.ax.set_title("A digit", loc="left")
     scene.ax.plot([], [], label="nothing")
     scene.canvas.animate(scene.ax.lines[-1:])

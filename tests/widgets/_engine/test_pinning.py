@@ -45,17 +45,17 @@ def said(explorer: Slope) -> str:
     return explorer.status.partition(" · ")[0]
 
 
-def test_what_was_pinned_stays_in_grey_and_each_figure_says_its_change(slope: Slope) -> None:
+def test_pinned_state_stays_grey_and_figures_show_changes(slope: Slope) -> None:
     assert slope.pin() is slope
     assert [0, 2] in ghosts(slope) and said(slope) == "Height 2."
     slope.set(n=5)
     assert [0, 2] in ghosts(slope) and slope.height == 5
-    assert said(slope) == "Height 5 (+3 since A)."
+    assert said(slope) == "Height 5 (+3 from grey A)."
     assert "ms" in slope.status
-    assert slope._repr_mimebundle_()["text/plain"].endswith("Height 5 (+3 since A).")
+    assert slope._repr_mimebundle_()["text/plain"].endswith("Height 5 (+3 from grey A).")
 
 
-def test_unpinned_there_is_no_trace_of_it(slope: Slope) -> None:
+def test_unpinning_removes_copies_and_changes(slope: Slope) -> None:
     before = slope.set(n=5).png()
     slope.set(n=2)
     slope.pin().set(n=5)
@@ -67,7 +67,9 @@ def test_unpinned_there_is_no_trace_of_it(slope: Slope) -> None:
     slope.unpin()  # there is nothing left
 
 
-def test_of_what_rests_a_is_what_it_becomes(slope: Slope, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pinned_state_follows_improvements_at_rest(
+    slope: Slope, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Else a fit that was trained on would be compared with one that was not."""
     monkeypatch.setattr(worker, "REST", worker.SHARPEN)
     slope.pin()
@@ -75,8 +77,8 @@ def test_of_what_rests_a_is_what_it_becomes(slope: Slope, monkeypatch: pytest.Mo
     assert [0, 2.5] in ghosts(slope)
     monkeypatch.setattr(worker, "REST", 1e6)
     slope.set(n=5)
-    assert said(slope) == "Height 5 (+2.5 since A)."
-    assert said(slope.set(n=2)) == "Height 2 (−0.5 since A).", "not yet trained on"
+    assert said(slope) == "Height 5 (+2.5 from grey A)."
+    assert said(slope.set(n=2)) == "Height 2 (−0.5 from grey A).", "not yet trained on"
     assert [0, 2.5] in ghosts(slope)
     slope._pin._answer.value = True
     assert answer(slope).startswith("Stayed: 7 of 7 controls; ")
@@ -86,7 +88,7 @@ def test_of_what_rests_a_is_what_it_becomes(slope: Slope, monkeypatch: pytest.Mo
 # What stayed the same?
 
 
-def test_the_answer_comes_when_it_is_asked_for_and_follows_the_controls(slope: Slope) -> None:
+def test_pin_answer_appears_on_request_and_follows_controls(slope: Slope) -> None:
     slope.pin()
     assert answer(slope) == ASKED
     slope._pin._answer.value = True

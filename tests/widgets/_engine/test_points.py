@@ -31,7 +31,7 @@ def test_a_table_fills_the_middle_of_the_panel_whatever_its_units() -> None:
 
 
 @pytest.mark.parametrize("unit", [1e-9, 1e-3, 1.0, 1e7])
-def test_a_line_has_as_many_digits_as_a_picture_can_show(unit: float) -> None:
+def test_code_line_has_as_many_digits_as_the_picture(unit: float) -> None:
     third = np.array([-1.0, 0.0, 1.0, 4.0]) / 3.0
     value = normal((unit * third, unit * third))
     assert value is not None
@@ -66,7 +66,7 @@ def test_a_value_keeps_its_units_and_is_a_value_again() -> None:
         (((np.nan, np.nan), (1.0, 2.0)), "expected finite numbers, got nan in row 0 of x"),
     ],
 )
-def test_what_is_no_table_is_refused_with_what_was_expected(given: Any, words: str) -> None:
+def test_invalid_table_is_refused_with_expected_form(given: Any, words: str) -> None:
     with pytest.raises(ValueError, match=re.escape(words)):
         normal(given)
 
@@ -113,7 +113,7 @@ def test_table_from_python_is_taken_with_its_names_and_dates(
     assert control.read(value) == value
 
 
-def test_of_too_many_points_the_same_ones_are_drawn_at_random() -> None:
+def test_too_many_points_are_sampled_reproducibly() -> None:
     control = Points(200)
     x = np.random.default_rng(0).normal(size=10_000)
     value = control.value = control.read((x, 3 * x))

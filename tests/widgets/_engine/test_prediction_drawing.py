@@ -21,7 +21,7 @@ def band() -> DrawnBand:
     return made
 
 
-def test_a_place_moves_alone_and_takes_the_other_edge_along_where_they_meet(
+def test_moved_edge_pushes_other_edge_where_they_meet(
     band: DrawnBand,
 ) -> None:
     band.move(2, -7.0)
@@ -34,7 +34,7 @@ def test_a_place_moves_alone_and_takes_the_other_edge_along_where_they_meet(
     assert (low[0], high[0]) == (9.0, 9.0)
 
 
-def test_the_score_is_the_share_of_both_and_how_far_off_the_edges_are(band: DrawnBand) -> None:
+def test_score_has_overlap_share_and_error_of_edges(band: DrawnBand) -> None:
     def score(mean: float, sd: float) -> str:
         return band.score(X, np.full(81, mean), np.full(81, sd))
 

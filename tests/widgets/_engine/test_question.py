@@ -40,7 +40,7 @@ def test_the_answer_waits_for_a_choice_and_then_for_the_target() -> None:
     assert said(box) == "<b>✗</b> The answer is “down”. It is heavy"
 
 
-def test_until_it_is_there_another_choice_can_be_made_and_then_no_more() -> None:
+def test_choice_can_change_until_target_is_reached() -> None:
     box, slider = asked()
     box._choices.index = 0
     slider.value = 2
@@ -56,7 +56,7 @@ def test_until_it_is_there_another_choice_can_be_made_and_then_no_more() -> None
     assert box._there.disabled
 
 
-def test_a_control_that_stands_at_the_target_already_must_leave_it_and_come_back() -> None:
+def test_control_already_at_target_must_leave_and_return() -> None:
     box, slider = asked(value=5)
     box._choices.index = 0
     assert not box.unlocked

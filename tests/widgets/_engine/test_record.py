@@ -58,7 +58,7 @@ def frames(path: Path) -> list[Image.Image]:
         ({"control": "hight", "start": 0, "stop": 1}, "hight: expected one of the controls width"),
         ({"control": "width", "start": 0.5, "stop": 5.0}, "width: expected a value between 0.5"),
         ({"control": "m", "start": 1, "stop": 3}, "m: expected one of 1, 2, 4, got 3"),
-        ({"control": "seen", "start": False, "stop": True}, "seen: expected a slider, or states"),
+        ({"control": "seen", "start": False, "stop": True}, "seen: expected a slider; give states"),
         ({"control": "n", "start": 1, "stop": 4, "frames": 1}, "frames: expected an integer >= 2"),
         ({"control": "n", "start": 1, "stop": 4, "file": "a.webm"}, "expected a name that ends in"),
         ({"control": "n", "start": 1, "stop": 4, "seconds": 0}, "seconds: expected"),
@@ -69,7 +69,7 @@ def frames(path: Path) -> list[Image.Image]:
         ({"control": "n", "start": 1, "stop": 4, "states": [{}]}, "record: expected a control"),
     ],
 )
-def test_what_cannot_be_recorded_is_refused_before_anything_moves(
+def test_invalid_recording_is_refused_before_anything_moves(
     dial: Dial, given: dict[str, Any], words: str
 ) -> None:
     ticks = dial.ticks
@@ -78,7 +78,7 @@ def test_what_cannot_be_recorded_is_refused_before_anything_moves(
     assert list(Path().iterdir()) == [] and dial.wait().ticks <= ticks + 1
 
 
-def test_a_gif_shows_each_state_in_its_order_as_long_as_was_asked(
+def test_gif_shows_states_in_order_for_given_duration(
     dial: Dial, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = dial.set(n=3).record("width", 0.5, 1.0, seconds=0.4, width=300)
@@ -92,7 +92,7 @@ def test_a_gif_shows_each_state_in_its_order_as_long_as_was_asked(
     assert "Dial.gif" in capsys.readouterr().err, "progress"
 
 
-def test_afterwards_everything_is_as_it_was(dial: Dial) -> None:
+def test_recording_restores_state_and_picture(dial: Dial) -> None:
     dial.set(width=2.0).set(kind="b", seen=True)
     state, before = dial.state(), dial.png()
     dial.record("n", 2, 4, width=300)

@@ -51,7 +51,7 @@ def at(explorer: Trained, frame: int) -> Trained:
     return explorer.wait()
 
 
-def test_a_frame_is_drawn_and_said_and_changes_neither_state_nor_result(trained: Trained) -> None:
+def test_replayed_frame_changes_neither_state_nor_result(trained: Trained) -> None:
     state, result, ticks = trained.state(), trained.result, trained.ticks
     for frame in (0, 2, 3):
         at(trained, frame)
@@ -62,7 +62,7 @@ def test_a_frame_is_drawn_and_said_and_changes_neither_state_nor_result(trained:
     until(lambda: trained._picture.alt.endswith("Height 4."), "the words of the frame")
 
 
-def test_whatever_moves_shows_the_whole_fit_again(trained: Trained) -> None:
+def test_movement_ends_replay_and_shows_the_fit(trained: Trained) -> None:
     trained.set(n=4)
     for act in (
         lambda: trained.set(n=4),
@@ -80,9 +80,7 @@ def test_whatever_moves_shows_the_whole_fit_again(trained: Trained) -> None:
         assert trained.status.startswith("Height")
 
 
-def test_it_plays_from_the_start_to_the_end_and_stops_there(
-    trained: Trained, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_replay_plays_from_start_to_end(trained: Trained, monkeypatch: pytest.MonkeyPatch) -> None:
     shown, draw = [], trained._draw
     monkeypatch.setattr(trained, "_draw", lambda height: (shown.append(height), draw(height)))
     trained.button.value = True
@@ -100,7 +98,7 @@ def test_it_plays_from_the_start_to_the_end_and_stops_there(
 
 
 @pytest.mark.parametrize("act", ["pause", "slider", "control", "replay"])
-def test_it_stops_when_something_moves(
+def test_replay_stops_at_a_movement(
     trained: Trained, monkeypatch: pytest.MonkeyPatch, act: str
 ) -> None:
     monkeypatch.setattr(worker, "PACE", 60.0)
@@ -122,9 +120,7 @@ def test_it_stops_when_something_moves(
     assert trained.set(m=1).height == trained.state()["n"], "the worker is free"
 
 
-def test_what_plays_ends_with_the_explorer(
-    trained: Trained, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_replay_ends_with_the_explorer(trained: Trained, monkeypatch: pytest.MonkeyPatch) -> None:
     trained.close()
     alive = len(ipywidgets.widgets.widget._instances)
     made = Trained().wait()
@@ -138,7 +134,7 @@ def test_what_plays_ends_with_the_explorer(
     assert len(ipywidgets.widgets.widget._instances) == alive
 
 
-def test_two_hands_at_once_leave_the_slider_where_the_picture_is() -> None:
+def test_simultaneous_moves_leave_replay_slider_at_shown_frame() -> None:
     """The page moves the slider while the worker plays: whoever comes last is shown."""
     slot: LatestValue[int] = LatestValue()
     film: Film[int] = Film(

@@ -13,7 +13,7 @@ from bdl_teach.widgets._engine.beside_truth import Chains
 from tools import store_nuts
 
 
-def test_every_preset_s_run_is_there_and_says_whether_it_has_converged() -> None:
+def test_every_preset_has_a_stored_run_with_convergence_report() -> None:
     wanted, there = store_nuts.wanted(), stored_nuts.read()
     assert {k: of for k, (_, of) in wanted.items()} == {k: run.of for k, run in there.items()}, (
         f"a preset has changed: run {store_nuts.HOW}"

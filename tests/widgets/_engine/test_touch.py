@@ -179,7 +179,7 @@ def test_spread_panel_is_labelled_in_the_units_of_the_table() -> None:
     assert spread.get_ylabel() == "epistemic sd", "the power of ten of the table before has gone"
 
 
-def test_a_table_s_axes_keep_its_units_and_its_panel_shows_no_truth(explorer: Touched) -> None:
+def test_table_panel_has_own_units_and_no_truth(explorer: Touched) -> None:
     explorer.set(data=TABLE)
     x, y = shown(explorer)
     assert (min(x), max(x)) == pytest.approx((-0.5, 0.5))
@@ -230,9 +230,7 @@ def test_a_paste_without_an_answer_of_its_own_says_so(
     assert answers == [{"refused": "this table cannot be used: OverflowError: too large"}]
 
 
-def test_what_can_be_read_in_two_ways_is_asked_in_the_page(
-    explorer: Touched, answers: list[Any]
-) -> None:
+def test_ambiguous_table_is_asked_about_in_the_page(explorer: Touched, answers: list[Any]) -> None:
     text = "rooms\tsize\trent\n1\t20\t900\n2\t31\t1,250\n3\t50\t1,700"
     hand(explorer, "table", text=text)
     assert answers.pop()["columns"] == ["rooms", "size", "rent"]
@@ -250,7 +248,7 @@ def test_what_can_be_read_in_two_ways_is_asked_in_the_page(
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("x", "y")
 
 
-def test_what_draws_points_is_dimmed_while_they_are_one_s_own(explorer: Touched) -> None:
+def test_controls_that_draw_points_are_dimmed_for_own_points(explorer: Touched) -> None:
     dimmed = [explorer._controls[name] for name in ("n", "seed")]
     before = [control.tooltip for control in dimmed]
     explorer.set(data=TABLE)
@@ -306,14 +304,14 @@ def test_a_point_is_asked_for_where_the_model_is_least_sure(explorer: Touched) -
     assert len(shown(explorer)[0]) == 7, "there is no room for more"
 
 
-def test_a_table_cannot_be_asked(explorer: Touched) -> None:
+def test_table_has_no_truth_to_ask(explorer: Touched) -> None:
     explorer.set(data=TABLE)
     explorer._ask_for_point()
     assert explorer.status.startswith("No truth is known behind your own points: measure y at x = ")
     assert len(explorer.state()["data"][0]) == 3
 
 
-def test_what_a_page_sends_that_makes_no_sense_is_left_alone(explorer: Touched) -> None:
+def test_invalid_page_messages_are_ignored(explorer: Touched) -> None:
     before, state = shown(explorer), explorer.state()
     for more in (
         {"i": 99, "x": 0.0, "y": 0.0},
@@ -359,7 +357,7 @@ def press(drawn: Drawn) -> None:
     drawn.wait()
 
 
-def test_while_the_band_is_drawn_nothing_gives_it_away(drawn: Drawn) -> None:
+def test_fit_is_hidden_while_band_is_drawn(drawn: Drawn) -> None:
     everything = seen(drawn)
     assert {"mean", "±2 sd total", "±2 sd epistemic", "truth", "data"} <= everything
     press(drawn)
@@ -375,7 +373,7 @@ def test_while_the_band_is_drawn_nothing_gives_it_away(drawn: Drawn) -> None:
     assert drawn.status.startswith("5 points.") and drawn._made["draw"].description == "draw it"
 
 
-def test_the_hand_moves_edges_up_and_down_and_no_point_while_it_draws(drawn: Drawn) -> None:
+def test_drawing_moves_edges_and_no_points(drawn: Drawn) -> None:
     press(drawn)
     before = drawn._picture.points
     assert before["kind"] == "edges"
@@ -410,7 +408,7 @@ class Pointed(Touched):
         self.marked = linked
 
 
-def test_what_is_pointed_at_is_marked_without_a_refit_and_a_tick_forgets_it() -> None:
+def test_hover_mark_needs_no_refit_and_ends_at_next_tick() -> None:
     made = Pointed().wait()
     ticks = made.ticks
     for x, marked in ((0.3, "right"), (-0.2, "left"), (0.0, None), (0.1, "right")):
