@@ -104,6 +104,7 @@ def test_the_verdicts_name_what_stayed_and_what_moved(scene: Scene) -> None:
     scene.ax.set_title("A digit", loc="left")
     scene.ax.plot([], [], label="nothing")
     scene.canvas.animate(scene.ax.lines[-1:])
+    scene.canvas.animate(scene.ax.plot(X, X, label="mean"))  # a second one, which stays
     scene.canvas.pin()
     names = ("mean", "data", "truth", "band", "cloud", "A digit")
     assert scene.canvas.unmoved() == dict.fromkeys(names, True)
