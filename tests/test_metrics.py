@@ -159,3 +159,5 @@ def test_the_surest_answers_come_first_and_their_errors_are_counted():
     coverage, risk = metrics.risk_coverage(p, [0, 0, 0, 0])  # the second and the third are wrong
     np.testing.assert_allclose(coverage, [0.25, 0.5, 0.75, 1.0])
     np.testing.assert_allclose(risk, [0, 1 / 2, 2 / 3, 2 / 4])
+    _, tied = metrics.risk_coverage([[0.9, 0.1]] * 4, [0, 0, 1, 1])
+    np.testing.assert_allclose(tied, 1 / 2)  # equally sure: whatever their order

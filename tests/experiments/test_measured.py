@@ -16,14 +16,17 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+import numpy as np
 import pytest
 from forgetting import clear
 
-from bdl_teach import DatasetUnavailable
+from bdl_teach import DatasetUnavailable, datasets
 from bdl_teach._support import checks, compiled
 from bdl_teach.experiments import claim
 from bdl_teach.experiments.claim import Experiment
+from bdl_teach.experiments.measured import _measure
 from bdl_teach.experiments.world import World
+from bdl_teach.predictive import Predictive
 
 ROOT = Path(__file__).resolve().parents[2]
 MARK = re.compile(r"(?:<!--|#) claim: ([a-z0-9-]+(?:, [a-z0-9-]+)*)(?: -->|$)", re.MULTILINE)
@@ -108,3 +111,11 @@ def test_experiment_measures_figures_of_its_claims(experiment: Experiment) -> No
         pytest.skip(str(error))
     for one in experiment.claims:
         assert isinstance(one.effect(figures), float), one.id
+
+
+def test_scores_are_parted_where_the_data_end() -> None:
+    data, x = datasets.sinusoid(4, 1.0), _measure.X
+    doubt = np.where(np.abs(x[:, 0]) <= 0.5, 0.0, 1000.0)
+    prediction = Predictive(data.truth(x)[:, 0], doubt, np.ones(len(x)))
+    scores = _measure.score("a", prediction, data, 0, x)
+    assert scores == pytest.approx({"a-among": -1.42, "a-outside": -7.83}, abs=0.05)

@@ -12,6 +12,7 @@ from bdl_teach._support.files import write_whole
 from bdl_teach.experiments import claim, papers, runs, store
 from bdl_teach.experiments.judge import HOLDS
 from bdl_teach.experiments.measured import wide_networks
+from bdl_teach.experiments.table import Task
 
 FIGURES = {"a/0": {"y": 0.12344, "x": -2.0}, "b/0": {"x": 3e-7, "a": 0.0}}
 
@@ -38,6 +39,13 @@ def test_file_is_replaced_whole_or_not_at_all(
     with pytest.raises(KeyboardInterrupt):
         write_whole(path, "new")
     assert path.read_text() == "old" and list(path.parent.iterdir()) == [path]
+
+
+def test_figures_are_those_of_the_arguments_and_not_of_the_key_alone(tmp_path: Path) -> None:
+    kept, quick = store.Store(tmp_path, "table", "code"), Task("one", {"n_draws": 20})
+    kept.put(quick, {"y": 1.0})
+    assert kept.get(quick) == {"y": 1.0}
+    assert kept.get(Task("one", {"n_draws": 200})) is None
 
 
 # Which code

@@ -262,6 +262,14 @@ def test_free_energy_is_negative_elbo_of_all_data_with_beta():
     assert fit.free_energy == fit.cost().total
 
 
+def test_training_on_goes_on_from_here_with_the_same_problem():
+    fit = by_hand(0.8, 0.3, 0.9, [0.5, 0.1], 0.6)
+    on = fit.refined(steps=1, learning_rate=1e-9)
+    assert on.problem[1:3] == ONE[1:3] and ONE.beta == 0.5  # and its batch size
+    assert on.decoder_std == fit.decoder_std == 0.9
+    np.testing.assert_allclose(on.decoder_weights, fit.decoder_weights, atol=1e-6)
+
+
 def test_vae_has_converged_if_longer_training_gains_under_half_a_nat(monkeypatch):
     assert not replace(digits(steps=100)).converged
     assert digits().tolerance == 0.5 * len(TRAIN)

@@ -71,11 +71,12 @@ def test_the_curves_and_the_columns_are_those_of_the_tempered_mean(
 ) -> None:
     result = explorer.set(kind=kind, temperature=10**0.3, answered=0.5, seed=2).result
     said, labels = result.said, result.labels
-    logs = fits.shown(0)[1][kind].test
-    p = np.exp(logs).mean(axis=0) ** 10**-0.3
-    p /= p.sum(axis=1, keepdims=True)
-    rows = {row.tobytes() for row in p.round(9)}
-    assert {row.tobytes() for row in said.known.round(9)} <= rows
+    answers = fits.shown(0)[1][kind]
+    for logs, here in ((answers.test, said.known), (answers.strange, said.strange)):
+        p = np.exp(logs).mean(axis=0) ** 10**-0.3
+        p /= p.sum(axis=1, keepdims=True)
+        rows = {row.tobytes() for row in p.round(9)}
+        assert {row.tobytes() for row in here.round(9)} <= rows
     assert said.scores["nll"] == pytest.approx(-np.log(said.known[range(200), labels]).mean())
     bins = calibration.reliability(said.known, labels, 5)
     x, y = line(panel(explorer, "How often right"), kind)

@@ -321,3 +321,7 @@ def test_the_status_says_the_numbers_of_the_result(
     assert cost.kl_weight == explorer.state()["kl_weight"]
     assert str(cost) in explorer.status
     assert str(cost) in explorer._repr_mimebundle_()["text/plain"]
+    mean, read = result.prediction.mean, explorer._readings(result)  # what missions ask for
+    places = {"sd_at_1": (sd, 1.0), "mean_up": (mean, 0.25), "mean_down": (mean, -0.25)}
+    for name, (curve, x) in places.items():
+        assert read[name] == pytest.approx(np.interp(x, X, curve)), name

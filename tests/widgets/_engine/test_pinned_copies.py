@@ -104,6 +104,7 @@ def test_verdicts_name_unmoved_and_moved_artists(scene: Scene) -> None:
     scene.ax.set_title("A digit", loc="left")
     scene.ax.plot([], [], label="nothing")
     scene.canvas.animate(scene.ax.lines[-1:])
+    scene.canvas.animate(scene.ax.plot(X, X, label="mean"))  # a second one, which stays
     scene.canvas.pin()
     names = ("mean", "data", "truth", "band", "cloud", "A digit")
     assert scene.canvas.unmoved() == dict.fromkeys(names, True)
