@@ -105,7 +105,7 @@ def test_auroc_is_share_of_ordered_pairs_with_ties_half(cases):
     negative = np.array([score for label, score in cases if not label])
     labels, scores = zip(*cases, strict=True)
     if not positive.size or not negative.size:
-        with pytest.raises(ValueError, match="both of them"):
+        with pytest.raises(ValueError, match="expected both 0 and 1"):
             metrics.auroc(labels, scores)
         return
     difference = positive[:, None] - negative

@@ -31,7 +31,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
-from scipy.stats import rankdata
 
 from bdl_teach import likelihoods, predictive
 from bdl_teach._support import checks
@@ -57,7 +56,6 @@ __all__ = ["Capacity", "Fit", "diagnose", "hmc", "nuts"]
 REMEDY = "raise the noise_std, or shrink the prior"
 R_HAT_LIMIT = 1.01  # chains agree below it, and tell enough with
 ESS_FLOOR = 100  # effective draws of each: so advise Vehtari et al. 2021
-SAMPLER_VERSION = 1  # raised by whoever changes what ``nuts`` draws: stored runs are of one version
 _WINDOW = 25  # transitions of NUTS between two reports of progress
 _JITTER = 0.4  # share of the leapfrog steps by which their number differs, at most
 _DIVERGENT = -1000.0  # log of the acceptance below which TFP's NUTS calls a transition divergent
@@ -427,6 +425,8 @@ def diagnose(draws: ArrayLike) -> tuple[Array, Array]:
 
 def r_hat(draws: Array) -> Array:
     """Return R-hat ``[k]`` as ``diagnose`` does, for draws ``[chains, s, k]``, vectorised."""
+    from scipy.stats import rankdata  # takes long to load
+
     n = draws.shape[1] // 2
     halves = np.concatenate([draws[:, :n], draws[:, -n:]])  # [2 chains, n, k]
     folded = np.abs(halves - np.median(halves, axis=(0, 1)))
