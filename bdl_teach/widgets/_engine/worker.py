@@ -25,6 +25,7 @@ from bdl_teach.widgets._engine.replay import PACE
 from bdl_teach.widgets._engine.status import Readings, Said, plain
 
 REST = 0.8  # seconds without a movement before a result is improved
+FOLLOW = 0.07  # the same before what takes longer follows: a drag is not to wait for it
 SHARPEN = 0.2  # the same before its picture has all the pixels that the page can show
 
 
@@ -86,7 +87,7 @@ class Worker(PointerInput[Result], abstract=True):
         for step in (self._play, partial(self._move_on, values), partial(self._followed, values)):
             if (job := step()) is not None or self._slot.closed:
                 return job
-        if (job := self._slot.take(SHARPEN)) is not None or self._slot.closed:
+        if (job := self._slot.take(SHARPEN - FOLLOW)) is not None or self._slot.closed:
             return job
         self._show_picture(sharp=True)
         self._picture.alt = f"{self.TEXTS.alt} {self.status}"
@@ -104,10 +105,12 @@ class Worker(PointerInput[Result], abstract=True):
 
     def _followed(self, values: Values) -> tuple[int, Job] | None:
         """Show what follows a tick by itself; return the next job, if any."""
-        while self._film.at_end and self._go_on(values, at_rest=False):
-            if (job := self._slot.take(0.0)) is not None or self._slot.closed:
-                return job
-        return None
+        job = self._slot.take(FOLLOW)
+        while job is None and self._film.at_end and self._go_on(values, at_rest=False):
+            job = self._slot.take(0.0)
+            if self._slot.closed:
+                break
+        return job
 
     def _go_on(self, values: Values, *, at_rest: bool) -> bool:
         """Show a better result for the same values; return whether there was one."""
