@@ -106,10 +106,10 @@ class Worker(PointerInput[Result], abstract=True):
     def _followed(self, values: Values) -> tuple[int, Job] | None:
         """Show what follows a tick by itself; return the next job, if any."""
         job = self._slot.take(FOLLOW)
-        while job is None and self._film.at_end and self._go_on(values, at_rest=False):
-            job = self._slot.take(0.0)
-            if self._slot.closed:
+        while job is None and not self._slot.closed and self._film.at_end:
+            if not self._go_on(values, at_rest=False):
                 break
+            job = self._slot.take(0.0)
         return job
 
     def _go_on(self, values: Values, *, at_rest: bool) -> bool:
