@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, cast
@@ -166,20 +166,6 @@ class ComparisonExplorer(MethodsExplorer):
             self._canvas.redraw_background()
         assert result.interval is not None
         self._coverage.update(result.coverage, result.interval.level)
-
-    def _labels(self) -> Mapping[str, str]:
-        regions = {"data": "among the data", "gap": "in the gap", "outside": "outside"}
-        held = {
-            f"{name}_{region}": f"{label} {words}, held"
-            for name, label in LABELS.items()
-            for region, words in regions.items()
-        }
-        off = {
-            f"{name}_off_{region}": f"{label} {words}, gap to the posterior"
-            for name, label in LABELS.items()
-            for region, words in regions.items()
-        }
-        return {**super()._labels(), **held, **off}
 
     def _readings(self, result: SideBySide) -> dict[str, float]:
         held, off, interval = result.coverage, result.distances, result.interval
