@@ -10,7 +10,7 @@ from scipy import integrate
 from bdl_teach import densities, likelihoods
 from bdl_teach.backend import tf
 from bdl_teach.densities import Gaussian, LogDensityTerms, Prior, ScaleMixture
-from bdl_teach.methods import _quiet, local_reparam
+from bdl_teach.methods import _rao_blackwell, local_reparam
 from bdl_teach.methods.bbb import Capacity
 from bdl_teach.mlp import MLP
 
@@ -38,10 +38,10 @@ def estimate(estimator: str, network: MLP, likelihood: str = "gaussian") -> np.n
             tape.watch(theta)
             if estimator == "quiet":
                 x, y = np.tile(X, (DRAWS, 1)), np.tile(targets, (DRAWS, 1))
-                units = sum(_quiet.noise_widths(network, likelihood))
+                units = sum(_rao_blackwell.noise_widths(network, likelihood))
                 zeta = tf.constant(rng.standard_normal((units, len(x)))) if units else ()
                 given = (network, *theta, zeta, tf.constant(x), likelihood)
-                moments = _quiet.output_moments(*given)
+                moments = _rao_blackwell.output_moments(*given)
                 total = likelihoods.expected_cost(likelihood, y, *moments, noise_std) / DRAWS
             else:  # one W for all points, as Bayes by Backprop draws it
                 eps = rng.standard_normal((DRAWS, network.n_weights))
@@ -66,7 +66,7 @@ def test_the_spread_of_the_outputs_is_that_of_drawn_weights():
     """Without a hidden layer to draw, of each output by itself; to 5 standard errors."""
     for network in NETWORKS[:2]:
         mu, std = posterior(network)
-        mean, var = _quiet.output_moments(network, mu, std, (), tf.constant(X))
+        mean, var = _rao_blackwell.output_moments(network, mu, std, (), tf.constant(X))
         eps = np.random.default_rng(3).standard_normal((100_000, network.n_weights))
         f = network(mu + std * eps, tf.constant(X)).numpy()[..., 0]
         assert (np.abs(f.mean(axis=0) - mean[:, 0]) < 5 * f.std(axis=0) / np.sqrt(len(f))).all()
@@ -80,7 +80,7 @@ def test_the_spread_of_the_outputs_is_that_of_drawn_weights():
 
 def complexity(prior: Prior, mu: Any, std: Any, mask: Any = 1.0) -> Any:
     terms = LogDensityTerms(*(tf.constant(np.float64(t)) for t in prior.terms))
-    return _quiet.complexity(mu, std, SimpleNamespace(prior_terms=terms, unit_mask=mask))
+    return _rao_blackwell.complexity(mu, std, SimpleNamespace(prior_terms=terms, unit_mask=mask))
 
 
 STD = RNG.uniform(0.02, 1.0, 30)
