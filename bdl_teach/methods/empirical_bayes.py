@@ -31,25 +31,11 @@ from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, tf
 from bdl_teach.methods import _loop, _mean_field, _rao_blackwell, local_reparam
 from bdl_teach.methods._fitted import ARRIVED, best_start
-from bdl_teach.methods._loop import Block, Capacity, LoopInputs, Plan, Record
+from bdl_teach.methods._loop import Block, LoopInputs, Plan, Record
 from bdl_teach.methods._settings import Training, taking
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
 
-__all__ = [
-    "COORDINATES",
-    "ESTIMATORS",
-    "QUIET",
-    "SOURCE",
-    "TIES",
-    "Capacity",
-    "Fit",
-    "Pruning",
-    "fit",
-    "kl",
-    "optimal_prior_std",
-    "tied_kl",
-]
 TIES = ("weight", "layer", "all")
 ESTIMATORS = ("local", "shared", "quiet")  # the last for the Gaussian likelihood alone
 COORDINATES = ("mu", "gamma")

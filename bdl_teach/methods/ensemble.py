@@ -34,11 +34,7 @@ from bdl_teach._support.one_line import one_line
 from bdl_teach.densities import Gaussian, Prior, as_prior
 from bdl_teach.methods import _loop, point
 from bdl_teach.methods._fitted import NetworkFit
-from bdl_teach.methods._loop import Capacity
 from bdl_teach.methods._settings import Training, taking
-from bdl_teach.methods.point import REMEDY
-
-__all__ = ["REMEDY", "Capacity", "Fit", "fit"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -37,12 +37,10 @@ from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import Prior, scale_mixture_log_prob
 from bdl_teach.methods import _loop
 from bdl_teach.methods._fitted import NetworkFit
-from bdl_teach.methods._loop import Block, Capacity, LoopInputs
+from bdl_teach.methods._loop import Block, LoopInputs
 from bdl_teach.methods._settings import Training, taking
-from bdl_teach.methods.point import COOLDOWN, RECORD, REMEDY
+from bdl_teach.methods.point import COOLDOWN, RECORD
 from bdl_teach.mlp import MLP, multiply
-
-__all__ = ["REMEDY", "Capacity", "Fit", "fit"]
 
 
 @dataclass(frozen=True, kw_only=True)
