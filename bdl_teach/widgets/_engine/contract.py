@@ -16,8 +16,7 @@ from bdl_teach.widgets._engine.controls import Presets, Values, Widget
 from bdl_teach.widgets._engine.function_panel import Panel
 from bdl_teach.widgets._engine.latest_value import LatestValue
 from bdl_teach.widgets._engine.layout import PresetMenu
-from bdl_teach.widgets._engine.mission_box import MissionBox
-from bdl_teach.widgets._engine.missions import Mission, next_seeds
+from bdl_teach.widgets._engine.missions import Mission, MissionBox, next_seeds
 from bdl_teach.widgets._engine.picture import Picture, Place
 from bdl_teach.widgets._engine.pinning import Pin
 from bdl_teach.widgets._engine.prediction_drawing import DrawnBand

@@ -132,14 +132,15 @@ def in_the_page() -> None:
     """Do nothing: the page's script handles this button."""
 
 
+def alike(one: Any, other: Any) -> bool:
+    """Say whether two values are the same, up to the page's rounding."""
+    numbers = isinstance(one, int | float) and isinstance(other, int | float)
+    return math.isclose(one, other, rel_tol=1e-6) if numbers else bool(one == other)
+
+
 def same(one: Values, other: Values) -> bool:
     """Say whether two states have the same values, up to the page's rounding."""
-    return one.keys() == other.keys() and all(
-        math.isclose(value, other[name], rel_tol=1e-9)
-        if isinstance(value, float)
-        else value == other[name]
-        for name, value in one.items()
-    )
+    return one.keys() == other.keys() and all(alike(one[name], other[name]) for name in one)
 
 
 def take(name: str, control: Widget, value: object) -> Any:

@@ -298,7 +298,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         This removes a drawn band and asks the question again.
         """
         self._draw_again(self._end_drawing)
-        self._pin.unset_for_question()
+        self._pin.unset(of_question=True)
         self._go_back(self._past.first)
         if self._asks is not None:
             self._asks.ask()

@@ -96,7 +96,7 @@ class Page(Worker[Result], abstract=True):
 
     def _choose(self, name: str) -> None:
         """Set the controls to a preset that was chosen."""
-        self._pin.unset_for_question()
+        self._pin.unset(of_question=True)
         self._go(self._whole(self._presets_as_set()[name][1]))
 
     def _offer_picture(self) -> None:
