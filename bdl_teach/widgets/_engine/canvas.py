@@ -42,8 +42,7 @@ class Canvas:
     """A figure, cached backgrounds, and the artists that move over them.
 
     The panels are arranged anew for each size, and letters grow with it: a place twice as large
-    holds the same picture with letters of twice the size. Call what draws with ``RENDER_LOCK``
-    held.
+    holds the same picture with letters of twice the size. Call what draws with ``RENDER_LOCK``.
 
     Args:
         width: Of the design, in pixels: where letters have the size that they were given.
@@ -124,10 +123,9 @@ class Canvas:
         return {} if self._copies is None else self._copies.verdicts()
 
     def redraw_background(self, *, arrange: bool = False) -> None:
-        """Redraw everything in the next picture, because something that does not move has changed.
+        """Redraw everything next, because something that does not move has changed.
 
-        Args:
-            arrange: Whether the panels must be placed anew, too: a legend takes other room.
+        To ``arrange`` is to place the panels anew, too: a legend takes other room.
         """
         self._backgrounds.clear()
         self._grounds.clear()
@@ -219,8 +217,7 @@ class Canvas:
     def still(self, note: str = "") -> bytes:
         """Encode the picture as PNG at the size of the design, under a sentence if one is given.
 
-        The panels are placed for what they hold now, so that a state has one still, whatever was
-        shown before it.
+        Panels are placed for what they hold now: a state has one still, whatever was shown before.
         """
         out = io.BytesIO()
         with self._at_design():
@@ -250,8 +247,7 @@ class Canvas:
 def _write_powers_plainly(axis: Axis) -> None:
     """Label the ticks of a logarithmic axis with Unicode powers (10³), not with formulas.
 
-    All threads share Matplotlib's parser of formulas: a figure that a cell draws at the same time
-    would fail.
+    All threads share Matplotlib's parser of formulas: a figure of a cell would fail meanwhile.
     """
     if isinstance(axis.get_major_formatter(), LogFormatter):
         axis.set_major_formatter(FuncFormatter(_power))
@@ -278,8 +274,8 @@ def _noted(picture: Image.Image, note: str, dpi: float) -> Image.Image:
 def as_data_url(picture: Image.Image) -> bytes:
     """Encode a picture for the live view: a JPEG (3 ms, a PNG takes 20) as a ``data:`` address.
 
-    From such an address JupyterLab shows the picture 1 to 6 ms sooner than from a blob, which it
-    first hands to another process; and a view that is out of sight costs next to nothing.
+    JupyterLab shows such an address 1 to 6 ms sooner than a blob, which it first hands to another
+    process; and a view that is out of sight costs next to nothing.
     """
     out = io.BytesIO()
     picture.save(out, "JPEG", quality=92, subsampling=0)

@@ -67,15 +67,12 @@ class Need(NamedTuple):
 
 @dataclass(frozen=True)
 class Mission:
-    """A task to do by moving controls or points.
+    """A task to do by moving controls or points, judged by conditions on a state and its readings.
 
     Attributes:
         id: Its name in the learner's progress, such as ``"sinusoid-wider-at-1"``.
-        text: The task, in a sentence or two.
         hints: Two: where to look, then which control to move where.
         way: The solution in the second hint, as values of controls.
-        needs: The conditions on a state and its readings. For other seeds they are judged by the
-            result that ``_compute`` gives for that state with another ``seed``.
         leave: Controls that must keep their starting values, and these values; ``None`` stands
             for the points of the start.
     """
@@ -118,16 +115,9 @@ def next_seeds(values: Values, seed: Widget) -> list[Values]:
 
 
 class MissionBox:
-    """The box that takes the question's place while missions are open.
+    """The box that takes the question's place while missions are open, and the button for it.
 
-    Args:
-        missions: The explorer's, one at least.
-        known: The explorer's controls, by name; the points have no label.
-        ask: Called when another is chosen: makes the worker run ``judge`` at rest.
-
-    Attributes:
-        toggle: The button that opens and closes the box.
-        box: The box itself.
+    It asks the worker to run ``judge`` at rest when another mission is chosen.
     """
 
     def __init__(
@@ -164,11 +154,7 @@ class MissionBox:
         return self._missions[self._row.value] if self.toggle.value else None
 
     def choose(self, name: str | None) -> None:
-        """Open the box at the mission of that id; close it for ``None``.
-
-        Raises:
-            ValueError: There is no such mission.
-        """
+        """Open the box at the mission of that id; close it for ``None``."""
         ids = [mission.id for mission in self._missions]
         if name is not None and name not in ids:
             raise ValueError(f"mission: expected one of {', '.join(ids)}, or None, got {name!r}")
@@ -195,14 +181,8 @@ class MissionBox:
     ) -> Iterator[None]:
         """Find out whether the chosen mission is done, and say so; on the worker.
 
-        Yields before each other seed is computed, so that a movement can come first.
-
-        Args:
-            values: Of all controls.
-            readings: The readings at these values.
-            others: The same values with other seeds; the true posterior is switched on in them only
-                if the mission needs it.
-            read: Computes the readings of such values.
+        Yields before each other seed is computed, so that a movement can come first. In ``others``,
+        the values with other seeds, the true posterior is on only if the mission needs it.
         """
         if (mission := self.chosen) is None:
             return

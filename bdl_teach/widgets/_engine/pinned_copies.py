@@ -28,18 +28,12 @@ _Limits = tuple[tuple[float, float], tuple[float, float]]  # of x, of y
 
 
 class PinnedCopies:
-    """Frozen copies of moving artists, in their panels and in the coordinates of their data.
+    """Frozen copies of the moving artists that are shown, in the coordinates of their data.
 
     Lines are dashed, bands and bars outlined, points hollow; a picture leaves a small one in its
     corner. Words leave nothing, nor do single drawn functions: they would hide what they are
-    compared with. Panels keep room for them.
-
-    Args:
-        figure: The figure, which gets a note on what is grey.
-        moving: The artists to copy; hidden ones are left out.
-
-    Attributes:
-        over: The copies that must be drawn above what moves, since it would cover them.
+    compared with. Panels keep room for them. ``over`` are those that stand above what moves,
+    since it would cover them.
     """
 
     def __init__(self, figure: Figure, moving: Iterable[Artist]) -> None:

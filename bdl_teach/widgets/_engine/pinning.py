@@ -28,20 +28,10 @@ class Seen(NamedTuple):
 
 
 class Pin:
-    """The pinned state A of an explorer, and what is said about it.
+    """The pinned state A of an explorer, its button, and the box with what is said about it.
 
-    Only the worker pins, so that picture, values and sentence belong to one state.
-
-    Args:
-        canvas: The explorer's; what is pinned stays in it as copies.
-        known: The explorer's controls, by name.
-        labels: Labels of the readings to compare, by name.
-        ask: Called to pin or unpin something: makes the worker call ``settle``.
-        hold: Called when ``compares`` changes.
-
-    Attributes:
-        toggle: The button that pins and unpins.
-        box: The box in the question's place while A is pinned.
+    Only the worker pins, so that picture, values and sentence belong to one state: ``ask`` makes
+    it call ``settle``. It calls ``hold`` when ``compares`` changes.
     """
 
     def __init__(
@@ -69,17 +59,17 @@ class Pin:
         return self._of_question and self._pinned is not None
 
     def set(self) -> None:
-        """Ask the worker to pin what is shown, in place of an earlier pin."""
+        """Ask for a pin of what is shown, in place of an earlier one."""
         self._pinned = None
         self.toggle.value = True
 
     def set_for_question(self) -> None:
-        """Ask the worker to pin what is shown, as the start of a question."""
+        """Ask for a pin of what is shown, as the start of a question."""
         self._of_question = True
         self.set()
 
     def unset(self, *, of_question: bool = False) -> None:
-        """Ask the worker to remove the pin, or only one that a question has set."""
+        """Ask to remove the pin, or only one that a question has set."""
         if self._of_question or not of_question:
             self.toggle.value = False
 
