@@ -133,7 +133,7 @@ def test_take_me_there_shows_the_answer_to_the_question(
     (box,) = (part for part in all_parts(fresh) if isinstance(part, QuestionBox))
     first = fresh.state()
     before = first[asked.control]
-    fresh._choose(list(idle.PRESETS)[-1])
+    fresh._start.choose(list(idle.PRESETS)[-1])
     box._choices.index = 1
     assert not box.unlocked
     box._there.click()

@@ -24,6 +24,10 @@ from bdl_teach.widgets._engine.worker import sentence
 # The notebook builder sets this, so that a committed output holds the finished picture.
 WAIT_VARIABLE = "BDL_TEACH_WAIT_FOR_PICTURE"
 STILL = "still picture: run this cell to move it"
+_CLOSED = (
+    "this {0} was closed, by close() or because a newer one was made: use the newer one, or make "
+    "another with {0}()"
+)
 
 
 class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
@@ -124,9 +128,6 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
 
         Returns:
             The explorer itself.
-
-        Raises:
-            RuntimeError: It has been closed, or lives in another process.
         """
         self.wait()
         self._draw_again(self._film.to_end if step is None else lambda: self._film.nearest(step))
@@ -274,7 +275,6 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
 
         Raises:
             ValueError: There is no such mission.
-            RuntimeError: It has been closed, or lives in another process.
         """
         self._must_live()
         if self._missions is None:
@@ -315,12 +315,12 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         self.__dict__.pop("_repr_mimebundle_", None)  # ipywidgets hides ours behind None
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
-        """Return the live view, and with it a picture and a sentence for where widgets do not run.
+        """Return the live view, with a picture and a sentence for where widgets do not run.
 
         A closed explorer returns the picture and a sentence that it is closed.
         """
         if self._slot.closed:
-            bundle: dict[str, Any] = {"text/plain": sentence(self._closed())}
+            bundle: dict[str, Any] = {"text/plain": sentence(_CLOSED.format(type(self).__name__))}
         else:
             if os.environ.get(WAIT_VARIABLE):
                 self.settle()
@@ -336,8 +336,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
     def _ipython_display_(self) -> None:
         """Display the explorer, and add its picture to the cell's output as soon as there is one.
 
-        Only a displayed output can be changed later, not one that a cell returns; without this, a
-        saved notebook or its slides would have no picture.
+        Only a displayed output can be changed later, not one that a cell returns.
         """
         from IPython.display import display
 
@@ -346,25 +345,14 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
             self._without_still.append(shown)
 
     def _must_live(self) -> None:
-        """Raise an error if the worker cannot answer.
-
-        Raises:
-            RuntimeError: The explorer has been closed, or its worker is in another process.
-        """
+        """Raise ``RuntimeError`` if the worker cannot answer: closed, or in another process."""
         if self._slot.closed:
-            raise RuntimeError(self._closed())
+            raise RuntimeError(_CLOSED.format(type(self).__name__))
         if os.getpid() != self._process:
             raise RuntimeError(
                 f"this {type(self).__name__} lives in the process that made it; a forked process "
                 "has no thread to refit it: use it there"
             )
-
-    def _closed(self) -> str:
-        name = type(self).__name__
-        return (
-            f"this {name} was closed, by close() or because a newer one was made: use the newer "
-            f"one, or make another with {name}()"
-        )
 
 
 def _rounded(value: object) -> object:
@@ -380,8 +368,10 @@ def _parts(widget: Widget) -> list[Widget]:
     return [*parts, widget.layout, *([widget.style] if hasattr(widget, "style") else [])]
 
 
-@background.at_exit
 def _close_all() -> None:
     for explorer in list(Explorer._newest.values()):
         if explorer._process == os.getpid():  # a forked process leaves its parent's alone
             explorer.close()
+
+
+background.STOPS.append(_close_all)

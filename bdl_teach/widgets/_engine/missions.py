@@ -40,14 +40,10 @@ class Moved(Exception):
 
 
 class Need(NamedTuple):
-    """One condition of a mission.
+    """One condition of a mission on a reading, or on a control if there is no such reading.
 
-    Attributes:
-        name: Name of a reading, or of a control if there is no such reading.
-        comparison: One of ``COMPARISONS``.
-        value: What it is compared with.
-        words: The message while the condition does not hold: ``{}`` is the figure,
-            ``{name:.3g}`` that of another reading.
+    The comparison is one of ``COMPARISONS``. The words are said while it does not hold: ``{}`` is
+    the figure, ``{name:.3g}`` that of another reading.
     """
 
     name: str
@@ -130,7 +126,7 @@ class MissionBox:
         self._labels = {n: getattr(control, "description", n) for n, control in known.items()}
         self._tried: tuple[Mission, Values, _Tried] | None = None
         self.toggle = controls.toggle("missions", "tasks for this explorer, each with two hints")
-        self._row = controls.choices("mission", 0, self._options(()), [])
+        self._row = controls.Control("row", "mission", 0, self._options(())).make()
         self._hints = [
             controls.toggle("hint 1", "where to look"),
             controls.toggle("hint 2", "which control to move where; after the first hint"),

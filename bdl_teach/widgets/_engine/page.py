@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import html
+from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
+
+import ipywidgets
 
 from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.contract import Contract, Result
@@ -14,13 +18,77 @@ from bdl_teach.widgets._engine.pointer import BUTTONS, WHILE_OWN
 from bdl_teach.widgets._engine.question import QuestionBox
 from bdl_teach.widgets._engine.worker import Worker
 
+OWN = "own settings"
+
+
+class PresetMenu:
+    """The menu of presets, and the sentence that says where to look in the chosen one.
+
+    A preset switches the controls in ``stays`` on at most: what they are is no part of it else.
+    """
+
+    def __init__(
+        self, presets: Presets, set_values: Callable[[Values], object], stays: frozenset[str]
+    ) -> None:
+        self._presets = {
+            name: (look, {c: v for c, v in values.items() if v or c not in stays})
+            for name, (look, values) in presets.items()
+        }
+        self._set_values, self._stays = set_values, stays
+        self._quiet, self._chosen = False, OWN
+        self.menu = ipywidgets.Dropdown(
+            options=[OWN, *presets],
+            value=OWN,
+            description="start from",
+            tooltip="settings that show something, and where to look",
+            style={"description_width": "initial"},
+        )
+        self.look = controls.words("", "bdl-look")
+        self.menu.observe(self._on_choice, names="value")
+
+    def show(self, state: Values) -> None:
+        """Select the preset whose values ``state`` has, and say where to look.
+
+        If several match: the one that was chosen, or else the one that sets most controls.
+        """
+        fitting = {
+            name: len(values)
+            for name, (_, values) in self._presets.items()
+            if controls.same({c: state[c] for c in self._stays if c in state} | values, state)
+        }
+        if self._chosen not in fitting:
+            self._chosen = OWN
+        name = self._chosen
+        if name == OWN and fitting:
+            name = max(fitting, key=fitting.__getitem__)
+        self._quiet = True
+        self.menu.value = name
+        self._quiet = False
+        sentence = "" if name == OWN else html.escape(self._presets[name][0])
+        self.look.value = sentence and f"<b>Look:</b> {sentence}."
+
+    def _on_choice(self, change: Any) -> None:
+        if not self._quiet and change["new"] != OWN:
+            self.choose(change["new"])
+
+    def choose(self, name: str) -> None:
+        """Choose the preset ``name``, as a click in the menu does."""
+        self._chosen = name
+        self._set_values(self._presets[name][1])
+
 
 class Page(Worker[Result], abstract=True):
     """The part of an explorer that lays out its page and handles its controls and buttons."""
 
     def _make_groups(self) -> dict[str, list[Widget]]:
         """Make the groups of controls and buttons that belong together, by their names."""
-        acts = {"resample": self._resample, **self._point_buttons(), **self._buttons()}
+        acts = {
+            "my data": controls.in_the_page,
+            "ask": self._ask_for_point,
+            "draw": lambda: self._draw_again(self._go_on_drawing),
+            "resample": self._resample,
+            **self._buttons(),
+        }
         labels = {**BUTTONS, **self.TEXTS.buttons}
         self._made = made = {**self._controls, **self._beside()}
         for name in (one for row in self.TEXTS.groups.values() for one in row):
@@ -41,28 +109,35 @@ class Page(Worker[Result], abstract=True):
                 ("reset", "all as it was at the start", self.reset),
                 ("full screen", "for a lecture room; Esc ends it", controls.in_the_page),
                 ("save picture", "as SVG and PNG", self._offer_picture),
-                ("share", "copy the line of Python that rebuilds this", self._on_share),
+                ("share", "copy the line of Python that rebuilds this", self._say_copied),
             )
         }
         acts["full screen"].add_class("bdl-full")
         acts["share"].add_class("bdl-share")
         toggles, asked = [self._pin.toggle], [self._pin.box]
-        self._asks = self._make_question()
-        if self._asks is not None:
+        self._asks: QuestionBox | None = None
+        if (question := self.QUESTION) is not None:
+            control, pin = self._controls[question.control], self._pin.set_for_question
+            self._asks = QuestionBox(
+                question, control, self._go_from_the_start, lambda: self._draw_again(pin)
+            )
             asked.insert(0, self._asks)
         if self._missions is not None:
             toggles.append(self._missions.toggle)
             asked.append(self._missions.box)
-        head = [controls.words(self.TEXTS.title, "bdl-title")]
-        if self._start is not None:
+        head, look = [controls.words(self.TEXTS.title, "bdl-title")], []
+        self._start: PresetMenu | None = None
+        if self.PRESETS:
+            self._start = PresetMenu(self.PRESETS, self._set_preset, self.TEXTS.stays)
             head.append(self._start.menu)
+            look.append(self._start.look)
         stage = controls.box("bdl-stage", [self._picture])
         if type(self)._replay is not Contract._replay:
             stage = controls.box("bdl-shown", [stage, self._film.row])
         groups = self._make_controls_box([*toggles, acts["save picture"], acts["share"]])
         return [
             controls.box("bdl-head", [*head, controls.box("bdl-acts", [*toggles, *acts.values()])]),
-            *([] if self._start is None else [self._start.look]),
+            *look,
             controls.box("bdl-place-of-question", asked),
             controls.box("bdl-body", [stage, groups]),
             self._status,
@@ -85,12 +160,6 @@ class Page(Worker[Result], abstract=True):
         later = [panel for name, panel in panels.items() if name in folded]
         return controls.box("bdl-controls", [*first, *more, *later])
 
-    def _make_question(self) -> QuestionBox | None:
-        if (asked := self.QUESTION) is None:
-            return None
-        control, pin = self._controls[asked.control], self._pin.set_for_question
-        return QuestionBox(asked, control, self._go_from_the_start, lambda: self._draw_again(pin))
-
     def _go_from_the_start(self, values: Values) -> None:
         """Set some controls to ``values`` and the others to where the question begins.
 
@@ -102,17 +171,10 @@ class Page(Worker[Result], abstract=True):
         self._compared = {**stays, **first}
         self._go({**self._whole(self._past.first), **values})
 
-    def _presets_as_set(self) -> Presets:
-        """Return the presets with the values that choosing them sets."""
-        return {
-            name: (look, {c: v for c, v in values.items() if v or c not in self.TEXTS.stays})
-            for name, (look, values) in self.PRESETS.items()
-        }
-
-    def _choose(self, name: str) -> None:
+    def _set_preset(self, values: Values) -> None:
         """Set the controls to a preset that was chosen."""
         self._pin.unset(of_question=True)
-        self._go(self._whole(self._presets_as_set()[name][1]))
+        self._go(self._whole(values))
 
     def _whole(self, state: Values) -> Values:
         """Return a state with the starting values of those controls that it leaves out."""
@@ -131,16 +193,12 @@ class Page(Worker[Result], abstract=True):
 
     def _taken(self, values: Values) -> Values:
         """Return values as their controls will hold them."""
-        known = self._controls
-        return {n: controls.take(n, controls.find(n, known), v) for n, v in values.items()}
+        return {n: controls.take(self._controls, n, value) for n, value in values.items()}
 
     def _assign(self, values: Values) -> None:
-        """Set control values without a tick: all of them, or none and an error.
+        """Set control values without a tick: all of them, or none and a ``ValueError``.
 
         Observers of a control are called after all controls have their values.
-
-        Raises:
-            ValueError: No such control, or a value that it would refuse or silently clip.
         """
         values = self._taken(values)
         if "data" in self._controls and any(name in values for name in self._DRAWN_BY):
@@ -161,8 +219,7 @@ class Page(Worker[Result], abstract=True):
         self._picture.send({"save": f"{name}.svg", "kind": "image/svg+xml"}, [self.svg()])
         self._picture.send({"save": f"{name}.png", "kind": "image/png"}, [self.png()])
 
-    def _on_share(self) -> None:
-        """Tell the user what the page has copied."""
+    def _say_copied(self) -> None:
         self._say(f"Copied: {self.code()}")
 
     def _resample(self) -> None:

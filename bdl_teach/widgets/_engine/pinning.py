@@ -1,7 +1,7 @@
 """Pin A: keep what is shown, compare it with what comes, and ask what stayed the same.
 
 Learners who compare two cases look for what changed and overlook what stayed the same, which says
-as much. So the question comes first; its answer is read off the two states, sentences and pictures.
+as much. So the question comes first.
 """
 
 from __future__ import annotations

@@ -7,7 +7,6 @@ picture marks or hides.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -15,7 +14,7 @@ import numpy as np
 
 from bdl_teach import datasets
 from bdl_teach.problems import own_points as points
-from bdl_teach.widgets._engine import controls, own_data, status
+from bdl_teach.widgets._engine import own_data, status
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 from bdl_teach.widgets._engine.contract import Contract, Result
 from bdl_teach.widgets._engine.prediction_drawing import ASKS, DrawnBand
@@ -94,15 +93,11 @@ class PointerInput(Contract[Result], abstract=True):
         band = self._drawn_band
         return band if band is not None and band.stage == "drawing" else None
 
-    def _on_draw(self) -> None:
-        """Go to the next stage of the drawing, after a click on its button."""
-        if self.result is not None:
-            self._draw_again(self._go_on_drawing)
-
     def _go_on_drawing(self) -> None:
         """Start the drawing, show the fit beside it, or remove it: on the worker."""
         band, room = self._drawn_band, self._active_panels[0].room
-        assert band is not None
+        if band is None or self.result is None:
+            return
         with RENDER_LOCK:
             band.uncover()
             if not band.stage and room is not None and room.conceal():
@@ -142,11 +137,6 @@ class PointerInput(Contract[Result], abstract=True):
         x = self._doubt(shown)[0]
         return f"{band.score(x, prediction.mean, prediction.epistemic_std)}; {said}"
 
-    def _move_edge(self, band: DrawnBand, i: int, y: float) -> None:
-        """Move a place of the drawn band to a height: on the worker."""
-        band.move(i, y)
-        self._show_points()
-
     # What the page reports.
 
     def _on_message(self, _picture: Any, content: Any, _buffers: Any) -> None:
@@ -173,7 +163,8 @@ class PointerInput(Contract[Result], abstract=True):
             self._point_at(float(did.get("x", 0.0)), float(did.get("y", 0.0)), act == "down")
         elif band is not None:
             if act == "move" and math.isfinite(y := float(did.get("y", math.nan))):
-                self._draw_again(partial(self._move_edge, band, int(did.get("i", 0)), y))
+                self._draw_again(partial(band.move, int(did.get("i", 0)), y))
+                self._draw_again(self._show_points)
         elif "data" in self._controls and (now := self._now()) is not None:
             self._edit_points(did, now)
 
@@ -219,11 +210,6 @@ class PointerInput(Contract[Result], abstract=True):
         self._picture.send(answer)
 
     # The points themselves.
-
-    def _point_buttons(self) -> dict[str, Callable[[], object]]:
-        """Return what the buttons of an explorer with points do, by their names."""
-        acts = (controls.in_the_page, self._ask_for_point, self._on_draw)
-        return dict(zip(BUTTONS, acts, strict=True))
 
     def _now(self) -> points.Value | None:
         """Return the points that are shown, as a value of their control."""

@@ -60,10 +60,10 @@ def sweep(
     Raises:
         ValueError: There is no such slider, or it does not take ``start`` or ``stop``.
     """
-    control = controls.find(name, known)
+    ends = [controls.take(known, name, value) for value in (start, stop)]
+    control = known[name]
     if isinstance(control, ipywidgets.ToggleButton) or not isinstance(control, ipywidgets.Widget):
         raise ValueError(f"{name}: expected a slider; give states=[...] for others")
-    ends = [controls.take(name, control, value) for value in (start, stop)]
     if hasattr(control, "options"):
         values = controls.options(control)
     else:

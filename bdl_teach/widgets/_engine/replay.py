@@ -1,8 +1,7 @@
 """Replay: a slider over the frames of a training, and a button that plays them.
 
 A frame is what the fit was after some of its steps; the last one is the fit itself. The worker
-draws frames, and plays them between two jobs of its own, so that play goes as fast as pictures can
-be made, and ends when anything else is asked for.
+plays them between two jobs, as fast as pictures can be made, until anything else is asked for.
 """
 
 from __future__ import annotations
@@ -21,10 +20,8 @@ _PLAY, _PAUSE = "▶ replay", "‖ pause"
 class Film(Generic[Result]):
     """Which frame of the training is shown; it belongs to the worker.
 
-    Args:
-        frames: Returns the steps taken at each frame of the training behind a result.
-        replay: Returns a result as it was at a frame.
-        ask: Makes the worker do something, and draw again.
+    ``frames`` returns the steps at each frame of a result's training, ``replay`` the result at a
+    frame; ``ask`` makes the worker do something, and draw again.
 
     Attributes:
         row: The button and the slider.

@@ -1,7 +1,7 @@
 """Stored runs of NUTS that come with the package, for the presets of the sinusoid explorer.
 
-A run is found by a hash of the points and the model, so that it is never shown for another
-posterior. ``tools/store_nuts.py`` makes them. The file has the two curves that are shown, as text.
+A run is found by a hash of points and model, so that it is never shown for another posterior.
+``tools/store_nuts.py`` makes them.
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ def parse(text: str, **given: Mapping[str, Control]) -> Texts:
 
     Raises:
         ValueError: A preset, the question or a mission names a control that there is not.
-        TypeError: There is a part, or a part of the question or of a mission, that has no meaning.
+        TypeError: Some part of it has no meaning.
         tomllib.TOMLDecodeError: It is no TOML.
     """
     file = tomllib.loads(text)
