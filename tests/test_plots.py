@@ -113,7 +113,7 @@ def test_the_history_shows_each_cost_under_its_name_at_its_step(ax: Axes) -> Non
         "complexity_cost": np.array([1.0, 2.0, 3.0]),
         "likelihood_cost": np.array([8.0, 6.0, 4.0]),
     }
-    artists = plots.history_panel(ax)
+    artists = plots.HistoryPanel(ax)
     artists.update(history)
     for label, name in {
         "F": "free_energy",
@@ -135,7 +135,7 @@ EDGES = np.linspace(-2.0, 2.0, 9)
 
 @pytest.mark.parametrize("prior", [Gaussian(0.7), ScaleMixture(1.5, 0.2, 0.3)])
 def test_the_weights_panel_holds_the_prior_the_means_and_the_marginal(ax: Axes, prior: Any) -> None:
-    artists = plots.WeightArtists(ax, EDGES, floor=1e-3)
+    artists = plots.WeightArtists(ax, EDGES)
     mean, std = np.array([-1.9, 0.1, 0.3, 0.4, 7.0]), np.array([0.3, 0.5, 1.0, 0.2, 0.4])
     artists.update(prior, mean, std)
     x, density = line(ax, "prior")
@@ -144,11 +144,11 @@ def test_the_weights_panel_holds_the_prior_the_means_and_the_marginal(ax: Axes, 
     x, marginal = line(ax, "fitted q")
     z = (x - mean[:, None]) / std[:, None]
     expected = np.mean(np.exp(-(z**2) / 2) / (std[:, None] * np.sqrt(2 * np.pi)), axis=0)
-    np.testing.assert_allclose(marginal, np.maximum(expected, 1e-3), rtol=1e-4)
+    np.testing.assert_allclose(marginal, np.maximum(expected, 1e-4), rtol=1e-4)
     heights, edges = bars(ax, "fitted μ")
     np.testing.assert_array_equal(edges, EDGES)
     counts = np.array([1, 0, 0, 0, 3, 0, 0, 1])  # of the five means; the last lies beyond the frame
-    np.testing.assert_allclose(heights, np.maximum(counts / 5 / 0.5, 1e-3))
+    np.testing.assert_allclose(heights, np.maximum(counts / 5 / 0.5, 1e-4))
     assert artist(ax, "fitted μ").get_fill()
     assert len(x) > 100, "a curve without corners"
     styles = [artist(ax, name).get_linestyle() for name in ("prior", "fitted q")]
