@@ -15,12 +15,11 @@ from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas
 from bdl_teach.widgets._engine.controls import Presets, Values, Widget
 from bdl_teach.widgets._engine.function_panel import Panel
 from bdl_teach.widgets._engine.latest_value import LatestValue
-from bdl_teach.widgets._engine.layout import PresetMenu
-from bdl_teach.widgets._engine.mission_box import MissionBox
-from bdl_teach.widgets._engine.missions import Mission, next_seeds
+from bdl_teach.widgets._engine.missions import Mission, MissionBox, next_seeds
 from bdl_teach.widgets._engine.picture import Picture, Place
 from bdl_teach.widgets._engine.pinning import Pin
 from bdl_teach.widgets._engine.prediction_drawing import DrawnBand
+from bdl_teach.widgets._engine.preset_menu import PresetMenu
 from bdl_teach.widgets._engine.question import Question
 from bdl_teach.widgets._engine.replay import Film, steps_of
 from bdl_teach.widgets._engine.status import Said
@@ -183,7 +182,7 @@ class Contract(Generic[Result]):
         """Return inputs where a point may be asked for, and the model's uncertainty there."""
         return result.x_grid[:, 0], result.prediction.epistemic_std
 
-    def _point_at(self, panel: int, x: float, y: float, begins: bool) -> None:
+    def _point_at(self, x: float, y: float, begins: bool) -> None:
         """Move the controls to the place that the pointer marks in a panel of kind ``"at"``."""
 
     def _linked(self, result: Result, panel: int, x: float, y: float) -> object:
@@ -259,7 +258,7 @@ class Contract(Generic[Result]):
         def redo(self) -> None: ...
         def reset(self) -> None: ...
         def _assign(self, values: Values) -> None: ...
-        def _go(self, values: Values | None) -> None: ...
+        def _go(self, values: Values) -> None: ...
         def _whole(self, state: Values) -> Values: ...
         def _undoable(self) -> Values: ...
         def _request(self, act: Callable[[], object] | None = None) -> None: ...
