@@ -15,8 +15,8 @@ from PIL import Image
 
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.own_data import Unseen
 from bdl_teach.widgets._engine.picture import Place
-from bdl_teach.widgets._engine.points import Unseen
 
 NUMBER = r"[-−+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
 

@@ -25,7 +25,7 @@ from bdl_teach import widgets
 from bdl_teach.widgets import gradient_lab
 from bdl_teach.widgets._engine import background
 from bdl_teach.widgets._engine.controls import written
-from bdl_teach.widgets._engine.points import Unseen
+from bdl_teach.widgets._engine.own_data import Unseen
 from tests.chromium import complaints, required
 from tests.widgets import by_hand
 from tests.widgets.idle import idle_explorer

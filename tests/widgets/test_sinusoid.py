@@ -152,7 +152,7 @@ def test_question_compares_with_its_start_at_one_scale(explorer: SinusoidExplore
     assert line(ax, "fit")[1][AMONG].mean() < 0.5 * before[AMONG].mean()
     assert "bdl-pinned" not in explorer._pin.box._dom_classes, "the verdict stays in sight"
     explorer.preset("article")
-    assert explorer._pin._pinned is None and not explorer._touched[0].room.held
+    assert explorer._pin._pinned is None and not explorer._active_panels[0].room.held
     explorer.reset()
 
 

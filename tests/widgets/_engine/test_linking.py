@@ -8,7 +8,7 @@ import matplotlib.figure
 import numpy as np
 import pytest
 
-from bdl_teach.widgets._engine.link import STEPS, LinkArtists, Mark, nearest_function
+from bdl_teach.widgets._engine.linking import STEPS, LinkArtists, Mark, nearest_function
 
 X = np.linspace(-1.0, 1.0, 5)
 FUNCTIONS = np.stack([X, X**2])

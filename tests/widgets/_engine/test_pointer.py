@@ -17,11 +17,11 @@ from bdl_teach._support.checks import Array
 from bdl_teach.predictive import Predictive
 from bdl_teach.problems import own_points as points
 from bdl_teach.problems.own_points import COURSE
-from bdl_teach.widgets._engine import texts, touch
+from bdl_teach.widgets._engine import own_data, texts
 from bdl_teach.widgets._engine.canvas import Canvas
-from bdl_teach.widgets._engine.function_panel import FunctionPanel
+from bdl_teach.widgets._engine.function_panel import FunctionPanel, Panel
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.points import Points
+from bdl_teach.widgets._engine.own_data import Points
 from bdl_teach.widgets._engine.prediction_drawing import ASKS
 
 GRID = np.linspace(-1.0, 1.0, 21)[:, None]
@@ -62,7 +62,7 @@ line = "{points}."
         self.fit = FunctionPanel(canvas, canvas.figure.add_subplot(), "Fit", GRID)
         return canvas
 
-    def _touch_panels(self) -> list[touch.Panel]:
+    def _pointer_panels(self) -> list[Panel]:
         return [self.fit]
 
     def _compute(self, values: dict[str, Any]) -> Answer:
@@ -95,17 +95,17 @@ def shown(explorer: Touched) -> tuple[list[float], list[float]]:
 
 def hand(explorer: Touched, act: str, **more: Any) -> None:
     """What the page sends."""
-    explorer._picture._handle_custom_msg({"touch": act, **more}, [])
+    explorer._picture._handle_custom_msg({"act": act, **more}, [])
 
 
 def test_the_last_point_stays_and_there_is_room_for_200() -> None:
     one = points.from_course(np.zeros(1), np.zeros(1))
-    assert touch.after({"touch": "remove", "i": 0}, one) is None
+    assert own_data.after({"act": "remove", "i": 0}, one) is None
     full = points.from_course(np.linspace(-1, 1, 200), np.zeros(200))
-    add = {"touch": "add", "x": 0.0, "y": 0.0}
-    assert touch.after(add, full) is None
-    assert touch.after(add, NOW, most=3) is None, "or for as many as the explorer says"
-    assert touch.after(add, NOW, most=4) is not None
+    add = {"act": "add", "x": 0.0, "y": 0.0}
+    assert own_data.after(add, full) is None
+    assert own_data.after(add, NOW, most=3) is None, "or for as many as the explorer says"
+    assert own_data.after(add, NOW, most=4) is not None
 
 
 def test_a_drag_moves_one_point_and_is_undone_at_once(explorer: Touched) -> None:
@@ -170,7 +170,7 @@ def assert_labelled(axis: Any, start: float, scale: float, round_to: float) -> N
 def test_spread_panel_is_labelled_in_the_units_of_the_table() -> None:
     main, spread = Figure().subplots(1, 2)
     spread.set(xlim=(-1, 1), ylim=(0, 4), ylabel="epistemic sd")
-    panel = touch.Panel(main, spread=spread)
+    panel = Panel(main, spread=spread)
     for table in ((TABLE[0], tuple(1e9 * y for y in TABLE[1])), TABLE):
         panel.label(points.chosen(Points().read(table), 1.0, datasets.sinusoid))
         spread.yaxis.get_major_formatter().format_ticks(spread.yaxis.get_majorticklocs())
@@ -333,7 +333,7 @@ class Drawn(Touched):
 
     TEXTS = replace(Touched.TEXTS, groups={**Touched.TEXTS.groups, "SHOW": ("draw",)})
 
-    def _touch_panels(self) -> list[touch.Panel]:
+    def _pointer_panels(self) -> list[Panel]:
         self.fit.stays = (self.fit.points, self.fit.truth)
         return [self.fit]
 
