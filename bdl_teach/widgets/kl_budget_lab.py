@@ -69,7 +69,7 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
             canvas.figure.add_subplot(cell) for cell in (grid[0, :], grid[1, 1], grid[1, 0])
         )
         self._make_share_panel(canvas, shares)
-        self._history = plots.history_panel(history)
+        self._history = plots.HistoryPanel(history)
         self._function = FunctionPanel(
             canvas, function, "What the network believes", X_GRID,
             band=plots.PredictiveArtists, truth=False, columns=4,

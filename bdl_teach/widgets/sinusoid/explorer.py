@@ -59,7 +59,7 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
         self._spread = plots.SpreadPanel(
             spread, X_GRID, _SPREADS, "How unsure, by x", (4, 12, 40, 120)
         )
-        self._history = plots.history_panel(history, trained_on=True)
+        self._history = plots.HistoryPanel(history, trained_on=True)
         canvas.animate([*self._spread.artists, *self._history.artists])
         canvas.settle(self._spread.frame)
         self._make_weight_panel(canvas, weights)
