@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -79,17 +79,11 @@ class _Row(NamedTuple):
 
 @dataclass
 class _Table:
-    """The rows of a table, all of one width, and its column names.
-
-    Attributes:
-        rows: The rows with values.
-        names: The names of the columns.
-        notes: Sentences on what was skipped.
-    """
+    """The rows of a table, all of one width, its column names, and what was skipped."""
 
     rows: list[_Row]
     names: list[str]
-    notes: list[str] = field(default_factory=list)
+    notes: list[str]
 
     def column(self, i: int) -> list[tuple[int, str]]:
         """Return the cells of a column, with their line numbers."""
@@ -150,7 +144,12 @@ def read_points(
     if len(table.rows) < 2:
         why = f": {table.notes[-1]}" if lost else ""
         raise ValueError(f"expected at least two rows of two numbers, got {len(table.rows)}{why}")
-    x, y = _values(table, two, called, decimal, day_first)
+    both = [table.column(i) for i in two]
+    marks = [reader.decided(cells) for cells in both]  # that of one column holds for the other, too
+    x, y = (
+        reader.read(name, cells, decimal or mark or other, day_first)
+        for name, cells, mark, other in zip(called, both, marks, marks[::-1], strict=True)
+    )
     if min(x.values) == max(x.values):
         first = table.rows[0].cells[two[0]].strip()
         raise ValueError(f"all {called[0]} are {first}: there is nothing to fit")
@@ -165,11 +164,9 @@ def _lines(text: str) -> tuple[list[tuple[int, str]], list[str], str]:
     """Return the numbered lines of a table, what was skipped, and the separator that it names."""
     if not isinstance(text, str):
         raise ValueError(f"expected a text, got {type(text).__name__}")
-    separator, comments, shortened = "", [], []
-    lines = []
+    separator, comments, shortened, lines = "", [], [], []
     for number, line in enumerate(text.translate(_AS_WRITTEN_HERE).splitlines(), 1):
-        named = re.fullmatch(r'"?sep=(.)"?', line.strip("\ufeff \n"))
-        if number == 1 and named:
+        if number == 1 and (named := re.fullmatch(r'"?sep=(.)"?', line.strip())):
             separator = named[1]
         elif not line.strip() or _RULE.fullmatch(line) or _PRINTED.fullmatch(line.strip()):
             continue
@@ -187,24 +184,20 @@ def _lines(text: str) -> tuple[list[tuple[int, str]], list[str], str]:
     return lines, notes, separator
 
 
-def _split(lines: Iterable[tuple[int, str]], separator: str) -> list[_Row]:
+def _split(lines: Sequence[tuple[int, str]], separator: str) -> list[_Row]:
     """Split lines at a separator, but not inside quotes."""
     if separator == " ":
-        return [
-            _Row(
-                number, [cell.strip('"') for cell in re.findall(r'"[^"]*"|[^ \t]+', _joined(line))]
-            )
-            for number, line in lines
-        ]
-    numbers, texts = [], []
-    for number, line in lines:
-        numbers.append(number)
-        bare = line.strip(" ").strip("|") if separator == "|" else line
-        texts.append(bare.replace("，", ",") if separator == "," else bare)
+        words = ((n, re.findall(r'"[^"]*"|[^ \t]+', _joined(line))) for n, line in lines)
+        return [_Row(n, [cell.strip('"') for cell in cells]) for n, cells in words]
+    texts = [f"{line}\n" for _, line in lines]
+    if separator == "|":
+        texts = [line.strip(" \n").strip("|") + "\n" for line in texts]
+    elif separator == ",":
+        texts = [line.replace("，", ",") for line in texts]
     rows, before = [], 0
-    read = csv.reader((f"{line}\n" for line in texts), delimiter=separator, skipinitialspace=True)
+    read = csv.reader(texts, delimiter=separator, skipinitialspace=True)
     for cells in read:
-        rows.append(_Row(numbers[before], [cell.strip() for cell in cells]))
+        rows.append(_Row(lines[before][0], [cell.strip() for cell in cells]))
         before = read.line_num
     return rows
 
@@ -335,11 +328,16 @@ def _names(
         if len(cells) == width - 1 and separator in " \t" and (width > 2 or indented):
             cells = ["", *cells]  # over row numbers stands nothing
         kept.append((row.line, cells))
-    full = [i for i, (_, cells) in enumerate(kept) if _is_full(cells, width)]
+    full = [  # what names more than the first column
+        i
+        for i, (_, cells) in enumerate(kept)
+        if len(cells) == width and sum(map(bool, cells)) >= (1 if width == 2 and cells[1] else 2)
+    ]
     names = list(kept[full[-1]][1]) if full else [""] * width
     used = set(full[-1:])
     over = kept[full[-2]][1] if len(full) > 1 and full[-1] == full[-2] + 1 else ["1"]
-    if all(map(_is_unit, names)) and not any(map(is_value, over)):
+    units = all(re.fullmatch(r"[\[(].*[\])]|\S{0,6}", name) for name in names)
+    if units and not any(map(is_value, over)):
         used = set(full[-2:])
         names = [_with_unit(*both) for both in zip(kept[full[-2]][1], names, strict=True)]
     for i, (line, cells) in enumerate(kept):
@@ -353,15 +351,6 @@ def _names(
                     f"line {line}: expected {width} names as there are columns, got {len(words)}"
                 )
     return [" ".join(name.split()) for name in names]
-
-
-def _is_full(cells: Sequence[str], width: int) -> bool:
-    named = sum(bool(cell) for cell in cells)
-    return len(cells) == width and (named >= 2 or (width == 2 and bool(cells[1])))
-
-
-def _is_unit(cell: str) -> bool:
-    return re.fullmatch(r"[\[(].*[\])]|\S{0,6}", cell) is not None
 
 
 def _with_unit(name: str, unit: str) -> str:
@@ -395,15 +384,12 @@ def _with_width(row: _Row, width: int, spaced: bool) -> _Row:
         raise ValueError(f"line {row.line}: a quotation mark is opened and not closed")
     if len(cells) != width:
         values, _ = _count_values(cells, spaced)
-        expected = "two numbers" if not values and width == 2 else f"{_count(width)} columns"
+        columns = {2: "two", 3: "three", 4: "four"}.get(width, width)
+        expected = "two numbers" if not values and width == 2 else f"{columns} columns"
         raise ValueError(
             f"line {row.line}: expected {expected}, got {len(cells)}: {', '.join(cells)[:40]}"
         )
     return _Row(row.line, cells)
-
-
-def _count(number: int) -> str:
-    return {2: "two", 3: "three", 4: "four"}.get(number, str(number))
 
 
 def _leave_out_columns(table: _Table, spaced: bool) -> None:
@@ -499,27 +485,6 @@ def _leave_out_missing(table: _Table, two: tuple[int, int], called: Sequence[str
         table.notes.append(f"{many} no number: left out, {places}{what}")
     table.rows = [row for row, _ in kept]
     return bool(lost)
-
-
-def _values(
-    table: _Table,
-    two: tuple[int, int],
-    called: Sequence[str],
-    decimal: str | None,
-    day_first: bool | None,
-) -> tuple[reader.Column, reader.Column]:
-    """Read both columns; the decimal mark that one shows also holds for the other."""
-    cells = [table.column(i) for i in two]
-    marks = [reader.decided(column) for column in cells]
-    x, y = (
-        reader.read(name, column, decimal or _only(mark) or _only(other), day_first)
-        for name, column, mark, other in zip(called, cells, marks, marks[::-1], strict=True)
-    )
-    return x, y
-
-
-def _only(marks: set[str]) -> str:
-    return next(iter(marks)) if len(marks) == 1 else ""
 
 
 # Words.

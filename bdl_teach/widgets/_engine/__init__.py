@@ -11,6 +11,8 @@
 ``controls.py``     ``Control``: a slider, a menu, a toggle; how groups are laid out
 ``status.py``       ``Said``: the status line from readings, and its changes since another
 ``function_panel``  ``FunctionPanel``: the predictive along x, and the training points
+``own_data.py``     ``Points``: the control that holds the learner's points, and edits of them
+``linking.py``      what the pointer is on in one panel, marked in the others
 ``canvas.py``       ``Canvas``: a figure drawn once, over which artists move; pictures as bytes
 ``question.py``     ``Question``: what the learner predicts before moving a control
 ``missions.py``     ``Mission``: a task to do by moving controls

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from bdl_teach import datasets
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import controls, touch
+from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas
 from bdl_teach.widgets._engine.controls import Presets, Values, Widget
+from bdl_teach.widgets._engine.function_panel import Panel
 from bdl_teach.widgets._engine.latest_value import LatestValue
 from bdl_teach.widgets._engine.layout import PresetMenu
 from bdl_teach.widgets._engine.mission_box import MissionBox
@@ -80,7 +81,7 @@ class Contract(Generic[Result]):
         Those that move go to ``canvas.animate``.
         """
 
-    def _touch_panels(self) -> list[touch.Panel]:
+    def _pointer_panels(self) -> list[Panel]:
         """List, once, the panels in which a pointer can edit points or mark something.
 
         For points there is a control ``data``, whose values ``own_points.chosen`` makes data of.
@@ -222,7 +223,7 @@ class Contract(Generic[Result]):
         self._status = controls.words("", "bdl-status")
         with RENDER_LOCK:
             self._canvas = self._make_canvas()
-            self._touched = self._touch_panels()  # the panels where there is something to touch
+            self._active_panels = self._pointer_panels()
             self._drawn_band = self._make_drawn_band()  # edges that are drawn by hand
             self._notice = self._canvas.add_notice()  # the box in which failures are said
         self._picture = Picture(alt=self.TEXTS.alt)

@@ -11,7 +11,7 @@ from typing import Any
 import ipywidgets
 
 from bdl_teach.problems import own_points
-from bdl_teach.widgets._engine.points import Points, Unseen
+from bdl_teach.widgets._engine.own_data import Points, Unseen
 
 Widget = Any  # ipywidgets has no types
 Values = dict[str, Any]  # the value of each control, by the control's name

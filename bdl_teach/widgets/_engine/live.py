@@ -18,8 +18,8 @@ from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 from bdl_teach.widgets._engine.contract import Result
 from bdl_teach.widgets._engine.controls import Values, Widget
 from bdl_teach.widgets._engine.history import History
+from bdl_teach.widgets._engine.own_data import Unseen
 from bdl_teach.widgets._engine.page import Page
-from bdl_teach.widgets._engine.points import Unseen
 from bdl_teach.widgets._engine.worker import sentence
 
 # The notebook builder sets this, so that a committed output holds the finished picture.

@@ -7,9 +7,9 @@ from typing import Any
 from bdl_teach.widgets._engine import controls, layout
 from bdl_teach.widgets._engine.contract import Contract, Result
 from bdl_teach.widgets._engine.controls import Presets, Values, Widget
+from bdl_teach.widgets._engine.own_data import Unseen
 from bdl_teach.widgets._engine.picture import Place
 from bdl_teach.widgets._engine.pointer import BUTTONS, WHILE_OWN
-from bdl_teach.widgets._engine.points import Unseen
 from bdl_teach.widgets._engine.question import Question, QuestionBox
 from bdl_teach.widgets._engine.worker import Worker
 

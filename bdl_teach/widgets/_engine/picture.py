@@ -2,7 +2,7 @@
 
 It is an ``anywidget``, not ``ipywidgets.Image``: the page measures the place that the picture has
 and its pixel ratio, so that letters are drawn sharp and at their own size. Its script, ``page.js``,
-also adds what core widgets lack for screen readers and keyboards; ``touch.js`` handles the points.
+also adds what core widgets lack for screen readers and keyboards; ``pointer.js`` moves the points.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import anywidget
 import traitlets
 
 _HERE = Path(__file__).parent
-_SCRIPTS = ("touch.js", "page.js")
+_SCRIPTS = ("pointer.js", "page.js")
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Picture(anywidget.AnyWidget):
         alt: What it shows, for screen readers.
         line: The line of Python that rebuilds what is shown; "share" copies it.
         place: Width, height and pixel ratio, from the page; empty where there is none.
-        panels: Where the panels are that can be touched, as ``touch.Panel.place`` says it.
+        panels: The panels that the pointer can act in, as ``Panel.place`` says it.
         points: Those points, ``at`` ``[n][2]`` in data coordinates, and which message of the page
             they ``answer``: a page that has sent a newer one ignores them.
         in_use: Whether the keyboard or a pointer is at work in the explorer.
@@ -64,12 +64,10 @@ class Picture(anywidget.AnyWidget):
         self.observe(read, names="place")
 
     def on_message(self, acts: Mapping[str, Callable[[dict[str, Any]], object]]) -> None:
-        """Call ``acts[name](message)`` for each message, named by what it calls or touches."""
+        """Call ``acts[name](message)`` for each message, by its ``act``."""
 
         def answer(_widget: Any, content: Any, _buffers: Any) -> None:
-            name: Any = (
-                content.get("call", content.get("touch")) if isinstance(content, dict) else 0
-            )
+            name: Any = content.get("act") if isinstance(content, dict) else None
             if name in acts:
                 acts[name](content)
 

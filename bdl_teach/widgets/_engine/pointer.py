@@ -1,7 +1,7 @@
 """What the pointer does in an explorer's picture: edit points, paste a table, draw a band.
 
-The page reports it (``touch.js``); here it becomes values of controls, and changes what the picture
-marks or hides.
+The page reports it (``pointer.js``); here it becomes values of controls, and changes what the
+picture marks or hides.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import numpy as np
 
 from bdl_teach import datasets
 from bdl_teach.problems import own_points as points
-from bdl_teach.widgets._engine import controls, status, touch
+from bdl_teach.widgets._engine import controls, own_data, status
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 from bdl_teach.widgets._engine.contract import Contract, Result
-from bdl_teach.widgets._engine.points import Points
+from bdl_teach.widgets._engine.own_data import Points
 from bdl_teach.widgets._engine.prediction_drawing import ASKS, DrawnBand
 
 BUTTONS = {
@@ -36,11 +36,11 @@ class PointerInput(Contract[Result], abstract=True):
     """The part of an explorer that handles the pointer in its picture."""
 
     def _label_axes(self, result: Any) -> bool:
-        """Label the touchable panels in the units of the points; return whether that changed."""
+        """Label the panels in the units of the points; return whether that changed."""
         if "data" not in self._controls:
             return False
         data = self._data(result)
-        return any([panel.label(data) for panel in self._touched])
+        return any([panel.label(data) for panel in self._active_panels])
 
     def _words_on_points(self, result: Any) -> dict[str, str]:
         """Return the words about the points: how many, the ends of their x-axis, their units."""
@@ -66,7 +66,7 @@ class PointerInput(Contract[Result], abstract=True):
 
     def _make_drawn_band(self) -> DrawnBand | None:
         """Make the edges for drawing a band, in the first panel that has ``stays``."""
-        for panel in self._touched:
+        for panel in self._active_panels:
             if panel.stays:
                 band = DrawnBand(panel.axes, panel.stays)
                 self._canvas.animate(band.artists)
@@ -91,7 +91,7 @@ class PointerInput(Contract[Result], abstract=True):
         assert band is not None
         with RENDER_LOCK:
             band.uncover()
-            room = self._touched[0].room
+            room = self._active_panels[0].room
             if not band.stage and room is not None and room.conceal():
                 self._canvas.redraw_background()
             band.advance()
@@ -158,13 +158,13 @@ class PointerInput(Contract[Result], abstract=True):
 
     def _messages(self) -> dict[str, Callable[[dict[str, Any]], object]]:
         """Return the handlers of the page's messages about the picture, by their names."""
-        touches = ("down", "move", "up", "add", "remove")
-        answers = dict.fromkeys(touches, self._on_touch)
+        acts = ("down", "move", "up", "add", "remove")
+        answers = dict.fromkeys(acts, self._on_points)
         return {**answers, "hover": self._on_hover, "table": self._on_table}
 
-    def _on_touch(self, did: dict[str, Any]) -> None:
+    def _on_points(self, did: dict[str, Any]) -> None:
         """Do to the points, or to the place that the pointer marks, what the page reports."""
-        act, band = did["touch"], self._drawing
+        act, band = did["act"], self._drawing
         self._heard = int(did.get("number", self._heard))
         if act in ("down", "up"):
             self._hold(act == "down")
@@ -184,9 +184,9 @@ class PointerInput(Contract[Result], abstract=True):
 
     def _edit_points(self, did: dict[str, Any], now: points.Value) -> None:
         """Move, add or remove a point; each but a drag is a movement of its own."""
-        after = touch.after(did, now, self._controls["data"].most)
+        after = own_data.after(did, now, self._controls["data"].most)
         if after is not None:
-            if did["touch"] != "move":
+            if did["act"] != "move":
                 self._past.end_movement()
             self._set_points(after)
 
@@ -223,8 +223,9 @@ class PointerInput(Contract[Result], abstract=True):
     def _hold_axes(self, held: bool = False) -> None:
         """Keep the limits during a drag, while a band is drawn, or while a question compares."""
         held = held or self._drawing is not None or self._pin.compares
-        for panel in self._touched:
-            panel.hold(held)
+        for panel in self._active_panels:
+            if panel.room is not None:
+                panel.room.held = held
 
     def _on_table(self, did: dict[str, Any]) -> None:
         """Take a pasted table, or say what is wrong with it, or what must be chosen."""
@@ -252,7 +253,7 @@ class PointerInput(Contract[Result], abstract=True):
             return
         data: Any = self._data(result)
         x_grid, spread = self._doubt(result)
-        at = touch.least_sure(x_grid, spread, data.x[:, 0])
+        at = own_data.least_sure(x_grid, spread, data.x[:, 0])
         y = float(data.truth(at))
         if math.isnan(y):
             place = f"{points.x_name(data)} = {points.at(data, at)}"
@@ -263,4 +264,4 @@ class PointerInput(Contract[Result], abstract=True):
             return
         rng = np.random.default_rng([self.state().get("seed", 0), len(now[0])])
         y += data.noise_std * rng.standard_normal()
-        self._edit_points({"touch": "add", "x": at, "y": y}, now)
+        self._edit_points({"act": "add", "x": at, "y": y}, now)

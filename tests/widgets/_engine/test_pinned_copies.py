@@ -85,21 +85,6 @@ def test_pinned_copies_stay_while_artists_move(scene: Scene) -> None:
     assert all(a.get_facecolor()[3] == 0 for a in [bar]), "an outline"
 
 
-def test_unpinning_restores_the_picture(scene: Scene) -> None:
-    scene.move()
-    moved = scene.pixels()
-    again = Scene()
-    again.canvas.pin()
-    again.ax.set_ylim(0, 10)
-    again.move()
-    pinned = again.pixels()
-    assert (pinned != moved).any()
-    again.canvas.unpin()
-    assert (again.pixels() == moved).all()
-    assert again.ghosts() == [] and len(again.canvas._moving) == len(scene.canvas._moving)
-    again.canvas.unpin()  # there is nothing left
-
-
 def test_verdicts_name_unmoved_and_moved_artists(scene: Scene) -> None:
     scene.ax.set_title("A digit", loc="left")
     scene.ax.plot([], [], label="nothing")
