@@ -64,7 +64,7 @@ def held(explorer: Explorer) -> list[Any]:
     """All that the artists of a picture show, and its panels' limits, to the last bit."""
     figure = explorer._canvas.figure
     parts: list[Any] = [(ax.get_xlim(), ax.get_ylim()) for ax in figure.axes]
-    for artist in explorer._canvas._moving:
+    for artist in explorer._canvas.moving:
         shown = artist.get_visible() and (artist.axes is None or artist.axes.get_visible())
         parts.append(shown)
         if not shown:

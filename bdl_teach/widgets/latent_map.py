@@ -131,7 +131,7 @@ class VAEExplorer(Explorer[VAEResult]):
     def _pointer_panels(self) -> list[Panel]:
         return [Panel(self._map, kind="at")]
 
-    def _point_at(self, panel: int, x: float, y: float, begins: bool) -> None:
+    def _point_at(self, x: float, y: float, begins: bool) -> None:
         """Decode the place on the map that the pointer marks."""
         z1, z2 = (round(min(max(z, -REACH), REACH), 1) for z in (x, y))
         self._assign({"z1": z1, "z2": z2})

@@ -141,7 +141,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
     def _mark(self, result: LinearResult, linked: Any) -> None:
         self._links.show(None if linked is None else _mark(result, *linked))
 
-    def _point_at(self, panel: int, x: float, y: float, begins: bool) -> None:
+    def _point_at(self, x: float, y: float, begins: bool) -> None:
         """Plot the weight whose dot the pointer marks, in the row above the ellipses."""
         if begins and self.result is not None:
             chosen = self._weight_at(self.result, x, y)

@@ -109,7 +109,7 @@ def test_other_incompatibilities_are_named(monkeypatch) -> None:
         (doctor.kernel, "would start /elsewhere/python; remove /elsewhere/kernel"),
         (doctor.python, r"3\.14\.0, but 3\.11, 3\.12, 3\.13"),
         (doctor.tensorflow, r"2\.19\.1, but 2\.20 and 2\.21 were tried"),
-        (lambda: doctor.enough(doctor.memory, 1.5), r"0\.4 GB free"),
+        (lambda: doctor.enough("memory", 1.5), r"0\.4 GB free"),
         (doctor.xla, "plain graph mode"),
     ):
         with pytest.raises(Trouble, match=sentence):

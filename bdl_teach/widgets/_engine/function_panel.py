@@ -26,7 +26,6 @@ class Panel:
     """A panel that the pointer can act in.
 
     Attributes:
-        axes: The panel.
         room: Its height, which stays while a point is held.
         truth: The line of the noise-free function, hidden where that is unknown.
         columns: Of the panel's legend; 0 if it has none of its own.
@@ -36,8 +35,6 @@ class Panel:
         most: How many points there may be.
         kind: "points", "at" if the pointer only chooses a place, or "seen" if it does neither.
         spread: A panel of standard deviations of y along the same x, labelled in the same units.
-        units: In which its axes are labelled.
-        labels: The names and dates that they have.
     """
 
     axes: Axes
@@ -123,11 +120,6 @@ class FunctionPanel(Panel):
         truth: Whether to show the sine.
         limits: Heights that the panel may have.
         **fields: Those of ``Panel``.
-
-    Attributes:
-        band: What shows the predictive.
-        points: The points.
-        problem: What belongs to the problem, and not to a fit.
     """
 
     def __init__(
@@ -160,12 +152,9 @@ class FunctionPanel(Panel):
         self.name()
 
     def update(self, data: datasets.Regression1D, result: Any, at_least: float = 0.0) -> None:
-        """Show data and a result, and choose limits that hold them.
+        """Show data and a result, and choose limits that hold them and the height ``at_least``.
 
-        Args:
-            data: The points.
-            result: Has a ``prediction``, and may have ``nuts`` and ``prior_functions``.
-            at_least: A height that the limits must include.
+        The result has a ``prediction``, and may have ``nuts`` and ``prior_functions``.
         """
         self.points.set_data(data.x[:, 0], data.y[:, 0])
         self.band.update(result.prediction)

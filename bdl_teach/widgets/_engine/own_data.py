@@ -33,11 +33,7 @@ class Unseen(traitlets.HasTraits):
 
 
 class Points(Unseen):
-    """The control that holds the points; pointer, keys and a pasted table set it.
-
-    Args:
-        most: How many there may be; of more, as many are drawn at random.
-    """
+    """The control that holds the points; pointer, keys and a pasted table set it."""
 
     def __init__(self, most: int = own_points.MOST) -> None:
         super().__init__()
@@ -61,11 +57,8 @@ class Points(Unseen):
 def after(did: Mapping[str, Any], now: Value, most: int = own_points.MOST) -> Value | None:
     """Return the points after an act of the pointer; ``None`` if it is impossible.
 
-    Args:
-        did: ``act``, which is "move", "add" or "remove"; ``i``, the point's place, and ``x``
-            and ``y`` in the course's units, where it needs them.
-        now: The points before.
-        most: How many there may be.
+    The ``act`` is "move", "add" or "remove"; it comes with ``i``, the point's place, and ``x`` and
+    ``y`` in the course's units, where it needs them. There may be ``most`` points.
     """
     x, y = own_points.in_course(now)
     try:
@@ -97,13 +90,8 @@ def label_axis(
 ) -> None:
     """Name an axis, and show on it the learner's units: start + scale · place.
 
-    Args:
-        axis: Of a panel in the course's units.
-        name: What it shows.
-        start: The course's 0 in the learner's units.
-        scale: One of the course's units in the learner's.
-        zero: The date or time of day that is 0 in the learner's units, if there is one.
-        whole: Whether ticks stand at whole numbers only.
+    ``zero`` is the date or time of day that is 0 there, if there is one. Ticks of ``whole`` axes
+    stand at whole numbers only.
     """
     axis.set_label_text(name)
     if (start, scale) == (0.0, 1.0):

@@ -7,7 +7,6 @@ also adds what core widgets lack for screen readers and keyboards; ``pointer.js`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -26,6 +25,16 @@ class Place:
     width: float
     height: float
     ratio: float = 1.0
+
+
+def read_place(given: Any) -> Place | None:
+    """Read a place; return ``None`` for the senseless ones that a page reports during layout."""
+    try:
+        place = Place(float(given["width"]), float(given["height"]), float(given["ratio"]))
+    except (KeyError, TypeError, ValueError):
+        return None
+    fits = 120 <= place.width <= 8000 and 100 <= place.height <= 8000 and 0.2 <= place.ratio <= 8
+    return place if fits else None
 
 
 class Picture(anywidget.AnyWidget):
@@ -52,37 +61,3 @@ class Picture(anywidget.AnyWidget):
     panels: Any = traitlets.List([]).tag(sync=True)
     points = traitlets.Dict({}).tag(sync=True)
     in_use = traitlets.Bool(False).tag(sync=True)
-
-    def on_place(self, act: Callable[[Place], object]) -> None:
-        """Call ``act`` with each new place of the picture in the page."""
-
-        def read(change: Any) -> None:
-            place = _read(change["new"])
-            if place is not None:
-                act(place)
-
-        self.observe(read, names="place")
-
-    def on_message(self, acts: Mapping[str, Callable[[dict[str, Any]], object]]) -> None:
-        """Call ``acts[name](message)`` for each message, by its ``act``."""
-
-        def answer(_widget: Any, content: Any, _buffers: Any) -> None:
-            name: Any = content.get("act") if isinstance(content, dict) else None
-            if name in acts:
-                acts[name](content)
-
-        self.on_msg(answer)
-
-    def offer(self, name: str, kind: str, content: bytes) -> None:
-        """Have the page save ``content`` of MIME type ``kind`` as a file called ``name``."""
-        self.send({"save": name, "kind": kind}, [content])
-
-
-def _read(given: Any) -> Place | None:
-    """Read a place; return ``None`` for the senseless ones that a page reports during layout."""
-    try:
-        place = Place(float(given["width"]), float(given["height"]), float(given["ratio"]))
-    except (KeyError, TypeError, ValueError):
-        return None
-    fits = 120 <= place.width <= 8000 and 100 <= place.height <= 8000 and 0.2 <= place.ratio <= 8
-    return place if fits else None
