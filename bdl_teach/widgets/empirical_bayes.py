@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from matplotlib.axes import Axes
 
-from bdl_teach import datasets, plots
+from bdl_teach import plots
 from bdl_teach._support.checks import Array
-from bdl_teach.problems import COST_DRAWS, Problem, live_fits
+from bdl_teach.problems import COST_DRAWS, Outcome, Problem, live_fits
 from bdl_teach.problems import own_points as points
 from bdl_teach.problems.live_fits import PRIOR_WIDTH
 from bdl_teach.widgets._engine import controls, status, texts, touch
@@ -24,7 +24,6 @@ from bdl_teach.widgets._engine.texts import Texts
 
 if TYPE_CHECKING:
     from bdl_teach.methods import _mean_field
-    from bdl_teach.predictive import Predictive
 
 
 X_GRID = np.linspace(-1.0, 1.0, 121)[:, None]
@@ -36,14 +35,10 @@ _OFF = 0.5  # a weight with |γ| = |μ|/σ below this says next to nothing
 
 
 @dataclass(frozen=True)
-class EmpiricalBayesResult:
+class EmpiricalBayesResult(Outcome):
     """The result of one tick.
 
     Attributes:
-        data: The training points.
-        fit: The fitted posterior.
-        x_grid: Where it predicts ``[m, 1]``.
-        prediction: The predictive on ``x_grid``.
         prior_std: σ_p of each weight ``[n_weights]``: the slider's, or what was learnt.
         wanted_std: √(μ² + σ²) of each weight ``[n_weights]``: the prior that is best for it alone.
         best_std: The best σ_p for all weights at once, in closed form.
@@ -54,10 +49,6 @@ class EmpiricalBayesResult:
         convergence: Whether the fit has converged.
     """
 
-    data: datasets.Regression1D
-    fit: _mean_field.Fit
-    x_grid: Array
-    prediction: Predictive
     prior_std: Array
     wanted_std: Array
     best_std: float
@@ -66,6 +57,7 @@ class EmpiricalBayesResult:
     likelihood: float
     off: float
     convergence: Convergence = Convergence()
+    x_grid: ClassVar[Array] = X_GRID
 
 
 class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
@@ -117,14 +109,14 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
 
     def _compute(self, values: controls.Values) -> EmpiricalBayesResult:
         problem = Problem.of(values)
-        return _result(problem.data, *live_fits.with_prior(problem, MODES[values["prior"]]))
+        return _result(problem, *live_fits.with_prior(problem, MODES[values["prior"]]))
 
     def _replay(self, result: EmpiricalBayesResult, frame: int) -> EmpiricalBayesResult:
         fit = result.fit.at(frame)
-        return _result(result.data, fit, getattr(fit, "prior_std", result.prior_std))
+        return _result(result.problem, fit, getattr(fit, "prior_std", result.prior_std))
 
     def _draw(self, result: EmpiricalBayesResult) -> None:
-        self._function.update(result.data, result)
+        self._function.update(result, result.prediction)
         std, best, n = result.prior_std, result.best_std, len(result.prior_std)
         now = std[:1] if np.ptp(std) == 0 else np.zeros(0)
         self._curve.set_ydata(_above_best(_GRID, best, n))
@@ -166,7 +158,7 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
         return {"compared": compared, "convergence": str(result.convergence)}
 
 
-def _result(data: datasets.Regression1D, fit: _mean_field.Fit, std: Array) -> EmpiricalBayesResult:
+def _result(problem: Problem, fit: _mean_field.Fit, std: Array) -> EmpiricalBayesResult:
     """Return the result for a posterior whose weights have priors of these σ_p."""
     from bdl_teach.methods.empirical_bayes import optimal_prior_std, tied_kl
 
@@ -177,9 +169,8 @@ def _result(data: datasets.Regression1D, fit: _mean_field.Fit, std: Array) -> Em
     wanted = optimal_prior_std(mean, spread)
     kl = np.log(std[used] / spread) + 0.5 * (wanted / std[used]) ** 2 - 0.5
     return EmpiricalBayesResult(
-        data=data,
+        problem=problem,
         fit=fit,
-        x_grid=X_GRID,
         prediction=fit.predict(X_GRID, n_samples=200),
         prior_std=std,
         wanted_std=wanted,

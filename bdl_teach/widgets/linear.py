@@ -175,7 +175,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
 
     def _draw(self, result: LinearResult) -> None:
         shown = replace(result.prediction, samples=result.functions)
-        self._function.update(result.data, replace(result, prediction=shown))
+        self._function.update(result, shown)
         pair, s, n = list(result.pair), result.prior_std, len(result.posterior.mean)
         mean, draws = result.posterior.mean[pair] / s, result.weights[:, pair] / s
         cov = result.posterior.cov[np.ix_(pair, pair)] / s**2

@@ -180,7 +180,7 @@ class PBPStepper(Explorer[StepperResult]):
 
     def _draw(self, result: StepperResult) -> None:
         x, y, replay = result.data.x[:, 0], result.data.y[:, 0], result.replay
-        self._function.update(result.data, result)
+        self._function.update(result, result.prediction)
         self._old.set_data(X_GRID[:, 0], result.before.mean)
         learned = np.isin(np.arange(len(x)), result.learned)
         self._function.points.set_data(x[learned], y[learned])
@@ -258,7 +258,7 @@ class PBPStepper(Explorer[StepperResult]):
             learned = "{point}" if of_course else "{point_of_table}"
         return {
             "learned": learned,
-            "x_name": status.plain(points.x_name(result.data)),
+            "x_name": status.plain(points.names(result.data)[0]),
             **status.shown_if(beside=of_course),
         }
 

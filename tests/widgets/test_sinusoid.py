@@ -30,8 +30,7 @@ from bdl_teach.predictive import Predictive
 from bdl_teach.problems import Problem
 from bdl_teach.widgets import SinusoidExplorer
 from bdl_teach.widgets._engine.beside_truth import GoldStandard
-from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
-from bdl_teach.widgets.sinusoid.fits import refit
+from bdl_teach.widgets.sinusoid import mark, refit
 
 ARTICLE = SinusoidExplorer.DEFAULTS
 X = np.linspace(-1.5, 1.5, 121)
@@ -189,9 +188,9 @@ def test_prior_functions_are_networks_drawn_from_this_prior(explorer: SinusoidEx
 
 def test_a_marked_draw_has_the_weights_of_its_function(explorer: SinusoidExplorer) -> None:
     result = explorer.preset("article").result
-    mark = sinusoid_fits.mark(result, "draw", 3)
-    drawn = result.fit.evaluate(mark.weights[None], result.x_grid)
-    np.testing.assert_allclose(drawn, mark.functions, rtol=1e-4, atol=1e-4)
+    marked = mark(result, "draw", 3)
+    drawn = result.fit.evaluate(marked.weights[None], result.x_grid)
+    np.testing.assert_allclose(drawn, marked.functions, rtol=1e-4, atol=1e-4)
 
 
 # What is fitted.
@@ -232,13 +231,13 @@ def test_every_slider_is_passed_to_the_fit(
         "seed": 6,
         **recipe,
     }
-    assert result.prior == fitted["prior"]
+    assert result.problem.prior == fitted["prior"]
     assert capacity.n >= 40 and capacity.n_samples >= 3
     drawn = result.fit.predict(X[:, None], 17)
     assert (result.x_grid[:, 0] == X).all()
     np.testing.assert_array_equal(result.prediction.samples, drawn.samples)
     assert result.cost.kl_weight == 0.4
-    assert result.stage.estimator == estimator and result.stage.quick == result.cost
+    assert result.estimator == estimator and result.quick == result.cost
 
 
 def test_the_free_energy_is_that_of_q_on_all_points() -> None:
@@ -291,7 +290,7 @@ def test_gap_to_posterior_is_measured_inside_and_outside(
         result.prediction.epistemic_std - gold.epistemic_std
     ) ** 2
     inside, outside = (float(np.sqrt(squared[mask].mean())) for mask in (AMONG, ~AMONG))
-    assert (result.gap, result.gap_outside) == pytest.approx((inside, outside))
+    assert result.gaps == pytest.approx({"gap": inside, "gap_outside": outside})
     numbers = said(
         explorer.status, "gap to the posterior # among the data, # outside. R-hat is 1.01."
     )
@@ -299,7 +298,7 @@ def test_gap_to_posterior_is_measured_inside_and_outside(
     ax = panel(explorer, "What the network believes")
     np.testing.assert_allclose(line(ax, "posterior mean"), [X, gold.mean])
     assert "posterior" not in explorer.set(nuts=False).status
-    assert explorer.result.nuts is explorer.result.gap is explorer.result.gap_outside is None
+    assert explorer.result.nuts is None and not explorer.result.gaps
 
 
 # What the status line says.

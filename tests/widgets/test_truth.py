@@ -182,11 +182,12 @@ def test_the_bars_are_the_parts_of_the_result(
         "family": rms_distance(best, gold),
         "prior": float(np.sqrt((missed[IN_GAP] ** 2).mean())),
     }
-    assert (result.optimisation, result.family, result.prior_miss) == pytest.approx(
-        tuple(expected.values())
+    parts = result.parts
+    assert [parts["optimisation"], parts["family"], parts["prior_miss"]] == pytest.approx(
+        [*expected.values()]
     )
-    assert result.whole == pytest.approx(rms_distance(result.prediction, gold))
-    assert result.whole <= expected["optimisation"] + expected["family"] + 1e-9
+    assert parts["whole"] == pytest.approx(rms_distance(result.prediction, gold))
+    assert parts["whole"] <= expected["optimisation"] + expected["family"] + 1e-9
     assert {name: length for name, (length, _) in bars(explorer).items()} == pytest.approx(expected)
     assert [words for _, words in bars(explorer).values()] == [
         f"{part:.2f}" for part in expected.values()
@@ -203,9 +204,10 @@ def test_prior_bar_counts_misses_on_both_sides(
 ) -> None:
     """Where the truth lies in the posterior's band it misses nothing."""
     nuts["gold"] = Predictive(height * SINE, np.full(len(X), 0.5), np.ones(len(X)), None)
-    missed = np.maximum(0.7 * np.abs(SINE) - 1.0, 0.0)
-    expected = np.sqrt((missed[IN_GAP] ** 2).mean())
-    assert explorer.set(nuts=True).result.prior_miss == pytest.approx(expected) and expected > 1
+    off = np.maximum(0.7 * np.abs(SINE) - 1.0, 0.0)
+    expected = np.sqrt((off[IN_GAP] ** 2).mean())
+    missed = explorer.set(nuts=True).result.parts["prior_miss"]
+    assert missed == pytest.approx(expected) and expected > 1
 
 
 def test_every_control_reaches_the_fit_under_its_own_name(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -277,8 +279,8 @@ def test_truth_status_numbers_match_result_and_add_up(
             assert gap == as_printed(p.epistemic_std[IN_GAP].mean(), 2)
             assert data == as_printed(p.epistemic_std[AMONG].mean(), 2)
         parts = said(status, "optimisation #, family # (both at once #), prior #. R-hat is 1.01.")
-        wanted = (result.optimisation, result.family, result.whole, result.prior_miss)
-        assert parts == [as_printed(part, 2) for part in wanted]
+        wanted = ("optimisation", "family", "whole", "prior_miss")
+        assert parts == [as_printed(result.parts[part], 2) for part in wanted]
         explorer.set(nuts=False)
 
 
@@ -316,14 +318,15 @@ def test_truth_explorer_sentences_are_true(explorer: TruthExplorer, seed: int) -
 
     opens = read(presets["the truth opens the gap"])
     sds = (p.epistemic_std[IN_GAP].mean() for p in (opens.search.prediction, opens.nuts))
-    assert 2 * next(sds) < next(sds) and opens.family > opens.prior_miss
+    assert 2 * next(sds) < next(sds) and opens.parts["family"] > opens.parts["prior_miss"]
     misses = read(presets["the truth misses it too"])
-    assert misses.prior_miss > max(2, misses.family, misses.optimisation)
+    parts = misses.parts
+    assert parts["prior_miss"] > max(2, parts["family"], parts["optimisation"])
     asked = TruthExplorer.QUESTION
     assert asked is not None and asked.choices[asked.answer] == "next to nothing"
     assert held(misses) < 0.2
     (mends,) = (m for m in TruthExplorer.MISSIONS if m.id == "truth-points-mend-the-prior")
-    assert read(mends.way, search=False).prior_miss < 2
+    assert read(mends.way, search=False).parts["prior_miss"] < 2
 
 
 # How it moves.

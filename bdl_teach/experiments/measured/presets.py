@@ -6,6 +6,7 @@ Each is measured on what its explorer computes.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,6 @@ from bdl_teach.methods.empirical_bayes import optimal_prior_std
 from bdl_teach.methods.pbp import replay
 from bdl_teach.predictive import Predictive
 from bdl_teach.problems import GAP_GRID, INSIDE, WIDE_GRID, Problem, arrivals, live_fits
-from bdl_teach.problems.live_fits import Options
 
 N_SETS = 20  # data sets a world, of a share that one data set cannot show
 DEGREES_TRIED = range(1, 14)
@@ -39,19 +39,19 @@ PRESETS = {  # what is set, and which weights share a σ_p that is learnt
     "wider, no worse": (Problem(gap=0.0, hidden_units=(30,)), "weight"),
     "noise wins": (Problem(n=8, noise_std=3.0, gap=0.0), "weight"),
 }
-ASKED = {  # method and options by the name of their figures
-    "ensemble": ("ensemble", Options()),
-    "anchored": ("anchored", Options()),
-    "dropout": ("dropout", Options()),
-    "laplace": ("laplace", Options()),
-    "pushed": ("laplace", Options(linearised=False)),
-    "diagonal": ("laplace", Options(structure="diagonal")),
-    "last": ("laplace", Options(structure="last_layer")),
-    "chains": ("sghmc", Options()),
-    "cold": ("sghmc", Options(temperature=0.0)),
-    "columns": ("low_rank", Options(rank=8)),
-    "none": ("low_rank", Options(rank=0)),
-    "infinite": ("infinite", Options()),
+ASKED: dict[str, tuple[str, dict[str, Any]]] = {  # method and options by the name of their figures
+    "ensemble": ("ensemble", {}),
+    "anchored": ("anchored", {}),
+    "dropout": ("dropout", {}),
+    "laplace": ("laplace", {}),
+    "pushed": ("laplace", {"linearised": False}),
+    "diagonal": ("laplace", {"structure": "diagonal"}),
+    "last": ("laplace", {"structure": "last_layer"}),
+    "chains": ("sghmc", {}),
+    "cold": ("sghmc", {"temperature": 0.0}),
+    "columns": ("low_rank", {"rank": 8}),
+    "none": ("low_rank", {"rank": 0}),
+    "infinite": ("infinite", {}),
 }
 
 
@@ -140,7 +140,7 @@ def spreads(world: World) -> dict[str, float]:
     regions = problem.regions(GAP_GRID[:, 0])
     figures: dict[str, float] = {}
     for name, (method, options) in ASKED.items():
-        std = live_fits.quick(method, problem, options).prediction.epistemic_std
+        std = live_fits.shown(live_fits.quick(method, problem, options)).epistemic_std
         for region in ("data", "gap"):
             figures[f"{name}-{region}"] = float(std[regions[region]].mean())
     return figures

@@ -6,18 +6,21 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from bdl_teach import plots
 from bdl_teach.problems import GAP_GRID, Problem, live_fits
 from bdl_teach.problems import own_points as points
-from bdl_teach.problems.live_fits import QUICK, Options
+from bdl_teach.problems.live_fits import N_FUNCTIONS, QUICK
 from bdl_teach.widgets._engine import controls, status, texts, touch
 from bdl_teach.widgets._engine.canvas import Canvas
+from bdl_teach.widgets._engine.function_panel import FunctionPanel
 from bdl_teach.widgets._engine.texts import Texts
-from bdl_teach.widgets.side_by_side.explorer import MethodsExplorer
-from bdl_teach.widgets.side_by_side.panels import MethodPanel, height_of
-from bdl_teach.widgets.side_by_side.results import SideBySide, Told, compared
+from bdl_teach.widgets.side_by_side import MethodsExplorer, SideBySide, Told, height_of
+
+if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
+    from bdl_teach.methods.catalogue import Fitted
+    from bdl_teach.predictive import Predictive
 
 PLACES = ("first", "second")
 SGHMC_MORE, SGHMC_MOST = 1000, 6300  # steps of a round at rest, of all
@@ -52,40 +55,37 @@ class RivalsExplorer(MethodsExplorer):
 
     def _idle(self, values: controls.Values) -> set[str]:
         """Name the options that affect neither of the two methods."""
-        return {*Options._fields}.difference(*(QUICK[values[p]].heeds for p in PLACES))
+        options = {name for method in QUICK.values() for name in method.heeds}
+        return options.difference(*(QUICK[values[place]].heeds for place in PLACES))
 
     def _make_canvas(self) -> Canvas:
         canvas = Canvas()
         grid = canvas.figure.add_gridspec(2, 2, height_ratios=(1.5, 1))
-        self._panels = {
-            place: MethodPanel(canvas.figure.add_subplot(grid[0, i]), place, small=False)
-            for i, place in enumerate(PLACES)
-        }
-        self._legend = plots.FigureLegend(self._panels["first"].axes, _ALWAYS, in_a_row=4)
         spread = canvas.figure.add_subplot(grid[1, :])
         self._spread = plots.SpreadPanel(spread, GAP_GRID, _STYLES)
-        for panel in (*self._panels.values(), self._spread):
-            canvas.animate(panel.artists)
+        self._panels = {}
+        for i, place in enumerate(PLACES):
+            self._panels[place] = panel = FunctionPanel(
+                canvas, canvas.figure.add_subplot(grid[0, i]), place, GAP_GRID,
+                n_functions=N_FUNCTIONS, xlabel="", columns=0, spread=spread,
+            )  # fmt: skip
+            panel.axes.locator_params(axis="x", nbins=5)
+            panel.band.artists[2].set_label("draws or members")
+        self._legend = plots.FigureLegend(self._panels["first"].axes, _ALWAYS, in_a_row=4)
+        canvas.animate(self._spread.artists)
         return canvas
 
     def _touch_panels(self) -> list[touch.Panel]:
-        spread = self._spread.axes
-        return [
-            touch.Panel(panel.axes, panel.room, panel.truth, columns=0, spread=spread)
-            for panel in self._panels.values()
-        ]
+        return [*self._panels.values()]
 
     def _heeds(self, method: str) -> Iterable[str]:
         return QUICK[method].heeds
 
-    def _told(self, method: str, problem: Problem, values: controls.Values) -> Told:
-        options = Options(**{name: values[name] for name in Options._fields})
-        shown = live_fits.quick(method, problem, options)
-        return Told(method, shown.fit, shown.prediction, shown.functions)
+    def _fit(self, method: str, problem: Problem, values: controls.Values) -> Fitted:
+        return live_fits.quick(method, problem, values)
 
-    def _retold(self, told: Told, fit: Any, problem: Problem) -> Told:
-        shown = live_fits.shown_of(fit, problem)
-        return replace(told, fit=fit, prediction=shown.prediction, functions=shown.functions)
+    def _predict(self, fit: Any) -> Predictive:
+        return live_fits.shown(fit)
 
     def _compute(self, values: controls.Values) -> SideBySide:
         problem = Problem.of(values)
@@ -96,15 +96,18 @@ class RivalsExplorer(MethodsExplorer):
     def _improve(self, values: controls.Values, result: SideBySide) -> SideBySide | None:
         for told in result.told.values():
             if (longer := _longer(told.fit)) is not None:
-                better = self._retold(told, longer, result.problem)
+                better = replace(told, fit=longer, prediction=self._predict(longer))
                 now = {p: better if t.fit is told.fit else t for p, t in result.told.items()}
-                return compared(replace(result, told=now))
+                return replace(result, told=now)
         return None
 
     def _draw(self, result: SideBySide) -> None:
-        height = height_of(result)
-        changed = [self._panels[p].name(f"{p}: {_name(t)}") for p, t in result.told.items()]
-        changed += [self._panels[p].update(result, p, height) for p in PLACES]
+        height, changed = height_of(result), []
+        for place, told in result.told.items():
+            panel, title = self._panels[place], f"{place}: {_name(told)}"
+            changed.append(panel.axes.get_title(loc="left") != title)
+            panel.axes.set_title(title, fontsize=11, loc="left")
+            panel.update(result, told.prediction, height)
         spreads = {**result.predictions, plots.POSTERIOR: result.nuts}
         changed.append(self._spread.update(spreads, result.regions["gap"]))
         nuts = bool(result.nuts_report)
@@ -169,14 +172,15 @@ def _longer(fit: Any) -> Any:
 
 def _warm(name: str, problem: Problem) -> None:
     """Compile all that a method may need."""
-    for options in _ALL_PROGRAMS.get(name, (Options(),)):
-        longer = _longer(live_fits.quick(name, problem, options).fit)
-        if longer is not None:
-            live_fits.shown_of(longer, problem)
+    for options in _ALL_PROGRAMS.get(name, ({},)):
+        fit = live_fits.quick(name, problem, options)
+        for one in (fit, _longer(fit)):
+            if one is not None:
+                live_fits.shown(one)
 
 
 # Of methods that have more than one program: options that need each of them.
-_ALL_PROGRAMS: Mapping[str, tuple[Options, ...]] = {
-    "laplace": (Options(linearised=False),),
-    "low_rank": (Options(rank=8), Options(rank=20)),
+_ALL_PROGRAMS: Mapping[str, tuple[dict[str, Any], ...]] = {
+    "laplace": ({"linearised": False},),
+    "low_rank": ({"rank": 8}, {"rank": 20}),
 }
