@@ -106,17 +106,11 @@ def with_prior(problem: Problem, tie: str = "") -> tuple[MeanFieldFit, Array]:
 
 
 class Quick(NamedTuple):
-    """A method with a quick fit.
+    """A method with a quick fit."""
 
-    Attributes:
-        method: Its key in the catalogue.
-        heeds: Which options of ``quick`` it is told.
-        always: Arguments of its ``fit`` that never change.
-    """
-
-    method: str
-    heeds: tuple[str, ...] = ()
-    always: Mapping[str, object] = {}
+    method: str  # its key in the catalogue
+    heeds: tuple[str, ...] = ()  # which options of quick it is told
+    always: Mapping[str, object] = {}  # arguments of its fit that never change
 
     @property
     def label(self) -> str:

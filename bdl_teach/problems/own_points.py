@@ -182,15 +182,10 @@ def from_course(x: Array, y: Array, units: Units = COURSE, *labels: Labels) -> V
 
 @dataclass(frozen=True)
 class OwnPoints(datasets.Regression1D):
-    """Points that the learner has set, in the course's units.
+    """Points that the learner has set, in the course's units."""
 
-    Attributes:
-        units: The numbers that convert the learner's units to the course's.
-        labels: Names of x and y, and the dates or times of day that are 0 there.
-    """
-
-    units: Units = COURSE
-    labels: Labels = PLAIN
+    units: Units = COURSE  # the numbers that convert the learner's units to the course's
+    labels: Labels = PLAIN  # names of x and y, and the dates or times of day that are 0 there
 
 
 def chosen(

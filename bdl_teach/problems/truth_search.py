@@ -48,21 +48,13 @@ def _mean_field(problem: Problem, start: int, temperature: float = 1.0, **own: A
 
 @dataclass(frozen=True)
 class Search:
-    """The lowest free energy that was found for a problem.
+    """The lowest free energy that was found for a problem."""
 
-    Attributes:
-        best: The fit that has it.
-        prediction: Its predictive on ``X_GRID``.
-        tried: How many starts were tried.
-        rounds: How often the best of them was trained on.
-        gain: Nats by which the last round lowered the free energy.
-    """
-
-    best: bbb.Fit
-    prediction: Predictive
-    tried: int = 0
-    rounds: int = 0
-    gain: float = math.inf
+    best: bbb.Fit  # the fit that has it
+    prediction: Predictive  # its predictive on X_GRID
+    tried: int = 0  # how many starts were tried
+    rounds: int = 0  # how often the best of them was trained on
+    gain: float = math.inf  # nats by which the last round lowered the free energy
 
     @property
     def over(self) -> bool:
@@ -83,13 +75,9 @@ class Search:
 
 @dataclass(frozen=True)
 class TruthResult(Outcome):
-    """The fit of one slider position, the lowest of the starts that were asked for.
+    """The fit of one slider position, the lowest of the starts that were asked for."""
 
-    Attributes:
-        search: The lowest free energy found so far: the fit's own, until the sliders rest.
-    """
-
-    search: Search
+    search: Search  # the lowest free energy found so far: the fit's own, until the sliders rest
     x_grid: ClassVar[Array] = X_GRID
 
     @cached_property

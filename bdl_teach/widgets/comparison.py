@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -18,7 +18,6 @@ from bdl_teach.problems import GAP_GRID, Problem, live_fits
 from bdl_teach.widgets._engine import controls, convergence, status, texts, touch
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas
 from bdl_teach.widgets._engine.function_panel import FunctionPanel
-from bdl_teach.widgets._engine.texts import Texts
 from bdl_teach.widgets.side_by_side import (
     STANDS_STILL,
     MethodsExplorer,
@@ -54,16 +53,9 @@ _MARKS = {  # marker and colour of each region's coverage
 
 
 class ComparisonExplorer(MethodsExplorer):
-    """Choose methods, and change the problem that all solve; only what changed is refitted.
+    """Choose methods, and change the problem that all solve; only what changed is refitted."""
 
-    Args:
-        **values: Starting values of controls, as ``state()`` returns them.
-
-    Raises:
-        ValueError: No such control, or a value outside its range.
-    """
-
-    TEXTS: ClassVar[Texts] = texts.of("comparison", methods=_TOGGLES)
+    TEXTS = texts.of("comparison", methods=_TOGGLES)
 
     def _make_canvas(self) -> Canvas:
         canvas = Canvas(900, 322, narrow=(640, 412))

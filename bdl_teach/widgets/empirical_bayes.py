@@ -20,7 +20,6 @@ from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.convergence import Convergence
 from bdl_teach.widgets._engine.function_panel import FunctionPanel
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.texts import Texts
 
 if TYPE_CHECKING:
     from bdl_teach.methods import _mean_field
@@ -36,34 +35,23 @@ _OFF = 0.5  # a weight with |γ| = |μ|/σ below this says next to nothing
 
 @dataclass(frozen=True)
 class EmpiricalBayesResult(Outcome):
-    """The result of one tick.
+    """The result of one tick."""
 
-    Attributes:
-        prior_std: σ_p of each weight ``[n_weights]``: the slider's, or what was learnt.
-        wanted_std: √(μ² + σ²) of each weight ``[n_weights]``: the prior that is best for it alone.
-        best_std: The best σ_p for all weights at once, in closed form.
-        complexity: KL[q ‖ prior] in nats.
-        least_complexity: The same if the prior were the best one for all.
-        likelihood: Expected −log likelihood in nats.
-        off: Share of the weights that are switched off.
-        convergence: Whether the fit has converged.
-    """
-
-    prior_std: Array
-    wanted_std: Array
-    best_std: float
-    complexity: float
-    least_complexity: float
-    likelihood: float
-    off: float
-    convergence: Convergence = Convergence()
+    prior_std: Array  # σ_p of each weight [n_weights]: the slider's, or what was learnt
+    wanted_std: Array  # √(μ² + σ²) of each weight [n_weights]: the prior that is best for it alone
+    best_std: float  # the best σ_p for all weights at once, in closed form
+    complexity: float  # KL[q ‖ prior] in nats
+    least_complexity: float  # the same if the prior were the best one for all
+    likelihood: float  # expected −log likelihood in nats
+    off: float  # share of the weights that are switched off
+    convergence: Convergence = Convergence()  # whether the fit has converged
     x_grid: ClassVar[Array] = X_GRID
 
 
 class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
     """Set the prior's σ by hand or have it learnt: each movement refits the network."""
 
-    TEXTS: ClassVar[Texts] = texts.of("empirical_bayes")
+    TEXTS = texts.of("empirical_bayes")
 
     def _buttons(self) -> dict[str, Callable[[], object]]:
         return {"best": self._to_best}
@@ -74,13 +62,11 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
 
     def _make_canvas(self) -> Canvas:
         canvas = Canvas()
-        grid = canvas.figure.add_gridspec(2, 2, height_ratios=(1.4, 1))
-        function = canvas.figure.add_subplot(grid[0, :])
-        self._function = FunctionPanel(
-            canvas, function, "What the network believes about y", X_GRID
-        )
-        self._make_best_panel(canvas, canvas.figure.add_subplot(grid[1, 0]))
-        self._make_weight_panel(canvas, canvas.figure.add_subplot(grid[1, 1]))
+        axes = canvas.figure.subplot_mosaic("ff;bw", height_ratios=(1.4, 1))
+        title = "What the network believes about y"
+        self._function = FunctionPanel(canvas, axes["f"], title, X_GRID)
+        self._make_best_panel(canvas, axes["b"])
+        self._make_weight_panel(canvas, axes["w"])
         return canvas
 
     def _make_best_panel(self, canvas: Canvas, ax: Axes) -> None:

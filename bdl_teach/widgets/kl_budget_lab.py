@@ -19,7 +19,6 @@ from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.convergence import Convergence
 from bdl_teach.widgets._engine.function_panel import FunctionPanel
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.texts import Texts
 
 if TYPE_CHECKING:
     from bdl_teach.elbo import FreeEnergy
@@ -30,24 +29,18 @@ _MOST = 32  # batches
 
 @dataclass(frozen=True)
 class KLBudgetResult(Outcome):
-    """The result of one tick.
+    """The result of one tick."""
 
-    Attributes:
-        shares: Share of the KL that each minibatch carries ``[M]``.
-        cost: The free energy of the fit on all points, whatever its steps saw.
-        convergence: Whether it has converged; the picture stays that of the minibatches.
-    """
-
-    shares: Array
-    cost: FreeEnergy
-    convergence: Convergence = Convergence()
+    shares: Array  # share of the KL that each minibatch carries [M]
+    cost: FreeEnergy  # the free energy of the fit on all points, whatever its steps saw
+    convergence: Convergence = Convergence()  # the picture stays that of the minibatches
     x_grid: ClassVar[Array] = X_GRID
 
 
 class KLBudgetLab(Explorer[KLBudgetResult]):
     """Number of minibatches, scheme of the KL shares, KL weight: each movement refits."""
 
-    TEXTS: ClassVar[Texts] = texts.of("kl_budget_lab")
+    TEXTS = texts.of("kl_budget_lab")
 
     def _buttons(self) -> dict[str, Callable[[], object]]:
         return {"drawn": lambda: self._go({"data": None})}
@@ -58,14 +51,11 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
 
     def _make_canvas(self) -> Canvas:
         canvas = Canvas()
-        grid = canvas.figure.add_gridspec(2, 2, height_ratios=(1.3, 1))
-        function, shares, history = (
-            canvas.figure.add_subplot(cell) for cell in (grid[0, :], grid[1, 1], grid[1, 0])
-        )
-        self._make_share_panel(canvas, shares)
-        self._history = plots.history_panel(history)
+        axes = canvas.figure.subplot_mosaic("ff;hs", height_ratios=(1.3, 1))
+        self._make_share_panel(canvas, axes["s"])
+        self._history = plots.history_panel(axes["h"])
         self._function = FunctionPanel(
-            canvas, function, "What the network believes", X_GRID,
+            canvas, axes["f"], "What the network believes", X_GRID,
             n_functions=0, truth=False, columns=4,
         )  # fmt: skip
         canvas.animate(self._history.artists)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -19,7 +19,6 @@ from bdl_teach.widgets._engine.function_panel import FunctionPanel
 from bdl_teach.widgets._engine.link import STEPS, LinkArtists, Mark, nearest_function
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.points import Unseen
-from bdl_teach.widgets._engine.texts import Texts
 
 if TYPE_CHECKING:
     from bdl_teach.methods.exact import LinearPosterior
@@ -39,53 +38,37 @@ _REACH = 3.5  # of that panel, in the prior's sds; doubled until all is inside
 
 @dataclass(frozen=True)
 class LinearResult:
-    """The result of one tick.
+    """The result of one tick."""
 
-    Attributes:
-        data: The points that have arrived, in their order.
-        kind: Of the features.
-        posterior: Exact posterior of the weights; the prior itself before the first point.
-        prior_std: Standard deviation of each weight's prior.
-        x_grid: Where it predicts ``[m, 1]``.
-        prediction: The exact predictive on ``x_grid``.
-        weights: Ten draws of the posterior ``[10, d]``.
-        functions: The functions that they are, on ``x_grid`` ``[10, m]``.
-        pair: The two weights that are drawn against each other.
-        log_evidence: log P(D), in nats; 0 without data.
-        evidence_by_prior: The same for each of ``PRIOR_STDS``, all else equal.
-        evidence_by_count: The same for each number of features of ``COUNTS``, all else equal.
-    """
-
-    data: datasets.Regression1D
-    kind: str
-    posterior: LinearPosterior
-    prior_std: float
-    x_grid: Array
-    prediction: Predictive
-    weights: Array
-    functions: Array
-    pair: tuple[int, int]
-    log_evidence: float
-    evidence_by_prior: Array
-    evidence_by_count: Array
+    data: datasets.Regression1D  # in the order in which they arrive
+    kind: str  # of the features
+    posterior: LinearPosterior  # the prior itself before the first point
+    prior_std: float  # of each weight
+    x_grid: Array  # where it predicts [m, 1]
+    prediction: Predictive  # the exact predictive on x_grid
+    weights: Array  # ten draws of the posterior [10, d]
+    functions: Array  # the functions that they are, on x_grid [10, m]
+    pair: tuple[int, int]  # the two weights that are drawn against each other
+    log_evidence: float  # log P(D), in nats; 0 without data
+    evidence_by_prior: Array  # the same for each of PRIOR_STDS, all else equal
+    evidence_by_count: Array  # the same for each number of features of COUNTS, all else equal
 
 
 class LinearRegressionExplorer(Explorer[LinearResult]):
     """Points arrive one by one; prior σ, noise σ and features change the exact posterior."""
 
-    TEXTS: ClassVar[Texts] = _TEXTS
+    TEXTS = _TEXTS
 
     def _make_control(self, name: str) -> controls.Widget:
         return Pair() if name == "pair" else super()._make_control(name)
 
     def _make_canvas(self) -> Canvas:
         canvas = Canvas()
-        grid = canvas.figure.add_gridspec(2, 3, height_ratios=(1.35, 1), width_ratios=(1.3, 1, 1))
-        function = canvas.figure.add_subplot(grid[0, :])
-        title = "What the model believes about y"
-        self._function = FunctionPanel(canvas, function, title, X_GRID, hover=True)
-        self._make_weight_panel(canvas, canvas.figure.add_subplot(grid[1, 0]))
-        prior, count = (canvas.figure.add_subplot(cell) for cell in (grid[1, 1], grid[1, 2]))
+        ratios = {"height_ratios": (1.35, 1), "width_ratios": (1.3, 1, 1)}
+        axes = canvas.figure.subplot_mosaic("fff;wpc", gridspec_kw=ratios)
+        title, prior, count = "What the model believes about y", axes["p"], axes["c"]
+        self._function = FunctionPanel(canvas, axes["f"], title, X_GRID, hover=True)
+        self._make_weight_panel(canvas, axes["w"])
         plots.tidy(prior, "Log evidence by σ", "prior σ", "from best")
         prior.set(xscale="log", xlim=(0.1, 32), ylim=(-_DEPTH, 2))
         plots.tidy(count, "… by features", "features d", "from best")

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from bdl_teach import plots
 from bdl_teach.problems import GAP_GRID, Problem, live_fits
@@ -15,7 +15,6 @@ from bdl_teach.problems.live_fits import N_FUNCTIONS, QUICK
 from bdl_teach.widgets._engine import controls, status, texts, touch
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.function_panel import FunctionPanel
-from bdl_teach.widgets._engine.texts import Texts
 from bdl_teach.widgets.side_by_side import MethodsExplorer, SideBySide, Told, height_of
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
@@ -43,15 +42,9 @@ class RivalsExplorer(MethodsExplorer):
     A movement refits only the methods that it affects. While the controls rest, the chains of SGHMC
     continue. The last-layer Laplace uses a network trained at σ_p = 3, wherever the slider of the
     prior is; given that network its posterior is exact, as in chapter 1.
-
-    Args:
-        **values: Starting values of controls, as ``state()`` returns them.
-
-    Raises:
-        ValueError: No such control, or a value outside its range.
     """
 
-    TEXTS: ClassVar[Texts] = texts.of("rivals", methods=_MENUS)
+    TEXTS = texts.of("rivals", methods=_MENUS)
 
     def _idle(self, values: controls.Values) -> set[str]:
         """Name the options that affect neither of the two methods."""
@@ -60,14 +53,13 @@ class RivalsExplorer(MethodsExplorer):
 
     def _make_canvas(self) -> Canvas:
         canvas = Canvas()
-        grid = canvas.figure.add_gridspec(2, 2, height_ratios=(1.5, 1))
-        spread = canvas.figure.add_subplot(grid[1, :])
-        self._spread = plots.SpreadPanel(spread, GAP_GRID, _STYLES)
+        axes = canvas.figure.subplot_mosaic([[*PLACES], ["spread"] * 2], height_ratios=(1.5, 1))
+        self._spread = plots.SpreadPanel(axes["spread"], GAP_GRID, _STYLES)
         self._panels = {}
-        for i, place in enumerate(PLACES):
+        for place in PLACES:
             self._panels[place] = panel = FunctionPanel(
-                canvas, canvas.figure.add_subplot(grid[0, i]), place, GAP_GRID,
-                n_functions=N_FUNCTIONS, xlabel="", columns=0, spread=spread,
+                canvas, axes[place], place, GAP_GRID,
+                n_functions=N_FUNCTIONS, xlabel="", columns=0, spread=axes["spread"],
             )  # fmt: skip
             panel.axes.locator_params(axis="x", nbins=5)
             panel.band.artists[2].set_label("draws or members")

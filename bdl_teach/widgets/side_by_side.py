@@ -34,49 +34,28 @@ _ByRegion = dict[str, dict[str, float]]  # by the place of a method, then by reg
 
 @dataclass(frozen=True)
 class Told:
-    """The fit and the predictions of one method.
+    """The fit and the predictions of one method."""
 
-    Attributes:
-        method: Its key in the explorer.
-        fit: Its fit.
-        prediction: Its predictive on ``GAP_GRID``.
-        seconds: What fitting and predicting took in this tick; 0 where it had been fitted before.
-        convergence: Whether the fit has converged, where that can be asked.
-        remark: What a replay says of it; none at the end.
-    """
-
-    method: str
+    method: str  # its key in the explorer
     fit: Fitted
-    prediction: Predictive
-    seconds: float = 0.0
-    convergence: Convergence | None = None
-    remark: str = ""
+    prediction: Predictive  # on GAP_GRID
+    seconds: float = 0.0  # of this tick; 0 where it had been fitted before
+    convergence: Convergence | None = None  # where that can be asked
+    remark: str = ""  # what a replay says of it; none at the end
 
 
 @dataclass(frozen=True)
 class SideBySide:
-    """The result of one tick.
-
-    Attributes:
-        problem: What was fitted.
-        told: What each method says, by its place in the picture.
-        nuts: The true posterior's predictive on ``GAP_GRID``, if it is shown and computed.
-        nuts_report: How well its chains have mixed, or why there are none, as a sentence.
-        level: The share of new points that intervals shall hold.
-        kept_apart: Points on which it is counted how far an interval must reach for that (a
-            conformal band); ``None`` takes each method at its word: a Gaussian.
-        waiting: Methods that are chosen, and not fitted yet.
-        share: How much of each training is done: 1 but in a replay.
-    """
+    """The result of one tick."""
 
     problem: Problem
-    told: Mapping[str, Told]
-    nuts: Predictive | None = None
-    nuts_report: str = ""
-    level: float = 0.95
-    kept_apart: datasets.Regression1D | None = None
-    waiting: tuple[str, ...] = ()
-    share: float = 1.0
+    told: Mapping[str, Told]  # what each method says, by its place in the picture
+    nuts: Predictive | None = None  # the true posterior's, if it is shown and computed
+    nuts_report: str = ""  # how well its chains have mixed
+    level: float = 0.95  # the share of new points that intervals shall hold
+    kept_apart: datasets.Regression1D | None = None  # what a conformal band is counted on
+    waiting: tuple[str, ...] = ()  # methods that are chosen, and not fitted yet
+    share: float = 1.0  # how much of each training is done: 1 but in a replay
 
     @property
     def data(self) -> datasets.Regression1D:

@@ -21,7 +21,6 @@ from bdl_teach.widgets._engine.beside_truth import ExplorerBesideTruth
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.function_panel import FunctionPanel
 from bdl_teach.widgets._engine.link import STEPS, LinkArtists, Mark, nearest_function
-from bdl_teach.widgets._engine.texts import Texts
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
     from bdl_teach.elbo import FreeEnergy
@@ -37,25 +36,15 @@ _PAPER: controls.Values = {"estimator": "weights"}
 
 @dataclass(frozen=True)
 class SinusoidResult(Outcome):
-    """The result of one tick.
+    """The result of one tick."""
 
-    Attributes:
-        estimator: ``"quiet"``, ``"weights"`` (the paper's) or ``"article"``.
-        cost: The free energy of the fit, on all points.
-        quick: That of the tick's own fit.
-        runs: The fit as the last of its runs, each trained on from the one before it.
-        tried: Number of longer runs that were made while the sliders rest: see ``_improve``.
-        gain: Nats by which the last of them lowered the free energy.
-        trained: Whether this is the end of a training, and not a frame of it.
-    """
-
-    estimator: str
-    cost: FreeEnergy
-    quick: FreeEnergy
-    runs: tuple[bbb.Fit, ...]
-    tried: int = 0
-    gain: float = 0.0
-    trained: bool = True
+    estimator: str  # "quiet", "weights" (the paper's) or "article"
+    cost: FreeEnergy  # the free energy of the fit, on all points
+    quick: FreeEnergy  # that of the tick's own fit
+    runs: tuple[bbb.Fit, ...]  # the fit is the last, and each is trained on from the one before
+    tried: int = 0  # number of longer runs that were made while the sliders rest: see _improve
+    gain: float = 0.0  # nats by which the last of them lowered the free energy
+    trained: bool = True  # whether this is the end of a training, and not a frame of it
     x_grid: ClassVar[Array] = X_GRID
 
     @property
@@ -97,16 +86,9 @@ class SinusoidResult(Outcome):
 
 
 class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
-    """σ₁, σ₂, π, noise, KL weight, samples, width, N: each movement refits the network.
+    """σ₁, σ₂, π, noise, KL weight, samples, width, N: each movement refits the network."""
 
-    Args:
-        **values: Starting values of controls, as ``state()`` returns them.
-
-    Raises:
-        ValueError: No such control, or a value outside its range.
-    """
-
-    TEXTS: ClassVar[Texts] = texts.of("sinusoid")
+    TEXTS = texts.of("sinusoid")
     GRID = X_GRID
 
     def _idle(self, values: controls.Values) -> set[str]:
@@ -116,21 +98,19 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
 
     def _make_canvas(self) -> Canvas:
         canvas = Canvas()
-        grid = canvas.figure.add_gridspec(2, 3, height_ratios=(1.4, 1), width_ratios=(1, 1.2, 1.1))
-        function = canvas.figure.add_subplot(grid[0, :])
-        spread, history, weights = (canvas.figure.add_subplot(grid[1, i]) for i in range(3))
+        ratios = {"height_ratios": (1.4, 1), "width_ratios": (1, 1.2, 1.1)}
+        axes = canvas.figure.subplot_mosaic("fff;shw", gridspec_kw=ratios)
         self._function = FunctionPanel(
-            canvas, function, "What the network believes about y", X_GRID,
-            hover=True, spread=spread,
+            canvas, axes["f"], "What the network believes about y", X_GRID,
+            hover=True, spread=axes["s"],
         )  # fmt: skip
         self._function.stays = self._function.problem
-        self._spread = plots.SpreadPanel(
-            spread, X_GRID, _SPREADS, "How unsure, by x", (4, 12, 40, 120)
-        )
-        self._history = plots.history_panel(history, trained_on=True)
+        limits = (4, 12, 40, 120)
+        self._spread = plots.SpreadPanel(axes["s"], X_GRID, _SPREADS, "How unsure, by x", limits)
+        self._history = plots.history_panel(axes["h"], trained_on=True)
         canvas.animate([*self._spread.artists, *self._history.artists])
         canvas.settle(self._spread.frame)
-        self._make_weight_panel(canvas, weights)
+        self._make_weight_panel(canvas, axes["w"])
         return canvas
 
     def _make_weight_panel(self, canvas: Canvas, ax: Axes) -> None:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -21,7 +21,6 @@ from bdl_teach.widgets._engine import controls, status, texts, touch
 from bdl_teach.widgets._engine.beside_truth import ExplorerBesideTruth
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.function_panel import FunctionPanel
-from bdl_teach.widgets._engine.texts import Texts
 
 if TYPE_CHECKING:  # at run time this would load TensorFlow before the first picture frame
     from bdl_teach.predictive import Predictive
@@ -43,29 +42,21 @@ class TruthExplorer(ExplorerBesideTruth[TruthResult]):
     has three parts, all over the gap in the data and in the units of y: *optimisation* is the
     distance from the fit to the best fit, *family* that from the best fit to the true posterior,
     and *prior* what of the sine lies outside the true posterior's ±2 sd: see ``TruthResult``.
-
-    Args:
-        **values: Starting values of controls, as ``state()`` returns them.
-
-    Raises:
-        ValueError: No such control, or a value outside its range.
     """
 
-    TEXTS: ClassVar[Texts] = texts.of("truth")
+    TEXTS = texts.of("truth")
     GRID = X_GRID
 
     def _make_canvas(self) -> Canvas:
         canvas = Canvas()
-        grid = canvas.figure.add_gridspec(2, 2, height_ratios=(1.5, 1))
-        function = canvas.figure.add_subplot(grid[0, :])
-        parts, spread = (canvas.figure.add_subplot(grid[1, i]) for i in (0, 1))
+        axes = canvas.figure.subplot_mosaic("ff;ps", height_ratios=(1.5, 1))
         self._function = FunctionPanel(
-            canvas, function, "What each believes about the function", X_GRID,
-            band=MeanFieldArtists, limits=_LIMITS, columns=4, wrapped=3, spread=spread,
+            canvas, axes["f"], "What each believes about the function", X_GRID,
+            band=MeanFieldArtists, limits=_LIMITS, columns=4, wrapped=3, spread=axes["s"],
         )  # fmt: skip
         self._function.stays = self._function.problem
-        self._parts = PartsPanel(parts)
-        self._spread = plots.SpreadPanel(spread, X_GRID, _SPREADS)
+        self._parts = PartsPanel(axes["p"])
+        self._spread = plots.SpreadPanel(axes["s"], X_GRID, _SPREADS)
         canvas.animate([*self._parts.artists, *self._spread.artists])
         return canvas
 

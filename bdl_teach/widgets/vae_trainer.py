@@ -28,38 +28,23 @@ _KEPT = 12
 
 
 class Order(NamedTuple):
-    """What to train.
+    """What to train."""
 
-    Attributes:
-        variational: A VAE, or a plain autoencoder.
-        beta: Factor on the KL term.
-        seed: Seed of the training.
-    """
-
-    variational: bool
-    beta: float
+    variational: bool  # a VAE, or a plain autoencoder
+    beta: float  # factor on the KL term
     seed: int
 
 
 @dataclass(frozen=True)
 class Trained:
-    """A model after some stages of its training.
-
-    Attributes:
-        order: What was ordered.
-        stage: Stages done; ``len(RATES)`` is the end.
-        fit: The model.
-        scores: Mean nats of ``elbo``, ``reconstruction`` and ``kl`` for a held-out image (VAE).
-        convergence: Whether training on would gain much (VAE).
-        film: The model after some of its steps, by their number, from the start to ``fit``.
-    """
+    """A model after some stages of its training."""
 
     order: Order
-    stage: int
+    stage: int  # stages done; len(RATES) is the end
     fit: vae.Fit
-    scores: tuple[float, float, float] | None
-    convergence: Convergence = Convergence()
-    film: Mapping[int, vae.Fit] = field(default_factory=dict)
+    scores: tuple[float, float, float] | None  # elbo, reconstruction and kl of an unseen digit
+    convergence: Convergence = Convergence()  # of a VAE
+    film: Mapping[int, vae.Fit] = field(default_factory=dict)  # by step, up to fit
 
     def at(self, step: int) -> Trained:
         """Return the model as it was after one of the steps of ``film``."""
