@@ -47,17 +47,17 @@ def test_each_method_is_given_the_problem_and_its_own_prior(
     problem = Problem(n=8, noise_std=0.7, gap=0.2, seed=5)
     given: dict[str, Any] = {}
 
-    def remember(module: Any, name: str) -> None:
-        @wraps(getattr(module, name))  # what it takes is read off it
+    def remember(module: Any) -> None:
+        @wraps(module.fit)  # what it takes is read off it
         def fit(x: Any, y: Any, **values: Any) -> Any:
             given.clear()
             given.update(values, x=x, y=y)
             return FITTED
 
-        monkeypatch.setattr(module, name, fit)
+        monkeypatch.setattr(module, "fit", fit)
 
     for module in (point, bbb, local_reparam, empirical_bayes):
-        remember(module, "fit")
+        remember(module)
     own: dict[str, dict[str, Any]] = {
         "mle": {"prior": None},
         "map": {"prior": Gaussian(3.0)},

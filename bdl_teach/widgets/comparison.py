@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.gridspec import SubplotSpec
 
 from bdl_teach import plots
 from bdl_teach.methods.catalogue import CATALOGUE
@@ -41,6 +40,12 @@ _TOGGLES = {
     name: controls.Control("toggle", method.label, name in _AT_START, (), method.hint)
     for name, method in METHODS.items()
 }
+_FIGURES = {  # names of the readings of each method and region, where pin A compares them
+    f"{name}{figure}_{region}": f"{label}: {words} {where}"
+    for name, label in LABELS.items()
+    for figure, words in (("", "share held"), ("_off", "distance"))
+    for region, where in (("data", "among the data"), ("gap", "in the gap"), ("outside", "outside"))
+}
 N_PREDICTIONS = 200
 _ALWAYS = {"±2 sd total", "±2 sd epistemic", "mean", "data"}  # named over the panels
 _PATIENCE_S = 0.015  # after so long a tick shows what it has, and goes on
@@ -56,6 +61,7 @@ class ComparisonExplorer(MethodsExplorer):
     """Choose methods, and change the problem that all solve; only what changed is refitted."""
 
     TEXTS = texts.of("comparison", methods=_TOGGLES)
+    TEXTS = replace(TEXTS, readings={**TEXTS.readings, **_FIGURES})
 
     def _make_canvas(self) -> Canvas:
         canvas = Canvas(900, 322, narrow=(640, 412))
@@ -81,9 +87,16 @@ class ComparisonExplorer(MethodsExplorer):
         columns = min(n, 3) if n <= 6 else 4
         grid = self._halves[0].subgridspec(-(-n // columns), columns)
         for name, panel in self._panels.items():
-            i = names.index(name) if name in names else 0
+            shown, ax = name in names, panel.axes
+            i = names.index(name) if shown else 0
             place = grid[i // columns, i % columns]
-            panel.stand(place, shown=name in names, last=i + columns >= n)
+            first, last = place.is_first_col(), i + columns >= n
+            ax.set_visible(shown)
+            ax.set_in_layout(shown)
+            ax.set_subplotspec(place)
+            ax.set_ylabel("y" if shown and first else "", fontsize=plots.LETTERS, labelpad=1)
+            ax.set_xlabel("x" if last else "", fontsize=plots.LETTERS, labelpad=1)
+            ax.tick_params(labelleft=first, labelbottom=last)
         return True
 
     def _touch_panels(self) -> list[touch.Panel]:
@@ -232,13 +245,7 @@ def _in_replay(result: SideBySide) -> str:
 
 
 class MethodPanel(FunctionPanel):
-    """The panel of one method, which moves when others come and go, with its conformal band.
-
-    Args:
-        canvas: Where the artists move.
-        ax: An empty panel.
-        title: What stands over it.
-    """
+    """The panel of one method, with its conformal band, or with words in their place."""
 
     def __init__(self, canvas: Canvas, ax: Axes, title: str) -> None:
         super().__init__(
@@ -257,22 +264,6 @@ class MethodPanel(FunctionPanel):
         )  # fmt: skip
         canvas.animate([*self._ends, self._words])
 
-    def stand(self, place: SubplotSpec, *, shown: bool, last: bool = False) -> None:
-        """Move the panel to a cell of the grid and label its axes, or hide it.
-
-        Args:
-            place: The cell.
-            shown: Whether the panel is there at all.
-            last: Whether no other stands below it.
-        """
-        first = place.is_first_col()
-        self.axes.set_visible(shown)
-        self.axes.set_in_layout(shown)
-        self.axes.set_subplotspec(place)
-        self.axes.set_ylabel("y" if shown and first else "", fontsize=plots.LETTERS, labelpad=1)
-        self.axes.set_xlabel("x" if last else "", fontsize=plots.LETTERS, labelpad=1)
-        self.axes.tick_params(labelleft=first, labelbottom=last)
-
     def show(self, result: SideBySide, place: str, height: float) -> None:
         """Show what the method predicts, or that it is not chosen, as high as other panels."""
         told, more = result.told.get(place), {}
@@ -290,12 +281,7 @@ class MethodPanel(FunctionPanel):
 
 
 class CoverageArtists:
-    """The share of new points inside each method's interval, one mark a region, and the level.
-
-    Args:
-        canvas: Where the artists move.
-        ax: Where to draw.
-    """
+    """The share of new points inside each method's interval, one mark a region, and the level."""
 
     def __init__(self, canvas: Canvas, ax: Axes) -> None:
         self._ax, self._rows = ax, [""]

@@ -15,7 +15,7 @@ from bdl_teach._support.checks import Array
 from bdl_teach.problems import COST_DRAWS, Outcome, Problem, live_fits
 from bdl_teach.problems import own_points as points
 from bdl_teach.problems.live_fits import PRIOR_WIDTH
-from bdl_teach.widgets._engine import controls, status, texts, touch
+from bdl_teach.widgets._engine import controls, status, texts
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.convergence import Convergence
 from bdl_teach.widgets._engine.function_panel import FunctionPanel
@@ -89,9 +89,6 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
         (self._in_use,) = ax.plot([], [], "-", color=plots.BLACK, lw=1.8, label="in use")
         plots.legend_above(ax, columns=2)
         canvas.animate([self._in_use, self._wanted])
-
-    def _touch_panels(self) -> list[touch.Panel]:
-        return [self._function]
 
     def _compute(self, values: controls.Values) -> EmpiricalBayesResult:
         problem = Problem.of(values)

@@ -14,7 +14,7 @@ from bdl_teach._support.checks import Array
 from bdl_teach.problems import ARTICLE, COST_DRAWS, Outcome, Problem, live_fits
 from bdl_teach.problems import WIDE_GRID as X_GRID
 from bdl_teach.problems import own_points as points
-from bdl_teach.widgets._engine import controls, status, texts, touch
+from bdl_teach.widgets._engine import controls, status, texts
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.convergence import Convergence
 from bdl_teach.widgets._engine.function_panel import FunctionPanel
@@ -71,9 +71,6 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         plots.legend_above(ax, columns=2)
         canvas.animate([self._bars, self._sum])
 
-    def _touch_panels(self) -> list[touch.Panel]:
-        return [self._function]
-
     def _compute(self, values: controls.Values) -> KLBudgetResult:
         from bdl_teach import elbo
 
@@ -88,11 +85,11 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         """Compile the fit to a table."""
         table = datasets.sinusoid(points.MOST)
         value = points.from_course(table.x[:, 0], table.y[:, 0])
-        values = {**self.DEFAULTS, "data": value}
 
         def fit_and_improve() -> None:
-            result = self._compute(values)
-            self._improve(values, self._improve(values, result) or result)
+            result = self._compute({**self.DEFAULTS, "data": value})
+            for _ in range(2):
+                result = self._improve({}, result) or result
 
         yield fit_and_improve
 

@@ -138,6 +138,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         kind, d, prior_std = values["kind"], values["n_features"], values["prior_std"]
         posterior, phi = _posterior(data, kind, d, prior_std), features.design(kind, X_GRID, d)
         eps = np.random.default_rng([values["seed"], 1]).standard_normal((10, d))
+        chosen = values.get("pair")
         weights = posterior.mean + eps @ np.linalg.cholesky(posterior.cov).T  # [10, d]
         return LinearResult(
             data=data,
@@ -148,7 +149,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
             prediction=posterior.predict(phi),
             weights=weights,
             functions=weights @ phi.T,  # [10, m]
-            pair=_chosen_pair(values.get("pair"), d) or _pair(kind, d, values["seed"]),
+            pair=chosen if chosen and max(chosen) < d else _pair(kind, d, values["seed"]),
             log_evidence=_log_evidence(data, kind, d, prior_std),
             evidence_by_prior=np.array([_log_evidence(data, kind, d, s) for s in PRIOR_STDS]),
             evidence_by_count=np.array(
@@ -252,11 +253,6 @@ class Pair(Unseen):
     def words(self, value: tuple[int, int] | None) -> str:
         """Name the two weights."""
         return "not chosen" if value is None else f"{value[0]} and {value[1]}"
-
-
-def _chosen_pair(pair: tuple[int, int] | None, n_features: int) -> tuple[int, int] | None:
-    """Return the two weights that the learner chose, if the model has both."""
-    return pair if pair is not None and max(pair) < n_features else None
 
 
 def _pair(kind: str, n_features: int, seed: int) -> tuple[int, int]:

@@ -15,7 +15,7 @@ from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
 from bdl_teach.problems import Outcome, Problem
 from bdl_teach.problems import own_points as points
-from bdl_teach.widgets._engine import controls, status, texts, touch
+from bdl_teach.widgets._engine import controls, status, texts
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.function_panel import FunctionPanel
 from bdl_teach.widgets._engine.live import Explorer
@@ -134,9 +134,6 @@ class PBPStepper(Explorer[StepperResult]):
             plots.legend_above(ax, columns=2)
         canvas.animate([self._alpha, self._beta, self._gamma_end])
         canvas.animate([self._true, self._sd, self._sd_end])
-
-    def _touch_panels(self) -> list[touch.Panel]:
-        return [self._function]
 
     def _compute(self, values: controls.Values) -> StepperResult:
         problem, by_x = Problem.of(values), values["sorted"]

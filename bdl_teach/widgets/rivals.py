@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -103,6 +103,7 @@ class RivalsExplorer(MethodsExplorer):
         spreads = {**result.predictions, plots.POSTERIOR: result.nuts}
         changed.append(self._spread.update(spreads, result.regions["gap"]))
         nuts = bool(result.nuts_report)
+        changed.append(self._spread.show(plots.POSTERIOR, nuts))
         changed.append(self._legend.show(truth=result.problem.is_drawn, nuts=nuts))
         if any(changed):
             self._canvas.redraw_background(arrange=True)
@@ -139,9 +140,12 @@ class RivalsExplorer(MethodsExplorer):
     def _chores(self) -> Iterator[Callable[[], object]]:
         """Compile the chains and every method, for the problem of the sliders and for a table."""
         yield from super()._chores()
+        other = {"linearised": False, "rank": 20}  # these have programs of their own
         for problem in (Problem(), Problem(n=points.MOST)):
-            for name in QUICK:
-                yield partial(_warm, name, problem)
+            for name, method in QUICK.items():
+                yield partial(_warm, name, problem, self.DEFAULTS)
+                if other.keys() & {*method.heeds}:
+                    yield partial(_warm, name, problem, self.DEFAULTS | other)
 
 
 def _name(told: Told, steps: str = "") -> str:
@@ -162,17 +166,9 @@ def _longer(fit: Any) -> Any:
     return fit.longer(SGHMC_MORE)
 
 
-def _warm(name: str, problem: Problem) -> None:
-    """Compile all that a method may need."""
-    for options in _ALL_PROGRAMS.get(name, ({},)):
-        fit = live_fits.quick(name, problem, options)
-        for one in (fit, _longer(fit)):
-            if one is not None:
-                live_fits.shown(one)
-
-
-# Of methods that have more than one program: options that need each of them.
-_ALL_PROGRAMS: Mapping[str, tuple[dict[str, Any], ...]] = {
-    "laplace": ({"linearised": False},),
-    "low_rank": ({"rank": 8}, {"rank": 20}),
-}
+def _warm(name: str, problem: Problem, options: controls.Values) -> None:
+    """Compile all that a method may need with these options."""
+    fit = live_fits.quick(name, problem, options)
+    for one in (fit, _longer(fit)):
+        if one is not None:
+            live_fits.shown(one)

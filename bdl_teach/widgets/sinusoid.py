@@ -182,6 +182,8 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
         self._function.update(result, result.prediction)
         if self._spread.update({"fit": result.prediction, plots.POSTERIOR: result.nuts}):
             self._canvas.redraw_settled()
+        if self._spread.show(plots.POSTERIOR, bool(result.nuts_report)):
+            self._canvas.redraw_background(arrange=True)
         self._history.update(history(result))
         self._weights.update(result.problem.prior, result.fit.mean, result.fit.std)
 

@@ -17,7 +17,7 @@ from bdl_teach.problems import GAP_GRID as X_GRID
 from bdl_teach.problems import MAX_WIDTH, Problem, truth_search
 from bdl_teach.problems import own_points as points
 from bdl_teach.problems.truth_search import TruthResult
-from bdl_teach.widgets._engine import controls, status, texts, touch
+from bdl_teach.widgets._engine import controls, status, texts
 from bdl_teach.widgets._engine.beside_truth import ExplorerBesideTruth
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.function_panel import FunctionPanel
@@ -60,9 +60,6 @@ class TruthExplorer(ExplorerBesideTruth[TruthResult]):
         canvas.animate([*self._parts.artists, *self._spread.artists])
         return canvas
 
-    def _touch_panels(self) -> list[touch.Panel]:
-        return [self._function]
-
     def _compute(self, values: controls.Values) -> TruthResult:
         problem = Problem.of(values)
         result = truth_search.refit(problem, values["starts"])
@@ -85,8 +82,8 @@ class TruthExplorer(ExplorerBesideTruth[TruthResult]):
         panel.update(result, result.prediction, float(middle))
         if named := panel.band.show_best(best):
             panel.name()
-        changed = [named, self._parts.update(result), self._spread.update(spreads, gap)]
-        if any(changed):
+        named |= self._spread.show(plots.POSTERIOR, bool(result.nuts_report))
+        if any([named, self._parts.update(result), self._spread.update(spreads, gap)]):
             self._canvas.redraw_background(arrange=True)
 
     def _chores(self) -> Iterator[Callable[[], object]]:
@@ -129,12 +126,7 @@ class TruthExplorer(ExplorerBesideTruth[TruthResult]):
 
 
 class MeanFieldArtists(plots.Artists):
-    """A fit with its epistemic band, and the mean of the best fit.
-
-    Args:
-        ax: Where to draw.
-        x: Inputs ``[m]``, the same for every update.
-    """
+    """A fit with its epistemic band, and the mean of the best fit, at inputs ``[m]``."""
 
     def __init__(self, ax: Axes, x: Array) -> None:
         self._x, zero = x, np.zeros_like(x)

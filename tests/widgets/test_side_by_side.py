@@ -199,6 +199,14 @@ def test_posterior_comes_beside_each_with_its_distances(
     assert "R-hat is 1.01." in pair.status
 
 
+def test_pin_a_compares_each_method_by_its_name(comparison: ComparisonExplorer) -> None:
+    comparison.set(**COMPARED).pin()
+    comparison._pin._answer.value = True
+    held = comparison.set(gap=0.4).readings()["bbb_gap"]
+    assert f"BBB: share held in the gap 10 → {held:.0f}%" in comparison._pin._words.value
+    comparison.unpin()
+
+
 def test_axes_of_both_methods_have_table_units(pair: RivalsExplorer) -> None:
     x = np.linspace(100.0, 300.0, 12)
     pair.set(**{**PAIR, "data": (x, 40 * np.sin(x / 30))}).png()

@@ -18,6 +18,7 @@ from explorer_claims import (
     bars,
     curves,
     every_picture_is_drawn,
+    legend_labels,
     line,
     panel,
     said,
@@ -297,7 +298,10 @@ def test_gap_to_posterior_is_measured_inside_and_outside(
     assert numbers == [as_printed(inside, 2), as_printed(outside, 2)]
     ax = panel(explorer, "What the network believes")
     np.testing.assert_allclose(line(ax, "posterior mean"), [X, gold.mean])
+    spread = panel(explorer, "How unsure")
+    assert legend_labels(spread) == ["fit", "posterior"]
     assert "posterior" not in explorer.set(nuts=False).status
+    assert legend_labels(spread) == ["fit"]
     assert explorer.result.nuts is None and not explorer.result.gaps
 
 

@@ -26,6 +26,7 @@ from bdl_teach.widgets._engine.status import Said
 from bdl_teach.widgets._engine.texts import Texts
 
 if TYPE_CHECKING:
+    from bdl_teach.widgets._engine.function_panel import FunctionPanel
     from bdl_teach.widgets._engine.history import History
 
 Result = TypeVar("Result")  # what a tick computes
@@ -84,8 +85,9 @@ class Contract(Generic[Result]):
         """List, once, the panels in which a pointer can edit points or mark something.
 
         For points there is a control ``data``, whose values ``own_points.chosen`` makes data of.
+        By default this is the panel ``_function``, where there is one.
         """
-        return []
+        return [self._function] if hasattr(self, "_function") else []
 
     def _buttons(self) -> dict[str, Callable[[], object]]:
         """Return what the explorer's own buttons do, by their names in the data file."""
@@ -198,6 +200,7 @@ class Contract(Generic[Result]):
 
     # What its parts share.
 
+    _function: FunctionPanel  # what is fitted, along x
     _made: dict[str, Widget]  # all that stands in the groups, by its name there
     _past: History  # from the values on that it is made with
 
