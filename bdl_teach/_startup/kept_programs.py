@@ -61,12 +61,7 @@ def prepare() -> Path | None:
 
 
 def tidy(place: Path, limit: int = LIMIT) -> None:
-    """Delete the oldest programs down to half of ``limit`` bytes, if there are more than ``limit``.
-
-    Args:
-        place: The folder that holds the folders of all processors.
-        limit: Bytes to keep at most.
-    """
+    """Delete the oldest programs of all processors down to half of ``limit`` bytes, if above it."""
     with suppress(OSError):  # another process may tidy, too
         files = [(f.stat(), f) for f in place.glob("*/*") if f.is_file()]
         size = sum(stat.st_size for stat, _ in files)

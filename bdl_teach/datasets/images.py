@@ -12,19 +12,9 @@ from bdl_teach._support.checks import Array
 from bdl_teach._support.one_line import one_line
 from bdl_teach.datasets import store
 
-FASHION = (
-    "T-shirt/top",
-    "Trouser",
-    "Pullover",
-    "Dress",
-    "Coat",
-    "Sandal",
-    "Shirt",
-    "Sneaker",
-    "Bag",
-    "Ankle boot",
-)
-DIGITS = tuple(str(digit) for digit in range(10))
+_CLASSES = "T-shirt/top, Trouser, Pullover, Dress, Coat, Sandal, Shirt, Sneaker, Bag, Ankle boot"
+FASHION = tuple(_CLASSES.split(", "))
+DIGITS = tuple("0123456789")
 _SIDE, _GRID = 28, 30  # pixels of a side; pictures of a side of the sprite
 
 

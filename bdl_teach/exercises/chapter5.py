@@ -262,12 +262,7 @@ def _programs(seed: int, order: Sequence[int]) -> tuple[Any, Any, Any]:
         drawn = [
             estimators.gradient_samples(
                 _PROGRAMS[program],
-                [0.6],
-                [sigma],
-                x[:size, None],
-                y[:size],
-                noise_std=0.5,
-                n_data=1000,
+                estimators.minibatch([0.6], [sigma], x[:size, None], y[:size], 0.5, n_data=1000),
                 n_draws=400,
                 seed=10 * seed + at,
             )

@@ -80,8 +80,15 @@ class Problem:
 
     @cached_property
     def data(self) -> datasets.Regression1D:
-        """Return the training points."""
-        return own_points.chosen(self.own, self.noise_std, lambda: self._draw(self.n, self.seed))
+        """Return the training points: the learner's own, or drawn ones.
+
+        The truth behind a table is unknown, and NaN.
+        """
+        if self.own is None:
+            return self._draw(self.n, self.seed)
+        x, y = (column[:, None] for column in own_points.in_course(self.own))
+        function = datasets.sinusoid().function if self.is_drawn else _unknown
+        return own_points.OwnPoints(x, y, self.noise_std, function, *self.own[2:])
 
     @property
     def kept_apart(self) -> datasets.Regression1D | None:
@@ -185,6 +192,10 @@ class Outcome:
 
 # Of chapter 3 and of the article that it follows: the whole sine, a mixture, two hidden layers.
 ARTICLE = Problem(gap=0.0, scales=(1.5, 0.1, 0.5), hidden_units=(MAX_WIDTH, MAX_WIDTH))
+
+
+def _unknown(x: Array) -> Array:
+    return np.full(np.shape(x), np.nan)
 
 
 def truth(x: Array) -> Array:

@@ -9,7 +9,7 @@ units, and y likewise. Drawn points that were moved by hand are in the course's 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -186,21 +186,6 @@ class OwnPoints(datasets.Regression1D):
 
     units: Units = COURSE  # the numbers that convert the learner's units to the course's
     labels: Labels = PLAIN  # names of x and y, and the dates or times of day that are 0 there
-
-
-def chosen(
-    value: Value | None, noise_std: float, drawn: Callable[[], datasets.Regression1D]
-) -> datasets.Regression1D:
-    """Return the data for the controls' values: the learner's own, or what ``drawn`` draws."""
-    if value is None:
-        return drawn()
-    (x, y), units = in_course(value), value[2]
-    truth = datasets.sinusoid().function if units == COURSE else _unknown
-    return OwnPoints(x[:, None], y[:, None], noise_std, truth, *value[2:])
-
-
-def _unknown(x: Array) -> Array:
-    return np.full(np.shape(x), math.nan)
 
 
 def units_of(data: datasets.Regression1D) -> Units:

@@ -14,9 +14,9 @@ from matplotlib.axes import Axes
 from bdl_teach import plots
 from bdl_teach.methods.catalogue import CATALOGUE
 from bdl_teach.problems import GAP_GRID, Problem, live_fits
-from bdl_teach.widgets._engine import controls, convergence, status, texts, touch
+from bdl_teach.widgets._engine import controls, convergence, status, texts
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas
-from bdl_teach.widgets._engine.function_panel import FunctionPanel
+from bdl_teach.widgets._engine.function_panel import FunctionPanel, Panel
 from bdl_teach.widgets.side_by_side import (
     STANDS_STILL,
     MethodsExplorer,
@@ -62,9 +62,9 @@ class ComparisonExplorer(MethodsExplorer):
 
     TEXTS = texts.of("comparison", methods=_TOGGLES)
     TEXTS = replace(TEXTS, readings={**TEXTS.readings, **_FIGURES})
+    SIZE = (900, 322, (640, 412))
 
-    def _make_canvas(self) -> Canvas:
-        canvas = Canvas(900, 322, narrow=(640, 412))
+    def _make_panels(self, canvas: Canvas) -> None:
         self._halves = canvas.figure.add_gridspec(1, 2, width_ratios=(3, 1))
         self._panels = {}
         for name, method in METHODS.items():
@@ -75,7 +75,6 @@ class ComparisonExplorer(MethodsExplorer):
         self._stand(_AT_START, nuts=False)
         any_panel = next(iter(self._panels.values())).axes
         self._legend = plots.FigureLegend(any_panel, _ALWAYS, in_a_row=6)
-        return canvas
 
     def _stand(self, names: tuple[str, ...], *, nuts: bool) -> bool:
         """Divide the space among these methods' panels; return whether any has moved."""
@@ -99,7 +98,7 @@ class ComparisonExplorer(MethodsExplorer):
             ax.tick_params(labelleft=first, labelbottom=last)
         return True
 
-    def _touch_panels(self) -> list[touch.Panel]:
+    def _pointer_panels(self) -> list[Panel]:
         return [*self._panels.values()]
 
     def _heeds(self, method: str) -> Iterable[str]:
@@ -250,7 +249,8 @@ class MethodPanel(FunctionPanel):
     def __init__(self, canvas: Canvas, ax: Axes, title: str) -> None:
         super().__init__(
             canvas, ax, title, GAP_GRID,
-            n_functions=0, limits=_LIMITS, xlabel="", columns=0, most=live_fits.OWN_ROOM,
+            band=plots.PredictiveArtists, limits=_LIMITS, xlabel="", columns=0,
+            most=live_fits.OWN_ROOM,
         )  # fmt: skip
         ax.set_xticks([-0.5, 0.0, 0.5], ["−0.5", "0", "0.5"])  # short: four may stand in a row
         ax.locator_params(axis="y", nbins=5)

@@ -60,14 +60,12 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
         """Name the slider of the prior's σ while σ is learnt."""
         return set() if values["prior"] == "fixed" else {"prior_std"}
 
-    def _make_canvas(self) -> Canvas:
-        canvas = Canvas()
+    def _make_panels(self, canvas: Canvas) -> None:
         axes = canvas.figure.subplot_mosaic("ff;bw", height_ratios=(1.4, 1))
         title = "What the network believes about y"
         self._function = FunctionPanel(canvas, axes["f"], title, X_GRID)
         self._make_best_panel(canvas, axes["b"])
         self._make_weight_panel(canvas, axes["w"])
-        return canvas
 
     def _make_best_panel(self, canvas: Canvas, ax: Axes) -> None:
         """Plot KL[q ‖ N(0, σ_p²)] of all weights by σ_p, for the fitted q, and its lowest point."""

@@ -46,13 +46,11 @@ class GradientLab(Explorer[GradientResult]):
 
     TEXTS = _TEXTS
 
-    def _make_canvas(self) -> Canvas:
-        canvas = Canvas()
+    def _make_panels(self, canvas: Canvas) -> None:
         axes = canvas.figure.subplot_mosaic("zc;vc")
         self._make_cost_panel(canvas, axes["z"])
         self._make_cloud_panel(canvas, axes["c"])
         self._make_variance_panel(canvas, axes["v"])
-        return canvas
 
     def _make_cost_panel(self, canvas: Canvas, ax: Axes) -> None:
         plots.tidy(ax, "Where z is drawn, what it costs", "z", "cost f(z)")

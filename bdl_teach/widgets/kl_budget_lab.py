@@ -49,17 +49,15 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         """Name the control of the shares while there is a single batch."""
         return {"scheme"} if values["n_batches"] == 1 else set()
 
-    def _make_canvas(self) -> Canvas:
-        canvas = Canvas()
+    def _make_panels(self, canvas: Canvas) -> None:
         axes = canvas.figure.subplot_mosaic("ff;hs", height_ratios=(1.3, 1))
         self._make_share_panel(canvas, axes["s"])
-        self._history = plots.history_panel(axes["h"])
+        self._history = plots.HistoryPanel(axes["h"])
         self._function = FunctionPanel(
             canvas, axes["f"], "What the network believes", X_GRID,
-            n_functions=0, truth=False, columns=4,
+            band=plots.PredictiveArtists, truth=False, columns=4,
         )  # fmt: skip
         canvas.animate(self._history.artists)
-        return canvas
 
     def _make_share_panel(self, canvas: Canvas, ax: Axes) -> None:
         plots.tidy(ax, "Who pays the KL", "minibatch i of the epoch", "share of the KL")

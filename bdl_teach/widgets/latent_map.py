@@ -11,9 +11,10 @@ from matplotlib.image import AxesImage
 
 from bdl_teach import plots
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import controls, texts, touch
+from bdl_teach.widgets._engine import controls, texts
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.convergence import Convergence
+from bdl_teach.widgets._engine.function_panel import Panel
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets.vae_trainer import N_TRAIN, RATES, STEPS, Order, Trained, Trainer, pictures
 
@@ -61,14 +62,12 @@ class VAEExplorer(Explorer[VAEResult]):
         """Name β while the model pays no KL."""
         return {"beta"} if values["kind"] == _PLAIN else set()
 
-    def _make_canvas(self) -> Canvas:
-        canvas = Canvas()
+    def _make_panels(self, canvas: Canvas) -> None:
         axes = canvas.figure.subplot_mosaic("md;mg", width_ratios=(1.4, 1))
         self._make_map(canvas, axes["m"])
         self._decoded = _picture(canvas, axes["d"], "Your z, decoded", 8)
         self._generated = _picture(canvas, axes["g"], "z ~ N(0, I), decoded", _ROWS * 9 - 1)
         canvas.animate([self._progress])
-        return canvas
 
     def _make_map(self, canvas: Canvas, ax: Axes) -> None:
         plots.tidy(ax, "Where the encoder puts each digit", "z₁", "z₂")
@@ -91,10 +90,10 @@ class VAEExplorer(Explorer[VAEResult]):
         )
         canvas.animate([*self._classes, self._place])
 
-    def _touch_panels(self) -> list[touch.Panel]:
-        return [touch.Panel(self._map, kind="at")]
+    def _pointer_panels(self) -> list[Panel]:
+        return [Panel(self._map, kind="at")]
 
-    def _point_at(self, panel: int, x: float, y: float, begins: bool) -> None:
+    def _point_at(self, x: float, y: float, begins: bool) -> None:
         """Decode the place on the map that the pointer marks."""
         z1, z2 = (round(min(max(z, -REACH), REACH), 1) for z in (x, y))
         self._assign({"z1": z1, "z2": z2})
@@ -139,13 +138,13 @@ class VAEExplorer(Explorer[VAEResult]):
     def wait(self, timeout: float = 120.0) -> VAEExplorer:
         """Wait for the picture of the latest values, their model trained to the end."""
         super().wait(timeout)
-        self._trainer.wait(timeout)
+        self._trainer.orders.wait(timeout)
         super().wait(timeout)
         return self
 
     def close(self) -> None:
         """Stop the worker and the training, and remove the widgets."""
-        self._trainer.close()
+        self._trainer.orders.close()
         super().close()
 
     def _readings(self, result: VAEResult) -> dict[str, float]:

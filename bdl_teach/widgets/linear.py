@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,14 +10,13 @@ from matplotlib.axes import Axes
 
 from bdl_teach import datasets, features, plots
 from bdl_teach._support.checks import Array
-from bdl_teach.problems import arrivals
-from bdl_teach.problems import own_points as points
-from bdl_teach.widgets._engine import controls, status, texts, touch
+from bdl_teach.problems import Problem, arrivals
+from bdl_teach.widgets._engine import controls, status, texts
 from bdl_teach.widgets._engine.canvas import Canvas
-from bdl_teach.widgets._engine.function_panel import FunctionPanel
-from bdl_teach.widgets._engine.link import STEPS, LinkArtists, Mark, nearest_function
+from bdl_teach.widgets._engine.function_panel import FunctionPanel, Panel
+from bdl_teach.widgets._engine.linking import STEPS, LinkArtists, Mark, nearest_function
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.points import Unseen
+from bdl_teach.widgets._engine.own_data import Unseen
 
 if TYPE_CHECKING:
     from bdl_teach.methods.exact import LinearPosterior
@@ -62,8 +60,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
     def _make_control(self, name: str) -> controls.Widget:
         return Pair() if name == "pair" else super()._make_control(name)
 
-    def _make_canvas(self) -> Canvas:
-        canvas = Canvas()
+    def _make_panels(self, canvas: Canvas) -> None:
         ratios = {"height_ratios": (1.35, 1), "width_ratios": (1.3, 1, 1)}
         axes = canvas.figure.subplot_mosaic("fff;wpc", gridspec_kw=ratios)
         title, prior, count = "What the model believes about y", axes["p"], axes["c"]
@@ -79,7 +76,6 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         self._by_count = EvidenceArtists(count, COUNTS)
         plots.legend_above(prior, columns=2)
         canvas.animate([*self._by_prior.artists, *self._by_count.artists])
-        return canvas
 
     def _make_weight_panel(self, canvas: Canvas, ax: Axes) -> None:
         """Plot two weights against each other, in prior sds, below a row of one dot per weight."""
@@ -100,8 +96,8 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         canvas.animate([self._area, prior, self._draws, self._mean, self._pair])
         canvas.animate([self._row, self._filled, *self._links.artists])
 
-    def _touch_panels(self) -> list[touch.Panel]:
-        return [self._function, touch.Panel(self._weights, kind="at", hover=True)]
+    def _pointer_panels(self) -> list[Panel]:
+        return [self._function, Panel(self._weights, kind="at", hover=True)]
 
     def _linked(self, result: LinearResult, panel: int, x: float, y: float) -> object:
         """Find the draw pointed at, in either panel, or the weight by its dot in the row."""
@@ -124,7 +120,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
     def _mark(self, result: LinearResult, linked: Any) -> None:
         self._links.show(None if linked is None else _mark(result, *linked))
 
-    def _point_at(self, panel: int, x: float, y: float, begins: bool) -> None:
+    def _point_at(self, x: float, y: float, begins: bool) -> None:
         """Plot the weight whose dot the pointer marks, in the row above the ellipses."""
         if begins and self.result is not None:
             chosen = self._weight_at(self.result, x, y)
@@ -133,8 +129,8 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
                 self._go({"pair": (pair[1], chosen)})
 
     def _compute(self, values: controls.Values) -> LinearResult:
-        drawn = partial(arrivals, values["n"], values["noise_std"], values["seed"])
-        data = points.chosen(values.get("data"), values["noise_std"], drawn)
+        drawn = arrivals(values["n"], values["noise_std"], values["seed"])
+        data = Problem.of(values).data if values.get("data") else drawn
         kind, d, prior_std = values["kind"], values["n_features"], values["prior_std"]
         posterior, phi = _posterior(data, kind, d, prior_std), features.design(kind, X_GRID, d)
         eps = np.random.default_rng([values["seed"], 1]).standard_normal((10, d))

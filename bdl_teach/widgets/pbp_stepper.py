@@ -13,7 +13,8 @@ from matplotlib.axes import Axes
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
-from bdl_teach.problems import Outcome, Problem
+from bdl_teach.problems import INSIDE, Outcome, Problem
+from bdl_teach.problems import WIDE_GRID as X_GRID
 from bdl_teach.problems import own_points as points
 from bdl_teach.widgets._engine import controls, status, texts
 from bdl_teach.widgets._engine.canvas import Canvas
@@ -27,13 +28,11 @@ if TYPE_CHECKING:
 
 _TEXTS = texts.of("pbp_stepper")
 MOST_STEPS = _TEXTS.controls["step"].range[1]  # 40 epochs
-X_GRID = np.linspace(-1.5, 1.5, 121)[:, None]
 _WIDTH = 50  # hidden units: one program for every slider value
 _PLAY, _PAUSE = "▶ play", "‖ pause"
 _FRAMES = 12.0  # pictures a second while playing
 _NOISE_ROOM = (15.0, 30.0, 60.0, 120.0, 240.0, 480.0)  # heights of the panel of the noise
 _LIMITS = (30.0, 45.0, 60.0, 90.0, 120.0, 180.0, 240.0)  # heights of the panel of the function
-_INSIDE = np.abs(X_GRID[:, 0]) <= 0.5
 
 
 @dataclass(frozen=True)
@@ -79,8 +78,7 @@ class PBPStepper(Explorer[StepperResult]):
         """Name the order of the points before any is learned."""
         return set() if values["step"] else {"sorted"}
 
-    def _make_canvas(self) -> Canvas:
-        canvas = Canvas()
+    def _make_panels(self, canvas: Canvas) -> None:
         axes = canvas.figure.subplot_mosaic("ff;gn", height_ratios=(1.5, 1))
         self._make_function_panel(canvas, axes["f"])
         self._make_noise_panels(canvas, axes["g"], axes["n"])
@@ -88,12 +86,11 @@ class PBPStepper(Explorer[StepperResult]):
             0.985, 0.995, "", ha="right", va="top", fontsize=plots.LETTERS
         )
         canvas.animate([self._speed])
-        return canvas
 
     def _make_function_panel(self, canvas: Canvas, ax: Axes) -> None:
         title = "What the network believes about y"
         self._function = panel = FunctionPanel(
-            canvas, ax, title, X_GRID, n_functions=0, limits=_LIMITS, columns=4
+            canvas, ax, title, X_GRID, band=plots.PredictiveArtists, limits=_LIMITS, columns=4
         )
         panel.points.set_label("learned")
         (self._old,) = ax.plot(
@@ -197,7 +194,7 @@ class PBPStepper(Explorer[StepperResult]):
 
     def _readings(self, result: StepperResult) -> dict[str, float]:
         replay, sd = result.fit, result.prediction.epistemic_std
-        alpha, before = replay.noise[:, 0], result.before.epistemic_std[_INSIDE].mean()
+        alpha, before = replay.noise[:, 0], result.before.epistemic_std[INSIDE].mean()
         place = math.nan if result.last is None else result.data.x[result.last, 0]
         return {
             "step": len(replay.noise) - 1,
@@ -209,9 +206,9 @@ class PBPStepper(Explorer[StepperResult]):
             "beta": replay.noise[-1, 1],
             "noise": replay.noise_std[-1],
             "true": _true_noise(result.data),
-            "sd_data": sd[_INSIDE].mean(),
+            "sd_data": sd[INSIDE].mean(),
             "sd_before": before,
-            "widening": sd[_INSIDE].mean() / before,
+            "widening": sd[INSIDE].mean() / before,
             "sd_ends": sd[[0, -1]].mean(),
         }
 

@@ -12,9 +12,9 @@ from bdl_teach import plots
 from bdl_teach.problems import GAP_GRID, Problem, live_fits
 from bdl_teach.problems import own_points as points
 from bdl_teach.problems.live_fits import N_FUNCTIONS, QUICK
-from bdl_teach.widgets._engine import controls, status, texts, touch
+from bdl_teach.widgets._engine import controls, status, texts
 from bdl_teach.widgets._engine.canvas import Canvas
-from bdl_teach.widgets._engine.function_panel import FunctionPanel
+from bdl_teach.widgets._engine.function_panel import FunctionPanel, Panel
 from bdl_teach.widgets.side_by_side import MethodsExplorer, SideBySide, Told, height_of
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
@@ -29,6 +29,7 @@ _STYLES = {
     "second": ("--", plots.ORANGE),
     plots.POSTERIOR: ("-.", plots.GREEN),
 }
+_FUNCTIONS = partial(plots.PredictiveArtists, n_functions=N_FUNCTIONS)
 _CHOICES = [[method.label, name] for name, method in QUICK.items()]
 _MENUS = {
     place: controls.Control("menu", place, name, _CHOICES, f"the {place} of the two methods")
@@ -51,23 +52,21 @@ class RivalsExplorer(MethodsExplorer):
         options = {name for method in QUICK.values() for name in method.heeds}
         return options.difference(*(QUICK[values[place]].heeds for place in PLACES))
 
-    def _make_canvas(self) -> Canvas:
-        canvas = Canvas()
+    def _make_panels(self, canvas: Canvas) -> None:
         axes = canvas.figure.subplot_mosaic([[*PLACES], ["spread"] * 2], height_ratios=(1.5, 1))
         self._spread = plots.SpreadPanel(axes["spread"], GAP_GRID, _STYLES)
         self._panels = {}
         for place in PLACES:
             self._panels[place] = panel = FunctionPanel(
                 canvas, axes[place], place, GAP_GRID,
-                n_functions=N_FUNCTIONS, xlabel="", columns=0, spread=axes["spread"],
+                band=_FUNCTIONS, xlabel="", columns=0, spread=axes["spread"],
             )  # fmt: skip
             panel.axes.locator_params(axis="x", nbins=5)
             panel.band.artists[2].set_label("draws or members")
         self._legend = plots.FigureLegend(self._panels["first"].axes, _ALWAYS, in_a_row=4)
         canvas.animate(self._spread.artists)
-        return canvas
 
-    def _touch_panels(self) -> list[touch.Panel]:
+    def _pointer_panels(self) -> list[Panel]:
         return [*self._panels.values()]
 
     def _heeds(self, method: str) -> Iterable[str]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import takewhile
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -16,11 +16,11 @@ from bdl_teach import plots
 from bdl_teach._support.checks import Array
 from bdl_teach.problems import COST_DRAWS, INSIDE, Outcome, Problem, live_fits
 from bdl_teach.problems import WIDE_GRID as X_GRID
-from bdl_teach.widgets._engine import controls, replay, status, texts, touch
+from bdl_teach.widgets._engine import controls, replay, status, texts
 from bdl_teach.widgets._engine.beside_truth import ExplorerBesideTruth
 from bdl_teach.widgets._engine.canvas import Canvas
-from bdl_teach.widgets._engine.function_panel import FunctionPanel
-from bdl_teach.widgets._engine.link import STEPS, LinkArtists, Mark, nearest_function
+from bdl_teach.widgets._engine.function_panel import FunctionPanel, Panel
+from bdl_teach.widgets._engine.linking import STEPS, LinkArtists, Mark, nearest_function
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
     from bdl_teach.elbo import FreeEnergy
@@ -96,8 +96,7 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
         idle = {name for name, none in (("sigma1", 0.0), ("sigma2", 1.0)) if values["pi"] == none}
         return idle | ({"pi"} if math.isclose(values["sigma1"], values["sigma2"]) else set())
 
-    def _make_canvas(self) -> Canvas:
-        canvas = Canvas()
+    def _make_panels(self, canvas: Canvas) -> None:
         ratios = {"height_ratios": (1.4, 1), "width_ratios": (1, 1.2, 1.1)}
         axes = canvas.figure.subplot_mosaic("fff;shw", gridspec_kw=ratios)
         self._function = FunctionPanel(
@@ -107,11 +106,10 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
         self._function.stays = self._function.problem
         limits = (4, 12, 40, 120)
         self._spread = plots.SpreadPanel(axes["s"], X_GRID, _SPREADS, "How unsure, by x", limits)
-        self._history = plots.history_panel(axes["h"], trained_on=True)
+        self._history = plots.HistoryPanel(axes["h"], trained_on=True)
         canvas.animate([*self._spread.artists, *self._history.artists])
         canvas.settle(self._spread.frame)
         self._make_weight_panel(canvas, axes["w"])
-        return canvas
 
     def _make_weight_panel(self, canvas: Canvas, ax: Axes) -> None:
         plots.tidy(ax, "Prior and weights", "weight w", "density (log)")
@@ -124,8 +122,8 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
         self._links = LinkArtists(self._function.axes, X_GRID[:, 0], ax)
         canvas.animate(self._links.artists)
 
-    def _touch_panels(self) -> list[touch.Panel]:
-        return [self._function, touch.Panel(self._weight_axes, kind="seen", hover=True)]
+    def _pointer_panels(self) -> list[Panel]:
+        return [self._function, Panel(self._weight_axes, kind="seen", hover=True)]
 
     def _linked(
         self, result: SinusoidResult, panel: int, x: float, y: float
@@ -163,7 +161,7 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
         return replace(result, fit=fit, prediction=prediction, cost=cost, runs=runs)
 
     def _frames(self, result: SinusoidResult) -> Sequence[int]:
-        return [frame.steps for frame in frames(result)]
+        return [steps for _, _, steps in frames(result)]
 
     def _replay(self, result: SinusoidResult, frame: int) -> SinusoidResult:
         run, i, _ = frames(result)[frame]
@@ -244,23 +242,18 @@ def refit(values: controls.Values) -> SinusoidResult:
     )
 
 
-class Frame(NamedTuple):
-    """A frame of one of the runs that led to a fit, and the total number of steps until then."""
+def frames(result: SinusoidResult) -> list[tuple[bbb.Fit, int, int]]:
+    """Return the frames of all runs in turn, as run, frame and the steps of all runs until then.
 
-    run: bbb.Fit
-    frame: int
-    steps: int
-
-
-def frames(result: SinusoidResult) -> list[Frame]:
-    """Return the frames of all runs in turn; later runs change less and have fewer frames."""
-    found: list[Frame] = []
+    Later runs change less and have fewer frames.
+    """
+    found: list[tuple[bbb.Fit, int, int]] = []
     done = 0
     for run in result.runs:
         steps = replay.steps_of(run)
         kept = range(len(steps) - 1, 0, -4)[::-1] if done else range(len(steps))
-        found += [Frame(run, i, done + steps[i]) for i in kept]
-        done = found[-1].steps
+        found += [(run, i, done + steps[i]) for i in kept]
+        done = found[-1][2]
     return found
 
 

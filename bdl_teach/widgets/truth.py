@@ -47,8 +47,7 @@ class TruthExplorer(ExplorerBesideTruth[TruthResult]):
     TEXTS = texts.of("truth")
     GRID = X_GRID
 
-    def _make_canvas(self) -> Canvas:
-        canvas = Canvas()
+    def _make_panels(self, canvas: Canvas) -> None:
         axes = canvas.figure.subplot_mosaic("ff;ps", height_ratios=(1.5, 1))
         self._function = FunctionPanel(
             canvas, axes["f"], "What each believes about the function", X_GRID,
@@ -58,7 +57,6 @@ class TruthExplorer(ExplorerBesideTruth[TruthResult]):
         self._parts = PartsPanel(axes["p"])
         self._spread = plots.SpreadPanel(axes["s"], X_GRID, _SPREADS)
         canvas.animate([*self._parts.artists, *self._spread.artists])
-        return canvas
 
     def _compute(self, values: controls.Values) -> TruthResult:
         problem = Problem.of(values)

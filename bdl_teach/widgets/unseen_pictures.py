@@ -65,8 +65,7 @@ class PicturesExplorer(Explorer[PicturesResult]):
 
     TEXTS = texts.of("unseen_pictures")
 
-    def _make_canvas(self) -> Canvas:
-        canvas = Canvas()
+    def _make_panels(self, canvas: Canvas) -> None:
         axes = canvas.figure.subplot_mosaic("pp;cc;rw", height_ratios=(1, 1, 1.9))
         self._make_pictures(canvas, axes["p"])
         self._make_columns(canvas, axes["c"])
@@ -87,7 +86,6 @@ class PicturesExplorer(Explorer[PicturesResult]):
         for ax in (reliability, risk):
             plots.legend_above(ax, columns=3)
         canvas.animate([line for pair in self._curves.values() for line in pair] + [self._limit])
-        return canvas
 
     def _make_pictures(self, canvas: Canvas, ax: Axes) -> None:
         plots.tidy(ax, f"{_EACH} known digits, {_EACH} strange ones", "", "")

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from bdl_teach import datasets
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import controls, touch
+from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas
 from bdl_teach.widgets._engine.controls import Presets, Values, Widget
+from bdl_teach.widgets._engine.function_panel import Panel
 from bdl_teach.widgets._engine.latest_value import LatestValue
-from bdl_teach.widgets._engine.layout import PresetMenu
-from bdl_teach.widgets._engine.mission_box import MissionBox
-from bdl_teach.widgets._engine.missions import Mission, next_seeds
+from bdl_teach.widgets._engine.missions import Mission, MissionBox, next_seeds
 from bdl_teach.widgets._engine.picture import Picture, Place
 from bdl_teach.widgets._engine.pinning import Pin
 from bdl_teach.widgets._engine.prediction_drawing import DrawnBand
+from bdl_teach.widgets._engine.preset_menu import PresetMenu
 from bdl_teach.widgets._engine.question import Question
 from bdl_teach.widgets._engine.replay import Film, steps_of
 from bdl_teach.widgets._engine.status import Said
@@ -37,7 +37,7 @@ class Contract(Generic[Result]):
     """The methods that the author of an explorer defines: ``class MyLab(Explorer[MyResult])``.
 
     ``MyResult`` is a frozen dataclass of what a tick computes. ``TEXTS`` is the data file, which
-    has the controls and all that is said. ``_make_canvas``, ``_compute``, ``_readings`` and
+    has the controls and all that is said. ``_make_panels``, ``_compute``, ``_readings`` and
     ``_draw`` must be defined, the others may be; they stand in the order in which they are called.
     Whatever runs beside (a training) is made in ``_beside`` and ended in ``close``.
     """
@@ -47,6 +47,7 @@ class Contract(Generic[Result]):
     PRESETS: ClassVar[Presets]
     QUESTION: ClassVar[Question | None]
     MISSIONS: ClassVar[tuple[Mission, ...]]
+    SIZE: ClassVar[tuple[Any, ...]] = ()  # of the ``Canvas``, if it is not the usual one
     _DRAWN_BY: ClassVar[tuple[str, ...]] = ("n", "gap")  # moved, they draw points anew
 
     def __init_subclass__(cls, *, abstract: bool = False) -> None:
@@ -75,16 +76,16 @@ class Contract(Generic[Result]):
         return self.TEXTS.controls[name].make()
 
     @abstractmethod
-    def _make_canvas(self) -> Canvas:
+    def _make_panels(self, canvas: Canvas) -> None:
         """Make the axes and all artists, once, with ``RENDER_LOCK`` held.
 
         Those that move go to ``canvas.animate``.
         """
 
-    def _touch_panels(self) -> list[touch.Panel]:
+    def _pointer_panels(self) -> list[Panel]:
         """List, once, the panels in which a pointer can edit points or mark something.
 
-        For points there is a control ``data``, whose values ``own_points.chosen`` makes data of.
+        For points there is a control ``data``, of whose values ``Problem.data`` makes points.
         By default this is the panel ``_function``, where there is one.
         """
         return [self._function] if hasattr(self, "_function") else []
@@ -184,7 +185,7 @@ class Contract(Generic[Result]):
         """Return inputs where a point may be asked for, and the model's uncertainty there."""
         return result.x_grid[:, 0], result.prediction.epistemic_std
 
-    def _point_at(self, panel: int, x: float, y: float, begins: bool) -> None:
+    def _point_at(self, x: float, y: float, begins: bool) -> None:
         """Move the controls to the place that the pointer marks in a panel of kind ``"at"``."""
 
     def _linked(self, result: Result, panel: int, x: float, y: float) -> object:
@@ -224,8 +225,9 @@ class Contract(Generic[Result]):
         self._controls: dict[str, Widget] = self._make_controls()
         self._status = controls.words("", "bdl-status")
         with RENDER_LOCK:
-            self._canvas = self._make_canvas()
-            self._touched = self._touch_panels()  # the panels where there is something to touch
+            self._canvas = Canvas(*self.SIZE)
+            self._make_panels(self._canvas)
+            self._active_panels = self._pointer_panels()
             self._drawn_band = self._make_drawn_band()  # edges that are drawn by hand
             self._notice = self._canvas.add_notice()  # the box in which failures are said
         self._picture = Picture(alt=self.TEXTS.alt)
@@ -261,7 +263,7 @@ class Contract(Generic[Result]):
         def redo(self) -> None: ...
         def reset(self) -> None: ...
         def _assign(self, values: Values) -> None: ...
-        def _go(self, values: Values | None) -> None: ...
+        def _go(self, values: Values) -> None: ...
         def _whole(self, state: Values) -> Values: ...
         def _undoable(self) -> Values: ...
         def _request(self, act: Callable[[], object] | None = None) -> None: ...

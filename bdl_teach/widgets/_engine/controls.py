@@ -11,7 +11,7 @@ from typing import Any
 import ipywidgets
 
 from bdl_teach.problems import own_points
-from bdl_teach.widgets._engine.points import Points, Unseen
+from bdl_teach.widgets._engine.own_data import Points, Unseen
 
 Widget = Any  # ipywidgets has no types
 Values = dict[str, Any]  # the value of each control, by the control's name
@@ -33,8 +33,7 @@ class Control:
     Attributes:
         kind: ``"slider"``, ``"count"`` (whole numbers), ``"powers"`` (of ten), ``"places"`` (a
             slider over given values), ``"menu"``, ``"row"`` (of buttons, one of them down),
-            ``"toggle"`` or ``"points"`` (set in the picture). Of another kind the
-            explorer makes it itself.
+            ``"toggle"`` or ``"points"`` (set in the picture); the explorer makes others itself.
         label: What stands beside it.
         default: Where it starts.
         range: Of a slider ``[low, high, step]``; of powers these are exponents, and the step is
@@ -132,14 +131,26 @@ def in_the_page() -> None:
     """Do nothing: the page's script handles this button."""
 
 
+def alike(one: Any, other: Any) -> bool:
+    """Say whether two values are the same, up to the page's rounding."""
+    numbers = isinstance(one, int | float) and isinstance(other, int | float)
+    return math.isclose(one, other, rel_tol=1e-6) if numbers else bool(one == other)
+
+
 def same(one: Values, other: Values) -> bool:
     """Say whether two states have the same values, up to the page's rounding."""
-    return one.keys() == other.keys() and all(
-        math.isclose(value, other[name], rel_tol=1e-9)
-        if isinstance(value, float)
-        else value == other[name]
-        for name, value in one.items()
-    )
+    return one.keys() == other.keys() and all(alike(one[name], other[name]) for name in one)
+
+
+def find(name: str, known: Mapping[str, Widget]) -> Widget:
+    """Return a control by its name.
+
+    Raises:
+        ValueError: There is none; the message says which ones there are.
+    """
+    if name not in known:
+        raise ValueError(f"{name}: expected one of the controls {', '.join(known)}")
+    return known[name]
 
 
 def take(name: str, control: Widget, value: object) -> Any:

@@ -6,20 +6,19 @@ import base64
 import html
 import os
 from collections.abc import Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from ipywidgets import VBox
 
-from bdl_teach.widgets._engine import background, controls
+from bdl_teach.widgets._engine import background
 from bdl_teach.widgets._engine import record as recording
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 from bdl_teach.widgets._engine.contract import Result
 from bdl_teach.widgets._engine.controls import Values, Widget
 from bdl_teach.widgets._engine.history import History
+from bdl_teach.widgets._engine.own_data import Unseen
 from bdl_teach.widgets._engine.page import Page
-from bdl_teach.widgets._engine.points import Unseen
 from bdl_teach.widgets._engine.worker import sentence
 
 # The notebook builder sets this, so that a committed output holds the finished picture.
@@ -65,11 +64,15 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         self._show_state()
         for control in self._controls.values():
             control.observe(self._on_change, names="value")
-        self._picture.on_place(self._on_place)
-        calls = {"undo": lambda _: self.undo(), "redo": lambda _: self.redo()}
-        self._picture.on_message({**calls, **self._messages()})
+        self._picture.observe(self._on_place, names="place")
         self._picture.observe(self._on_use, names="in_use")
-        self._replace_the_one_before()
+        self._picture.on_msg(self._on_message)
+        previous = Explorer._newest.pop(type(self), None)
+        if previous is not None and previous._process == self._process:
+            if self._more is not None and previous._more is not None:
+                self._more.value = previous._more.value
+            previous.close()
+        Explorer._newest[type(self)] = self
         self._say("Loading TensorFlow …")
         background.start(self._work)
         self._request()
@@ -156,11 +159,6 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
             if not isinstance(control, Unseen) or control.value is not None
         }
 
-    def _whole(self, state: Values) -> Values:
-        """Return a state with the starting values of those controls that it leaves out."""
-        unseen = [name for name, control in self._controls.items() if isinstance(control, Unseen)]
-        return {**dict.fromkeys(unseen), **state}
-
     def readings(self) -> dict[str, float]:
         """Return every figure that the texts use, by its name."""
         if self._shown is None:
@@ -227,7 +225,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         if (control is None) == (states is None):
             raise ValueError("record: expected a control with two values, or states=[...]")
         if control is not None:
-            states = recording.sweep(control, self._control(control), start, stop, frames)
+            states = recording.sweep(self._controls, control, start, stop, frames)
         whole = [self._taken(state) for state in states or ()]
         before, past = self._whole(self.state()), self._past
         self._past = History(self.state())  # what is recorded is nothing to undo
@@ -286,11 +284,13 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
 
     def undo(self) -> None:
         """Go back to the state before the last movement."""
-        self._go_back(self._past.undo())
+        if (state := self._past.undo()) is not None:
+            self._go(self._whole(state))
 
     def redo(self) -> None:
         """Go forward to the state that was undone last."""
-        self._go_back(self._past.redo())
+        if (state := self._past.redo()) is not None:
+            self._go(self._whole(state))
 
     def reset(self) -> None:
         """Go back to the starting state, except for the true posterior's toggle; can be undone.
@@ -298,8 +298,8 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         This removes a drawn band and asks the question again.
         """
         self._draw_again(self._end_drawing)
-        self._pin.unset_for_question()
-        self._go_back(self._past.first)
+        self._pin.unset(of_question=True)
+        self._go(self._whole(self._past.first))
         if self._asks is not None:
             self._asks.ask()
 
@@ -345,14 +345,6 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         if shown is not None and self.result is None and not self._slot.closed:
             self._without_still.append(shown)
 
-    def _replace_the_one_before(self) -> None:
-        previous = Explorer._newest.pop(type(self), None)
-        if previous is not None and previous._process == self._process:
-            if self._more is not None and previous._more is not None:
-                self._more.value = previous._more.value
-            previous.close()
-        Explorer._newest[type(self)] = self
-
     def _must_live(self) -> None:
         """Raise an error if the worker cannot answer.
 
@@ -373,52 +365,6 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
             f"this {name} was closed, by close() or because a newer one was made: use the newer "
             f"one, or make another with {name}()"
         )
-
-    def _taken(self, values: Values) -> Values:
-        """Return values as their controls will hold them."""
-        return {n: controls.take(n, self._control(n), value) for n, value in values.items()}
-
-    def _control(self, name: str) -> Widget:
-        if name not in self._controls:
-            known = ", ".join(self._controls)
-            raise ValueError(f"{name}: expected one of the controls {known}")
-        return self._controls[name]
-
-    def _assign(self, values: Values) -> None:
-        """Set control values without a tick: all of them, or none and an error.
-
-        Observers of a control are called after all controls have their values.
-
-        Raises:
-            ValueError: No such control, or a value that it would refuse or silently clip.
-        """
-        values = self._taken(values)
-        if "data" in self._controls and any(name in values for name in self._DRAWN_BY):
-            values.setdefault("data", None)
-        self._quiet = True
-        try:
-            with ExitStack() as held:
-                for name in values:
-                    held.enter_context(self._controls[name].hold_trait_notifications())
-                for name, value in values.items():
-                    self._controls[name].value = value
-        finally:
-            self._quiet = False
-
-    def _undoable(self) -> Values:
-        """Return the values that undo restores."""
-        return {name: value for name, value in self.state().items() if name not in self.TEXTS.stays}
-
-    def _go_back(self, state: Values | None) -> None:
-        """Set all controls to an earlier state, if there is one."""
-        self._go(None if state is None else self._whole(state))
-
-    def _go(self, values: Values | None) -> None:
-        """Set controls to ``values``, if there are any, without waiting for the picture."""
-        if values is not None:
-            self._assign(values)
-            self._past.end_movement()
-            self._request(self._film.to_end)
 
 
 def _rounded(value: object) -> object:

@@ -61,13 +61,9 @@ class Figure(NamedTuple):
 
 @dataclass(frozen=True)
 class Said:
-    """A status line before it is written: template and readings.
+    """A status line before it is written: a template, the readings and other words in it by name.
 
-    Attributes:
-        line: The template.
-        readings: Figures, by their names.
-        words: Other words, by their names; they are templates, too.
-        data: The points in whose units places and standard deviations are written.
+    Words are templates, too. Places and standard deviations are written in the units of ``data``.
     """
 
     line: str

@@ -21,14 +21,7 @@ FILE = Path(__file__).with_name("stored_nuts.json")
 
 
 class Stored(NamedTuple):
-    """The stored part of a run.
-
-    Attributes:
-        of: The presets that use it, for readers of the file.
-        report: R-hat and effective sample size, as a sentence.
-        mean: Predictive mean at the explorer's grid ``[m]``.
-        epistemic_std: Standard deviation of the network's output there ``[m]``.
-    """
+    """The stored part of a run, at the explorer's grid, and the presets that use it."""
 
     of: list[str]
     report: str
