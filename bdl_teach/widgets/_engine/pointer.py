@@ -250,9 +250,10 @@ class PointerInput(Contract[Result], abstract=True):
         at = own_data.least_sure(*self._doubt(result), data.x[:, 0])
         y = float(data.truth(at))
         if math.isnan(y):
-            place = f"{points.x_name(data)} = {points.at(data, at)}"
+            x_name, y_name = points.names(data)
+            place = f"{x_name} = {points.at(data, at)}"
             self._say(
-                f"No truth is known behind your own points: measure {points.y_name(data)} at "
+                f"No truth is known behind your own points: measure {y_name} at "
                 f"{place}, and add the point."
             )
             return
