@@ -35,17 +35,11 @@ Objective = Callable[[Sequence[Tensor], Tensor, Tensor], tuple[Tensor, Tensor]]
 
 
 class Schedule(NamedTuple):
-    """Number of steps and their learning rates, as tensors, so that new values compile nothing.
-
-    Attributes:
-        steps: Number of steps, int32.
-        learning_rate: Step size until the cooldown, float.
-        cooldown: Share of the steps, at the end, over which it falls linearly to 0, in [0, 1].
-    """
+    """Number of steps and their learning rates, as tensors, so that new values compile nothing."""
 
     steps: Tensor
-    learning_rate: Tensor
-    cooldown: Tensor
+    learning_rate: Tensor  # until the cooldown
+    cooldown: Tensor  # share of the steps, at the end, over which it falls linearly to 0
 
     def rate(self, step: Tensor) -> Tensor:
         """Return the learning rate of step number ``step``, counted from 0."""
@@ -82,19 +76,12 @@ class Path(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """What a run of the loop returns.
+    """What a run of the loop returns."""
 
-    Attributes:
-        parameters: The optimised tensors, in the order in which they were given.
-        steps: Step numbers at which the objective was recorded, ``[r]``.
-        records: The recorded quantities, ``[r, k]``.
-        path: The frames on the way, if they were recorded.
-    """
-
-    parameters: list[Tensor]
-    steps: Tensor
-    records: Tensor
-    path: Path | None = None
+    parameters: list[Tensor]  # optimised
+    steps: Tensor  # numbers of those at which the objective was recorded [r]
+    records: Tensor  # the recorded quantities [r, k]
+    path: Path | None = None  # the frames on the way, if they were recorded
 
 
 class _Adam(NamedTuple):
@@ -153,9 +140,8 @@ def adam(
         state = _run_until(looks[i], gradient, state, schedule)
         last = tf.maximum(state.step - 1, 0)
         now = recorded(state.parameters, last)
-        film = [
-            _put(f, tf.gather(frames, i), p) for f, p in zip(film, state.parameters, strict=False)
-        ]
+        frame = tf.gather(frames, i)
+        film = [_put(f, frame, p) for f, p in zip(film, state.parameters, strict=False)]
         return i + 1, state, _put(records, i, now), film
 
     n_looks = looks.shape[0]
@@ -175,9 +161,8 @@ def _frames(n_records: int) -> Array:
 
 def _allocate_frames(parameters: Sequence[Tensor], n_frames: int) -> list[Tensor]:
     """Allocate the frames of each tensor; none if they would take too much memory."""
-    if n_frames * sum(math.prod(p.shape) for p in parameters) > MOST_NUMBERS:
-        return []
-    return [tf.zeros([n_frames, *p.shape]) for p in parameters]
+    numbers = n_frames * sum(math.prod(p.shape) for p in parameters)
+    return [] if numbers > MOST_NUMBERS else [tf.zeros([n_frames, *p.shape]) for p in parameters]
 
 
 def _put(rows: Tensor, i: Tensor, row: Tensor) -> Tensor:
@@ -270,11 +255,7 @@ def path(trace: Trace) -> Path | None:
 
 
 def with_frame(path: Path | None, frame: int) -> Path:
-    """Return a path; raise ``ValueError`` if it does not have the frame.
-
-    Raises:
-        ValueError: The path does not have the frame.
-    """
+    """Return a path, or raise ``ValueError`` if it does not have the frame."""
     n = 0 if path is None else len(path.steps)
     if path is None or not -n <= frame < n:
         kept = f"one of the {n} frames kept" if n else "a fit whose path was kept"

@@ -104,11 +104,7 @@ def _place_legend(ax: Axes, handles: Any, labels: Any, columns: int) -> None:
 
 
 def rewrap_legend(ax: Axes) -> bool:
-    """Set the number of legend entries a row to what fits before the next panel.
-
-    Returns:
-        Whether it has other rows now.
-    """
+    """Give the legend as many entries a row as fit; return whether it has other rows now."""
     legend = ax.get_legend()
     if legend is None or ax not in _COLUMNS:
         return False
@@ -141,13 +137,7 @@ class FigureLegend:
         self.show(truth=True, nuts=False)
 
     def show(self, *, truth: bool, nuts: bool, more: Collection[str] = ()) -> bool:
-        """Name what is drawn, in the order of the panel; return whether that changed.
-
-        Args:
-            truth: Whether the noise-free function is.
-            nuts: Whether the true posterior is.
-            more: Labels of what else is.
-        """
+        """Name what is drawn, and ``more``, in the panel's order; return whether that changed."""
         names = {*self._always, *more, *(["truth"] if truth else [])}
         names |= {f"{POSTERIOR} mean", f"{POSTERIOR} ±2 sd"} if nuts else set()
         if names == self._named:
@@ -223,24 +213,19 @@ class Room(Artists):
     Args:
         ax: The panel.
         steps: Limits of y above and below 0, rising.
-
-    Attributes:
-        held: Whether the height stays as it is, whatever comes.
-        start: The panel's 0 in the units of its labels.
-        scale: One unit of the panel in the units of its labels.
-        frame: What is drawn anew when the height changes: the axis, and the lines round the panel,
-            which those of its grid must not cover.
     """
 
     def __init__(self, ax: Axes, steps: Sequence[float] = ROOM) -> None:
-        self._ax, self._steps, self._limit, self.held = ax, steps, steps[0], False
-        self.start, self.scale = 0.0, 1.0
+        self._ax, self._steps, self._limit = ax, steps, steps[0]
+        self.held = False  # whether the height stays as it is, whatever comes
+        self.start, self.scale = 0.0, 1.0  # the panel's 0 and 1 in the units of its labels
         ax.set_ylim(-steps[0], steps[0])
         self._words = ax.text(
             0.99, 0.97, "", transform=ax.transAxes, ha="right", va="top", color=RED,
             fontsize=LETTERS, zorder=7,
         )  # fmt: skip
         self.artists = [self._words]
+        # Drawn anew when the height changes: the axis, and the lines that its grid must not cover.
         self.frame = [ax.yaxis, *ax.spines.values()]
 
     def conceal(self) -> bool:
@@ -252,13 +237,7 @@ class Room(Artists):
     def hold(
         self, curves: Mapping[str, ArrayLike], at_least: float = 0, nuts: Predictive | None = None
     ) -> bool:
-        """Set the height so that it fits the curves, and is at least that of other panels.
-
-        ``nuts`` is the true posterior over them, where it is shown: its band must fit, too.
-
-        Returns:
-            Whether the height has changed.
-        """
+        """Set a height that fits the curves and the band of ``nuts``; return whether it changed."""
         if nuts is not None:
             curves = {**curves, POSTERIOR: epistemic_edges(nuts)}
         furthest = {}
@@ -340,9 +319,9 @@ class OverlayArtists(Artists):
         self.show(None)
 
     def show(self, prediction: Predictive | None, *, asked: bool = False) -> bool:
-        """Move the artists to ``prediction``, or hide them; return whether that changed.
+        """Move to ``prediction``, or hide the artists; return whether that changed.
 
-        If a prediction is ``asked`` for and not there yet, the legend names it already.
+        What is only ``asked`` for is in the legend already.
         """
         there = asked or prediction is not None
         changed = self._mean.get_visible() != there
@@ -398,10 +377,6 @@ class SpreadPanel(Artists):
         styles: Line style and colour of each that may be shown, by its name.
         title: The panel's title.
         limits: Heights that the panel may have, rising.
-
-    Attributes:
-        axes: The panel.
-        frame: What is drawn anew when the height changes.
     """
 
     LIMITS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
@@ -424,14 +399,10 @@ class SpreadPanel(Artists):
         }
         legend_above(ax, columns=3)
         self.artists: list[Artist] = [*self._gap.artists, *self._lines.values()]
-        self.frame = [ax.yaxis, *ax.spines.values()]
+        self.frame = [ax.yaxis, *ax.spines.values()]  # drawn anew when the height changes
 
     def update(self, shown: Mapping[str, Predictive | None], gap: Array | None = None) -> bool:
-        """Draw the given predictives by name, ``None`` for none, and the mask of a gap ``[m]``.
-
-        Returns:
-            Whether the height of the panel has changed.
-        """
+        """Draw predictives by name, and the gap's mask [m]; return whether the height changed."""
         if gap is not None:
             self._gap.update(self._x, gap)
         highest = 0.0

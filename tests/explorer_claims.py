@@ -207,11 +207,6 @@ def said(status: str, words: str) -> list[float]:
     return [float(number.replace("−", "-")) for number in found.groups()]
 
 
-def as_printed(value: float, decimals: int) -> float:
-    """A number as a status line rounds it."""
-    return float(f"{value:.{decimals}f}")
-
-
 def assert_every_control_and_preset_is_on_the_page_once(explorer: Explorer) -> None:
     """Every control in one group, with its words; the presets in the menu of the head."""
     parts, head = all_parts(explorer), all_parts(explorer.children[0])

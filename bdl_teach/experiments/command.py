@@ -191,8 +191,7 @@ def in_sentences(run: Callable[[], int]) -> int:
         say("Stopped. What had finished is kept; the same command goes on from there.")
         return 130
     except OSError as error:  # also DatasetUnavailable
-        full = error.errno == errno.ENOSPC
-        if error.errno and not full:
+        if error.errno not in (None, errno.ENOSPC):
             raise
-        say(FULL if full else str(error))
+        say(FULL if error.errno else str(error))
         return 1

@@ -95,9 +95,9 @@ class Lab:
             monkeypatch.setitem(california.METHODS, method, self.spy(lambda settings: Line()))
         self.patch(ensemble_uci, "members", self.spy(lambda settings: two_members()))
         self.patch(ood_controls, "_N_TRAIN", 35)
-        toy = pbp_uci.Published((3,), 3, 5, ("", ""), ((3.0, 0.5), (-2.0, math.nan)))
+        toy = pbp_uci.Published(("", ""), ((3.0, 0.5), (-2.0, math.nan)), (3,), 3, 5)
         monkeypatch.setitem(pbp_uci.PUBLISHED, "toy", toy)
-        monkeypatch.setitem(ensemble_uci.PUBLISHED, "toy", ensemble_uci.Published("3±2", "1±0.5"))
+        monkeypatch.setitem(ensemble_uci.PUBLISHED, "toy", ("3±2", "1±0.5"))
         monkeypatch.setitem(ensemble_uci.WIDE, "toy", 4)
 
     def spy(self, answer: Callable[[Any], Any]) -> Callable[..., Any]:
@@ -383,8 +383,10 @@ def test_gallery_figures_match_their_names(lab: Lab) -> None:
             },
         }
     )
-    for setting, quantity in ood_fashion._PUBLISHED:  # each is held against something
-        assert setting in ood_fashion.SETTINGS and quantity in figures
+    assert set(ood_fashion._PUBLISHED) == set(ood_fashion.SETTINGS)
+    assert all(
+        quantity in figures for known in ood_fashion._PUBLISHED.values() for quantity in known
+    )
 
 
 def test_figures_of_network_kinds_match_their_names(lab: Lab) -> None:

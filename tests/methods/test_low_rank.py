@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bdl_teach import datasets, densities
+from bdl_teach import datasets, densities, optimise
 from bdl_teach.densities import Gaussian, ScaleMixture
 from bdl_teach.methods import bbb, exact, low_rank
-from bdl_teach.methods._loop import Capacity
+from bdl_teach.methods._loop import Capacity, Problem
 
 X = np.random.default_rng(0).uniform(0.2, 1.0, (20, 4))
 Y = X @ [[0.8], [-1.5], [1.0], [0.3]] + 0.4
@@ -33,7 +33,7 @@ def linear(rank: int) -> low_rank.Fit:
 def made(rank: int = 3) -> low_rank.Fit:
     """A posterior of the linear model that nobody fitted."""
     rng = np.random.default_rng(rank)
-    problem = low_rank.Problem(X, Y, Gaussian(1.0), 0.5, 0)
+    problem = Problem(X, Y, Gaussian(1.0), 0.5, 0)
     return low_rank.Fit(
         mean=rng.normal(size=5),
         own_std=rng.uniform(0.1, 0.6, 5),
@@ -132,13 +132,13 @@ def test_swag_takes_its_moments_as_algorithm_1_does():
 
 
 def test_swag_reads_its_moments_off_a_path_of_constant_rate(monkeypatch):
-    real, asked = low_rank.optimise.schedule, []
+    real, asked = optimise.schedule, []
 
     def schedule(steps, learning_rate, cooldown):
         asked.append((steps, learning_rate, cooldown))
         return real(steps, learning_rate, cooldown)
 
-    monkeypatch.setattr(low_rank.optimise, "schedule", schedule)
+    monkeypatch.setattr(optimise, "schedule", schedule)
     low_rank.swag(X, Y, **{**LINEAR, "rank": 2, "learning_rate": 0.017})
     n_path = low_rank._N_PATH * low_rank._STEPS_A_DRAW
     assert [call for call in asked if call[1] == 0.017] == [(n_path, 0.017, 0.0)]

@@ -36,22 +36,14 @@ def potential(network: MLP, weights: Array, data: Regression1D) -> Array:
     )
 
 
-def cut(one: Array, other: Array) -> Array:
-    """Return weights on the straight line from one network to another ``[41, n_weights]``."""
-    return np.asarray(one + ON_THE_CUT[:, None] * (other - one))
-
-
 def barrier(network: MLP, one: Array, other: Array, data: Regression1D) -> float:
     """Return how far the loss on the straight line rises above its higher end, in nats."""
-    heights = potential(network, cut(one, other), data)
+    heights = potential(network, one + ON_THE_CUT[:, None] * (other - one), data)
     return float(heights.max() - max(heights[0], heights[-1]))
 
 
 def matched(one: Array, other: Array) -> Array:
     """Permute the units of the other network so that they match those of the first.
-
-    It computes the same function. The permutation maximises the products of the units' three
-    weights.
 
     Source: Ainsworth, Hayase & Srinivasa 2023, section 3.2, for one hidden layer.
     """
@@ -61,11 +53,7 @@ def matched(one: Array, other: Array) -> Array:
 
 
 def walls(world: World) -> dict[str, float]:
-    """Measure barriers between member 0 and nine others, before and after matching their units.
-
-    ``barrier`` is that of the median pair, ``left`` the share that remains after matching (both
-    medians of nine), ``ten`` the share of the pairs that still have more than ten nats.
-    """
+    """Measure barriers between member 0 and nine others, before and after matching their units."""
     data = drawn(world)
     fit = ensemble.fit(data.x, data.y, seed=world.start_seed, **SETTINGS)
     first, *others = fit.weights
@@ -84,11 +72,12 @@ def walls(world: World) -> dict[str, float]:
 def bands(world: World) -> dict[str, float]:
     """Measure the coverage of the gap, and the sd among the data."""
     data, seed = drawn(world), world.start_seed
+    given = {"seed": seed, **SETTINGS}
     fits: dict[str, Fitted] = {
-        "plain": ensemble.fit(data.x, data.y, seed=seed, **SETTINGS),
-        "anchored": ensemble.fit(data.x, data.y, seed=seed, anchored=True, **SETTINGS),
-        "dropout": mc_dropout.fit(data.x, data.y, seed=seed, **SETTINGS),
-        "laplace": laplace.fit(data.x, data.y, seed=seed, **SETTINGS),
+        "plain": ensemble.fit(data.x, data.y, **given),
+        "anchored": ensemble.fit(data.x, data.y, anchored=True, **given),
+        "dropout": mc_dropout.fit(data.x, data.y, **given),
+        "laplace": laplace.fit(data.x, data.y, **given),
     }
     figures: dict[str, float] = {}
     for name, fit in fits.items():
@@ -99,10 +88,7 @@ def bands(world: World) -> dict[str, float]:
 
 
 def one_band_each(world: World) -> dict[str, float]:
-    """Measure how often a plain ensemble covers most of the gap, and little of it (six data sets).
-
-    ``gain`` is how much more of it an anchored one covers, on average.
-    """
+    """Measure how often a plain ensemble covers most of the gap, and how often little of it."""
     plain, anchored = np.array([_covered(one) for one in world.parts(N_SETS)]).T
     return {
         "most": float((plain > 0.75).mean()),
@@ -111,13 +97,11 @@ def one_band_each(world: World) -> dict[str, float]:
     }
 
 
-def _covered(world: World) -> tuple[float, float]:
+def _covered(world: World) -> list[float]:
     """Return the share of the gap inside ±2 sd of a plain ensemble, and of an anchored one."""
-    data, shares = drawn(world), []
-    for anchored in (False, True):
-        fit = ensemble.fit(data.x, data.y, seed=world.start_seed, anchored=anchored, **SETTINGS)
-        shares.append(coverage(fit.predict(X), data.truth(X)[:, 0]))
-    return shares[0], shares[1]
+    data, given = drawn(world), {"seed": world.start_seed, **SETTINGS}
+    fits = (ensemble.fit(data.x, data.y, anchored=one, **given) for one in (False, True))
+    return [coverage(fit.predict(X), data.truth(X)[:, 0]) for fit in fits]
 
 
 def more_points(world: World) -> dict[str, float]:
@@ -134,9 +118,7 @@ def more_points(world: World) -> dict[str, float]:
 def around_modes(world: World) -> dict[str, float]:
     """Measure Laplace with one and two hidden layers, sampled over linearised, and tuned.
 
-    ``short`` is the Gaussian round the point where 1500 steps of Adam stop, ``far-above`` whether
-    that is at least a quarter of a nat above the mode, ``decrement`` how far from a mode the point
-    found may be.
+    ``short`` is the Gaussian round the point where 1500 steps of Adam stop.
     """
     data, figures = drawn(world), {}
     for layers in (1, 2):

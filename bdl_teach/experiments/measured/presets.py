@@ -10,6 +10,8 @@ from dataclasses import replace
 import numpy as np
 
 from bdl_teach import datasets, features, metrics, problems
+from bdl_teach._support.checks import Array
+from bdl_teach.experiments.measured import _measure
 from bdl_teach.experiments.world import World
 from bdl_teach.methods import exact
 from bdl_teach.methods.empirical_bayes import optimal_prior_std
@@ -19,7 +21,6 @@ from bdl_teach.problems import GAP_GRID, INSIDE, WIDE_GRID, Problem, arrivals, l
 from bdl_teach.problems.live_fits import Options
 
 N_SETS = 20  # data sets a world, of a share that one data set cannot show
-DEGREES_TRIED = range(1, 14)
 STEPPED = {  # points and steps of the stepper's presets
     "one point": (32, 1),
     "one epoch": (32, 33),
@@ -60,22 +61,14 @@ def degrees(world: World) -> dict[str, float]:
     chosen = []
     for k in range(N_SETS):
         data = arrivals(32, 1.0, world.seed(k))
-        designs = [features.design("polynomial", data.x, degree + 1) for degree in DEGREES_TRIED]
-        evidence = [exact.linear_regression(phi, data.y, 10.0**1.4, 1.0) for phi in designs]
-        best = int(np.argmax([posterior.log_evidence for posterior in evidence]))
-        chosen.append(DEGREES_TRIED[best])
+        designs = [features.design("polynomial", data.x, degree + 1) for degree in range(1, 14)]
+        fits = [exact.linear_regression(phi, data.y, 10.0**1.4, 1.0) for phi in designs]
+        chosen.append(1 + np.argmax([fit.log_evidence for fit in fits]))
     return {"five": float(np.mean(np.array(chosen) == 5))}
 
 
 def steps(world: World) -> dict[str, float]:
-    """Measure the PBP stepper at its presets, over |x| ≤ 1.5 unless the figure says otherwise.
-
-    ``nearer`` is the distance of the first point's y from the mean after it was learned, over that
-    before; ``moved`` the largest relative change of the epistemic sd then; ``thinner`` the
-    epistemic sd among the data after 40 epochs over that after one; ``error`` the rms distance of
-    the mean from the sine then, over the sine's own rms; ``between`` the epistemic sd between
-    eight points over that at them.
-    """
+    """Measure the PBP stepper at its presets, over |x| ≤ 1.5 unless the figure says otherwise."""
     x, truth = WIDE_GRID[:, 0], problems.truth(WIDE_GRID)[INSIDE]
     data, k, now, before = _stepped("one point", world)
     far = [abs(data.y[k, 0] - np.interp(data.x[k, 0], x, p.mean)) for p in (before, now)]
@@ -90,8 +83,8 @@ def steps(world: World) -> dict[str, float]:
     return {
         "nearer": float(far[1] / far[0]),
         "moved": float(np.abs(change).max()),
-        "thinner": float(thinner),
-        "error": float(error),
+        "thinner": thinner,
+        "error": error,
         "between": float(between / at),
     }
 
@@ -108,12 +101,7 @@ def _stepped(
 
 
 def priors(world: World) -> dict[str, float]:
-    """Measure star, ends, height, error and off of the empirical Bayes explorer's presets.
-
-    ``star`` is the best σ_p for the weights found, ``ends`` the mean epistemic sd at x = ±1,
-    ``height`` the range of the mean, ``error`` its rms distance from the sine among the data,
-    ``off`` the share of weights that are switched off.
-    """
+    """Measure best σ_p, sd at x = ±1, range, error and pruned share at empirical Bayes' presets."""
     figures: dict[str, float] = {}
     truth = problems.truth(X)
     for name, (problem, tie) in PRESETS.items():
@@ -131,11 +119,7 @@ def priors(world: World) -> dict[str, float]:
 
 
 def spreads(world: World) -> dict[str, float]:
-    """Return the mean epistemic sd of the explorer's methods, among the data and in the gap.
-
-    σ_p is 3, and the fits are the quick ones that the explorer shows while a slider moves: SGHMC
-    is not refined.
-    """
+    """Return the mean epistemic sd of the explorer's quick fits, among the data and in the gap."""
     problem = Problem(seed=world.data_seed)
     regions = problem.regions(GAP_GRID[:, 0])
     figures: dict[str, float] = {}
@@ -144,3 +128,29 @@ def spreads(world: World) -> dict[str, float]:
         for region in ("data", "gap"):
             figures[f"{name}-{region}"] = float(std[regions[region]].mean())
     return figures
+
+
+PRIOR_STDS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+
+
+def choices(world: World) -> dict[str, float]:
+    """Measure evidence and test score of six priors for six bumps on 32 points of the sinusoid."""
+    evidence, test = _scores(world.data_seed, world.seed(2))
+    more = [_scores(world.seed(10 + k), world.seed(30 + k)) for k in range(10)]
+    return {
+        "chosen": float(test[np.argmax(evidence)]),
+        "best": float(test.max()),
+        "worst": float(test.min()),
+        "another": float(np.mean([np.argmax(e) != np.argmax(t) for e, t in more])),
+    }
+
+
+def _scores(data_seed: int, test_seed: int) -> tuple[Array, Array]:
+    """Return the log evidence of each prior, and its test log-likelihood in nats a point."""
+    data = datasets.sinusoid(n=32, noise_std=1.0, seed=data_seed)
+    x = np.linspace(-0.5, 0.5, 101)[:, None]
+    phi, phi_new = features.bumps(data.x, 6), features.bumps(x, 6)
+    fits = [exact.linear_regression(phi, data.y, prior_std, 1.0) for prior_std in PRIOR_STDS]
+    told = [fit.predict(phi_new) for fit in fits]
+    test = [_measure.test_log_likelihood(p, data, x, test_seed).mean() for p in told]
+    return np.array([fit.log_evidence for fit in fits]), np.array(test)

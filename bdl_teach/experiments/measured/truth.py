@@ -15,11 +15,7 @@ AMONG = np.abs(GAP_GRID[:, 0]) <= 0.5
 
 
 def beside_nuts(world: World) -> dict[str, float]:
-    """Compare the explorer's fits with NUTS: σ_p = 3 with and without the gap, 1 with it.
-
-    Bars are in units of y, over the gap; ``held`` is the share of it where NUTS's ±2 sd band holds
-    the sine.
-    """
+    """Compare the explorer's fits with NUTS: σ_p = 3 with and without the gap, 1 with it."""
     figures: dict[str, float] = {}
     for name, prior_std, gap in (("wide", 3.0, 0.3), ("narrow", 1.0, 0.3), ("whole", 3.0, 0.0)):
         problem = Problem(seed=world.data_seed, gap=gap, scales=(prior_std,))
@@ -47,13 +43,7 @@ def _sd(prediction: Predictive, where: np.ndarray) -> float:
 
 
 def searched(world: World) -> dict[str, float]:
-    """Measure three presets after the search has ended.
-
-    ``opening`` is the mean epistemic sd in the gap over that outside at σ_p = 3, for the quick fit
-    or the best, whichever is larger; ``gain`` how much the search lowers F below the lowest of
-    eight quick fits at σ_p = 1, in nats; ``missing`` how far ten networks drawn from N(0, ½²) stay
-    below a height of 10.
-    """
+    """Measure three presets after the search has ended."""
     problem = Problem(seed=world.data_seed)
     narrow, timid = (replace(problem, scales=(prior_std,)) for prior_std in (1.0, 0.5))
     wide = _after_search(problem, 1)

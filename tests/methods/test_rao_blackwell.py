@@ -10,7 +10,7 @@ from scipy import integrate
 from bdl_teach import likelihoods
 from bdl_teach.backend import tf
 from bdl_teach.densities import Gaussian, LogDensityTerms, Prior, ScaleMixture
-from bdl_teach.methods import _quiet
+from bdl_teach.methods import _rao_blackwell
 from bdl_teach.mlp import MLP
 
 RNG = np.random.default_rng(0)
@@ -36,10 +36,10 @@ def estimate(estimator: str, network: MLP, likelihood: str = "gaussian") -> np.n
             tape.watch(theta)
             if estimator == "quiet":
                 x, y = np.tile(X, (DRAWS, 1)), np.tile(targets, (DRAWS, 1))
-                units = sum(_quiet.noise_widths(network, likelihood))
+                units = sum(_rao_blackwell.noise_widths(network, likelihood))
                 zeta = tf.constant(rng.standard_normal((units, len(x)))) if units else ()
                 given = (network, *theta, zeta, tf.constant(x), likelihood)
-                moments = _quiet.output_moments(*given)
+                moments = _rao_blackwell.output_moments(*given)
                 total = likelihoods.expected_cost(likelihood, y, *moments, noise_std) / DRAWS
             else:  # one W for all points, as Bayes by Backprop draws it
                 eps = rng.standard_normal((DRAWS, network.n_weights))
@@ -68,7 +68,7 @@ def test_cost_and_gradient_equal_averages_over_drawn_weights(network, likelihood
 
 def complexity(prior: Prior, mu: Any, std: Any, mask: Any = 1.0) -> Any:
     terms = LogDensityTerms(*(tf.constant(np.float64(t)) for t in prior.terms))
-    return _quiet.complexity(mu, std, SimpleNamespace(prior_terms=terms, unit_mask=mask))
+    return _rao_blackwell.complexity(mu, std, SimpleNamespace(prior_terms=terms, unit_mask=mask))
 
 
 STD = RNG.uniform(0.02, 1.0, 30)
