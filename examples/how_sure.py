@@ -13,7 +13,10 @@ from bdl_teach.exercises._engine import exercise
 
 @exercise(
     "1.11",
-    ((1.0, 0.5, 4), (3.0, 2.0, 1), (0.2, 0.7, 100), (1e-3, 5.0, 7)),
+    (1.0, 0.5, 4),
+    (3.0, 2.0, 1),
+    (0.2, 0.7, 100),
+    (1e-3, 5.0, 7),
     "the prior is missing: the prior counts like data: its precision 1/σ_p² is added to that "
     "of the points.",
     lambda prior_std, noise_std, n: noise_std / n**0.5,

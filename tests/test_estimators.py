@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bdl_teach import densities, estimators
+from bdl_teach import estimators
 from bdl_teach.backend import tf, tfd
 from bdl_teach.densities import Gaussian, ScaleMixture
 from bdl_teach.estimators import KINDS
@@ -65,16 +65,6 @@ def test_the_path_alone_has_no_noise_at_the_posterior(oracle):
         assert path == pytest.approx(path_var, rel=5 * np.sqrt(2 / len(eps)), abs=1e-18)
         assert full == pytest.approx((precision * sigma) ** 2, rel=5 * np.sqrt(2 / len(eps)))
         assert path < full / 10
-
-
-@pytest.mark.parametrize("prior", PRIORS, ids=str)
-def test_prior_score_equals_autodiff_for_arrays(prior):
-    w = tf.constant(np.linspace(-5.0, 5.0, 40).reshape(8, 5))
-    with tf.GradientTape() as tape:
-        tape.watch(w)
-        log_prob = densities.scale_mixture_log_prob(w, *prior.mixture)
-    by_tape = tape.gradient(log_prob, w)
-    np.testing.assert_allclose(estimators.prior_score(w, prior), by_tape, rtol=1e-10)
 
 
 # Five estimators of one gradient

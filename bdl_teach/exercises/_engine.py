@@ -1,7 +1,5 @@
 """An exercise: what it asks, how an answer is judged, and what was solved."""
 
-from __future__ import annotations
-
 import copy
 import inspect
 import tomllib
@@ -18,21 +16,8 @@ from IPython.utils.capture import capture_output
 from numpy.typing import ArrayLike
 
 from bdl_teach._support.checks import Array
-from bdl_teach.exercises import _wording, slips
-from bdl_teach.exercises._outcomes import (
-    Case,
-    Function,
-    Outcome,
-    Unreadable,
-    breaks,
-    close,
-    is_stub,
-    outcome,
-    read,
-    read_letters,
-    short,
-    unboxed,
-)
+from bdl_teach.exercises import _outcomes, _wording, slips
+from bdl_teach.exercises._outcomes import Case, Function, Outcome, Unreadable
 from bdl_teach.exercises.slips import Slip
 from bdl_teach.progress import OPEN, SOLVED, WRONG, Progress
 
@@ -67,17 +52,11 @@ class Result:
 
 @dataclass(frozen=True)
 class Mistake:
-    """A known mistake, recognised by what it computes in every case.
+    """A known mistake, recognised by what it computes in every case."""
 
-    Attributes:
-        name: The mistake in a few words.
-        hint: What to think about, as a sentence with its full stop; not the answer itself.
-        faces: Functions of the reference's arguments that make this mistake.
-    """
-
-    name: str
-    hint: str
-    faces: tuple[Function, ...]
+    name: str  # in a few words
+    hint: str  # what to think about, as a sentence with its full stop; not the answer itself
+    faces: tuple[Function, ...]  # functions of the reference's arguments that make this mistake
 
 
 def mistakes(*rows: str | Function | tuple[Function, ...]) -> tuple[Mistake, ...]:
@@ -114,39 +93,29 @@ class Late(Sequence[Case]):
 
 @dataclass(frozen=True)
 class Exercise:
-    """An exercise that asks for a function; :class:`Choice` for one that asks for statements.
+    """An exercise that asks for a function; :class:`Choice` for one that asks for statements."""
 
-    Attributes:
-        number: Chapter and place in it, such as ``"3.1"``; the first part names the module.
-        title: What to do, and about what, as the notebook's heading has it: ``"Compute: the KL"``.
-        section: Sections of the notebook to read: ``"3.5"``, or ``"7.6 and 7.7"``.
-        reference: A right answer. It returns a number, an array, or a tuple of these, takes NumPy's
-            float64, and leaves its arguments as they are.
-        cases: Arguments to try it on; together they tell every known mistake from the others.
-            Ordinary numbers first (a message quotes the first case that differs), then what breaks
-            wrong answers: zeros, one data point, very large and very small values.
-        mistakes: Known mistakes, in any order; each differs from the others in some case.
-        rtol: Share of a value by which an answer may be off.
-        atol: Where zero is expected: share of the largest value of that answer.
-        compared: Of (answer, *case), the numbers to compare; the answer itself if not given.
-        judge: Of (answer, *case), the name of its fault, ``""`` if it has none; for an exercise
-            that has many right answers. No message quotes one then.
-        faults: For the name of each fault, what to think about. That of the first case is named.
-        overall: Of the answers to all cases, the name of a fault that only shows when they are
-            seen together, ``""`` if they have none.
-    """
-
-    number: str
-    title: str
-    section: str
+    number: str  # chapter and place in it, such as "3.1"
+    title: str  # what to do, and about what, as the notebook's heading has it: "Compute: the KL"
+    section: str  # sections of the notebook to read: "3.5", or "7.6 and 7.7"
+    # A right answer: it returns a number, an array, or a tuple of these, takes NumPy's float64, and
+    # leaves its arguments as they are.
     reference: Function
+    # Arguments to try it on; together they tell every known mistake from the others. Ordinary
+    # numbers first (a message quotes the first case that differs), then what breaks wrong answers:
+    # zeros, one data point, very large and very small values.
     cases: Sequence[Case] = ()
-    mistakes: tuple[Mistake, ...] = ()
-    rtol: float = RELATIVE
-    atol: float = OF_LARGEST
+    mistakes: tuple[Mistake, ...] = ()  # each differs from the others in some case
+    rtol: float = RELATIVE  # share of a value by which an answer may be off
+    atol: float = OF_LARGEST  # where zero is expected: share of the largest value of that answer
+    # Of (answer, *case), the numbers to compare; the answer itself if not given.
     compared: Callable[..., ArrayLike] | None = None
+    # Of (answer, *case), the name of its fault, "" if it has none; for an exercise that has many
+    # right answers. No message quotes one then.
     judge: Callable[..., str] | None = None
+    # For the name of each fault, what to think about. That of the first case is named.
     faults: Mapping[str, str] = field(default_factory=dict)
+    # Of the answers to all cases, the name of a fault that only shows when they are seen together.
     overall: Callable[[list[Array]], str] | None = None
 
     @property
@@ -166,13 +135,13 @@ class Exercise:
             answer: What the learner gave.
             tries: How many wrong answers came before it.
         """
-        if is_stub(answer):
+        if _outcomes.is_stub(answer):
             return OPEN, "nothing to check yet: replace the ... and run the cell again."
         if not callable(answer):
-            return WRONG, f"expected a function, got {short(answer)}."
-        first = outcome(answer, self.cases[0])
+            return WRONG, f"expected a function, got {_outcomes.short(answer)}."
+        first = _outcomes.outcome(answer, self.cases[0])
         with capture_output():  # what an answer prints is shown for the first case only
-            outcomes = [first, *(outcome(answer, case) for case in self.cases[1:])]
+            outcomes = [first, *(_outcomes.outcome(answer, case) for case in self.cases[1:])]
         if all(o is None or isinstance(o, NotImplementedError) for o in outcomes):
             return OPEN, "nothing to check yet: the function returns nothing or `...`."
         if self.same(outcomes, self._expected):
@@ -189,16 +158,16 @@ class Exercise:
     def _same(self, case: Case, a: Outcome, b: Outcome, equal_nan: bool = False) -> bool:
         if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
             return a is not None and type(a) is type(b) and not isinstance(a, Unreadable)
-        a = unboxed(a, b)
+        a = _outcomes.unboxed(a, b)
         if a.shape != b.shape:
             return False
         if self.judge is not None:
-            return not breaks(a, b) and self.judge(a, *case) == self.judge(b, *case)
+            return not _outcomes.breaks(a, b) and self.judge(a, *case) == self.judge(b, *case)
         if self.compared is not None:
-            if breaks(a, b):  # NaN is above no limit, and below none
+            if _outcomes.breaks(a, b):  # NaN is above no limit, and below none
                 return False
             a, b = (np.asarray(self.compared(o, *case), np.float64) for o in (a, b))
-        return close(a, b, self.rtol, self.atol, equal_nan=equal_nan)
+        return _outcomes.close(a, b, self.rtol, self.atol, equal_nan=equal_nan)
 
     def _diagnose(self, outcomes: Sequence[Outcome]) -> str:
         """Name the one mistake that explains every case, or say where the answer differs."""
@@ -226,19 +195,19 @@ class Exercise:
     def _fault(self, outcomes: Sequence[Outcome]) -> str:
         """Return the name of the fault of all answers together, or of the first that has one."""
         answers = self._shaped(outcomes)
-        if not answers or any(map(breaks, answers, self._expected)):
+        if not answers or any(map(_outcomes.breaks, answers, self._expected)):
             return ""
         if self.overall is not None and (name := self.overall(answers)):
             return name
-        if self.judge is None:
-            return ""
-        pairs = zip(self.cases, answers, strict=True)
-        return next((name for case, a in pairs if (name := self.judge(a, *case))), "")
+        for case, answer in zip(self.cases, answers, strict=True):
+            if self.judge is not None and (name := self.judge(answer, *case)):
+                return name
+        return ""
 
     def _shaped(self, outcomes: Sequence[Outcome]) -> list[Array]:
         """Return the answers to all cases, or none if one has an unexpected shape."""
         pairs = zip(outcomes, self._expected, strict=True)
-        fitted = [unboxed(a, b) for a, b in pairs if isinstance(a, np.ndarray)]
+        fitted = [_outcomes.unboxed(a, b) for a, b in pairs if isinstance(a, np.ndarray)]
         shapes = [np.shape(want) for want in self._expected]
         return fitted if [a.shape for a in fitted] == shapes else []
 
@@ -250,13 +219,13 @@ class Exercise:
 
     @cached_property
     def _expected(self) -> list[Any]:
-        return [read(value) for value in self._returned]
+        return [_outcomes.read(value) for value in self._returned]
 
     @cached_property
     def _mistaken(self) -> list[tuple[Mistake, list[Outcome]]]:
         """Compute what each formula of each mistake gives, at the first use."""
         return [
-            (mistake, [outcome(face, case) for case in self.cases])
+            (mistake, [_outcomes.outcome(face, case) for case in self.cases])
             for mistake in self.mistakes
             for face in mistake.faces
         ]
@@ -280,7 +249,7 @@ class Exercise:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found = [
-                Slip(name, hint, [outcome(self.reference, case) for case in cases])
+                Slip(name, hint, [_outcomes.outcome(self.reference, case) for case in cases])
                 for name, hint, cases in slips.of_arguments(self.reference, self.cases)
             ]
         return [slip for slip in found if self._can_be_told(slip.values)]
@@ -294,9 +263,9 @@ class Exercise:
 
     def _differs(self, case: Case, got: Outcome, want: Any) -> str:
         """Describe a difference that no known mistake explains."""
-        got = unboxed(got, want) if isinstance(got, np.ndarray) else got
+        got = _outcomes.unboxed(got, want) if isinstance(got, np.ndarray) else got
         shaped = isinstance(got, np.ndarray) and got.shape == want.shape
-        if shaped and self.judge is not None and not breaks(got, want):
+        if shaped and self.judge is not None and not _outcomes.breaks(got, want):
             said = f" your answer, {_wording.show(got)}, does not do what is asked."
         else:
             is_pair = isinstance(self._returned[0], tuple)
@@ -310,74 +279,62 @@ class Exercise:
 class Choice(Exercise):
     """An exercise that asks which of some statements are true.
 
-    The message after the first wrong answer says how many statements are judged wrongly, later ones
-    which.
-
-    Attributes:
-        reference: The letters of the true statements.
-        statements: For each letter, in the order of the alphabet, why it is true or not, as a
-            sentence; said if the answer has it wrong.
+    The message after the first wrong answer says how many are judged wrongly, later ones which.
     """
 
     reference: AbstractSet[str]  # type: ignore[assignment]  # letters, where others have a function
-    statements: Mapping[str, str] = field(default_factory=dict)
+    statements: Mapping[str, str] = field(default_factory=dict)  # why each is true, or is not
 
     def find(self, answer: object, tries: int = 0) -> tuple[str, str]:
         """Return (mark, sentence) for an answer; see :meth:`Exercise.find`."""
-        if is_stub(answer):
+        if _outcomes.is_stub(answer):
             return OPEN, "nothing to check yet: put the letters of the true statements."
-        letters = read_letters(answer)
+        letters = _outcomes.read_letters(answer)
         if letters is None or not letters <= set(self.statements):
             known = ", ".join(self.statements)
-            return WRONG, f"expected a set of letters out of {known}, got {short(answer)}."
+            got = _outcomes.short(answer)
+            return WRONG, f"expected a set of letters out of {known}, got {got}."
         wrong = sorted(letters ^ self.reference)
         if not wrong:
             return SOLVED, "right."
         if tries == 0:
-            return WRONG, self._how_many(len(wrong))
-        said = [self._which(letter, letter in letters) for letter in wrong]
+            many = "1 statement is" if len(wrong) == 1 else f"{len(wrong)} statements are"
+            return WRONG, (
+                f"{many} judged wrongly, of {len(self.statements)}. Think again; after the next "
+                f"wrong answer you are told which. {self.read}"
+            )
+        said = [
+            f"statement {letter} {'is not true' if letter in letters else 'was left out'}: "
+            f"{self.statements[letter]}"
+            for letter in wrong
+        ]
         return WRONG, f"{' '.join(said)} {self.read}"
-
-    def _how_many(self, count: int) -> str:
-        many = "1 statement is" if count == 1 else f"{count} statements are"
-        return (
-            f"{many} judged wrongly, of {len(self.statements)}. Think again; after the next wrong "
-            f"answer you are told which. {self.read}"
-        )
-
-    def _which(self, letter: str, chosen: bool) -> str:
-        verdict = "is not true" if chosen else "was left out"
-        return f"statement {letter} {verdict}: {self.statements[letter]}"
 
 
 FOUND: list[Exercise] = []  # what the chapters' modules have defined
 
 
-def exercise(
-    number: str, cases: Sequence[Case], *rows: str | Function | tuple[Function, ...], **options: Any
-) -> Callable[[F], F]:
+def exercise(number: str, *rows: Any, cases: Any = None, **options: Any) -> Callable[[F], F]:
     """Make the decorated function the reference of an exercise, and return it unchanged.
 
     Its title, the sections to read and the sentences of its faults stand in ``texts.toml``.
 
     Args:
         number: See :class:`Exercise`, for all that follows.
-        cases: Arguments to try an answer on. A list among them stands for an array.
-        *rows: Its known mistakes, see :func:`mistakes`.
+        *rows: The cases, a tuple each, of which a list stands for an array; then the known
+            mistakes, see :func:`mistakes`.
+        cases: The cases, where they are made late.
         **options: The other attributes of :class:`Exercise`.
     """
     title, section = _TEXTS["exercises"].get(number, ("", ""))
-    faults = _TEXTS["faults"].get(number, {})
-    if not isinstance(cases, Late):
-        cases = tuple(
-            tuple(np.array(given) if isinstance(given, list) else given for given in case)
-            for case in cases
-        )
-
-    known = mistakes(*rows)
+    named: Any = {"faults": _TEXTS["faults"].get(number, {}), **options}
+    n = next((i for i, row in enumerate(rows) if isinstance(row, str)), len(rows))
+    if cases is None:
+        arrays = [[np.array(v) if isinstance(v, list) else v for v in case] for case in rows[:n]]
+        cases = tuple(map(tuple, arrays))
 
     def register(reference: F) -> F:
-        named: Any = {"faults": faults, **options}
+        known = mistakes(*rows[n:])
         FOUND.append(Exercise(number, title, section, reference, cases, known, **named))
         return reference
 
@@ -439,23 +396,24 @@ class Session:
 
         The table of all chapters counts the missions, too: an explorer is in several chapters.
         """
-        wanted, marks = self._of(chapter), self._progress.marks()
+        wanted, missions, marks, solved, done = self._counted(chapter)
         rows = [f"{marks.get(n, OPEN)} {n:5} {self._registry[n].title}" for n in wanted]
-        solved = sum(marks.get(n) == SOLVED for n in wanted)
-        missions = self._missions() if chapter is None else ()
-        done = sum(marks.get(id_) == SOLVED for id_ in missions)
         counted = [f"missions: {done} of {len(missions)}"] if missions else []
         return "\n".join([*rows, f"solved {solved} of {len(wanted)}", *counted])
 
     def reset(self, chapter: int | None = None) -> str:
         """Forget what was tried in one chapter, or in all with every mission; say so."""
-        wanted, marks = self._of(chapter), self._progress.marks()
-        solved = sum(marks.get(n) == SOLVED for n in wanted)
-        missions = self._missions() if chapter is None else ()
-        done = sum(marks.get(id_) == SOLVED for id_ in missions)
+        wanted, missions, _, solved, done = self._counted(chapter)
         self._progress.forget([*wanted, *missions])
         counted = f", and {done} of {len(missions)} missions" if missions else ""
         return f"Forgotten: {solved} solved of {len(wanted)}{counted}."
+
+    def _counted(self, chapter: int | None) -> tuple[list[str], Sequence[str], Any, int, int]:
+        """Return exercises, missions, all marks, and how many of both are solved."""
+        wanted, marks = self._of(chapter), self._progress.marks()
+        missions = self._missions() if chapter is None else ()
+        solved, done = (sum(marks.get(n) == SOLVED for n in ids) for ids in (wanted, missions))
+        return wanted, missions, marks, solved, done
 
     def _of(self, chapter: int | None) -> list[str]:
         """Return the numbers of a chapter's exercises, or of all."""

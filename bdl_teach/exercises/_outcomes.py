@@ -1,7 +1,5 @@
 """Run an answer, read what it returns as numbers, and compare it with what is expected."""
 
-from __future__ import annotations
-
 import copy
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -34,8 +32,7 @@ class Changed(Exception):
     """The outcome of a call that changed its arguments."""
 
 
-# What one call came to: an array, the exception that it raised, what was no number, or None
-# where nothing (or `...`) was returned.
+# What one call came to: an array, what it raised, what was no number, or None for nothing, `...`.
 Outcome = Array | BaseException | Unreadable | None
 
 
@@ -55,8 +52,8 @@ def outcome(function: Function, case: Case) -> Outcome:
 def _unchanged(now: object, before: object) -> bool:
     """Say whether arguments are equal to their copies: numbers, arrays, and tuples of these.
 
-    A false alarm would be raised for the reference and for each answer alike, and then every answer
-    would count as right. So tuples are not made arrays, and NaN equals NaN.
+    Tuples are not made arrays, and NaN equals NaN: a false alarm would be raised for the reference
+    and for each answer alike, and then every answer would count as right.
     """
     if isinstance(before, tuple | list):
         if not isinstance(now, tuple | list) or len(now) != len(before):

@@ -1,7 +1,5 @@
 """Exercises of chapter 10: scores and decisions."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from typing import Any
 
@@ -21,7 +19,7 @@ _RNG = np.random.default_rng(7)
 
 @exercise(
     "10.1",
-    tuple(
+    *(
         (y, _RNG.normal(0.0, spread, s), noise)
         for y, spread, s, noise in (
             (0.4, 1.0, 5, 0.5),
@@ -57,7 +55,7 @@ def _targets(count: int, most: float, noise: float) -> tuple[Any, ...]:
 
 @exercise(
     "10.2",
-    tuple(
+    *(
         _targets(count, most, noise)
         for count, most, noise in (
             *((5, 1.5, 0.4), (151, 1.5, 0.4), (97, 2.5, 0.1), (83, 0.6, 1.7), (211, 1.0, 1.0)),
@@ -82,16 +80,14 @@ _F = _RNG.normal(0.0, 1.0, (30, 6))
 
 @exercise(
     "10.3",
-    (
-        ([0.1, 0.8], (2 * _F[:3, :2]).round(2), 0.2),
-        ([0.02, 0.25, 0.5, 0.66, 0.9, 0.999], _F, 0.5),
-        ([0.3, 0.05, 0.95, 0.7, 0.6, 0.15, 0.45], _RNG.normal(0.2, 1.5, (4, 7)), 1.7),
-        ([0.975, 0.025, 0.4], _RNG.normal(0.0, 0.5, (2, 3)), 0.8),
-        ([0.6, 0.1], 1e-6 * _F[:3, :2], 1e-6),  # what is added to the noise shows
-        ([0.5, 0.9], [[-3.0, 0.4], [5.1, 8.1], [5.3, 0.9]], 0.3),  # two groups
-        # two that agree, and their tails
-        ([1e-4, 0.999, 0.01], [[0.6, -2.0, 7.0], [0.6, -2.0, 7.0]], 1.4),
-    ),
+    ([0.1, 0.8], (2 * _F[:3, :2]).round(2), 0.2),
+    ([0.02, 0.25, 0.5, 0.66, 0.9, 0.999], _F, 0.5),
+    ([0.3, 0.05, 0.95, 0.7, 0.6, 0.15, 0.45], _RNG.normal(0.2, 1.5, (4, 7)), 1.7),
+    ([0.975, 0.025, 0.4], _RNG.normal(0.0, 0.5, (2, 3)), 0.8),
+    ([0.6, 0.1], 1e-6 * _F[:3, :2], 1e-6),  # what is added to the noise shows
+    ([0.5, 0.9], [[-3.0, 0.4], [5.1, 8.1], [5.3, 0.9]], 0.3),  # two groups
+    # two that agree, and their tails
+    ([1e-4, 0.999, 0.01], [[0.6, -2.0, 7.0], [0.6, -2.0, 7.0]], 1.4),
     "the networks' quantiles averaged: average the distribution functions instead.",
     lambda u, f, s: f.mean(axis=0) + s * ndtri(u),
     "moments for the mixture: a mixture has the quantiles of a Gaussian only if it is one.",
@@ -127,14 +123,12 @@ def _two_sets(s: int, m: int, scale: float = 1.0) -> tuple[Any, Any]:
 
 @exercise(
     "10.5",
-    (
-        ([[0.0, 1.0], [3.0, 1.5], [1.0, -2.0]], [[2.5, 0.0], [0.5, 4.0], [-1.0, 0.5]]),
-        _two_sets(20, 4),
-        _two_sets(7, 7),
-        _two_sets(40, 1),
-        ([[0.4], [1.3]], [[1.4], [0.2]]),
-        _two_sets(5, 3, 1e-6),  # what is added under the root shows
-    ),
+    ([[0.0, 1.0], [3.0, 1.5], [1.0, -2.0]], [[2.5, 0.0], [0.5, 4.0], [-1.0, 0.5]]),
+    _two_sets(20, 4),
+    _two_sets(7, 7),
+    _two_sets(40, 1),
+    ([[0.4], [1.3]], [[1.4], [0.2]]),
+    _two_sets(5, 3, 1e-6),  # what is added under the root shows
     "draws paired as they come: draw k of one has nothing to do with draw k of the other.",
     lambda a, b: np.sqrt(np.mean((a - b) ** 2)),
     "Gaussians again: (10.1) sees mean and sd alone: one peak and two may have the same.",
@@ -158,22 +152,9 @@ def _announced(count: int, factor: float, shift: float) -> tuple[Any, Any, Any]:
 
 @exercise(
     "10.6",
-    tuple(
-        _announced(*case)
-        for case in ((3, 3.0, 0.5), (50, 3.0, -0.4), (7, 0.4, 0.1), (2, 2.0, 0.3), (20, 1.0, 0.2))
-    )
-    + (
-        (
-            np.array([3e-6, -1e-6]),
-            np.array([0.0, 1e-6]),
-            np.array([1e-6, 2e-6]),
-        ),  # what is added to s shows
-        (
-            np.array([4.0, -2.5, 7.1]),
-            np.array([0.2, 1.0, -0.3]),
-            np.array([0.03, 0.08, 0.05]),
-        ),  # far too sure
-    ),
+    *map(_announced, (3, 50, 7, 2, 20), (3.0, 3.0, 0.4, 2.0, 1.0), (0.5, -0.4, 0.1, 0.3, 0.2)),
+    ([3e-6, -1e-6], [0.0, 1e-6], [1e-6, 2e-6]),  # what is added to s shows
+    ([4.0, -2.5, 7.1], [0.2, 1.0, -0.3], [0.03, 0.08, 0.05]),  # far too sure
     "absolute values for squares: the likelihood is maximal at the root mean square of z.",
     lambda y, m, s: np.mean(np.abs(y - m) / s),
     "ratio of averages: divide each error by its own sd first.",
@@ -188,22 +169,17 @@ def _factor(y: Any, mean: Any, std: Any) -> Any:
     return np.sqrt(np.mean(((y - mean) / std) ** 2))
 
 
-_CASES = []
-for _actions, _size in 8 * [(3, 2), (6, 3), (9, 4), (5, 7)]:
-    _root = _RNG_10_5.normal(size=(_size, _size))
-    _CASES.append(
-        (
-            _RNG_10_5.normal(size=_size).round(2),
-            (_root @ _root.T + 0.1 * np.eye(_size)).round(3),
-            _RNG_10_5.normal(size=(_actions, _size)).round(2),
-            _RNG_10_5.standard_normal(_size).round(2),
-        )
-    )
+def _stand(n_actions: int, size: int) -> tuple[Any, ...]:
+    """Draw mean and covariance of w, contexts of the actions, and ε."""
+    draw, root = _RNG_10_5.normal, _RNG_10_5.normal(size=(size, size))
+    covariance = (root @ root.T + 0.1 * np.eye(size)).round(3)
+    mean, contexts = draw(size=size).round(2), draw(size=(n_actions, size)).round(2)
+    return mean, covariance, contexts, draw(size=size).round(2)
 
 
 @exercise(
     "10.7",
-    tuple(_CASES),
+    *(_stand(*sizes) for _ in range(8) for sizes in ((3, 2), (6, 3), (9, 4), (5, 7))),
     "covariance for its root: w = m + L ε with L Lᵀ = Σ; Σ ε has covariance Σ².",
     lambda m, c, x, e: np.argmax(x @ (m + c @ e)),
     "correlations ignored: the square roots of the diagonal are not a root of Σ: use Cholesky.",
@@ -222,12 +198,10 @@ _CHOSEN = _RNG_10_5.integers(0, 4, 12)
 
 @exercise(
     "10.8",
-    (
-        ((_PAYS[:3, :2] + 3.0), [0, 1, 0]),
-        (_PAYS, _CHOSEN),
-        (_PAYS[:5, :3] - 4.0, [2, 0, 1, 1, 0]),
-        (_RNG_10_5.normal(size=(7, 7)), _RNG_10_5.integers(0, 7, 7)),
-    ),
+    ((_PAYS[:3, :2] + 3.0), [0, 1, 0]),
+    (_PAYS, _CHOSEN),
+    (_PAYS[:5, :3] - 4.0, [2, 0, 1, 1, 0]),
+    (_RNG_10_5.normal(size=(7, 7)), _RNG_10_5.integers(0, 7, 7)),
     "not cumulative: add up what has been lost so far: np.cumsum.",
     lambda p, c: p.max(axis=1) - p[np.arange(len(c)), c],
     "reward for regret: regret is what the best action would have earned more.",
@@ -241,16 +215,12 @@ def _regret(pays: Any, chosen: Any) -> Any:
     return np.cumsum(pays.max(axis=1) - pays[np.arange(len(chosen)), chosen])
 
 
-_STANDS = range(100, 104)  # seeds of the stands at which a plan is tried
-_REGRET = 600.0  # of a good plan; 5 % in all rounds lose some 640
-
-
 def _fault_of_plan(answer: Any, t: Any) -> str:
     """Return the fault of a plan of exploration, by its regret on four stands."""
     if ((answer < 0) | (answer > 1)).any():
         return "no share"
-    if np.mean([_regret_of(answer, seed) for seed in _STANDS]) < _REGRET:
-        return ""
+    if np.mean([_regret_of(answer, seed) for seed in range(100, 104)]) < 600.0:
+        return ""  # 5 % in all rounds lose some 640
     late = answer[-500:].mean() > 0.02
     return "it still explores at the end" if late else "too little is learnt, or too dearly"
 
@@ -266,17 +236,15 @@ def _regret_of(plan: Array, seed: int) -> float:
     return float(mushrooms.play(mushrooms.Stand.open(seed), policy, seed + 50)[-1].mean())
 
 
-@exercise("10.9", ((np.arange(mushrooms.ROUNDS),),), judge=_fault_of_plan)
+@exercise("10.9", (np.arange(mushrooms.ROUNDS),), judge=_fault_of_plan)
 def _plan_of_exploring(t: Any) -> Any:
     return 0.2 * (t < 500)
 
 
 _NEW = np.linspace(-0.5, 0.5, 101)[:, None]
 _IN_GAP = np.abs(_NEW[:, 0] - 0.25) < 0.15
-_GIVEN: dict[str, Any] = {  # with room for as many points as the chapter's fits: one program
-    "hidden_units": (20,),
-    "capacity": bbb.Capacity(64, (20,), 1),
-}
+# With room for as many points as the chapter's fits: one program.
+_GIVEN: dict[str, Any] = {"hidden_units": (20,), "capacity": bbb.Capacity(64, (20,), 1)}
 
 
 def _problems() -> tuple[tuple[Array, Array], ...]:
@@ -307,7 +275,7 @@ def _fault_of_bands(answer: Any, problems: Any, x_new: Any) -> str:
     return "one band for several data sets" if _repeats(answer) else ""
 
 
-@exercise("10.10", ((_problems(), _NEW),), judge=_fault_of_bands)
+@exercise("10.10", (_problems(), _NEW), judge=_fault_of_bands)
 def _cover_the_gap(problems: Any, x_new: Any) -> Any:
     """Return mean and sd of ten MAP networks from different starts, ``[world, 2, m]``."""
     bands = []
@@ -342,7 +310,7 @@ def _kept_apart(n: int, m: int, level: float, lean: float = 0.4) -> tuple[Any, .
 
 @exercise(
     "10.11",
-    tuple(
+    *(
         _kept_apart(*case)
         for case in (
             *((63, 4, 0.95), (24, 3, 0.9), (12, 5, 0.8), (45, 1, 0.55)),
@@ -364,7 +332,6 @@ def _conformal(y: Any, mean: Any, std: Any, new_mean: Any, new_std: Any, level: 
 
 _PRICE = 8.0  # what an offer costs; the sine brings more round its peak only
 _PEAK = np.abs(_NEW[:, 0] - 0.25) < 0.1
-_N_DRAWS = 50
 
 
 def _fault_of_draws(answer: Any, problems: Any, x_new: Any) -> str:
@@ -378,13 +345,13 @@ def _fault_of_draws(answer: Any, problems: Any, x_new: Any) -> str:
     return "the same draws for several data sets" if _repeats(answer) else ""
 
 
-@exercise("10.12", ((_problems(), _NEW),), judge=_fault_of_draws)
+@exercise("10.12", (_problems(), _NEW), judge=_fault_of_draws)
 def _one_a_decision(problems: Any, x_new: Any) -> Any:
     """Draw members of an anchored ensemble, with replacement, per data set ``[w, s, m]``."""
     drawn = []
     for x, y in problems:
         fit = ensemble.fit(x, y, prior=Gaussian(3.0), anchored=True, **_GIVEN)
-        which = np.random.default_rng(0).integers(0, 10, _N_DRAWS)
+        which = np.random.default_rng(0).integers(0, 10, 50)
         members = fit.predict(x_new).samples
         assert members is not None  # an ensemble's are its functions
         drawn.append(members[which])

@@ -1,14 +1,12 @@
 """Exercises of chapter 3: Bayes by Backprop."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from scipy.special import entr, expit, log_softmax, ndtr, softmax
 
-from bdl_teach import datasets, densities, mlp, predictive
+from bdl_teach import datasets, densities, metrics, mlp, predictive
 from bdl_teach._support.checks import Array
 from bdl_teach.exercises import _normal as norm
 from bdl_teach.exercises._engine import exercise
@@ -17,24 +15,18 @@ from bdl_teach.methods import local_reparam
 _PRIOR = densities.ScaleMixture(1.5, 0.1, 0.5)
 _RNG, _RNG_3_9 = np.random.default_rng(3), np.random.default_rng(3)
 _RNG_3_11 = np.random.default_rng(13)
+_NORMAL, _GAMMA, _DIRICHLET = _RNG.normal, _RNG.gamma, _RNG_3_11.dirichlet
 
 
 @exercise(
     "3.1",
-    (
-        ([0.3], [0.5], [0.0], [1.0]),
-        ([0.0, -1.2], [0.7, 2.0], [0.5, 0.1], [1.5, 0.4]),
-        ([1.0], [0.2], [1.0], [0.2]),
-        ([0.1, -0.3], [0.9, 1.1], [0.0, -0.2], [1.0, 1.0]),  # nearly the same
-        (
-            *_RNG.normal(size=(1, 3)),
-            _RNG.gamma(2.0, 1.0, 3),
-            *_RNG.normal(size=(1, 3)),
-            _RNG.gamma(2.0, 1.0, 3),
-        ),
-        ([0.7, -2.0, 4.0], [1e-6, 0.003, 25.0], [0.2, -2.01, -60.0], [0.9, 0.004, 7.0]),
-        ([2e-6, 0.4], [3e-6, 2.0], [-1e-6, 5.0], [2e-6, 0.03]),
-    ),
+    ([0.3], [0.5], [0.0], [1.0]),
+    ([0.0, -1.2], [0.7, 2.0], [0.5, 0.1], [1.5, 0.4]),
+    ([1.0], [0.2], [1.0], [0.2]),
+    ([0.1, -0.3], [0.9, 1.1], [0.0, -0.2], [1.0, 1.0]),  # nearly the same
+    (_NORMAL(size=3), _GAMMA(2.0, 1.0, 3), _NORMAL(size=3), _GAMMA(2.0, 1.0, 3)),
+    ([0.7, -2.0, 4.0], [1e-6, 0.003, 25.0], [0.2, -2.01, -60.0], [0.9, 0.004, 7.0]),
+    ([2e-6, 0.4], [3e-6, 2.0], [-1e-6, 5.0], [2e-6, 0.03]),
     "KL reversed: this is KL[p ‖ q]; the expectation is over q, so σ_q² stands over σ_p².",
     lambda a, b, c, d: densities.gaussian_kl(c, d, a, b),
     "σ for σ²: the fraction has variances in it: square both standard deviations.",
@@ -48,7 +40,7 @@ def _kl(mu_q: Any, sigma_q: Any, mu_p: Any, sigma_p: Any) -> Any:
     return np.log(sigma_p / sigma_q) + (sigma_q**2 + (mu_q - mu_p) ** 2) / (2 * sigma_p**2) - 0.5
 
 
-def _pilot(exactly: float, sd: float, n: int) -> tuple[Array, float]:
+def _pilot(exactly: float, sd: float, n: int = 1000) -> tuple[Array, float]:
     """Return n pilot estimates, and the standard error that ``exactly`` draws would have."""
     estimates = 380.0 + sd * _RNG.normal(size=n)
     return estimates, float(estimates.std(ddof=1) / np.sqrt(exactly))
@@ -56,13 +48,8 @@ def _pilot(exactly: float, sd: float, n: int) -> tuple[Array, float]:
 
 @exercise(
     "3.2",
-    (
-        _pilot(7.3, 12.0, 1000),
-        _pilot(40.6, 0.5, 1000),
-        _pilot(1.35, 90.0, 1000),
-        _pilot(0.4, 3.0, 1000),
-        _pilot(640.4, 25.0, 8000),
-    ),
+    *(_pilot(7.3, 12.0), _pilot(40.6, 0.5), _pilot(1.35, 90.0), _pilot(0.4, 3.0)),
+    _pilot(640.4, 25.0, 8000),
     "not rounded up: a number of draws is whole, and the last one is needed as well.",
     lambda f, error: np.var(f, ddof=1) / error**2,
     "sd for variance: the *variance* of a mean falls as 1/S, its standard error as 1/√S.",
@@ -76,14 +63,11 @@ def _draws_for(estimates: Any, error: Any) -> Any:
 
 @exercise(
     "3.3",
-    (
-        (0.2, -3.0, 0.7, -14.7, -0.5),
-        (0.2, 0.5, -1.9, 4.0, -0.3),
-        ([1.0, -1.0], [-1.0, 2.0], [0.3, -0.8], [2.0, 5.0], [0.1, -2.0]),
-        (-1.7, -6.0, 1.3, 900.0, 0.02),
-        tuple(_RNG.normal(0.0, 2.0, 5) for _ in range(5)),
-        (0.4, 5.0, 2.1, -0.8, 0.0),
-    ),
+    (0.2, -3.0, 0.7, -14.7, -0.5),
+    (0.2, 0.5, -1.9, 4.0, -0.3),
+    ([1.0, -1.0], [-1.0, 2.0], [0.3, -0.8], [2.0, 5.0], [0.1, -2.0]),
+    tuple(_RNG.normal(0.0, 2.0, 5) for _ in range(5)),
+    (0.4, 5.0, 2.1, -0.8, 0.0),
     "the slope of softplus: 1/(1 + e^(−ρ)) belongs to σ = log(1 + e^ρ); here σ = e^ρ.",
     lambda m, r, e, w, p: w * e * expit(r) + p,
     "Δσ for Δρ: this is the path to σ; ρ moves σ by dσ/dρ.",
@@ -99,14 +83,8 @@ def _delta_rho(mu: Any, rho: Any, eps: Any, df_dw: Any, df_drho: Any) -> Any:
 
 @exercise(
     "3.5",
-    (
-        (1.0, 320, 32, True),
-        (1.0, 320, 32, False),
-        (0.01, 60, 20, True),
-        (0.2, 64, 16, False),
-        (1 / 720, 720, 45, True),
-        (0.5, 50, 50, False),
-    ),
+    *((1.0, 320, 32, True), (1.0, 320, 32, False), (0.01, 60, 20, True)),
+    *((0.2, 64, 16, False), (1 / 720, 720, 45, True), (0.5, 50, 50, False)),
     "a sum for a mean: this loss has the *mean* over the batch, 1/N of the whole cost.",
     lambda c, n, b, mean: c * n / b,
     "a mean for a sum: a *sum* over the batch is B/N of the whole likelihood cost, on average.",
@@ -122,13 +100,11 @@ def _trained_weight(factor: Any, n_data: Any, batch_size: Any, mean: Any) -> Any
 
 @exercise(
     "3.6",
-    (
-        ([0.0, 1.0, -2.0], [0.5, 3.0, 0.2], 1.0),
-        ([4.0], [1.5], 0.3),
-        ([-7.0, 0.1, 2.5, 30.0, -0.6], [2.2, 0.7, 0.05, 9.0, 1.3], 2.6),
-        ([1e-4, -3e-4], [2e-4, 5e-5], 1e-4),
-        ([300.0, -90.0, 0.0, 55.0], [41.0, 7.0, 88.0, 0.3], 19.0),
-    ),
+    ([0.0, 1.0, -2.0], [0.5, 3.0, 0.2], 1.0),
+    ([4.0], [1.5], 0.3),
+    ([-7.0, 0.1, 2.5, 30.0, -0.6], [2.2, 0.7, 0.05, 9.0, 1.3], 2.6),
+    ([1e-4, -3e-4], [2e-4, 5e-5], 1e-4),
+    ([300.0, -90.0, 0.0, 55.0], [41.0, 7.0, 88.0, 0.3], 19.0),
     "standard deviations added: independent *variances* add: √(e² + s²).",
     lambda m, e, s: (m - 2 * (e + s), m + 2 * (e + s)),
     "σ² for σ: take the root of the summed variances.",
@@ -143,16 +119,13 @@ def _band(mean: Any, epistemic_std: Any, noise_std: Any) -> Any:
 
 @exercise(
     "3.7",
-    (
-        ([0.0, 0.3, -1.1], 1.5, 0.1, 0.25),
-        ([2.0, -0.02], 2.0, 0.5, 0.7),
-        ([0.4], 30.0, 0.003, 0.02),
-        ([-9.0, 11.0, 4.0, -13.0, 0.6], 1.3, 1.1, 0.35),
-        ([1e-4, -2e-3, 0.0], 2e-3, 1e-4, 0.6),
-        ([22.0, -100.0, 1000.0], 1.5, 0.1, 0.5),
-        ([60.0, -64.0, 25.0, 70.0], 1.5, 1.4993, 0.3),  # both parts count, both underflow
-        ([-1000.0, 700.0], 250.0, 230.0, 0.9),
-    ),
+    ([0.0, 0.3, -1.1], 1.5, 0.1, 0.25),
+    ([2.0, -0.02], 2.0, 0.5, 0.7),
+    ([-9.0, 11.0, 4.0, -13.0, 0.6], 1.3, 1.1, 0.35),
+    ([1e-4, -2e-3, 0.0], 2e-3, 1e-4, 0.6),
+    ([22.0, -100.0, 1000.0], 1.5, 0.1, 0.5),
+    ([60.0, -64.0, 25.0, 70.0], 1.5, 1.4993, 0.3),  # both parts count, both underflow
+    ([-1000.0, 700.0], 250.0, 230.0, 0.9),
     "average of logarithms: the mixture adds densities, not their logarithms.",
     lambda w, a, b, p: p * norm.logpdf(w, scale=a) + (1 - p) * norm.logpdf(w, scale=b),
     "only one part: both the wide and the narrow part count where they are alike.",
@@ -164,19 +137,8 @@ def _log_mixture(w: Any, sigma1: Any, sigma2: Any, pi: Any) -> Any:
 
 @exercise(
     "3.8",
-    (
-        (2, 0.5),
-        (3, 0.25),
-        (4, 1.0),
-        (1, 0.7),
-        (10, 2.0),
-        (70, 0.999),
-        (200, 1.1),
-        (1030, 0.5),
-        (2000, 2.0),  # 2^2000 is no floating-point number
-        (5000, 1.0),
-        (5000, 1.5),
-    ),
+    *((2, 0.5), (3, 0.25), (4, 1.0), (1, 0.7), (10, 2.0), (70, 0.999), (200, 1.1), (1030, 0.5)),
+    *((2000, 2.0), (5000, 1.0), (5000, 1.5)),  # 2^2000 is no floating-point number
     "overflow: ratio^M is soon no number: divide by the largest power before you sum.",
     lambda m, r: r ** np.arange(float(m)) / np.sum(r ** np.arange(float(m))),
     "not normalised: the shares sum to 1.",
@@ -190,13 +152,11 @@ def _shares(n_batches: int, ratio: float) -> Array:
 
 @exercise(
     "3.9",
-    (
-        *(
-            (_RNG_3_9.normal(0.0, 1.0, n), _RNG_3_9.gamma(1.0, 0.5, n) + 0.05, level)
-            for n, level in ((6, 0.1), (9, 0.3), (40, 0.2), (25, 0.025), (7, 0.5), (60, 0.01))
-        ),
-        ([3e-9, 0.5, -0.03, 2.0], [1e-10, 0.01, 0.5, 3.0], 0.1),
+    *(
+        (_RNG_3_9.normal(0.0, 1.0, n), _RNG_3_9.gamma(1.0, 0.5, n) + 0.05, level)
+        for n, level in ((6, 0.1), (9, 0.3), (40, 0.2), (25, 0.025), (7, 0.5), (60, 0.01))
     ),
+    ([3e-9, 0.5, -0.03, 2.0], [1e-10, 0.01, 0.5, 3.0], 0.1),
     "two tails for one: the other sign lies on one side only.",
     lambda m, s, a: np.where(2 * ndtr(-np.abs(m) / s) > a, 0.0, m),
     "the absolute value is missing: a negative weight's other sign is the positive one.",
@@ -216,14 +176,11 @@ def _path(mu: Any, sigma: Any, eps: Any, x: Any, y: Any, prior_var: Any) -> Any:
 
 @exercise(
     "3.10",
-    (
-        (0.4, -1.0, 0.7, [1.0, -0.5, 2.0], [1.0, 0.0, 1.0], 1.5),
-        (-0.3, 0.4, -1.2, [0.3, 1.4], [0.0, 1.0], 0.7),
-        (1.3, -4.0, 2.1, [-2.2], [1.0], 0.4),
-        (-2.0, 2.5, 0.3, _RNG_3_9.normal(0.0, 3.0, 7), [0.0, 1, 1, 0, 1, 0, 0], 5.0),
-        (0.002, -7.0, -0.9, [0.8, -0.3, 0.4], [1.0, 1.0, 0.0], 0.6),
-        (2.0, 0.3, 0.5, [0.1, -0.4], [0.0, 0.0], 0.04),
-    ),
+    (0.4, -1.0, 0.7, [1.0, -0.5, 2.0], [1.0, 0.0, 1.0], 1.5),
+    (-0.3, 0.4, -1.2, [0.3, 1.4], [0.0, 1.0], 0.7),
+    (-2.0, 2.5, 0.3, _RNG_3_9.normal(0.0, 3.0, 7), [0.0, 1, 1, 0, 1, 0, 0], 5.0),
+    (0.002, -7.0, -0.9, [0.8, -0.3, 0.4], [1.0, 1.0, 0.0], 0.6),
+    (2.0, 0.3, 0.5, [0.1, -0.4], [0.0, 0.0], 0.04),
     "the explicit part is still there: leave out ∂f/∂ρ, that of log q at a fixed w.",
     lambda m, r, e, x, y, p: (
         _path_gradient(m, r, e, x, y, p) + (e**2 - 1) / np.logaddexp(0, r) * expit(r)
@@ -237,12 +194,10 @@ def _path_gradient(mu: Any, rho: Any, eps: Any, x: Any, y: Any, sigma_p: Any) ->
     return _path(mu, np.logaddexp(0, rho), eps, x, y, sigma_p**2) * eps * expit(rho)
 
 
-_SOFT = _RNG_3_11.dirichlet(np.ones(4), (5, 3))  # [T, n, classes]
-_WIDE = _RNG_3_11.dirichlet(np.full(3, 0.3), (6, 7))
-_HARD = np.eye(3)[
-    np.array([[0, 1], [0, 2], [0, 1]])
-]  # certain networks: probabilities of exactly 0
-_ONE = _RNG_3_11.dirichlet(np.ones(5), (1, 4))  # one network
+_SOFT = _DIRICHLET(np.ones(4), (5, 3))  # [T, n, classes]
+_WIDE = _DIRICHLET(np.full(3, 0.3), (6, 7))
+_HARD = np.eye(3)[[[0, 1], [0, 2], [0, 1]]]  # certain networks: probabilities of exactly 0
+_ONE = _DIRICHLET(np.ones(5), (1, 4))  # one network
 _LONG = np.stack([np.r_[t, np.full(1999, (1 - t) / 1999)][None] for t in (0.95, 0.93)])
 
 # Two networks that disagree about 1200 pictures, about each to another degree.
@@ -251,12 +206,13 @@ _TWO = np.stack([np.stack([0.5 + d, 0.5 - d], axis=-1) for d in (_OFF, -_OFF)])
 
 
 def _expected(p: Any) -> Any:
+    """Return the mean of the networks' entropies."""
     return entr(p).sum(axis=-1).mean(axis=0)
 
 
 @exercise(
     "3.11",
-    ((_SOFT,), (_WIDE,), (_HARD,), (_ONE,), (_LONG,)),
+    *((_SOFT,), (_WIDE,), (_HARD,), (_ONE,), (_LONG,)),
     "0 · log 0: where a probability is 0, its term counts as 0, the limit of p log p.",
     lambda p: -np.sum(p.mean(axis=0) * np.log(p.mean(axis=0)), axis=-1),
     "mean of entropies: that is the aleatoric part: average the probabilities first.",
@@ -275,17 +231,15 @@ def _picked(values: Any, labels: Any) -> Any:
 
 @exercise(
     "3.12",
-    (
-        ([[2.0, -1.0, 0.5], [0.1, 0.2, 0.3]], [0, 2]),
-        (_RNG_3_11.normal(size=(4, 5)), [4, 0, 1, 1]),
-        (_RNG_3_11.normal(size=(7, 2)), [1, 1, 0, 1, 0, 0, 1]),
-        ([[-0.3, 1.2, 0.7]], [1]),
-        ([[0.0, 2000.0, -3.0], [-2000.0, -2001.0, -1999.0]], [2, 0]),
-        ([[300.0, 299.0, 295.0, -80.0], [5.0, 4.0, -38.0, 7.0]], [2, 2]),
-        ([[1985.0, 2000.0], [-1980.0, -2000.0], [3.0, 2.5]], [0, 1, 1]),
-        ([[1000.0, 0.0], [720.0, 0.0], [900.0, 0.0]], [1, 1, 0]),
-        ([[120.0, 0.0], [0.0, 95.0]], [1, 0]),
-    ),
+    ([[2.0, -1.0, 0.5], [0.1, 0.2, 0.3]], [0, 2]),
+    (_RNG_3_11.normal(size=(4, 5)), [4, 0, 1, 1]),
+    (_RNG_3_11.normal(size=(7, 2)), [1, 1, 0, 1, 0, 0, 1]),
+    ([[-0.3, 1.2, 0.7]], [1]),
+    ([[0.0, 2000.0, -3.0], [-2000.0, -2001.0, -1999.0]], [2, 0]),
+    ([[300.0, 299.0, 295.0, -80.0], [5.0, 4.0, -38.0, 7.0]], [2, 2]),
+    ([[1985.0, 2000.0], [-1980.0, -2000.0], [3.0, 2.5]], [0, 1, 1]),
+    ([[1000.0, 0.0], [720.0, 0.0], [900.0, 0.0]], [1, 1, 0]),
+    ([[120.0, 0.0], [0.0, 95.0]], [1, 0]),
     "overflow: e^2000 is no number: subtract each row's largest logit before you take e^.",
     lambda f, y: -np.log(_picked(np.exp(f) / np.exp(f).sum(-1, keepdims=True), y)),
     "one maximum for all rows: rows far below it underflow: subtract each row's own.",
@@ -303,15 +257,13 @@ def _order(score: Any, k: int) -> Array:
 
 @exercise(
     "3.13",
-    (
-        (_RNG_3_11.dirichlet(np.ones(4), (6, 9)), 3),
-        (_RNG_3_11.dirichlet(np.ones(3), (10, 12)) * 0.9 + 1 / 30, 5),
-        (_RNG_3_11.dirichlet(np.full(5, 0.6), (7, 6)), 1),
-        (_RNG_3_11.dirichlet(np.ones(2), (5, 20)), 20),  # every place in the order
-        (_RNG_3_11.dirichlet(np.array([0.5, 2.0, 4.0]), (12, 30)), 30),
-        (_RNG_3_11.dirichlet(np.ones(10), (4, 25)), 11),
-        (_TWO, 350),
-    ),
+    (_DIRICHLET(np.ones(4), (6, 9)), 3),
+    (_DIRICHLET(np.ones(3), (10, 12)) * 0.9 + 1 / 30, 5),
+    (_DIRICHLET(np.full(5, 0.6), (7, 6)), 1),
+    (_DIRICHLET(np.ones(2), (5, 20)), 20),  # every place in the order
+    (_DIRICHLET(np.array([0.5, 2.0, 4.0]), (12, 30)), 30),
+    (_DIRICHLET(np.ones(10), (4, 25)), 11),
+    (_TWO, 350),
     "predictive entropy: subtract the doubt that each network has by itself.",
     lambda p, k: _order(_total(p), k),
     "the least sure prediction: the question is about (9.4), how far the networks disagree.",
@@ -325,7 +277,7 @@ def _choice(p: Any, k: Any) -> Any:
     return _order(_total(p) - _expected(p), k)
 
 
-_LEFT, _ERROR = 18, 1.2  # weights; RMSE in units of y
+_LEFT = 18  # weights
 _AMONG = np.linspace(-0.5, 0.5, 101)[:, None]
 
 
@@ -339,11 +291,11 @@ def _fault_of_weights(w: Any, seed: int) -> str:
     if np.count_nonzero(w) > _LEFT:
         return "too many weights"
     f = predictive.evaluate_weights(mlp.MLP(1, (20, 20)), w[None], _AMONG)[0]
-    rmse = np.sqrt(np.mean((f - 10 * np.sin(2 * np.pi * _AMONG[:, 0])) ** 2))
-    return "the sine is lost" if rmse > _ERROR else ""
+    rmse = metrics.rmse(10 * np.sin(2 * np.pi * _AMONG[:, 0]), f)  # units of y
+    return "the sine is lost" if rmse > 1.2 else ""
 
 
-@exercise("3.14", ((0,), (1,), (2,)), judge=_fault_of_weights)
+@exercise("3.14", (0,), (1,), (2,), judge=_fault_of_weights)
 def _few_weights(seed: int) -> Array:
     fit = _quiet_fit(seed)
     w = np.array(fit.mean)
@@ -374,6 +326,6 @@ def _fault_of_sigma(sigma1: Any, problems: Any) -> str:
     return "too narrow" if sigma1 < 1 else "too wide"
 
 
-@exercise("3.15", ((_PROBLEMS,),), judge=_fault_of_sigma)
+@exercise("3.15", (_PROBLEMS,), judge=_fault_of_sigma)
 def _tune_prior(problems: Any) -> Any:
     return 1.0

@@ -1,7 +1,5 @@
 """Exercises of chapter 5: local reparameterization."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -30,15 +28,13 @@ _LAYERS = (
     (np.array([[2.0, -1.0]]), np.array([[0.5], [1.2]]), np.array([[0.3], [0.7]])),
 )
 _X, _MU, _SIGMA = _layer(3, 4, 2)
-_RNG_5_1 = np.random.default_rng(51)
+_RNG_5_1, _RNG_5_6, _RNG_5_7 = map(np.random.default_rng, (51, 5, 57))
 
 
 @exercise(
     "5.1",
-    (
-        *((*layer, _RNG_5_1.normal(0.0, 0.6, layer[1].shape).round(2)) for layer in _LAYERS),
-        (_X, 0 * _MU, 3e-7 * _SIGMA, 1e-7 * _RNG_5_1.normal(size=_MU.shape)),  # almost certain
-    ),
+    *((*layer, _RNG_5_1.normal(0.0, 0.6, layer[1].shape).round(2)) for layer in _LAYERS),
+    (_X, 0 * _MU, 3e-7 * _SIGMA, 1e-7 * _RNG_5_1.normal(size=_MU.shape)),  # almost certain
     "an η for each weight: a unit's weights share one η: add them up before you square.",
     lambda x, m, s, u: (x @ m, x**2 @ (s**2 + u**2)),
     "one ε for all weights: the ε of different weights are independent: their variances add.",
@@ -55,7 +51,7 @@ _X, _MU, _SIGMA = _layer(3, 4, 2)
 
 @exercise(
     "5.2",
-    tuple(
+    *(
         (*layer, _RNG.normal(size=(len(layer[0]), layer[1].shape[1])))
         for layer in (*_LAYERS, (_X, 3e-7 * _MU, _SIGMA))  # tiny: what is added shows
     ),
@@ -74,14 +70,12 @@ def _draw(x: Any, theta: Any, alpha: Any, zeta: Any) -> Any:
 
 @exercise(
     "5.4",
-    (
-        (_RNG.normal(size=(2, 3)).round(2), _RNG.uniform(0.1, 1.2, 3).round(2), [0, 0]),
-        (_RNG.normal(size=(3, 5)), _RNG.uniform(0.1, 1.2, 5), [0, 1, 0]),
-        ([[2.0], [-1.0]], [0.5], [0, 1]),
-        (_RNG.normal(size=(1, 3)), _RNG.uniform(0.1, 1.2, 3), [2]),
-        (_RNG.normal(size=(7, 2)), [0.2, 1.7], [0, 1, 1, 2, 0, 2, 1]),
-        ([[1.5, -0.3, 2.0], [0.7, 1.0, -5.0]], [8.0, 12.0, 2e-4], [3, 3]),
-    ),
+    (_RNG.normal(size=(2, 3)).round(2), _RNG.uniform(0.1, 1.2, 3).round(2), [0, 0]),
+    (_RNG.normal(size=(3, 5)), _RNG.uniform(0.1, 1.2, 5), [0, 1, 0]),
+    ([[2.0], [-1.0]], [0.5], [0, 1]),
+    (_RNG.normal(size=(1, 3)), _RNG.uniform(0.1, 1.2, 3), [2]),
+    (_RNG.normal(size=(7, 2)), [0.2, 1.7], [0, 1, 1, 2, 0, 2, 1]),
+    ([[1.5, -0.3, 2.0], [0.7, 1.0, -5.0]], [8.0, 12.0, 2e-4], [3, 3]),
     "one W for all rows: this is (5.8); rows on two machines have no draw in common.",
     lambda x, s, k: (x * s**2) @ x.T,
     "only the diagonal: rows that share W also covary with each other.",
@@ -95,15 +89,13 @@ def _covariance(x: Any, sigma: Any, machine: Any) -> Any:
 
 @exercise(
     "5.5",
-    (
-        (50, 10, 2.0, 0.5, 3.0),
-        (1000, 1, 2.0, 0.5, 1.7),
-        (20, 20, 1.53, 1.07, 6.0),  # all the data
-        (12, 7, 2.31, -0.17, 0.9),
-        (2, 1, 0.3, 0.1, 0.7),
-        (60000, 128, 0.3, 0.0, 0.8),
-        (90000, 2000, 0.004, 2e-5, 1e-3),
-    ),
+    (50, 10, 2.0, 0.5, 3.0),
+    (1000, 1, 2.0, 0.5, 1.7),
+    (20, 20, 1.53, 1.07, 6.0),  # all the data
+    (12, 7, 2.31, -0.17, 0.9),
+    (2, 1, 0.3, 0.1, 0.7),
+    (60000, 128, 0.3, 0.0, 0.8),
+    (90000, 2000, 0.004, 2e-5, 1e-3),
     "the weights are given: this is what the choice of the rows does; w is drawn as well.",
     lambda n, m, v, c, spread: n**2 * spread / m * (n - m) / (n - 1),
     "with replacement: no point comes twice: all the data leave no noise of the rows.",
@@ -121,25 +113,20 @@ def _gain(x: Any) -> Any:
     return (x**2).sum() ** 2 / (x**4).sum()
 
 
-_RNG_5_6 = np.random.default_rng(5)
-
-
 @exercise(
     "5.6",
-    (
-        (_RNG_5_6.normal(size=7),),
-        (_RNG_5_6.uniform(0.5, 1.5, 20),),
-        ([-3.0],),
-        (np.full(8, 1.3),),
-        # the first, the last, the largest, the sum, the spread or the median is 0
-        ([0.0, 0.0, -2.0, 0.0, -1.1],),
-        ([1.5, -2.5, 3.0, -2.0, 0.0],),
-        ([0.7, 0.0, 2.2],),
-        ([1e200, -2e200, 5e199],),
-        ([3e-120, 1e-120],),
-        ([3e-83, -2e-83, 1e-83],),
-        ([1e-120, -1e200, 3e199, 1.0],),
-    ),
+    (_RNG_5_6.normal(size=7),),
+    (_RNG_5_6.uniform(0.5, 1.5, 20),),
+    ([-3.0],),
+    (np.full(8, 1.3),),
+    # the first, the last, the largest, the sum, the spread or the median is 0
+    ([0.0, 0.0, -2.0, 0.0, -1.1],),
+    ([1.5, -2.5, 3.0, -2.0, 0.0],),
+    ([0.7, 0.0, 2.2],),
+    ([1e200, -2e200, 5e199],),
+    ([3e-120, 1e-120],),
+    ([3e-83, -2e-83, 1e-83],),
+    ([1e-120, -1e200, 3e199, 1.0],),
     "overflow: the ratio does not depend on the scale of x: choose one, such as max |x|.",
     _gain,
     "a scale that can be 0: a sum, a mean or a spread can be; divide by the largest |x|.",
@@ -152,9 +139,6 @@ def _ratio(x: Any) -> Any:
     return square.sum() ** 2 / (square**2).sum()
 
 
-_RNG_5_7 = np.random.default_rng(57)
-
-
 def _with_signs(x: Any, mu: Any, _: Any) -> tuple[Any, ...]:
     (n, n_in), n_out = x.shape, mu.shape[1]
     eps = _RNG.normal(size=(n_in, n_out))
@@ -164,7 +148,7 @@ def _with_signs(x: Any, mu: Any, _: Any) -> tuple[Any, ...]:
 
 @exercise(
     "5.7",
-    tuple(_with_signs(*_layer(*sizes)) for sizes in ((6, 3, 2), (5, 2, 4), (1, 2, 7), (4, 3, 3))),
+    *(_with_signs(*_layer(*sizes)) for sizes in ((6, 3, 2), (5, 2, 4), (1, 2, 7), (4, 3, 3))),
     "no signs: this is the gradient with one shared W; each row saw its own signs.",
     lambda x, e, r, s, g: e * (x.T @ g),
     "only the signs of the inputs: the change came back with the signs r as well.",
@@ -178,34 +162,21 @@ def _gradient(x: Any, eps: Any, r: Any, s: Any, g: Any) -> Any:
     return eps * ((x * s).T @ (g * r))
 
 
-_ENOUGH = 1.25  # times the least variance; the wrong ways of the cases are at 1.4 and more
-_BUDGET = 256
-
-
 def _split_world(seed: int, sigma: float) -> tuple[Any, ...]:
     """Return data of y = w x, a posterior of sd ``sigma``, and a budget."""
     rng = np.random.default_rng(seed)
     x = rng.uniform(0.5, 1.5, 500)
-    return x, 0.7 * x + 0.5 * rng.standard_normal(500), 0.6, sigma, 0.5, _BUDGET
+    return x, 0.7 * x + 0.5 * rng.standard_normal(500), 0.6, sigma, 0.5, 256
 
 
-def _parts(x: Any, y: Any, mu: Any, sigma: Any, noise_std: Any) -> tuple[Any, Any, Any]:
-    """Return the parts of a gradient's variance.
-
-    These are the variance over points, that over draws of w, and the covariance of two points.
-    """
+def _variance_of_split(
+    rows: Any, draws: Any, x: Any, y: Any, mu: Any, sigma: Any, noise_std: Any
+) -> Any:
+    """Return the variance, over N², of a minibatch gradient averaged over draws of w."""
     over_points = np.var(x * (mu * x - y))
     own, common = sigma**2 * np.mean(x**4), sigma**2 * np.mean(x**2) ** 2
-    return over_points / noise_std**4, own / noise_std**4, common / noise_std**4
-
-
-def _variance_of_split(rows: Any, draws: Any, parts: tuple[Any, Any, Any]) -> Any:
-    """Return the variance, over N², of a minibatch gradient averaged over ``draws`` weights.
-
-    The rows are drawn with replacement and share each drawn weight.
-    """
-    over_points, own, common = parts
-    return over_points / rows + (own / rows + common * (rows - 1) / rows) / draws
+    over_draws = (own + common * (rows - 1)) / draws
+    return (over_points + over_draws) / rows / noise_std**4
 
 
 _SPLITS = (_split_world(0, 0.3), _split_world(1, 2.0), _split_world(2, 0.1))
@@ -216,11 +187,11 @@ def _fault_of_split(got: Any, *case: Any) -> str:
     *problem, budget = case
     if (got % 1).any() or min(got) < 1 or rows * draws > budget:
         return "no split of the budget"
-    parts, (best_rows, best_draws) = _parts(*problem), _best_split(*case)
-    least = _variance_of_split(best_rows, best_draws, parts)
-    if _variance_of_split(rows, draws, parts) <= _ENOUGH * least:
+    best = _best_split(*case)
+    least = _variance_of_split(*best, *problem)  # wrong ways have 1.4 times that
+    if _variance_of_split(rows, draws, *problem) <= 1.25 * least:
         return ""
-    return "too few draws of w" if rows > best_rows else "too few rows"
+    return "too few draws of w" if rows > best[0] else "too few rows"
 
 
 def _fault_of_splits(pairs: list[Array]) -> str:
@@ -236,15 +207,14 @@ def _fault_of_splits(pairs: list[Array]) -> str:
     return ""
 
 
-@exercise("5.8", _SPLITS, judge=_fault_of_split, overall=_fault_of_splits)
+@exercise("5.8", *_SPLITS, judge=_fault_of_split, overall=_fault_of_splits)
 def _best_split(x: Any, y: Any, mu: Any, sigma: Any, noise_std: Any, budget: Any) -> Any:
-    parts = _parts(x, y, mu, sigma, noise_std)
     rows = np.arange(1, budget + 1)
-    best = int(rows[_variance_of_split(rows, budget // rows, parts).argmin()])
+    variance = _variance_of_split(rows, budget // rows, x, y, mu, sigma, noise_std)
+    best = int(rows[variance.argmin()])
     return best, budget // best
 
 
-_PROGRAMS = ("shared", "local", "flipout")  # 0, 1, 2
 _SIZES = np.array([4, 16, 64, 256])
 
 
@@ -257,11 +227,11 @@ def _programs(seed: int, order: Sequence[int]) -> tuple[Any, Any, Any]:
     x = rng.uniform(0.5, 1.5, 256)
     y = 0.7 * x + 0.5 * rng.standard_normal(256)
     found = []
-    for at, program in enumerate(order):
+    for at, program in enumerate(("shared", "local", "flipout")[k] for k in order):
         sigma = float(rng.uniform(0.3, 1.2))
         drawn = [
             estimators.gradient_samples(
-                _PROGRAMS[program],
+                program,
                 estimators.minibatch([0.6], [sigma], x[:size, None], y[:size], 0.5, n_data=1000),
                 n_draws=400,
                 seed=10 * seed + at,
@@ -281,10 +251,7 @@ def _falls(gradients: Any) -> Any:
 
 @exercise(
     "5.9",
-    tuple(
-        _programs(seed, order)
-        for seed, order in enumerate(((0, 1, 2), (2, 0, 1), (1, 2, 0), (0, 2, 2)))
-    ),
+    *map(_programs, range(4), ((0, 1, 2), (2, 0, 1), (1, 2, 0), (0, 2, 2))),
     "Flipout is taken for a shared W: for σ they are flat alike; for μ the two differ.",
     lambda sizes, m, s: _falls(s).astype(float),
     "Flipout is taken for local draws: for μ their variances fall alike; for σ the two differ.",

@@ -1,7 +1,5 @@
 """Exercises of chapter 6: empirical Bayes."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any
 
@@ -12,8 +10,8 @@ from bdl_teach._support.checks import Array
 from bdl_teach.exercises._engine import exercise
 from bdl_teach.methods import exact
 
-_A = np.array
-_RNG = np.random.default_rng(51)
+_RNG, _RNG_6_6 = np.random.default_rng(51), np.random.default_rng(5)
+_NORMAL = _RNG_6_6.normal
 
 
 def _weights(count: int) -> tuple[Any, Any]:
@@ -23,15 +21,13 @@ def _weights(count: int) -> tuple[Any, Any]:
 
 @exercise(
     "6.1",
-    (
-        ([0.3], [0.5]),
-        ([0.0, -1.2, 2.0], [0.7, 2.0, 0.1]),
-        ([5.0, -5.0], [0.01, 1.0]),
-        _weights(3),
-        _weights(7),
-        ([-0.4, 0.9], [1e-6, 0.6]),  # what is added to σ shows
-        ([0.08], [0.7]),  # what is added in the logarithm shows
-    ),
+    ([0.3], [0.5]),
+    ([0.0, -1.2, 2.0], [0.7, 2.0, 0.1]),
+    ([5.0, -5.0], [0.01, 1.0]),
+    _weights(3),
+    _weights(7),
+    ([-0.4, 0.9], [1e-6, 0.6]),  # what is added to σ shows
+    ([0.08], [0.7]),  # what is added in the logarithm shows
     "one prior for all: (6.9) gives each weight a prior of its own; what is shared is (6.10).",
     lambda m, s: np.sum(np.log(_shared(m, s) / s)),
     "the KL the other way round: it is KL[q‖p], with the prior second.",
@@ -47,14 +43,12 @@ def _kl(mu: Any, sigma: Any) -> Any:
 
 @exercise(
     "6.2",
-    (
-        ([0.3, -0.1], [0.5, 0.2]),
-        ([0.0, -1.2, 2.0], [0.7, 2.0, 0.1]),
-        ([3.0, 3.0, 3.0, 0.0], [0.1, 0.1, 0.1, 4.0]),
-        _weights(1),
-        _weights(7),
-        ([2e-6, -3e-6], [1e-6, 5e-6]),  # what is added under the root shows
-    ),
+    ([0.3, -0.1], [0.5, 0.2]),
+    ([0.0, -1.2, 2.0], [0.7, 2.0, 0.1]),
+    ([3.0, 3.0, 3.0, 0.0], [0.1, 0.1, 0.1, 4.0]),
+    _weights(1),
+    _weights(7),
+    ([2e-6, -3e-6], [1e-6, 5e-6]),  # what is added under the root shows
     "sum for mean: weights that share a prior vote on its variance: an average.",
     lambda m, s: np.sqrt(np.sum(m**2 + s**2)),
     "a prior for each weight: the layer shares one: average μ² + σ² over it.",
@@ -71,15 +65,15 @@ def _shared(mu: Any, sigma: Any) -> Any:
 _STEPS = (
     (0.5, -1.0, 0.7, -14.7),
     (-2.0, 0.5, -1.9, 4.0),
-    (_A([1.0, -3.0]), _A([-1.0, 2.0]), _A([0.3, -0.8]), _A([2.0, 5.0])),
-    (_A([0.0, -0.4]), _A([-2.5, 0.1]), _A([1.3, 0.2]), _A([0.8, -1.6])),
+    ([1.0, -3.0], [-1.0, 2.0], [0.3, -0.8], [2.0, 5.0]),
+    ([0.0, -0.4], [-2.5, 0.1], [1.3, 0.2], [0.8, -1.6]),
     tuple(_RNG.normal(0.0, 2.0, (4, 7)).round(2)),
 )
 
 
 @exercise(
     "6.4",
-    _STEPS,
+    *_STEPS,
     "the KL is missing: the loss is nll + KL; dKL/dγ = γ/(1 + γ²).",
     lambda g, r, e, d: d * np.logaddexp(0, r),
     "softplus forgotten: ∂w/∂γ = σ, and σ = softplus(ρ).",
@@ -95,7 +89,7 @@ def _delta_gamma(gamma: Any, rho: Any, eps: Any, dnll_dw: Any) -> Any:
 
 @exercise(
     "6.5",
-    _STEPS,
+    *_STEPS,
     "the mean held still: here μ = γσ moves with σ, so that ∂w/∂σ = γ + ε.",
     lambda g, r, e, d: d * e * expit(r),
     "softplus forgotten: this is the step of σ; ρ moves σ by 1/(1 + e^(−ρ)).",
@@ -107,9 +101,6 @@ def _delta_rho(gamma: Any, rho: Any, eps: Any, dnll_dw: Any) -> Any:
     return dnll_dw * (gamma + eps) * expit(rho)
 
 
-_RNG_6_6 = np.random.default_rng(5)
-
-
 def _ratio(x: Any, y: Any, s: float) -> Any:
     """Return b²/s²: the squared distance of least squares from 0 in standard errors."""
     return (x @ y) ** 2 / (x @ x) / s**2
@@ -117,20 +108,17 @@ def _ratio(x: Any, y: Any, s: float) -> Any:
 
 @exercise(
     "6.6",
-    (
-        ([0.5, -1.2, 2.0], [0.4, -1.0, 1.1], 0.5),
-        ([1.0, 1.0], [0.3, 0.2], 0.3),
-        ([1.0, -1.0, 0.5], [0.1, 0.1, -0.2], 0.4),
-        ([2.0, 1.0], [-4.0, -2.5], 1.5),
-        ([0.8], [0.5], 0.45),  # b² is a little above s ...
-        ([-0.8], [0.4], 0.42),  # ... and a little below
-        (_RNG_6_6.normal(size=7).round(2), _RNG_6_6.normal(size=7).round(2), 0.7),
-        ([1.1, 0.3, -2.2], [2.3, -0.4, -3.9], 2.3),
-        # small inputs: what is added below a line shows
-        ([2e-4, 3e-4], [0.5, 0.9], 0.1),
-        ([0.5, -0.7], [0.013, -0.011], 0.004),  # hardly any noise
-        ([1.0, 2.0], [0.0, 0.0], 1.0),  # nothing pulls
-    ),
+    ([0.5, -1.2, 2.0], [0.4, -1.0, 1.1], 0.5),
+    ([1.0, 1.0], [0.3, 0.2], 0.3),
+    ([1.0, -1.0, 0.5], [0.1, 0.1, -0.2], 0.4),
+    ([2.0, 1.0], [-4.0, -2.5], 1.5),
+    ([0.8], [0.5], 0.45),  # b² is a little above s ...
+    ([-0.8], [0.4], 0.42),  # ... and a little below
+    (_NORMAL(size=7).round(2), _NORMAL(size=7).round(2), 0.7),
+    # small inputs: what is added below a line shows
+    ([2e-4, 3e-4], [0.5, 0.9], 0.1),
+    ([0.5, -0.7], [0.013, -0.011], 0.004),  # hardly any noise
+    ([1.0, 2.0], [0.0, 0.0], 1.0),  # nothing pulls
     "a gain where it is pruned: for b² <= s the best prior is σ_p = 0, and nothing is gained.",
     lambda x, y, s: 0.5 * (_ratio(x, y, s) - 1 - np.log(_ratio(x, y, s))),
     "the price of the prior is missing: ½ ln(α/(α + s)) in (6.15) pays for its width.",
@@ -145,13 +133,11 @@ def _worth(x: Any, y: Any, noise_std: Any) -> Any:
 
 @exercise(
     "6.7",
-    (
-        ([0.0, 0.5, -3.0],),
-        ([20.0, -150.0, 0.07, 1.0],),
-        ([1e100, -1e150],),
-        ([1e200, 0.0],),
-        ([-1e300],),
-    ),
+    ([0.0, 0.5, -3.0],),
+    ([20.0, -150.0, 0.07, 1.0],),
+    ([1e100, -1e150],),
+    ([1e200, 0.0],),
+    ([-1e300],),
     "ln|γ|: this is right for large γ only; at γ = 0, where nothing is to be paid, it is −∞.",
     lambda g: np.log(np.abs(g)),
     "overflow: γ² is no number from |γ| = 10¹⁵⁵ on; np.hypot(1, γ) is √(1 + γ²).",
@@ -164,32 +150,24 @@ def _stable(gamma: Any) -> Any:
     return np.log(np.hypot(1.0, gamma))
 
 
+def _units(n_in: int, n_out: int) -> tuple[Any, Any]:
+    """Draw γ and σ of the weights ``[in, out]``."""
+    shape = n_in, n_out
+    return _NORMAL(size=shape).round(1), _RNG_6_6.uniform(0.1, 1.0, shape).round(2)
+
+
 @exercise(
     "6.8",
+    ([[1.0, -2.0]], [[2.0], [1.0]], [[0.5], [0.1]]),
+    (_NORMAL(size=(3, 4)).round(1), *_units(4, 2)),
     (
-        ([[1.0, -2.0]], [[2.0], [1.0]], [[0.5], [0.1]]),
-        (
-            _RNG_6_6.normal(size=(3, 4)).round(1),
-            _RNG_6_6.normal(size=(4, 2)).round(1),
-            _RNG_6_6.uniform(0.1, 1.0, (4, 2)).round(2),
-        ),
-        (
-            np.ones((2, 3)),
-            [[0.3, -1.0], [-1.5, 0.6], [0.4, 0.7]],
-            [[0.3, 0.2], [0.4, 0.1], [1.2, 0.9]],
-        ),
-        (
-            [[0.7], [-1.6]],
-            _RNG_6_6.normal(size=(1, 7)).round(1),
-            _RNG_6_6.uniform(0.1, 1.0, (1, 7)).round(2),
-        ),
-        # almost certain weights, some below 0: what is added under the root shows
-        (
-            [[1.2, -0.3, 0.5], [0.4, 0.8, -1.1]],
-            [[1.0], [-0.5], [0.8]],
-            1e-6 * _A([[0.3], [0.9], [0.5]]),
-        ),
+        np.ones((2, 3)),
+        [[0.3, -1.0], [-1.5, 0.6], [0.4, 0.7]],
+        [[0.3, 0.2], [0.4, 0.1], [1.2, 0.9]],
     ),
+    ([[0.7], [-1.6]], *_units(1, 7)),
+    # almost certain weights, some below 0: what is added under the root shows
+    ([[1.2, -0.3, 0.5], [0.4, 0.8, -1.1]], [[1.0], [-0.5], [0.8]], [[3e-7], [9e-7], [5e-7]]),
     "γ for μ: the mean of a weight is μ = γσ, (6.11).",
     lambda x, g, s: ndtr(x @ g / np.sqrt(x**2 @ s**2)),
     "one ε for all inputs: independent weights add their variances.",
@@ -205,14 +183,12 @@ def _on(x: Any, gamma: Any, sigma: Any) -> Any:
 
 @exercise(
     "6.9",
-    (
-        ([[-4.0, 0.3], [4.0, 0.5], [5.0, -1.0]],),
-        (_RNG_6_6.normal(-1.0, 2.0, (6, 4)),),
-        ([[-2.0], [3.0]],),
-        (_RNG_6_6.normal(-2.0, 2.0, (5, 7)),),
-        ([[0.4, -1.7, -3.0]],),
-        ([[-4.0, -3.0, -3.5], [-4.5, -2.0, -5.0], [2.5, 3.0, 1.5]],),  # all hang together
-    ),
+    ([[-4.0, 0.3], [4.0, 0.5], [5.0, -1.0]],),
+    (_NORMAL(-1.0, 2.0, (6, 4)),),
+    ([[-2.0], [3.0]],),
+    (_NORMAL(-2.0, 2.0, (5, 7)),),
+    ([[0.4, -1.7, -3.0]],),
+    ([[-4.0, -3.0, -3.5], [-4.5, -2.0, -5.0], [2.5, 3.0, 1.5]],),  # all hang together
     "each patient by himself: they share the weights: multiply first, then average over draws.",
     lambda f: 1 - np.prod(1 - expit(f).mean(axis=0)),
     "probabilities added: two patients who are both ill would count twice.",
@@ -222,10 +198,6 @@ def _on(x: Any, gamma: Any, sigma: Any) -> Any:
 )
 def _at_least_one(logits: Any) -> Any:
     return 1 - np.mean(np.prod(expit(-logits), axis=1))
-
-
-_WORTH = 0.1  # nats a point; iterated (6.8) gains some 0.18, one step of it 0.03
-_NO_ROOM = 0.1  # σ_p; the weights that matter are 1 or −1, one σ_p for all is some 0.4
 
 
 def _posterior(x: Array, y: Array, prior_std: Array, noise_std: float) -> tuple[Array, Array]:
@@ -254,9 +226,7 @@ def _fresh_score(x: Array, y: Array, w: Array, prior_std: Array) -> float:
     mean, cov = _posterior(x, y, prior_std, 1.0)
     new = np.random.default_rng(1).standard_normal((400, len(w)))
     var = np.einsum("ni,ij,nj->n", new, cov, new) + 1.0
-    return float(
-        np.mean(-0.5 * np.log(2 * np.pi * var) - 0.5 * ((new @ (w - mean)) ** 2 + 1) / var)
-    )
+    return -float(np.mean(np.log(2 * np.pi * var) + ((new @ (w - mean)) ** 2 + 1) / var)) / 2
 
 
 @lru_cache(maxsize=1)
@@ -274,12 +244,13 @@ def _fault_of_priors(answer: Any, *_: Any) -> str:
         return "no standard deviations"
     scores = [_fresh_score(*world, std) for world, std in zip(_FEW, answer, strict=True)]
     gain = float(np.mean(np.subtract(scores, _scores_of_one_prior())))
-    if gain > 0:
-        return "" if gain > _WORTH else "too little is gained"
-    return "no weight has room" if answer.max() < _NO_ROOM else "worse than one prior for all"
+    if gain > 0:  # nats a point; iterated (6.8) gains some 0.18, one step of it 0.03
+        return "" if gain > 0.1 else "too little is gained"
+    # The weights that matter are 1 or −1; one σ_p for all is some 0.4.
+    return "no weight has room" if answer.max() < 0.1 else "worse than one prior for all"
 
 
-@exercise("6.10", ((_FEW_X, _FEW_Y, 1.0),), judge=_fault_of_priors)
+@exercise("6.10", (_FEW_X, _FEW_Y, 1.0), judge=_fault_of_priors)
 def _prior_each(x: Any, y: Any, noise_std: Any) -> Any:
     """Repeat the update (6.8) with the exact posterior."""
     found = []
@@ -292,11 +263,8 @@ def _prior_each(x: Any, y: Any, noise_std: Any) -> Any:
     return np.array(found)
 
 
-_MISSED, _KEPT = 2, 4  # at most, of 10 useful weights and of 30 useless ones
-
-
 def _useful_among(seed: int) -> tuple[Array, Array, Array]:
-    """Return x, y (noise ½) and which of 40 features, in unequal units, matter, for 200 points."""
+    """Return x, y (noise ½) and which 10 of 40 features, in unequal units, matter."""
     rng = np.random.default_rng(seed)
     useful = np.isin(np.arange(40), rng.permutation(40)[:10])
     x = rng.standard_normal((200, 40))
@@ -308,23 +276,17 @@ def _useful_among(seed: int) -> tuple[Array, Array, Array]:
 _USEFUL = [_useful_among(seed) for seed in range(310, 314)]
 
 
-def _wrongly_judged(answer: Any, y: Array) -> tuple[int, int]:
-    """Count the useful weights that are missed, and the useless ones that are kept."""
-    useful = next(truth for _, other, truth in _USEFUL if np.array_equal(other, y))
-    kept = answer > 0.5
-    return int((useful & ~kept).sum()), int((kept & ~useful).sum())
-
-
 _BOTH = "useful ones are thrown away, and useless ones kept"
 
 
 def _fault_of_choice(answer: Any, _x: Any, y: Any, _s: Any) -> str:
     if not np.isin(answer, (0, 1)).all():
         return "neither yes nor no"
-    missed, kept = _wrongly_judged(answer, y)
-    if missed > _MISSED:
-        return _BOTH if kept > _KEPT else "useful weights are thrown away"
-    return "useless weights are kept" if kept > _KEPT else ""
+    useful = next(truth for _, other, truth in _USEFUL if np.array_equal(other, y))
+    missed, too_many = (useful & (answer == 0)).sum() > 2, (~useful & (answer == 1)).sum() > 4
+    if missed:
+        return _BOTH if too_many else "useful weights are thrown away"
+    return "useless weights are kept" if too_many else ""
 
 
 def _fault_of_choices(answers: list[Array]) -> str:
@@ -336,7 +298,7 @@ def _fault_of_choices(answers: list[Array]) -> str:
 
 @exercise(
     "6.11",
-    tuple((x, y, 0.5) for x, y, _ in _USEFUL),
+    *((x, y, 0.5) for x, y, _ in _USEFUL),
     judge=_fault_of_choice,
     overall=_fault_of_choices,
 )

@@ -1,7 +1,5 @@
 """Exercises of chapter 8: ensembles, Laplace and sampling."""
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 from typing import Any
@@ -11,7 +9,7 @@ import numpy as np
 from bdl_teach import datasets, densities
 from bdl_teach._support.checks import Array
 from bdl_teach.exercises._engine import exercise
-from bdl_teach.methods import exact
+from bdl_teach.methods import exact, laplace, mc_dropout, point
 
 _GAP = (0.1, 0.4)
 _GIVEN: dict[str, Any] = {"prior": densities.Gaussian(3.0), "hidden_units": (20,)}
@@ -25,20 +23,18 @@ def _tops(first: Any, second: Any) -> Any:
 @exercise(
     "8.1",
     (
-        (
-            [[30.0, 90.0, 60.0], [30.0, 60.0, 100.0], [30.0, 85.0, 40.0], [30.0, 50.0, 38.0]],
-            [[60.0, 70.0, 36.0], [100.0, 95.0, 36.0], [40.0, 48.0, 36.0], [38.0, 120.0, 36.0]],
-        ),
-        (
-            [[9.0, 14.0, 25.0, 12.0], [9.0, 31.0, 22.0, 16.0]],
-            [[12.0, 13.0, 40.0, 2.0], [16.0, 33.0, 27.0, 2.0]],
-        ),
-        ([[-4.0, -1.0, -6.0]], [[-6.0, -2.5, -9.0]]),
-        ([[5.0, 8.0, 7.0], [5.0, 4.0, 3.0]], [[7.0, 6.0, 1.0], [3.0, 2.0, 1.0]]),
-        # the best path is highest at its middle point, and where it ends
-        ([[1.0, 2.0, 5.0], [1.0, 8.0, 4.0]], [[5.0, 3.0, 0.0], [4.0, 6.0, 0.0]]),
-        ([[2.0, 3.0, 4.0]], [[4.0, 5.0, 7.0]]),
+        [[30.0, 90.0, 60.0], [30.0, 60.0, 100.0], [30.0, 85.0, 40.0], [30.0, 50.0, 38.0]],
+        [[60.0, 70.0, 36.0], [100.0, 95.0, 36.0], [40.0, 48.0, 36.0], [38.0, 120.0, 36.0]],
     ),
+    (
+        [[9.0, 14.0, 25.0, 12.0], [9.0, 31.0, 22.0, 16.0]],
+        [[12.0, 13.0, 40.0, 2.0], [16.0, 33.0, 27.0, 2.0]],
+    ),
+    ([[-4.0, -1.0, -6.0]], [[-6.0, -2.5, -9.0]]),
+    ([[5.0, 8.0, 7.0], [5.0, 4.0, 3.0]], [[7.0, 6.0, 1.0], [3.0, 2.0, 1.0]]),
+    # the best path is highest at its middle point, and where it ends
+    ([[1.0, 2.0, 5.0], [1.0, 8.0, 4.0]], [[5.0, 3.0, 0.0], [4.0, 6.0, 0.0]]),
+    ([[2.0, 3.0, 4.0]], [[4.0, 5.0, 7.0]]),
     "the highest of all: of several paths, take the one whose highest point is lowest.",
     lambda a, b: np.max(_tops(a, b)) - max(a[0, 0], b[0, -1]),
     "one leg only: a path is climbed from end to end: look at both of its legs.",
@@ -63,7 +59,7 @@ def _inputs(n: int, d: int, prior_std: float, noise_std: float) -> tuple[Any, ..
 
 @exercise(
     "8.2",
-    (_inputs(1, 1, 2.0, 0.5), _inputs(5, 2, 3.0, 1.5), _inputs(2, 3, 0.5, 2.0)),
+    *(_inputs(1, 1, 2.0, 0.5), _inputs(5, 2, 3.0, 1.5), _inputs(2, 3, 0.5, 2.0)),
     "the posterior's covariance: the members get that; (8.2) shrinks an anchor on its way.",
     lambda x, p, s: np.linalg.inv(_precision(x, p, s)),
     "σ_p⁴ is missing: a member gets Λ⁻¹ a_k/σ_p²: with this C its covariance is Λ⁻¹/σ_p⁴.",
@@ -85,13 +81,11 @@ _CONTRIBUTIONS = np.random.default_rng(83).normal(size=(4, 6)).round(1)
 
 @exercise(
     "8.3",
-    (
-        (_CONTRIBUTIONS, [0, 0, 1, 1, 1, 2], 0.1),
-        (3 * _CONTRIBUTIONS[:2], [7, 2, 7, 2, 5, 2], 0.5),
-        (_CONTRIBUTIONS[:3, :3], [2, 1, 0], 0.3),
-        ([[1.0, -1.0]], [4, 4], 0.2),
-        ([[2.0]], [0], 0.0),
-    ),
+    (_CONTRIBUTIONS, [0, 0, 1, 1, 1, 2], 0.1),
+    (3 * _CONTRIBUTIONS[:2], [7, 2, 7, 2, 5, 2], 0.5),
+    (_CONTRIBUTIONS[:3, :3], [2, 1, 0], 0.3),
+    ([[1.0, -1.0]], [4, 4], 0.2),
+    ([[2.0]], [0], 0.0),
     "each unit by itself: that is (8.3) as it stands; units with one z are not independent.",
     lambda c, group, rate: _dropout_std(c, rate),
     "sds are added in a group: in a group, contributions of opposite sign cancel.",
@@ -119,7 +113,7 @@ def _rows(n: int, m: int, k: int, prior_std: float, noise_std: float) -> tuple[A
 
 @exercise(
     "8.4",
-    (_rows(4, 3, 2, 2.0, 0.5), _rows(2, 2, 5, 0.7, 1.5), _rows(1, 4, 1, 3.0, 1.0)),
+    *(_rows(4, 3, 2, 2.0, 0.5), _rows(2, 2, 5, 0.7, 1.5), _rows(1, 4, 1, 3.0, 1.0)),
     "the mean of the sds: that is for outputs that move as one; each has factors of its own.",
     lambda seen, new, p, s: np.mean(_linearised(seen, new, p, s)),
     "the root of the mean variance: in an average, ups and downs cancel.",
@@ -142,7 +136,7 @@ def _mode(n: int, k: int, prior_std: float, noise_std: float) -> tuple[Any, ...]
 
 @exercise(
     "8.6",
-    (_mode(4, 2, 2.0, 0.5), _mode(3, 5, 0.6, 1.5), _mode(1, 1, 3.0, 0.8), _mode(8, 60, 1.7, 0.3)),
+    *(_mode(4, 2, 2.0, 0.5), _mode(3, 5, 0.6, 1.5), _mode(1, 1, 3.0, 0.8), _mode(8, 60, 1.7, 0.3)),
     "the determinant stands still: Λ knows σ_p: ½ log|Λ| falls as the prior widens.",
     lambda w, seen, p, s: w @ w / p**2 - len(w),
     "the prior's normaliser stands still: log P(w*) has −log σ_p for each weight.",
@@ -161,13 +155,11 @@ _XI = np.array([0.3, -1.2, 0.7])
 
 @exercise(
     "8.7",
-    (
-        (*_WALKER, 0.01, 0.9, 1.0, _XI),
-        (*_WALKER, 0.1, 0.7, 0.25, _XI),
-        (*_WALKER, 0.05, 0.8, 0.0, _XI),
-        (*_WALKER, 0.02, 0.0, 3.0, _XI),
-        ([1.0], [0.5], [-2.0], 0.02, 0.6, 4.0, [1.0]),
-    ),
+    (*_WALKER, 0.01, 0.9, 1.0, _XI),
+    (*_WALKER, 0.1, 0.7, 0.25, _XI),
+    (*_WALKER, 0.05, 0.8, 0.0, _XI),
+    (*_WALKER, 0.02, 0.0, 3.0, _XI),
+    ([1.0], [0.5], [-2.0], 0.02, 0.6, 4.0, [1.0]),
     "the noise of plain steps: a kick goes on to carry w, for 1/(1 − β) steps.",
     lambda w, v, g, rate, b, t, xi: _step(w, v, g, rate, b, t / (1 - b), xi),
     "the sd shrinks as the drift grows: the *variance* is in proportion to the drift.",
@@ -206,7 +198,7 @@ def _columns(d: int, k: int, prior_std: float, scale: float = 1.0) -> tuple[Any,
 
 @exercise(
     "8.8",
-    (_columns(3, 1, 2.0), _columns(5, 2, 0.7), _columns(2, 2, 3.0), _columns(3000, 2, 1.5, 0.01)),
+    *(_columns(3, 1, 2.0), _columns(5, 2, 0.7), _columns(2, 2, 3.0), _columns(3000, 2, 1.5, 0.01)),
     "the entropy alone: KL[q‖p] is −H[q] less the mean of log p(w) under q.",
     lambda m, d, columns, p: -_entropy(d, columns),
     "without the entropy: KL[q‖p] is −H[q] less the mean of log p(w) under q.",
@@ -218,14 +210,9 @@ def _price(mean: Any, own_std: Any, columns: Any, prior_std: Any) -> Any:
     return _crossed(mean, own_std, columns, prior_std) - _entropy(own_std, columns)
 
 
-_NEAR = 0.1  # nats below the highest evidence
-
-
 @lru_cache(maxsize=8)
 def _networks(seed: int) -> tuple[tuple[Any, Any], ...]:
     """Return two data sets (features ``[32, 21]``, targets): at Laplace's mode and at MAP."""
-    from bdl_teach.methods import laplace, point
-
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=seed, gap=_GAP)
     mode = laplace.fit(data.x, data.y, structure="last_layer", **_GIVEN).mean
     found = []
@@ -239,20 +226,18 @@ def _log_evidence(prior_std: float, phi: Any, y: Any) -> float:
     return exact.linear_regression(phi, y, float(prior_std), 1.0).log_evidence
 
 
-_WIDTHS = np.geomspace(0.5, 50.0, 41)
-
-
 @lru_cache(maxsize=8)
 def _best_widths(seed: int) -> list[float]:
     """Return the σ_p of largest evidence for each of the two networks."""
-    return [float(max(_WIDTHS, key=lambda s: _log_evidence(s, *net))) for net in _networks(seed)]
+    widths = np.geomspace(0.5, 50.0, 41)
+    return [float(max(widths, key=lambda s: _log_evidence(s, *net))) for net in _networks(seed)]
 
 
 def _fault_of_width(prior_std: Any, seed: int) -> str:
     if prior_std <= 0:
         return "no standard deviation"
     networks = zip(_networks(seed), _best_widths(seed), strict=True)
-    if any(_log_evidence(b, *n) - _log_evidence(prior_std, *n) < _NEAR for n, b in networks):
+    if any(_log_evidence(b, *n) - _log_evidence(prior_std, *n) < 0.1 for n, b in networks):
         return ""
     if prior_std == 3.0:
         return "the prior that it was trained with"
@@ -271,7 +256,7 @@ def _fault_of_widths(found: list[Array]) -> str:
     return "the variance" if all(near) and len(set(map(float, found))) > 1 else ""
 
 
-@exercise("8.9", ((0,), (1,), (2,)), judge=_fault_of_width, overall=_fault_of_widths)
+@exercise("8.9", (0,), (1,), (2,), judge=_fault_of_width, overall=_fault_of_widths)
 def _deserved(seed: int) -> Any:
     return _best_widths(seed)[0]
 
@@ -282,8 +267,6 @@ _SURE = (0.55, 0.75)  # units of y: Laplace's doubt among the data is 0.6 on ave
 @lru_cache(maxsize=64)
 def _vagueness(rate: float, seed: int) -> float:
     """Return the mean epistemic sd of dropout among the data, by (8.3)."""
-    from bdl_teach.methods import mc_dropout
-
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=seed, gap=_GAP)
     m = mc_dropout.fit(data.x, data.y, rate=rate, **_GIVEN).weights
     units = np.maximum(0.0, data.x * m[:20] + m[20:40]) * m[40:60]
@@ -302,7 +285,7 @@ def _fault_of_rate(rate: Any, seed: int) -> str:
     return f"{'near' if rate <= 0.2 else 'above'} the usual rate"
 
 
-@exercise("8.10", ((0,), (1,), (2,)), judge=_fault_of_rate)
+@exercise("8.10", (0,), (1,), (2,), judge=_fault_of_rate)
 @lru_cache(maxsize=8)
 def _calm_rate(seed: int) -> Any:
     """Find the rate by bisection, since the sd grows with the rate."""

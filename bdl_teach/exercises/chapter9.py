@@ -1,9 +1,7 @@
 """Exercises of chapter 9: pictures, and the unknown."""
 
-from __future__ import annotations
-
 import math
-from functools import lru_cache
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,7 +28,7 @@ _SOME = ((_FOUR, _A([0, 2, 2, 0])), _draw(50, 4), _draw(7, 2), (np.eye(3), _A([0
 
 @exercise(
     "9.1",
-    _SOME,
+    *_SOME,
     "the label's class alone: the sum runs over all classes, the wrong ones included.",
     lambda p, labels: np.mean((1 - p[np.arange(len(p)), labels]) ** 2),
     "distances for squares: the distances are squared before they are added.",
@@ -42,14 +40,12 @@ def _brier(p: Any, labels: Any) -> Any:
 
 @exercise(
     "9.2",
-    (
-        (log_softmax(_RNG.normal(size=(3, 4, 5)), axis=-1),),
-        (log_softmax(4 * _RNG.normal(size=(7, 2, 3)), axis=-1),),
-        (log_softmax(_RNG.normal(size=(1, 3, 2)), axis=-1),),
-        (log_softmax(_A([[[0.0, 1500.0]], [[0.0, 2000.0]]]), axis=-1),),
-        # one network thinks little of a class, the other nothing: only the largest may be taken out
-        (log_softmax(_A([[[0.4, 0.0], [0.0, 1500.0]], [[0.0, 1500.0], [0.4, 0.0]]]), axis=-1),),
-    ),
+    (log_softmax(_RNG.normal(size=(3, 4, 5)), axis=-1),),
+    (log_softmax(4 * _RNG.normal(size=(7, 2, 3)), axis=-1),),
+    (log_softmax(_RNG.normal(size=(1, 3, 2)), axis=-1),),
+    (log_softmax(_A([[[0.0, 1500.0]], [[0.0, 2000.0]]]), axis=-1),),
+    # one network thinks little of a class, the other nothing: only the largest may be taken out
+    (log_softmax(_A([[[0.4, 0.0], [0.0, 1500.0]], [[0.0, 1500.0], [0.4, 0.0]]]), axis=-1),),
     "the mean of the logarithms: that is the logarithm of a geometric mean.",
     lambda logs: logs.mean(axis=0),
     "a geometric mean: networks are averaged as probabilities, not as logits.",
@@ -74,7 +70,7 @@ _TEN = np.column_stack([_SURE, 1 - _SURE]), 1 - np.isin(_PLACE, (6, 7))
 
 @exercise(
     "9.4",
-    ((*_draw(83, 3), 5), (*_draw(67, 4, 3.0), 10), (*_SOME[0], 2), (*_draw(40, 2), 1), (*_TEN, 4)),
+    *((*_draw(83, 3), 5), (*_draw(67, 4, 3.0), 10), (*_SOME[0], 2), (*_draw(40, 2), 1), (*_TEN, 4)),
     "bins of equal width: that is (9.7); here each bin has its share of the pictures.",
     lambda p, labels, n_bins: calibration.reliability(p, labels, n_bins).error,
     "not sorted: a bin holds pictures of nearly the same confidence: sort before you cut.",
@@ -106,14 +102,12 @@ def _too_soon(p: Any, labels: Any, limit: Any) -> Any:
 
 @exercise(
     "9.5",
-    (
-        (*_draw(40, 3), 0.21),
-        (*_draw(60, 4), 0.25),
-        (*_draw(25, 2), 0.16),
-        (_FOUR, [1, 1, 0, 1], 0.5),  # the limit is met exactly
-        (_FOUR, [0, 1, 2, 0], 0.27),  # the surest answer is wrong, and no other
-        (_FOUR, [1, 1, 2, 0], 0.2),  # and the next is, too: none may be answered
-    ),
+    (*_draw(40, 3), 0.21),
+    (*_draw(60, 4), 0.25),
+    (*_draw(25, 2), 0.16),
+    (_FOUR, [1, 1, 0, 1], 0.5),  # the limit is met exactly
+    (_FOUR, [0, 1, 2, 0], 0.27),  # the surest answer is wrong, and no other
+    (_FOUR, [1, 1, 2, 0], 0.2),  # and the next is, too: none may be answered
     "stopped too soon: further on the curve may come below the limit once more.",
     _too_soon,
     "the unsurest first: np.argsort begins with the smallest: the surest are at the other end.",
@@ -139,12 +133,10 @@ def _overdone(p: Any, labels: Any) -> tuple[Any, Any]:
 
 @exercise(
     "9.6",
-    (
-        _SOME[0],
-        *(_draw(40, 4, scale) for scale in (0.5, 3.0)),
-        _overdone(*_draw(60, 3)),
-        (np.full((5, 5), 0.2), np.arange(5)),
-    ),
+    _SOME[0],
+    *(_draw(40, 4, scale) for scale in (0.5, 3.0)),
+    _overdone(*_draw(60, 3)),
+    (np.full((5, 5), 0.2), np.arange(5)),
     "without its sign: the sign says which of the two it is: take no absolute value.",
     lambda p, labels: abs(_deviation(p, labels)),
     "one coin for all: the coins differ: add c (1 − c) over the pictures.",
@@ -160,30 +152,26 @@ def _deviation(p: Any, labels: Any) -> Any:
 
 
 class _World(NamedTuple):
-    """Five networks, each with noise of its own on logits that are ``factor`` times too large."""
+    """Predictions of five networks for pictures to choose on, and for new ones."""
 
-    logs: Any  # of n pictures to choose on [5, n, 6]
+    logs: Any  # [5, n, c]
     labels: Any
-    others: Any
-    fresh: Any
+    new: Any
+    truth: Any  # labels of the new pictures
 
 
-@lru_cache(maxsize=8)
-def _sharpened(seed: int) -> _World:
-    rng = np.random.default_rng([9, 7, seed])
-    factor = (4.0, 0.5, 2.0)[seed % 3]
-    true = 4.0 * rng.normal(size=(3300, 6))
-    p = np.exp(log_softmax(true, axis=1))
-    labels = (rng.random((len(p), 1)) > p.cumsum(axis=1)).sum(axis=1).clip(max=5)
-    logs = log_softmax(factor * (true + 3.0 * rng.normal(size=(5, *true.shape))), axis=2)
-    return _World(logs[:, :300], labels[:300], logs[:, 300:], labels[300:])
-
-
-def _all_sharpened() -> tuple[_World, ...]:
-    return tuple(map(_sharpened, range(3)))
-
-
-_ROOM = 0.02  # nats a picture above the lowest; the best of 300 pictures comes within 0.006
+@cache
+def _sharpened() -> list[_World]:
+    """Return three worlds: networks with noise of their own on logits of a wrong size."""
+    worlds = []
+    for seed, factor in enumerate((4.0, 0.5, 2.0)):
+        rng = np.random.default_rng([9, 7, seed])
+        true = 4.0 * rng.normal(size=(3300, 6))
+        p = np.exp(log_softmax(true, axis=1))
+        labels = (rng.random((len(p), 1)) > p.cumsum(axis=1)).sum(axis=1).clip(max=5)
+        logs = log_softmax(factor * (true + 3.0 * rng.normal(size=(5, *true.shape))), axis=2)
+        worlds.append(_World(logs[:, :300], labels[:300], logs[:, 300:], labels[300:]))
+    return worlds
 
 
 def _log_loss(logs: Any, labels: Any, temperature: float) -> float:
@@ -195,17 +183,17 @@ def _fault_of_temperature(temperature: Any, logs: Any, labels: Any) -> str:
     """Return the fault of a temperature, by pictures on which it was not chosen."""
     if temperature <= 0:
         return "not above 0"
-    world = next(w for w in _all_sharpened() if np.array_equal(w.labels, labels))
-    best = _log_loss(world.others, world.fresh, _lowest(world.others, world.fresh))
-    if _log_loss(world.others, world.fresh, float(temperature)) < best + _ROOM:
-        return ""
-    return "another temperature"
+    world = next(w for w in _sharpened() if np.array_equal(w.labels, labels))
+    best = _log_loss(world.new, world.truth, _lowest(world.new, world.truth))
+    # The best of 300 pictures comes within 0.006 nats of the lowest.
+    good = _log_loss(world.new, world.truth, float(temperature)) < best + 0.02
+    return "" if good else "another temperature"
 
 
 def _fault_of_temperatures(found: list[Array]) -> str:
     if np.ptp(found) < 1e-9:
         return "the same in every world"
-    worlds = _all_sharpened()
+    worlds = _sharpened()
     best = calibration.best_temperature
     averaged = [best(logsumexp(w.logs, axis=0) - math.log(5), w.labels) for w in worlds]
     if np.allclose(found, averaged, rtol=0.05):
@@ -219,7 +207,7 @@ def _fault_of_temperatures(found: list[Array]) -> str:
 
 @exercise(
     "9.7",
-    Late(lambda: tuple((w.logs, w.labels) for w in _all_sharpened())),
+    cases=Late(lambda: tuple((w.logs, w.labels) for w in _sharpened())),
     judge=_fault_of_temperature,
     overall=_fault_of_temperatures,
 )
@@ -234,30 +222,24 @@ _ANSWERED, _WRONG, _STRANGE = 0.5, 0.03, 0.25  # at least; at most; at most
 _AS_OFTEN = 0.1  # shares of strange and of known pictures that are the same
 
 
-class _Doubtful(NamedTuple):
-    """Predictions of five networks for known pictures, and for known and strange ones mixed."""
-
-    logs: Any
-    labels: Any
-    mixed: Any
-    truth: Any  # labels of the mixed pictures, −1 for a strange one
-
-
-@lru_cache(maxsize=4)
-def _doubtful(seed: int) -> _Doubtful:
-    """Train five networks with random hidden layers on digits without two of the classes."""
-    digits, rng = datasets.digits(), np.random.default_rng([9, 8, seed])
-    unseen = rng.choice(10, 2, replace=False)
-    order = rng.permutation(len(digits.images))
-    strange = np.isin(digits.labels[order], unseen)
-    mine, others = order[~strange], order[strange][:100]
-    known = np.searchsorted(np.setdiff1d(np.arange(10), unseen), digits.labels)
+@cache
+def _doubtful() -> list[_World]:
+    """Return three worlds of digits, of which some of the new ones are strange (−1)."""
+    digits, worlds = datasets.digits(), []
     x = digits.images.reshape(len(digits.images), -1).astype(float)
-    train, choose, fresh = mine[:300], mine[300:500], mine[500:800]
-    nets = np.stack([_random_layer(x, known, train, rng) for _ in range(5)])
-    mix = rng.permutation(np.r_[fresh, others])
-    truth = np.where(np.isin(mix, others), -1, known[mix])
-    return _Doubtful(nets[:, choose], known[choose], nets[:, mix], truth)
+    for seed in range(3):
+        rng = np.random.default_rng([9, 8, seed])
+        unseen = rng.choice(10, 2, replace=False)
+        order = rng.permutation(len(digits.images))
+        strange = np.isin(digits.labels[order], unseen)
+        mine, others = order[~strange], order[strange][:100]
+        known = np.searchsorted(np.setdiff1d(np.arange(10), unseen), digits.labels)
+        train, choose, fresh = mine[:300], mine[300:500], mine[500:800]
+        nets = np.stack([_random_layer(x, known, train, rng) for _ in range(5)])
+        mix = rng.permutation(np.r_[fresh, others])
+        truth = np.where(np.isin(mix, others), -1, known[mix])
+        worlds.append(_World(nets[:, choose], known[choose], nets[:, mix], truth))
+    return worlds
 
 
 def _random_layer(x: Any, labels: Any, train: Any, rng: Any) -> Any:
@@ -268,10 +250,6 @@ def _random_layer(x: Any, labels: Any, train: Any, rng: Any) -> Any:
     return log_softmax(6.0 * hidden @ w, axis=1)
 
 
-def _worlds() -> tuple[_Doubtful, ...]:
-    return tuple(map(_doubtful, range(3)))
-
-
 def _unsure(logs: Any) -> Any:
     return metrics.predictive_entropy(np.exp(logs))
 
@@ -279,7 +257,7 @@ def _unsure(logs: Any) -> Any:
 def _fault_of_refusal(answers: Any, logs: Any, labels: Any, mixed: Any) -> str:
     if not np.isin(answers, (0, 1)).all():
         return "neither yes nor no"
-    world = next(w for w in _worlds() if np.array_equal(w.mixed, mixed))
+    world = next(w for w in _doubtful() if np.array_equal(w.new, mixed))
     chosen, is_strange = np.asarray(answers, bool), world.truth < 0
     answered, said = chosen & ~is_strange, np.exp(mixed).mean(axis=0).argmax(axis=1)
     wrong = np.mean(said[answered] != world.truth[answered]) if answered.any() else 1.0
@@ -297,7 +275,7 @@ def _fault_of_refusal(answers: Any, logs: Any, labels: Any, mixed: Any) -> str:
 
 @exercise(
     "9.8",
-    Late(lambda: tuple((w.logs, w.labels, w.mixed) for w in _worlds())),
+    cases=Late(lambda: tuple((w.logs, w.labels, w.new) for w in _doubtful())),
     judge=_fault_of_refusal,
 )
 def _reference_answers(log_p: Any, labels: Any, log_new: Any) -> Any:

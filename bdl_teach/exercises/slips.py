@@ -4,8 +4,6 @@ An answer with such a slip is the right answer, changed (its sign, a factor, its
 right answer to a changed argument (σ² for σ, two arguments swapped, …).
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
@@ -16,35 +14,19 @@ import numpy as np
 # Added to a density or a probability, or a limit for it, so that its logarithm stays finite.
 TINY = (1e-300, 1e-100, 1e-30, 1e-20, 1e-16, 1e-15, 1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6)
 
-# What divides natural logarithms that were taken to another base.
-BASES = (np.log(2.0), np.log(10.0))
-
 # Added under a root or a line, so that nothing is divided by 0.
 EPS = (1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12)
 
 
 class Slip(NamedTuple):
-    """A slip in one exercise.
+    """A slip in one exercise."""
 
-    Attributes:
-        name: The slip in a few words.
-        hint: What to look for, as a sentence.
-        values: What an answer with this slip computes, case by case.
-    """
-
-    name: str
-    hint: str
-    values: Sequence[Any]
+    name: str  # in a few words
+    hint: str  # what to look for, as a sentence
+    values: Sequence[Any]  # what an answer with this slip computes, case by case
 
 
-class _Row(NamedTuple):
-    name: str
-    hint: str
-    change: Callable[[Any], Any]
-
-
-def _over(base: float) -> Callable[[Any], Any]:
-    return lambda r: r / base
+_Row = tuple[str, str, Callable[[Any], Any]]  # name, hint, and what becomes of the right value
 
 
 def _plus(small: float) -> Callable[[Any], Any]:
@@ -59,14 +41,6 @@ def _in_logarithm(small: float, sign: int) -> Callable[[Any], Any]:
     return change
 
 
-def _underflowing(sign: int) -> Callable[[Any], Any]:
-    return lambda r: sign * np.log(np.exp(sign * r))
-
-
-def _reversed(r: Any) -> Any:
-    return r[::-1] if r.ndim else r
-
-
 _UNDERFLOW = (
     "right where the number under the logarithm is large enough; elsewhere it is 0 in floating "
     "point: take logarithms first, and add them with np.logaddexp or scipy.special.logsumexp."
@@ -74,55 +48,57 @@ _UNDERFLOW = (
 _ADDED = "leave it out: it changes what is as small as that itself."
 
 # What becomes of the right answer, or of one part of it.
-_OF_ANSWERS = (
-    _Row("wrong sign", "the sign is wrong everywhere.", np.negative),
-    _Row("twice as much", "twice what is asked for: is a ½ missing?", lambda r: 2 * r),
-    _Row("half of it", "half of what is asked for: is there a ½ too many?", lambda r: r / 2),
-    _Row("the square", "such as a variance for a standard deviation.", np.square),
-    _Row("the root", "such as a standard deviation for a variance.", np.sqrt),
-    _Row("upside down", "one over what is asked for.", lambda r: 1 / r),
-    _Row("upside down, and squared", "such as a precision for an sd.", lambda r: r**-2.0),
-    _Row("upside down, and its root", "such as an sd for a precision.", lambda r: r**-0.5),
+_OF_ANSWERS: tuple[_Row, ...] = (
+    ("wrong sign", "the sign is wrong everywhere.", np.negative),
+    ("twice as much", "twice what is asked for: is a ½ missing?", lambda r: 2 * r),
+    ("half of it", "half of what is asked for: is there a ½ too many?", lambda r: r / 2),
+    ("the square", "such as a variance for a standard deviation.", np.square),
+    ("the root", "such as a standard deviation for a variance.", np.sqrt),
+    ("upside down", "one over what is asked for.", lambda r: 1 / r),
+    ("upside down, and squared", "such as a precision for an sd.", lambda r: r**-2.0),
+    ("upside down, and its root", "such as an sd for a precision.", lambda r: r**-0.5),
 )
 
 # What becomes of a whole answer only.
-_OF_WHOLES = (
-    *(_Row("another logarithm", "nats belong to np.log.", _over(base)) for base in BASES),
-    _Row("the logarithm is missing", "take np.log of it.", np.exp),
-    _Row("a logarithm too many", "this is np.log of what is asked for.", np.log),
-    _Row("wrong sign in the exponent", "e to minus the right answer.", lambda r: np.exp(-r)),
-    _Row("the opposite", "1 minus what is asked for.", lambda r: 1 - r),
-    _Row("transposed", "rows and columns are swapped.", np.transpose),
-    _Row("the other way round", "the right values in reverse order.", _reversed),
-    _Row("summed", "return one value for each.", np.sum),
-    _Row("averaged", "return one value for each.", np.mean),
-    *(_Row("underflow", _UNDERFLOW, _underflowing(sign)) for sign in (1, -1)),
+_OF_WHOLES: tuple[_Row, ...] = (
+    ("another logarithm", "nats belong to np.log.", lambda r: r / np.log(2.0)),
+    ("another logarithm", "nats belong to np.log.", lambda r: r / np.log(10.0)),
+    ("the logarithm is missing", "take np.log of it.", np.exp),
+    ("a logarithm too many", "this is np.log of what is asked for.", np.log),
+    ("wrong sign in the exponent", "e to minus the right answer.", lambda r: np.exp(-r)),
+    ("the opposite", "1 minus what is asked for.", lambda r: 1 - r),
+    ("transposed", "rows and columns are swapped.", np.transpose),
+    (
+        "the other way round",
+        "the right values in reverse order.",
+        lambda r: r[::-1] if r.ndim else r,
+    ),
+    ("summed", "return one value for each.", np.sum),
+    ("averaged", "return one value for each.", np.mean),
+    ("underflow", _UNDERFLOW, lambda r: np.log(np.exp(r))),
+    ("underflow", _UNDERFLOW, lambda r: -np.log(np.exp(-r))),
     *(
-        _Row("a small number added", _ADDED, _in_logarithm(small, sign))
+        ("a small number added", _ADDED, _in_logarithm(small, sign))
         for small in TINY
         for sign in (1, -1)
     ),
 )
 
 # What becomes of an argument that is a real number, or an array of them.
-_OF_REALS = (
-    _Row(
-        "{0} for {0}²", "you take √{0} for {0}: a square is missing, or a root too many.", np.sqrt
-    ),
-    _Row(
-        "{0}² for {0}", "you take {0}² for {0}: a square is too many, or a root missing.", np.square
-    ),
-    _Row("1/{0} for {0}", "you take 1/{0} for {0}.", lambda a: 1 / np.asarray(a)),
-    _Row("{0} taken as 1", "your answer is right only where {0} is 1.", np.ones_like),
-    _Row("{0} is missing", "your answer is right only where {0} is 0.", lambda a: 0.0 * a),
-    _Row("the sign of {0}", "you take −{0} for {0}.", np.negative),
-    *(_Row("a small number added to {0}", _ADDED, _plus(small)) for small in EPS),
+_OF_REALS: tuple[_Row, ...] = (
+    ("{0} for {0}²", "you take √{0} for {0}: a square is missing, or a root too many.", np.sqrt),
+    ("{0}² for {0}", "you take {0}² for {0}: a square is too many, or a root missing.", np.square),
+    ("1/{0} for {0}", "you take 1/{0} for {0}.", lambda a: 1 / np.asarray(a)),
+    ("{0} taken as 1", "your answer is right only where {0} is 1.", np.ones_like),
+    ("{0} is missing", "your answer is right only where {0} is 0.", lambda a: 0.0 * a),
+    ("the sign of {0}", "you take −{0} for {0}.", np.negative),
+    *(("a small number added to {0}", _ADDED, _plus(small)) for small in EPS),
 )
 
-_OF_WHOLE_NUMBERS = (
-    _Row("{0} − 1 for {0}", "you take {0} − 1 for {0}.", _plus(-1)),
-    _Row("{0} + 1 for {0}", "you take {0} + 1 for {0}.", _plus(1)),
-    _Row("{0} taken as 1", "your answer is right only where {0} is 1.", np.ones_like),
+_OF_WHOLE_NUMBERS: tuple[_Row, ...] = (
+    ("{0} − 1 for {0}", "you take {0} − 1 for {0}.", _plus(-1)),
+    ("{0} + 1 for {0}", "you take {0} + 1 for {0}.", _plus(1)),
+    ("{0} taken as 1", "your answer is right only where {0} is 1.", np.ones_like),
 )
 
 _ORDINALS = ("first", "second", "third", "fourth")
@@ -146,26 +122,16 @@ def of_answers(
             yield Slip(where, hint, [_changed(r, i, change) for r in expected])
     for counts in zip(*(_lengths(case) for case in cases), strict=False):
         pairs = list(zip(expected, counts, strict=True))
-        yield Slip(
-            "sum for mean", "yours is a sum: divide by n.", [np.asarray(r * n) for r, n in pairs]
-        )
-        yield Slip(
-            "mean for sum",
-            "yours is a mean: do not divide by n.",
-            [np.asarray(r / n) for r, n in pairs],
-        )
+        sums, means = ([np.asarray(r * n**k) for r, n in pairs] for k in (1.0, -1.0))
+        yield Slip("sum for mean", "yours is a sum: divide by n.", sums)
+        yield Slip("mean for sum", "yours is a mean: do not divide by n.", means)
         if min(counts) > 1:
             spread = [np.asarray(r * n / (n - 1)) for r, n in pairs]
             yield Slip("n − 1 for n", "yours is divided by n − 1.", spread)
 
 
 def of_parts(got: Sequence[Any], expected: Sequence[Any]) -> Iterator[Slip]:
-    """Yield the slip of not adding up, or averaging, along the last axis.
-
-    Args:
-        got: What the learner's function came to.
-        expected: The right answers.
-    """
+    """Yield the slip of not adding up, or averaging, along the last axis."""
     for word, whole in (("sum", np.sum), ("mean", np.mean)):
         if all(
             isinstance(parts, np.ndarray)
@@ -179,12 +145,7 @@ def of_parts(got: Sequence[Any], expected: Sequence[Any]) -> Iterator[Slip]:
 
 
 def of_constants(got: Sequence[Any], expected: Sequence[Any]) -> Iterator[Slip]:
-    """Yield the slips of one wrong factor, or of one wrong added constant, everywhere.
-
-    Args:
-        got: What the learner's function returned, of the shapes of ``expected``.
-        expected: The right answers.
-    """
+    """Yield the slips of one wrong factor, or of one wrong added constant, everywhere."""
     if not got:
         return
     ours, right = (np.concatenate([np.ravel(v) for v in values]) for values in (got, expected))
@@ -203,31 +164,27 @@ def of_arguments(
     reference: Callable[..., Any], cases: Sequence[tuple[Any, ...]]
 ) -> Iterator[tuple[str, str, list[tuple[Any, ...]]]]:
     """Yield name, hint and changed cases of the slips that confuse or change arguments."""
-    with np.errstate(all="ignore"):
-        for name, hint, changed in _changed_arguments(reference, cases):
-            if all(np.isfinite(a).all() for case in changed for a in case if _is_real(a)):
-                yield name, hint, changed
-
-
-def _changed_arguments(
-    reference: Callable[..., Any], cases: Sequence[tuple[Any, ...]]
-) -> Iterator[tuple[str, str, list[tuple[Any, ...]]]]:
     names = list(inspect.signature(reference).parameters)
     columns = list(zip(*cases, strict=True))
     reals = [i for i, column in enumerate(columns) if all(map(_is_real, column))]
     for i, column in enumerate(columns):
-        if names[i] == "seed":
-            continue
         whole = all(isinstance(n, int) and not isinstance(n, bool) for n in column)
-        for name, hint, change in _OF_REALS if i in reals else _OF_WHOLE_NUMBERS if whole else ():
-            changed = [_changed(case, i, change) for case in cases]
-            yield name.format(names[i]), hint.format(names[i]), changed
+        rows = _OF_REALS if i in reals else _OF_WHOLE_NUMBERS if whole else ()
+        for name, hint, change in rows if names[i] != "seed" else ():
+            with np.errstate(all="ignore"):
+                changed = [_changed(case, i, change) for case in cases]
+            if all(np.isfinite(a).all() for case in changed for a in case if _is_real(a)):
+                yield name.format(names[i]), hint.format(names[i]), changed
     for i, j in combinations(range(len(columns)), 2):
         both = f"{names[i]} and {names[j]}"
         if _alike(columns[i], columns[j]):
             swapped = [_put(_put(case, i, case[j]), j, case[i]) for case in cases]
             yield f"{both} swapped", "each in the place of the other.", swapped
-        if i in reals and j in reals:
+        if (
+            i in reals
+            and j in reals
+            and all(np.min(case[k]) >= 0 for case in cases for k in (i, j))
+        ):
             roots = [_changed(_changed(case, i, np.sqrt), j, np.sqrt) for case in cases]
             yield f"{both} for their squares", "is a square missing in both?", roots
 

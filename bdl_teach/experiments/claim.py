@@ -16,8 +16,6 @@ The effect of a claim is a figure (``of``), minus another one (``less``) or divi
 leaves the stored figures valid. Importing this module needs the standard library only.
 """
 
-from __future__ import annotations
-
 import importlib
 import math
 import tomllib
@@ -31,17 +29,11 @@ from bdl_teach.experiments.world import Figures, World
 
 
 class Rule(NamedTuple):
-    """The condition on the effects of the worlds under which a claim holds.
+    """The condition on the effects of the worlds under which a claim holds."""
 
-    Attributes:
-        above: Lower limit, which the mean effect exceeds by two standard errors.
-        below: Upper limit, likewise.
-        share: The share of the worlds in which the effect itself must lie between them.
-    """
-
-    above: float = -math.inf
-    below: float = math.inf
-    share: float = 0.0
+    above: float = -math.inf  # the mean effect exceeds this by two standard errors
+    below: float = math.inf  # likewise from below
+    share: float = 0.0  # of the worlds in which the effect itself lies between them
 
     def met_by(self, effect: float) -> bool:
         """Return whether the effect of one world lies between the limits."""
@@ -60,51 +52,29 @@ class Rule(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """One empirical sentence of the course, and the rule that its effect must meet.
+    """One empirical sentence of the course, and the rule that its effect must meet."""
 
-    Attributes:
-        id: The name that chapters use: lower-case words with hyphens.
-        sentence: Exactly what may be said, in one plain sentence.
-        measure: What the effect is, such as ``"F, geometric − uniform"``.
-        unit: The unit of the effect; "" for a pure number.
-        rule: The condition on the effects.
-        of: The figure that is the effect.
-        less: The figure that is taken from it, if any: methods are compared on the same world.
-        over: The figure that it is divided by, if any.
-    """
-
-    id: str
-    sentence: str
-    measure: str
-    unit: str
+    id: str  # the name that chapters use: lower-case words with hyphens
+    sentence: str  # exactly what may be said
+    measure: str  # what the effect is, such as "F, geometric − uniform"
+    unit: str  # of the effect; "" for a pure number
     rule: Rule
-    of: str = ""
-    less: str = ""
-    over: str = ""
+    of: str = ""  # the figure that is the effect,
+    less: str = ""  # the one that is taken from it, if any: methods are compared on the same world,
+    over: str = ""  # and the one that it is divided by, if any
 
     def effect(self, figures: Figures) -> float:
         """Compute the effect in one world from what was measured there."""
-        value = figures[self.of]
-        if self.less:
-            value -= figures[self.less]
-        if self.over:
-            value /= figures[self.over]
-        return float(value)
+        value = figures[self.of] - (figures[self.less] if self.less else 0.0)
+        return float(value / (figures[self.over] if self.over else 1.0))
 
 
 class Experiment(NamedTuple):
-    """A function that is run in each world, and the claims that use its figures.
+    """A function that is run in each world, and the claims that use its figures."""
 
-    Attributes:
-        name: Unique; results are kept under it.
-        run: Module and function that maps a world to figures, as ``"module.function"``.
-        seconds: About how long one world takes on two cores; tests leave the dear ones out.
-        claims: The claims that use the figures.
-    """
-
-    name: str
-    run: str
-    seconds: float
+    name: str  # results are kept under it
+    run: str  # "module.function", which maps a world to figures
+    seconds: float  # of one world on two cores, about; tests leave the dear ones out
     claims: tuple[Claim, ...]
 
     @property

@@ -5,23 +5,19 @@ It is for teaching only; the method is ``pbp``. Its faults:
 - every division adds eps = 1e-6 to the denominator, also 1/(Z Z₂/Z₁² (α+1)/α − 1) ≈ 1/(1/α):
   α stops at √(0.5/eps) = 707, while β goes on growing, and with it the noise;
 - all of it is float32;
-- gradients are summed over a batch and a variance that would be negative becomes 0, for good;
+- a variance that would be negative becomes 0, for good;
 - the moments of the ReLU lose their digits for α <= −5, where the mean turns negative;
 - points come in the order of the data, and the prior of the weights is never refined.
 
 Source: the book chapter of the course, section 5.7; Hernández-Lobato & Adams 2015 is the paper.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bdl_teach._support import checks
-from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
 from bdl_teach._support.errors import DivergedError
 from bdl_teach.backend import Tensor, as_float, tf, tfd
@@ -30,15 +26,9 @@ from bdl_teach.methods.pbp import Fit
 from bdl_teach.methods.pbp._loop import PRIOR_ALPHA, PRIOR_BETA, Scaling, State
 from bdl_teach.methods.pbp._moments import gamma_update, linear_moments
 
-REMEDY = "learn one point at a time, batch_size=1: a sum of ADF updates is not an ADF update"
+REMEDY = "this listing is faulty: use pbp.fit"
 NOISE_UPDATES = ("listing", "stable")
 _EPS = 1e-6
-
-
-class _State(NamedTuple):
-    mean: tuple[Tensor, ...]  # [out, in + 1] each
-    var: tuple[Tensor, ...]
-    noise: Tensor  # [2]: α, β
 
 
 def fit(
@@ -47,7 +37,6 @@ def fit(
     *,
     hidden_units: tuple[int, ...] = (50, 50),
     epochs: int = 1,
-    batch_size: int = 1,
     noise_update: str = "listing",
     eps: float = _EPS,
     n_records: int = 40,
@@ -60,10 +49,8 @@ def fit(
         y: Targets ``[n, 1]`` or ``[n]``.
         hidden_units: Width of each hidden ReLU layer.
         epochs: Passes over the data, in their order.
-        batch_size: Points whose gradients are summed; its default in the listing is 16, its
-            example uses 1.
         noise_update: ``"listing"``, or ``"stable"`` to repair nothing but the update of α and β
-            (``pbp.gamma_update`` in float64; for batches of 1).
+            (``pbp.gamma_update`` in float64).
         eps: What the listing's noise update adds to its denominators, >= 0.
         n_records: How often an epoch is recorded, >= 1.
         seed: Seed of the starting point.
@@ -74,41 +61,31 @@ def fit(
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: The weights became NaN or infinite, as summed gradients can make them.
+        DivergedError: The weights became NaN or infinite.
     """
     x, y = checks.regression_data(x, y)
     widths = checks.layer_widths("hidden_units", hidden_units)
-    size = checks.count("batch_size", batch_size)
-    if checks.choice("noise_update", noise_update, NOISE_UPDATES) == "stable" and size > 1:
-        raise ValueError(f"batch_size: expected 1 to go with noise_update='stable', got {size}")
+    program = _program(checks.choice("noise_update", noise_update, NOISE_UPDATES))
     scaling = Scaling.of(x, y)
     state = _initial_state((x.shape[1], *widths, 1), checks.count("seed", seed, 0))
     data = (as_float(scaling.inputs(x)), as_float(scaling.targets(y)[:, None]))
     slack = as_float(checks.non_negative("eps", eps))
-    n_batches, program = -(-len(x) // size), _program(size, noise_update)
-    stops = np.linspace(0, n_batches, checks.count("n_records", n_records) + 1).astype(int)
+    stops = np.linspace(0, len(x), checks.count("n_records", n_records) + 1).astype(np.int32)
     records = []
     for epoch in range(checks.count("epochs", epochs)):
         for start, stop in zip(stops[:-1], stops[1:], strict=True):
-            state = program(state, *data, *map(_int, (start, stop)), slack)
-            points = epoch * len(x) + min(stop * size, len(x))
-            records.append((points, *state.noise.numpy()))
+            state = program(state, *data, tf.constant(start), tf.constant(stop), slack)
+            records.append((epoch * len(x) + stop, *state.noise.numpy()))
         if not all(np.isfinite(m).all() for m in state.mean):
-            raise DivergedError((epoch + 1) * n_batches, REMEDY)
+            raise DivergedError((epoch + 1) * len(x), REMEDY)
     return _fitted(state, records, scaling)
 
 
 @lru_cache(maxsize=8)
-def _program(batch_size: int, noise_update: str) -> Compiled:
-    def run(
-        state: _State, x: Tensor, y: Tensor, start: Tensor, stop: Tensor, eps: Tensor
-    ) -> Tensor:
-        def learn(i: Tensor, state: _State) -> tuple[Tensor, _State]:
-            rows = i * batch_size + tf.range(batch_size)
-            weight = tf.cast(rows < x.shape[0], tf.float32)[:, None]  # the last batch is short
-            rows = tf.minimum(rows, x.shape[0] - 1)
-            batch = tf.gather(x, rows), tf.gather(y, rows), weight
-            return i + 1, _learn(state, *batch, eps, noise_update)
+def _program(noise_update: str) -> Compiled:
+    def run(state: State, x: Tensor, y: Tensor, start: Tensor, stop: Tensor, eps: Tensor) -> Tensor:
+        def learn(i: Tensor, state: State) -> tuple[Tensor, State]:
+            return i + 1, _learn(state, x[i : i + 1], y[i : i + 1], eps, noise_update)
 
         _, state = tf.while_loop(lambda i, _: i < stop, learn, (start, state))
         return state
@@ -116,26 +93,24 @@ def _program(batch_size: int, noise_update: str) -> Compiled:
     return Compiled(run)
 
 
-def _learn(
-    state: _State, x: Tensor, y: Tensor, weight: Tensor, eps: Tensor, noise_update: str
-) -> _State:
+def _learn(state: State, x: Tensor, y: Tensor, eps: Tensor, noise_update: str) -> State:
     parameters = (state.mean, state.var)
     alpha, beta = (tf.cast(state.noise[i], tf.float32) for i in range(2))
     with tf.GradientTape() as tape:
         tape.watch(parameters)
-        f_mean, f_var = _forward(x, *parameters)  # [batch, 1]
+        f_mean, f_var = _forward(x, *parameters)
         total = f_var + _safe_divide(beta, alpha - 1.0)
-        square = (y - f_mean) ** 2
-        score = tf.reduce_sum(weight * _log_density(square, total))
+        square = (y[0, 0] - f_mean) ** 2
+        score = _log_density(square, total)
     d_mean, d_var = tape.gradient(score, parameters)
     steps = zip(state.mean, state.var, d_mean, d_var, strict=True)
     mean, var = zip(*(_update(*step) for step in steps), strict=True)
     if noise_update == "stable":
-        double = (tf.cast(t[0, 0], tf.float64) for t in (y - f_mean, f_var))
-        noise = tf.stack(gamma_update(state.noise[0], state.noise[1], *double))
+        double = (tf.cast(t, tf.float64) for t in (y[0, 0] - f_mean, f_var))
+        noise = gamma_update(state.noise[0], state.noise[1], *double)
     else:
-        noise = _update_noise(alpha, beta, square, f_var, total, weight, eps)
-    return _State(mean, var, tf.cast(noise, tf.float64))
+        noise = _update_noise(alpha, beta, square, f_var, total, eps)
+    return state._replace(mean=mean, var=var, noise=tf.cast(tf.stack(noise), tf.float64))
 
 
 def _update(m: Tensor, v: Tensor, dm: Tensor, dv: Tensor) -> tuple[Tensor, Tensor]:
@@ -143,45 +118,31 @@ def _update(m: Tensor, v: Tensor, dm: Tensor, dv: Tensor) -> tuple[Tensor, Tenso
 
 
 def _update_noise(
-    alpha: Tensor,
-    beta: Tensor,
-    square: Tensor,
-    f_var: Tensor,
-    total: Tensor,
-    weight: Tensor,
-    eps: Tensor,
-) -> Tensor:
+    alpha: Tensor, beta: Tensor, square: Tensor, f_var: Tensor, total: Tensor, eps: Tensor
+) -> tuple[Tensor, Tensor]:
     """Update α and β as the listing does, with eps in each denominator."""
     one = f_var + _safe_divide(beta, alpha, eps)
     two = f_var + beta / (alpha + 1.0)
-    l21 = tf.reduce_sum(weight * _log_ratio(square, two, one, eps))
-    l10 = tf.reduce_sum(weight * _log_ratio(square, one, total, eps))
+    l21, l10 = _log_ratio(square, two, one, eps), _log_ratio(square, one, total, eps)
     ratio = _bounded_exp(l21 - l10)  # Z Z₂ / Z₁²
     if_up = _bounded_exp(l21) * (alpha + 1.0 - _bounded_exp(l10 - l21) * alpha)
     if_down = _bounded_exp(l10) * (ratio * (alpha + 1.0) - alpha)
     rate = tf.maximum(tf.where(l21 >= l10, if_up, if_down), 0.0)
     growth = tf.maximum(ratio * _safe_divide(alpha + 1.0, alpha, eps) - 1.0, 0.0)
-    return tf.stack([_safe_divide(1.0, growth, eps), _safe_divide(beta, rate, eps)])
+    return _safe_divide(1.0, growth, eps), _safe_divide(beta, rate, eps)
 
 
 def _forward(x: Tensor, mean: Tensor, var: Tensor) -> tuple[Tensor, Tensor]:
+    """Return mean and variance of the network's output for one point ``x`` [1, d]."""
     z_mean, z_var = x, tf.zeros_like(x)
     for weight_mean, weight_var in zip(mean[:-1], var[:-1], strict=True):
         z_mean, z_var = relu_moments(*linear_moments(z_mean, z_var, weight_mean, weight_var))
-    a_mean, a_var = linear_moments(z_mean, z_var, mean[-1], var[-1])
-    return a_mean, a_var
+    f_mean, f_var = linear_moments(z_mean, z_var, mean[-1], var[-1])
+    return f_mean[0, 0], f_var[0, 0]
 
 
 def relu_moments(mean: Tensor, var: Tensor) -> tuple[Tensor, Tensor]:
-    """Return rectified moments as the listing does, in the precision of the given tensors.
-
-    Args:
-        mean: Tensor of any shape.
-        var: Tensor of the same shape.
-
-    Returns:
-        (mean, variance); for α = mean/√var <= −5 both may be negative.
-    """
+    """Return rectified moments as the listing does; for mean/√var <= −5 both may be negative."""
     normal = tfd.Normal(tf.zeros([], mean.dtype), 1.0)
     std = tf.sqrt(tf.maximum(var, 0.0))
     alpha = _safe_divide(mean, std)
@@ -213,24 +174,20 @@ def _bounded_exp(value: Tensor) -> Tensor:
     return tf.exp(tf.minimum(value, 20.0))
 
 
-def _initial_state(sizes: tuple[int, ...], seed: int) -> _State:
+def _initial_state(sizes: tuple[int, ...], seed: int) -> State:
     rng, mean, var = np.random.default_rng(seed), [], []
     for n_in, n_out in zip(sizes[:-1], sizes[1:], strict=True):
         scale = np.sqrt(2.0 / np.array([n_in] * n_in + [n_out]))  # He, biases by their own number
         mean.append(as_float(scale * rng.standard_normal((n_out, n_in + 1))))
         var.append(as_float(1.0 / rng.gamma(PRIOR_ALPHA, 1.0 / PRIOR_BETA, (n_out, n_in + 1))))
-    return _State(tuple(mean), tuple(var), tf.constant([PRIOR_ALPHA, PRIOR_BETA], tf.float64))
+    prior = tf.constant([PRIOR_ALPHA, PRIOR_BETA], tf.float64)
+    factors = tf.zeros([sum(m.shape.num_elements() for m in mean), 4], tf.float64)  # none
+    return State(tuple(mean), tuple(var), prior, prior, factors)
 
 
-def _fitted(state: _State, records: list[tuple[float, ...]], scaling: Scaling) -> Fit:
-    mean, var = (tuple(t.numpy().astype(np.float64) for t in part) for part in state[:2])
+def _fitted(state: State, records: list[tuple[float, ...]], scaling: Scaling) -> Fit:
     points, alpha, beta = np.array(records).T
     noise_std = np.sqrt(beta / (alpha - 1.0)) * scaling.y_std
     history = {"points": points, "alpha": alpha, "beta": beta, "noise_std": noise_std}
-    nothing: Array = np.zeros((sum(m.size for m in mean), 4))
-    prior = np.array([PRIOR_ALPHA, PRIOR_BETA])
-    return Fit(State(mean, var, state.noise.numpy(), prior, nothing), scaling, history)
-
-
-def _int(value: Tensor) -> Tensor:
-    return tf.constant(value, tf.int32)
+    double = tf.nest.map_structure(lambda t: t.numpy().astype(np.float64), state)
+    return Fit(double, scaling, history)

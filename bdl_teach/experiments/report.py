@@ -1,7 +1,5 @@
 """Findings and rows as text and as CSV."""
 
-from __future__ import annotations
-
 import math
 import textwrap
 from collections.abc import Sequence
@@ -77,19 +75,11 @@ def as_sentences(findings: Sequence[Finding]) -> str:
 
 def findings_as_csv(findings: Sequence[Finding]) -> str:
     """Return findings with all digits, one claim a line."""
-    lines = [
-        {
-            "claim": f.claim.id,
-            "measure": f.claim.measure,
-            "unit": f.claim.unit,
-            "mean": f.mean,
-            "standard_error": f.error,
-            "worlds_met": f.n_met,
-            "worlds": len(f.effects),
-            "verdict": f.verdict,
-            "asked": asked(f),
-            "sentence": f.claim.sentence,
-        }
+    heads = ["claim", "measure", "unit", "mean", "standard_error"]
+    heads += ["worlds_met", "worlds", "verdict", "asked", "sentence"]
+    lines: list[list[object]] = [
+        [f.claim.id, f.claim.measure, f.claim.unit, f.mean, f.error]
+        + [f.n_met, len(f.effects), f.verdict, asked(f), f.claim.sentence]
         for f in findings
     ]
-    return as_csv([list(lines[0]), *(list(line.values()) for line in lines)])
+    return as_csv([heads, *lines])

@@ -5,8 +5,6 @@ takes some minutes, and the times need an otherwise idle machine. Chapter 10 rea
 docs/results.md shows it, and explains how. The measurements are in ``measured/beside_nuts.py``.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,10 +18,7 @@ from bdl_teach.methods.catalogue import CATALOGUE
 
 EXPERIMENT = "beside-nuts"  # whose figures it lays out
 FILE = Path(__file__).with_name("rivals.csv")
-LABELS = {
-    name: CATALOGUE[name].label if name in CATALOGUE else "Laplace, last layer"
-    for name in (*RIVALS, "nuts")
-}
+LABELS = {name: CATALOGUE[name].label for name in (*RIVALS, "nuts")}
 OTHER_MODEL = ("mle", "infinite", "eb", "pbp")
 NOTES = (
     "† Another model than that of NUTS: MLE has no prior, the infinitely wide network learns no "
@@ -43,17 +38,11 @@ COLUMNS: Mapping[str, tuple[str, float, float, int]] = {
 
 @dataclass(frozen=True)
 class Rivals:
-    """The measurements of the table.
+    """The measurements of the table."""
 
-    Attributes:
-        worlds: The figures of each world by name, as the experiment gives them.
-        milliseconds: How long a warm refit took, by method.
-        made: The command and the machine that made them.
-    """
-
-    worlds: Sequence[Mapping[str, float]]
-    milliseconds: Mapping[str, float]
-    made: str
+    worlds: Sequence[Mapping[str, float]]  # the figures of each, as the experiment gives them
+    milliseconds: Mapping[str, float]  # how long a warm refit took, by method
+    made: str  # the command and the machine that made them
 
     def of(self, name: str) -> list[float]:
         """Return a figure in each world."""
@@ -62,9 +51,8 @@ class Rivals:
 
 def read(path: Path = FILE) -> Rivals:
     """Read the stored table."""
-    kept = read_kept(path)
+    kept, times = read_kept(path), dict[str, float]()
     worlds: dict[str, dict[str, float]] = {}
-    times: dict[str, float] = {}
     for key, figures in kept.figures.items():
         method, _, number = key.partition("/")
         times[method] = figures.pop("ms")

@@ -1,7 +1,5 @@
 """Run the missing tasks in parallel, here or on a Dask cluster, and store each result."""
 
-from __future__ import annotations
-
 import argparse
 import errno
 import importlib
@@ -17,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import joblib
+import pooch
 import psutil
 from joblib.externals.loky import get_reusable_executor
 from joblib.externals.loky.process_executor import ShutdownExecutorError, TerminatedWorkerError
@@ -25,15 +24,7 @@ from tqdm import tqdm
 from bdl_teach._support.errors import DatasetUnavailable
 from bdl_teach._support.files import write_whole
 from bdl_teach._support.report import say
-from bdl_teach.experiments.store import (
-    Figures,
-    Kept,
-    Store,
-    default_folder,
-    fingerprint,
-    kept_as_csv,
-    made_by,
-)
+from bdl_teach.experiments.store import Figures, Kept, Store, fingerprint, kept_as_csv, made_by
 from bdl_teach.experiments.table import Task
 
 PATIENCE_S = 10  # how long a scheduler may take to answer
@@ -48,35 +39,21 @@ logging.getLogger("concurrent.futures").addFilter(
 
 
 class Job(NamedTuple):
-    """A task, the function that runs it, and the place for its figures.
-
-    Attributes:
-        task: The task; no two jobs of one run have its key.
-        run: Maps the task's arguments to figures by name.
-        module: Name of the module whose code, and that of what it leads to, makes the figures.
-        version: The fingerprint of that code.
-        store: Where the figures are kept.
-    """
+    """A task, the function that runs it, and the place for its figures."""
 
     task: Task
-    run: Callable[..., Mapping[str, float]]
-    module: str
-    version: str
+    run: Callable[..., Mapping[str, float]]  # of the task's arguments
+    module: str  # its code, and that of what it leads to, makes the figures
+    version: str  # the fingerprint of that code
     store: Store
 
 
 class Done(NamedTuple):
-    """The results of all jobs.
-
-    Attributes:
-        jobs: The jobs that were asked for.
-        figures: The figures of each finished task, by its key, in the order of the jobs.
-        faults: The keys of the tasks that failed or were not kept, by what went wrong.
-    """
+    """The results of all jobs."""
 
     jobs: Sequence[Job]
-    figures: dict[str, Figures]
-    faults: dict[str, list[str]]
+    figures: dict[str, Figures]  # of each finished task, by its key, in the order of the jobs
+    faults: dict[str, list[str]]  # keys of tasks that failed or were not kept, by what went wrong
 
     def write(self, command: str, options: argparse.Namespace) -> None:
         """Write what each task measured to a file, if an option asks for it.
@@ -94,21 +71,18 @@ class Done(NamedTuple):
             more = f" and {len(keys) - 1} more" if len(keys) > 1 else ""
             say(f"{keys[0]}{more}: {fault}")
         if self.faults:
-            befallen = sum(map(len, self.faults.values()))
             say(
-                f"{befallen} of {len(self.jobs)} tasks failed or were not kept. The others are "
-                f"kept in {folder(options)}: the same command runs only what is missing."
+                f"{sum(map(len, self.faults.values()))} of {len(self.jobs)} tasks failed or were "
+                f"not kept. The others are kept in {folder(options)}: the same command runs only "
+                "what is missing."
             )
         return int(bool(self.faults))
 
 
 def jobs_of(
-    name: str,
-    run: Callable[..., Mapping[str, float]],
-    module: str,
-    tasks: Sequence[Task],
+    name: str, run: Callable[..., Mapping[str, float]], module: str, tasks: Sequence[Task],
     options: argparse.Namespace,
-) -> list[Job]:
+) -> list[Job]:  # fmt: skip
     """Make jobs of tasks that share a function and a store.
 
     Raises:
@@ -121,7 +95,7 @@ def jobs_of(
 
 def folder(options: argparse.Namespace) -> Path:
     """Return the folder for the results of this run."""
-    return Path(options.store or default_folder())
+    return Path(options.store or Path(pooch.os_cache("bdl_teach"), "reproduce"))
 
 
 def finish(jobs: Sequence[Job], options: argparse.Namespace) -> Done:
@@ -164,39 +138,33 @@ def execute(
 
 
 def collect(
-    outcomes: Iterator[tuple[str, Figures | str]],
-    jobs: Sequence[Job],
-    found: dict[str, Figures],
+    outcomes: Iterator[tuple[str, Figures | str]], jobs: Sequence[Job], found: dict[str, Figures]
 ) -> dict[str, list[str]]:
-    """Store each result as it comes, with a progress bar; return failed tasks by their error."""
+    """Store each result as it comes, with a progress bar; return failed tasks by their error.
+
+    A result that cannot be stored counts all the same.
+    """
     by_key = {job.task.key: job for job in jobs}
     faults: dict[str, list[str]] = {}
     every = 0.2 if sys.stderr.isatty() else 10.0
     with tqdm(total=len(jobs), initial=len(found), unit="task", mininterval=every) as bar:
         for key, outcome in outcomes:
-            fault = outcome
-            if isinstance(outcome, dict):
-                found[key] = outcome
-                fault = keep(by_key[key], outcome)
-            if fault:
-                faults.setdefault(str(fault), []).append(key)
             bar.update()
+            if isinstance(outcome, str):
+                faults.setdefault(outcome, []).append(key)
+                continue
+            found[key] = outcome
+            try:
+                by_key[key].store.put(by_key[key].task, outcome)
+            except OSError as error:
+                why = "the disk is full" if error.errno == errno.ENOSPC else error.strerror or error
+                faults.setdefault(f"not kept, {why}", []).append(key)
     return faults
-
-
-def keep(job: Job, figures: Figures) -> str:
-    """Store one result; return "", or why it could not be stored (it counts all the same)."""
-    try:
-        job.store.put(job.task, figures)
-    except OSError as error:
-        full = error.errno == errno.ENOSPC
-        return f"not kept, {'the disk is full' if full else error.strerror or str(error)}"
-    return ""
 
 
 @contextmanager
 def backend(options: argparse.Namespace) -> Iterator[joblib.Parallel]:
-    """Yield the backend that runs the tasks: processes of this machine, or a Dask cluster.
+    """Yield what runs the tasks: processes of this machine, or a Dask cluster.
 
     Raises:
         OSError: The cluster does not answer; a worker process died.

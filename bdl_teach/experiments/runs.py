@@ -1,7 +1,5 @@
 """The three kinds of run: claims in worlds, a paper's table, the table of the rivals."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable, Collection, Mapping, Sequence
 from fnmatch import fnmatch
@@ -98,12 +96,13 @@ def _told(ids: Sequence[str], worlds: Worlds) -> list[Finding]:
 
 def judged(ids: Collection[str], worlds: Worlds) -> list[Finding]:
     """Judge some claims by the figures of their experiments in some worlds."""
-    findings = []
-    for one in resting_on(ids):
-        seen = worlds(one)
-        chosen = (claim for claim in one.claims if claim.id in ids)
-        findings += [judge(claim, [claim.effect(figures) for figures in seen]) for claim in chosen]
-    return findings
+    return [
+        judge(claim, [claim.effect(figures) for figures in seen])
+        for one in resting_on(ids)
+        for seen in [worlds(one)]
+        for claim in one.claims
+        if claim.id in ids
+    ]
 
 
 def resting_on(ids: Collection[str]) -> list[Experiment]:

@@ -4,8 +4,6 @@ joblib.Memory and diskcache were tried: the first returns an old figure after a 
 the wrapped one has changed; the second fails on a truncated file.
 """
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import io
@@ -19,24 +17,14 @@ from modulefinder import ModuleFinder
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pooch
-
 import bdl_teach
 from bdl_teach._support.files import write_whole
-from bdl_teach._support.report import machine_line
+from bdl_teach._support.report import PACKAGES, machine_line
 from bdl_teach.experiments.table import Task
 from bdl_teach.methods import catalogue
 
 Figures = dict[str, float]
-LIBRARIES = (
-    "numpy",
-    "scipy",
-    "scikit-learn",
-    "tensorflow",
-    "tensorflow-cpu",
-    "tensorflow-probability",
-    "tf-keras",
-)
+LIBRARIES = ("numpy", "scipy", "scikit-learn", *PACKAGES[:4])  # what figures depend on
 
 
 class Store:
@@ -82,11 +70,6 @@ class Store:
         words = re.sub(r"[^A-Za-z0-9.]+", "-", task.key)[:80]
         digest = hashlib.sha256(json.dumps(task, sort_keys=True).encode()).hexdigest()
         return self.folder / f"{words}-{digest[:12]}.json"
-
-
-def default_folder() -> Path:
-    """Return the folder for results, unless another one is named."""
-    return Path(pooch.os_cache("bdl_teach")) / "reproduce"
 
 
 # Which code a figure came from
@@ -156,12 +139,7 @@ class _Finder(ModuleFinder):
 
 
 class Kept(NamedTuple):
-    """The figures of each task, and how they were made.
-
-    Attributes:
-        made: The command and the machine that made them.
-        figures: Figures by the key of the task.
-    """
+    """The figures of each task, by its key, and the command and the machine that made them."""
 
     made: str
     figures: Mapping[str, Figures]

@@ -6,8 +6,6 @@ the heading of the published figures, perhaps ``REMARKS`` that stand below, and 
 of one task to figures by name; ``summarise(results)`` makes rows of the results there are.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
@@ -18,15 +16,10 @@ Results = Sequence[tuple[Arguments, Mapping[str, float]]]  # with the figures th
 
 
 class Task(NamedTuple):
-    """One unit of work, such as one split of one data set, or one world.
+    """One unit of work, such as one split of one data set, or one world."""
 
-    Attributes:
-        key: Unique in its table and the same in each run, such as ``"boston/split-03"``.
-        arguments: JSON-able keyword arguments of the function that runs it.
-    """
-
-    key: str
-    arguments: Arguments
+    key: str  # unique in its table and the same in each run, such as "boston/split-03"
+    arguments: Arguments  # JSON-able keyword arguments of the function that runs it
 
 
 def grid(key: str, **values: Iterable[Any]) -> list[Task]:
@@ -41,28 +34,18 @@ def grid(key: str, **values: Iterable[Any]) -> list[Task]:
 
 
 class Row(NamedTuple):
-    """One measured figure and the published one.
+    """One measured figure and the published one."""
 
-    Attributes:
-        label: What it is about, such as ``"boston"``.
-        quantity: What is measured, such as ``"RMSE"``.
-        published: The figure held against, as it is printed; "" if there is none.
-        ours: Our mean over the tasks.
-        standard_error: Its standard error; NaN for one task.
-        n: Number of tasks averaged.
-        verdict: ``"agrees"``, or a phrase that says how the two differ.
-    """
-
-    label: str
-    quantity: str
-    published: str
-    ours: float
-    standard_error: float
-    n: int
-    verdict: str = ""
+    label: str  # what it is about, such as "boston"
+    quantity: str  # what is measured, such as "RMSE"
+    published: str  # the figure held against, as it is printed; "" if there is none
+    ours: float  # our mean over the tasks
+    standard_error: float  # of it; NaN for one task
+    n: int  # tasks averaged
+    verdict: str = ""  # "agrees", or a phrase that says how the two differ
 
     @classmethod
-    def mean(cls, label: str, quantity: str, values: Sequence[float], published: str = "") -> Row:
+    def mean(cls, label: str, quantity: str, values: Sequence[float], published: str = "") -> "Row":
         """Return the mean of the values of some tasks."""
         return cls(label, quantity, published, *mean_and_error(values), len(values))
 

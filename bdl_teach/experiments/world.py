@@ -1,7 +1,5 @@
 """A world: the seeds of all random draws in one run of an experiment."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -13,15 +11,11 @@ class World:
     """A data set and a start, both fixed by seeds.
 
     World n owns the thousand seeds from 1000 (n + 1) on. So no two worlds share a seed, and none
-    has one of the small seeds 0, 1, 2, ... on which the course's settings were chosen. Data and
-    start never have the *same* seed either: two generators with the same seed would make the first
-    weights of a network equal the noise on its data.
-
-    Attributes:
-        number: 0, 1, 2, ...
+    has one of the small seeds on which the course's settings were chosen. Data and start never have
+    the *same* seed either: the first weights of a network would equal the noise on its data.
     """
 
-    number: int
+    number: int  # 0, 1, 2, ...
 
     @property
     def data_seed(self) -> int:
@@ -33,7 +27,7 @@ class World:
         """Return the seed of a fit's start and noise, which fits that are compared share."""
         return self.seed(1)
 
-    def parts(self, n: int) -> list[World]:
+    def parts(self, n: int) -> "list[World]":
         """Return n sub-worlds with their own seeds, for experiments that need several data sets."""
         return [World(n * self.number + k) for k in range(n)]
 

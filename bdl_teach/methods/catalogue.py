@@ -1,7 +1,7 @@
 """The list of the regression methods, and the interface that all of them have.
 
 To add a method, write its module, its test and one line in ``CATALOGUE``: the comparison explorer,
-``bench methods`` and the tests of all methods read that list.
+chapter 10's table, ``bench methods`` and the tests of all methods read that list.
 
 Nothing here loads TensorFlow: a method's module is imported when the method is first called.
 """
@@ -83,6 +83,7 @@ class Method:
         bench: Its name in ``bench methods``, where it is not the module's or the function's.
         options: Arguments that it always gets, which set it apart from its module's default.
         compared: Further arguments in the comparison; ``None`` leaves it out there.
+        rival: Whether chapter 10's table compares it with the true posterior.
         repeats: Whether r copies of each point with √r of the noise are the same problem to it, so
             that the comparison can fit any number of points with one program.
         pace: Whether a moving picture waits for it (``"live"``), shows the others before it
@@ -98,6 +99,7 @@ class Method:
     bench: str = ""
     options: Mapping[str, object] = field(default_factory=dict)
     compared: Mapping[str, object] | None = field(default_factory=dict)
+    rival: bool = True
     repeats: bool = False
     pace: Literal["live", "slow", "background"] = "live"
 
@@ -141,6 +143,11 @@ CATALOGUE: Mapping[str, Method] = {  # the quickest first
         "laplace", "Laplace", "a Gaussian round MAP, as wide as the posterior is curved there",
         repeats=True,
     ),
+    "last_layer": Method(
+        "laplace", "Laplace, last layer", "the same, over the weights of the last layer alone",
+        bench="laplace, MAP and last layer", options={"structure": "last_layer"}, repeats=True,
+        compared=None,  # a variant; the rivals' explorer has a switch for it
+    ),
     "bbb": Method("bbb", "BBB", "Bayes by Backprop: a Gaussian over each weight"),
     "local": Method(
         "local_reparam", "local, quiet", "the same, locally reparameterized, quiet estimator",
@@ -150,7 +157,7 @@ CATALOGUE: Mapping[str, Method] = {  # the quickest first
     "flipout": Method(
         "local_reparam", "Flipout", "the same, with signs that are flipped for each point",
         bench="local_reparam, Flipout", options={"estimator": "flipout"},
-        compared=None,  # the same objective and family as ``local``
+        compared=None, rival=False,  # the same objective and family as ``local``
     ),
     "dropout": Method(
         "mc_dropout", "dropout", "one network that loses units at random, here too",
@@ -185,11 +192,12 @@ CATALOGUE: Mapping[str, Method] = {  # the quickest first
     ),
     "hmc": Method(
         "mcmc", "HMC", "sample the true posterior: four chains at once, a fraction of a second",
-        function="hmc", repeats=True, pace="slow", compared=None,  # it is the truth beside all
+        function="hmc", repeats=True, pace="slow",
+        compared=None, rival=False,  # it is the truth beside all
     ),
     "nuts": Method(
         "mcmc", "NUTS", "sample the true posterior in the background: some seconds",
-        function="nuts", repeats=True, pace="background",
+        function="nuts", repeats=True, pace="background", rival=False,
         compared={"n_chains": 4, "n_samples": 500, "n_warmup": 300, "n_thin": 2},
     ),
 }  # fmt: skip

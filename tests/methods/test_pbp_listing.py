@@ -22,7 +22,7 @@ def small(**changes) -> pbp.Fit:
     return pbp_listing.fit(X, Y, **{**options, **changes})
 
 
-@pytest.mark.parametrize("eps", [1e-6, 1e-5, 1e-4])
+@pytest.mark.parametrize("eps", [1e-6, 1e-5])
 def test_alpha_stops_at_the_square_root_of_half_over_eps(eps):
     history = small(eps=eps).history
     assert history["alpha"].max() < 1.05 * np.sqrt(0.5 / eps)
@@ -55,7 +55,7 @@ def started(n: int, seed: int = 0) -> tuple:
     start = pbp_listing._initial_state((2, 5, 1), seed)
     double = tf.nest.map_structure(lambda t: tf.cast(t, tf.float64), start)
     rows = (x - x.mean(axis=0)) / x.std(axis=0), (y - y.mean()) / y.std()
-    return rows, pbp.State(*double, np.array([6.0, 6.0]), np.zeros((21, 4)))
+    return rows, pbp.State(*double[:3], np.array([6.0, 6.0]), np.zeros((21, 4)))
 
 
 @pytest.mark.parametrize("noise_update", pbp_listing.NOISE_UPDATES)

@@ -185,7 +185,6 @@ MIXTURE = ScaleMixture(1.5, 0.1, 0.3)
 GEOMETRIC = (4 / 7, 2 / 7, 1 / 7)
 MEAN_FIELD = [
     ("bbb", MIXTURE, 2, GEOMETRIC, 0.7, ROOM),
-    ("local", MIXTURE, 1, (1 / 7,) * 7, 2.0, None),
     ("local", Gaussian(0.8), 2, GEOMETRIC, 0.7, ROOM),
     ("flipout", Gaussian(0.8), 3, (0.25,) * 4, 0.0, ROOM),
 ]
@@ -250,7 +249,6 @@ DEEP = MLP(2, (3, 2))
 QUIET = [
     (NETWORK, MIXTURE, 1, GEOMETRIC, 0.7, ROOM),
     (DEEP, Gaussian(0.8), 2, GEOMETRIC, 0.7, Capacity(11, (5, 4), 3, chunk=3)),
-    (MLP(2, ()), MIXTURE, 1, (1.0,), 1.0, None),
 ]
 
 

@@ -1,7 +1,5 @@
 """Measurements that several experiments take."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -18,10 +16,7 @@ AMONG = np.abs(X[:, 0]) <= 0.5  # the data of the sinusoid
 
 
 def nuts_until_converged(x: Array, y: Array, **settings: Any) -> exact.NutsFit:
-    """Run NUTS; repeat with two, four and eight times the transitions until it converges.
-
-    The last run's ``converged`` says whether it has. All runs keep the same number of draws.
-    """
+    """Run NUTS; repeat with 2, 4 and 8 times the transitions until it converges."""
     for thin in THINNING:
         fit = exact.nuts(x, y, n_thin=thin, **settings)
         if fit.converged:

@@ -3,21 +3,68 @@
 A world is an order of the 1797 digits, of which the first 1500 are trained with, and a start.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import scipy
 from scipy.special import logsumexp
 
 from bdl_teach import datasets
 from bdl_teach._support.checks import Array
-from bdl_teach.experiments.world import World
+from bdl_teach.experiments.measured._measure import rms
+from bdl_teach.experiments.world import Figures, World
 from bdl_teach.methods import vae
 
 N_TRAIN, N_MADE = 1500, 500
-BETAS = (0.1, 2.0, 4.0)  # beside 1
-CHEAP, DEARER, DEAR, DEAREST = 0.1, 2.0, 4.0, 10.0  # the presets of the VAE explorer among them
+CHEAP, DEARER, DEAR, DEAREST = 0.1, 2.0, 4.0, 10.0  # β; presets of the VAE explorer among them
 CIRCLE, CORNER = 2.0, np.array([3.5, 3.5])  # on its map: radius of a circle, and where it ends
+
+
+def digits(world: World) -> Figures:
+    """Measure a VAE, VAEs with another β or start, and a plain autoencoder."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.neighbors import KNeighborsClassifier
+
+    bundled = datasets.digits()
+    order = np.random.default_rng(world.data_seed).permutation(len(bundled.images))
+    pixels, labels = bundled.images.reshape(len(order), -1)[order], bundled.labels[order]
+    train, test = pixels[:N_TRAIN], pixels[N_TRAIN:]
+    plain = vae.fit_autoencoder(train, seed=world.start_seed)
+    fits = {b: vae.fit(train, beta=b, seed=world.start_seed) for b in (1.0, CHEAP, DEARER, DEAR)}
+    fit, again = fits[1.0], vae.fit(train, seed=world.seed(4))
+    codes = {beta: which.encode(train)[0] for beta, which in fits.items()}
+    scores = {beta: which.elbo(test, 20) for beta, which in fits.items()}
+    elbo, *elbos = (score.elbo.mean() for score in scores.values())
+    mean, std = fit.encode(pixels)
+    near = KNeighborsClassifier(10).fit(mean[:N_TRAIN], labels[:N_TRAIN])
+    judge = LogisticRegression(max_iter=1000).fit(train, labels[:N_TRAIN])
+
+    def made(which: vae.Fit) -> float:
+        seen = judge.predict(which.sample(N_MADE, seed=world.seed(2)))
+        return float(np.exp(scipy.stats.entropy(np.bincount(seen, minlength=10))))
+
+    def rebuilt(beta: float) -> float:
+        return float((scores[beta].reconstruction - scores[1.0].reconstruction).mean())
+
+    return {
+        "right": near.score(mean[N_TRAIN:], labels[N_TRAIN:]),
+        "code-sd": std.mean(),
+        "misfit": _misfit(mean[::3], std[::3], world.seed(3)),
+        "kl": vae.kl_from_prior(mean, std).mean(),
+        "made": made(fit),
+        "made-plain": made(plain),
+        "beside": max(elbos),
+        "elbo": elbo,
+        "elbo-again": again.elbo(test, 20).elbo.mean(),
+        "radius": rms(plain.encode(train)[0]),
+        "kl-dear": scores[DEAR].kl.mean(),
+        "kl-dearer": scores[DEARER].kl.mean(),
+        "kl-cheap": (scores[CHEAP].kl - scores[1.0].kl).mean(),
+        "rebuilt-cheap": rebuilt(CHEAP),
+        "rebuilt-dearer": rebuilt(DEARER),
+        "outside-cheap": _outside(codes[CHEAP]) - _outside(codes[1.0]),
+        "size-dearer": rms(codes[DEARER]) / rms(codes[1.0]),
+        "corner": np.linalg.norm(codes[1.0] - CORNER, axis=1).min(),
+        "silent": _off_the_mean(train, world.start_seed),
+    }
 
 
 def _misfit(mean: Array, std: Array, seed: int) -> float:
@@ -28,69 +75,9 @@ def _misfit(mean: Array, std: Array, seed: int) -> float:
     return float(np.mean(log_all - scipy.stats.norm.logpdf(z).sum(axis=1)))
 
 
-def digits(world: World) -> dict[str, float]:
-    """Measure a VAE, VAEs with another β or start, and a plain autoencoder.
-
-    ``radius`` is the rms size of the autoencoder's codes over that of draws of N(0, I).
-    """
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.neighbors import KNeighborsClassifier
-
-    bundled = datasets.digits()
-    order = np.random.default_rng(world.data_seed).permutation(len(bundled.images))
-    pixels, labels = bundled.images.reshape(len(order), -1)[order], bundled.labels[order]
-    train, test = pixels[:N_TRAIN], pixels[N_TRAIN:]
-    fit = vae.fit(train, seed=world.start_seed)
-    again = vae.fit(train, seed=world.seed(4))
-    plain = vae.fit_autoencoder(train, seed=world.start_seed)
-    mean, std = fit.encode(pixels)
-    near = KNeighborsClassifier(10).fit(mean[:N_TRAIN], labels[:N_TRAIN])
-    judge = LogisticRegression(max_iter=1000).fit(train, labels[:N_TRAIN])
-
-    by_beta = {
-        1.0: fit,
-        **{beta: vae.fit(train, beta=beta, seed=world.start_seed) for beta in BETAS},
-    }
-    codes = {beta: which.encode(train)[0] for beta, which in by_beta.items()}
-
-    def made(which: vae.Fit) -> float:
-        seen = judge.predict(which.sample(N_MADE, seed=world.seed(2)))
-        return float(np.exp(scipy.stats.entropy(np.bincount(seen, minlength=10))))
-
-    scores = {beta: which.elbo(test, 20) for beta, which in by_beta.items()}
-    elbos = {beta: float(score.elbo.mean()) for beta, score in scores.items()}
-    return {
-        "right": float(near.score(mean[N_TRAIN:], labels[N_TRAIN:])),
-        "code-sd": float(std.mean()),
-        "misfit": _misfit(mean[::3], std[::3], world.seed(3)),
-        "kl": float(vae.kl_from_prior(mean, std).mean()),
-        "made": made(fit),
-        "made-plain": made(plain),
-        "beside": max(elbos[beta] for beta in BETAS),
-        "elbo": elbos[1.0],
-        "elbo-again": float(again.elbo(test, 20).elbo.mean()),
-        "radius": float(np.sqrt(np.square(plain.encode(train)[0]).mean())),
-        "kl-dear": float(scores[DEAR].kl.mean()),
-        "kl-dearer": float(scores[DEARER].kl.mean()),
-        "kl-cheap": float((scores[CHEAP].kl - scores[1.0].kl).mean()),
-        "rebuilt-cheap": float((scores[CHEAP].reconstruction - scores[1.0].reconstruction).mean()),
-        "rebuilt-dearer": float(
-            (scores[DEARER].reconstruction - scores[1.0].reconstruction).mean()
-        ),
-        "outside-cheap": _outside(codes[CHEAP]) - _outside(codes[1.0]),
-        "size-dearer": float(_size(codes[DEARER]) / _size(codes[1.0])),
-        "corner": float(np.linalg.norm(codes[1.0] - CORNER, axis=1).min()),
-        "silent": _off_the_mean(train, world.start_seed),
-    }
-
-
 def _outside(codes: Array) -> float:
     """Return the share of codes outside the map's outer circle."""
     return float(np.mean(np.linalg.norm(codes, axis=1) > CIRCLE))
-
-
-def _size(codes: Array) -> float:
-    return float(np.sqrt(np.square(codes).mean()))
 
 
 def _off_the_mean(train: Array, seed: int) -> float:
@@ -99,4 +86,4 @@ def _off_the_mean(train: Array, seed: int) -> float:
     places = np.array([(one, other) for one in side for other in side])
     silent = vae.fit(train, beta=DEAREST, seed=seed)
     off = silent.decode(places).reshape(len(places), -1) - train.mean(axis=0)
-    return float(np.sqrt(np.square(off).mean(axis=1)).max())
+    return max(map(rms, off))

@@ -1,7 +1,5 @@
 """Measure all fifteen methods against NUTS: the table of the rivals (chapter 10)."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 
@@ -11,27 +9,11 @@ from bdl_teach import calibration
 from bdl_teach.experiments.measured import chapter10
 from bdl_teach.experiments.measured.chapter10 import REGIONS, X
 from bdl_teach.experiments.world import Figures, World
+from bdl_teach.methods.catalogue import CATALOGUE
 from bdl_teach.methods.exact import NutsFit
-from bdl_teach.predictive import Predictive
 from bdl_teach.problems import Problem
 
-RIVALS = (
-    "mle",
-    "map",
-    "infinite",
-    "laplace",
-    "last_layer",
-    "bbb",
-    "local",
-    "eb",
-    "low_rank",
-    "swag",
-    "dropout",
-    "ensemble",
-    "anchored",
-    "sgmcmc",
-    "pbp",
-)
+RIVALS = tuple(name for name, method in CATALOGUE.items() if method.rival)
 REFITS = 5  # timed, of which the least counts: whatever else the machine does only adds
 
 
@@ -39,28 +21,23 @@ def beside_nuts(world: World) -> dict[str, float]:
     """Score each method and NUTS, and measure each one's distance from NUTS (eq. 10.1).
 
     The distance of NUTS itself is that between two of its chains and the other two: with half as
-    many draws each, they are by chance √2 times as far apart as two whole runs. ``converged`` is 1
-    if NUTS has converged by its own criterion.
+    many draws each, they are by chance √2 times as far apart as two whole runs.
     """
     gold = chapter10.fitted("nuts", Problem(seed=world.data_seed).data, world.start_seed)
     assert isinstance(gold, NutsFit)
-    truth, halves = gold.predict(X), halves_of(gold)
+    truth = gold.predict(X)
+    one, other = (replace(gold, weights=half).predict(X) for half in np.split(gold.weights, 2))
     told = {**chapter10.predictives(world, RIVALS), "nuts": truth}
     figures = {**chapter10.scores(told, world), "converged": float(gold.converged)}
     for region, mask in REGIONS.items():
         for name in RIVALS:
             figures[f"{name}-{region}"] = calibration.distance(told[name], truth, mask)
-        figures[f"nuts-{region}"] = calibration.distance(*halves, mask)
+        figures[f"nuts-{region}"] = calibration.distance(one, other, mask)
     return figures | over_all(figures)
 
 
 def over_all(f: Figures) -> dict[str, float]:
-    """Sum up all methods together, from the figures of each.
-
-    ``least-widening`` is the smallest ratio of a method's distances from NUTS in the gap and among
-    the data, ``nearest-gap`` the smallest distance in the gap; ``beaten`` is the share of the
-    methods that score lower than NUTS in a region.
-    """
+    """Sum up all methods together, from the figures of each."""
     beaten = {
         f"beaten-{region}": float(
             np.mean([f[f"{m}-{region}-lost"] > f[f"nuts-{region}-lost"] for m in RIVALS])
@@ -70,12 +47,6 @@ def over_all(f: Figures) -> dict[str, float]:
     widening = min(f[f"{m}-gap"] / f[f"{m}-data"] for m in RIVALS)
     nearest = min(f[f"{m}-gap"] for m in RIVALS)
     return {**beaten, "least-widening": widening, "nearest-gap": nearest}
-
-
-def halves_of(gold: NutsFit) -> tuple[Predictive, Predictive]:
-    """Return the predictives on X of the first two chains, and of the other two."""
-    one, other = (replace(gold, weights=half) for half in np.split(gold.weights, 2))
-    return one.predict(X), other.predict(X)
 
 
 def milliseconds(world: World) -> dict[str, float]:

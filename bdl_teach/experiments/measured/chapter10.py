@@ -1,7 +1,5 @@
 """The course's methods of regression on the same network and data (chapter 10)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -34,21 +32,15 @@ N_SETS = 10  # data sets a world, where one says little
 def fitted(
     name: str, data: datasets.Regression1D, seed: int, room: bbb.Capacity | None = ROOM
 ) -> Fitted:
-    """Fit a method with 20 hidden units under the prior N(0, 3²).
+    """Fit a method of the catalogue with 20 hidden units under the prior N(0, 3²).
 
-    Args:
-        name: The method: of the catalogue, or ``"last_layer"`` of a Laplace.
-        data: The points.
-        seed: Seed of the start.
-        room: Sizes that it is compiled for, where it takes some: the explorer's.
+    It is compiled for the sizes in ``room``, where it takes some: the explorer's.
     """
     given = Problem(seed=seed).settings
     if name == "nuts":
         return nuts_until_converged(data.x, data.y, **given, **CHAINS)
-    structure = {"structure": name} if name == "last_layer" else {}
-    method = CATALOGUE["laplace" if structure else name]
-    options = {**method.options, **(method.compared or {}), **structure}
-    method = replace(method, options=options)
+    method = CATALOGUE[name]
+    method = replace(method, options={**method.options, **(method.compared or {})})
     return method.fit(data.x, data.y, capacity=room, epochs=100, **given)
 
 
@@ -56,8 +48,7 @@ def scored(prediction: Predictive, data: datasets.Regression1D, seed: int) -> di
     """Score a predictive on X in each region.
 
     ``lost`` is the number of nats a new point below the best expected score; ``covered`` the share
-    of new points in its 95 % interval; ``error`` the rms distance of its mean from the truth;
-    ``sd`` the mean epistemic standard deviation.
+    of new points in its 95 % interval; ``error`` the rms distance of its mean from the truth.
     """
     truth = data.truth(X)[:, 0]
     log_p = test_log_likelihood(prediction, data, X, seed)
@@ -97,21 +88,19 @@ def scores(told: Mapping[str, Predictive], world: World) -> dict[str, float]:
 
 def moved(world: World) -> dict[str, float]:
     """Measure what the comparison explorer shows at its presets and its question."""
-    figures: dict[str, float] = {}
-    places: dict[str, dict[str, Any]] = {
-        "start": {},
-        "all-04": {"gap": 0.4},
-        "no-gap": {"gap": 0.0},
-        "few": {"n": 8},
-        "loud": {"noise_std": 3.0},
+    start, figures = Problem(seed=world.data_seed), dict[str, float]()
+    places = {
+        "start": start,
+        "all-04": replace(start, gap=0.4),
+        "no-gap": replace(start, gap=0.0),
+        "few": replace(start, n=8),
+        "loud": replace(start, noise_std=3.0),
     }
-    for place, values in places.items():
-        one = Problem(seed=world.data_seed, **values)
+    for place, one in places.items():
         for name in METHODS:
             figures |= _measure_in_explorer(f"{place}-{name}", one, name, 100)
     for epochs in (10, 40, 400):
-        one = Problem(seed=world.data_seed)
-        figures |= _measure_in_explorer(f"{epochs}-pbp", one, "pbp", epochs)
+        figures |= _measure_in_explorer(f"{epochs}-pbp", start, "pbp", epochs)
     for place, figure, names in (
         ("start", "covered", METHODS),
         ("loud", "bias", THREE),
@@ -144,18 +133,13 @@ def held(world: World) -> dict[str, float]:
     """
     data = datasets.sinusoid(n=2 * N, seed=world.data_seed, gap=GAP)
     drawn = np.random.default_rng(world.seed(2)).permutation(2 * N)
-    learn, count = (
-        Regression1D(data.x[half], data.y[half], data.noise_std, data.truth)
-        for half in np.split(drawn, 2)
-    )
+    halves = np.split(drawn, 2)
+    learn, count = (replace(data, x=data.x[half], y=data.y[half]) for half in halves)
     return _in_bands(learn, count, (0.9, 0.95), world)
 
 
 def held_on_99(world: World) -> dict[str, float]:
-    """Measure the same with all points for training and 99 others for calibration.
-
-    The comparison explorer does it this way.
-    """
+    """Measure the same as the explorer: trained on all points, calibrated on 99 others."""
     count = datasets.sinusoid(n=99, seed=world.seed(2), gap=GAP)
     figures = _in_bands(Problem(seed=world.data_seed).data, count, EXPLORED, world)
     above = [figures[f"{m}-data-{100 * c:.0f}"] - c for m in THREE for c in EXPLORED]
@@ -166,11 +150,7 @@ def held_on_99(world: World) -> dict[str, float]:
 def _in_bands(
     learn: Regression1D, count: Regression1D, levels: tuple[float, ...], world: World
 ) -> dict[str, float]:
-    """Measure the coverage of conformal bands that were calibrated on ``count``.
-
-    ``mean`` is the mean coverage of three methods among the data, ``most`` the largest of the
-    three in the gap.
-    """
+    """Measure the coverage of conformal bands that were calibrated on ``count``."""
     truth, figures = count.truth(X)[:, 0], {}
     for name in THREE:
         fit = fitted(name, learn, world.start_seed)
@@ -183,8 +163,7 @@ def _in_bands(
             for region, mask in REGIONS.items():
                 figures[f"{name}-{region}-{100 * level:.0f}"] = float(inside[mask].mean())
     for level in (90, 95):
-        data = [figures[f"{m}-data-{level}"] for m in THREE]
-        figures[f"mean-data-{level}"] = float(np.mean(data))
+        figures[f"mean-data-{level}"] = sum(figures[f"{m}-data-{level}"] for m in THREE) / 3
         figures[f"most-gap-{level}"] = max(figures[f"{m}-gap-{level}"] for m in THREE)
     return figures
 
@@ -192,14 +171,11 @@ def _in_bands(
 def ten(world: World) -> dict[str, float]:
     """Measure MAP, BBB and Laplace on ten data sets with a gap.
 
-    ``covered`` is the share of the gap that MAP's 95 % interval holds, the least and the most of
-    the ten. ``ahead`` is the share of the ten on which MAP scores higher than BBB, among the data
-    and in the gap (a share, because on one in fifty sets MAP is some nats lower, which would
-    dominate a mean). ``lead`` is the median of MAP's lead in the gap, in nats a new point,
-    ``laplace`` the mean lead of a full Laplace over MAP there.
+    ``ahead`` is a share of the ten, because on one in fifty sets MAP is some nats lower, which
+    would dominate a mean.
     """
-    told = [(predictives(one, ("map", "bbb", "laplace")), one) for one in world.parts(N_SETS)]
-    each = [scores(predictions, one) for predictions, one in told]
+    names = ("map", "bbb", "laplace")
+    each = [scores(predictives(one, names), one) for one in world.parts(N_SETS)]
     covered = [f["map-gap-covered"] for f in each]
     gap = [f["bbb-gap-lost"] - f["map-gap-lost"] for f in each]
     return {
@@ -213,10 +189,7 @@ def ten(world: World) -> dict[str, float]:
 
 
 def leads(world: World) -> dict[str, float]:
-    """Measure how many nats a new point outside one method scores above another, over ten sets.
-
-    ``dropout-errs`` is how much further the mean of MC dropout is from the truth than MAP's.
-    """
+    """Measure how many nats a new point outside one method scores above another, over ten sets."""
     names = ("map", "dropout", "local", "eb")
     each = [scores(predictives(one, names), one) for one in world.parts(N_SETS)]
 

@@ -4,8 +4,7 @@ What an explorer's preset or question promises is measured on the explorer's own
 the quiet estimator.
 """
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from bdl_teach.methods import bbb, local_reparam
 X = np.linspace(-1.5, 1.5, 121)[:, None]
 AMONG = np.abs(X[:, 0]) < 0.5 + 1e-9
 N_NEW = 100  # new targets at each input among the data
+Plans = dict[str, dict[str, Any]]  # arguments of fits, by name
 PRIOR = densities.ScaleMixture(1.5, 0.1, 0.5)
 
 
@@ -44,63 +44,48 @@ def _measured(fit: bbb.Fit, data: Regression1D, world: World) -> dict[str, float
     }
 
 
-def _fitted(
-    world: World, n: int = 32, noise_std: float = 1.0, **values: Any
+def _fit(
+    world: World, n: int = 32, noise_std: float = 1.0, quiet: bool = True, **values: Any
 ) -> tuple[bbb.Fit, Regression1D]:
-    """Return the explorer's fit, and its data."""
+    """Return the explorer's fit, or one by the paper's algorithm, and its data."""
     data = datasets.sinusoid(n, noise_std, world.data_seed)
-    common = {"prior": PRIOR, "noise_std": noise_std, "seed": world.start_seed}
-    recipe = {**common, **local_reparam.QUIET, **values}
-    return local_reparam.fit(data.x, data.y, **recipe), data
+    given = {"prior": PRIOR, "noise_std": noise_std, "seed": world.start_seed}
+    if quiet:
+        return local_reparam.fit(data.x, data.y, **{**given, **local_reparam.QUIET, **values}), data
+    return bbb.fit(data.x, data.y, **{**given, **values}), data
 
 
-def _quiet(world: World, **values: Any) -> dict[str, float]:
-    """Measure the explorer's fit."""
-    return _measured(*_fitted(world, **values), world)
-
-
-def _drawn(world: World, **values: Any) -> dict[str, float]:
-    """Measure a fit by the paper's algorithm."""
-    data = datasets.sinusoid(32, 1.0, world.data_seed)
-    fit = bbb.fit(data.x, data.y, prior=PRIOR, seed=world.start_seed, **values)
-    return _measured(fit, data, world)
-
-
-def _flat(groups: dict[str, dict[str, float]]) -> dict[str, float]:
-    return {f"{name} {key}": v for name, group in groups.items() for key, v in group.items()}
+def _each(world: World, **plans: Mapping[str, Any]) -> dict[str, float]:
+    """Measure a fit by each plan."""
+    return {
+        f"{name} {key}": value
+        for name, plan in plans.items()
+        for key, value in _measured(*_fit(world, **plan), world).items()
+    }
 
 
 def presets(world: World) -> dict[str, float]:
     """Measure each preset of the sinusoid explorer, in the same world.
 
-    Where a fresh start may lose the sine, a fit that starts from the article's is measured, too:
-    ``kept``. ``least`` is the smaller of the two fits' figures over the article's, ``largest`` the
-    larger.
+    Where a fresh start may lose the sine, a fit that starts from the article's is measured, too.
     """
-    article, data = _fitted(world)
-    narrow = densities.ScaleMixture(0.3, 0.3, 0.5)
-    hard: dict[str, dict[str, Any]] = {
-        "few": {"n": 6},
-        "loud": {"noise_std": 3.0},
-        "costly": {"kl_weight": 10.0},
+    article, _ = _fit(world)
+    start = article.mean, article.std
+    kept: dict[str, Any] = {"initial": start, "steps": 3000, "learning_rate": 0.1}
+    hard: Plans = {"few": {"n": 6}, "loud": {"noise_std": 3.0}, "costly": {"kl_weight": 10.0}}
+    plans: Plans = {
+        "article": {},
+        "many": {"n": 64},
+        "narrow": {"prior": densities.ScaleMixture(0.3, 0.3, 0.5)},
+        "cold": {"kl_weight": 0.01},
+        **hard,
+        **{f"{name}-kept": {**values, **kept} for name, values in hard.items()},
     }
-    kept = {"initial": (article.mean, article.std), "steps": 3000, "learning_rate": 0.1}
-    figures = _flat(
-        {
-            "article": _measured(article, data, world),
-            "many": _quiet(world, n=64),
-            "narrow": _quiet(world, prior=narrow),
-            "cold": _quiet(world, kl_weight=0.01),
-            **{name: _quiet(world, **values) for name, values in hard.items()},
-            **{f"{name}-kept": _quiet(world, **values, **kept) for name, values in hard.items()},
-        }
-    )
+    figures = _each(world, **plans)
     for name in hard:
         for key in ("error", "total", "sd", "peak"):
-            both = [
-                figures[f"{fit} {key}"] / figures[f"article {key}"]
-                for fit in (name, f"{name}-kept")
-            ]
+            whole = figures[f"article {key}"]
+            both = [figures[f"{fit} {key}"] / whole for fit in (name, f"{name}-kept")]
             figures |= {f"{name} least-{key}": min(both), f"{name} largest-{key}": max(both)}
     outside, among = (figures[f"cold {k}"] / figures[f"article {k}"] for k in ("sd-outside", "sd"))
     figures["cold shrinks-less"] = outside / among
@@ -110,37 +95,25 @@ def presets(world: World) -> dict[str, float]:
 
 def estimators(world: World) -> dict[str, float]:
     """Compare the paper's estimator with one draw a step and with ten, and the quiet one."""
-    return _flat(
-        {
-            "quiet": _quiet(world),
-            "one": _drawn(world),
-            "ten": _drawn(world, n_samples=10),
-            "forgotten": _drawn(world, kl_weight=32.0),
-        }
-    )
+    plans: Plans = {"one": {}, "ten": {"n_samples": 10}, "forgotten": {"kl_weight": 32.0}}
+    drawn = {name: {"quiet": False, **plan} for name, plan in plans.items()}
+    return _each(world, quiet={}, **drawn)
 
 
 def sliders(world: World) -> dict[str, float]:
     """Measure the effect of noise, σ₁, N and KL weight alone; KL weight 0 also trained on."""
-    data = datasets.sinusoid(32, 1.0, world.data_seed)
-    zero = bbb.fit(data.x, data.y, prior=PRIOR, kl_weight=0.0, seed=world.start_seed)
-    return _flat(
-        {
-            "article": _quiet(world),
-            "noise": _quiet(world, noise_std=2.0),
-            "wide": _quiet(world, prior=densities.ScaleMixture(3.0, 0.1, 0.5)),
-            "eight": _quiet(world, n=8),
-            "many": _quiet(world, n=64),
-            "zero": _measured(zero, data, world),
-            "zero-on": _measured(zero.refined(steps=4000), data, world),
-        }
-    )
+    nothing: dict[str, Any] = {"quiet": False, "kl_weight": 0.0}
+    zero, data = _fit(world, **nothing)
+    on = _measured(zero.refined(steps=4000), data, world)
+    plans: Plans = {"noise": {"noise_std": 2.0}, "eight": {"n": 8}, "many": {"n": 64}}
+    plans["wide"] = {"prior": densities.ScaleMixture(3.0, 0.1, 0.5)}
+    figures = _each(world, article={}, zero=nothing, **plans)
+    return figures | {f"zero-on {key}": value for key, value in on.items()}
 
 
 def pruning(world: World) -> dict[str, float]:
     """Return rms errors of pruned networks of means, over that of the whole network."""
-    data = datasets.sinusoid(32, 1.0, world.data_seed)
-    fit = bbb.fit(data.x, data.y, prior=PRIOR, seed=world.start_seed)
+    fit, data = _fit(world, quiet=False)
     by_ratio = np.argsort(fit.signal_to_noise)
     at_random = np.random.default_rng(world.seed(2)).permutation(by_ratio)
     truth, x = data.truth(X[AMONG])[:, 0], X[AMONG]

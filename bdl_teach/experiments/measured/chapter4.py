@@ -1,7 +1,5 @@
 """The errors of mean field: optimisation, family and prior, one at a time (chapter 4)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -43,28 +41,18 @@ def from_the_mode(data: Regression1D, seed: int, **settings: Any) -> Fit:
     return local_reparam.fit(data.x, data.y, initial=(mode.weights, 0.1), seed=seed, **quiet)
 
 
-def spreads(name: str, prediction: Predictive) -> dict[str, float]:
-    """Return the mean epistemic sd in the three regions, in units of y."""
-    regions = {"gap": IN_GAP, "among": AMONG, "outside": OUTSIDE}
-    return {
-        f"{name}-std-{k}": float(prediction.epistemic_std[m].mean()) for k, m in regions.items()
-    }
-
-
 def parts(world: World) -> dict[str, float]:
     """Split the gap to the truth into its parts, for the priors N(0, 1) and N(0, 3²).
 
-    Distances are in units of y, over the gap, F in nats. ``fit`` is Bayes by Backprop at its
-    defaults, ``on`` the same trained on, ``best`` the lower of that and a start at the MAP.
+    ``fit`` is Bayes by Backprop at its defaults, ``on`` the same trained on, ``best`` the lower of
+    that and a start at the MAP.
     """
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed, gap=GAP)
     truth = data.truth(X)[:, 0]
     figures: dict[str, float] = {}
     for name, prior_std in (("narrow", 1.0), ("wide", 3.0)):
-        settings: dict[str, Any] = {
-            "prior": densities.Gaussian(prior_std),
-            "hidden_units": ONE_LAYER,
-        }
+        settings: dict[str, Any] = {"prior": densities.Gaussian(prior_std)}
+        settings["hidden_units"] = ONE_LAYER
         fit = bbb.fit(data.x, data.y, seed=world.start_seed, **settings)
         fits = {"fit": fit, "on": fit.refined(LONG)}
         fits["mode"] = from_the_mode(data, world.start_seed, **settings)
@@ -73,12 +61,13 @@ def parts(world: World) -> dict[str, float]:
         p = {key: fit.predict(X, 1000) for key, fit in fits.items()} | {"nuts": nuts.predict(X)}
         figures |= {f"{name}-{key}-f": fit.free_energy for key, fit in fits.items()}
         for key, prediction in p.items():
-            figures |= spreads(f"{name}-{key}", prediction)
+            for where, mask in (("gap", IN_GAP), ("among", AMONG), ("outside", OUTSIDE)):
+                sd = prediction.epistemic_std[mask].mean()
+                figures[f"{name}-{key}-std-{where}"] = float(sd)
             figures[f"{name}-{key}-coverage"] = coverage(prediction, truth)
             figures[f"{name}-{key}-distance"] = calibration.distance(prediction, p["nuts"], IN_GAP)
         figures[f"{name}-optimisation"] = calibration.distance(p["fit"], p["best"], IN_GAP)
         figures[f"{name}-prior"] = beyond(p["nuts"], truth)
-        figures[f"{name}-r-hat"] = float(nuts.r_hat.max())
     others = figures["narrow-optimisation"], figures["narrow-best-distance"]
     figures["narrow-prior-ahead"] = figures["narrow-prior"] - max(others)
     return figures
@@ -103,19 +92,12 @@ def starts(world: World) -> dict[str, float]:
 
 
 def recipes(world: World) -> dict[str, float]:
-    """Return F and test log-likelihood of four ways to minimise F on chapter 3's problem.
-
-    ``again`` is ours from another start, ``-on`` the same trained on; ``apart`` are rms distances,
-    in units of y, of the means from ours outside the data.
-    """
+    """Score four ways to minimise F on chapter 3's problem; ``-on`` is the same trained on."""
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     prior, seed = densities.ScaleMixture(1.5, 0.1, 0.5), world.start_seed
     draw = np.random.default_rng(world.seed(2)).standard_normal(481)
-    library: dict[str, Any] = {
-        "initial": (0.1 * draw, softplus(-3.0)),
-        "learning_rate": 0.03,
-        "cooldown": 0.0,
-    }
+    library: dict[str, Any] = {"initial": (0.1 * draw, softplus(-3.0))}
+    library |= {"learning_rate": 0.03, "cooldown": 0.0}
     fits = {
         "article": bbb.fit(data.x, data.y, prior=prior, seed=seed, **bbb.ARTICLE),
         "library": bbb.fit(data.x, data.y, prior=prior, seed=seed, **library),
@@ -124,16 +106,14 @@ def recipes(world: World) -> dict[str, float]:
     }
     fits["again"] = bbb.fit(data.x, data.y, prior=prior, seed=world.seed(5))
     fits |= {f"{name}-on": fits[name].refined(LONG) for name in ("ours", "again", "library")}
-    figures: dict[str, float] = {}
-    p: dict[str, Predictive] = {}
-    for name, fit in fits.items():
-        p[name] = fit.predict(X, seed=world.seed(3))
-        figures |= score(name, p[name], data, world.seed(4))
-        figures[f"{name}-f"] = fit.free_energy
+    figures = {f"{name}-f": fit.free_energy for name, fit in fits.items()}
+    p = {name: fit.predict(X, seed=world.seed(3)) for name, fit in fits.items()}
+    for name, prediction in p.items():
+        figures |= score(name, prediction, data, world.seed(4))
     for other in ("again", "library"):
         for on in ("", "-on"):
-            off = (p[f"ours{on}"].mean - p[f"{other}{on}"].mean)[OUTSIDE]
-            figures[f"apart-{other}{on}"] = rms(off)
+            off = p[f"ours{on}"].mean - p[f"{other}{on}"].mean
+            figures[f"apart-{other}{on}"] = rms(off[OUTSIDE])
     figures["agree-again-on"] = float(figures["apart-again-on"] < 1.0)
     return figures
 

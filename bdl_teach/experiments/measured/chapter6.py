@@ -1,15 +1,15 @@
-"""Alzheimer's patients: widths, a tuned weight decay, choice by training score (chapter 6)."""
+"""Chapter 6: networks for Alzheimer's patients, and learnt priors on the sinusoid."""
 
-from __future__ import annotations
-
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from bdl_teach import datasets, metrics
+from bdl_teach import datasets, densities, metrics
 from bdl_teach._support.checks import Array
+from bdl_teach.experiments.measured._measure import score
 from bdl_teach.experiments.world import World
-from bdl_teach.methods import bbb, empirical_bayes, point
+from bdl_teach.methods import bbb, empirical_bayes, local_reparam, point
 
 DECAYS = (0.0, 3.0, 10.0, 30.0, 100.0)
 WIDTHS = (4, 8, 16)  # of networks that are all reasonable
@@ -27,22 +27,20 @@ def deal(world: World) -> tuple[Rows, Rows]:
 
 def bayes(rows: Rows, width: int, seed: int, rate: float = 0.03) -> empirical_bayes.Fit:
     """Fit empirical Bayes with a prior for each weight, as chapter 6 does: in steps of γ."""
-    options: dict[str, Any] = {**empirical_bayes.SOURCE, "likelihood": "bernoulli", "steps": 800}
-    options["learning_rate"] = rate
-    options["capacity"] = _room(rows, width)
-    return empirical_bayes.fit(*rows, hidden_units=(width,), seed=seed, **options)
+    options = {**empirical_bayes.SOURCE, **_options(rows, width, seed), "learning_rate": rate}
+    return empirical_bayes.fit(*rows, **options)
 
 
 def classic(rows: Rows, width: int, decay: float, seed: int) -> point.Fit:
     """Fit one network by maximum likelihood, with weight decay or without."""
-    options: dict[str, Any] = {"likelihood": "bernoulli", "steps": 800, "weight_decay": decay}
-    options["capacity"] = _room(rows, width)
-    return point.fit(*rows, hidden_units=(width,), seed=seed, **options)
+    return point.fit(*rows, weight_decay=decay, **_options(rows, width, seed))
 
 
-def _room(rows: Rows, width: int) -> bbb.Capacity:
-    """Return a capacity that serves many widths."""
-    return bbb.Capacity(len(rows[0]), (max(width, 16),), 1)
+def _options(rows: Rows, width: int, seed: int) -> dict[str, Any]:
+    """Return what both have in common, with a capacity that serves many widths."""
+    room = bbb.Capacity(len(rows[0]), (max(width, 16),), 1)
+    options: dict[str, Any] = {"likelihood": "bernoulli", "steps": 800, "hidden_units": (width,)}
+    return {**options, "seed": seed, "capacity": room}
 
 
 def auc(fit: Fit, rows: Rows) -> float:
@@ -56,19 +54,12 @@ def tuned_decay(rows: Rows, world: World) -> float:
     bag = np.random.default_rng(world.seed(2)).integers(n, size=n)
     out = np.setdiff1d(np.arange(n), bag)
     inside, outside = ((rows[0][chosen], rows[1][chosen]) for chosen in (bag, out))
-    score = {
-        decay: auc(classic(inside, 16, decay, world.start_seed), outside) for decay in DECAYS[1:]
-    }
-    return max(score, key=lambda decay: score[decay])
+    seed = world.start_seed
+    return max(DECAYS[1:], key=lambda decay: auc(classic(inside, 16, decay, seed), outside))
 
 
 def wide_networks(world: World) -> dict[str, float]:
-    """Measure AUCs of networks of 60 units, and how many weights empirical Bayes uses.
-
-    ``narrow`` is empirical Bayes with 16 units; ``used`` counts weights that are switched on.
-    ``averaged`` and ``plugged`` are test log-likelihoods (nats a patient) of the narrow one, with
-    the weights drawn and with their means; ``plugged-auc`` is the latter's test AUC.
-    """
+    """Measure AUCs of networks of 60 units, and how many weights empirical Bayes uses."""
     train, test = deal(world)
     seed = world.start_seed
     fits: dict[str, Fit] = {
@@ -86,19 +77,14 @@ def wide_networks(world: World) -> dict[str, float]:
         figures[f"{name}-gain"] = figures[f"{name}-test"] - figures["classic-test"]
     plugged = 1 / (1 + np.exp(-narrow.evaluate(narrow.mean[None], test[0])[0]))
     averaged = narrow.predict(test[0], n_samples=50).mean
-    for name, p in (("averaged", averaged), ("plugged", plugged)):
+    for name, p in (("averaged", averaged), ("plugged", plugged)):  # nats a patient
         given = np.where(np.ravel(test[1]) == 1, p, 1 - p)
         figures[name] = float(np.log(given.clip(1e-7)).mean())
-    return {**figures, "plugged-auc": metrics.auroc(test[1], plugged)}
+    return figures
 
 
 def one_split(world: World) -> dict[str, float]:
-    """Correlate training and test AUC over the settings of two families, on one split.
-
-    ``bayes`` is over empirical Bayes with 4, 8 or 16 units, two step sizes, two starts; ``decays``
-    over weight decays of one network of 16 units. ``lost`` is the test AUC lost by choosing the
-    setting with the best training AUC instead of the family's best on the test.
-    """
+    """Correlate training and test AUC over the settings of two families, on one split."""
     train, test = deal(world)
     seeds = world.start_seed, world.seed(2)
     grid = [(w, rate, seed) for w in WIDTHS for rate in (0.02, 0.05) for seed in seeds]
@@ -120,8 +106,7 @@ N_PATIENTS, N_SPLITS = 2149, 40  # as in the Alzheimer's table
 def never_fitted(world: World) -> dict[str, float]:
     """Correlate training and test AUC over splits, for scores that were never fitted.
 
-    Labels are made up (35 % are 1), and scores are higher by one sd for 1: each split divides the
-    same patients into two sides.
+    Labels are made up (35 % are 1), and scores are higher by one sd for 1.
     """
     rng = np.random.default_rng(world.data_seed)
     labels = (rng.random(N_PATIENTS) < 0.35).astype(float)
@@ -131,3 +116,56 @@ def never_fitted(world: World) -> dict[str, float]:
         for split in datasets.splits(N_PATIENTS, N_SPLITS, train_share=0.8, seed=world.start_seed)
     ]
     return {"r": float(np.corrcoef(np.transpose(pairs))[0, 1])}
+
+
+WEAK: dict[str, Any] = {"initial_gamma": 1.0}  # |μ| is about σ
+# From weights that are strong enough not to give up at once.
+STEPS_OF_GAMMA = {**empirical_bayes.SOURCE, "initial_gamma": 20.0, "initial_rho": -2.0}
+X = np.linspace(-1, 1, 121)[:, None]
+SWEEP = np.logspace(-0.5, 1.5, 9)  # from σ_p to σ_p by a factor of 1.78
+
+
+def learnt_priors(world: World) -> dict[str, float]:
+    """Measure F (nats), share of weights off, learnt σ_p, test log-likelihood (nats a point).
+
+    ``each``: one prior a weight; ``all``: one shared prior; ``weak``: ``each`` from weak starting
+    weights; ``-gamma``: steps of γ; ``again``: a prior set by hand to what ``all`` has learnt.
+    """
+    data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
+    options: dict[str, Any] = {"hidden_units": (20,), "seed": world.start_seed}
+    plans: dict[str, dict[str, Any]] = {
+        "each": empirical_bayes.QUIET,
+        "weak": {**empirical_bayes.QUIET, **WEAK},
+        "all": {"tie": "all", **empirical_bayes.QUIET},
+        "each-gamma": STEPS_OF_GAMMA,
+        "weak-gamma": {**STEPS_OF_GAMMA, **WEAK},
+        "all-gamma": {"tie": "all", **STEPS_OF_GAMMA},
+        "all-mu": {"tie": "all", **STEPS_OF_GAMMA, "coordinates": "mu"},
+    }
+    fit_prior = partial(empirical_bayes.fit, data.x, data.y, **options)
+    fits = {name: fit_prior(**plan) for name, plan in plans.items()}
+    f: dict[str, float] = {}
+    for name, fit in fits.items():
+        f |= score(name, fit.predict(X), data, world.seed(2), X)
+        f[f"{name}-F"] = fit.free_energy
+        f[f"{name}-off"] = float(fit.pruning().fraction)
+        f[f"{name}-std"] = float(fit.prior_std[0])
+    *swept, again = (
+        local_reparam.fit(
+            data.x, data.y, prior=densities.Gaussian(float(std)), **local_reparam.QUIET, **options
+        )
+        for std in (*SWEEP, f["all-std"])
+    )
+    lowest = min(range(len(SWEEP)), key=lambda i: swept[i].free_energy)
+    mle = point.fit(data.x, data.y, **options).predict(X)
+    f |= score("mle", mle, data, world.seed(2), X)
+    return {
+        **f,
+        "each-level": float(abs(f["each-among"] - f["all-among"]) < 0.25),
+        "all-level": float(abs(f["all-among"] - f["mle-among"]) < 0.25),
+        "learnt-outside": min(f["each-outside"], f["all-outside"]),
+        "each-behind": float(f["each-outside"] < f["all-outside"]),
+        "swept-F": swept[lowest].free_energy,
+        "swept-std": float(SWEEP[lowest]),
+        "again-F": again.free_energy,
+    }

@@ -1,7 +1,5 @@
 """Ensembles, dropout and Laplace on the sinusoid with a gap, one hidden layer (chapter 8)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -31,27 +29,18 @@ def drawn(world: World, n: int = 32) -> Regression1D:
 def potential(network: MLP, weights: Array, data: Regression1D) -> Array:
     """Return −log P(D | w) − log P(w) up to a constant, in nats ``[s]``, for noise 1, σ_p = 3."""
     f = predictive.evaluate_weights(network, weights, data.x)
-    return np.asarray(
-        0.5 * ((f - data.y.T) ** 2).sum(axis=1) + 0.5 * (weights**2).sum(axis=1) / PRIOR_STD**2
-    )
-
-
-def cut(one: Array, other: Array) -> Array:
-    """Return weights on the straight line from one network to another ``[41, n_weights]``."""
-    return np.asarray(one + ON_THE_CUT[:, None] * (other - one))
+    of_weights = (weights**2).sum(axis=1) / PRIOR_STD**2
+    return np.asarray(0.5 * ((f - data.y.T) ** 2).sum(axis=1) + 0.5 * of_weights)
 
 
 def barrier(network: MLP, one: Array, other: Array, data: Regression1D) -> float:
     """Return how far the loss on the straight line rises above its higher end, in nats."""
-    heights = potential(network, cut(one, other), data)
+    heights = potential(network, one + ON_THE_CUT[:, None] * (other - one), data)
     return float(heights.max() - max(heights[0], heights[-1]))
 
 
 def matched(one: Array, other: Array) -> Array:
     """Permute the units of the other network so that they match those of the first.
-
-    It computes the same function. The permutation maximises the products of the units' three
-    weights.
 
     Source: Ainsworth, Hayase & Srinivasa 2023, section 3.2, for one hidden layer.
     """
@@ -61,11 +50,7 @@ def matched(one: Array, other: Array) -> Array:
 
 
 def walls(world: World) -> dict[str, float]:
-    """Measure barriers between member 0 and nine others, before and after matching their units.
-
-    ``barrier`` is that of the median pair, ``left`` the share that remains after matching (both
-    medians of nine), ``ten`` the share of the pairs that still have more than ten nats.
-    """
+    """Measure barriers between member 0 and nine others, before and after matching their units."""
     data = drawn(world)
     fit = ensemble.fit(data.x, data.y, seed=world.start_seed, **SETTINGS)
     first, *others = fit.weights
@@ -84,11 +69,12 @@ def walls(world: World) -> dict[str, float]:
 def bands(world: World) -> dict[str, float]:
     """Measure the coverage of the gap, and the sd among the data."""
     data, seed = drawn(world), world.start_seed
+    given = {"seed": seed, **SETTINGS}
     fits: dict[str, Fitted] = {
-        "plain": ensemble.fit(data.x, data.y, seed=seed, **SETTINGS),
-        "anchored": ensemble.fit(data.x, data.y, seed=seed, anchored=True, **SETTINGS),
-        "dropout": mc_dropout.fit(data.x, data.y, seed=seed, **SETTINGS),
-        "laplace": laplace.fit(data.x, data.y, seed=seed, **SETTINGS),
+        "plain": ensemble.fit(data.x, data.y, **given),
+        "anchored": ensemble.fit(data.x, data.y, anchored=True, **given),
+        "dropout": mc_dropout.fit(data.x, data.y, **given),
+        "laplace": laplace.fit(data.x, data.y, **given),
     }
     figures: dict[str, float] = {}
     for name, fit in fits.items():
@@ -99,10 +85,7 @@ def bands(world: World) -> dict[str, float]:
 
 
 def one_band_each(world: World) -> dict[str, float]:
-    """Measure how often a plain ensemble covers most of the gap, and little of it (six data sets).
-
-    ``gain`` is how much more of it an anchored one covers, on average.
-    """
+    """Measure how often a plain ensemble covers most of the gap, and how often little of it."""
     plain, anchored = np.array([_covered(one) for one in world.parts(N_SETS)]).T
     return {
         "most": float((plain > 0.75).mean()),
@@ -111,13 +94,11 @@ def one_band_each(world: World) -> dict[str, float]:
     }
 
 
-def _covered(world: World) -> tuple[float, float]:
+def _covered(world: World) -> list[float]:
     """Return the share of the gap inside ±2 sd of a plain ensemble, and of an anchored one."""
-    data, shares = drawn(world), []
-    for anchored in (False, True):
-        fit = ensemble.fit(data.x, data.y, seed=world.start_seed, anchored=anchored, **SETTINGS)
-        shares.append(coverage(fit.predict(X), data.truth(X)[:, 0]))
-    return shares[0], shares[1]
+    data, given = drawn(world), {"seed": world.start_seed, **SETTINGS}
+    fits = (ensemble.fit(data.x, data.y, anchored=one, **given) for one in (False, True))
+    return [coverage(fit.predict(X), data.truth(X)[:, 0]) for fit in fits]
 
 
 def more_points(world: World) -> dict[str, float]:
@@ -134,9 +115,7 @@ def more_points(world: World) -> dict[str, float]:
 def around_modes(world: World) -> dict[str, float]:
     """Measure Laplace with one and two hidden layers, sampled over linearised, and tuned.
 
-    ``short`` is the Gaussian round the point where 1500 steps of Adam stop, ``far-above`` whether
-    that is at least a quarter of a nat above the mode, ``decrement`` how far from a mode the point
-    found may be.
+    ``short`` is the Gaussian round the point where 1500 steps of Adam stop.
     """
     data, figures = drawn(world), {}
     for layers in (1, 2):
@@ -157,9 +136,8 @@ def around_modes(world: World) -> dict[str, float]:
     figures |= {"far-above": float(above > 0.25), "decrement": fit.newton_decrement}
     figures["short-share"] = figures["short-gap"] / (figures["short-gap"] + figures["gap"])
     for structure in ("full", "diagonal"):
-        tuned = laplace.around(
-            mode, data.x, data.y, prior=SETTINGS["prior"], structure=structure
-        ).tuned()
+        given = {"prior": SETTINGS["prior"], "structure": structure}
+        tuned = laplace.around(mode, data.x, data.y, **given).tuned()
         figures[f"{structure}-noise"] = tuned.noise_std
         figures[f"{structure}-evidence"] = tuned.log_evidence
     return figures

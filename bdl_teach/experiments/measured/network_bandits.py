@@ -1,6 +1,4 @@
-"""Thompson sampling with networks, where the best action lies in a gap (chapter 10)."""
-
-from __future__ import annotations
+"""Thompson sampling with networks, and on one exact posterior (chapter 10)."""
 
 from typing import Any
 
@@ -10,6 +8,7 @@ from bdl_teach import datasets, densities
 from bdl_teach._support.checks import Array
 from bdl_teach.experiments.world import World
 from bdl_teach.methods import bbb, ensemble, laplace, mc_dropout, point
+from bdl_teach.problems import mushrooms
 
 ROUNDS, PRICE = 160, 8.0  # what eating costs; what it brings is the sinusoid at the context
 REFITS = (0, 10, 20, 40, 80)  # rounds before which each agent is fitted anew
@@ -20,9 +19,8 @@ N_KNOWN = 32  # points outside the gap, known before the first round
 
 def fitted(agent: str, x: Array, y: Array, seed: int) -> Any:
     """Fit an agent's model to all that it has seen, in one program for any number of points."""
-    given: dict[str, Any] = {"noise_std": 1.0, "hidden_units": (20,), "seed": seed}
-    given |= {"prior": densities.Gaussian(3.0)}
-    given |= {"capacity": bbb.Capacity(N_KNOWN + ROUNDS, (20,), 1)}
+    prior, room = densities.Gaussian(3.0), bbb.Capacity(N_KNOWN + ROUNDS, (20,), 1)
+    given: dict[str, Any] = {"prior": prior, "hidden_units": (20,), "seed": seed, "capacity": room}
     if agent == "bbb":
         return bbb.fit(x, y, **given)
     if agent == "dropout":
@@ -32,7 +30,6 @@ def fitted(agent: str, x: Array, y: Array, seed: int) -> Any:
     end = point.fit(x, y, **given)
     if agent == "greedy":
         return end
-    prior = given["prior"]
     return laplace.around(laplace.to_mode(end, x, y, prior=prior), x, y, prior=prior)
 
 
@@ -66,17 +63,51 @@ def play(agent: str, world: World) -> Array:
 def regrets(world: World) -> dict[str, float]:
     """Measure each agent's regret after all rounds, averaged over six data sets.
 
-    ``bbb-less`` is the share of the six on which Bayes by Backprop has less regret than the greedy
-    network. Often the two make the same choices, and have equal regret. ``part`` is an agent's
-    regret over the sum of its own and that of Bayes by Backprop.
+    ``part`` is an agent's regret over the sum of its own and that of Bayes by Backprop.
     """
     each = [{agent: float(play(agent, one)[-1]) for agent in AGENTS} for one in world.parts(N_SETS)]
     figures = {agent: float(np.mean([one[agent] for one in each])) for agent in AGENTS}
+    for agent in ("anchored", "laplace"):
+        figures[f"{agent}-part"] = figures[agent] / (figures[agent] + figures["bbb"])
     return {
         **figures,
-        **{
-            f"{a}-part": figures[a] / (figures[a] + figures["bbb"]) for a in ("anchored", "laplace")
-        },
         "bbb-less": float(np.mean([one["bbb"] < one["greedy"] for one in each])),
         "bbb-same": float(np.mean([one["bbb"] == one["greedy"] for one in each])),
     }
+
+
+LATE = 500  # rounds at the end
+
+
+def greedy(mean: Array, sd: Array, rng: np.random.Generator) -> Array:
+    """Act on the posterior mean."""
+    return np.asarray(mean >= 0)
+
+
+def epsilon_greedy(mean: Array, sd: Array, rng: np.random.Generator) -> Array:
+    """Act on the posterior mean, but at random in 5 % of the rounds."""
+    explore = rng.random(mean.shape) < 0.05
+    return np.where(explore, rng.random(mean.shape) < 0.5, mean >= 0)
+
+
+def thompson(mean: Array, sd: Array, rng: np.random.Generator) -> Array:
+    """Act on one draw from the posterior."""
+    return np.asarray(mean + sd * rng.standard_normal(mean.shape) >= 0)
+
+
+def averaged(mean: Array, sd: Array, rng: np.random.Generator) -> Array:
+    """Act on the average of fifty draws."""
+    return np.asarray(mean + sd * rng.standard_normal((50, *mean.shape)).mean(axis=0) >= 0)
+
+
+def of_policies(world: World) -> dict[str, float]:
+    """Measure the mean regret of twenty runs after 2000 rounds, and a round over the last 500."""
+    stand = mushrooms.Stand.open(world.data_seed)
+    figures: dict[str, float] = {}
+    for policy in (greedy, epsilon_greedy, thompson, averaged):
+        regret = mushrooms.play(stand, policy, world.start_seed).mean(axis=1)
+        figures[policy.__name__] = float(regret[-1])
+        figures[f"{policy.__name__}-late"] = float(regret[-1] - regret[-LATE - 1]) / LATE
+    for late in ("", "-late"):
+        figures[f"least{late}"] = min(figures[f"greedy{late}"], figures[f"epsilon_greedy{late}"])
+    return figures

@@ -3,13 +3,12 @@
 For chapters 3 and 5.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 
 from bdl_teach import datasets, densities
+from bdl_teach._support.checks import Array
 from bdl_teach.experiments.measured._measure import X, score
 from bdl_teach.experiments.world import World
 from bdl_teach.methods import bbb, local_reparam, point
@@ -38,18 +37,15 @@ def scores(world: World) -> dict[str, float]:
     return {**_score("mle", mle, data, world), **_score("bbb", bayes, data, world)}
 
 
-def _score(name: str, fit: Fitted, data: datasets.Regression1D, world: World) -> dict[str, float]:
-    prediction = fit.predict(X, n_samples=500, seed=world.seed(2))
-    return score(name, prediction, data, world.seed(3))
+def _score(
+    name: str, fit: Fitted, data: datasets.Regression1D, world: World, x: Array = X
+) -> dict[str, float]:
+    prediction = fit.predict(x, n_samples=500, seed=world.seed(2))
+    return score(name, prediction, data, world.seed(3), x)
 
 
 def leads(world: World) -> dict[str, float]:
-    """Measure who scores higher among the data, on ten data sets.
-
-    ``a-little-lower`` is the share of them on which BBB is less than ½ nat a point below one
-    network, ``higher-once-trained-on`` that on which 4000 more steps raise its score;
-    ``cold-lead`` is how many nats a point a KL weight of 0.1 gains, on average.
-    """
+    """Measure who scores higher among the data, on ten data sets."""
     network, bayes, on, cold = np.array([_among(one) for one in world.parts(N_SETS)]).T
     lead = bayes - network
     return {
@@ -83,17 +79,13 @@ def two_estimators(world: World) -> dict[str, float]:
     }
     figures: dict[str, float] = {}
     for name, fit in fits.items():
-        prediction = fit.predict(FAR, n_samples=500, seed=world.seed(2))
-        figures |= score(name, prediction, data, world.seed(3), FAR)
+        figures |= _score(name, fit, data, world, FAR)
         figures[f"{name}-F"] = fit.free_energy
     return figures
 
 
 def shares(world: World) -> dict[str, float]:
-    """Return F in nats and the height of the mean after 1500 steps for each minibatch scheme.
-
-    ``calm`` has 32 minibatches at a learning rate of 0.02 instead of the usual 0.08.
-    """
+    """Return F in nats and the height of the mean after 1500 steps for each minibatch scheme."""
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     x = np.linspace(-0.5, 0.5, 41)[:, None]
     figures = {}

@@ -1,7 +1,5 @@
 """PBP after some points and after some epochs (chapter 7)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from bdl_teach import datasets, densities, metrics
@@ -18,11 +16,8 @@ STEPS = 1320  # 40 epochs of 32 points and a refinement
 def epochs(world: World) -> dict[str, float]:
     """Measure PBP after 1 to 400 epochs, and one network and BBB, which know the noise.
 
-    PBP has 50 units. ``bbb`` has the mixture of chapter 3 as its prior, ``bbb-3`` N(0, 3²).
-
-    For each: ``among`` and ``outside`` (to |x| = 1), test log-likelihood in nats a point; among
-    the data ``doubt`` (epistemic sd), ``error`` (rms distance of mean and truth) and ``noise``
-    (the fitted noise sd; the true one is 1), in units of y.
+    ``bbb`` has the mixture of chapter 3 as its prior, ``bbb-3`` N(0, 3²). ``doubt`` is the
+    epistemic sd among the data, ``error`` the rms distance of mean and truth there.
     """
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     seed, truth = world.start_seed, data.truth(X[AMONG])[:, 0]
@@ -45,11 +40,7 @@ def epochs(world: World) -> dict[str, float]:
 
 
 def noise_after_40_epochs(world: World) -> dict[str, float]:
-    """Return α, and PBP's noise sd over the true one, after 40 epochs on 32 points.
-
-    ``quiet`` has noise 1, ``loud`` three times that. ``sure`` starts from α = 76 and a noise of
-    twice the spread of y, ``unsure`` from α = 6 and the same noise.
-    """
+    """Return α, and PBP's noise sd over the true one, after 40 epochs on 32 points."""
     plans: dict[str, tuple[float, float, float]] = {  # noise, α, first guess in spreads of y
         "quiet": (1.0, 6.0, 1.0),
         "loud": (3.0, 6.0, 1.0),
@@ -68,10 +59,7 @@ def noise_after_40_epochs(world: World) -> dict[str, float]:
 
 
 def left_to_right(world: World) -> dict[str, float]:
-    """Return the epistemic sd at both ends after 16 of 32 points, over that before.
-
-    This is the stepper's network, with 50 units, whose points come from left to right.
-    """
+    """Return the epistemic sd at both ends after 16 of 32 points, over that before."""
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     trail = replay.Trail(data.x, data.y, shuffle=False, seed=world.start_seed)
 
@@ -94,11 +82,7 @@ def two_orders(world: World) -> dict[str, float]:
 
 
 def sites(world: World) -> dict[str, float]:
-    """Measure PBP with and without an average site, after 40 epochs and 400.
-
-    It has 50 units and 32 points. For each: ``doubt`` (epistemic sd) and ``error`` (rms distance
-    of mean and truth) among the data, in units of y.
-    """
+    """Measure PBP with and without an average site, after 40 epochs and 400."""
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     x = np.linspace(-0.5, 0.5, 101)[:, None]
     figures: dict[str, float] = {}

@@ -4,8 +4,6 @@ For digits, a world has its own split, its own two held-out classes and its own 
 digits on which nothing was chosen; see ``problems/strange_pictures.py``.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from bdl_teach import calibration, metrics
@@ -36,21 +34,17 @@ def _of_split(pictures: fits.Split, world: World) -> dict[str, float]:
         for kind, answers in said.items()
         for name, value in _of_kind(answers, pictures).items()
     }
-    one = networks["ordinary"]
+    one, shown = networks["ordinary"], (pictures.test[0], pictures.strange)
     assert isinstance(one, image_classifier.Fit)
-    known, strange = (energy(one, images) for images in (pictures.test[0], pictures.strange))
+    # −log Σ exp of the logits: high where all of them are low
+    energies = (-np.logaddexp.reduce(one.logits(x, 1)[0], axis=-1) for x in shown)
     few = (np.exp(part[: fits.MEMBERS]) for part in (said["BBB"].test, said["BBB"].strange))
     return {
         **figures,
         "ordinary no-gain": float(figures["ordinary tuned-nll"] - figures["ordinary nll"] > -0.01),
-        "ordinary energy": fits.auroc(known, strange),
+        "ordinary energy": fits.auroc(*energies),
         "BBB information-of-five": fits.auroc(*map(metrics.mutual_information, few)),
     }
-
-
-def energy(fit: image_classifier.Fit, images: Array) -> Array:
-    """Return −log Σ exp of one network's logits ``[n]``: high where all of them are low."""
-    return np.asarray(-np.logaddexp.reduce(fit.logits(images, 1)[0], axis=-1))
 
 
 def _of_kind(said: fits.Answers, pictures: fits.Split) -> dict[str, float]:
@@ -73,7 +67,7 @@ def _of_kind(said: fits.Answers, pictures: fits.Split) -> dict[str, float]:
         "risk": float(risk[-1]),
         "risk-at-80": float(risk[np.searchsorted(coverage, 0.8)]),
         "certain-of-strange": float(np.mean(strange.mean(axis=0).max(axis=1) > 0.9)),
-        "humble": _underconfidence(raw, labels),
+        "humble": float(np.mean(raw.argmax(axis=1) == labels) - _confidence(raw, HOT).mean()),
         "cold-and-certain": float(np.mean(_confidence(fits.mean_log(said.strange), COLD) > 0.9)),
     }
 
@@ -81,12 +75,6 @@ def _of_kind(said: fits.Answers, pictures: fits.Split) -> dict[str, float]:
 def _confidence(logs: Array, temperature: float) -> Array:
     """Return the largest probability of each picture ``[n]`` at a temperature."""
     return np.asarray(np.exp(calibration.tempered(logs, temperature).max(axis=1)))
-
-
-def _underconfidence(logs: Array, labels: Array) -> float:
-    """Return the accuracy minus the mean confidence after heating."""
-    right = float(np.mean(logs.argmax(axis=1) == labels))
-    return right - float(_confidence(logs, HOT).mean())
 
 
 def _tempered_entropy(logs: Array, temperature: float) -> Array:

@@ -1,7 +1,5 @@
 """Convergence of the sinusoid explorer's fits, and of what they report of it (chapter 4)."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -25,11 +23,7 @@ CHANGES = (-0.003, -0.002, 0.002, 0.003)  # of y, relative
 
 
 def tick(world: World) -> dict[str, float]:
-    """Return the nats of F by which the explorer's fit is above four runs of 10,000 steps.
-
-    ``log-moved`` is the mean log₁₀ of how far small changes of y move the predictive mean among
-    the data (rms).
-    """
+    """Return the nats of F by which the explorer's fit is above four runs of 10,000 steps."""
     problem = replace(ARTICLE, seed=world.data_seed)
     data, prior = problem.data, problem.prior
     quiet, paper = (live_fits.backprop(problem, estimator) for estimator in ("quiet", "weights"))
@@ -37,10 +31,8 @@ def tick(world: World) -> dict[str, float]:
     mean = quiet.predict(WIDE_GRID, 500).mean
     moved = []
     for change in CHANGES:
-        nudged = local_reparam.fit(
-            data.x, (1 + change) * data.y, prior=prior, seed=world.data_seed,
-            capacity=quiet.capacity, **local_reparam.QUIET,
-        )  # fmt: skip
+        given = {**local_reparam.QUIET, "prior": prior, "capacity": quiet.capacity}
+        nudged = local_reparam.fit(data.x, (1 + change) * data.y, seed=world.data_seed, **given)
         shift = nudged.predict(WIDE_GRID, n_samples=500).mean - mean
         moved.append(np.sqrt(np.mean(shift[INSIDE] ** 2)))
     return {
@@ -60,8 +52,8 @@ def unlike_runs(data: datasets.Regression1D, world: World, **problem: Any) -> li
     found = []
     for k, (scale, rho) in enumerate(UNLIKE):
         with suppress(DivergedError):
-            begins = {"start_scale": scale, "initial_rho": rho}
-            found.append(_long_run(data, world.seed(20 + k), **problem, **begins))
+            problem |= {"start_scale": scale, "initial_rho": rho}
+            found.append(_long_run(data, world.seed(20 + k), **problem))
     return found
 
 
@@ -74,12 +66,10 @@ def anywhere(world: World) -> dict[str, float]:
     """Fit at random slider settings: return the shares that converged, and that report so.
 
     A fit has converged if none of eight runs of 10,000 steps has an F lower by more than 20 nats;
-    the fit's own ``converged`` uses other runs. ``mistaken`` is the share reported as converged
-    that is not.
+    the fit's own ``converged`` uses other runs.
     """
     rng = np.random.default_rng(world.seed(2))
-    found = np.array([_arrives_and_says_so(world, rng) for _ in range(N_SETTINGS)])
-    arrived, said = found.T
+    arrived, said = np.array([_arrives_and_says_so(world, rng) for _ in range(N_SETTINGS)]).T
     return {
         "arrived": float(arrived.mean()),
         "on-the-way": 1.0 - float(arrived.mean()),
@@ -89,20 +79,14 @@ def anywhere(world: World) -> dict[str, float]:
 
 
 def _arrives_and_says_so(world: World, rng: np.random.Generator) -> tuple[bool, bool]:
-    prior = densities.ScaleMixture(
-        rng.uniform(0.1, 5.0), 10 ** rng.uniform(-2.0, 1.0), rng.uniform(0.0, 1.0)
-    )
+    scales = rng.uniform(0.1, 5.0), 10 ** rng.uniform(-2.0, 1.0), rng.uniform(0.0, 1.0)
+    prior = densities.ScaleMixture(*scales)
     noise_std, kl_weight = rng.uniform(0.1, 3.0), 10 ** rng.uniform(-3.0, 1.0)
     width, n = (int(rng.integers(low, high)) for low, high in ((2, 21), (4, 65)))
     data = datasets.sinusoid(n, noise_std, world.data_seed)
-    problem: dict[str, Any] = {
-        "prior": prior, "noise_std": noise_std, "kl_weight": kl_weight,
-        "hidden_units": (width, width),
-    }  # fmt: skip
-    fit = local_reparam.fit(
-        data.x, data.y, seed=world.start_seed, capacity=bbb.Capacity(*_ROOM), **problem,
-        **local_reparam.QUIET,
-    )  # fmt: skip
+    problem: dict[str, Any] = {"prior": prior, "noise_std": noise_std, "kl_weight": kl_weight}
+    problem["hidden_units"] = (width, width)
+    quiet = {**local_reparam.QUIET, "seed": world.start_seed, "capacity": bbb.Capacity(*_ROOM)}
+    fit = local_reparam.fit(data.x, data.y, **problem, **quiet)
     long = long_runs(data, world, **problem) + unlike_runs(data, world, **problem)
-    arrived = fit.free_energy - min(long) <= ARRIVED
-    return arrived, fit.converged
+    return fit.free_energy - min(long) <= ARRIVED, fit.converged

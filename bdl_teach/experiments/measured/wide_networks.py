@@ -10,8 +10,6 @@ the coordinates need no other scaling.
 and as targets a draw of the process plus noise: data that are typical of the prior.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -20,6 +18,7 @@ from numpy.typing import ArrayLike
 from bdl_teach import datasets, predictive
 from bdl_teach._support.checks import Array
 from bdl_teach.densities import Gaussian
+from bdl_teach.experiments.measured._measure import rms
 from bdl_teach.experiments.world import Figures, World
 from bdl_teach.methods import exact, infinite_width
 
@@ -47,27 +46,19 @@ def beside_the_process(
 ) -> dict[str, float]:
     """Return the distance of NUTS from the Gaussian process, and what chance alone would give.
 
-    Returns:
-        ``mean``: rms over the grid of the difference of the predictive means, in the process's
-        standard deviation; ``sd``: of log sd, less the process's. Each with the Monte-Carlo
-        ``error`` of the same, from how far the chains are apart; and the largest R-hat.
+    ``mean`` is the rms over the grid of the difference of the means, in the process's sd; ``sd``
+    that of log sd. ``error`` is the Monte-Carlo error of each, from how far the chains are apart.
     """
     limit = infinite_width.fit(x, y, **model).predict(grid)
     chains = exact.nuts(x, y, seed=seed, **CHAINS, **model)
     f = np.stack([predictive.evaluate_weights(chains.network, w, grid) for w in chains.weights])
-    away = {
-        "mean": (f.mean(axis=1) - limit.mean) / limit.epistemic_std,  # [chains, m]
-        "sd": np.log(f.std(axis=1) / limit.epistemic_std),
-    }
+    mean = (f.mean(axis=1) - limit.mean) / limit.epistemic_std  # [chains, m]
+    sd = np.log(f.std(axis=1) / limit.epistemic_std)
     figures = {"r-hat": float(chains.r_hat.max())}
-    for name, each in away.items():
-        figures[name] = _rms(each.mean(axis=0))
-        figures[f"{name}-error"] = _rms(each.std(axis=0, ddof=1)) / len(each) ** 0.5
+    for name, each in (("mean", mean), ("sd", sd)):
+        figures[name] = rms(each.mean(axis=0))
+        figures[f"{name}-error"] = rms(each.std(axis=0, ddof=1)) / len(each) ** 0.5
     return figures
-
-
-def _rms(values: Array) -> float:
-    return float(np.sqrt(np.mean(values**2)))
 
 
 def wide_networks(world: World) -> dict[str, float]:

@@ -3,8 +3,6 @@
 Source: the book chapter of the course, section 5.7, whose split this is (10 % test, seed 0).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -22,16 +20,7 @@ METHODS: dict[str, Callable[..., pbp.Fit]] = {"PBP": pbp.fit, "listing": pbp_lis
 
 
 class Case(NamedTuple):
-    """One row of the table.
-
-    Attributes:
-        method: A key of ``METHODS``.
-        epochs: Passes over the data.
-        n_seeds: Starting points averaged over.
-        published: The published figures, as printed.
-        low: Least mean log-likelihood that agrees.
-        high: Greatest.
-    """
+    """One row of the table: published figures as printed, and the log-likelihoods that agree."""
 
     method: str
     epochs: int

@@ -7,17 +7,17 @@ one W a step), and an improved one (biases, 1/√fan-in, local reparameterizatio
 Source: Basov, "Empirical Bayesian neural networks", section 9 and figure 1.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
 
-import numpy as np
+from scipy import stats
 
+from bdl_teach import datasets, metrics
 from bdl_teach._support.checks import Array
 from bdl_teach.experiments.table import Results, Row, Task, grid, grouped
+from bdl_teach.methods import empirical_bayes, point
 
 TITLE = "ROC-AUC on the Alzheimer's table by width: empirical Bayes against one network"
 COLUMNS = "measured"  # what is held against
@@ -27,19 +27,10 @@ LABELS = {
     "eb_source": "EB, no biases, one W a step",
     "eb_local": "EB, biases, fan-in, local",
 }
-PUBLISHED = {  # mean train and test AUC, measured once on five other splits
-    ("classic", 1): (0.870, 0.858),
-    ("classic", 4): (0.931, 0.867),
-    ("classic", 16): (1.0, 0.832),
-    ("classic", 60): (1.0, 0.853),
-    ("eb_source", 1): (0.809, 0.792),
-    ("eb_source", 4): (0.910, 0.904),
-    ("eb_source", 16): (0.941, 0.925),
-    ("eb_source", 60): (0.946, 0.927),
-    ("eb_local", 1): (0.897, 0.889),
-    ("eb_local", 4): (0.937, 0.930),
-    ("eb_local", 16): (0.954, 0.946),
-    ("eb_local", 60): (0.956, 0.943),
+PUBLISHED = {  # mean train and test AUC by width, measured once on five other splits
+    "classic": {1: (0.870, 0.858), 4: (0.931, 0.867), 16: (1.0, 0.832), 60: (1.0, 0.853)},
+    "eb_source": {1: (0.809, 0.792), 4: (0.910, 0.904), 16: (0.941, 0.925), 60: (0.946, 0.927)},
+    "eb_local": {1: (0.897, 0.889), 4: (0.937, 0.930), 16: (0.954, 0.946), 60: (0.956, 0.943)},
 }
 QUICK = (1, 4, 16, 60)
 DECAYS = (1.0, 3.0, 10.0, 30.0, 100.0)
@@ -64,11 +55,9 @@ def run(model: str, width: int, split: int) -> dict[str, float]:
         ``train``, ``test``; for empirical Bayes also ``pruned``, the share of the weights that
         are switched off; for weight decay ``decay``, the λ chosen.
     """
-    from bdl_teach import datasets, metrics
-
     table = datasets.alzheimers()
     train, test = table.splits()[split]
-    x, y = standardised(table.x, train), table.y
+    x, y = (table.x - table.x[train].mean(axis=0)) / table.x[train].std(axis=0), table.y
     fit, extra = _fit(model, x[train], y[train], width)
     train_auc, test_auc = (
         metrics.auroc(y[rows], fit.predict(x[rows], n_samples=200).mean) for rows in (train, test)
@@ -76,32 +65,22 @@ def run(model: str, width: int, split: int) -> dict[str, float]:
     return {"train": train_auc, "test": test_auc, **extra}
 
 
-def standardised(x: Array, train: Array) -> Array:
-    """Standardise each feature over the training rows."""
-    return np.asarray((x - x[train].mean(axis=0)) / x[train].std(axis=0))
-
-
 def _fit(model: str, x: Array, y: Array, width: int) -> tuple[Any, dict[str, float]]:
-    from bdl_teach.methods import empirical_bayes, point
-
     common: dict[str, Any] = {"likelihood": "bernoulli", "hidden_units": (width,), "steps": 1500}
     if model == "classic":
         return point.fit(x, y, **common), {}
     if model == "decay":
         decay = best_decay(x, y, common)
         return point.fit(x, y, weight_decay=decay, **common), {"decay": decay}
-    source: dict[str, Any] = {"biases": False, "scale": "none", "estimator": "shared"}
-    options = source if model == "eb_source" else {}
-    walk = {**empirical_bayes.SOURCE, "learning_rate": 0.02}
-    fit = empirical_bayes.fit(x, y, **walk, **common, **options)
+    common |= {**empirical_bayes.SOURCE, "learning_rate": 0.02}
+    if model == "eb_source":
+        common |= {"biases": False, "scale": "none", "estimator": "shared"}
+    fit = empirical_bayes.fit(x, y, **common)
     return fit, {"pruned": fit.pruning().fraction}
 
 
 def best_decay(x: Array, y: Array, common: Mapping[str, Any]) -> float:
     """Choose λ by the ROC-AUC on the last fifth of the training rows."""
-    from bdl_teach import metrics
-    from bdl_teach.methods import point
-
     held = len(x) - len(x) // 5
 
     def score(decay: float) -> float:
@@ -129,8 +108,8 @@ def _rows(model: str, width: int, runs: Sequence[Mapping[str, float]]) -> list[R
     gap = [one - other for one, other in zip(train, test, strict=True)]
     quantities = {"train AUC": train, "test AUC": test, "train − test": gap}
     rows = [Row.mean(label, quantity, values) for quantity, values in quantities.items()]
-    if (model, width) in PUBLISHED:
-        high, low = PUBLISHED[model, width]
+    if width in (published := PUBLISHED.get(model, {})):
+        high, low = published[width]
         for i, held in enumerate((high, low, high - low)):
             said = _verdict(rows[i].ours - held, rows[i].standard_error, rows[i].n) if i < 2 else ""
             rows[i] = rows[i]._replace(published=f"{held:.3f}", verdict=said)
@@ -140,11 +119,8 @@ def _rows(model: str, width: int, runs: Sequence[Mapping[str, float]]) -> list[R
 def _verdict(difference: float, error: float, n: int) -> str:
     """Compare two means over different splits: the error is √2 times one's, 0.01 is tolerated.
 
-    An error that was itself estimated from n splits asks for Student's t: 2.8 errors for five
-    splits, where 2 would do for many.
+    An error that was itself estimated from n splits asks for Student's t.
     """
-    from scipy import stats
-
     reach = float(stats.t.ppf(0.975, n - 1)) * math.sqrt(2) * error
     close = abs(difference) <= max(0.01, reach)  # one split has no error: 0.01
     better = "agrees" if close else ("higher" if difference > 0 else "lower")
@@ -153,20 +129,15 @@ def _verdict(difference: float, error: float, n: int) -> str:
 
 def _correlations(model: str, results: Results) -> list[Row]:
     """Correlate training and test AUC: over widths on one split, and over splits at one width."""
-    from scipy import stats
-
     mine = [(arguments, f) for arguments, f in results if arguments["model"] == model]
     kinds = {"Pearson r": stats.pearsonr, "Spearman r": stats.spearmanr}
     known = dict(zip(kinds, ("0.973", "0.745"), strict=True)) if model == "eb_source" else {}
     rows = []
     for across, fixed in (("widths", "split"), ("splits", "width")):
-        groups = [
-            [(f["train"], f["test"]) for f in found] for found in grouped(mine, fixed).values()
-        ]
-        groups = [group for group in groups if len(group) > 2]
+        groups = [found for found in grouped(mine, fixed).values() if len(found) > 2]
+        pairs = [[[f[part] for f in found] for part in ("train", "test")] for found in groups]
         for kind, measure in kinds.items():
-            values = [float(measure(*zip(*group, strict=True))[0]) for group in groups]
-            values = [value for value in values if math.isfinite(value)]
+            values = [v for pair in pairs if math.isfinite(v := float(measure(*pair)[0]))]
             published = known.get(kind, "") if across == "widths" else "0" * bool(known)
             if values:
                 rows.append(Row.mean(f"{LABELS[model]}, across {across}", kind, values, published))

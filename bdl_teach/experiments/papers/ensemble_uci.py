@@ -9,16 +9,12 @@ experiment it repeats: drawn from N(0, 1), and divided by √(inputs + 1) in the
 division a rate of 0.1 is far too high (boston's RMSE over 5 splits: 8).
 
 The paper has a constant rate. With ``falling`` it falls to 0, which shows the cost of a constant
-one where the noise is small; docs/results.md has figures of other rates and numbers of epochs.
-
-The figure that the paper prints after ± must be the deviation between splits, and is divided by
-√20 here: boston's is 1.00 for the RMSE, where PBP has a standard error of 0.18, a deviation
-between these splits of 0.80.
+one where the noise is small; docs/results.md has figures of other rates and numbers of epochs. The
+figure that the paper prints after ± must be the deviation between splits (boston's is 1.00 for the
+RMSE, where PBP's standard error of 0.18 is one of 0.80), and is divided by √20 here.
 
 Source: Lakshminarayanan, Pritzel & Blundell 2017, algorithm 1, section 3.3 and table 1.
 """
-
-from __future__ import annotations
 
 import math
 from collections.abc import Sequence
@@ -51,26 +47,16 @@ BATCH = 100
 LEARNING_RATE = 0.1
 RATES = {"constant": 0.0, "falling": 1.0}  # share of the steps over which the rate falls to 0
 _LEAST_VARIANCE = 1e-6
-_PAPER_SPLITS = 20
-
-
-class Published(NamedTuple):
-    """One line of the published table: mean and deviation between splits, as printed."""
-
-    rmse: str
-    nll: str
-
-
-PUBLISHED = {
-    "boston": Published("3.28±1.00", "2.41±0.25"),
-    "concrete": Published("6.03±0.58", "3.06±0.18"),
-    "energy": Published("2.09±0.29", "1.38±0.22"),
-    "kin8nm": Published("0.09±0.00", "-1.20±0.02"),
-    "naval": Published("0.00±0.00", "-5.63±0.05"),
-    "power": Published("4.11±0.17", "2.79±0.04"),
-    "protein": Published("4.71±0.06", "2.83±0.02"),
-    "wine": Published("0.64±0.04", "0.94±0.12"),
-    "yacht": Published("1.58±0.48", "1.18±0.21"),
+PUBLISHED = {  # RMSE and NLL: mean and deviation between splits, as printed
+    "boston": ("3.28±1.00", "2.41±0.25"),
+    "concrete": ("6.03±0.58", "3.06±0.18"),
+    "energy": ("2.09±0.29", "1.38±0.22"),
+    "kin8nm": ("0.09±0.00", "-1.20±0.02"),
+    "naval": ("0.00±0.00", "-5.63±0.05"),
+    "power": ("4.11±0.17", "2.79±0.04"),
+    "protein": ("4.71±0.06", "2.83±0.02"),
+    "wine": ("0.64±0.04", "0.94±0.12"),
+    "yacht": ("1.58±0.48", "1.18±0.21"),
 }
 WIDE = {"protein": 100}  # units of the hidden layer; the others have 50
 
@@ -134,26 +120,20 @@ def members(x: Array, y: Array, width: int, rate: str, seed: int) -> tuple[MLP, 
     Raises:
         DivergedError: The loss of a member became NaN or infinite.
     """
-    network = MLP(x.shape[1], (width,), n_outputs=2)
+    network, n = MLP(x.shape[1], (width,), n_outputs=2), len(x)
     data, weights = (as_float(x), as_float(y[:, None])), []
     for own in optimise.start_seeds(seed, N_MEMBERS):
         rng = np.random.default_rng(own)
         start = as_float(rng.standard_normal(network.n_weights))
-        rows = _orders(len(x), rng)
+        orders = np.full((EPOCHS, -(-n // BATCH) * BATCH), n, np.int32)  # a new one each epoch
+        for order in orders:
+            order[:n] = rng.permutation(n)
+        rows = orders.reshape(-1, BATCH)
         schedule = optimise.schedule(len(rows), LEARNING_RATE, RATES[rate])
         trace = _program(network)(start, schedule, _Batches(*data, tf.constant(rows)))
         optimise.history(trace, ("loss",), "lower the learning rate")  # finite?
         weights.append(trace.parameters[0].numpy())
     return network, np.stack(weights) * _scale(network)
-
-
-def _orders(n: int, rng: np.random.Generator) -> Array:
-    """Return the rows of all batches ``[steps, BATCH]``, in a new order each epoch."""
-    filled = -(-n // BATCH) * BATCH
-    orders = np.full((EPOCHS, filled), n, np.int32)
-    for order in orders:
-        order[:n] = rng.permutation(n)
-    return orders.reshape(-1, BATCH)
 
 
 def predict(network: MLP, weights: Array, scaling: Scaling, x: Array) -> Predictive:
@@ -180,7 +160,7 @@ def tasks(quick: bool) -> list[Task]:
     return [
         task
         for line in lines
-        for n in [2 if quick else 5 if line == "protein" else _PAPER_SPLITS]
+        for n in [2 if quick else 5 if line == "protein" else 20]
         for task in grid("{line}/{rate}/split-{split:02d}", line=[line], rate=rates, split=range(n))
     ]
 
@@ -219,17 +199,15 @@ def summarise(results: Results) -> list[Row]:
             for quantity, printed in zip(("rmse", "nll"), PUBLISHED[line], strict=True):
                 values = [figures[f"{quantity}{name}"] for figures in found]
                 row = Row.mean(f"{line}, {rate} rate{who}", quantity.upper(), values)
-                if not name:
-                    judged = _verdict(printed, row.ours, row.n)
-                    row = row._replace(published=printed, verdict=judged)
-                rows.append(row)
+                judged = row._replace(published=printed, verdict=_verdict(printed, row))
+                rows.append(row if name else judged)
     return rows
 
 
-def _verdict(printed: str, ours: float, n: int) -> str:
+def _verdict(printed: str, row: Row) -> str:
     """Judge by standard errors; a published ±0.00 counts as half its last digit."""
     mean, deviation = map(float, printed.split("±"))
     if deviation > 0:
-        return verdict(ours, mean, deviation / math.sqrt(min(n, _PAPER_SPLITS)))
+        return verdict(row.ours, mean, deviation / math.sqrt(min(row.n, 20)))
     digits = len(printed.partition("±")[0].partition(".")[2])
-    return "agrees as printed" if abs(ours - mean) <= 0.5 * 10.0**-digits else "differs"
+    return "agrees as printed" if abs(row.ours - mean) <= 0.5 * 10.0**-digits else "differs"

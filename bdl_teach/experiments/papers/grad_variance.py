@@ -7,13 +7,14 @@ weights give c² σ² (Σx²)² and noise for each point c² σ² Σx⁴, with c
 Source: Kingma, Salimans & Welling 2015, section 2.1 and 2.2; Wen et al. 2018 (Flipout).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from statistics import fmean
 
-from bdl_teach.experiments.table import Results, Row, Task, grid, grouped, mean_and_error, verdict
+import numpy as np
+
+from bdl_teach import estimators
+from bdl_teach.experiments.table import Results, Row, Task, grid, grouped, verdict
 
 TITLE = (
     "Variance of the gradient of one weight's expected cost, in units of (Nσ/noise²)², "
@@ -51,10 +52,6 @@ def run(kind: str, size: int, seed: int, n_draws: int) -> dict[str, float]:
         For ``mu`` and ``sigma``: the variance in units of (Nσ/noise²)², its ``_theory``, its
         Monte-Carlo ``_error``, and the ``_bias`` of the mean in standard errors.
     """
-    import numpy as np
-
-    from bdl_teach import estimators
-
     problem = minibatch(size, seed)
     place = seed * len(LABELS) + list(LABELS).index(kind)
     draws_seed = 1000 * place + size  # no draw is used twice
@@ -73,12 +70,8 @@ def run(kind: str, size: int, seed: int, n_draws: int) -> dict[str, float]:
     return figures
 
 
-def minibatch(size: int, seed: int) -> Any:
+def minibatch(size: int, seed: int) -> estimators.Minibatch:
     """Draw a minibatch of the one-weight model, for the estimators."""
-    import numpy as np
-
-    from bdl_teach import estimators
-
     rng = np.random.default_rng([seed, size])
     x = rng.uniform(0.5, 1.5, (size, 1))
     y = 0.7 * x[:, 0] + NOISE_STD * rng.standard_normal(size)
@@ -89,60 +82,41 @@ def summarise(results: Results) -> list[Row]:
     """Average variances, their ratios and the bias over the minibatches."""
     cells = grouped(results, "size", "kind")
     rows = [
-        _variance_row(size, kind, name, figures)
-        for name in ("mu", "sigma")
+        _row(f"M = {size}, {LABELS[kind]}", f"Var d/d{symbol}", _averages(name, figures), figures)
+        for name, symbol in (("mu", "μ"), ("sigma", "σ"))
         for (size, kind), figures in cells.items()
     ]
-    sizes = sorted({size for size, _ in cells})
-    ratios = [
-        _ratio_row(size, cells[size, "shared"], cells[size, "local"])
-        for size in sizes
-        if (size, "shared") in cells and (size, "local") in cells
-    ]
-    present = [kind for kind in LABELS if any(kind == k for _, k in cells)]
-    return [*rows, *ratios, *(_bias_row(kind, results) for kind in present)]
+    for size in sorted({size for size, _ in cells}):
+        if (size, "shared") in cells and (size, "local") in cells:
+            local = cells[size, "local"]
+            ratio = _ratio(_averages("mu", cells[size, "shared"]), _averages("mu", local))
+            rows.append(_row(f"M = {size}, shared : local", "ratio of Var d/dμ", ratio, local))
+    by_kind = grouped(results, "kind")
+    for kind in LABELS:
+        if figures := by_kind.get((kind,)):
+            bias = [f[f"{name}_bias"] for f in figures for name in ("mu", "sigma")]
+            rms, error = math.hypot(*bias) / len(bias) ** 0.5, (2 * len(bias)) ** -0.5
+            rows.append(_row(LABELS[kind], "bias / its error, rms", (rms, 1.0, error), bias))
+    return rows
 
 
-def _variance_row(size: int, kind: str, name: str, figures: Sequence[Mapping[str, float]]) -> Row:
-    ours, theory, error = _averages(name, figures)
-    label = f"M = {size}, {LABELS[kind]}"
-    quantity = f"Var d/d{'μ' if name == 'mu' else 'σ'}"
+Measured = tuple[float, float, float]  # what was measured, what theory says, the error
+
+
+def _row(label: str, quantity: str, measured: Measured, each: Sequence[object]) -> Row:
+    ours, theory, error = measured
     judged = verdict(ours, theory, error, within=3.0)
-    return Row(label, quantity, f"{theory:.4g}", ours, error, len(figures), judged)
+    return Row(label, quantity, f"{theory:.4g}", ours, error, len(each), judged)
 
 
-def _ratio_row(
-    size: int, shared: Sequence[Mapping[str, float]], local: Sequence[Mapping[str, float]]
-) -> Row:
-    """Return the mean variance with shared weights over that of local: (Σx²)²/Σx⁴ for equal x."""
-    (top, top_theory, top_error), (low, low_theory, low_error) = (
-        _averages("mu", figures) for figures in (shared, local)
-    )
-    ratio, theory = top / low, top_theory / low_theory
-    error = ratio * math.hypot(top_error / top, low_error / low)
-    judged = verdict(ratio, theory, error, within=3.0)
-    label = f"M = {size}, shared : local"
-    return Row(label, "ratio of Var d/dμ", f"{theory:.4g}", ratio, error, len(local), judged)
+def _ratio(shared: Measured, local: Measured) -> Measured:
+    """Return the variance with shared weights over that of local: (Σx²)²/Σx⁴ for equal x."""
+    ratio = shared[0] / local[0]
+    error = ratio * math.hypot(shared[2] / shared[0], local[2] / local[0])
+    return ratio, shared[1] / local[1], error
 
 
-def _averages(name: str, figures: Sequence[Mapping[str, float]]) -> tuple[float, float, float]:
-    """Average over the minibatches: measured variance, theory, and the measured one's error."""
-    ours, theory = (
-        mean_and_error([f[key] for f in figures])[0] for key in (name, f"{name}_theory")
-    )
-    error = math.sqrt(sum(f[f"{name}_error"] ** 2 for f in figures)) / len(figures)
-    return ours, theory, error
-
-
-def _bias_row(kind: str, results: Results) -> Row:
-    """Return the rms of the bias over its standard error: 1 if there is none."""
-    squares = [
-        figures[f"{name}_bias"] ** 2
-        for arguments, figures in results
-        if arguments["kind"] == kind
-        for name in ("mu", "sigma")
-    ]
-    rms = math.sqrt(sum(squares) / len(squares))
-    error = 1.0 / math.sqrt(2 * len(squares))
-    judged = verdict(rms, 1.0, error, within=3.0)
-    return Row(LABELS[kind], "bias / its error, rms", "1", rms, error, len(squares), judged)
+def _averages(name: str, figures: Sequence[Mapping[str, float]]) -> Measured:
+    """Average over the minibatches."""
+    ours, theory, error = ([f[name + end] for f in figures] for end in ("", "_theory", "_error"))
+    return fmean(ours), fmean(theory), math.hypot(*error) / len(figures)

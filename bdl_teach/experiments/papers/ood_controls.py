@@ -15,15 +15,17 @@ Source: van Amersfoort, Smith, Teh & Gal 2020, "Uncertainty estimation using a s
 deterministic neural network", table 1 (one network, ensemble of five; by entropy).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from bdl_teach import datasets, metrics
 from bdl_teach._support.checks import Array
+from bdl_teach.experiments.papers.ood_fashion import split_sprite
 from bdl_teach.experiments.table import Results, Row, Task
+from bdl_teach.methods import image_classifier as classifier
+from bdl_teach.problems.strange_pictures import auroc
 
 TITLE = "Fashion-MNIST (in) against MNIST (out): one network, an ensemble, Bayes by Backprop"
 COLUMNS = "as reported, other layers"  # what is held against
@@ -59,15 +61,11 @@ def run(pictures: str, network: str, seed: int, n_out: int) -> dict[str, float]:
         n_out: Number of MNIST pictures.
 
     Returns:
-        ``accuracy``, ``nll`` in nats, ``entropy`` (its AUROC) and (likewise), for an ordinary
-        network, ``energy``, for several networks ``information``, and ``information-of-five``
-        draws of Bayes by Backprop.
+        ``accuracy``, ``nll`` in nats and AUROCs: of ``entropy``, for an ordinary network of
+        ``energy``, for several of ``information``, and that of five draws of Bayes by Backprop.
     """
-    from bdl_teach import datasets, metrics
-    from bdl_teach.problems.strange_pictures import auroc
-
     own = _FAR_APART * (seed + 1)
-    train, labels, test, truth = _clothes(pictures, own)
+    train, test, labels, truth = _clothes(pictures, own)
     trained = _fit(network, train, labels, own, few=pictures == "720")
     draws = DRAWS if network == "BBB" else 1
     digits = datasets.mnist_test().images[:n_out]
@@ -90,35 +88,21 @@ def run(pictures: str, network: str, seed: int, n_out: int) -> dict[str, float]:
     return figures
 
 
-def _clothes(pictures: str, seed: int) -> tuple[Array, Array, Array, Array]:
-    """Return training pictures and labels, test pictures and labels."""
-    from sklearn.model_selection import train_test_split
-
-    from bdl_teach import datasets
-
-    if pictures == "60,000":
-        whole = datasets.fashion_sprite(full=True)
-        parts = (whole.images, whole.labels)
-        (train, test), (labels, truth) = (np.split(values, [_N_TRAIN]) for values in parts)
-        return train, labels, test, truth
-    few = datasets.fashion_sprite()
-    train, test, labels, truth = train_test_split(
-        few.images, few.labels, test_size=0.2, stratify=few.labels, random_state=seed
-    )
-    return train, labels, test, truth
+def _clothes(pictures: str, seed: int) -> list[Array]:
+    """Return training and test pictures, and the labels of both."""
+    if pictures == "720":
+        return split_sprite(seed)
+    whole = datasets.fashion_sprite(full=True)
+    return [*np.split(whole.images, [_N_TRAIN]), *np.split(whole.labels, [_N_TRAIN])]
 
 
 def _fit(network: str, images: Array, labels: Array, seed: int, few: bool) -> Any:
     """Fit ``image_classifier``, or an ensemble of them."""
-    from bdl_teach.methods import image_classifier as classifier
-
     options = {**(classifier.FEW_IMAGES if few else {}), "seed": seed}
-    if network == "BBB":
-        return classifier.fit(images, labels, **options)
-    options |= classifier.ORDINARY
-    if network == "ordinary":
-        return classifier.fit(images, labels, **options)
-    return classifier.ensemble(images, labels, members=MEMBERS, **options)
+    options |= {} if network == "BBB" else classifier.ORDINARY
+    if network == "ensemble":
+        return classifier.ensemble(images, labels, members=MEMBERS, **options)
+    return classifier.fit(images, labels, **options)
 
 
 def summarise(results: Results) -> list[Row]:

@@ -7,14 +7,15 @@ data. ``source`` trains with the source's settings, ``few`` with those of ``FEW_
 were chosen by the AUROC of seeds 0 and 1; the other seeds had no part in the choice.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
 
+from bdl_teach import datasets, metrics
 from bdl_teach._support.checks import Array
 from bdl_teach.experiments.table import Results, Row, Task, grid, grouped
+from bdl_teach.methods import image_classifier
+from bdl_teach.problems.strange_pictures import auroc
 
 TITLE = "AUROC of uncertainty scores, Fashion-MNIST sprite (in) against MNIST (out)"
 COLUMNS = "60,000 pictures"  # what is held against
@@ -25,26 +26,40 @@ SETTINGS = {  # FEW_IMAGES or the source's settings, brightest pixel
     "source, pixels 0-255": (False, 255.0),
     "few, pixels 0-1": (True, 1.0),
 }
-_SCORES = ("variance", "entropy", "information")
+_SCORES: dict[str, Callable[[Array], Array]] = {
+    "variance": metrics.variance_score,
+    "entropy": metrics.predictive_entropy,
+    "information": metrics.mutual_information,
+}
 _QUIET = 1e-6  # a variance score below this says "nothing to see"
 _PUBLISHED = {
-    ("source, pixels 0-1", "variance 7"): ".971",
-    ("source, pixels 0-1", "entropy 7"): ".986",
-    ("source, pixels 0-1", "information 7"): ".982",
-    ("source, pixels 0-1", "variance 30"): ".988",
-    ("source, pixels 0-1", "entropy 30"): ".994",
-    ("source, pixels 0-1", "information 30"): ".995",
-    ("source, pixels 0-1", "test NLL 30"): ".076",
-    ("source, pixels 0-255", "variance 7"): ".942",
-    ("source, pixels 0-255", "test NLL 30"): ".121",
-    ("source, pixels 0-255", "variance below 1e-6 at 7"): ".84",
-}
+    "source, pixels 0-1": {
+        "variance 7": ".971", "entropy 7": ".986", "information 7": ".982",
+        "variance 30": ".988", "entropy 30": ".994", "information 30": ".995",
+        "test NLL 30": ".076",
+    },
+    "source, pixels 0-255": {
+        "variance 7": ".942", "test NLL 30": ".121", "variance below 1e-6 at 7": ".84",
+    },
+    "few, pixels 0-1": {},
+}  # fmt: skip
 
 
 def tasks(quick: bool) -> list[Task]:
     """Return one task for each setting and seed: 5 seeds; ``quick``: 1 with fewer digits."""
     seeds, n_out = (range(1), 200) if quick else (range(5), 1000)
     return grid("{setting}/seed-{seed}", setting=SETTINGS, seed=seeds, n_out=[n_out])
+
+
+def split_sprite(seed: int) -> list[Array]:
+    """Return training and test pictures of the sprite, and the labels of both."""
+    from sklearn.model_selection import train_test_split  # which takes long to load
+
+    few = datasets.fashion_sprite()
+    split: list[Array] = train_test_split(
+        few.images, few.labels, test_size=0.2, stratify=few.labels, random_state=seed
+    )
+    return split
 
 
 def run(setting: str, seed: int, n_out: int) -> dict[str, float]:
@@ -59,16 +74,8 @@ def run(setting: str, seed: int, n_out: int) -> dict[str, float]:
         AUROC of each score by number of draws, accuracy, NLL in nats, and the share of test
         pictures whose variance score is next to nothing.
     """
-    from sklearn.model_selection import train_test_split
-
-    from bdl_teach import datasets, metrics
-    from bdl_teach.methods import image_classifier
-    from bdl_teach.problems.strange_pictures import auroc
-
-    clothes, digits = datasets.fashion_sprite(), datasets.mnist_test().images[:n_out]
-    train, test, labels, truth = train_test_split(
-        clothes.images, clothes.labels, test_size=0.2, stratify=clothes.labels, random_state=seed
-    )
+    train, test, labels, truth = split_sprite(seed)
+    digits = datasets.mnist_test().images[:n_out]
     is_few, brightest = SETTINGS[setting]
     recipe = image_classifier.FEW_IMAGES if is_few else {}
     fit = image_classifier.fit(train, labels, pixel_scale=brightest, seed=seed, **recipe)
@@ -79,14 +86,9 @@ def run(setting: str, seed: int, n_out: int) -> dict[str, float]:
         "test NLL 30": -metrics.class_log_likelihood(logs[:30], truth),
         "variance below 1e-6 at 7": float(np.mean(metrics.variance_score(inside[:7]) < _QUIET)),
     }
-    scores: dict[str, Callable[[Array], Array]] = {
-        "variance": metrics.variance_score,
-        "entropy": metrics.predictive_entropy,
-        "information": metrics.mutual_information,
-    }
     return figures | {
         f"{name} {draws}": auroc(*(score(part[:draws]) for part in (inside, outside)))
-        for name, score in scores.items()
+        for name, score in _SCORES.items()
         for draws in DRAWS
     }
 
@@ -96,7 +98,7 @@ def summarise(done: Results) -> list[Row]:
     rows = []
     for (setting,), runs in grouped(done, "setting").items():
         for quantity in runs[0]:
-            published = _PUBLISHED.get((setting, quantity), "")
+            published = _PUBLISHED[setting].get(quantity, "")
             row = Row.mean(setting, quantity, [figures[quantity] for figures in runs], published)
             rows.append(row._replace(verdict=_verdict(setting, quantity, row.ours, published)))
     return rows

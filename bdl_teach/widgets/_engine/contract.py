@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from bdl_teach import datasets
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import controls, touch
+from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas
 from bdl_teach.widgets._engine.controls import Presets, Values, Widget
+from bdl_teach.widgets._engine.function_panel import Panel
 from bdl_teach.widgets._engine.latest_value import LatestValue
-from bdl_teach.widgets._engine.layout import PresetMenu
-from bdl_teach.widgets._engine.mission_box import MissionBox
-from bdl_teach.widgets._engine.missions import Mission, next_seeds
+from bdl_teach.widgets._engine.missions import Mission, MissionBox, next_seeds
 from bdl_teach.widgets._engine.picture import Picture, Place
 from bdl_teach.widgets._engine.pinning import Pin
 from bdl_teach.widgets._engine.prediction_drawing import DrawnBand
@@ -26,6 +25,7 @@ from bdl_teach.widgets._engine.status import Said
 from bdl_teach.widgets._engine.texts import Texts
 
 if TYPE_CHECKING:
+    from bdl_teach.widgets._engine.function_panel import FunctionPanel
     from bdl_teach.widgets._engine.history import History
 
 Result = TypeVar("Result")  # what a tick computes
@@ -36,7 +36,7 @@ class Contract(Generic[Result]):
     """The methods that the author of an explorer defines: ``class MyLab(Explorer[MyResult])``.
 
     ``MyResult`` is a frozen dataclass of what a tick computes. ``TEXTS`` is the data file, which
-    has the controls and all that is said. ``_make_canvas``, ``_compute``, ``_readings`` and
+    has the controls and all that is said. ``_make_panels``, ``_compute``, ``_readings`` and
     ``_draw`` must be defined, the others may be; they stand in the order in which they are called.
     Whatever runs beside (a training) is made in ``_beside`` and ended in ``close``.
     """
@@ -46,14 +46,11 @@ class Contract(Generic[Result]):
     PRESETS: ClassVar[Presets]
     QUESTION: ClassVar[Question | None]
     MISSIONS: ClassVar[tuple[Mission, ...]]
+    SIZE: ClassVar[tuple[Any, ...]] = ()  # of the ``Canvas``, if it is not the usual one
     _DRAWN_BY: ClassVar[tuple[str, ...]] = ("n", "gap")  # moved, they draw points anew
 
     def __init_subclass__(cls, *, abstract: bool = False) -> None:
-        """Refuse a subclass that lacks a required method, unless it is declared abstract.
-
-        Raises:
-            TypeError: It does; the message says what is missing.
-        """
+        """Refuse a subclass that lacks a required method, unless it is declared abstract."""
         super().__init_subclass__()
         if abstract:
             return
@@ -74,18 +71,16 @@ class Contract(Generic[Result]):
         return self.TEXTS.controls[name].make()
 
     @abstractmethod
-    def _make_canvas(self) -> Canvas:
-        """Make the axes and all artists, once, with ``RENDER_LOCK`` held.
+    def _make_panels(self, canvas: Canvas) -> None:
+        """Make the axes and all artists, once; those that move go to ``canvas.animate``."""
 
-        Those that move go to ``canvas.animate``.
+    def _pointer_panels(self) -> list[Panel]:
+        """List, once, the panels that the pointer can act in.
+
+        For points there is a control ``data``, of whose values ``Problem.data`` makes points.
+        By default this is the panel ``_function``, where there is one.
         """
-
-    def _touch_panels(self) -> list[touch.Panel]:
-        """List, once, the panels in which a pointer can edit points or mark something.
-
-        For points there is a control ``data``, whose values ``own_points.chosen`` makes data of.
-        """
-        return []
+        return [self._function] if hasattr(self, "_function") else []
 
     def _buttons(self) -> dict[str, Callable[[], object]]:
         """Return what the explorer's own buttons do, by their names in the data file."""
@@ -165,10 +160,7 @@ class Contract(Generic[Result]):
         return [] if seed is None else next_seeds(values, seed)
 
     def _frames(self, result: Result) -> Sequence[int]:
-        """Return the steps taken at each frame of the training behind ``result``, its start first.
-
-        By default those of its ``fit``.
-        """
+        """Return the steps taken at each frame of the training, its start first."""
         return steps_of(getattr(result, "fit", None))
 
     def _replay(self, result: Result, frame: int) -> Result:
@@ -182,7 +174,7 @@ class Contract(Generic[Result]):
         """Return inputs where a point may be asked for, and the model's uncertainty there."""
         return result.x_grid[:, 0], result.prediction.epistemic_std
 
-    def _point_at(self, panel: int, x: float, y: float, begins: bool) -> None:
+    def _point_at(self, x: float, y: float, begins: bool) -> None:
         """Move the controls to the place that the pointer marks in a panel of kind ``"at"``."""
 
     def _linked(self, result: Result, panel: int, x: float, y: float) -> object:
@@ -198,6 +190,7 @@ class Contract(Generic[Result]):
 
     # What its parts share.
 
+    _function: FunctionPanel  # what is fitted, along x
     _made: dict[str, Widget]  # all that stands in the groups, by its name there
     _past: History  # from the values on that it is made with
 
@@ -221,8 +214,9 @@ class Contract(Generic[Result]):
         self._controls: dict[str, Widget] = self._make_controls()
         self._status = controls.words("", "bdl-status")
         with RENDER_LOCK:
-            self._canvas = self._make_canvas()
-            self._touched = self._touch_panels()  # the panels where there is something to touch
+            self._canvas = Canvas(*self.SIZE)
+            self._make_panels(self._canvas)
+            self._active_panels = self._pointer_panels()
             self._drawn_band = self._make_drawn_band()  # edges that are drawn by hand
             self._notice = self._canvas.add_notice()  # the box in which failures are said
         self._picture = Picture(alt=self.TEXTS.alt)
@@ -232,14 +226,9 @@ class Contract(Generic[Result]):
         self._pin = Pin(
             self._canvas, self._controls, self.TEXTS.readings, self._draw_again, self._hold_axes
         )
-        self._missions = (
-            MissionBox(self.MISSIONS, self._controls, self._draw_again) if self.MISSIONS else None
-        )
-        self._start = (
-            PresetMenu(self._presets_as_set(), self._choose, self.TEXTS.stays)
-            if self.PRESETS
-            else None
-        )
+        self._missions: MissionBox | None = None
+        if self.MISSIONS:
+            self._missions = MissionBox(self.MISSIONS, self._controls, self._draw_again)
         self._defaults = self.state()
 
     def _make_controls(self) -> dict[str, Widget]:
@@ -257,9 +246,7 @@ class Contract(Generic[Result]):
         def undo(self) -> None: ...
         def redo(self) -> None: ...
         def reset(self) -> None: ...
-        def _assign(self, values: Values) -> None: ...
-        def _go(self, values: Values | None) -> None: ...
-        def _whole(self, state: Values) -> Values: ...
+        def _go(self, values: Values) -> None: ...
         def _undoable(self) -> Values: ...
         def _request(self, act: Callable[[], object] | None = None) -> None: ...
         def _draw_again(self, act: Callable[[], object] | None = None) -> None: ...
@@ -268,6 +255,4 @@ class Contract(Generic[Result]):
         def _show_state(self) -> None: ...
         def _make_drawn_band(self) -> DrawnBand | None: ...
         def _hold_axes(self, held: bool = False) -> None: ...
-        def _presets_as_set(self) -> Presets: ...
-        def _choose(self, name: str) -> None: ...
         def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]: ...
