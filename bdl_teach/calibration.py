@@ -166,8 +166,7 @@ def conformal_factor(scores: ArrayLike, level: float) -> float:
 
     Source: Lei, G'Sell, Rinaldo, Tibshirani & Wasserman 2018, section 2.2.
     """
-    if not 0 < checks.probability("level", level) < 1:
-        raise ValueError(f"level: expected a number inside (0, 1), got {level!r}")
+    level = checks.level(level)
     scores = checks.finite("scores", scores).ravel()
     if scores.min(initial=0.0) < 0:
         raise ValueError(f"scores: expected numbers >= 0, got {scores.min():g}")

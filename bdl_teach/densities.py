@@ -140,18 +140,12 @@ class LogDensityTerms(NamedTuple):
     """log P(w) = offset − w²/(2 std²) + Σ_j heights_j exp(−½ rates_j w²), as numbers or tensors.
 
     The mean of each term over a Gaussian weight is known: see :func:`expected_log_prob`.
-
-    Attributes:
-        offset: A constant, in nats.
-        std: Standard deviation of the wider component.
-        heights: ``[4]``; all 0 for a Gaussian prior, for which the form is exact.
-        rates: ``[4]``, >= 0.
     """
 
-    offset: Values
-    std: Values
-    heights: Values
-    rates: Values
+    offset: Values  # in nats
+    std: Values  # of the wider component
+    heights: Values  # [4]; all 0 for a Gaussian prior, for which the form is exact
+    rates: Values  # [4], >= 0
 
 
 _N_BELLS = 4  # exponentials that stand for softplus(a − u); more cost time in every step

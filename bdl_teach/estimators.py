@@ -9,7 +9,6 @@ for a minibatch of M of the N data points. They agree in the mean and differ in 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +19,8 @@ from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach.backend import Tensor
 from bdl_teach.densities import HALF_LOG_TWO_PI, Gaussian, Prior, as_prior
+
+KINDS = ("score", "shared", "per_example", "local", "flipout")
 
 
 class Gradients(NamedTuple):
@@ -68,10 +69,18 @@ def minibatch(
     sigma: ArrayLike,
     x: ArrayLike,
     y: ArrayLike,
-    noise_std: float,
-    n_data: int | None,
+    noise_std: float = 1.0,
+    n_data: int | None = None,
 ) -> Minibatch:
-    """Check the arguments of ``estimators.gradient_samples``, and return them as a minibatch.
+    """Return the linear model at a minibatch, for the estimators.
+
+    Args:
+        mu: Posterior means ``[d]``.
+        sigma: Posterior standard deviations ``[d]``, > 0.
+        x: Inputs of the minibatch ``[M, d]``.
+        y: Targets ``[M]`` or ``[M, 1]``.
+        noise_std: Standard deviation of the noise on y, > 0.
+        n_data: Points N in the whole data set; M if not given.
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
@@ -82,10 +91,10 @@ def minibatch(
         raise ValueError(f"mu: expected shape ({x.shape[1]},) to go with x, got {mu.shape}")
     n_data = len(x) if n_data is None else checks.count("n_data", n_data, len(x))
     scale = n_data / len(x) / checks.positive("noise_std", noise_std) ** 2
-    return Minibatch(mu, spread(sigma, len(mu)), x, x @ mu - y[:, 0], scale)
+    return Minibatch(mu, _spread(sigma, len(mu)), x, x @ mu - y[:, 0], scale)
 
 
-def spread(sigma: ArrayLike, d: int) -> Array:
+def _spread(sigma: ArrayLike, d: int) -> Array:
     """Return ``sigma`` as d standard deviations > 0, or raise ``ValueError``."""
     std = checks.finite("sigma", sigma)
     if std.shape != (d,) or not (std > 0).all():
@@ -93,7 +102,7 @@ def spread(sigma: ArrayLike, d: int) -> Array:
     return std
 
 
-def score(b: Minibatch) -> Gradients:
+def _score_variance(b: Minibatch) -> Gradients:
     """Return the variance with the score function: E[cost² h(ε_k)] − mean².
 
     h = (ε_k/σ_k)² for μ, and ((ε_k² − 1)/σ_k)² for σ. The cost is a quadratic in ε, a + b·ε +
@@ -112,78 +121,43 @@ def score(b: Minibatch) -> Gradients:
     var = (slopes**2).sum(axis=2) - (linear[:, None] + 2.0 * own * t) ** 2
     var += 2.0 * ((square**2).sum() - 2.0 * row + own**2)
     second = (mean**2 + var) / b.sigma[:, None] ** 2  # E[cost² | ε_k] / σ_k²
-    first = b.expected
+    to_mu, to_sigma = b.expected
     return Gradients(
-        (second * t**2) @ weights - first.mu**2,
-        (second * (t**2 - 1.0) ** 2) @ weights - first.sigma**2,
+        (second * t**2) @ weights - to_mu**2,
+        (second * (t**2 - 1.0) ** 2) @ weights - to_sigma**2,
     )
 
 
-def shared(b: Minibatch) -> Gradients:
-    """Return the variance with one ε for all data points: effects add up before they are squared.
+def _pathwise_variance(kind: str, b: Minibatch) -> Gradients:
+    """Return the variance of the gradient along the draws of W, or of the outputs.
 
-    Var_μ = c² Σ_l G_kl² σ_l² with G = xᵀx;
-    Var_σ = c² [(Σ_i x_ik m_i)² + Σ_l G_kl² σ_l² + G_kk² σ_k²].
+    With G = xᵀx and δ the outputs' variance:
+
+    - one ε for all points, whose effects add up before they are squared:
+      Var_μ = c² Σ_l G_kl² σ_l²; Var_σ = c² [(Σ_i x_ik m_i)² + Σ_l G_kl² σ_l² + G_kk² σ_k²];
+    - an ε for each point, whose squares add up:
+      Var_μ = c² Σ_i x_ik² δ_i; Var_σ = c² Σ_i x_ik² (m_i² + δ_i + x_ik² σ_k²);
+    - a ζ for each output, as quiet for μ, and no noisier for σ:
+      Var_σ = c² Σ_i (x_ik⁴ σ_k² / δ_i) (m_i² + 2 δ_i);
+    - one ε with a sign for each point: rows do not covary, but share |ε|:
+      Var_σ = c² [Σ_i x_ik² m_i² + 2 σ_k² G_kk² + Σ_{l≠k} σ_l² Σ_i x_ik² x_il²].
     """
-    gram = b.x.T @ b.x
-    spread_var = gram**2 @ b.sigma**2
-    pull = (b.residual @ b.x) ** 2
+    square, delta, gram = b.x**2, b.output_var, b.x.T @ b.x
+    quartic = (square**2).sum(axis=0) * b.sigma**2
+    shared, to_mu, pull = gram**2 @ b.sigma**2, delta @ square, b.residual**2 @ square
     own = np.diag(gram) ** 2 * b.sigma**2
-    return _scaled(b, spread_var, pull + spread_var + own)
-
-
-def per_example(b: Minibatch) -> Gradients:
-    """Return the variance with an ε for each data point: the squares add up.
-
-    Var_μ = c² Σ_i x_ik² δ_i; Var_σ = c² Σ_i x_ik² (m_i² + δ_i + x_ik² σ_k²).
-    """
-    square = b.x**2
-    own = (square**2).sum(axis=0) * b.sigma**2
-    to_mu = b.output_var @ square
-    return _scaled(b, to_mu, b.residual**2 @ square + to_mu + own)
-
-
-def local(b: Minibatch) -> Gradients:
-    """Return the variance with one ζ for each output: as ``per_example`` for μ, no larger for σ.
-
-    Var_μ = c² Σ_i x_ik² δ_i; Var_σ = c² Σ_i (x_ik⁴ σ_k² / δ_i) (m_i² + 2 δ_i).
-    """
-    square, delta = b.x**2, b.output_var
-    # √δ_i may be 0 only where all of x_i is, and then nothing depends on σ
-    weight = np.divide(
-        b.residual**2 + 2.0 * delta, delta, out=np.zeros_like(delta), where=delta > 0
-    )
-    return _scaled(b, delta @ square, weight @ square**2 * b.sigma**2)
-
-
-def flipout(b: Minibatch) -> Gradients:
-    """Return the variance with one ε and a sign for each point: rows do not covary, but share |ε|.
-
-    Var_μ = c² Σ_i x_ik² δ_i;
-    Var_σ = c² [Σ_i x_ik² m_i² + 2 σ_k² G_kk² + Σ_{l≠k} σ_l² Σ_i x_ik² x_il²].
-    """
-    square = b.x**2
-    quartic = (square**2).sum(axis=0)
-    to_mu = b.output_var @ square
-    others = to_mu - quartic * b.sigma**2
-    own = 2.0 * b.sigma**2 * square.sum(axis=0) ** 2
-    return _scaled(b, to_mu, b.residual**2 @ square + own + others)
-
-
-def _scaled(b: Minibatch, to_mu: Array, to_sigma: Array) -> Gradients:
+    if kind == "shared":
+        to_mu, to_sigma = shared, (b.residual @ b.x) ** 2 + shared + own
+    elif kind == "per_example":
+        to_sigma = pull + to_mu + quartic
+    elif kind == "flipout":
+        to_sigma = pull + 2.0 * own + (to_mu - quartic)
+    else:  # √δ_i may be 0 only where all of x_i is, and then nothing depends on σ
+        weight = np.divide(
+            b.residual**2 + 2.0 * delta, delta, out=np.zeros_like(delta), where=delta > 0
+        )
+        to_sigma = weight @ square**2 * b.sigma**2
     return Gradients(b.scale**2 * to_mu, b.scale**2 * to_sigma)
-
-
-VARIANCES: dict[str, Callable[[Minibatch], Gradients]] = {
-    "score": score,
-    "shared": shared,
-    "per_example": per_example,
-    "local": local,
-    "flipout": flipout,
-}
-
-
-KINDS = ("score", "shared", "per_example", "local", "flipout")
 
 
 def prior_score(w: ArrayLike, prior: Prior) -> Array:
@@ -263,17 +237,7 @@ def bbb_gradients(
 
 
 def gradient_samples(
-    kind: str,
-    mu: ArrayLike,
-    sigma: ArrayLike,
-    x: ArrayLike,
-    y: ArrayLike,
-    *,
-    noise_std: float = 1.0,
-    n_data: int | None = None,
-    prior: Prior | None = None,
-    n_draws: int = 1000,
-    seed: int = 0,
+    kind: str, batch: Minibatch, *, prior: Prior | None = None, n_draws: int = 1000, seed: int = 0
 ) -> Gradients:
     """Draw the gradient of a minibatch's expected cost with one of the estimators.
 
@@ -283,30 +247,24 @@ def gradient_samples(
 
     Args:
         kind: One of ``KINDS``.
-        mu: Posterior means ``[d]``.
-        sigma: Posterior standard deviations ``[d]``, > 0.
-        x: Inputs of the minibatch ``[M, d]``.
-        y: Targets ``[M]`` or ``[M, 1]``.
-        noise_std: Standard deviation of the noise on y, > 0.
-        n_data: Points N in the whole data set; M if not given.
+        batch: What :func:`minibatch` returns.
         prior: Adds the gradient of KL[q ‖ P(w)], the same way for each kind: in closed form for a
             ``Gaussian``, from a draw of weights of its own for a ``ScaleMixture``.
         n_draws: How many gradients to draw.
         seed: Seed of the draws.
 
     Returns:
-        Draws of the gradient, ``[n_draws, d]`` each.
+        Draws of the gradient, ``[n_draws, d]`` each, whose mean is ``batch.expected``.
 
     Raises:
-        ValueError: An argument is out of range or the shapes do not fit.
+        ValueError: An argument is out of range.
 
     Source: Williams 1992 (score); Blundell et al. 2015 (shared); Kingma, Salimans & Welling 2015
     (per example, local); Wen et al. 2018 (Flipout).
     """
-    batch = minibatch(mu, sigma, x, y, noise_std, n_data)
-    draw = _DRAWS[checks.choice("kind", kind, KINDS)]
-    n_draws, seed = checks.count("n_draws", n_draws), checks.count("seed", seed, 0)
-    draws = draw(batch, n_draws, np.random.default_rng([seed, 0]))
+    kind, n_draws = checks.choice("kind", kind, KINDS), checks.count("n_draws", n_draws)
+    seed = checks.count("seed", seed, 0)
+    draws = _draws(kind, batch, n_draws, np.random.default_rng([seed, 0]))
     if prior is None:
         return draws
     eps = np.random.default_rng([seed, 1]).standard_normal((n_draws, len(batch.mu)))
@@ -314,52 +272,25 @@ def gradient_samples(
     return Gradients(draws.mu + kl.mu, draws.sigma + kl.sigma)
 
 
-def expected_gradient(
-    mu: ArrayLike,
-    sigma: ArrayLike,
-    x: ArrayLike,
-    y: ArrayLike,
-    *,
-    noise_std: float = 1.0,
-    n_data: int | None = None,
-) -> Gradients:
-    """Return the gradient that all the estimators have as their mean, in closed form.
-
-    Arguments are those of :func:`gradient_samples`.
-
-    Returns:
-        ``[d]`` each: c Σ_i x_i (x_i·μ − y_i) and c Σ_i x_i² σ, with c = (N/M)/noise².
-
-    Raises:
-        ValueError: An argument is out of range or the shapes do not fit.
-    """
-    return minibatch(mu, sigma, x, y, noise_std, n_data).expected
-
-
-def gradient_variance(
-    kind: str,
-    mu: ArrayLike,
-    sigma: ArrayLike,
-    x: ArrayLike,
-    y: ArrayLike,
-    *,
-    noise_std: float = 1.0,
-    n_data: int | None = None,
-) -> Gradients:
+def gradient_variance(kind: str, batch: Minibatch) -> Gradients:
     """Return the variance of one draw of the gradient, in closed form, for a given minibatch.
 
     For μ of one weight it is c² σ² (Σx²)² with shared weights and c² σ² Σx⁴ with noise for each
-    point: their ratio (Σx²)²/Σx⁴ is M where all x are equal. Arguments are those of
-    :func:`gradient_samples`.
+    point: their ratio (Σx²)²/Σx⁴ is M where all x are equal.
+
+    Args:
+        kind: One of ``KINDS``.
+        batch: What :func:`minibatch` returns.
 
     Returns:
         Variances ``[d]`` each.
 
     Raises:
-        ValueError: An argument is out of range or the shapes do not fit.
+        ValueError: There is no such kind.
     """
-    batch = minibatch(mu, sigma, x, y, noise_std, n_data)
-    return VARIANCES[checks.choice("kind", kind, KINDS)](batch)
+    if checks.choice("kind", kind, KINDS) == "score":
+        return _score_variance(batch)
+    return _pathwise_variance(kind, batch)
 
 
 def row_covariance(kind: str, x: ArrayLike, sigma: ArrayLike) -> Array:
@@ -377,8 +308,7 @@ def row_covariance(kind: str, x: ArrayLike, sigma: ArrayLike) -> Array:
         ValueError: An argument is out of range or the shapes do not fit.
     """
     x = checks.inputs("x", x)
-    sigma = spread(sigma, x.shape[1])
-    covariance = (x * sigma**2) @ x.T
+    covariance = (x * _spread(sigma, x.shape[1]) ** 2) @ x.T
     shared = checks.choice("kind", kind, KINDS) in ("score", "shared")
     return np.asarray(covariance if shared else np.diag(np.diag(covariance)))
 
@@ -388,7 +318,13 @@ def output_samples(
 ) -> Array:
     """Draw the outputs of a minibatch under an estimator.
 
-    Arguments are those of :func:`gradient_samples`.
+    Args:
+        kind: One of ``KINDS``.
+        mu: Posterior means ``[d]``.
+        sigma: Posterior standard deviations ``[d]``, > 0.
+        x: Inputs ``[M, d]``.
+        n_draws: How many times to draw.
+        seed: Seed of the draws.
 
     Returns:
         ``[n_draws, M]``: each column has mean x·μ and variance x²·σ², whatever the kind.
@@ -397,68 +333,41 @@ def output_samples(
         ValueError: An argument is out of range or the shapes do not fit.
     """
     x = checks.inputs("x", x)
-    b = minibatch(mu, sigma, x, np.zeros(len(x)), 1.0, None)
-    noise = _NOISES.get(checks.choice("kind", kind, KINDS))
-    n_draws, seed = checks.count("n_draws", n_draws), checks.count("seed", seed, 0)
-    rng = np.random.default_rng([seed, 2])
-    if noise is None:
-        zeta = rng.standard_normal((n_draws, len(x)))
-        return np.asarray(b.residual + np.sqrt(b.output_var) * zeta)
-    return np.asarray(b.residual + (b.x * noise(b, n_draws, rng)) @ b.sigma)
+    b = minibatch(mu, sigma, x, np.zeros(len(x)))
+    kind, n_draws = checks.choice("kind", kind, KINDS), checks.count("n_draws", n_draws)
+    rng = np.random.default_rng([checks.count("seed", seed, 0), 2])
+    if kind == "local":
+        return np.asarray(
+            b.residual + np.sqrt(b.output_var) * rng.standard_normal((n_draws, len(x)))
+        )
+    return np.asarray(b.residual + (b.x * _noise(kind, b, n_draws, rng)) @ b.sigma)
 
 
-def _score_draws(b: Minibatch, n: int, rng: np.random.Generator) -> Gradients:
-    eps = rng.standard_normal((n, len(b.mu)))
-    error = b.residual + (b.sigma * eps) @ b.x.T  # [n, M]
-    cost = 0.5 * b.scale * (error**2).sum(axis=1)[:, None]
-    return Gradients(cost * eps / b.sigma, cost * (eps**2 - 1.0) / b.sigma)
+def _draws(kind: str, b: Minibatch, n: int, rng: np.random.Generator) -> Gradients:
+    """Draw n gradients; all but two kinds have w_i = μ + σ ⊙ noise_i at data point i."""
+    if kind == "local":
+        zeta, std = rng.standard_normal((n, len(b.x))), np.sqrt(b.output_var)
+        error = b.scale * (b.residual + std * zeta)  # [n, M]
+        slope = b.x**2 * b.sigma / np.where(std > 0, std, 1.0)[:, None]  # [M, d]: dstd/dσ
+        return Gradients(error @ b.x, (error * zeta) @ slope)
+    noise = _noise(kind, b, n, rng)
+    if kind == "score":
+        eps = noise[:, 0]
+        error = b.residual + (b.sigma * eps) @ b.x.T  # [n, M]
+        cost = 0.5 * b.scale * (error**2).sum(axis=1)[:, None]
+        return Gradients(cost * eps / b.sigma, cost * (eps**2 - 1.0) / b.sigma)
+    path = b.x * noise  # [n, M, d]: d output / dσ
+    error = b.scale * (b.residual + path @ b.sigma)  # [n, M]
+    return Gradients(error @ b.x, np.einsum("nm,nmd->nd", error, path))
 
 
-def _local_draws(b: Minibatch, n: int, rng: np.random.Generator) -> Gradients:
-    zeta = rng.standard_normal((n, len(b.x)))
-    std = np.sqrt(b.output_var)
-    error = b.scale * (b.residual + std * zeta)  # [n, M]
-    slope = b.x**2 * b.sigma / np.where(std > 0, std, 1.0)[:, None]  # [M, d]: dstd/dσ
-    return Gradients(error @ b.x, (error * zeta) @ slope)
-
-
-def _pathwise(
-    noise: Callable[[Minibatch, int, np.random.Generator], Array],
-) -> Callable[[Minibatch, int, np.random.Generator], Gradients]:
-    """Draw with w_i = μ + σ ⊙ noise_i at data point i; noise is ``[n, M or 1, d]``."""
-
-    def draws(b: Minibatch, n: int, rng: np.random.Generator) -> Gradients:
-        path = b.x * noise(b, n, rng)  # [n, M, d]: d output / dσ
-        error = b.scale * (b.residual + path @ b.sigma)  # [n, M]
-        return Gradients(error @ b.x, np.einsum("nm,nmd->nd", error, path))
-
-    return draws
-
-
-def _shared_noise(b: Minibatch, n: int, rng: np.random.Generator) -> Array:
-    return rng.standard_normal((n, 1, len(b.mu)))
-
-
-def _own_noise(b: Minibatch, n: int, rng: np.random.Generator) -> Array:
-    return rng.standard_normal((n, *b.x.shape))
-
-
-def _flipped_noise(b: Minibatch, n: int, rng: np.random.Generator) -> Array:
-    signs = 2.0 * rng.integers(0, 2, (n, *b.x.shape)) - 1.0  # r_i s_i: one output
-    return np.asarray(_shared_noise(b, n, rng) * signs)
-
-
-_NOISES = {
-    "score": _shared_noise,
-    "shared": _shared_noise,
-    "per_example": _own_noise,
-    "flipout": _flipped_noise,
-}
-_DRAWS: dict[str, Callable[[Minibatch, int, np.random.Generator], Gradients]] = {
-    "score": _score_draws,
-    "local": _local_draws,
-    **{kind: _pathwise(noise) for kind, noise in _NOISES.items() if kind != "score"},
-}
+def _noise(kind: str, b: Minibatch, n: int, rng: np.random.Generator) -> Array:
+    """Draw the noise of the weights ``[n, M or 1, d]``."""
+    if kind == "per_example":
+        return rng.standard_normal((n, *b.x.shape))
+    signs = rng.integers(0, 2, (n, *b.x.shape)) if kind == "flipout" else 1
+    # r_i s_i: one output
+    return np.asarray(rng.standard_normal((n, 1, len(b.mu))) * (2.0 * signs - 1.0))
 
 
 def _kl_gradients(b: Minibatch, prior: Prior, eps: Array) -> Gradients:

@@ -35,17 +35,11 @@ Objective = Callable[[Sequence[Tensor], Tensor, Tensor], tuple[Tensor, Tensor]]
 
 
 class Schedule(NamedTuple):
-    """Number of steps and their learning rates, as tensors, so that new values compile nothing.
-
-    Attributes:
-        steps: Number of steps, int32.
-        learning_rate: Step size until the cooldown, float.
-        cooldown: Share of the steps, at the end, over which it falls linearly to 0, in [0, 1].
-    """
+    """Number of steps and their learning rates, as tensors, so that new values compile nothing."""
 
     steps: Tensor
-    learning_rate: Tensor
-    cooldown: Tensor
+    learning_rate: Tensor  # until the cooldown
+    cooldown: Tensor  # share of the steps, at the end, over which it falls linearly to 0
 
     def rate(self, step: Tensor) -> Tensor:
         """Return the learning rate of step number ``step``, counted from 0."""
@@ -82,19 +76,12 @@ class Path(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """What a run of the loop returns.
+    """What a run of the loop returns."""
 
-    Attributes:
-        parameters: The optimised tensors, in the order in which they were given.
-        steps: Step numbers at which the objective was recorded, ``[r]``.
-        records: The recorded quantities, ``[r, k]``.
-        path: The frames on the way, if they were recorded.
-    """
-
-    parameters: list[Tensor]
-    steps: Tensor
-    records: Tensor
-    path: Path | None = None
+    parameters: list[Tensor]  # optimised
+    steps: Tensor  # numbers of those at which the objective was recorded [r]
+    records: Tensor  # the recorded quantities [r, k]
+    path: Path | None = None  # the frames on the way, if they were recorded
 
 
 class _Adam(NamedTuple):
@@ -125,12 +112,22 @@ def adam(
 
     Source: Kingma & Ba 2015, algorithm 1, in the form with one corrected step size.
     """
-
-    def gradient(parameters: Sequence[Tensor], step: Tensor) -> tuple[list[Tensor], Tensor]:
-        return _sum_over_blocks(objective, parameters, step, n_blocks)
-
     start = _Adam(tf.constant(0), list(parameters), *(_zeros(parameters) for _ in range(2)))
     width = objective(parameters, start.step, 0)[1].shape[0]
+
+    def gradient(parameters: Sequence[Tensor], step: Tensor) -> Tensor:
+        def of_block(block: Tensor) -> Tensor:
+            with tf.GradientTape() as tape:
+                tape.watch(parameters)
+                loss, _ = objective(parameters, step, block)
+            return tape.gradient(loss, parameters)
+
+        return _sum_over_blocks(of_block, _zeros(parameters), n_blocks)
+
+    def recorded(parameters: Sequence[Tensor], step: Tensor) -> Tensor:
+        zero = tf.zeros([width])
+        return _sum_over_blocks(lambda i: objective(parameters, step, i)[1:], [zero], n_blocks)[0]
+
     stops = (tf.range(1, n_records + 1) * schedule.steps + n_records - 1) // n_records
     frames = _frames(n_records)
     film = _allocate_frames(parameters, frames[-1] + 1) if keep_path else []
@@ -142,10 +139,9 @@ def adam(
     ) -> tuple[Tensor, _Adam, Tensor, list[Tensor]]:
         state = _run_until(looks[i], gradient, state, schedule)
         last = tf.maximum(state.step - 1, 0)
-        now = _sum_of_records(objective, state.parameters, last, n_blocks)
-        film = [
-            _put(f, tf.gather(frames, i), p) for f, p in zip(film, state.parameters, strict=False)
-        ]
+        now = recorded(state.parameters, last)
+        frame = tf.gather(frames, i)
+        film = [_put(f, frame, p) for f, p in zip(film, state.parameters, strict=False)]
         return i + 1, state, _put(records, i, now), film
 
     n_looks = looks.shape[0]
@@ -165,9 +161,8 @@ def _frames(n_records: int) -> Array:
 
 def _allocate_frames(parameters: Sequence[Tensor], n_frames: int) -> list[Tensor]:
     """Allocate the frames of each tensor; none if they would take too much memory."""
-    if n_frames * sum(math.prod(p.shape) for p in parameters) > MOST_NUMBERS:
-        return []
-    return [tf.zeros([n_frames, *p.shape]) for p in parameters]
+    numbers = n_frames * sum(math.prod(p.shape) for p in parameters)
+    return [] if numbers > MOST_NUMBERS else [tf.zeros([n_frames, *p.shape]) for p in parameters]
 
 
 def _put(rows: Tensor, i: Tensor, row: Tensor) -> Tensor:
@@ -183,45 +178,16 @@ def _path(frames: Array, looks: Tensor, records: Tensor, film: list[Tensor]) -> 
     return Path(tf.gather(looks, last), tf.gather(records, last), film)
 
 
-def _sum_over_blocks(
-    objective: Objective, parameters: Sequence[Tensor], step: Tensor, n_blocks: Tensor
-) -> tuple[list[Tensor], Tensor]:
-    """Return the gradient of the summed loss, and the summed records."""
-
-    def one(block: Tensor) -> tuple[list[Tensor], Tensor]:
-        with tf.GradientTape() as tape:
-            tape.watch(parameters)
-            loss, record = objective(parameters, step, block)
-        return tape.gradient(loss, parameters), record
-
+def _sum_over_blocks(part: Callable[[Tensor], Tensor], zeros: Tensor, n_blocks: Tensor) -> Tensor:
+    """Return the sums over the blocks of some tensors, given those of a block and their zeros."""
     if n_blocks is None:
-        return one(0)
+        return part(0)
 
-    def add(
-        block: Tensor, gradients: list[Tensor], record: Tensor
-    ) -> tuple[Tensor, list[Tensor], Tensor]:
-        more, extra = one(block)
-        return block + 1, [a + b for a, b in zip(gradients, more, strict=True)], record + extra
+    def add(block: Tensor, sums: Tensor) -> tuple[Tensor, Tensor]:
+        return block + 1, [a + b for a, b in zip(sums, part(block), strict=True)]
 
-    zero = tf.zeros_like(objective(parameters, step, 0)[1])
-    begin = (tf.constant(0), _zeros(parameters), zero)
-    _, gradients, record = tf.while_loop(lambda block, *_: block < n_blocks, add, begin)
-    return gradients, record
-
-
-def _sum_of_records(
-    objective: Objective, parameters: Sequence[Tensor], step: Tensor, n_blocks: Tensor
-) -> Tensor:
-    """Return the summed records, without tracing anything that only a gradient needs."""
-    first = objective(parameters, step, 0)[1]
-    if n_blocks is None:
-        return first
-
-    def add(block: Tensor, record: Tensor) -> tuple[Tensor, Tensor]:
-        return block + 1, record + objective(parameters, step, block)[1]
-
-    _, record = tf.while_loop(lambda block, _: block < n_blocks, add, (tf.constant(1), first))
-    return record
+    begin = (tf.constant(0), list(zeros))
+    return tf.while_loop(lambda block, _: block < n_blocks, add, begin)[1]
 
 
 def _run_until(
@@ -230,7 +196,7 @@ def _run_until(
     """Take Adam steps until ``state.step`` is ``stop``."""
 
     def update(state: _Adam) -> tuple[_Adam]:
-        gradients, _ = gradient(state.parameters, state.step)
+        gradients = gradient(state.parameters, state.step)
         t = tf.cast(state.step + 1, tf.float32)
         rate = schedule.rate(state.step) * tf.sqrt(1 - BETA2**t) / (1 - BETA1**t)
         means = _blend(BETA1, state.means, gradients)
@@ -289,11 +255,7 @@ def path(trace: Trace) -> Path | None:
 
 
 def with_frame(path: Path | None, frame: int) -> Path:
-    """Return a path; raise ``ValueError`` if it does not have the frame.
-
-    Raises:
-        ValueError: The path does not have the frame.
-    """
+    """Return a path, or raise ``ValueError`` if it does not have the frame."""
     n = 0 if path is None else len(path.steps)
     if path is None or not -n <= frame < n:
         kept = f"one of the {n} frames kept" if n else "a fit whose path was kept"

@@ -79,11 +79,8 @@ def legend_above(ax: Axes, columns: int, wrapped: int = 4) -> None:
         columns: Entries in a row.
         wrapped: Entries in a row where one does not hold all, if they are fewer.
     """
-    shown = [
-        (handle, label)
-        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)
-        if handle.get_visible()
-    ]
+    labelled = zip(*ax.get_legend_handles_labels(), strict=True)
+    shown = [(handle, label) for handle, label in labelled if handle.get_visible()]
     columns = columns if len(shown) <= columns else min(columns, wrapped)
     _COLUMNS[ax] = columns
     handles, labels = zip(*shown, strict=True)
@@ -107,11 +104,7 @@ def _place_legend(ax: Axes, handles: Any, labels: Any, columns: int) -> None:
 
 
 def rewrap_legend(ax: Axes) -> bool:
-    """Set the number of legend entries a row to what fits before the next panel.
-
-    Returns:
-        Whether it has other rows now.
-    """
+    """Give the legend as many entries a row as fit; return whether it has other rows now."""
     legend = ax.get_legend()
     if legend is None or ax not in _COLUMNS:
         return False
@@ -144,13 +137,7 @@ class FigureLegend:
         self.show(truth=True, nuts=False)
 
     def show(self, *, truth: bool, nuts: bool, more: Collection[str] = ()) -> bool:
-        """Name what is drawn, in the order of the panel; return whether that changed.
-
-        Args:
-            truth: Whether the noise-free function is.
-            nuts: Whether the true posterior is.
-            more: Labels of what else is.
-        """
+        """Name what is drawn, and ``more``, in the panel's order; return whether that changed."""
         names = {*self._always, *more, *(["truth"] if truth else [])}
         names |= {f"{POSTERIOR} mean", f"{POSTERIOR} ±2 sd"} if nuts else set()
         if names == self._named:
@@ -163,9 +150,8 @@ class FigureLegend:
         for handle, _ in entries:  # a legend takes over whether an artist is hidden
             handle.set_visible(True)
         figure.legend(
-            [handle for handle, _ in entries],
-            [label for _, label in entries],
-            loc="outside upper left", ncols=len(names) if len(names) <= self._in_a_row else 4,
+            *map(list, zip(*entries, strict=True)), loc="outside upper left",
+            ncols=len(names) if len(names) <= self._in_a_row else 4,
             fontsize=LETTERS, frameon=False, columnspacing=0.7, handlelength=1.1,
         )  # fmt: skip
         return True
@@ -185,16 +171,15 @@ def draw_truth(ax: Axes, x: ArrayLike, y: ArrayLike) -> Line2D:
     return line
 
 
-def draw_predictive(ax: Axes, x: ArrayLike, prediction: Predictive, label: str = "") -> None:
+def draw_predictive(ax: Axes, x: ArrayLike, prediction: Predictive) -> None:
     """Draw a predictive that will not be updated: mean, ±2 sd epistemic, ±2 sd total.
 
     Args:
         ax: Where to draw.
         x: Inputs ``[m, 1]``, in rising order.
         prediction: What to draw.
-        label: Name of the method, put before each legend entry.
     """
-    PredictiveArtists(ax, np.ravel(x), label).update(prediction)
+    PredictiveArtists(ax, np.ravel(x)).update(prediction)
 
 
 # Entries in a row that a panel's legend was given, and those that a narrow figure has made fewer.
@@ -205,13 +190,9 @@ _TALL = 1e4  # of the stripe of a gap: more than any limit
 
 
 class Artists:
-    """Artists that move over the background of a panel.
+    """Artists that move over the background of a panel."""
 
-    Attributes:
-        artists: All of it, from back to front.
-    """
-
-    artists: list[Artist]
+    artists: list[Artist]  # from back to front
 
 
 def step_above(value: float, steps: Sequence[float]) -> float:
@@ -232,24 +213,19 @@ class Room(Artists):
     Args:
         ax: The panel.
         steps: Limits of y above and below 0, rising.
-
-    Attributes:
-        held: Whether the height stays as it is, whatever comes.
-        start: The panel's 0 in the units of its labels.
-        scale: One unit of the panel in the units of its labels.
-        frame: What is drawn anew when the height changes: the axis, and the lines round the panel,
-            which those of its grid must not cover.
     """
 
     def __init__(self, ax: Axes, steps: Sequence[float] = ROOM) -> None:
-        self._ax, self._steps, self._limit, self.held = ax, steps, steps[0], False
-        self.start, self.scale = 0.0, 1.0
+        self._ax, self._steps, self._limit = ax, steps, steps[0]
+        self.held = False  # whether the height stays as it is, whatever comes
+        self.start, self.scale = 0.0, 1.0  # the panel's 0 and 1 in the units of its labels
         ax.set_ylim(-steps[0], steps[0])
         self._words = ax.text(
             0.99, 0.97, "", transform=ax.transAxes, ha="right", va="top", color=RED,
             fontsize=LETTERS, zorder=7,
         )  # fmt: skip
         self.artists = [self._words]
+        # Drawn anew when the height changes: the axis, and the lines that its grid must not cover.
         self.frame = [ax.yaxis, *ax.spines.values()]
 
     def conceal(self) -> bool:
@@ -259,18 +235,9 @@ class Room(Artists):
         return before != self._limit
 
     def hold(
-        self,
-        curves: Mapping[str, ArrayLike],
-        at_least: float = 0.0,
-        nuts: Predictive | None = None,
+        self, curves: Mapping[str, ArrayLike], at_least: float = 0, nuts: Predictive | None = None
     ) -> bool:
-        """Set the height so that it fits the curves, and is at least that of other panels.
-
-        ``nuts`` is the true posterior over them, where it is shown: its band must fit, too.
-
-        Returns:
-            Whether the height has changed.
-        """
+        """Set a height that fits the curves and the band of ``nuts``; return whether it changed."""
         if nuts is not None:
             curves = {**curves, POSTERIOR: epistemic_edges(nuts)}
         furthest = {}
@@ -279,23 +246,17 @@ class Room(Artists):
             furthest[name] = float(flat[np.argmax(np.abs(flat))])
         reach = max(map(abs, furthest.values()), default=0.0)
         limit = self._limit if self.held else step_above(max(reach, at_least), self._steps)
-        self._words.set_text(
-            "\n".join(
-                f"{'▲' if y > 0 else '▼'} {name} leaves, to {self._written(y)}".replace("-", "−")
-                for name, y in furthest.items()
-                if abs(y) > limit
-            )
-        )
+        said = []
+        for name, y in furthest.items():
+            if abs(y) > limit:
+                own = f"{self.start + self.scale * y:,.4g}"  # in the units of the labels
+                written = f"{y:+,.0f}" if self.scale == 1.0 else own
+                said.append(f"{'▲' if y > 0 else '▼'} {name} leaves, to {written}")
+        self._words.set_text("\n".join(said).replace("-", "−"))
         changed, self._limit = limit != self._limit, limit
         if changed:
             self._ax.set_ylim(-limit, limit)
         return changed
-
-    def _written(self, y: float) -> str:
-        """Format a height in the units of the labels."""
-        if self.scale == 1.0:
-            return f"{y:+,.0f}"
-        return f"{self.start + self.scale * y:,.4g}"
 
 
 def edges(prediction: Predictive) -> dict[str, Array]:
@@ -316,23 +277,21 @@ class PredictiveArtists(Artists):
     Args:
         ax: Where to draw.
         x: Inputs ``[m]``, in rising order, the same for every update.
-        label: Name of the method, put before each legend entry.
         n_functions: How many drawn functions to show.
     """
 
-    def __init__(self, ax: Axes, x: Array, label: str = "", n_functions: int = 0) -> None:
-        name = f"{label}: " if label else ""
+    def __init__(self, ax: Axes, x: Array, n_functions: int = 0) -> None:
         zero = np.zeros_like(x)
         self._x, self._n_functions = x, n_functions
         self._total = ax.fill_between(
-            x, zero, zero, color=SKY, alpha=0.30, lw=0, label=f"{name}±2 sd total", zorder=1
+            x, zero, zero, color=SKY, alpha=0.30, lw=0, label="±2 sd total", zorder=1
         )
         self._epistemic = ax.fill_between(
-            x, zero, zero, color=BLUE, alpha=0.35, lw=0, label=f"{name}±2 sd epistemic", zorder=2
+            x, zero, zero, color=BLUE, alpha=0.35, lw=0, label="±2 sd epistemic", zorder=2
         )
         self._functions = LineCollection([], colors=BLUE, linewidths=0.6, alpha=0.6, zorder=2.5)
         ax.add_collection(self._functions, autolim=False)
-        (self._mean,) = ax.plot(x, zero, "-", color=RED, lw=2.2, label=f"{name}mean", zorder=3)
+        (self._mean,) = ax.plot(x, zero, "-", color=RED, lw=2.2, label="mean", zorder=3)
         if n_functions:
             self._functions.set_label("some draws")
         self.artists = [self._total, self._epistemic, self._functions, self._mean]
@@ -340,11 +299,8 @@ class PredictiveArtists(Artists):
     def update(self, prediction: Predictive) -> None:
         """Move the artists to ``prediction``, on the x given to the constructor."""
         mean, x = prediction.mean, self._x
-        for band, std in (
-            (self._total, prediction.total_std),
-            (self._epistemic, prediction.epistemic_std),
-        ):
-            band.set_data(x, mean - 2 * std, mean + 2 * std)
+        self._total.set_data(x, *edges(prediction)["band"])
+        self._epistemic.set_data(x, *epistemic_edges(prediction))
         self._mean.set_data(x, mean)
         drawn: Any = [] if prediction.samples is None else prediction.samples[: self._n_functions]
         self._functions.set_segments([np.column_stack([x, f]) for f in drawn])
@@ -363,9 +319,9 @@ class OverlayArtists(Artists):
         self.show(None)
 
     def show(self, prediction: Predictive | None, *, asked: bool = False) -> bool:
-        """Move the artists to ``prediction``, or hide them; return whether that changed.
+        """Move to ``prediction``, or hide the artists; return whether that changed.
 
-        If a prediction is ``asked`` for and not there yet, the legend names it already.
+        What is only ``asked`` for is in the legend already.
         """
         there = asked or prediction is not None
         changed = self._mean.get_visible() != there
@@ -421,10 +377,6 @@ class SpreadPanel(Artists):
         styles: Line style and colour of each that may be shown, by its name.
         title: The panel's title.
         limits: Heights that the panel may have, rising.
-
-    Attributes:
-        axes: The panel.
-        frame: What is drawn anew when the height changes.
     """
 
     LIMITS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
@@ -447,14 +399,10 @@ class SpreadPanel(Artists):
         }
         legend_above(ax, columns=3)
         self.artists: list[Artist] = [*self._gap.artists, *self._lines.values()]
-        self.frame = [ax.yaxis, *ax.spines.values()]
+        self.frame = [ax.yaxis, *ax.spines.values()]  # drawn anew when the height changes
 
     def update(self, shown: Mapping[str, Predictive | None], gap: Array | None = None) -> bool:
-        """Draw the given predictives by name, ``None`` for none, and the mask of a gap ``[m]``.
-
-        Returns:
-            Whether the height of the panel has changed.
-        """
+        """Draw predictives by name, and the gap's mask [m]; return whether the height changed."""
         if gap is not None:
             self._gap.update(self._x, gap)
         highest = 0.0
@@ -469,8 +417,14 @@ class SpreadPanel(Artists):
         return changed
 
 
-class HistoryArtists(Artists):
-    """Free energy, complexity cost and likelihood cost against the optimiser's step."""
+class HistoryPanel(Artists):
+    """Free energy, complexity and likelihood cost by step, linear near 0 and logarithmic above.
+
+    Args:
+        ax: An empty panel.
+        trained_on: Show up to 5000 steps on a logarithmic axis, for half the width, instead of the
+            1500 of one fit.
+    """
 
     _SERIES = (
         ("free_energy", "-", BLACK, "F"),
@@ -478,12 +432,24 @@ class HistoryArtists(Artists):
         ("likelihood_cost", ":", RED, "likelihood"),
     )
 
-    def __init__(self, ax: Axes) -> None:
+    def __init__(self, ax: Axes, *, trained_on: bool = False) -> None:
+        title = "Free energy F" if trained_on else "How the free energy F fell"
+        tidy(ax, title, "Adam step", "nats")
+        ax.set_yscale("symlog", linthresh=1000, linscale=1.5)
+        ax.set_ylim(-200, 1e5)
+        ax.set_yticks([0, 500, 1e3, 1e4, 1e5], ["0", "500", "10³", "10⁴", "10⁵"])
+        if trained_on:
+            ax.set(xscale="log", xlim=(10, 5000))
+            ax.set_xticks([10, 100, 1000], ["10", "100", "1000"])
+            ax.set_xticks([], minor=True)
+        else:
+            ax.set_xlim(0, 1500)
         self._lines = {
             key: ax.plot([], [], style, color=colour, lw=1.8, label=label)[0]
             for key, style, colour, label in self._SERIES
         }
         self.artists = list(self._lines.values())
+        legend_above(ax, columns=2 if trained_on else 3)
 
     def update(self, history: dict[str, Array]) -> None:
         """Move the lines to a fit's ``history``."""
@@ -491,58 +457,33 @@ class HistoryArtists(Artists):
             line.set_data(history["step"], history[key])
 
 
-def history_panel(ax: Axes, *, trained_on: bool = False) -> HistoryArtists:
-    """Set up a panel of the free energy by step, linear near 0 and logarithmic above.
-
-    Args:
-        ax: The panel.
-        trained_on: Show up to 5000 steps on a logarithmic axis, for half the width, instead of the
-            1500 of one fit.
-    """
-    title = "Free energy F" if trained_on else "How the free energy F fell"
-    tidy(ax, title, "Adam step", "nats")
-    ax.set_yscale("symlog", linthresh=1000, linscale=1.5)
-    ax.set_ylim(-200, 1e5)
-    if trained_on:
-        ax.set(xscale="log", xlim=(10, 5000))
-        ax.set_xticks([10, 100, 1000], ["10", "100", "1000"])
-        ax.set_xticks([], minor=True)
-    else:
-        ax.set_xlim(0, 1500)
-    ax.set_yticks([0, 500, 1e3, 1e4, 1e5], ["0", "500", "10³", "10⁴", "10⁵"])
-    artists = HistoryArtists(ax)
-    legend_above(ax, columns=2 if trained_on else 3)
-    return artists
-
-
 class WeightArtists(Artists):
     """Prior density of a weight over a histogram of fitted posterior means, log density axis."""
 
-    def __init__(self, ax: Axes, edges: Array, floor: float = 1e-4) -> None:
-        self._edges, self._floor = edges, floor
+    _FLOOR = 1e-4  # the least density shown
+
+    def __init__(self, ax: Axes, edges: Array) -> None:
+        self._edges, floor = edges, self._FLOOR
         self._grid = np.linspace(edges[0], edges[-1], 101)
         self._bars = ax.stairs(
             np.full(len(edges) - 1, floor), edges, baseline=floor, fill=True, color=SKY, alpha=0.7
         )
         self._bars.set_label("fitted μ")
-        (self._prior,) = ax.plot(
-            self._grid, np.ones_like(self._grid), "-", color=BLACK, lw=1.8, label="prior"
-        )
-        (self._marginal,) = ax.plot(
-            self._grid, self._grid, "--", color=RED, lw=1.6, label="fitted q"
-        )
+        grid = self._grid
+        (self._prior,) = ax.plot(grid, grid, "-", color=BLACK, lw=1.8, label="prior")
+        (self._marginal,) = ax.plot(grid, grid, "--", color=RED, lw=1.6, label="fitted q")
         self.artists = [self._bars, self._prior, self._marginal]
 
     def update(self, prior: Prior, mean: Array, std: Array) -> None:
         """Move to a ``prior`` and posterior means and standard deviations ``[n_weights]``."""
         inside = np.clip(mean, self._edges[0], self._edges[-1])
         density, _ = np.histogram(inside, self._edges, density=True)
-        self._bars.set_data(np.maximum(density, self._floor))
+        self._bars.set_data(np.maximum(density, self._FLOOR))
         self._prior.set_ydata(prior.density(self._grid))
         mean, std = mean[:, None].astype(np.float32), std[:, None].astype(np.float32)
         scaled = (self._grid.astype(np.float32) - mean) / std  # [n_weights, grid]
         each = np.exp(-0.5 * scaled**2) / (std * np.sqrt(2 * np.pi))
-        self._marginal.set_ydata(np.maximum(each.mean(axis=0), self._floor))
+        self._marginal.set_ydata(np.maximum(each.mean(axis=0), self._FLOOR))
 
 
 def draw_beliefs(ax: Axes, mean: ArrayLike, std: ArrayLike, prior_std: float) -> list[Line2D]:

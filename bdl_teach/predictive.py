@@ -93,9 +93,7 @@ class Predictive:
         Raises:
             ValueError: ``level`` is not inside (0, 1).
         """
-        if not 0 < checks.probability("level", level) < 1:
-            raise ValueError(f"level: expected a number inside (0, 1), got {level!r}")
-        tail = (1 - level) / 2
+        tail = (1 - checks.level(level)) / 2
         return self._quantile(tail), self._quantile(1 - tail)
 
     def _targets(self, y: ArrayLike) -> Array:

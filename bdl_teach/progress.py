@@ -8,7 +8,7 @@ import threading
 import time
 import tomllib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from functools import cache
 from pathlib import Path
 
@@ -46,9 +46,7 @@ def own() -> Progress:
 
 
 class Progress:
-    """The mark of each exercise that was tried, and its number of wrong answers.
-
-    The missions of explorers stand among them, by their ids; they are written from another thread.
+    """The mark of each exercise that was tried, and of each mission, and the wrong answers.
 
     Args:
         path: The file that keeps it. Without one, nothing outlives this object. A file that
@@ -60,6 +58,9 @@ class Progress:
         self._tried: dict[str, tuple[str, int]] = {}
         self._told = False
         self._lock = threading.Lock()
+        if path is not None and os.path.exists(path) and not os.path.isfile(path):
+            self._tell(f"{path} is no file")  # but a folder or a device, not to be replaced
+            self._path = None
 
     def marks(self) -> dict[str, str]:
         """Return the best mark of each exercise that was tried."""
@@ -95,23 +96,19 @@ class Progress:
 
         If the lock takes too long, or the folder does not support locks, go on without it.
         """
-        held = None
-        if self._path is not None and not self._is_special():
-            until = time.monotonic() + _PATIENCE
-            try:
+        held, until = None, time.monotonic() + _PATIENCE
+        if self._path is not None:
+            with suppress(OSError):  # writing will say so
                 self._path.parent.mkdir(parents=True, exist_ok=True)
-                while (held := try_lock(self._path.with_suffix(".lock"))) is None:
-                    if time.monotonic() > until:
-                        break
+                lock = self._path.with_suffix(".lock")
+                while (held := try_lock(lock)) is None and time.monotonic() < until:
                     time.sleep(0.01)
-            except OSError:  # writing will say so
-                held = None
         with held or nullcontext():
             yield
 
     def _read(self) -> None:
         """Read the file again: another notebook may have written to it."""
-        if self._path is None or self._is_special():
+        if self._path is None:
             return
         try:
             self._tried = _entries(json.loads(self._path.read_text(encoding="utf-8")))
@@ -133,7 +130,7 @@ class Progress:
             self._tell(f"{path} was no record of yours; it is now {aside}")
 
     def _write(self) -> None:
-        if self._path is None or self._is_special():
+        if self._path is None:
             return
         held = {"numbering": _NUMBERING, "tried": self._tried}
         text = json.dumps(held, ensure_ascii=False, indent=0)
@@ -142,13 +139,6 @@ class Progress:
             write_whole(self._path, text)
         except OSError as error:
             self._tell(f"{self._path} cannot be written: {error.strerror}")
-
-    def _is_special(self) -> bool:
-        """Return whether a folder or a device is at the file's place; neither may be replaced."""
-        special = self._path is not None and self._path.exists() and not self._path.is_file()
-        if special:
-            self._tell(f"{self._path} is no file")
-        return special
 
     def _tell(self, sentence: str) -> None:
         if not self._told:

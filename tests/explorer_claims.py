@@ -15,8 +15,8 @@ from PIL import Image
 
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.own_data import Unseen
 from bdl_teach.widgets._engine.picture import Place
-from bdl_teach.widgets._engine.points import Unseen
 
 NUMBER = r"[-−+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
 
@@ -64,7 +64,7 @@ def held(explorer: Explorer) -> list[Any]:
     """All that the artists of a picture show, and its panels' limits, to the last bit."""
     figure = explorer._canvas.figure
     parts: list[Any] = [(ax.get_xlim(), ax.get_ylim()) for ax in figure.axes]
-    for artist in explorer._canvas._moving:
+    for artist in explorer._canvas.moving:
         shown = artist.get_visible() and (artist.axes is None or artist.axes.get_visible())
         parts.append(shown)
         if not shown:
@@ -96,10 +96,9 @@ def artist(ax: Axes, label: str) -> Any:
     return found
 
 
-def line(ax: Axes, label: str) -> tuple[Any, Any]:
-    """x and y of the line with that label, as it is drawn."""
-    x, y = artist(ax, label).get_data()
-    return np.asarray(x), np.asarray(y)
+def line(ax: Axes, label: str) -> Any:
+    """Points ``[2, n]`` of the line with that label, as it is drawn."""
+    return np.array(artist(ax, label).get_data(), dtype=float)
 
 
 def band(ax: Axes, label: str) -> tuple[Any, Any, Any]:
@@ -119,6 +118,24 @@ def bars(ax: Axes, label: str) -> tuple[Any, Any]:
     """Heights ``[k]`` and edges ``[k + 1]`` of the ``stairs`` with that label."""
     data = artist(ax, label).get_data()
     return np.asarray(data.values), np.asarray(data.edges)
+
+
+def assert_shows(ax: Axes, prediction: Any) -> None:
+    """The panel's mean, and its two bands: each ±2 of the sd that its label names."""
+    mean, epistemic = prediction.mean, prediction.epistemic_std
+    np.testing.assert_allclose(line(ax, "mean")[1], mean)
+    stds = {"epistemic": epistemic, "total": np.hypot(epistemic, prediction.aleatoric_std)}
+    for name, std in stds.items():
+        _, low, high = band(ax, f"±2 sd {name}")
+        np.testing.assert_allclose(low, mean - 2 * std, atol=1e-9)
+        np.testing.assert_allclose(high, mean + 2 * std, atol=1e-9)
+
+
+def assert_reads(explorer: Explorer, **figures: float) -> None:
+    """The explorer's readings, of which all that is said is made, are these."""
+    found = explorer.readings()
+    for name, value in figures.items():
+        assert np.isclose(found[name], value, rtol=1e-6, atol=1e-9), (name, found[name], value)
 
 
 def legend_labels(ax: Axes) -> list[str]:
@@ -188,11 +205,6 @@ def said(status: str, words: str) -> list[float]:
     pattern = re.escape(words).replace(r"\#", f"({NUMBER})")
     (found,) = re.finditer(pattern, status)
     return [float(number.replace("−", "-")) for number in found.groups()]
-
-
-def as_printed(value: float, decimals: int) -> float:
-    """A number as a status line rounds it."""
-    return float(f"{value:.{decimals}f}")
 
 
 def assert_every_control_and_preset_is_on_the_page_once(explorer: Explorer) -> None:

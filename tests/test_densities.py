@@ -7,20 +7,12 @@ from hypothesis import strategies as st
 from scipy import integrate
 
 from bdl_teach import densities
-from bdl_teach.backend import tf, tfd, tfp
+from bdl_teach.backend import tf, tfd
 from bdl_teach.densities import Gaussian, ScaleMixture
 
 WEIGHTS = np.concatenate([np.linspace(-30.0, 30.0, 241), [0.0, 1e-6, -100.0, 1e4]])
-MIXTURES = [(1.5, 0.1, 0.5), (1.0, np.exp(-6.0), 0.25), (2.0, 2.0, 0.5), (0.1, 3.0, 0.75)]
 scales = st.floats(1e-3, 1e3)
 finite = st.floats(-1e6, 1e6)
-
-
-def mixture_twin(sigma1: float, sigma2: float, pi: float) -> tfd.Distribution:
-    return tfd.MixtureSameFamily(
-        tfd.Categorical(probs=np.array([pi, 1.0 - pi])),
-        tfd.Normal(np.zeros(2), np.array([sigma1, sigma2])),
-    )
 
 
 def slope(w: np.ndarray, sigma1: float, sigma2: float, pi: float) -> np.ndarray:
@@ -48,104 +40,68 @@ def test_mixture_log_prob_and_slope_are_exact(oracle):
 
 
 @given(finite, scales, finite, scales)
-def test_gaussian_kl_equals_formula_and_twin_and_is_never_negative(mu_q, sigma_q, mu_p, sigma_p):
+def test_gaussian_kl_equals_its_twin_and_is_never_negative(mu_q, sigma_q, mu_p, sigma_p):
     kl = densities.gaussian_kl(mu_q, sigma_q, mu_p, sigma_p)
     q, p = (tfd.Normal(*np.float64(m)) for m in ((mu_q, sigma_q), (mu_p, sigma_p)))
     assert kl == pytest.approx(float(tfd.kl_divergence(q, p)), rel=1e-12)
-    by_hand = np.log(sigma_p / sigma_q) + (sigma_q**2 + (mu_q - mu_p) ** 2) / (2 * sigma_p**2) - 0.5
-    assert kl == pytest.approx(by_hand, rel=1e-9, abs=1e-9)
     assert kl >= -1e-12
 
 
 def test_gaussian_nll_equals_its_twin():
     y, mean, var = np.random.default_rng(0).uniform(0.1, 5.0, (3, 50))
-    by_hand = 0.5 * (np.log(2 * np.pi * var) + (y - mean) ** 2 / var)
-    np.testing.assert_allclose(densities.gaussian_nll(y, mean, var), by_hand, rtol=1e-12)
     twin = -tfd.Normal(mean, np.sqrt(var)).log_prob(y).numpy()
     np.testing.assert_allclose(densities.gaussian_nll(y, mean, var), twin, rtol=1e-12)
 
 
-@pytest.mark.parametrize("parameters", MIXTURES)
-def test_scale_mixture_equals_its_twin(parameters):
-    twin = mixture_twin(*parameters).log_prob(WEIGHTS).numpy()
-    np.testing.assert_allclose(ScaleMixture(*parameters).log_prob(WEIGHTS), twin, rtol=1e-12)
+@pytest.mark.parametrize(("sigma1", "sigma2", "pi"), [(1.5, 0.1, 0.5), (1.0, 0.0025, 0.25)])
+def test_scale_mixture_equals_its_twin(sigma1, sigma2, pi):
+    twin = tfd.MixtureSameFamily(
+        tfd.Categorical(probs=np.array([pi, 1.0 - pi])),
+        tfd.Normal(np.zeros(2), np.array([sigma1, sigma2])),
+    )
+    log_prob = ScaleMixture(sigma1, sigma2, pi).log_prob(WEIGHTS)
+    np.testing.assert_allclose(log_prob, twin.log_prob(WEIGHTS), rtol=1e-12)
 
 
-# A parabola and bells
-
-# priors, with the a of softplus(a − u) and the error that the docstring allows there
-WITH_ERROR = [
-    (ScaleMixture(), 2.7, 0.005),
-    (ScaleMixture(0.1, 1.5, 0.5), 2.7, 0.005),
-    (ScaleMixture(1.5, 0.01, 0.5), 5.0, 0.08),
-    (ScaleMixture(3.0, 0.05, 0.29), 5.0, 0.08),
-    (ScaleMixture(0.05, 3.0, 0.71), 5.0, 0.08),
-    (ScaleMixture(1.5, 0.001, 0.5), 7.3, 0.25),
-    (ScaleMixture(1.5, 0.1, 0.99), -1.9, 0.001),
-    (ScaleMixture(1.5, 0.1, 1.0), None, 1e-10),
-    (ScaleMixture(1.5, 0.1, 0.0), None, 1e-10),
-    (ScaleMixture(0.1, 1.5, 0.0), None, 1e-10),
-    (ScaleMixture(0.1, 1.5, 1.0), None, 1e-10),
-    (ScaleMixture(0.7, 0.7, 0.3), -np.log(3 / 7), 0.005),
-    (Gaussian(0.8), None, 1e-10),
-]
-
-
-@pytest.mark.parametrize(("prior", "_a", "allowed"), WITH_ERROR, ids=str)
-def test_the_expected_log_density_is_that_of_quadrature(prior, _a, allowed):
+@pytest.mark.parametrize(
+    ("prior", "allowed"),  # what the docstring allows
+    [
+        (ScaleMixture(), 0.005),
+        (ScaleMixture(0.05, 3.0, 0.71), 0.08),
+        (ScaleMixture(1.5, 0.001, 0.5), 0.25),
+        (ScaleMixture(1.5, 0.1, 1.0), 1e-10),
+        (ScaleMixture(0.7, 0.7, 0.3), 0.005),
+        (Gaussian(0.8), 1e-10),
+    ],
+    ids=str,
+)
+def test_the_expected_log_density_is_that_of_quadrature(prior, allowed):
+    terms = densities.LogDensityTerms(*(tf.constant(np.float64(t)) for t in prior.terms))
     for mean, std in ((0.0, 0.02), (0.05, 0.1), (-0.4, 0.3), (2.0, 1.5)):
         w = mean + std * np.linspace(-12.0, 12.0, 100_001)  # a step of 0.0004 at most
         exact = integrate.trapezoid(Gaussian(std).density(w - mean) * prior.log_prob(w), w)
         given = (tf.constant([value], tf.float64) for value in (mean, std))
-        (ours,) = densities.expected_log_prob(*given, _float64(prior.terms)).numpy()
+        (ours,) = densities.expected_log_prob(*given, terms).numpy()
         assert ours == pytest.approx(exact, abs=allowed)
-
-
-def _float64(terms: densities.LogDensityTerms) -> densities.LogDensityTerms:
-    return densities.LogDensityTerms(*(tf.constant(np.float64(t)) for t in terms))
 
 
 # Finite everywhere
 
 
-@pytest.mark.parametrize("pi", [0.0, 0.5, 1.0])
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_mixture_and_its_slope_are_finite_for_every_finite_weight(dtype, pi):
-    largest = float(np.finfo(dtype).max)
-    sizes = np.append(10.0 ** np.arange(-30.0, np.log10(largest)), largest)
-    w = np.concatenate([-sizes, [0.0], sizes]).astype(dtype)
-    log_prob = densities.scale_mixture_log_prob(tf.constant(w), 1.5, 0.1, pi).numpy()
-    assert log_prob.dtype == dtype
-    assert np.isfinite(log_prob).all()
-    assert np.isfinite(slope(w, 1.5, 0.1, pi)).all()
-
-
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @given(
-    st.floats(allow_nan=False, allow_infinity=False, allow_subnormal=False, width=32),
+    st.floats(allow_nan=False, allow_infinity=False, allow_subnormal=False),
     scales,
     scales,
     st.floats(0.0, 1.0, allow_subnormal=False),
 )
-def test_float32_mixture_is_finite_for_every_prior(w, sigma1, sigma2, pi):
-    assert np.isfinite(densities.scale_mixture_log_prob(tf.constant(w), sigma1, sigma2, pi))
-    assert np.isfinite(slope(np.float32(w), sigma1, sigma2, pi))
-
-
-def test_float32_mixture_does_not_underflow_where_the_sum_of_densities_does():
-    w = tf.constant(22.0)
-    naive = 0.5 * (tfd.Normal(0.0, 1.5).prob(w) + tfd.Normal(0.0, 0.1).prob(w))
-    assert float(naive) == 0.0
-    log_prob = float(densities.scale_mixture_log_prob(w, 1.5, 0.1, 0.5))
-    assert log_prob == pytest.approx(-109.57310637742833, rel=1e-6)
-
-
-def test_the_logarithm_of_two_exponentials_and_its_slopes_are_tfp_s():
-    a, b = (tf.constant(v, tf.float64) for v in ([-50.0, 0.0, 2.5, 900.0], [3.0, 0.0, 2.0, -900.0]))
-    found = tfp.math.value_and_gradient(densities._log_add_exp, [a, b])
-    wanted = tfp.math.value_and_gradient(tfp.math.log_add_exp, [a, b])
-    for one, other in zip(tf.nest.flatten(found), tf.nest.flatten(wanted), strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-14)
-    assert [float(slope[1]) for slope in found[1]] == [0.5, 0.5], "no jump where both are equal"
+def test_mixture_and_its_slope_are_finite_for_every_weight_and_prior(dtype, w, sigma1, sigma2, pi):
+    largest = float(np.finfo(dtype).max)
+    w = dtype(np.clip(w, -largest, largest))
+    for each in (w, dtype(largest), dtype(22.0)):  # at 22 float32 has no density of either part
+        log_prob = densities.scale_mixture_log_prob(tf.constant(each), sigma1, sigma2, pi).numpy()
+        assert log_prob.dtype == dtype and np.isfinite(log_prob)
+        assert np.isfinite(slope(each, sigma1, sigma2, pi))
 
 
 # Numbers, arrays, tensors
@@ -183,15 +139,11 @@ def test_error_names_shapes_that_do_not_broadcast():
     ("call", "message"),
     [
         (lambda: densities.gaussian_kl(0.0, 0.0, 0.0, 1.0), "sigma_q: expected finite numbers > 0"),
-        (lambda: densities.gaussian_kl(0.0, 1.0, 0.0, [1.0, -1.0]), "sigma_p: expected finite"),
         (lambda: densities.gaussian_nll(0.0, 0.0, [2.0, 0.0]), "var: expected finite numbers > 0"),
-        (lambda: densities.gaussian_nll(0.0, 0.0, np.inf), "var: expected finite numbers > 0"),
         (lambda: densities.scale_mixture_log_prob(0.0, 0.0, 0.1, 0.5), "sigma1: expected finite"),
         (lambda: densities.scale_mixture_log_prob(0.0, 1.0, np.nan, 0.5), "sigma2: expected"),
         (lambda: densities.scale_mixture_log_prob(0.0, 1.0, 0.1, 1.1), "pi: expected a number in"),
-        (lambda: densities.scale_mixture_log_prob(0.0, 1.0, 0.1, -0.1), "pi: expected a number in"),
         (lambda: ScaleMixture(sigma1=0.0), "sigma1: expected a finite number > 0"),
-        (lambda: ScaleMixture(sigma2=-1.0), "sigma2: expected a finite number > 0"),
         (lambda: ScaleMixture(pi=1.1), "pi: expected a number in"),
         (lambda: Gaussian(0.0), "sigma: expected a finite number > 0"),
         (lambda: densities.as_prior("other", 0.7), "other: expected densities.ScaleMixture or .Ga"),

@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bdl_teach import densities, elbo
-from bdl_teach.backend import tf, tfd
 
 SCHEMES = ["uniform", "geometric"]
 
@@ -68,44 +67,6 @@ def test_minibatch_free_energies_sum_to_full(scheme, n_batches, nll, kl):
     parts = elbo.minibatch_free_energies(kl, nll, weights)
     assert parts.shape == (n_batches,)
     assert parts.sum() == pytest.approx(kl + nll.sum(), abs=1e-9)
-
-
-# The two costs
-
-
-def test_complexity_cost_is_log_q_minus_log_prior_draw_by_draw():
-    rng = np.random.default_rng(1)
-    mu, sigma, eps = rng.normal(size=4), rng.uniform(0.1, 2.0, 4), rng.standard_normal((3, 4))
-    w = mu + sigma * eps
-    log_q = tfd.Normal(mu, sigma).log_prob(w).numpy()
-    log_prior = densities.ScaleMixture().log_prob(w)
-    cost = elbo.complexity_cost(tf.constant(eps), tf.constant(sigma), tf.constant(log_prior))
-    np.testing.assert_allclose(cost, (log_q - log_prior).sum(axis=1), rtol=1e-12)
-
-
-def test_likelihood_cost_equals_its_twin_summed_over_the_points_that_count():
-    rng = np.random.default_rng(2)
-    y, f = rng.normal(size=(6, 1)), rng.normal(size=(3, 6, 1))
-    row_weight = np.array([1.0, 1.0, 0.0, 1.0, 0.0, 1.0])[:, None]
-    noise_std = tf.constant(0.3, tf.float64)
-    twin = -tfd.Normal(f, noise_std).log_prob(y).numpy()
-    everything = elbo.likelihood_cost(tf.constant(y), tf.constant(f), noise_std)
-    np.testing.assert_allclose(everything, twin.sum(axis=(1, 2)), rtol=1e-12)
-    part = elbo.likelihood_cost(tf.constant(y), tf.constant(f), noise_std, row_weight)
-    np.testing.assert_allclose(part, (twin * row_weight).sum(axis=(1, 2)), rtol=1e-12)
-
-
-def test_expected_likelihood_cost_is_mean_over_gaussian_outputs():
-    """By Gauss-Hermite, over the points that count."""
-    rng = np.random.default_rng(3)
-    y, mean, var = rng.normal(size=(5, 1)), rng.normal(size=(5, 1)), rng.uniform(0.1, 2.0, (5, 1))
-    row_weight, noise_std = np.array([1.0, 1.0, 0.0, 1.0, 0.0])[:, None], 0.3
-    total = 0.0
-    for k in (0, 1, 3):
-        f, weight = gauss_hermite(mean[k, 0], np.sqrt(var[k, 0]))
-        total += weight @ densities.gaussian_nll(y[k, 0], f, noise_std**2)
-    given = (tf.constant(v) for v in (y, mean, var, np.float64(noise_std), row_weight))
-    assert float(elbo.expected_likelihood_cost(*given)) == pytest.approx(total, rel=1e-12)
 
 
 # Free energy

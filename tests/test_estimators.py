@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bdl_teach import densities, estimators
+from bdl_teach import estimators
 from bdl_teach.backend import tf, tfd
 from bdl_teach.densities import Gaussian, ScaleMixture
 from bdl_teach.estimators import KINDS
@@ -67,16 +67,6 @@ def test_the_path_alone_has_no_noise_at_the_posterior(oracle):
         assert path < full / 10
 
 
-@pytest.mark.parametrize("prior", PRIORS, ids=str)
-def test_prior_score_equals_autodiff_for_arrays(prior):
-    w = tf.constant(np.linspace(-5.0, 5.0, 40).reshape(8, 5))
-    with tf.GradientTape() as tape:
-        tape.watch(w)
-        log_prob = densities.scale_mixture_log_prob(w, *prior.mixture)
-    by_tape = tape.gradient(log_prob, w)
-    np.testing.assert_allclose(estimators.prior_score(w, prior), by_tape, rtol=1e-10)
-
-
 # Five estimators of one gradient
 
 RNG = np.random.default_rng(7)
@@ -117,22 +107,25 @@ def assert_mean(draws, truth, errors=5.0):
 
 
 def test_the_expected_gradient_equals_autodiff():
-    for ours, theirs in zip(estimators.expected_gradient(**BATCH), by_autodiff(), strict=True):
+    for ours, theirs in zip(estimators.minibatch(**BATCH).expected, by_autodiff(), strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-12)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_total_gradient_is_unbiased_against_autodiff(kind):
     prior = Gaussian(0.8)
-    draws = estimators.gradient_samples(kind, **BATCH, prior=prior, n_draws=40_000, seed=1)
+    draws = estimators.gradient_samples(
+        kind, estimators.minibatch(**BATCH), prior=prior, n_draws=40_000, seed=1
+    )
     assert_mean(draws, by_autodiff(prior))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_variance_is_that_of_the_closed_form(kind):
     n = 40_000
-    draws = estimators.gradient_samples(kind, **BATCH, n_draws=n, seed=2)
-    for sample, exact in zip(draws, estimators.gradient_variance(kind, **BATCH), strict=True):
+    draws = estimators.gradient_samples(kind, estimators.minibatch(**BATCH), n_draws=n, seed=2)
+    variance = estimators.gradient_variance(kind, estimators.minibatch(**BATCH))
+    for sample, exact in zip(draws, variance, strict=True):
         square = (sample - sample.mean(axis=0)) ** 2
         assert (np.abs(square.mean(axis=0) - exact) < 5 * square.std(axis=0) / np.sqrt(n)).all()
 
@@ -141,9 +134,9 @@ def test_the_variances_of_one_weight_equal_the_oracle(oracle):
     truth = oracle("local_reparam")
     for case in truth["grad_variance"]:
         x = np.array(case["x"])[:, None]
-        parts = {"mu": [0.5], "sigma": [case["sigma_w"]], "x": x, "y": 0.7 * x}
-        parts |= {"noise_std": case["noise_var"] ** 0.5, "n_data": case["N"]}
-        shared, local = (estimators.gradient_variance(k, **parts).mu for k in ("shared", "local"))
+        noise_std, n_data = case["noise_var"] ** 0.5, case["N"]
+        batch = estimators.minibatch([0.5], [case["sigma_w"]], x, 0.7 * x, noise_std, n_data)
+        shared, local = (estimators.gradient_variance(k, batch).mu for k in ("shared", "local"))
         assert shared == pytest.approx(case["var_grad_mu_shared_weight"], rel=1e-10)
         assert local == pytest.approx(case["var_grad_mu_local"], rel=1e-10)
         assert shared / local == pytest.approx(case["ratio"], rel=1e-10)

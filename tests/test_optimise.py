@@ -1,4 +1,4 @@
-"""The one compiled loop: Adam as Keras has it, a schedule, and a record of how it went."""
+"""The one compiled loop: its record, its frames, its starts; the twins hold each of its steps."""
 
 from functools import lru_cache
 from threading import Barrier, Event
@@ -32,55 +32,10 @@ def minimise(objective, plan: Schedule, **options) -> Trace:
     return Compiled(run)(*(tf.constant(p) for p in START), *plan)
 
 
-def keras_adam(steps: int, learning_rate: float) -> list[np.ndarray]:
-    variables = [tf.Variable(p) for p in START]
-    optimiser = tf.keras.optimizers.Adam(learning_rate, epsilon=optimise.EPSILON)
-    for step in range(steps):
-        with tf.GradientTape() as tape:
-            loss, _ = bowl(variables, step)
-        optimiser.apply_gradients(zip(tape.gradient(loss, variables), variables, strict=True))
-    return [v.numpy() for v in variables]
-
-
-@pytest.mark.parametrize(("steps", "learning_rate"), [(1, 0.1), (60, 0.05)])
-def test_the_loop_is_keras_adam(steps, learning_rate):
-    ours = minimise(bowl, schedule(steps, learning_rate)).parameters
-    for mine, twin in zip(ours, keras_adam(steps, learning_rate), strict=True):
-        np.testing.assert_allclose(mine, twin, rtol=1e-4, atol=1e-5)
-
-
-def test_blocks_are_summed():
-    """Each block pulls at other parameters: Adam would not tell one block from many alike."""
-
-    def slices(parameters, step, block):
-        a, b = parameters
-        columns = tf.reduce_sum(tf.abs(b) ** 1.5, axis=0)
-        terms = [tf.reduce_sum(a**2 * [1.0, 30.0]), columns[0], columns[1] + columns[2]]
-        part = tf.gather(tf.stack(terms), block)
-        return part * (1.0 + 0.5 * tf.sin(tf.cast(step, tf.float32))), tf.stack([part])
-
-    whole = minimise(bowl, schedule(30, 0.05))
-    parts = minimise(slices, schedule(30, 0.05), n_blocks=tf.constant(3))
-    for one, other in zip(whole.parameters, parts.parameters, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
-    np.testing.assert_allclose(whole.records, parts.records, rtol=1e-3)
-
-
-# The schedule
-
-
-def test_the_rate_holds_and_then_falls_linearly_to_zero():
-    plan = schedule(100, 0.2, cooldown=0.25)
-    rates = [float(plan.rate(tf.constant(step))) for step in (0, 50, 75, 80, 99, 100)]
-    np.testing.assert_allclose(rates, [0.2, 0.2, 0.2, 0.16, 0.008, 0.0], atol=1e-7)
-
-
 # The record
 
 
-@pytest.mark.parametrize(
-    ("steps", "n_records", "n_blocks"), [(7, 100, 3), (250, 100, 3), (60, 60, None), (1000, 7, 3)]
-)
+@pytest.mark.parametrize(("steps", "n_records", "n_blocks"), [(7, 100, 3), (250, 100, None)])
 def test_each_record_is_of_its_own_step_just_after_its_update(steps, n_records, n_blocks):
     """Under a slope that never changes, each step of Adam is as long as its learning rate.
 
@@ -105,25 +60,22 @@ def test_each_record_is_of_its_own_step_just_after_its_update(steps, n_records, 
         np.testing.assert_allclose(parameter, begin - sign * 0.01 * steps, rtol=1e-3, atol=1e-3)
 
 
-def trace_of(records, parameters=(0.0,)) -> Trace:
-    steps = tf.range(10, 10 * len(records) + 1, 10)
-    return Trace([tf.constant(parameters)], steps, tf.constant(records))
+def trace_of(records) -> Trace:
+    return Trace(
+        [tf.constant([0.0])], tf.range(10, 10 * len(records) + 1, 10), tf.constant(records)
+    )
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_a_divergence_names_the_first_bad_step_and_the_remedy(bad):
+def test_a_divergence_names_the_first_bad_step_and_the_remedy():
     with pytest.raises(DivergedError, match="step 20: walk slower") as caught:
-        optimise.history(trace_of([[1.0], [bad], [1.0], [bad]]), ("a",), "walk slower")
+        optimise.history(trace_of([[1.0], [np.inf], [1.0], [np.nan]]), ("a",), "walk slower")
     assert (caught.value.step, caught.value.remedy) == (20, "walk slower")
 
 
-@pytest.mark.parametrize("place", [0, 1])
-def test_non_finite_parameter_is_a_divergence(place):
-    trace = trace_of([[1.0], [1.0]])
-    parameters = [tf.constant([0.0, 1.0]), tf.constant([0.0, 1.0])]
-    parameters[place] = tf.constant([0.0, np.nan])
+def test_non_finite_parameter_is_a_divergence():
+    parameters = [tf.constant([0.0, 1.0]), tf.constant([0.0, np.nan])]
     with pytest.raises(DivergedError) as caught:
-        optimise.history(trace._replace(parameters=parameters), ("a",), "walk slower")
+        optimise.history(trace_of([[1.0], [1.0]])._replace(parameters=parameters), ("a",), "slower")
     assert caught.value.step == 20
 
 

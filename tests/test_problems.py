@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bdl_teach import datasets
-from bdl_teach.densities import Gaussian, ScaleMixture
+from bdl_teach.densities import Gaussian
 from bdl_teach.methods import bbb, empirical_bayes, exact, local_reparam, pbp, point
 from bdl_teach.methods.catalogue import CATALOGUE
 from bdl_teach.mlp import MLP
@@ -19,25 +19,13 @@ DATA = datasets.sinusoid(gap=(0.1, 0.4))
 FITTED = point.Fit(weights=np.zeros(1), network=MLP(1, ()), noise_std=9.0, history={})
 
 
-def test_a_problem_holds_what_the_controls_say() -> None:
-    values = {"n": 8, "noise_std": 0.7, "gap": 0.2, "seed": 5, "width": 7, "level": 0.9}
-    gap = Problem.of({**values, "prior_std": 2.0})
-    assert gap.prior == Gaussian(2.0) and gap.hidden_units == (7,)
-    assert (gap.data.y == datasets.sinusoid(8, 0.7, 5, (0.15, 0.35)).y).all()
-    mixture = {"sigma1": 2.0, "sigma2": 0.3, "pi": 0.7, "n": 40, "noise_std": 1.3, "seed": 6}
-    whole = Problem.of({**mixture, "width": 7}, layers=2)
-    assert whole.prior == ScaleMixture(2.0, 0.3, 0.7) and whole.hidden_units == (7, 7)
-    assert (whole.data.y == datasets.sinusoid(40, 1.3, 6).y).all()
-
-
-@pytest.mark.parametrize("n", [8, 16])
-def test_repeated_points_with_louder_noise_are_the_same_posterior(n: int) -> None:
+def test_repeated_points_with_louder_noise_are_the_same_posterior() -> None:
     """Σ over the rows of (y − f)²/2s² is the same for any f."""
-    problem = Problem(n=n, noise_std=0.7)
+    problem = Problem(n=8, noise_std=0.7)
     data, repeated = problem.data, problem.repeated
     for f in (np.zeros(1), np.sin(7 * data.x)):
         one = np.sum((data.y - f) ** 2) / (2 * 0.7**2)
-        many = np.repeat(np.broadcast_to(f, data.x.shape), 32 // n, axis=0)
+        many = np.repeat(np.broadcast_to(f, data.x.shape), 4, axis=0)
         two = np.sum((repeated["y"] - many) ** 2) / (2 * repeated["noise_std"] ** 2)
         assert one == pytest.approx(two)
 

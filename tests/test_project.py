@@ -13,7 +13,6 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 import bdl_teach
-from bdl_teach import cli
 from bdl_teach._cli import environment
 from bdl_teach._cli.python_version import SUPPORTED
 
@@ -126,13 +125,6 @@ def test_binder_installs_the_lock_as_the_launcher_does() -> None:
 
 
 PAGES = ["README.md", *(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*.md"))]
-
-
-def test_the_pages_name_each_command_of_the_launcher_and_no_other() -> None:
-    text = "\n".join((ROOT / page).read_text(encoding="utf-8") for page in PAGES)
-    named = {command for command in re.findall(r"python3? -m bdl_teach (\w+)", text)}
-    (commands,) = (a.choices for a in cli.make_parser()._actions if a.choices)
-    assert named == set(commands)
 
 
 @pytest.mark.parametrize("sentence", list(environment.SYMPTOMS))

@@ -49,9 +49,6 @@ def write_settings(prefix: Path) -> None:
 
     JupyterLab writes to these files too (which extensions are locked, say): what else they hold
     stays, and a file that says what it should is not touched.
-
-    Raises:
-        OSError: A file has to change and cannot be written.
     """
     shared = {prefix / path.relative_to(SHARED): _read(path) for path in SHARED.rglob("*.json")}
     ours_alone: dict[Path, Mapping[str, object]] = {

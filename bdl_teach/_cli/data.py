@@ -40,11 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _known(name: str) -> str:
-    """Return the name of a data set or group, if there is one of that name.
-
-    Raises:
-        ArgumentTypeError: There is no such data set.
-    """
+    """Return the name of a data set or group, or raise ``ArgumentTypeError``."""
     if name not in {*ABOUT, *GROUPS}:
         there = ", ".join([*ABOUT, *GROUPS])
         raise argparse.ArgumentTypeError(f"no data set is called {name}; there are {there}")

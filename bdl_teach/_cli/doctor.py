@@ -43,21 +43,13 @@ class Quantity(NamedTuple):
 
 @dataclass(frozen=True)
 class Finding:
-    """One line of the report.
-
-    Attributes:
-        name: What was checked.
-        text: What was found, or what to do about it.
-        ok: Whether it is as it should be.
-        needed: Whether the course fails without it.
-        number: The measured value, where there is one.
-    """
+    """One line of the report."""
 
     name: str
-    text: str
+    text: str  # what was found, or what to do about it
     ok: bool
-    needed: bool
-    number: float | None = None
+    needed: bool  # whether the course fails without it
+    number: float | None = None  # the measured value, where there is one
 
     def __str__(self) -> str:
         mark = "ok" if self.ok else "FAIL" if self.needed else "note"
@@ -147,13 +139,8 @@ def _name(requirement: str) -> str:
 
 
 def check_packages() -> None:
-    """Raise ``Trouble`` if a package that the course requires is missing.
-
-    Raises:
-        Trouble: Something is missing; the text is the command that installs it.
-    """
-    wanted = required().items()
-    lacking = [line for module, line in wanted if not importlib.util.find_spec(module)]
+    """Raise ``Trouble`` with the command that installs what is missing, if anything is."""
+    lacking = [line for name, line in required().items() if not importlib.util.find_spec(name)]
     if lacking:
         raise Trouble(advice(lacking))
 
@@ -274,21 +261,15 @@ def kernel() -> str:
     raise Trouble(f"'python3' would start {program}; remove {spec.resource_dir}")
 
 
-def memory() -> float:
-    """Return the bytes of memory that are free now."""
+def enough(what: str, needed_gb: float) -> Quantity:
+    """Return how many GB of memory, or of the course's disk, are free; refuse too few."""
     import psutil
 
-    return float(psutil.virtual_memory().available)
-
-
-def disk() -> float:
-    """Return the bytes that are free now on the disk that holds the course."""
-    return float(shutil.disk_usage(Path(__file__).parent).free)
-
-
-def enough(free: Callable[[], float], needed_gb: float) -> Quantity:
-    """Return what is free now, in GB; raise ``Trouble`` if that is too little."""
-    found = round(free() / 1e9, 1)
+    if what == "memory":
+        free = psutil.virtual_memory().available
+    else:
+        free = shutil.disk_usage(Path(__file__).parent).free
+    found = round(free / 1e9, 1)
     if found < needed_gb:
         raise Trouble(f"{found:.1f} GB free; the course wants {needed_gb} GB: free some")
     return Quantity(found, "GB free")
@@ -322,7 +303,11 @@ LOOKS: tuple[tuple[str, bool, Look], ...] = (
     ("ipykernel", True, ipykernel),
     ("kernel of notebooks", True, kernel),
     ("server of notebooks", False, server),
-    ("memory", False, partial(enough, memory, 1.5)),  # a kernel after chapter 3, JupyterLab, a tab
-    ("disk", False, partial(enough, disk, 0.5)),  # notebooks and caches
+    (
+        "memory",
+        False,
+        partial(enough, "memory", 1.5),
+    ),  # a kernel after chapter 3, JupyterLab, a tab
+    ("disk", False, partial(enough, "disk", 0.5)),  # notebooks and caches
     ("refit", True, refit),
 )

@@ -69,15 +69,7 @@ def is_checkout(root: Path) -> bool:
 
 
 def ensure(root: Path, name: str) -> Path:
-    """Return the Python of a complete `.venv`; build it first if there is none.
-
-    Args:
-        root: The checkout.
-        name: The lock that has to be installed; the one for tests holds the learners' too.
-
-    Raises:
-        Trouble: It cannot be had; the text says why.
-    """
+    """Return the Python of a complete `.venv` of this lock or the one for tests; else build it."""
     venv, lock = root / ".venv", root / name
     if not lock.is_file():
         raise Trouble(f"{root} is not a checkout of bdl_teach: it has no {name}.")
@@ -134,21 +126,18 @@ def exclusive(path: Path) -> Iterator[None]:
     Installers inherit the open file, so that the next launcher also waits for the installer of one
     that was killed (not on Windows).
     """
-    held = try_lock(path)
-    if held is None:
+    if (held := try_lock(path)) is None:
         say("Another bdl_teach is preparing .venv; waiting for it to finish.")
-        while (held := try_lock(path)) is None:
-            time.sleep(0.2)
+    while held is None:
+        time.sleep(0.2)
+        held = try_lock(path)
     with held:
         os.set_inheritable(held.fileno(), True)
         yield
 
 
 def build(venv: Path, lock: Path) -> None:
-    """Make `venv`; put the old one back if that fails.
-
-    If there is no network, a complete `venv` made from another lock stays in use.
-    """
+    """Make `venv`; if that fails, put the old one back, which serves while there is no network."""
     machine, old = f"{sys.platform} {platform.machine()}", venv.with_name(".venv.old")
     if machine not in MACHINES:
         raise Trouble(
@@ -205,11 +194,7 @@ def install(venv: Path, lock: Path) -> None:
 
 
 def run(command: list[str], log: Path) -> None:
-    """Run an installer; write its output to `log`, and its progress on one line of the terminal.
-
-    Raises:
-        Trouble: It failed; the text says why, and names `log`.
-    """
+    """Run an installer; write its output to `log`, and its progress on one line of the terminal."""
     with log.open("ab") as words:
         env = {**os.environ, "PIP_USER": "0"}
         installer = subprocess.Popen(

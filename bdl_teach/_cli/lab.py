@@ -17,7 +17,7 @@ from bdl_teach._cli.environment import Trouble, is_checkout
 from bdl_teach._support.report import say
 
 # Of a notebook without a kernel it gives pictures for views that nobody answers.
-CONTENTS = "contents_manager_class=bdl_teach._support.stills.Stills"
+CONTENTS = "--ServerApp.contents_manager_class=bdl_teach._support.stills.Stills"
 # Where jupytext is installed, a chapter that another editor has saved would not open, being newer
 # than its text: contributors write the text, and tools/refresh_notebooks.py makes the chapter.
 NO_PAIRING = "--ServerApp.jpserver_extensions=jupyterlab_jupytext=False"
@@ -32,11 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def port(text: str) -> int:
-    """Return a free port of the loopback interface.
-
-    Raises:
-        Trouble: The port cannot be used.
-    """
+    """Return a free port of the loopback interface; refuse one that cannot be used."""
     wanted = int(text)
     with socket.socket() as probe:
         if os.name == "posix":  # a server that has just ended does not count
@@ -85,8 +81,7 @@ def find_a_home() -> None:
 def lab_command(python: Path, port: int | None, root: Path, first: Path) -> list[str]:
     """Return the JupyterLab command line; it allows root explicitly."""
     command = [str(python), "-m", "jupyterlab", "--ip=127.0.0.1", f"--ServerApp.root_dir={root}"]
-    command += [f"--LabApp.default_url=/lab/tree/{first.as_posix()}", f"--ServerApp.{CONTENTS}"]
-    command.append(NO_PAIRING)
+    command += [f"--LabApp.default_url=/lab/tree/{first.as_posix()}", CONTENTS, NO_PAIRING]
     if port is not None:
         command += [f"--port={port}", "--ServerApp.port_retries=0"]
     if hasattr(os, "geteuid") and os.geteuid() == 0:

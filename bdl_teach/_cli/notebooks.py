@@ -50,15 +50,11 @@ def run(options: argparse.Namespace) -> int:
 
 
 def copy(folder: Path) -> tuple[list[str], list[str], list[str]]:
-    """Put the notebooks into `folder`; return the changed files that block newer versions.
+    """Put the notebooks into `folder`; a file that the learner changed stays as it is.
 
     Returns:
         The names of the files that were written; that were left as the learner changed them; and
         those of the latter that were changed from another version than the package's.
-
-    Raises:
-        OSError: The folder or a file cannot be written.
-        Trouble: ``folder`` is the one that the notebooks come from.
     """
     if folder.resolve() == source():
         raise Trouble(f"{folder} is where the notebooks come from: name another folder.")
@@ -91,10 +87,9 @@ def copy(folder: Path) -> tuple[list[str], list[str], list[str]]:
 def _read_record(folder: Path) -> dict[str, str]:
     """Return the recorded hashes of the copies; if there are none, treat every file as changed."""
     try:
-        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        return dict(json.loads((folder / RECORD).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
         return {}
-    return record if isinstance(record, dict) else {}
 
 
 def _content(file: bytes) -> str:

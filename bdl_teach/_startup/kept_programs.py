@@ -61,12 +61,7 @@ def prepare() -> Path | None:
 
 
 def tidy(place: Path, limit: int = LIMIT) -> None:
-    """Delete the oldest programs down to half of ``limit`` bytes, if there are more than ``limit``.
-
-    Args:
-        place: The folder that holds the folders of all processors.
-        limit: Bytes to keep at most.
-    """
+    """Delete the oldest programs of all processors down to half of ``limit`` bytes, if above it."""
     with suppress(OSError):  # another process may tidy, too
         files = [(f.stat(), f) for f in place.glob("*/*") if f.is_file()]
         size = sum(stat.st_size for stat, _ in files)
@@ -128,18 +123,17 @@ def _processor() -> str:
     """Return the kind of this processor, with its features; "" if it is unknown."""
     if platform.system() == "Linux":
         return _linux_processor(Path("/proc/cpuinfo"))
-    if platform.system() == "Darwin":
+    if platform.system() != "Darwin":
+        return platform.processor()
+    with suppress(OSError, subprocess.SubprocessError):
         command = ["sysctl", "-n", "machdep.cpu.brand_string"]
-        with suppress(OSError, subprocess.SubprocessError):
-            return subprocess.check_output(command, text=True, timeout=5).strip()
-        return ""
-    return platform.processor()
+        return subprocess.check_output(command, text=True, timeout=5).strip()
+    return ""
 
 
 def _linux_processor(cpuinfo: Path) -> str:
     named = ("model name", "flags", "CPU implementer", "CPU part", "Features")
-    try:
+    with suppress(OSError):
         first = cpuinfo.read_text(encoding="utf-8", errors="replace").partition("\n\n")[0]
-    except OSError:
-        return ""
-    return "\n".join(line for line in first.splitlines() if line.startswith(named))
+        return "\n".join(line for line in first.splitlines() if line.startswith(named))
+    return ""

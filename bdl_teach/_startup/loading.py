@@ -44,11 +44,7 @@ def light_import() -> Iterator[None]:
 
 
 def probability(*path: str) -> Any:
-    """Return a part of TensorFlow Probability, which is imported on its first use.
-
-    Args:
-        *path: Names of attributes, from the package inwards.
-    """
+    """Return the part of TensorFlow Probability at ``path``, which is imported on its first use."""
     late = _LazyPart(path)
     return late.loaded() if PLAIN else late
 

@@ -40,10 +40,7 @@ def after_run(compiling_s: float | None) -> None:
     """Release memory after a compilation, after loading a stored program, and after many runs.
 
     A garbage collection takes a tenth of a second, so it is put off while a first picture still
-    loads its programs. Many runs leave up to 100 MB.
-
-    Args:
-        compiling_s: Seconds that a run took which had no program yet; ``None`` for any other.
+    loads its programs. ``compiling_s`` are the seconds of a run that had no program yet.
     """
     global _due, _runs
     _runs += 1

@@ -11,7 +11,6 @@ import html
 import sys
 from typing import Any
 
-from matplotlib.axes import Axes
 from matplotlib.axis import XAxis, YAxis
 from matplotlib.category import StrCategoryFormatter
 from matplotlib.figure import Figure
@@ -26,20 +25,16 @@ def describe(figure: Figure) -> str:
     said += [f"{title}."] if title else []
     legend: list[str] = []
     for ax in panels:
-        parts, names = _panel(ax), _legend(ax)
+        titles = [_one_line(ax.get_title(loc=place)) for place in ("left", "center", "right")]
+        parts = [f"“{title}”" for title in titles if title] + ["a picture"] * bool(ax.images)
+        axes = [_axis(axis) for axis in (ax.yaxis, ax.xaxis)] if ax.axison else []
+        parts += [words for words in axes if words]
+        names = [_one_line(label) for label in ax.get_legend_handles_labels()[1]]
         if names:
             parts.append("the same lines" if names == legend else f"shows {', '.join(names)}")
         legend = names
         said.append("; ".join(parts) + ".")
     return " ".join(said)
-
-
-def _panel(ax: Axes) -> list[str]:
-    titles = [_one_line(ax.get_title(loc=place)) for place in ("left", "center", "right")]
-    parts = [f"“{title}”" for title in titles if title]
-    axes = [_axis(axis) for axis in (ax.yaxis, ax.xaxis)] if ax.axison else []
-    picture = ["a picture"] if ax.images else []
-    return parts + picture + [words for words in axes if words]
 
 
 def _axis(axis: XAxis | YAxis) -> str:
@@ -53,10 +48,6 @@ def _axis(axis: XAxis | YAxis) -> str:
     low, high = axis.get_view_interval()
     scale = " (log scale)" if axis.get_scale() == "log" else ""
     return f"{name or axis.axis_name} from {low:.3g} to {high:.3g}{scale}"
-
-
-def _legend(ax: Axes) -> list[str]:
-    return [_one_line(label) for label in ax.get_legend_handles_labels()[1]]
 
 
 def _one_line(text: str) -> str:

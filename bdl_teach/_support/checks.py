@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,68 +17,65 @@ Array = NDArray[Any]
 _BLURRED = 0.01  # of a column's range: so far float32 may move its values
 
 
-def number(name: str, value: float) -> float:
-    """Return ``value`` as a finite float or raise ``ValueError``."""
+def number(
+    name: str,
+    value: float,
+    expected: str = "a finite number",
+    holds: Callable[[float], bool] = math.isfinite,
+) -> float:
+    """Return ``value`` as a finite float for which ``holds`` is true, or raise ``ValueError``."""
     try:
         result = math.nan if isinstance(value, str | bytes) else float(value)
     except (TypeError, ValueError):
         result = math.nan
-    if not math.isfinite(result):
-        raise ValueError(f"{name}: expected a finite number, got {value!r}")
+    if not (math.isfinite(result) and holds(result)):
+        raise ValueError(f"{name}: expected {expected}, got {value!r}")
     return result
 
 
 def positive(name: str, value: float) -> float:
     """Return ``value`` as a float > 0 or raise ``ValueError``."""
-    result = number(name, value)
-    if not result > 0:
-        raise ValueError(f"{name}: expected a finite number > 0, got {value!r}")
-    return result
+    return number(name, value, "a finite number > 0", lambda number: number > 0)
 
 
 def non_negative(name: str, value: float) -> float:
-    """Return ``value`` as a finite float >= 0 or raise ``ValueError``."""
-    result = number(name, value)
-    if not result >= 0:
-        raise ValueError(f"{name}: expected a finite number >= 0, got {value!r}")
-    return result
+    """Return ``value`` as a float >= 0 or raise ``ValueError``."""
+    return number(name, value, "a finite number >= 0", lambda number: number >= 0)
 
 
 def probability(name: str, value: float) -> float:
     """Return ``value`` as a float in [0, 1] or raise ``ValueError``."""
-    result = number(name, value)
-    if not 0 <= result <= 1:
-        raise ValueError(f"{name}: expected a number in [0, 1], got {value!r}")
-    return result
+    return number(name, value, "a number in [0, 1]", lambda number: 0 <= number <= 1)
+
+
+def level(value: float) -> float:
+    """Return the ``level`` of an interval as a float in (0, 1) or raise ``ValueError``."""
+    return number("level", value, "a number inside (0, 1)", lambda number: 0 < number < 1)
 
 
 def count(name: str, value: int, minimum: int = 1) -> int:
     """Return ``value`` as an integer >= ``minimum`` or raise ``ValueError``."""
     try:
-        result = operator.index(value)
+        result = -math.inf if isinstance(value, bool) else operator.index(value)
     except TypeError:
-        raise ValueError(f"{name}: expected an integer >= {minimum}, got {value!r}") from None
-    if isinstance(value, bool) or result < minimum:
+        result = -math.inf
+    if result < minimum:
         raise ValueError(f"{name}: expected an integer >= {minimum}, got {value!r}")
-    return result
+    return int(result)
 
 
 def batches(n_batches: int, n: int) -> int:
     """Return the number of minibatches of ``n`` data points, 1 to n, or raise ``ValueError``."""
     result = count("n_batches", n_batches)
     if result > n:
-        raise ValueError(
-            f"n_batches: expected at most {n}, one for each data point, got {n_batches}"
-        )
+        raise ValueError(f"n_batches: expected at most {n}, one for each point, got {n_batches}")
     return result
 
 
 def starting_rho(name: str, value: float) -> float:
     """Return ``value`` if σ = log(1 + e^ρ) and σ² fit into float32, or raise ``ValueError``."""
-    result = number(name, value)
-    if not -41.0 <= result <= 1e18:
-        raise ValueError(f"{name}: expected ρ >= -41 (below, σ is 0 in float32), got {value!r}")
-    return result
+    expected = "ρ >= -41 (below, σ is 0 in float32)"
+    return number(name, value, expected, lambda rho: -41.0 <= rho <= 1e18)
 
 
 def choice(name: str, value: str, options: Sequence[str]) -> str:

@@ -46,20 +46,15 @@ def _sum_of_squares(x: Tensor) -> Tensor:
 
 
 class Compiled:
-    """A function that is traced once per shape of its arguments, and compiled where XLA works.
+    """A function that is traced once per shape of its arguments, and compiled where XLA works."""
 
-    Attributes:
-        traces: How often the Python body was traced; values never add to it, shapes do.
-        all_traces: The same of all programs together, those that are gone included.
-    """
-
-    all_traces: ClassVar[int] = 0
+    all_traces: ClassVar[int] = 0  # of all programs together, those that are gone included
 
     def __init__(self, function: Callable[..., Tensor]) -> None:
         self._function = function
         self._program: Callable[..., Tensor] | None = None
         self._lock = threading.Lock()
-        self.traces = 0
+        self.traces = 0  # how often the Python body was traced; values never add to it
         self.__doc__ = function.__doc__
 
     def __call__(self, *arguments: Tensor) -> Tensor:

@@ -29,17 +29,6 @@ def write_whole(path: Path, text: str) -> None:
         if isinstance(error, OSError):
             error.filename = str(path)
         raise
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Flush the folder to disk, so that a new name survives a crash, where the system can."""
-    if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def try_lock(path: Path) -> IO[str] | None:

@@ -8,11 +8,7 @@ VIEW, PICTURE = "application/vnd.jupyter.widget-view+json", "image/png"
 
 
 def leave_dead_views_out(notebook: Any) -> None:
-    """Remove the widget view from each output that also has a picture; leave other widgets.
-
-    Args:
-        notebook: A notebook of nbformat 4, which is changed in place.
-    """
+    """Remove, in place, the view from each output that also has a picture; leave other widgets."""
     for cell in notebook["cells"]:
         for output in cell.get("outputs", ()):
             data = output.get("data", {})

@@ -10,7 +10,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
@@ -35,9 +35,10 @@ _TIME = re.compile(_CLOCK, re.IGNORECASE)
 _WITH_TIME = re.compile(
     rf"(?P<date>.+?)(?:T|,?\s){_CLOCK}\s?(?P<zone>Z|UTC|[-+]\d\d:?\d\d)?", re.IGNORECASE
 )
-_YEAR_FIRST = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})|(\d{4})年(\d{1,2})月(?:(\d{1,2})日)?")
+_YEAR_FIRST = re.compile(
+    r"\d{4}([-/.])\d{1,2}\1\d{1,2}|\d{4}年\d{1,2}月(?:\d{1,2}日)?|\d{4}[-/]\d\d"
+)
 _COMPACT = re.compile(r"^((?:19|20)\d\d)(\d\d)(\d\d)$")
-_YEAR_MONTH = re.compile(r"(\d{4})[-/](\d\d)")
 _DAY_OR_MONTH_FIRST = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d\d)")
 _NAMED = re.compile(r"(?:(\d{1,2})\.?[ -])?([^\W\d_]{3,9})\.?[ -](?:(\d{1,2}),? )?(\d{4})")
 _MONTHS = {
@@ -72,25 +73,15 @@ class Ambiguous(ValueError):
 
 
 class Number(NamedTuple):
-    """A number as it is written, before its decimal mark is known.
+    """A number as it is written, before its decimal mark is known."""
 
-    Attributes:
-        sign: "" or "-".
-        body: Digits with at most one kind of mark whose meaning is open, or with the decimal one.
-        exponent: Such as "e5".
-        mark: The decimal mark, "" where nothing says which it is.
-        open: Whether its one mark may be a decimal one or one between thousands.
-        unit: The unit before or after it.
-        stripped: Whether something other than a unit was removed.
-    """
-
-    sign: str
-    body: str
-    exponent: str
-    mark: str
-    open: bool
+    sign: str  # "" or "-"
+    body: str  # digits with the decimal mark, or with marks of one kind whose meaning is open
+    mark: str  # the decimal mark, "" where nothing says which it is
+    open: bool  # whether its one mark may be a decimal one or one between thousands
+    exponent: str  # such as "e5"
     unit: str
-    stripped: bool
+    stripped: bool  # whether something other than a unit was removed
 
     def value(self, decimal: str) -> float:
         """Return the number, given the column's decimal mark."""
@@ -101,17 +92,11 @@ class Number(NamedTuple):
 
 @dataclass(frozen=True)
 class Column:
-    """The values of a column that has been read.
-
-    Attributes:
-        values: Its numbers.
-        zero: The date or time of day that is 0; "" for numbers.
-        notes: Sentences that say what was stripped or assumed.
-    """
+    """The values of a column, and sentences that say what was stripped or assumed."""
 
     values: list[float]
-    zero: str = ""
-    notes: list[str] = field(default_factory=list)
+    notes: list[str]
+    zero: str = ""  # the date or time of day that is 0
 
 
 def is_missing(cell: str) -> bool:
@@ -120,16 +105,9 @@ def is_missing(cell: str) -> bool:
 
 
 def is_value(cell: str, spaced: bool = True) -> bool:
-    """Return whether a cell is a number, a date or a time.
-
-    Args:
-        cell: The text of the cell.
-        spaced: Whether a plain space may stand between thousands.
-    """
+    """Return whether a cell is a number, with blanks only if it may be ``spaced``, or a time."""
     kind = _kind(cell)
-    if kind == "number" and not spaced and re.search(r"\d \d", cell):
-        return False
-    return bool(kind)
+    return bool(kind) and (kind != "number" or spaced or not re.search(r"\d \d", cell))
 
 
 @lru_cache(maxsize=200_000)
@@ -148,24 +126,18 @@ def number(cell: str) -> Number | None:
     """Return what a cell says as a number, or ``None``."""
     written = _DASH.sub("-", cell.strip().replace("，", ","))
     text = _FOOTNOTE.sub("", written)
-    stripped = text != written
     negative = text.startswith("(") and text.endswith(")")  # as accountants write it
     found = _NUMBER.fullmatch(text[1:-1].strip() if negative else text)
-    if found is None or (found["sign"] and found["sign2"]):
+    if found is None or (found["after"] or "%")[0].isnumeric():  # the latter as in 10³
         return None
-    if (found["after"] or "%")[0].isnumeric():  # as in 10³
+    signs = [sign for sign in (found["sign"], found["sign2"], "-" if negative else "") if sign]
+    units = [unit for unit in (found["before"], found["after"]) if unit]
+    exponent = found["exponent"] or ""
+    marked = _marks(re.sub(r"\s", " ", found["body"]), bool(exponent))
+    if marked is None or len(signs) > 1 or len(units) > 1:
         return None
-    sign = found["sign"] or found["sign2"]
-    if negative and sign:
-        return None
-    units = [part for part in (found["before"], found["after"]) if part]
-    marked = _marks(re.sub(r"\s", " ", found["body"]), bool(found["exponent"]))
-    if marked is None or len(units) > 1:
-        return None
-    body, mark, is_open = marked
-    minus = "-" if negative or sign == "-" else ""
-    unit = units[0] if units else ""
-    return Number(minus, body, found["exponent"] or "", mark, is_open, unit, stripped or negative)
+    minus = "-" if "-" in signs else ""
+    return Number(minus, *marked, exponent, "".join(units), negative or text != written)
 
 
 def _marks(body: str, exponent: bool) -> tuple[str, str, bool] | None:
@@ -196,24 +168,18 @@ def _marks(body: str, exponent: bool) -> tuple[str, str, bool] | None:
     return None
 
 
-def decided(cells: Cells) -> set[str]:
-    """Return the decimal marks that a column shows beyond doubt."""
-    found = (number(cell) for _, cell in cells)
-    return {one.mark for one in found if one is not None and one.mark}
+def decided(cells: Cells) -> str:
+    """Return the decimal mark that a column shows beyond doubt; "" if it shows none, or both."""
+    marks = {one.mark for _, cell in cells if (one := number(cell)) and one.mark}
+    return marks.pop() if len(marks) == 1 else ""
 
 
 def read(name: str, cells: Cells, decimal: str, day_first: bool | None) -> Column:
-    """Read a column without missing values.
-
-    Args:
-        name: The column's name in messages.
-        cells: Line and text of each cell.
-        decimal: The mark for cells that can be read in two ways, "" if it is not known.
-        day_first: Whether 01/02/2020 is in February, ``None`` if it is not known.
+    """Read a column without missing values; where it can be read in two ways, the last two decide.
 
     Raises:
         ValueError: A cell is none of what the others are; the message has its line.
-        Ambiguous: The column can be read in two ways.
+        Ambiguous: The column can be read in two ways, and what decides is "" or ``None``.
     """
     kinds = Counter(_kind(cell) for _, cell in cells)
     kind = max((one for one in kinds if one), key=kinds.__getitem__, default="number")
@@ -232,58 +198,54 @@ def read(name: str, cells: Cells, decimal: str, day_first: bool | None) -> Colum
 
 def _numbers(name: str, cells: Cells, decimal: str) -> Column:
     notes: list[str] = []
-    found = [number(cell) for _, cell in cells]
-    numbers = [one for one in found if one is not None]
-    marks = Counter(one.mark for one in numbers if one.mark)
+    numbers = [one for _, cell in cells if (one := number(cell))]
+    marks = {one.mark for one in numbers if one.mark}
     if len(marks) > 1:
-        odd = min(marks, key=marks.__getitem__)
-        i = next(i for i, one in enumerate(numbers) if one.mark == odd)
         words = {".": "a decimal point", ",": "a decimal comma"}
-        raise ValueError(
-            f"line {cells[i][0]}: {cells[i][1].strip()} in {name} has {words[odd]}, other rows "
-            f"have {words[next(m for m in marks if m != odd)]}"
-        )
-    first_open = next((i for i, one in enumerate(numbers) if one.open), None)
+        each = [words.get(one.mark, "") for one in numbers]
+        raise _mixed(name, [pair for pair in zip(cells, each, strict=True) if pair[1]])
     mark = next(iter(marks), decimal)
-    if first_open is not None:
-        line, cell = cells[first_open]
-        ways = {m: f"{numbers[first_open].value(m):g}" for m in ".,"}
+    opened = next((i for i, one in enumerate(numbers) if one.open), None)
+    if opened is not None:
+        line, cell = cells[opened]
+        ways = {m: f"{numbers[opened].value(m):g}" for m in ".,"}
         if not mark:
             raise Ambiguous(f"line {line}: {cell.strip()} in {name}", "decimal", ways)
         if not marks:
             notes.append(f"{name}: {cell.strip()} is read as {ways[mark]}")
     notes += _units(name, cells, numbers)
-    values = []
-    for (line, cell), one in zip(cells, numbers, strict=True):
-        value = one.value(mark or ".")
-        lost = value == 0.0 and re.search("[1-9]", one.body)
-        if math.isinf(value) or lost:
+    values = [one.value(mark or ".") for one in numbers]
+    for (line, cell), value, one in zip(cells, values, numbers, strict=True):
+        if math.isinf(value) or (value == 0.0 and re.search("[1-9]", one.body)):
             raise ValueError(f"line {line}: {cell.strip()[:40]} in {name} is beyond any float")
-        values.append(value)
-    return Column(values, "", notes)
+    return Column(values, notes)
+
+
+def _mixed(name: str, kinds: Sequence[tuple[tuple[int, str], str]]) -> ValueError:
+    """Return the error that names the first cell of the rarest kind, given cells and kinds."""
+    counts = Counter(kind for _, kind in kinds)
+    odd = min(counts, key=counts.__getitem__)
+    most = max((kind for kind in counts if kind != odd), key=counts.__getitem__)
+    line, cell = next(where for where, kind in kinds if kind == odd)
+    return ValueError(
+        f"line {line}: {cell.strip()} in {name} has {odd or 'no unit'}, "
+        f"other rows have {most or 'none'}"
+    )
 
 
 def _units(name: str, cells: Cells, numbers: Sequence[Number]) -> list[str]:
     """Return sentences about units stripped from a column; refuse two units in one column."""
-    units = Counter(one.unit for one in numbers)
-    only = [unit for unit in units if unit]
-    left_out = units[""] and only and not re.fullmatch(_CURRENCY, only[0])
+    units = [one.unit for one in numbers]
+    only = list(dict.fromkeys(filter(None, units)))
+    left_out = "" in units and only and not re.fullmatch(_CURRENCY, only[0])
     if len(only) > 1 or left_out:
-        odd = min(units, key=units.__getitem__)
-        i = next(i for i, one in enumerate(numbers) if one.unit == odd)
-        most = max((unit for unit in units if unit != odd), key=units.__getitem__)
-        has = odd or "no unit"
-        raise ValueError(
-            f"line {cells[i][0]}: {cells[i][1].strip()} in {name} has {has}, "
-            f"other rows have {most or 'none'}"
-        )
+        raise _mixed(name, list(zip(cells, units, strict=True)))
     notes = [f"{name}: “{unit}” is left out of its numbers" for unit in only]
-    stripped = [cells[i] for i, one in enumerate(numbers) if one.stripped]
-    if stripped:
-        line, cell = stripped[0]
-        sign, i = "−", cells.index(stripped[0])
-        value = f"{sign if numbers[i].sign else ''}{numbers[i].body}"
-        notes.append(f"{name}: {cell.strip()} (line {line}) is read as {value}")
+    for (line, cell), one in zip(cells, numbers, strict=True):
+        if one.stripped:
+            sign = "−" if one.sign else ""
+            notes.append(f"{name}: {cell.strip()} (line {line}) is read as {sign}{one.body}")
+            break
     return notes
 
 
@@ -311,24 +273,20 @@ def _dates(cell: str) -> dict[bool, datetime]:
 
 def _parts(text: str) -> dict[bool, tuple[int, int, int]]:
     """Return year, month and day of a date, by whether the day comes before the month."""
-    if found := _YEAR_FIRST.fullmatch(text):
-        year, month, day = found[1] or found[5], found[3] or found[6], found[4] or found[7] or "1"
-        return dict.fromkeys((True, False), (int(year), int(month), int(day)))
-    if found := _YEAR_MONTH.fullmatch(text):
-        return dict.fromkeys((True, False), (int(found[1]), int(found[2]), 1))
-    if found := _NAMED.fullmatch(text):
-        name = found[2].lower()
-        month = next((_MONTHS[name[:n]] for n in (4, 3) if name[:n] in _MONTHS), 0)
-        if not month or (found[1] and found[3]):
-            return {}
-        day = int(found[1] or found[3] or 1)
-        return dict.fromkeys((True, False), (int(found[4]), month, day))
     if found := _DAY_OR_MONTH_FIRST.fullmatch(text):
         one, other = int(found[1]), int(found[3])
         year = int(found[4]) + (0 if len(found[4]) == 4 else 2000 if int(found[4]) < 70 else 1900)
         ways = {True: (year, other, one), False: (year, one, other)}
         return {True: ways[True]} if found[2] == "." else ways
-    return {}
+    if _YEAR_FIRST.fullmatch(text):
+        year, month, day = map(int, [*re.findall(r"\d+", text), "1"][:3])
+    elif (found := _NAMED.fullmatch(text)) and not (found[1] and found[3]):
+        name = found[2].lower()
+        month = next((_MONTHS[name[:n]] for n in (4, 3) if name[:n] in _MONTHS), 0)
+        year, day = int(found[4]), int(found[1] or found[3] or 1)
+    else:
+        return {}
+    return dict.fromkeys((True, False), (year, month, day))
 
 
 def _clock(found: re.Match[str]) -> float | None:
@@ -362,7 +320,7 @@ def _days(name: str, cells: Cells, day_first: bool | None) -> Column:
     first = min(dates)
     zero = f"{first:%Y-%m-%d %H:%M:%S}".removesuffix(":00").removesuffix(" 00:00")
     notes.append(f"{name} is in days since {zero}")
-    return Column([(date - first) / timedelta(days=1) for date in dates], zero, notes)
+    return Column([(date - first) / timedelta(days=1) for date in dates], notes, zero)
 
 
 def _hours(name: str, cells: Cells) -> Column:
@@ -375,7 +333,7 @@ def _hours(name: str, cells: Cells) -> Column:
         hours.append(at)
     start = min(hours)
     seconds = round(3600 * start)
-    zero = f"{seconds // 3600:02d}:{seconds % 3600 // 60:02d}" + (
-        f":{seconds % 60:02d}" if seconds % 60 else ""
+    zero = f"{seconds // 3600:02d}:{seconds % 3600 // 60:02d}:{seconds % 60:02d}".removesuffix(
+        ":00"
     )
-    return Column([at - start for at in hours], zero, [f"{name} is in hours since {zero}"])
+    return Column([at - start for at in hours], [f"{name} is in hours since {zero}"], zero)

@@ -12,19 +12,9 @@ from bdl_teach._support.checks import Array
 from bdl_teach._support.one_line import one_line
 from bdl_teach.datasets import store
 
-FASHION = (
-    "T-shirt/top",
-    "Trouser",
-    "Pullover",
-    "Dress",
-    "Coat",
-    "Sandal",
-    "Shirt",
-    "Sneaker",
-    "Bag",
-    "Ankle boot",
-)
-DIGITS = tuple(str(digit) for digit in range(10))
+_CLASSES = "T-shirt/top, Trouser, Pullover, Dress, Coat, Sandal, Shirt, Sneaker, Bag, Ankle boot"
+FASHION = tuple(_CLASSES.split(", "))
+DIGITS = tuple("0123456789")
 _SIDE, _GRID = 28, 30  # pixels of a side; pictures of a side of the sprite
 
 
@@ -61,7 +51,10 @@ def fashion_sprite(full: bool = False) -> Images:
     Source: Xiao, Rasul & Vollgraf 2017 (arXiv:1708.07747).
     """
     if full:
-        return _whole_fashion()
+        files = store.files_of("fashion-full")
+        train, labels, test, more = (_read_idx(store.fetch(file.path)) for file in files)
+        labels = np.concatenate([labels, more]).astype(np.int64)
+        return Images("fashion-full", _unit(np.concatenate([train, test])), labels, FASHION)
     from PIL import Image
 
     (file,) = store.files_of("fashion-sprite")
@@ -70,14 +63,6 @@ def fashion_sprite(full: bool = False) -> Images:
     tiles = grey.reshape(_GRID, _SIDE, _GRID, _SIDE).swapaxes(1, 2).reshape(-1, _SIDE, _SIDE)
     labels = np.repeat(np.arange(10), len(tiles) // 10)
     return Images("fashion-sprite", _unit(tiles), labels, FASHION)
-
-
-def _whole_fashion() -> Images:
-    train, train_labels, test, test_labels = (
-        _read_idx(store.fetch(file.path)) for file in store.files_of("fashion-full")
-    )
-    labels = np.concatenate([train_labels, test_labels]).astype(np.int64)
-    return Images("fashion-full", _unit(np.concatenate([train, test])), labels, FASHION)
 
 
 def mnist_test() -> Images:

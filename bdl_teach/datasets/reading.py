@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -73,23 +73,26 @@ class ChooseColumns(ValueError):
 
 
 class _Row(NamedTuple):
+    """The cells of a line, and the kind of each."""
+
     line: int
     cells: list[str]
+    kinds: str  # v a value, m missing, p a piece of a number, w a word
+
+    @property
+    def complete(self) -> bool:
+        """Return whether it has two values, of which one may be missing, and no piece of one."""
+        values, missing = map(self.kinds.count, "vm")
+        return values >= 1 and values + missing >= 2 and "p" not in self.kinds
 
 
 @dataclass
 class _Table:
-    """The rows of a table, all of one width, and its column names.
-
-    Attributes:
-        rows: The rows with values.
-        names: The names of the columns.
-        notes: Sentences on what was skipped.
-    """
+    """The rows of a table, all of one width, its column names, and what was skipped."""
 
     rows: list[_Row]
     names: list[str]
-    notes: list[str] = field(default_factory=list)
+    notes: list[str]
 
     def column(self, i: int) -> list[tuple[int, str]]:
         """Return the cells of a column, with their line numbers."""
@@ -103,7 +106,7 @@ class _Table:
         """Remove a column and note why; no note for an empty one."""
         if why:
             self.notes.append(f"{self.called(i)} {why}: left out")
-        self.rows = [row._replace(cells=row.cells[:i] + row.cells[i + 1 :]) for row in self.rows]
+        self.rows = [_Row(n, c[:i] + c[i + 1 :], k[:i] + k[i + 1 :]) for n, c, k in self.rows]
         del self.names[i]
 
 
@@ -150,7 +153,12 @@ def read_points(
     if len(table.rows) < 2:
         why = f": {table.notes[-1]}" if lost else ""
         raise ValueError(f"expected at least two rows of two numbers, got {len(table.rows)}{why}")
-    x, y = _values(table, two, called, decimal, day_first)
+    both = [table.column(i) for i in two]
+    marks = [reader.decided(cells) for cells in both]  # that of one column holds for the other, too
+    x, y = (
+        reader.read(name, cells, decimal or mark or other, day_first)
+        for name, cells, mark, other in zip(called, both, marks, marks[::-1], strict=True)
+    )
     if min(x.values) == max(x.values):
         first = table.rows[0].cells[two[0]].strip()
         raise ValueError(f"all {called[0]} are {first}: there is nothing to fit")
@@ -165,11 +173,9 @@ def _lines(text: str) -> tuple[list[tuple[int, str]], list[str], str]:
     """Return the numbered lines of a table, what was skipped, and the separator that it names."""
     if not isinstance(text, str):
         raise ValueError(f"expected a text, got {type(text).__name__}")
-    separator, comments, shortened = "", [], []
-    lines = []
+    separator, comments, shortened, lines = "", [], [], []
     for number, line in enumerate(text.translate(_AS_WRITTEN_HERE).splitlines(), 1):
-        named = re.fullmatch(r'"?sep=(.)"?', line.strip("\ufeff \n"))
-        if number == 1 and named:
+        if number == 1 and (named := re.fullmatch(r'"?sep=(.)"?', line.strip())):
             separator = named[1]
         elif not line.strip() or _RULE.fullmatch(line) or _PRINTED.fullmatch(line.strip()):
             continue
@@ -187,26 +193,33 @@ def _lines(text: str) -> tuple[list[tuple[int, str]], list[str], str]:
     return lines, notes, separator
 
 
-def _split(lines: Iterable[tuple[int, str]], separator: str) -> list[_Row]:
+def _split(lines: Sequence[tuple[int, str]], separator: str) -> list[_Row]:
     """Split lines at a separator, but not inside quotes."""
+    # Whether a blank inside a cell may separate thousands.
+    spaced = separator not in ", " or (separator == "," and all('"' in line for _, line in lines))
     if separator == " ":
-        return [
-            _Row(
-                number, [cell.strip('"') for cell in re.findall(r'"[^"]*"|[^ \t]+', _joined(line))]
-            )
-            for number, line in lines
-        ]
-    numbers, texts = [], []
-    for number, line in lines:
-        numbers.append(number)
-        bare = line.strip(" ").strip("|") if separator == "|" else line
-        texts.append(bare.replace("，", ",") if separator == "," else bare)
+        words = ((n, re.findall(r'"[^"]*"|[^ \t]+', _joined(line))) for n, line in lines)
+        return [_row(n, [cell.strip('"') for cell in cells], spaced) for n, cells in words]
+    texts = [f"{line}\n" for _, line in lines]
+    if separator == "|":
+        texts = [line.strip(" \n").strip("|") + "\n" for line in texts]
+    elif separator == ",":
+        texts = [line.replace("，", ",") for line in texts]
     rows, before = [], 0
-    read = csv.reader((f"{line}\n" for line in texts), delimiter=separator, skipinitialspace=True)
+    read = csv.reader(texts, delimiter=separator, skipinitialspace=True)
     for cells in read:
-        rows.append(_Row(numbers[before], [cell.strip() for cell in cells]))
+        rows.append(_row(lines[before][0], [cell.strip() for cell in cells], spaced))
         before = read.line_num
     return rows
+
+
+def _row(line: int, cells: list[str], spaced: bool) -> _Row:
+    def kind(cell: str) -> str:
+        if is_missing(cell):
+            return "m"
+        return "v" if is_value(cell, spaced) else "p" if _PIECE.fullmatch(cell) else "w"
+
+    return _Row(line, cells, "".join(map(kind, cells)))
 
 
 def _joined(line: str) -> str:
@@ -224,40 +237,23 @@ def _table(
     """Find the separator, the rows and the names of a table."""
     separator = named or _separator(lines)
     rows = _split(lines, separator)
-    spaced = _may_hold_blanks(separator, lines)
-    width = _width(rows, spaced)
+    width = _width(rows)
     if width < 2:
         raise ValueError(_no_table(lines))
-    head = _head(rows, width, spaced)
+    head = _head(rows, width)
     above, rows = rows[:head], rows[head:]
     names = _names(above, width, separator, dict(lines), notes)
-    table = _Table([_with_width(row, width, spaced) for row in rows], names, notes)
+    table = _Table([_with_width(row, width) for row in rows], names, notes)
     below = [line for line in lines if line[0] >= rows[0].line]
     if separator == "," and not any(names) and not any('"' in line for _, line in below):
         _look_at_commas(below, notes, decimal, one_name=len(above) == 1 == len(above[0].cells))
-    _leave_out_columns(table, spaced)
+    _leave_out_columns(table)
     return table
 
 
-def _count_values(cells: Sequence[str], spaced: bool) -> tuple[int, int]:
-    """Count the cells that are values, and those that are neither values nor empty."""
-    values = sum(is_value(cell, spaced) for cell in cells)
-    return values, len(cells) - values - sum(map(is_missing, cells))
-
-
-def _is_complete(row: _Row, spaced: bool) -> bool:
-    """Return whether a row has two values, and no cell that looks like part of a number."""
-    values, words = _count_values(row.cells, spaced)
-    pieces = any(
-        _PIECE.fullmatch(cell) and not is_value(cell, spaced) and not is_missing(cell)
-        for cell in row.cells
-    )
-    return values >= 1 and len(row.cells) - words >= 2 and not pieces
-
-
-def _width(rows: Sequence[_Row], spaced: bool) -> int:
+def _width(rows: Sequence[_Row]) -> int:
     """Return the number of columns that most rows have; 0 if no row has two values."""
-    widths = Counter(len(row.cells) for row in rows if _is_complete(row, spaced))
+    widths = Counter(len(row.cells) for row in rows if row.complete)
     return max(widths, key=lambda width: (widths[width], width), default=0)
 
 
@@ -269,11 +265,10 @@ def _separator(lines: list[tuple[int, str]]) -> str:
         alike = "，," if separator == "," else separator
         if not any(char in line for _, line in lines for char in alike):
             continue
-        spaced = _may_hold_blanks(separator, lines)
-        rows = [row for row in _split(lines, separator) if _is_complete(row, spaced)]
-        width = _width(rows, spaced)
+        rows = [row for row in _split(lines, separator) if row.complete]
+        width = _width(rows)
         rows = [row for row in rows if len(row.cells) == width]
-        score = len(rows), -sum(_count_values(row.cells, spaced)[1] for row in rows)
+        score = len(rows), -sum(row.kinds.count("w") for row in rows)
         if score > best:
             best, found = score, separator
     if found == " " and best[1] == 0:
@@ -281,17 +276,10 @@ def _separator(lines: list[tuple[int, str]]) -> str:
     return found
 
 
-def _may_hold_blanks(separator: str, lines: list[tuple[int, str]]) -> bool:
-    """Return whether a blank inside a cell may separate thousands."""
-    return separator not in ", " or (separator == "," and all('"' in line for _, line in lines))
-
-
 def _look_at_blanks(lines: list[tuple[int, str]]) -> None:
     """Refuse lines such as "0,1 234", which may be 0.1 and 234, or 0 and 1234."""
-    rows = [row for row in _split(lines, ",") if any(is_value(cell) for cell in row.cells)]
-    if rows and all(
-        len(row.cells) == 2 and _count_values(row.cells, True) == (2, 0) for row in rows
-    ):
+    rows = [row for row in _split(lines, ",") if any(map(is_value, row.cells))]
+    if rows and all(len(row.cells) == 2 and all(map(is_value, row.cells)) for row in rows):
         x, y = rows[0].cells
         raise ValueError(
             f"line {rows[0].line}: a comma and a blank, of which either may separate {x} and {y}: "
@@ -309,13 +297,13 @@ def _no_table(lines: list[tuple[int, str]]) -> str:
     return f"line {number}: expected two numbers, got {line.strip()[:40]}"
 
 
-def _head(rows: Sequence[_Row], width: int, spaced: bool) -> int:
+def _head(rows: Sequence[_Row], width: int) -> int:
     """Count the rows above the values: names, and what is over them."""
     head = 0
     for i, row in enumerate(rows[:_HEAD]):
-        if len(row.cells) == width and _is_complete(row, spaced):
+        if len(row.cells) == width and row.complete:
             break
-        if _count_values(row.cells, spaced)[1] and not any(map(is_value, row.cells)):
+        if set(row.kinds) & set("wp") and not any(map(is_value, row.cells)):
             head = i + 1
     return head
 
@@ -335,11 +323,16 @@ def _names(
         if len(cells) == width - 1 and separator in " \t" and (width > 2 or indented):
             cells = ["", *cells]  # over row numbers stands nothing
         kept.append((row.line, cells))
-    full = [i for i, (_, cells) in enumerate(kept) if _is_full(cells, width)]
+    full = [  # what names more than the first column
+        i
+        for i, (_, cells) in enumerate(kept)
+        if len(cells) == width and sum(map(bool, cells)) >= (1 if width == 2 and cells[1] else 2)
+    ]
     names = list(kept[full[-1]][1]) if full else [""] * width
     used = set(full[-1:])
     over = kept[full[-2]][1] if len(full) > 1 and full[-1] == full[-2] + 1 else ["1"]
-    if all(map(_is_unit, names)) and not any(map(is_value, over)):
+    units = all(re.fullmatch(r"[\[(].*[\])]|\S{0,6}", name) for name in names)
+    if units and not any(map(is_value, over)):
         used = set(full[-2:])
         names = [_with_unit(*both) for both in zip(kept[full[-2]][1], names, strict=True)]
     for i, (line, cells) in enumerate(kept):
@@ -353,15 +346,6 @@ def _names(
                     f"line {line}: expected {width} names as there are columns, got {len(words)}"
                 )
     return [" ".join(name.split()) for name in names]
-
-
-def _is_full(cells: Sequence[str], width: int) -> bool:
-    named = sum(bool(cell) for cell in cells)
-    return len(cells) == width and (named >= 2 or (width == 2 and bool(cells[1])))
-
-
-def _is_unit(cell: str) -> bool:
-    return re.fullmatch(r"[\[(].*[\])]|\S{0,6}", cell) is not None
 
 
 def _with_unit(name: str, unit: str) -> str:
@@ -386,42 +370,31 @@ def _look_at_commas(
     notes.append("the comma in each line is taken to stand between x and y")
 
 
-def _with_width(row: _Row, width: int, spaced: bool) -> _Row:
+def _with_width(row: _Row, width: int) -> _Row:
     """Return a row with the table's width; raise ``ValueError`` if it has another."""
+    if not any(row.cells[width:]):
+        row = _Row(row.line, row.cells[:width], row.kinds[:width])
     cells = row.cells
-    if len(cells) > width and not any(cells[width:]):
-        cells = cells[:width]
     if any("\n" in cell for cell in cells):
         raise ValueError(f"line {row.line}: a quotation mark is opened and not closed")
     if len(cells) != width:
-        values, _ = _count_values(cells, spaced)
-        expected = "two numbers" if not values and width == 2 else f"{_count(width)} columns"
+        columns = {2: "two", 3: "three", 4: "four"}.get(width, width)
+        expected = "two numbers" if "v" not in row.kinds and width == 2 else f"{columns} columns"
         raise ValueError(
             f"line {row.line}: expected {expected}, got {len(cells)}: {', '.join(cells)[:40]}"
         )
-    return _Row(row.line, cells)
+    return row
 
 
-def _count(number: int) -> str:
-    return {2: "two", 3: "three", 4: "four"}.get(number, str(number))
-
-
-def _leave_out_columns(table: _Table, spaced: bool) -> None:
+def _leave_out_columns(table: _Table) -> None:
     """Remove row numbers, and columns without a value, while two others remain."""
-    for i in reversed(range(len(table.names))):
+    width, line = len(table.names), table.rows[0].line
+    valued = {i for i in range(width) if any(row.kinds[i] == "v" for row in table.rows)}
+    for i in sorted(set(range(width)) - valued, reverse=True):
         texts = [cell for _, cell in table.column(i)]
-        if any(is_value(cell, spaced) for cell in texts):
-            continue
-        others = sum(
-            any(is_value(cell, spaced) for _, cell in table.column(k))
-            for k in range(len(table.names))
-            if k != i
-        )
         if re.fullmatch(r"\[\d+\]", texts[0]):
-            raise ValueError(
-                f"line {table.rows[0].line}: expected a table, got a vector as R prints it"
-            )
-        if others >= 2:
+            raise ValueError(f"line {line}: expected a table, got a vector as R prints it")
+        if len(valued) >= 2:
             _look_at_years(table)
             empty = all(map(is_missing, texts)) and not table.names[i]
             table.without(i, "" if empty else "has no number")
@@ -499,27 +472,6 @@ def _leave_out_missing(table: _Table, two: tuple[int, int], called: Sequence[str
         table.notes.append(f"{many} no number: left out, {places}{what}")
     table.rows = [row for row, _ in kept]
     return bool(lost)
-
-
-def _values(
-    table: _Table,
-    two: tuple[int, int],
-    called: Sequence[str],
-    decimal: str | None,
-    day_first: bool | None,
-) -> tuple[reader.Column, reader.Column]:
-    """Read both columns; the decimal mark that one shows also holds for the other."""
-    cells = [table.column(i) for i in two]
-    marks = [reader.decided(column) for column in cells]
-    x, y = (
-        reader.read(name, column, decimal or _only(mark) or _only(other), day_first)
-        for name, column, mark, other in zip(called, cells, marks, marks[::-1], strict=True)
-    )
-    return x, y
-
-
-def _only(marks: set[str]) -> str:
-    return next(iter(marks)) if len(marks) == 1 else ""
 
 
 # Words.

@@ -14,7 +14,6 @@ import logging
 import os
 import tomllib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TypeAlias
@@ -31,17 +30,10 @@ _TIMEOUT = (4.0, 30.0)  # seconds to connect, and to wait for the next bytes
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """One file of the data folder.
-
-    Attributes:
-        dataset: The data set that it belongs to, as the `data` command names it.
-        path: Its place inside the data folder, with forward slashes.
-        address: Where it can be fetched; pinned to one commit, where it is under version control.
-        sha256: The hash of its bytes, in hexadecimal.
-    """
+    """One file of the data folder; files.toml says more."""
 
     dataset: str
-    path: str
+    path: str  # inside the data folder, with forward slashes
     address: str
     sha256: str
 
@@ -114,26 +106,12 @@ def fetch(path: str, progress: Bar | bool = False) -> Path:
         if before != "there":
             place.parent.mkdir(parents=True, exist_ok=True)
             downloader = pooch.HTTPDownloader(progress, chunk_size=2**15, timeout=_TIMEOUT)
+            pooch.get_logger().setLevel(logging.ERROR)  # the package prints its own messages
             known = f"sha256:{file.sha256}"
-            with _quiet():
-                pooch.retrieve(file.address, known, place.name, place.parent, downloader=downloader)
+            pooch.retrieve(file.address, known, place.name, place.parent, downloader=downloader)
     except (OSError, ValueError) as error:
         raise unavailable(file, place, reason(error), damaged=damaged) from error
     return place
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Silence pooch's messages about each file; the package prints its own."""
-    from pooch import get_logger
-
-    logger = get_logger()
-    level = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)
 
 
 def reason(error: Exception) -> str:
@@ -158,9 +136,7 @@ def reason(error: Exception) -> str:
     return str(error)
 
 
-def unavailable(
-    file: RemoteFile, place: Path, why: str, *, damaged: bool = False
-) -> DatasetUnavailable:
+def unavailable(file: RemoteFile, place: Path, why: str, *, damaged: bool) -> DatasetUnavailable:
     """Return the error that names the file, its address, its path and what to do."""
     fault = "is damaged (its SHA-256 is wrong)" if damaged else "is not there"
     return DatasetUnavailable(

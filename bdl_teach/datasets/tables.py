@@ -21,19 +21,8 @@ from bdl_teach.datasets import store
 UCI = tuple(f.dataset for f in store.FILES.values() if f.path.startswith("uci/"))
 CALIFORNIA = "california/cal_housing_py3.pkz"  # where scikit-learn keeps the set, as a pickle
 _CALIFORNIA_SHAPE = (9, 20_640)  # of the numbers in that pickle, one column after the other
-_CALIFORNIA_SHA256 = (
-    "5a6e1850914c2dc94eba36c5f025d01a90c49c13269281ea222a3c38a957ab60"  # of these numbers
-)
-_HOUSES = (
-    "MedInc",
-    "HouseAge",
-    "AveRooms",
-    "AveBedrms",
-    "Population",
-    "AveOccup",
-    "Latitude",
-    "Longitude",
-)
+_CALIFORNIA_SHA256 = "5a6e1850914c2dc94eba36c5f025d01a90c49c13269281ea222a3c38a957ab60"  # of these
+_HOUSES = "MedInc HouseAge AveRooms AveBedrms Population AveOccup Latitude Longitude"
 _NO_FEATURES = ("PatientID", "DoctorInCharge", "Diagnosis")
 
 
@@ -138,11 +127,8 @@ def alzheimers() -> Table:
     return Table("alzheimers", x, y, names, n_splits=5, train_share=0.8)
 
 
-def california(progress: store.Bar | bool = False) -> Table:
+def california() -> Table:
     """Return house prices of 20,640 districts of California, in units of 100,000 dollars.
-
-    Args:
-        progress: A tqdm bar that follows a download, if wanted.
 
     Returns:
         A :class:`Table` with 8 features, those of ``sklearn.datasets.fetch_california_housing``.
@@ -156,9 +142,12 @@ def california(progress: store.Bar | bool = False) -> Table:
     columns = _kept_by_sklearn()
     if columns is None:
         try:
-            archive = store.fetch(file.path, progress)
+            archive = store.fetch(file.path)
         except DatasetUnavailable as error:
-            raise _note_damaged_pickle(error) from error
+            if not _pickle().exists():
+                raise
+            damaged = f"{error} {_pickle()} is damaged (its SHA-256 is wrong)."
+            raise DatasetUnavailable(damaged) from error
         with tarfile.open(archive) as files:
             lines: Any = files.extractfile("CaliforniaHousing/cal_housing.data")
             rows = np.loadtxt(lines, delimiter=",")
@@ -166,15 +155,11 @@ def california(progress: store.Bar | bool = False) -> Table:
     price, income, age, rooms, bedrooms, people, households, latitude, longitude = columns
     shares = (rooms / households, bedrooms / households, people, people / households)
     x = np.column_stack([income, age, *shares, latitude, longitude])
-    return Table("california", x, price / 100_000.0, _HOUSES)
+    return Table("california", x, price / 100_000.0, tuple(_HOUSES.split()))
 
 
 def california_state() -> str:
-    """Return ``"there"``, ``"missing"`` or ``"damaged"`` for the California table.
-
-    Raises:
-        OSError: The file is there and cannot be read.
-    """
+    """Return ``"there"``, ``"missing"`` or ``"damaged"``; raise ``OSError`` if it is unreadable."""
     (file,) = store.files_of("california")
     if _kept_by_sklearn() is not None:
         return "there"
@@ -208,10 +193,3 @@ def _kept_by_sklearn() -> Array | None:
     if hashlib.sha256(numbers).hexdigest() != _CALIFORNIA_SHA256:
         return None
     return np.frombuffer(numbers, "<f8").reshape(_CALIFORNIA_SHAPE)
-
-
-def _note_damaged_pickle(error: DatasetUnavailable) -> DatasetUnavailable:
-    """Add to an error that scikit-learn's file is damaged, if that is why it was not used."""
-    if not _pickle().exists():
-        return error
-    return DatasetUnavailable(f"{error} {_pickle()} is damaged (its SHA-256 is wrong).")

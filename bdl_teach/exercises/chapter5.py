@@ -226,13 +226,14 @@ def _programs(seed: int, order: Sequence[int]) -> tuple[Any, Any, Any]:
     rng = np.random.default_rng(seed)
     x = rng.uniform(0.5, 1.5, 256)
     y = 0.7 * x + 0.5 * rng.standard_normal(256)
-    given: dict[str, Any] = {"noise_std": 0.5, "n_data": 1000, "n_draws": 400}
     found = []
     for at, program in enumerate(("shared", "local", "flipout")[k] for k in order):
-        given |= {"mu": [0.6], "sigma": [float(rng.uniform(0.3, 1.2))], "seed": 10 * seed + at}
+        sigma, own = [rng.uniform(0.3, 1.2)], 10 * seed + at
+        batches = (
+            estimators.minibatch([0.6], sigma, x[:n, None], y[:n], 0.5, n_data=1000) for n in _SIZES
+        )
         drawn = [
-            estimators.gradient_samples(program, x=x[:size, None], y=y[:size], **given)
-            for size in _SIZES
+            estimators.gradient_samples(program, batch, n_draws=400, seed=own) for batch in batches
         ]
         found.append([[d.mu[:, 0] for d in drawn], [d.sigma[:, 0] for d in drawn]])
     gradients: Array = np.array(found)

@@ -27,17 +27,12 @@ from bdl_teach.backend import Tensor, tf, tfd, tfp
 
 
 class Built(NamedTuple):
-    """A network with its variables.
+    """A network with its variables."""
 
-    Attributes:
-        model: The Keras model; each call draws its weights from ``draw``.
-        draw: Variable ``[2]``, int32: the same pair gives the same weights.
-        logits: The model as one graph, pictures ``[n, height, width, 1]`` → ``[n, classes]``;
-            four times faster than the model itself, which also computes the KL.
-    """
-
-    model: Any
-    draw: Tensor
+    model: Any  # of Keras; each call draws its weights from ``draw``
+    draw: Tensor  # variable [2], int32: the same pair gives the same weights
+    # The model as one graph, pictures [n, height, width, 1] → [n, classes]: four times faster than
+    # the model itself, which also computes the KL.
     logits: Callable[[Tensor], Tensor]
 
     @property
@@ -49,25 +44,15 @@ class Built(NamedTuple):
 
 @dataclass(frozen=True)
 class ConvNet:
-    """Sizes of the network, its prior, and the starting values of its Gaussians.
+    """Sizes of the network, its prior, and the starting values of its Gaussians."""
 
-    Attributes:
-        image_shape: Height and width of a picture, in pixels.
-        n_classes: Number of classes.
-        filters: Maps of the convolution.
-        kernel_size: Side of its window, in pixels.
-        prior_std: Standard deviation of each weight's prior N(0, prior_std²).
-        initial_rho: Starting value of every ρ, σ = softplus(ρ).
-        seed: Seed of the starting μ, drawn from N(0, 0.1²) as TFP does.
-    """
-
-    image_shape: tuple[int, int]
+    image_shape: tuple[int, int]  # height and width of a picture, in pixels
     n_classes: int
-    filters: int = 64
-    kernel_size: int = 5
-    prior_std: float = 1.0
-    initial_rho: float = -3.0
-    seed: int = 0
+    filters: int = 64  # maps of the convolution
+    kernel_size: int = 5  # side of its window, in pixels
+    prior_std: float = 1.0  # of each weight's prior N(0, prior_std²)
+    initial_rho: float = -3.0  # of every Gaussian, σ = softplus(ρ)
+    seed: int = 0  # of the starting μ, drawn from N(0, 0.1²) as TFP does
 
     def build(self) -> Built:
         """Make the variables with their starting values."""

@@ -112,28 +112,16 @@ class Record(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """A problem prepared for a compiled loop, as far as it does not depend on the method.
-
-    Attributes:
-        problem: The data, the prior and the seed.
-        network: The network asked for.
-        padded: The network that the loop is compiled for.
-        capacity: The sizes that the loop is compiled for.
-        settings: What the user chose, checked.
-        n_rows: Number of rows in the tables of noise.
-        draw: A standard normal number for each weight ``[n_weights]``, for a starting point.
-        n_blocks: Blocks of a step, as ``optimise.adam`` takes them.
-        inputs: The inputs of the loop.
-    """
+    """A problem prepared for a compiled loop, as far as it does not depend on the method."""
 
     problem: Problem
-    network: MLP
-    padded: MLP
-    capacity: Capacity
-    settings: Training
-    n_rows: int
-    draw: Array
-    n_blocks: Tensor
+    network: MLP  # asked for
+    padded: MLP  # that the loop is compiled for
+    capacity: Capacity  # that the loop is compiled for
+    settings: Training  # checked
+    n_rows: int  # of the tables of noise
+    draw: Array  # [n_weights]: a standard normal number for each weight, for a starting point
+    n_blocks: Tensor  # of a step, as ``optimise.adam`` takes them
     inputs: LoopInputs
 
     def embed(self, values: Array) -> Tensor:
@@ -148,22 +136,10 @@ class Plan(NamedTuple):
         cooldown: float,
         record: Record,
     ) -> tuple[list[Array], dict[str, Any]]:
-        """Run a program of :func:`run`.
-
-        Args:
-            program: The program.
-            starts: Starting values of the parameters, padded.
-            inputs: The inputs of the loop.
-            cooldown: Share of the steps over which the learning rate falls to 0.
-            record: What the loop records.
+        """Run a program of :func:`programs` from padded starting values.
 
         Returns:
-            The final parameters, float64 ``[n_weights, ...]`` each, and the fields of
-            every fit.
-
-        Raises:
-            ValueError: The learning rate or the cooldown is out of range.
-            DivergedError: The run became NaN or infinite.
+            The final parameters, float64 ``[n_weights, ...]`` each, and the fields of every fit.
         """
         o, used = self.settings, self.network.positions_in(self.padded)
         schedule = optimise.schedule(o.steps, o.learning_rate, cooldown)
@@ -193,9 +169,6 @@ def lay_out(
 
     A loop that draws no weights gets no table of ε: its shape would compile the program again for
     every number of steps.
-
-    Raises:
-        ValueError: An argument is out of range, or the problem does not fit the capacity.
     """
     o = settings
     x, y = likelihoods.data(o.likelihood, x, y)
@@ -262,11 +235,7 @@ def _noise(network: MLP, padded: MLP, n_rows: int, seed: int) -> tuple[Array, Te
 
 
 def check_room(capacity: Capacity, n: int, network: MLP, n_samples: int) -> None:
-    """Raise ``ValueError`` if a problem is larger than the capacity.
-
-    Raises:
-        ValueError: A size of the capacity is too small, or no count.
-    """
+    """Raise ``ValueError`` if a problem is larger than the capacity."""
     wide = len(capacity.hidden_units) == len(network.hidden_units) and all(
         room >= units
         for room, units in zip(capacity.hidden_units, network.hidden_units, strict=True)
@@ -298,24 +267,31 @@ def chunks(values: Array, capacity: Capacity) -> Tensor:
     return as_float(out.reshape(-1, rows, values.shape[1]))
 
 
-def run(objective: Callable[..., Tensor]) -> Compiled:
-    """Compile Adam on ``objective(theta, block, inputs)``, a method's cost of a block.
+def programs(objective: Callable[..., Tensor]) -> Callable[..., Compiled]:
+    """Return what compiles Adam on ``objective(*choices, theta, block, inputs)`` for some choices.
 
-    Shapes of the data compile it again, values never.
+    The objective is a method's cost of a block; its choices are the network, the likelihood, ....
+    Shapes of the data compile a program again, values never.
     """
 
-    def loop(
-        theta: list[Tensor], schedule: optimise.Schedule, n_blocks: Tensor, inputs: LoopInputs
-    ) -> Tensor:
-        return optimise.adam(
-            lambda theta, step, i: objective(theta, make_block(step, i, inputs), inputs),
-            theta,
-            schedule,
-            n_blocks=n_blocks,
-            keep_path=True,
-        )
+    @lru_cache(maxsize=32)
+    def program(*choices: Any) -> Compiled:
+        def loop(
+            theta: list[Tensor], schedule: optimise.Schedule, n_blocks: Tensor, inputs: LoopInputs
+        ) -> Tensor:
+            return optimise.adam(
+                lambda theta, step, i: objective(
+                    *choices, theta, make_block(step, i, inputs), inputs
+                ),
+                theta,
+                schedule,
+                n_blocks=n_blocks,
+                keep_path=True,
+            )
 
-    return Compiled(loop)
+        return Compiled(loop)
+
+    return program
 
 
 def make_block(step: Tensor, i: Tensor, p: LoopInputs) -> Block:
@@ -343,11 +319,8 @@ def costs(
 ) -> tuple[Tensor, Tensor]:
     """Return one block's share of a step's free energy, and of its record.
 
-    Args:
-        complexity: The whole KL, or an estimate of it, in nats.
-        likelihood: −log P of the block's data points for one draw, in nats.
-        block: The block.
-        p: The inputs of the loop.
+    ``complexity`` is the whole KL, or an estimate of it, ``likelihood`` −log P of the block's data
+    points for one draw, in nats.
 
     Source: Blundell et al. 2015, eq. 2 with the factor 1/S, and eq. 8 for minibatches.
     """
@@ -362,11 +335,7 @@ def row_noise(plan: Plan, widths: Callable[[MLP], Sequence[int]]) -> Tensor:
     """Return noise of its own for each data point: a table ``[table, chunks, units, rows]`` of ζ.
 
     With more points, the first ones keep their noise. Rows beyond the data have noise, too, which
-    has no effect.
-
-    Args:
-        plan: The problem laid out.
-        widths: How many units of a network have noise, layer by layer; () without any.
+    has no effect. ``widths`` gives the units of a network that have noise, layer by layer.
     """
     small, large = tuple(widths(plan.network)), tuple(widths(plan.padded))
     if not large:

@@ -8,42 +8,37 @@ it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bdl_teach import elbo, likelihoods, optimise, predictive
+from bdl_teach import elbo, likelihoods, predictive
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
 from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import Prior, ScaleMixture, scale_mixture_log_prob
-from bdl_teach.elbo import FreeEnergy
-from bdl_teach.methods import _quiet
-from bdl_teach.methods._fitted import NetworkFit
-from bdl_teach.methods._loop import Plan, Problem, Record, inverse_softplus, lay_out, row_noise
+from bdl_teach.methods import _rao_blackwell
+from bdl_teach.methods._fitted import VariationalFit, best_start
+from bdl_teach.methods._loop import Plan, Record, inverse_softplus, lay_out, row_noise
 from bdl_teach.methods._settings import Training
-from bdl_teach.methods._variational import Variational
 from bdl_teach.mlp import MLP
 
 REMEDY = (
     "lower the learning rate; if that does not help, the scale of the data does not go with "
     "noise_std or the prior"
 )
-ARRIVED = 20.0  # nats that a fit may be above the lowest free energy known and have arrived
 # Nats by which longer runs may be below a fit that is called converged: fewer, since eight of 3000
 # steps do not go as low as the lowest of eight of 10,000. claim: converged-knows
 TOLERANCE = 16.0
-_LONGER = 3000  # steps of a longer run
-_RATE = 0.3  # their learning rate
-# Their new starts, as unlike as may be: the scale of the means, ρ. Where the KL or the noise weighs
-# much, a start near 0 gives the data up; one that is wide and sure finds minima far below. The last
-# is another draw of the start that a fit has of itself.
-_AFRESH = (
+# New starts of longer runs, as unlike as may be: the scale of the means, ρ. Where the KL or the
+# noise weighs much, a start near 0 gives the data up; one that is wide and sure finds minima far
+# below. The last is another draw of the start that a fit has of itself.
+_AFRESH: tuple[tuple[float | None, float], ...] = (
     (0.5, -5.0), (1.0, -5.0), (None, -2.0), (None, -5.0), (None, -2.0), (None, -5.0), (None, -1.0),
 )  # fmt: skip
 N_LONGER = 1 + len(_AFRESH)
@@ -90,36 +85,20 @@ class Settings(Training):
     starts: int = 1
 
 
-def _no_units(_: MLP) -> tuple[int, ...]:
-    """Return no units: no data point has noise of its own."""
-    return ()
-
-
 def fit(
     program: Callable[[MLP, str], Compiled],
     x: ArrayLike,
     y: ArrayLike,
     settings: Settings,
-    widths: Callable[[MLP], Sequence[int]] = _no_units,
+    widths: Callable[[MLP], Sequence[int]] = lambda network: (),
     draws_weights: bool = True,
 ) -> Fit:
     """Check the arguments of ``bbb.fit``, run a method's program, and return its posterior.
 
-    Args:
-        program: Gives the compiled loop of a network and a likelihood.
-        x: Inputs ``[n, d]``.
-        y: Targets ``[n, 1]`` or ``[n]``.
-        settings: What the user chose.
-        widths: How many units of a network have noise of their own at each data point.
-        draws_weights: Whether a step draws weights.
-
-    Raises:
-        ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: The free energy became NaN or infinite, from every start.
+    ``widths`` gives the units of a network that have noise of their own at each data point.
     """
 
-    def once(seed: int) -> Fit:
-        o = replace(settings, seed=seed)
+    def once(o: Settings) -> Fit:
         plan = prepare(x, y, o, draws_weights)
         inputs = plan.inputs._replace(zeta=row_noise(plan, widths))
         moved, told = plan.train(
@@ -127,16 +106,11 @@ def fit(
         )
         return Fit(**_posterior(*moved), problem=plan.problem, **told)
 
-    seeds = optimise.start_seeds(settings.seed, settings.starts)
-    return optimise.best_of(once, seeds, lambda fitted: fitted.free_energy)
+    return best_start(once, settings)
 
 
 def prepare(x: ArrayLike, y: ArrayLike, o: Settings, draws_weights: bool = True) -> Plan:
-    """Check the settings, and prepare the problem for the compiled loop, with its minibatches.
-
-    Raises:
-        ValueError: An argument is out of range, or the problem does not fit the capacity.
-    """
+    """Check the settings, and prepare the problem for the compiled loop, with its minibatches."""
     prior = ScaleMixture() if o.prior is None else o.prior
     plan = lay_out(x, y, o, prior, o.n_samples, draws_weights)
     n_batches = checks.batches(o.n_batches, len(plan.problem.x))
@@ -187,125 +161,64 @@ def _posterior(mean: Array, rho: Array) -> dict[str, Any]:
     return {"mean": mean, "std": np.logaddexp(0.0, rho)}
 
 
-@lru_cache(maxsize=2)
-def _mean_cost(likelihood: str) -> Callable[..., tuple[Tensor, Tensor]]:
-    """Make a graph of both parts of F for any number of draws; eager execution is slow."""
+@lru_cache(maxsize=1)
+def _mean_complexity() -> Callable[..., Tensor]:
+    """Make a graph of the KL's mean over any number of draws; eager execution is slow."""
 
-    def mean_cost(
-        w: Tensor, eps: Tensor, std: Tensor, prior: Tensor, y: Tensor, f: Tensor, noise: Tensor
-    ) -> tuple[Tensor, Tensor]:
+    def mean_complexity(w: Tensor, eps: Tensor, std: Tensor, prior: Tensor) -> Tensor:
         log_prior = scale_mixture_log_prob(w, *tf.unstack(prior))
-        complexity = elbo.complexity_cost(eps, std, log_prior)
-        nll = likelihoods.cost(likelihood, y, f, noise)
-        return tf.reduce_mean(complexity), tf.reduce_mean(nll)
+        return tf.reduce_mean(elbo.complexity_cost(eps, std, log_prior))
 
-    shapes: list[list[int | None]]
-    shapes = [[None, None], [None, None], [None], [3], [None, 1], [None, None, 1], []]
-    signature = [tf.TensorSpec(shape) for shape in shapes]
-    graph: Callable[..., tuple[Tensor, Tensor]] = tf.function(
-        mean_cost, input_signature=signature, autograph=False
+    signature = [tf.TensorSpec(shape) for shape in ([None, None], [None, None], [None], [3])]
+    graph: Callable[..., Tensor] = tf.function(
+        mean_complexity, input_signature=signature, autograph=False
     )
     return graph
 
 
 @one_line
 @dataclass(frozen=True, kw_only=True)
-class Fit(NetworkFit, Variational):
+class Fit(VariationalFit):
     """A fitted mean-field posterior.
 
     Attributes:
-        mean: μ of each weight ``[n_weights]``, in the order of ``network``.
         std: σ of each weight ``[n_weights]``.
-        problem: The data and the prior that it was fitted to.
         history: ``step``, ``free_energy``, ``complexity_cost`` and ``likelihood_cost`` in nats,
             one-step estimates at each recorded step; ``complexity_cost`` is the whole KL, before
             ``kl_weight``.
     """
 
-    mean: Array
     std: Array
-    problem: Problem
-
-    def _posterior_at(self, parameters: Sequence[Array]) -> dict[str, Any]:
-        """Return the fields that follow from the loop's parameters."""
-        return _posterior(*parameters)
-
-    def cost(self, n_draws: int = 1000, seed: int = 1) -> FreeEnergy:
-        """Average both parts of F over fresh draws of the weights, on all data points.
-
-        Args:
-            n_draws: Number of draws, >= 1.
-            seed: Seed of the draws.
-
-        Raises:
-            ValueError: A count is out of range.
-        """
-        weights = self.draw(checks.count("n_draws", n_draws), seed)
-        f = self.evaluate(weights, self.problem.x)[..., None]  # [s, n, 1]
-        eps, prior = (weights - self.mean) / self.std, self.problem.prior.mixture
-        told: list[ArrayLike] = [weights, eps, self.std, prior, self.problem.y, f, self.noise_std]
-        kl, nll = _mean_cost(self.likelihood)(*map(as_float, told))
-        return FreeEnergy(float(kl), float(nll), self.problem.kl_weight)
-
-    def refined(self, steps: int = 1500, learning_rate: float = 0.1) -> Fit:
-        """Train on from this fit, on the whole data with the quiet estimator of the same F.
-
-        Args:
-            steps: Adam steps, at a rate that falls linearly to 0.
-            learning_rate: Adam step size at first, > 0.
-
-        Returns:
-            The posterior that it comes to.
-
-        Raises:
-            ValueError: An argument is out of range.
-            DivergedError: The free energy became NaN or infinite.
-        """
-        return self._quietly(steps, learning_rate, initial=(self.mean, self.std))
-
-    def longer(self, k: int) -> Fit:
-        """Return the k-th longer run that :attr:`converged` needs: 0 trains on, others start anew.
-
-        Args:
-            k: 0 to ``N_LONGER`` - 1.
-
-        Raises:
-            DivergedError: The free energy became NaN or infinite.
-        """
-        if k == 0:
-            return self.refined(_LONGER)
-        seed, (scale, rho) = optimise.start_seeds(self.problem.seed, N_LONGER)[k], _AFRESH[k - 1]
-        return self._quietly(_LONGER, _RATE, start_scale=scale, initial_rho=rho, seed=seed)
-
-    # Of ``converged``: one run trains on, the others start elsewhere: so it is also said of a fit
-    # that is stuck in a poor minimum that it has not converged. Some tenths of a second, once.
     # claim: converged-knows
     n_longer = N_LONGER
+    tolerance = TOLERANCE
+    _afresh = _AFRESH
+    _rates = dict.fromkeys(likelihoods.LIKELIHOODS, (0.1, 0.3))
+
+    def _posterior_at(self, parameters: Sequence[Array]) -> dict[str, Any]:
+        return _posterior(*parameters)
+
+    def _complexity(self, weights: Array) -> float:
+        eps = (weights - self.mean) / self.std
+        given: list[ArrayLike] = [weights, eps, self.std, self.problem.prior.mixture]
+        return float(_mean_complexity()(*map(as_float, given)))
 
     @property
-    def tolerance(self) -> float:
-        """Return 16 nats: by how much longer runs may lower F if the fit has converged."""
-        return TOLERANCE
+    def _here(self) -> dict[str, Any]:
+        return {"initial": (self.mean, self.std)}
 
-    def _quietly(self, steps: int, learning_rate: float, **changes: Any) -> Fit:
-        """Fit the same problem with the quiet estimator, on the whole data."""
-        problem = self.problem
-        same: dict[str, Any] = {"prior": problem.prior, "kl_weight": problem.kl_weight}
-        same |= {"seed": problem.seed, **self.given, **changes}
-        o = Settings(steps=steps, learning_rate=learning_rate, **same)
-        widths = partial(_quiet.noise_widths, likelihood=self.likelihood)
-        return fit(_quiet.program, problem.x, problem.y, o, widths, draws_weights=False)
+    def _again(self, steps: int, learning_rate: float, **start: Any) -> Self:
+        """Fit the same problem with the Rao-Blackwellised estimator, on the whole data."""
+        o = Settings(steps=steps, learning_rate=learning_rate, **{**self._same, **start})
+        widths = partial(_rao_blackwell.noise_widths, likelihood=self.likelihood)
+        x, y = self.problem.x, self.problem.y
+        again = fit(_rao_blackwell.program, x, y, o, widths, draws_weights=False)
+        return cast("Self", again)
 
     @property
     def signal_to_noise(self) -> Array:
         """Return |μ|/σ of each weight ``[n_weights]``, by which pruning sorts."""
         return np.abs(self.mean) / self.std
 
-    def draw(self, n_samples: int, seed: int = 1) -> Array:
-        """Draw weight vectors ``[s, n_weights]``.
-
-        Raises:
-            ValueError: A count is out of range.
-        """
-        n_samples, seed = checks.count("n_samples", n_samples), checks.count("seed", seed, 0)
+    def _draw(self, n_samples: int, seed: int) -> Array:
         return predictive.draw_weights(self.mean, self.std, n_samples, seed)

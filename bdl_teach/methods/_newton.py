@@ -42,20 +42,11 @@ _STIFFEST = 1e8  # a damping under which there is no step left
 
 
 class Target(NamedTuple):
-    """The posterior whose mode is sought.
+    """The posterior whose mode is sought."""
 
-    Attributes:
-        network: A network with one output.
-        x: Inputs ``[n, d]``.
-        y: Targets ``[n, 1]``.
-        prior: Prior of each weight.
-        noise_std: Standard deviation of the noise on y.
-        likelihood: ``"gaussian"`` or ``"bernoulli"``.
-    """
-
-    network: MLP
-    x: Array
-    y: Array
+    network: MLP  # with one output
+    x: Array  # [n, d]
+    y: Array  # [n, 1]
     prior: Prior
     noise_std: float
     likelihood: str
@@ -79,19 +70,12 @@ class Target(NamedTuple):
 
 
 class Pass(NamedTuple):
-    """The activations of a network at its inputs.
+    """The activations of a network at its inputs, layer by layer."""
 
-    Attributes:
-        matrices: Weights of each layer, without biases ``[out, in]``.
-        below: Inputs of each layer ``[n, in]``.
-        slopes: Slope of each hidden unit's ReLU at its pre-activation ``[n, units]``.
-        f: Outputs ``[n]``.
-    """
-
-    matrices: list[Array]
-    below: list[Array]
-    slopes: list[Array]
-    f: Array
+    matrices: list[Array]  # [out, in]: weights without biases
+    below: list[Array]  # [n, in]: inputs of the layer
+    slopes: list[Array]  # [n, units]: of each hidden unit's ReLU at its pre-activation
+    f: Array  # [n]: outputs
 
     def jacobian(self, n_layers: int | None = None) -> Array:
         """Return ∂f/∂w ``[n, k]`` for the weights of the last layers; of all if ``None``."""
@@ -109,11 +93,7 @@ class Pass(NamedTuple):
 def forward(network: MLP, w: Array, x: Array, tau: Sequence[float] = ()) -> Pass:
     """Evaluate a network at weights w ``[n_weights]`` and x ``[n, d]``, in float64.
 
-    Args:
-        network: A network with one output.
-        w: Its flat weights.
-        x: Inputs.
-        tau: How much the ReLU of each hidden layer is rounded; not at all if not given.
+    ``tau`` says how much the ReLU of each hidden layer is rounded: not at all if it is empty.
     """
     pieces = np.split(w, np.cumsum([a * b for a, b in network.shapes])[:-1])
     parts = [p.reshape(shape) for p, shape in zip(pieces, network.shapes, strict=True)]
@@ -164,15 +144,10 @@ def least_rounding(target: Target, w: Array) -> list[float]:
 
 
 def to_mode(target: Target, start: Array) -> Array:
-    """Go from weights ``[n_weights]`` to a mode nearby.
+    """Go from trained weights ``[n_weights]`` to a mode nearby.
 
-    Args:
-        target: The posterior whose mode is sought.
-        start: Weights that have been trained.
-
-    Returns:
-        Weights whose U is lower, or higher by no more than the rounding; those of the start, if
-        the network has more than ``LARGEST``.
+    Return weights whose U is lower, or higher by no more than the rounding; those of the start, if
+    the network has more than ``LARGEST``.
     """
     network, w = target.network, start
     if network.n_weights > LARGEST:

@@ -2,7 +2,8 @@
 
 A method's module lists its arguments in a ``Settings`` class of its own, and ``taking`` turns its
 ``fit(x, y, settings)`` into the public ``fit(x, y, *, prior=None, ...)``. A type checker reads the
-arguments and their defaults from the fields, ``help`` and completion from the signature.
+arguments and their defaults from the fields, ``help`` and completion from the signature, and from
+what ``taking`` adds to the docstring.
 """
 
 from __future__ import annotations
@@ -43,7 +44,20 @@ class Training:
     capacity: Capacity | None = None
 
 
-BY_NAME = "settings: Each by its name."  # where a docstring says what the settings say
+HELP = """{own}
+
+Args:
+    x: Inputs ``[n, d]``.
+    y: Targets ``[n, 1]`` or ``[n]``: numbers, or labels 0 and 1.
+{arguments}
+
+Returns:
+    A :class:`Fit`.
+
+Raises:
+    ValueError: An argument is out of range or the shapes do not fit.
+    DivergedError: The fit became NaN or infinite, from every start.
+"""
 P = ParamSpec("P")
 S = TypeVar("S", bound=Training)
 F = TypeVar("F")
@@ -71,10 +85,10 @@ def taking(settings: Callable[P, S]) -> Callable[[Inner[S, F]], Public[P, F]]:
                 raise TypeError(f"fit() got an unexpected keyword argument {min(unknown)!r}")
             return fit(x, y, kind(**chosen))
 
-        told, face = inspect.getdoc(fit) or "", inspect.signature(fit)
-        args = "\n".join(text for name, text in texts.items() if name in fields)
-        public.__doc__ = told.replace(f"    {BY_NAME}", args)
-        shown = [*face.parameters.values()][:2] + [fields[name] for name in texts if name in fields]
+        face, names = inspect.signature(fit), [name for name in texts if name in fields]
+        arguments = "\n".join(texts[name] for name in names)
+        public.__doc__ = HELP.format(own=inspect.getdoc(fit), arguments=arguments)
+        shown = [*face.parameters.values()][:2] + [fields[name] for name in names]
         vars(public)["__signature__"] = face.replace(parameters=shown)
         return cast("Public[P, F]", public)
 

@@ -1,9 +1,8 @@
-"""Base classes of variational fits: their free energy, and whether they have converged."""
+"""Base class of variational fits: their free energy, and whether they have converged."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property
 from typing import Self
@@ -19,8 +18,7 @@ TOLERANCE_A_POINT = 0.5
 class Variational(ABC):
     """A fit that has a free energy.
 
-    A subclass defines its cost (``cost``), its longer runs (``longer``, ``n_longer`` of them), and
-    by how much these may be lower (``tolerance``).
+    Its longer runs are the one that trains on (``refined``), unless a subclass makes others.
     """
 
     n_longer: int = 1
@@ -30,13 +28,21 @@ class Variational(ABC):
         """Average both parts of F over fresh draws, on all data points."""
 
     @abstractmethod
-    def longer(self, k: int) -> Variational:
-        """Return the k-th longer run that :attr:`converged` needs."""
+    def refined(self) -> Self:
+        """Train on from this fit."""
 
     @property
     @abstractmethod
     def tolerance(self) -> float:
         """Return the nats by which longer runs may lower F if the fit has converged."""
+
+    def longer(self, k: int) -> Self:
+        """Return the k-th of the ``n_longer`` longer runs that :attr:`converged` needs.
+
+        Raises:
+            DivergedError: The free energy became NaN or infinite.
+        """
+        return self.refined()
 
     @cached_property
     def free_energy(self) -> float:
@@ -48,41 +54,24 @@ class Variational(ABC):
 
     @cached_property
     def converged(self) -> bool:
-        """Return whether no longer run lowers the free energy by more than the tolerance."""
-        return self.none_is_far_below(self.longer_free_energies())
+        """Return whether no longer run lowers the free energy by more than the tolerance.
 
-    def none_is_far_below(self, free_energies: Iterable[float]) -> bool:
-        """Return whether no free energy is lower by more than the tolerance; stop at the first."""
-        return all(self.free_energy - f <= self.tolerance for f in free_energies)
-
-    def longer_free_energies(self) -> Iterator[float]:
-        """Yield F in nats of each longer run when it is asked for; skip runs that diverge.
-
-        Callers that store them need not make the runs of :attr:`converged` again.
+        A run that diverges does not count.
         """
         for k in range(self.n_longer):
             with suppress(DivergedError):
-                yield self.longer(k).free_energy
+                if not self.free_energy - self.longer(k).free_energy <= self.tolerance:
+                    return False
+        return True
 
 
 class TrainedOn(Variational):
-    """A fit to many points, whose one longer run trains on, without another start.
-
-    A subclass defines how it trains on (``refined``), and its number of points.
-    """
-
-    @abstractmethod
-    def refined(self) -> Self:
-        """Train on from this fit."""
+    """A fit to many points, whose one longer run trains on, without another start."""
 
     @property
     @abstractmethod
     def n_points(self) -> int:
         """Return the number of data points."""
-
-    def longer(self, k: int) -> Self:
-        """Return the one longer run that ``converged`` needs."""
-        return self.refined()
 
     @property
     def tolerance(self) -> float:

@@ -8,13 +8,11 @@ Source: Blundell et al. 2015, "Weight uncertainty in neural networks", eq. 1-7, 
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from bdl_teach import elbo, likelihoods
-from bdl_teach._support.compiled import Compiled
 from bdl_teach.backend import Tensor, tf
 from bdl_teach.densities import scale_mixture_log_prob
 from bdl_teach.methods import _loop, _mean_field
@@ -47,25 +45,10 @@ def _free_energy(
     return _loop.costs(complexity, likelihood, block, p)
 
 
-@lru_cache(maxsize=32)
-def _program(network: MLP, likelihood: str = "gaussian") -> Compiled:
-    return _loop.run(lambda theta, block, p: _free_energy(network, likelihood, theta, block, p))
+_program = _loop.programs(_free_energy)
 
 
 @taking(Settings)
 def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
-    """Fit a Bayesian network by Bayes by Backprop.
-
-    Args:
-        x: Inputs ``[n, d]``.
-        y: Targets ``[n, 1]`` or ``[n]``: numbers, or labels 0 and 1.
-        settings: Each by its name.
-
-    Returns:
-        A :class:`Fit`.
-
-    Raises:
-        ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: The free energy became NaN or infinite.
-    """
+    """Fit a Bayesian network by Bayes by Backprop."""
     return _mean_field.fit(_program, x, y, settings)

@@ -17,21 +17,20 @@ Molchanov & Vetrov 2018, "Variational dropout via empirical Bayes" (arXiv 1811.0
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bdl_teach import likelihoods, optimise
+from bdl_teach import likelihoods
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
-from bdl_teach._support.compiled import Compiled
 from bdl_teach._support.one_line import one_line
-from bdl_teach.backend import Tensor, as_float, tf
-from bdl_teach.elbo import FreeEnergy
-from bdl_teach.methods import _loop, _mean_field, _quiet, local_reparam
+from bdl_teach.backend import Tensor, tf
+from bdl_teach.methods import _loop, _mean_field, _rao_blackwell, local_reparam
+from bdl_teach.methods._fitted import ARRIVED, best_start
 from bdl_teach.methods._loop import Block, Capacity, LoopInputs, Plan, Record
 from bdl_teach.methods._settings import Training, taking
 from bdl_teach.mlp import MLP
@@ -66,10 +65,8 @@ SOURCE: dict[str, Any] = {
     "initial_gamma": 1.0,
     "cooldown": 0.25,
 }
-_LONGER = 3000  # steps of a longer run
 _AFRESH = ((8.0, -1.0), (20.0, -2.0), (4.0, -1.0), (50.0, -3.0))  # sd of γ and ρ of new starts
-# The calmest estimator that a likelihood has, its rate from a new start, and that to train on.
-_CALMEST = {"gaussian": ("quiet", 0.3, 0.1), "bernoulli": ("local", 0.08, 0.02)}
+_CALMEST = {"gaussian": "quiet", "bernoulli": "local"}  # estimator that a likelihood has
 REMEDY = (
     "lower the learning rate; if that does not help, the scale of the data does not go with "
     "noise_std"
@@ -232,16 +229,10 @@ def weight_cost(gamma: Tensor) -> Tensor:
 
 
 def group_cost(gamma: Tensor, std: Tensor, groups: Tensor) -> Tensor:
-    """Return Σ_g ½ n_g ln(mean over g of μ² + σ²) − Σ ln σ of tensors.
+    """Return Σ_g ½ n_g ln(mean over g of μ² + σ²) − Σ ln σ of γ and σ ``[n_weights]``, in nats.
 
-    Args:
-        gamma: ``[n_weights]``.
-        std: σ ``[n_weights]``.
-        groups: ``[groups, n_weights]``: 1 where a weight belongs to a group; rows and columns of
-            zeros cost nothing.
-
-    Returns:
-        Nats.
+    ``groups`` [groups, n_weights] is 1 where a weight belongs to a group; rows and columns of zeros
+    cost nothing.
     """
     counts = tf.reduce_sum(groups, axis=1)  # [groups]
     counted = tf.reduce_sum(groups, axis=0) > 0  # [n_weights]
@@ -254,19 +245,10 @@ def group_cost(gamma: Tensor, std: Tensor, groups: Tensor) -> Tensor:
 def _expected_cost(
     network: MLP, model: tuple[str, str], mu: Tensor, std: Tensor, block: Block, noise_std: Tensor
 ) -> Tensor:
-    """Return −E log p(y | x, W) of a block, in nats: in closed form, or for one draw.
-
-    Args:
-        network: The network.
-        model: Likelihood and estimator.
-        mu: ``[n_weights]``.
-        std: ``[n_weights]``; 0 where there is padding.
-        block: The data points and the noise: of each pre-activation, or of one W for all.
-        noise_std: Standard deviation of the Gaussian noise.
-    """
+    """Return −E log p(y | x, W) of a block, in nats: in closed form, or for one draw."""
     likelihood, estimator = model
     if estimator == "quiet":
-        moments = _quiet.output_moments(network, mu, std, block.zeta, block.x)
+        moments = _rao_blackwell.output_moments(network, mu, std, block.zeta, block.x)
         given = (block.y, *moments, noise_std, block.row_weight)
         return likelihoods.expected_cost(likelihood, *given)
     if estimator == "shared":
@@ -281,60 +263,50 @@ def noise_widths(estimator: str, network: MLP) -> Sequence[int]:
     if estimator == "shared":
         return ()
     if estimator == "quiet":
-        return _quiet.noise_widths(network)
+        return _rao_blackwell.noise_widths(network)
     return local_reparam.noise_widths("local", network)
 
 
-@lru_cache(maxsize=32)
-def _program(network: MLP, likelihood: str, own_priors: bool, walk: Walk) -> Compiled:
-    """Compile the loop for one network."""
+def _free_energy(
+    network: MLP,
+    likelihood: str,
+    own_priors: bool,
+    walk: Walk,
+    theta: Tensor,
+    block: Block,
+    p: LoopInputs,
+) -> tuple[Tensor, Tensor]:
+    """Return one block's share of a step's free energy, and of its record."""
+    std = tf.nn.softplus(theta[1])
+    gamma = theta[0] if walk.coordinates == "gamma" else theta[0] / std
+    gamma, std = gamma * p.unit_mask, std * p.own.unit * p.unit_mask
+    kl = weight_cost(gamma) if own_priors else group_cost(gamma, std, p.own.groups)
+    model = (likelihood, walk.estimator)
+    nll = _expected_cost(network, model, gamma * std, std, block, p.noise_std)
+    return _loop.costs(kl, nll, block, p)
 
-    def objective(theta: Tensor, block: Block, p: LoopInputs) -> tuple[Tensor, Tensor]:
-        std = tf.nn.softplus(theta[1])
-        gamma = theta[0] if walk.coordinates == "gamma" else theta[0] / std
-        gamma, std = gamma * p.unit_mask, std * p.own.unit * p.unit_mask
-        kl = weight_cost(gamma) if own_priors else group_cost(gamma, std, p.own.groups)
-        model = (likelihood, walk.estimator)
-        nll = _expected_cost(network, model, gamma * std, std, block, p.noise_std)
-        return _loop.costs(kl, nll, block, p)
 
-    return _loop.run(objective)
+_program = _loop.programs(_free_energy)
 
 
 @taking(Settings)
 def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
-    """Fit a Bayesian network together with the width of its prior.
-
-    Args:
-        x: Inputs ``[n, d]``.
-        y: Targets ``[n, 1]`` or ``[n]``: numbers, or labels 0 and 1.
-        settings: Each by its name.
-
-    Returns:
-        A :class:`Fit`.
-
-    Raises:
-        ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: The free energy became NaN or infinite, from every start.
-    """
-    o = settings
-    offered = ESTIMATORS if o.likelihood == "gaussian" else ESTIMATORS[:-1]
+    """Fit a Bayesian network together with the width of its prior."""
+    offered = ESTIMATORS if settings.likelihood == "gaussian" else ESTIMATORS[:-1]
     walk = Walk(
-        checks.choice("estimator", o.estimator, offered),
-        checks.choice("coordinates", o.coordinates, COORDINATES),
+        checks.choice("estimator", settings.estimator, offered),
+        checks.choice("coordinates", settings.coordinates, COORDINATES),
     )
-    strength = checks.non_negative("initial_gamma", o.initial_gamma)
-    rho = checks.starting_rho("initial_rho", o.initial_rho)
+    strength = checks.non_negative("initial_gamma", settings.initial_gamma)
+    rho = checks.starting_rho("initial_rho", settings.initial_rho)
 
-    def once(seed: int) -> Fit:
-        own = replace(o, seed=seed)
-        plan = _loop.lay_out(x, y, own, None, o.n_samples, walk.estimator == "shared")
+    def once(o: Settings) -> Fit:
+        plan = _loop.lay_out(x, y, o, None, o.n_samples, walk.estimator == "shared")
         model = choose(plan.network, o.tie, o.biases, o.scale)
         start = strength * plan.draw, np.full(len(plan.draw), rho)
         return _train(model, walk, plan, start, o.cooldown)
 
-    seeds = optimise.start_seeds(o.seed, o.starts)
-    return optimise.best_of(once, seeds, lambda fitted: fitted.free_energy)
+    return best_start(once, settings)
 
 
 def _train(
@@ -386,14 +358,11 @@ class Fit(_mean_field.Fit):
     model: Model
     walk: Walk = Walk("local", "mu")
     n_longer = 1 + len(_AFRESH)
-
-    @property
-    def tolerance(self) -> float:
-        """Return 20 nats: by how much longer runs may lower F if the fit has converged."""
-        return _mean_field.ARRIVED
+    tolerance = ARRIVED
+    _afresh = _AFRESH
+    _rates = {"gaussian": (0.1, 0.3), "bernoulli": (0.02, 0.08)}
 
     def _posterior_at(self, parameters: Sequence[Array]) -> dict[str, Any]:
-        """Return the fields that follow from the loop's parameters."""
         return _posterior(parameters, self.model, self.walk)
 
     @property
@@ -401,48 +370,26 @@ class Fit(_mean_field.Fit):
         """Return |γ| = |μ|/σ of each weight ``[n_weights]``, finite also where both are 0."""
         return np.abs(self.gamma)
 
-    def cost(self, n_draws: int = 1000, seed: int = 1) -> FreeEnergy:
-        """Return both parts of F: −log P(D | w) averaged over fresh draws, the KL in closed form.
-
-        Args:
-            n_draws: Number of draws, >= 1.
-            seed: Seed of the draws.
-
-        Raises:
-            ValueError: A count is out of range.
-        """
+    def _complexity(self, weights: Array) -> float:
         used = self.model.used
-        kl = tied_kl(self.mean[used], self.std[used], self.model.groups[used])
-        weights = self.draw(checks.count("n_draws", n_draws), seed)
-        f = self.evaluate(weights, self.problem.x)[..., None]  # [s, n, 1]
-        y, noise_std = as_float(self.problem.y), as_float(self.noise_std)
-        total = likelihoods.cost(self.likelihood, y, as_float(f), noise_std)
-        return FreeEnergy(kl, float(tf.reduce_mean(total)))
+        return tied_kl(self.mean[used], self.std[used], self.model.groups[used])
 
-    def refined(self, steps: int = 1500, learning_rate: float | None = None) -> Fit:
-        """Train on from this fit, as :meth:`bbb.Fit.refined` does; labels with local draws."""
+    @property
+    def _here(self) -> dict[str, Any]:
         rho = np.where(self.model.used, self.std / self.model.unit, 1.0)
-        rate = _CALMEST[self.likelihood][2] if learning_rate is None else learning_rate
-        seed = self.problem.seed
-        return self._again(steps, rate, (self.gamma, _loop.inverse_softplus(rho)), seed)
+        return {"initial": (self.gamma, _loop.inverse_softplus(rho))}
 
-    def longer(self, k: int) -> Fit:
-        """Return the k-th longer run that ``converged`` needs: 0 trains on, others start anew."""
-        if k == 0:
-            return self.refined(_LONGER)
-        (strength, rho), shape = _AFRESH[k - 1], len(self.mean)
-        seed = optimise.start_seeds(self.problem.seed, k + 1)[k]
-        draw = np.random.default_rng(seed).standard_normal(shape)
-        rate = _CALMEST[self.likelihood][1]
-        return self._again(_LONGER, rate, (strength * draw, np.full(shape, rho)), seed)
-
-    def _again(
-        self, steps: int, learning_rate: float, start: tuple[Array, Array], seed: int
-    ) -> Fit:
-        """Fit the same problem from (γ, ρ), each ``[n_weights]``, with the calmest estimator."""
-        o = Training(steps=steps, learning_rate=learning_rate, seed=seed, **self.given)
+    def _again(self, steps: int, learning_rate: float, **start: Any) -> Self:
+        """Fit the same problem from given (γ, ρ), each ``[n_weights]``, or from a draw of γ."""
+        same = {name: start.get(name, value) for name, value in self._same.items()}
+        del same["prior"], same["kl_weight"]
+        o = Training(steps=steps, learning_rate=learning_rate, **same)
         plan = _loop.lay_out(self.problem.x, self.problem.y, o)
-        return _train(self.model, Walk(_CALMEST[self.likelihood][0], "mu"), plan, start, 1.0)
+        if "initial" not in start:
+            draw = np.random.default_rng(o.seed).standard_normal(len(self.mean))
+            start["initial"] = start["start_scale"] * draw, 0.0 * draw + start["initial_rho"]
+        walk = Walk(_CALMEST[self.likelihood], "mu")
+        return cast("Self", _train(self.model, walk, plan, start["initial"], 1.0))
 
     def plug_in(self, x: ArrayLike) -> Predictive:
         """Evaluate the single network at the mean weights, without averaging."""

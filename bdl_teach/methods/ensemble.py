@@ -63,20 +63,7 @@ class Settings(Training):
 
 @taking(Settings)
 def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
-    """Fit several networks, each from its own start: MLE, or MAP when a ``prior`` is given.
-
-    Args:
-        x: Inputs ``[n, d]``.
-        y: Targets ``[n, 1]`` or ``[n]``: numbers, or labels 0 and 1.
-        settings: Each by its name.
-
-    Returns:
-        A :class:`Fit`.
-
-    Raises:
-        ValueError: An argument is out of range, or anchors are wanted without a prior.
-        DivergedError: The loss of a member became NaN or infinite.
-    """
+    """Fit several networks, each from its own start: MLE, or MAP when a ``prior`` is given."""
     o, prior = settings, _prior(settings.prior, settings.anchored)
     plan = _loop.lay_out(x, y, o, prior)
     seeds = optimise.start_seeds(o.seed, checks.count("n_members", o.n_members))
@@ -145,6 +132,5 @@ class Fit(NetworkFit):
     weights: Array
     anchors: Array
 
-    def draw(self, n_samples: int = 1, seed: int = 1) -> Array:
-        """Return all members ``[k, n_weights]``."""
+    def _draw(self, n_samples: int, seed: int) -> Array:
         return self.weights

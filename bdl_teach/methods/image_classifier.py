@@ -18,8 +18,7 @@ Lakshminarayanan, Pritzel & Blundell 2017 for ensembles.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -64,47 +63,15 @@ ORDINARY: Mapping[str, Any] = MappingProxyType({"kl_weight": 0.0, "initial_rho":
 
 
 class Problem(NamedTuple):
-    """The pictures and settings of a classifier, which its free energy belongs to.
+    """The pictures and settings of a classifier, which its free energy belongs to."""
 
-    Attributes:
-        images: Pixels in [0, 1] ``[n, height, width]``.
-        labels: ``[n]``.
-        kl_weight: Factor on the KL term.
-        learning_rate: Adam step size.
-        epochs: Passes over the pictures.
-        batch_size: Pictures in a minibatch.
-        seed: Seed of the order of the pictures and of every ε.
-    """
-
-    images: Array
-    labels: Array
+    images: Array  # [n, height, width]: pixels in [0, 1]
+    labels: Array  # [n]
     kl_weight: float
     learning_rate: float
     epochs: int
     batch_size: int
-    seed: int
-
-
-def _train_step(model: Any, adam: Any, n_data: int, kl_weight: float) -> Callable[..., Any]:
-    """Return the graph of one Adam step, which returns (F, complexity, likelihood) in nats.
-
-    A minibatch of B pictures stands for all N: its log-likelihood is multiplied by N/B.
-    """
-
-    def step(x: Tensor, y: Tensor) -> Tensor:
-        with tf.GradientTape() as tape:
-            logits = model(x)  # [b, classes]; draws the weights, and leaves their KL in losses
-            nll = tf.nn.sparse_softmax_cross_entropy_with_logits(y, logits)  # [b]
-            complexity, likelihood = tf.add_n(model.losses), n_data * tf.reduce_mean(nll)
-            loss = elbo.free_energy(complexity, likelihood, kl_weight)
-        variables = model.trainable_variables
-        adam.apply_gradients(zip(tape.gradient(loss, variables), variables, strict=True))
-        return tf.stack([loss, complexity, likelihood])
-
-    pictures = tf.TensorSpec([None, *model.input_shape[1:]], tf.float32)
-    signature = [pictures, tf.TensorSpec([None], tf.int32)]
-    graph: Callable[..., Tensor] = tf.function(step, input_signature=signature, autograph=False)
-    return graph
+    seed: int  # of the order of the pictures and of every ε
 
 
 def fit(
@@ -162,15 +129,10 @@ def fit(
         seed=checks.count("seed", seed, 0),
     )
     scale = checks.positive("pixel_scale", pixel_scale)
-    problem = Problem(
-        x[..., 0],
-        y,
-        checks.non_negative("kl_weight", kl_weight),
-        checks.positive("learning_rate", learning_rate),
-        checks.count("epochs", epochs),
-        checks.count("batch_size", batch_size),
-        seed,
-    )
+    kl_weight = checks.non_negative("kl_weight", kl_weight)
+    learning_rate = checks.positive("learning_rate", learning_rate)
+    sizes = checks.count("epochs", epochs), checks.count("batch_size", batch_size)
+    problem = Problem(x[..., 0], y, kl_weight, learning_rate, *sizes, seed)
     return _trained(network, network.build(), scale, problem)
 
 
@@ -201,46 +163,47 @@ def ensemble(
     return Ensemble(tuple(fit(images, labels, seed=one, **given) for one in seeds))
 
 
-def _trained(network: ConvNet, built: Built, scale: float, problem: Problem) -> Fit:
-    """Train the variables of ``built`` from their current values."""
-    o, adam = problem, tf.keras.optimizers.legacy.Adam(problem.learning_rate)
-    step = _train_step(built.model, adam, len(o.images), o.kl_weight)
-    data = (o.images[..., None] * np.float32(scale), o.labels)
-    history = _train(step, data, built.draw, o.epochs, o.batch_size, o.seed)
-    memory.release()
-    return Fit(network, built, scale, history, problem)
-
-
-def _train(
-    step: Callable[..., Tensor],
-    data: tuple[Array, Array],
-    draw: Tensor,
-    epochs: int,
-    size: int,
-    seed: int,
-) -> dict[str, Array]:
-    """Train in minibatches of ``size``, in a new order each epoch."""
-    (x, y), rng, records = data, np.random.default_rng([seed, _TRAINING]), []
-    for epoch in range(epochs):
-        draws = (convnet.key(seed, _TRAINING, epoch, i) for i in itertools.count())
-        batches = np.split(rng.permutation(len(x)), range(size, len(x), size))
-        records.append(_epoch(step, ((x[b], y[b]) for b in batches), draw, draws))
-        if not np.isfinite(records[-1]).all():
+def _trained(network: ConvNet, built: Built, scale: float, o: Problem) -> Fit:
+    """Train the variables of ``built`` from their current values, in a new order each epoch."""
+    step, x = _train_step(built.model, o), o.images[..., None] * np.float32(scale)
+    rng, epochs = np.random.default_rng([o.seed, _TRAINING]), []
+    for epoch in range(o.epochs):
+        records = []
+        batches = np.split(rng.permutation(len(x)), range(o.batch_size, len(x), o.batch_size))
+        for i, rows in enumerate(batches):
+            built.draw.assign(convnet.key(o.seed, _TRAINING, epoch, i))
+            batch = tf.constant(x[rows], tf.float32), tf.constant(o.labels[rows], tf.int32)
+            records.append(step(*batch))
+        epochs.append(np.asarray(tf.reduce_mean(records, axis=0)))
+        if not np.isfinite(epochs[-1]).all():
             raise DivergedError((epoch + 1) * len(batches), REMEDY)
+    memory.release()
     names = ("free_energy", "complexity_cost", "likelihood_cost")
-    history = dict(zip(names, np.array(records).T, strict=True))
-    return {**history, "epoch": np.arange(1, epochs + 1)}
+    history = dict(zip(names, np.array(epochs).T, strict=True))
+    return Fit(network, built, scale, {**history, "epoch": np.arange(1, o.epochs + 1)}, o)
 
 
-def _epoch(
-    step: Callable[..., Tensor], batches: Iterable[Tensor], draw: Tensor, draws: Iterable[Tensor]
-) -> Array:
-    """Take one step a minibatch; return the mean of the steps' records."""
-    records = []
-    for (x, y), key in zip(batches, draws, strict=False):
-        draw.assign(key)
-        records.append(step(tf.constant(x, tf.float32), tf.constant(y, tf.int32)))
-    return np.asarray(tf.reduce_mean(records, axis=0))
+def _train_step(model: Any, o: Problem) -> Callable[..., Any]:
+    """Return the graph of one Adam step, which returns (F, complexity, likelihood) in nats.
+
+    A minibatch of B pictures stands for all N: its log-likelihood is multiplied by N/B.
+    """
+    adam = tf.keras.optimizers.legacy.Adam(o.learning_rate)
+
+    def step(x: Tensor, y: Tensor) -> Tensor:
+        with tf.GradientTape() as tape:
+            logits = model(x)  # [b, classes]; draws the weights, and leaves their KL in losses
+            nll = tf.nn.sparse_softmax_cross_entropy_with_logits(y, logits)  # [b]
+            complexity, likelihood = tf.add_n(model.losses), len(o.images) * tf.reduce_mean(nll)
+            loss = elbo.free_energy(complexity, likelihood, o.kl_weight)
+        variables = model.trainable_variables
+        adam.apply_gradients(zip(tape.gradient(loss, variables), variables, strict=True))
+        return tf.stack([loss, complexity, likelihood])
+
+    pictures = tf.TensorSpec([None, *model.input_shape[1:]], tf.float32)
+    signature = [pictures, tf.TensorSpec([None], tf.int32)]
+    graph: Callable[..., Tensor] = tf.function(step, input_signature=signature, autograph=False)
+    return graph
 
 
 def _pictures(value: ArrayLike, shape: tuple[int, int] | None = None) -> Array:

@@ -89,19 +89,11 @@ class Settings(Training):
 
 @one_line
 class Problem(NamedTuple):
-    """A mode, and the structure of its approximation: all but prior and noise.
-
-    Attributes:
-        mode: The network of highest posterior density.
-        x: Training inputs ``[n, d]``.
-        y: Targets ``[n, 1]``.
-        structure: One of ``STRUCTURES``.
-        linearised: Whether predictions are those of the model linear in the weights.
-    """
+    """A mode, and the structure of its approximation: all but prior and noise."""
 
     mode: point.Fit
-    x: Array
-    y: Array
+    x: Array  # [n, d]
+    y: Array  # [n, 1]
     structure: str
     linearised: bool
 
@@ -122,16 +114,11 @@ class Spread(NamedTuple):
 
     Λ^(−½) = diag(scale) (I − Vᵀ diag(told) V). With n points of data V has at most n rows, so that
     nothing here costs k³.
-
-    Attributes:
-        scale: δ^(−½) ``[k]``: standard deviations before the data.
-        directions: V ``[r, k]``: orthonormal rows, in units of ``scale``.
-        told: Share by which the data narrow each direction ``[r]``, in [0, 1).
     """
 
-    scale: Array
-    directions: Array
-    told: Array
+    scale: Array  # [k]: δ^(−½), the standard deviations before the data
+    directions: Array  # [r, k]: V, orthonormal rows in units of ``scale``
+    told: Array  # [r]: share by which the data narrow each direction, in [0, 1)
 
     def narrowed(self, rows: Array) -> Array:
         """Multiply ``rows`` [m, k] by I − Vᵀ diag(told) V."""
@@ -163,8 +150,8 @@ def jacobian(
 ) -> tuple[Array, Array]:
     """Return the outputs of a network, and their derivatives by its weights (backpropagation).
 
-    NumPy and float64 are used because the matrix J Jᵀ loses half of all digits, and nothing has to
-    be compiled. At a kink the derivative is that of the side where the unit is off.
+    They are float64, since the matrix J Jᵀ loses half of all digits. At a kink the derivative is
+    that of the side where the unit is off.
 
     Args:
         network: A network with one output.
@@ -207,20 +194,12 @@ def to_mode(
         name: np.append(values[:-1], value)
         for (name, values), value in zip(mode.history.items(), last, strict=True)
     }
-    return replace(
-        mode, weights=weights, history=history, path=_replace_last_frame(mode.path, last, weights)
-    )
-
-
-def _replace_last_frame(
-    path: optimise.Path | None, last: list[float], weights: Array
-) -> optimise.Path | None:
-    """Replace the last frame of a path by other weights and their record."""
-    if path is None:
-        return None
-    records = np.vstack([path.records[:-1], last[1:]])
-    frames = np.vstack([path.parameters[0][:-1], weights])
-    return optimise.Path(path.steps, records, [frames])
+    path = mode.path
+    if path is not None:
+        records = np.vstack([path.records[:-1], last[1:]])
+        frames = np.vstack([path.parameters[0][:-1], weights])
+        path = optimise.Path(path.steps, records, [frames])
+    return replace(mode, weights=weights, history=history, path=path)
 
 
 def _problem(
@@ -241,20 +220,7 @@ def _log_joint(p: Problem, f: Array, w: Array, prior: Prior, noise_std: float) -
 
 @taking(Settings)
 def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
-    """Find a mode of the posterior of the weights, and put a Gaussian there.
-
-    Args:
-        x: Inputs ``[n, d]``.
-        y: Targets ``[n, 1]`` or ``[n]``: numbers, or labels 0 and 1.
-        settings: Each by its name.
-
-    Returns:
-        A :class:`Fit`.
-
-    Raises:
-        ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: The search of the mode became NaN or infinite, from every start.
-    """
+    """Find a mode of the posterior of the weights, and put a Gaussian there."""
     chosen = dict(vars(settings))
     around_mode = {name: chosen.pop(name) for name in ("structure", "linearised")}
     checks.choice("structure", settings.structure, STRUCTURES)
@@ -290,8 +256,7 @@ def around(
         ValueError: An argument is out of range or the shapes do not fit.
     """
     prior = as_prior("prior", Gaussian() if prior is None else prior)
-    problem = _problem(mode, x, y, structure, linearised)
-    return _approximate(problem, prior, mode.noise_std)
+    return _approximate(_problem(mode, x, y, structure, linearised), prior, mode.noise_std)
 
 
 def _approximate(p: Problem, prior: Prior, noise_std: float) -> Fit:
@@ -369,12 +334,11 @@ class Fit(NetworkFit):
     def at(self, frame: int) -> Fit:
         """Return the Gaussian round the weights at a frame of the training, as if they were a mode.
 
-        Λ has no negative direction anywhere, and a posterior of the last layer alone is fitted to
-        the features at that frame. Only the last frame, which is the fit itself, is a mode, where
-        ``log_evidence`` approximates the evidence.
+        A posterior of the last layer alone is fitted to the features at that frame. Only the last
+        frame is a mode, where ``log_evidence`` approximates the evidence.
 
         Args:
-            frame: Number of the frame, ``path.steps[frame]`` steps long; from −1 backwards.
+            frame: 0 for the start, −1 for the end, which is the fit itself.
 
         Raises:
             ValueError: There is no such frame, or no path.
@@ -453,13 +417,8 @@ class Fit(NetworkFit):
                 )
         return best
 
-    def draw(self, n_samples: int, seed: int = 1) -> Array:
-        """Draw weight vectors ``[s, n_weights]``; layers without a posterior stay at the mode.
-
-        Raises:
-            ValueError: A count is out of range.
-        """
-        n_samples, seed = checks.count("n_samples", n_samples), checks.count("seed", seed, 0)
+    def _draw(self, n_samples: int, seed: int) -> Array:
+        """Draw weights; layers without a posterior stay at the mode."""
         steps = self.spread.draw(n_samples, seed)
         fixed = len(self.mean) - steps.shape[1]  # weights of the layers before
         return np.asarray(self.mean + np.pad(steps, ((0, 0), (fixed, 0))))
@@ -478,10 +437,14 @@ class Fit(NetworkFit):
         Raises:
             ValueError: x does not fit the network, or a count is out of range.
         """
-        x = checks.inputs("x", x, self.network.n_inputs)
+        f, rows = self._linear(x)
         n_samples, seed = checks.count("n_samples", n_samples), checks.count("seed", seed, 0)
-        f, rows = jacobian(self.network, self.mean, x, self.problem.n_layers)
         return np.asarray(f + self.spread.draw(n_samples, seed) @ rows.T)
+
+    def _linear(self, x: ArrayLike) -> tuple[Array, Array]:
+        """Return f ``[m]`` at the mode, and its derivatives by the weights ``[m, k]``."""
+        x = checks.inputs("x", x, self.network.n_inputs)
+        return jacobian(self.network, self.mean, x, self.problem.n_layers)
 
     def predict(self, x: ArrayLike, n_samples: int = 500, seed: int = 1) -> Predictive:
         """Average over the weights: in closed form if the model is linear and Gaussian.
@@ -492,8 +455,8 @@ class Fit(NetworkFit):
             seed: Seed of the draws.
 
         Returns:
-            A ``Predictive``, its ``samples`` ``None`` in closed form; for labels a
-            ``BernoulliPredictive`` of S draws of the logits.
+            A ``Predictive``, its ``samples`` ``None`` in closed form; of labels draws of the logits
+            in a ``BernoulliPredictive``.
 
         Raises:
             ValueError: x does not fit the network, or a count is out of range.
@@ -503,8 +466,7 @@ class Fit(NetworkFit):
         if self.likelihood == "bernoulli":
             logits = self.draw_linearised(x, n_samples, seed)
             return likelihoods.predict(self.likelihood, logits, self.noise_std)
-        x = checks.inputs("x", x, self.network.n_inputs)
+        f, rows = self._linear(x)
         checks.count("n_samples", n_samples)
         checks.count("seed", seed, 0)
-        f, rows = jacobian(self.network, self.mean, x, self.problem.n_layers)
-        return Predictive(f, self.spread.std(rows), np.full(len(x), self.noise_std))
+        return Predictive(f, self.spread.std(rows), np.full(len(f), self.noise_std))

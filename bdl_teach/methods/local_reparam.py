@@ -15,7 +15,7 @@ Source: Kingma, Salimans & Welling 2015, eq. 6 (local); Wen et al. 2018, section
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -23,7 +23,6 @@ from numpy.typing import ArrayLike
 from bdl_teach import elbo, likelihoods
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
-from bdl_teach._support.compiled import Compiled
 from bdl_teach.backend import Tensor, tf
 from bdl_teach.densities import (
     Gaussian,
@@ -31,7 +30,7 @@ from bdl_teach.densities import (
     numpy_or_tensor,
     scale_mixture_log_prob,
 )
-from bdl_teach.methods import _loop, _mean_field, _quiet
+from bdl_teach.methods import _loop, _mean_field, _rao_blackwell
 from bdl_teach.methods._loop import Block, LoopInputs
 from bdl_teach.methods._mean_field import Fit
 from bdl_teach.methods._settings import taking
@@ -113,7 +112,7 @@ def _local_layer(h: Tensor, mean: Tensor, std: Tensor, zeta: Tensor) -> Tensor:
     """
     gamma = multiply(mean[0], h) + mean[1]  # [out, in] @ [in, n]
     delta = multiply(std[0] ** 2, h**2) + std[1] ** 2
-    return gamma + tf.sqrt(tf.maximum(delta, _quiet.LEAST_VARIANCE)) * zeta[0]
+    return gamma + tf.sqrt(tf.maximum(delta, _rao_blackwell.LEAST_VARIANCE)) * zeta[0]
 
 
 def _flipout_layer(h: Tensor, mean: Tensor, change: Tensor, noise: Tensor) -> Tensor:
@@ -139,16 +138,23 @@ def _complexity(closed_kl: bool, mu: Tensor, std: Tensor, eps: Tensor, p: LoopIn
     return elbo.complexity_cost(eps, std, log_prior, p.unit_mask)
 
 
-@lru_cache(maxsize=32)
-def _program(estimator: str, closed_kl: bool, network: MLP, likelihood: str) -> Compiled:
-    def objective(theta: Tensor, block: Block, p: LoopInputs) -> tuple[Tensor, Tensor]:
-        mu, std = theta[0], tf.nn.softplus(theta[1])
-        f = forward(network, estimator, mu, std, block.eps, block.zeta, block.x)
-        cost = likelihoods.cost(likelihood, block.y, f, p.noise_std, block.row_weight)
-        complexity = _complexity(closed_kl, mu, std, block.eps, p)
-        return _loop.costs(complexity, cost, block, p)
+def _free_energy(
+    estimator: str,
+    closed_kl: bool,
+    network: MLP,
+    likelihood: str,
+    theta: Tensor,
+    block: Block,
+    p: LoopInputs,
+) -> tuple[Tensor, Tensor]:
+    """Return one block's share of a step's free energy, and of its record."""
+    mu, std = theta[0], tf.nn.softplus(theta[1])
+    f = forward(network, estimator, mu, std, block.eps, block.zeta, block.x)
+    cost = likelihoods.cost(likelihood, block.y, f, p.noise_std, block.row_weight)
+    return _loop.costs(_complexity(closed_kl, mu, std, block.eps, p), cost, block, p)
 
-    return _loop.run(objective)
+
+_program = _loop.programs(_free_energy)
 
 
 @taking(Settings)
@@ -156,22 +162,10 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     """Fit the posterior of ``bbb.fit`` with separate noise for each data point.
 
     It starts where ``bbb.fit`` does; the KL of a ``Gaussian`` prior is taken in closed form.
-
-    Args:
-        x: Inputs ``[n, d]``.
-        y: Targets ``[n, 1]`` or ``[n]``: numbers, or labels 0 and 1.
-        settings: Each by its name.
-
-    Returns:
-        A :class:`bbb.Fit`.
-
-    Raises:
-        ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: The free energy became NaN or infinite.
     """
     estimator = checks.choice("estimator", settings.estimator, ESTIMATORS)
     if estimator == "quiet":
-        widths = partial(_quiet.noise_widths, likelihood=settings.likelihood)
-        return _mean_field.fit(_quiet.program, x, y, settings, widths, draws_weights=False)
+        widths = partial(_rao_blackwell.noise_widths, likelihood=settings.likelihood)
+        return _mean_field.fit(_rao_blackwell.program, x, y, settings, widths, draws_weights=False)
     program = partial(_program, estimator, isinstance(settings.prior, Gaussian))
     return _mean_field.fit(program, x, y, settings, partial(noise_widths, estimator))

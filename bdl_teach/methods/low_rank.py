@@ -20,27 +20,24 @@ Maddox et al. 2019, section 3.2 and algorithm 1 (SWAG).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bdl_teach import likelihoods, optimise, predictive
+from bdl_teach import likelihoods, predictive
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
-from bdl_teach._support.compiled import Compiled
 from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import HALF_LOG_TWO_PI, Prior, scale_mixture_log_prob
-from bdl_teach.elbo import FreeEnergy
 from bdl_teach.methods import _loop, _mean_field, point
-from bdl_teach.methods._fitted import NetworkFit
-from bdl_teach.methods._loop import Block, LoopInputs, Plan, Problem, Record
+from bdl_teach.methods._fitted import VariationalFit, best_start
+from bdl_teach.methods._loop import Block, LoopInputs, Plan, Record
 from bdl_teach.methods._mean_field import RECORD, REMEDY
 from bdl_teach.methods._settings import Training, taking
-from bdl_teach.methods._variational import Variational
 from bdl_teach.mlp import MLP
 
 _ROOMS = (8, 32, 128)  # columns to compile for; more than the last are rounded up to its multiples
@@ -48,9 +45,7 @@ _ROOMS = (8, 32, 128)  # columns to compile for; more than the last are rounded 
 # with steps as long as those of μ, a network of rank 5 ends 100 nats higher than mean field does.
 _PACE = 2.0
 _START = 0.5  # size of the first B, in such steps
-_LONGER = 3000  # steps of a longer run
-_RATE = 0.1  # their learning rate
-_AFRESH = ((1.0, -5.0), (None, -2.0))  # their new starts: the scale of the means, ρ
+_AFRESH = ((1.0, -5.0), (None, -2.0))  # new starts of longer runs: the scale of the means, ρ
 _STEPS_A_DRAW = 10  # SWAG: steps between two weights of the path
 _N_PATH = 100  # SWAG: weights of the path
 
@@ -115,63 +110,42 @@ def _free_energy(
     return _loop.costs(complexity, likelihood, block, p)
 
 
-@lru_cache(maxsize=32)
-def _program(network: MLP, likelihood: str = "gaussian") -> Compiled:
-    """Compile the loop for one network; a new number of padded columns compiles it again."""
-    return _loop.run(lambda theta, block, p: _free_energy(network, likelihood, theta, block, p))
+_program = _loop.programs(_free_energy)  # a new number of padded columns compiles it again
 
 
-@lru_cache(maxsize=32)
-def _path_program(network: MLP, likelihood: str = "gaussian") -> Compiled:
-    """Compile Adam on U = −log P(D | w) − log P(w), recording the weights on the way."""
+def _potential(
+    network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs
+) -> tuple[Tensor, Tensor]:
+    """Return U = −log P(D | w) − log P(w) of a block, and the weights, to be recorded."""
+    (w,) = theta
+    log_prior = scale_mixture_log_prob(w, *tf.unstack(p.prior))
+    prior_cost = -tf.reduce_sum(log_prior) * block.kl_share
+    f = network(w, block.x)
+    return prior_cost + likelihoods.cost(kind, block.y, f, p.noise_std, block.row_weight), w
 
-    def objective(theta: Tensor, block: Block, p: LoopInputs) -> tuple[Tensor, Tensor]:
-        (w,) = theta
-        log_prior = scale_mixture_log_prob(w, *tf.unstack(p.prior))
-        prior_cost = -tf.reduce_sum(log_prior) * block.kl_share
-        f = network(w, block.x)
-        cost = likelihoods.cost(likelihood, block.y, f, p.noise_std, block.row_weight)
-        return prior_cost + cost, w
 
-    return _loop.run(objective)
+_path_program = _loop.programs(_potential)
 
 
 @taking(Settings)
 def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
-    """Fit a Gaussian of low rank by gradient descent on the free energy, as ``bbb.fit`` does.
+    """Fit a Gaussian of low rank by gradient descent on the free energy, as ``bbb.fit`` does."""
 
-    Args:
-        x: Inputs ``[n, d]``.
-        y: Targets ``[n, 1]`` or ``[n]``: numbers, or labels 0 and 1.
-        settings: Each by its name.
+    def once(o: Settings) -> Fit:
+        plan = _mean_field.prepare(x, y, o)
+        d, rank = plan.network.n_weights, _rank(o.rank, plan.network)
+        mu, rho = _mean_field.start(o, plan)
+        pace, room = _pace(d, rank), _room(rank)
+        told = np.where(np.arange(room) < rank, pace, 0.0)
+        columns = _Columns(_zeta(plan.n_rows, room, plan.problem.seed), as_float(told))
+        b = _embed(_columns(plan, rank), plan)
+        if o.columns is not None:
+            b = _embed(_given(o.columns, (d, rank)), plan) / (pace * tf.nn.softplus(rho)[:, None])
+        program, inputs = _program(plan.padded, o.likelihood), plan.inputs._replace(own=columns)
+        moved, fitted = plan.train(program, [mu, rho, b], inputs, o.cooldown, RECORD)
+        return Fit(**_posterior(moved, rank), problem=plan.problem, **fitted)
 
-    Returns:
-        A :class:`Fit`.
-
-    Raises:
-        ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: The free energy became NaN or infinite, from every start.
-    """
-    return optimise.best_of(
-        lambda seed: _fit_once(x, y, replace(settings, seed=seed)),
-        optimise.start_seeds(settings.seed, settings.starts),
-        lambda fitted: fitted.free_energy,
-    )
-
-
-def _fit_once(x: ArrayLike, y: ArrayLike, o: Settings) -> Fit:
-    plan = _mean_field.prepare(x, y, o)
-    d, rank = plan.network.n_weights, _rank(o.rank, plan.network)
-    mu, rho = _mean_field.start(o, plan)
-    pace, room = _pace(d, rank), _room(rank)
-    told = np.where(np.arange(room) < rank, pace, 0.0)
-    columns = _Columns(_zeta(plan.n_rows, room, plan.problem.seed), as_float(told))
-    b = _embed(_columns(plan, rank), plan)
-    if o.columns is not None:
-        b = _embed(_given(o.columns, (d, rank)), plan) / (pace * tf.nn.softplus(rho)[:, None])
-    program, inputs = _program(plan.padded, o.likelihood), plan.inputs._replace(own=columns)
-    moved, fitted = plan.train(program, [mu, rho, b], inputs, o.cooldown, RECORD)
-    return Fit(**_posterior(moved, rank), problem=plan.problem, **fitted)
+    return best_start(once, settings)
 
 
 def _pace(d: int, rank: int) -> float:
@@ -235,19 +209,7 @@ def swag(x: ArrayLike, y: ArrayLike, settings: SwagSettings) -> Fit:
     After a MAP fit, 1000 Adam steps on minibatches at a constant rate yield a hundred weight
     vectors: their mean, half their variances as D², and half the covariance of the last ``rank``
     deviations from the running mean as L Lᵀ. Without minibatches the path becomes ever narrower,
-    and comes to rest.
-
-    Args:
-        x: Inputs ``[n, d]``.
-        y: Targets ``[n, 1]`` or ``[n]``: numbers, or labels 0 and 1.
-        settings: Each by its name.
-
-    Returns:
-        A :class:`Fit`; its history is that of the mode.
-
-    Raises:
-        ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: The path became NaN or infinite.
+    and comes to rest. The history is that of the mode.
     """
     o, rank, steps = settings, _rank_of_path(settings.rank), _N_PATH * _STEPS_A_DRAW
     x, y = likelihoods.data(o.likelihood, x, y)
@@ -291,23 +253,21 @@ def _moments(path: Array, rank: int) -> tuple[Array, Array, Array]:
 
 @one_line
 @dataclass(frozen=True, kw_only=True)
-class Fit(NetworkFit, Variational):
+class Fit(VariationalFit):
     """A Gaussian with covariance D² + L Lᵀ.
 
     Attributes:
-        mean: μ of each weight ``[n_weights]``, in the order of ``network``.
         own_std: σ, the diagonal of D ``[n_weights]``: what each weight has apart from L.
         columns: L ``[n_weights, rank]``.
-        problem: The data and the prior that it was fitted to.
         history: ``step``, ``free_energy``, ``complexity_cost`` and ``likelihood_cost`` in nats;
             of SWAG that of the mode, see ``point.Fit``.
     """
 
-    mean: Array
     own_std: Array
     columns: Array
-    problem: Problem
     n_longer = 1 + len(_AFRESH)
+    _afresh = _AFRESH
+    _rates = dict.fromkeys(likelihoods.LIKELIHOODS, (0.02, 0.1))
 
     def _posterior_at(self, parameters: Sequence[Array]) -> dict[str, Any]:
         return _posterior(parameters, self.columns.shape[1])
@@ -330,72 +290,22 @@ class Fit(NetworkFit, Variational):
         each = np.log(self.own_std) + HALF_LOG_TWO_PI + 0.5
         return float(each.sum() + 0.5 * log_det)
 
-    def draw(self, n_samples: int, seed: int = 1) -> Array:
-        """Draw weight vectors ``[s, n_weights]``.
-
-        Raises:
-            ValueError: A count is out of range.
-        """
-        n_samples, seed = checks.count("n_samples", n_samples), checks.count("seed", seed, 0)
+    def _draw(self, n_samples: int, seed: int) -> Array:
         own = predictive.draw_weights(self.mean, self.own_std, n_samples, seed)
         rng = np.random.default_rng([seed, 0x2E7A])
         return own + rng.standard_normal((n_samples, self.columns.shape[1])) @ self.columns.T
 
-    def cost(self, n_draws: int = 1000, seed: int = 1) -> FreeEnergy:
-        """Average both parts of F over fresh draws of the weights, on all data points.
-
-        Args:
-            n_draws: Number of draws, >= 1.
-            seed: Seed of the draws.
-
-        Raises:
-            ValueError: A count is out of range.
-        """
-        weights = self.draw(checks.count("n_draws", n_draws), seed)
-        f = self.evaluate(weights, self.problem.x)[..., None]  # [s, n, 1]
+    def _complexity(self, weights: Array) -> float:
         log_prior = np.asarray(self.problem.prior.log_prob(as_float(weights))).sum(axis=-1)
-        y, noise_std = as_float(self.problem.y), as_float(self.noise_std)
-        nll = likelihoods.cost(self.likelihood, y, as_float(f), noise_std)
-        complexity = -self.entropy - float(log_prior.mean())
-        return FreeEnergy(complexity, float(tf.reduce_mean(nll)), self.problem.kl_weight)
-
-    def refined(self, steps: int = 1500, learning_rate: float = 0.02) -> Fit:
-        """Train on from this fit, on the whole data.
-
-        Args:
-            steps: Adam steps, at a rate that falls linearly to 0.
-            learning_rate: Adam step size at first, > 0.
-
-        Returns:
-            The posterior that it comes to.
-
-        Raises:
-            ValueError: An argument is out of range.
-            DivergedError: The free energy became NaN or infinite.
-        """
-        here: dict[str, Any] = {"initial": (self.mean, self.own_std), "columns": self.columns}
-        return self._again(steps, learning_rate, **here)
-
-    def longer(self, k: int) -> Fit:
-        """Return the k-th longer run that ``converged`` needs: 0 trains on, others start anew.
-
-        Raises:
-            DivergedError: The free energy became NaN or infinite.
-        """
-        if k == 0:
-            return self.refined(_LONGER)
-        seed = optimise.start_seeds(self.problem.seed, self.n_longer)[k]
-        scale, rho = _AFRESH[k - 1]
-        return self._again(_LONGER, _RATE, start_scale=scale, initial_rho=rho, seed=seed)
+        return -self.entropy - float(log_prior.mean())
 
     @property
-    def tolerance(self) -> float:
-        """Return 20 nats: by how much longer runs may lower F if the fit has converged."""
-        return _mean_field.ARRIVED
+    def _here(self) -> dict[str, Any]:
+        return {"initial": (self.mean, self.own_std), "columns": self.columns}
 
-    def _again(self, steps: int, learning_rate: float, **changes: Any) -> Fit:
-        """Fit the same problem, on the whole data."""
-        problem = self.problem
-        same: dict[str, Any] = {"prior": problem.prior, "kl_weight": problem.kl_weight}
-        same |= {"seed": problem.seed, "rank": self.columns.shape[1], **self.given, **changes}
-        return fit(problem.x, problem.y, steps=steps, learning_rate=learning_rate, **same)
+    def _again(self, steps: int, learning_rate: float, **start: Any) -> Self:
+        settings = {**self._same, "rank": self.columns.shape[1], **start}
+        again = fit(
+            self.problem.x, self.problem.y, steps=steps, learning_rate=learning_rate, **settings
+        )
+        return cast("Self", again)

@@ -23,7 +23,6 @@ Matthews & Ghahramani 2018; Osband 2016.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -33,7 +32,6 @@ from scipy.special import ndtri
 from bdl_teach import likelihoods, predictive
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
-from bdl_teach._support.compiled import Compiled
 from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import Prior, scale_mixture_log_prob
@@ -96,12 +94,14 @@ def _forward(network: MLP, w: Tensor, block: Block, p: _Masks) -> Tensor:
     return tf.transpose(multiply(parts[-2], h) + parts[-1])
 
 
-def _loss(network: MLP, kind: str, w: Tensor, block: Block, p: LoopInputs) -> tuple[Tensor, Tensor]:
+def _loss(
+    network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs
+) -> tuple[Tensor, Tensor]:
     """Return −E_q[log P(D | w)] for one draw, minus E_q[log P(w)], and the record of both.
 
     Source: Gal & Ghahramani 2016, section 3.
     """
-    own, (sigma1, sigma2, pi) = p.own, tf.unstack(p.prior)
+    (w,), own, (sigma1, sigma2, pi) = theta, p.own, tf.unstack(p.prior)
     there, gone = (
         scale_mixture_log_prob(value, sigma1, sigma2, pi)
         for value in (w / own.kept, tf.zeros_like(w))
@@ -113,27 +113,12 @@ def _loss(network: MLP, kind: str, w: Tensor, block: Block, p: LoopInputs) -> tu
     return _loop.costs(prior_cost, likelihood, block, p)
 
 
-@lru_cache(maxsize=32)
-def _program(network: MLP, likelihood: str) -> Compiled:
-    return _loop.run(lambda theta, block, p: _loss(network, likelihood, theta[0], block, p))
+_program = _loop.programs(_loss)
 
 
 @taking(Settings)
 def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
-    """Fit one network with hidden units dropped at random.
-
-    Args:
-        x: Inputs ``[n, d]``.
-        y: Targets ``[n, 1]`` or ``[n]``: numbers, or labels 0 and 1.
-        settings: Each by its name.
-
-    Returns:
-        A :class:`Fit`.
-
-    Raises:
-        ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: The loss became NaN or infinite.
-    """
+    """Fit one network with hidden units dropped at random."""
     rate, prior = _rate(settings.rate), settings.prior
     plan = _loop.lay_out(x, y, settings, prior)
     behind = _sources(plan.padded) < sum(plan.padded.hidden_units)
@@ -173,17 +158,8 @@ class Fit(NetworkFit):
     weights: Array
     rate: float
 
-    def draw(self, n_samples: int, seed: int = 1) -> Array:
-        """Draw weight vectors from q ``[s, n_weights]``, each without its dropped units.
-
-        Args:
-            n_samples: Number of draws S, >= 1.
-            seed: Seed of the draws; a higher rate leaves out the same units, and more.
-
-        Raises:
-            ValueError: A count is out of range.
-        """
-        n_samples, seed = checks.count("n_samples", n_samples), checks.count("seed", seed, 0)
+    def _draw(self, n_samples: int, seed: int) -> Array:
+        """Draw from q, without dropped units; a higher rate drops the same units, and more."""
         zeros = np.zeros(sum(self.network.hidden_units))
         zeta = predictive.draw_weights(zeros, zeros + 1.0, n_samples, seed)  # [s, units]
         scale = np.ones((n_samples, len(zeros) + 1))  # the last for weights that are never left out

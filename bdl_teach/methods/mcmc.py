@@ -242,9 +242,10 @@ class _Chains(NamedTuple):
         had = 0 if self.ahead is None else len(self.ahead[0])
         first = max(done, warmup) - had  # of the new transitions that count
         total = first + n_draws * self.n_thin
-        parts, n_leapfrog = [self.ahead] if had else [], tf.constant(float(self.n_leapfrog))
+        parts = [self.ahead] if had else []
         while done < total:
-            seed = tf.constant([self.seed, done])
+            rise = min(1.0, (done + window) / warmup)
+            n_leapfrog, seed = tf.constant(rise * self.n_leapfrog), tf.constant([self.seed, done])
             state, kernel, drawn = advance(state, kernel, n_leapfrog, seed, self.target)
             new = max(0, warmup - done)
             parts.append(tuple(part.numpy()[new:] for part in drawn))
@@ -297,9 +298,11 @@ def nuts(
         ValueError: An argument is out of range or the shapes do not fit.
         DivergedError: A chain became NaN or infinite.
     """
-    problem = x, y, prior, noise_std, likelihood, hidden_units
+    settings = Training(
+        likelihood=likelihood, noise_std=noise_std, hidden_units=hidden_units, steps=1, seed=seed
+    )
     n_thin = checks.count("n_thin", n_thin)
-    start = _start("nuts", problem, n_chains, n_warmup, _WINDOW, seed, n_thin, 1)
+    start = _start("nuts", (x, y, prior), settings, n_chains, n_warmup, n_thin=n_thin)
     return start.longer(checks.count("n_samples", n_samples, minimum=4), progress)
 
 
@@ -313,7 +316,7 @@ def hmc(
     hidden_units: tuple[int, ...] = (20, 20),
     n_samples: int = 500,
     n_chains: int = 4,
-    n_warmup: int = 300,
+    n_warmup: int = 150,
     n_leapfrog: int = 100,
     window: int = 50,
     seed: int = 0,
@@ -332,7 +335,8 @@ def hmc(
         n_samples: Draws kept of each chain, at least 4, since R-hat compares halves.
         n_chains: Chains, at least 2, since R-hat compares them; each starts from the prior.
         n_warmup: Transitions that adapt the step size and are thrown away.
-        n_leapfrog: Mean number of leapfrog steps of a transition, >= 1.
+        n_leapfrog: Mean number of leapfrog steps of a transition, >= 1; it rises to this number
+            over the warm-up.
         window: Transitions between two reports of progress, >= 1.
         seed: Seed of the starts and of the chains.
         capacity: Compile for these sizes instead of exactly this problem's; its ``n_samples`` is
@@ -347,29 +351,33 @@ def hmc(
         ValueError: An argument is out of range or the shapes do not fit.
         DivergedError: A chain became NaN or infinite.
     """
-    problem = x, y, prior, noise_std, likelihood, hidden_units
-    steps = checks.count("n_leapfrog", n_leapfrog)
-    window = checks.count("window", window)
-    start = _start("hmc", problem, n_chains, n_warmup, window, seed, 1, steps, capacity)
+    settings = Training(
+        likelihood=likelihood,
+        noise_std=noise_std,
+        hidden_units=hidden_units,
+        steps=1,
+        seed=seed,
+        capacity=capacity,
+    )
+    steps, window = checks.count("n_leapfrog", n_leapfrog), checks.count("window", window)
+    start = _start("hmc", (x, y, prior), settings, n_chains, n_warmup, window, n_leapfrog=steps)
     return start.longer(checks.count("n_samples", n_samples, minimum=4), progress)
 
 
 def _start(
     sampler: str,
-    problem: tuple[ArrayLike, ArrayLike, Prior | None, float, str, tuple[int, ...]],
+    problem: tuple[ArrayLike, ArrayLike, Prior | None],
+    settings: Training,
     n_chains: int,
     n_warmup: int,
-    window: int,
-    seed: int,
-    n_thin: int,
-    n_leapfrog: int,
-    capacity: Capacity | None = None,
+    window: int = _WINDOW,
+    *,
+    n_leapfrog: int = 1,
+    n_thin: int = 1,
 ) -> Fit:
     """Check the arguments of both samplers, and return a fit without draws at the start."""
-    x, y, prior, noise_std, likelihood, hidden_units = problem
+    x, y, prior = problem
     prior = ScaleMixture() if prior is None else prior
-    given: dict[str, Any] = {"likelihood": likelihood, "noise_std": noise_std, "seed": seed}
-    settings = Training(hidden_units=hidden_units, steps=1, capacity=capacity, **given)
     plan = lay_out(x, y, settings, prior)
     told, x, prior, seed = plan.inputs, plan.problem.x, plan.problem.prior, plan.problem.seed
     rows = {name: getattr(told, name) for name in ("x", "y", "row_weight")}
@@ -381,12 +389,13 @@ def _start(
     )
     shape = (checks.count("n_chains", n_chains, minimum=2), plan.network.n_weights)
     warmup = checks.count("n_warmup", n_warmup)
-    recipe = _Recipe(sampler, plan.padded, likelihood, isinstance(prior, Gaussian), warmup, window)
+    likelihood, is_gaussian = settings.likelihood, isinstance(prior, Gaussian)
+    recipe = _Recipe(sampler, plan.padded, likelihood, is_gaussian, warmup, window)
     begin, _ = _programs(recipe)
     state = plan.embed(prior.sample(shape, seed=seed))
     chains = _Chains(recipe, target, seed, n_leapfrog, n_thin, state, begin(state, target))
     weights, each = np.zeros((shape[0], 0, shape[1])), np.zeros((shape[0], 0))
-    return Fit(weights, each, each, plan.network, float(noise_std), x, likelihood, chains)
+    return Fit(weights, each, each, plan.network, plan.settings.noise_std, x, likelihood, chains)
 
 
 def diagnose(draws: ArrayLike) -> tuple[Array, Array]:

@@ -9,7 +9,6 @@ Source: MacKay 1992; Blundell et al. 2015, section 2.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +17,6 @@ from numpy.typing import ArrayLike
 from bdl_teach import likelihoods, optimise
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
-from bdl_teach._support.compiled import Compiled
 from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import Prior, scale_mixture_log_prob
@@ -57,11 +55,14 @@ class Pull(NamedTuple):
     weight_decay: Tensor  # λ
 
 
-def _loss(network: MLP, kind: str, w: Tensor, block: Block, p: LoopInputs) -> tuple[Tensor, Tensor]:
+def _loss(
+    network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs
+) -> tuple[Tensor, Tensor]:
     """Return one block's share of −log P(D | w) − log P(w), and of its record.
 
     A padded weight starts at 0 and stays there, since its gradient is 0.
     """
+    (w,) = theta
     own, (sigma1, sigma2, pi) = p.own, tf.unstack(p.prior)
     each = scale_mixture_log_prob(w - own.anchor, sigma1, sigma2, pi)
     prior_cost = -own.prior_weight * tf.reduce_sum(p.unit_mask * each)
@@ -70,27 +71,12 @@ def _loss(network: MLP, kind: str, w: Tensor, block: Block, p: LoopInputs) -> tu
     return _loop.costs(prior_cost, likelihood, block, p)
 
 
-@lru_cache(maxsize=32)
-def _program(network: MLP, likelihood: str) -> Compiled:
-    return _loop.run(lambda theta, block, p: _loss(network, likelihood, theta[0], block, p))
+_program = _loop.programs(_loss)
 
 
 @taking(Settings)
 def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
-    """Fit one network: MLE, or MAP when a ``prior`` or ``weight_decay`` is given.
-
-    Args:
-        x: Inputs ``[n, d]``.
-        y: Targets ``[n, 1]`` or ``[n]``: numbers, or labels 0 and 1.
-        settings: Each by its name.
-
-    Returns:
-        A :class:`Fit`.
-
-    Raises:
-        ValueError: An argument is out of range, or both a prior and weight decay are given.
-        DivergedError: The loss became NaN or infinite, from every start.
-    """
+    """Fit one network: MLE, or MAP when a ``prior`` or ``weight_decay`` (not both) is given."""
     decay = checks.non_negative("weight_decay", settings.weight_decay)
     if settings.prior is not None and decay:
         raise ValueError("expected a prior or weight_decay, got both: weight decay is a prior")
@@ -135,6 +121,5 @@ class Fit(NetworkFit):
 
     weights: Array
 
-    def draw(self, n_samples: int = 1, seed: int = 1) -> Array:
-        """Return the one weight vector ``[1, n_weights]``."""
+    def _draw(self, n_samples: int, seed: int) -> Array:
         return self.weights[None]

@@ -252,19 +252,8 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     """Sample the posterior of a network by SGHMC or SGLD, several chains at once.
 
     Each chain goes from a start of its own to a mode by Adam, then samples. There is no
-    accept-reject step: a learning rate that is too large widens the draws.
-
-    Args:
-        x: Inputs ``[n, d]``.
-        y: Targets ``[n, 1]`` or ``[n]``: numbers, or labels 0 and 1.
-        settings: Each by its name.
-
-    Returns:
-        A :class:`Fit`; ``longer`` goes on from where it ends.
-
-    Raises:
-        ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: A chain became NaN or infinite.
+    accept-reject step: a learning rate that is too large widens the draws. ``Fit.longer`` goes on
+    from where it ends.
     """
     o = settings
     prior = ScaleMixture() if o.prior is None else o.prior
@@ -383,12 +372,7 @@ class Fit(Drawn):
         """Return the same draws, by chain ``[chains, s, n_weights]``."""
         return self.path[int(_TRANSIENT * len(self.path)) :].swapaxes(0, 1)
 
-    def draw(self, n_samples: int, seed: int = 1) -> Array:
-        """Pick draws at random ``[s, n_weights]``, with repeats if there are fewer.
-
-        Raises:
-            ValueError: A count is out of range.
-        """
-        n_samples, samples = checks.count("n_samples", n_samples), self.samples
-        rng = np.random.default_rng(checks.count("seed", seed, 0))
+    def _draw(self, n_samples: int, seed: int) -> Array:
+        """Pick draws at random, with repeats if there are fewer."""
+        samples, rng = self.samples, np.random.default_rng(seed)
         return samples[rng.choice(len(samples), n_samples, replace=n_samples > len(samples))]

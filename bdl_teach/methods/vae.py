@@ -76,17 +76,7 @@ class Model(NamedTuple):
 
 
 def make_model(d: int, latent_dim: int, hidden_units: tuple[int, ...], likelihood: str) -> Model:
-    """Build the two networks; the decoder has the encoder's hidden layers in reverse.
-
-    Args:
-        d: Numbers in an x.
-        latent_dim: Coordinates of the code z, >= 1.
-        hidden_units: Hidden ReLU layers of the encoder; () is linear.
-        likelihood: One of ``LIKELIHOODS``.
-
-    Raises:
-        ValueError: A size is not an integer >= 1, or the likelihood is unknown.
-    """
+    """Build the two networks; the decoder has the encoder's hidden layers in reverse."""
     checks.choice("likelihood", likelihood, LIKELIHOODS)
     latent = checks.count("latent_dim", latent_dim)
     widths = checks.layer_widths("hidden_units", hidden_units)
@@ -96,39 +86,24 @@ def make_model(d: int, latent_dim: int, hidden_units: tuple[int, ...], likelihoo
 def starting_weights(model: Model, seed: int, start: Fit | None = None) -> list[Array]:
     """Return the starting weights of encoder and decoder: those of ``start``, or new draws.
 
-    Args:
-        model: The networks.
-        seed: Seed of the draw: weights from N(0, 1/fan-in), biases of 0.
-        start: A fit of the same model, or ``None``.
-
-    Raises:
-        ValueError: ``start`` is of another model.
+    Weights are drawn from N(0, 1/fan-in), biases are 0.
     """
-    if start is None:
-        rng = np.random.default_rng(seed)
-        return [_random_weights(network, rng) for network in (model.encoder, model.decoder)]
-    if start.model != model:
-        raise ValueError(f"start: expected a fit of {model}, got one of {start.model}")
-    return [start.encoder_weights, start.decoder_weights]
-
-
-def _random_weights(network: MLP, rng: np.random.Generator) -> Array:
-    layers = [rng.standard_normal(shape) * (shape[1] ** -0.5) for shape in network.shapes]
-    layers[1::2] = [np.zeros_like(bias) for bias in layers[1::2]]
-    return np.concatenate([layer.ravel() for layer in layers])
+    if start is not None:
+        if start.model != model:
+            raise ValueError(f"start: expected a fit of {model}, got one of {start.model}")
+        return [start.encoder_weights, start.decoder_weights]
+    rng, found = np.random.default_rng(seed), []
+    for network in (model.encoder, model.decoder):
+        layers = [rng.standard_normal(shape) * (shape[1] ** -0.5) for shape in network.shapes]
+        layers[1::2] = [np.zeros_like(bias) for bias in layers[1::2]]
+        found.append(np.concatenate([layer.ravel() for layer in layers]))
+    return found
 
 
 class Problem(NamedTuple):
-    """The data and settings of a VAE, which its free energy belongs to.
+    """The data and settings of a VAE, which its free energy belongs to."""
 
-    Attributes:
-        x: The data ``[n, d]``.
-        beta: Factor on the KL term.
-        batch_size: Examples a step.
-        seed: Seed of the fit.
-    """
-
-    x: Array
+    x: Array  # [n, d]
     beta: float
     batch_size: int
     seed: int
@@ -281,7 +256,7 @@ def fit_autoencoder(x: ArrayLike, **settings: object) -> Fit:
 
 def checked_data(x: ArrayLike, likelihood: str) -> Array:
     """Return finite data ``[n, d]``, in [0, 1] for the Bernoulli, or raise ``ValueError``."""
-    array: Array = checks.told_apart("x", checks.inputs("x", x))
+    array = checks.told_apart("x", checks.inputs("x", x))
     low, high = array.min(), array.max()
     if likelihood == "bernoulli" and (low < 0 or high > 1):
         raise ValueError(
@@ -437,9 +412,8 @@ class Fit(TrainedOn):
         x = checks.inputs("x", x, self.model.encoder.n_inputs)
         rng = np.random.default_rng(checks.count("seed", seed, 0))
         eps = rng.standard_normal((checks.count("n_samples", n_samples), len(x), self.latent_dim))
-        parts = [
-            self.elbo_draws(x, row[None])[0] for row in eps
-        ]  # one draw at a time: little memory
+        # one draw at a time: little memory
+        parts = [self.elbo_draws(x, row[None])[0] for row in eps]
         reconstruction, kl = np.concatenate(parts).mean(axis=0), kl_from_prior(*self.encode(x))
         return Elbo(reconstruction - kl, reconstruction, kl)
 

@@ -15,10 +15,10 @@ from bdl_teach._support.checks import Array
 from bdl_teach.problems import COST_DRAWS, Problem, live_fits
 from bdl_teach.problems import own_points as points
 from bdl_teach.problems.live_fits import PRIOR_WIDTH
-from bdl_teach.widgets._engine import controls, status, texts, touch
+from bdl_teach.widgets._engine import controls, status, texts
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.convergence import Convergence
-from bdl_teach.widgets._engine.function_panel import FunctionPanel
+from bdl_teach.widgets._engine.function_panel import FunctionPanel, Panel
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.texts import Texts
 
@@ -112,7 +112,7 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
         plots.legend_above(ax, columns=2)
         canvas.animate([self._in_use, self._wanted])
 
-    def _touch_panels(self) -> list[touch.Panel]:
+    def _pointer_panels(self) -> list[Panel]:
         return [self._function]
 
     def _compute(self, values: controls.Values) -> EmpiricalBayesResult:

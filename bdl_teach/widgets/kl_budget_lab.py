@@ -14,10 +14,10 @@ from bdl_teach._support.checks import Array
 from bdl_teach.problems import ARTICLE, COST_DRAWS, live_fits
 from bdl_teach.problems import WIDE_GRID as X_GRID
 from bdl_teach.problems import own_points as points
-from bdl_teach.widgets._engine import controls, status, texts, touch
+from bdl_teach.widgets._engine import controls, status, texts
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.convergence import Convergence
-from bdl_teach.widgets._engine.function_panel import FunctionPanel
+from bdl_teach.widgets._engine.function_panel import FunctionPanel, Panel
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.texts import Texts
 
@@ -69,10 +69,10 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
             canvas.figure.add_subplot(cell) for cell in (grid[0, :], grid[1, 1], grid[1, 0])
         )
         self._make_share_panel(canvas, shares)
-        self._history = plots.history_panel(history)
+        self._history = plots.HistoryPanel(history)
         self._function = FunctionPanel(
             canvas, function, "What the network believes", X_GRID,
-            n_functions=0, truth=False, columns=4,
+            band=plots.PredictiveArtists, truth=False, columns=4,
         )  # fmt: skip
         canvas.animate(self._history.artists)
         return canvas
@@ -87,7 +87,7 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         plots.legend_above(ax, columns=2)
         canvas.animate([self._bars, self._sum])
 
-    def _touch_panels(self) -> list[touch.Panel]:
+    def _pointer_panels(self) -> list[Panel]:
         return [self._function]
 
     def _doubt(self, result: KLBudgetResult) -> tuple[Array, Array]:

@@ -12,9 +12,10 @@ from matplotlib.image import AxesImage
 
 from bdl_teach import plots
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import controls, texts, touch
+from bdl_teach.widgets._engine import controls, texts
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.convergence import Convergence
+from bdl_teach.widgets._engine.function_panel import Panel
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.texts import Texts
 from bdl_teach.widgets.vae_trainer import N_TRAIN, RATES, STEPS, Order, Trained, Trainer, pictures
@@ -127,10 +128,10 @@ class VAEExplorer(Explorer[VAEResult]):
         )
         canvas.animate([*self._classes, self._place])
 
-    def _touch_panels(self) -> list[touch.Panel]:
-        return [touch.Panel(self._map, kind="at")]
+    def _pointer_panels(self) -> list[Panel]:
+        return [Panel(self._map, kind="at")]
 
-    def _point_at(self, panel: int, x: float, y: float, begins: bool) -> None:
+    def _point_at(self, x: float, y: float, begins: bool) -> None:
         """Decode the place on the map that the pointer marks."""
         z1, z2 = (round(min(max(z, -REACH), REACH), 1) for z in (x, y))
         self._assign({"z1": z1, "z2": z2})

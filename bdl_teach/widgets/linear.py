@@ -13,12 +13,12 @@ from bdl_teach import datasets, features, plots
 from bdl_teach._support.checks import Array
 from bdl_teach.problems import arrivals
 from bdl_teach.problems import own_points as points
-from bdl_teach.widgets._engine import controls, status, texts, touch
+from bdl_teach.widgets._engine import controls, status, texts
 from bdl_teach.widgets._engine.canvas import Canvas
-from bdl_teach.widgets._engine.function_panel import FunctionPanel
-from bdl_teach.widgets._engine.link import STEPS, LinkArtists, Mark, nearest_function
+from bdl_teach.widgets._engine.function_panel import FunctionPanel, Panel
+from bdl_teach.widgets._engine.linking import STEPS, LinkArtists, Mark, nearest_function
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.points import Unseen
+from bdl_teach.widgets._engine.own_data import Unseen
 from bdl_teach.widgets._engine.texts import Texts
 
 if TYPE_CHECKING:
@@ -117,8 +117,8 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         canvas.animate([self._area, prior, self._draws, self._mean, self._pair])
         canvas.animate([self._row, self._filled, *self._links.artists])
 
-    def _touch_panels(self) -> list[touch.Panel]:
-        return [self._function, touch.Panel(self._weights, kind="at", hover=True)]
+    def _pointer_panels(self) -> list[Panel]:
+        return [self._function, Panel(self._weights, kind="at", hover=True)]
 
     def _linked(self, result: LinearResult, panel: int, x: float, y: float) -> object:
         """Find the draw pointed at, in either panel, or the weight by its dot in the row."""
@@ -141,7 +141,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
     def _mark(self, result: LinearResult, linked: Any) -> None:
         self._links.show(None if linked is None else _mark(result, *linked))
 
-    def _point_at(self, panel: int, x: float, y: float, begins: bool) -> None:
+    def _point_at(self, x: float, y: float, begins: bool) -> None:
         """Plot the weight whose dot the pointer marks, in the row above the ellipses."""
         if begins and self.result is not None:
             chosen = self._weight_at(self.result, x, y)

@@ -31,9 +31,11 @@ def _pool(d: int, seed: int) -> tuple[Array, Array, Array]:
     return mu, x, x @ mu + rng.standard_normal(N_DATA)
 
 
-def _problem(size: int, d: int, sigma: float, seed: int) -> dict[str, Any]:
+def _problem(size: int, d: int, sigma: float, seed: int) -> Any:
+    from bdl_teach import estimators
+
     mu, x, y = _pool(d, seed)
-    return {"mu": mu, "sigma": np.full(d, sigma), "x": x[:size], "y": y[:size]}
+    return estimators.minibatch(mu, np.full(d, sigma), x[:size], y[:size])
 
 
 @lru_cache(maxsize=8 * len(KINDS) * len(SIZES))  # moving M, or a button, draws nothing anew
@@ -44,7 +46,7 @@ def gradients(
     from bdl_teach import estimators
 
     problem = _problem(size, d, sigma, seed)
-    drawn = estimators.gradient_samples(kind, **problem, n_draws=n_draws, seed=100 * size + seed)
+    drawn = estimators.gradient_samples(kind, problem, n_draws=n_draws, seed=100 * size + seed)
     return np.asarray(getattr(drawn, name)[:, 0] / size)
 
 
@@ -53,7 +55,7 @@ def theory(kind: str, d: int, sigma: float, seed: int, name: str) -> Array:
     """Return the variance of such gradients in closed form, at each batch size of ``SIZES``."""
     from bdl_teach import estimators
 
-    found = [estimators.gradient_variance(kind, **_problem(m, d, sigma, seed)) for m in SIZES]
+    found = [estimators.gradient_variance(kind, _problem(m, d, sigma, seed)) for m in SIZES]
     return np.array([getattr(v, name)[0] / m**2 for m, v in zip(SIZES, found, strict=True)])
 
 

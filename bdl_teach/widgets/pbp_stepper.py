@@ -14,9 +14,9 @@ from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
 from bdl_teach.problems import Problem
 from bdl_teach.problems import own_points as points
-from bdl_teach.widgets._engine import controls, status, texts, touch
+from bdl_teach.widgets._engine import controls, status, texts
 from bdl_teach.widgets._engine.canvas import Canvas
-from bdl_teach.widgets._engine.function_panel import FunctionPanel
+from bdl_teach.widgets._engine.function_panel import FunctionPanel, Panel
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.texts import Texts
 
@@ -107,7 +107,7 @@ class PBPStepper(Explorer[StepperResult]):
     def _make_function_panel(self, canvas: Canvas, ax: Axes) -> None:
         title = "What the network believes about y"
         self._function = panel = FunctionPanel(
-            canvas, ax, title, X_GRID, n_functions=0, limits=_LIMITS, columns=4
+            canvas, ax, title, X_GRID, band=plots.PredictiveArtists, limits=_LIMITS, columns=4
         )
         panel.points.set_label("learned")
         (self._old,) = ax.plot(
@@ -149,7 +149,7 @@ class PBPStepper(Explorer[StepperResult]):
         canvas.animate([self._alpha, self._beta, self._gamma_end])
         canvas.animate([self._true, self._sd, self._sd_end])
 
-    def _touch_panels(self) -> list[touch.Panel]:
+    def _pointer_panels(self) -> list[Panel]:
         return [self._function]
 
     def _compute(self, values: controls.Values) -> StepperResult:

@@ -106,7 +106,7 @@ assert abs(grid[np.argmin(nll(grid))] - w_mle) < 1e-3
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 1.2
-s_axis = np.linspace(0.05, 1.0, 9501)
+s_axis = np.linspace(0.05, 1.0, 2001)
 s_best = s_axis[np.argmin([nll(w_mle, s_k) for s_k in s_axis])]
 mse = np.mean((y - w_mle * x) ** 2)
 assert abs(s_best**2 - mse) < 1e-4

@@ -412,9 +412,9 @@ for values in ((0.0, 1.0), (0.0, 0.1), (0.5, 2.0, 3.0), (0.0, 1.0, 1.0, 10.0)):
 # A regression with one weight, one data point $(1, 1)$ and noise variance $1/c$ *is* this bowl; the package's `estimators`, which chapter 5 uses for networks, must give the same two numbers.
 
 # %% slideshow={"slide_type": "fragment"}
-one = {"mu": np.array([0.5]), "sigma": np.array([0.4]), "x": np.ones((1, 1)), "y": np.ones(1)}
+one = estimators.minibatch([0.5], [0.4], x=[[1.0]], y=[1.0], noise_std=0.5)
 for kind, theory in zip(("score", "shared"), variances(0.5, 0.4, c=4.0), strict=True):
-    ours = estimators.gradient_variance(kind, **one, noise_std=0.5).mu[0]
+    ours = estimators.gradient_variance(kind, one).mu[0]
     assert np.isclose(ours, theory)
     print(f"{kind}: {ours:.3f}")
 

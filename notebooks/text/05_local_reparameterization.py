@@ -142,15 +142,15 @@ print(f"64 points of this data set: gain {gain(x):.1f}; 99 ordinary ones and one
 # The package knows five estimators of this gradient, for any number of weights: `score` is the score function of chapter 2, `shared` one draw for all points, `per_example` a draw for each; `local` and `flipout` are the subjects of sections 5.3 and 5.6. `estimators.gradient_samples` draws them, `estimators.gradient_variance` has the closed form. They agree in the mean, and with what we have just derived:
 
 # %% slideshow={"slide_type": "fragment"}
-problem = {"mu": [mu], "sigma": [sigma], "x": x[:, None], "y": y, "noise_std": s, "n_data": N}
-exact = estimators.expected_gradient(**problem).mu
+problem = estimators.minibatch([mu], [sigma], x[:, None], y, noise_std=s, n_data=N)
+exact = problem.expected.mu
 for kind in estimators.KINDS:
-    draws = estimators.gradient_samples(kind, **problem, n_draws=10_000).mu
-    theory = estimators.gradient_variance(kind, **problem).mu
+    draws = estimators.gradient_samples(kind, problem, n_draws=10_000).mu
+    theory = estimators.gradient_variance(kind, problem).mu
     assert abs(draws.mean() - exact) < 5 * draws.std() / np.sqrt(len(draws))
     print(f"{kind:12s} sd of one gradient {draws.std():6.0f}, in theory {theory[0] ** 0.5:6.0f}")
-assert np.isclose(estimators.gradient_variance("shared", **problem).mu, shared_var)
-assert np.isclose(estimators.gradient_variance("local", **problem).mu, own_var)
+assert np.isclose(estimators.gradient_variance("shared", problem).mu, shared_var)
+assert np.isclose(estimators.gradient_variance("local", problem).mu, own_var)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5.3 What reaches a unit
@@ -329,9 +329,9 @@ m = mu * x - y
 floor = {"flipout": 2 * sigma**2 * (x**2).sum() ** 2, "local": 2 * sigma**2 * (x**4).sum()}
 for kind, last in floor.items():
     theory = c**2 * ((x**2 * m**2).sum() + last)
-    assert np.isclose(theory, estimators.gradient_variance(kind, **problem).sigma)
-    square = (estimators.gradient_samples(kind, **problem, n_draws=10_000).sigma
-              - estimators.expected_gradient(**problem).sigma) ** 2
+    assert np.isclose(theory, estimators.gradient_variance(kind, problem).sigma)
+    square = (estimators.gradient_samples(kind, problem, n_draws=10_000).sigma
+              - problem.expected.sigma) ** 2
     assert abs(square.mean() - theory) < 5 * square.std() / np.sqrt(len(square))
     print(f"{kind:8s} sd of the gradient for σ: {theory**0.5:.0f}")
 
@@ -345,8 +345,8 @@ for kind, last in floor.items():
 def sigma_variances(inputs):
     """Variance of the gradient for the first weight's σ, by kind, relative to local draws."""
     d = inputs.shape[1]
-    layer = {"mu": np.zeros(d), "sigma": np.full(d, 0.3), "x": inputs, "y": np.zeros(256)}
-    found = {k: estimators.gradient_variance(k, **layer).sigma[0] for k in estimators.KINDS[1:]}
+    layer = estimators.minibatch(np.zeros(d), np.full(d, 0.3), inputs, y=np.zeros(256))
+    found = {k: estimators.gradient_variance(k, layer).sigma[0] for k in estimators.KINDS[1:]}
     return {k: float(v / found["local"]) for k, v in found.items()}
 
 
@@ -367,10 +367,10 @@ pool = rng.uniform(0.5, 1.5, (256, 1))
 targets = 0.7 * pool[:, 0] + s * rng.standard_normal(256)
 curves = {kind: [] for kind in estimators.KINDS}
 for size in sizes:
-    part = problem | {"x": pool[:size], "y": targets[:size]}
+    part = estimators.minibatch([mu], [sigma], pool[:size], targets[:size], s, n_data=N)
     for kind, curve in curves.items():
-        drawn = estimators.gradient_samples(kind, **part, n_draws=2000, seed=int(size))
-        theory = estimators.gradient_variance(kind, **part)
+        drawn = estimators.gradient_samples(kind, part, n_draws=2000, seed=int(size))
+        theory = estimators.gradient_variance(kind, part)
         curve.append([drawn.mu.var() / N**2, theory.mu[0] / N**2,
                       drawn.sigma.var() / N**2, theory.sigma[0] / N**2])
 curves = {kind: np.array(curve) for kind, curve in curves.items()}
@@ -921,8 +921,8 @@ def solution_9(sizes, mu_gradients, sigma_gradients):
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 sizes_9, by_kind = np.array([4, 16, 64, 256]), {}
 for kind, sd in (("local", 1.0), ("shared", 0.3), ("flipout", 0.6)):
-    by_kind[kind] = [estimators.gradient_samples(kind, [mu], [sd], pool[:k], targets[:k], n_data=N,
-                                                 noise_std=s, n_draws=400) for k in sizes_9]
+    parts = [estimators.minibatch([mu], [sd], pool[:k], targets[:k], s, n_data=N) for k in sizes_9]
+    by_kind[kind] = [estimators.gradient_samples(kind, part, n_draws=400) for part in parts]
 own = [np.array([[getattr(g, of)[:, 0] for g in runs] for runs in by_kind.values()])
        for of in ("mu", "sigma")]
 fig, axes = plt.subplots(1, 2, layout="constrained")
@@ -956,10 +956,10 @@ assert np.corrcoef(both["shared"].T)[0, 1] > 0.999 and abs(np.corrcoef(both["loc
 # **Claim:** "a Bayesian layer needs $M\times1000\times1000$ draws, so it cannot use one matrix product; local draws repair that." **True** only if you insist on a $W$ for each row. Bayes by Backprop shares one $W$: $10^6$ draws, one matrix product. Local draws need $M\cdot10^3$ draws and *two* products. The gain that matters is the variance. To reach it with shared draws, as many of them as (5.4) says must be averaged in each step:
 
 # %% slideshow={"slide_type": "fragment"}
-k = round(gain(problem["x"]))  # draws of W for each step
-averaged = estimators.gradient_samples("shared", **problem, n_draws=k * 500).mu
+k = round(gain(problem.x))  # draws of W for each step
+averaged = estimators.gradient_samples("shared", problem, n_draws=k * 500).mu
 averaged = averaged.reshape(500, k).mean(axis=1)
-local = estimators.gradient_samples("local", **problem, n_draws=500).mu
+local = estimators.gradient_samples("local", problem, n_draws=500).mu
 print(f"sd: {k} shared draws averaged {averaged.std():.0f}, one local draw {local.std():.0f}")
 assert abs(averaged.std() / local.std() - 1) < 0.22  # 5 standard errors
 assert counts["one shared W"] / counts["local"] == 10  # for 100 rows; for 1000 rows: 1

@@ -53,10 +53,7 @@ def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ]
     folder = tmp_path / "course"
     folder.mkdir()
-    state = {"state": {"1": {"model_name": "VBoxModel"}}, "version_major": 2, "version_minor": 0}
-    widgets = {"application/vnd.jupyter.widget-state+json": state}  # as JupyterLab may save it
-    notebook = nbformat.v4.new_notebook(cells=cells, metadata={"widgets": widgets})
-    nbformat.write(notebook, folder / "03_ours.ipynb")
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), folder / "03_ours.ipynb")
     (folder / "TEACHING.md").write_text(GUIDE, encoding="utf-8")
     monkeypatch.setattr(page.notebooks, "PACKED", folder)
     monkeypatch.chdir(tmp_path)
@@ -88,9 +85,9 @@ def test_deck_is_one_file_with_alt_texts_and_links_to_decks(
     assert said.splitlines() == [str(Path("out/03_ours.html")), deck.HINT]
 
 
-@pytest.mark.parametrize("name", ["3", "03", "03_ours", "03_ours.ipynb", "course/03_ours.ipynb"])
-def test_chapter_is_found_by_number_or_name(course: Path, name: str) -> None:
-    assert deck.find(name).resolve() == course / "03_ours.ipynb"
+def test_chapter_is_found_by_number_or_name(course: Path) -> None:
+    for name in ("3", "03", "03_ours", "03_ours.ipynb", "course/03_ours.ipynb"):
+        assert deck.find(name).resolve() == course / "03_ours.ipynb"
 
 
 def test_a_missing_package_is_named(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,7 +97,3 @@ def test_a_missing_package_is_named(course: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(page.metadata, "distribution", distribution)
     with pytest.raises(Trouble, match='pip install "django-static-mathjax" "pyreveal"'):
         page.make(course / "03_ours.ipynb")
-
-
-def test_script_text_does_not_end_the_page_early() -> None:
-    assert page._inline("a('</script>', '<!--')") == "a('<\\/script>', '<\\!--')"

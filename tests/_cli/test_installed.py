@@ -51,12 +51,6 @@ def site(made: Path) -> Path:
     return made / "site"
 
 
-@pytest.fixture
-def here(tmp_path: Path) -> Path:
-    """The folder of a user, which has nothing to do with any of these."""
-    return tmp_path
-
-
 def run(site: Path, here: Path, *words: str, alone: bool = False, path: str = ""):
     """Run a command of the package in `site`; alone, without what is installed for this Python."""
     command = [sys.executable, *(["-S"] if alone else []), "-m", "bdl_teach", *words]
@@ -101,10 +95,11 @@ def test_wheel_holds_package_notebooks_and_settings(site: Path) -> None:
     assert found.get_all("Project-URL") == ["Repository, https://example.org/course"]
 
 
-def test_installed_package_opens_a_copy_of_its_notebooks(site: Path, here: Path) -> None:
+def test_installed_package_opens_a_copy_of_its_notebooks(site: Path, tmp_path: Path) -> None:
+    here = tmp_path
     (here / "fake").mkdir()
     (here / "fake" / "jupyterlab.py").write_text(FAKE_LAB)
-    ran = run(site, here, "lab", "--no-browser", path=str(here / "fake"))
+    ran = run(site, tmp_path, "lab", "--no-browser", path=str(here / "fake"))
     assert ran.returncode == 0, ran.stderr
     words, prefix = json.loads(ran.stdout)
     assert prefix == sys.prefix
@@ -115,24 +110,17 @@ def test_installed_package_opens_a_copy_of_its_notebooks(site: Path, here: Path)
     assert {path.name for path in here.iterdir()} == {"fake", notebooks.FOLDER}  # and no .venv
 
 
-def test_installed_package_lists_data_and_tables(site: Path, here: Path) -> None:
-    data = run(site, here, "data", "--list", "yacht", "digits")
-    assert data.stdout.startswith(f"Data folder: {here / 'data'}\n")
-    assert (data.returncode, data.stderr) == (0, "")
-    assert "pbp-uci" in run(site, here, "reproduce", "--list", alone=True).stdout
-
-
-@pytest.mark.parametrize("command", ["test", "lab"])
-def test_installed_package_names_missing_tools(site: Path, here: Path, command: str) -> None:
-    ran = run(site, here, command, alone=True)
-    assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (1, "", 1)
-    lacks = {"test": "no `test`: it comes with a checkout", "lab": '-m pip install "tensorflow<'}
-    assert lacks[command] in ran.stderr
-    assert list(here.iterdir()) == []
-
-
-def test_installed_package_alone_has_a_doctor(site: Path, here: Path) -> None:
-    ran = run(site, here, "doctor", "--json", alone=True)
+def test_installed_package_alone_names_missing_tools(site: Path, tmp_path: Path) -> None:
+    for command, lacks in (
+        ("test", "no `test`: it comes with a checkout"),
+        ("lab", '-m pip install "tensorflow<'),
+    ):
+        ran = run(site, tmp_path, command, alone=True)
+        assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (1, "", 1)
+        assert lacks in ran.stderr
+    assert list(tmp_path.iterdir()) == []
+    assert "pbp-uci" in run(site, tmp_path, "reproduce", "--list", alone=True).stdout
+    ran = run(site, tmp_path, "doctor", "--json", alone=True)
     report = json.loads(ran.stdout)["findings"]
     assert (ran.returncode, report["Python"]["ok"], report["TensorFlow"]["ok"]) == (1, True, False)
     assert '-m pip install "tensorflow<' in report["packages"]["text"]

@@ -126,24 +126,19 @@ def test_first_start_installs_and_second_does_not(checkout: Checkout) -> None:
 
 
 @posix
-def test_lab_reuses_test_environment_but_test_needs_more_packages(checkout: Checkout) -> None:
+def test_test_runs_each_check_in_an_environment_that_lab_can_use(checkout: Checkout) -> None:
     checkout.lab()
-    assert checkout.run("test", "-x", "tests/a.py").stdout == "['-x', 'tests/a.py']\n"
-    checkout.lab()
-    assert checkout.installed() == ["requirements.lock", "requirements-test.lock"]
-
-
-@posix
-def test_test_runs_each_check_and_fails_if_one_does(checkout: Checkout) -> None:
     ran = checkout.run("test")
     style, form, tests = ran.stdout.splitlines()
     assert json.loads(style)[0][1:] == ["check", "."]
     assert json.loads(form)[0][1:] == ["format", "--check", "."]
     assert tests == str([*test.SHARED_OUT])
-    assert "no type" in ran.stderr
-    assert "Not clean: mypy (see above)" in ran.stderr
+    assert "no type" in ran.stderr and "Not clean: mypy (see above)" in ran.stderr
     assert ran.returncode == 1
+    assert checkout.run("test", "-x", "tests/a.py").stdout == "['-x', 'tests/a.py']\n"
     assert checkout.run("test", "fails").returncode == 1
+    checkout.lab()
+    assert checkout.installed() == ["requirements.lock", "requirements-test.lock"]
 
 
 @posix
@@ -249,23 +244,16 @@ def test_terminal_shows_installation_progress(checkout: Checkout) -> None:
         assert started.wait(60) == 0
 
 
-def make_wheel(folder: Path) -> str:
-    """Make a wheel that brings a JupyterLab which says its prefix; return its SHA-256."""
-    path = folder / "jupyterlab-1-py3-none-any.whl"
-    with ZipFile(path, "w") as wheel:
-        wheel.writestr("jupyterlab.py", "import sys; print(sys.prefix)")
-        info = "jupyterlab-1.dist-info"
-        wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: jupyterlab\nVersion: 1\n")
-        wheel.writestr(
-            f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-        )
-        wheel.writestr(f"{info}/RECORD", "")
-    return sha256(path.read_bytes()).hexdigest()
-
-
 def test_installation_without_uv_uses_venv_and_pip(checkout: Checkout) -> None:
     """Also for somebody whose pip installs for the user, which it refuses in an environment."""
-    digest = make_wheel(checkout.root)
+    path, info = checkout.root / "jupyterlab-1-py3-none-any.whl", "jupyterlab-1.dist-info"
+    with ZipFile(path, "w") as wheel:
+        wheel.writestr("jupyterlab.py", "import sys; print(sys.prefix)")
+        wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: jupyterlab\nVersion: 1\n")
+        tags = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        wheel.writestr(f"{info}/WHEEL", tags)
+        wheel.writestr(f"{info}/RECORD", "")
+    digest = sha256(path.read_bytes()).hexdigest()
     (checkout.root / "programs" / "uv").unlink()
     pip = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": ".", "PIP_USER": "1"}
     for pin, sentence in (
@@ -299,23 +287,18 @@ def refuse(number: int, path: str) -> None:
     raise OSError(number, os.strerror(number), path)
 
 
-@pytest.mark.parametrize(
-    ("number", "sentence"),
-    [
+def test_operating_system_error_is_one_sentence(tmp_path: Path, monkeypatch, capsys) -> None:
+    (tmp_path / environment.LOCK).touch()
+    monkeypatch.setattr(cli, "ROOT", tmp_path)
+    for number, sentence in (
         (errno.EROFS, ".venv.lock: Read-only file system. Make that folder writable, or start"),
         (errno.ENOSPC, environment.FULL),
         (errno.EBUSY, ".venv.lock: Device or resource busy."),
-    ],
-)
-def test_operating_system_error_is_one_sentence(
-    tmp_path: Path, monkeypatch, capsys, number: int, sentence: str
-) -> None:
-    (tmp_path / environment.LOCK).touch()
-    monkeypatch.setattr(cli, "ROOT", tmp_path)
-    monkeypatch.setattr(environment, "try_lock", lambda path: refuse(number, path.name))
-    assert cli.main(["doctor"]) == 1
-    said = capsys.readouterr().err
-    assert said.startswith(f"bdl_teach: {sentence}") and said.count("\n") == 1
+    ):
+        monkeypatch.setattr(environment, "try_lock", lambda path, n=number: refuse(n, path.name))
+        assert cli.main(["doctor"]) == 1
+        said = capsys.readouterr().err
+        assert said.startswith(f"bdl_teach: {sentence}") and said.count("\n") == 1
 
 
 @posix

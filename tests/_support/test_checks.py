@@ -146,11 +146,15 @@ DOORS = [  # a call, what is right for it, and what is wrong for each argument
     ),
     (
         estimators.gradient_samples,
-        {"kind": "local", **BATCH},
-        {**A_BATCH, "kind": NO_WORD, "prior": NO_PRIOR, "n_draws": NO_COUNT, "seed": NO_SEED},
+        {"kind": "local", "batch": estimators.minibatch(**BATCH)},
+        {"kind": NO_WORD, "prior": NO_PRIOR, "n_draws": NO_COUNT, "seed": NO_SEED},
     ),
-    (estimators.expected_gradient, BATCH, A_BATCH),
-    (estimators.gradient_variance, {"kind": "local", **BATCH}, {**A_BATCH, "kind": NO_WORD}),
+    (estimators.minibatch, BATCH, A_BATCH),
+    (
+        estimators.gradient_variance,
+        {"kind": "local", "batch": estimators.minibatch(**BATCH)},
+        {"kind": NO_WORD},
+    ),
     (
         estimators.row_covariance,
         {"kind": "local", "x": BATCH["x"], "sigma": BATCH["sigma"]},

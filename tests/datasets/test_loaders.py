@@ -2,6 +2,7 @@
 
 import gzip
 import io
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -100,21 +101,12 @@ def test_mnist_reads_sizes_then_bytes_then_labels(monkeypatch: pytest.MonkeyPatc
     assert mnist.class_names == tuple("0123456789")
 
 
-@pytest.mark.parametrize(
-    "load",
-    [
-        *(lambda name=name: datasets.uci(name) for name in datasets.UCI),
-        datasets.alzheimers,
-        datasets.california,
-        datasets.fashion_sprite,
-        lambda: datasets.fashion_sprite(full=True),
-        datasets.mnist_test,
-    ],
-)
-def test_loaders_refuse_files_of_unregistered_hash(home: Path, load) -> None:
+def test_loaders_refuse_files_of_unregistered_hash(home: Path) -> None:
     for file in store.FILES.values():
         place = home / file.path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(b"1 2 3\n")
-    with pytest.raises(DatasetUnavailable, match=r"is damaged \(its SHA-256 is wrong\)"):
-        load()
+    one = partial(datasets.uci, "boston"), partial(datasets.fashion_sprite, full=True)
+    for load in (*one, datasets.alzheimers, datasets.fashion_sprite, datasets.mnist_test):
+        with pytest.raises(DatasetUnavailable, match=r"is damaged \(its SHA-256 is wrong\)"):
+            load()

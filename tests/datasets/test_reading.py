@@ -39,7 +39,6 @@ def read(
 ROOMS = "rooms\trent\n1\t900\n2\t1,250\n3\t1,700"
 READ = {
     # Separators, quotes and what stands above.
-    "spreadsheet": read("1\t2\n3\t4", "1 2, 3 4"),
     "names": read(
         "year,co2 [ppm]\n2018,408.5\n2019,411.4", "2018 408.5, 2019 411.4", "year|co2 [ppm]"
     ),
@@ -51,44 +50,28 @@ READ = {
         "size|rent",
         "line 1 skipped: Rents in Berlin",
     ),
-    "title with a year": read(
-        "Rents, 2023\nsize,rent\n20,500\n30,700", "20 500, 30 700", "size|rent", "line 1 skipped"
-    ),
     "padded title": read(
         "Rents\t\nsize\trent\n20\t500\n30\t700", "20 500, 30 700", "size|rent", "line 1 skipped"
     ),
     "units row": read("time;speed\ns;m/s\n0;1,5\n1;2", "0 1.5, 1 2", "time [s]|speed [m/s]"),
-    "units row in brackets": read(
-        "time\tspeed\n(s)\t(m/s)\n0\t1.5\n1\t2", "0 1.5, 1 2", "time [s]|speed [m/s]"
-    ),
     "comments": read(
         "# made by me\n# twice\nx,y\n1,2\n# here\n3,4",
         "1 2, 3 4",
         "x|y",
         "lines 1, 2 and 5: comment",
     ),
-    "quotes round decimal commas": read('"0,1","1,2"\n"0,3","1,4"', "0.1 1.2, 0.3 1.4"),
     "blanks between decimal commas": read("0,5 1,2\n0,6 1,3", "0.5 1.2, 0.6 1.3"),
-    "comma and blank": read("1.5, 2\n 2.5, -30 ", "1.5 2, 2.5 -30"),
     "quoted names with a line break": read(
         '"Year\n(AD)"\t"Rent"\n1\t2\n3\t4', "1 2, 3 4", "Year (AD)|Rent"
     ),
     "quoted separator": read('"x, in m";"y; in s"\n1;2\n3;4', "1 2, 3 4", "x, in m|y; in s"),
     "empty third column": read("x\ty\t\n1\t2\t\n3\t4\t", "1 2, 3 4", "x|y"),
-    "blank lines": read("1.5;2\n  \n2.5;-30\n", "1.5 2, 2.5 -30"),
     # R, pandas, Markdown, web pages, psql.
     "R frame": read(
         "  year rent\n1 2018  900\n2 2019 1250",
         "2018 900, 2019 1250",
         "year|rent",
         "counts the rows: left out",
-    ),
-    "R tibble": read(
-        "# A tibble: 2 × 2\n   year  rent\n  <dbl> <dbl>\n1  2018   900\n2  2019  1250",
-        "2018 900, 2019 1250",
-        "year|rent",
-        "comment",
-        "counts the rows",
     ),
     "R write.table": read(
         '"year" "rent"\n"1" 2018 900\n"2" 2019 NA\n"3" 2020 950',
@@ -111,7 +94,6 @@ READ = {
         "counts the rows",
     ),
     "pandas series": read("0    1.5\n1    2.5\nName: y, dtype: float64", "0 1.5, 1 2.5"),
-    "pandas to_csv": read(",x,y\n0,1,2.5\n1,3,4.5", "1 2.5, 3 4.5", "x|y", "counts the rows"),
     "pandas dates": read(
         "            price\ndate\n2020-01-31   10.5\n2020-02-02   11.5",
         "0 10.5, 2 11.5",
@@ -120,12 +102,6 @@ READ = {
         zero="2020-01-31",
     ),
     "Markdown": read("| x | y |\n|---|--:|\n| 1 | 2 |\n| 3 | 4 |", "1 2, 3 4", "x|y"),
-    "pandas to_markdown": read(
-        "|    |   x |   y |\n|---:|----:|----:|\n|  0 | 1.5 |   2 |\n|  1 | 2.5 |   4 |",
-        "1.5 2, 2.5 4",
-        "x|y",
-        "counts the rows",
-    ),
     "psql": read(" x | y\n---+---\n 1 | 2\n 3 | 4\n(2 rows)", "1 2, 3 4", "x|y"),
     "footnotes of a page": read(
         "1\t900[a]\n2\t1,250.5[12]", "1 900, 2 1250.5", "", "900[a] (line 1) is read as 900"
@@ -142,19 +118,9 @@ READ = {
         "1 900, 2 1250, 3 1700, 4 2100.5",
         "rooms|rent",
     ),
-    "rents, decided by millions": read("1\t1,250,000\n2\t1,250", "1 1250000, 2 1250"),
-    "decimals, decided": read("1\t1,250\n2\t1,5", "1 1.25, 2 1.5"),
     "decided by zero": read("1\t0,125\n2\t1,250", "1 0.125, 2 1.25"),
-    "decided by four digits": read("1\t1,250\n2\t1250,5", "1 1.25, 2 1250.5"),
     "decided by the other column": read(
         "0,5\t1.250\n1,5\t2.500", "0.5 1250, 1.5 2500", "", "y: 1.250 is read as 1250"
-    ),
-    "rents, told": read(
-        "rooms\trent\n1\t900\n2\t1,250\n3\t1,700",
-        "1 900, 2 1250, 3 1700",
-        "rooms|rent",
-        "rent: 1,250 is read as 1250",
-        decimal=".",
     ),
     "decimals, told": read(
         "1.000;2.500\n2.000;3.500",
@@ -164,15 +130,11 @@ READ = {
         "y: 2.500 is read as 2.5",
         decimal=".",
     ),
-    "German": read("a;b\n1;1.234,5\n2;-2.345,6", "1 1234.5, 2 -2345.6", "a|b"),
     "first row without numbers": read(
         "NA;NA\n1.234,5;2.345,6\n2.345,6;1,5",
         "1234.5 2345.6, 2345.6 1.5",
         "",
         "1 of 3 rows has no number: left out, line 1",
-    ),
-    "French": read(
-        f"année;loyer\n2018;1{NNB}234,5\n2019;12{NNB}345", "2018 1234.5, 2019 12345", "année|loyer"
     ),
     "French with plain blanks": read("1 000;1 234 567,5\n2 000;3", "1000 1234567.5, 2000 3"),
     "Russian": read(
@@ -183,24 +145,15 @@ READ = {
     ),
     "Chinese": read("房间，租金\n１，９００\n２，１２５０", "1 900, 2 1250", "房间|租金"),
     "Chinese list": read("1、900\n2、1250.5", "1 900, 2 1250.5"),
-    "Chinese thousands": read(
-        "年\t租金\n２０１８\t１，２５０．５\n2019\t¥900",
-        "2018 1250.5, 2019 900",
-        "年|租金",
-        "“¥” is left out",
-    ),
     "Swiss": read("1;1'000.50\n2;1’250", "1 1000.5, 2 1250"),
-    "minus": read("−2\t1\n3\t－4\n4\t–5", "-2 1, 3 -4, 4 -5"),
     "minus of an accountant": read(
         "1\t(1,234.50)\n2\t20", "1 -1234.5, 2 20", "", "(1,234.50) (line 1) is read as −1,234.50"
     ),
     "per cent": read("1;10%\n2;12,5 %", "1 10, 2 12.5", "", "y: “%” is left out"),
-    "dollars": read("1\t$100\n2\t-$1,100.50", "1 100, 2 -1100.5", "", "“$” is left out"),
     "euros": read("1;100,50 €\n2;90 €", "1 100.5, 2 90", "", "“€” is left out"),
     "units in the cells": read("1 km;5 min\n2 km;7 min", "1 5, 2 7", "", "“km”", "“min”"),
     "exponents": read("1E+03;1,5e-3\n2e3;2,5E3", "1000 0.0015, 2000 2500"),
     "signs and points": read("+.5,5.\n-0.25,6", "0.5 5, -0.25 6"),
-    "a blank for each": read("1 2\n1,5 3", "1 2, 1.5 3"),
     "one comma each below two names": read("x,y\n1,250\n2,300", "1 250, 2 300", "x|y"),
     "one comma each": read(
         "1,250\n2,300", "1 250, 2 300", "", "the comma in each line is taken to stand between"
@@ -215,8 +168,6 @@ READ = {
     "errors first in a line": read(
         "#N/A\t1\n#DIV/0!\t2\n#ДЕЛ/0!\t3\n1\t2\n2\t3", "1 2, 2 3", "", "3 of 5 rows have no number"
     ),
-    "empty y": read("x\ty\n1\t2\n3\t\n5\t6", "1 2, 5 6", "x|y", "left out, line 3 (y is empty)"),
-    "NULL": read("1,NULL\n2,3\n4,5", "2 3, 4 5", "", "line 1"),
     # Columns.
     "columns by name": read("a;b;c\n1;2;3\n4;5;6", "3 1, 6 4", "c|a", columns=("c", "a")),
     "columns by place": read("1 2 3\n4 5 6", "1 3, 4 6", columns=(0, 2)),
@@ -239,9 +190,6 @@ READ = {
         "t is in days since 2018-01-31 08:00",
         zero="2018-01-31 08:00",
     ),
-    "dates between blanks": read(
-        "2018-01-31 08:00 1\n2018-01-31 14:00 2", "0 1, 0.25 2", zero="2018-01-31 08:00"
-    ),
     "zones": read(
         "2018-01-31T08:00+02:00;1\n2018-01-31T08:00+00:00;2",
         "0 1, 0.08333333333333333 2",
@@ -256,7 +204,6 @@ READ = {
     ),
     "numbers of eight digits": read("20180131;1\n20189999;2", "20180131 1, 20189999 2"),
     "German dates": read("31.01.2018;1\n2.2.2018;2", "0 1, 2 2", zero="2018-01-31"),
-    "British dates": read("31/01/2018\t1\n02/02/2018\t2", "0 1, 2 2", zero="2018-01-31"),
     "American dates": read("1/31/2018\t1\n2/2/2018\t2", "0 1, 2 2", zero="2018-01-31"),
     "dates, told": read(
         "01/02/2018\t1\n02/02/2018\t2",
@@ -267,15 +214,22 @@ READ = {
         day_first=True,
     ),
     "Chinese dates": read("2018年1月31日\t1\n2018年2月2日\t2", "0 1, 2 2", zero="2018-01-31"),
-    "months": read("2018-01;1\n2018-03;2", "0 1, 59 2", zero="2018-01-01"),
     "named months": read(
         "Jan 31, 2018\t1\n2 Feb 2018\t2\n3 März 2018\t3", "0 1, 2 2, 31 3", zero="2018-01-31"
     ),
-    "falling dates": read("2018-02-02;1\n2018-01-31;2", "2 1, 0 2", zero="2018-01-31"),
     "times": read(
         "08:00\t1\n09:30\t2", "0 1, 1.5 2", "", "x is in hours since 08:00", zero="08:00"
     ),
+    "R tibble": read(
+        "# A tibble: 2 × 2\n   year  rent\n  <dbl> <dbl>\n1  2018   900\n2  2019  1250",
+        "2018 900, 2019 1250",
+        "year|rent",
+        "comment",
+        "counts the rows",
+    ),
+    "months": read("2018-01;1\n2018-03;2", "0 1, 59 2", zero="2018-01-01"),
     "times of noon": read("11:30 AM 1\n1:00 PM 2", "0 1, 1.5 2", zero="11:30"),
+    "rents, decided by millions": read("1\t1,250,000\n2\t1,250", "1 1250000, 2 1250"),
 }
 REFUSED = {
     "nothing": ("", "expected a table of two columns"),
@@ -286,21 +240,9 @@ REFUSED = {
         ROOMS,
         "line 3: 1,250 in rent can be 1250 or 1.25; no other row says which: give decimal='.'",
     ),
-    "points that may be thousands": (
-        "1.000;2.500\n2.000;3.500",
-        "line 1: 1.000 in x can be 1 or 1000",
-    ),
-    "three decimals in a CSV": (
-        "1.250,3.125\n2.500,4.125",
-        "line 1: 1.250 in x can be 1.25 or 1250",
-    ),
     "one column of German amounts": (
         "1.250,50\n2.300,75",
         "line 1: 1.250,50 can be 1.250 and 50 or one number, 1250.5",
-    ),
-    "one name over decimal commas": (
-        "rent\n12,5\n13,7",
-        "line 2: 12,5 can be 12 and 5 or one number, 12.5",
     ),
     "thousands of India": (
         "1,23,456;5\n2,34,567;6",
@@ -324,24 +266,13 @@ REFUSED = {
         "a,b\n1,5,2\n2,5,3\n3,5,4",
         "line 1: expected 3 names as there are columns, got 2",
     ),
-    "short row": ("1,2\n3\n5,6", "line 2: expected two columns, got 1: 3"),
     "long row": ("1,2\n3,4,5\n6,7\n8,9", "line 2: expected two columns, got 3: 3, 4, 5"),
     "word": ("1,2\n3,4\n5,six", "line 3: expected a number in y, got six"),
-    "word in the first row": ("1,one\n2,3\n3,4", "line 1: expected a number in y, got one"),
-    "names again": ("1,2\nx,y\n3,4", "line 2: expected a number in x, got x"),
-    "a sum at the end": ("1;2\n3;4\nSum;6", "line 3: expected a number in x, got Sum"),
     "infinity": ("1,2\n3,inf\n4,5", "line 2: expected a number in y, got inf"),
     "too large": ("1,2\n3,1e400", "line 2: 1e400 in y is beyond any float"),
-    "too small": ("1,2\n3,1e-400", "line 2: 1e-400 in y is beyond any float"),
     "all x the same": ("1,2\n1,3\n1,4", "all x are 1: there is nothing to fit"),
     "two currencies": ("1\t$5\n2\t€6\n3\t€7", "line 1: $5 in y has $, other rows have €"),
-    "per cent once": ("1\t10%\n2\t20%\n3\t0.1", "line 3: 0.1 in y has no unit, other rows have %"),
-    "thousands of thousands": (
-        "1\t5 k\n2\t6 M\n3\t7 k",
-        "line 2: 6 M in y has M, other rows have k",
-    ),
     "a range": ("1\t5–7\n2\t6", "line 1: expected a number in y, got 5–7"),
-    "raised digits": ("1\t10³\n2\t6", "line 1: expected a number in y, got 10³"),
     "a date among numbers": (
         "1;5\n2;6\n2018-01-31;7",
         "line 3: expected a number in x, got 2018-01-31",
@@ -359,6 +290,7 @@ REFUSED = {
         "has day and month the other way",
     ),
     "R vector": ("[1] 1 2\n[3] 3 4", "line 1: expected a table, got a vector as R prints it"),
+    "raised digits": ("1\t10³\n2\t6", "line 1: expected a number in y, got 10³"),
     "open quote": ('1,2\n"3,4\n5,6\n7,8\n9,1', "line 2: a quotation mark is opened and not closed"),
     "thousands next to a comma": ("1,1,250\n2,1,700", "expected two columns, got 3"),
 }

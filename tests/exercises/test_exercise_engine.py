@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bdl_teach import exercises, metrics, widgets
+from bdl_teach import exercises, widgets
 from bdl_teach.exercises._engine import Choice, Exercise, Session, mistakes
 from bdl_teach.exercises._outcomes import close
 from bdl_teach.progress import SOLVED, Progress
@@ -47,9 +47,8 @@ def asked(reference: Any, *cases: Any, answer: Any, **options: Any) -> str:
 def test_tolerance_is_relative_to_value_or_for_zero_to_largest() -> None:
     want = np.array([0.0, 1e-3, 1e6])
     assert close(want * (1 + 2e-5) + np.array([0.5, 0, 0]), want, 3e-5, 1e-6)
-    assert not close(want + np.array([2.0, 0, 0]), want, 3e-5, 1e-6)
-    assert not close(want + np.array([0, 1e-6, 0]), want, 3e-5, 1e-6)
-    assert not close(want * (1 + 4e-5), want, 3e-5, 1e-6)
+    for off in (want + [2.0, 0, 0], want + [0, 1e-6, 0], want * (1 + 4e-5)):
+        assert not close(off, want, 3e-5, 1e-6)
     assert close(np.array([np.inf, -np.inf]), np.array([np.inf, -np.inf]), 3e-5, 1e-6)
     assert not close(np.array([np.inf]), np.array([-np.inf]), 3e-5, 1e-6)
     assert not close(np.full(2, np.nan), np.full(2, np.nan), 3e-5, 1e-6)
@@ -57,10 +56,6 @@ def test_tolerance_is_relative_to_value_or_for_zero_to_largest() -> None:
 
 def helper(x: Any) -> Any:
     return np.linalg.inv(np.zeros((2, 2)))  # raised inside NumPy, called from here
-
-
-def calls_the_package(x: Any) -> Any:
-    return metrics.rmse(x, "nonsense")
 
 
 def in_line(function: Any) -> str:
@@ -74,23 +69,17 @@ def in_line(function: Any) -> str:
         (lambda x: np.sqrt(x), "✗ 1.1 root: "),
         (lambda x: np.abs(x) ** 3, "✗ 1.1 cube: "),
         (lambda x: x**3 if np.ndim(x) == 0 else np.abs(x) ** 2.5, "✗ 1.1 for x=[0 2 -3] expected"),
-        (lambda x: np.where(np.asarray(x) < 0, np.nan, 7.0 * x), "your answer contains NaN."),
         # what no known mistake explains
         (lambda x: np.full(np.shape(x), np.nan), "✗ 1.1 for x=[0 2 -3] your answer contains NaN"),
         (lambda x: 1.5, "expected shape (3,), got one number."),
-        (lambda x: np.square(x)[..., None], "expected shape (3,), got shape (3, 1)"),
         (lambda x: "4.0", "expected shape (3,), and your function returned '4.0'."),
-        (lambda x: 1j * x, "expected shape (3,), and your function returned array(["),
         (lambda x: [[1.0], [1.0, 2.0]], "your function returned [[1.0], [1.0, 2.0]]."),
         (lambda x: x**2 if np.ndim(x) else None, "does every way through it return?"),
-        (lambda x: x**2 * np.where(x == 5.0, 1.1, 1.0), "for x=5 expected 25, got 27.5."),
-        (lambda x: x**2 * (1 + 1e-4), "expected [0 4 9], got [0 4.0004 9.0009]."),
         (lambda x: x**2 * (1 + 4e-5 * (np.ndim(x) == 0)), "for x=5 expected 25, got 25.001."),
         (lambda x: x.__imul__(2.0), "your function changed its argument; work on a copy"),
         (lambda: 1.0, "your function raised TypeError"),
         (lambda x: exit(), "your function raised SystemExit"),
         (lambda x: helper(x), f"raised LinAlgError: Singular matrix{in_line(helper)}np.linalg.inv"),
-        (calls_the_package, f"{in_line(calls_the_package)}metrics.rmse"),
         (3.0, "expected a function, got 3.0."),
     ],
 )
@@ -108,8 +97,6 @@ def test_message_quotes_differing_element_of_long_arrays() -> None:
     def double(x: Any) -> Any:
         return 2 * x
 
-    said = asked(double, (np.arange(10.0),), answer=lambda x: 2 * x + (x == 3))
-    assert ", at index 3, expected 6, got 7." in said
     table = np.arange(25.0).reshape(5, 5)
     said = asked(double, (table,), answer=lambda x: 2 * x + 1e-3 * (x == 12))
     assert ", at index 2, 2, expected 24, got 24.001." in said
@@ -156,11 +143,9 @@ def judged(answer: Any, width: float) -> str:
         (lambda width: 0.5 * width, "too low: more. Read section 1.4."),
         (lambda width: 3.0 if width < 4 else 1.0, "too low: more. Read section 1.4."),
         (lambda width: 9.5, "all alike: look at each. Read section 1.4."),
-        (lambda width: width - 1.0, "not above 0: it is. Read section 1.4."),
         (lambda width: 1.5 if width < 2 else width - 9.0, "not above 0: it is."),
         (lambda width: 30.0 if width < 4 else 1.0, "for width=1 your answer, 30, does not do"),
         (lambda width: np.nan, "for width=1 your answer contains NaN. Read section 1.4."),
-        (lambda width: np.inf, "for width=1 your answer contains an infinite value."),
         (lambda width: [1.0, 2.0], "for width=1 expected one number, got shape (2,)."),
     ],
 )
@@ -186,15 +171,12 @@ def scaled(x: Any, s: float, n: int) -> Any:
         (lambda x, s, n: -scaled(x, s, n), "wrong sign: "),
         (lambda x, s, n: 2 * scaled(x, s, n), "twice as much: "),
         (lambda x, s, n: scaled(x, s, n) / np.log(2), "another logarithm: "),
-        (lambda x, s, n: scaled(x, s, n) ** 2, "the square: "),
         (lambda x, s, n: 1 / scaled(x, s, n), "upside down: "),
         (lambda x, s, n: scaled(x, s, n) / len(x), "mean for sum: "),
         (lambda x, s, n: x / s**2 + (np.log(s) + n) / len(x), "the sum is missing: "),
-        (lambda x, s, n: len(x) * x / s**2 + np.log(s) + n, "the mean is missing: "),
         (lambda x, s, n: 0.3 * scaled(x, s, n), "another factor: yours is 0.3 times"),
         (lambda x, s, n: scaled(x, s, n) - 1.5, "another constant: yours is -1.5 beside"),
         (lambda x, s, n: scaled(x, np.sqrt(s), n), "s for s²: "),
-        (lambda x, s, n: scaled(x, s**2, n), "s² for s: "),
         (lambda x, s, n: scaled(x, 1 / s, n), "1/s for s: "),
         (lambda x, s, n: scaled(x, s + 1e-8, n), "a small number added to s: "),
         (lambda x, s, n: scaled(x, 1.0, n), "s taken as 1: "),
@@ -217,7 +199,6 @@ def test_a_common_slip_is_named_if_it_explains_every_case(answer: Any, said: str
     ("answer", "said"),
     [
         (lambda x: np.log(np.exp(x)), "underflow: "),
-        (lambda x: np.log(np.exp(x) + 1e-12), "a small number added: "),
         (lambda x: np.maximum(x, -700.0), "for x=-800 expected -800, got -700."),
     ],
 )
@@ -229,7 +210,6 @@ def test_log_of_underflow_is_named(answer: Any, said: str) -> None:
     ("answer", "said"),
     [
         (lambda x: (x * x, x + 1.0), "the other way round: "),
-        (lambda x: (x + 1.0, x), "the root in the second part: "),
         (lambda x: (1 / (x + 1.0), x * x), "upside down in the first part: "),
     ],
 )
@@ -240,13 +220,6 @@ def test_a_slip_in_one_part_of_a_pair_is_named(answer: Any, said: str) -> None:
 def test_slip_with_right_or_constant_numbers_is_not_named() -> None:
     message = asked(lambda x: x, (1.0,), (1.0,), answer=lambda x: 4.0)
     assert message == "✗ 1.1 for x=1 expected 1, got 4. Read section 1.4."
-    message = asked(lambda x, s: x * s, (2.0, 3.0), (4.0, 0.5), answer=lambda x, s: 0.0)
-    assert message == "✗ 1.1 for x=2, s=3 expected 6, got 0. Read section 1.4."
-
-
-def test_specific_mistake_is_named_before_common_slip() -> None:
-    known = replace(SQUARE, mistakes=mistakes("minus: no.", lambda x: -np.square(x)))
-    assert "✗ 1.1 minus: no." in Session({"1.1": known}).check("1.1", lambda x: -(x**2)).message
 
 
 def test_printed_output_of_answer_is_shown_once(capsys: pytest.CaptureFixture[str]) -> None:
@@ -262,7 +235,6 @@ def test_printed_output_of_answer_is_shown_once(capsys: pytest.CaptureFixture[st
     "argument",
     [
         (np.ones(2), (3.0, np.ones(3))),
-        ([1.0], [2.0, 3.0]),
         (np.array([np.nan, 1.0]), float("nan")),
         ("words", None, np.sum),
     ],
@@ -308,7 +280,7 @@ WIDE, CYRILLIC = "\uff42\u3001\uff44", {"\u0412", "d"}  # letters of another key
 @pytest.mark.parametrize(
     "answer",
     [
-        *("bd", "b, d", "B D", "b;d", {"(b)", "d."}, ["b", "d"], ("d", "b"), WIDE, CYRILLIC),
+        *("bd", "B, D", "b;d", {"(b)", "d."}, ["b", "d"], WIDE, CYRILLIC),
         {"a": False, "b": 1, "d": 1},
     ],
 )
@@ -316,12 +288,12 @@ def test_letters_may_be_text_list_set_or_mapping(answer: Any) -> None:
     assert say(answer, "1.2") == "✓ 1.2 right."
 
 
-@pytest.mark.parametrize("answer", ["b and d", "be", 3, {"b", "z"}, "true", "\u0434"])
+@pytest.mark.parametrize("answer", ["b and d", 3, {"b", "z"}, "\u0434"])
 def test_invalid_letter_is_reported(answer: Any) -> None:
     assert "expected a set of letters out of a, b, c, d, got" in say(answer, "1.2")
 
 
-@pytest.mark.parametrize("number", [1.1, 3.10, 10.1, 3, None])
+@pytest.mark.parametrize("number", [3.10, 3, None])
 def test_exercise_number_that_is_not_text_is_refused(number: Any) -> None:
     with pytest.raises(ValueError, match=r'expected text such as "3\.10", got .*3\.10 is 3\.1'):
         exercises.check(number, lambda x: x)

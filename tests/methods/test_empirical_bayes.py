@@ -1,7 +1,5 @@
 """Empirical Bayes: the closed form, the known type-II optimum, labels, and what each knob does."""
 
-from functools import lru_cache
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -32,7 +30,7 @@ def test_kl_and_prior_equal_the_oracle(oracle):
 @pytest.mark.parametrize(
     ("gamma", "expected"),
     [(1e-200, 0.0), (1e-9, 5e-19), (1.0, np.log(2) / 2)]
-    + [(sign * 10.0**power, power * np.log(10)) for power in (9, 10, 200) for sign in (1, -1)],
+    + [(1e9, 9 * np.log(10)), (-1e200, 200 * np.log(10))],
 )
 def test_the_kl_is_finite_for_every_finite_gamma(gamma, expected):
     assert empirical_bayes.kl(gamma) == pytest.approx(expected, rel=1e-14, abs=1e-300)
@@ -64,15 +62,6 @@ def test_tied_weights_share_the_prior_that_a_search_finds():
         np.testing.assert_allclose(shared[member], np.exp(found.x), rtol=1e-6)
     total = densities.gaussian_kl(MU, SIGMA, 0.0, shared).sum()
     assert empirical_bayes.tied_kl(MU, SIGMA, GROUPS) == pytest.approx(total, rel=1e-12)
-
-
-def test_the_compiled_costs_are_the_closed_forms():
-    gamma, std = tf.constant(MU / SIGMA), tf.constant(SIGMA)
-    own = empirical_bayes.weight_cost(gamma).numpy()
-    assert own == pytest.approx(empirical_bayes.kl(MU / SIGMA), rel=1e-12)
-    members = tf.constant([*np.float64(np.arange(2)[:, None] == GROUPS), np.zeros(5)])
-    tied = empirical_bayes.group_cost(gamma, std, members).numpy()
-    assert tied == pytest.approx(empirical_bayes.tied_kl(MU, SIGMA, GROUPS), rel=1e-12)
 
 
 def test_a_weak_weight_s_cost_keeps_its_digits_in_float32():
@@ -107,7 +96,6 @@ def best_prior_std(tie: str) -> np.ndarray:
     return np.full(3, np.exp(result.x))
 
 
-@lru_cache
 def linear_fits(**changes) -> list[empirical_bayes.Fit]:
     """Fits that start from γ = 0: from a γ of the wrong sign the way leads past a saddle."""
     plan = {"noise_std": 0.5, "hidden_units": (), "n_samples": 10, "steps": 4000}
@@ -131,15 +119,10 @@ def test_the_type_two_optimum_of_a_linear_model_is_recovered(tie, estimator):
         error = values.std(axis=0, ddof=1) / np.sqrt(len(values))
         assert (error < 0.03).all()  # else the next line would not say much
         assert (np.abs(values.mean(axis=0) - optimum) < 6 * error + 0.01).all()
-
-
-def test_the_free_energy_reaches_minus_the_largest_log_evidence():
-    for tie, estimator in (("weight", "local"), ("all", "quiet")):
-        fits = linear_fits(tie=tie, estimator=estimator)
-        values = [fit.history["free_energy"][-20:].mean() for fit in fits]
-        error = np.std(values, ddof=1) / np.sqrt(len(values))
-        assert error < 0.3
-        assert abs(np.mean(values) + log_evidence(best_prior_std(tie))) < 6 * error + 0.01
+    energies = [fit.history["free_energy"][-20:].mean() for fit in fits]
+    error = np.std(energies, ddof=1) / np.sqrt(len(energies))
+    assert error < 0.3
+    assert abs(np.mean(energies) + log_evidence(prior_std)) < 6 * error + 0.01
 
 
 def test_elbo_of_one_weight_equals_largest_log_evidence(oracle):
@@ -167,24 +150,3 @@ def test_a_weight_without_evidence_is_pruned():
     assert report.fraction == pytest.approx(1 / 3) == report.by_layer[0]
     assert fit.prior_std[1] < 0.2 * fit.prior_std[[0, 2]].min()
     assert fit.pruning(threshold=1e9).fraction == 1.0
-
-
-# Labels
-
-LABEL_X = np.random.default_rng(3).normal(size=(40, 2))
-LABELS = (LABEL_X[:, 0] + 0.5 * np.random.default_rng(4).normal(size=40) > 0).astype(float)
-
-
-def classifier(**changes) -> empirical_bayes.Fit:
-    options = {"likelihood": "bernoulli", "hidden_units": (3,), "steps": 60}
-    return empirical_bayes.fit(LABEL_X, LABELS, **{**options, **changes})
-
-
-def test_probability_is_mean_of_sigmoids():
-    fit = classifier()
-    averaged, plugged = fit.predict(LABEL_X), fit.plug_in(LABEL_X)
-    np.testing.assert_allclose(averaged.probability, averaged.samples.mean(axis=0))
-    logits = fit.evaluate(fit.mean[None], LABEL_X)[0]
-    np.testing.assert_allclose(plugged.probability, 1 / (1 + np.exp(-logits)), rtol=1e-6)
-    assert np.abs(averaged.probability - plugged.probability).max() > 1e-3
-    np.testing.assert_array_equal(plugged.epistemic_std, 0.0)

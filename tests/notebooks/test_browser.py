@@ -22,7 +22,7 @@ from tests.waiting import until
 
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
 WHOLE, SHOWN = "00_start_here.ipynb", "03_bayes_by_backprop.ipynb"
-ALL, TALL, SAMPLE = "explorers.ipynb", "tall.ipynb", "sample.ipynb"
+ALL, TALL = "explorers.ipynb", "tall.ipynb"
 MADE = "from bdl_teach.widgets import GradientLab\n\nlab = GradientLab()\nlab"
 PATIENCE_S = 180.0  # for the first picture of the last explorer, on a busy machine
 
@@ -37,11 +37,10 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A JupyterLab with what the chapters show, and a sample; in the end nothing is left of it."""
+    """A JupyterLab with what the chapters show; in the end nothing is left of it."""
     folder = tmp_path_factory.mktemp("served")
     nbformat.write(shown(), folder / ALL)
     nbformat.write(of_cells(MADE, *["# one line\n" * 40] * 3, "lab"), folder / TALL)
-    nbformat.write(planted(), folder / SAMPLE)
     with Server(folder) as started:
         yield started
     until(lambda: not started.root.parent.exists(), "the end of its folder")
@@ -68,16 +67,10 @@ def of_cells(*sources: str) -> nbformat.NotebookNode:
     return nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": spec})
 
 
-def opened(browser: Browser, server: Server, name: str) -> Notebook:
-    """A notebook of which all cells have run."""
-    notebook = Notebook(browser, server, name)
+def test_chapter_runs_in_browser_and_shows_its_explorers(browser: Browser, server: Server) -> None:
+    notebook = Notebook(browser, server, ALL)
     notebook.start_all()
     notebook.await_all()
-    return notebook
-
-
-def test_chapter_runs_in_browser_and_shows_its_explorers(browser: Browser, server: Server) -> None:
-    notebook = opened(browser, server, ALL)
     views = notebook.explorers()
     assert len(views) == len(explorers(nbformat.read(FOLDER / SHOWN, as_version=4)))
     for view in views:
@@ -89,7 +82,7 @@ def test_chapter_runs_in_browser_and_shows_its_explorers(browser: Browser, serve
         assert not TROUBLE.search(notebook.status(view.number))
     assert notebook.cell_errors() == complaints(notebook) == []
     assert "Traceback" not in server.log()
-    notebook.page.close()  # its pictures would be painted on beside the sample's
+    notebook.page.close()
 
 
 TOP = """() => Math.round(document.querySelector(".bdl-explorer").getBoundingClientRect().top
@@ -119,70 +112,3 @@ def test_page_scrolls_back_to_first_explorer_and_one_view_saves_picture(
     page.wait_for_timeout(1000)
     assert sorted(saved) == ["GradientLab.png", "GradientLab.svg"]
     page.close()
-
-
-# The driver itself: it must see what is wrong, or the tests above prove nothing.
-
-WIDGETS = """
-import base64, io
-import ipywidgets
-from PIL import Image
-from bdl_teach.widgets._engine import controls, layout
-from bdl_teach.widgets._engine.picture import Picture
-
-def picture(value):
-    out = io.BytesIO()
-    Image.new("RGB", (400, 300), (int(20 * value), 0, 0)).save(out, "PNG")
-    return b"data:image/png;base64," + base64.b64encode(out.getvalue())
-
-image = Picture(value=picture(0))
-live = ipywidgets.FloatSlider(description="live", min=0, max=10, step=1)
-dead = ipywidgets.FloatSlider(description="dead", min=0, max=10, step=1)
-button = controls.button("seven", "", lambda: setattr(live, "value", 7))
-live.observe(lambda change: setattr(image, "value", picture(change["new"])), names="value")
-status = controls.words("an error, to be seen", "bdl-status")
-toggle = ipywidgets.ToggleButton(description="four")
-toggle.observe(lambda change: setattr(live, "value", 4 * change["new"]), names="value")
-row = ipywidgets.ToggleButtons(options=["zero", "one"])
-made = ipywidgets.VBox([
-    layout.head("sample", None, [button]),
-    layout.body(image, {"ALL": [live, dead, toggle, row]}), status,
-])
-made.add_class("bdl-explorer")
-made
-"""
-
-
-def planted() -> nbformat.NotebookNode:
-    """A notebook with a live and a dead slider, a button, stderr, and a cell that raises."""
-    return of_cells(WIDGETS, "import sys; sys.stderr.write('Warning: seen')", "1 / 0")
-
-
-def test_browser_driver_recognises_live_views_stills_and_errors(
-    browser: Browser, server: Server
-) -> None:
-    sample = opened(browser, server, SAMPLE)
-    sample.patience_ms = 1000.0
-    (view,) = sample.explorers()
-    assert view.sliders == ["live", "dead"]
-    assert view.buttons == ["seven", "four", "zero", "one"]
-    assert (view.toggles, view.choices) == ([1], [[2, 3]])
-    assert TROUBLE.search(sample.status(0))
-    for number, alive in enumerate((True, False)):
-        assert sample.focus(0, number)
-        start = sample.value(0, number)
-        effect = sample.press(0, number, "ArrowRight")
-        assert effect.moved and bool(effect.paints) is alive
-        assert sample.restore(0, number, start)
-        assert not sample.press(0, number, "ArrowLeft").moved  # at the end of its range
-    for paints in (True, False):  # the second time the picture stays the same
-        assert bool(sample.click(0, 0).paints) is paints
-    for number, paints in ((1, True), (3, False)):  # a toggle, and one of a row of choices
-        effect = sample.click(0, number)
-        assert effect.moved and bool(effect.paints) is paints
-    assert [sample.is_down(0, i) for i in range(4)] == [False, True, False, True]
-    sample.focus(0, 0)
-    assert sample.flood(0, 0, seconds=2.0).paints > 1
-    assert sample.flood(0, 1, seconds=0.2).paints == 0
-    assert any("ZeroDivisionError" in text for text in sample.cell_errors())
-    assert any("Warning: seen" in text for text in complaints(sample))

@@ -158,9 +158,6 @@ def test_the_speaker_has_the_notes_of_the_slide(decks: dict[str, Shown]) -> None
     window.close()
 
 
-# What deck.js does, and that the tests above can see what is wrong.
-
-
 def planted() -> Any:
     """A notebook of things that no slide holds: long tables, lists, outputs, a wide equation."""
     rows = "".join(f"| row {i} | value |\n" for i in range(60))
@@ -178,16 +175,10 @@ def planted() -> Any:
     return nbformat.v4.new_notebook(cells=cells)
 
 
-@pytest.fixture(scope="module")
-def sample(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Shown:
-    folder = tmp_path_factory.mktemp("planted")
-    nbformat.write(planted(), folder / "planted.ipynb")
-    cli.inside(["deck", "--folder", str(folder), str(folder / "planted.ipynb")])
-    return show(browser, folder / "planted.html").ready()
-
-
-def test_too_tall_section_continues_on_next_slide(sample: Shown) -> None:
-    page = sample.page
+def test_too_tall_section_continues_on_next_slide(browser: Browser, tmp_path: Path) -> None:
+    nbformat.write(planted(), tmp_path / "planted.ipynb")
+    cli.inside(["deck", "--folder", str(tmp_path), str(tmp_path / "planted.ipynb")])
+    page = show(browser, tmp_path / "planted.html").ready().page
     assert page.evaluate(CUT_OFF) == []
     tables = page.locator("table").all()
     assert len(tables) > 1
@@ -200,15 +191,3 @@ def test_too_tall_section_continues_on_next_slide(sample: Shown) -> None:
     )
     assert len(starts) > 1
     assert all(said == meant for said, meant in starts)
-
-
-def test_deck_checks_detect_cut_off_text_and_requests(sample: Shown) -> None:
-    page = sample.page
-    page.evaluate(
-        "() => { document.querySelector('section section').insertAdjacentHTML('beforeend', "
-        '\'<p style="margin-top: 900px">below</p><img hidden src="http://deck.invalid/a.png">\') }'
-    )
-    (found,) = page.evaluate(CUT_OFF)
-    assert found.startswith("0.0: ") and found.endswith("below")
-    page.wait_for_function("() => document.images[0].complete")
-    assert sample.asked == ["http://deck.invalid/a.png"]

@@ -47,15 +47,6 @@ def about_data(cells: list[Any]) -> list[Any]:
     return chosen
 
 
-def test_cells_are_chosen_by_section_or_by_names_they_define() -> None:
-    before = ("import a, b", "def of(x):\n    return a.f(x)", "dear = of(3)", "fig = 1")
-    section = ("try:\n    d = b.load()\nexcept DatasetUnavailable:\n    d = 0", "fig = of(d)\nfig")
-    code = [[nbformat.v4.new_code_cell(source) for source in s] for s in (before, section, ["d"])]
-    titles = [nbformat.v4.new_markdown_cell("## A section") for _ in code]
-    cells = [cell for title, part in zip(titles, code, strict=True) for cell in (title, *part)]
-    assert [c.source for c in about_data(cells)] == [*before[:2], *section]
-
-
 @pytest.mark.slow
 def test_cells_that_need_data_run_offline_and_say_so(tmp_path: Path) -> None:
     """All chapters in one kernel, which forgets each: to start one costs more than many a cell."""

@@ -2,16 +2,12 @@
 
 import functools
 import importlib
-import json
 
 import bench
-import numpy as np
-import pytest
 from bench import methods
 from bench.methods import Growth, Row
 
 from bdl_teach.densities import ScaleMixture
-from bdl_teach.methods import point
 from bdl_teach.methods.catalogue import CATALOGUE
 
 ROWS = [Row("bbb", 1.5, 0.03, 0.02, -1.5, 1.1), Row("mcmc.nuts", float("nan"), 60.0, 0.1, -1, 1)]
@@ -30,27 +26,6 @@ def test_benchmarked_fits_share_the_network_and_use_method_settings(monkeypatch)
         common = {"prior": ScaleMixture(), "noise_std": 1.0, "hidden_units": (20, 20), "seed": 3}
         taken = {name: value for name, value in common.items() if name in method.takes}
         assert given == {**taken, **method.options}, way.name
-
-
-def test_last_layer_timing_excludes_map(monkeypatch):
-    trained = []
-    original = point.fit
-    monkeypatch.setattr(point, "fit", lambda *a, **more: trained.append(1) or original(*a, **more))
-    x = np.linspace(-0.5, 0.5, 9)[:, None]
-    methods._frozen.cache_clear()
-    one, other = (methods._last_layer(x, np.sin(x), seed) for seed in (0, 100))
-    assert len(trained) == 1
-    assert one.prior.std < other.prior.std and (one.cov != other.cov).any()
-
-
-def test_a_quick_run_measures_the_repeated_ways_only(monkeypatch, capsys):
-    monkeypatch.setattr(methods, "measure", lambda way, repeats: ROWS[0])
-    monkeypatch.setattr(methods, "grow", lambda *_: pytest.fail("measured"))
-    monkeypatch.setattr(methods, "judge", lambda *_: pytest.fail("measured"))
-    assert bench.main(["methods", "--quick", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert len(told["rows"]) == len(methods.ways()) - 1 + len(methods.parts())
-    assert told["pbp"] == told["verdicts"] == []
 
 
 def test_a_missed_limit_fails_a_strict_run(monkeypatch, capsys):

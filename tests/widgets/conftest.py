@@ -14,7 +14,6 @@ from bdl_teach.widgets._engine.beside_truth import Chains
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 
 HERE = Path(__file__).parent
-_REST = worker.REST
 _WAITS, _PREPARE = Chains.waits, Chains.prepare
 
 
@@ -24,12 +23,6 @@ def nothing_is_improved_at_rest() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(worker, "REST", 3600.0)
         yield
-
-
-@pytest.fixture
-def improved_at_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What moves from now on is improved once it rests, as in a page."""
-    monkeypatch.setattr(worker, "REST", _REST)
 
 
 @pytest.fixture(scope="module", autouse=True)

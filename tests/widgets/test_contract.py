@@ -23,7 +23,7 @@ from bdl_teach.widgets import vae_trainer
 from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.points import Unseen
+from bdl_teach.widgets._engine.own_data import Unseen
 from tests.widgets.test_walks import anywhere
 
 # A control that is heeded only beside another one's value.

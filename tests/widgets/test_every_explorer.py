@@ -133,7 +133,7 @@ def test_take_me_there_shows_the_answer_to_the_question(
     (box,) = (part for part in all_parts(fresh) if isinstance(part, QuestionBox))
     first = fresh.state()
     before = first[asked.control]
-    fresh._choose(list(idle.PRESETS)[-1])
+    fresh._start.choose(list(idle.PRESETS)[-1])
     box._choices.index = 1
     assert not box.unlocked
     box._there.click()
@@ -167,7 +167,7 @@ def test_drawing_a_band_shows_points_and_truth_but_no_fit(idle: Explorer[Any]) -
 
 def fill(explorer: Explorer[Any], height: float) -> None:
     """Give every line and band that moves something to show, inside its panel."""
-    for artist in explorer._canvas._moving:
+    for artist in explorer._canvas.moving:
         if isinstance(artist, Line2D | PolyCollection) and isinstance(artist.axes, Axes):
             inside = artist.axes.transLimits.inverted().transform([[0.1, height], [0.9, height]])
             x, y = artist.axes.transScale.inverted().transform(inside).T
@@ -186,7 +186,7 @@ def test_every_panel_pins_its_artists_and_unpins_without_trace(idle: Explorer[An
         canvas.pin()
         fill(idle, 0.7)
         beside = canvas.still()
-        moved = [artist for artist in canvas._moving if isinstance(artist, Line2D)]
+        moved = [artist for artist in canvas.moving if isinstance(artist, Line2D)]
         panels = {artist.axes for artist in moved if artist.get_visible()} - {None}
         grey = {a.axes for p in canvas.figure.axes for a in p.lines if a.get_label() == "_pinned"}
         canvas.unpin()

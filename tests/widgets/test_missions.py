@@ -40,7 +40,7 @@ def missions_of(explorer: Explorer[Any]) -> tuple[Mission, ...]:
 def taken(explorer: Explorer[Any], values: Values) -> Values:
     """A state, as the controls hold it."""
     known = explorer._controls
-    state = {n: controls.take(n, known[n], value) for n, value in values.items()}
+    state = {n: controls.take(known, n, value) for n, value in values.items()}
     return {**explorer._defaults, **state}
 
 

@@ -1,4 +1,4 @@
-"""The PBP stepper: every control moves, there and back is the same, and play plays."""
+"""The PBP stepper: its picture is that of the method's own steps, and play plays."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from artists import assert_reads, assert_shows, line, panel
+from explorer_claims import assert_reads, assert_shows, line, panel
 from waiting import until
 
 from bdl_teach import datasets
@@ -71,29 +71,19 @@ class Walk:
             self.fits.append(walk.fitted(state))
 
 
-def test_network_panel_shows_states_before_and_after_step(
-    moved: PBPStepper,
-) -> None:
-    walk = Walk(moved.state())
-    ax = panel(moved, "What the network believes about y", "x", "y")
-    now = walk.fits[-1].predict(X[:, None])
-    before = walk.fits[max(len(walk.fits) - 2, 0)].predict(X[:, None])
+def test_picture_and_readings_are_those_of_the_steps(moved: PBPStepper) -> None:
+    v, walk = moved.state(), Walk(moved.state())
+    now, before = (fit.predict(X[:, None]) for fit in (walk.fits[-1], walk.fits[-2:][0]))
     for got, expected in ((moved.result.prediction, now), (moved.result.before, before)):
         for name in ("mean", "epistemic_std", "aleatoric_std"):
             np.testing.assert_allclose(getattr(got, name), getattr(expected, name), rtol=1e-6)
+    ax = panel(moved, "What the network believes about y")
     assert_shows(ax, moved.result.prediction)
     np.testing.assert_allclose(line(ax, "mean before"), [X, before.mean], atol=1e-6)
-
-
-def test_the_points_are_marked_by_what_the_epoch_has_learned(moved: PBPStepper) -> None:
-    v = moved.state()
-    data = datasets.sinusoid(v["n"], v["noise_std"], v["seed"])
     epoch = max(v["step"] - 1, 0) // (v["n"] + 1)
-    taken = v["step"] - epoch * (v["n"] + 1)
+    taken, data = v["step"] - epoch * (v["n"] + 1), walk.data
     learned = order_of(v, epoch)[:taken]
-    refined = taken == v["n"] + 1
-    last = [] if refined or not learned else learned[-1:]
-    ax = panel(moved, "What the network believes about y")
+    last = [] if taken == v["n"] + 1 or not learned else learned[-1:]
     for label, rows in (
         ("learned", sorted(learned)),
         ("to come", sorted(set(range(v["n"])) - set(learned))),
@@ -101,41 +91,20 @@ def test_the_points_are_marked_by_what_the_epoch_has_learned(moved: PBPStepper) 
     ):
         expected = np.stack([data.x[rows, 0], data.y[rows, 0]])
         np.testing.assert_array_equal(line(ax, label), expected, err_msg=label)
-
-
-def test_noise_panels_show_alpha_beta_and_sd_by_step(moved: PBPStepper) -> None:
-    v, walk = moved.state(), Walk(moved.state())
-    gamma = panel(moved, "Gamma over the noise precision", "step", "log scale")
+    gamma, noise = panel(moved, "Gamma over the noise"), panel(moved, "Noise that it believes")
     steps = np.arange(v["step"] + 1)
-    alpha, beta = (
-        np.array([getattr(fit, name) for fit in walk.fits]) for name in ("alpha", "beta")
-    )
+    alpha, beta = (np.array([getattr(f, name) for f in walk.fits]) for name in ("alpha", "beta"))
+    sd = np.sqrt(beta / (alpha - 1)) * data.y.std()
     np.testing.assert_allclose(line(gamma, "α: points"), [steps, alpha], rtol=1e-8)
     np.testing.assert_allclose(line(gamma, "β: squares"), [steps, beta], rtol=1e-8)
-    noise = panel(moved, "Noise that it believes in", "step", "sd, units of y")
-    sd = np.sqrt(beta / (alpha - 1)) * walk.data.y.std()
     np.testing.assert_allclose(line(noise, "√(β/(α−1))"), [steps, sd], rtol=1e-8)
-    assert alpha[0] == v["alpha"] and sd[0] == pytest.approx(v["guess"] * walk.data.y.std())
+    assert alpha[0] == v["alpha"] and sd[0] == pytest.approx(v["guess"] * data.y.std())
     np.testing.assert_array_equal(line(noise, "true σ"), [[0, MOST_STEPS], [v["noise_std"]] * 2])
-
-
-def test_readings_are_those_of_the_state(moved: PBPStepper) -> None:
-    v, walk = moved.state(), Walk(moved.state())
-    fit, sd = walk.fits[-1], walk.fits[-1].predict(X[:, None]).epistemic_std
-    epoch, at = divmod(v["step"] - 1, v["n"] + 1) if v["step"] else (0, v["n"])
-    assert_reads(moved, step=v["step"], epoch=epoch + 1, true=v["noise_std"])
-    assert_reads(moved, alpha=fit.alpha, beta=fit.beta, noise=fit.noise_std)
-    assert_reads(moved, sd_data=sd[INSIDE].mean(), sd_ends=(sd[0] + sd[-1]) / 2)
-    if at < v["n"]:
-        assert_reads(moved, x=walk.data.x[order_of(v, epoch)[at], 0])
-
-
-def test_play_at_last_step_continues_from_newly_set_step(stepper: PBPStepper) -> None:
-    stepper.set(step=MOST_STEPS, speed=1.0)  # the first step comes after a second
-    stepper._go({"step": 7, "play": True})
-    until(lambda: stepper.state()["step"] != 7, "a step")
-    assert 7 < stepper.state()["step"] < 60
-    assert stepper.state()["play"]
+    read = {"epoch": epoch + 1, "sd_ends": now.epistemic_std[[0, -1]].mean()}
+    assert_reads(moved, step=v["step"], alpha=alpha[-1], beta=beta[-1], noise=sd[-1], **read)
+    assert_reads(moved, sd_data=now.epistemic_std[INSIDE].mean(), true=v["noise_std"])
+    if last:
+        assert_reads(moved, x=data.x[last[0], 0])
 
 
 def test_play_takes_steps_until_pause(stepper: PBPStepper) -> None:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 from explorer_claims import (
     artist,
-    as_printed,
+    assert_reads,
+    assert_shows,
     assert_the_picture_is_not_stale,
-    band,
     curves,
     every_picture_is_drawn,
     line,
     names_over_the_panels,
     panel,
-    said,
 )
 from scipy.stats import norm
 
@@ -75,10 +74,6 @@ def regions(gap: float) -> dict[str, Any]:
     return {"data": ~inside & ~beyond, "gap": inside, "outside": beyond}
 
 
-def total(prediction: Predictive) -> Any:
-    return np.hypot(prediction.epistemic_std, prediction.aleatoric_std)
-
-
 # Only what changed is fitted.
 
 
@@ -105,8 +100,7 @@ def test_unchanged_methods_report_zero_time(pair: RivalsExplorer) -> None:
     assert all(one.seconds > 0 for one in told.values())
     told = pair.set(rate=0.35).result.told
     assert told["first"].seconds == 0.0 < told["second"].seconds, "what stays is kept"
-    took = said(pair.status, "(first # ms, second # ms)")
-    assert took == [0, as_printed(1e3 * told["second"].seconds, 0)]
+    assert f"(first 0 ms, second {1e3 * told['second'].seconds:.0f} ms)" in pair.status
 
 
 # What the pictures hold.
@@ -147,10 +141,7 @@ def test_each_panel_holds_its_method_the_data_and_the_truth(
             continue
         told = result.told[place]
         p = told.prediction
-        np.testing.assert_allclose(line(ax, "mean"), [X, p.mean])
-        for name, std in (("epistemic", p.epistemic_std), ("total", total(p))):
-            _, low, high = band(ax, f"±2 sd {name}")
-            np.testing.assert_allclose([low, high], p.mean + np.array([[-2], [2]]) * std)
+        assert_shows(ax, p)
         if told.functions is not None:
             drawn = [curve[:, 1] for curve in curves(ax, "draws or members")]
             np.testing.assert_array_equal(drawn, told.functions)
@@ -169,34 +160,23 @@ def test_posterior_comes_beside_each_with_its_distances(
     comparison: ComparisonExplorer, pair: RivalsExplorer, nuts: dict[str, Any]
 ) -> None:
     gold = nuts["gold"]
-
-    def distances(p: Predictive) -> list[float]:
-        return [calibration.distance(p, gold, mask) for mask in regions(0.3).values()]
-
-    result = comparison.set(**{**COMPARED, "nuts": True}).result
-    words = comparison.status.split("gap to the posterior: ")[1]
-    for name in ("map", "bbb", "pbp"):
-        off = distances(result.predictions[name])
-        assert said(words, f"{LABELS[name]} #/#/#") == [as_printed(v, 1) for v in off]
-        np.testing.assert_allclose(
-            line(panel(comparison, LABELS[name]), "posterior mean"), [X, gold.mean]
-        )
-    assert comparison.status.split(" · ")[0].endswith("R-hat is 1.01.")
-    assert nuts["problem"] == Problem()
-    assert plots.POSTERIOR not in comparison.set(nuts=False).status.split("interval")[1]
-
-    result = pair.set(**{**PAIR, "nuts": True}).result
-    words = pair.status.partition("Distance to the posterior: ")[2]
-    for place in PLACES:
-        off = distances(result.predictions[place])
-        sentence = f"the {place} ({QUICK[PAIR[place]].label}): data #, gap #, outside #"
-        assert said(words, sentence) == [as_printed(v, 2) for v in off]
-        np.testing.assert_allclose(line(panel(pair, place), "posterior mean"), [X, gold.mean])
+    for explorer, start in ((comparison, COMPARED), (pair, PAIR)):
+        result = explorer.set(**{**start, "nuts": True}).result
+        for name, p in result.predictions.items():
+            off = {r: calibration.distance(p, gold, mask) for r, mask in regions(0.3).items()}
+            assert_reads(explorer, **{f"{name}_off_{r}": far for r, far in off.items()})
+            title = LABELS.get(name, name)
+            np.testing.assert_allclose(
+                line(panel(explorer, title), "posterior mean"), [X, gold.mean]
+            )
+        assert "R-hat is 1.01." in explorer.status and nuts["problem"] == Problem()
     np.testing.assert_allclose(
         line(panel(pair, "How sure"), plots.POSTERIOR)[1], gold.epistemic_std
     )
     assert {"posterior mean", "posterior ±2 sd"} <= names_over_the_panels(pair)
-    assert "R-hat is 1.01." in pair.status
+    for explorer in (comparison, pair):
+        assert "R-hat" not in explorer.set(nuts=False).status
+        assert not any("_off_" in name for name in explorer.readings())
 
 
 def test_axes_of_both_methods_have_table_units(pair: RivalsExplorer) -> None:
@@ -212,87 +192,69 @@ def test_axes_of_both_methods_have_table_units(pair: RivalsExplorer) -> None:
 # Intervals, and the points that conformal ones are counted on.
 
 
-def coverage(prediction: Predictive, noise_std: float, mask: Any, sds: float = 0.0) -> float:
-    """Chance that a new y falls within 1.96 sd of the mean, averaged over the region."""
-    reach = (sds or norm.ppf(0.975)) * total(prediction)
-    ends = ((prediction.mean + sign * reach - TRUTH) / noise_std for sign in (1, -1))
+def coverage(prediction: Predictive, mask: Any, sds: float) -> float:
+    """Chance that a new y falls within so many sds of the mean, in percent, over the region."""
+    reach = sds * prediction.total_std
+    ends = ((prediction.mean + sign * reach - TRUTH) / 2.0 for sign in (1, -1))
     high, low = (norm.cdf(end)[mask] for end in ends)
-    return float((high - low).mean()) if mask.any() else float("nan")
+    return float(100 * (high - low).mean()) if mask.any() else float("nan")
 
 
-def percents(shares: Mapping[str, float]) -> str:
-    return "/".join("–" if np.isnan(s) else f"{100 * s:.0f}" for s in shares.values()) + "%"
-
-
-@every_picture_is_drawn
-@pytest.mark.parametrize("gap", [0.0, 0.3])
-def test_coverage_marks_and_words_match_each_region(
-    comparison: ComparisonExplorer, nuts: dict[str, Any], gap: float
-) -> None:
-    values = {"gap": gap, "noise_std": 2.0, "seed": 3, "map": False, "eb": True, "nuts": True}
-    result = comparison.set(**{**COMPARED, **values}).result
-    shown = {**result.predictions, "nuts": nuts["gold"]}
-    expected = {
-        name: {region: coverage(p, 2.0, mask) for region, mask in regions(gap).items()}
-        for name, p in shown.items()
-    }
-    assert set(shown) == {"bbb", "eb", "pbp", "nuts"} == set(result.coverage)
-    for name, shares in expected.items():
-        assert result.coverage[name] == pytest.approx(shares, nan_ok=True)
-        assert f"{LABELS[name]} {percents(shares)}" in comparison.status
-    ax = panel(comparison, "Inside the interval")
-    rows = [tick.get_text() for tick in ax.get_yticklabels()]
-    assert rows == [LABELS[name] for name in LABELS if name in shown]
-    assert ax.get_ylim() == (len(rows) - 0.5, -0.5), "from top to bottom"
-    for region in ("data", "gap", "outside"):
-        share, y = line(ax, region)
-        np.testing.assert_array_equal(np.round(y), range(len(rows)))
-        marked = dict(zip(rows, share / 100, strict=True))
-        wanted = {LABELS[name]: shares[region] for name, shares in expected.items()}
-        assert marked == pytest.approx(wanted, nan_ok=True)
-    assert_the_picture_is_not_stale(comparison)
-
-
-def counted(prediction: Predictive, gap: float, noise_std: float, seed: int, level: float) -> float:
+def conformal(prediction: Predictive, gap: float, level: float) -> float:
     """The score of that rank among 99 points of another seed, of 100 with the new one."""
     ends = (0.25 - gap / 2, 0.25 + gap / 2) if gap else None
-    others = datasets.sinusoid(99, noise_std, seed + 10_000, gap=ends)
+    others = datasets.sinusoid(99, 2.0, 3 + 10_000, gap=ends)
     x, y = others.x[:, 0], others.y[:, 0]
     off = np.abs(y - np.interp(x, X, prediction.mean))
-    return float(np.sort(off / np.interp(x, X, total(prediction)))[round(100 * level) - 1])
+    score = np.sort(off / np.interp(x, X, prediction.total_std))
+    return float(score[round(100 * level) - 1])
 
 
 @every_picture_is_drawn
 @pytest.mark.parametrize(("level", "gap"), [(0.5, 0.0), (0.99, 0.3)])
-def test_conformal_band_uses_rank_score_without_refit(
+def test_coverage_is_counted_by_region_and_conformal_bands_refit_nothing(
     comparison: ComparisonExplorer,
     nuts: dict[str, Any],
     monkeypatch: pytest.MonkeyPatch,
     level: float,
     gap: float,
 ) -> None:
-    values = {"gap": gap, "noise_std": 2.0, "seed": 3, "nuts": True}
-    for name in comparison.set(**{**COMPARED, **values}).result.told:
-        assert not artist(panel(comparison, LABELS[name]), "conformal").get_visible()
+    values = {"gap": gap, "noise_std": 2.0, "seed": 3, "map": False, "eb": True, "nuts": True}
+    comparison.set(**{**COMPARED, **values})
     monkeypatch.setattr(live_fits, "fit", None)
-    result = comparison.set(level=level, conformal=True).result
-    for name, p in {**result.predictions, "nuts": nuts["gold"]}.items():
-        sds = counted(p, gap, 2.0, 3, level)
-        by = {r: coverage(p, 2.0, mask, sds) for r, mask in regions(gap).items()}
-        assert result.coverage[name] == pytest.approx(by, nan_ok=True)
-        assert f"{LABELS[name]} {percents(by)}" in comparison.status
-        if name != "nuts":
+    for counted in (False, True):
+        result = comparison.set(level=level, conformal=counted).result
+        shown = {**result.predictions, "nuts": nuts["gold"]}
+        assert set(shown) == {"bbb", "eb", "pbp", "nuts"}
+        held: dict[str, dict[str, float]] = {}
+        for name, p in shown.items():
+            sds = conformal(p, gap, level) if counted else norm.ppf(0.5 + level / 2)
+            held[name] = {r: coverage(p, mask, sds) for r, mask in regions(gap).items()}
+            found = {r: comparison.readings()[f"{name}_{r}"] for r in held[name]}
+            assert found == pytest.approx(held[name], nan_ok=True)
+            if name == "nuts":
+                continue
             ends = [
                 a.get_ydata()
                 for a in panel(comparison, LABELS[name]).lines
                 if a.get_visible() and a.get_color() == plots.PURPLE
             ]
-            np.testing.assert_allclose(ends, p.mean + np.outer([-sds, sds], total(p)))
-    words = f"Conformal bands of {100 * level:.0f} %, counted on 99 other points, hold (data"
-    assert words in comparison.status
-    dashed = [a for a in panel(comparison, "Inside the").lines if a.get_linestyle() == "--"]
-    assert set(dashed[0].get_xdata()) == {100 * level}
-    assert_the_picture_is_not_stale(comparison)
+            assert bool(ends) == counted
+            if counted:
+                edges = p.mean + np.outer([-sds, sds], p.total_std)
+                np.testing.assert_allclose(ends, edges)
+        ax = panel(comparison, "Inside the interval")
+        rows = [tick.get_text() for tick in ax.get_yticklabels()]
+        assert rows == [LABELS[name] for name in LABELS if name in shown]
+        for region in regions(gap):
+            share, y = line(ax, region)
+            marked = {rows[round(at)]: s for s, at in zip(share, y, strict=True)}
+            wanted = {LABELS[name]: by[region] for name, by in held.items()}
+            assert marked == pytest.approx(wanted, nan_ok=True)
+        dashed = [a for a in ax.lines if a.get_linestyle() == "--"]
+        assert set(dashed[0].get_xdata()) == {100 * level}
+        assert ("Conformal bands" in comparison.status) == counted
+        assert_the_picture_is_not_stale(comparison)
 
 
 # What presets and answers say, over a few seeds.

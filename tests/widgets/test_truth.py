@@ -1,4 +1,4 @@
-"""The truth explorer: its artists hold its result, its numbers add up, its presets keep word.
+"""The truth explorer: its artists and readings hold its result, its presets keep word.
 
 What a preset or the answer says of the true posterior is looked at for two data seeds.
 """
@@ -13,21 +13,19 @@ import numpy as np
 import pytest
 from explorer_claims import (
     artist,
-    as_printed,
     assert_nothing_is_cut_where_it_is_narrow,
+    assert_reads,
     assert_the_picture_is_not_stale,
     band,
     every_picture_is_drawn,
     legend_labels,
     line,
     panel,
-    said,
 )
 from matplotlib.patches import Rectangle
-from scipy.stats import norm
 from waiting import successive
 
-from bdl_teach import datasets, plots
+from bdl_teach import calibration, datasets, plots
 from bdl_teach.densities import Gaussian
 from bdl_teach.methods import local_reparam, mcmc
 from bdl_teach.predictive import Predictive
@@ -35,6 +33,7 @@ from bdl_teach.problems import Problem, truth_search
 from bdl_teach.problems.truth_search import TruthResult
 from bdl_teach.widgets import TruthExplorer
 from bdl_teach.widgets._engine.beside_truth import GoldStandard
+from bdl_teach.widgets.truth.explorer import prior_height
 
 START = {**TruthExplorer.DEFAULTS, "nuts": False}
 X = np.linspace(-0.7, 0.7, 71)
@@ -75,9 +74,6 @@ def nuts(explorer: TruthExplorer, monkeypatch: pytest.MonkeyPatch) -> dict[str, 
     return asked
 
 
-# The replay
-
-
 def searched(explorer: TruthExplorer, rounds: int = 100) -> TruthResult:
     """Search on as the explorer does while its sliders rest, and show where that led."""
     for _ in range(rounds):
@@ -90,28 +86,13 @@ def searched(explorer: TruthExplorer, rounds: int = 100) -> TruthResult:
     return explorer.result
 
 
-def outputs(weights: Any, width: int) -> Any:
-    """Outputs ``[s, 71]`` of the one-layer network for flat weights ``[s, d]``, written out."""
-    w1, b1, w2, b2 = np.split(weights, np.cumsum([width, width, width]), axis=1)
-    hidden = np.maximum(w1[:, :, None] * X + b1[:, :, None], 0)  # [s, width, m]
-    return (w2[:, None] @ hidden)[:, 0] + b2
-
-
-def rms_distance(a: Predictive, b: Predictive, mask: Any = IN_GAP) -> float:
-    squared = (a.mean - b.mean) ** 2 + (a.epistemic_std - b.epistemic_std) ** 2
-    return float(np.sqrt(squared[mask].mean()))
-
-
-# What the picture holds.
-
-
 @every_picture_is_drawn
 @pytest.mark.parametrize("values", SETTINGS)
-def test_function_panel_shows_fit_data_truth_and_gap(
+def test_picture_and_readings_hold_fit_data_truth_and_gap(
     explorer: TruthExplorer, values: dict[str, Any]
 ) -> None:
     p = explorer.set(**values).result.prediction
-    ax = panel(explorer, "What each believes")
+    ax, fit = panel(explorer, "What each believes"), explorer.result.fit
     np.testing.assert_allclose(line(ax, "fit mean"), [X, p.mean])
     _, low, high = band(ax, "fit ±2 sd epistemic")
     np.testing.assert_allclose([low, high], p.mean + np.array([[-2], [2]]) * p.epistemic_std)
@@ -128,6 +109,8 @@ def test_function_panel_shows_fit_data_truth_and_gap(
         found = (grey.get_x(), grey.get_x() + grey.get_width())
         assert found == pytest.approx((inside[0], inside[-1]) if len(inside) else (0, 0))
     assert_the_picture_is_not_stale(explorer)
+    assert_reads(explorer, F=round(fit.history["free_energy"][-1]))
+    assert "lowest" not in explorer.status and "Over the gap" not in explorer.status
 
 
 @every_picture_is_drawn
@@ -156,21 +139,8 @@ def test_best_fit_and_posterior_come_beside_with_their_spreads(
     assert "posterior mean" not in legend_labels(ax) and "best fit mean" not in legend_labels(ax)
 
 
-def bars(explorer: TruthExplorer) -> dict[str, tuple[float, str]]:
-    """Length and words of each bar by the name beside it."""
-    ax = panel(explorer, "Parts of the gap")
-    names = [tick.get_text() for tick in ax.get_yticklabels()]
-    lengths = [bar.get_width() for bar in ax.patches]
-    places = [bar.get_y() + bar.get_height() / 2 for bar in ax.patches]
-    np.testing.assert_allclose(places, range(3))
-    assert [text.get_position()[1] for text in ax.texts] == [0, 1, 2]
-    assert max(lengths) <= ax.get_xlim()[1] and ax.get_xlim()[0] == 0
-    words = [text.get_text() for text in ax.texts]
-    return dict(zip(names, zip(lengths, words, strict=True), strict=True))
-
-
 @every_picture_is_drawn
-def test_the_bars_are_the_parts_of_the_result(
+def test_bars_and_readings_are_the_parts_of_the_gap(
     explorer: TruthExplorer, nuts: dict[str, Any]
 ) -> None:
     explorer.set(nuts=True, seed=1)
@@ -178,23 +148,29 @@ def test_the_bars_are_the_parts_of_the_result(
     best = result.search.prediction
     missed = np.maximum(np.abs(SINE - gold.mean) - 2 * gold.epistemic_std, 0)
     expected = {
-        "optimisation": rms_distance(result.prediction, best),
-        "family": rms_distance(best, gold),
+        "optimisation": calibration.distance(result.prediction, best, IN_GAP),
+        "family": calibration.distance(best, gold, IN_GAP),
         "prior": float(np.sqrt((missed[IN_GAP] ** 2).mean())),
     }
-    assert (result.optimisation, result.family, result.prior_miss) == pytest.approx(
-        tuple(expected.values())
-    )
-    assert result.whole == pytest.approx(rms_distance(result.prediction, gold))
-    assert result.whole <= expected["optimisation"] + expected["family"] + 1e-9
-    assert {name: length for name, (length, _) in bars(explorer).items()} == pytest.approx(expected)
-    assert [words for _, words in bars(explorer).values()] == [
-        f"{part:.2f}" for part in expected.values()
-    ]
+    ax = panel(explorer, "Parts of the gap")
+    names = [tick.get_text() for tick in ax.get_yticklabels()]
+    lengths = {names[round(b.get_y() + b.get_height() / 2)]: b.get_width() for b in ax.patches}
+    words = {names[text.get_position()[1]]: text.get_text() for text in ax.texts}
+    assert lengths == pytest.approx(expected)
+    assert words == {name: f"{part:.2f}" for name, part in expected.items()}
+    assert ax.get_xlim()[0] == 0 and max(lengths.values()) <= ax.get_xlim()[1]
     assert_the_picture_is_not_stale(explorer)
 
-
-# What is fitted.
+    whole = calibration.distance(result.prediction, gold, IN_GAP)
+    assert whole <= expected["optimisation"] + expected["family"] + 1e-9
+    assert_reads(explorer, whole=whole, prior_miss=expected.pop("prior"), **expected)
+    read = explorer.readings()
+    assert read["F"] == read["lowest"] + read["excess"] and read["excess"] >= 0
+    assert read["lowest"] == round(result.search.best.history["free_energy"][-1])
+    for name, p in (("fit", result.prediction), ("nuts", gold)):
+        sds = {"gap": p.epistemic_std[IN_GAP].mean(), "data": p.epistemic_std[AMONG].mean()}
+        assert_reads(explorer, **{f"{name}_{region}": sd for region, sd in sds.items()})
+    assert explorer.status.startswith("refined: ") and "R-hat is 1.01." in explorer.status
 
 
 @pytest.mark.parametrize("height", [0.3, 1.7])
@@ -251,47 +227,13 @@ def test_search_lowers_free_energy_and_ends(explorer: TruthExplorer) -> None:
     assert lagging.over and str(lagging) == "not converged, the last round gained 7 nats"
 
 
-# What the status line says.
-
-
-def test_truth_status_numbers_match_result_and_add_up(
-    explorer: TruthExplorer, nuts: dict[str, Any]
-) -> None:
-    for values in ({"seed": 2}, {"prior_std": 1.0, "noise_std": 2.0, "seed": 5}):
-        explorer.set(**values)
-        assert explorer.status.startswith("quick fit: free energy ")
-        fit = explorer.result.fit
-        (f,) = said(explorer.status, "quick fit: free energy # nats; epistemic sd")
-        assert f == as_printed(fit.history["free_energy"][-1], 0)
-        assert "lowest" not in explorer.status and "Over the gap" not in explorer.status
-        result, gold = searched(explorer.set(nuts=True)), nuts["gold"]
-        status = explorer.status
-        f, lowest, nats = said(
-            status, "refined: free energy # nats = # (lowest found) + # (optimisation); epistemic"
-        )
-        assert f == lowest + nats and nats >= 0
-        assert lowest == as_printed(result.search.best.history["free_energy"][-1], 0)
-        assert nats == pytest.approx(result.excess, abs=1)
-        for name, p in (("fit", result.prediction), ("posterior", gold)):
-            gap, data = said(status, f"{name} # in the gap, # among the data")
-            assert gap == as_printed(p.epistemic_std[IN_GAP].mean(), 2)
-            assert data == as_printed(p.epistemic_std[AMONG].mean(), 2)
-        parts = said(status, "optimisation #, family # (both at once #), prior #. R-hat is 1.01.")
-        wanted = (result.optimisation, result.family, result.whole, result.prior_miss)
-        assert parts == [as_printed(part, 2) for part in wanted]
-        explorer.set(nuts=False)
-
-
-# The true posterior, sampled.
-
-
 @every_picture_is_drawn
 def test_band_of_the_truth_follows_a_movement(explorer: TruthExplorer, chains_run: None) -> None:
     explorer.set(nuts=True, prior_std=2.0, n=16).settle()
     result = explorer.result
     sampled = mcmc.hmc(**result.problem.given, n_samples=500, seed=3).predict(X[:, None])
-    assert rms_distance(result.nuts, sampled, AMONG) < 0.1
-    assert rms_distance(result.nuts, sampled) < 0.5
+    assert calibration.distance(result.nuts, sampled, AMONG) < 0.1
+    assert calibration.distance(result.nuts, sampled, IN_GAP) < 0.5
     assert "4 × 800 draws: mixed (R-hat 1.0" in explorer.status and " · refit" in explorer.status
     before = explorer.png()
     assert explorer.set(noise_std=2.0).result.nuts is None
@@ -326,13 +268,9 @@ def test_truth_explorer_sentences_are_true(explorer: TruthExplorer, seed: int) -
     assert read(mends.way, search=False).prior_miss < 2
 
 
-# How it moves.
-
-
-def test_curve_as_high_as_peak_is_improbable_under_narrow_prior() -> None:
-    """What the answer gives as the reason: f(¼) under N(0, 1), from 20,000 networks."""
-    drawn = outputs(Gaussian(1.0).sample((20_000, 61), 0), 20)[:, np.argmin(np.abs(X - 0.25))]
-    assert (np.abs(drawn) > 9.5).mean() < 0.02
-    wide = outputs(Gaussian(3.0).sample((2000, 61), 0), 20)[:, np.argmin(np.abs(X - 0.25))]
-    assert (np.abs(wide) > 9.5).mean() > 0.5
-    assert norm.sf(9.5 / drawn.std()) < 0.01
+def test_sine_peak_is_improbable_under_the_narrow_prior(explorer: TruthExplorer) -> None:
+    """What the answer gives as the reason."""
+    weights = Gaussian(1.0).sample((5000, 61), 0)
+    drawn = explorer.result.fit.evaluate(weights, np.array([[0.25]]))
+    assert np.std(drawn) == pytest.approx(prior_height(1.0, 20), rel=0.05)
+    assert np.mean(np.abs(drawn) > 9.5) < 0.02

@@ -17,7 +17,7 @@ from bdl_teach import widgets
 from bdl_teach.problems import own_points as points
 from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.points import Points, Unseen
+from bdl_teach.widgets._engine.own_data import Points, Unseen
 
 STEPS = int(os.environ.get("BDL_TEACH_WALK", "25"))
 QUICK = ["GradientLab", "LinearRegressionExplorer", "LocalReparamLab", "PBPStepper"]
@@ -83,7 +83,7 @@ def hand(explorer: Explorer[Any], rng: np.random.Generator) -> None:
     else:
         acts = [("hover", {"panel": number, **at}), ("hover", {"panel": -1})]
     for act, more in acts:
-        explorer._picture._handle_custom_msg({"touch": act, **more}, [])
+        explorer._picture._handle_custom_msg({"act": act, **more}, [])
 
 
 def table(explorer: Explorer[Any], rng: np.random.Generator) -> None:

@@ -17,12 +17,12 @@ SWEEP = """
 import sys
 from bdl_teach import datasets
 from bdl_teach._support.compiled import trace_count
-from bdl_teach.methods import _mean_field
+from bdl_teach.methods import _fitted
 from bdl_teach.widgets import KLBudgetLab, SinusoidExplorer
 from bdl_teach.widgets._engine.live import Explorer
 
 Explorer._show_picture = lambda *_, **__: None  # to draw compiles nothing
-_mean_field._LONGER = 1600  # steps, from over 1500 on with a table of noise of their own
+_fitted.LONGER = 1600  # steps, from over 1500 on with a table of noise of their own
 
 def rest(explorer):
     # Have what is shown improved until that is over, as while nothing moves.

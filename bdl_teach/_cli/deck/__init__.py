@@ -49,11 +49,7 @@ def chapters() -> list[Path]:
 
 
 def find(name: str) -> Path:
-    """Return the notebook of a chapter's number, or at a path.
-
-    Raises:
-        Trouble: There is none.
-    """
+    """Return the notebook of a chapter's number, or at a path."""
     if Path(name).suffix == ".ipynb" and Path(name).is_file():
         return Path(name)
     for path in chapters():

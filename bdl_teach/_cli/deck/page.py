@@ -28,11 +28,7 @@ MATHJAX = """window.MathJax = {
 
 
 def make(path: Path) -> str:
-    """Return the HTML page of a notebook's deck.
-
-    Raises:
-        Trouble: A package that a deck is made with is not installed.
-    """
+    """Return the HTML page of a notebook's deck."""
     packed = _package_files()
     ours = {name: (HERE / name).read_text(encoding="utf-8") for name in ("deck.css", "deck.js")}
     notebook = nbformat.read(path, as_version=4)

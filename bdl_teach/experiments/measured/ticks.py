@@ -10,7 +10,7 @@ from bdl_teach import datasets, densities
 from bdl_teach._support.errors import DivergedError
 from bdl_teach.experiments.world import World
 from bdl_teach.methods import bbb, local_reparam
-from bdl_teach.methods._mean_field import ARRIVED
+from bdl_teach.methods._fitted import ARRIVED
 from bdl_teach.problems import ARTICLE, INSIDE, WIDE_GRID, live_fits
 
 _ROOM = (64, (20, 20), 1)  # what long runs are compiled for

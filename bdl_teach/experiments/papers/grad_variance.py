@@ -10,7 +10,6 @@ Source: Kingma, Salimans & Welling 2015, section 2.1 and 2.2; Wen et al. 2018 (F
 import math
 from collections.abc import Mapping, Sequence
 from statistics import fmean
-from typing import Any
 
 import numpy as np
 
@@ -56,9 +55,9 @@ def run(kind: str, size: int, seed: int, n_draws: int) -> dict[str, float]:
     problem = minibatch(size, seed)
     place = seed * len(LABELS) + list(LABELS).index(kind)
     draws_seed = 1000 * place + size  # no draw is used twice
-    draws = estimators.gradient_samples(kind, **problem, n_draws=n_draws, seed=draws_seed)
-    theory = estimators.gradient_variance(kind, **problem)
-    truth = estimators.expected_gradient(**problem)
+    draws = estimators.gradient_samples(kind, problem, n_draws=n_draws, seed=draws_seed)
+    theory = estimators.gradient_variance(kind, problem)
+    truth = problem.expected
     unit = (N_DATA * SIGMA / NOISE_STD**2) ** 2
     figures = {}
     for name in ("mu", "sigma"):
@@ -71,13 +70,12 @@ def run(kind: str, size: int, seed: int, n_draws: int) -> dict[str, float]:
     return figures
 
 
-def minibatch(size: int, seed: int) -> dict[str, Any]:
-    """Draw a minibatch of the one-weight model, as arguments of the estimators."""
+def minibatch(size: int, seed: int) -> estimators.Minibatch:
+    """Draw a minibatch of the one-weight model, for the estimators."""
     rng = np.random.default_rng([seed, size])
     x = rng.uniform(0.5, 1.5, (size, 1))
     y = 0.7 * x[:, 0] + NOISE_STD * rng.standard_normal(size)
-    model = {"mu": [MU], "sigma": [SIGMA], "noise_std": NOISE_STD, "n_data": N_DATA}
-    return {**model, "x": x, "y": y}
+    return estimators.minibatch([MU], [SIGMA], x, y, NOISE_STD, N_DATA)
 
 
 def summarise(results: Results) -> list[Row]:

@@ -80,31 +80,17 @@ def __getattr__(name: str) -> ModuleType:
 
 @dataclass(frozen=True)
 class Walk:
-    """Standardised data, starting state and order of the points of a fit.
+    """Standardised data, padded to a power of two, starting state and order of a fit's points."""
 
-    The data are padded to a power of two so that few sizes compile.
-
-    Attributes:
-        x: Inputs, a tensor ``[rows, d]``.
-        y: Targets, a tensor ``[rows]``.
-        n: Number of rows that are data.
-        scaling: Means and scales that standardised them.
-        start: The state before any data, in tensors.
-        seed: Seed of the orders.
-        shuffle: Whether each epoch has a new order; otherwise it is that of the rows.
-        refines: Whether an epoch ends with a refinement of the prior, a step of its own.
-        share: Share of the points' sites that is removed before a point is learnt again.
-    """
-
-    x: Tensor
-    y: Tensor
-    n: int
+    x: Tensor  # [rows, d]
+    y: Tensor  # [rows]
+    n: int  # rows that are data
     scaling: Scaling
-    start: State
-    seed: int
-    shuffle: bool = True
-    refines: bool = True
-    share: float | None = None
+    start: State  # before any data, in tensors
+    seed: int  # of the orders
+    shuffle: bool = True  # each epoch has a new order; otherwise it is that of the rows
+    refines: bool = True  # an epoch ends with a refinement of the prior, a step of its own
+    share: float | None = None  # of the points' sites, removed before a point is learnt again
 
     @classmethod
     def of(
@@ -137,11 +123,7 @@ class Walk:
         return np.append(order, [_loop.REFINE] * self.refines).astype(np.int32)
 
     def advance(self, state: State, start: int, stop: int) -> tuple[State, Array]:
-        """Take steps ``start`` to ``stop`` of one chunk.
-
-        Returns:
-            The new state, and the program's trace of the steps ``[stop - start, 5]``.
-        """
+        """Take steps of one chunk; return the new state, and the trace ``[stop - start, 5]``."""
         first = start // CHUNK * CHUNK
         epochs = range(first // self.length, (first + CHUNK) // self.length + 1)
         rows = np.concatenate([self.rows(epoch) for epoch in epochs])[first % self.length :]
@@ -251,11 +233,11 @@ def steps(
     Args:
         x: Inputs ``[n, d]``.
         y: Targets ``[n, 1]`` or ``[n]``.
-        hidden_units: Width of each hidden ReLU layer.
+        hidden_units: As :func:`fit` takes them.
         epochs: Passes over the data.
-        noise_prior: α > 1 and β > 0 of the noise precision before any data.
-        refine_prior: Refine the prior factors after each epoch, which is a step of its own.
-        seed: Seed of the starting point and of the orders; the same as in :func:`fit`.
+        noise_prior: As :func:`fit` takes it.
+        refine_prior: As :func:`fit` takes it; a refinement is a step of its own.
+        seed: As :func:`fit` takes it.
 
     Yields:
         A :class:`Step` for each point, and one for each refinement.

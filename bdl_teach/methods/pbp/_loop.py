@@ -165,12 +165,8 @@ def without_a_site(state: State, share: Tensor, noise: Tensor) -> State:
     After n points q is the prior times their sites, that is, times the average site to the power
     of n. With the share 1/n what is left is the cavity of stochastic expectation propagation; a
     point learnt from there puts 1/n of its own site into the average. A weight whose cavity is not
-    a proper Gaussian (possible after a prior factor of negative precision) is not changed.
-
-    Args:
-        state: The state to remove it from.
-        share: 1/n, or 0 where no point has been learnt before.
-        noise: α and β of the noise precision before any data ``[2]``.
+    a proper Gaussian (possible after a prior factor of negative precision) is not changed. The
+    share is 0 where no point has been learnt before, ``noise`` α and β before any data.
 
     Source: Li, Hernández-Lobato & Turner 2015, algorithm 1 with ε = 1/n.
     """

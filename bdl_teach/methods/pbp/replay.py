@@ -59,18 +59,8 @@ class Replay:
 class Trail:
     """The steps of one problem so far; some states on the way are stored.
 
-    To go back, or forward by a few steps, then takes at most ``CHUNK`` steps again.
-
-    Args:
-        x: Inputs ``[n, d]``.
-        y: Targets ``[n, 1]`` or ``[n]``.
-        hidden_units: Width of each hidden ReLU layer.
-        noise_prior: α > 1 and β > 0 of the noise precision before any data.
-        shuffle: Whether each epoch has a new order; otherwise it is that of the rows.
-        seed: Seed of the starting point and of the orders.
-
-    Raises:
-        ValueError: An argument is out of range or the shapes do not fit.
+    To go back, or forward by a few steps, then takes at most ``CHUNK`` steps again. The arguments
+    are those of ``pbp.fit``; without ``shuffle`` each epoch has the order of the rows.
     """
 
     def __init__(
@@ -114,13 +104,13 @@ class Trail:
 
 
 def replay(x: ArrayLike, y: ArrayLike, n_steps: int, **options: object) -> Replay:
-    """Return the state after ``n_steps`` >= 0 steps of :func:`pbp.steps`; fast, and cached.
+    """Return the state after ``n_steps`` >= 0 steps of :func:`pbp.steps`.
 
     Args:
         x: Inputs ``[n, d]``.
         y: Targets ``[n, 1]`` or ``[n]``.
         n_steps: Steps: n points and one refinement an epoch.
-        **options: As of :class:`Trail`.
+        **options: As :class:`Trail` takes them.
 
     Returns:
         A :class:`Replay`.

@@ -13,7 +13,7 @@ from collections.abc import Callable
 _PATIENCE = 30.0  # seconds to wait at exit for one compilation or one window of chains to end
 _lock = threading.Lock()  # a thread is started and noted in one go
 _threads: set[threading.Thread] = set()
-_stops: list[Callable[[], object]] = []
+STOPS: list[Callable[[], object]] = []  # to be called at exit, before threads are waited for
 
 
 def start(work: Callable[[], object]) -> threading.Thread:
@@ -28,23 +28,16 @@ def start(work: Callable[[], object]) -> threading.Thread:
     return thread
 
 
-def at_exit(stop: Callable[[], object]) -> Callable[[], object]:
-    """Register ``stop`` to be called at exit, before the threads are waited for (a decorator)."""
-    _stops.append(stop)
-    return stop
-
-
 def finish() -> None:
     """Stop the background work and wait for its threads; called at exit and between tests."""
-    for stop in _stops:
+    for stop in STOPS:
         stop()
     waited_for: set[threading.Thread] = set()
-    while left := _noted() - waited_for:  # one that ends may have started another
-        thread = left.pop()
-        thread.join(_PATIENCE)
-        waited_for.add(thread)
+    while left := _noted(waited_for):  # one that ends may have started another
+        left[0].join(_PATIENCE)
+        waited_for.add(left[0])
 
 
-def _noted() -> set[threading.Thread]:
+def _noted(waited_for: set[threading.Thread]) -> list[threading.Thread]:
     with _lock:
-        return set(_threads)
+        return list(_threads - waited_for)

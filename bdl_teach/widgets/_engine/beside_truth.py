@@ -33,9 +33,9 @@ NAME = "true posterior (HMC)"
 MIXED = 1.02  # largest R-hat of the function down from which the chains are said to have mixed
 FIRST, MOST = 800, 4000  # draws of each chain before the fit is improved, and at most
 _ROWS = (ROOM, 2 * ROOM, own_points.MOST)  # points that programs are compiled for
-# By the number of hidden layers: a window of each takes some ten milliseconds.
-_STEPS = {1: (50, 100), 2: (10, 50)}  # transitions, and leapfrog steps of each
-_JUDGED = 500  # draws of each chain that R-hat is computed of
+# By the number of hidden layers: a window of each takes about ten milliseconds.
+_STEPS = {1: (25, 100), 2: (10, 50)}  # transitions, and leapfrog steps of each
+_JUDGED = 250  # draws of each chain that R-hat is computed of
 _KEPT = 16  # results kept, over all explorers
 _WHERE = {"data": "among the data", "gap": "in the gap"}
 
@@ -167,7 +167,7 @@ class Chains:
             outputs = fit.outputs(self._x_grid)
         else:
             window, n = _STEPS[len(problem.hidden_units)][0], outputs.shape[1]
-            fit = run.fit.longer(min(n // window, 8) * window, progress)
+            fit = run.fit.longer(min(n // window, 16) * window, progress)
             outputs = np.concatenate([outputs, fit.outputs(self._x_grid)], axis=1)
         mixed, report = _judge(outputs, problem.regions(self._x_grid[:, 0]))
         over = outputs.shape[1] >= (FIRST if mixed else MOST)
@@ -259,14 +259,14 @@ def _shape(problem: Problem) -> _Shape:
 
 
 def _begin(problem: Problem, progress: Callable[[int, int], None] | None) -> mcmc.Fit:
-    """Warm up the chains, and draw the first window."""
+    """Warm up the chains, and draw the first two windows."""
     from bdl_teach.methods import mcmc
 
     rows, layers, _ = _shape(problem)
     window, n_leapfrog = _STEPS[layers]
     return mcmc.hmc(
         **problem.given,
-        n_samples=window,
+        n_samples=2 * window,
         window=window,
         n_leapfrog=n_leapfrog,
         seed=problem.seed,

@@ -10,7 +10,8 @@ import base64
 import io
 import math
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,7 @@ class Canvas:
     """A figure, cached backgrounds, and the artists that move over them.
 
     The panels are arranged anew for each size, and letters grow with it: a place twice as large
-    holds the same picture with letters of twice the size.
+    holds the same picture with letters of twice the size. Call what draws with ``RENDER_LOCK``.
 
     Args:
         width: Of the design, in pixels: where letters have the size that they were given.
@@ -50,6 +51,8 @@ class Canvas:
 
     Attributes:
         figure: The figure; give it axes before the first picture.
+        place: Where the next picture will be shown.
+        moving: All artists that move, in the order in which they are drawn.
     """
 
     def __init__(
@@ -59,7 +62,7 @@ class Canvas:
         narrow: tuple[float, float] | None = None,
     ) -> None:
         self._designs = [(width, height), *([narrow] if narrow else [])]
-        self._still = self._place = Place(width, height, _STILL)
+        self._still = self.place = Place(width, height, _STILL)
         size = (width / _DPI, height / _DPI)
         self.figure = Figure(figsize=size, dpi=_DPI, facecolor="white")
         self._arranger = ConstrainedLayoutEngine()  # not the figure's: drawings would ask it
@@ -67,15 +70,10 @@ class Canvas:
         self._backgrounds: dict[Place, Any] = {}
         self._grounds: dict[Place, Any] = {}  # the same with what seldom moves over it
         self._arranged: tuple[float, float] | None = None  # the size that the panels stand for
-        self._moving: list[Artist] = []
+        self.moving: list[Artist] = []
         self._seldom: list[Artist] = []
         self._copies: PinnedCopies | None = None
         self._resize()
-
-    @property
-    def place(self) -> Place:
-        """Return the place where the next picture will be shown."""
-        return self._place
 
     @property
     def pixels(self) -> tuple[int, int]:
@@ -83,17 +81,12 @@ class Canvas:
         width, height = self._agg.get_width_height()
         return int(width), int(height)
 
-    @property
-    def moving(self) -> tuple[Artist, ...]:
-        """Return all artists that move, in the order in which they are drawn."""
-        return tuple(self._moving)
-
     def animate(self, artists: Iterable[Artist]) -> None:
         """Mark artists as moving; they are drawn over the background, in this order."""
         for artist in artists:
             artist.set_animated(True)
             artist.set_in_layout(False)  # what moves must not move the panels
-            self._moving.append(artist)
+            self.moving.append(artist)
 
     def settle(self, artists: Iterable[Artist]) -> None:
         """Mark artists that seldom move: see :meth:`redraw_settled`."""
@@ -111,16 +104,16 @@ class Canvas:
         return notice
 
     def pin(self) -> None:
-        """Keep grey copies of what moves, as it is now; call with ``RENDER_LOCK`` held."""
+        """Keep grey copies of what moves, as it is now."""
         self.unpin()
-        self._copies = PinnedCopies(self.figure, self._moving)
+        self._copies = PinnedCopies(self.figure, self.moving)
         self.animate(self._copies.over)
         self.redraw_background()
 
     def unpin(self) -> None:
-        """Remove the grey copies, if there are any; call with ``RENDER_LOCK`` held."""
+        """Remove the grey copies, if there are any."""
         if self._copies is not None:
-            self._moving = [a for a in self._moving if a not in self._copies.over]
+            self.moving = [a for a in self.moving if a not in self._copies.over]
             self._copies.leave()
             self._copies = None
             self.redraw_background()
@@ -130,10 +123,9 @@ class Canvas:
         return {} if self._copies is None else self._copies.verdicts()
 
     def redraw_background(self, *, arrange: bool = False) -> None:
-        """Redraw everything in the next picture, because something that does not move has changed.
+        """Redraw everything next, because something that does not move has changed.
 
-        Args:
-            arrange: Whether the panels must be placed anew, too: a legend takes other room.
+        To ``arrange`` is to place the panels anew, too: a legend takes other room.
         """
         self._backgrounds.clear()
         self._grounds.clear()
@@ -145,16 +137,16 @@ class Canvas:
         self._grounds.clear()
 
     def fit(self, place: Place) -> None:
-        """Draw the next pictures for ``place``; call with ``RENDER_LOCK`` held."""
-        if place != self._place:
-            if (place.width, place.height) != (self._place.width, self._place.height):
+        """Draw the next pictures for ``place``."""
+        if place != self.place:
+            if (place.width, place.height) != (self.place.width, self.place.height):
                 self.redraw_background()
-            self._place = place
+            self.place = place
             self._resize()
 
     def _resize(self) -> None:
         """Give the figure the size and resolution of its place."""
-        place = self._place
+        place = self.place
         scale = max(min(place.width / w, place.height / h) for w, h in self._designs)
         scale = min(max(scale, _SMALLEST), _LARGEST)
         self.figure.set_dpi(_DPI * scale * place.ratio)
@@ -162,16 +154,17 @@ class Canvas:
         self.figure.set_size_inches(*inches, forward=False)
 
     def render(self) -> Image.Image:
-        """Draw the moving artists over the background; call with ``RENDER_LOCK`` held."""
-        self._follow()
-        if self._place not in self._grounds:
+        """Draw the moving artists over the background."""
+        self._make_room()
+        if self.place not in self._grounds:
             self._draw_ground()
         self._agg.get_renderer()  # of this size
-        self._agg.restore_region(self._grounds[self._place])
-        self._draw_over(self._moving)
+        self._agg.restore_region(self._grounds[self.place])
+        self._draw_over(self.moving)
         return Image.frombuffer("RGBX", self.pixels, self._agg.buffer_rgba(), "raw", "RGBX", 0, 1)
 
-    def _follow(self) -> None:
+    def _make_room(self) -> None:
+        """Have the panels hold the grey copies."""
         if self._copies is not None and self._copies.follow():
             self.redraw_background()
 
@@ -185,7 +178,7 @@ class Canvas:
 
     def _draw_ground(self) -> None:
         """Store two backgrounds: what never moves, and the same with what seldom moves."""
-        place, whole = self._place, self.figure.bbox
+        place, whole = self.place, self.figure.bbox
         if place not in self._backgrounds:
             self._arrange()
             self._agg.draw()
@@ -197,59 +190,64 @@ class Canvas:
 
     def _arrange(self) -> None:
         """Place the panels, unless that was done for this size: it takes as long as a drawing."""
-        size = self._place.width, self._place.height
-        if self._arranged != size:
-            for panel in self.figure.axes:  # what stood there before must leave no trace
-                _write_powers_plainly(panel.xaxis)
-                _write_powers_plainly(panel.yaxis)
-                if (cell := panel.get_subplotspec()) is not None:
-                    panel.set_subplotspec(cell)
+        size = self.place.width, self.place.height
+        if self._arranged == size:
+            return
+        for panel in self.figure.axes:  # what stood there before must leave no trace
+            _write_powers_plainly(panel.xaxis)
+            _write_powers_plainly(panel.yaxis)
+            if (cell := panel.get_subplotspec()) is not None:
+                panel.set_subplotspec(cell)
+        self._arranger.execute(self.figure)
+        shown = filter(Axes.get_visible, self.figure.axes)
+        if any([rewrap_legend(panel) for panel in shown]):
             self._arranger.execute(self.figure)
-            shown = filter(Axes.get_visible, self.figure.axes)
-            if any([rewrap_legend(panel) for panel in shown]):
-                self._arranger.execute(self.figure)
-            self._arranged = size
+        self._arranged = size
+
+    @contextmanager
+    def _at_design(self) -> Iterator[None]:
+        """Draw at the size of the design meanwhile; the page's own picture keeps its size."""
+        shown = self.place
+        self.fit(self._still)
+        try:
+            yield
+        finally:
+            self.fit(shown)
 
     def still(self, note: str = "") -> bytes:
-        """Encode the picture at the size of the design; the page's own picture keeps its size.
+        """Encode the picture as PNG at the size of the design, under a sentence if one is given.
 
-        The panels are placed for what they hold now, so that a state has one still, whatever was
-        shown before it.
-
-        Args:
-            note: What is said over it.
+        Panels are placed for what they hold now: a state has one still, whatever was shown before.
         """
-        shown = self._place
-        self.fit(self._still)
-        self.redraw_background(arrange=True)
-        try:
-            picture = self.render()
-            return as_png(_noted(picture, note, self.figure.dpi) if note else picture)
-        finally:
-            self.fit(shown)
+        out = io.BytesIO()
+        with self._at_design():
+            self.redraw_background(arrange=True)
+            picture = self.render().convert("RGB")
+            if note:
+                picture = _noted(picture, note, self.figure.dpi)
+        picture.save(out, "PNG", compress_level=6)
+        return out.getvalue()
 
     def as_svg(self) -> bytes:
-        """Draw everything as vectors, at the size of the design; call with ``RENDER_LOCK`` held."""
-        out, shown = io.BytesIO(), self._place
-        self.fit(self._still)
-        self._follow()
-        self._arrange()
-        for artist in self._moving:  # a figure leaves out those of its own; panels do not
-            artist.set_animated(False)
-        try:
-            self.figure.savefig(out, format="svg", dpi=self.figure.dpi)
-        finally:
-            for artist in self._moving:
-                artist.set_animated(True)
-            self.fit(shown)
+        """Draw everything as vectors, at the size of the design."""
+        out = io.BytesIO()
+        with self._at_design():
+            self._make_room()
+            self._arrange()
+            for artist in self.moving:  # a figure leaves out those of its own; panels do not
+                artist.set_animated(False)
+            try:
+                self.figure.savefig(out, format="svg", dpi=self.figure.dpi)
+            finally:
+                for artist in self.moving:
+                    artist.set_animated(True)
         return out.getvalue()
 
 
 def _write_powers_plainly(axis: Axis) -> None:
     """Label the ticks of a logarithmic axis with Unicode powers (10³), not with formulas.
 
-    All threads share Matplotlib's parser of formulas: a figure that a cell draws at the same time
-    would fail.
+    All threads share Matplotlib's parser of formulas: a figure of a cell would fail meanwhile.
     """
     if isinstance(axis.get_major_formatter(), LogFormatter):
         axis.set_major_formatter(FuncFormatter(_power))
@@ -262,30 +260,22 @@ def _power(value: float, _position: int | None = None) -> str:
 
 def _noted(picture: Image.Image, note: str, dpi: float) -> Image.Image:
     """Add a strip with a sentence above a picture."""
-    size = picture.width / dpi, 0.26
-    strip = Figure(figsize=size, dpi=dpi, facecolor="#FFF4CC")
+    strip = Figure(figsize=(picture.width / dpi, 0.26), dpi=dpi, facecolor="#FFF4CC")
     strip.text(0.5, 0.5, note, ha="center", va="center", fontsize=LETTERS)
     agg: Any = FigureCanvasAgg(strip)
     agg.draw()
     over = Image.fromarray(np.asarray(agg.buffer_rgba())).convert("RGB")
     whole = Image.new("RGB", (picture.width, over.height + picture.height))
     whole.paste(over, (0, 0))
-    whole.paste(picture.convert("RGB"), (0, over.height))
+    whole.paste(picture, (0, over.height))
     return whole
-
-
-def as_png(picture: Image.Image) -> bytes:
-    """Encode a picture as PNG, for files and notebook outputs."""
-    out = io.BytesIO()
-    picture.convert("RGB").save(out, "PNG", compress_level=6)
-    return out.getvalue()
 
 
 def as_data_url(picture: Image.Image) -> bytes:
     """Encode a picture for the live view: a JPEG (3 ms, a PNG takes 20) as a ``data:`` address.
 
-    From such an address JupyterLab shows the picture 1 to 6 ms sooner than from a blob, which it
-    first hands to another process; and a view that is out of sight costs next to nothing.
+    JupyterLab shows such an address 1 to 6 ms sooner than a blob, which it first hands to another
+    process; and a view that is out of sight costs next to nothing.
     """
     out = io.BytesIO()
     picture.save(out, "JPEG", quality=92, subsampling=0)

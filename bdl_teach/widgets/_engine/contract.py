@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from bdl_teach import datasets
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import controls, touch
+from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas
 from bdl_teach.widgets._engine.controls import Presets, Values, Widget
+from bdl_teach.widgets._engine.function_panel import Panel
 from bdl_teach.widgets._engine.latest_value import LatestValue
-from bdl_teach.widgets._engine.layout import PresetMenu
-from bdl_teach.widgets._engine.mission_box import MissionBox
-from bdl_teach.widgets._engine.missions import Mission, next_seeds
+from bdl_teach.widgets._engine.missions import Mission, MissionBox, next_seeds
 from bdl_teach.widgets._engine.picture import Picture, Place
 from bdl_teach.widgets._engine.pinning import Pin
 from bdl_teach.widgets._engine.prediction_drawing import DrawnBand
@@ -49,11 +48,7 @@ class Contract(Generic[Result]):
     _DRAWN_BY: ClassVar[tuple[str, ...]] = ("n", "gap")  # moved, they draw points anew
 
     def __init_subclass__(cls, *, abstract: bool = False) -> None:
-        """Refuse a subclass that lacks a required method, unless it is declared abstract.
-
-        Raises:
-            TypeError: It does; the message says what is missing.
-        """
+        """Refuse a subclass that lacks a required method, unless it is declared abstract."""
         super().__init_subclass__()
         if abstract:
             return
@@ -75,13 +70,10 @@ class Contract(Generic[Result]):
 
     @abstractmethod
     def _make_canvas(self) -> Canvas:
-        """Make the axes and all artists, once, with ``RENDER_LOCK`` held.
+        """Make the axes and all artists, once; those that move go to ``canvas.animate``."""
 
-        Those that move go to ``canvas.animate``.
-        """
-
-    def _touch_panels(self) -> list[touch.Panel]:
-        """List, once, the panels in which a pointer can edit points or mark something.
+    def _pointer_panels(self) -> list[Panel]:
+        """List, once, the panels that the pointer can act in.
 
         For points there is a control ``data``, whose values ``own_points.chosen`` makes data of.
         """
@@ -165,10 +157,7 @@ class Contract(Generic[Result]):
         return [] if seed is None else next_seeds(values, seed)
 
     def _frames(self, result: Result) -> Sequence[int]:
-        """Return the steps taken at each frame of the training behind ``result``, its start first.
-
-        By default those of its ``fit``.
-        """
+        """Return the steps taken at each frame of the training, its start first."""
         return steps_of(getattr(result, "fit", None))
 
     def _replay(self, result: Result, frame: int) -> Result:
@@ -182,7 +171,7 @@ class Contract(Generic[Result]):
         """Return inputs where a point may be asked for, and the model's uncertainty there."""
         return result.x_grid[:, 0], result.prediction.epistemic_std
 
-    def _point_at(self, panel: int, x: float, y: float, begins: bool) -> None:
+    def _point_at(self, x: float, y: float, begins: bool) -> None:
         """Move the controls to the place that the pointer marks in a panel of kind ``"at"``."""
 
     def _linked(self, result: Result, panel: int, x: float, y: float) -> object:
@@ -222,7 +211,7 @@ class Contract(Generic[Result]):
         self._status = controls.words("", "bdl-status")
         with RENDER_LOCK:
             self._canvas = self._make_canvas()
-            self._touched = self._touch_panels()  # the panels where there is something to touch
+            self._active_panels = self._pointer_panels()
             self._drawn_band = self._make_drawn_band()  # edges that are drawn by hand
             self._notice = self._canvas.add_notice()  # the box in which failures are said
         self._picture = Picture(alt=self.TEXTS.alt)
@@ -232,14 +221,9 @@ class Contract(Generic[Result]):
         self._pin = Pin(
             self._canvas, self._controls, self.TEXTS.readings, self._draw_again, self._hold_axes
         )
-        self._missions = (
-            MissionBox(self.MISSIONS, self._controls, self._draw_again) if self.MISSIONS else None
-        )
-        self._start = (
-            PresetMenu(self._presets_as_set(), self._choose, self.TEXTS.stays)
-            if self.PRESETS
-            else None
-        )
+        self._missions: MissionBox | None = None
+        if self.MISSIONS:
+            self._missions = MissionBox(self.MISSIONS, self._controls, self._draw_again)
         self._defaults = self.state()
 
     def _make_controls(self) -> dict[str, Widget]:
@@ -257,9 +241,7 @@ class Contract(Generic[Result]):
         def undo(self) -> None: ...
         def redo(self) -> None: ...
         def reset(self) -> None: ...
-        def _assign(self, values: Values) -> None: ...
-        def _go(self, values: Values | None) -> None: ...
-        def _whole(self, state: Values) -> Values: ...
+        def _go(self, values: Values) -> None: ...
         def _undoable(self) -> Values: ...
         def _request(self, act: Callable[[], object] | None = None) -> None: ...
         def _draw_again(self, act: Callable[[], object] | None = None) -> None: ...
@@ -268,6 +250,4 @@ class Contract(Generic[Result]):
         def _show_state(self) -> None: ...
         def _make_drawn_band(self) -> DrawnBand | None: ...
         def _hold_axes(self, held: bool = False) -> None: ...
-        def _presets_as_set(self) -> Presets: ...
-        def _choose(self, name: str) -> None: ...
         def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]: ...

@@ -6,12 +6,13 @@ import html
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import ipywidgets
 
 from bdl_teach.problems import own_points
-from bdl_teach.widgets._engine.points import Points, Unseen
+from bdl_teach.widgets._engine.own_data import Points, Unseen
 
 Widget = Any  # ipywidgets has no types
 Values = dict[str, Any]  # the value of each control, by the control's name
@@ -24,6 +25,7 @@ _SLIDERS = (
     ipywidgets.FloatSlider, ipywidgets.IntSlider, ipywidgets.FloatLogSlider,
     ipywidgets.SelectionSlider,
 )  # fmt: skip
+_BUTTONS = (ipywidgets.Button, ipywidgets.ToggleButton)
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,7 @@ class Control:
     Attributes:
         kind: ``"slider"``, ``"count"`` (whole numbers), ``"powers"`` (of ten), ``"places"`` (a
             slider over given values), ``"menu"``, ``"row"`` (of buttons, one of them down),
-            ``"toggle"`` or ``"points"`` (set in the picture). Of another kind the
-            explorer makes it itself.
+            ``"toggle"`` or ``"points"`` (set in the picture); the explorer makes others itself.
         label: What stands beside it.
         default: Where it starts.
         range: Of a slider ``[low, high, step]``; of powers these are exponents, and the step is
@@ -84,20 +85,17 @@ class Control:
         """Make the widget."""
         if self.kind == "points":
             return Points(*self.range)
-        if self.kind == "row":
-            return choices(self.label, self.start, self.options, self.hint)
-        if self.kind == "toggle":
-            made = toggle(self.label, str(self.hint))
-            made.value = self.start
-            return made
-        given = {"value": self.start, "description": self.label, "tooltip": self.hint}
-        if self.kind in ("menu", "places"):
+        given: dict[str, Any] = {"value": self.start, "description": self.label}
+        if self.kind in ("menu", "places", "row"):
             given["options"] = self.options
         else:
             given |= dict(zip(("min", "max", "step"), self.range, strict=False))
         if self.kind in ("slider", "powers"):
             given["readout_format"] = self.readout
-        return _KINDS[self.kind](**given, style=_STYLE, layout=_WIDE)
+        if self.kind == "row":
+            return ipywidgets.ToggleButtons(**given, tooltips=list(self.hint))
+        style = {} if self.kind == "toggle" else {"style": _STYLE}
+        return _KINDS[self.kind](**given, **style, tooltip=self.hint, layout=_WIDE)
 
 
 _KINDS: Mapping[str, Callable[..., Widget]] = {
@@ -106,14 +104,8 @@ _KINDS: Mapping[str, Callable[..., Widget]] = {
     "powers": ipywidgets.FloatLogSlider,  # of 10, in steps of 0.1 where the range has none
     "places": ipywidgets.SelectionSlider,
     "menu": ipywidgets.Dropdown,
+    "toggle": ipywidgets.ToggleButton,
 }
-
-
-def choices(label: str, value: object, options: Iterable[object], hints: Iterable[str]) -> Widget:
-    """Make a row of buttons of which one is down, from values or from pairs (words, value)."""
-    return ipywidgets.ToggleButtons(
-        options=list(options), value=value, description=label, tooltips=list(hints)
-    )
 
 
 def toggle(label: str, hint: str) -> Widget:
@@ -132,22 +124,26 @@ def in_the_page() -> None:
     """Do nothing: the page's script handles this button."""
 
 
+def alike(one: Any, other: Any) -> bool:
+    """Say whether two values are the same, up to the page's rounding."""
+    numbers = isinstance(one, int | float) and isinstance(other, int | float)
+    return math.isclose(one, other, rel_tol=1e-6) if numbers else bool(one == other)
+
+
 def same(one: Values, other: Values) -> bool:
     """Say whether two states have the same values, up to the page's rounding."""
-    return one.keys() == other.keys() and all(
-        math.isclose(value, other[name], rel_tol=1e-9)
-        if isinstance(value, float)
-        else value == other[name]
-        for name, value in one.items()
-    )
+    return one.keys() == other.keys() and all(alike(one[name], other[name]) for name in one)
 
 
-def take(name: str, control: Widget, value: object) -> Any:
-    """Return a value as the control holds it; refuse a value that it would refuse or change.
+def take(known: Mapping[str, Widget], name: str, value: object) -> Any:
+    """Return a value as a control holds it; refuse a value that it would refuse or change.
 
     Raises:
-        ValueError: It is such a value; the message says which ones there are.
+        ValueError: It is such a value, or no such control; the message says which ones there are.
     """
+    if name not in known:
+        raise ValueError(f"{name}: expected one of the controls {', '.join(known)}")
+    control = known[name]
     if isinstance(control, Unseen):
         return control.read(value)
     try:
@@ -204,18 +200,14 @@ def box(name: str, children: Iterable[Widget]) -> Widget:
     return made
 
 
-def group(name: str, widgets: Iterable[Widget]) -> Widget:
+def group(name: str, widgets: Sequence[Widget]) -> Widget:
     """Put controls that belong together under a heading; the buttons among them share rows."""
-    widgets, rows = list(widgets), []
-    labelled = [w for w in widgets if isinstance(w, _SLIDERS)]
-    if any(len(widget.description) > _USUAL for widget in labelled):
-        for widget in labelled:
-            widget.style.description_width = "7.4em"
-    for widget in widgets:
-        if not isinstance(widget, ipywidgets.Button | ipywidgets.ToggleButton):
-            rows.append(widget)
-        elif rows and "bdl-buttons" in rows[-1]._dom_classes:
-            rows[-1].children = [*rows[-1].children, widget]
-        else:
-            rows.append(box("bdl-buttons", [widget]))
+    sliders = [widget for widget in widgets if isinstance(widget, _SLIDERS)]
+    if any(len(slider.description) > _USUAL for slider in sliders):
+        for slider in sliders:
+            slider.style.description_width = "7.4em"
+    rows: list[Widget] = []
+    for are_buttons, run in groupby(widgets, lambda widget: isinstance(widget, _BUTTONS)):
+        some = list(run)
+        rows += [box("bdl-buttons", some)] if are_buttons else some
     return box("bdl-group", [words(name, "bdl-name"), *rows])

@@ -52,15 +52,8 @@ class Convergence:
 
 def of_several(arrivals: Mapping[str, Convergence]) -> str:
     """Write one sentence about several fits, by their names; leave out those not yet known."""
-    yes = [name for name, convergence in arrivals.items() if convergence.converged]
-    no = [
-        f"{name} by {convergence.gain:.0f}"
-        for name, convergence in arrivals.items()
-        if convergence.over and not convergence.converged
-    ]
-    said = []
-    if no:
-        said.append(f"Not converged, a longer run ends lower: {', '.join(no)} nats.")
-    if yes:
-        said.append(f"Converged: {', '.join(yes)}.")
-    return " ".join(said)
+    over = {name: found for name, found in arrivals.items() if found.over}
+    yes = ", ".join(name for name, found in over.items() if found.converged)
+    no = ", ".join(f"{n} by {found.gain:.0f}" for n, found in over.items() if not found.converged)
+    said = f"Not converged, a longer run ends lower: {no} nats. " if no else ""
+    return f"{said}Converged: {yes}." if yes else said.rstrip()

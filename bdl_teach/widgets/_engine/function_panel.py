@@ -1,21 +1,112 @@
-"""The panel of a function: what a fit says of y along x, and the points that it was fitted to."""
+"""Panels that the pointer can act in, and the one of a function: what a fit says of y along x."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
+from bdl_teach.problems.own_points import COURSE, MOST, PLAIN, Labels, Units, labels_of, units_of
 from bdl_teach.widgets._engine.canvas import Canvas
-from bdl_teach.widgets._engine.touch import Panel
+from bdl_teach.widgets._engine.own_data import label_axis
+
+_LONGEST_Y = 16  # letters of a name along the height of a panel, with room for a power of ten
+_TEN_FUNCTIONS = partial(plots.PredictiveArtists, n_functions=10)
+
+
+@dataclass
+class Panel:
+    """A panel that the pointer can act in.
+
+    Attributes:
+        room: Its height, which stays while a point is held.
+        truth: The line of the noise-free function, hidden where that is unknown.
+        columns: Of the panel's legend; 0 if it has none of its own.
+        wrapped: Entries in a row of the legend, where one does not hold all.
+        stays: What a learner sees while the edges of a band are drawn; () where none are.
+        hover: Whether the panel reacts to a pointer that moves over it without a click.
+        most: How many points there may be.
+        kind: "points", "at" if the pointer only chooses a place, or "seen" if it does neither.
+        spread: A panel of standard deviations of y along the same x, labelled in the same units.
+    """
+
+    axes: Axes
+    room: plots.Room | None = None
+    truth: Artist | None = None
+    columns: int = 6
+    wrapped: int = 4
+    stays: Sequence[Artist] = ()
+    hover: bool = False
+    most: int = MOST
+    kind: str = "points"
+    spread: Axes | None = None
+    units: Units = COURSE
+    labels: Labels = PLAIN
+
+    def __post_init__(self) -> None:
+        self._names = self.axes.get_xlabel(), self.axes.get_ylabel()
+        self._spread_name = "" if self.spread is None else self.spread.get_ylabel()
+
+    def name(self) -> None:
+        """Enter what is shown in the legend."""
+        plots.legend_above(self.axes, self.columns, self.wrapped)
+
+    def label(self, data: datasets.Regression1D) -> bool:
+        """Label the axes in the units of ``data``; return whether that changed anything."""
+        units, labels = COURSE, PLAIN
+        if self.kind == "points":
+            units, labels = units_of(data), labels_of(data)
+        if (units, labels) == (self.units, self.labels):
+            return False
+        self.units, self.labels = units, labels
+        if self.truth is not None:
+            self.truth.set_visible(units == COURSE)
+            if self.columns:
+                self.name()
+        if self.room is not None:
+            self.room.start, self.room.scale = units[2:]
+        for i, axis in enumerate((self.axes.xaxis, self.axes.yaxis)):
+            name = labels[i] or self._names[i]
+            if i == 1 and len(name) > _LONGEST_Y:  # the panel is no higher
+                name = f"{name[: _LONGEST_Y - 1]}…"
+            start, scale = units[2 * i : 2 * i + 2]
+            values = start + scale * (data.x, data.y)[i]
+            whole = bool((np.abs(values - np.round(values)) < 1e-5 * scale).all())
+            label_axis(axis, name, start, scale, labels[2 + i], whole)
+            if self.spread is not None and i == 0:
+                label_axis(self.spread.xaxis, name, start, scale, labels[2], whole)
+        if self.spread is not None:  # a standard deviation has no start, and no date
+            label_axis(self.spread.yaxis, self._spread_name, 0.0, units[3])
+        return True
+
+    def place(self) -> dict[str, Any]:
+        """Return the panel's place in the picture, as shares from left and top, and its limits."""
+        whole = self.axes.figure.bbox
+        left, bottom, right, top = self.axes.bbox.extents / np.tile(whole.size, 2)
+        return {
+            "kind": self.kind,
+            "most": self.most,
+            "hover": self.hover,
+            "left": round(float(left), 5),
+            "top": round(float(1.0 - top), 5),
+            "width": round(float(right - left), 5),
+            "height": round(float(top - bottom), 5),
+            "x": list(map(float, self.axes.get_xlim())),
+            "y": list(map(float, self.axes.get_ylim())),
+            "units": list(self.units),
+            "zeros": list(self.labels[2:]),
+        }
 
 
 class FunctionPanel(Panel):
-    """Bands, mean, drawn functions, truth and points, which can be touched.
+    """Bands, mean, drawn functions, truth and points, which the pointer can move.
 
     Under them lie functions of the prior, and over them the true posterior, where a result has any.
 
@@ -24,18 +115,11 @@ class FunctionPanel(Panel):
         ax: An empty panel.
         title: Its title.
         x: Inputs ``[m, 1]``, in rising order, the same for every update.
-        n_functions: How many drawn functions to show.
-        band: Class of the artists that show a predictive, if not the usual bands; the limits
-            include its ``edges``.
+        band: Makes the artists that show a predictive, by default with ten drawn functions; the
+            limits include what their ``edges`` says, if they have any.
         truth: Whether to show the sine.
         limits: Heights that the panel may have.
-        wrapped: Entries in a row of its legend, where one does not hold all.
-        **touched: Fields of ``touch.Panel``.
-
-    Attributes:
-        band: What shows the predictive.
-        points: The points.
-        problem: What belongs to the problem, and not to a fit.
+        **fields: Those of ``Panel``.
     """
 
     def __init__(
@@ -45,42 +129,32 @@ class FunctionPanel(Panel):
         title: str,
         x: Array,
         *,
-        n_functions: int = 10,
-        band: Any = None,
+        band: Callable[[Axes, Array], Any] = _TEN_FUNCTIONS,
         truth: bool = True,
         limits: Sequence[float] = plots.ROOM,
-        wrapped: int = 4,
-        **touched: Any,
+        **fields: Any,
     ) -> None:
         plots.tidy(ax, title, "x", "y")
         ax.set_xlim(x[0, 0], x[-1, 0])
-        self._canvas, self._wrapped, along = canvas, wrapped, x[:, 0]
+        self._canvas, along = canvas, x[:, 0]
         room = plots.Room(ax, limits)
         self._before = plots.FunctionArtists(ax, along, "10 prior functions")
-        self._edges = plots.edges if band is None else band.edges
-        usual = partial(plots.PredictiveArtists, n_functions=n_functions)
-        self.band: Any = (band or usual)(ax, along)
+        self.band = band(ax, along)
+        self._edges = getattr(self.band, "edges", plots.edges)
         sine = plots.draw_truth(ax, x, datasets.sinusoid().truth(x)) if truth else None
         self._over = plots.OverlayArtists(ax, along, plots.POSTERIOR)
         self.points = plots.draw_data(ax, [], [])
         self.problem = [*([sine] if sine else []), self.points]
-        super().__init__(ax, room, sine, **touched)
+        super().__init__(ax, room, sine, **fields)
         canvas.animate([*self._before.artists, *self.band.artists, *self.problem[:-1]])
         canvas.animate([*self._over.artists, self.points, *room.artists])
         canvas.settle(room.frame)
         self.name()
 
-    def name(self) -> None:
-        """Enter what is shown in the legend."""
-        plots.legend_above(self.axes, self.columns, self._wrapped)
-
     def update(self, data: datasets.Regression1D, result: Any, at_least: float = 0.0) -> None:
-        """Show data and a result, and choose limits that hold them.
+        """Show data and a result, and choose limits that hold them and the height ``at_least``.
 
-        Args:
-            data: The points.
-            result: Has a ``prediction``, and may have ``nuts`` and ``prior_functions``.
-            at_least: A height that the limits must include.
+        The result has a ``prediction``, and may have ``nuts`` and ``prior_functions``.
         """
         self.points.set_data(data.x[:, 0], data.y[:, 0])
         self.band.update(result.prediction)

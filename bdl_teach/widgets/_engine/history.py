@@ -11,30 +11,19 @@ _ONE_MOVE_S = 1.0  # values of one control that follow each other so fast are on
 class History:
     """States to undo and redo; a drag counts once.
 
-    Args:
-        state: The first one.
-
-    Attributes:
-        first: The first state.
-        held: Whether the pointer holds something: all until its release is one movement.
+    All until the pointer releases what is ``held`` is one movement.
     """
 
     def __init__(self, state: Values) -> None:
-        self.first = dict(state)
-        self.held = False
+        self.first, self.held = dict(state), False
         self._states, self._at = [dict(state)], 0
         self._moved: frozenset[str] = frozenset()
         self._when = float("-inf")
 
     @property
-    def behind(self) -> bool:
-        """Return whether there is a state to go back to."""
-        return self._at > 0
-
-    @property
     def before(self) -> Values | None:
         """Return the state to which ``undo`` would go; ``None`` at the first."""
-        return dict(self._states[self._at - 1]) if self.behind else None
+        return dict(self._states[self._at - 1]) if self._at else None
 
     @property
     def ahead(self) -> bool:
@@ -48,8 +37,7 @@ class History:
             return
         names = state.keys() | now.keys()
         moved = frozenset(name for name in names if state.get(name) != now.get(name))
-        soon = self.held or when - self._when < _ONE_MOVE_S
-        goes_on = moved <= self._moved and soon
+        goes_on = moved <= self._moved and (self.held or when - self._when < _ONE_MOVE_S)
         self._moved, self._when = moved, when
         if goes_on:
             self._states[self._at] = dict(state)
@@ -64,7 +52,7 @@ class History:
 
     def undo(self) -> Values | None:
         """Go back one state and return it; ``None`` at the first."""
-        return self._go(-1) if self.behind else None
+        return None if self.before is None else self._go(-1)
 
     def redo(self) -> Values | None:
         """Go forward to the state that was undone last; ``None`` where there is none."""

@@ -21,7 +21,7 @@ class LatestValue(Generic[T]):
         self._messages: list[Callable[[], object]] = []
         self._put = self._taken = self._done = 0
         self._error: BaseException | None = None
-        self._closed = False
+        self.closed = False
 
     def put(self, value: T, act: Callable[[], object] | None = None) -> None:
         """Store ``value`` and, if given, an act to do before it, and wake the worker."""
@@ -39,8 +39,8 @@ class LatestValue(Generic[T]):
     def take(self, timeout: float | None = None) -> tuple[int, T] | None:
         """Wait for a new value; return (version, value), or ``None`` if closed or timed out."""
         with self._changed:
-            self._changed.wait_for(lambda: self._closed or self._put > self._taken, timeout)
-            if self._closed or self._put == self._taken:
+            self._changed.wait_for(lambda: self.closed or self._put > self._taken, timeout)
+            if self.closed or self._put == self._taken:
                 return None
             self._taken = self._put
             return self._taken, self._value
@@ -64,20 +64,15 @@ class LatestValue(Generic[T]):
             TimeoutError: It took longer than ``timeout`` seconds.
         """
         with self._changed:
-            over = self._changed.wait_for(lambda: self._closed or self._done >= self._put, timeout)
+            over = self._changed.wait_for(lambda: self.closed or self._done >= self._put, timeout)
             error, self._error = self._error, None
         if not over:
             raise TimeoutError(f"expected a picture within {timeout:g} s, got none")
         if error is not None:
             raise error
 
-    @property
-    def closed(self) -> bool:
-        """Return whether the slot has been closed."""
-        return self._closed
-
     def close(self) -> None:
         """Close the slot and wake all who wait."""
         with self._changed:
-            self._closed = True
+            self.closed = True
             self._changed.notify_all()

@@ -6,25 +6,28 @@ import base64
 import html
 import os
 from collections.abc import Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from ipywidgets import VBox
 
-from bdl_teach.widgets._engine import background, controls
+from bdl_teach.widgets._engine import background
 from bdl_teach.widgets._engine import record as recording
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 from bdl_teach.widgets._engine.contract import Result
 from bdl_teach.widgets._engine.controls import Values, Widget
 from bdl_teach.widgets._engine.history import History
+from bdl_teach.widgets._engine.own_data import Unseen
 from bdl_teach.widgets._engine.page import Page
-from bdl_teach.widgets._engine.points import Unseen
 from bdl_teach.widgets._engine.worker import sentence
 
 # The notebook builder sets this, so that a committed output holds the finished picture.
 WAIT_VARIABLE = "BDL_TEACH_WAIT_FOR_PICTURE"
 STILL = "still picture: run this cell to move it"
+_CLOSED = (
+    "this {0} was closed, by close() or because a newer one was made: use the newer one, or make "
+    "another with {0}()"
+)
 
 
 class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
@@ -65,11 +68,15 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         self._show_state()
         for control in self._controls.values():
             control.observe(self._on_change, names="value")
-        self._picture.on_place(self._on_place)
-        calls = {"undo": lambda _: self.undo(), "redo": lambda _: self.redo()}
-        self._picture.on_message({**calls, **self._messages()})
+        self._picture.observe(self._on_place, names="place")
         self._picture.observe(self._on_use, names="in_use")
-        self._replace_the_one_before()
+        self._picture.on_msg(self._on_message)
+        previous = Explorer._newest.pop(type(self), None)
+        if previous is not None and previous._process == self._process:
+            if self._more is not None and previous._more is not None:
+                self._more.value = previous._more.value
+            previous.close()
+        Explorer._newest[type(self)] = self
         self._say("Loading TensorFlow …")
         background.start(self._work)
         self._request()
@@ -121,9 +128,6 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
 
         Returns:
             The explorer itself.
-
-        Raises:
-            RuntimeError: It has been closed, or lives in another process.
         """
         self.wait()
         self._draw_again(self._film.to_end if step is None else lambda: self._film.nearest(step))
@@ -155,11 +159,6 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
             for name, control in self._controls.items()
             if not isinstance(control, Unseen) or control.value is not None
         }
-
-    def _whole(self, state: Values) -> Values:
-        """Return a state with the starting values of those controls that it leaves out."""
-        unseen = [name for name, control in self._controls.items() if isinstance(control, Unseen)]
-        return {**dict.fromkeys(unseen), **state}
 
     def readings(self) -> dict[str, float]:
         """Return every figure that the texts use, by its name."""
@@ -227,7 +226,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         if (control is None) == (states is None):
             raise ValueError("record: expected a control with two values, or states=[...]")
         if control is not None:
-            states = recording.sweep(control, self._control(control), start, stop, frames)
+            states = recording.sweep(self._controls, control, start, stop, frames)
         whole = [self._taken(state) for state in states or ()]
         before, past = self._whole(self.state()), self._past
         self._past = History(self.state())  # what is recorded is nothing to undo
@@ -276,7 +275,6 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
 
         Raises:
             ValueError: There is no such mission.
-            RuntimeError: It has been closed, or lives in another process.
         """
         self._must_live()
         if self._missions is None:
@@ -286,11 +284,13 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
 
     def undo(self) -> None:
         """Go back to the state before the last movement."""
-        self._go_back(self._past.undo())
+        if (state := self._past.undo()) is not None:
+            self._go(self._whole(state))
 
     def redo(self) -> None:
         """Go forward to the state that was undone last."""
-        self._go_back(self._past.redo())
+        if (state := self._past.redo()) is not None:
+            self._go(self._whole(state))
 
     def reset(self) -> None:
         """Go back to the starting state, except for the true posterior's toggle; can be undone.
@@ -298,8 +298,8 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         This removes a drawn band and asks the question again.
         """
         self._draw_again(self._end_drawing)
-        self._pin.unset_for_question()
-        self._go_back(self._past.first)
+        self._pin.unset(of_question=True)
+        self._go(self._whole(self._past.first))
         if self._asks is not None:
             self._asks.ask()
 
@@ -315,12 +315,12 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         self.__dict__.pop("_repr_mimebundle_", None)  # ipywidgets hides ours behind None
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
-        """Return the live view, and with it a picture and a sentence for where widgets do not run.
+        """Return the live view, with a picture and a sentence for where widgets do not run.
 
         A closed explorer returns the picture and a sentence that it is closed.
         """
         if self._slot.closed:
-            bundle: dict[str, Any] = {"text/plain": sentence(self._closed())}
+            bundle: dict[str, Any] = {"text/plain": sentence(_CLOSED.format(type(self).__name__))}
         else:
             if os.environ.get(WAIT_VARIABLE):
                 self.settle()
@@ -336,8 +336,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
     def _ipython_display_(self) -> None:
         """Display the explorer, and add its picture to the cell's output as soon as there is one.
 
-        Only a displayed output can be changed later, not one that a cell returns; without this, a
-        saved notebook or its slides would have no picture.
+        Only a displayed output can be changed later, not one that a cell returns.
         """
         from IPython.display import display
 
@@ -345,80 +344,15 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         if shown is not None and self.result is None and not self._slot.closed:
             self._without_still.append(shown)
 
-    def _replace_the_one_before(self) -> None:
-        previous = Explorer._newest.pop(type(self), None)
-        if previous is not None and previous._process == self._process:
-            if self._more is not None and previous._more is not None:
-                self._more.value = previous._more.value
-            previous.close()
-        Explorer._newest[type(self)] = self
-
     def _must_live(self) -> None:
-        """Raise an error if the worker cannot answer.
-
-        Raises:
-            RuntimeError: The explorer has been closed, or its worker is in another process.
-        """
+        """Raise ``RuntimeError`` if the worker cannot answer: closed, or in another process."""
         if self._slot.closed:
-            raise RuntimeError(self._closed())
+            raise RuntimeError(_CLOSED.format(type(self).__name__))
         if os.getpid() != self._process:
             raise RuntimeError(
                 f"this {type(self).__name__} lives in the process that made it; a forked process "
                 "has no thread to refit it: use it there"
             )
-
-    def _closed(self) -> str:
-        name = type(self).__name__
-        return (
-            f"this {name} was closed, by close() or because a newer one was made: use the newer "
-            f"one, or make another with {name}()"
-        )
-
-    def _taken(self, values: Values) -> Values:
-        """Return values as their controls will hold them."""
-        return {n: controls.take(n, self._control(n), value) for n, value in values.items()}
-
-    def _control(self, name: str) -> Widget:
-        if name not in self._controls:
-            known = ", ".join(self._controls)
-            raise ValueError(f"{name}: expected one of the controls {known}")
-        return self._controls[name]
-
-    def _assign(self, values: Values) -> None:
-        """Set control values without a tick: all of them, or none and an error.
-
-        Observers of a control are called after all controls have their values.
-
-        Raises:
-            ValueError: No such control, or a value that it would refuse or silently clip.
-        """
-        values = self._taken(values)
-        if "data" in self._controls and any(name in values for name in self._DRAWN_BY):
-            values.setdefault("data", None)
-        self._quiet = True
-        try:
-            with ExitStack() as held:
-                for name in values:
-                    held.enter_context(self._controls[name].hold_trait_notifications())
-                for name, value in values.items():
-                    self._controls[name].value = value
-        finally:
-            self._quiet = False
-
-    def _undoable(self) -> Values:
-        """Return the values that undo restores."""
-        return {name: value for name, value in self.state().items() if name not in self.TEXTS.stays}
-
-    def _go_back(self, state: Values | None) -> None:
-        """Set all controls to an earlier state, if there is one."""
-        self._go(None if state is None else self._whole(state))
-
-    def _go(self, values: Values | None) -> None:
-        """Set controls to ``values``, if there are any, without waiting for the picture."""
-        if values is not None:
-            self._assign(values)
-            self._past.end_movement()
-            self._request(self._film.to_end)
 
 
 def _rounded(value: object) -> object:
@@ -434,8 +368,10 @@ def _parts(widget: Widget) -> list[Widget]:
     return [*parts, widget.layout, *([widget.style] if hasattr(widget, "style") else [])]
 
 
-@background.at_exit
 def _close_all() -> None:
     for explorer in list(Explorer._newest.values()):
         if explorer._process == os.getpid():  # a forked process leaves its parent's alone
             explorer.close()
+
+
+background.STOPS.append(_close_all)

@@ -1,49 +1,49 @@
-"""Missions: tasks in an explorer, and the conditions that say whether a task is done."""
+"""Missions: tasks in an explorer, the conditions that say whether one is done, and their box.
+
+One success may be luck. So a mission must also hold for the next seeds, which are computed while
+nothing moves and are not shown.
+"""
 
 from __future__ import annotations
 
-import math
+import html
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import ipywidgets
+
+from bdl_teach import progress
+from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.controls import Values, Widget
 from bdl_teach.widgets._engine.status import Readings, Said
 
 SEEDS = 3  # a mission is done when it holds for so many seeds: the learner's own, and the next
 _NOTHING = 1e-6  # what is smaller in a figure comes from rounding
-
-
-class Moved(Exception):
-    """Raised in a computation when the controls have moved on from its values."""
-
-
-def is_same(one: Any, other: Any) -> bool:
-    """Say whether two values are the same, up to the page's rounding."""
-    both = isinstance(one, int | float) and isinstance(other, int | float)
-    return math.isclose(one, other, rel_tol=1e-6) if both else bool(one == other)
-
+_DONE = "✓"
+_LOOKING = "Wait …"  # until the controls rest, and while other seeds are computed
+_Tried = list[tuple[Any, list[str]]]  # of each seed, what it lacks
 
 COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
     ">": operator.gt,
     ">=": operator.ge,
-    "==": is_same,
-    "!=": lambda one, other: not is_same(one, other),
+    "==": controls.alike,
+    "!=": lambda one, other: not controls.alike(one, other),
 }
 
 
-class Need(NamedTuple):
-    """One condition of a mission.
+class Moved(Exception):
+    """Raised in a computation when the controls have moved on from its values."""
 
-    Attributes:
-        name: Name of a reading, or of a control if there is no such reading.
-        comparison: One of ``COMPARISONS``.
-        value: What it is compared with.
-        words: The message while the condition does not hold: ``{}`` is the figure,
-            ``{name:.3g}`` that of another reading.
+
+class Need(NamedTuple):
+    """One condition of a mission on a reading, or on a control if there is no such reading.
+
+    The comparison is one of ``COMPARISONS``. The words are said while it does not hold: ``{}`` is
+    the figure, ``{name:.3g}`` that of another reading.
     """
 
     name: str
@@ -63,43 +63,34 @@ class Need(NamedTuple):
 
 @dataclass(frozen=True)
 class Mission:
-    """A task to do by moving controls or points.
+    """A task to do by moving controls or points, judged by conditions on a state and its readings.
 
     Attributes:
         id: Its name in the learner's progress, such as ``"sinusoid-wider-at-1"``.
-        text: The task, in a sentence or two.
         hints: Two: where to look, then which control to move where.
         way: The solution in the second hint, as values of controls.
-        needs: The conditions on a state and its readings. For other seeds they are judged by the
-            result that ``_compute`` gives for that state with another ``seed``.
         leave: Controls that must keep their starting values, and these values; ``None`` stands
             for the points of the start.
     """
 
     id: str
     text: str
-    hints: tuple[str, str]
+    hints: Sequence[str]
     way: Values
     needs: tuple[Need, ...]
     leave: Mapping[str, Any] = field(default_factory=dict)
 
     def missing(self, values: Values, readings: Readings) -> list[str]:
-        """Return what is missing from the mission, one text for each condition that fails.
-
-        Args:
-            values: Of all controls.
-            readings: The readings at these values.
-        """
-        said = [need.lacks(values, readings) for need in self.needs]
-        return list(dict.fromkeys([*self._moved(values), *(s for s in said if s is not None)]))
-
-    def _moved(self, values: Values) -> list[str]:
-        """Say which controls must be moved back, and to which value; ``{name}`` is a label."""
-        moved = {n: v for n, v in self.leave.items() if not is_same(values.get(n), v)}
+        """Return a text for each condition that fails; in it ``{name}`` is a control's label."""
+        moved = {n: v for n, v in self.leave.items() if not controls.alike(values.get(n), v)}
+        said = []
         if moved.pop("data", "") is None:
-            return ["points were dragged, added or removed"]
-        ways = [f"{{{name}}} back to {figure(value)}" for name, value in moved.items()]
-        return [f"take {' and '.join(ways)}"] if ways else []
+            said = ["points were dragged, added or removed"]
+        elif moved:
+            ways = [f"{{{name}}} back to {figure(value)}" for name, value in moved.items()]
+            said = [f"take {' and '.join(ways)}"]
+        lacks = (need.lacks(values, readings) for need in self.needs)
+        return list(dict.fromkeys([*said, *(words for words in lacks if words is not None)]))
 
 
 def figure(value: Any) -> str:
@@ -113,12 +104,180 @@ def figure(value: Any) -> str:
 
 
 def next_seeds(values: Values, seed: Widget) -> list[Values]:
-    """Return the same values with the next seeds; the first follows the last.
-
-    Args:
-        values: Of all controls.
-        seed: The slider of the seed.
-    """
+    """Return the same values with the next seeds of a slider; the first follows the last."""
     places = seed.max - seed.min + 1
     following = ((values["seed"] - seed.min + k) % places + seed.min for k in range(1, SEEDS))
     return [{**values, "seed": number} for number in following]
+
+
+class MissionBox:
+    """The box that takes the question's place while missions are open, and the button for it.
+
+    It asks the worker to run ``judge`` at rest when another mission is chosen.
+    """
+
+    def __init__(
+        self,
+        missions: Sequence[Mission],
+        known: Mapping[str, Widget],
+        ask: Callable[[], object],
+    ) -> None:
+        self._missions, self._ask, self._quiet = missions, ask, False
+        self._labels = {n: getattr(control, "description", n) for n, control in known.items()}
+        self._tried: tuple[Mission, Values, _Tried] | None = None
+        self.toggle = controls.toggle("missions", "tasks for this explorer, each with two hints")
+        self._row = controls.Control("row", "mission", 0, self._options(())).make()
+        self._hints = [
+            controls.toggle("hint 1", "where to look"),
+            controls.toggle("hint 2", "which control to move where; after the first hint"),
+        ]
+        self._text, self._hinted, self._verdict = (ipywidgets.HTML() for _ in range(3))
+        acts = [self._row, controls.box("bdl-hints", self._hints)]
+        words = [self._text, self._verdict, self._hinted]  # the task comes first
+        self.box = controls.box(
+            "bdl-missions",
+            [controls.box("bdl-mission-acts", acts), controls.box("bdl-mission-words", words)],
+        )
+        self.toggle.observe(lambda _: self._on_toggle(), names="value")
+        self._row.observe(lambda _: self._on_row(), names="value")
+        for hint in self._hints:
+            hint.observe(lambda _: self._show_hints(), names="value")
+        self._begin()
+
+    @property
+    def chosen(self) -> Mission | None:
+        """Return the chosen mission; ``None`` while the box is closed."""
+        return self._missions[self._row.value] if self.toggle.value else None
+
+    def choose(self, name: str | None) -> None:
+        """Open the box at the mission of that id; close it for ``None``."""
+        ids = [mission.id for mission in self._missions]
+        if name is not None and name not in ids:
+            raise ValueError(f"mission: expected one of {', '.join(ids)}, or None, got {name!r}")
+        if name is not None:
+            self._row.value = ids.index(name)
+        self.toggle.value = name is not None
+
+    def moved(self) -> None:
+        """Remove the verdict, because it was about another state."""
+        if (mission := self.chosen) is not None:
+            self._say(mission, _LOOKING)
+
+    def done(self) -> tuple[str, ...]:
+        """List the ids of those that the learner has done, here or in an earlier session."""
+        marks, ids = progress.own().marks(), (mission.id for mission in self._missions)
+        return tuple(name for name in ids if marks.get(name) == progress.SOLVED)
+
+    def judge(
+        self,
+        values: Values,
+        readings: Readings,
+        others: Iterable[Values],
+        read: Callable[[Values], Readings],
+    ) -> Iterator[None]:
+        """Find out whether the chosen mission is done, and say so; on the worker.
+
+        Yields before each other seed is computed, so that a movement can come first. In ``others``,
+        the values with other seeds, the true posterior is on only if the mission needs it.
+        """
+        if (mission := self.chosen) is None:
+            return
+        self._mark()
+        if missing := self._missing(mission, values, lambda _: readings):
+            self._say(mission, f"Not yet{_first_two(': ', missing)}.")
+            return
+        tried: _Tried = [(values.get("seed"), [])]
+        if self._tried is not None and self._tried[0] is mission and self._tried[1] == values:
+            tried = self._tried[2]
+            others = ()
+        for other in others:
+            own = f" With seed {values['seed']}." if "seed" in values else ""
+            self._say(mission, f"{_DONE}{own} {_LOOKING}")
+            yield
+            tried.append((other.get("seed"), self._missing(mission, other, read)))
+        self._tried = mission, dict(values), tried
+        if mission.id not in self.done() and not any(lacks for _, lacks in tried):
+            progress.own().add(mission.id, progress.SOLVED)
+            self._mark()
+        self._say(mission, _verdict(tried))
+
+    def _missing(
+        self, mission: Mission, values: Values, read: Callable[[Values], Readings]
+    ) -> list[str]:
+        """Say what the mission lacks at these values: nothing sayable if computing them fails."""
+        try:
+            missing = mission.missing(values, read(values))
+        except Moved:
+            raise
+        except Exception:
+            return [""]
+        return [words.format_map(self._labels) for words in missing]
+
+    def _mark(self) -> None:
+        """Mark the missions that are done in the row of buttons."""
+        options, chosen = self._options(self.done()), self._row.value
+        if options != list(self._row.options):
+            self._quiet = True
+            self._row.options = options  # goes to the first
+            self._row.value = chosen
+            self._quiet = False
+
+    def _options(self, done: Sequence[str]) -> list[tuple[str, int]]:
+        return [
+            (f"{i + 1} {_DONE}" if mission.id in done else str(i + 1), i)
+            for i, mission in enumerate(self._missions)
+        ]
+
+    def _on_toggle(self) -> None:
+        """Open the box in the question's place, or close it."""
+        (self.box.add_class if self.toggle.value else self.box.remove_class)("bdl-open")
+        self._ask()
+
+    def _on_row(self) -> None:
+        if not self._quiet:
+            self._begin()
+            self._ask()
+
+    def _begin(self) -> None:
+        """Show the task of the chosen mission, without hints."""
+        self._verdict.value = f"<b>{_LOOKING}</b>"
+        for hint in self._hints:
+            hint.value = False
+        self._hints[1].disabled = True
+        text = self._missions[self._row.value].text
+        self._text.value = f"<b>Mission.</b> {html.escape(text)}"  # the last: all of it is there
+
+    def _show_hints(self) -> None:
+        """Show the hints that were asked for; the second is offered after the first."""
+        mission = self._missions[self._row.value]
+        if self._hints[0].value:
+            self._hints[1].disabled = False
+        self._hinted.value = " ".join(
+            f"<b>Hint {i + 1}.</b> {html.escape(text)}"
+            for i, (hint, text) in enumerate(zip(self._hints, mission.hints, strict=True))
+            if hint.value
+        )
+
+    def _say(self, mission: Mission, verdict: str) -> None:
+        if self.chosen is mission:
+            self._verdict.value = f"<b>{html.escape(verdict)}</b>"
+
+
+def _first_two(begin: str, missing: Sequence[str]) -> str:
+    """Say what is missing, two things at most, which fill the box; "" where nothing is sayable."""
+    said = "; ".join([words for words in missing if words][:2])
+    return f"{begin}{said}" if said else ""
+
+
+def _verdict(tried: _Tried) -> str:
+    """Say for which seeds the mission holds, and for which it does not."""
+    (own, _), *others = tried
+    wrong = [(seed, lacks) for seed, lacks in others if lacks]
+    seeds = [str(seed) for seed, lacks in others if bool(lacks) is bool(wrong)]
+    named = f"seed{'s' * (len(seeds) > 1)} {' and '.join(seeds)}"
+    if wrong:
+        first, lacks = wrong[0]
+        how = f"{said}." if (said := _first_two(f" With seed {first} ", lacks)) else ""
+        here = "as it stands" if own is None else f"for seed {own}"
+        return f"✗ It holds {here}, but not for {named}: luck.{how}"
+    return f"{_DONE} Done, also with {named}." if seeds else f"{_DONE} Done."

@@ -1,6 +1,6 @@
 // The explorer's part that lives in the page: the picture at the size of its place, the acts of
 // buttons that only a page can do, and names and states for who hears the page. What a hand does to
-// points is in touch.js, which stands before this.
+// points is in pointer.js, which stands before this.
 
 const LABELLED = ".widget-label";
 const decoder = new TextDecoder();
@@ -160,11 +160,11 @@ function keys(event, model) {
     model.save_changes();
   }
   if (event.target.matches("input, textarea, [contenteditable=true]")) return;
-  const call = key === "y" || (key === "z" && event.shiftKey) ? "redo" : key === "z" ? "undo" : "";
-  if (!call) return;
+  const act = key === "y" || (key === "z" && event.shiftKey) ? "redo" : key === "z" ? "undo" : "";
+  if (!act) return;
   event.preventDefault();
   event.stopPropagation();
-  model.send({ call });
+  model.send({ act });
 }
 
 function clicks(event, model, root) {

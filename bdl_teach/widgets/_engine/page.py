@@ -2,16 +2,79 @@
 
 from __future__ import annotations
 
+import html
+from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 
-from bdl_teach.widgets._engine import controls, layout
+import ipywidgets
+
+from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.contract import Contract, Result
 from bdl_teach.widgets._engine.controls import Presets, Values, Widget
-from bdl_teach.widgets._engine.picture import Place
+from bdl_teach.widgets._engine.own_data import Unseen
+from bdl_teach.widgets._engine.picture import read_place
 from bdl_teach.widgets._engine.pointer import BUTTONS, WHILE_OWN
-from bdl_teach.widgets._engine.points import Unseen
-from bdl_teach.widgets._engine.question import Question, QuestionBox
+from bdl_teach.widgets._engine.question import QuestionBox
 from bdl_teach.widgets._engine.worker import Worker
+
+OWN = "own settings"
+
+
+class PresetMenu:
+    """The menu of presets, and the sentence that says where to look in the chosen one.
+
+    A preset switches the controls in ``stays`` on at most: what they are is no part of it else.
+    """
+
+    def __init__(
+        self, presets: Presets, set_values: Callable[[Values], object], stays: frozenset[str]
+    ) -> None:
+        self._presets = {
+            name: (look, {c: v for c, v in values.items() if v or c not in stays})
+            for name, (look, values) in presets.items()
+        }
+        self._set_values, self._stays = set_values, stays
+        self._quiet, self._chosen = False, OWN
+        self.menu = ipywidgets.Dropdown(
+            options=[OWN, *presets],
+            value=OWN,
+            description="start from",
+            tooltip="settings that show something, and where to look",
+            style={"description_width": "initial"},
+        )
+        self.look = controls.words("", "bdl-look")
+        self.menu.observe(self._on_choice, names="value")
+
+    def show(self, state: Values) -> None:
+        """Select the preset whose values ``state`` has, and say where to look.
+
+        If several match: the one that was chosen, or else the one that sets most controls.
+        """
+        fitting = {
+            name: len(values)
+            for name, (_, values) in self._presets.items()
+            if controls.same({c: state[c] for c in self._stays if c in state} | values, state)
+        }
+        if self._chosen not in fitting:
+            self._chosen = OWN
+        name = self._chosen
+        if name == OWN and fitting:
+            name = max(fitting, key=fitting.__getitem__)
+        self._quiet = True
+        self.menu.value = name
+        self._quiet = False
+        sentence = "" if name == OWN else html.escape(self._presets[name][0])
+        self.look.value = sentence and f"<b>Look:</b> {sentence}."
+
+    def _on_choice(self, change: Any) -> None:
+        if not self._quiet and change["new"] != OWN:
+            self.choose(change["new"])
+
+    def choose(self, name: str) -> None:
+        """Choose the preset ``name``, as a click in the menu does."""
+        self._chosen = name
+        self._set_values(self._presets[name][1])
 
 
 class Page(Worker[Result], abstract=True):
@@ -19,18 +82,25 @@ class Page(Worker[Result], abstract=True):
 
     def _make_groups(self) -> dict[str, list[Widget]]:
         """Make the groups of controls and buttons that belong together, by their names."""
-        acts = {"resample": self._resample, **self._point_buttons(), **self._buttons()}
+        acts = {
+            "my data": controls.in_the_page,
+            "ask": self._ask_for_point,
+            "draw": lambda: self._draw_again(self._go_on_drawing),
+            "resample": self._resample,
+            **self._buttons(),
+        }
         labels = {**BUTTONS, **self.TEXTS.buttons}
         self._made = made = {**self._controls, **self._beside()}
         for name in (one for row in self.TEXTS.groups.values() for one in row):
             if name not in made:
-                made[name] = controls.button(*labels[name], acts[name])
+                label, hint = labels[name]
+                made[name] = controls.button(label, hint, acts[name])
         if "my data" in made:
             made["my data"].add_class("bdl-own")
         return {name: [made[one] for one in row] for name, row in self.TEXTS.groups.items()}
 
     def _make_frame(self) -> list[Widget]:
-        """Lay out the page: see ``layout.py``."""
+        """Lay out the page: head, question, picture beside controls, status line."""
         acts = self._acts = {
             name: controls.button(name, hint, act)
             for name, hint, act in (
@@ -39,42 +109,56 @@ class Page(Worker[Result], abstract=True):
                 ("reset", "all as it was at the start", self.reset),
                 ("full screen", "for a lecture room; Esc ends it", controls.in_the_page),
                 ("save picture", "as SVG and PNG", self._offer_picture),
-                ("share", "copy the line of Python that rebuilds this", self._on_share),
+                ("share", "copy the line of Python that rebuilds this", self._say_copied),
             )
         }
         acts["full screen"].add_class("bdl-full")
         acts["share"].add_class("bdl-share")
-        groups = self._make_groups()
-        self._more: Widget | None = None
-        if self.TEXTS.folded:
-            self._more = controls.toggle("more", "all other controls, and what else there is to do")
-            self._more.add_class("bdl-more")
-        behind = [widget for name in self.TEXTS.folded for widget in groups[name]]
-        self._behind = {n: control for n, control in self._controls.items() if control in behind}
-        asked = self.QUESTION
-        self._asks = None if asked is None else self._ask(asked)
-        question = [] if self._asks is None else [self._asks]
-        toggles, boxes = [self._pin.toggle], [self._pin.box]
+        toggles, asked = [self._pin.toggle], [self._pin.box]
+        self._asks: QuestionBox | None = None
+        if (question := self.QUESTION) is not None:
+            control, pin = self._controls[question.control], self._pin.set_for_question
+            self._asks = QuestionBox(
+                question, control, self._go_from_the_start, lambda: self._draw_again(pin)
+            )
+            asked.insert(0, self._asks)
         if self._missions is not None:
             toggles.append(self._missions.toggle)
-            boxes.append(self._missions.box)
-        if self._more is not None:
-            for act in (*toggles, acts["save picture"], acts["share"]):
-                act.add_class("bdl-folded")
-        place = controls.box("bdl-place-of-question", [*question, *boxes])
-        trains = type(self)._replay is not Contract._replay
-        film = self._film.row if trains else None
+            asked.append(self._missions.box)
+        head, look = [controls.words(self.TEXTS.title, "bdl-title")], []
+        self._start: PresetMenu | None = None
+        if self.PRESETS:
+            self._start = PresetMenu(self.PRESETS, self._set_preset, self.TEXTS.stays)
+            head.append(self._start.menu)
+            look.append(self._start.look)
+        stage = controls.box("bdl-stage", [self._picture])
+        if type(self)._replay is not Contract._replay:
+            stage = controls.box("bdl-shown", [stage, self._film.row])
+        groups = self._make_controls_box([*toggles, acts["save picture"], acts["share"]])
         return [
-            layout.head(self.TEXTS.title, self._start, [*toggles, *acts.values()]),
-            *([] if self._start is None else [self._start.look]),
-            place,
-            layout.body(self._picture, groups, film, self.TEXTS.folded, self._more),
+            controls.box("bdl-head", [*head, controls.box("bdl-acts", [*toggles, *acts.values()])]),
+            *look,
+            controls.box("bdl-place-of-question", asked),
+            controls.box("bdl-body", [stage, groups]),
             self._status,
         ]
 
-    def _ask(self, asked: Question) -> QuestionBox:
-        control, pin = self._controls[asked.control], self._pin.set_for_question
-        return QuestionBox(asked, control, self._go_from_the_start, lambda: self._draw_again(pin))
+    def _make_controls_box(self, less_used: list[Widget]) -> Widget:
+        """Lay out the groups; a button shows those that are folded, and the less used acts."""
+        groups, folded = self._make_groups(), self.TEXTS.folded
+        panels = {name: controls.group(name, widgets) for name, widgets in groups.items()}
+        behind = [widget for name in folded for widget in groups[name]]
+        self._behind = {n: control for n, control in self._controls.items() if control in behind}
+        self._more: Widget | None = None
+        if folded:
+            self._more = controls.toggle("more", "all other controls, and what else there is to do")
+            self._more.add_class("bdl-more")
+            for widget in (*less_used, *(panels[name] for name in folded)):
+                widget.add_class("bdl-folded")
+        more = [] if self._more is None else [self._more]
+        first = [panel for name, panel in panels.items() if name not in folded]
+        later = [panel for name, panel in panels.items() if name in folded]
+        return controls.box("bdl-controls", [*first, *more, *later])
 
     def _go_from_the_start(self, values: Values) -> None:
         """Set some controls to ``values`` and the others to where the question begins.
@@ -87,26 +171,55 @@ class Page(Worker[Result], abstract=True):
         self._compared = {**stays, **first}
         self._go({**self._whole(self._past.first), **values})
 
-    def _presets_as_set(self) -> Presets:
-        """Return the presets with the values that choosing them sets."""
-        return {
-            name: (look, {c: v for c, v in values.items() if v or c not in self.TEXTS.stays})
-            for name, (look, values) in self.PRESETS.items()
-        }
-
-    def _choose(self, name: str) -> None:
+    def _set_preset(self, values: Values) -> None:
         """Set the controls to a preset that was chosen."""
-        self._pin.unset_for_question()
-        self._go(self._whole(self._presets_as_set()[name][1]))
+        self._pin.unset(of_question=True)
+        self._go(self._whole(values))
+
+    def _whole(self, state: Values) -> Values:
+        """Return a state with the starting values of those controls that it leaves out."""
+        unseen = [name for name, control in self._controls.items() if isinstance(control, Unseen)]
+        return {**dict.fromkeys(unseen), **state}
+
+    def _undoable(self) -> Values:
+        """Return the values that undo restores."""
+        return {name: value for name, value in self.state().items() if name not in self.TEXTS.stays}
+
+    def _go(self, values: Values) -> None:
+        """Set controls to ``values``, without waiting for the picture."""
+        self._assign(values)
+        self._past.end_movement()
+        self._request(self._film.to_end)
+
+    def _taken(self, values: Values) -> Values:
+        """Return values as their controls will hold them."""
+        return {n: controls.take(self._controls, n, value) for n, value in values.items()}
+
+    def _assign(self, values: Values) -> None:
+        """Set control values without a tick: all of them, or none and a ``ValueError``.
+
+        Observers of a control are called after all controls have their values.
+        """
+        values = self._taken(values)
+        if "data" in self._controls and any(name in values for name in self._DRAWN_BY):
+            values.setdefault("data", None)
+        self._quiet = True
+        try:
+            with ExitStack() as held:
+                for name in values:
+                    held.enter_context(self._controls[name].hold_trait_notifications())
+                for name, value in values.items():
+                    self._controls[name].value = value
+        finally:
+            self._quiet = False
 
     def _offer_picture(self) -> None:
         """Have the page save the picture, as SVG and as PNG."""
         name = type(self).__name__
-        self._picture.offer(f"{name}.svg", "image/svg+xml", self.svg())
-        self._picture.offer(f"{name}.png", "image/png", self.png())
+        self._picture.send({"save": f"{name}.svg", "kind": "image/svg+xml"}, [self.svg()])
+        self._picture.send({"save": f"{name}.png", "kind": "image/png"}, [self.png()])
 
-    def _on_share(self) -> None:
-        """Tell the user what the page has copied."""
+    def _say_copied(self) -> None:
         self._say(f"Copied: {self.code()}")
 
     def _resample(self) -> None:
@@ -131,10 +244,10 @@ class Page(Worker[Result], abstract=True):
             moved = ", ".join(
                 f"{control.description} {controls.written(control, control.value)}"
                 for name, control in self._behind.items()
-                if not controls.same({name: state[name]}, {name: self._defaults[name]})
+                if not controls.alike(state[name], self._defaults[name])
             )
             self._more.description = f"more ({moved})" if moved else "more"
-        self._acts["undo"].disabled = not self._past.behind
+        self._acts["undo"].disabled = self._past.before is None
         self._acts["redo"].disabled = not self._past.ahead
         self._picture.line = f"from bdl_teach import widgets; {self.code()}"
 
@@ -151,11 +264,12 @@ class Page(Worker[Result], abstract=True):
             if name in (*self._DRAWN_BY, "seed"):
                 control.tooltip = WHILE_OWN if name in drawing else self.TEXTS.controls[name].hint
 
-    def _on_place(self, place: Place) -> None:
+    def _on_place(self, change: Any) -> None:
         """Ask the worker for the same picture at another size."""
-        self._shown_at = place
-        self._draw_again()
-        self._begin_chores()
+        if (place := read_place(change["new"])) is not None:
+            self._shown_at = place
+            self._draw_again()
+            self._begin_chores()
 
     def _on_use(self, change: Any) -> None:
         """Add the waiting stills to the notebook once nobody uses the explorer."""

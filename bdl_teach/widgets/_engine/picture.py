@@ -2,12 +2,11 @@
 
 It is an ``anywidget``, not ``ipywidgets.Image``: the page measures the place that the picture has
 and its pixel ratio, so that letters are drawn sharp and at their own size. Its script, ``page.js``,
-also adds what core widgets lack for screen readers and keyboards; ``touch.js`` handles the points.
+also adds what core widgets lack for screen readers and keyboards; ``pointer.js`` moves the points.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -16,7 +15,7 @@ import anywidget
 import traitlets
 
 _HERE = Path(__file__).parent
-_SCRIPTS = ("touch.js", "page.js")
+_SCRIPTS = ("pointer.js", "page.js")
 
 
 @dataclass(frozen=True)
@@ -28,6 +27,16 @@ class Place:
     ratio: float = 1.0
 
 
+def read_place(given: Any) -> Place | None:
+    """Read a place; return ``None`` for the senseless ones that a page reports during layout."""
+    try:
+        place = Place(float(given["width"]), float(given["height"]), float(given["ratio"]))
+    except (KeyError, TypeError, ValueError):
+        return None
+    fits = 120 <= place.width <= 8000 and 100 <= place.height <= 8000 and 0.2 <= place.ratio <= 8
+    return place if fits else None
+
+
 class Picture(anywidget.AnyWidget):
     """A picture as large as its place in the page, with the actions that only a page can do.
 
@@ -36,7 +45,7 @@ class Picture(anywidget.AnyWidget):
         alt: What it shows, for screen readers.
         line: The line of Python that rebuilds what is shown; "share" copies it.
         place: Width, height and pixel ratio, from the page; empty where there is none.
-        panels: Where the panels are that can be touched, as ``touch.Panel.place`` says it.
+        panels: The panels that the pointer can act in, as ``Panel.place`` says it.
         points: Those points, ``at`` ``[n][2]`` in data coordinates, and which message of the page
             they ``answer``: a page that has sent a newer one ignores them.
         in_use: Whether the keyboard or a pointer is at work in the explorer.
@@ -52,39 +61,3 @@ class Picture(anywidget.AnyWidget):
     panels: Any = traitlets.List([]).tag(sync=True)
     points = traitlets.Dict({}).tag(sync=True)
     in_use = traitlets.Bool(False).tag(sync=True)
-
-    def on_place(self, act: Callable[[Place], object]) -> None:
-        """Call ``act`` with each new place of the picture in the page."""
-
-        def read(change: Any) -> None:
-            place = _read(change["new"])
-            if place is not None:
-                act(place)
-
-        self.observe(read, names="place")
-
-    def on_message(self, acts: Mapping[str, Callable[[dict[str, Any]], object]]) -> None:
-        """Call ``acts[name](message)`` for each message, named by what it calls or touches."""
-
-        def answer(_widget: Any, content: Any, _buffers: Any) -> None:
-            name: Any = (
-                content.get("call", content.get("touch")) if isinstance(content, dict) else 0
-            )
-            if name in acts:
-                acts[name](content)
-
-        self.on_msg(answer)
-
-    def offer(self, name: str, kind: str, content: bytes) -> None:
-        """Have the page save ``content`` of MIME type ``kind`` as a file called ``name``."""
-        self.send({"save": name, "kind": kind}, [content])
-
-
-def _read(given: Any) -> Place | None:
-    """Read a place; return ``None`` for the senseless ones that a page reports during layout."""
-    try:
-        place = Place(float(given["width"]), float(given["height"]), float(given["ratio"]))
-    except (KeyError, TypeError, ValueError):
-        return None
-    fits = 120 <= place.width <= 8000 and 100 <= place.height <= 8000 and 0.2 <= place.ratio <= 8
-    return place if fits else None

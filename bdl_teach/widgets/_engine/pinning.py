@@ -1,14 +1,14 @@
 """Pin A: keep what is shown, compare it with what comes, and ask what stayed the same.
 
 Learners who compare two cases look for what changed and overlook what stayed the same, which says
-as much. So the question comes first; its answer is read off the two states, sentences and pictures.
+as much. So the question comes first.
 """
 
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import ipywidgets
 
@@ -20,8 +20,7 @@ from bdl_teach.widgets._engine.status import Said
 _ASKED = "<b>A is pinned</b>, in grey. Move something: what stayed the same?"
 
 
-@dataclass(frozen=True)
-class Seen:
+class Seen(NamedTuple):
     """What was shown at one moment: the controls' values, and the status line without a time."""
 
     values: Values
@@ -29,20 +28,10 @@ class Seen:
 
 
 class Pin:
-    """The pinned state A of an explorer, and what is said about it.
+    """The pinned state A of an explorer, its button, and the box with what is said about it.
 
-    Only the worker pins, so that picture, values and sentence belong to one state.
-
-    Args:
-        canvas: The explorer's; what is pinned stays in it as copies.
-        known: The explorer's controls, by name.
-        labels: Labels of the readings to compare, by name.
-        ask: Called to pin or unpin something: makes the worker call ``settle``.
-        hold: Called when ``compares`` changes.
-
-    Attributes:
-        toggle: The button that pins and unpins.
-        box: The box in the question's place while A is pinned.
+    Only the worker pins, so that picture, values and sentence belong to one state: ``ask`` makes
+    it call ``settle``. It calls ``hold`` when ``compares`` changes.
     """
 
     def __init__(
@@ -53,13 +42,12 @@ class Pin:
         ask: Callable[[], object],
         hold: Callable[[], object],
     ) -> None:
-        self._canvas, self._controls, self._ask, self._hold = canvas, known, ask, hold
-        self._labels = labels
+        self._canvas, self._controls, self._labels, self._hold = canvas, known, labels, hold
         self._of_question = False  # which then stays in its place
         self._seen: Seen | None = None
         self._pinned: Seen | None = None
         self.toggle = controls.toggle("pin A", "keep this in grey, to compare with what comes")
-        self.toggle.observe(lambda _: self._ask(), names="value")
+        self.toggle.observe(lambda _: ask(), names="value")
         self._answer = controls.toggle("answer", "what stayed the same, and what differs from A")
         self._answer.observe(lambda _: self._say(), names="value")
         self._words = ipywidgets.HTML(_ASKED)
@@ -71,32 +59,24 @@ class Pin:
         return self._of_question and self._pinned is not None
 
     def set(self) -> None:
-        """Ask the worker to pin what is shown, in place of an earlier pin."""
+        """Ask for a pin of what is shown, in place of an earlier one."""
         self._pinned = None
         self.toggle.value = True
 
-    def unset(self) -> None:
-        """Ask the worker to remove the pin."""
-        self.toggle.value = False
-
     def set_for_question(self) -> None:
-        """Ask the worker to pin what is shown, as the start of a question."""
+        """Ask for a pin of what is shown, as the start of a question."""
         self._of_question = True
         self.set()
 
-    def unset_for_question(self) -> None:
-        """Ask the worker to remove the pin, if a question set it."""
-        if self._of_question:
-            self.unset()
+    def unset(self, *, of_question: bool = False) -> None:
+        """Ask to remove the pin, or only one that a question has set."""
+        if self._of_question or not of_question:
+            self.toggle.value = False
 
     def note(self, values: Values, said: Said, *, better: bool = False) -> None:
         """Record what is shown now; call with ``RENDER_LOCK`` held.
 
-        Args:
-            values: Of all controls.
-            said: The status line, without a time.
-            better: Whether the same values have a better result; if A has these values, it is
-                replaced by it.
+        A ``better`` result of A's own values replaces A.
         """
         self._seen = Seen(dict(values), said)
         if better and self._pinned is not None and controls.same(values, self._pinned.values):
@@ -128,48 +108,36 @@ class Pin:
 
     def _say(self) -> None:
         """Ask what stayed the same; show the answer if it was asked for."""
-        with RENDER_LOCK:  # artists are looked at
-            told = self._told() if self._answer.value else []
-        answer = " ".join(f"<b>{name}:</b> {html.escape(what)}." for name, what in told)
-        self._words.value = answer or _ASKED
+        self._words.value = _ASKED
+        if self._answer.value and self._pinned is not None and self._seen is not None:
+            with RENDER_LOCK:  # artists are looked at
+                told = self._compare(self._pinned, self._seen)
+            self._words.value = " ".join(
+                f"<b>{name}:</b> {html.escape(what)}." for name, what in told.items()
+            )
 
-    def _told(self) -> list[tuple[str, str]]:
-        """List what stayed the same and what changed."""
-        then, now = self._pinned, self._seen
-        if then is None or now is None:
-            return []
-        known = self._controls
-        moved = [name for name in known if not _stayed(then.values, now.values, name)]
+    def _compare(self, then: Seen, now: Seen) -> dict[str, str]:
+        """Say which controls, figures and names of the legend stayed, and which changed."""
+        moved = [
+            _arrow(name, control, then.values.get(name), now.values.get(name))
+            for name, control in self._controls.items()
+            if not controls.alike(then.values.get(name), now.values.get(name))
+        ]
         if not moved and str(then.said) == str(now.said):
-            return [("Nothing has moved", "this is A itself")]
-        named = [f for f in now.said.figures(then.said) if f.name in self._labels]
-        figures = {f"{self._labels[f.name]} {f}": f.then == f.now for f in named}
-        verdicts = self._canvas.unmoved()
-        stayed = (
-            [f"{len(known) - len(moved)} of {len(known)} controls"],
-            [words for words, same in figures.items() if same],
-            [name for name, same in verdicts.items() if same],
-        )
-        changed = (
-            [_arrow(name, known[name], then.values, now.values) for name in moved],
-            [words for words, same in figures.items() if not same],
-            [name for name, same in verdicts.items() if not same],
-        )
-        return [("Stayed", _list(*stayed)), ("Changed", _list(*changed))]
+            return {"Nothing has moved": "this is A itself"}
+        n = len(self._controls)
+        parts = {"Stayed": [f"{n - len(moved)} of {n} controls"], "Changed": [", ".join(moved)]}
+        figures = [f for f in now.said.figures(then.said) if f.name in self._labels]
+        drawn = self._canvas.unmoved().items()
+        for stayed, part in zip((True, False), parts.values(), strict=True):
+            same = [f for f in figures if (f.then == f.now) is stayed]
+            part.append(", ".join(f"{self._labels[f.name]} {f}" for f in same))
+            if names := [name for name, unmoved in drawn if unmoved is stayed]:
+                part.append(f"in the picture {', '.join(names)}")
+        return {name: "; ".join(filter(None, part)) or "nothing" for name, part in parts.items()}
 
 
-def _stayed(then: Values, now: Values, name: str) -> bool:
-    return controls.same({name: then.get(name)}, {name: now.get(name)})
-
-
-def _arrow(name: str, control: Widget, then: Values, now: Values) -> str:
+def _arrow(name: str, control: Widget, then: object, now: object) -> str:
     """Write how a control has moved: "σ₁ 1.50 → 3.00"."""
-    old, new = (controls.written(control, values.get(name)) for values in (then, now))
+    old, new = (controls.written(control, value) for value in (then, now))
     return f"{getattr(control, 'description', name)} {old} → {new}"
-
-
-def _list(moved: Sequence[str], figures: Sequence[str], drawn: Sequence[str]) -> str:
-    """Join controls, figures and legend names into one line."""
-    in_picture = [f"in the picture {', '.join(drawn)}"] if drawn else []
-    parts = [", ".join(moved), ", ".join(figures), *in_picture]
-    return "; ".join(part for part in parts if part) or "nothing"

@@ -1,13 +1,12 @@
 """What the pointer does in an explorer's picture: edit points, paste a table, draw a band.
 
-The page reports it (``touch.js``); here it becomes values of controls, and changes what the picture
-marks or hides.
+The page reports it (``pointer.js``); here it becomes values of controls, and changes what the
+picture marks or hides.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -15,10 +14,9 @@ import numpy as np
 
 from bdl_teach import datasets
 from bdl_teach.problems import own_points as points
-from bdl_teach.widgets._engine import controls, status, touch
+from bdl_teach.widgets._engine import own_data, status
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 from bdl_teach.widgets._engine.contract import Contract, Result
-from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.prediction_drawing import ASKS, DrawnBand
 
 BUTTONS = {
@@ -35,12 +33,14 @@ WHILE_OWN = "draws other points: undo or reset takes your own away first"
 class PointerInput(Contract[Result], abstract=True):
     """The part of an explorer that handles the pointer in its picture."""
 
+    # What is said of the points.
+
     def _label_axes(self, result: Any) -> bool:
-        """Label the touchable panels in the units of the points; return whether that changed."""
+        """Label the panels in the units of the points; return whether that changed."""
         if "data" not in self._controls:
             return False
         data = self._data(result)
-        return any([panel.label(data) for panel in self._touched])
+        return any([panel.label(data) for panel in self._active_panels])
 
     def _words_on_points(self, result: Any) -> dict[str, str]:
         """Return the words about the points: how many, the ends of their x-axis, their units."""
@@ -64,47 +64,55 @@ class PointerInput(Contract[Result], abstract=True):
             "table": float(points.units_of(data) != points.COURSE),
         }
 
+    def _notes_on_points(self) -> str:
+        """Say how the shown points were read from a table."""
+        data = self._controls.get("data")
+        return "" if data is None else str(data.notes(self._painted.get("data")))
+
+    def _lost_points(self) -> str:
+        """Say that the last movement replaced the learner's points, if it did."""
+        before = self._past.before or {}
+        if before.get("data") is None or self._controls["data"].value is not None:
+            return ""
+        return " Your points are gone: “undo” brings them back."
+
+    # The band that the learner draws before the fit is shown.
+
     def _make_drawn_band(self) -> DrawnBand | None:
         """Make the edges for drawing a band, in the first panel that has ``stays``."""
-        for panel in self._touched:
-            if panel.stays:
-                band = DrawnBand(panel.axes, panel.stays)
-                self._canvas.animate(band.artists)
-                return band
-        return None
+        panel = next((panel for panel in self._active_panels if panel.stays), None)
+        if panel is None:
+            return None
+        band = DrawnBand(panel.axes, panel.stays)
+        self._canvas.animate(band.artists)
+        return band
 
     @property
     def _drawing(self) -> DrawnBand | None:
         """Return the band while the learner draws it, else ``None``."""
-        return (
-            self._drawn_band if self._drawn_band is not None and self._drawn_band.drawing else None
-        )
-
-    def _on_draw(self) -> None:
-        """Go to the next stage of the drawing, after a click on its button."""
-        if self.result is not None:
-            self._draw_again(self._go_on_drawing)
+        band = self._drawn_band
+        return band if band is not None and band.stage == "drawing" else None
 
     def _go_on_drawing(self) -> None:
         """Start the drawing, show the fit beside it, or remove it: on the worker."""
-        band = self._drawn_band
-        assert band is not None
+        band, room = self._drawn_band, self._active_panels[0].room
+        if band is None or self.result is None:
+            return
         with RENDER_LOCK:
             band.uncover()
-            room = self._touched[0].room
             if not band.stage and room is not None and room.conceal():
                 self._canvas.redraw_background()
-            band.advance()
+            self._advance(band)
             self._hold_axes()
-            if band.drawing:
+            if self._drawing is not None:
                 self._pin.unset()  # its copy would give the band away
                 band.hide(self._canvas.moving)
-        self._name_drawing(band)
         self._say_what_is_shown()
         self._show_points()
 
-    def _name_drawing(self, band: DrawnBand) -> None:
-        """Label the button with the next stage of the drawing."""
+    def _advance(self, band: DrawnBand) -> None:
+        """Go to the next stage of the drawing, and label its button with the one after that."""
+        band.advance()
         words = {"": "draw it", "drawing": "show the fit", "shown": "clear"}
         self._made["draw"].description = words[band.stage]
 
@@ -116,94 +124,49 @@ class PointerInput(Contract[Result], abstract=True):
     def _forget_drawing(self) -> None:
         """Remove a band that was drawn for points in other units."""
         if (band := self._drawn_band) is not None and band.stage == "shown":
-            band.advance()
-            self._name_drawing(band)
+            self._advance(band)
 
     def _beside_drawing(self, said: str) -> str:
         """Return the status line: the task while the band is drawn, then its score and ``said``."""
-        band = self._drawn_band
+        band, shown = self._drawn_band, self._shown
         if band is None or not band.stage:
             return said
-        if band.drawing:
+        if self._drawing is not None:
             return ASKS
-        shown: Any = self._shown
-        x, prediction = self._doubt(shown)[0], shown.prediction
+        prediction: Any = getattr(shown, "prediction", None)
+        x = self._doubt(shown)[0]
         return f"{band.score(x, prediction.mean, prediction.epistemic_std)}; {said}"
 
-    def _notes_on_points(self) -> str:
-        """Say how the shown points were read from a table."""
-        data = self._controls.get("data")
-        return data.notes(self._painted.get("data")) if isinstance(data, Points) else ""
+    # What the page reports.
 
-    def _lost_points(self) -> str:
-        """Say that the last movement replaced the learner's points, if it did."""
-        before = self._past.before
-        lost = before is not None and before.get("data") is not None
-        if not lost or self._controls["data"].value is not None:
-            return ""
-        return " Your points are gone: “undo” brings them back."
+    def _on_message(self, _picture: Any, content: Any, _buffers: Any) -> None:
+        """Do what the page reports."""
+        act = content.get("act") if isinstance(content, dict) else None
+        if act == "undo":
+            self.undo()
+        elif act == "redo":
+            self.redo()
+        elif act == "hover":
+            self._on_hover(content)
+        elif act == "table":
+            self._on_table(content)
+        elif act in ("down", "move", "up", "add", "remove"):
+            self._on_pointer(content)
 
-    def _point_buttons(self) -> dict[str, Callable[[], object]]:
-        """Return what the buttons of an explorer with points do, by their names."""
-        acts = (controls.in_the_page, self._ask_for_point, self._on_draw)
-        return dict(zip(BUTTONS, acts, strict=True))
-
-    def _now(self) -> points.Value | None:
-        """Return the points that are shown, as a value of their control."""
-        if (set_by_hand := self._controls["data"].value) is not None:
-            value: points.Value = set_by_hand
-            return value
-        data = None if self.result is None else self._data(self.result)
-        return None if data is None else points.from_course(data.x[:, 0], data.y[:, 0])
-
-    def _messages(self) -> dict[str, Callable[[dict[str, Any]], object]]:
-        """Return the handlers of the page's messages about the picture, by their names."""
-        touches = ("down", "move", "up", "add", "remove")
-        answers = dict.fromkeys(touches, self._on_touch)
-        return {**answers, "hover": self._on_hover, "table": self._on_table}
-
-    def _on_touch(self, did: dict[str, Any]) -> None:
+    def _on_pointer(self, did: dict[str, Any]) -> None:
         """Do to the points, or to the place that the pointer marks, what the page reports."""
-        act, band = did["touch"], self._drawing
+        act, band = did["act"], self._drawing
         self._heard = int(did.get("number", self._heard))
         if act in ("down", "up"):
             self._hold(act == "down")
         if "panel" in did:
-            x, y = float(did.get("x", 0.0)), float(did.get("y", 0.0))
-            self._point_at(int(did["panel"]), x, y, act == "down")
+            self._point_at(float(did.get("x", 0.0)), float(did.get("y", 0.0)), act == "down")
         elif band is not None:
             if act == "move" and math.isfinite(y := float(did.get("y", math.nan))):
-                self._draw_again(partial(self._move_edge, band, int(did.get("i", 0)), y))
+                self._draw_again(partial(band.move, int(did.get("i", 0)), y))
+                self._draw_again(self._show_points)
         elif "data" in self._controls and (now := self._now()) is not None:
             self._edit_points(did, now)
-
-    def _move_edge(self, band: DrawnBand, i: int, y: float) -> None:
-        """Move a place of the drawn band to a height: on the worker."""
-        band.move(i, y)
-        self._show_points()
-
-    def _edit_points(self, did: dict[str, Any], now: points.Value) -> None:
-        """Move, add or remove a point; each but a drag is a movement of its own."""
-        after = touch.after(did, now, self._controls["data"].most)
-        if after is not None:
-            if did["touch"] != "move":
-                self._past.end_movement()
-            self._set_points(after)
-
-    def _set_points(self, value: points.Value) -> None:
-        """Set the points, and tell the page where they are now."""
-        self._controls["data"].value = value
-        self._show_points()
-
-    def _show_points(self) -> None:
-        """Tell the page where the points are."""
-        if (band := self._drawing) is not None:
-            self._picture.points = {
-                "at": band.handles(), "answers": self._heard, "kind": "edges"
-            }  # fmt: skip
-        elif "data" in self._controls and (now := self._now()) is not None:
-            at = np.stack(points.in_course(now), axis=1).round(4).tolist()
-            self._picture.points = {"at": at, "answers": self._heard}
 
     def _on_hover(self, did: dict[str, Any]) -> None:
         """Mark what the pointer is on, if that has changed."""
@@ -223,8 +186,9 @@ class PointerInput(Contract[Result], abstract=True):
     def _hold_axes(self, held: bool = False) -> None:
         """Keep the limits during a drag, while a band is drawn, or while a question compares."""
         held = held or self._drawing is not None or self._pin.compares
-        for panel in self._touched:
-            panel.hold(held)
+        for panel in self._active_panels:
+            if panel.room is not None:
+                panel.room.held = held
 
     def _on_table(self, did: dict[str, Any]) -> None:
         """Take a pasted table, or say what is wrong with it, or what must be chosen."""
@@ -245,14 +209,45 @@ class PointerInput(Contract[Result], abstract=True):
             answer = {"refused": f"this table cannot be used: {type(error).__name__}: {error}"}
         self._picture.send(answer)
 
+    # The points themselves.
+
+    def _now(self) -> points.Value | None:
+        """Return the points that are shown, as a value of their control."""
+        value: points.Value | None = self._controls["data"].value
+        if value is None and self.result is not None:
+            data = self._data(self.result)
+            value = points.from_course(data.x[:, 0], data.y[:, 0])
+        return value
+
+    def _edit_points(self, did: dict[str, Any], now: points.Value) -> None:
+        """Move, add or remove a point; each but a drag is a movement of its own."""
+        after = own_data.after(did, now, self._controls["data"].most)
+        if after is not None:
+            if did["act"] != "move":
+                self._past.end_movement()
+            self._set_points(after)
+
+    def _set_points(self, value: points.Value) -> None:
+        """Set the points, and tell the page where they are now."""
+        self._controls["data"].value = value
+        self._show_points()
+
+    def _show_points(self) -> None:
+        """Tell the page where the points are, or the places of the edges while they are drawn."""
+        if (band := self._drawing) is not None:
+            edges = {"at": band.handles(), "answers": self._heard, "kind": "edges"}
+            self._picture.points = edges
+        elif "data" in self._controls and (now := self._now()) is not None:
+            at = np.stack(points.in_course(now), axis=1).round(4).tolist()
+            self._picture.points = {"at": at, "answers": self._heard}
+
     def _ask_for_point(self) -> None:
         """Add a noisy point of the truth where the model is least sure."""
         result, now = self.result, self._now()
         if result is None or now is None:
             return
         data: Any = self._data(result)
-        x_grid, spread = self._doubt(result)
-        at = touch.least_sure(x_grid, spread, data.x[:, 0])
+        at = own_data.least_sure(*self._doubt(result), data.x[:, 0])
         y = float(data.truth(at))
         if math.isnan(y):
             place = f"{points.x_name(data)} = {points.at(data, at)}"
@@ -263,4 +258,4 @@ class PointerInput(Contract[Result], abstract=True):
             return
         rng = np.random.default_rng([self.state().get("seed", 0), len(now[0])])
         y += data.noise_std * rng.standard_normal()
-        self._edit_points({"touch": "add", "x": at, "y": y}, now)
+        self._edit_points({"act": "add", "x": at, "y": y}, now)

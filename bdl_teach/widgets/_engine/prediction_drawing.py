@@ -24,15 +24,9 @@ ASKS = (
 
 
 class DrawnBand:
-    """The two edges of a band, drawn by the learner in a panel.
+    """The two edges of a band, drawn by the learner in a panel; what ``stays`` is seen meanwhile.
 
-    Args:
-        axes: The panel.
-        stays: Artists that stay visible while the edges are drawn.
-
-    Attributes:
-        artists: The drawn edges, once they stand beside the fit.
-        stage: "" without any, "drawing", or "shown" beside the fit.
+    The stage is "" without any, "drawing", or "shown" beside the fit.
     """
 
     def __init__(self, axes: Axes, stays: Sequence[Artist]) -> None:
@@ -44,38 +38,28 @@ class DrawnBand:
         self._hidden: list[Artist] = []
         style: dict[str, Any] = {"color": plots.BLACK, "lw": 1.8, "ls": (0, (5, 2)), "zorder": 6}
         self._lines = [axes.plot([], [], **style)[0] for _ in range(2)]
-        self.artists: list[Artist] = list(self._lines)
+        self.artists = list(self._lines)
         self.stage = ""
 
-    @property
-    def drawing(self) -> bool:
-        """Return whether the edges are being drawn, so that the fit is hidden."""
-        return self.stage == "drawing"
-
-    def handles(self) -> list[list[float]]:
+    def handles(self) -> Any:
         """Return the places of the lower edge, then those of the upper edge."""
-        return [
-            [float(x), float(y)] for edge in self._edges for x, y in zip(self._x, edge, strict=True)
-        ]
+        return np.stack([np.tile(self._x, 2), self._edges.ravel()], axis=1).tolist()
 
     def advance(self) -> None:
         """Go to the next stage: from none to drawing, to shown, to none."""
         self.stage = {"": "drawing", "drawing": "shown", "shown": ""}[self.stage]
-        if self.drawing:
+        if self.stage == "drawing":
             high = FIRST * self._axes.get_ylim()[1]
             self._edges[:] = [[-high], [high]]
         for line, edge in zip(self._lines, self._edges, strict=True):
-            shown = self.stage == "shown"
-            line.set_data((self._x, edge) if shown else ([], []))
+            line.set_data((self._x, edge) if self.stage == "shown" else ([], []))
 
     def move(self, i: int, y: float) -> None:
         """Move the i-th place to a height, and the other edge with it where they would cross."""
         side, place = divmod(min(max(i, 0), self._edges.size - 1), len(self._x))
         self._edges[side, place] = y
-        if side:
-            self._edges[0, place] = min(self._edges[0, place], y)
-        else:
-            self._edges[1, place] = max(self._edges[1, place], y)
+        meet = max if side == 0 else min
+        self._edges[1 - side, place] = meet(self._edges[1 - side, place], y)
 
     def hide(self, artists: Iterable[Artist]) -> None:
         """Hide the artists that would show the answer."""
@@ -95,14 +79,9 @@ class DrawnBand:
         The score is the overlap of the bands over their union, and the mean error of the edges.
         """
         low, high = (np.interp(x, self._x, edge) for edge in self._edges)
-        both, either, off = _compare((low, high), (mean - 2 * std, mean + 2 * std))
-        return f"your band and this one share {both / either:.0%}, its edges are off by {off:.1f}"
-
-
-def _compare(one: tuple[Array, Array], other: tuple[Array, Array]) -> tuple[float, float, float]:
-    """Return the mean heights of overlap and union of two bands, and the mean error of edges."""
-    shared = np.minimum(one[1], other[1]) - np.maximum(one[0], other[0])
-    both = np.maximum(shared, 0.0)
-    either = (one[1] - one[0]) + (other[1] - other[0]) - both
-    off = np.abs(np.stack(one) - np.stack(other)).mean()
-    return float(both.mean()), max(float(either.mean()), 1e-12), float(off)
+        below, above = mean - 2 * std, mean + 2 * std
+        both = np.maximum(np.minimum(high, above) - np.maximum(low, below), 0.0)  # [m]
+        either = (high - low) + (above - below) - both
+        share = both.mean() / max(either.mean(), 1e-12)
+        off = (np.abs(low - below).mean() + np.abs(high - above).mean()) / 2
+        return f"your band and this one share {share:.0%}, its edges are off by {off:.1f}"

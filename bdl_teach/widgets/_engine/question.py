@@ -19,11 +19,9 @@ class Question:
 
     Attributes:
         text: The question, which says which control will move where.
-        choices: The possible answers.
         answer: Position of the right one in ``choices``.
         because: The reason, in a sentence or two; shown when the control is at the target.
-        control: Name of the control to move.
-        target: The value to move it to, or ``None`` for one step from where it is.
+        target: The value to move the control to, or ``None`` for one step from where it is.
         before: Values of controls at which the question begins.
     """
 
@@ -39,11 +37,8 @@ class Question:
 class QuestionBox(ipywidgets.VBox):  # type: ignore[misc]
     """The question with its choices; the verdict replaces it once the control is at the target.
 
-    Args:
-        question: What to ask.
-        control: The control that must reach the target after a choice has been made.
-        take: Called with values to set: what "take me there" does.
-        compare: Called when a choice is made at the start: pins the picture to compare with.
+    "Take me there" calls ``take`` with values to set; a choice at the start calls ``compare``,
+    which pins the picture. Once ``unlocked``, the answer is shown.
     """
 
     def __init__(
@@ -53,10 +48,9 @@ class QuestionBox(ipywidgets.VBox):  # type: ignore[misc]
         take: Callable[[dict[str, Any]], object],
         compare: Callable[[], object] = lambda: None,
     ) -> None:
-        self._question, self._control, self._take = question, control, take
-        self._pin_here = compare
-        self._said = ipywidgets.HTML()
-        self._said.add_class("bdl-asked")
+        self._question, self._control = question, control
+        self._take, self._compare = take, compare
+        self._said = controls.words("", "bdl-asked")
         self._choices = ipywidgets.RadioButtons(
             options=list(question.choices), value=None, layout={"width": "auto"}
         )
@@ -72,57 +66,46 @@ class QuestionBox(ipywidgets.VBox):  # type: ignore[misc]
 
     def ask(self) -> None:
         """Show the question with no choice made."""
-        self._from, self._locked = self._control.value, False
+        self._from, self.unlocked = self._control.value, False
         self._choices.value, self._choices.disabled, self._there.disabled = None, False, True
         self._said.value = f"<b>Predict first.</b> {html.escape(self._question.text)}"
 
     @property
-    def unlocked(self) -> bool:
-        """Return whether the answer is shown: after a choice and a move to the target."""
-        return self._locked
-
-    @property
     def target(self) -> Any:
         """Return the value of the control at which the answer is shown."""
-        question, control = self._question, self._control
-        if question.target is not None:
-            return question.target
-        step = 1 if self._from < control.max else -1
-        return self._from + step
+        if self._question.target is not None:
+            return self._question.target
+        return self._from + (1 if self._from < self._control.max else -1)
 
     def _on_choice(self) -> None:
-        if self._locked or self._choices.value is None:
-            return
-        self._from = self._control.value
-        self._there.disabled = False
-        if not self._question.before:
-            self._pin_here()
+        if not self.unlocked and self._choices.value is not None:
+            self._from = self._control.value
+            self._there.disabled = False
+            if not self._question.before:
+                self._compare()
 
     def _on_move(self) -> None:
-        if not self._locked and self._choices.value is not None and self._reached():
-            self._lock()
-
-    def _reached(self) -> bool:
-        """Say whether the control is at the target, or beyond it from where it started."""
+        """Show the answer where a choice was made and the control is at the target or beyond."""
         value, target = self._control.value, self.target
-        if isinstance(target, bool | str) or isinstance(value, bool | str):
-            return bool(value == target)
-        near = abs(value - target) <= 1e-6 * max(1.0, abs(target))
-        if self._question.control in dict(self._question.before):  # it begins elsewhere
-            return bool(near)
-        return bool(near or min(self._from, value) < target < max(self._from, value))
+        if self.unlocked or self._choices.value is None:
+            return
+        there = controls.alike(value, target)
+        begins_elsewhere = self._question.control in dict(self._question.before)
+        if not (there or begins_elsewhere or isinstance(value, bool | str)):
+            there = min(self._from, value) < target < max(self._from, value)
+        if there:
+            self._unlock()
 
     def _go(self) -> None:
         if self._choices.value is not None:
             self._take({**dict(self._question.before), self._question.control: self.target})
             self._on_move()
 
-    def _lock(self) -> None:
+    def _unlock(self) -> None:
         """Fix the choice, and say in the question's place whether it was right."""
-        self._locked = self._choices.disabled = self._there.disabled = True
+        self.unlocked = self._choices.disabled = self._there.disabled = True
         right = self._choices.index == self._question.answer
         expected = self._question.choices[self._question.answer]
         verdict = "As you said" if right else f"The answer is “{expected}”"
-        mark = "✓" if right else "✗"
         said = f"{verdict}. {self._question.because}"
-        self._said.value = f"<b>{mark}</b> {html.escape(said)}"
+        self._said.value = f"<b>{'✓' if right else '✗'}</b> {html.escape(said)}"

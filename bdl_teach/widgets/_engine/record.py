@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import ipywidgets
 import numpy as np
@@ -33,14 +32,9 @@ def record(
     seconds: float = 4.0,
     width: int = 720,
 ) -> Path:
-    """Write the pictures of some states to a file, in their order; see ``Explorer.record``.
+    """Write the pictures of some states to a file: see ``Explorer.record``.
 
-    Args:
-        show: Sets a state and returns its picture as PNG.
-        states: The states, in their order.
-        file: The file to write.
-        seconds: Duration of the animation.
-        width: Width of the pictures in pixels.
+    ``show`` sets a state and returns its picture as PNG.
     """
     path = Path(file)
     if path.suffix not in (".gif", ".mp4"):
@@ -56,32 +50,31 @@ def record(
     return path
 
 
-def sweep(name: str, control: Widget, start: object, stop: object, frames: int) -> list[Values]:
+def sweep(
+    known: Mapping[str, Widget], name: str, start: object, stop: object, frames: int
+) -> list[Values]:
     """Return values of a control from ``start`` to ``stop``, evenly on the scale of its slider.
 
     Each is one where the slider can stand: if there are fewer than ``frames``, there are no more.
 
     Raises:
-        ValueError: The control does not take ``start`` or ``stop``, or has nothing between them.
+        ValueError: There is no such slider, or it does not take ``start`` or ``stop``.
     """
+    ends = [controls.take(known, name, value) for value in (start, stop)]
+    control = known[name]
     if isinstance(control, ipywidgets.ToggleButton) or not isinstance(control, ipywidgets.Widget):
         raise ValueError(f"{name}: expected a slider; give states=[...] for others")
-    ends = [controls.take(name, control, value) for value in (start, stop)]
-    values = _values(control)
-    if not hasattr(control, "options"):
+    if hasattr(control, "options"):
+        values = controls.options(control)
+    else:
+        steps = range(round((control.max - control.min) / control.step) + 1)
+        values = [round(control.min + i * control.step, 10) for i in steps]
+        if hasattr(control, "base"):
+            values = [float(control.base**power) for power in values]
         ends = [min(values, key=lambda value: abs(value - end)) for end in ends]
     first, last = map(values.index, ends)
     places = np.linspace(first, last, checks.count("frames", frames, 2))
     return [{name: values[place]} for place in dict.fromkeys(places.round().astype(int).tolist())]
-
-
-def _values(control: Widget) -> list[Any]:
-    """Return all values that a control can take."""
-    if hasattr(control, "options"):
-        return controls.options(control)
-    steps = range(round((control.max - control.min) / control.step) + 1)
-    values = [round(control.min + i * control.step, 10) for i in steps]
-    return [float(control.base**power) for power in values] if hasattr(control, "base") else values
 
 
 def _picture(png: bytes, width: int) -> Image.Image:

@@ -1,8 +1,7 @@
 """Replay: a slider over the frames of a training, and a button that plays them.
 
 A frame is what the fit was after some of its steps; the last one is the fit itself. The worker
-draws frames, and plays them between two jobs of its own, so that play goes as fast as pictures can
-be made, and ends when anything else is asked for.
+plays them between two jobs, as fast as pictures can be made, until anything else is asked for.
 """
 
 from __future__ import annotations
@@ -21,10 +20,8 @@ _PLAY, _PAUSE = "▶ replay", "‖ pause"
 class Film(Generic[Result]):
     """Which frame of the training is shown; it belongs to the worker.
 
-    Args:
-        frames: Steps taken at each frame of the training that led to a result; () for none.
-        replay: A result as it was at a frame, by its number.
-        ask: Makes the worker do something, and draw again.
+    ``frames`` returns the steps at each frame of a result's training, ``replay`` the result at a
+    frame; ``ask`` makes the worker do something, and draw again.
 
     Attributes:
         row: The button and the slider.
@@ -47,15 +44,19 @@ class Film(Generic[Result]):
         places = controls.Control("places", "training step", 0, _options(self._steps), hint)
         self._slider = places.make()
         self._slider.style.description_width = "initial"
+        self._button.disabled = self._slider.disabled = True
         self.row = controls.box("bdl-film", [self._button, self._slider])
-        self._enable(False)
         self._slider.observe(self._on_slider, names="value")
         self._button.observe(self._on_button, names="value")
 
     @property
+    def _last(self) -> int:
+        return len(self._steps) - 1
+
+    @property
     def at_end(self) -> bool:
         """Return whether the fit itself is to be shown."""
-        return self._frame == len(self._steps) - 1
+        return self._frame == self._last
 
     @property
     def moved(self) -> bool:
@@ -76,17 +77,15 @@ class Film(Generic[Result]):
 
     def to_end(self) -> None:
         """Go to the last frame, the fit itself."""
-        self._go(len(self._steps) - 1)
+        self._go(self._last)
 
     def advance(self) -> None:
         """Go to the next frame; stop playing at the last."""
-        self._move(self._frame + 1)
-        if self.at_end:
-            self._play(False)
+        self._go(self._frame + 1, playing=self._frame + 1 < self._last)
 
     def empty(self) -> None:
         """Remove all frames, because there is no result."""
-        self._play(False)
+        self._go(self._frame)
         self._load(())
 
     def _load(self, steps: Sequence[int]) -> None:
@@ -94,8 +93,7 @@ class Film(Generic[Result]):
         loaded = tuple(map(int, steps)) or (0,)
         if loaded != self._steps:
             at_end, self._steps = self.at_end, loaded
-            last = len(loaded) - 1
-            self._frame = last if at_end else min(self._frame, last)
+            self._frame = self._last if at_end else min(self._frame, self._last)
             # One after another, by way of the first place: the page's slider would clip a place
             # that it has not got yet, and send that back as if the user had moved it.
             self._quiet = True
@@ -103,30 +101,19 @@ class Film(Generic[Result]):
             self._slider.options = _options(loaded)
             self._slider.index = self._frame
             self._quiet = False
-        self._enable(len(loaded) > 1)
+        self._button.disabled = self._slider.disabled = len(loaded) == 1
 
-    def _enable(self, enabled: bool) -> None:
-        self._button.disabled = self._slider.disabled = not enabled
-
-    def _go(self, frame: int) -> None:
-        """Stop at a frame."""
-        self._play(False)
-        self._move(min(frame, len(self._steps) - 1))
-
-    def _move(self, frame: int) -> None:
-        self._frame = frame
-        self._slider.index = frame
-
-    def _play(self, playing: bool) -> None:
+    def _go(self, frame: int, *, playing: bool = False) -> None:
+        """Go to a frame, and stop there or play from there."""
         self.playing = playing
         self._button.value = playing
         self._button.description = _PAUSE if playing else _PLAY
+        self._frame = min(frame, self._last)
+        self._slider.index = self._frame
 
     def _start(self) -> None:
         """Play from here, or from the first frame if this is the last."""
-        self._play(True)
-        if self.at_end:
-            self._move(0)
+        self._go(0 if self.at_end else self._frame, playing=True)
 
     def _on_slider(self, change: Any) -> None:
         """Show the frame of the slider, unless the code itself has moved it."""
@@ -136,13 +123,13 @@ class Film(Generic[Result]):
     def _on_button(self, change: Any) -> None:
         """Start or stop playing, after a click on the button."""
         if change["new"] != self.playing:
-            self._ask(self._start if change["new"] else lambda: self._play(False))
+            self._ask(self._start if change["new"] else lambda: self._go(self._frame))
 
 
 def steps_of(fit: Any) -> Sequence[int]:
     """Return the steps at each stored frame of a fit's training; () if it stores none."""
-    steps = getattr(getattr(fit, "path", None), "steps", None)
-    return () if steps is None else tuple(steps.tolist())
+    path = getattr(fit, "path", None)
+    return () if path is None else tuple(path.steps.tolist())
 
 
 def _options(steps: Sequence[int]) -> list[tuple[str, int]]:

@@ -28,14 +28,7 @@ _AMONG = 0.5  # |x| up to which the drawn points lie
 
 
 class Figure(NamedTuple):
-    """A reading as it is written in a sentence.
-
-    Attributes:
-        name: Name of the reading.
-        now: The figure as it is written.
-        then: The figure as it was written before; ``None`` if it was missing.
-        unit: A per cent sign if one follows, else "".
-    """
+    """A reading as it is written, now and before; ``unit`` is a per cent sign if one follows."""
 
     name: str
     now: str
@@ -44,30 +37,28 @@ class Figure(NamedTuple):
 
     @property
     def difference(self) -> str:
-        """Return the signed change, with as many digits as are written."""
-        then, now = str(self.then), self.now
-        change = _value(now) - _value(then)
-        if "e" in then + now:
+        """Return the signed change, with as many digits as are written; "" if there is none."""
+        if self.then is None or self.then == self.now or "–" in (self.then, self.now):
+            return ""
+        change = _value(self.now) - _value(self.then)
+        if "e" in self.then + self.now:
             return f"{change:+.2g}".replace("-", "−", 1)
-        places = max(len(text.rstrip("%").partition(".")[2]) for text in (then, now))
+        places = max(len(text.rstrip("%").partition(".")[2]) for text in (self.then, self.now))
         return f"{change:+,.{places}f}".replace("-", "−")
 
     def __str__(self) -> str:
         """Return the figure: "319 → 404 (+85)", or "32"."""
         if self.then == self.now:
             return f"{self.now}{self.unit}"
-        return f"{self.then} → {self.now}{self.unit} ({self.difference})"
+        change = f" ({self.difference})" if self.difference else ""
+        return f"{self.then} → {self.now}{self.unit}{change}"
 
 
 @dataclass(frozen=True)
 class Said:
-    """A status line before it is written: template and readings.
+    """A status line before it is written: a template, the readings and other words in it by name.
 
-    Attributes:
-        line: The template.
-        readings: Figures, by their names.
-        words: Other words, by their names; they are templates, too.
-        data: The points in whose units places and standard deviations are written.
+    Words are templates, too. Places and standard deviations are written in the units of ``data``.
     """
 
     line: str
@@ -84,7 +75,7 @@ class Said:
         text, since = "", " from grey A"  # said once, behind the first change
         for part in self._parts(self.line, then):
             text += part if isinstance(part, str) else f"{part.now}{part.unit}"
-            if isinstance(part, Figure) and _has_changed(part):
+            if isinstance(part, Figure) and part.difference:
                 text, since = f"{text} ({part.difference}{since})", ""
         return re.sub(" {2,}", " ", text).strip()
 
@@ -102,15 +93,15 @@ class Said:
                 continue
             if name not in self.readings:
                 yield from self._parts(self.words[name], then)
-                continue
-            if form == "at":  # a place is no figure: it may be a date
+            elif form == "at":  # a place is no figure: it may be a date
                 yield points.at(self.data, self.readings[name])
-                continue
-            now, before = self.write(name, form or ""), None
-            if then is not None and name in then.readings:
-                before = then.write(name, form or "")
-            following = _PER_CENT.match(pieces[i + 1][0]) if i + 1 < len(pieces) else None
-            yield Figure(name, now, before, following[0] if following else "")
+            else:
+                before = None
+                if then is not None and name in then.readings:
+                    before = then.write(name, form or "")
+                following = _PER_CENT.match(pieces[i + 1][0]) if i + 1 < len(pieces) else None
+                unit = following[0] if following else ""
+                yield Figure(name, self.write(name, form or ""), before, unit)
 
     def write(self, name: str, form: str) -> str:
         """Write a reading: a dash if it is missing, and no minus sign on a rounded 0."""
@@ -139,10 +130,6 @@ def plain(text: str) -> str:
 _PER_CENT = re.compile(r"^ ?%")
 
 
-def _has_changed(figure: Figure) -> bool:
-    return figure.then not in (None, figure.now) and "–" not in (figure.then, figure.now)
-
-
 def _value(text: str) -> float:
     return float(text.replace("−", "-").replace(",", "").rstrip("%"))
 
@@ -154,17 +141,13 @@ def costs(cost: FreeEnergy) -> dict[str, float]:
     """Return the parts of a free energy, with F as the sum of the rounded parts."""
     digits = 0 if cost.kl_weight == 1 else 1  # a factor magnifies what rounding leaves
     complexity = float(f"{cost.complexity:.{digits}f}")
-    total = float(_factor(cost)) * complexity + float(f"{cost.likelihood:.0f}")
+    total = float(f"{cost.kl_weight:.4g}") * complexity + float(f"{cost.likelihood:.0f}")
     return {"F": total, "complexity": cost.complexity, "likelihood": cost.likelihood}
 
 
 def cost_words(cost: FreeEnergy) -> dict[str, str]:
     """Choose the template ``cost``, or ``weighted`` if a KL weight other than 1 is to be shown."""
-    return {} if cost.kl_weight == 1 else {"cost": "{weighted}", "factor": _factor(cost)}
-
-
-def _factor(cost: FreeEnergy) -> str:
-    return f"{cost.kl_weight:.4g}"
+    return {} if cost.kl_weight == 1 else {"cost": "{weighted}", "factor": f"{cost.kl_weight:.4g}"}
 
 
 def ratio(one: float, other: float) -> float:

@@ -1,7 +1,7 @@
 """Stored runs of NUTS that come with the package, for the presets of the sinusoid explorer.
 
-A run is found by a hash of the points and the model, so that it is never shown for another
-posterior. ``tools/store_nuts.py`` makes them. The file has the two curves that are shown, as text.
+A run is found by a hash of points and model, so that it is never shown for another posterior.
+``tools/store_nuts.py`` makes them.
 """
 
 from __future__ import annotations
@@ -21,14 +21,7 @@ FILE = Path(__file__).with_name("stored_nuts.json")
 
 
 class Stored(NamedTuple):
-    """The stored part of a run.
-
-    Attributes:
-        of: The presets that use it, for readers of the file.
-        report: R-hat and effective sample size, as a sentence.
-        mean: Predictive mean at the explorer's grid ``[m]``.
-        epistemic_std: Standard deviation of the network's output there ``[m]``.
-    """
+    """The stored part of a run, at the explorer's grid, and the presets that use it."""
 
     of: list[str]
     report: str

@@ -38,7 +38,7 @@ No expression in it is evaluated.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -64,7 +64,7 @@ class Texts:
     controls: Mapping[str, Control]
     status: Mapping[str, str]
     groups: Mapping[str, tuple[str, ...]]
-    buttons: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    buttons: Mapping[str, Sequence[str]] = field(default_factory=dict)
     presets: Presets = field(default_factory=dict)
     question: Question | None = None
     missions: tuple[Mission, ...] = ()
@@ -81,17 +81,12 @@ class Texts:
 
 
 def of(name: str, **given: Mapping[str, Control]) -> Texts:
-    """Read the data file of an explorer of this package.
-
-    Args:
-        name: Of the file.
-        **given: Controls that the explorer gives, by the row that stands for them.
-    """
+    """Read the data file of an explorer of this package: see ``parse``."""
     return read(FOLDER / f"{name}.toml", **given)
 
 
 def read(path: Path, **given: Mapping[str, Control]) -> Texts:
-    """Read a data file."""
+    """Read a data file: see ``parse``."""
     return parse(path.read_text(encoding="utf-8"), **given)
 
 
@@ -104,41 +99,30 @@ def parse(text: str, **given: Mapping[str, Control]) -> Texts:
 
     Raises:
         ValueError: A preset, the question or a mission names a control that there is not.
+        TypeError: Some part of it has no meaning.
         tomllib.TOMLDecodeError: It is no TOML.
     """
     file = tomllib.loads(text)
     known: dict[str, Control] = {}
     for name, row in file["controls"].items():
         known |= given[name] if name in given else {name: Control(*row)}
-    start = _defaults(known)
-    left = dict.fromkeys(file.get("stays", ()), False)  # as it is, where a preset does not say
-    presets = {
+    file["controls"], start = known, _defaults(known)
+    file["groups"] = {
+        group: tuple(name for one in row for name in given.get(one, (one,)))
+        for group, row in file["groups"].items()
+    }
+    file |= {name: frozenset(file.get(name, ())) for name in ("stays", "folded")}
+    left = dict.fromkeys(file["stays"], False)  # as it is, where a preset does not say
+    file["presets"] = {
         name: (look, start | left | _values(known, values))
         for name, (look, values) in file.get("presets", {}).items()
     }
+    if "question" in file:
+        file["question"] = _question(known, **file["question"])
     words = file.get("readings", {})
-    missions = [
-        _mission(name, known, words, **table) for name, table in file.get("missions", {}).items()
-    ]
-    return Texts(
-        title=file["title"],
-        alt=file["alt"],
-        controls=known,
-        status=file["status"],
-        groups={
-            group: tuple(name for one in row for name in given.get(one, (one,)))
-            for group, row in file["groups"].items()
-        },
-        buttons={name: (row[0], row[1]) for name, row in file.get("buttons", {}).items()},
-        presets=presets,
-        question=_question(known, **file["question"]) if "question" in file else None,
-        missions=tuple(missions),
-        readings=words,
-        work=file.get("work", "refit"),
-        wide=file.get("wide", False),
-        stays=frozenset(file.get("stays", ())),
-        folded=frozenset(file.get("folded", ())),
-    )
+    missions = file.get("missions", {}).items()
+    file["missions"] = tuple(_mission(name, known, words, **table) for name, table in missions)
+    return Texts(**file)
 
 
 def _defaults(known: Mapping[str, Control]) -> Values:
@@ -161,26 +145,15 @@ def _question(known: Mapping[str, Control], **fields: Any) -> Question:
 
 
 def _mission(
-    name: str,
-    known: Mapping[str, Control],
-    words: Mapping[str, str],
-    *,
-    text: str,
-    hints: tuple[str, str],
-    way: Values,
-    needs: list[list[Any]],
-    leave: tuple[str, ...] = (),
-    add: list[tuple[float, float]] | None = None,
+    name: str, known: Mapping[str, Control], words: Mapping[str, str], **fields: Any
 ) -> Mission:
-    start = _defaults(known)
-    return Mission(
-        id=name,
-        text=text,
-        hints=(hints[0], hints[1]),
-        way=_values(known, way) | ({"data": _with_more(start, add)} if add else {}),
-        leave={one: start.get(one) for one in leave},
-        needs=tuple(_need(words, *row) for row in needs),
-    )
+    start, more = _defaults(known), fields.pop("add", None)
+    fields["way"] = _values(known, fields["way"])
+    if more is not None:
+        fields["way"]["data"] = _with_more(start, more)
+    fields["leave"] = {one: start.get(one) for one in fields.get("leave", ())}
+    needs = tuple(_need(words, *row) for row in fields.pop("needs"))
+    return Mission(name, needs=needs, **fields)
 
 
 def _need(words: Mapping[str, str], name: str, comparison: str, value: Any, *said: str) -> Need:

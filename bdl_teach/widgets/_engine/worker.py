@@ -282,7 +282,7 @@ class Worker(PointerInput[Result], abstract=True):
             if place is not None:
                 self._canvas.fit(place if sharp else replace(place, ratio=min(place.ratio, 1.0)))
             picture = as_data_url(self._canvas.render())
-            panels = [panel.place() for panel in self._touched if panel.axes.get_visible()]
+            panels = [panel.place() for panel in self._active_panels if panel.axes.get_visible()]
         if picture != self._picture.value:
             self._picture.value = picture
         if panels != self._picture.panels:

@@ -12,8 +12,9 @@ from bdl_teach import plots
 from bdl_teach.methods.catalogue import CATALOGUE
 from bdl_teach.problems import GAP_GRID, Problem, live_fits
 from bdl_teach.problems.live_fits import OWN_ROOM
-from bdl_teach.widgets._engine import controls, convergence, status, texts, touch
+from bdl_teach.widgets._engine import controls, convergence, status, texts
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas
+from bdl_teach.widgets._engine.function_panel import Panel
 from bdl_teach.widgets._engine.texts import Texts
 from bdl_teach.widgets.side_by_side.explorer import MethodsExplorer
 from bdl_teach.widgets.side_by_side.panels import CoverageArtists, MethodPanel, height_of
@@ -83,9 +84,9 @@ class ComparisonExplorer(MethodsExplorer):
             panel.stand(place, shown=name in names, last=i + columns >= n)
         return True
 
-    def _touch_panels(self) -> list[touch.Panel]:
+    def _pointer_panels(self) -> list[Panel]:
         return [
-            touch.Panel(panel.axes, panel.room, panel.truth, columns=0, most=OWN_ROOM)
+            Panel(panel.axes, panel.room, panel.truth, columns=0, most=OWN_ROOM)
             for panel in self._panels.values()
         ]
 

@@ -12,8 +12,9 @@ from bdl_teach import plots
 from bdl_teach.problems import GAP_GRID, Problem, live_fits
 from bdl_teach.problems import own_points as points
 from bdl_teach.problems.live_fits import QUICK, Options
-from bdl_teach.widgets._engine import controls, status, texts, touch
+from bdl_teach.widgets._engine import controls, status, texts
 from bdl_teach.widgets._engine.canvas import Canvas
+from bdl_teach.widgets._engine.function_panel import Panel
 from bdl_teach.widgets._engine.texts import Texts
 from bdl_teach.widgets.side_by_side.explorer import MethodsExplorer
 from bdl_teach.widgets.side_by_side.panels import MethodPanel, height_of
@@ -68,10 +69,10 @@ class RivalsExplorer(MethodsExplorer):
             canvas.animate(panel.artists)
         return canvas
 
-    def _touch_panels(self) -> list[touch.Panel]:
+    def _pointer_panels(self) -> list[Panel]:
         spread = self._spread.axes
         return [
-            touch.Panel(panel.axes, panel.room, panel.truth, columns=0, spread=spread)
+            Panel(panel.axes, panel.room, panel.truth, columns=0, spread=spread)
             for panel in self._panels.values()
         ]
 

@@ -14,11 +14,11 @@ from matplotlib.axes import Axes
 from bdl_teach import plots
 from bdl_teach.problems import INSIDE, Problem
 from bdl_teach.problems import WIDE_GRID as X_GRID
-from bdl_teach.widgets._engine import controls, status, texts, touch
+from bdl_teach.widgets._engine import controls, status, texts
 from bdl_teach.widgets._engine.beside_truth import ExplorerBesideTruth, GoldStandard
 from bdl_teach.widgets._engine.canvas import Canvas
-from bdl_teach.widgets._engine.function_panel import FunctionPanel
-from bdl_teach.widgets._engine.link import LinkArtists, nearest_function
+from bdl_teach.widgets._engine.function_panel import FunctionPanel, Panel
+from bdl_teach.widgets._engine.linking import LinkArtists, nearest_function
 from bdl_teach.widgets._engine.texts import Texts
 from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
 from bdl_teach.widgets.sinusoid.fits import SinusoidResult
@@ -59,7 +59,7 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
         self._spread = plots.SpreadPanel(
             spread, X_GRID, _SPREADS, "How unsure, by x", (4, 12, 40, 120)
         )
-        self._history = plots.history_panel(history, trained_on=True)
+        self._history = plots.HistoryPanel(history, trained_on=True)
         canvas.animate([*self._spread.artists, *self._history.artists])
         canvas.settle(self._spread.frame)
         self._make_weight_panel(canvas, weights)
@@ -76,8 +76,8 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
         self._links = LinkArtists(self._function.axes, X_GRID[:, 0], ax)
         canvas.animate(self._links.artists)
 
-    def _touch_panels(self) -> list[touch.Panel]:
-        return [self._function, touch.Panel(self._weight_axes, kind="seen", hover=True)]
+    def _pointer_panels(self) -> list[Panel]:
+        return [self._function, Panel(self._weight_axes, kind="seen", hover=True)]
 
     def _linked(
         self, result: SinusoidResult, panel: int, x: float, y: float

@@ -14,7 +14,7 @@ from bdl_teach.problems import COST_DRAWS, INSIDE, Problem, live_fits
 from bdl_teach.problems import WIDE_GRID as X_GRID
 from bdl_teach.widgets._engine import replay
 from bdl_teach.widgets._engine.controls import Values
-from bdl_teach.widgets._engine.link import STEPS, Mark
+from bdl_teach.widgets._engine.linking import STEPS, Mark
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
     from bdl_teach.densities import Prior

@@ -16,10 +16,10 @@ from bdl_teach.problems import GAP_GRID as X_GRID
 from bdl_teach.problems import MAX_WIDTH, Problem, truth_search
 from bdl_teach.problems import own_points as points
 from bdl_teach.problems.truth_search import TruthResult
-from bdl_teach.widgets._engine import controls, status, texts, touch
+from bdl_teach.widgets._engine import controls, status, texts
 from bdl_teach.widgets._engine.beside_truth import ExplorerBesideTruth, GoldStandard
 from bdl_teach.widgets._engine.canvas import Canvas
-from bdl_teach.widgets._engine.function_panel import FunctionPanel
+from bdl_teach.widgets._engine.function_panel import FunctionPanel, Panel
 from bdl_teach.widgets._engine.texts import Texts
 from bdl_teach.widgets.truth.panels import MeanFieldArtists, PartsPanel
 
@@ -75,7 +75,7 @@ class TruthExplorer(ExplorerBesideTruth[TruthResult]):
         canvas.animate([*self._parts.artists, *self._spread.artists])
         return canvas
 
-    def _touch_panels(self) -> list[touch.Panel]:
+    def _pointer_panels(self) -> list[Panel]:
         return [self._function]
 
     def _data(self, result: TruthResult) -> datasets.Regression1D:

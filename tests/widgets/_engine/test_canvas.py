@@ -14,28 +14,8 @@ from bdl_teach.widgets._engine.canvas import Canvas, as_data_url
 from bdl_teach.widgets._engine.picture import Place
 
 
-@pytest.fixture
-def canvas() -> Canvas:
-    made = Canvas(100, 50)
-    made.fit(Place(100, 50))
-    ax = made.figure.add_axes((0, 0, 1, 1))
-    ax.set(xlim=(0, 1), ylim=(0, 1))
-    ax.axis("off")
-    return made
-
-
 def shown(canvas: Canvas) -> Any:
     return np.asarray(canvas.render().convert("RGB")).copy()
-
-
-def test_a_moved_artist_leaves_no_trace(canvas: Canvas) -> None:
-    (line,) = canvas.figure.axes[0].plot([0, 1], [0.5, 0.5], lw=10)
-    canvas.animate([line])
-    first = shown(canvas)
-    line.set_ydata([0.9, 0.9])
-    assert tuple(first[25, 50]) != (255, 255, 255) == tuple(shown(canvas)[25, 50])
-    line.set_ydata([0.5, 0.5])
-    assert (shown(canvas) == first).all()
 
 
 def panels(*, settled: bool) -> Canvas:
@@ -66,27 +46,6 @@ def test_changed_limits_redraw_their_axis_only(
     assert drawn == []
 
 
-def test_settled_artists_are_cached_until_redraw_is_requested() -> None:
-    canvas = panels(settled=True)
-    before = shown(canvas)
-    canvas.figure.axes[0].yaxis.grid(False)
-    assert (shown(canvas) == before).all(), "it is kept"
-    canvas.redraw_settled()
-    without = shown(canvas)
-    assert (without != before).any()
-    canvas.figure.axes[0].yaxis.grid(True)
-    canvas.redraw_background()
-    assert (shown(canvas) == before).all(), "the whole is drawn with it"
-    canvas.fit(Place(200, 100))
-    canvas.figure.axes[0].yaxis.grid(False)
-    shown(canvas)
-    canvas.fit(Place(300, 150))
-    assert (shown(canvas) == without).all(), "another size has another axis"
-    canvas.figure.axes[0].set_visible(False)
-    canvas.redraw_background()
-    assert (shown(canvas)[:, :150] == 255).all(), "nothing of a panel that is hidden"
-
-
 # At the size of its place
 
 
@@ -98,13 +57,6 @@ def labelled() -> Canvas:
     ax.set(title="a title", xlabel="x", ylabel="y", xlim=(0, 1), ylim=(0, 1e6))
     made.animate(ax.plot([0, 1], [0, 1e6]))
     return made
-
-
-def test_a_picture_has_the_pixels_of_its_place(labelled: Canvas) -> None:
-    for size, ratio in (((400, 300), 1.0), ((721, 333), 1.5), ((1800, 900), 2.0)):
-        labelled.fit(Place(*size, ratio))
-        assert labelled.pixels == pytest.approx([ratio * side for side in size], abs=1)
-        assert labelled.render().size == labelled.pixels
 
 
 def test_the_live_picture_is_a_jpeg_that_looks_like_the_still(labelled: Canvas) -> None:

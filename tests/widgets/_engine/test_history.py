@@ -19,18 +19,6 @@ def moved(*values: float, every: float = 10.0) -> History:
     return made
 
 
-def test_undo_goes_back_one_movement_at_a_time_and_redo_forward_again() -> None:
-    made = moved(1.0, 2.0)
-    assert [made.undo(), made.undo(), made.undo()] == [{**START, "x": 1.0}, START, None]
-    assert (made.behind, made.ahead) == (False, True)
-    assert [made.redo(), made.redo(), made.redo()] == [
-        {**START, "x": 1.0},
-        {**START, "x": 2.0},
-        None,
-    ]
-    assert (made.behind, made.ahead) == (True, False)
-
-
 def test_a_drag_counts_once_however_long_it_is() -> None:
     made = moved(*(0.1 * k for k in range(1, 60)), every=0.9)
     assert made.undo() == START

@@ -90,38 +90,6 @@ def test_a_closed_explorer_is_shown_as_its_last_picture(
     assert closed._repr_mimebundle_() == closed._repr_mimebundle_(include=None, exclude=None)
 
 
-def test_picture_is_added_to_saved_output_when_ready(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    shell, go_on, sent = InteractiveShell.instance(), threading.Event(), []
-
-    def publish(data: Any, **options: Any) -> None:
-        sent.append((data, options["transient"]["display_id"], options.get("update", False)))
-
-    monkeypatch.setattr(shell.display_pub, "publish", publish)
-    compute = Toy._compute
-    monkeypatch.setattr(Toy, "_compute", lambda e, v: go_on.wait(60) and compute(e, v))
-    early = Toy()
-    early._ipython_display_()
-    ((first, name, update),) = sent
-    assert "application/vnd.jupyter.widget-view+json" in first and not update
-    assert "image/png" not in first, "there is none yet"
-    go_on.set()
-    early.wait()
-    until(lambda: len(sent) == 2, "the second display")
-    assert sent[1][1:] == (name, True), "in the place of the first"
-    assert (
-        sent[1][0]["application/vnd.jupyter.widget-view+json"]
-        == first["application/vnd.jupyter.widget-view+json"]
-    )
-    assert_is_still_of(base64.b64decode(sent[1][0]["image/png"]), early.png())
-    early._ipython_display_()
-    early.set(n=3)
-    early.set(n=4)
-    assert [update for *_, update in sent] == [False, True, False], "a view that has one keeps it"
-    early.close()
-
-
 def test_set_moves_all_or_none(toy: Toy) -> None:
     state, ticks, heard = toy.state(), toy.ticks, []
     for control in toy._controls.values():

@@ -55,18 +55,6 @@ def test_pinned_state_stays_grey_and_figures_show_changes(slope: Slope) -> None:
     assert slope._repr_mimebundle_()["text/plain"].endswith("Height 5 (+3 from grey A).")
 
 
-def test_unpinning_removes_copies_and_changes(slope: Slope) -> None:
-    before = slope.set(n=5).png()
-    slope.set(n=2)
-    slope.pin().set(n=5)
-    assert slope.png() != before
-    assert slope.unpin() is slope
-    assert slope.png() == before and ghosts(slope) == []
-    assert said(slope) == "Height 5."
-    assert "bdl-pinned" not in slope._pin.box._dom_classes
-    slope.unpin()  # there is nothing left
-
-
 def test_pinned_state_follows_improvements_at_rest(
     slope: Slope, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -64,15 +64,3 @@ def test_control_already_at_target_must_leave_and_return() -> None:
     assert not box.unlocked
     slider.value = 5
     assert box.unlocked
-
-
-def test_question_and_answer_are_text_and_not_markup() -> None:
-    choices = ("a < b", "a = b", "a > b")
-    for chosen, right in ((0, False), (2, True)):
-        box, slider = asked(Question("<i>Which</i>?", choices, 2, "A & B.", "mass", 5))
-        assert said(box) == "<b>Predict first.</b> <i>Which</i>?" and "<i>" not in box._said.value
-        assert (box._choices.options, box._choices.value) == (choices, None), "nothing is chosen"
-        box._choices.index = chosen
-        slider.value = 5
-        verdict = "✓</b> As you said. " if right else "✗</b> The answer is “a > b”. "
-        assert said(box) == f"<b>{verdict}A & B." and "A &amp; B." in box._said.value

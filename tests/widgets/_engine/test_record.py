@@ -57,16 +57,11 @@ def frames(path: Path) -> list[Image.Image]:
     [
         ({"control": "hight", "start": 0, "stop": 1}, "hight: expected one of the controls width"),
         ({"control": "width", "start": 0.5, "stop": 5.0}, "width: expected a value between 0.5"),
-        ({"control": "m", "start": 1, "stop": 3}, "m: expected one of 1, 2, 4, got 3"),
         ({"control": "seen", "start": False, "stop": True}, "seen: expected a slider; give states"),
         ({"control": "n", "start": 1, "stop": 4, "frames": 1}, "frames: expected an integer >= 2"),
         ({"control": "n", "start": 1, "stop": 4, "file": "a.webm"}, "expected a name that ends in"),
-        ({"control": "n", "start": 1, "stop": 4, "seconds": 0}, "seconds: expected"),
-        ({"control": "n", "start": 1, "stop": 4, "width": 99}, "width: expected an integer >= 100"),
         ({"states": [{"n": 2}, {"n": 99}]}, "n: expected a value between 0 and 90, got 99"),
-        ({"states": []}, "states: expected at least one"),
         ({}, "record: expected a control with two values, or states"),
-        ({"control": "n", "start": 1, "stop": 4, "states": [{}]}, "record: expected a control"),
     ],
 )
 def test_invalid_recording_is_refused_before_anything_moves(
@@ -78,10 +73,11 @@ def test_invalid_recording_is_refused_before_anything_moves(
     assert list(Path().iterdir()) == [] and dial.wait().ticks <= ticks + 1
 
 
-def test_gif_shows_states_in_order_for_given_duration(
+def test_gif_shows_states_in_order_and_all_is_as_it_was(
     dial: Dial, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = dial.set(n=3).record("width", 0.5, 1.0, seconds=0.4, width=300)
+    state, before = dial.set(n=3).state(), dial.png()
+    path = dial.record("width", 0.5, 1.0, seconds=0.4, width=300)
     assert path == Path("Dial.gif")
     shown = frames(path)
     shares = [dark(picture) for picture in shown]
@@ -90,14 +86,6 @@ def test_gif_shows_states_in_order_for_given_duration(
     with Image.open(path) as gif:
         assert gif.info["duration"] == 200 and gif.info["loop"] == 0
     assert "Dial.gif" in capsys.readouterr().err, "progress"
-
-
-def test_recording_restores_state_and_picture(dial: Dial) -> None:
-    dial.set(width=2.0).set(kind="b", seen=True)
-    state, before = dial.state(), dial.png()
-    dial.record("n", 2, 4, width=300)
     assert dial.state() == state and dial.png() == before
     dial.undo()
-    assert dial.wait().state() == {**state, "kind": "a"}
-    dial.undo()
-    assert dial.wait().state()["width"] == 1.0
+    assert dial.wait().state() == {**state, "n": 2}, "and what was done before"

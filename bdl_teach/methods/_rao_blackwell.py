@@ -1,4 +1,6 @@
-"""The quiet estimator of the free energy: what can be averaged in closed form is not drawn.
+"""The Rao-Blackwellised local estimator: what can be averaged in closed form is not drawn.
+
+Methods take it as ``estimator="quiet"``.
 
 The same F as everywhere else, with less noise in its gradient. Three means are known exactly or
 almost: that of log P(w) over a Gaussian weight (``densities.expected_log_prob``); that of an
@@ -18,10 +20,8 @@ eq. 17-18 (rectified moments); Ranganath, Gerrish & Blei 2014, section 3.1 (Rao-
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 
 from bdl_teach import likelihoods
-from bdl_teach._support.compiled import Compiled
 from bdl_teach.backend import Tensor, tf
 from bdl_teach.densities import HALF_LOG_TWO_PI, expected_log_prob
 from bdl_teach.methods import _loop
@@ -37,37 +37,18 @@ def noise_widths(network: MLP, likelihood: str = "gaussian") -> list[int]:
 
 
 def complexity(mu: Tensor, std: Tensor, p: LoopInputs) -> Tensor:
-    """Return KL[q ‖ P(w)] = −H(q) − E_q[log P(w)], both in closed form.
-
-    Args:
-        mu: ``[n_weights]``.
-        std: ``[n_weights]``, > 0, also where there is padding.
-        p: The loop's inputs: the prior's terms, and which weights there are.
-    """
+    """Return KL[q ‖ P(w)] = −H(q) − E_q[log P(w)] in closed form; σ > 0 also in the padding."""
     minus_entropy = -tf.math.log(std) - HALF_LOG_TWO_PI - 0.5
     return tf.reduce_sum((minus_entropy - expected_log_prob(mu, std, p.prior_terms)) * p.unit_mask)
 
 
 def output_moments(
-    network: MLP,
-    mu: Tensor,
-    std: Tensor,
-    zeta: Tensor,
-    x: Tensor,
-    likelihood: str = "gaussian",
+    network: MLP, mu: Tensor, std: Tensor, zeta: Tensor, x: Tensor, likelihood: str = "gaussian"
 ) -> tuple[Tensor, Tensor]:
-    """Return mean and variance of each output, given the hidden layers that are drawn.
+    """Return mean and variance of each output ``[n, 1]``, given the hidden layers that are drawn.
 
-    Args:
-        network: The network.
-        mu: ``[n_weights]``.
-        std: ``[n_weights]``; 0 where there is padding.
-        zeta: Noise of the drawn units ``[units, n]``; () where none is drawn.
-        x: Inputs ``[n, d]``.
-        likelihood: The likelihood, which decides which layers are drawn.
-
-    Returns:
-        (mean ``[n, 1]``, variance ``[n, 1]``) of outputs whose noise is independent by point.
+    ``zeta`` is the noise of the drawn units ``[units, n]``, () where none is drawn; ``std`` is 0
+    where there is padding.
     """
     means, spreads = network.unflatten(mu), network.unflatten(std**2)
     noise = tf.split(zeta, noise_widths(network, likelihood)) if tf.is_tensor(zeta) else []
@@ -113,16 +94,16 @@ def _rectified(mean: Tensor, var: Tensor) -> tuple[Tensor, Tensor]:
     return (first, rest), gradient
 
 
-@lru_cache(maxsize=32)
-def program(network: MLP, likelihood: str) -> Compiled:
-    """Compile the loop for one network."""
+def _free_energy(
+    network: MLP, likelihood: str, theta: Tensor, block: Block, p: LoopInputs
+) -> tuple[Tensor, Tensor]:
+    """Return one block's share of a step's free energy, and of its record."""
+    mu, std = theta[0] * p.unit_mask, tf.nn.softplus(theta[1])
+    # without the mask on μ a padded unit, whose mean is 1e-16 and not 0, would learn
+    moments = output_moments(network, mu, std * p.unit_mask, block.zeta, block.x, likelihood)
+    given = (block.y, *moments, p.noise_std, block.row_weight)
+    cost = likelihoods.expected_cost(likelihood, *given)
+    return _loop.costs(complexity(mu, std, p), cost, block, p)
 
-    def objective(theta: Tensor, block: Block, p: LoopInputs) -> tuple[Tensor, Tensor]:
-        mu, std = theta[0] * p.unit_mask, tf.nn.softplus(theta[1])
-        # without the mask on μ a padded unit, whose mean is 1e-16 and not 0, would learn
-        moments = output_moments(network, mu, std * p.unit_mask, block.zeta, block.x, likelihood)
-        given = (block.y, *moments, p.noise_std, block.row_weight)
-        cost = likelihoods.expected_cost(likelihood, *given)
-        return _loop.costs(complexity(mu, std, p), cost, block, p)
 
-    return _loop.run(objective)
+program = _loop.programs(_free_energy)

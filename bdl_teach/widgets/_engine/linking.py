@@ -23,12 +23,9 @@ _NEAR = 0.03  # of the panel's height: so near a function is meant
 
 @dataclass(frozen=True)
 class Mark:
-    """What is marked in both panels while the pointer is on something.
+    """What is marked in both panels while the pointer is on something, and a description of it.
 
-    Attributes:
-        functions: In the panel of functions ``[k, m]``.
-        weights: In the panel of weights: their places ``[j]`` along x, or ``[j, 2]``.
-        words: A description of it.
+    Functions are ``[k, m]``; weights have places ``[j]`` along x, or ``[j, 2]``.
     """
 
     functions: Array
@@ -39,10 +36,7 @@ class Mark:
 class LinkArtists(plots.Artists):
     """The artists of marked functions and weights, and of the words that say what they are.
 
-    Args:
-        functions: The panel of functions.
-        x: Inputs ``[m]`` that they are drawn at.
-        weights: The panel of weights.
+    They are in a panel of functions, at inputs ``x`` ``[m]``, and in a panel of weights.
     """
 
     def __init__(self, functions: Axes, x: Array, weights: Axes) -> None:

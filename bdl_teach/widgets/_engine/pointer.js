@@ -207,9 +207,9 @@ class Hand {
       `x ${written(x0 + x1 * x, x1, zeros[0])}, y ${written(y0 + y1 * y, y1, zeros[1])}`;
   }
 
-  send(touch, more = {}) {
+  send(act, more = {}) {
     this.sent += 1;
-    this.model.send({ touch, number: this.sent, ...more });
+    this.model.send({ act, number: this.sent, ...more });
   }
 
   // A point comes and goes at once: the next key may be for the one that has just been added.
@@ -240,14 +240,14 @@ class Hand {
       this.hover = 0;
       const [x, y] = this.pointed ? this.toData(this.pointed.panel, this.place) : [0, 0];
       const panel = this.pointed ? this.stages.indexOf(this.pointed) : -1;
-      this.model.send({ touch: "hover", panel, x, y });
+      this.model.send({ act: "hover", panel, x, y });
     });
   }
 
   // A place on a map.
-  go(touch, stage, at) {
+  go(act, stage, at) {
     const [x, y] = this.toData(stage.panel, at);
-    this.send(touch, { x, y, panel: this.stages.indexOf(stage) });
+    this.send(act, { x, y, panel: this.stages.indexOf(stage) });
   }
 
   // At most one message a frame and point, the last of each for sure: on a slow page a hand is at
@@ -466,7 +466,7 @@ function sendTable(model, dialog) {
   dialog.chosen = chosen;
   if (text.length > MOST)
     dialog.querySelector(".bdl-refused").textContent = "more than 4 million characters: paste a part";
-  else model.send({ touch: "table", text, ...chosen });
+  else model.send({ act: "table", text, ...chosen });
 }
 
 // What became of the table: a sentence that refuses it or asks for a choice, or nothing.

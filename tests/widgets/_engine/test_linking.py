@@ -8,7 +8,7 @@ import matplotlib.figure
 import numpy as np
 import pytest
 
-from bdl_teach.widgets._engine.link import STEPS, LinkArtists, Mark, nearest_function
+from bdl_teach.widgets._engine.linking import LinkArtists, Mark, nearest_function
 
 X = np.linspace(-1.0, 1.0, 5)
 FUNCTIONS = np.stack([X, X**2])
@@ -50,8 +50,3 @@ def test_pointer_selects_nearest_function_within_reach() -> None:
         assert meant(place, 10.0) == k, place
     assert meant((0.5, 3.4), 10.0) is None
     assert meant((0.5, 3.4), 20.0) == 1, "in a higher panel that is as near to the eye"
-
-
-def test_marked_functions_of_a_weight_span_two_sds_evenly() -> None:
-    assert (STEPS[0], STEPS[-1]) == (-2.0, 2.0)
-    np.testing.assert_allclose(np.diff(STEPS), np.diff(STEPS)[0])

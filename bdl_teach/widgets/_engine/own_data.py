@@ -1,0 +1,147 @@
+"""The learner's own points: the control that holds them, edits of them, axes in their units."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import traitlets
+from matplotlib import dates as matplotlib_dates
+from matplotlib.ticker import AutoLocator, Formatter, Locator, MaxNLocator, ScalarFormatter
+
+from bdl_teach._support.checks import Array
+from bdl_teach.problems import own_points
+from bdl_teach.problems.own_points import Value
+
+_DATES: Any = matplotlib_dates  # it has no types
+
+
+class Unseen(traitlets.HasTraits):
+    """A control without a widget: the pointer in the picture or a line of Python sets it."""
+
+    value = traitlets.Any(None, allow_none=True)
+
+    def read(self, given: Any) -> Any:
+        """Return a value as the control holds it, or raise ``ValueError``."""
+        raise NotImplementedError
+
+    def words(self, value: Any) -> str:
+        """Write such a value in words."""
+        raise NotImplementedError
+
+
+class Points(Unseen):
+    """The control that holds the points; pointer, keys and a pasted table set it."""
+
+    def __init__(self, most: int = own_points.MOST) -> None:
+        super().__init__()
+        self.most = most
+        self._notes: dict[Value, str] = {}
+
+    def read(self, given: Any) -> Value | None:
+        value, notes = own_points.read(given, self.most)
+        if value is not None and notes:
+            self._notes[value] = f" Your table: {'; '.join(notes)}."
+        return value
+
+    def words(self, value: Value | None) -> str:
+        return "as drawn" if value is None else f"{len(value[0])} by hand"
+
+    def notes(self, value: Value | None) -> str:
+        """Say how the points of ``value`` were read, if there is anything to say."""
+        return "" if value is None else self._notes.get(value, "")
+
+
+def after(did: Mapping[str, Any], now: Value, most: int = own_points.MOST) -> Value | None:
+    """Return the points after an act of the pointer; ``None`` if it is impossible.
+
+    The ``act`` is "move", "add" or "remove"; it comes with ``i``, the point's place, and ``x`` and
+    ``y`` in the course's units, where it needs them. There may be ``most`` points.
+    """
+    x, y = own_points.in_course(now)
+    try:
+        act, i = did["act"], int(did.get("i", -1))
+        # A thousandth of the course's x and a hundredth of its y are less than a pixel.
+        at = round(float(did.get("x", math.nan)), 3), round(float(did.get("y", math.nan)), 2)
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return None
+    there, finite = 0 <= i < len(x), all(map(math.isfinite, at))
+    if act == "move" and there and finite:
+        x[i], y[i] = at
+    elif act == "add" and finite and len(x) < most:
+        x, y = np.append(x, at[0]), np.append(y, at[1])
+    elif act == "remove" and there and len(x) > 1:
+        x, y = np.delete(x, i), np.delete(y, i)
+    else:
+        return None
+    return own_points.from_course(x, y, *now[2:])
+
+
+def least_sure(x_grid: Array, spread: Array, taken: Array) -> float:
+    """Return the grid point (of ``[m]``) of the largest spread ``[m]`` that is not yet taken."""
+    near = np.abs(x_grid[:, None] - taken[None]).min(axis=1, initial=math.inf) < 0.02
+    return float(x_grid[np.argmax(np.where(near, -math.inf, spread))])
+
+
+def label_axis(
+    axis: Any, name: str, start: float, scale: float, zero: str = "", whole: bool = False
+) -> None:
+    """Name an axis, and show on it the learner's units: start + scale · place.
+
+    ``zero`` is the date or time of day that is 0 there, if there is one. Ticks of ``whole`` axes
+    stand at whole numbers only.
+    """
+    axis.set_label_text(name)
+    if (start, scale) == (0.0, 1.0):
+        axis.set_major_locator(AutoLocator())
+        axis.set_major_formatter(ScalarFormatter())
+        return
+    ticks: Locator
+    words: Formatter
+    if "-" in zero:
+        start += float(_DATES.date2num(np.datetime64(zero.replace(" ", "T"))))
+        ticks = _DATES.AutoDateLocator(maxticks=7)
+        words = _DATES.ConciseDateFormatter(ticks)
+    else:
+        ticks = MaxNLocator(steps=[1, 2, 2.5, 5, 10], integer=whole)
+        words = ScalarFormatter()
+        name = f"{name}, hours after {zero}" if zero else name
+    axis.set_major_locator(_OwnTicks(ticks, start, scale))
+    axis.set_major_formatter(_OwnFormatter(words, start, scale, name))
+
+
+class _OwnTicks(Locator):
+    """Ticks at the places that another locator chooses in the learner's units."""
+
+    def __init__(self, inner: Locator, start: float, scale: float) -> None:
+        self._inner, self._start, self._scale = inner, start, scale
+
+    def __call__(self) -> Any:
+        axis: Any = self.axis
+        ends: Any = self._start + self._scale * np.array(axis.get_view_interval())
+        if isinstance(self._inner, MaxNLocator):
+            self._inner.set_params(nbins=min(max(5, axis.get_tick_space()), 7))
+        else:
+            ends = _DATES.num2date(ends)
+        return (np.asarray(self._inner.tick_values(*ends), float) - self._start) / self._scale
+
+
+class _OwnFormatter(Formatter):
+    """Write tick labels in the learner's units, as another formatter would."""
+
+    def __init__(self, inner: Formatter, start: float, scale: float, name: str) -> None:
+        self._inner, self._start, self._scale, self._name = inner, start, scale, name
+        inner.create_dummy_axis()
+
+    def format_ticks(self, values: Any) -> list[str]:
+        axis: Any = self.axis
+        inner: Any = self._inner.axis
+        ends = self._start + self._scale * np.array(axis.get_view_interval())
+        inner.set_view_interval(*ends)
+        places = self._start + self._scale * np.asarray(values, float)
+        words = self._inner.format_ticks(places.tolist())
+        offset = self._inner.get_offset()
+        axis.set_label_text(f"{self._name} ({offset})" if offset else self._name)
+        return words
