@@ -119,7 +119,9 @@ _program = _loop.programs(_loss)
 @taking(Settings)
 def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     """Fit one network with hidden units dropped at random."""
-    rate, prior = _rate(settings.rate), settings.prior
+    rate, prior = checks.probability("rate", settings.rate), settings.prior
+    if rate == 1.0:
+        raise ValueError("rate: expected a number in [0, 1), got 1: nothing would be left")
     plan = _loop.lay_out(x, y, settings, prior)
     behind = _sources(plan.padded) < sum(plan.padded.hidden_units)
     masks = _Masks(
@@ -134,13 +136,6 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     inputs = plan.inputs._replace(zeta=zeta, own=masks)
     (weights,), told = plan.train(program, [start], inputs, COOLDOWN, RECORD)
     return Fit(weights=weights, rate=rate, **told)
-
-
-def _rate(rate: float) -> float:
-    rate = checks.probability("rate", rate)
-    if rate == 1.0:
-        raise ValueError("rate: expected a number in [0, 1), got 1: nothing would be left")
-    return rate
 
 
 @one_line

@@ -33,11 +33,7 @@ def finish() -> None:
     for stop in STOPS:
         stop()
     waited_for: set[threading.Thread] = set()
-    while left := _noted(waited_for):  # one that ends may have started another
-        left[0].join(_PATIENCE)
-        waited_for.add(left[0])
-
-
-def _noted(waited_for: set[threading.Thread]) -> list[threading.Thread]:
-    with _lock:
-        return list(_threads - waited_for)
+    while left := _threads.copy() - waited_for:  # one that ends may have started another
+        thread = left.pop()
+        thread.join(_PATIENCE)
+        waited_for.add(thread)

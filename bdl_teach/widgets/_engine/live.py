@@ -143,7 +143,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
 
         A preset may switch the true posterior on, but never off.
         """
-        if self._start is None or name not in self.PRESETS:
+        if name not in self.PRESETS:
             raise ValueError(f"preset: expected one of {', '.join(self.PRESETS)}, got {name!r}")
         self._must_live()
         self._start.choose(name)

@@ -77,7 +77,7 @@ class Mission:
     text: str
     hints: Sequence[str]
     way: Values
-    needs: tuple[Need, ...]
+    needs: Sequence[Need]
     leave: Mapping[str, Any] = field(default_factory=dict)
 
     def missing(self, values: Values, readings: Readings) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,7 +10,6 @@ import traitlets
 from matplotlib import dates as matplotlib_dates
 from matplotlib.ticker import AutoLocator, Formatter, Locator, MaxNLocator, ScalarFormatter
 
-from bdl_teach._support.checks import Array
 from bdl_teach.problems import own_points
 from bdl_teach.problems.own_points import Value
 
@@ -61,28 +59,20 @@ def after(did: Mapping[str, Any], now: Value, most: int = own_points.MOST) -> Va
     ``y`` in the course's units, where it needs them. There may be ``most`` points.
     """
     x, y = own_points.in_course(now)
-    try:
-        act, i = did["act"], int(did.get("i", -1))
-        # A thousandth of the course's x and a hundredth of its y are less than a pixel.
-        at = round(float(did.get("x", math.nan)), 3), round(float(did.get("y", math.nan)), 2)
-    except (KeyError, TypeError, ValueError, OverflowError):
-        return None
-    there, finite = 0 <= i < len(x), all(map(math.isfinite, at))
-    if act == "move" and there and finite:
-        x[i], y[i] = at
-    elif act == "add" and finite and len(x) < most:
+    act, i = did["act"], did.get("i", -1)
+    # A thousandth of the course's x and a hundredth of its y are less than a pixel.
+    at = round(did.get("x", 0.0), 3), round(did.get("y", 0.0), 2)
+    if act == "add" and len(x) < most:
         x, y = np.append(x, at[0]), np.append(y, at[1])
-    elif act == "remove" and there and len(x) > 1:
+    elif not 0 <= i < len(x):  # the page has not yet heard how many there are
+        return None
+    elif act == "move":
+        x[i], y[i] = at
+    elif act == "remove" and len(x) > 1:
         x, y = np.delete(x, i), np.delete(y, i)
     else:
         return None
     return own_points.from_course(x, y, *now[2:])
-
-
-def least_sure(x_grid: Array, spread: Array, taken: Array) -> float:
-    """Return the grid point (of ``[m]``) of the largest spread ``[m]`` that is not yet taken."""
-    near = np.abs(x_grid[:, None] - taken[None]).min(axis=1, initial=math.inf) < 0.02
-    return float(x_grid[np.argmax(np.where(near, -math.inf, spread))])
 
 
 def label_axis(

@@ -19,8 +19,9 @@ function show(model, image, wait) {
 // Say how large the picture's place is, at most once a frame, and only when that changed.
 function measure(model, stage) {
   const { width, height } = stage.getBoundingClientRect();
-  if (width < 120 || height < 100) return;
-  const place = { width: Math.round(width), height: Math.round(height), ratio: devicePixelRatio };
+  if (width < 120 || height < 100 || width > 8000 || height > 8000) return; // during layout
+  const ratio = Math.min(devicePixelRatio, 8);
+  const place = { width: Math.round(width), height: Math.round(height), ratio };
   if (JSON.stringify(place) === JSON.stringify(model.get("place"))) return;
   model.set("place", place);
   model.save_changes();

@@ -13,7 +13,7 @@ from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.contract import Contract, Result
 from bdl_teach.widgets._engine.controls import Presets, Values, Widget
 from bdl_teach.widgets._engine.own_data import Unseen
-from bdl_teach.widgets._engine.picture import read_place
+from bdl_teach.widgets._engine.picture import Place
 from bdl_teach.widgets._engine.pointer import BUTTONS, WHILE_OWN
 from bdl_teach.widgets._engine.question import QuestionBox
 from bdl_teach.widgets._engine.worker import Worker
@@ -125,19 +125,16 @@ class Page(Worker[Result], abstract=True):
         if self._missions is not None:
             toggles.append(self._missions.toggle)
             asked.append(self._missions.box)
-        head, look = [controls.words(self.TEXTS.title, "bdl-title")], []
-        self._start: PresetMenu | None = None
-        if self.PRESETS:
-            self._start = PresetMenu(self.PRESETS, self._set_preset, self.TEXTS.stays)
-            head.append(self._start.menu)
-            look.append(self._start.look)
         stage = controls.box("bdl-stage", [self._picture])
         if type(self)._replay is not Contract._replay:
             stage = controls.box("bdl-shown", [stage, self._film.row])
         groups = self._make_controls_box([*toggles, acts["save picture"], acts["share"]])
+        self._start = PresetMenu(self.PRESETS, self._set_preset, self.TEXTS.stays)
+        title = controls.words(self.TEXTS.title, "bdl-title")
+        buttons = controls.box("bdl-acts", [*toggles, *acts.values()])
         return [
-            controls.box("bdl-head", [*head, controls.box("bdl-acts", [*toggles, *acts.values()])]),
-            *look,
+            controls.box("bdl-head", [title, self._start.menu, buttons]),
+            self._start.look,
             controls.box("bdl-place-of-question", asked),
             controls.box("bdl-body", [stage, groups]),
             self._status,
@@ -237,8 +234,7 @@ class Page(Worker[Result], abstract=True):
     def _show_state(self) -> None:
         """Show the preset of this state, whether undo is possible, and which controls are idle."""
         state = self.state()
-        if self._start is not None:
-            self._start.show(state)
+        self._start.show(state)
         self._dim(state)
         if self._more is not None:
             moved = ", ".join(
@@ -266,10 +262,9 @@ class Page(Worker[Result], abstract=True):
 
     def _on_place(self, change: Any) -> None:
         """Ask the worker for the same picture at another size."""
-        if (place := read_place(change["new"])) is not None:
-            self._shown_at = place
-            self._draw_again()
-            self._begin_chores()
+        self._shown_at = Place(**change["new"])
+        self._draw_again()
+        self._begin_chores()
 
     def _on_use(self, change: Any) -> None:
         """Add the waiting stills to the notebook once nobody uses the explorer."""

@@ -27,16 +27,6 @@ class Place:
     ratio: float = 1.0
 
 
-def read_place(given: Any) -> Place | None:
-    """Read a place; return ``None`` for the senseless ones that a page reports during layout."""
-    try:
-        place = Place(float(given["width"]), float(given["height"]), float(given["ratio"]))
-    except (KeyError, TypeError, ValueError):
-        return None
-    fits = 120 <= place.width <= 8000 and 100 <= place.height <= 8000 and 0.2 <= place.ratio <= 8
-    return place if fits else None
-
-
 class Picture(anywidget.AnyWidget):
     """A picture as large as its place in the page, with the actions that only a page can do.
 

@@ -37,16 +37,17 @@ class PinnedCopies:
     """
 
     def __init__(self, figure: Figure, moving: Iterable[Artist]) -> None:
-        self._then = [(artist, _shape(artist)) for artist in moving if _is_compared(artist)]
-        panels = dict.fromkeys(artist.axes for artist, _ in self._then)
+        self._copies = [
+            (artist, _shape(artist), _copies(artist) if artist.get_visible() else [])
+            for artist in moving
+            if _is_compared(artist)
+        ]
+        panels = dict.fromkeys(artist.axes for artist, *_ in self._copies)
         # Of each panel: limits to hold the copies, as the explorer wants them, and in force.
         self._limits = {p: (_limits(p),) * 3 for p in panels if isinstance(p, Axes)}
         self._note = figure.text(
             0.005, 0.005, "grey: A", color=_GREY, fontsize=LETTERS, in_layout=False
         )
-        self._copies = [
-            (artist, then, _copies(artist)) for artist, then in self._then if artist.get_visible()
-        ]
         self.over: list[Artist] = []
         for artist, _, copies in self._copies:
             for one in copies:
@@ -83,7 +84,7 @@ class PinnedCopies:
     def verdicts(self) -> dict[str, bool]:
         """Say of each legend name, and of each picture, whether all its artists are unmoved."""
         same: dict[str, bool] = {}
-        for artist, then in self._then:
+        for artist, then, _ in self._copies:
             name, now = _name(artist), _shape(artist)
             if name and not name.startswith("_") and np.isfinite([*then.flat, *now.flat]).any():
                 same[name] = same.get(name, True) and _is_equal(then, now)

@@ -160,19 +160,20 @@ class PointerInput(Contract[Result], abstract=True):
         if act in ("down", "up"):
             self._hold(act == "down")
         if "panel" in did:
-            self._point_at(float(did.get("x", 0.0)), float(did.get("y", 0.0)), act == "down")
+            self._point_at(did["x"], did["y"], act == "down")
         elif band is not None:
-            if act == "move" and math.isfinite(y := float(did.get("y", math.nan))):
-                self._draw_again(partial(band.move, int(did.get("i", 0)), y))
+            if act == "move":
+                self._draw_again(partial(band.move, did["i"], did["y"]))
                 self._draw_again(self._show_points)
         elif "data" in self._controls and (now := self._now()) is not None:
             self._edit_points(did, now)
 
     def _on_hover(self, did: dict[str, Any]) -> None:
         """Mark what the pointer is on, if that has changed."""
-        panel, at = int(did.get("panel", -1)), (float(did.get("x", 0)), float(did.get("y", 0)))
-        shown = None if self._drawing is not None else self._shown
-        found = None if shown is None or panel < 0 else self._linked(shown, panel, *at)
+        shown, panel = None if self._drawing is not None else self._shown, did["panel"]
+        found = None
+        if shown is not None and panel >= 0:
+            found = self._linked(shown, panel, did["x"], did["y"])
         if found != self._pointed:
             self._draw_again(partial(setattr, self, "_pointed", found))
 
@@ -247,12 +248,15 @@ class PointerInput(Contract[Result], abstract=True):
         if result is None or now is None:
             return
         data: Any = self._data(result)
-        at = own_data.least_sure(*self._doubt(result), data.x[:, 0])
+        x_grid, spread = self._doubt(result)
+        taken = np.abs(x_grid[:, None] - data.x.T).min(axis=1, initial=math.inf) < 0.02
+        at = float(x_grid[np.argmax(np.where(taken, -math.inf, spread))])
         y = float(data.truth(at))
         if math.isnan(y):
-            place = f"{points.x_name(data)} = {points.at(data, at)}"
+            x_name, y_name = points.names(data)
+            place = f"{x_name} = {points.at(data, at)}"
             self._say(
-                f"No truth is known behind your own points: measure {points.y_name(data)} at "
+                f"No truth is known behind your own points: measure {y_name} at "
                 f"{place}, and add the point."
             )
             return

@@ -7,17 +7,15 @@ plays them between two jobs, as fast as pictures can be made, until anything els
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from bdl_teach.widgets._engine import controls
-
-Result = TypeVar("Result")
 
 PACE = 0.12  # seconds from one frame to the next
 _PLAY, _PAUSE = "▶ replay", "‖ pause"
 
 
-class Film(Generic[Result]):
+class Film:
     """Which frame of the training is shown; it belongs to the worker.
 
     ``frames`` returns the steps at each frame of a result's training, ``replay`` the result at a
@@ -31,8 +29,8 @@ class Film(Generic[Result]):
 
     def __init__(
         self,
-        frames: Callable[[Result], Sequence[int]],
-        replay: Callable[[Result, int], Result],
+        frames: Callable[[Any], Sequence[int]],
+        replay: Callable[[Any, int], Any],
         ask: Callable[[Callable[[], object]], object],
     ) -> None:
         self._frames, self._replay, self._ask = frames, replay, ask
@@ -63,7 +61,7 @@ class Film(Generic[Result]):
         """Return whether a frame other than the shown one is to be shown."""
         return self._frame != self._shown
 
-    def develop(self, result: Result) -> Result:
+    def develop(self, result: Any) -> Any:
         """Return ``result`` as it was at the chosen frame."""
         self._load(self._frames(result))
         self._shown = frame = self._frame

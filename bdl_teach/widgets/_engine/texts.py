@@ -152,12 +152,11 @@ def _mission(
     if more is not None:
         fields["way"]["data"] = _with_more(start, more)
     fields["leave"] = {one: start.get(one) for one in fields.get("leave", ())}
-    needs = tuple(_need(words, *row) for row in fields.pop("needs"))
-    return Mission(name, needs=needs, **fields)
-
-
-def _need(words: Mapping[str, str], name: str, comparison: str, value: Any, *said: str) -> Need:
-    return Need(name, comparison, value, said[0] if said else f"{words[name]} is {{}}")
+    fields["needs"] = [
+        Need(reading, comparison, value, said[0] if said else f"{words[reading]} is {{}}")
+        for reading, comparison, value, *said in fields["needs"]
+    ]
+    return Mission(name, **fields)
 
 
 def _with_more(start: Values, more: list[tuple[float, float]]) -> points.Value:

@@ -137,9 +137,7 @@ def test_replay_ends_with_the_explorer(trained: Trained, monkeypatch: pytest.Mon
 def test_simultaneous_moves_leave_replay_slider_at_shown_frame() -> None:
     """The page moves the slider while the worker plays: whoever comes last is shown."""
     slot: LatestValue[int] = LatestValue()
-    film: Film[int] = Film(
-        lambda _: tuple(range(50)), lambda _, frame: frame, lambda act: slot.put(0, act)
-    )
+    film = Film(lambda _: tuple(range(50)), lambda _, frame: frame, lambda act: slot.put(0, act))
     film.develop(49)
     rng = np.random.default_rng(0)
 
