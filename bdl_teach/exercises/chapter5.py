@@ -228,15 +228,12 @@ def _programs(seed: int, order: Sequence[int]) -> tuple[Any, Any, Any]:
     y = 0.7 * x + 0.5 * rng.standard_normal(256)
     found = []
     for at, program in enumerate(("shared", "local", "flipout")[k] for k in order):
-        sigma = float(rng.uniform(0.3, 1.2))
+        sigma, own = [rng.uniform(0.3, 1.2)], 10 * seed + at
+        batches = (
+            estimators.minibatch([0.6], sigma, x[:n, None], y[:n], 0.5, n_data=1000) for n in _SIZES
+        )
         drawn = [
-            estimators.gradient_samples(
-                program,
-                estimators.minibatch([0.6], [sigma], x[:size, None], y[:size], 0.5, n_data=1000),
-                n_draws=400,
-                seed=10 * seed + at,
-            )
-            for size in _SIZES
+            estimators.gradient_samples(program, batch, n_draws=400, seed=own) for batch in batches
         ]
         found.append([[d.mu[:, 0] for d in drawn], [d.sigma[:, 0] for d in drawn]])
     gradients: Array = np.array(found)

@@ -22,6 +22,9 @@ class Toy(Variational):
     def cost(self) -> FreeEnergy:
         return FreeEnergy(0.0, self.total, 1.0)
 
+    def refined(self) -> "Toy":
+        return self
+
     def longer(self, k: int) -> "Toy":
         if k == 1:
             raise DivergedError(3, "begin elsewhere")
