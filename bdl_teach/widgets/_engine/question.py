@@ -49,7 +49,7 @@ class QuestionBox(ipywidgets.VBox):  # type: ignore[misc]
         compare: Callable[[], object] = lambda: None,
     ) -> None:
         self._question, self._control = question, control
-        self._take, self._compare = take, compare
+        self._take, self._pin_start = take, compare
         self._said = controls.words("", "bdl-asked")
         self._choices = ipywidgets.RadioButtons(
             options=list(question.choices), value=None, layout={"width": "auto"}
@@ -82,7 +82,7 @@ class QuestionBox(ipywidgets.VBox):  # type: ignore[misc]
             self._from = self._control.value
             self._there.disabled = False
             if not self._question.before:
-                self._compare()
+                self._pin_start()
 
     def _on_move(self) -> None:
         """Show the answer where a choice was made and the control is at the target or beyond."""

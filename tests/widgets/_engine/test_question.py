@@ -64,3 +64,9 @@ def test_control_already_at_target_must_leave_and_return() -> None:
     assert not box.unlocked
     slider.value = 5
     assert box.unlocked
+
+
+def test_question_can_be_sent_to_a_page() -> None:
+    """A name of its own must not hide one that ipywidgets needs for that."""
+    box, _ = asked()
+    assert box.get_state(drop_defaults=True)["children"]
