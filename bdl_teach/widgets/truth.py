@@ -81,6 +81,7 @@ class TruthExplorer(ExplorerBesideTruth[TruthResult]):
         if named := panel.band.show_best(best):
             panel.name()
         named |= self._spread.show(plots.POSTERIOR, bool(result.nuts_report))
+        named |= self._spread.show("best fit", best is not None)
         if any([named, self._parts.update(result), self._spread.update(spreads, gap)]):
             self._canvas.redraw_background(arrange=True)
 
