@@ -135,9 +135,9 @@ def test_run_killed_and_restarted_gives_the_same_table(toy: Toy) -> None:
     rng, before = random.Random(2), []
     for attempt in range(2):
         before.append(toy.kept())
-        process = toy.start("--jobs=2", TOY_RUN=str(attempt), TOY_NAP="0.1")
-        toy.wait_for(len(toy.ran()) + rng.randint(1, 3), process)
-        time.sleep(rng.uniform(0.0, 0.12))
+        process = toy.start("--jobs=2", TOY_RUN=str(attempt), TOY_NAP="0.5")
+        until(lambda known=before[-1]: toy.kept() - known, "a result", process)
+        time.sleep(rng.uniform(0.0, 0.5))
         process.kill()
         process.communicate(timeout=60)  # the pipes close once its workers have ended too
     before.append(toy.kept())

@@ -20,9 +20,6 @@ def test_too_small_capacity_is_refused():
             bbb.fit(DATA.x, DATA.y, hidden_units=(3,), steps=60, capacity=capacity)
 
 
-# The sinusoid
-
-
 def sinusoid(**recipe) -> dict[str, np.ndarray]:
     """Refit the article's sinusoid with six seeds, of the data and of the fit alike."""
     far = np.array([[-1.5], [0.0], [1.5]])

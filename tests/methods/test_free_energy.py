@@ -13,7 +13,7 @@ from bdl_teach.densities import Gaussian, Prior, ScaleMixture
 from bdl_teach.elbo import FreeEnergy
 from bdl_teach.methods import bbb, empirical_bayes, local_reparam, low_rank
 from bdl_teach.methods._loop import Capacity, Problem
-from bdl_teach.methods._mean_field import N_LONGER, TOLERANCE
+from bdl_teach.methods._mean_field import N_LONGER
 from bdl_teach.methods._variational import TrainedOn
 from bdl_teach.mlp import MLP
 
@@ -171,21 +171,6 @@ def empirical(**changes: Any) -> empirical_bayes.Fit:
 
 
 FITS = {"bbb": small, "eb": empirical}
-
-
-@pytest.mark.parametrize("kind", FITS)
-def test_training_on_lowers_the_free_energy_and_keeps_the_problem(kind):
-    gains = []
-    for seed in range(4):
-        fit = FITS[kind](seed=seed)
-        on = fit.refined(steps=1000)
-        assert type(on) is type(fit)
-        assert (on.network, on.noise_std, on.capacity) == (fit.network, fit.noise_std, ROOM)
-        for one, other in zip(on.problem, fit.problem, strict=True):
-            np.testing.assert_array_equal(one, other)
-        gains.append(fit.free_energy - on.free_energy)
-    assert np.mean(gains) > 3 * np.std(gains, ddof=1) / np.sqrt(4)
-    assert np.mean(gains) > TOLERANCE
 
 
 @pytest.mark.parametrize("kind", FITS)

@@ -137,9 +137,6 @@ def test_step_follows_gradient_of_weighted_kl_and_all_pictures():
         np.testing.assert_allclose(start - variable.numpy(), slope, rtol=1e-3, atol=1e-3)
 
 
-# Draws
-
-
 def test_draws_equal_the_network_written_by_hand(fit):
     """Convolution, pooling and dense layer in NumPy, at weights that have no spread."""
     built = fit.network.build()
@@ -177,18 +174,6 @@ def test_random_weights_have_the_prior_and_independent_draws():
         np.testing.assert_allclose(layer.kernel_prior.stddev(), 0.7, rtol=1e-6)
 
 
-# Controls: an ordinary network, and an ensemble of them
-
-
-def test_an_ordinary_network_has_no_spread_and_no_kl():
-    one = tiny(epochs=3, learning_rate=0.01, **image_classifier.ORDINARY)
-    assert one.std.max() < 1e-20
-    twice = one.predict(IMAGES[:5], 2)
-    np.testing.assert_allclose(twice[0], twice[1], rtol=1e-5)
-    history = one.history
-    np.testing.assert_allclose(history["free_energy"], history["likelihood_cost"])
-
-
 @pytest.fixture(scope="module")
 def three() -> image_classifier.Ensemble:
     return image_classifier.ensemble(IMAGES[:32], LABELS[:32], members=3, seed=5, **TINY)
@@ -200,21 +185,6 @@ def test_ensemble_predicts_once_per_member(three):
     np.testing.assert_allclose(three.log_predict(IMAGES[:4], 2)[::2], np.log(p))
     with pytest.raises(ValueError, match="n_samples"):
         three.predict(IMAGES[:4], 0)
-
-
-# Pruning
-
-
-def test_pruning_takes_the_weights_of_lowest_signal_to_noise(trained):
-    pruned = trained.pruned(0.25)
-    gone = pruned.mean == 0
-    assert gone.sum() == int(0.25 * trained.mean.size)
-    assert (pruned.std[gone] < 1e-12).all()
-    assert trained.signal_to_noise[gone].max() <= trained.signal_to_noise[~gone].min()
-    np.testing.assert_array_equal(pruned.std[~gone], trained.std[~gone])
-
-
-# The free energy, and whether training on lowers it
 
 
 def test_the_free_energy_is_that_of_all_training_pictures(still):

@@ -73,15 +73,6 @@ def test_mean_field_finds_the_best_gaussian_on_the_diagonal():
     assert fit.converged
 
 
-def test_longer_training_leaves_a_poor_start_not_called_converged():
-    far = {"learning_rate": 1e-12, "steps": 1, "initial": ([-9.0, -9.0], 0.1)}
-    poor = local_reparam.fit(X, LABELS, estimator="quiet", **far, **LINEAR)
-    assert poor.free_energy > best(False)[0] + 20
-    assert not poor.converged
-    np.testing.assert_allclose(poor.refined(3000, 0.2).mean, best(False)[1], rtol=0.01)
-    np.testing.assert_allclose(poor.longer(2).mean, best(False)[1], rtol=0.01)
-
-
 def test_full_rank_finds_the_correlation():
     fit = low_rank.fit(X, LABELS, rank=2, n_samples=10, steps=3000, learning_rate=0.05, **LINEAR)
     energy, mean, cov = best(True)
@@ -113,8 +104,6 @@ def test_the_prediction_is_the_mean_of_the_sigmoids():
     exact = expit((DESIGN @ fit.mean)[:, None] + spread[:, None] * NODES) @ SHARES
     np.testing.assert_allclose(said.probability, exact, atol=0.02)
 
-
-# Padding, chunks and several draws
 
 ROOM = Capacity(20, (5,), 2, chunk=8)
 NETWORK = MLP(1, (3,))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from bdl_teach import datasets, densities, predictive
+from bdl_teach import datasets, predictive
 from bdl_teach.backend import tf
 from bdl_teach.densities import Gaussian, ScaleMixture
 from bdl_teach.methods import exact, laplace, point
@@ -86,19 +86,6 @@ def features(fit, x):
     return with_ones(np.maximum(0.0, x * weight + bias))
 
 
-def test_last_layer_laplace_is_linear_regression_on_frozen_units():
-    sigma, noise = 0.3, 2.0
-    fit = network("last_layer").with_prior(Gaussian(sigma), noise)
-    posterior = exact.linear_regression(features(fit, DATA.x), DATA.y, sigma, noise)
-    np.testing.assert_allclose(fit.mean[40:], posterior.mean, rtol=1e-6, atol=1e-8)
-    np.testing.assert_allclose(fit.cov, posterior.cov, rtol=1e-6, atol=1e-9)
-    assert fit.log_evidence == pytest.approx(posterior.log_evidence, abs=1e-7)
-    one, other = fit.predict(GRID), posterior.predict(features(fit, GRID))
-    np.testing.assert_allclose(one.mean, other.mean, rtol=1e-6, atol=1e-8)
-    np.testing.assert_allclose(one.epistemic_std, other.epistemic_std, rtol=1e-6)
-    np.testing.assert_array_equal(one.aleatoric_std, noise)
-
-
 def test_a_frame_is_the_gaussian_round_the_weights_so_far():
     structure = "last_layer"
     fit, (data, mode) = network(structure).with_prior(Gaussian(2.0), 0.5), network_mode()
@@ -126,9 +113,6 @@ def test_laplace_of_classifier_is_nearly_exact():
     np.testing.assert_allclose(told, truth, atol=0.04)
 
 
-# The network's curvature
-
-
 def test_the_jacobian_is_that_of_automatic_differentiation():
     model, x = MLP(2, (4, 3)), RNG.normal(size=(5, 2))
     w = RNG.normal(size=model.n_weights)
@@ -141,21 +125,6 @@ def test_the_jacobian_is_that_of_automatic_differentiation():
     np.testing.assert_array_equal(laplace.jacobian(model, w, x, 1)[1], rows[:, -4:])
 
 
-def test_the_evidence_and_the_covariance_are_those_of_the_whole_matrix():
-    fit = network()
-    f, rows = laplace.jacobian(fit.network, fit.mean, DATA.x)
-    precision = rows.T @ rows + np.eye(61)
-    np.testing.assert_allclose(fit.cov, np.linalg.inv(precision), atol=1e-9)
-    log_joint = -densities.gaussian_nll(DATA.y[:, 0], f, 1.0).sum()
-    log_joint += Gaussian(1.0).log_prob(fit.mean).sum()
-    log_det = np.linalg.slogdet(precision / (2 * np.pi))[1]
-    assert fit.log_evidence == pytest.approx(log_joint - 0.5 * log_det, abs=1e-7)
-    at, prediction = laplace.jacobian(fit.network, fit.mean, GRID), fit.predict(GRID)
-    np.testing.assert_allclose(prediction.mean, at[0])
-    variance = np.einsum("mi,ij,mj->m", at[1], fit.cov, at[1])
-    np.testing.assert_allclose(prediction.epistemic_std**2, variance, rtol=1e-6)
-
-
 def test_diagonal_laplace_inverts_diagonal_of_precision():
     full, diagonal = network(), network("diagonal")
     one = 1.0 / np.diag(np.linalg.inv(full.cov))
@@ -166,19 +135,6 @@ def test_diagonal_laplace_inverts_diagonal_of_precision():
     np.testing.assert_allclose(diagonal.predict(GRID).epistemic_std, expected, rtol=1e-6)
     narrower = 0.5 * (np.log(one).sum() - np.linalg.slogdet(full.cov)[1])
     assert diagonal.log_evidence - full.log_evidence == pytest.approx(narrower, abs=1e-6)
-
-
-# Predictions
-
-
-def test_draws_through_linear_model_predict_the_same():
-    one, other = (
-        network("last_layer", linearised=linearised).predict(GRID, n_samples=4000)
-        for linearised in (True, False)
-    )
-    assert other.samples.shape == (4000, len(GRID))
-    assert (np.abs(one.mean - other.mean) < 4.5 * other.mc_error).all()
-    np.testing.assert_allclose(other.epistemic_std, one.epistemic_std, rtol=0.06)
 
 
 # Priors
@@ -277,8 +233,3 @@ def test_few_adam_steps_suffice_for_linear_model():
     new = exact.linear_regression(with_ones(LINEAR_X), LINEAR_Y, 0.1, 0.5)
     by = 0.5 * (fit.mean - new.mean) @ np.linalg.solve(new.cov, fit.mean - new.mean)
     assert moved.newton_decrement == pytest.approx(by, rel=1e-6)
-
-
-def test_changing_the_prior_keeps_the_tuned_noise():
-    fit = network().with_prior(Gaussian(1.0), 0.4)
-    assert fit.with_prior(Gaussian(2.0)).noise_std == 0.4 != network_mode()[1].noise_std

@@ -6,19 +6,13 @@ import numpy as np
 import pytest
 
 from bdl_teach import datasets, densities
-from bdl_teach._support.compiled import Compiled
-from bdl_teach.backend import tf
 from bdl_teach.densities import Gaussian, ScaleMixture
 from bdl_teach.methods import _loop, bbb, local_reparam
 from bdl_teach.methods.bbb import Capacity
-from bdl_teach.mlp import MLP
 
 DATA = datasets.sinusoid(n=8)
 LINEAR_X = np.random.default_rng(0).uniform(0.0, 1.5, (20, 1))
 LINEAR_Y = 0.8 * LINEAR_X - 0.4 + 0.5 * np.random.default_rng(1).standard_normal((20, 1))
-
-
-# What reaches a unit
 
 
 def test_preactivation_moments_equal_the_oracle(oracle):
@@ -27,44 +21,6 @@ def test_preactivation_moments_equal_the_oracle(oracle):
         mean, var = local_reparam.preactivation_moments(case["X"], case["mu"], case["sigma"])
         np.testing.assert_allclose(mean, case["gamma"], rtol=truth["tol"], atol=truth["tol"])
         np.testing.assert_allclose(var, case["delta"], rtol=truth["tol"], atol=truth["tol"])
-
-
-# The gradient of a network
-
-
-def gradients(estimator: str, n_draws: int = 3000) -> np.ndarray:
-    """Draw d/d(μ, σ) of the likelihood cost of a 1-3-1 network ``[draws, 2 · n_weights]``."""
-    network, rng = MLP(1, (3,)), np.random.default_rng(6)
-    mu, std = rng.normal(size=10).astype("f"), rng.uniform(0.2, 0.6, 10).astype("f")
-    x, y = (tf.constant(v, tf.float32) for v in (DATA.x, DATA.y))
-    eps = rng.standard_normal((n_draws, 10), np.float32)
-    units = sum(local_reparam.noise_widths(estimator, network)) if estimator != "shared" else 1
-    zeta = rng.standard_normal((n_draws, units, len(DATA.x)), np.float32)
-
-    def one(noise):
-        theta = tf.constant(mu), tf.constant(std)
-        with tf.GradientTape() as tape:
-            tape.watch(theta)
-            if estimator == "shared":
-                f = network(theta[0] + theta[1] * noise[0], x)
-            else:
-                f = local_reparam.forward(network, estimator, *theta, *noise, x)
-            cost = tf.reduce_sum((y - f) ** 2) / 2 / 4.0**2
-        return tf.concat(tape.gradient(cost, theta), 0)
-
-    program = Compiled(lambda e, z: tf.map_fn(one, (e, z), fn_output_signature=tf.float32))
-    return program(tf.constant(eps), tf.constant(zeta)).numpy().astype(np.float64)
-
-
-def test_a_network_has_the_same_mean_gradient_whatever_the_estimator():
-    shared, *others = (gradients(kind) for kind in ("shared", "local", "flipout"))
-    for draws in others:
-        error = np.sqrt((shared.var(axis=0) + draws.var(axis=0)) / len(draws))
-        assert (np.abs(shared.mean(axis=0) - draws.mean(axis=0)) < 5 * error).all()
-        assert (draws.var(axis=0).sum() < shared.var(axis=0).sum() / 1.5).all()
-
-
-# The known optimum of a linear-Gaussian model
 
 
 def mean_field_optimum() -> tuple[np.ndarray, np.ndarray]:
@@ -107,9 +63,6 @@ def test_mean_field_optimum_of_linear_model_is_recovered(estimator, prior):
         assert (np.abs(values - optimum) < 0.2).all()
 
 
-# Common noise
-
-
 @pytest.mark.parametrize("chunk", [None, 4])
 def test_one_more_data_point_keeps_the_noise_of_the_others(chunk):
     arguments = (2, 1), (3, 4), Capacity(10, (3,), 1, chunk), 64, 0
@@ -122,9 +75,6 @@ def test_one_more_data_point_keeps_the_noise_of_the_others(chunk):
     padding = [2, 4, 5, 6]
     assert np.delete(used, padding, axis=0).all() and not used[padding].any()
     assert len(np.unique(np.delete(used, padding, axis=0))) > 0.99 * 3 * 64 * 9
-
-
-# At the door
 
 
 @pytest.mark.parametrize("estimator", ["local", "quiet"])

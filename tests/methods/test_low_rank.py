@@ -45,9 +45,6 @@ def made(rank: int = 3) -> low_rank.Fit:
     )
 
 
-# From mean field to the exact posterior
-
-
 OTHERWISE = {"n_batches": 2, "kl_scheme": "geometric", "kl_weight": 0.3, "noise_std": 0.8}
 OTHERWISE |= {"n_samples": 2, "cooldown": 0.3, "learning_rate": 0.03, "seed": 3}
 OTHERWISE |= {"start_scale": 0.6, "initial_rho": -2.0}
@@ -77,17 +74,6 @@ def test_full_rank_free_energy_of_linear_model_is_minus_log_evidence():
     assert -5 * error[2] < left[2] < 0.1 + 5 * error[2]
 
 
-def test_full_rank_mean_and_covariance_of_linear_model_are_exact():
-    unit = np.sqrt(np.diag(EXACT.cov))
-    assert (np.abs(linear(5).mean - EXACT.mean) < 0.2 * unit).all()
-    assert (np.abs(linear(5).cov - EXACT.cov) < 0.25 * np.outer(unit, unit)).all()
-    np.testing.assert_allclose(linear(0).std, np.diag(PRECISION) ** -0.5, rtol=0.1)
-    assert (linear(0).std < 0.6 * unit).all()  # mean field: slices, not shadows
-
-
-# What a Gaussian of low rank says of itself
-
-
 @pytest.mark.parametrize("rank", [0, 3])
 def test_entropy_spread_and_draws_are_those_of_its_covariance(rank):
     fit = made(rank)
@@ -110,9 +96,6 @@ def test_low_rank_free_energy_is_exact():
         values = [getattr(cost, name) for cost in costs]
         assert abs(np.mean(values) - wanted) < 5 * np.std(values, ddof=1) / np.sqrt(10), name
     assert fit.free_energy == pytest.approx(0.5 * costs[1].complexity + costs[1].likelihood)
-
-
-# SWAG
 
 
 def test_swag_takes_its_moments_as_algorithm_1_does():

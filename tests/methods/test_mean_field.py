@@ -1,5 +1,6 @@
 """What the mean-field methods share: common noise, defaults, and predictions from a posterior."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -51,9 +52,6 @@ def assert_unlike(one: np.ndarray, other: np.ndarray) -> None:
     assert (np.abs((one * other).mean(axis=0)) < 5 / np.sqrt(len(one))).all()
 
 
-# The tables of common noise
-
-
 def test_noise_and_start_are_standard_normal_and_follow_seed():
     one, two = eps(), eps(seed=1)
     assert_standard_normal(one)
@@ -91,8 +89,6 @@ def test_tick_reuses_noise_and_cost_graph():
     assert _mean_field._mean_complexity() is _mean_field._mean_complexity()
 
 
-# Predictions
-
 LINEAR = MLP(2, ())
 MEAN, STD = np.array([0.5, -1.0, 2.0]), np.array([0.2, 0.6, 0.1])
 POINTS = np.array([[1.0, 0.0], [0.5, -1.0], [-2.0, 3.0]])
@@ -129,25 +125,12 @@ def test_the_plug_in_prediction_is_that_of_the_mean_weights():
     np.testing.assert_allclose(labels.probability, expit(DESIGN @ MEAN), rtol=1e-6)
 
 
-# Pruning
-
-
 def test_pruning_counts_unpadded_weights_only():
     """A 1-2-1 network: weights 2 and 2, biases 2 and 1; threshold .5, either sign of γ."""
     network = MLP(1, (2,))
     gamma = np.array([0.1, -3.0, 0.0, 0.0, -0.4, -0.3, 0.0])
-    one = np.array([1.0, 1.0, 0.0, 0.0, 1.0, 1.0, 0.0])  # the biases have no share
-    fit = empirical_bayes.Fit(
-        mean=gamma,
-        std=one,
-        network=network,
-        noise_std=1.0,
-        history={},
-        problem=Problem(X, Y, Gaussian(1.0), 1.0, 0),
-        gamma=gamma,
-        prior_std=np.hypot(gamma, one),
-        model=empirical_bayes.choose(network, "weight", False, "none"),
-    )
+    model = empirical_bayes.choose(network, "weight", False, "none")  # the biases have no share
+    fit = replace(posterior("gaussian"), network=network, gamma=gamma, model=model)
     report = fit.pruning()
     np.testing.assert_array_equal(report.pruned, [1, 0, 0, 0, 1, 1, 0])
     assert (report.by_layer, report.fraction) == ((0.5, 1.0), pytest.approx(3 / 4))

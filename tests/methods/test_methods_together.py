@@ -272,9 +272,6 @@ def test_history_arrays_have_one_entry_per_recorded_step(fitted, name):
     assert {values.shape for values in history.values()} == {steps.shape}
 
 
-# What the methods that fit the network are worth.
-
-
 def score(fit: Any) -> float:
     """Mean log score of fresh points, on and beside the data."""
     p = fit.predict(X, n_samples=200)

@@ -228,9 +228,6 @@ def test_invalid_log_z_raises_divergence_with_its_step(monkeypatch):
     assert error.value.step == 2 * len(X)
 
 
-# What the loop does with points, orders and padding
-
-
 def test_prediction_is_forward_pass_in_units_of_y():
     fit, x = small(), np.array([[0.3, -1.0, 2.0], [5.0, 0.0, 0.0]])
     inputs = tf.constant((x - X.mean(axis=0)) / X.std(axis=0))
@@ -240,9 +237,6 @@ def test_prediction_is_forward_pass_in_units_of_y():
     assert_allclose(prediction.epistemic_std, np.sqrt(var) * Y.std(), rtol=1e-9)
     alpha, beta = fit.state.noise
     assert_allclose(prediction.aleatoric_std, np.sqrt(beta / (alpha - 1)) * Y.std(), rtol=1e-9)
-
-
-# What fits learn
 
 
 def test_column_constant_up_to_rounding_counts_as_constant():

@@ -8,7 +8,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from bdl_teach import datasets
 from bdl_teach.methods import pbp
-from bdl_teach.methods.pbp import replay as pbp_replay
 from bdl_teach.methods.pbp.replay import CHUNK, Trail
 
 DATA = datasets.sinusoid(n=9)
@@ -52,15 +51,6 @@ def test_trail_recomputes_few_steps(monkeypatch):
         anew.clear()
         trail.at(n)
         assert sum(anew) <= CHUNK
-
-
-def test_the_two_predictions_are_those_of_the_fits():
-    replay = pbp_replay.replay(DATA.x, DATA.y, 4, **NETWORK)
-    x = np.linspace(-1.0, 1.0, 5)[:, None]
-    for got, fit in zip(replay.predict(x), (replay.fit, replay.before), strict=True):
-        expected = fit.predict(x)
-        for name in ("mean", "epistemic_std", "aleatoric_std"):
-            assert_allclose(getattr(got, name), getattr(expected, name), rtol=1e-9)
 
 
 def test_the_frames_of_a_fit_lead_from_the_prior_to_it(taken):

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bdl_teach import datasets
 from bdl_teach.backend import tf
 from bdl_teach.methods import exact, pbp
 from bdl_teach.methods.pbp import _loop
@@ -46,23 +45,6 @@ def test_sites_find_exact_posterior_of_linear_network():
 def test_without_sites_forty_epochs_are_forty_times_the_data():
     share = linear("none", 40).state.var[0][0] / np.diag(posterior().cov)
     np.testing.assert_allclose(share, 1 / 40, rtol=0.1)
-
-
-@lru_cache
-def small(sites: str, epochs: int) -> pbp.Fit:
-    data = datasets.sinusoid(n=32)
-    return pbp.fit(data.x, data.y, hidden_units=(5,), epochs=epochs, sites=sites)
-
-
-@pytest.mark.parametrize(("sites", "low", "high"), [("none", 0.0, 0.8), ("average", 0.93, 1.07)])
-def test_more_epochs_with_sites_do_not_narrow_the_band(sites, low, high):
-    """As ``claims`` measures over worlds; here in one, so that nobody takes it out unseen."""
-    x = np.linspace(-1.0, 1.0, 21)[:, None]
-    few, many = (small(sites, epochs).predict(x).epistemic_std.mean() for epochs in (40, 160))
-    assert low < many / few < high
-
-
-# What is taken out
 
 
 def state() -> _loop.State:

@@ -68,8 +68,6 @@ def test_a_prior_and_weight_decay_at_once_are_refused():
         small(prior=Gaussian(1.0), weight_decay=1.0)
 
 
-# Labels
-
 LABEL_X = np.random.default_rng(3).normal(size=(60, 2))
 LABELS = (LABEL_X @ [1.0, -1.0] + np.random.default_rng(4).normal(size=60) > 0).astype(float)
 LOGISTIC = {"likelihood": "bernoulli", "hidden_units": (), "steps": 1000, "learning_rate": 0.05}

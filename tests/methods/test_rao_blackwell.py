@@ -63,9 +63,6 @@ def test_cost_and_gradient_equal_averages_over_drawn_weights(network, likelihood
         np.testing.assert_allclose(quiet.std(axis=0), 0.0, atol=1e-8)
 
 
-# The complexity
-
-
 def complexity(prior: Prior, mu: Any, std: Any, mask: Any = 1.0) -> Any:
     terms = LogDensityTerms(*(tf.constant(np.float64(t)) for t in prior.terms))
     return _rao_blackwell.complexity(mu, std, SimpleNamespace(prior_terms=terms, unit_mask=mask))
@@ -73,12 +70,6 @@ def complexity(prior: Prior, mu: Any, std: Any, mask: Any = 1.0) -> Any:
 
 STD = RNG.uniform(0.02, 1.0, 30)
 MU = RNG.normal(size=30) * np.geomspace(0.02, 2.0, 30)
-# how far a weight may be off on average over q, whose bends are softer, and how far its slopes
-MIXTURES = [
-    (ScaleMixture(), 0.004, 0.005),
-    (ScaleMixture(1.5, 0.01, 0.5), 0.02, 0.01),
-    (ScaleMixture(1.5, 0.1, 1.0), 1e-8, 1e-6),
-]
 
 
 def exact_kl(prior: Prior, mu: float, std: float) -> float:
@@ -87,15 +78,12 @@ def exact_kl(prior: Prior, mu: float, std: float) -> float:
     return float(-0.5 * np.log(2 * np.pi * np.e * std**2) - cross)
 
 
-@pytest.mark.parametrize(("prior", "allowed", "_slope"), MIXTURES, ids=str)
-def test_the_complexity_under_a_mixture_is_that_of_quadrature(prior, allowed, _slope):
-    for mu, std in zip(MU, STD, strict=True):
-        ours = complexity(prior, tf.constant([mu]), tf.constant([std]))
-        assert float(ours) == pytest.approx(exact_kl(prior, mu, std), abs=allowed)
-
-
-@pytest.mark.parametrize(("prior", "_value", "allowed"), MIXTURES, ids=str)
-def test_the_slopes_of_the_complexity_are_those_of_quadrature(prior, _value, allowed):
+@pytest.mark.parametrize(
+    ("prior", "allowed"),  # the bends are softer on average over q
+    [(ScaleMixture(), 0.005), (ScaleMixture(1.5, 0.01, 0.5), 0.01)],
+    ids=str,
+)
+def test_the_slopes_of_the_complexity_are_those_of_quadrature(prior, allowed):
     """In units of 1/σ, in which a step of Adam and the width of q are alike."""
     theta = tf.constant(MU), tf.constant(STD)
     with tf.GradientTape() as tape:

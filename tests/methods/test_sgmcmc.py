@@ -97,29 +97,16 @@ def test_mass_is_root_of_curvature_times_mean_or_one():
     assert (np.abs(found[:, 1:] - as_it_should_be(plain, 1e-3, 0.9)) < 5 * error[:, 1:]).all()
 
 
-def test_minibatches_leave_mean_and_covariance_nearly_as_they_are():
-    """Also those whose number goes with that of the steps between two draws."""
-    whole, parts = (linear(n_batches=n, learning_rate=0.02, seed=1) for n in (1, 10))
-    off = (parts.samples.mean(0) - whole.samples.mean(0)) / np.sqrt(np.diag(EXACT.cov))
-    assert np.abs(off).max() < 0.02
-    wider = parts.samples.std(0) / whole.samples.std(0)
-    assert (wider > 0.97).all() and (wider < 1.15).all()
-
-
 def test_sorted_labels_are_spread_over_all_minibatches():
-    labels = np.arange(400) % 2
-    fit = sgmcmc.fit(
-        np.linspace(-1, 1, 400)[:, None], labels, likelihood="bernoulli",
-        **{"n_batches": 2, "hidden_units": (), "steps": 10},
-    )  # fmt: skip
-    shares = [labels[fit.inputs.own.dealt.numpy()[:, 0] == k].mean() for k in (0, 1)]
+    dealt, labels = sgmcmc._assign_minibatches(400, 400, 2, 0).numpy()[:, 0], np.arange(400) % 2
+    shares = [labels[dealt == k].mean() for k in (0, 1)]
     np.testing.assert_allclose(shares, 0.5, atol=0.1)
 
 
 def test_a_step_sees_every_mth_point_with_m_times_its_weight():
     """SGLD without noise or mass is gradient descent, which is written out here."""
     options: dict[str, Any] = {"sampler": "sgld", "temperature": 0.0, "preconditioned": False}
-    fit = linear(**options, n_batches=3, n_chains=2, learning_rate=0.01, steps=10)
+    fit = linear(**options, n_batches=3, learning_rate=0.01, steps=10)
     w, away = fit.state.w.numpy().astype(float) + 0.5, fit.state.w + 0.5
     turns, dealt = sgmcmc._turns(0, 0, 3).numpy(), fit.inputs.own.dealt.numpy()[:, 0]
     assert sorted(np.bincount(dealt)) == [6, 7, 7]
@@ -163,18 +150,12 @@ def test_r_hat_is_near_one_only_for_agreeing_chains():
     assert small(steps=400, temperature=1e-6).r_hat.max() > 1.5
 
 
-# What a slider moves
-
-
 def test_one_diverging_chain_raises_divergence():
     fit = small()
     w = tf.where([[False], [True]], np.float32(np.nan), fit.state.w)
     with pytest.raises(DivergedError) as caught:
         replace(fit, state=fit.state._replace(w=w)).longer(30)
     assert caught.value.step == 70
-
-
-# Labels
 
 
 def test_a_linear_classifier_has_the_posterior_of_a_grid():
@@ -193,9 +174,6 @@ def test_a_linear_classifier_has_the_posterior_of_a_grid():
     wanted = np.column_stack([np.zeros(2), (grid - mean).T @ (p[:, None] * (grid - mean))])
     assert (np.abs(found - wanted) < 5 * error + 0.01 * np.abs(wanted)).all()
     assert fit.predict(x).probability.shape == (30,)
-
-
-# Room for other sizes
 
 
 ROOM = _loop.Capacity(16, (7,), 1, chunk=8)

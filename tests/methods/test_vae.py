@@ -9,7 +9,7 @@ from scipy.special import expit
 from scipy.stats import multivariate_normal, norm
 
 from bdl_teach import datasets
-from bdl_teach.backend import tf, tfd
+from bdl_teach.backend import tf
 from bdl_teach.methods import vae
 from bdl_teach.methods.vae import Model, make_model, starting_weights
 
@@ -22,9 +22,6 @@ SMALL = {"hidden_units": (64,), "batch_size": 50, "learning_rate": 0.005, "steps
 @lru_cache(maxsize=32)
 def digits(**changes) -> vae.Fit:
     return vae.fit(TRAIN, **{**SMALL, **changes})
-
-
-# A linear VAE with Gaussian noise is probabilistic PCA
 
 
 ONE = vae.Problem(np.array([[0.4], [-1.1]]), 0.5, 1, 0)
@@ -89,34 +86,6 @@ def test_a_trained_linear_vae_finds_the_evidence_and_posterior_of_ppca():
     _, std = fit.encode(x)
     volume = np.log(std).sum(axis=1).mean()  # of q; does not depend on the axes chosen
     assert volume == pytest.approx(np.log(s / np.sqrt(top)).sum(), abs=0.1)
-
-
-# The terms
-
-
-def test_the_analytic_kl_is_that_of_tfp():
-    rng = np.random.default_rng(0)
-    mean, std = rng.standard_normal((6, 3)), rng.uniform(0.1, 2.0, (6, 3))
-    twin = tfd.kl_divergence(
-        tfd.MultivariateNormalDiag(mean, std), tfd.MultivariateNormalDiag(0 * mean, 1 + 0 * std)
-    )
-    np.testing.assert_allclose(vae.kl_from_prior(mean, std), twin, rtol=1e-12)
-
-
-def test_the_parts_are_the_log_densities_of_tfp():
-    fit, x = digits(), np.round(TEST[:5])
-    eps = np.random.default_rng(4).standard_normal((3, 5, 2))
-    likelihood, kl = fit.elbo_draws(x, eps)
-    mean, std = fit.encode(x)
-    z = mean + std * eps
-    p = np.stack([fit.decode(row) for row in z])
-    bernoulli = tfd.Independent(tfd.Bernoulli(probs=p), 1).log_prob(x)
-    np.testing.assert_allclose(likelihood, bernoulli, rtol=1e-6)
-    ratio = tfd.Normal(mean, std).log_prob(z) - tfd.Normal(0 * z, 1.0).log_prob(z)
-    np.testing.assert_allclose(kl, ratio.numpy().sum(axis=-1), rtol=1e-9)
-
-
-# What one step sees
 
 
 class Watched:
@@ -189,23 +158,6 @@ def test_training_loss_has_beta_once_and_history_none(likelihood):
         record, (reconstruction - divergence, reconstruction, divergence), rtol=1e-5
     )
     assert loss == pytest.approx(3.0 * divergence - reconstruction, rel=1e-5)
-
-
-# Images
-
-
-def test_generation_decodes_standard_normal_codes():
-    """z ~ N(0, I), and not σ·ε with an encoder's σ, which is far narrower."""
-    fit = digits()
-    z = np.random.default_rng(7).standard_normal((20, 2))
-    np.testing.assert_array_equal(fit.sample(20, seed=7), fit.decode(z))
-    assert fit.encode(TEST)[1].mean() < 0.5
-    mean, std = fit.encode(TRAIN)
-    whole = np.sqrt(mean.var(axis=0) + np.square(std).mean(axis=0))
-    assert (np.abs(whole - 1.0) < 0.35).all()  # the codes of all data, together, fill the prior
-
-
-# Knobs, seeds, errors
 
 
 def test_frames_of_vae_lead_from_start_to_fit():
