@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy import stats
 from scipy.special import softmax
-from sklearn.calibration import calibration_curve
 
 from bdl_teach import calibration
 from bdl_teach.predictive import Predictive
@@ -25,16 +24,6 @@ def test_the_distance_of_two_gaussians_is_wasserstein_s():
     quantiles = stats.norm(1.0, 0.5).ppf(p) - stats.norm(-0.4, 2.0).ppf(p)
     w = calibration.distance(gaussian([1.0], 0.5), gaussian([-0.4], 2.0))
     assert w == pytest.approx(np.sqrt(np.mean(quantiles**2)), rel=1e-3)
-
-
-def test_expected_coverage_is_the_share_of_many_draws():
-    truth, lower, upper = np.array([0.0, 1.0]), np.array([-1.0, 1.5]), np.array([0.5, 9.0])
-    y = truth + 0.7 * RNG.standard_normal((100_000, 2))
-    share = ((lower <= y) & (y <= upper)).mean(axis=0)
-    expected = calibration.expected_coverage(truth, 0.7, lower, upper)
-    np.testing.assert_allclose(expected, share, atol=4 * 0.5 / 100_000**0.5)
-    with pytest.raises(ValueError, match="noise_std"):
-        calibration.expected_coverage(truth, 0.0, lower, upper)
 
 
 @pytest.mark.parametrize(("level", "rank"), [(0.5, 17), (0.9, 30), (0.91, 31), (0.96, 32)])
@@ -61,32 +50,8 @@ def test_conformal_factor_refuses_negative_scores_and_invalid_levels():
             calibration.conformal_factor([1.0, bad], 0.5)
 
 
-def test_pit_of_correct_predictive_is_uniform():
-    samples = RNG.normal(size=(5, 1)) * np.ones((5, 4000))
-    mixture = Predictive.from_samples(samples, 0.3)
-    y = samples[RNG.integers(0, 5, 4000), 0] + 0.3 * RNG.standard_normal(4000)
-    assert stats.kstest(calibration.pit(mixture, y), "uniform").pvalue > 0.01
-    right = gaussian(np.zeros(4000), 1.2, 0.9)
-    y = 1.5 * RNG.standard_normal((4000, 1))
-    assert stats.kstest(calibration.pit(right, y), "uniform").pvalue > 0.01
-    assert stats.kstest(calibration.pit(gaussian(np.zeros(4000), 0.5), y), "uniform").pvalue < 1e-6
-
-
 LOGITS = 2.0 * RNG.normal(size=(4000, 5))
 RIGHT = np.array([RNG.choice(5, p=p) for p in softmax(LOGITS, axis=1)])  # what LOGITS say, is so
-
-
-@pytest.mark.filterwarnings("error")
-def test_reliability_is_scikit_learns_with_the_counts():
-    p = softmax(1.7 * LOGITS, axis=1)
-    bins = calibration.reliability(p, RIGHT, 8)
-    confidence = p.max(axis=1)
-    held, said = calibration_curve(p.argmax(axis=1) == RIGHT, confidence, n_bins=8)
-    full = bins.size > 0
-    np.testing.assert_allclose(bins.accuracy[full], held)
-    np.testing.assert_allclose(bins.confidence[full], said)
-    np.testing.assert_array_equal(bins.size, np.histogram(confidence, 8, (0, 1))[0])
-    assert np.isnan(bins.accuracy[~full]).all() and bins.size[:1] == 0  # no largest is below 1/5
 
 
 @pytest.mark.parametrize("factor", [0.5, 1.0, 3.0])

@@ -23,9 +23,6 @@ def slope(w: np.ndarray, sigma1: float, sigma2: float, pi: float) -> np.ndarray:
     return tape.gradient(log_prob, w).numpy()
 
 
-# The oracles
-
-
 def test_mixture_log_prob_and_slope_are_exact(oracle):
     truth = oracle("scale_mixture")
     for case in truth["cases"]:
@@ -34,9 +31,6 @@ def test_mixture_log_prob_and_slope_are_exact(oracle):
         assert log_prob == pytest.approx(case["log_prob"], rel=truth["tol_logprob"])
         gradient = slope(np.float64(case["w"]), *parameters)
         assert gradient == pytest.approx(case["dlogp_dw"], rel=truth["tol_logprob"])
-
-
-# The twins
 
 
 @given(finite, scales, finite, scales)
@@ -85,9 +79,6 @@ def test_the_expected_log_density_is_that_of_quadrature(prior, allowed):
         assert ours == pytest.approx(exact, abs=allowed)
 
 
-# Finite everywhere
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @given(
     st.floats(allow_nan=False, allow_infinity=False, allow_subnormal=False),
@@ -104,18 +95,12 @@ def test_mixture_and_its_slope_are_finite_for_every_weight_and_prior(dtype, w, s
         assert np.isfinite(slope(each, sigma1, sigma2, pi))
 
 
-# Numbers, arrays, tensors
-
-
 def test_numbers_and_arrays_give_float64_and_tensors_keep_their_dtype():
     assert densities.gaussian_kl(0, 1, 0, 1).dtype == np.float64
     assert densities.gaussian_nll(np.float32([0.0]), 0, 1).dtype == np.float64
     assert densities.gaussian_kl(tf.constant(0.0), 1.0, 0.0, 1.0).dtype == tf.float32
     assert densities.gaussian_kl(0.0, 1.0, tf.constant(0.0), 1.0).dtype == tf.float32
     assert densities.scale_mixture_log_prob(tf.constant(WEIGHTS), 1.5, 0.1, 0.5).dtype == tf.float64
-
-
-# Draws from a prior
 
 
 @pytest.mark.parametrize("prior", [ScaleMixture(1.5, 0.1, 0.3), Gaussian(0.7)])

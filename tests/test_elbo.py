@@ -16,9 +16,6 @@ def gauss_hermite(mu: float, sigma: float) -> tuple[np.ndarray, np.ndarray]:
     return mu + sigma * nodes, weights / weights.sum()
 
 
-# Minibatch weights
-
-
 def test_geometric_weights_equal_the_paper_formula(oracle):
     truth = oracle("minibatch_weights")
     for case in truth["cases"]:
@@ -39,9 +36,6 @@ def test_weights_sum_to_one_for_any_number_of_batches(n_batches, scheme):
     assert weights.dtype == np.float64
     assert (weights >= 0).all()
     assert weights.sum() == pytest.approx(1.0, abs=1e-12)
-
-
-# Minibatch free energies
 
 
 def test_minibatch_free_energies_equal_the_oracle(oracle):
@@ -67,9 +61,6 @@ def test_minibatch_free_energies_sum_to_full(scheme, n_batches, nll, kl):
     parts = elbo.minibatch_free_energies(kl, nll, weights)
     assert parts.shape == (n_batches,)
     assert parts.sum() == pytest.approx(kl + nll.sum(), abs=1e-9)
-
-
-# Free energy
 
 
 def test_free_energy_is_minus_elbo_and_exceeds_evidence_by_kl(oracle):

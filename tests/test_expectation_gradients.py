@@ -12,17 +12,6 @@ PLACES = ((0.0, 1.0), (1.0, 0.3), (-1.5, 2.0))
 
 
 @pytest.mark.parametrize("cost", COSTS, ids=str)
-def test_the_gradient_is_the_slope_of_the_expectation(cost):
-    h = 1e-6
-    for mu, sigma in PLACES:
-        numeric = (
-            (cost.expected(mu + h, sigma) - cost.expected(mu - h, sigma)) / (2 * h),
-            (cost.expected(mu, sigma + h) - cost.expected(mu, sigma - h)) / (2 * h),
-        )
-        np.testing.assert_allclose(cost.gradient(mu, sigma), numeric, rtol=1e-6, atol=1e-6)
-
-
-@pytest.mark.parametrize("cost", COSTS, ids=str)
 def test_the_expectation_and_the_slope_agree_with_quadrature(cost):
     eps = np.linspace(-10.0, 10.0, 40_001)
     for mu, sigma in PLACES:

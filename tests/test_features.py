@@ -14,11 +14,6 @@ def test_polynomial_features_are_the_powers_of_2x(d: int) -> None:
     np.testing.assert_allclose(features.polynomial(X, d), expected)
 
 
-def test_neighbouring_bumps_overlap_as_said() -> None:
-    neighbours = features.bumps(np.array([[-1.0]]), 11)[0, 1]
-    assert neighbours == pytest.approx(np.exp(-0.5 / 0.75**2))
-
-
 @pytest.mark.parametrize(
     ("kind", "x", "d"),
     [("splines", X, 3), ("bumps", X, 1), ("polynomial", X, 0), ("bumps", X[:, 0], 3)],

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 PACKAGE = Path(__file__).resolve().parents[1] / "bdl_teach"
 FLOORS = (  # each imports what is named before it, or beside it
     "_support backend",
@@ -40,8 +42,14 @@ def test_imports_go_down_the_floors_only() -> None:
                     assert len(rooms) < 2, (here, name)
 
 
-def test_importing_the_package_needs_nothing_installed() -> None:
-    code = "import sys, bdl_teach; print([m for m in sys.modules if m.split('.')[0] in sys.argv])"
-    heavy = ("numpy", "scipy", "tensorflow", "matplotlib", "ipywidgets")
+@pytest.mark.parametrize(
+    ("imported", "heavy"),
+    [
+        ("bdl_teach", ("numpy", "scipy", "tensorflow", "matplotlib", "ipywidgets")),
+        ("bdl_teach.methods.catalogue", ("tensorflow",)),
+    ],
+)
+def test_import_does_not_load_what_is_heavy(imported: str, heavy: tuple[str, ...]) -> None:
+    code = f"import sys, {imported}; print([m for m in sys.argv if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code, *heavy], capture_output=True, text=True)
     assert done.stdout.strip() == "[]", done.stderr

@@ -38,24 +38,6 @@ def test_network_equals_numpy_and_leading_axes_are_draws(network):
         np.testing.assert_allclose(out, expected, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("network", NETWORKS, ids=str)
-@pytest.mark.parametrize("lead", [(), (2, 3)], ids=str)
-def test_gradients_equal_finite_differences(network, lead):
-    w, x = tf.constant(random(network, *lead)), tf.constant(inputs(network))
-    direction = np.random.default_rng(2).normal(size=w.shape)
-
-    def scalar(w):
-        return tf.reduce_sum(tf.sin(network(w, x)))
-
-    with tf.GradientTape() as tape:
-        tape.watch(w)
-        value = scalar(w)
-    slope = np.sum(tape.gradient(value, w) * direction)
-    step = 1e-6 * direction
-    rise = (scalar(w + step) - scalar(w - step)) / 2e-6
-    np.testing.assert_allclose(slope, rise, rtol=1e-6, atol=1e-7)
-
-
 @pytest.mark.parametrize("larger", [MLP(2, (6, 3)), MLP(2, (8, 9))])
 def test_a_small_network_padded_with_zeros_computes_the_same(larger):
     small = MLP(2, (5, 3))

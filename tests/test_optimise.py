@@ -32,9 +32,6 @@ def minimise(objective, plan: Schedule, **options) -> Trace:
     return Compiled(run)(*(tf.constant(p) for p in START), *plan)
 
 
-# The record
-
-
 @pytest.mark.parametrize(("steps", "n_records", "n_blocks"), [(7, 100, 3), (250, 100, None)])
 def test_each_record_is_of_its_own_step_just_after_its_update(steps, n_records, n_blocks):
     """Under a slope that never changes, each step of Adam is as long as its learning rate.
@@ -79,9 +76,6 @@ def test_non_finite_parameter_is_a_divergence():
     assert caught.value.step == 20
 
 
-# The path
-
-
 def along(steps: int) -> Trace:
     """Run with the path kept; any number of steps in one program."""
     return _along()(*(tf.constant(p) for p in START), *schedule(steps, 0.05))
@@ -103,9 +97,6 @@ def test_frame_equals_result_of_a_run_of_that_many_steps():
         np.testing.assert_array_equal(path.records[i], short.records[-1])
 
 
-# Several starts
-
-
 def diverging(*bad: int):
     """Fit a seed by returning it, or diverge at the step of its number."""
 
@@ -117,7 +108,7 @@ def diverging(*bad: int):
     return fit
 
 
-@pytest.mark.parametrize(("bad", "best"), [((), 3), ((3,), 4), ((5, 3), 4), ((5, 4), 3)])
+@pytest.mark.parametrize(("bad", "best"), [((), 3), ((5, 3), 4)])
 def test_best_start_is_kept_and_diverging_one_skipped(bad, best):
     assert optimise.best_of(diverging(*bad), [5, 3, 4], float) == best
 

@@ -7,7 +7,6 @@ import pytest
 from scipy import special, stats
 
 from bdl_teach import predictive
-from bdl_teach._support import compiled
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import BernoulliPredictive, Predictive
 
@@ -32,9 +31,6 @@ def draw(n_samples: int, seed: int = 1) -> np.ndarray:
     return predictive.evaluate_weights(NETWORK, weights, GRID)
 
 
-# Moments
-
-
 def test_variances_add():
     p = two_humps()
     np.testing.assert_allclose(p.total_std**2, p.epistemic_std**2 + p.aleatoric_std**2)
@@ -50,9 +46,6 @@ def test_mc_error_is_the_unbiased_standard_error_of_the_mean():
     np.testing.assert_array_equal(Predictive.from_samples([[1.0, 2.0]], 0.5).mc_error, 0.0)
 
 
-# Density
-
-
 def test_log_prob_of_draws_equals_the_oracle(oracle):
     truth = oracle("regression_metrics")
     p = Predictive.from_samples(truth["samples"], np.sqrt(truth["v_noise"]))
@@ -64,9 +57,6 @@ def test_noiseless_target_off_every_draw_has_log_prob_minus_infinity():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         np.testing.assert_array_equal(p.log_prob([1.0, 2.0]), [np.inf, -np.inf])
-
-
-# Interval
 
 
 @pytest.mark.parametrize("level", [0.01, 0.95])
@@ -88,29 +78,12 @@ def test_noise_at_one_input_does_not_affect_others():
     np.testing.assert_allclose([lower[0], upper[0]], np.ravel(quiet), atol=0.05)
 
 
-# Draws of functions
-
-
 def test_the_first_draws_are_kept_when_more_are_asked_for():
     many = draw(230)
     for n_samples in (1, 50, 51):
         few = draw(n_samples)
         assert few.shape == (n_samples, len(GRID))
         np.testing.assert_allclose(few, many[:n_samples], rtol=1e-5, atol=1e-6)
-
-
-def test_most_numbers_of_draws_or_inputs_compile_nothing():
-    def predict(n_samples: int, m: int) -> None:
-        weights = predictive.draw_weights(np.zeros(13), np.ones(13), n_samples, 1)
-        out = predictive.evaluate_weights(NETWORK, weights, np.zeros((m, 1)))
-        assert out.shape == (n_samples, m)
-
-    predict(3, 5)
-    predict(3, 100)
-    before = compiled.trace_count()
-    for n_samples, m in ((1, 1), (51, 64), (250, 65), (251, 128), (600, 7)):
-        predict(n_samples, m)
-    assert compiled.trace_count() == before
 
 
 def test_drawn_weights_are_independent_and_follow_the_seed():
@@ -132,8 +105,6 @@ def test_given_weights_are_evaluated_each_on_its_own(n):
     hidden = np.maximum(GRID * w[:4] + w[4:8], 0.0)
     np.testing.assert_allclose(together[n // 2], hidden @ w[8:12] + w[12], rtol=1e-4, atol=1e-5)
 
-
-# Labels
 
 LOGITS = np.random.default_rng(7).normal(0.0, 3.0, (50, 4))
 

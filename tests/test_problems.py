@@ -76,8 +76,6 @@ def test_live_pbp_equals_pbp_fit() -> None:
 
 HEARD: dict[str, dict[str, Any]] = {  # every quick method, and what it may be told beside
     **{name: {} for name in QUICK},
-    "laplace, pushed": {"linearised": False},
-    "laplace, last layer": {"structure": "last_layer"},
     "laplace, last layer pushed": {"structure": "last_layer", "linearised": False},
     "low_rank": {"rank": 20},
 }

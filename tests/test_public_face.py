@@ -113,9 +113,6 @@ def test_fit_has_published_attributes(name: str) -> None:
     assert has >= set(READ[name].split())
 
 
-# What the notebooks use
-
-
 TEXTS = sorted((Path(__file__).parents[1] / "notebooks" / "text").glob("*.py"))
 
 
@@ -160,9 +157,6 @@ def test_notebook_finds_every_name_and_argument_that_it_uses(path: Path) -> None
                 continue
             given = {keyword.arg for keyword in node.keywords} - {None}
             assert given <= set(taken), f"line {node.lineno}: {function.__name__}"
-
-
-# The explorers
 
 
 @pytest.fixture
