@@ -59,11 +59,8 @@ class Cost:
     def expected(self, mu: float | Array, sigma: float | Array) -> float | Array:
         """Return E[f(z)] for z ~ N(μ, σ²), in closed form."""
         damped = np.cos(FREQUENCY * mu) * np.exp(-0.5 * (FREQUENCY * sigma) ** 2)
-        return (
-            0.5 * self.curvature * ((mu - 1.0) ** 2 + sigma**2)
-            + self.offset
-            + (self.ripple * damped)
-        )
+        bowl = 0.5 * self.curvature * ((mu - 1.0) ** 2 + sigma**2) + self.offset
+        return bowl + self.ripple * damped
 
     def gradient(self, mu: float, sigma: float) -> tuple[float, float]:
         """Return (∂/∂μ, ∂/∂σ) of E[f(z)], in closed form."""

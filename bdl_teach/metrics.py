@@ -138,11 +138,8 @@ def class_log_likelihood(log_probabilities: ArrayLike, labels: ArrayLike) -> flo
     """
     logs = np.asarray(log_probabilities, dtype=np.float64)
     _class_probabilities(np.exp(logs))
-    labels = np.asarray(labels)
     n, c = logs.shape[1:]
-    if labels.shape != (n,) or not np.isin(labels, np.arange(c)).all():
-        raise ValueError(f"labels: expected {n} whole numbers from 0 to {c - 1}, got {labels}")
-    each = logs[:, np.arange(n), labels.astype(int)]  # [t, n]
+    each = logs[:, np.arange(n), _labels(labels, n, c)]  # [t, n]
     return float(np.mean(logsumexp(each, axis=0)) - np.log(len(each)))
 
 
@@ -196,16 +193,20 @@ def classified(probabilities: ArrayLike, labels: ArrayLike) -> tuple[Array, Arra
     if p.ndim != 2:
         raise ValueError(f"probabilities: expected shape [n, c], got {p.shape}")
     p = _class_probabilities(p[None])[0]
+    return p, _labels(labels, *p.shape)
+
+
+def _labels(labels: ArrayLike, n: int, c: int) -> Array:
     y = np.asarray(labels)
-    if y.shape != p.shape[:1] or not np.isin(y, np.arange(p.shape[1])).all():
-        raise ValueError(f"labels: expected {len(p)} whole numbers below {p.shape[1]}, got {y}")
-    return p, y.astype(int)
+    if y.shape != (n,) or not np.isin(y, np.arange(c)).all():
+        raise ValueError(f"labels: expected {n} whole numbers from 0 to {c - 1}, got {y}")
+    return y.astype(int)
 
 
 def _paired(**arrays: ArrayLike) -> list[Array]:
     """Return the named arrays as float64 ``[m]``; raise ``ValueError`` if one has another shape."""
-    flat = {name: np.asarray(a, dtype=np.float64).squeeze() for name, a in arrays.items()}
-    flat = {name: np.atleast_1d(a) for name, a in flat.items()}
+    doubles = {name: np.asarray(a, dtype=np.float64) for name, a in arrays.items()}
+    flat = {name: np.atleast_1d(a.squeeze()) for name, a in doubles.items()}
     first, reference = next(iter(flat.items()))
     for name, array in flat.items():
         if np.isnan(array).any() or not array.size:

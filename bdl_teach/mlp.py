@@ -52,11 +52,8 @@ class MLP:
     def unflatten(self, w: Tensor) -> list[Tensor]:
         """Split ``w`` [..., n_weights] into matrices [..., out, in] and biases [..., out, 1]."""
         pieces = tf.split(w, [rows * columns for rows, columns in self.shapes], axis=-1)
-        lead = list(w.shape[:-1])
-        return [
-            tf.reshape(piece, lead + list(shape))
-            for piece, shape in zip(pieces, self.shapes, strict=True)
-        ]
+        each = zip(pieces, self.shapes, strict=True)
+        return [tf.reshape(piece, [*w.shape[:-1], *shape]) for piece, shape in each]
 
     def __call__(self, w: Tensor, x: Tensor) -> Tensor:
         """Evaluate the network.
@@ -76,15 +73,12 @@ class MLP:
 
     def positions_in(self, larger: MLP) -> Array:
         """Return the position of each weight in the flat vector of a ``larger`` network."""
-        grids = np.split(
-            np.arange(larger.n_weights), np.cumsum([a * b for a, b in larger.shapes])[:-1]
-        )
-        return np.concatenate(
-            [
-                grid.reshape(big)[: small[0], : small[1]].ravel()
-                for grid, big, small in zip(grids, larger.shapes, self.shapes, strict=True)
-            ]
-        )
+        found, start = [], 0
+        for (rows, columns), (n_rows, n_columns) in zip(self.shapes, larger.shapes, strict=True):
+            grid = start + np.arange(n_rows * n_columns).reshape(n_rows, n_columns)
+            found.append(grid[:rows, :columns].ravel())
+            start += grid.size
+        return np.concatenate(found)
 
 
 def multiply(weight: Tensor, h: Tensor) -> Tensor:

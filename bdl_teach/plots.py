@@ -401,6 +401,14 @@ class SpreadPanel(Artists):
         self.artists: list[Artist] = [*self._gap.artists, *self._lines.values()]
         self.frame = [ax.yaxis, *ax.spines.values()]  # drawn anew when the height changes
 
+    def show(self, name: str, shown: bool) -> bool:
+        """Show a curve and name it in the legend, or neither; return whether that changed."""
+        changed = self._lines[name].get_visible() != shown
+        if changed:
+            self._lines[name].set_visible(shown)
+            legend_above(self.axes, columns=3)
+        return bool(changed)
+
     def update(self, shown: Mapping[str, Predictive | None], gap: Array | None = None) -> bool:
         """Draw predictives by name, and the gap's mask [m]; return whether the height changed."""
         if gap is not None:

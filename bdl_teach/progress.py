@@ -164,9 +164,7 @@ def _moved(number: str) -> str:
 
 def _entry(value: object) -> tuple[str, int]:
     """Check one entry of the file."""
-    if not isinstance(value, list) or len(value) != 2:
-        raise ValueError(f"expected [mark, wrong answers], got {value!r}")
-    mark, wrong = value
-    if mark not in _ORDER or not isinstance(wrong, int):
-        raise ValueError(f"expected [mark, wrong answers], got {value!r}")
-    return mark, wrong
+    match value:
+        case [str(mark), int(wrong)] if mark in _ORDER:
+            return mark, wrong
+    raise ValueError(f"expected [mark, wrong answers], got {value!r}")

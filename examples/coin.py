@@ -39,15 +39,13 @@ class CoinExplorer(Explorer[CoinResult]):
 
     TEXTS: ClassVar[Texts] = texts.read(Path(__file__).with_suffix(".toml"))
 
-    def _make_canvas(self) -> Canvas:
-        canvas = Canvas()
+    def _make_panels(self, canvas: Canvas) -> None:
         ax = canvas.figure.add_subplot()
         plots.tidy(ax, "What the tosses say", "probability of heads", "density")
         ax.set(xlim=(0, 1), ylim=(0, 30))
         (self._curve,) = ax.plot(P_GRID, np.full(401, np.nan), color=plots.BLUE, label="posterior")
         plots.legend_above(ax, columns=1)
         canvas.animate([self._curve])
-        return canvas
 
     def _compute(self, values: controls.Values) -> CoinResult:
         heads = round(values["share"] * values["n"])

@@ -6,6 +6,7 @@ They take some minutes each. One that is stored already is kept, unless its line
 from __future__ import annotations
 
 from bdl_teach._support.files import write_whole
+from bdl_teach.methods import exact
 from bdl_teach.problems import WIDE_GRID, Problem
 from bdl_teach.widgets import SinusoidExplorer
 from bdl_teach.widgets._engine import stored_nuts
@@ -30,7 +31,7 @@ def wanted() -> dict[str, tuple[Problem, list[str]]]:
 def make(problem: Problem, of: list[str]) -> Stored:
     """Make a run, and keep of it what is shown."""
     print(f"{', '.join(of)} …", flush=True)
-    fit = problem.sample({**problem.given, **CHAINS})
+    fit = exact.nuts(**problem.given, **CHAINS)
     shown = fit.predict(WIDE_GRID)
     mean, std = ([float(f"{v:.5g}") for v in curve] for curve in (shown.mean, shown.epistemic_std))
     return Stored(of, fit.report, mean, std)

@@ -303,11 +303,8 @@ LOOKS: tuple[tuple[str, bool, Look], ...] = (
     ("ipykernel", True, ipykernel),
     ("kernel of notebooks", True, kernel),
     ("server of notebooks", False, server),
-    (
-        "memory",
-        False,
-        partial(enough, "memory", 1.5),
-    ),  # a kernel after chapter 3, JupyterLab, a tab
-    ("disk", False, partial(enough, "disk", 0.5)),  # notebooks and caches
+    # A kernel after chapter 3, JupyterLab and a browser's tab; notebooks and caches.
+    ("memory", False, partial(enough, "memory", 1.5)),
+    ("disk", False, partial(enough, "disk", 0.5)),
     ("refit", True, refit),
 )

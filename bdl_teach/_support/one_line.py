@@ -39,15 +39,10 @@ def _told(name: str, value: Any) -> str:
     """Return a value in a few words; "" if it needs more."""
     if isinstance(value, np.ndarray):
         return f"{name} {list(value.shape)}"
-    if value is None:
-        return ""
     if isinstance(value, Real) and not isinstance(value, bool):
         return f"{name}={value:.5g}"
-    if (
-        hasattr(value, "_fields")
-        or callable(value)
-        or not type(value).__module__.startswith(("builtins", "bdl_teach.densities"))
-    ):
+    known = type(value).__module__.startswith(("builtins", "bdl_teach.densities"))
+    if value is None or not known or callable(value) or hasattr(value, "_fields"):
         return ""
     text = repr(value)
     return f"{name}={text}" if len(text) <= _SHORT and "\n" not in text else ""

@@ -7,6 +7,7 @@ import os
 import platform
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 
 PACKAGES = ("tensorflow", "tensorflow-cpu", "tensorflow-probability", "tf-keras", "jupyterlab")
@@ -27,18 +28,14 @@ def number(value: float) -> str:
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Lay out text in columns: the first aligned left, the others right."""
-    lines = [list(heads), *[list(row) for row in rows]]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(heads))]
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
 
     def line(cells: Sequence[str]) -> str:
-        first, *rest = (
-            cell.ljust(width) if i == 0 else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(cells, widths, strict=True))
-        )
-        return "  ".join([first, *rest]).rstrip()
+        rest = map(str.rjust, cells[1:], widths[1:])
+        return "  ".join([cells[0].ljust(widths[0]), *rest]).rstrip()
 
     rule = "  ".join("-" * width for width in widths)
-    return "\n".join([line(lines[0]), rule, *map(line, lines[1:])])
+    return "\n".join([line(heads), rule, *map(line, rows)])
 
 
 def cores() -> int:
@@ -58,10 +55,8 @@ def machine() -> dict[str, str | int | float]:
     if hasattr(os, "getloadavg"):
         facts["load"] = round(os.getloadavg()[0], 2)
     for package in PACKAGES:
-        try:
+        with suppress(PackageNotFoundError):
             facts[package] = version(package)
-        except PackageNotFoundError:
-            continue
     return facts
 
 

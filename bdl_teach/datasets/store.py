@@ -110,7 +110,12 @@ def fetch(path: str, progress: Bar | bool = False) -> Path:
             known = f"sha256:{file.sha256}"
             pooch.retrieve(file.address, known, place.name, place.parent, downloader=downloader)
     except (OSError, ValueError) as error:
-        raise unavailable(file, place, reason(error), damaged=damaged) from error
+        fault = "is damaged (its SHA-256 is wrong)" if damaged else "is not there"
+        raise DatasetUnavailable(
+            f"{file.dataset}: {place} {fault}, and fetching it from {file.address} failed: "
+            f"{reason(error)}. With a network, run `python3 -m bdl_teach data {file.dataset}`; or "
+            "put the file there by hand; or set BDL_TEACH_DATA to a folder that has it."
+        ) from error
     return place
 
 
@@ -134,13 +139,3 @@ def reason(error: Exception) -> str:
     if isinstance(error, FileExistsError | NotADirectoryError):
         return f"{error.filename} is not a folder"
     return str(error)
-
-
-def unavailable(file: RemoteFile, place: Path, why: str, *, damaged: bool) -> DatasetUnavailable:
-    """Return the error that names the file, its address, its path and what to do."""
-    fault = "is damaged (its SHA-256 is wrong)" if damaged else "is not there"
-    return DatasetUnavailable(
-        f"{file.dataset}: {place} {fault}, and fetching it from {file.address} failed: {why}. "
-        f"With a network, run `python3 -m bdl_teach data {file.dataset}`; or put the file there "
-        "by hand; or set BDL_TEACH_DATA to a folder that has it."
-    )

@@ -9,8 +9,6 @@ kernel. An exercise that asks for a function is the decorated reference in its c
 titles, and the exercises that ask which statements are true, stand in ``texts.toml``.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from pkgutil import iter_modules
 

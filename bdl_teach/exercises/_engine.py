@@ -1,7 +1,5 @@
 """An exercise: what it asks, how an answer is judged, and what was solved."""
 
-from __future__ import annotations
-
 import copy
 import inspect
 import tomllib
@@ -18,21 +16,8 @@ from IPython.utils.capture import capture_output
 from numpy.typing import ArrayLike
 
 from bdl_teach._support.checks import Array
-from bdl_teach.exercises import _wording, slips
-from bdl_teach.exercises._outcomes import (
-    Case,
-    Function,
-    Outcome,
-    Unreadable,
-    breaks,
-    close,
-    is_stub,
-    outcome,
-    read,
-    read_letters,
-    short,
-    unboxed,
-)
+from bdl_teach.exercises import _outcomes, _wording, slips
+from bdl_teach.exercises._outcomes import Case, Function, Outcome, Unreadable
 from bdl_teach.exercises.slips import Slip
 from bdl_teach.progress import OPEN, SOLVED, WRONG, Progress
 
@@ -150,13 +135,13 @@ class Exercise:
             answer: What the learner gave.
             tries: How many wrong answers came before it.
         """
-        if is_stub(answer):
+        if _outcomes.is_stub(answer):
             return OPEN, "nothing to check yet: replace the ... and run the cell again."
         if not callable(answer):
-            return WRONG, f"expected a function, got {short(answer)}."
-        first = outcome(answer, self.cases[0])
+            return WRONG, f"expected a function, got {_outcomes.short(answer)}."
+        first = _outcomes.outcome(answer, self.cases[0])
         with capture_output():  # what an answer prints is shown for the first case only
-            outcomes = [first, *(outcome(answer, case) for case in self.cases[1:])]
+            outcomes = [first, *(_outcomes.outcome(answer, case) for case in self.cases[1:])]
         if all(o is None or isinstance(o, NotImplementedError) for o in outcomes):
             return OPEN, "nothing to check yet: the function returns nothing or `...`."
         if self.same(outcomes, self._expected):
@@ -173,16 +158,16 @@ class Exercise:
     def _same(self, case: Case, a: Outcome, b: Outcome, equal_nan: bool = False) -> bool:
         if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
             return a is not None and type(a) is type(b) and not isinstance(a, Unreadable)
-        a = unboxed(a, b)
+        a = _outcomes.unboxed(a, b)
         if a.shape != b.shape:
             return False
         if self.judge is not None:
-            return not breaks(a, b) and self.judge(a, *case) == self.judge(b, *case)
+            return not _outcomes.breaks(a, b) and self.judge(a, *case) == self.judge(b, *case)
         if self.compared is not None:
-            if breaks(a, b):  # NaN is above no limit, and below none
+            if _outcomes.breaks(a, b):  # NaN is above no limit, and below none
                 return False
             a, b = (np.asarray(self.compared(o, *case), np.float64) for o in (a, b))
-        return close(a, b, self.rtol, self.atol, equal_nan=equal_nan)
+        return _outcomes.close(a, b, self.rtol, self.atol, equal_nan=equal_nan)
 
     def _diagnose(self, outcomes: Sequence[Outcome]) -> str:
         """Name the one mistake that explains every case, or say where the answer differs."""
@@ -210,19 +195,19 @@ class Exercise:
     def _fault(self, outcomes: Sequence[Outcome]) -> str:
         """Return the name of the fault of all answers together, or of the first that has one."""
         answers = self._shaped(outcomes)
-        if not answers or any(map(breaks, answers, self._expected)):
+        if not answers or any(map(_outcomes.breaks, answers, self._expected)):
             return ""
         if self.overall is not None and (name := self.overall(answers)):
             return name
-        pairs = zip(self.cases, answers, strict=True) if self.judge else ()
-        return next(
-            (name for case, a in pairs if self.judge and (name := self.judge(a, *case))), ""
-        )
+        for case, answer in zip(self.cases, answers, strict=True):
+            if self.judge is not None and (name := self.judge(answer, *case)):
+                return name
+        return ""
 
     def _shaped(self, outcomes: Sequence[Outcome]) -> list[Array]:
         """Return the answers to all cases, or none if one has an unexpected shape."""
         pairs = zip(outcomes, self._expected, strict=True)
-        fitted = [unboxed(a, b) for a, b in pairs if isinstance(a, np.ndarray)]
+        fitted = [_outcomes.unboxed(a, b) for a, b in pairs if isinstance(a, np.ndarray)]
         shapes = [np.shape(want) for want in self._expected]
         return fitted if [a.shape for a in fitted] == shapes else []
 
@@ -234,13 +219,13 @@ class Exercise:
 
     @cached_property
     def _expected(self) -> list[Any]:
-        return [read(value) for value in self._returned]
+        return [_outcomes.read(value) for value in self._returned]
 
     @cached_property
     def _mistaken(self) -> list[tuple[Mistake, list[Outcome]]]:
         """Compute what each formula of each mistake gives, at the first use."""
         return [
-            (mistake, [outcome(face, case) for case in self.cases])
+            (mistake, [_outcomes.outcome(face, case) for case in self.cases])
             for mistake in self.mistakes
             for face in mistake.faces
         ]
@@ -264,7 +249,7 @@ class Exercise:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found = [
-                Slip(name, hint, [outcome(self.reference, case) for case in cases])
+                Slip(name, hint, [_outcomes.outcome(self.reference, case) for case in cases])
                 for name, hint, cases in slips.of_arguments(self.reference, self.cases)
             ]
         return [slip for slip in found if self._can_be_told(slip.values)]
@@ -278,9 +263,9 @@ class Exercise:
 
     def _differs(self, case: Case, got: Outcome, want: Any) -> str:
         """Describe a difference that no known mistake explains."""
-        got = unboxed(got, want) if isinstance(got, np.ndarray) else got
+        got = _outcomes.unboxed(got, want) if isinstance(got, np.ndarray) else got
         shaped = isinstance(got, np.ndarray) and got.shape == want.shape
-        if shaped and self.judge is not None and not breaks(got, want):
+        if shaped and self.judge is not None and not _outcomes.breaks(got, want):
             said = f" your answer, {_wording.show(got)}, does not do what is asked."
         else:
             is_pair = isinstance(self._returned[0], tuple)
@@ -302,12 +287,13 @@ class Choice(Exercise):
 
     def find(self, answer: object, tries: int = 0) -> tuple[str, str]:
         """Return (mark, sentence) for an answer; see :meth:`Exercise.find`."""
-        if is_stub(answer):
+        if _outcomes.is_stub(answer):
             return OPEN, "nothing to check yet: put the letters of the true statements."
-        letters = read_letters(answer)
+        letters = _outcomes.read_letters(answer)
         if letters is None or not letters <= set(self.statements):
             known = ", ".join(self.statements)
-            return WRONG, f"expected a set of letters out of {known}, got {short(answer)}."
+            got = _outcomes.short(answer)
+            return WRONG, f"expected a set of letters out of {known}, got {got}."
         wrong = sorted(letters ^ self.reference)
         if not wrong:
             return SOLVED, "right."

@@ -1,7 +1,5 @@
 """Run an answer, read what it returns as numbers, and compare it with what is expected."""
 
-from __future__ import annotations
-
 import copy
 import re
 from collections.abc import Callable, Mapping, Sequence

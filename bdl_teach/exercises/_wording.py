@@ -1,7 +1,5 @@
 """The parts of a message: numbers, arguments, errors and the types of values."""
 
-from __future__ import annotations
-
 import linecache
 import os
 import re

@@ -1,7 +1,5 @@
 """Exercises of chapter 1: from maximum likelihood to Bayes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Exercises of chapter 10: scores and decisions."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from typing import Any
 

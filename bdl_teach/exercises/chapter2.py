@@ -1,7 +1,5 @@
 """Exercises of chapter 2: latent variables and bounds."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Exercises of chapter 3: Bayes by Backprop."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Exercises of chapter 4: how right is it?"""
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 from typing import Any

@@ -1,7 +1,5 @@
 """Exercises of chapter 5: local reparameterization."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -171,17 +169,14 @@ def _split_world(seed: int, sigma: float) -> tuple[Any, ...]:
     return x, 0.7 * x + 0.5 * rng.standard_normal(500), 0.6, sigma, 0.5, 256
 
 
-def _parts(x: Any, y: Any, mu: Any, sigma: Any, noise_std: Any) -> tuple[Any, Any, Any]:
-    """Return a gradient's variance over points, over draws of w, and two points' covariance."""
+def _variance_of_split(
+    rows: Any, draws: Any, x: Any, y: Any, mu: Any, sigma: Any, noise_std: Any
+) -> Any:
+    """Return the variance, over N², of a minibatch gradient averaged over draws of w."""
     over_points = np.var(x * (mu * x - y))
     own, common = sigma**2 * np.mean(x**4), sigma**2 * np.mean(x**2) ** 2
-    return over_points / noise_std**4, own / noise_std**4, common / noise_std**4
-
-
-def _variance_of_split(rows: Any, draws: Any, parts: tuple[Any, Any, Any]) -> Any:
-    """Return the variance, over N², of a minibatch gradient averaged over draws of w."""
-    over_points, own, common = parts
-    return over_points / rows + (own / rows + common * (rows - 1) / rows) / draws
+    over_draws = (own + common * (rows - 1)) / draws
+    return (over_points + over_draws) / rows / noise_std**4
 
 
 _SPLITS = (_split_world(0, 0.3), _split_world(1, 2.0), _split_world(2, 0.1))
@@ -192,11 +187,11 @@ def _fault_of_split(got: Any, *case: Any) -> str:
     *problem, budget = case
     if (got % 1).any() or min(got) < 1 or rows * draws > budget:
         return "no split of the budget"
-    parts, (best_rows, best_draws) = _parts(*problem), _best_split(*case)
-    least = _variance_of_split(best_rows, best_draws, parts)  # wrong ways have 1.4 times that
-    if _variance_of_split(rows, draws, parts) <= 1.25 * least:
+    best = _best_split(*case)
+    least = _variance_of_split(*best, *problem)  # wrong ways have 1.4 times that
+    if _variance_of_split(rows, draws, *problem) <= 1.25 * least:
         return ""
-    return "too few draws of w" if rows > best_rows else "too few rows"
+    return "too few draws of w" if rows > best[0] else "too few rows"
 
 
 def _fault_of_splits(pairs: list[Array]) -> str:
@@ -214,9 +209,9 @@ def _fault_of_splits(pairs: list[Array]) -> str:
 
 @exercise("5.8", *_SPLITS, judge=_fault_of_split, overall=_fault_of_splits)
 def _best_split(x: Any, y: Any, mu: Any, sigma: Any, noise_std: Any, budget: Any) -> Any:
-    parts = _parts(x, y, mu, sigma, noise_std)
     rows = np.arange(1, budget + 1)
-    best = int(rows[_variance_of_split(rows, budget // rows, parts).argmin()])
+    variance = _variance_of_split(rows, budget // rows, x, y, mu, sigma, noise_std)
+    best = int(rows[variance.argmin()])
     return best, budget // best
 
 
@@ -233,15 +228,12 @@ def _programs(seed: int, order: Sequence[int]) -> tuple[Any, Any, Any]:
     y = 0.7 * x + 0.5 * rng.standard_normal(256)
     found = []
     for at, program in enumerate(("shared", "local", "flipout")[k] for k in order):
-        sigma = float(rng.uniform(0.3, 1.2))
+        sigma, own = [rng.uniform(0.3, 1.2)], 10 * seed + at
+        batches = (
+            estimators.minibatch([0.6], sigma, x[:n, None], y[:n], 0.5, n_data=1000) for n in _SIZES
+        )
         drawn = [
-            estimators.gradient_samples(
-                program,
-                estimators.minibatch([0.6], [sigma], x[:size, None], y[:size], 0.5, n_data=1000),
-                n_draws=400,
-                seed=10 * seed + at,
-            )
-            for size in _SIZES
+            estimators.gradient_samples(program, batch, n_draws=400, seed=own) for batch in batches
         ]
         found.append([[d.mu[:, 0] for d in drawn], [d.sigma[:, 0] for d in drawn]])
     gradients: Array = np.array(found)

@@ -1,7 +1,5 @@
 """Exercises of chapter 6: empirical Bayes."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Exercises of chapter 7: probabilistic backpropagation."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any

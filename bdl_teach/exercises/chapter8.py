@@ -1,7 +1,5 @@
 """Exercises of chapter 8: ensembles, Laplace and sampling."""
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 from typing import Any
@@ -228,13 +226,11 @@ def _log_evidence(prior_std: float, phi: Any, y: Any) -> float:
     return exact.linear_regression(phi, y, float(prior_std), 1.0).log_evidence
 
 
-_WIDTHS = np.geomspace(0.5, 50.0, 41)
-
-
 @lru_cache(maxsize=8)
 def _best_widths(seed: int) -> list[float]:
     """Return the σ_p of largest evidence for each of the two networks."""
-    return [float(max(_WIDTHS, key=lambda s: _log_evidence(s, *net))) for net in _networks(seed)]
+    widths = np.geomspace(0.5, 50.0, 41)
+    return [float(max(widths, key=lambda s: _log_evidence(s, *net))) for net in _networks(seed)]
 
 
 def _fault_of_width(prior_std: Any, seed: int) -> str:

@@ -1,7 +1,5 @@
 """Exercises of chapter 9: pictures, and the unknown."""
 
-from __future__ import annotations
-
 import math
 from functools import cache
 from typing import Any, NamedTuple

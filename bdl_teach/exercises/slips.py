@@ -4,8 +4,6 @@ An answer with such a slip is the right answer, changed (its sign, a factor, its
 right answer to a changed argument (σ² for σ, two arguments swapped, …).
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations

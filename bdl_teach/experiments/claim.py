@@ -16,8 +16,6 @@ The effect of a claim is a figure (``of``), minus another one (``less``) or divi
 leaves the stored figures valid. Importing this module needs the standard library only.
 """
 
-from __future__ import annotations
-
 import importlib
 import math
 import tomllib

@@ -1,7 +1,5 @@
 """The commands `claims` and `reproduce`. Importing this needs the standard library only."""
 
-from __future__ import annotations
-
 import argparse
 import ast
 import difflib
@@ -45,25 +43,14 @@ def run_table(options: argparse.Namespace) -> int:
 
 def add_claims(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `claims`."""
-    parser.epilog = JUDGED + KEPT
-    parser.add_argument(
-        "ids", nargs="*", type=known, metavar="ID", help="of a claim, or such as 'pbp-*'"
-    )
-    parser.add_argument("--list", action="store_true", help="say what is claimed; run nothing")
-    parser.add_argument(
-        "--table", choices=("rivals",), help="instead: all methods beside NUTS, and their times"
-    )
-    parser.add_argument(
-        "--worlds", type=partial(number, least=1), default=20, metavar="N", help="default 20"
-    )
-    parser.add_argument(
-        "--first-world", type=number, default=0, metavar="N", help="number of the first; default 0"
-    )
-    parser.add_argument(
-        "--chance",
-        action="store_true",
-        help="say, too, how often 20 worlds like these would not bear a claim out",
-    )
+    parser.epilog, add = JUDGED + KEPT, parser.add_argument
+    add("ids", nargs="*", type=known, metavar="ID", help="of a claim, or such as 'pbp-*'")
+    add("--list", action="store_true", help="say what is claimed; run nothing")
+    add("--table", choices=("rivals",), help="instead: all methods beside NUTS, and their times")
+    add("--worlds", type=partial(number, least=1), default=20, metavar="N", help="default 20")
+    add("--first-world", type=number, default=0, metavar="N", help="number of the first; default 0")
+    often = "say, too, how often 20 worlds like these would not bear a claim out"
+    add("--chance", action="store_true", help=often)
     add_running(parser)
 
 
@@ -81,24 +68,14 @@ def add_tables(parser: argparse.ArgumentParser) -> None:
 
 def add_running(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of both commands: where tasks run, where results are stored."""
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument(
-        "--jobs",
-        type=partial(number, least=1, also="-1"),
-        metavar="N",
-        help="processes side by side, -1 for every core; default 1",
-    )
-    where.add_argument(
-        "--scheduler", metavar="ADDRESS", help="of a Dask cluster, such as tcp://host:8786"
-    )
-    parser.add_argument("--fresh", action="store_true", help="forget the results of these tasks")
-    parser.add_argument("--csv", type=absolute, metavar="FILE", help="write the table there too")
-    parser.add_argument(
-        "--figures", type=absolute, metavar="FILE", help="write there what each task measured"
-    )
-    parser.add_argument(
-        "--store", type=absolute, metavar="FOLDER", help="for results; default: your cache folder"
-    )
+    where, add = parser.add_mutually_exclusive_group().add_argument, parser.add_argument
+    count, many = partial(number, least=1, also="-1"), "processes side by side, -1 for every core"
+    where("--jobs", type=count, metavar="N", help=f"{many}; default 1")
+    where("--scheduler", metavar="ADDRESS", help="of a Dask cluster, such as tcp://host:8786")
+    add("--fresh", action="store_true", help="forget the results of these tasks")
+    add("--csv", type=absolute, metavar="FILE", help="write the table there too")
+    add("--figures", type=absolute, metavar="FILE", help="write there what each task measured")
+    add("--store", type=absolute, metavar="FOLDER", help="for results; default: your cache folder")
 
 
 def known(text: str) -> str:
@@ -110,9 +87,8 @@ def known(text: str) -> str:
     ids = claim.claims()
     if not any(fnmatchcase(one, text) for one in ids):
         close = difflib.get_close_matches(text, ids, n=3, cutoff=0.3) or list(ids)[:3]
-        raise argparse.ArgumentTypeError(
-            f"no claim is named like {text!r}; some are: {', '.join(close)}"
-        )
+        some = ", ".join(close)
+        raise argparse.ArgumentTypeError(f"no claim is named like {text!r}; some are: {some}")
     return text
 
 
@@ -135,11 +111,8 @@ def absolute(path: str) -> Path:
 
 def chosen(patterns: Sequence[str]) -> set[str]:
     """Return the ids that match some patterns; all of them without a pattern."""
-    return {
-        one
-        for one in claim.claims()
-        if not patterns or any(fnmatchcase(one, pattern) for pattern in patterns)
-    }
+    every = claim.claims()
+    return {one for one in every if any(fnmatchcase(one, like) for like in patterns or ["*"])}
 
 
 def list_claims(options: argparse.Namespace) -> int:

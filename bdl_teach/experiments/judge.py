@@ -1,7 +1,5 @@
 """Judge a claim by the worlds: mean effect, its error, number of worlds that agree, verdict."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -12,8 +12,6 @@ It is for teaching only; the method is ``pbp``. Its faults:
 Source: the book chapter of the course, section 5.7; Hernández-Lobato & Adams 2015 is the paper.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

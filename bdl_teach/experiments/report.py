@@ -1,7 +1,5 @@
 """Findings and rows as text and as CSV."""
 
-from __future__ import annotations
-
 import math
 import textwrap
 from collections.abc import Sequence

@@ -5,8 +5,6 @@ takes some minutes, and the times need an otherwise idle machine. Chapter 10 rea
 docs/results.md shows it, and explains how. The measurements are in ``measured/beside_nuts.py``.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Run the missing tasks in parallel, here or on a Dask cluster, and store each result."""
 
-from __future__ import annotations
-
 import argparse
 import errno
 import importlib

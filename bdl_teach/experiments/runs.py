@@ -1,7 +1,5 @@
 """The three kinds of run: claims in worlds, a paper's table, the table of the rivals."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable, Collection, Mapping, Sequence
 from fnmatch import fnmatch

@@ -4,8 +4,6 @@ joblib.Memory and diskcache were tried: the first returns an old figure after a 
 the wrapped one has changed; the second fails on a truncated file.
 """
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import io

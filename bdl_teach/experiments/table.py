@@ -6,8 +6,6 @@ the heading of the published figures, perhaps ``REMARKS`` that stand below, and 
 of one task to figures by name; ``summarise(results)`` makes rows of the results there are.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
@@ -47,7 +45,7 @@ class Row(NamedTuple):
     verdict: str = ""  # "agrees", or a phrase that says how the two differ
 
     @classmethod
-    def mean(cls, label: str, quantity: str, values: Sequence[float], published: str = "") -> Row:
+    def mean(cls, label: str, quantity: str, values: Sequence[float], published: str = "") -> "Row":
         """Return the mean of the values of some tasks."""
         return cls(label, quantity, published, *mean_and_error(values), len(values))
 

@@ -1,7 +1,5 @@
 """A world: the seeds of all random draws in one run of an experiment."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -29,7 +27,7 @@ class World:
         """Return the seed of a fit's start and noise, which fits that are compared share."""
         return self.seed(1)
 
-    def parts(self, n: int) -> list[World]:
+    def parts(self, n: int) -> "list[World]":
         """Return n sub-worlds with their own seeds, for experiments that need several data sets."""
         return [World(n * self.number + k) for k in range(n)]
 

@@ -55,19 +55,11 @@ class Capacity(NamedTuple):
 
 @one_line
 class Problem(NamedTuple):
-    """The data, prior and KL weight that a posterior and its free energy belong to.
+    """The data, prior and KL weight that a posterior and its free energy belong to."""
 
-    Attributes:
-        x: Inputs ``[n, d]``.
-        y: Targets ``[n, 1]``.
-        prior: Prior of each weight; of no meaning where it is learnt.
-        kl_weight: Factor on the KL term.
-        seed: Seed of the fit.
-    """
-
-    x: Array
-    y: Array
-    prior: Prior
+    x: Array  # [n, d]
+    y: Array  # [n, 1]
+    prior: Prior  # of each weight; of no meaning where it is learnt
     kl_weight: float
     seed: int
 

@@ -56,7 +56,7 @@ Returns:
 
 Raises:
     ValueError: An argument is out of range or the shapes do not fit.
-    DivergedError: The fit became NaN or infinite, from every start.
+    DivergedError: The fit became NaN or infinite.
 """
 P = ParamSpec("P")
 S = TypeVar("S", bound=Training)

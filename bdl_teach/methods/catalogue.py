@@ -34,17 +34,14 @@ class Fitted(Protocol):
         Args:
             x: Test inputs ``[m, d]``, in the units of the training inputs.
             n_samples: Number of draws S, >= 1; a method that draws nothing accepts it as well.
-            seed: Seed of the draws, >= 0: the same seed gives the same numbers to the last bit,
-                another one other draws; accepted likewise.
+            seed: Seed of the draws, >= 0; accepted likewise.
 
         Returns:
             A ``Predictive`` in the units of y, all its arrays ``[m]``. ``samples`` is ``[s, m]``,
-            or ``[k, m]`` where there are k networks and no more (one has an ``epistemic_std`` of
-            0), or ``None`` where the predictive is a Gaussian in closed form.
+            or ``[k, m]`` of k networks and no more, or ``None`` of a Gaussian in closed form.
 
         Raises:
-            ValueError: x is no finite ``[m, d]``, S < 1 or the seed < 0; the message begins with
-                the argument's name and says what was expected and what came.
+            ValueError: x is no finite ``[m, d]``, S < 1 or the seed < 0.
         """
 
 
@@ -62,12 +59,9 @@ class Fit(Protocol):
         Args:
             x: Inputs ``[n, d]``.
             y: Targets ``[n, 1]`` or ``[n]``.
-            seed: Seed >= 0 of all that is random, start and noise: the same seed gives the same
-                numbers to the last bit. A method without randomness has no such argument.
+            seed: Seed >= 0 of all that is random: the same seed gives the same numbers to the last
+                bit. A method without randomness has no such argument.
             **options: The method's own, with defaults.
-
-        Returns:
-            A :class:`Fitted`.
 
         Raises:
             ValueError: An argument is out of range or the shapes do not fit; the message begins
@@ -128,14 +122,8 @@ class Method:
 
     def fit(self, x: ArrayLike, y: ArrayLike, **common: object) -> Fitted:
         """Fit with those common arguments that the method takes, and with its own options."""
-        given: dict[str, Any] = self.given(**common)
-        return self.call(x, y, **given)
-
-    def given(self, **common: object) -> dict[str, object]:
-        """Return those common arguments that the method takes, with its own options."""
-        takes = self.takes
-        taken = {name: value for name, value in common.items() if name in takes}
-        return {**taken, **self.options}
+        taken: dict[str, Any] = {name: common[name] for name in common.keys() & self.takes}
+        return self.call(x, y, **{**taken, **self.options})
 
 
 CATALOGUE: Mapping[str, Method] = {  # the quickest first

@@ -31,25 +31,11 @@ from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, tf
 from bdl_teach.methods import _loop, _mean_field, _rao_blackwell, local_reparam
 from bdl_teach.methods._fitted import ARRIVED, best_start
-from bdl_teach.methods._loop import Block, Capacity, LoopInputs, Plan, Record
+from bdl_teach.methods._loop import Block, LoopInputs, Plan, Record
 from bdl_teach.methods._settings import Training, taking
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
 
-__all__ = [
-    "COORDINATES",
-    "ESTIMATORS",
-    "QUIET",
-    "SOURCE",
-    "TIES",
-    "Capacity",
-    "Fit",
-    "Pruning",
-    "fit",
-    "kl",
-    "optimal_prior_std",
-    "tied_kl",
-]
 TIES = ("weight", "layer", "all")
 ESTIMATORS = ("local", "shared", "quiet")  # the last for the Gaussian likelihood alone
 COORDINATES = ("mu", "gamma")
@@ -242,22 +228,6 @@ def group_cost(gamma: Tensor, std: Tensor, groups: Tensor) -> Tensor:
     return 0.5 * tf.reduce_sum(counts * tf.math.log(means)) - tf.reduce_sum(log_std)
 
 
-def _expected_cost(
-    network: MLP, model: tuple[str, str], mu: Tensor, std: Tensor, block: Block, noise_std: Tensor
-) -> Tensor:
-    """Return −E log p(y | x, W) of a block, in nats: in closed form, or for one draw."""
-    likelihood, estimator = model
-    if estimator == "quiet":
-        moments = _rao_blackwell.output_moments(network, mu, std, block.zeta, block.x)
-        given = (block.y, *moments, noise_std, block.row_weight)
-        return likelihoods.expected_cost(likelihood, *given)
-    if estimator == "shared":
-        f = network(mu + std * block.eps, block.x)
-    else:
-        f = local_reparam.forward(network, "local", mu, std, block.eps, block.zeta, block.x)
-    return likelihoods.cost(likelihood, block.y, f, noise_std, block.row_weight)
-
-
 def noise_widths(estimator: str, network: MLP) -> Sequence[int]:
     """Return the number of units with noise at each data point, layer by layer."""
     if estimator == "shared":
@@ -281,8 +251,16 @@ def _free_energy(
     gamma = theta[0] if walk.coordinates == "gamma" else theta[0] / std
     gamma, std = gamma * p.unit_mask, std * p.own.unit * p.unit_mask
     kl = weight_cost(gamma) if own_priors else group_cost(gamma, std, p.own.groups)
-    model = (likelihood, walk.estimator)
-    nll = _expected_cost(network, model, gamma * std, std, block, p.noise_std)
+    mu = gamma * std
+    if walk.estimator == "quiet":
+        moments = _rao_blackwell.output_moments(network, mu, std, block.zeta, block.x)
+        given = (block.y, *moments, p.noise_std, block.row_weight)
+        return _loop.costs(kl, likelihoods.expected_cost(likelihood, *given), block, p)
+    if walk.estimator == "shared":
+        f = network(mu + std * block.eps, block.x)
+    else:
+        f = local_reparam.forward(network, "local", mu, std, block.eps, block.zeta, block.x)
+    nll = likelihoods.cost(likelihood, block.y, f, p.noise_std, block.row_weight)
     return _loop.costs(kl, nll, block, p)
 
 

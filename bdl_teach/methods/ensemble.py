@@ -34,11 +34,7 @@ from bdl_teach._support.one_line import one_line
 from bdl_teach.densities import Gaussian, Prior, as_prior
 from bdl_teach.methods import _loop, point
 from bdl_teach.methods._fitted import NetworkFit
-from bdl_teach.methods._loop import Capacity, Plan
 from bdl_teach.methods._settings import Training, taking
-from bdl_teach.methods.point import REMEDY
-
-__all__ = ["REMEDY", "Capacity", "Fit", "fit"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,26 +74,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
             inputs = inputs._replace(y=_loop.chunks(plan.problem.y + noise, plan.capacity))
         return point.train(plan, inputs, seed)
 
-    return _combine(optimise.side_by_side(member, seeds), anchors, plan)
-
-
-def _prior(prior: Prior | None, anchored: bool) -> Prior | None:
-    """Return the prior that the members are fitted with."""
-    if prior is None:
-        if anchored:
-            raise ValueError("prior: expected one to draw the anchors from, got None")
-        return None
-    prior = as_prior("prior", prior)
-    return Gaussian(prior.std) if anchored else prior
-
-
-def _draws(seeds: Sequence[int], n: int, what: int) -> Array:
-    """Return standard normal numbers ``[members, n]``; adding members does not change the first."""
-    return np.stack([np.random.default_rng([seed, what]).standard_normal(n) for seed in seeds])
-
-
-def _combine(members: Sequence[point.Fit], anchors: Array, plan: Plan) -> Fit:
-    """Combine the members in one fit: average their histories, stack their paths."""
+    members = optimise.side_by_side(member, seeds)
     first, paths = members[0], [one.path for one in members if one.path is not None]
     told = {name: np.mean([one.history[name] for one in members], axis=0) for name in first.history}
     path = None
@@ -115,6 +92,21 @@ def _combine(members: Sequence[point.Fit], anchors: Array, plan: Plan) -> Fit:
         capacity=plan.capacity,
         path=path,
     )
+
+
+def _prior(prior: Prior | None, anchored: bool) -> Prior | None:
+    """Return the prior that the members are fitted with."""
+    if prior is None:
+        if anchored:
+            raise ValueError("prior: expected one to draw the anchors from, got None")
+        return None
+    prior = as_prior("prior", prior)
+    return Gaussian(prior.std) if anchored else prior
+
+
+def _draws(seeds: Sequence[int], n: int, what: int) -> Array:
+    """Return standard normal numbers ``[members, n]``; adding members does not change the first."""
+    return np.stack([np.random.default_rng([seed, what]).standard_normal(n) for seed in seeds])
 
 
 @one_line

@@ -164,38 +164,44 @@ def ensemble(
 
 
 def _trained(network: ConvNet, built: Built, scale: float, o: Problem) -> Fit:
-    """Train the variables of ``built`` from their current values, in a new order each epoch."""
-    step, x = _train_step(built.model, o), o.images[..., None] * np.float32(scale)
+    """Train the variables of ``built`` from their current values."""
+    adam = tf.keras.optimizers.legacy.Adam(o.learning_rate)
+    step = _train_step(built.model, adam, len(o.images), o.kl_weight)
+    history = _train(step, o.images[..., None] * np.float32(scale), built.draw, o)
+    memory.release()
+    return Fit(network, built, scale, history, o)
+
+
+def _train(step: Callable[..., Tensor], x: Array, draw: Tensor, o: Problem) -> dict[str, Array]:
+    """Train in minibatches, in a new order each epoch; record the mean of an epoch's steps."""
     rng, epochs = np.random.default_rng([o.seed, _TRAINING]), []
     for epoch in range(o.epochs):
         records = []
         batches = np.split(rng.permutation(len(x)), range(o.batch_size, len(x), o.batch_size))
         for i, rows in enumerate(batches):
-            built.draw.assign(convnet.key(o.seed, _TRAINING, epoch, i))
+            draw.assign(convnet.key(o.seed, _TRAINING, epoch, i))
             batch = tf.constant(x[rows], tf.float32), tf.constant(o.labels[rows], tf.int32)
             records.append(step(*batch))
         epochs.append(np.asarray(tf.reduce_mean(records, axis=0)))
         if not np.isfinite(epochs[-1]).all():
             raise DivergedError((epoch + 1) * len(batches), REMEDY)
-    memory.release()
     names = ("free_energy", "complexity_cost", "likelihood_cost")
     history = dict(zip(names, np.array(epochs).T, strict=True))
-    return Fit(network, built, scale, {**history, "epoch": np.arange(1, o.epochs + 1)}, o)
+    return {**history, "epoch": np.arange(1, o.epochs + 1)}
 
 
-def _train_step(model: Any, o: Problem) -> Callable[..., Any]:
+def _train_step(model: Any, adam: Any, n_data: int, kl_weight: float) -> Callable[..., Any]:
     """Return the graph of one Adam step, which returns (F, complexity, likelihood) in nats.
 
     A minibatch of B pictures stands for all N: its log-likelihood is multiplied by N/B.
     """
-    adam = tf.keras.optimizers.legacy.Adam(o.learning_rate)
 
     def step(x: Tensor, y: Tensor) -> Tensor:
         with tf.GradientTape() as tape:
             logits = model(x)  # [b, classes]; draws the weights, and leaves their KL in losses
             nll = tf.nn.sparse_softmax_cross_entropy_with_logits(y, logits)  # [b]
-            complexity, likelihood = tf.add_n(model.losses), len(o.images) * tf.reduce_mean(nll)
-            loss = elbo.free_energy(complexity, likelihood, o.kl_weight)
+            complexity, likelihood = tf.add_n(model.losses), n_data * tf.reduce_mean(nll)
+            loss = elbo.free_energy(complexity, likelihood, kl_weight)
         variables = model.trainable_variables
         adam.apply_gradients(zip(tape.gradient(loss, variables), variables, strict=True))
         return tf.stack([loss, complexity, likelihood])
@@ -265,10 +271,7 @@ class Fit(TrainedOn):
         return FreeEnergy(float(complexity), likelihood, self.problem.kl_weight)
 
     def refined(self) -> Fit:
-        """Train a copy for as many epochs again, at the same rate, in other orders.
-
-        It takes at least 1000 steps: a fit that was stopped early gains little from as few steps
-        again.
+        """Train a copy for as many epochs again, and at least 1000 steps, in other orders.
 
         Raises:
             DivergedError: The free energy became NaN or infinite.
@@ -307,16 +310,14 @@ class Fit(TrainedOn):
         return np.abs(self.mean) / self.std
 
     def predict(self, images: ArrayLike, n_samples: int = 30, seed: int = 1) -> Array:
-        """Return the class probabilities of S networks drawn from the posterior.
+        """Return the class probabilities ``[s, n, classes]`` of networks drawn from the posterior.
+
+        Their mean over s is the predictive distribution; ``bdl_teach.metrics`` scores them.
 
         Args:
             images: ``[n, height, width]``, pixels in [0, 1].
             n_samples: Number of draws S, >= 1; the source takes 7, the scores want 30 or more.
             seed: Seed of the draws; the first draws of a larger S are those of a smaller one.
-
-        Returns:
-            ``[s, n, classes]``; rows sum to 1. Their mean over s is the predictive distribution,
-            ``bdl_teach.metrics`` has the scores of uncertainty.
 
         Raises:
             ValueError: The pictures do not fit the network, or S < 1.
@@ -378,15 +379,12 @@ class Ensemble:
         return np.exp(self.log_predict(images, n_samples, seed))
 
     def log_predict(self, images: ArrayLike, n_samples: int = 1, seed: int = 1) -> Array:
-        """Return the logarithms of the class probabilities of each member.
+        """Return the logarithms of the class probabilities ``[members · n_samples, n, classes]``.
 
         Args:
             images: ``[n, height, width]``, pixels in [0, 1].
             n_samples: Draws of each member, >= 1; of an ordinary network all are the same.
             seed: Seed of the draws.
-
-        Returns:
-            ``[members · n_samples, n, classes]``.
 
         Raises:
             ValueError: The pictures do not fit the networks, or n_samples < 1.

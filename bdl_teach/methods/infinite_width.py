@@ -221,13 +221,9 @@ class Fit:
     """A Gaussian process, conditioned on data.
 
     Attributes:
-        x: Training inputs ``[n, d]``.
-        prior: Prior of each weight.
-        hidden_units: Widths of the network whose limit it is.
-        noise_std: Standard deviation of the noise.
+        log_evidence: log P(y | x), in nats.
         pull: (C + noise² I)⁻¹ y ``[n]``: how much each point pulls at the mean.
         factor: Lower Cholesky factor of C + noise² I ``[n, n]``.
-        log_evidence: log P(y | x), in nats.
     """
 
     x: Array

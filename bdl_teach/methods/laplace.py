@@ -41,6 +41,7 @@ linearization"; Immer et al. 2021b, "Scalable marginal likelihood estimation".
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -318,8 +319,8 @@ class Fit(NetworkFit):
         mean: The mode ``[n_weights]``, in the order of ``network``; its last layer solved anew
             where that alone has a posterior.
         spread: The Gaussian round it, of the k weights with a posterior: the last ones of ``mean``.
-        log_evidence: Laplace's log P(D), in nats; of the last layer given its features, where
-            that alone has a posterior.
+        log_evidence: Laplace's log P(D), in nats, at a mode; of the last layer given its features,
+            where that alone has a posterior.
         prior: Prior of each weight.
         problem: The mode, the data, and what was asked for.
         history: What ``point.fit`` recorded on its way to the mode, and of the mode itself.
@@ -331,27 +332,20 @@ class Fit(NetworkFit):
     prior: Prior
     problem: Problem
 
-    def at(self, frame: int) -> Fit:
+    def _posterior_at(self, parameters: Sequence[Array]) -> dict[str, Any]:
         """Return the Gaussian round the weights at a frame of the training, as if they were a mode.
 
-        A posterior of the last layer alone is fitted to the features at that frame. Only the last
-        frame is a mode, where ``log_evidence`` approximates the evidence.
-
-        Args:
-            frame: 0 for the start, −1 for the end, which is the fit itself.
-
-        Raises:
-            ValueError: There is no such frame, or no path.
+        A posterior of the last layer alone is fitted to the features at that frame.
         """
-        problem = self.problem._replace(mode=self.problem.mode.at(frame))
-        return _approximate(problem, self.prior, self.noise_std)
+        mode = replace(self.problem.mode, weights=parameters[0])
+        then = _approximate(self.problem._replace(mode=mode), self.prior, self.noise_std)
+        return {name: getattr(then, name) for name in ("mean", "spread", "log_evidence", "problem")}
 
     @property
     def newton_decrement(self) -> float:
-        """Return the nats from ``mean`` down to the parabola's minimum: 0 at a mode.
+        """Return ½ ∂U · Λ⁻¹ ∂U, the nats from ``mean`` down to the parabola's minimum: 0 at a mode.
 
-        It is ½ ∂U · Λ⁻¹ ∂U of U = −log P(w | D), over the weights that have a posterior. Where a
-        kink lies on a data point, ∂U is the rounded network's average of both sides.
+        Where a kink lies on a data point, ∂U is the rounded network's average of both sides.
         """
         target, size = self.problem.target(self.prior, self.noise_std), len(self.spread.scale)
         tau = [] if self.problem.n_layers else _newton.least_rounding(target, self.mean)
@@ -424,15 +418,12 @@ class Fit(NetworkFit):
         return np.asarray(self.mean + np.pad(steps, ((0, 0), (fixed, 0))))
 
     def draw_linearised(self, x: ArrayLike, n_samples: int, seed: int = 1) -> Array:
-        """Draw functions of the model linearised in the weights: f(x) + g(x)·(w − w*).
+        """Draw functions of the model linearised in the weights, f(x) + g(x)·(w − w*): ``[s, m]``.
 
         Args:
             x: Inputs ``[m, d]``.
             n_samples: Number of functions S, >= 1.
             seed: Seed of the draws.
-
-        Returns:
-            Their values at x ``[s, m]``: of labels, the logits.
 
         Raises:
             ValueError: x does not fit the network, or a count is out of range.

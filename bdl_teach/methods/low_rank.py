@@ -132,15 +132,17 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     """Fit a Gaussian of low rank by gradient descent on the free energy, as ``bbb.fit`` does."""
 
     def once(o: Settings) -> Fit:
-        plan = _mean_field.prepare(x, y, o)
-        d, rank = plan.network.n_weights, _rank(o.rank, plan.network)
+        plan, rank = _mean_field.prepare(x, y, o), checks.count("rank", o.rank, 0)
+        d = plan.network.n_weights
+        if rank > d:
+            raise ValueError(f"rank: expected at most one column a weight ({d}), got {rank}")
         mu, rho = _mean_field.start(o, plan)
         pace, room = _pace(d, rank), _room(rank)
         told = np.where(np.arange(room) < rank, pace, 0.0)
         columns = _Columns(_zeta(plan.n_rows, room, plan.problem.seed), as_float(told))
-        b = _embed(_columns(plan, rank), plan)
+        b = _first_columns(plan, rank, o.columns)
         if o.columns is not None:
-            b = _embed(_given(o.columns, (d, rank)), plan) / (pace * tf.nn.softplus(rho)[:, None])
+            b /= pace * tf.nn.softplus(rho)[:, None]
         program, inputs = _program(plan.padded, o.likelihood), plan.inputs._replace(own=columns)
         moved, fitted = plan.train(program, [mu, rho, b], inputs, o.cooldown, RECORD)
         return Fit(**_posterior(moved, rank), problem=plan.problem, **fitted)
@@ -161,14 +163,6 @@ def _posterior(parameters: Sequence[Array], rank: int) -> dict[str, Any]:
     return {"mean": mean, "own_std": own_std, "columns": columns}
 
 
-def _rank(rank: int, network: MLP) -> int:
-    rank = checks.count("rank", rank, 0)
-    if rank > network.n_weights:
-        most = f"at most one column a weight ({network.n_weights})"
-        raise ValueError(f"rank: expected {most}, got {rank}")
-    return rank
-
-
 def _room(rank: int) -> int:
     """Return the padded number of columns, so that a rank slider compiles only a few times."""
     return next((room for room in _ROOMS if room >= rank), -(-rank // _ROOMS[-1]) * _ROOMS[-1])
@@ -181,25 +175,18 @@ def _zeta(n_rows: int, room: int, seed: int) -> Tensor:
     return tf.constant(rng.standard_normal((room, n_rows), np.float32).T)
 
 
-def _columns(plan: Plan, rank: int) -> Array:
-    """Draw small starting columns of B ``[n_weights, room]``; at 0 the gradient would vanish."""
-    rng = np.random.default_rng([plan.problem.seed, 0xC01])
-    out = np.zeros((plan.network.n_weights, _room(rank)))
-    out[:, :rank] = _START * rng.standard_normal((rank, len(out))).T
-    return out
-
-
-def _given(columns: ArrayLike, shape: tuple[int, int]) -> Array:
-    """Check the columns that a user starts from, and pad them with zeros."""
-    values = checks.finite("columns", columns)
-    if values.shape != shape:
-        raise ValueError(f"columns: expected {shape}, got {values.shape}")
-    return np.pad(values, ((0, 0), (0, _room(shape[1]) - shape[1])))
-
-
-def _embed(columns: Array, plan: Plan) -> Tensor:
-    """Place the rows of ``columns`` [n_weights, room] in the padded weights."""
-    return tf.transpose(plan.embed(columns.T))
+def _first_columns(plan: Plan, rank: int, given: ArrayLike | None) -> Tensor:
+    """Return given columns, or small draws of B, padded; at B = 0 the gradient would vanish."""
+    shape = plan.network.n_weights, rank
+    if given is None:
+        rng = np.random.default_rng([plan.problem.seed, 0xC01])
+        values = _START * rng.standard_normal(shape[::-1]).T
+    else:
+        values = checks.finite("columns", given)
+        if values.shape != shape:
+            raise ValueError(f"columns: expected {shape}, got {values.shape}")
+    padded = np.pad(values, ((0, 0), (0, _room(rank) - rank)))
+    return tf.transpose(plan.embed(padded.T))
 
 
 @taking(SwagSettings)
@@ -211,12 +198,18 @@ def swag(x: ArrayLike, y: ArrayLike, settings: SwagSettings) -> Fit:
     deviations from the running mean as L Lᵀ. Without minibatches the path becomes ever narrower,
     and comes to rest. The history is that of the mode.
     """
-    o, rank, steps = settings, _rank_of_path(settings.rank), _N_PATH * _STEPS_A_DRAW
+    o, rank = settings, checks.count("rank", settings.rank, 0)
+    if rank == 1 or rank > _N_PATH:
+        raise ValueError(f"rank: expected 0 or a number from 2 to {_N_PATH}, got {rank}")
     x, y = likelihoods.data(o.likelihood, x, y)
     n_batches = min(8, len(x)) if o.n_batches is None else o.n_batches
     names = ("likelihood", "noise_std", "hidden_units", "seed")
     shared: dict[str, Any] = {name: getattr(o, name) for name in names}
-    on_path: dict[str, Any] = {"n_batches": n_batches, "steps": steps, "capacity": o.capacity}
+    on_path: dict[str, Any] = {
+        "n_batches": n_batches,
+        "steps": _N_PATH * _STEPS_A_DRAW,
+        "capacity": o.capacity,
+    }
     on_path |= {"prior": o.prior, "learning_rate": o.learning_rate, **shared}
     plan = _mean_field.prepare(x, y, Settings(**on_path))
     checks.positive("learning_rate", o.learning_rate)
@@ -229,13 +222,6 @@ def swag(x: ArrayLike, y: ArrayLike, settings: SwagSettings) -> Fit:
     mean, own_std, columns = _moments(path, rank)
     told |= {"history": mode.history, "path": None}
     return Fit(mean=mean, own_std=own_std, columns=columns, problem=plan.problem, **told)
-
-
-def _rank_of_path(rank: int) -> int:
-    rank = checks.count("rank", rank, 0)
-    if rank == 1 or rank > _N_PATH:
-        raise ValueError(f"rank: expected 0 or a number from 2 to {_N_PATH}, got {rank}")
-    return rank
 
 
 def _moments(path: Array, rank: int) -> tuple[Array, Array, Array]:

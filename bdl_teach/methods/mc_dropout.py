@@ -37,12 +37,10 @@ from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import Prior, scale_mixture_log_prob
 from bdl_teach.methods import _loop
 from bdl_teach.methods._fitted import NetworkFit
-from bdl_teach.methods._loop import Block, Capacity, LoopInputs
+from bdl_teach.methods._loop import Block, LoopInputs
 from bdl_teach.methods._settings import Training, taking
-from bdl_teach.methods.point import COOLDOWN, RECORD, REMEDY
+from bdl_teach.methods.point import COOLDOWN, RECORD
 from bdl_teach.mlp import MLP, multiply
-
-__all__ = ["REMEDY", "Capacity", "Fit", "fit"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,7 +117,9 @@ _program = _loop.programs(_loss)
 @taking(Settings)
 def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     """Fit one network with hidden units dropped at random."""
-    rate, prior = _rate(settings.rate), settings.prior
+    rate, prior = checks.probability("rate", settings.rate), settings.prior
+    if rate == 1.0:
+        raise ValueError("rate: expected a number in [0, 1), got 1: nothing would be left")
     plan = _loop.lay_out(x, y, settings, prior)
     behind = _sources(plan.padded) < sum(plan.padded.hidden_units)
     masks = _Masks(
@@ -134,13 +134,6 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     inputs = plan.inputs._replace(zeta=zeta, own=masks)
     (weights,), told = plan.train(program, [start], inputs, COOLDOWN, RECORD)
     return Fit(weights=weights, rate=rate, **told)
-
-
-def _rate(rate: float) -> float:
-    rate = checks.probability("rate", rate)
-    if rate == 1.0:
-        raise ValueError("rate: expected a number in [0, 1), got 1: nothing would be left")
-    return rate
 
 
 @one_line

@@ -204,37 +204,23 @@ def _programs(recipe: _Recipe) -> tuple[Compiled, Compiled]:
 
 
 class _Chains(NamedTuple):
-    """The state of the chains, and all that is needed to continue them.
-
-    Attributes:
-        recipe: The settings that their program is compiled for.
-        target: Data, prior and noise of the posterior that they sample.
-        seed: Seed of all transitions.
-        n_leapfrog: Mean number of leapfrog steps of a transition of HMC.
-        n_thin: Transitions from one draw that is kept to the next.
-        state: Weights ``[chains, n_weights]`` after the last window.
-        kernel: The sampler's own state.
-        done: Transitions so far, the warm-up's included.
-        ahead: The draws after the last stored one: weights ``[t, chains, n_weights]``,
-            log densities and divergences ``[t, chains]``.
-    """
+    """The state of the chains, and all that is needed to continue them."""
 
     recipe: _Recipe
     target: _Target
-    seed: int
-    n_leapfrog: int
-    n_thin: int
-    state: Tensor
-    kernel: Tensor
-    done: int = 0
-    ahead: tuple[Array, ...] | None = None
+    seed: int  # of all transitions
+    n_leapfrog: int  # mean number of leapfrog steps of a transition of HMC
+    n_thin: int  # transitions from one draw that is kept to the next
+    state: Tensor  # [chains, n_weights]: weights after the last window
+    kernel: Tensor  # the sampler's own state
+    done: int = 0  # transitions so far, the warm-up's included
+    ahead: tuple[Array, ...] | None = None  # draws after the last stored one, as ``run`` has them
 
     def run(self, n_draws: int, progress: Progress | None) -> tuple[_Chains, tuple[Array, ...]]:
-        """Continue until there are ``n_draws`` more draws.
+        """Continue until there are ``n_draws`` more draws; return the chains then, and the draws.
 
-        Returns:
-            The chains then, and of each transition weights ``[t, chains, n_weights]``, log
-            densities and divergences ``[t, chains]``.
+        These are, of each transition, weights ``[t, chains, n_weights]``, log densities and
+        divergences ``[t, chains]``.
         """
         _, advance = _programs(self.recipe)
         state, kernel, done = self.state, self.kernel, self.done

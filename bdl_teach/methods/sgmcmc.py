@@ -92,19 +92,12 @@ class _Walk(NamedTuple):
 
 
 class State(NamedTuple):
-    """The current state of the chains.
+    """The current state of the chains."""
 
-    Attributes:
-        step: Steps taken.
-        w: Weights ``[chains, n_weights]``.
-        v: Velocities ``[chains, n_weights]``.
-        mass: M of each weight ``[n_weights]``, the same for all chains.
-    """
-
-    step: Tensor
-    w: Tensor
-    v: Tensor
-    mass: Tensor
+    step: Tensor  # steps taken
+    w: Tensor  # [chains, n_weights]
+    v: Tensor  # [chains, n_weights]: velocities
+    mass: Tensor  # [n_weights]: M of each weight, the same for all chains
 
 
 def _loss(network: MLP, kind: str, w: Tensor, row_weight: Tensor, p: LoopInputs) -> Tensor:
@@ -114,25 +107,18 @@ def _loss(network: MLP, kind: str, w: Tensor, row_weight: Tensor, p: LoopInputs)
     return likelihood - tf.reduce_sum(log_prior * p.unit_mask, axis=-1)
 
 
-def _slope(network: MLP, kind: str, state: State, turns: Tensor, p: LoopInputs) -> Tensor:
-    """Return ∇U at the chains' weights, estimated from the current minibatch."""
-    in_turn = p.own.dealt == tf.gather(turns, state.step % _WINDOW)
-    in_batch = tf.cast(in_turn, tf.float32) * p.row_weight[0]
-    with tf.GradientTape() as tape:
-        tape.watch(state.w)
-        u = _loss(network, kind, state.w, in_batch * tf.cast(p.n_batches, tf.float32), p)
-    return tape.gradient(u, state.w)
-
-
 def _move(
     network: MLP, kind: str, state: State, noise: Tensor, turns: Tensor, p: LoopInputs
 ) -> State:
-    """Take one step of all chains."""
-    own, rate = p.own, p.own.learning_rate
-    xi = tf.gather(noise, state.step % _WINDOW)
-    push = rate / state.mass * _slope(network, kind, state, turns, p)
-    kick = tf.sqrt(2.0 * (1.0 - own.momentum) * rate * own.temperature / state.mass) * xi
-    v = own.momentum * state.v - push + kick
+    """Take one step of all chains, with ∇U estimated from the current minibatch."""
+    own, now = p.own, state.step % _WINDOW
+    in_batch = tf.cast(own.dealt == tf.gather(turns, now), tf.float32) * p.row_weight[0]
+    with tf.GradientTape() as tape:
+        tape.watch(state.w)
+        u = _loss(network, kind, state.w, in_batch * tf.cast(p.n_batches, tf.float32), p)
+    push = own.learning_rate / state.mass * tape.gradient(u, state.w)
+    heat = 2.0 * (1.0 - own.momentum) * own.learning_rate * own.temperature
+    v = own.momentum * state.v - push + tf.sqrt(heat / state.mass) * tf.gather(noise, now)
     return State(state.step + 1, state.w + v, v, state.mass)
 
 
@@ -148,18 +134,14 @@ def _mass(network: MLP, kind: str, w: Tensor, p: LoopInputs) -> Tensor:
     with tf.GradientTape() as tape:
         tape.watch(draws)
         f = network(draws, p.x[0])  # [probes, n, 1]
-        spread = 1.0 / p.noise_std if kind == "gaussian" else tf.sqrt(_variance_of_a_label(f))
+        share = tf.stop_gradient(tf.sigmoid(f))  # of the labels that are 1
+        spread = 1.0 / p.noise_std if kind == "gaussian" else tf.sqrt(share * (1.0 - share))
         xi = tf.random.stateless_normal(f.shape, tf.stack([p.own.seed, -1]))
         score = tf.reduce_sum(xi * spread * f * p.row_weight[0])
     curvature = p.own.precision + tf.reduce_mean(tape.gradient(score, draws) ** 2, axis=0)
     mean = tf.reduce_sum(curvature * p.unit_mask) / tf.reduce_sum(p.unit_mask)
     mass = tf.sqrt(curvature * mean)
     return tf.where(p.own.preconditioned > 0, mass, tf.ones_like(mass))
-
-
-def _variance_of_a_label(logits: Tensor) -> Tensor:
-    p = tf.stop_gradient(tf.sigmoid(logits))
-    return p * (1.0 - p)
 
 
 def _descend(
@@ -186,8 +168,8 @@ def _advance(
 ) -> tuple[State, Tensor, Tensor]:
     """Advance to the step ``stop``; return the state, and weights and U every ``EVERY`` steps.
 
-    ``noise`` and ``turns`` belong to the window of steps that the state is in: ξ ``[window,
-    chains, n_weights]``, and the minibatch of each step ``[window]``.
+    Of the window of steps that the state is in, ``noise`` is ξ ``[window, chains, n_weights]``, and
+    ``turns`` the minibatch of each step ``[window]``.
     """
 
     def record(
@@ -229,12 +211,6 @@ def _noise(seed: int, window: int, n_chains: int, network: MLP, padded: MLP) -> 
     return as_float(embed(rng.standard_normal(shape, np.float32), network, padded))
 
 
-def _assign_minibatches(n: int, rows: int, n_batches: int, seed: int) -> Tensor:
-    """Assign rows to minibatches at random: return the minibatch of each ``[rows, 1]``."""
-    order = np.random.default_rng([seed, 0xDEA1]).permutation(n)
-    return tf.constant(np.pad(order % n_batches, (0, rows - n))[:, None], tf.int32)
-
-
 def _turns(seed: int, window: int, n_batches: int) -> Tensor:
     """Return the minibatch of each step of a window ``[window]``, shuffled anew each epoch.
 
@@ -258,13 +234,18 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     o = settings
     prior = ScaleMixture() if o.prior is None else o.prior
     steps = checks.count("steps", o.steps, EVERY)
-    plan = lay_out(x, y, _unchunked(o), prior)
+    if o.capacity is not None and o.capacity.chunk is not None:  # as many rows, in one chunk
+        rows = -(-o.capacity.n // o.capacity.chunk) * o.capacity.chunk
+        o = replace(o, capacity=o.capacity._replace(n=rows, chunk=None))
+    plan = lay_out(x, y, o, prior)
     n, (sigma1, sigma2, pi) = len(plan.problem.x), plan.problem.prior.mixture
     n_batches = checks.batches(o.n_batches, n)
+    order = np.random.default_rng([plan.problem.seed, 0xDEA1]).permutation(n)
+    padding = (0, plan.inputs.x.shape[1] - n)
     walk = _Walk(
         precision=as_float(pi / sigma1**2 + (1.0 - pi) / sigma2**2),
         preconditioned=as_float(float(o.preconditioned)),
-        dealt=_assign_minibatches(n, plan.inputs.x.shape[1], n_batches, plan.problem.seed),
+        dealt=tf.constant(np.pad(order % n_batches, padding)[:, None], tf.int32),
         learning_rate=as_float(checks.positive("learning_rate", o.learning_rate), "learning_rate"),
         momentum=as_float(SAMPLERS[checks.choice("sampler", o.sampler, tuple(SAMPLERS))]),
         temperature=as_float(checks.non_negative("temperature", o.temperature), "temperature"),
@@ -287,14 +268,6 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     ).longer(steps)
 
 
-def _unchunked(o: Settings) -> Settings:
-    """Return the settings with a capacity for as many rows, in one chunk."""
-    if o.capacity is None or o.capacity.chunk is None:
-        return o
-    rows = -(-o.capacity.n // o.capacity.chunk) * o.capacity.chunk
-    return replace(o, capacity=o.capacity._replace(n=rows, chunk=None))
-
-
 @one_line
 @dataclass(frozen=True, kw_only=True)
 class Fit(Drawn):
@@ -313,13 +286,10 @@ class Fit(Drawn):
     state: State
 
     def longer(self, steps: int = 1500) -> Fit:
-        """Continue the chains: the result is the same as of one run of all the steps.
+        """Return a fit that continues the chains, the same as of one run of all the steps.
 
         Args:
             steps: Further steps of each chain, >= 1.
-
-        Returns:
-            A fit that holds the old draws and the new ones.
 
         Raises:
             ValueError: ``steps`` < 1.

@@ -120,14 +120,11 @@ class _LoopInputs(NamedTuple):
 
 
 def kl_from_prior(mean: ArrayLike, std: ArrayLike) -> Array:
-    """Return KL[N(mean, diag std²) ‖ N(0, I)], summed over the coordinates of z.
+    """Return KL[N(mean, diag std²) ‖ N(0, I)] in nats ``[n]``, summed over the coordinates of z.
 
     Args:
         mean: ``[n, latent]``.
         std: ``[n, latent]``, > 0.
-
-    Returns:
-        Nats ``[n]``.
 
     Source: Kingma & Welling 2014, appendix B.
     """
@@ -361,13 +358,12 @@ class Fit(TrainedOn):
         return self.model.decoder.n_inputs
 
     def encode(self, x: ArrayLike) -> tuple[Array, Array]:
-        """Return mean and standard deviation of q(z | x); the latter 0 in a plain autoencoder.
+        """Return mean and standard deviation of q(z | x), ``[n, latent]`` each.
+
+        The latter is 0 in a plain autoencoder.
 
         Args:
             x: ``[n, d]``.
-
-        Returns:
-            (mean, std), ``[n, latent]`` each.
 
         Raises:
             ValueError: x does not fit the encoder.
@@ -382,28 +378,22 @@ class Fit(TrainedOn):
         return np.asarray(self.model.decode(tf.constant(self.decoder_weights), z))
 
     def sample(self, n: int, seed: int = 0) -> Array:
-        """Generate x: draw z ~ N(0, I) from the prior, and return the mean of p(x | z).
+        """Generate x ``[n, d]``: draw z ~ N(0, I) from the prior, and return the mean of p(x | z).
 
         Args:
             n: Number of samples.
             seed: Seed of z.
-
-        Returns:
-            ``[n, d]``.
         """
         rng = np.random.default_rng(checks.count("seed", seed, 0))
         return self.decode(rng.standard_normal((checks.count("n", n), self.latent_dim)))
 
     def elbo(self, x: ArrayLike, n_samples: int = 100, seed: int = 1) -> Elbo:
-        """Estimate the ELBO of each example.
+        """Estimate the ELBO of each example, and its parts.
 
         Args:
             x: ``[n, d]``.
             n_samples: Draws of z for each example, >= 1.
             seed: Seed of the draws.
-
-        Returns:
-            :class:`Elbo`, ``[n]`` each.
 
         Raises:
             ValueError: An argument is out of range, or this is a plain autoencoder: the KL of

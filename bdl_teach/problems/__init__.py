@@ -6,9 +6,10 @@ runs, caches and experiments take it; equal problems are equal keys.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -18,8 +19,8 @@ from bdl_teach.problems import own_points
 
 if TYPE_CHECKING:  # TensorFlow is loaded by who fits
     from bdl_teach.densities import Prior
-    from bdl_teach.methods.bbb import Capacity
-    from bdl_teach.methods.exact import NutsFit
+    from bdl_teach.methods import bbb
+    from bdl_teach.predictive import Predictive
 
 GAP_GRID = np.linspace(-0.7, 0.7, 71)[:, None]  # where the problems with a gap are predicted
 WIDE_GRID = np.linspace(-1.5, 1.5, 121)[:, None]  # and those of the whole sine
@@ -77,10 +78,17 @@ class Problem:
             (values.get("width", MAX_WIDTH),) * layers,
         )
 
-    @property
+    @cached_property
     def data(self) -> datasets.Regression1D:
-        """Return the training points."""
-        return own_points.chosen(self.own, self.noise_std, lambda: self._draw(self.n, self.seed))
+        """Return the training points: the learner's own, or drawn ones.
+
+        The truth behind a table is unknown, and NaN.
+        """
+        if self.own is None:
+            return self._draw(self.n, self.seed)
+        x, y = (column[:, None] for column in own_points.in_course(self.own))
+        function = datasets.sinusoid().function if self.is_drawn else _unknown
+        return own_points.OwnPoints(x, y, self.noise_std, function, *self.own[2:])
 
     @property
     def kept_apart(self) -> datasets.Regression1D | None:
@@ -111,12 +119,12 @@ class Problem:
         return Gaussian(*self.scales) if len(self.scales) == 1 else ScaleMixture(*self.scales)
 
     @property
-    def capacity(self) -> Capacity:
+    def capacity(self) -> bbb.Capacity:
         """Return the sizes to compile for: enough for every problem with a gap, or any table."""
-        from bdl_teach.methods.bbb import Capacity
+        from bdl_teach.methods import bbb
 
         n = len(self.data.x)
-        return Capacity(ROOM if n <= ROOM else own_points.MOST, (MAX_WIDTH,), 1)
+        return bbb.Capacity(ROOM if n <= ROOM else own_points.MOST, (MAX_WIDTH,), 1)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -127,7 +135,8 @@ class Problem:
     @property
     def given(self) -> dict[str, Any]:
         """Return all that the posterior depends on: points, noise, prior and network."""
-        return self._given(1)
+        model = {name: value for name, value in self.settings.items() if name != "seed"}
+        return {"x": self.data.x, "y": self.data.y, **model}
 
     @property
     def repeated(self) -> dict[str, Any]:
@@ -136,53 +145,57 @@ class Problem:
         Σ (y − f)²/2s² is the same, so that methods without padding also run in one program for
         every n. The learner's own points stay as they are, whatever their number.
         """
-        return self._given(1 if self.own else ROOM // self.n)
+        times = 1 if self.own else ROOM // self.n
+        x, y = (np.repeat(column, times, axis=0) for column in (self.data.x, self.data.y))
+        return {**self.given, "x": x, "y": y, "noise_std": self.noise_std * times**0.5}
 
-    def _given(self, times: int) -> dict[str, Any]:
-        data = self.data
-        return {
-            "x": np.repeat(data.x, times, axis=0),
-            "y": np.repeat(data.y, times, axis=0),
-            "noise_std": self.noise_std * times**0.5,
-            "prior": self.prior,
-            "hidden_units": self.hidden_units,
-        }
+    def prior_functions(self, fit: bbb.Fit, x: Array) -> Array:
+        """Return ten networks of a fit's kind, drawn from the prior, at ``x`` [m, 1]: ``[10, m]``.
 
-    def sample(
-        self,
-        chains: Mapping[str, Any],
-        progress: Callable[[int, int], None] | None = None,
-    ) -> NutsFit:
-        """Sample the true posterior with NUTS.
-
-        Args:
-            chains: What ``exact.nuts`` is given: ``given`` or ``repeated``, and the run's length.
-            progress: A function that is called with ``(done, total)`` during the run.
+        They depend on the seed.
         """
-        from bdl_teach.methods import exact
+        return fit.evaluate(self.prior.sample((10, fit.network.n_weights), self.seed), x)
 
-        return replace(exact.nuts(**chains, progress=progress), noise_std=self.noise_std)
 
-    def evaluate(self, weights: Array, x: Array) -> Array:
-        """Evaluate the network for given weights, in a program that fits every width.
+@dataclass(frozen=True)
+class Outcome:
+    """What is shown of a fit to a problem.
 
-        Args:
-            weights: ``[s, n_weights]``, in the order of this network of one hidden layer.
-            x: Inputs ``[m, 1]``.
+    Attributes:
+        problem: What was fitted.
+        fit: The fit.
+        prediction: Its predictive on ``x_grid`` [m, 1].
+        prior_functions: Functions drawn from the prior ``[s, m]``, if they are shown.
+        nuts: The true posterior's predictive, if it is shown and computed.
+        nuts_report: How well its chains have mixed, or why there are none, as a sentence.
+    """
 
-        Returns:
-            Outputs ``[s, m]``.
-        """
-        from bdl_teach import predictive
-        from bdl_teach.methods._loop import embed
-        from bdl_teach.mlp import MLP
+    x_grid: ClassVar[Array]
+    problem: Problem
+    fit: Any
+    prediction: Predictive
+    _: KW_ONLY
+    prior_functions: Array | None = None
+    nuts: Predictive | None = None
+    nuts_report: str = ""
 
-        network, padded = MLP(1, self.hidden_units), MLP(1, (MAX_WIDTH,))
-        return predictive.evaluate_weights(padded, embed(weights, network, padded), x)
+    @property
+    def data(self) -> datasets.Regression1D:
+        """Return the training points."""
+        return self.problem.data
+
+    @cached_property
+    def regions(self) -> dict[str, Array]:
+        """Return masks ``[m]`` of ``x_grid``: ``"data"``, ``"gap"`` and ``"outside"``."""
+        return self.problem.regions(self.x_grid[:, 0])
 
 
 # Of chapter 3 and of the article that it follows: the whole sine, a mixture, two hidden layers.
 ARTICLE = Problem(gap=0.0, scales=(1.5, 0.1, 0.5), hidden_units=(MAX_WIDTH, MAX_WIDTH))
+
+
+def _unknown(x: Array) -> Array:
+    return np.full(np.shape(x), np.nan)
 
 
 def truth(x: Array) -> Array:

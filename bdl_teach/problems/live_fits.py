@@ -1,12 +1,12 @@
 """Fit the catalogue's methods for explorers, with programs that serve every problem.
 
 ``fit`` gives a method of ``methods.catalogue`` any problem with a gap and one hidden layer;
-``shown`` fits nine of them more quickly, with options of their own, and draws functions of each.
+``quick`` fits nine of them more quickly, with options of their own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -16,7 +16,7 @@ import numpy as np
 from bdl_teach._support.checks import Array
 from bdl_teach.methods.catalogue import CATALOGUE, Fitted
 from bdl_teach.problems import GAP_GRID as X_GRID
-from bdl_teach.problems import MAX_WIDTH, PRIOR_STD, Problem, own_points, truth_search
+from bdl_teach.problems import MAX_WIDTH, PRIOR_STD, Problem, own_points
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
     from bdl_teach.methods import bbb, infinite_width, laplace, point
@@ -40,20 +40,18 @@ TABLE_STEPS = 900  # whose fit takes fewer steps, each of them longer
 PRIOR_WIDTH = 30  # units of the one hidden layer whose prior is learnt, at most
 
 
-def fit(name: str, problem: Problem, epochs: int, **own: object) -> Fitted:
+def fit(name: str, problem: Problem, epochs: int) -> Fitted:
     """Fit a method of the catalogue, in a program that fits every problem.
 
     Args:
         name: Its key in the catalogue.
         problem: The problem to fit.
         epochs: Passes over the data, of a method that counts in them.
-        **own: Arguments of this method alone.
     """
     from bdl_teach.methods.bbb import Capacity
 
     method = CATALOGUE[name]
-    options = {**method.options, **(method.compared or {}), **own}
-    asked = replace(method, options=options)
+    asked = replace(method, options={**method.options, **(method.compared or {})})
     given = problem.repeated if method.repeats else problem.given
     room = Capacity(OWN_ROOM, (MAX_WIDTH,), 1)
     fitted: Any = asked.fit(**given, epochs=epochs, seed=problem.seed, capacity=room)
@@ -62,30 +60,22 @@ def fit(name: str, problem: Problem, epochs: int, **own: object) -> Fitted:
     return cast(Fitted, fitted)
 
 
-def room(n: int, n_samples: int = 1) -> tuple[Any, ...]:
-    """Return the sizes that a fit of this many points and draws is compiled for."""
-    return SMALL_ROOM if n <= SMALL_ROOM[0] and n_samples == 1 else LARGE_ROOM
-
-
-def backprop(
-    problem: Problem, estimator: str = "quiet", kl_weight: float = 1.0, n_samples: int = 1
-) -> bbb.Fit:
+def backprop(problem: Problem, estimator: str = "quiet", **own: Any) -> bbb.Fit:
     """Fit a network of two hidden layers by Bayes by Backprop.
 
     Args:
         problem: The problem to fit.
         estimator: ``"quiet"``, ``"weights"`` (the paper's) or ``"article"``.
-        kl_weight: Factor on the complexity cost.
-        n_samples: Weight draws in each gradient.
+        **own: Other arguments of ``fit``, such as ``kl_weight``.
     """
     from bdl_teach.methods import bbb, local_reparam
 
-    data, given = problem.data, problem.settings
+    data, one_draw = problem.data, own.get("n_samples", 1) == 1
     n = len(data.x)
-    given |= {"kl_weight": kl_weight, "n_samples": n_samples}
-    given["capacity"] = bbb.Capacity(*room(n, n_samples))
+    room = SMALL_ROOM if n <= SMALL_ROOM[0] and one_draw else LARGE_ROOM
+    given = {**problem.settings, "capacity": bbb.Capacity(*room), **own}
     if estimator == "quiet":
-        if n > MOST_DRAWN and n_samples == 1:
+        if n > MOST_DRAWN and one_draw:
             given["steps"] = TABLE_STEPS
         return local_reparam.fit(data.x, data.y, **given, **local_reparam.QUIET)
     recipe = bbb.ARTICLE if estimator == "article" else {}
@@ -115,59 +105,52 @@ def with_prior(problem: Problem, tie: str = "") -> tuple[MeanFieldFit, Array]:
     return fixed, np.full(len(fixed.mean), problem.scales[0])
 
 
-class Options(NamedTuple):
-    """Options of single methods.
+class Quick(NamedTuple):
+    """A method with a quick fit."""
 
-    Attributes:
-        members: Networks of an ensemble.
-        rate: Probability that a draw of MC dropout leaves a unit out.
-        structure: Structure of Laplace's covariance, as ``laplace.fit`` takes it.
-        linearised: Whether Laplace predicts with the model that is linear in the weights.
-        temperature: Temperature of the posterior that SGHMC samples.
-        rank: Columns of a covariance of low rank.
+    method: str  # its key in the catalogue
+    heeds: tuple[str, ...] = ()  # which options of quick it is told
+    always: Mapping[str, object] = {}  # arguments of its fit that never change
+
+    @property
+    def label(self) -> str:
+        """Return the method's name."""
+        method = CATALOGUE[self.method]
+        return method.title or method.label
+
+
+QUICK: Mapping[str, Quick] = {
+    "ensemble": Quick("ensemble", ("members",)),
+    "anchored": Quick("anchored", ("members",)),
+    "dropout": Quick("dropout", ("rate",)),
+    "laplace": Quick("laplace", ("structure", "linearised")),
+    "sghmc": Quick("sgmcmc", ("temperature",), {"steps": SGHMC_FIRST}),
+    "mean_field": Quick("local", (), CATALOGUE["local"].compared or {}),
+    "low_rank": Quick("low_rank", ("rank",)),
+    "infinite": Quick("infinite"),
+    "map": Quick("map", (), {"n_members": 1}),  # an ensemble of one
+}
+
+
+def quick(name: str, problem: Problem, options: Mapping[str, Any]) -> Fitted:
+    """Fit one of the methods of ``QUICK``.
+
+    Args:
+        name: Its key there.
+        problem: The problem to fit.
+        options: Those that it heeds, by the names of arguments of its ``fit``, and maybe others;
+            ``members`` are an ensemble's ``n_members``.
     """
-
-    members: int = 10
-    rate: float = 0.1
-    structure: str = "full"
-    linearised: bool = True
-    temperature: float = 1.0
-    rank: int = 8
-
-
-class Shown(NamedTuple):
-    """The predictive of a method, and functions drawn from it.
-
-    Attributes:
-        fit: The fit.
-        prediction: Its predictive on ``GAP_GRID``.
-        functions: Some of its functions there ``[s, m]``: members, or draws.
-    """
-
-    fit: Fitted
-    prediction: Predictive
-    functions: Array
-
-
-def quick(name: str, problem: Problem, options: Options) -> Shown:
-    """Fit one of the methods of ``QUICK``, and predict."""
-    return shown_of(QUICK[name].fit(problem, options), problem)
-
-
-def shown_of(fit: Any, problem: Problem) -> Shown:
-    """Predict with a quick fit, in programs that fit every width."""
-    from bdl_teach.methods import infinite_width, laplace
-    from bdl_teach.predictive import Predictive
-
-    if isinstance(fit, infinite_width.Fit):
-        return Shown(fit, fit.predict(X_GRID), _draws_of_process(fit))
-    if not isinstance(fit, laplace.Fit):
-        prediction = fit.predict(X_GRID, N_PREDICTIONS)
-        return Shown(fit, prediction, prediction.samples[:N_FUNCTIONS])
-    if fit.problem.linearised:
-        return Shown(fit, fit.predict(X_GRID), fit.draw_linearised(X_GRID, N_FUNCTIONS))
-    outputs = problem.evaluate(fit.draw(N_PREDICTIONS), X_GRID)
-    return Shown(fit, Predictive.from_samples(outputs, fit.noise_std), outputs[:N_FUNCTIONS])
+    method, heeds, always = QUICK[name]
+    own = {option: options[option] for option in heeds if option in options}
+    if name == "laplace":
+        return _laplace(problem, **own)
+    if "members" in own:
+        own["n_members"] = own.pop("members")
+    if "rank" in own:  # columns, where there are no more weights
+        own["rank"] = min(own["rank"], 3 * problem.hidden_units[0] + 1)
+    fitted: Fitted = _fit("ensemble" if name == "map" else method, problem, **always, **own)
+    return fitted
 
 
 def _fit(name: str, problem: Problem, **own: Any) -> Any:
@@ -176,15 +159,16 @@ def _fit(name: str, problem: Problem, **own: Any) -> Any:
     return CATALOGUE[name].fit(data.x, data.y, **given, **own)
 
 
-def _laplace(problem: Problem, options: Options) -> Fitted:
+def _laplace(problem: Problem, structure: str = "full", linearised: bool = True) -> Fitted:
     from bdl_teach.methods import laplace
 
-    if options.structure == "last_layer":
+    if structure == "last_layer":
         fit = _frozen(replace(problem, scales=(PRIOR_STD,))).with_prior(problem.prior)
-        return replace(fit, problem=fit.problem._replace(linearised=options.linearised))
-    data = problem.data
-    around: dict[str, Any] = {"structure": options.structure, "linearised": options.linearised}
-    return laplace.around(_mode(problem), data.x, data.y, prior=problem.prior, **around)
+        return replace(fit, problem=fit.problem._replace(linearised=linearised))
+    return laplace.around(
+        _mode(problem), problem.data.x, problem.data.y, prior=problem.prior,
+        structure=structure, linearised=linearised,
+    )  # fmt: skip
 
 
 @lru_cache(maxsize=4)
@@ -204,6 +188,27 @@ def _mode(problem: Problem) -> point.Fit:
     return laplace.to_mode(trained, data.x, data.y, prior=problem.prior)
 
 
+def shown(fit: Any) -> Predictive:
+    """Predict with a quick fit on ``GAP_GRID``, with few of its functions as samples.
+
+    This runs in programs that fit every width.
+    """
+    from bdl_teach.methods import infinite_width, laplace
+    from bdl_teach.predictive import Predictive
+
+    if isinstance(fit, infinite_width.Fit):
+        functions, found = _draws_of_process(fit), fit.predict(X_GRID)
+    elif not isinstance(fit, laplace.Fit):
+        found = fit.predict(X_GRID, N_PREDICTIONS)
+        functions = found.samples
+    elif fit.problem.linearised:
+        functions, found = fit.draw_linearised(X_GRID, N_FUNCTIONS), fit.predict(X_GRID)
+    else:
+        functions = fit.problem.mode.evaluate(fit.draw(N_PREDICTIONS), X_GRID)
+        found = Predictive.from_samples(functions, fit.noise_std)
+    return replace(found, samples=functions[:N_FUNCTIONS])
+
+
 def _draws_of_process(fit: infinite_width.Fit) -> Array:
     """Draw functions from the conditioned Gaussian process, on ``GAP_GRID`` ``[s, m]``."""
     from scipy.linalg import cholesky, solve_triangular
@@ -216,49 +221,3 @@ def _draws_of_process(fit: infinite_width.Fit) -> Array:
     root = cholesky(covariance + NIL * np.trace(covariance) * np.eye(len(X_GRID)), lower=True)
     noise = np.random.default_rng(1).standard_normal((N_FUNCTIONS, len(X_GRID)))
     return np.asarray(fit.predict(X_GRID).mean + noise @ root.T)
-
-
-class Quick(NamedTuple):
-    """A method with a quick fit.
-
-    Attributes:
-        method: Its key in the catalogue.
-        fit: Fits it.
-        heeds: Which of the options it is told.
-    """
-
-    method: str
-    fit: Callable[[Problem, Options], Fitted]
-    heeds: tuple[str, ...] = ()
-
-    @property
-    def label(self) -> str:
-        """Return the method's name."""
-        method = CATALOGUE[self.method]
-        return method.title or method.label
-
-
-def _low_rank(problem: Problem, options: Options) -> Fitted:
-    most = 3 * problem.hidden_units[0] + 1  # columns, where there are no more weights
-    return cast(Fitted, _fit("low_rank", problem, rank=min(options.rank, most)))
-
-
-QUICK: Mapping[str, Quick] = {
-    "ensemble": Quick(
-        "ensemble", lambda p, o: _fit("ensemble", p, n_members=o.members), ("members",)
-    ),
-    "anchored": Quick(
-        "anchored", lambda p, o: _fit("anchored", p, n_members=o.members), ("members",)
-    ),
-    "dropout": Quick("dropout", lambda p, o: _fit("dropout", p, rate=o.rate), ("rate",)),
-    "laplace": Quick("laplace", _laplace, ("structure", "linearised")),
-    "sghmc": Quick(
-        "sgmcmc",
-        lambda p, o: _fit("sgmcmc", p, temperature=o.temperature, steps=SGHMC_FIRST),
-        ("temperature",),
-    ),
-    "mean_field": Quick("local", lambda p, _: truth_search.mean_field(p)),
-    "low_rank": Quick("low_rank", _low_rank, ("rank",)),
-    "infinite": Quick("infinite", lambda p, _: _fit("infinite", p)),
-    "map": Quick("map", lambda p, _: _fit("ensemble", p, n_members=1)),
-}

@@ -17,17 +17,11 @@ NOISE_STD, PRIOR_STD = 8.0, 5.0  # of a reward, and of each kind's mean reward b
 
 @dataclass(frozen=True)
 class Stand:
-    """The mushrooms offered in each run.
+    """The mushrooms offered in each run."""
 
-    Attributes:
-        kind: Which mushroom ``[round, run]``.
-        reward: The reward for eating it ``[round, run]``.
-        pays: The mean reward for eating it ``[round, run]``; leaving it is worth 0.
-    """
-
-    kind: Array
-    reward: Array
-    pays: Array
+    kind: Array  # which mushroom [round, run]
+    reward: Array  # the reward for eating it [round, run]
+    pays: Array  # the mean reward for eating it [round, run]; leaving it is worth 0
 
     @classmethod
     def open(cls, seed: int) -> Stand:

@@ -9,7 +9,7 @@ units, and y likewise. Drawn points that were moved by hand are in the course's 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -50,10 +50,15 @@ def read(given: object, most: int = MOST) -> tuple[Value | None, list[str]]:
     if isinstance(given, Sequence) and not isinstance(given, str) and len(given) in (3, 4):
         units, labels = _units(given[2]), _labels(given[3]) if len(given) == 4 else PLAIN
         given = given[:2]
-    points = _points(given)
-    x, y, notes = points.x, points.y, list(points.notes)
+    if isinstance(given, str):
+        try:
+            given = datasets.read_points(given)
+        except ValueError as error:
+            raise ValueError(f"data: {error}") from None
+    table: datasets.Points = given if isinstance(given, datasets.Points) else _points(given)
+    x, y, notes = table.x, table.y, list(table.notes)
     if units is None:
-        units, labels = standard(x, y), (*points.names, *points.zeros)
+        units, labels = _standard(x, y), (*table.names, *table.zeros)
     if len(x) > most:
         notes.append(f"{most} of {len(x):,} points are taken at random")
         few = np.sort(np.random.default_rng(0).choice(len(x), most, replace=False))
@@ -62,26 +67,19 @@ def read(given: object, most: int = MOST) -> tuple[Value | None, list[str]]:
 
 
 def _points(given: Any) -> datasets.Points:
-    """Convert points given as text, or as numbers from Python."""
-    if isinstance(given, datasets.Points):
-        return given
-    if isinstance(given, str):
-        try:
-            return datasets.read_points(given)
-        except ValueError as error:
-            raise ValueError(f"data: {error}") from None
+    """Convert points that Python gives: two columns of numbers or dates."""
+    columns: list[Any] = []
     if hasattr(given, "columns"):  # a frame of pandas or polars
         columns = [given[name] for name in given.columns]
         names = [str(name) for name in given.columns]
-    elif isinstance(given, np.ndarray) and given.ndim == 2:
-        columns, names = list(given.T), []
     elif isinstance(given, Sequence | np.ndarray):
-        columns, names = list(given), [getattr(column, "name", None) or "" for column in given]
-    else:
-        columns, names = [], []
+        columns = list(given.T if isinstance(given, np.ndarray) and given.ndim == 2 else given)
+        names = [str(getattr(column, "name", None) or "") for column in columns]
     if len(columns) != 2:
+        got = f"{len(columns)} columns" if columns else repr(given)[:80]
+        got = f"an array {given.shape}" if isinstance(given, np.ndarray) else got
         raise ValueError(
-            f"data: expected None, a pair (x, y), or a table of two columns, got {_words(given)}"
+            f"data: expected None, a pair (x, y), or a table of two columns, got {got}"
         )
     (x, x0), (y, y0) = (_column(name, values) for name, values in zip("xy", columns, strict=True))
     if len(x) != len(y):
@@ -89,17 +87,7 @@ def _points(given: Any) -> datasets.Points:
     masked = np.ma.getmaskarray(x) | np.ma.getmaskarray(y)
     notes = [f"{masked.sum()} of {len(x)} rows are masked: left out"] * bool(masked.any())
     x, y = (_finite(name, np.ma.getdata(v)[~masked]) for name, v in (("x", x), ("y", y)))
-    first, second = names or ("", "")
-    return datasets.Points(x, y, (str(first), str(second)), tuple(notes), (x0, y0))
-
-
-def _words(given: object) -> str:
-    if isinstance(given, np.ndarray):
-        return f"an array {given.shape}"
-    if hasattr(given, "columns"):
-        return f"{len(list(given.columns))} columns"
-    many = isinstance(given, Sequence) and not isinstance(given, str)
-    return f"{len(given)} columns" if many else repr(given)[:80]  # type: ignore[arg-type]
+    return datasets.Points(x, y, (names[0], names[1]), tuple(notes), (x0, y0))
 
 
 def _column(name: str, given: Any) -> tuple[Any, str]:
@@ -151,7 +139,7 @@ def _labels(given: Any) -> Labels:
     return x, y, x0, y0
 
 
-def standard(x: Array, y: Array) -> Units:
+def _standard(x: Array, y: Array) -> Units:
     """Return units in which x fills [−½, ½] and y has mean 0 and sd 5, to suit the course's priors.
 
     Raises:
@@ -172,12 +160,12 @@ def standard(x: Array, y: Array) -> Units:
 
 def _value(x: Iterable[float], y: Iterable[float], units: Units, *labels: Labels) -> Value:
     """Round numbers to a millionth of their unit, so that the printed value is short."""
-    return tuple(_short(x, units[1])), tuple(_short(y, units[3])), units, *labels
 
+    def short(numbers: Iterable[float], unit: float) -> tuple[float, ...]:
+        places = 6 - math.floor(math.log10(unit))
+        return tuple(round(float(number), places) for number in numbers)
 
-def _short(numbers: Iterable[float], unit: float) -> Iterable[float]:
-    places = 6 - math.floor(math.log10(unit))
-    return (round(float(number), places) for number in numbers)
+    return short(x, units[1]), short(y, units[3]), units, *labels
 
 
 def in_course(value: Value) -> tuple[Array, Array]:
@@ -194,30 +182,10 @@ def from_course(x: Array, y: Array, units: Units = COURSE, *labels: Labels) -> V
 
 @dataclass(frozen=True)
 class OwnPoints(datasets.Regression1D):
-    """Points that the learner has set, in the course's units.
+    """Points that the learner has set, in the course's units."""
 
-    Attributes:
-        units: The numbers that convert the learner's units to the course's.
-        labels: Names of x and y, and the dates or times of day that are 0 there.
-    """
-
-    units: Units = COURSE
-    labels: Labels = PLAIN
-
-
-def chosen(
-    value: Value | None, noise_std: float, drawn: Callable[[], datasets.Regression1D]
-) -> datasets.Regression1D:
-    """Return the data for the controls' values: the learner's own, or what ``drawn`` draws."""
-    if value is None:
-        return drawn()
-    x, y = in_course(value)
-    truth = datasets.sinusoid().function if value[2] == COURSE else _unknown
-    return OwnPoints(x[:, None], y[:, None], noise_std, truth, *value[2:])
-
-
-def _unknown(x: Array) -> Array:
-    return np.full(np.shape(x), math.nan)
+    units: Units = COURSE  # the numbers that convert the learner's units to the course's
+    labels: Labels = PLAIN  # names of x and y, and the dates or times of day that are 0 there
 
 
 def units_of(data: datasets.Regression1D) -> Units:
@@ -268,18 +236,14 @@ def at(data: datasets.Regression1D, x: float) -> str:
     return f"{place:.{digits}g}".replace("-", "−", int(place < 0)) + f" h after {zero}" * bool(zero)
 
 
-def x_name(data: datasets.Regression1D) -> str:
-    """Return the name of x."""
-    return labels_of(data)[0] or "x"
-
-
-def y_name(data: datasets.Regression1D) -> str:
-    """Return the name of y."""
-    return labels_of(data)[1] or "y"
+def names(data: datasets.Regression1D) -> tuple[str, str]:
+    """Return the names of x and y."""
+    x, y, *_ = labels_of(data)
+    return x or "x", y or "y"
 
 
 def ends(data: datasets.Regression1D, reach: float = 1.5) -> str:
     """Format the ends of the x axis: "x = ±1.5" in the course's units."""
     if units_of(data) == COURSE:
         return f"x = ±{reach:g}"
-    return f"{x_name(data)} = {at(data, -reach)} and {at(data, reach)}"
+    return f"{names(data)[0]} = {at(data, -reach)} and {at(data, reach)}"

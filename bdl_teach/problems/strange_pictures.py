@@ -34,21 +34,13 @@ BAYESIAN: dict[str, Any] = {"kl_weight": 0.03, "prior_std": 0.5, "initial_rho": 
 
 
 class Split(NamedTuple):
-    """The pictures of a world: known ones in three parts, and strange ones.
+    """The pictures of a world: known ones in three parts, and strange ones."""
 
-    Attributes:
-        train: Pictures ``[200, 8, 8]`` and labels ``[200]`` from 0 to 7.
-        choose: Pictures that choose the temperature.
-        test: Pictures on which figures are measured.
-        strange: Pictures of the two classes left out ``[m, 8, 8]``.
-        names: The digits that the eight classes are.
-    """
-
-    train: tuple[Array, Array]
-    choose: tuple[Array, Array]
-    test: tuple[Array, Array]
-    strange: Array
-    names: tuple[str, ...]
+    train: tuple[Array, Array]  # pictures [200, 8, 8] and labels [200] from 0 to 7
+    choose: tuple[Array, Array]  # pictures that choose the temperature
+    test: tuple[Array, Array]  # pictures on which figures are measured
+    strange: Array  # pictures of the two classes left out [m, 8, 8]
+    names: tuple[str, ...]  # the digits that the eight classes are
 
 
 def clothes_split(seed: int) -> Split:
@@ -83,17 +75,11 @@ def split(seed: int) -> Split:
 
 @dataclass(frozen=True)
 class Answers:
-    """Log probabilities of one kind of network for the pictures of a split.
+    """Log probabilities of one kind of network for the pictures of a split."""
 
-    Attributes:
-        choose: ``[t, 150, 8]``: T networks, pictures, classes.
-        test: ``[t, 400, 8]``.
-        strange: ``[t, m, 8]``.
-    """
-
-    choose: Array
-    test: Array
-    strange: Array
+    choose: Array  # [t, 150, 8]: T networks, pictures, classes
+    test: Array  # [t, 400, 8]
+    strange: Array  # [t, m, 8]
 
 
 def trained(

@@ -10,21 +10,19 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from matplotlib.axes import Axes
 
-from bdl_teach import datasets, plots
+from bdl_teach import plots
 from bdl_teach._support.checks import Array
-from bdl_teach.problems import COST_DRAWS, Problem, live_fits
+from bdl_teach.problems import COST_DRAWS, Outcome, Problem, live_fits
 from bdl_teach.problems import own_points as points
 from bdl_teach.problems.live_fits import PRIOR_WIDTH
 from bdl_teach.widgets._engine import controls, status, texts
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.convergence import Convergence
-from bdl_teach.widgets._engine.function_panel import FunctionPanel, Panel
+from bdl_teach.widgets._engine.function_panel import FunctionPanel
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.texts import Texts
 
 if TYPE_CHECKING:
     from bdl_teach.methods import _mean_field
-    from bdl_teach.predictive import Predictive
 
 
 X_GRID = np.linspace(-1.0, 1.0, 121)[:, None]
@@ -36,42 +34,24 @@ _OFF = 0.5  # a weight with |γ| = |μ|/σ below this says next to nothing
 
 
 @dataclass(frozen=True)
-class EmpiricalBayesResult:
-    """The result of one tick.
+class EmpiricalBayesResult(Outcome):
+    """The result of one tick."""
 
-    Attributes:
-        data: The training points.
-        fit: The fitted posterior.
-        x_grid: Where it predicts ``[m, 1]``.
-        prediction: The predictive on ``x_grid``.
-        prior_std: σ_p of each weight ``[n_weights]``: the slider's, or what was learnt.
-        wanted_std: √(μ² + σ²) of each weight ``[n_weights]``: the prior that is best for it alone.
-        best_std: The best σ_p for all weights at once, in closed form.
-        complexity: KL[q ‖ prior] in nats.
-        least_complexity: The same if the prior were the best one for all.
-        likelihood: Expected −log likelihood in nats.
-        off: Share of the weights that are switched off.
-        convergence: Whether the fit has converged.
-    """
-
-    data: datasets.Regression1D
-    fit: _mean_field.Fit
-    x_grid: Array
-    prediction: Predictive
-    prior_std: Array
-    wanted_std: Array
-    best_std: float
-    complexity: float
-    least_complexity: float
-    likelihood: float
-    off: float
-    convergence: Convergence = Convergence()
+    prior_std: Array  # σ_p of each weight [n_weights]: the slider's, or what was learnt
+    wanted_std: Array  # √(μ² + σ²) of each weight [n_weights]: the prior that is best for it alone
+    best_std: float  # the best σ_p for all weights at once, in closed form
+    complexity: float  # KL[q ‖ prior] in nats
+    least_complexity: float  # the same if the prior were the best one for all
+    likelihood: float  # expected −log likelihood in nats
+    off: float  # share of the weights that are switched off
+    convergence: Convergence = Convergence()  # whether the fit has converged
+    x_grid: ClassVar[Array] = X_GRID
 
 
 class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
     """Set the prior's σ by hand or have it learnt: each movement refits the network."""
 
-    TEXTS: ClassVar[Texts] = texts.of("empirical_bayes")
+    TEXTS = texts.of("empirical_bayes")
 
     def _buttons(self) -> dict[str, Callable[[], object]]:
         return {"best": self._to_best}
@@ -80,16 +60,12 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
         """Name the slider of the prior's σ while σ is learnt."""
         return set() if values["prior"] == "fixed" else {"prior_std"}
 
-    def _make_canvas(self) -> Canvas:
-        canvas = Canvas()
-        grid = canvas.figure.add_gridspec(2, 2, height_ratios=(1.4, 1))
-        function = canvas.figure.add_subplot(grid[0, :])
-        self._function = FunctionPanel(
-            canvas, function, "What the network believes about y", X_GRID
-        )
-        self._make_best_panel(canvas, canvas.figure.add_subplot(grid[1, 0]))
-        self._make_weight_panel(canvas, canvas.figure.add_subplot(grid[1, 1]))
-        return canvas
+    def _make_panels(self, canvas: Canvas) -> None:
+        axes = canvas.figure.subplot_mosaic("ff;bw", height_ratios=(1.4, 1))
+        title = "What the network believes about y"
+        self._function = FunctionPanel(canvas, axes["f"], title, X_GRID)
+        self._make_best_panel(canvas, axes["b"])
+        self._make_weight_panel(canvas, axes["w"])
 
     def _make_best_panel(self, canvas: Canvas, ax: Axes) -> None:
         """Plot KL[q ‖ N(0, σ_p²)] of all weights by σ_p, for the fitted q, and its lowest point."""
@@ -112,19 +88,16 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
         plots.legend_above(ax, columns=2)
         canvas.animate([self._in_use, self._wanted])
 
-    def _pointer_panels(self) -> list[Panel]:
-        return [self._function]
-
     def _compute(self, values: controls.Values) -> EmpiricalBayesResult:
         problem = Problem.of(values)
-        return _result(problem.data, *live_fits.with_prior(problem, MODES[values["prior"]]))
+        return _result(problem, *live_fits.with_prior(problem, MODES[values["prior"]]))
 
     def _replay(self, result: EmpiricalBayesResult, frame: int) -> EmpiricalBayesResult:
         fit = result.fit.at(frame)
-        return _result(result.data, fit, getattr(fit, "prior_std", result.prior_std))
+        return _result(result.problem, fit, getattr(fit, "prior_std", result.prior_std))
 
     def _draw(self, result: EmpiricalBayesResult) -> None:
-        self._function.update(result.data, result)
+        self._function.update(result, result.prediction)
         std, best, n = result.prior_std, result.best_std, len(result.prior_std)
         now = std[:1] if np.ptp(std) == 0 else np.zeros(0)
         self._curve.set_ydata(_above_best(_GRID, best, n))
@@ -166,7 +139,7 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
         return {"compared": compared, "convergence": str(result.convergence)}
 
 
-def _result(data: datasets.Regression1D, fit: _mean_field.Fit, std: Array) -> EmpiricalBayesResult:
+def _result(problem: Problem, fit: _mean_field.Fit, std: Array) -> EmpiricalBayesResult:
     """Return the result for a posterior whose weights have priors of these σ_p."""
     from bdl_teach.methods.empirical_bayes import optimal_prior_std, tied_kl
 
@@ -177,9 +150,8 @@ def _result(data: datasets.Regression1D, fit: _mean_field.Fit, std: Array) -> Em
     wanted = optimal_prior_std(mean, spread)
     kl = np.log(std[used] / spread) + 0.5 * (wanted / std[used]) ** 2 - 0.5
     return EmpiricalBayesResult(
-        data=data,
+        problem=problem,
         fit=fit,
-        x_grid=X_GRID,
         prediction=fit.predict(X_GRID, n_samples=200),
         prior_std=std,
         wanted_std=wanted,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -13,7 +13,6 @@ from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls, status, texts
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.texts import Texts
 
 if TYPE_CHECKING:
     from bdl_teach.expectation_gradients import Cost
@@ -30,44 +29,28 @@ _MARKS = {"score": "x", "pathwise": "o"}
 
 @dataclass(frozen=True)
 class GradientResult:
-    """The result of one tick.
+    """The result of one tick."""
 
-    Attributes:
-        cost: The cost f(z).
-        mu: Mean of z.
-        sigma: Standard deviation of z.
-        n_draws: Draws S averaged in an estimate.
-        z: The draws behind the first estimate ``[S]``, at most 30 of them.
-        exact: The gradient in closed form.
-        estimates: By kind: ``REPEATS`` estimates, each the mean of S draws.
-        variances: By kind: variance of one draw, by quadrature.
-    """
-
-    cost: Cost
-    mu: float
+    cost: Cost  # f(z)
+    mu: float  # of z
     sigma: float
-    n_draws: int
-    z: Array
-    exact: float
-    estimates: dict[str, Array]
-    variances: dict[str, float]
+    n_draws: int  # draws S averaged in an estimate
+    z: Array  # the draws behind the first estimate [S], at most 30 of them
+    exact: float  # the gradient in closed form
+    estimates: dict[str, Array]  # by kind: REPEATS estimates, each the mean of S draws
+    variances: dict[str, float]  # by kind: variance of one draw, by quadrature
 
 
 class GradientLab(Explorer[GradientResult]):
     """μ, σ, the cost's curvature, offset and ripple, draws S: each movement draws anew."""
 
-    TEXTS: ClassVar[Texts] = _TEXTS
+    TEXTS = _TEXTS
 
-    def _make_canvas(self) -> Canvas:
-        canvas = Canvas()
-        grid = canvas.figure.add_gridspec(2, 2)
-        cost, cloud, curve = (
-            canvas.figure.add_subplot(cell) for cell in (grid[0, 0], grid[:, 1], grid[1, 0])
-        )
-        self._make_cost_panel(canvas, cost)
-        self._make_cloud_panel(canvas, cloud)
-        self._make_variance_panel(canvas, curve)
-        return canvas
+    def _make_panels(self, canvas: Canvas) -> None:
+        axes = canvas.figure.subplot_mosaic("zc;vc")
+        self._make_cost_panel(canvas, axes["z"])
+        self._make_cloud_panel(canvas, axes["c"])
+        self._make_variance_panel(canvas, axes["v"])
 
     def _make_cost_panel(self, canvas: Canvas, ax: Axes) -> None:
         plots.tidy(ax, "Where z is drawn, what it costs", "z", "cost f(z)")

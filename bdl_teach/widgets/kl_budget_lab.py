@@ -11,49 +11,36 @@ from matplotlib.axes import Axes
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
-from bdl_teach.problems import ARTICLE, COST_DRAWS, live_fits
+from bdl_teach.problems import ARTICLE, COST_DRAWS, Outcome, Problem, live_fits
 from bdl_teach.problems import WIDE_GRID as X_GRID
 from bdl_teach.problems import own_points as points
 from bdl_teach.widgets._engine import controls, status, texts
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.convergence import Convergence
-from bdl_teach.widgets._engine.function_panel import FunctionPanel, Panel
+from bdl_teach.widgets._engine.function_panel import FunctionPanel
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.texts import Texts
 
 if TYPE_CHECKING:
     from bdl_teach.elbo import FreeEnergy
     from bdl_teach.methods import bbb
-    from bdl_teach.predictive import Predictive
 
 _MOST = 32  # batches
 
 
 @dataclass(frozen=True)
-class KLBudgetResult:
-    """The result of one tick.
+class KLBudgetResult(Outcome):
+    """The result of one tick."""
 
-    Attributes:
-        data: The training points.
-        shares: Share of the KL that each minibatch carries ``[M]``.
-        fit: The posterior, fitted with those minibatches.
-        prediction: Its predictive on the sinusoid explorer's grid.
-        cost: Its free energy on all points, whatever its steps saw.
-        convergence: Whether it has converged; the picture stays that of the minibatches.
-    """
-
-    data: datasets.Regression1D
-    shares: Array
-    fit: bbb.Fit
-    prediction: Predictive
-    cost: FreeEnergy
-    convergence: Convergence = Convergence()
+    shares: Array  # share of the KL that each minibatch carries [M]
+    cost: FreeEnergy  # the free energy of the fit on all points, whatever its steps saw
+    convergence: Convergence = Convergence()  # the picture stays that of the minibatches
+    x_grid: ClassVar[Array] = X_GRID
 
 
 class KLBudgetLab(Explorer[KLBudgetResult]):
     """Number of minibatches, scheme of the KL shares, KL weight: each movement refits."""
 
-    TEXTS: ClassVar[Texts] = texts.of("kl_budget_lab")
+    TEXTS = texts.of("kl_budget_lab")
 
     def _buttons(self) -> dict[str, Callable[[], object]]:
         return {"drawn": lambda: self._go({"data": None})}
@@ -62,20 +49,15 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         """Name the control of the shares while there is a single batch."""
         return {"scheme"} if values["n_batches"] == 1 else set()
 
-    def _make_canvas(self) -> Canvas:
-        canvas = Canvas()
-        grid = canvas.figure.add_gridspec(2, 2, height_ratios=(1.3, 1))
-        function, shares, history = (
-            canvas.figure.add_subplot(cell) for cell in (grid[0, :], grid[1, 1], grid[1, 0])
-        )
-        self._make_share_panel(canvas, shares)
-        self._history = plots.HistoryPanel(history)
+    def _make_panels(self, canvas: Canvas) -> None:
+        axes = canvas.figure.subplot_mosaic("ff;hs", height_ratios=(1.3, 1))
+        self._make_share_panel(canvas, axes["s"])
+        self._history = plots.HistoryPanel(axes["h"])
         self._function = FunctionPanel(
-            canvas, function, "What the network believes", X_GRID,
+            canvas, axes["f"], "What the network believes", X_GRID,
             band=plots.PredictiveArtists, truth=False, columns=4,
         )  # fmt: skip
         canvas.animate(self._history.artists)
-        return canvas
 
     def _make_share_panel(self, canvas: Canvas, ax: Axes) -> None:
         plots.tidy(ax, "Who pays the KL", "minibatch i of the epoch", "share of the KL")
@@ -87,40 +69,25 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         plots.legend_above(ax, columns=2)
         canvas.animate([self._bars, self._sum])
 
-    def _pointer_panels(self) -> list[Panel]:
-        return [self._function]
-
-    def _doubt(self, result: KLBudgetResult) -> tuple[Array, Array]:
-        return X_GRID[:, 0], result.prediction.epistemic_std
-
     def _compute(self, values: controls.Values) -> KLBudgetResult:
         from bdl_teach import elbo
-        from bdl_teach.methods import bbb
 
         seed = values.get("seed", 0)  # no control has it: a mission asks for others
+        m, scheme = values["n_batches"], values["scheme"]
         problem = replace(ARTICLE, seed=seed, own=values.get("data"))
-        data = problem.data
-        fit = bbb.fit(
-            data.x,
-            data.y,
-            **problem.settings,
-            kl_weight=values["kl_weight"],
-            n_batches=values["n_batches"],
-            kl_scheme=values["scheme"],
-            capacity=bbb.Capacity(*live_fits.room(len(data.x))),
-        )
-        shares = elbo.minibatch_weights(values["n_batches"], values["scheme"])
-        return _result(data, shares, fit)
+        batches = {"kl_weight": values["kl_weight"], "n_batches": m, "kl_scheme": scheme}
+        fit = live_fits.backprop(problem, "weights", **batches)
+        return _result(problem, elbo.minibatch_weights(m, scheme), fit)
 
     def _chores(self) -> Iterator[Callable[[], object]]:
         """Compile the fit to a table."""
         table = datasets.sinusoid(points.MOST)
         value = points.from_course(table.x[:, 0], table.y[:, 0])
-        values = {**self.DEFAULTS, "data": value}
 
         def fit_and_improve() -> None:
-            result = self._compute(values)
-            self._improve(values, self._improve(values, result) or result)
+            result = self._compute({**self.DEFAULTS, "data": value})
+            for _ in range(2):
+                result = self._improve({}, result) or result
 
         yield fit_and_improve
 
@@ -129,7 +96,7 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         return [{**values, "seed": seed} for seed in (1, 2)]
 
     def _replay(self, result: KLBudgetResult, frame: int) -> KLBudgetResult:
-        return _result(result.data, result.shares, result.fit.at(frame))
+        return _result(result.problem, result.shares, result.fit.at(frame))
 
     def _draw(self, result: KLBudgetResult) -> None:
         padded = np.full(_MOST, np.nan)
@@ -137,7 +104,7 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         self._bars.set_data(padded)
         self._sum.set_data(np.arange(1, len(result.shares) + 1), np.cumsum(result.shares))
         self._history.update(result.fit.history)
-        self._function.update(result.data, result)
+        self._function.update(result, result.prediction)
 
     def _readings(self, result: KLBudgetResult) -> dict[str, float]:
         shares = result.shares
@@ -164,7 +131,7 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         }
 
 
-def _result(data: datasets.Regression1D, shares: Array, fit: bbb.Fit) -> KLBudgetResult:
+def _result(problem: Problem, shares: Array, fit: bbb.Fit) -> KLBudgetResult:
     """Return the result for a posterior that was fitted to the points with these shares."""
     prediction = fit.predict(X_GRID, n_samples=200)
-    return KLBudgetResult(data, shares, fit, prediction, fit.cost(COST_DRAWS))
+    return KLBudgetResult(problem, fit, prediction, shares, fit.cost(COST_DRAWS))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -17,7 +16,6 @@ from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.convergence import Convergence
 from bdl_teach.widgets._engine.function_panel import Panel
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.texts import Texts
 from bdl_teach.widgets.vae_trainer import N_TRAIN, RATES, STEPS, Order, Trained, Trainer, pictures
 
 _TEXTS = texts.of("latent_map")
@@ -34,59 +32,27 @@ _COLOURS = (
 
 @dataclass(frozen=True)
 class VAEResult:
-    """The result of one tick.
+    """The result of one tick."""
 
-    Attributes:
-        order: What the sliders ask for.
-        trained: The model that is shown: that one, or the newest while it is trained; ``None``
-            before the first.
-        z: Place of the two sliders ``[2]``.
-        image: What z decodes to ``[8, 8]``.
-        codes: Means of q(z | x) of the digits on the map ``[n, 2]``.
-        labels: Their classes ``[n]``.
-        generated: Pictures decoded from z ~ N(0, I) ``[25, 8, 8]``.
-    """
-
-    order: Order
-    trained: Trained | None
-    z: Array
-    image: Array
-    codes: Array
-    labels: Array
-    generated: Array
+    order: Order  # what the sliders ask for
+    trained: Trained | None  # what is shown: that, or the newest while it is trained
+    z: Array  # place of the two sliders [2]
+    image: Array  # what z decodes to [8, 8]
+    codes: Array  # means of q(z | x) of the digits on the map [n, 2]
+    labels: Array  # their classes [n]
+    generated: Array  # pictures decoded from z ~ N(0, I) [25, 8, 8]
 
     @property
     def finished(self) -> bool:
         """Return whether the model is the one asked for, trained to the end."""
-        return self.trained is not None and (
-            self.trained.finished and self.trained.order == self.order
-        )
-
-    @property
-    def name(self) -> str:
-        """Return the name of the model asked for, as a template of the status line."""
-        return "{variational}" if self.order.variational else "{plain}"
-
-    @property
-    def progress(self) -> str:
-        """Say how far the training is."""
-        training = f"training with seed {self.order.seed}"
-        if self.trained is None:
-            return f"{training} starts …"
-        done = self.trained.stage if self.trained.order == self.order else 0
-        return f"{training}, step {STEPS * done} of {STEPS * len(RATES)} …"
-
-
-def _off_the_mean(result: VAEResult) -> float:
-    """Return the rms distance of the picture at z from the mean of the training digits."""
-    mean = pictures()[0][:N_TRAIN].mean(axis=0)
-    return float(np.sqrt(((result.image.ravel() - mean) ** 2).mean()))
+        trained = self.trained
+        return trained is not None and trained.finished and trained.order == self.order
 
 
 class VAEExplorer(Explorer[VAEResult]):
     """z₁ and z₂ decode at once; β, the seed and the kind of model train in the background."""
 
-    TEXTS: ClassVar[Texts] = _TEXTS
+    TEXTS = _TEXTS
 
     def _beside(self) -> dict[str, controls.Widget]:
         self._trainer = Trainer(self._request)
@@ -96,16 +62,12 @@ class VAEExplorer(Explorer[VAEResult]):
         """Name β while the model pays no KL."""
         return {"beta"} if values["kind"] == _PLAIN else set()
 
-    def _make_canvas(self) -> Canvas:
-        canvas = Canvas()
-        grid = canvas.figure.add_gridspec(2, 2, width_ratios=(1.4, 1))
-        self._make_map(canvas, canvas.figure.add_subplot(grid[:, 0]))
-        decoded, generated = (canvas.figure.add_subplot(grid[i, 1]) for i in (0, 1))
-        self._decoded = _picture(canvas, decoded, "Your z, decoded", 8)
-        side = _ROWS * 9 - 1
-        self._generated = _picture(canvas, generated, "z ~ N(0, I), decoded", side)
+    def _make_panels(self, canvas: Canvas) -> None:
+        axes = canvas.figure.subplot_mosaic("md;mg", width_ratios=(1.4, 1))
+        self._make_map(canvas, axes["m"])
+        self._decoded = _picture(canvas, axes["d"], "Your z, decoded", 8)
+        self._generated = _picture(canvas, axes["g"], "z ~ N(0, I), decoded", _ROWS * 9 - 1)
         canvas.animate([self._progress])
-        return canvas
 
     def _make_map(self, canvas: Canvas, ax: Axes) -> None:
         plots.tidy(ax, "Where the encoder puts each digit", "z₁", "z₂")
@@ -176,13 +138,13 @@ class VAEExplorer(Explorer[VAEResult]):
     def wait(self, timeout: float = 120.0) -> VAEExplorer:
         """Wait for the picture of the latest values, their model trained to the end."""
         super().wait(timeout)
-        self._trainer.wait(timeout)
+        self._trainer.orders.wait(timeout)
         super().wait(timeout)
         return self
 
     def close(self) -> None:
         """Stop the worker and the training, and remove the widgets."""
-        self._trainer.close()
+        self._trainer.orders.close()
         super().close()
 
     def _readings(self, result: VAEResult) -> dict[str, float]:
@@ -195,17 +157,23 @@ class VAEExplorer(Explorer[VAEResult]):
         }
         if result.finished:
             found["outside"] = (np.abs(result.codes) > REACH).any(axis=1).mean()
-            found["off"] = _off_the_mean(result)
+            off = result.image.ravel() - pictures()[0][:N_TRAIN].mean(axis=0)
+            found["off"] = float(np.sqrt((off**2).mean()))
         if result.finished and scores is not None:
             found |= dict(zip(("elbo", "reconstruction", "kl"), scores, strict=True))
         return found
 
     def _words(self, result: VAEResult) -> dict[str, str]:
-        trained = result.trained
-        if trained is None or not result.finished:
-            return {"name": result.name, "what": result.progress}
+        trained, order = result.trained, result.order
+        name = "{variational}" if order.variational else "{plain}"
+        if trained is None:
+            return {"name": name, "what": f"training with seed {order.seed} starts …"}
+        if not result.finished:
+            done = STEPS * trained.stage if trained.order == order else 0
+            step = f"step {done} of {STEPS * len(RATES)} …"
+            return {"name": name, "what": f"training with seed {order.seed}, {step}"}
         what = "{codes}" if trained.scores is None else "{scores}"
-        return {"name": result.name, "what": what, "convergence": _converged(trained.convergence)}
+        return {"name": name, "what": what, "convergence": _converged(trained.convergence)}
 
 
 def _seen_through(order: Order, trained: Trained, z: Array) -> VAEResult:

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
 
 from bdl_teach import datasets, features, plots
 from bdl_teach._support.checks import Array
-from bdl_teach.problems import arrivals
-from bdl_teach.problems import own_points as points
+from bdl_teach.problems import Problem, arrivals
 from bdl_teach.widgets._engine import controls, status, texts
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.function_panel import FunctionPanel, Panel
 from bdl_teach.widgets._engine.linking import STEPS, LinkArtists, Mark, nearest_function
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.own_data import Unseen
-from bdl_teach.widgets._engine.texts import Texts
 
 if TYPE_CHECKING:
     from bdl_teach.methods.exact import LinearPosterior
@@ -39,53 +36,36 @@ _REACH = 3.5  # of that panel, in the prior's sds; doubled until all is inside
 
 @dataclass(frozen=True)
 class LinearResult:
-    """The result of one tick.
+    """The result of one tick."""
 
-    Attributes:
-        data: The points that have arrived, in their order.
-        kind: Of the features.
-        posterior: Exact posterior of the weights; the prior itself before the first point.
-        prior_std: Standard deviation of each weight's prior.
-        x_grid: Where it predicts ``[m, 1]``.
-        prediction: The exact predictive on ``x_grid``.
-        weights: Ten draws of the posterior ``[10, d]``.
-        functions: The functions that they are, on ``x_grid`` ``[10, m]``.
-        pair: The two weights that are drawn against each other.
-        log_evidence: log P(D), in nats; 0 without data.
-        evidence_by_prior: The same for each of ``PRIOR_STDS``, all else equal.
-        evidence_by_count: The same for each number of features of ``COUNTS``, all else equal.
-    """
-
-    data: datasets.Regression1D
-    kind: str
-    posterior: LinearPosterior
-    prior_std: float
-    x_grid: Array
-    prediction: Predictive
-    weights: Array
-    functions: Array
-    pair: tuple[int, int]
-    log_evidence: float
-    evidence_by_prior: Array
-    evidence_by_count: Array
+    data: datasets.Regression1D  # in the order in which they arrive
+    kind: str  # of the features
+    posterior: LinearPosterior  # the prior itself before the first point
+    prior_std: float  # of each weight
+    x_grid: Array  # where it predicts [m, 1]
+    prediction: Predictive  # the exact predictive on x_grid
+    weights: Array  # ten draws of the posterior [10, d]
+    functions: Array  # the functions that they are, on x_grid [10, m]
+    pair: tuple[int, int]  # the two weights that are drawn against each other
+    log_evidence: float  # log P(D), in nats; 0 without data
+    evidence_by_prior: Array  # the same for each of PRIOR_STDS, all else equal
+    evidence_by_count: Array  # the same for each number of features of COUNTS, all else equal
 
 
 class LinearRegressionExplorer(Explorer[LinearResult]):
     """Points arrive one by one; prior σ, noise σ and features change the exact posterior."""
 
-    TEXTS: ClassVar[Texts] = _TEXTS
+    TEXTS = _TEXTS
 
     def _make_control(self, name: str) -> controls.Widget:
         return Pair() if name == "pair" else super()._make_control(name)
 
-    def _make_canvas(self) -> Canvas:
-        canvas = Canvas()
-        grid = canvas.figure.add_gridspec(2, 3, height_ratios=(1.35, 1), width_ratios=(1.3, 1, 1))
-        function = canvas.figure.add_subplot(grid[0, :])
-        title = "What the model believes about y"
-        self._function = FunctionPanel(canvas, function, title, X_GRID, hover=True)
-        self._make_weight_panel(canvas, canvas.figure.add_subplot(grid[1, 0]))
-        prior, count = (canvas.figure.add_subplot(cell) for cell in (grid[1, 1], grid[1, 2]))
+    def _make_panels(self, canvas: Canvas) -> None:
+        ratios = {"height_ratios": (1.35, 1), "width_ratios": (1.3, 1, 1)}
+        axes = canvas.figure.subplot_mosaic("fff;wpc", gridspec_kw=ratios)
+        title, prior, count = "What the model believes about y", axes["p"], axes["c"]
+        self._function = FunctionPanel(canvas, axes["f"], title, X_GRID, hover=True)
+        self._make_weight_panel(canvas, axes["w"])
         plots.tidy(prior, "Log evidence by σ", "prior σ", "from best")
         prior.set(xscale="log", xlim=(0.1, 32), ylim=(-_DEPTH, 2))
         plots.tidy(count, "… by features", "features d", "from best")
@@ -96,7 +76,6 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         self._by_count = EvidenceArtists(count, COUNTS)
         plots.legend_above(prior, columns=2)
         canvas.animate([*self._by_prior.artists, *self._by_count.artists])
-        return canvas
 
     def _make_weight_panel(self, canvas: Canvas, ax: Axes) -> None:
         """Plot two weights against each other, in prior sds, below a row of one dot per weight."""
@@ -150,11 +129,12 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
                 self._go({"pair": (pair[1], chosen)})
 
     def _compute(self, values: controls.Values) -> LinearResult:
-        drawn = partial(arrivals, values["n"], values["noise_std"], values["seed"])
-        data = points.chosen(values.get("data"), values["noise_std"], drawn)
+        drawn = arrivals(values["n"], values["noise_std"], values["seed"])
+        data = Problem.of(values).data if values.get("data") else drawn
         kind, d, prior_std = values["kind"], values["n_features"], values["prior_std"]
         posterior, phi = _posterior(data, kind, d, prior_std), features.design(kind, X_GRID, d)
         eps = np.random.default_rng([values["seed"], 1]).standard_normal((10, d))
+        chosen = values.get("pair")
         weights = posterior.mean + eps @ np.linalg.cholesky(posterior.cov).T  # [10, d]
         return LinearResult(
             data=data,
@@ -165,7 +145,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
             prediction=posterior.predict(phi),
             weights=weights,
             functions=weights @ phi.T,  # [10, m]
-            pair=_chosen_pair(values.get("pair"), d) or _pair(kind, d, values["seed"]),
+            pair=chosen if chosen and max(chosen) < d else _pair(kind, d, values["seed"]),
             log_evidence=_log_evidence(data, kind, d, prior_std),
             evidence_by_prior=np.array([_log_evidence(data, kind, d, s) for s in PRIOR_STDS]),
             evidence_by_count=np.array(
@@ -175,7 +155,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
 
     def _draw(self, result: LinearResult) -> None:
         shown = replace(result.prediction, samples=result.functions)
-        self._function.update(result.data, replace(result, prediction=shown))
+        self._function.update(result, shown)
         pair, s, n = list(result.pair), result.prior_std, len(result.posterior.mean)
         mean, draws = result.posterior.mean[pair] / s, result.weights[:, pair] / s
         cov = result.posterior.cov[np.ix_(pair, pair)] / s**2
@@ -269,11 +249,6 @@ class Pair(Unseen):
     def words(self, value: tuple[int, int] | None) -> str:
         """Name the two weights."""
         return "not chosen" if value is None else f"{value[0]} and {value[1]}"
-
-
-def _chosen_pair(pair: tuple[int, int] | None, n_features: int) -> tuple[int, int] | None:
-    """Return the two weights that the learner chose, if the model has both."""
-    return pair if pair is not None and max(pair) < n_features else None
 
 
 def _pair(kind: str, n_features: int, seed: int) -> tuple[int, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,7 +14,6 @@ from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls, status, texts
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.texts import Texts
 
 _TEXTS = texts.of("local_reparam_lab")
 SIZES = tuple(_TEXTS.controls["size"].options)
@@ -81,53 +80,36 @@ _STYLES: dict[str, tuple[str, str, str, str]] = {  # name, colour, line, marker
 
 @dataclass(frozen=True)
 class VarianceResult:
-    """The result of one tick; gradients are those of the cost per data point.
+    """The result of one tick; gradients are those of the cost per data point."""
 
-    Attributes:
-        size: Points M of the minibatch on the right.
-        sigma: Sd of each weight.
-        measured: By kind: variance of the drawn gradients at each of ``SIZES``.
-        theory: By kind: the same in closed form.
-        draws: By kind: gradients at ``size`` less their mean, over the sd with shared weights.
-        rows: By kind: outputs of two data points at each draw ``[n_draws, 2]``, less their mean,
-            over their sd.
-        correlation: By kind: between the two, measured.
-    """
-
-    size: int
-    sigma: float
-    measured: dict[str, Array]
-    theory: dict[str, Array]
-    draws: dict[str, Array]
-    rows: dict[str, Array]
-    correlation: dict[str, float]
+    size: int  # points M of the minibatch on the right
+    sigma: float  # sd of each weight
+    measured: dict[str, Array]  # by kind: variance of the drawn gradients at each of SIZES
+    theory: dict[str, Array]  # by kind: the same in closed form
+    draws: dict[str, Array]  # gradients at size less their mean, in sds with shared weights
+    rows: dict[str, Array]  # standardised outputs of two data points [n_draws, 2]
+    correlation: dict[str, float]  # by kind: between the two, measured
 
 
 class LocalReparamLab(Explorer[VarianceResult]):
     """Batch size, σ of the weights, inputs, draws: each movement draws all gradients again."""
 
-    TEXTS: ClassVar[Texts] = _TEXTS
+    TEXTS = _TEXTS
 
     def _idle(self, values: controls.Values) -> set[str]:
         """Name the choice of μ or σ while no gradient is shown."""
         return set() if any(values[kind] for kind in KINDS) else {"parameter"}
 
-    def _make_canvas(self) -> Canvas:
-        canvas = Canvas()
-        grid = canvas.figure.add_gridspec(2, 2, height_ratios=(1.3, 1), width_ratios=(1.5, 1))
-        axes = [canvas.figure.add_subplot(cell) for cell in (grid[0, :], grid[1, 0], grid[1, 1])]
-        self._make_variance_panel(canvas, axes[0])
-        self._make_draw_panel(canvas, axes[1])
-        self._make_row_panel(canvas, axes[2])
-        return canvas
+    def _make_panels(self, canvas: Canvas) -> None:
+        ratios = {"height_ratios": (1.3, 1), "width_ratios": (1.5, 1)}
+        axes = canvas.figure.subplot_mosaic("vv;dr", gridspec_kw=ratios)
+        self._make_variance_panel(canvas, axes["v"])
+        self._make_draw_panel(canvas, axes["d"])
+        self._make_row_panel(canvas, axes["r"])
 
     def _make_variance_panel(self, canvas: Canvas, ax: Axes) -> None:
-        plots.tidy(
-            ax,
-            "Noise of a gradient: marks drawn, lines theory",
-            "batch size M",
-            "variance, per data point",
-        )
+        title = "Noise of a gradient: marks drawn, lines theory"
+        plots.tidy(ax, title, "batch size M", "variance, per data point")
         ax.set(xscale="log", yscale="log", xlim=(0.8, 330), ylim=(3e-6, 3e3))
         ax.set_xticks(SIZES[::2], [str(size) for size in SIZES[::2]])
         ax.minorticks_off()
@@ -142,14 +124,10 @@ class LocalReparamLab(Explorer[VarianceResult]):
         canvas.animate([self._cursor, *self._theory.values(), *self._measured.values()])
 
     def _make_draw_panel(self, canvas: Canvas, ax: Axes) -> None:
-        plots.tidy(
-            ax,
-            "Gradients drawn at this M",
-            "error / sd with one shared W (±4: further)",
-            "",
-        )
+        along = "error / sd with one shared W (±4: further)"
+        plots.tidy(ax, "Gradients drawn at this M", along, "")
         ax.set(xlim=(-4, 4), ylim=(-0.6, len(KINDS) - 0.4))
-        names = ("local", "Flipout", "a W per example", "one shared W", "score function")
+        names = [_STYLES[kind][0] for kind in reversed(KINDS)]
         ax.set_yticks(range(len(KINDS)), names, fontsize=plots.LETTERS)
         ax.axvline(0, color=plots.BLACK, lw=1)
         self._dots = {

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -12,13 +13,13 @@ from matplotlib.axes import Axes
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
-from bdl_teach.problems import Problem
+from bdl_teach.problems import INSIDE, Outcome, Problem
+from bdl_teach.problems import WIDE_GRID as X_GRID
 from bdl_teach.problems import own_points as points
 from bdl_teach.widgets._engine import controls, status, texts
 from bdl_teach.widgets._engine.canvas import Canvas
-from bdl_teach.widgets._engine.function_panel import FunctionPanel, Panel
+from bdl_teach.widgets._engine.function_panel import FunctionPanel
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.texts import Texts
 
 if TYPE_CHECKING:
     from bdl_teach.methods.pbp import replay as pbp_replay
@@ -27,56 +28,40 @@ if TYPE_CHECKING:
 
 _TEXTS = texts.of("pbp_stepper")
 MOST_STEPS = _TEXTS.controls["step"].range[1]  # 40 epochs
-X_GRID = np.linspace(-1.5, 1.5, 121)[:, None]
 _WIDTH = 50  # hidden units: one program for every slider value
 _PLAY, _PAUSE = "▶ play", "‖ pause"
 _FRAMES = 12.0  # pictures a second while playing
 _NOISE_ROOM = (15.0, 30.0, 60.0, 120.0, 240.0, 480.0)  # heights of the panel of the noise
 _LIMITS = (30.0, 45.0, 60.0, 90.0, 120.0, 180.0, 240.0)  # heights of the panel of the function
-_INSIDE = np.abs(X_GRID[:, 0]) <= 0.5
 
 
 @dataclass(frozen=True)
-class StepperResult:
-    """The result of one tick.
+class StepperResult(Outcome):
+    """The result of one tick; its fit is the posterior after the steps."""
 
-    Attributes:
-        data: The training points.
-        replay: The posterior after the steps, and before the last of them.
-        prediction: Its predictive on ``x_grid``.
-        before: The predictive before the last step.
-        speed: Steps a second, for the picture to say so.
-        order: The points as ``replay`` counts them: row of ``data`` of each ``[n]``.
-        x_grid: Where it predicts ``[m, 1]``.
-    """
-
-    data: datasets.Regression1D
-    replay: pbp_replay.Replay
-    prediction: Predictive
-    before: Predictive
-    speed: float
-    order: Array
-    x_grid: Array = field(default_factory=lambda: X_GRID)
+    before: Predictive  # that before the last step
+    speed: float  # steps a second, for the picture to say so
+    order: Array  # the points as the fit counts them: row of data of each [n]
+    x_grid: ClassVar[Array] = X_GRID
 
     @property
     def learned(self) -> Array:
         """Return the mask of the points that this epoch has learned so far."""
-        return np.asarray(self.order[self.replay.seen])
+        return np.asarray(self.order[self.fit.seen])
 
     @property
     def last(self) -> int | None:
         """Return the point of the last step; ``None`` for the prior and its refinement."""
-        return None if self.replay.point is None else int(self.order[self.replay.point])
+        return None if self.fit.point is None else int(self.order[self.fit.point])
 
 
 class PBPStepper(Explorer[StepperResult]):
     """Probabilistic backpropagation step by step: steps, speed, N, noise and its prior, order."""
 
-    TEXTS: ClassVar[Texts] = _TEXTS
+    TEXTS = _TEXTS
 
     def _make_controls(self) -> dict[str, controls.Widget]:
         self._owed = 0.0  # steps that play has not taken yet
-        self._trail: tuple[Any, pbp_replay.Trail] | None = None
         made = super()._make_controls()
         made["play"].add_class("bdl-play")
         made["play"].observe(self._on_play, names="value")
@@ -93,16 +78,14 @@ class PBPStepper(Explorer[StepperResult]):
         """Name the order of the points before any is learned."""
         return set() if values["step"] else {"sorted"}
 
-    def _make_canvas(self) -> Canvas:
-        canvas = Canvas()
-        grid = canvas.figure.add_gridspec(2, 2, height_ratios=(1.5, 1))
-        self._make_function_panel(canvas, canvas.figure.add_subplot(grid[0, :]))
-        self._make_noise_panels(canvas, *(canvas.figure.add_subplot(grid[1, i]) for i in (0, 1)))
+    def _make_panels(self, canvas: Canvas) -> None:
+        axes = canvas.figure.subplot_mosaic("ff;gn", height_ratios=(1.5, 1))
+        self._make_function_panel(canvas, axes["f"])
+        self._make_noise_panels(canvas, axes["g"], axes["n"])
         self._speed = canvas.figure.text(
             0.985, 0.995, "", ha="right", va="top", fontsize=plots.LETTERS
         )
         canvas.animate([self._speed])
-        return canvas
 
     def _make_function_panel(self, canvas: Canvas, ax: Axes) -> None:
         title = "What the network believes about y"
@@ -149,38 +132,16 @@ class PBPStepper(Explorer[StepperResult]):
         canvas.animate([self._alpha, self._beta, self._gamma_end])
         canvas.animate([self._true, self._sd, self._sd_end])
 
-    def _pointer_panels(self) -> list[Panel]:
-        return [self._function]
-
     def _compute(self, values: controls.Values) -> StepperResult:
-        data = Problem.of(values).data
-        replay = self._trail_of(data, values).at(values["step"])
-        order = _order(data, values["sorted"])
-        return StepperResult(data, replay, *replay.predict(X_GRID), values["speed"], order)
-
-    def _trail_of(self, data: datasets.Regression1D, values: controls.Values) -> pbp_replay.Trail:
-        """Return the steps' states for these values; the current ones if only the step differs."""
-        from bdl_teach.methods.pbp import replay as pbp_replay
-
-        names = ("n", "noise_std", "seed", "data", "alpha", "guess", "sorted")
-        key = tuple(values.get(name) for name in names)
-        if self._trail is None or self._trail[0] != key:
-            alpha = values["alpha"]
-            order = _order(data, values["sorted"])
-            trail = pbp_replay.Trail(
-                data.x[order],
-                data.y[order],
-                hidden_units=(_WIDTH,),
-                noise_prior=(alpha, (alpha - 1.0) * values["guess"] ** 2),
-                shuffle=not values["sorted"],
-                seed=values["seed"],
-            )
-            self._trail = key, trail
-        return self._trail[1]
+        problem, by_x = Problem.of(values), values["sorted"]
+        fit = _trail(problem, values["alpha"], values["guess"], by_x).at(values["step"])
+        now, before = fit.predict(X_GRID)
+        order = _order(problem.data, by_x)
+        return StepperResult(problem, fit, now, before, values["speed"], order)
 
     def _draw(self, result: StepperResult) -> None:
-        x, y, replay = result.data.x[:, 0], result.data.y[:, 0], result.replay
-        self._function.update(result.data, result)
+        x, y, replay = result.data.x[:, 0], result.data.y[:, 0], result.fit
+        self._function.update(result, result.prediction)
         self._old.set_data(X_GRID[:, 0], result.before.mean)
         learned = np.isin(np.arange(len(x)), result.learned)
         self._function.points.set_data(x[learned], y[learned])
@@ -232,8 +193,8 @@ class PBPStepper(Explorer[StepperResult]):
         return 1.0 / pictures, {"step": min(values["step"] + int(self._owed), MOST_STEPS)}
 
     def _readings(self, result: StepperResult) -> dict[str, float]:
-        replay, sd = result.replay, result.prediction.epistemic_std
-        alpha, before = replay.noise[:, 0], result.before.epistemic_std[_INSIDE].mean()
+        replay, sd = result.fit, result.prediction.epistemic_std
+        alpha, before = replay.noise[:, 0], result.before.epistemic_std[INSIDE].mean()
         place = math.nan if result.last is None else result.data.x[result.last, 0]
         return {
             "step": len(replay.noise) - 1,
@@ -245,22 +206,38 @@ class PBPStepper(Explorer[StepperResult]):
             "beta": replay.noise[-1, 1],
             "noise": replay.noise_std[-1],
             "true": _true_noise(result.data),
-            "sd_data": sd[_INSIDE].mean(),
+            "sd_data": sd[INSIDE].mean(),
             "sd_before": before,
-            "widening": sd[_INSIDE].mean() / before,
+            "widening": sd[INSIDE].mean() / before,
             "sd_ends": sd[[0, -1]].mean(),
         }
 
     def _words(self, result: StepperResult) -> dict[str, str]:
         of_course = points.units_of(result.data) == points.COURSE
-        learned = "{prior}" if len(result.replay.noise) == 1 else "{refined}"
+        learned = "{prior}" if len(result.fit.noise) == 1 else "{refined}"
         if result.last is not None:
             learned = "{point}" if of_course else "{point_of_table}"
         return {
             "learned": learned,
-            "x_name": status.plain(points.x_name(result.data)),
+            "x_name": status.plain(points.names(result.data)[0]),
             **status.shown_if(beside=of_course),
         }
+
+
+@lru_cache(maxsize=1)  # of one trail all steps are shown
+def _trail(problem: Problem, alpha: float, guess: float, by_x: bool) -> pbp_replay.Trail:
+    """Return the states after all steps, under a Gamma prior of the noise precision."""
+    from bdl_teach.methods.pbp import replay as pbp_replay
+
+    data, order = problem.data, _order(problem.data, by_x)
+    return pbp_replay.Trail(
+        data.x[order],
+        data.y[order],
+        hidden_units=(_WIDTH,),
+        noise_prior=(alpha, (alpha - 1.0) * guess**2),
+        shuffle=not by_x,
+        seed=problem.seed,
+    )
 
 
 def _order(data: datasets.Regression1D, by_x: bool) -> Array:

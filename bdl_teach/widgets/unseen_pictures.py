@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -16,7 +16,6 @@ from bdl_teach.problems import strange_pictures as fits
 from bdl_teach.widgets._engine import controls, texts
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.texts import Texts
 
 if TYPE_CHECKING:  # it loads TensorFlow, which is left to the worker
     from bdl_teach import calibration
@@ -32,48 +31,28 @@ _MARKS = {"ordinary": "s", "ensemble": "o", "BBB": "D"}
 
 @dataclass(frozen=True)
 class Kind:
-    """The predictions of one kind of network for the test pictures, at the temperature.
+    """The predictions of one kind of network for the test pictures, at the temperature."""
 
-    Attributes:
-        known: Class probabilities of the known pictures ``[200, 8]``.
-        strange: Of the strange ones ``[100, 8]``.
-        scores: ``fits.scores`` of the known ones.
-        reliability: By the confidence of the answers.
-        risk_coverage: ``metrics.risk_coverage`` of the known ones.
-    """
-
-    known: Array
-    strange: Array
-    scores: Mapping[str, float]
-    reliability: calibration.Reliability
-    risk_coverage: tuple[Array, Array]
+    known: Array  # class probabilities of the known pictures [200, 8]
+    strange: Array  # of the strange ones [100, 8]
+    scores: Mapping[str, float]  # fits.scores of the known ones
+    reliability: calibration.Reliability  # by the confidence of the answers
+    risk_coverage: tuple[Array, Array]  # metrics.risk_coverage of the known ones
 
 
 @dataclass(frozen=True)
 class PicturesResult:
-    """The result of one tick.
+    """The result of one tick."""
 
-    Attributes:
-        kind: The kind of network that is looked at.
-        kinds: What each kind says, by its name.
-        shown: Four known and four strange pictures ``[8, 8, 8]``.
-        labels: Of the known pictures that are counted ``[200]``.
-        entropy: AUROC of the entropy of the tempered mean: strange against known.
-        information: AUROC of the mutual information, which knows no temperature.
-        answered: Share of the known pictures that are answered, the surest first.
-        risk: Share of wrong answers among them.
-        strangers: Share of the strange pictures that are answered, too.
-    """
-
-    kind: str
-    kinds: Mapping[str, Kind]
-    shown: Array
-    labels: Array
-    entropy: float
-    information: float
-    answered: float
-    risk: float
-    strangers: float
+    kind: str  # that is looked at
+    kinds: Mapping[str, Kind]  # what each kind says, by its name
+    shown: Array  # four known and four strange pictures [8, 8, 8]
+    labels: Array  # of the known pictures that are counted [200]
+    entropy: float  # AUROC of the entropy of the tempered mean: strange against known
+    information: float  # AUROC of the mutual information, which knows no temperature
+    answered: float  # share of the known pictures that are answered, the surest first
+    risk: float  # share of wrong answers among them
+    strangers: float  # share of the strange pictures that are answered, too
 
     @property
     def said(self) -> Kind:
@@ -84,14 +63,13 @@ class PicturesResult:
 class PicturesExplorer(Explorer[PicturesResult]):
     """Three kinds of network classify known and strange digits; a temperature, a share answered."""
 
-    TEXTS: ClassVar[Texts] = texts.of("unseen_pictures")
+    TEXTS = texts.of("unseen_pictures")
 
-    def _make_canvas(self) -> Canvas:
-        canvas = Canvas()
-        grid = canvas.figure.add_gridspec(3, 2, height_ratios=(1, 1, 1.9))
-        self._make_pictures(canvas, canvas.figure.add_subplot(grid[0, :]))
-        self._make_columns(canvas, canvas.figure.add_subplot(grid[1, :]))
-        reliability, risk = (canvas.figure.add_subplot(grid[2, i]) for i in (0, 1))
+    def _make_panels(self, canvas: Canvas) -> None:
+        axes = canvas.figure.subplot_mosaic("pp;cc;rw", height_ratios=(1, 1, 1.9))
+        self._make_pictures(canvas, axes["p"])
+        self._make_columns(canvas, axes["c"])
+        reliability, risk = axes["r"], axes["w"]
         plots.tidy(reliability, "How often right, how sure", "confidence", "share right")
         reliability.plot([0, 1], [0, 1], color=plots.GREY, lw=1.2)
         reliability.set(xlim=(0, 1.02), ylim=(0, 1.05))
@@ -108,7 +86,6 @@ class PicturesExplorer(Explorer[PicturesResult]):
         for ax in (reliability, risk):
             plots.legend_above(ax, columns=3)
         canvas.animate([line for pair in self._curves.values() for line in pair] + [self._limit])
-        return canvas
 
     def _make_pictures(self, canvas: Canvas, ax: Axes) -> None:
         plots.tidy(ax, f"{_EACH} known digits, {_EACH} strange ones", "", "")

@@ -28,38 +28,23 @@ _KEPT = 12
 
 
 class Order(NamedTuple):
-    """What to train.
+    """What to train."""
 
-    Attributes:
-        variational: A VAE, or a plain autoencoder.
-        beta: Factor on the KL term.
-        seed: Seed of the training.
-    """
-
-    variational: bool
-    beta: float
+    variational: bool  # a VAE, or a plain autoencoder
+    beta: float  # factor on the KL term
     seed: int
 
 
 @dataclass(frozen=True)
 class Trained:
-    """A model after some stages of its training.
-
-    Attributes:
-        order: What was ordered.
-        stage: Stages done; ``len(RATES)`` is the end.
-        fit: The model.
-        scores: Mean nats of ``elbo``, ``reconstruction`` and ``kl`` for a held-out image (VAE).
-        convergence: Whether training on would gain much (VAE).
-        film: The model after some of its steps, by their number, from the start to ``fit``.
-    """
+    """A model after some stages of its training."""
 
     order: Order
-    stage: int
+    stage: int  # stages done; len(RATES) is the end
     fit: vae.Fit
-    scores: tuple[float, float, float] | None
-    convergence: Convergence = Convergence()
-    film: Mapping[int, vae.Fit] = field(default_factory=dict)
+    scores: tuple[float, float, float] | None  # elbo, reconstruction and kl of an unseen digit
+    convergence: Convergence = Convergence()  # of a VAE
+    film: Mapping[int, vae.Fit] = field(default_factory=dict)  # by step, up to fit
 
     def at(self, step: int) -> Trained:
         """Return the model as it was after one of the steps of ``film``."""
@@ -88,13 +73,14 @@ class Trainer:
         tell: Has the worker do something, and look again.
 
     Attributes:
+        orders: What to train; closing it ends the thread after the running stage.
         bar: A progress bar, shown while a training runs.
         newest: The model of the stage that ended last; ``None`` before the first.
     """
 
     def __init__(self, tell: Callable[[Callable[[], object]], object]) -> None:
         self._tell = tell
-        self._orders: LatestValue[Order] = LatestValue()
+        self.orders: LatestValue[Order] = LatestValue()
         self._order: Order | None = None  # what is being trained
         self._found: dict[Order, Trained | Exception] = {}  # what trainings have led to
         self._thread: threading.Thread | None = None
@@ -121,7 +107,7 @@ class Trainer:
             self.newest = found
         elif order != before:
             self.bar.value = 0
-            self._orders.put(order)
+            self.orders.put(order)
             self._thread = self._thread or background.start(self._work)
         return self.newest
 
@@ -136,18 +122,6 @@ class Trainer:
         if trained.fit.variational and not trained.convergence.over:
             self._looking = True
             background.start(lambda: self._look(trained))
-
-    def wait(self, timeout: float) -> None:
-        """Wait until nothing is being trained.
-
-        Raises:
-            TimeoutError: It took longer than ``timeout`` seconds.
-        """
-        self._orders.wait(timeout)
-
-    def close(self) -> None:
-        """Stop after the running stage, and end the thread."""
-        self._orders.close()
 
     def _expect(self, order: Order | None) -> None:
         """Show in the page whether a training runs."""
@@ -169,16 +143,16 @@ class Trainer:
     # On threads of their own: nothing here changes but by what the worker is told.
 
     def _work(self) -> None:
-        while (job := self._orders.take()) is not None:
+        while (job := self.orders.take()) is not None:
             self._train(job[1])
-            self._orders.done(job[0], None)
+            self.orders.done(job[0], None)
 
     def _train(self, order: Order) -> None:
         fit: vae.Fit | None = None
         film: dict[int, vae.Fit] = {}
         try:
             for number in range(len(RATES)):
-                if self._order != order or self._orders.closed:  # the sliders have moved on
+                if self._order != order or self.orders.closed:  # the sliders have moved on
                     return
                 fit = _stage(order, number, fit)
                 film |= _frames(fit, number)
@@ -190,7 +164,7 @@ class Trainer:
 
     def _look(self, trained: Trained) -> None:
         convergence = Convergence()
-        while not convergence.over and not self._orders.closed:
+        while not convergence.over and not self.orders.closed:
             convergence = convergence.after_one_more(trained.fit)
 
         def receive() -> None:

@@ -792,7 +792,7 @@ print("right end over left, eight seeds:", np.round(left[:, 1] / left[:, 0], 2))
 print("the same, each relative to step 0:", np.round(left[:, 3] / left[:, 2], 2))
 assert (left[:, 3] > left[:, 2]).all() and np.ptp(left[:, 1] / left[:, 0]) > 0.1
 explorer.set(sorted=False, seed=0)
-assert len(explorer.result.replay.seen) == 16
+assert len(explorer.result.fit.seen) == 16
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **An illusion of one run.** With the first start the right end is *wider*, and it is tempting to say: of course, nothing has been seen there. Look at the first line: with other seeds it is the narrower one. Which end is wide is decided by the random means of step 0. Only what is compared *with its own start*, the second line, comes out the same way each time.
@@ -819,16 +819,16 @@ assert explorer.png() == picture
 
 # %% slideshow={"slide_type": "fragment"}
 def gamma_now():
-    return explorer.result.replay.noise[-1]
+    return explorer.result.fit.noise[-1]
 
 
 quiet = explorer.preset("40 epochs") and gamma_now()
-quiet_noise = explorer.result.replay.noise_std[-1]
+quiet_noise = explorer.result.fit.noise_std[-1]
 loud = explorer.set(noise_std=3.0) and gamma_now()
 print(f"α {quiet[0]:.0f} and {loud[0]:.0f}; noise sd {quiet_noise:.2f} and "
-      f"{explorer.result.replay.noise_std[-1]:.2f}")
+      f"{explorer.result.fit.noise_std[-1]:.2f}")
 assert 0.7 < loud[0] / quiet[0] < 1.4
-assert explorer.result.replay.noise_std[-1] > 1.2 * quiet_noise
+assert explorer.result.fit.noise_std[-1] > 1.2 * quiet_noise
 explorer.preset("one epoch").set(n=8, step=9)
 assert gamma_now()[0] < 6 + 8 / 2 + 0.5
 
@@ -837,12 +837,12 @@ assert gamma_now()[0] < 6 + 8 / 2 + 0.5
 
 # %% slideshow={"slide_type": "fragment"}
 explorer.preset("sure of a wrong noise")
-stubborn = explorer.result.replay.noise_std[-1]
+stubborn = explorer.result.fit.noise_std[-1]
 explorer.set(alpha=6.0)
-open_minded = explorer.result.replay.noise_std[-1]
+open_minded = explorer.result.fit.noise_std[-1]
 explorer.set(guess=1.0)
 print(f"noise sd after 40 epochs: {stubborn:.1f} (sure of 14), {open_minded:.1f} (open-minded), "
-      f"{explorer.result.replay.noise_std[-1]:.1f} (better guess); true 1.0")
+      f"{explorer.result.fit.noise_std[-1]:.1f} (better guess); true 1.0")
 assert stubborn > 1.3 * open_minded
 
 # %% [markdown] slideshow={"slide_type": "subslide"}

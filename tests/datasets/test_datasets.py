@@ -22,9 +22,6 @@ def test_the_seed_decides_data_that_come_as_columns(make):
         assert (data.y != make(n, 0.25, seed=4).y).all()
 
 
-# The sinusoid
-
-
 def test_truth_is_ten_sines_in_any_shape():
     data = sinusoid()
     x = np.linspace(-2.0, 2.0, 12).reshape(3, 4)
@@ -67,9 +64,6 @@ def test_empty_gap_or_gap_without_data_left_is_refused(gap):
         sinusoid(gap=gap)
 
 
-# The curve of the paper
-
-
 def test_blundell_truth_is_the_formula_without_noise():
     x = np.linspace(-0.2, 1.2, 15)
     formula = x + 0.3 * np.sin(2 * np.pi * x) + 0.3 * np.sin(4 * np.pi * x)
@@ -85,8 +79,6 @@ def test_blundell_noise_sits_inside_the_sines():
     n = steep.sum()
     assert eps[steep].std() == pytest.approx(1.0, abs=5 / np.sqrt(2 * n) + 1e-2)
 
-
-# Real sets: their bytes live in $BDL_TEACH_DATA or the cache, and are not fetched by a test
 
 SIZES = "506x13 1030x8 768x8 8192x8 11934x16 9568x4 45730x9 1599x11 308x6"  # n x d, as published
 REAL = {
@@ -119,9 +111,6 @@ def test_digits_are_always_there(monkeypatch, tmp_path):
     assert digits.images.shape == (1797, 8, 8) and digits.images.dtype == np.float32
     assert (digits.images.min(), digits.images.max()) == (0.0, 1.0)
     assert digits.labels[:10].tolist() == list(range(10))
-
-
-# Splits
 
 
 def test_published_splits_follow_the_recipe():

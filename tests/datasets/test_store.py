@@ -183,9 +183,6 @@ def test_each_file_has_a_pinned_address_and_a_hash() -> None:
         assert re.match(f"https://({by_commit}|{by_number})", file.address)
 
 
-# The whole of Fashion-MNIST, in four files
-
-
 def idx(array: np.ndarray) -> bytes:
     head = bytes([0, 0, 8, array.ndim]) + b"".join(n.to_bytes(4, "big") for n in array.shape)
     return gzip.compress(head + array.astype(np.uint8).tobytes(), compresslevel=1, mtime=0)

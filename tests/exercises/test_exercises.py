@@ -14,9 +14,9 @@ from answers.forms import single
 
 from bdl_teach import datasets, densities, exercises
 from bdl_teach._support.compiled import trace_count
-from bdl_teach.exercises import chapter2, chapter10
+from bdl_teach.exercises import chapter10
 from bdl_teach.exercises._engine import Session
-from bdl_teach.methods import bbb, ensemble, local_reparam, point, vae
+from bdl_teach.methods import bbb, ensemble, local_reparam, point
 from bdl_teach.problems import MAX_WIDTH, live_fits
 
 NUMBERS = list(exercises.REGISTRY)
@@ -206,11 +206,8 @@ def test_exercises_of_chapter_10_reuse_programs_of_its_cells() -> None:
     assert trace_count() == before
 
 
-def test_stored_bounds_of_two_experiments_match_the_fits() -> None:
-    """Of one world each: the bounds are means over eight."""
-    pixels = chapter2._shuffled(40)
-    code = vae.fit(pixels[:1500], beta=1.22, steps=500).encode(pixels[1500:])
-    assert abs(vae.kl_from_prior(*code).mean() - 2.0) < 0.4
+def test_stored_bounds_of_an_experiment_match_the_fits() -> None:
+    """Of one world: the bounds are means over eight."""
     data = datasets.sinusoid(seed=40)
     one, wide = (
         local_reparam.fit(

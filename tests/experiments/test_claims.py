@@ -19,9 +19,6 @@ def line(result: SimpleNamespace, start: str) -> str:
     return " ".join(found.split())
 
 
-# Worlds, rules, verdicts
-
-
 def test_worlds_share_no_seed_with_each_other_or_tuning() -> None:
     seeds = [World(n).seed(k) for n in range(50) for k in range(1000)]
     assert len(set(seeds)) == len(seeds) and min(seeds) > 100
@@ -41,23 +38,14 @@ TIGHT, LOOSE = (-0.1, 0.1), (-3.0, 3.0)  # round a mean: 20 worlds, se 0.02 or 0
     [
         (Rule(above=0.0), 1.0, TIGHT, 20, judge.HOLDS, False),
         (Rule(above=0.0), 1.0, LOOSE, 20, judge.OPEN, True),
-        (Rule(above=0.0), 1.0, LOOSE, 18, judge.OPEN, False),
         (Rule(above=0.0), -1.0, TIGHT, 20, judge.FALLS, True),
-        (Rule(above=0.0), -1.0, TIGHT, 4, judge.FALLS, True),
         (Rule(above=0.0), 0.0, (0.0, 0.0), 20, judge.FALLS, True),
-        (Rule(above=0.0), 2.0, LOOSE, 20, judge.HOLDS, False),
         (Rule(above=0.0, share=0.8), 2.0, LOOSE, 20, judge.FALLS, True),
         (Rule(above=0.0, share=0.5), 2.0, LOOSE, 20, judge.HOLDS, False),
-        (Rule(above=0.0, share=0.8), 2.0, LOOSE, 10, judge.OPEN, False),
-        (Rule(below=0.0), -1.0, TIGHT, 20, judge.HOLDS, False),
         (Rule(below=0.0), 1.0, TIGHT, 20, judge.FALLS, True),
-        (Rule(0.0, 2.0), 1.0, TIGHT, 20, judge.HOLDS, False),
-        (Rule(0.0, 2.0), 2.0, TIGHT, 20, judge.OPEN, True),
         (Rule(0.0, 2.0), 3.0, TIGHT, 20, judge.FALLS, True),
         (Rule(above=0.0), math.nan, TIGHT, 20, judge.FALLS, True),
-        (Rule(above=0.0), math.inf, TIGHT, 20, judge.FALLS, True),
         (Rule(above=0.0), 1.0, TIGHT, 1, judge.TOO_FEW, False),
-        (Rule(above=0.0), 1.0, TIGHT, 0, judge.TOO_FEW, False),
     ],
 )
 def test_verdict_follows_from_the_worlds(
@@ -78,9 +66,6 @@ def test_finding_has_the_mean_and_its_standard_error() -> None:
     assert report.as_sentences([finding]) == (
         "A.\n    a − b: 2.62 ± 0.62 nats; asked for: > 2 nats; 3 of 4 worlds; open"
     )
-
-
-# The command
 
 
 def test_each_claim_has_a_line_and_failed_ones_a_sentence(claimed: Here) -> None:
@@ -145,9 +130,6 @@ def test_two_claims_of_one_id_are_refused(toy: Toy) -> None:
     toy.said.with_name("more.toml").write_text(SAID[: SAID.index("[toy.toy-down]")])
     with pytest.raises(ValueError, match="an id of its own: toy-up"):
         claim.claims()
-
-
-# In a chapter
 
 
 def test_chapter_shows_a_few_worlds_and_keeps_nothing(

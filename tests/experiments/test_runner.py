@@ -10,16 +10,14 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import psutil
 import pytest
 from toys import Here, Toy
 from waiting import until
 
-from bdl_teach.experiments import command, report, runner, runs, store
-from bdl_teach.experiments.table import Row, Task, mean_and_error, verdict
+from bdl_teach.experiments import command, report, runner, store
+from bdl_teach.experiments.table import Row, mean_and_error, verdict
 
 # What is printed
 
@@ -34,24 +32,9 @@ def test_table_has_published_figure_own_figure_error_n_and_verdict(here: Here) -
 
 
 def test_verdict_counts_standard_errors() -> None:
-    assert verdict(3.1, 3.0, 0.1) == "agrees: 1.0 SE"
     assert verdict(2.7, 3.0, 0.1) == "differs: 3.0 SE"
     assert verdict(3.25, 3.0, 0.125) == "agrees: 2.0 SE"
     assert verdict(3.25, 3.0, 0.1, within=3.0) == "agrees: 2.5 SE"
-
-
-def test_table_rows_have_the_order_of_the_tasks(here: Here, toy: Toy) -> None:
-    import toy_work
-
-    seen: list[Any] = []
-    tasks = [Task(f"task-{i}", {"number": i}) for i in range(4)]
-    table = SimpleNamespace(__name__="papers.toy", TITLE="", COLUMNS="", run=toy_work.run)
-    table.tasks, table.summarise = lambda _: tasks, lambda done: seen.append(done) or []
-    options = {"quick": False, "fresh": False, "csv": None, "figures": None, "store": toy.store}
-    for only in ("task-2", None):
-        runs.run_table(table, SimpleNamespace(**options, only=only, jobs=None, scheduler=None))
-    expected = [({"number": i}, {"value": i / 7.0}) for i in range(4)]
-    assert [list(done) for done in seen] == [[expected[2]], expected]
 
 
 def test_every_stored_table_has_a_key_for_each_task() -> None:
@@ -62,9 +45,6 @@ def test_every_stored_table_has_a_key_for_each_task() -> None:
             arguments = {str(task.arguments) for task in tasks}
             assert len({task.key for task in tasks}) == len(arguments) == len(tasks) > 0
         assert all(isinstance(row, Row) for row in table.summarise([]))
-
-
-# What runs, and what does not run again
 
 
 def test_stored_task_is_rerun_only_if_code_changed(
@@ -148,32 +128,28 @@ def test_idle_worker_ends_with_its_parent() -> None:
 
 @pytest.mark.slow
 @posix
-@pytest.mark.parametrize("jobs", ["1", "2"])
-def test_run_killed_and_restarted_gives_the_same_table(toy: Toy, jobs: str) -> None:
+def test_run_killed_and_restarted_gives_the_same_table(toy: Toy) -> None:
     """What was on disk when a run was killed is never run again, and nothing is missing."""
     expected = toy.run().out
     toy.store, toy.log = toy.folder / "other", toy.folder / "other.log"
-    rng, before = random.Random(f"kill {jobs}"), []
-    for attempt in range(4):
+    rng, before = random.Random(2), []
+    for attempt in range(2):
         before.append(toy.kept())
-        process = toy.start(f"--jobs={jobs}", TOY_RUN=str(attempt), TOY_NAP="0.1")
+        process = toy.start("--jobs=2", TOY_RUN=str(attempt), TOY_NAP="0.1")
         toy.wait_for(len(toy.ran()) + rng.randint(1, 3), process)
         time.sleep(rng.uniform(0.0, 0.12))
         process.kill()
         process.communicate(timeout=60)  # the pipes close once its workers have ended too
     before.append(toy.kept())
-    last = toy.run(f"--jobs={jobs}", TOY_RUN="4")
+    last = toy.run("--jobs=1", TOY_RUN="2")
     assert (last.code, last.out) == (0, expected)
     assert [(run, number) for run, number in toy.ran() if number in before[int(run)]] == []
     assert 0 < len(before[-1]) < 12 and set(toy.numbers()) == set(range(12))
-    if jobs == "1":  # what was in flight
-        assert len(toy.ran()) <= 12 + 4
 
 
 @posix
-@pytest.mark.parametrize("jobs", ["1", "2"])
-def test_ctrl_c_is_reported_and_finished_tasks_are_kept(toy: Toy, jobs: str) -> None:
-    process = toy.start(f"--jobs={jobs}", TOY_NAP="0.1")
+def test_ctrl_c_is_reported_and_finished_tasks_are_kept(toy: Toy) -> None:
+    process = toy.start("--jobs=2", TOY_NAP="0.1")
     until(toy.kept, "a result", process)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the workers get it too
     out, err = process.communicate(timeout=60)
@@ -182,9 +158,6 @@ def test_ctrl_c_is_reported_and_finished_tasks_are_kept(toy: Toy, jobs: str) -> 
     kept = toy.kept()
     assert toy.run(TOY_RUN="again").code == 0
     assert not kept & {number for run, number in toy.ran() if run == "again"}
-
-
-# On a cluster
 
 
 @pytest.fixture

@@ -9,11 +9,11 @@ from scipy.special import expit
 from bdl_teach import datasets
 from bdl_teach._support import compiled
 from bdl_teach.densities import Gaussian, ScaleMixture
-from bdl_teach.methods import ensemble, exact, point
+from bdl_teach.methods import bbb, ensemble, exact, point
 
 DATA = datasets.sinusoid(n=8)
 SMALL: dict[str, Any] = {"hidden_units": (3,), "steps": 60, "n_members": 3}
-ROOM = ensemble.Capacity(11, (5,), 4, chunk=3)  # four chunks, the third part empty
+ROOM = bbb.Capacity(11, (5,), 4, chunk=3)  # four chunks, the third part empty
 RNG = np.random.default_rng(0)
 LINEAR_X = RNG.uniform(-1.0, 1.0, (4, 2))  # few, so that prior and data weigh alike
 LINEAR_Y = LINEAR_X @ [[0.8], [-1.5]] + 0.4 + 0.5 * RNG.normal(size=(4, 1))

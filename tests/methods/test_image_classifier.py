@@ -70,7 +70,8 @@ class Loop:
 
     def run(self, epochs=2, size=4, seed=0) -> dict:
         pictures, labels = np.arange(10.0), 2 * np.arange(10)
-        return image_classifier._train(self, (pictures, labels), self.draw, epochs, size, seed)
+        problem = image_classifier.Problem(pictures, labels, 1.0, 0.1, epochs, size, seed)
+        return image_classifier._train(self, pictures, self.draw, problem)
 
 
 def test_every_epoch_visits_each_labelled_picture_once_in_new_order():

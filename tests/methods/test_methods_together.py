@@ -118,7 +118,7 @@ def test_samples_have_one_row_per_draw_or_are_none(fitted, name):
     assert p.samples is None or p.samples.shape in ((1, 71), (10, 71), (100, 71))
     assert (p.epistemic_std == 0).all() if draws == 1 else (p.epistemic_std > 0).all()
     known = {"mle": 1, "map": 1, "ensemble": 10, "anchored": 10}
-    known |= dict.fromkeys(("pbp", "infinite", "laplace"), "closed form")
+    known |= dict.fromkeys(("pbp", "infinite", "laplace", "last_layer"), "closed form")
     assert draws == known.get(name, 100)
 
 

@@ -27,7 +27,7 @@ from bdl_teach.problems.live_fits import QUICK
 from bdl_teach.widgets import ComparisonExplorer, RivalsExplorer
 from bdl_teach.widgets._engine.beside_truth import GoldStandard
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets.side_by_side.comparison import LABELS, METHODS
+from bdl_teach.widgets.comparison import LABELS, METHODS
 
 X = np.linspace(-0.7, 0.7, 71)
 TRUTH = 10 * np.sin(2 * np.pi * X)
@@ -142,9 +142,9 @@ def test_each_panel_holds_its_method_the_data_and_the_truth(
         told = result.told[place]
         p = told.prediction
         assert_shows(ax, p)
-        if told.functions is not None:
+        if kind == "pair":
             drawn = [curve[:, 1] for curve in curves(ax, "draws or members")]
-            np.testing.assert_array_equal(drawn, told.functions)
+            np.testing.assert_array_equal(drawn, p.samples)
         np.testing.assert_allclose(line(ax, "truth"), [X, TRUTH], atol=1e-12)
         np.testing.assert_array_equal(line(ax, "data"), [data.x[:, 0], data.y[:, 0]])
         assert not artist(ax, "posterior mean").get_visible()
@@ -177,6 +177,15 @@ def test_posterior_comes_beside_each_with_its_distances(
     for explorer in (comparison, pair):
         assert "R-hat" not in explorer.set(nuts=False).status
         assert not any("_off_" in name for name in explorer.readings())
+
+
+def test_pin_a_compares_each_method_by_its_name(comparison: ComparisonExplorer) -> None:
+    comparison.set(**COMPARED).pin()
+    comparison._pin._answer.value = True
+    comparison.set(gap=0.4)
+    for name in ("MAP", "BBB", "PBP"):
+        assert f"{name}: share held in the gap" in comparison._pin._words.value
+    comparison.unpin()
 
 
 def test_axes_of_both_methods_have_table_units(pair: RivalsExplorer) -> None:

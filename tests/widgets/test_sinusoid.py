@@ -15,6 +15,7 @@ from explorer_claims import (
     bars,
     curves,
     every_picture_is_drawn,
+    legend_labels,
     line,
     panel,
 )
@@ -26,8 +27,7 @@ from bdl_teach.predictive import Predictive
 from bdl_teach.problems import COST_DRAWS, Problem
 from bdl_teach.widgets import SinusoidExplorer
 from bdl_teach.widgets._engine.beside_truth import GoldStandard
-from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
-from bdl_teach.widgets.sinusoid.fits import refit
+from bdl_teach.widgets.sinusoid import mark, refit
 
 ARTICLE = SinusoidExplorer.DEFAULTS
 X = np.linspace(-1.5, 1.5, 121)
@@ -157,9 +157,9 @@ def test_prior_functions_are_networks_drawn_from_this_prior(explorer: SinusoidEx
 
 def test_a_marked_draw_has_the_weights_of_its_function(explorer: SinusoidExplorer) -> None:
     result = explorer.preset("article").result
-    mark = sinusoid_fits.mark(result, "draw", 3)
-    drawn = result.fit.evaluate(mark.weights[None], result.x_grid)
-    np.testing.assert_allclose(drawn, mark.functions, rtol=1e-4, atol=1e-4)
+    marked = mark(result, "draw", 3)
+    drawn = result.fit.evaluate(marked.weights[None], result.x_grid)
+    np.testing.assert_allclose(drawn, marked.functions, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -240,5 +240,8 @@ def test_gap_to_posterior_is_measured_inside_and_outside(
     assert "R-hat is 1.01." in explorer.status
     ax = panel(explorer, "What the network believes")
     np.testing.assert_allclose(line(ax, "posterior mean"), [X, gold.mean])
+    spread = panel(explorer, "How unsure")
+    assert legend_labels(spread) == ["fit", "posterior"]
     assert "posterior" not in explorer.set(nuts=False).status
-    assert explorer.result.nuts is explorer.result.gap is None
+    assert legend_labels(spread) == ["fit"]
+    assert explorer.result.nuts is None and not explorer.result.gaps

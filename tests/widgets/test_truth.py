@@ -33,7 +33,7 @@ from bdl_teach.problems import Problem, truth_search
 from bdl_teach.problems.truth_search import TruthResult
 from bdl_teach.widgets import TruthExplorer
 from bdl_teach.widgets._engine.beside_truth import GoldStandard
-from bdl_teach.widgets.truth.explorer import prior_height
+from bdl_teach.widgets.truth import prior_height
 
 START = {**TruthExplorer.DEFAULTS, "nuts": False}
 X = np.linspace(-0.7, 0.7, 71)
@@ -179,9 +179,10 @@ def test_prior_bar_counts_misses_on_both_sides(
 ) -> None:
     """Where the truth lies in the posterior's band it misses nothing."""
     nuts["gold"] = Predictive(height * SINE, np.full(len(X), 0.5), np.ones(len(X)), None)
-    missed = np.maximum(0.7 * np.abs(SINE) - 1.0, 0.0)
-    expected = np.sqrt((missed[IN_GAP] ** 2).mean())
-    assert explorer.set(nuts=True).result.prior_miss == pytest.approx(expected) and expected > 1
+    off = np.maximum(0.7 * np.abs(SINE) - 1.0, 0.0)
+    expected = np.sqrt((off[IN_GAP] ** 2).mean())
+    missed = explorer.set(nuts=True).result.parts["prior_miss"]
+    assert missed == pytest.approx(expected) and expected > 1
 
 
 def test_every_control_reaches_the_fit_under_its_own_name(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -258,14 +259,15 @@ def test_truth_explorer_sentences_are_true(explorer: TruthExplorer, seed: int) -
 
     opens = read(presets["the truth opens the gap"])
     sds = (p.epistemic_std[IN_GAP].mean() for p in (opens.search.prediction, opens.nuts))
-    assert 2 * next(sds) < next(sds) and opens.family > opens.prior_miss
+    assert 2 * next(sds) < next(sds) and opens.parts["family"] > opens.parts["prior_miss"]
     misses = read(presets["the truth misses it too"])
-    assert misses.prior_miss > max(2, misses.family, misses.optimisation)
+    parts = misses.parts
+    assert parts["prior_miss"] > max(2, parts["family"], parts["optimisation"])
     asked = TruthExplorer.QUESTION
     assert asked is not None and asked.choices[asked.answer] == "next to nothing"
     assert held(misses) < 0.2
     (mends,) = (m for m in TruthExplorer.MISSIONS if m.id == "truth-points-mend-the-prior")
-    assert read(mends.way, search=False).prior_miss < 2
+    assert read(mends.way, search=False).parts["prior_miss"] < 2
 
 
 def test_sine_peak_is_improbable_under_the_narrow_prior(explorer: TruthExplorer) -> None:

@@ -126,6 +126,6 @@ def test_a_closed_explorer_stops_its_training() -> None:
     made = VAEExplorer(beta=10**-1.5)
     Explorer.wait(made)
     made.close()
-    made._trainer.wait(1.0)
+    made._trainer.orders.wait(1.0)
     made._trainer._thread.join(60.0)
     assert not made._trainer._thread.is_alive()

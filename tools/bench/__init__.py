@@ -1,4 +1,4 @@
-"""What it costs: `python3 -m bdl_teach bench live`, `methods`, `replay`, `browser` and `ticks`."""
+"""What it costs: `python3 -m bdl_teach bench`, with the name of a measurement."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from types import ModuleType
 ABOUT = {
     "live": "a refit and 500 predictions, beside the article's Keras way and TFP's layers",
     "methods": "a refit of each method on the sinusoid, and how PBP grows with data and width",
+    "chains": "effective draws a second of HMC, NUTS and numpyro's NUTS",
     "replay": "what each method pays for the frames of its training, in pairs with and without",
     "browser": "key press to repainted plot, in JupyterLab in Chromium",
     "ticks": "memory and errors of 1000 ticks of the sinusoid explorer",

@@ -1,7 +1,5 @@
 """Measurements that several experiments take."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

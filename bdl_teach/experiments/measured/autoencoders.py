@@ -3,8 +3,6 @@
 A world is an order of the 1797 digits, of which the first 1500 are trained with, and a start.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import scipy
 from scipy.special import logsumexp

@@ -1,7 +1,5 @@
 """Measure all fifteen methods against NUTS: the table of the rivals (chapter 10)."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The course's methods of regression on the same network and data (chapter 10)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -135,10 +133,8 @@ def held(world: World) -> dict[str, float]:
     """
     data = datasets.sinusoid(n=2 * N, seed=world.data_seed, gap=GAP)
     drawn = np.random.default_rng(world.seed(2)).permutation(2 * N)
-    learn, count = (
-        Regression1D(data.x[half], data.y[half], data.noise_std, data.truth)
-        for half in np.split(drawn, 2)
-    )
+    halves = np.split(drawn, 2)
+    learn, count = (replace(data, x=data.x[half], y=data.y[half]) for half in halves)
     return _in_bands(learn, count, (0.9, 0.95), world)
 
 

@@ -4,8 +4,6 @@ What an explorer's preset or question promises is measured on the explorer's own
 the quiet estimator.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -72,11 +70,8 @@ def presets(world: World) -> dict[str, float]:
     Where a fresh start may lose the sine, a fit that starts from the article's is measured, too.
     """
     article, _ = _fit(world)
-    kept: dict[str, Any] = {
-        "initial": (article.mean, article.std),
-        "steps": 3000,
-        "learning_rate": 0.1,
-    }
+    start = article.mean, article.std
+    kept: dict[str, Any] = {"initial": start, "steps": 3000, "learning_rate": 0.1}
     hard: Plans = {"few": {"n": 6}, "loud": {"noise_std": 3.0}, "costly": {"kl_weight": 10.0}}
     plans: Plans = {
         "article": {},

@@ -1,7 +1,5 @@
 """The errors of mean field: optimisation, family and prior, one at a time (chapter 4)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,6 @@
 """Chapter 6: networks for Alzheimer's patients, and learnt priors on the sinusoid."""
 
-from __future__ import annotations
-
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -55,9 +54,8 @@ def tuned_decay(rows: Rows, world: World) -> float:
     bag = np.random.default_rng(world.seed(2)).integers(n, size=n)
     out = np.setdiff1d(np.arange(n), bag)
     inside, outside = ((rows[0][chosen], rows[1][chosen]) for chosen in (bag, out))
-    return max(
-        DECAYS[1:], key=lambda decay: auc(classic(inside, 16, decay, world.start_seed), outside)
-    )
+    seed = world.start_seed
+    return max(DECAYS[1:], key=lambda decay: auc(classic(inside, 16, decay, seed), outside))
 
 
 def wide_networks(world: World) -> dict[str, float]:
@@ -144,9 +142,8 @@ def learnt_priors(world: World) -> dict[str, float]:
         "all-gamma": {"tie": "all", **STEPS_OF_GAMMA},
         "all-mu": {"tie": "all", **STEPS_OF_GAMMA, "coordinates": "mu"},
     }
-    fits = {
-        name: empirical_bayes.fit(data.x, data.y, **plan, **options) for name, plan in plans.items()
-    }
+    fit_prior = partial(empirical_bayes.fit, data.x, data.y, **options)
+    fits = {name: fit_prior(**plan) for name, plan in plans.items()}
     f: dict[str, float] = {}
     for name, fit in fits.items():
         f |= score(name, fit.predict(X), data, world.seed(2), X)

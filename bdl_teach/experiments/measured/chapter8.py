@@ -1,7 +1,5 @@
 """Ensembles, dropout and Laplace on the sinusoid with a gap, one hidden layer (chapter 8)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -31,9 +29,8 @@ def drawn(world: World, n: int = 32) -> Regression1D:
 def potential(network: MLP, weights: Array, data: Regression1D) -> Array:
     """Return −log P(D | w) − log P(w) up to a constant, in nats ``[s]``, for noise 1, σ_p = 3."""
     f = predictive.evaluate_weights(network, weights, data.x)
-    return np.asarray(
-        0.5 * ((f - data.y.T) ** 2).sum(axis=1) + 0.5 * (weights**2).sum(axis=1) / PRIOR_STD**2
-    )
+    of_weights = (weights**2).sum(axis=1) / PRIOR_STD**2
+    return np.asarray(0.5 * ((f - data.y.T) ** 2).sum(axis=1) + 0.5 * of_weights)
 
 
 def barrier(network: MLP, one: Array, other: Array, data: Regression1D) -> float:
@@ -139,9 +136,8 @@ def around_modes(world: World) -> dict[str, float]:
     figures |= {"far-above": float(above > 0.25), "decrement": fit.newton_decrement}
     figures["short-share"] = figures["short-gap"] / (figures["short-gap"] + figures["gap"])
     for structure in ("full", "diagonal"):
-        tuned = laplace.around(
-            mode, data.x, data.y, prior=SETTINGS["prior"], structure=structure
-        ).tuned()
+        given = {"prior": SETTINGS["prior"], "structure": structure}
+        tuned = laplace.around(mode, data.x, data.y, **given).tuned()
         figures[f"{structure}-noise"] = tuned.noise_std
         figures[f"{structure}-evidence"] = tuned.log_evidence
     return figures

@@ -1,7 +1,5 @@
 """Thompson sampling with networks, and on one exact posterior (chapter 10)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

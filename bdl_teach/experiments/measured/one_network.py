@@ -3,8 +3,6 @@
 For chapters 3 and 5.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """PBP after some points and after some epochs (chapter 7)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from bdl_teach import datasets, densities, metrics

@@ -4,8 +4,6 @@ For digits, a world has its own split, its own two held-out classes and its own 
 digits on which nothing was chosen; see ``problems/strange_pictures.py``.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from bdl_teach import calibration, metrics

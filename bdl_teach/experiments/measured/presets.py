@@ -1,11 +1,10 @@
-"""Measure the promises of explorers' presets and questions (chapters 1, 6, 7 and 8).
+"""Measure the promises of explorers' presets and questions (chapters 1, 4, 6, 7 and 8).
 
 Each is measured on what its explorer computes.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from bdl_teach.methods.empirical_bayes import optimal_prior_std
 from bdl_teach.methods.pbp import replay
 from bdl_teach.predictive import Predictive
 from bdl_teach.problems import GAP_GRID, INSIDE, WIDE_GRID, Problem, arrivals, live_fits
-from bdl_teach.problems.live_fits import Options
+from bdl_teach.problems import truth_search as search
 
 N_SETS = 20  # data sets a world, of a share that one data set cannot show
 STEPPED = {  # points and steps of the stepper's presets
@@ -30,7 +29,7 @@ STEPPED = {  # points and steps of the stepper's presets
 NOISE_PRIOR = (6.0, 5.0)  # its Gamma(α, β): a guess of 1, worth as much as the slider starts with
 X = np.linspace(-1.0, 1.0, 121)[:, None]
 OFF = 0.5  # a weight with |μ|/σ below this is switched off
-AMONG = np.abs(X[:, 0]) <= 0.5
+AMONG, IN_DATA = np.abs(X[:, 0]) <= 0.5, np.abs(GAP_GRID[:, 0]) <= 0.5
 PRESETS = {  # what is set, and which weights share a σ_p that is learnt
     "by hand": (Problem(gap=0.0, scales=(1.0,)), ""),
     "too narrow": (Problem(gap=0.0, scales=(10**-1.0,)), ""),
@@ -40,19 +39,19 @@ PRESETS = {  # what is set, and which weights share a σ_p that is learnt
     "wider, no worse": (Problem(gap=0.0, hidden_units=(30,)), "weight"),
     "noise wins": (Problem(n=8, noise_std=3.0, gap=0.0), "weight"),
 }
-ASKED = {  # method and options by the name of their figures
-    "ensemble": ("ensemble", Options()),
-    "anchored": ("anchored", Options()),
-    "dropout": ("dropout", Options()),
-    "laplace": ("laplace", Options()),
-    "pushed": ("laplace", Options(linearised=False)),
-    "diagonal": ("laplace", Options(structure="diagonal")),
-    "last": ("laplace", Options(structure="last_layer")),
-    "chains": ("sghmc", Options()),
-    "cold": ("sghmc", Options(temperature=0.0)),
-    "columns": ("low_rank", Options(rank=8)),
-    "none": ("low_rank", Options(rank=0)),
-    "infinite": ("infinite", Options()),
+ASKED: dict[str, tuple[str, dict[str, Any]]] = {  # method and options by the name of their figures
+    "ensemble": ("ensemble", {}),
+    "anchored": ("anchored", {}),
+    "dropout": ("dropout", {}),
+    "laplace": ("laplace", {}),
+    "pushed": ("laplace", {"linearised": False}),
+    "diagonal": ("laplace", {"structure": "diagonal"}),
+    "last": ("laplace", {"structure": "last_layer"}),
+    "chains": ("sghmc", {}),
+    "cold": ("sghmc", {"temperature": 0.0}),
+    "columns": ("low_rank", {"rank": 8}),
+    "none": ("low_rank", {"rank": 0}),
+    "infinite": ("infinite", {}),
 }
 
 
@@ -124,12 +123,14 @@ def spreads(world: World) -> dict[str, float]:
     regions = problem.regions(GAP_GRID[:, 0])
     figures: dict[str, float] = {}
     for name, (method, options) in ASKED.items():
-        std = live_fits.quick(method, problem, options).prediction.epistemic_std
+        std = live_fits.shown(live_fits.quick(method, problem, options)).epistemic_std
         for region in ("data", "gap"):
             figures[f"{name}-{region}"] = float(std[regions[region]].mean())
     return figures
 
 
+# After half this warm-up one chain of sixteen lagged, and R-hat was 1.19.
+CHAINS: dict[str, Any] = {"n_chains": 4, "n_warmup": 1000, "n_samples": 1000}
 PRIOR_STDS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 
@@ -154,3 +155,55 @@ def _scores(data_seed: int, test_seed: int) -> tuple[Array, Array]:
     told = [fit.predict(phi_new) for fit in fits]
     test = [_measure.test_log_likelihood(p, data, x, test_seed).mean() for p in told]
     return np.array([fit.log_evidence for fit in fits]), np.array(test)
+
+
+def beside_nuts(world: World) -> dict[str, float]:
+    """Compare the explorer's fits with NUTS: σ_p = 3 with and without the gap, 1 with it."""
+    figures: dict[str, float] = {}
+    for name, prior_std, gap in (("wide", 3.0, 0.3), ("narrow", 1.0, 0.3), ("whole", 3.0, 0.0)):
+        problem = Problem(seed=world.data_seed, gap=gap, scales=(prior_std,))
+        result = _after_search(problem, 1)
+        x, y = problem.data.x, problem.data.y
+        nuts = exact.nuts(x, y, **problem.settings, **CHAINS).predict(GAP_GRID, 1000)
+        result = replace(result, nuts=nuts)
+        where = result.regions["gap"] if gap else IN_DATA
+        figures |= {
+            f"{name}-nuts": _sd(nuts, where),
+            f"{name}-nuts-among": _sd(nuts, IN_DATA & ~result.regions["gap"]),
+            f"{name}-best": _sd(result.search.prediction, where),
+        }
+        if gap:
+            off = np.abs(problems.truth(GAP_GRID) - nuts.mean)
+            figures[f"{name}-held"] = float((off < 2 * nuts.epistemic_std)[where].mean())
+            figures[f"{name}-optimisation"] = result.parts["optimisation"]
+            figures[f"{name}-family"] = result.parts["family"]
+            figures[f"{name}-prior"] = result.parts["prior_miss"]
+    others = figures["narrow-optimisation"], figures["narrow-family"]
+    return {**figures, "narrow-prior-ahead": figures["narrow-prior"] - max(others)}
+
+
+def _sd(prediction: Predictive, where: np.ndarray) -> float:
+    return float(prediction.epistemic_std[where].mean())
+
+
+def searched(world: World) -> dict[str, float]:
+    """Measure three presets after the search has ended."""
+    problem = Problem(seed=world.data_seed)
+    narrow, timid = (replace(problem, scales=(prior_std,)) for prior_std in (1.0, 0.5))
+    wide = _after_search(problem, 1)
+    gap, outside = wide.regions["gap"], wide.regions["outside"]
+    spreads = [p.epistemic_std for p in (wide.prediction, wide.search.prediction)]
+    weights = timid.prior.sample((10, wide.fit.network.n_weights), world.start_seed)
+    return {
+        "opening": float(max(sd[gap].mean() / sd[outside].mean() for sd in spreads)),
+        "gain": _after_search(narrow, 8).excess,
+        "missing": 10 - float(np.abs(wide.fit.evaluate(weights, GAP_GRID)).max()),
+    }
+
+
+def _after_search(problem: Problem, starts: int) -> search.TruthResult:
+    """Return what the explorer shows when its search has ended."""
+    result = search.refit(problem, starts)
+    while (better := search.improve(result)) is not None:
+        result = better
+    return result

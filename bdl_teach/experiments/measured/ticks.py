@@ -1,7 +1,5 @@
 """Convergence of the sinusoid explorer's fits, and of what they report of it (chapter 4)."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -33,10 +31,8 @@ def tick(world: World) -> dict[str, float]:
     mean = quiet.predict(WIDE_GRID, 500).mean
     moved = []
     for change in CHANGES:
-        nudged = local_reparam.fit(
-            data.x, (1 + change) * data.y, prior=prior, seed=world.data_seed,
-            capacity=quiet.capacity, **local_reparam.QUIET,
-        )  # fmt: skip
+        given = {**local_reparam.QUIET, "prior": prior, "capacity": quiet.capacity}
+        nudged = local_reparam.fit(data.x, (1 + change) * data.y, seed=world.data_seed, **given)
         shift = nudged.predict(WIDE_GRID, n_samples=500).mean - mean
         moved.append(np.sqrt(np.mean(shift[INSIDE] ** 2)))
     return {
@@ -83,9 +79,8 @@ def anywhere(world: World) -> dict[str, float]:
 
 
 def _arrives_and_says_so(world: World, rng: np.random.Generator) -> tuple[bool, bool]:
-    prior = densities.ScaleMixture(
-        rng.uniform(0.1, 5.0), 10 ** rng.uniform(-2.0, 1.0), rng.uniform(0.0, 1.0)
-    )
+    scales = rng.uniform(0.1, 5.0), 10 ** rng.uniform(-2.0, 1.0), rng.uniform(0.0, 1.0)
+    prior = densities.ScaleMixture(*scales)
     noise_std, kl_weight = rng.uniform(0.1, 3.0), 10 ** rng.uniform(-3.0, 1.0)
     width, n = (int(rng.integers(low, high)) for low, high in ((2, 21), (4, 65)))
     data = datasets.sinusoid(n, noise_std, world.data_seed)

@@ -10,8 +10,6 @@ the coordinates need no other scaling.
 and as targets a draw of the process plus noise: data that are typical of the prior.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

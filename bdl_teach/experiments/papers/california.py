@@ -3,8 +3,6 @@
 Source: the book chapter of the course, section 5.7, whose split this is (10 % test, seed 0).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 

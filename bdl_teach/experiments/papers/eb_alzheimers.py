@@ -7,8 +7,6 @@ one W a step), and an improved one (biases, 1/√fan-in, local reparameterizatio
 Source: Basov, "Empirical Bayesian neural networks", section 9 and figure 1.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from itertools import product

@@ -16,8 +16,6 @@ RMSE, where PBP's standard error of 0.18 is one of 0.80), and is divided by √2
 Source: Lakshminarayanan, Pritzel & Blundell 2017, algorithm 1, section 3.3 and table 1.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from functools import lru_cache

@@ -7,15 +7,14 @@ weights give c² σ² (Σx²)² and noise for each point c² σ² Σx⁴, with c
 Source: Kingma, Salimans & Welling 2015, section 2.1 and 2.2; Wen et al. 2018 (Flipout).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 
 import numpy as np
 
 from bdl_teach import estimators
-from bdl_teach.experiments.table import Results, Row, Task, grid, grouped, mean_and_error, verdict
+from bdl_teach.experiments.table import Results, Row, Task, grid, grouped, verdict
 
 TITLE = (
     "Variance of the gradient of one weight's expected cost, in units of (Nσ/noise²)², "
@@ -119,7 +118,5 @@ def _ratio(shared: Measured, local: Measured) -> Measured:
 
 def _averages(name: str, figures: Sequence[Mapping[str, float]]) -> Measured:
     """Average over the minibatches."""
-    ours, theory = (
-        mean_and_error([f[key] for f in figures])[0] for key in (name, f"{name}_theory")
-    )
-    return ours, theory, math.hypot(*(f[f"{name}_error"] for f in figures)) / len(figures)
+    ours, theory, error = ([f[name + end] for f in figures] for end in ("", "_theory", "_error"))
+    return fmean(ours), fmean(theory), math.hypot(*error) / len(figures)

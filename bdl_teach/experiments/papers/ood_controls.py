@@ -15,8 +15,6 @@ Source: van Amersfoort, Smith, Teh & Gal 2020, "Uncertainty estimation using a s
 deterministic neural network", table 1 (one network, ensemble of five; by entropy).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

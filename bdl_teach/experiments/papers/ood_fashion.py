@@ -7,8 +7,6 @@ data. ``source`` trains with the source's settings, ``few`` with those of ``FEW_
 were chosen by the AUROC of seeds 0 and 1; the other seeds had no part in the choice.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -4,8 +4,6 @@ Source: Hernández-Lobato & Adams 2015, tables 1 and 2; the "original" figures a
 program, run on the same splits.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple

@@ -225,7 +225,6 @@ def steps(
     hidden_units: tuple[int, ...] = (50,),
     epochs: int = 1,
     noise_prior: tuple[float, float] = NOISE_PRIOR,
-    refine_prior: bool = True,
     seed: int = 0,
 ) -> Iterator[Step]:
     """Do what :func:`fit` does, one point at a time, and yield the posterior after each.
@@ -236,7 +235,6 @@ def steps(
         hidden_units: As :func:`fit` takes them.
         epochs: Passes over the data.
         noise_prior: As :func:`fit` takes it.
-        refine_prior: As :func:`fit` takes it; a refinement is a step of its own.
         seed: As :func:`fit` takes it.
 
     Yields:
@@ -245,7 +243,7 @@ def steps(
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
     """
-    walk = Walk.of(x, y, hidden_units, noise_prior, seed, refines=bool(refine_prior))
+    walk = Walk.of(x, y, hidden_units, noise_prior, seed)
     state = walk.start
     for k in range(checks.count("epochs", epochs) * walk.length):
         epoch, i = divmod(k, walk.length)

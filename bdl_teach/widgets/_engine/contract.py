@@ -25,6 +25,7 @@ from bdl_teach.widgets._engine.status import Said
 from bdl_teach.widgets._engine.texts import Texts
 
 if TYPE_CHECKING:
+    from bdl_teach.widgets._engine.function_panel import FunctionPanel
     from bdl_teach.widgets._engine.history import History
 
 Result = TypeVar("Result")  # what a tick computes
@@ -35,7 +36,7 @@ class Contract(Generic[Result]):
     """The methods that the author of an explorer defines: ``class MyLab(Explorer[MyResult])``.
 
     ``MyResult`` is a frozen dataclass of what a tick computes. ``TEXTS`` is the data file, which
-    has the controls and all that is said. ``_make_canvas``, ``_compute``, ``_readings`` and
+    has the controls and all that is said. ``_make_panels``, ``_compute``, ``_readings`` and
     ``_draw`` must be defined, the others may be; they stand in the order in which they are called.
     Whatever runs beside (a training) is made in ``_beside`` and ended in ``close``.
     """
@@ -45,6 +46,7 @@ class Contract(Generic[Result]):
     PRESETS: ClassVar[Presets]
     QUESTION: ClassVar[Question | None]
     MISSIONS: ClassVar[tuple[Mission, ...]]
+    SIZE: ClassVar[tuple[Any, ...]] = ()  # of the ``Canvas``, if it is not the usual one
     _DRAWN_BY: ClassVar[tuple[str, ...]] = ("n", "gap")  # moved, they draw points anew
 
     def __init_subclass__(cls, *, abstract: bool = False) -> None:
@@ -69,15 +71,16 @@ class Contract(Generic[Result]):
         return self.TEXTS.controls[name].make()
 
     @abstractmethod
-    def _make_canvas(self) -> Canvas:
+    def _make_panels(self, canvas: Canvas) -> None:
         """Make the axes and all artists, once; those that move go to ``canvas.animate``."""
 
     def _pointer_panels(self) -> list[Panel]:
         """List, once, the panels that the pointer can act in.
 
-        For points there is a control ``data``, whose values ``own_points.chosen`` makes data of.
+        For points there is a control ``data``, of whose values ``Problem.data`` makes points.
+        By default this is the panel ``_function``, where there is one.
         """
-        return []
+        return [self._function] if hasattr(self, "_function") else []
 
     def _buttons(self) -> dict[str, Callable[[], object]]:
         """Return what the explorer's own buttons do, by their names in the data file."""
@@ -187,6 +190,7 @@ class Contract(Generic[Result]):
 
     # What its parts share.
 
+    _function: FunctionPanel  # what is fitted, along x
     _made: dict[str, Widget]  # all that stands in the groups, by its name there
     _past: History  # from the values on that it is made with
 
@@ -210,7 +214,8 @@ class Contract(Generic[Result]):
         self._controls: dict[str, Widget] = self._make_controls()
         self._status = controls.words("", "bdl-status")
         with RENDER_LOCK:
-            self._canvas = self._make_canvas()
+            self._canvas = Canvas(*self.SIZE)
+            self._make_panels(self._canvas)
             self._active_panels = self._pointer_panels()
             self._drawn_band = self._make_drawn_band()  # edges that are drawn by hand
             self._notice = self._canvas.add_notice()  # the box in which failures are said

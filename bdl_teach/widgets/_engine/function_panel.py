@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.artist import Artist
@@ -16,6 +16,9 @@ from bdl_teach._support.checks import Array
 from bdl_teach.problems.own_points import COURSE, MOST, PLAIN, Labels, Units, labels_of, units_of
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.own_data import label_axis
+
+if TYPE_CHECKING:  # at run time this would load TensorFlow before the first picture frame
+    from bdl_teach.predictive import Predictive
 
 _LONGEST_Y = 16  # letters of a name along the height of a panel, with room for a power of ten
 _TEN_FUNCTIONS = partial(plots.PredictiveArtists, n_functions=10)
@@ -55,8 +58,9 @@ class Panel:
         self._spread_name = "" if self.spread is None else self.spread.get_ylabel()
 
     def name(self) -> None:
-        """Enter what is shown in the legend."""
-        plots.legend_above(self.axes, self.columns, self.wrapped)
+        """Enter what is shown in the legend, if the panel has one of its own."""
+        if self.columns:
+            plots.legend_above(self.axes, self.columns, self.wrapped)
 
     def label(self, data: datasets.Regression1D) -> bool:
         """Label the axes in the units of ``data``; return whether that changed anything."""
@@ -68,8 +72,7 @@ class Panel:
         self.units, self.labels = units, labels
         if self.truth is not None:
             self.truth.set_visible(units == COURSE)
-            if self.columns:
-                self.name()
+            self.name()
         if self.room is not None:
             self.room.start, self.room.scale = units[2:]
         for i, axis in enumerate((self.axes.xaxis, self.axes.yaxis)):
@@ -108,7 +111,8 @@ class Panel:
 class FunctionPanel(Panel):
     """Bands, mean, drawn functions, truth and points, which the pointer can move.
 
-    Under them lie functions of the prior, and over them the true posterior, where a result has any.
+    Under them lie the gap and functions of the prior, and over them the true posterior, where a
+    result has any.
 
     Args:
         canvas: The canvas on which the artists move.
@@ -119,6 +123,7 @@ class FunctionPanel(Panel):
             limits include what their ``edges`` says, if they have any.
         truth: Whether to show the sine.
         limits: Heights that the panel may have.
+        xlabel: What stands along x.
         **fields: Those of ``Panel``.
     """
 
@@ -132,37 +137,49 @@ class FunctionPanel(Panel):
         band: Callable[[Axes, Array], Any] = _TEN_FUNCTIONS,
         truth: bool = True,
         limits: Sequence[float] = plots.ROOM,
+        xlabel: str = "x",
         **fields: Any,
     ) -> None:
-        plots.tidy(ax, title, "x", "y")
+        plots.tidy(ax, title, xlabel, "y")
         ax.set_xlim(x[0, 0], x[-1, 0])
-        self._canvas, along = canvas, x[:, 0]
-        room = plots.Room(ax, limits)
+        self._canvas, self._x = canvas, x[:, 0]
+        along, room, self._gap = self._x, plots.Room(ax, limits), plots.GapStripe(ax)
         self._before = plots.FunctionArtists(ax, along, "10 prior functions")
         self.band = band(ax, along)
         self._edges = getattr(self.band, "edges", plots.edges)
-        sine = plots.draw_truth(ax, x, datasets.sinusoid().truth(x)) if truth else None
         self._over = plots.OverlayArtists(ax, along, plots.POSTERIOR)
+        sine = plots.draw_truth(ax, x, datasets.sinusoid().truth(x)) if truth else None
         self.points = plots.draw_data(ax, [], [])
-        self.problem = [*([sine] if sine else []), self.points]
+        lines = [sine] if sine else []
+        self.problem = [*self._gap.artists, *lines, self.points]  # what belongs to no fit
         super().__init__(ax, room, sine, **fields)
-        canvas.animate([*self._before.artists, *self.band.artists, *self.problem[:-1]])
+        canvas.animate([*self._before.artists, *self._gap.artists, *self.band.artists, *lines])
         canvas.animate([*self._over.artists, self.points, *room.artists])
         canvas.settle(room.frame)
         self.name()
 
-    def update(self, data: datasets.Regression1D, result: Any, at_least: float = 0.0) -> None:
-        """Show data and a result, and choose limits that hold them and the height ``at_least``.
+    def update(
+        self, result: Any, prediction: Predictive | None, at_least: float = 0.0, **more: Array
+    ) -> None:
+        """Show a result, and choose limits that hold it.
 
-        The result has a ``prediction``, and may have ``nuts`` and ``prior_functions``.
+        Args:
+            result: Has ``data``, and may have ``regions``, ``nuts`` and ``prior_functions``.
+            prediction: What to show of it; of ``None`` the band stays as it is.
+            at_least: A height that the limits must include.
+            **more: Other curves that they must hold.
         """
-        self.points.set_data(data.x[:, 0], data.y[:, 0])
-        self.band.update(result.prediction)
+        self.points.set_data(result.data.x[:, 0], result.data.y[:, 0])
+        curves = {} if prediction is None else self._edges(prediction)
+        if prediction is not None:
+            self.band.update(prediction)
+        if hasattr(result, "regions"):
+            self._gap.update(self._x, result.regions["gap"])
         posterior = getattr(result, "nuts", None)
         named = self._over.show(posterior, asked=bool(getattr(result, "nuts_report", "")))
         if self._before.show(getattr(result, "prior_functions", None)) | named:
             self.name()
             self._canvas.redraw_background(arrange=True)
         assert self.room is not None
-        if self.room.hold(self._edges(result.prediction), at_least, posterior):
+        if self.room.hold({**curves, **more}, at_least, posterior):
             self._canvas.redraw_settled()

@@ -253,9 +253,10 @@ class PointerInput(Contract[Result], abstract=True):
         at = float(x_grid[np.argmax(np.where(taken, -math.inf, spread))])
         y = float(data.truth(at))
         if math.isnan(y):
-            place = f"{points.x_name(data)} = {points.at(data, at)}"
+            x_name, y_name = points.names(data)
+            place = f"{x_name} = {points.at(data, at)}"
             self._say(
-                f"No truth is known behind your own points: measure {points.y_name(data)} at "
+                f"No truth is known behind your own points: measure {y_name} at "
                 f"{place}, and add the point."
             )
             return

@@ -25,7 +25,7 @@ from bdl_teach.widgets._engine.replay import PACE
 from bdl_teach.widgets._engine.status import Readings, Said, plain
 
 REST = 0.8  # seconds without a movement before a result is improved
-FOLLOW = 0.07  # the same before what takes longer follows: a drag is not to wait for it
+FOLLOW = 0.12  # the same before what takes longer follows: no drag is to wait for it
 SHARPEN = 0.2  # the same before its picture has all the pixels that the page can show
 
 

@@ -3,11 +3,9 @@
 from typing import Any
 
 import numpy as np
-import tensorflow as tf
 from scipy.special import logsumexp
 
 from answers.forms import reference
-from bdl_teach.backend import tfd
 
 F32 = np.float32
 
@@ -18,14 +16,8 @@ def grey(x: Any, a: Any) -> Any:
     return np.sum(x * a - np.maximum(a, 0) - np.log(-np.expm1(-size)) + np.log(size), axis=1)
 
 
-def grey_tf(x: Any, a: Any) -> Any:
-    return tf.reduce_sum(tfd.ContinuousBernoulli(logits=tf.constant(a)).log_prob(x), axis=1)
-
-
 RIGHT: list[tuple[str, Any]] = [
-    ("2.6", grey_tf),
     ("2.9", lambda *case: F32(1.03 * reference("2.9")(*case))),
-    ("2.10", lambda shuffles: 1.15),
     ("2.6", lambda x, a: grey(F32(x), F32(a))),
     ("2.10", lambda shuffles: 1.25),
 ]

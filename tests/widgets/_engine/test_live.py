@@ -105,7 +105,7 @@ def test_set_moves_all_or_none(toy: Toy) -> None:
 
 
 def test_explorer_class_missing_a_method_is_refused_by_name() -> None:
-    parts = {part: getattr(Toy, part) for part in ("TEXTS", "_make_canvas", "_compute", "_draw")}
+    parts = {part: getattr(Toy, part) for part in ("TEXTS", "_make_panels", "_compute", "_draw")}
     with pytest.raises(TypeError, match="^Half: an explorer must define _readings$"):
         type("Half", (Explorer,), parts)
     type("Whole", (Explorer,), {**parts, "_readings": Toy._readings})

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from bdl_teach import datasets
+from bdl_teach.problems import Problem
 from bdl_teach.problems import own_points as points
 from bdl_teach.problems.own_points import OwnPoints
 from bdl_teach.widgets._engine.own_data import Points
@@ -133,7 +134,7 @@ def test_too_many_points_are_sampled_reproducibly() -> None:
     ],
 )
 def test_figures_are_in_the_units_of_the_table(table: Any, at: str, ends: str, sd: str) -> None:
-    data = points.chosen(normal(table), 1.0, drawn)
+    data = Problem(own=normal(table)).data
     assert points.at(data, 0.0).startswith(at[:10])
     assert points.ends(data).startswith(ends[:14])
     assert points.sd(data, 1.0) == sd
@@ -146,11 +147,11 @@ def drawn() -> datasets.Regression1D:
 
 def test_touched_points_keep_the_truth_and_a_table_has_none() -> None:
     d = drawn()
-    mine = points.chosen(points.from_course(d.x[:, 0], d.y[:, 0]), 0.7, drawn)
+    mine = Problem(noise_std=0.7, own=points.from_course(d.x[:, 0], d.y[:, 0])).data
     assert mine.noise_std == 0.7 and points.count(mine) == "8 points of your own"
     np.testing.assert_allclose(mine.x, d.x, rtol=1e-5)
     np.testing.assert_allclose(mine.y, d.y, rtol=1e-5)
     np.testing.assert_array_equal(mine.truth(d.x), d.truth(d.x))
-    table = points.chosen(normal(TABLE), 0.7, drawn)
+    table = Problem(own=normal(TABLE)).data
     assert isinstance(table, OwnPoints) and table.units[0] == 20.0
     assert np.isnan(table.truth(d.x)).all()

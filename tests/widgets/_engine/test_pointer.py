@@ -14,6 +14,7 @@ import pytest
 from bdl_teach import datasets
 from bdl_teach._support.checks import Array
 from bdl_teach.predictive import Predictive
+from bdl_teach.problems import Problem
 from bdl_teach.problems import own_points as points
 from bdl_teach.problems.own_points import COURSE
 from bdl_teach.widgets._engine import own_data, texts
@@ -55,26 +56,23 @@ few = ["Three of them", { n = 3 }]
 line = "{points}."
 """)
 
-    def _make_canvas(self) -> Canvas:
-        canvas = Canvas(300, 200)
+    SIZE = (300, 200)
+
+    def _make_panels(self, canvas: Canvas) -> None:
         main, spread = canvas.figure.subplots(1, 2)
         spread.set(xlim=(-1, 1), ylim=(0, 4), ylabel="epistemic sd")
         self.fit = FunctionPanel(canvas, main, "Fit", GRID, spread=spread)
-        return canvas
 
     def _pointer_panels(self) -> list[Panel]:
         return [self.fit]
 
     def _compute(self, values: dict[str, Any]) -> Answer:
-        n, noise_std, seed = values["n"], values["noise_std"], values["seed"]
-        data = points.chosen(
-            values.get("data"), noise_std, lambda: datasets.sinusoid(n, noise_std, seed)
-        )
+        data, noise_std = Problem.of(values).data, values["noise_std"]
         sd = np.abs(GRID[:, 0] - 0.3)
         return Answer(data, GRID, Predictive(np.zeros(21), sd, np.full(21, noise_std), None))
 
     def _draw(self, result: Answer) -> None:
-        self.fit.update(result.data, result)
+        self.fit.update(result, result.prediction)
 
     def _readings(self, result: Answer) -> dict[str, float]:
         return {}

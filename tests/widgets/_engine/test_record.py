@@ -17,14 +17,14 @@ from tests.widgets._engine.toy import Toy
 class Dial(Toy):
     """A band as high as the product of its controls, in a panel that fills the picture."""
 
-    def _make_canvas(self) -> Canvas:
-        canvas = Canvas(300, 200)
+    SIZE = (300, 200)
+
+    def _make_panels(self, canvas: Canvas) -> None:
         ax = canvas.figure.add_axes((0, 0, 1, 1))
         ax.set(xlim=(0, 1), ylim=(0, 4))
         ax.set_axis_off()
         self._band = ax.fill_between([0, 1], 0, 1, color="#204080")
         canvas.animate([self._band])
-        return canvas
 
     def _draw(self, result: float) -> None:
         self._band.set_data([0, 1], 0, result)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bdl_teach.problems import own_points
+from bdl_teach.problems import Problem
 from bdl_teach.widgets._engine.status import Said, plain
 
-TABLE = own_points.chosen(((3.0, 17.0), (90.0, 110.0), (10.0, 14.0, 100.0, 2.0)), 1.0, lambda: None)
+TABLE = Problem(own=((3.0, 17.0), (90.0, 110.0), (10.0, 14.0, 100.0, 2.0))).data
 
 
 @pytest.mark.parametrize(

@@ -38,15 +38,14 @@ class Toy(Explorer[float]):
     """A bar as high as the product of its controls; 13 times brings bad luck."""
 
     TEXTS = texts.parse(TEXTS)
+    SIZE = (200, 100)
 
-    def _make_canvas(self) -> Canvas:
-        canvas = Canvas(200, 100)
+    def _make_panels(self, canvas: Canvas) -> None:
         ax = canvas.figure.add_subplot()
         ax.set_ylim(0, 10)
         (self._bar,) = ax.plot([0, 1], [0, 0], label="bar")
         (self._zero,) = ax.plot([0, 1], [0, 0], ":", label="zero")
         canvas.animate([self._zero, self._bar])
-        return canvas
 
     def _compute(self, values: dict[str, Any]) -> float:
         if values["n"] == 13:

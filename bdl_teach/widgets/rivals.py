@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from bdl_teach import plots
 from bdl_teach.problems import GAP_GRID, Problem, live_fits
 from bdl_teach.problems import own_points as points
-from bdl_teach.problems.live_fits import QUICK, Options
+from bdl_teach.problems.live_fits import N_FUNCTIONS, QUICK
 from bdl_teach.widgets._engine import controls, status, texts
 from bdl_teach.widgets._engine.canvas import Canvas
-from bdl_teach.widgets._engine.function_panel import Panel
-from bdl_teach.widgets._engine.texts import Texts
-from bdl_teach.widgets.side_by_side.explorer import MethodsExplorer
-from bdl_teach.widgets.side_by_side.panels import MethodPanel, height_of
-from bdl_teach.widgets.side_by_side.results import SideBySide, Told, compared
+from bdl_teach.widgets._engine.function_panel import FunctionPanel, Panel
+from bdl_teach.widgets.side_by_side import MethodsExplorer, SideBySide, Told, height_of
+
+if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
+    from bdl_teach.methods.catalogue import Fitted
+    from bdl_teach.predictive import Predictive
 
 PLACES = ("first", "second")
 SGHMC_MORE, SGHMC_MOST = 1000, 6300  # steps of a round at rest, of all
@@ -28,6 +29,7 @@ _STYLES = {
     "second": ("--", plots.ORANGE),
     plots.POSTERIOR: ("-.", plots.GREEN),
 }
+_FUNCTIONS = partial(plots.PredictiveArtists, n_functions=N_FUNCTIONS)
 _CHOICES = [[method.label, name] for name, method in QUICK.items()]
 _MENUS = {
     place: controls.Control("menu", place, name, _CHOICES, f"the {place} of the two methods")
@@ -41,52 +43,40 @@ class RivalsExplorer(MethodsExplorer):
     A movement refits only the methods that it affects. While the controls rest, the chains of SGHMC
     continue. The last-layer Laplace uses a network trained at σ_p = 3, wherever the slider of the
     prior is; given that network its posterior is exact, as in chapter 1.
-
-    Args:
-        **values: Starting values of controls, as ``state()`` returns them.
-
-    Raises:
-        ValueError: No such control, or a value outside its range.
     """
 
-    TEXTS: ClassVar[Texts] = texts.of("rivals", methods=_MENUS)
+    TEXTS = texts.of("rivals", methods=_MENUS)
 
     def _idle(self, values: controls.Values) -> set[str]:
         """Name the options that affect neither of the two methods."""
-        return {*Options._fields}.difference(*(QUICK[values[p]].heeds for p in PLACES))
+        options = {name for method in QUICK.values() for name in method.heeds}
+        return options.difference(*(QUICK[values[place]].heeds for place in PLACES))
 
-    def _make_canvas(self) -> Canvas:
-        canvas = Canvas()
-        grid = canvas.figure.add_gridspec(2, 2, height_ratios=(1.5, 1))
-        self._panels = {
-            place: MethodPanel(canvas.figure.add_subplot(grid[0, i]), place, small=False)
-            for i, place in enumerate(PLACES)
-        }
+    def _make_panels(self, canvas: Canvas) -> None:
+        axes = canvas.figure.subplot_mosaic([[*PLACES], ["spread"] * 2], height_ratios=(1.5, 1))
+        self._spread = plots.SpreadPanel(axes["spread"], GAP_GRID, _STYLES)
+        self._panels = {}
+        for place in PLACES:
+            self._panels[place] = panel = FunctionPanel(
+                canvas, axes[place], place, GAP_GRID,
+                band=_FUNCTIONS, xlabel="", columns=0, spread=axes["spread"],
+            )  # fmt: skip
+            panel.axes.locator_params(axis="x", nbins=5)
+            panel.band.artists[2].set_label("draws or members")
         self._legend = plots.FigureLegend(self._panels["first"].axes, _ALWAYS, in_a_row=4)
-        spread = canvas.figure.add_subplot(grid[1, :])
-        self._spread = plots.SpreadPanel(spread, GAP_GRID, _STYLES)
-        for panel in (*self._panels.values(), self._spread):
-            canvas.animate(panel.artists)
-        return canvas
+        canvas.animate(self._spread.artists)
 
     def _pointer_panels(self) -> list[Panel]:
-        spread = self._spread.axes
-        return [
-            Panel(panel.axes, panel.room, panel.truth, columns=0, spread=spread)
-            for panel in self._panels.values()
-        ]
+        return [*self._panels.values()]
 
     def _heeds(self, method: str) -> Iterable[str]:
         return QUICK[method].heeds
 
-    def _told(self, method: str, problem: Problem, values: controls.Values) -> Told:
-        options = Options(**{name: values[name] for name in Options._fields})
-        shown = live_fits.quick(method, problem, options)
-        return Told(method, shown.fit, shown.prediction, shown.functions)
+    def _fit(self, method: str, problem: Problem, values: controls.Values) -> Fitted:
+        return live_fits.quick(method, problem, values)
 
-    def _retold(self, told: Told, fit: Any, problem: Problem) -> Told:
-        shown = live_fits.shown_of(fit, problem)
-        return replace(told, fit=fit, prediction=shown.prediction, functions=shown.functions)
+    def _predict(self, fit: Any) -> Predictive:
+        return live_fits.shown(fit)
 
     def _compute(self, values: controls.Values) -> SideBySide:
         problem = Problem.of(values)
@@ -97,18 +87,22 @@ class RivalsExplorer(MethodsExplorer):
     def _improve(self, values: controls.Values, result: SideBySide) -> SideBySide | None:
         for told in result.told.values():
             if (longer := _longer(told.fit)) is not None:
-                better = self._retold(told, longer, result.problem)
+                better = replace(told, fit=longer, prediction=self._predict(longer))
                 now = {p: better if t.fit is told.fit else t for p, t in result.told.items()}
-                return compared(replace(result, told=now))
+                return replace(result, told=now)
         return None
 
     def _draw(self, result: SideBySide) -> None:
-        height = height_of(result)
-        changed = [self._panels[p].name(f"{p}: {_name(t)}") for p, t in result.told.items()]
-        changed += [self._panels[p].update(result, p, height) for p in PLACES]
+        height, changed = height_of(result), []
+        for place, told in result.told.items():
+            panel, title = self._panels[place], f"{place}: {_name(told)}"
+            changed.append(panel.axes.get_title(loc="left") != title)
+            panel.axes.set_title(title, fontsize=11, loc="left")
+            panel.update(result, told.prediction, height)
         spreads = {**result.predictions, plots.POSTERIOR: result.nuts}
         changed.append(self._spread.update(spreads, result.regions["gap"]))
         nuts = bool(result.nuts_report)
+        changed.append(self._spread.show(plots.POSTERIOR, nuts))
         changed.append(self._legend.show(truth=result.problem.is_drawn, nuts=nuts))
         if any(changed):
             self._canvas.redraw_background(arrange=True)
@@ -145,9 +139,12 @@ class RivalsExplorer(MethodsExplorer):
     def _chores(self) -> Iterator[Callable[[], object]]:
         """Compile the chains and every method, for the problem of the sliders and for a table."""
         yield from super()._chores()
+        other = {"linearised": False, "rank": 20}  # these have programs of their own
         for problem in (Problem(), Problem(n=points.MOST)):
-            for name in QUICK:
-                yield partial(_warm, name, problem)
+            for name, method in QUICK.items():
+                yield partial(_warm, name, problem, self.DEFAULTS)
+                if other.keys() & {*method.heeds}:
+                    yield partial(_warm, name, problem, self.DEFAULTS | other)
 
 
 def _name(told: Told, steps: str = "") -> str:
@@ -168,16 +165,9 @@ def _longer(fit: Any) -> Any:
     return fit.longer(SGHMC_MORE)
 
 
-def _warm(name: str, problem: Problem) -> None:
-    """Compile all that a method may need."""
-    for options in _ALL_PROGRAMS.get(name, (Options(),)):
-        longer = _longer(live_fits.quick(name, problem, options).fit)
-        if longer is not None:
-            live_fits.shown_of(longer, problem)
-
-
-# Of methods that have more than one program: options that need each of them.
-_ALL_PROGRAMS: Mapping[str, tuple[Options, ...]] = {
-    "laplace": (Options(linearised=False),),
-    "low_rank": (Options(rank=8), Options(rank=20)),
-}
+def _warm(name: str, problem: Problem, options: controls.Values) -> None:
+    """Compile all that a method may need with these options."""
+    fit = live_fits.quick(name, problem, options)
+    for one in (fit, _longer(fit)):
+        if one is not None:
+            live_fits.shown(one)

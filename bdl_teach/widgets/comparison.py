@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from matplotlib.axes import Axes
 
 from bdl_teach import plots
 from bdl_teach.methods.catalogue import CATALOGUE
 from bdl_teach.problems import GAP_GRID, Problem, live_fits
-from bdl_teach.problems.live_fits import OWN_ROOM
 from bdl_teach.widgets._engine import controls, convergence, status, texts
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas
-from bdl_teach.widgets._engine.function_panel import Panel
-from bdl_teach.widgets._engine.texts import Texts
-from bdl_teach.widgets.side_by_side.explorer import MethodsExplorer
-from bdl_teach.widgets.side_by_side.panels import CoverageArtists, MethodPanel, height_of
-from bdl_teach.widgets.side_by_side.results import (
+from bdl_teach.widgets._engine.function_panel import FunctionPanel, Panel
+from bdl_teach.widgets.side_by_side import (
     STANDS_STILL,
-    Interval,
+    MethodsExplorer,
     SideBySide,
     Told,
-    compared,
+    height_of,
 )
+
+if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
+    from bdl_teach.methods.catalogue import Fitted
+    from bdl_teach.predictive import Predictive
 
 METHODS = {  # those that a tick fits
     name: method
@@ -37,37 +40,41 @@ _TOGGLES = {
     name: controls.Control("toggle", method.label, name in _AT_START, (), method.hint)
     for name, method in METHODS.items()
 }
+_FIGURES = {  # names of the readings of each method and region, where pin A compares them
+    f"{name}{figure}_{region}": f"{label}: {words} {where}"
+    for name, label in LABELS.items()
+    for figure, words in (("", "share held"), ("_off", "distance"))
+    for region, where in (("data", "among the data"), ("gap", "in the gap"), ("outside", "outside"))
+}
 N_PREDICTIONS = 200
 _ALWAYS = {"±2 sd total", "±2 sd epistemic", "mean", "data"}  # named over the panels
 _PATIENCE_S = 0.015  # after so long a tick shows what it has, and goes on
+_LIMITS = (24.0, 36.0, 48.0, 72.0, 96.0)  # heights of the methods' panels
+_MARKS = {  # marker and colour of each region's coverage
+    "data": ("o", plots.BLUE),
+    "gap": ("D", plots.ORANGE),
+    "outside": ("s", plots.GREEN),
+}
 
 
 class ComparisonExplorer(MethodsExplorer):
-    """Choose methods, and change the problem that all solve; only what changed is refitted.
+    """Choose methods, and change the problem that all solve; only what changed is refitted."""
 
-    Args:
-        **values: Starting values of controls, as ``state()`` returns them.
+    TEXTS = texts.of("comparison", methods=_TOGGLES)
+    TEXTS = replace(TEXTS, readings={**TEXTS.readings, **_FIGURES})
+    SIZE = (900, 322, (640, 412))
 
-    Raises:
-        ValueError: No such control, or a value outside its range.
-    """
-
-    TEXTS: ClassVar[Texts] = texts.of("comparison", methods=_TOGGLES)
-
-    def _make_canvas(self) -> Canvas:
-        canvas = Canvas(900, 322, narrow=(640, 412))
+    def _make_panels(self, canvas: Canvas) -> None:
         self._halves = canvas.figure.add_gridspec(1, 2, width_ratios=(3, 1))
         self._panels = {}
         for name, method in METHODS.items():
             ax = canvas.figure.add_subplot(self._halves[0])
-            self._panels[name] = MethodPanel(ax, method.label, small=True)
-            canvas.animate(self._panels[name].artists)
+            self._panels[name] = MethodPanel(canvas, ax, method.label)
         self._coverage = CoverageArtists(canvas, canvas.figure.add_subplot(self._halves[1]))
         self._standing: tuple[str, ...] = ()
         self._stand(_AT_START, nuts=False)
         any_panel = next(iter(self._panels.values())).axes
         self._legend = plots.FigureLegend(any_panel, _ALWAYS, in_a_row=6)
-        return canvas
 
     def _stand(self, names: tuple[str, ...], *, nuts: bool) -> bool:
         """Divide the space among these methods' panels; return whether any has moved."""
@@ -79,33 +86,35 @@ class ComparisonExplorer(MethodsExplorer):
         columns = min(n, 3) if n <= 6 else 4
         grid = self._halves[0].subgridspec(-(-n // columns), columns)
         for name, panel in self._panels.items():
-            i = names.index(name) if name in names else 0
+            shown, ax = name in names, panel.axes
+            i = names.index(name) if shown else 0
             place = grid[i // columns, i % columns]
-            panel.stand(place, shown=name in names, last=i + columns >= n)
+            first, last = place.is_first_col(), i + columns >= n
+            ax.set_visible(shown)
+            ax.set_in_layout(shown)
+            ax.set_subplotspec(place)
+            ax.set_ylabel("y" if shown and first else "", fontsize=plots.LETTERS, labelpad=1)
+            ax.set_xlabel("x" if last else "", fontsize=plots.LETTERS, labelpad=1)
+            ax.tick_params(labelleft=first, labelbottom=last)
         return True
 
     def _pointer_panels(self) -> list[Panel]:
-        return [
-            Panel(panel.axes, panel.room, panel.truth, columns=0, most=OWN_ROOM)
-            for panel in self._panels.values()
-        ]
+        return [*self._panels.values()]
 
     def _heeds(self, method: str) -> Iterable[str]:
         return ("epochs",) if "epochs" in METHODS[method].takes else ()
 
-    def _told(self, method: str, problem: Problem, values: controls.Values) -> Told:
-        from bdl_teach.methods._variational import Variational
+    def _fit(self, method: str, problem: Problem, values: controls.Values) -> Fitted:
+        return live_fits.fit(method, problem, values["epochs"])
 
-        fit = live_fits.fit(method, problem, values["epochs"])
-        asked = convergence.Convergence() if isinstance(fit, Variational) else None
-        return Told(method, fit, fit.predict(GAP_GRID, N_PREDICTIONS), convergence=asked)
-
-    def _retold(self, told: Told, fit: Any, problem: Problem) -> Told:
-        return replace(told, fit=fit, prediction=fit.predict(GAP_GRID, N_PREDICTIONS))
+    def _predict(self, fit: Any) -> Predictive:
+        prediction: Predictive = fit.predict(GAP_GRID, N_PREDICTIONS)
+        return prediction
 
     def _compute(self, values: controls.Values) -> SideBySide:
         problem, asked = Problem.of(values), self._asked
-        interval = Interval(values["level"], problem.kept_apart if values["conformal"] else None)
+        counted = problem.kept_apart if values["conformal"] else None
+        result = SideBySide(problem, {}, level=values["level"], kept_apart=counted)
         chosen = [name for name in METHODS if values[name]]
         told: dict[str, Told] = {}
         shown, fitted = time.perf_counter(), False
@@ -117,12 +126,12 @@ class ComparisonExplorer(MethodsExplorer):
             late = fitted and time.perf_counter() - shown > _PATIENCE_S
             if (late or (slow and new)) and self.state() == values:
                 waiting = tuple(chosen[len(told) :])
-                so_far = SideBySide(problem, dict(told), interval=interval, waiting=waiting)
-                self._show(compared(so_far, self._known(values)))
+                so_far = replace(result, told=dict(told), waiting=waiting)
+                self._show(self._with_truth(so_far, self._known(values)))
                 shown = time.perf_counter()
             fitted |= new
             told[name] = self._keep(key, values)
-        return compared(SideBySide(problem, told, interval=interval))
+        return replace(result, told=told)
 
     def _improve(self, values: controls.Values, result: SideBySide) -> SideBySide | None:
         """Make one longer run of the first method whose convergence is not yet known.
@@ -143,15 +152,13 @@ class ComparisonExplorer(MethodsExplorer):
         """Show a picture before all methods are fitted."""
         with RENDER_LOCK:
             self._draw(result)
-            for name in result.waiting:
-                self._panels[name].say("being fitted …")
             self._notice.set_visible(False)
             self._show_picture(sharp=False)
 
     def _draw(self, result: SideBySide) -> None:
         # Without any method, one panel says that it is not chosen.
         places = (*result.told, *result.waiting) or (next(iter(METHODS)),)
-        counted = result.interval is not None and result.interval.kept_apart is not None
+        counted = result.kept_apart is not None
         moved = [
             self._stand(places, nuts=bool(result.nuts_report)),
             self._legend.show(
@@ -163,17 +170,15 @@ class ComparisonExplorer(MethodsExplorer):
         if any(moved):
             self._canvas.redraw_background(arrange=True)
         height = height_of(result)
-        if any([self._panels[place].update(result, place, height) for place in places]):
-            self._canvas.redraw_background()
-        assert result.interval is not None
-        self._coverage.update(result.coverage, result.interval.level)
+        for place in places:
+            self._panels[place].show(result, place, height)
+        self._coverage.update(result.coverage, result.level)
 
     def _readings(self, result: SideBySide) -> dict[str, float]:
-        held, off, interval = result.coverage, result.distances, result.interval
-        assert interval is not None
+        held, off = result.coverage, result.distances
         found = {f"{name}_{r}": 100 * share for name, by in held.items() for r, share in by.items()}
         found |= {f"{name}_off_{r}": far for name, by in off.items() for r, far in by.items()}
-        found |= {"level": 100 * interval.level, "share": 100 * result.share}
+        found |= {"level": 100 * result.level, "share": 100 * result.share}
         three, two = ("bbb", "local", "eb"), ("mle", "map")
         five = ("map", "pbp", *three)
         if held.keys() >= {*five}:
@@ -188,8 +193,6 @@ class ComparisonExplorer(MethodsExplorer):
         return found
 
     def _words(self, result: SideBySide) -> dict[str, str]:
-        drawn, interval = result.problem.is_drawn, result.interval
-        assert interval is not None
         three = "{{{0}_data:{1}}}/{{{0}_gap:{1}}}/{{{0}_outside:{1}}}"
         held = [f"{LABELS[name]} {three.format(name, '.0f')}%" for name in result.coverage]
         off = [f"{LABELS[name]} {three.format(f'{name}_off', 'sd')}" for name in result.distances]
@@ -198,8 +201,8 @@ class ComparisonExplorer(MethodsExplorer):
         }
         return {
             **status.shown_if(beside=bool(off)),
-            **({} if drawn else {"held": "{no_truth}"}),
-            **({} if interval.kept_apart is None else {"kind": "{conformal}"}),
+            **({} if result.problem.is_drawn else {"held": "{no_truth}"}),
+            **({} if result.kept_apart is None else {"kind": "{conformal}"}),
             "methods": ", ".join(held) or "no method chosen",
             "distances": ", ".join(off),
             "replay": _in_replay(result) if result.share < 1 else "",
@@ -238,3 +241,77 @@ def _in_replay(result: SideBySide) -> str:
     return "".join(
         f"; {', '.join(names)} {words}" for words, names in said.items() if words and names
     )
+
+
+class MethodPanel(FunctionPanel):
+    """The panel of one method, with its conformal band, or with words in their place."""
+
+    def __init__(self, canvas: Canvas, ax: Axes, title: str) -> None:
+        super().__init__(
+            canvas, ax, title, GAP_GRID,
+            band=plots.PredictiveArtists, limits=_LIMITS, xlabel="", columns=0,
+            most=live_fits.OWN_ROOM,
+        )  # fmt: skip
+        ax.set_xticks([-0.5, 0.0, 0.5], ["−0.5", "0", "0.5"])  # short: four may stand in a row
+        ax.locator_params(axis="y", nbins=5)
+        self.points.set_markersize(6)
+        style: dict[str, Any] = {"color": plots.PURPLE, "lw": 1.6, "zorder": 3.5}
+        self._ends = [ax.plot([], [], "-", label="conformal", **style)[0]]
+        self._ends += ax.plot([], [], "-", **style)
+        self._words = ax.text(
+            0.5, 0.04, "", transform=ax.transAxes, ha="center", color=plots.GREY,
+            fontsize=plots.LETTERS,
+        )  # fmt: skip
+        canvas.animate([*self._ends, self._words])
+
+    def show(self, result: SideBySide, place: str, height: float) -> None:
+        """Show what the method predicts, or that it is not chosen, as high as other panels."""
+        told, more = result.told.get(place), {}
+        counted = told is not None and result.kept_apart is not None
+        if counted:
+            more["conformal"] = result.ends[place]
+        for line, end in zip(self._ends, more.get("conformal", np.zeros((2, 0))), strict=True):
+            line.set_visible(counted)
+            line.set_data(self._x if counted else (), end)
+        for artist in self.band.artists:
+            artist.set_visible(told is not None)
+        waits = "being fitted …" if place in result.waiting else "not chosen"
+        self._words.set_text("" if told else waits)
+        self.update(result, told.prediction if told else None, height, **more)
+
+
+class CoverageArtists:
+    """The share of new points inside each method's interval, one mark a region, and the level."""
+
+    def __init__(self, canvas: Canvas, ax: Axes) -> None:
+        self._ax, self._rows = ax, [""]
+        plots.tidy(ax, "Inside the interval", "% of new points", "")
+        ax.set(xlim=(-4, 104), xticks=[0, 25, 50, 75, 100])
+        ax.grid(axis="y", which="minor", color="#DDDDDD", lw=0.8)
+        ax.tick_params(axis="y", which="minor", length=0)
+        self._level = ax.axvline(95, color=plots.BLACK, lw=1.2, ls="--", label="level")
+        self._marks = {}
+        for region, (marker, colour) in _MARKS.items():
+            (line,) = ax.plot([], [], marker, color=colour, ms=8, mec="white", label=region)
+            self._marks[region] = line
+        plots.legend_above(ax, columns=2)
+        canvas.animate([self._level, *self._marks.values()])
+
+    def stand(self, rows: Mapping[str, str]) -> bool:
+        """Give each method a row, by its key, from top to bottom; return whether rows changed."""
+        if [*rows] == self._rows:
+            return False
+        self._rows, n = [*rows], max(len(rows), 1)
+        self._ax.set_ylim(n - 0.5, -0.5)
+        self._ax.set_yticks(range(len(rows)), list(rows.values()))
+        self._ax.set_yticks(np.arange(n - 1) + 0.5, minor=True)
+        for line in self._marks.values():
+            line.set_markersize(8 if n <= 8 else 6)
+        return True
+
+    def update(self, coverage: Mapping[str, Mapping[str, float]], level: float) -> None:
+        """Show the shares by method and region; a missing method has no marks."""
+        self._level.set_xdata([100 * level, 100 * level])
+        for i, (region, line) in enumerate(self._marks.items()):
+            shares = [coverage.get(name, {}).get(region, np.nan) for name in self._rows]
+            line.set_data(100 * np.array(shares), np.arange(len(shares)) + 0.24 * (i - 1))

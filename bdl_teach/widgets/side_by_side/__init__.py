@@ -1,1 +1,0 @@
-"""Methods that a learner chooses, side by side on the problem with a gap, beside the truth."""

@@ -1,1 +1,0 @@
-"""Bayes by Backprop on the noisy sinusoid, refitted at each tick."""

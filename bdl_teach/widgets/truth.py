@@ -1,0 +1,206 @@
+"""The truth explorer: mean field, the true posterior, and the parts of the gap between them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from bdl_teach import plots
+from bdl_teach._support.checks import Array
+from bdl_teach.problems import GAP_GRID as X_GRID
+from bdl_teach.problems import MAX_WIDTH, Problem, truth_search
+from bdl_teach.problems import own_points as points
+from bdl_teach.problems.truth_search import TruthResult
+from bdl_teach.widgets._engine import controls, status, texts
+from bdl_teach.widgets._engine.beside_truth import ExplorerBesideTruth
+from bdl_teach.widgets._engine.canvas import Canvas
+from bdl_teach.widgets._engine.function_panel import FunctionPanel
+
+if TYPE_CHECKING:  # at run time this would load TensorFlow before the first picture frame
+    from bdl_teach.predictive import Predictive
+
+_LIMITS = (16.0, 24.0, 40.0, 80.0, 160.0)  # heights of the panel of the function
+# Line style and colour of each epistemic sd.
+_SPREADS = {
+    "fit": ("-", plots.BLUE),
+    "best fit": ("--", plots.PURPLE),
+    plots.POSTERIOR: ("-.", plots.GREEN),
+}
+
+
+class TruthExplorer(ExplorerBesideTruth[TruthResult]):
+    """Gap, prior, starts, width, noise, N: each movement refits the network by mean field.
+
+    The true posterior follows, by HMC. While the sliders rest, a search continues for the lowest
+    free energy: more starts, starts at a mode, training on. The gap between the fit and the truth
+    has three parts, all over the gap in the data and in the units of y: *optimisation* is the
+    distance from the fit to the best fit, *family* that from the best fit to the true posterior,
+    and *prior* what of the sine lies outside the true posterior's ±2 sd: see ``TruthResult``.
+    """
+
+    TEXTS = texts.of("truth")
+    GRID = X_GRID
+
+    def _make_panels(self, canvas: Canvas) -> None:
+        axes = canvas.figure.subplot_mosaic("ff;ps", height_ratios=(1.5, 1))
+        self._function = FunctionPanel(
+            canvas, axes["f"], "What each believes about the function", X_GRID,
+            band=MeanFieldArtists, limits=_LIMITS, columns=4, wrapped=3, spread=axes["s"],
+        )  # fmt: skip
+        self._function.stays = self._function.problem
+        self._parts = PartsPanel(axes["p"])
+        self._spread = plots.SpreadPanel(axes["s"], X_GRID, _SPREADS)
+        canvas.animate([*self._parts.artists, *self._spread.artists])
+
+    def _compute(self, values: controls.Values) -> TruthResult:
+        problem = Problem.of(values)
+        result = truth_search.refit(problem, values["starts"])
+        if values["prior_functions"]:
+            functions = problem.prior_functions(result.fit, X_GRID)
+            result = replace(result, prior_functions=functions)
+        return result
+
+    def _improve(self, values: controls.Values, result: TruthResult) -> TruthResult | None:
+        return truth_search.improve(result)
+
+    def _replay(self, result: TruthResult, frame: int) -> TruthResult:
+        return truth_search.at(result, frame)
+
+    def _draw(self, result: TruthResult) -> None:
+        best = result.search.prediction if result.search.tried else None
+        spreads = {"fit": result.prediction, "best fit": best, plots.POSTERIOR: result.nuts}
+        gap, functions, panel = result.regions["gap"], result.prior_functions, self._function
+        middle = 0.0 if functions is None else np.quantile(np.abs(functions), 0.9, axis=0).max()
+        panel.update(result, result.prediction, float(middle))
+        if named := panel.band.show_best(best):
+            panel.name()
+        named |= self._spread.show(plots.POSTERIOR, bool(result.nuts_report))
+        named |= self._spread.show("best fit", best is not None)
+        if any([named, self._parts.update(result), self._spread.update(spreads, gap)]):
+            self._canvas.redraw_background(arrange=True)
+
+    def _chores(self) -> Iterator[Callable[[], object]]:
+        """Compile the chains, what draws prior functions, and the fit to a table."""
+        yield from super()._chores()
+        yield partial(self._compute, self.DEFAULTS | {"prior_functions": True})
+        yield partial(truth_search.refit, Problem(n=points.MOST), 1)
+
+    def _readings(self, result: TruthResult) -> dict[str, float]:
+        fit, lowest = (round(truth_search.free_energy(f)) for f in (result.fit, result.search.best))
+        problem, gap = result.problem, result.regions["gap"]
+        reach = prior_height(problem.scales[0], problem.hidden_units[0])
+        asked = prior_height(self.DEFAULTS["prior_std"], MAX_WIDTH)
+        found = {
+            **result.parts,
+            "F": fit,
+            "lowest": lowest,
+            "excess": fit - lowest,
+            "bars": float("prior_miss" in result.parts),
+            "off_sine_gap": status.off_the_sine(X_GRID, result.prediction.mean, gap),
+            "reach": reach,
+            "reach_asked": asked,
+            "reach_times": reach / asked,
+        }
+        for name, shown in {"fit": result.prediction, "nuts": result.nuts}.items():
+            for region in ("data", "gap"):
+                if shown is not None and result.regions[region].any():
+                    sd = shown.epistemic_std[result.regions[region]]
+                    found[f"{name}_{region}"] = sd.mean()
+        return found
+
+    def _words(self, result: TruthResult) -> dict[str, str]:
+        tried, known = bool(result.search.tried), "family" in result.parts
+        return {
+            **status.shown_if(split=tried, beside=result.nuts is not None, parts=known),
+            **({} if result.regions["gap"].any() else {"spread": "{no_gap}"}),
+            "search": str(result.search),
+            "nuts": result.nuts_report,
+        }
+
+
+class MeanFieldArtists(plots.Artists):
+    """A fit with its epistemic band, and the mean of the best fit, at inputs ``[m]``."""
+
+    def __init__(self, ax: Axes, x: Array) -> None:
+        self._x, zero = x, np.zeros_like(x)
+        style: dict[str, Any] = {"color": plots.BLUE, "alpha": 0.3, "lw": 0, "zorder": 2}
+        self._band = ax.fill_between(x, zero, zero, label="fit ±2 sd epistemic", **style)
+        (self._mean,) = ax.plot(x, zero, color=plots.BLUE, lw=2.2, label="fit mean", zorder=3)
+        style = {"color": plots.PURPLE, "lw": 1.8, "zorder": 3.5, "visible": False}
+        (self._best,) = ax.plot(x, zero, "--", label="best fit mean", **style)
+        self.artists = [self._band, self._mean, self._best]
+
+    @staticmethod
+    def edges(fit: Predictive) -> dict[str, Array]:
+        """Return the curves of a fit that are drawn."""
+        return {"mean": fit.mean, "band": plots.epistemic_edges(fit)}
+
+    def update(self, fit: Predictive) -> None:
+        """Show a fit."""
+        self._band.set_data(self._x, *plots.epistemic_edges(fit))
+        self._mean.set_data(self._x, fit.mean)
+
+    def show_best(self, best: Predictive | None) -> bool:
+        """Show the best fit, or hide it; return whether that changed."""
+        changed = self._best.get_visible() != (best is not None)
+        self._best.set_visible(best is not None)
+        if best is not None:
+            self._best.set_ydata(best.mean)
+        return changed
+
+
+class PartsPanel(plots.Artists):
+    """The three parts of the gap as bars; a word in place of an unknown one."""
+
+    LIMITS = (2.0, 4.0, 8.0, 16.0)
+    _PARTS = ("optimisation", "family", "prior_miss")
+
+    def __init__(self, ax: Axes) -> None:
+        plots.tidy(ax, "Parts of the gap to the truth", "over the gap, in units of y", "")
+        self._ax, self._limit = ax, self.LIMITS[0]
+        ax.set(xlim=(0, self._limit), ylim=(2.6, -0.6))
+        ax.set_yticks(range(3), ("optimisation", "family", "prior"))
+        colours = (plots.BLUE, plots.PURPLE, plots.ORANGE)
+        self._bars = ax.barh(range(3), [0.0] * 3, height=0.62, color=colours)
+        self._words = [ax.text(0, i, "", va="center", fontsize=plots.LETTERS) for i in range(3)]
+        self.artists = [*self._bars, *self._words]
+
+    def update(self, result: TruthResult) -> bool:
+        """Show each part, or why it is missing; return whether the limit changed."""
+        known = result.parts
+        limit = plots.step_above(max(known.get(p, 0.0) for p in self._PARTS), self.LIMITS)
+        for bar, words, part in zip(self._bars, self._words, self._PARTS, strict=True):
+            length = known.get(part, 0.0)
+            bar.set_width(length)
+            words.set_text(f"{length:.2f}" if part in known else _missing(result, part))
+            inside = length > 0.8 * limit
+            words.set(x=length + (-0.02 if inside else 0.02) * limit)
+            words.set(ha="right" if inside else "left", color="white" if inside else plots.BLACK)
+        changed, self._limit = limit != self._limit, limit
+        if changed:
+            self._ax.set_xlim(0, limit)
+        return changed
+
+
+def _missing(result: TruthResult, part: str) -> str:
+    """Say why a part of the gap has no bar."""
+    if not result.regions["gap"].any():
+        return "there is no gap"
+    if part == "optimisation" or result.nuts is not None:
+        return "when the sliders have rested"
+    return "the posterior is on its way" if result.nuts_report else "press “posterior (HMC)”"
+
+
+def prior_height(prior_std: float, width: int) -> float:
+    """Return the sd at x = ¼ of functions drawn from the prior N(0, σ_p²) on all weights.
+
+    f = Σ v_k max(0, a_k x + b_k) + c: each unit has the variance σ_p⁴ (1 + x²)/2.
+    """
+    units = width * prior_std**4 * (1 + 0.25**2) / 2
+    return math.sqrt(units + prior_std**2)

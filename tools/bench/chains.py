@@ -1,0 +1,102 @@
+"""`bench chains`: effective draws a second in the gap, HMC beside NUTS and numpyro's NUTS."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from bdl_teach._support import report
+from bdl_teach._support.checks import Array
+from bdl_teach.problems import GAP_GRID, Problem
+from bench.verdicts import Verdict, seconds
+
+LIMITS = {"NUTS": 10.0, "numpyro's NUTS": 3.0}  # HMC is to give that many times as many
+NUTS = {"n_chains": 2, "n_warmup": 500, "n_samples": 500}  # as ``mcmc.nuts`` by default
+
+Drawn = tuple[float, Array]  # seconds of a run, compiled before; values [chains, s, m]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `bench chains`."""
+    parser.add_argument("--worlds", type=int, default=6, help="data sets; medians are reported")
+    numpyro = "a Python that has numpyro, to run its NUTS as well"
+    parser.add_argument("--numpyro", type=Path, metavar="PYTHON", help=numpyro)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Measure, print, and judge."""
+    from bdl_teach.methods import mcmc
+
+    ways: dict[str, Callable[[Problem], Drawn]] = {
+        "HMC": partial(ours, mcmc.hmc),
+        "NUTS": partial(ours, mcmc.nuts),
+    }
+    rates: dict[str, list[float]] = {}
+    with ExitStack() as stack:
+        if options.numpyro:
+            file = Path(__file__).with_name("numpyro_nuts.py")
+            pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+            other = subprocess.Popen([options.numpyro, "-P", file], text=True, **pipes)
+            stack.enter_context(other)
+            assert other.stdin is not None and other.stdout is not None
+            ways["numpyro's NUTS"] = partial(theirs, other.stdin, other.stdout)
+        for seed in range(options.worlds):
+            for name, sample in ways.items():
+                print(f"world {seed}, {name} ...", file=sys.stderr, flush=True)
+                rates.setdefault(name, []).append(rate(Problem(seed=seed), sample))
+    hmc = np.array(rates["HMC"])
+    verdicts = [
+        Verdict(f"effective draws, HMC / {name}", np.median(hmc / rates[name]), "x", limit, False)
+        for name, limit in LIMITS.items()
+        if name in rates
+    ]
+    if options.json:
+        print(json.dumps({"machine": report.machine(), "effective_draws_a_second": rates}))
+    else:
+        rows = [[name, report.number(statistics.median(each))] for name, each in rates.items()]
+        print(
+            "Effective draws a second of the function in the gap, warm-up included, 1-20-1.",
+            report.machine_line(),
+            report.table(["sampler", "effective draws a second"], rows),
+            report.table(["figure", "here", "asked for", ""], [v.cells() for v in verdicts]),
+            sep="\n",
+        )
+    return 1 if options.strict and not all(v.ok for v in verdicts) else 0
+
+
+def rate(problem: Problem, sample: Callable[[Problem], Drawn]) -> float:
+    """Return the effective draws a second: the median over the places in the gap."""
+    from bdl_teach.methods import mcmc
+
+    spent, outputs = sample(problem)
+    _, ess = mcmc.diagnose(outputs[:, :, problem.regions(GAP_GRID[:, 0])["gap"]])
+    return float(np.median(ess)) / spent
+
+
+def ours(sampler: Callable[..., Any], problem: Problem) -> Drawn:
+    """Run a sampler of the package with its defaults, after a short run that compiles."""
+    sampler(**problem.given, n_samples=4, seed=problem.seed)
+    fits: list[Any] = []
+    spent = seconds(lambda: fits.append(sampler(**problem.given, seed=problem.seed)))
+    return spent, fits[0].outputs(GAP_GRID)
+
+
+def theirs(ask: IO[str], answers: IO[str], problem: Problem) -> Drawn:
+    """Have numpyro run as many chains as ``mcmc.nuts``, all of them at once."""
+    points = {name: getattr(problem.data, name)[:, 0].tolist() for name in ("x", "y")}
+    model = {"prior_std": problem.scales[0], "noise_std": problem.noise_std}
+    shape = {"units": problem.hidden_units[0], "grid": GAP_GRID[:, 0].tolist()}
+    ask.write(json.dumps(points | model | shape | NUTS | {"seed": problem.seed}) + "\n")
+    ask.flush()
+    told = json.loads(answers.readline())
+    return told["seconds"], np.array(told["outputs"])
