@@ -30,7 +30,7 @@ _Limits = tuple[tuple[float, float], tuple[float, float]]  # of x, of y
 class PinnedCopies:
     """Frozen copies of the moving artists that are shown, in the coordinates of their data.
 
-    Lines are dashed, bands and bars outlined, points hollow; a picture leaves a small one in its
+    Lines and bands are dashed, bars outlined, points hollow; a picture leaves a small one in its
     corner. Words leave nothing, nor do single drawn functions: they would hide what they are
     compared with. Panels keep room for them. ``over`` are those that stand above what moves,
     since it would cover them.
@@ -148,7 +148,9 @@ def _copies(artist: Artist) -> list[Artist]:
         if artist.get_linestyle() == "-":  # others keep theirs: the unmoved lies on its copy
             grey.set(linestyle=_DASHES, linewidth=1.5)
     else:
-        grey.set(facecolor="none", edgecolor=_GREY, linestyle=_DASHES, linewidth=1.1, alpha=None)
+        grey.set(facecolor="none", edgecolor=_GREY, linewidth=1.0, alpha=None)
+        if isinstance(artist, Collection):
+            grey.set(linestyle=_DASHES)
     return [grey]
 
 
