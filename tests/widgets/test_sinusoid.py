@@ -99,7 +99,8 @@ def test_picture_and_readings_hold_the_fit_the_data_and_the_prior(
     assert_the_picture_is_not_stale(explorer)
 
     assert result.cost == fit.cost(COST_DRAWS) and result.cost.kl_weight == state["kl_weight"]
-    assert_reads(explorer, F=result.cost.total)
+    cost = result.cost
+    assert_reads(explorer, complexity=cost.complexity, likelihood=cost.likelihood)
     mean, sd = prediction.mean, prediction.epistemic_std
     assert_reads(explorer, sd_data=sd[AMONG].mean(), sd_ends=(sd[0] + sd[-1]) / 2)
     places = {"sd_at_1": (sd, 1.0), "mean_up": (mean, 0.25), "mean_down": (mean, -0.25)}
