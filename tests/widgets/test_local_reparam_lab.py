@@ -70,10 +70,10 @@ def test_dots_marks_and_lines_are_the_gradients_and_their_variances(lab: LocalRe
             continue
         assert len(x) == v["n_draws"] and np.abs(heights - places[label]).max() < 0.5
         np.testing.assert_array_equal(x, np.clip(result.draws[kind], -3.95, 3.95))
+        batches = [estimators.minibatch(mu, sigma, inputs[:m], y[:m]) for m in SIZES]
         in_theory = [
-            getattr(estimators.gradient_variance(kind, mu, sigma, inputs[:m], y[:m]), name)[0]
-            / m**2
-            for m in SIZES
+            getattr(estimators.gradient_variance(kind, batch), name)[0] / len(batch.x) ** 2
+            for batch in batches
         ]
         np.testing.assert_allclose(lines, [SIZES, in_theory])
         np.testing.assert_allclose(marks, [SIZES, result.measured[kind]])
