@@ -27,9 +27,9 @@ class Variational(ABC):
     def cost(self) -> FreeEnergy:
         """Average both parts of F over fresh draws, on all data points."""
 
-    @abstractmethod
     def refined(self) -> Self:
         """Train on from this fit."""
+        raise NotImplementedError
 
     @property
     @abstractmethod
