@@ -18,34 +18,6 @@ def shown(canvas: Canvas) -> Any:
     return np.asarray(canvas.render().convert("RGB")).copy()
 
 
-def panels(*, settled: bool) -> Canvas:
-    """Two panels with axes and a line each; of the first the height may go in steps."""
-    made = Canvas(300, 150)
-    made.fit(Place(300, 150))
-    first, second = made.figure.subplots(1, 2)
-    for ax in (first, second):
-        ax.grid(True)
-        made.animate(ax.plot([0, 1], [0, 1], lw=8))
-    if settled:
-        made.settle([first.yaxis, *first.spines.values()])
-    return made
-
-
-def test_changed_limits_redraw_their_axis_only(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    one, whole = panels(settled=True), panels(settled=False)
-    assert (shown(one) == shown(whole)).all()
-    for canvas in (one, whole):
-        canvas.figure.axes[0].set_ylim(0, 0.5)
-    drawn: list[int] = []
-    monkeypatch.setattr(one._agg, "draw", lambda: drawn.append(1))
-    one.redraw_settled()
-    whole.redraw_background()
-    assert (shown(one) == shown(whole)).all()
-    assert drawn == []
-
-
 # At the size of its place
 
 
@@ -77,25 +49,15 @@ def test_moving_artists_do_not_move_the_panels(labelled: Canvas) -> None:
     assert ax.get_position().bounds == before
 
 
-def test_the_still_has_one_size_and_leaves_the_place(labelled: Canvas) -> None:
-    still = labelled.still()
-    assert Image.open(io.BytesIO(still)).size == (660, 495), "1.65 pixels to one of the design"
+def test_still_and_vectors_hold_what_moves_and_leave_the_place(labelled: Canvas) -> None:
+    still, (line,) = labelled.still(), labelled.figure.axes[0].lines
     labelled.fit(Place(733, 512, 2.0))
     before = shown(labelled)
-    assert labelled.still() == still
-    assert labelled.place == Place(733, 512, 2.0)
-    assert (shown(labelled) == before).all()
-
-
-def test_a_drawing_as_vectors_holds_what_moves_and_leaves_the_place(labelled: Canvas) -> None:
-    labelled.fit(Place(733, 512))
-    before = shown(labelled)
+    assert labelled.still() == still, "of one size, whatever the page's"
     with_line = labelled.as_svg()
     assert with_line.lstrip().startswith(b"<?xml") and b"<svg" in with_line
-    (line,) = labelled.figure.axes[0].lines
     line.set_visible(False)
-    assert len(labelled.as_svg()) < len(with_line)
+    assert len(labelled.as_svg()) < len(with_line) and labelled.still() != still
     line.set_visible(True)
-    assert line.get_animated()
-    assert labelled.place == Place(733, 512)
+    assert line.get_animated() and labelled.place == Place(733, 512, 2.0)
     assert (shown(labelled) == before).all()

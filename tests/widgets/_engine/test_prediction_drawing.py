@@ -21,19 +21,6 @@ def band() -> DrawnBand:
     return made
 
 
-def test_moved_edge_pushes_other_edge_where_they_meet(
-    band: DrawnBand,
-) -> None:
-    band.move(2, -7.0)
-    band.move(PLACES + 4, -5.0)  # the upper edge, below the lower one
-    low, high = np.array(band.handles())[:, 1].reshape(2, PLACES)
-    assert low.tolist() == [-FIRST, -FIRST, -7.0, -FIRST, -5.0, -FIRST, -FIRST]
-    assert high.tolist() == [*4 * [FIRST], -5.0, FIRST, FIRST]
-    band.move(0, 9.0)
-    low, high = np.array(band.handles())[:, 1].reshape(2, PLACES)
-    assert (low[0], high[0]) == (9.0, 9.0)
-
-
 def test_score_has_overlap_share_and_error_of_edges(band: DrawnBand) -> None:
     def score(mean: float, sd: float) -> str:
         return band.score(X, np.full(81, mean), np.full(81, sd))

@@ -88,13 +88,11 @@ def explorer() -> Iterator[Touched]:
 
 
 def shown(explorer: Touched) -> tuple[list[float], list[float]]:
-    """The points as the picture draws them."""
     x, y = explorer.wait().fit.points.get_data()
     return list(map(float, x)), list(map(float, y))
 
 
 def hand(explorer: Touched, act: str, **more: Any) -> None:
-    """What the page sends."""
     explorer._picture._handle_custom_msg({"touch": act, **more}, [])
 
 
@@ -117,7 +115,7 @@ def test_a_drag_moves_one_point_and_is_undone_at_once(explorer: Touched) -> None
     x, y = shown(explorer)
     assert (x[2], y[2]) == (0.5, 10.0)
     assert [*x[:2], *x[3:]] == pytest.approx([*before[0][:2], *before[0][3:]], abs=1e-5)
-    assert explorer.status.startswith("5 points of your own")
+    assert explorer.status.startswith("5 points of your own") and explorer.fit.truth.get_visible()
     assert explorer._picture.points["answers"] == 7
     explorer.undo()
     assert shown(explorer) == before and "data" not in explorer.state()
@@ -260,15 +258,8 @@ def test_a_point_is_asked_for_where_the_model_is_least_sure(explorer: Touched) -
 
 def test_invalid_page_messages_are_ignored(explorer: Touched) -> None:
     before, state = shown(explorer), explorer.state()
-    place = {"x": 0.0, "y": 0.0}
-    for more in (
-        {"i": 99},
-        {"i": -1},
-        {"i": None},
-        {"i": 0, "x": float("nan")},
-        {"i": 0, "x": None},
-    ):
-        hand(explorer, "move", **{**place, **more})
+    for i, x in ((99, 0.0), (-1, 0.0), (None, 0.0), (0, float("nan")), (0, None)):
+        hand(explorer, "move", i=i, x=x, y=0.0)
     hand(explorer, "move", i=0)
     hand(explorer, "add", x="far", y=0.0)
     hand(explorer, "remove", i=9)
@@ -277,8 +268,6 @@ def test_invalid_page_messages_are_ignored(explorer: Touched) -> None:
 
 
 class Drawn(Touched):
-    """The same, with a band that can be drawn."""
-
     TEXTS = replace(Touched.TEXTS, groups={**Touched.TEXTS.groups, "SHOW": ("draw",)})
 
     def _touch_panels(self) -> list[touch.Panel]:
@@ -294,7 +283,6 @@ def drawn() -> Iterator[Drawn]:
 
 
 def seen(explorer: Drawn) -> set[str]:
-    """Labels of what is to be seen."""
     explorer.wait()
     shown = [a.get_label() for a in explorer._canvas.moving if a.get_visible()]
     return {str(label) for label in shown if not str(label).startswith("_")}
