@@ -266,7 +266,7 @@ def doors() -> Iterator[Any]:
 NAMED = {"kl_scheme": "scheme", "likelihood": "y", "weights": "nll", "x": "mu|sigma"}
 
 
-@pytest.mark.parametrize(("call", "good", "argument", "wrong"), doors())
+@pytest.mark.parametrize(("call", "good", "argument", "wrong"), [*doors()])
 @settings(max_examples=10)
 @given(st.data())
 def test_argument_errors_name_argument_expected_and_got(call, good, argument, wrong, data):

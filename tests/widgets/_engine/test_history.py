@@ -43,6 +43,15 @@ def test_unchanged_state_is_no_movement() -> None:
     assert made.redo() == {**START, "x": 2.0}
 
 
+def test_a_control_that_moves_along_with_another_begins_a_movement() -> None:
+    """As a preset does, however soon after a slider that it moves, too."""
+    for first in ({"x": 1.0}, {"kind": "b"}):
+        made = History(START)
+        made.note({**START, **first}, 0.0)
+        made.note({"x": 2.0, "kind": "c"}, 0.1)
+        assert made.before == {**START, **first}
+
+
 def test_two_quick_drags_are_two_movements() -> None:
     made = History(START)
     for x in (1.0, 2.0):

@@ -29,6 +29,15 @@ def test_newer_value_replaces_older_and_last_is_kept() -> None:
     assert not worker.is_alive()
 
 
+def test_timeout_says_how_long_it_waited() -> None:
+    slot: LatestValue[str] = LatestValue()
+    slot.wait(0.0)  # for nothing
+    slot.put("one")
+    slot.take()
+    with pytest.raises(TimeoutError, match=r"within 0\.01 s"):
+        slot.wait(0.01)
+
+
 def test_error_is_raised_once_even_if_shown_again() -> None:
     slot: LatestValue[str] = LatestValue()
     for value in ("one", "the same, smaller"):
@@ -38,6 +47,16 @@ def test_error_is_raised_once_even_if_shown_again() -> None:
     with pytest.raises(ArithmeticError):
         slot.wait(1.0)
     slot.wait(1.0)
+
+
+def test_done_version_does_not_complete_a_newer_one() -> None:
+    slot: LatestValue[str] = LatestValue()
+    slot.put("one")
+    version, _ = slot.take() or (0, "")
+    slot.put("two")
+    slot.done(version, None)
+    with pytest.raises(TimeoutError):
+        slot.wait(0.01)
 
 
 def test_closed_slot_wakes_all_waiters() -> None:
