@@ -21,6 +21,34 @@ def shown(canvas: Canvas) -> Any:
 # At the size of its place
 
 
+def panels(*, settled: bool) -> Canvas:
+    """Two panels with axes and a line each; of the first the height may go in steps."""
+    made = Canvas(300, 150)
+    made.fit(Place(300, 150))
+    first, second = made.figure.subplots(1, 2)
+    for ax in (first, second):
+        ax.grid(True)
+        made.animate(ax.plot([0, 1], [0, 1], lw=8))
+    if settled:
+        made.settle([first.yaxis, *first.spines.values()])
+    return made
+
+
+def test_changed_limits_redraw_their_axis_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    one, whole = panels(settled=True), panels(settled=False)
+    assert (shown(one) == shown(whole)).all()
+    for canvas in (one, whole):
+        canvas.figure.axes[0].set_ylim(0, 0.5)
+    drawn: list[int] = []
+    monkeypatch.setattr(one._agg, "draw", lambda: drawn.append(1))
+    one.redraw_settled()
+    whole.redraw_background()
+    assert (shown(one) == shown(whole)).all()
+    assert drawn == []
+
+
 @pytest.fixture
 def labelled() -> Canvas:
     """A panel with a title, labels and ticks, arranged by the canvas."""
