@@ -44,7 +44,6 @@ LONGEST = (
     "tests/widgets/test_widgets.py",
     "tests/widgets/test_truth.py",
     "tests/widgets/test_side_by_side.py",
-    "tests/notebooks/test_browser.py",
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ NUMBER = r"[-−+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
 
 # What shows in the picture that a page is sent, and in no still, which is drawn from scratch.
 every_picture_is_drawn = pytest.mark.usefixtures("drawn_unseen")
+set_to = partial(pytest.mark.parametrize, "explorer", indirect=True)  # values to be set first
 SHOW_PICTURE = Explorer._show_picture  # as outside the tests
 
 

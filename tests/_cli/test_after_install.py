@@ -5,8 +5,6 @@ import sys
 from importlib.metadata import distributions
 from pathlib import Path
 
-import pytest
-
 from bdl_teach._cli import after_install
 
 PAGE = "etc/jupyter/labconfig/page_config.json"
@@ -25,7 +23,7 @@ def test_jupyterlab_settings_keep_one_callback_thread_and_omit_slow_extensions(
         assert f'"{plugin}"' in lab, "a name that it does not know has no effect"
 
 
-def test_settings_of_other_programs_stay(tmp_path: Path) -> None:
+def test_settings_of_other_programs_stay_and_broken_ones_are_replaced(tmp_path: Path) -> None:
     theirs = {"disabledExtensions": {"one": True}, "lockedExtensions": {"two": True}}
     (tmp_path / PAGE).parent.mkdir(parents=True)
     (tmp_path / PAGE).write_text(json.dumps(theirs))
@@ -33,14 +31,10 @@ def test_settings_of_other_programs_stay(tmp_path: Path) -> None:
     ours = after_install.PAGE_CONFIG["disabledExtensions"]
     expected = {"disabledExtensions": {"one": True, **ours}, "lockedExtensions": {"two": True}}
     assert json.loads((tmp_path / PAGE).read_text()) == expected
-
-
-@pytest.mark.parametrize("broken", ["", "{", "[]", '{"disabledExtensions": []}', "\xff"])
-def test_invalid_settings_are_replaced(tmp_path: Path, broken: str) -> None:
-    (tmp_path / PAGE).parent.mkdir(parents=True)
-    (tmp_path / PAGE).write_bytes(broken.encode("latin-1"))
-    after_install.write_settings(tmp_path)
-    assert json.loads((tmp_path / PAGE).read_text()) == after_install.PAGE_CONFIG
+    for broken in ("{", '{"disabledExtensions": []}', "\xff"):
+        (tmp_path / PAGE).write_bytes(broken.encode("latin-1"))
+        after_install.write_settings(tmp_path)
+        assert json.loads((tmp_path / PAGE).read_text()) == after_install.PAGE_CONFIG
 
 
 def test_small_tensorflow_stands_for_the_one_asked_for_by_name(tmp_path: Path) -> None:

@@ -1,10 +1,15 @@
 """`python3 -m bdl_teach data`: fetch before a lecture, say what is there, name what failed."""
 
+import os
 import re
+import select
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
-from loopback import PATH, RIGHT
+from loopback import PATH, RIGHT, Server
 
 from bdl_teach import cli
 from bdl_teach._cli import data
@@ -58,3 +63,18 @@ def test_unreadable_file_is_reported(home, capsys, monkeypatch) -> None:
     monkeypatch.setattr(store, "state", forbidden)
     assert run("--list", "yacht", "california") == 0
     assert capsys.readouterr().out.count(" unreadable ") == 2
+
+
+def test_terminal_sees_progress(home: Path, server: Server) -> None:
+    program = (
+        "import sys; from dataclasses import replace; from bdl_teach import cli;"
+        "from bdl_teach.datasets import store;"
+        f"store.FILES[{PATH!r}] = replace(store.FILES[{PATH!r}], address={server.address!r},"
+        f"sha256={store.FILES[PATH].sha256!r}); sys.exit(cli.inside(['data', 'yacht']))"
+    )
+    termios, pty = pytest.importorskip("termios"), pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 80))
+    assert subprocess.call([sys.executable, "-c", program], stderr=theirs) == 0
+    assert select.select([ours], [], [], 60)[0], "nothing was written"
+    assert re.search(rb"yacht: .*480k", os.read(ours, 100_000))

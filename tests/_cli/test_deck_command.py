@@ -27,8 +27,6 @@ GUIDE = """# For the lecturer
 
 **Ask.** Which?
 """
-BOTH = "**8 minutes.** 3.1-3.2: the bound. Press `wide`."
-LAST = "**4 minutes.** 3.4 and exercise 3.1."
 
 
 def prose(source: str, kind: str = "slide") -> nbformat.NotebookNode:
@@ -58,18 +56,6 @@ def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(page.notebooks, "PACKED", folder)
     monkeypatch.chdir(tmp_path)
     return folder
-
-
-def test_each_slide_has_the_notes_of_its_section(course: Path) -> None:
-    notebook = nbformat.read(course / "03_ours.ipynb", as_version=4)
-    page.add_notes(notebook, course / "03_ours.ipynb")
-    found = {}
-    for before, cell in zip(notebook.cells, notebook.cells[1:], strict=False):
-        if cell.metadata.get("slideshow", {}).get("slide_type") == "notes":
-            found[before.source.split(",")[0]] = cell.source
-    everything = found.pop("# 3 · Ours")
-    assert everything.startswith("| minutes") and everything.endswith("**Ask.** Which?")
-    assert found == {"## 3.1 One": BOTH, "more": BOTH, "## 3.4 Last": LAST}
 
 
 def test_deck_is_one_file_with_alt_texts_and_links_to_decks(

@@ -15,7 +15,6 @@ from bdl_teach._cli.environment import Trouble
 
 
 def examine(name: str) -> doctor.Finding:
-    """One line of the report."""
     return doctor.examine(*next(look for look in doctor.LOOKS if look[0] == name))
 
 

@@ -1,4 +1,4 @@
-"""The wheel and the sdist: what they hold, and that the commands work from them."""
+"""The wheel: what it holds, and that the commands work from it."""
 
 import email
 import json
@@ -7,7 +7,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tarfile
 import zipfile
 from pathlib import Path
 
@@ -19,16 +18,13 @@ ROOT = Path(__file__).resolve().parents[2]
 IGNORED = shutil.ignore_patterns(
     ".git", ".venv*", "__pycache__", "*.egg-info", "build", ".*_cache", ".hypothesis", "dist"
 )
-BUILD = (
-    "import sys; from setuptools import build_meta as make; to = sys.argv[1]\n"
-    "make.build_wheel(to); make.build_sdist(to)"
-)
+BUILD = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
 FAKE_LAB = "import json, sys; print(json.dumps([sys.argv, sys.prefix]))"
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the wheel and the sdist of a repository with an address, both unpacked."""
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of a repository with an address, installed as installers do it: unpacked."""
     folder = tmp_path_factory.mktemp("made")
     shutil.copytree(ROOT, folder / "copy", ignore=IGNORED, symlinks=True)
     project = folder / "copy" / "pyproject.toml"
@@ -40,15 +36,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert built.returncode == 0, built.stderr
     with zipfile.ZipFile(*folder.glob("*.whl")) as file:
         file.extractall(folder / "site")
-    with tarfile.open(*folder.glob("*.tar.gz")) as file:
-        file.extractall(folder, filter="data")
-    return folder
-
-
-@pytest.fixture(scope="module")
-def site(made: Path) -> Path:
-    """The wheel, installed as installers do it: unpacked."""
-    return made / "site"
+    return folder / "site"
 
 
 def run(site: Path, here: Path, *words: str, alone: bool = False, path: str = ""):
@@ -70,14 +58,6 @@ def checked_out() -> set[str]:
 
 def files(folder: Path) -> set[str]:
     return {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()}
-
-
-def test_sdist_holds_what_a_checkout_holds(made: Path) -> None:
-    (unpacked,) = made.glob("bdl_teach-*/")
-    held = {name for name in files(unpacked) if "egg-info/" not in name}
-    assert held - {"PKG-INFO", "setup.cfg"} == checked_out()
-    for script in ("binder/postBuild", "binder/start", ".ci/run"):
-        assert os.access(unpacked / script, os.X_OK) or os.name == "nt"
 
 
 def test_wheel_holds_package_notebooks_and_settings(site: Path) -> None:

@@ -81,13 +81,25 @@ def test_damaged_programs_are_compiled_anew_and_forgotten(filled: Path) -> None:
     assert min(path.stat().st_size for path in kept(filled)) > 1000
 
 
-def test_removed_program_folder_slows_refit_and_is_reported(tmp_path: Path) -> None:
-    spoil = (
-        f"compiled.xla_available(); folder = next(pathlib.Path({str(tmp_path)!r}).iterdir());"
-        "shutil.rmtree(folder); folder.write_text('')"
-    )
-    _, stderr = run(tmp_path, spoil)
-    assert "plain graph mode" in stderr and 'BDL_TEACH_XLA_CACHE=""' in stderr
+def test_first_picture_uses_stored_programs_and_second_start_compiles_nothing(
+    tmp_path: Path,
+) -> None:
+    def said(code: str) -> str:
+        env = {name: text for name, text in os.environ.items() if "XLA_FLAGS" not in name}
+        env[kept_programs.VARIABLE] = str(tmp_path)
+        ran = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
+        assert ran.returncode == 0 and ran.stderr == ""
+        return ran.stdout
+
+    fill = "import sys; from bdl_teach._cli import first_programs as first; print("
+    fill += "first.main([]), 'tensorflow' in sys.modules)"
+    draw = "from bdl_teach.widgets import SinusoidExplorer; print(SinusoidExplorer().wait().ticks)"
+    assert said(fill) == "0 True\n"
+    programs = set(tmp_path.rglob(kept_programs.PROGRAMS))
+    assert len(programs) >= 3, "the probe, the training and the predictions"
+    assert said(draw) == "1\n"
+    assert set(tmp_path.rglob(kept_programs.PROGRAMS)) == programs
+    assert said(fill) == "0 False\n", "it has looked, and loaded nothing"
 
 
 @pytest.fixture
@@ -129,29 +141,25 @@ def test_processor_is_identified_by_model_and_features(tmp_path: Path) -> None:
     assert said[0] == said[1] != said[2]
 
 
-CASES = ["not wanted", "unknown processor", "untried", "no room", "a file", "flags of my own"]
-
-
-@pytest.mark.parametrize("case", CASES)
 def test_programs_are_not_stored_in_unsuitable_environment(
-    case: str, environment: Path, monkeypatch: pytest.MonkeyPatch
+    environment: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    flags = "--tf_xla_persistent_cache_directory=/elsewhere"
     (environment / "file").touch()
-    if case in ("not wanted", "a file"):
-        where = str(environment / "file") if case == "a file" else ""
-        monkeypatch.setenv(kept_programs.VARIABLE, where)
-    elif case == "unknown processor":
-        monkeypatch.setattr(kept_programs, "_processor", lambda: "")
-    elif case == "untried":
-        monkeypatch.setattr(kept_programs, "version", lambda name: "2.19.1")
-    elif case == "no room":
-        monkeypatch.setattr(kept_programs, "ROOM", 2**70)
-    else:
-        monkeypatch.setenv("TF_XLA_FLAGS", flags)
-    assert kept_programs.prepare() is None
-    assert os.environ.get("TF_XLA_FLAGS", "") == (flags if case == "flags of my own" else "")
-    assert "TF_CPP_MIN_LOG_LEVEL" not in os.environ
+    for change in (
+        lambda patch: patch.setenv(kept_programs.VARIABLE, ""),
+        lambda patch: patch.setenv(kept_programs.VARIABLE, str(environment / "file")),
+        lambda patch: patch.setattr(kept_programs, "_processor", lambda: ""),
+        lambda patch: patch.setattr(kept_programs, "version", lambda name: "2.19.1"),
+        lambda patch: patch.setattr(kept_programs, "ROOM", 2**70),
+    ):
+        with monkeypatch.context() as patch:
+            change(patch)
+            assert kept_programs.prepare() is None
+            assert os.environ.get("TF_XLA_FLAGS", "") == ""
+            assert "TF_CPP_MIN_LOG_LEVEL" not in os.environ
+    mine = "--tf_xla_persistent_cache_directory=/elsewhere"
+    monkeypatch.setenv("TF_XLA_FLAGS", mine)
+    assert kept_programs.prepare() is None and os.environ["TF_XLA_FLAGS"] == mine
 
 
 def test_least_recently_used_programs_are_removed_until_half_remains(tmp_path: Path) -> None:

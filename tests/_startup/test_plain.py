@@ -1,10 +1,12 @@
-"""One switch turns off all that is done to TensorFlow; what is computed stays the same."""
+"""What is done to TensorFlow at its start, and that one switch turns all of it off."""
 
 import json
 import os
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,36 +14,65 @@ LOOK = """
 import gc, json, os, sys, threading
 from bdl_teach import datasets
 from bdl_teach._startup import head_start, memory
-from bdl_teach.backend import tf, tfd
-from bdl_teach.methods import bbb
+from bdl_teach.backend import tf, tfd, tfp
+from bdl_teach.methods import bbb, local_reparam
 from tensorflow.python.framework import ops
 asked = []
 memory.ctypes.CDLL = lambda *_: asked.append("the C library")
-eager = [name for name in ("tensorflow_probability", "tf_keras") if name in sys.modules]
 head_start.load_ipython_extension(None)
 threads = [t.name for t in threading.enumerate() if "head start" in t.name]
 data = datasets.sinusoid()
+local_reparam.fit(data.x, data.y, **local_reparam.QUIET, hidden_units=(5, 5)).free_energy
 fit = bbb.fit(data.x, data.y, hidden_units=(5, 5), steps=200)
+mean = fit.predict(data.x).mean.tolist()
+loaded = [name for name in ("tensorflow_probability", "tf_keras", "keras") if name in sys.modules]
 memory.release()
 done = [*asked, *threads, *(["frozen"] if gc.get_freeze_count() else [])]
 done += ["names"] if ops.uid.__module__ != ops.__name__ else []
 done += ["kept programs"] if "persistent_cache" in os.environ.get("TF_XLA_FLAGS", "") else []
-density = float(tfd.Normal(0.0, 1.0).log_prob(0.0))
-print(json.dumps([eager, done, fit.predict(data.x).mean.tolist(), density]))
+@tf.function
+def density():  # it loads while a program is traced
+    return tfd.Normal(0.0, 1.0).log_prob(0.0)
+said = [float(density()), tfp.__version__, "Normal" in dir(tfd), "mcmc" in dir(tfp)]
+print(json.dumps([loaded, done, mean, said, tf.keras.layers.Layer.__module__]))
+"""
+IN_A_PROGRAM = """
+from bdl_teach.backend import tf, tfp
+@tf.function
+def asks():
+    tfp.made
+    return tf.constant(0.0)
+asks()
+print(float(tfp.made))
 """
 
 
+def said(code: str, **environment: str) -> Any:
+    """What code prints in a process of its own, as JSON."""
+    env = {**os.environ, "BDL_TEACH_PLAIN": "", **environment}
+    env.pop("TF_XLA_FLAGS", None)
+    ran = subprocess.run([sys.executable, "-c", code], env=env, stdout=-1, check=True)
+    return json.loads(ran.stdout)
+
+
 def test_plain_switch_disables_startup_hooks_and_changes_no_number(tmp_path: Path) -> None:
-    found = []
-    for plain in ("", "1"):
-        env = {**os.environ, "BDL_TEACH_PLAIN": plain, "BDL_TEACH_XLA_CACHE": str(tmp_path)}
-        env.pop("TF_XLA_FLAGS", None)
-        ran = subprocess.run([sys.executable, "-c", LOOK], env=env, stdout=-1, check=True)
-        found.append(json.loads(ran.stdout))
-    (late, done, mean, density), (eager, plain_done, plain_mean, plain_density) = found
-    assert late == [] and eager == ["tensorflow_probability", "tf_keras"]
+    found = [
+        said(LOOK, BDL_TEACH_PLAIN=plain, BDL_TEACH_XLA_CACHE=str(tmp_path)) for plain in ("", "1")
+    ]
+    (late, done, mean, *complete), (eager, plain_done, plain_mean, *plain_complete) = found
+    assert late == [], "a refit loads neither"
+    assert eager == ["tensorflow_probability", "tf_keras"]
     linux = {"the C library"} if sys.platform == "linux" else set()
     assert set(done) == {"bdl_teach head start", "frozen", "names", "kept programs", *linux}
     assert plain_done == []
     assert plain_mean == pytest.approx(mean, rel=1e-6)
-    assert plain_density == density == pytest.approx(-0.9189385)
+    ((density, of, *listed), keras) = complete
+    assert plain_complete == complete
+    assert density == pytest.approx(-0.9189385) and of == version("tensorflow-probability")
+    assert listed == [True, True] and keras.startswith("tf_keras")
+
+
+def test_tensors_made_during_lazy_import_stay_out_of_traced_program(tmp_path: Path) -> None:
+    carefree = "import tensorflow as tf\nmade = tf.constant(6.0) * 7.0\n"
+    (tmp_path / "tensorflow_probability.py").write_text(carefree)
+    assert said(IN_A_PROGRAM, PYTHONPATH=str(tmp_path)) == 42.0

@@ -57,21 +57,6 @@ def test_alt_text_omits_hidden_artists_and_uses_tick_names() -> None:
     assert "hidden axis from 0 to 0.123;" in alt_text.describe(figure)
 
 
-def test_alt_text_names_identical_lines_once() -> None:
-    figure = Figure()
-    for ax, label in zip(figure.subplots(1, 4), ("a", "a", "b", "a"), strict=True):
-        ax.plot([0, 1], label=label)
-        ax.set(xlim=(0, 1), ylim=(0, 1))
-    said = [part.split("; ")[-1] for part in alt_text.describe(figure).rstrip(".").split(". ")]
-    assert said[1:] == ["shows a", "the same lines", "shows b", "shows a"]
-
-
-def test_alt_text_hook_does_nothing_outside_notebook() -> None:
-    code = "import sys; from bdl_teach import plots; print('IPython' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
-
-
 def test_a_notebook_gives_each_figure_plain_words_and_an_alt() -> None:
     code = """
 from IPython.core.interactiveshell import InteractiveShell

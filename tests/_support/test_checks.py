@@ -1,5 +1,6 @@
 """Bad input at every public door: ValueError, saying what was expected and what came."""
 
+import inspect
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,7 +16,6 @@ from bdl_teach import (
     elbo,
     estimators,
     expectation_gradients,
-    features,
     metrics,
 )
 from bdl_teach._support import checks
@@ -71,13 +71,9 @@ NO_TARGETS = st.sampled_from([Y[:-1], Y.T, np.hstack([Y, Y]), 1.0, [], "y", None
 
 @st.composite
 def spoiled(draw, values=X):
-    """The values with NaN or inf at some place."""
     values = np.array(values, dtype=np.float64)
     values.flat[draw(st.integers(0, values.size - 1))] = draw(NOT_FINITE)
     return values
-
-
-BATCH = {"mu": [0.5, 1.0], "sigma": [0.3, 0.2], "x": np.ones((3, 2)), "y": np.zeros(3)}
 
 
 COUNTS = "steps epochs n_samples n_members n_warmup n_leapfrog n_thin"
@@ -114,84 +110,85 @@ WRONG_FOR = {
 NO_SCALES = st.sampled_from([0.0, -1.0, np.nan, np.inf, [0.0], [-2.0]])
 NO_PAIR = st.one_of(st.sampled_from([0.5, [0.5], [[0.5, 1.0]], None]), spoiled([0.5, 1.0]))
 NO_SPREADS = st.one_of(NO_PAIR, st.sampled_from([[0.1, 0.0], [0.1, -1.0]]))
+BATCH = {"kind": "local", "mu": [0.5, 1.0], "sigma": [0.3, 0.2], "x": np.ones((3, 2))}
+BATCH |= {"y": np.zeros(3), "noise_std": 1.0, "n_data": None}
+MINIBATCH = estimators.minibatch(**{name: BATCH[name] for name in BATCH if name != "kind"})
 A_BATCH = {
+    "kind": st.text().filter(lambda value: value not in estimators.KINDS),
     "mu": NO_PAIR,
     "sigma": NO_SPREADS,
     "x": st.one_of(st.sampled_from([1.0, [1.0, 2.0], np.ones((3, 1))]), spoiled(BATCH["x"])),
     "y": st.one_of(st.sampled_from([0.0, np.zeros(2), np.zeros((1, 3))]), spoiled(BATCH["y"])),
     "noise_std": NOT_POSITIVE,
     "n_data": st.one_of(st.integers(max_value=2), st.floats(), st.booleans()),
+    "n_draws": NO_COUNT,
+    **{name: WRONG[name] for name in ("prior", "seed")},
 }
-A_FEW = {name: A_BATCH[name] for name in ("sigma", "x")}
-ONE_COLUMN = st.one_of(NO_INPUTS, spoiled(X), st.just(np.hstack([X, X])))
-NO_WORD = st.text().filter(lambda value: value not in estimators.KINDS)
 TEST_INPUTS = st.one_of(NO_INPUTS, spoiled([[1.0, 2.0]]), st.just(np.ones((3, 5))))
-DOORS = [  # a call, what is right for it, and what is wrong for each argument
+A_PREDICTION = {
+    "x": TEST_INPUTS,
+    "n_samples": NO_COUNT.filter(lambda n: n is not None),
+    "seed": NO_SEED,
+    "threshold": NOT_POSITIVE,
+    "level": st.one_of(NO_PROBABILITY, st.sampled_from([0.0, 1.0])),
+    "y": st.one_of(NO_TARGETS, spoiled([1.0, 2.0, 3.0])),
+}
+FITS = (BBB_FIT, EB_FIT, POINT_FIT, ENSEMBLE_FIT, DROPOUT_FIT, NUTS_FIT, LINEAR)
+ONE_WEIGHT = {"mu": 0.0, **dict.fromkeys(("rho", "eps", "x", "y", "noise_std", "w"), 1.0)}
+NO_ROW = st.one_of(NOT_FINITE, spoiled([1.0, 2.0]), st.just([1.0, 2.0]))
+SCALES = {**dict.fromkeys(("mu_q", "mu_p", "y", "mean", "w"), 0.0), "pi": 0.5}
+SCALES |= dict.fromkeys(("sigma_q", "sigma_p", "var", "sigma1", "sigma2"), 1.0)
+# Calls, what is right for them and what is wrong, by the arguments that each takes.
+DOORS: list[tuple[tuple[Any, ...], dict[str, Any], dict[str, Any]]] = [
     (
-        exact.linear_regression,
+        (exact.linear_regression,),
         {"x": X, "y": Y, "prior_std": 1.0, "noise_std": 1.0},
-        {"x": WRONG["x"], "y": WRONG["y"], "prior_std": NOT_POSITIVE, "noise_std": NOT_POSITIVE},
+        {**WRONG, "prior_std": NOT_POSITIVE},
     ),
     (
-        estimators.bbb_gradients,
-        dict.fromkeys(("rho", "eps", "x", "y", "noise_std"), 1.0)
-        | {"mu": 0.0, "prior": Gaussian(1.0)},
+        (estimators.bbb_gradients, estimators.prior_score),
+        {**ONE_WEIGHT, "prior": Gaussian(1.0)},
         {
-            **dict.fromkeys(("mu", "rho", "eps"), NOT_FINITE),
-            "x": st.one_of(NOT_FINITE, spoiled([1.0, 2.0]), st.just([1.0, 2.0]), st.just([[1.0]])),
-            "y": st.one_of(NOT_FINITE, spoiled([1.0, 2.0]), st.just([1.0, 2.0])),
+            **dict.fromkeys(("mu", "rho", "eps", "w"), NOT_FINITE),
+            **dict.fromkeys(("x", "y"), NO_ROW),
             "noise_std": NOT_POSITIVE,
             "prior": NO_PRIOR,
         },
     ),
     (
-        estimators.gradient_samples,
-        {"kind": "local", "batch": estimators.minibatch(**BATCH)},
-        {"kind": NO_WORD, "prior": NO_PRIOR, "n_draws": NO_COUNT, "seed": NO_SEED},
-    ),
-    (estimators.minibatch, BATCH, A_BATCH),
-    (
-        estimators.gradient_variance,
-        {"kind": "local", "batch": estimators.minibatch(**BATCH)},
-        {"kind": NO_WORD},
+        (estimators.minibatch, estimators.row_covariance, estimators.output_samples),
+        BATCH,
+        A_BATCH,
     ),
     (
-        estimators.row_covariance,
-        {"kind": "local", "x": BATCH["x"], "sigma": BATCH["sigma"]},
-        {**A_FEW, "kind": NO_WORD},
+        (estimators.gradient_samples, estimators.gradient_variance),
+        {"kind": "local", "batch": MINIBATCH},
+        A_BATCH,
     ),
     (
-        estimators.output_samples,
-        {"kind": "local", **{name: BATCH[name] for name in ("mu", "sigma", "x")}},
-        {**A_FEW, "mu": NO_PAIR, "kind": NO_WORD, "n_draws": NO_COUNT, "seed": NO_SEED},
-    ),
-    (
-        estimators.prior_score,
-        {"w": 0.0, "prior": Gaussian(1.0)},
-        {"w": NOT_FINITE, "prior": NO_PRIOR},
-    ),
-    (
-        expectation_gradients.draws,
+        (expectation_gradients.draws, Cost),
         {"kind": "score", "parameter": "μ", "cost": Cost(), "mu": 0.0, "sigma": 1.0, "eps": [0.1]},
         {
             **dict.fromkeys(("kind", "parameter"), NO_CHOICE),
+            **dict.fromkeys(("offset", "ripple"), NO_FINITE),
             "mu": NOT_FINITE,
             "sigma": NOT_POSITIVE,
             "eps": spoiled([0.0, 1.0]),
+            "curvature": NEGATIVE,
         },
     ),
-    (Cost, {}, {"curvature": NEGATIVE, **dict.fromkeys(("offset", "ripple"), NO_FINITE)}),
     (
-        elbo.minibatch_free_energies,
-        {"kl": 1.0, "nll": [1.0], "weights": [1.0]},
+        (elbo.minibatch_free_energies, elbo.minibatch_weights),
+        {"kl": 1.0, "nll": [1.0], "weights": [1.0], "n_batches": 1},
         {
             "kl": NO_FINITE,
             "nll": st.one_of(spoiled([1.0]), st.just([[1.0]])),
             "weights": st.one_of(spoiled([1.0]), st.just([]), st.just([0.5, 0.5])),
+            "n_batches": NO_COUNT,
         },
     ),
     (
-        empirical_bayes.optimal_prior_std,
+        (empirical_bayes.optimal_prior_std,),
         {"mu": np.ones(3), "sigma": np.ones(3), "groups": [0, 0, 1]},
         {
             "mu": spoiled(np.ones(3)),
@@ -200,7 +197,7 @@ DOORS = [  # a call, what is right for it, and what is wrong for each argument
         },
     ),
     (
-        local_reparam.preactivation_moments,
+        (local_reparam.preactivation_moments,),
         {"x": np.ones((1, 2)), "mu": np.ones((2, 3)), "sigma": np.ones((2, 3))},
         {
             "x": st.one_of(NO_INPUTS, spoiled(np.ones((1, 2))), st.just(np.ones((1, 3)))),
@@ -209,61 +206,38 @@ DOORS = [  # a call, what is right for it, and what is wrong for each argument
         },
     ),
     (
-        features.bumps,
-        {"x": X, "n_features": 3},
-        {"x": ONE_COLUMN, "n_features": st.one_of(NO_COUNT, st.just(1))},
-    ),
-    (features.polynomial, {"x": X, "n_features": 3}, {"x": ONE_COLUMN, "n_features": NO_COUNT}),
-    *(
-        (curve, {}, {"n": NO_COUNT, "noise_std": NOT_POSITIVE, "seed": NO_SEED})
-        for curve in (datasets.sinusoid, datasets.blundell_curve)
-    ),
-    (
-        ScaleMixture,
+        (datasets.sinusoid, datasets.blundell_curve, ScaleMixture, Gaussian),
         {},
-        {"sigma1": NOT_POSITIVE, "sigma2": NOT_POSITIVE, "pi": NO_PROBABILITY},
+        {
+            **dict.fromkeys(("noise_std", "sigma", "sigma1", "sigma2"), NOT_POSITIVE),
+            "n": NO_COUNT,
+            "seed": NO_SEED,
+            "pi": NO_PROBABILITY,
+        },
     ),
-    (Gaussian, {}, {"sigma": NOT_POSITIVE}),
-    (elbo.minibatch_weights, {}, {"n_batches": NO_COUNT}),
-    (LINEAR.predict, {}, {"x": TEST_INPUTS}),
-    *(
-        (
-            fit.predict,
-            {"x": np.ones((1, 2)), "n_samples": 2},
-            {"x": TEST_INPUTS, "n_samples": NO_COUNT.filter(lambda n: n is not None)}
-            | {"seed": NO_SEED},
-        )
-        for fit in (BBB_FIT, EB_FIT, POINT_FIT, ENSEMBLE_FIT, DROPOUT_FIT, NUTS_FIT)
-    ),
-    (NUTS_FIT.predict, {"x": np.ones((1, 2))}, {"n_samples": st.just(11)}),  # it has ten
     (
-        densities.gaussian_kl,
-        {"mu_q": 0.0, "sigma_q": 1.0, "mu_p": 0.0, "sigma_p": 1.0},
-        {"sigma_q": NO_SCALES, "sigma_p": NO_SCALES},
+        (densities.gaussian_kl, densities.gaussian_nll, densities.scale_mixture_log_prob),
+        SCALES,
+        {
+            **dict.fromkeys(("sigma_q", "sigma_p", "var", "sigma1", "sigma2"), NO_SCALES),
+            "pi": st.sampled_from([-0.1, np.nan, [0, 2]]),
+        },
     ),
-    (densities.gaussian_nll, {"y": 0.0, "mean": 0.0, "var": 1.0}, {"var": NO_SCALES}),
+    ((metrics.log_likelihood,), {"y": [1.0], "mean": [1.0], "var": [1.0]}, {"var": NO_SCALES}),
+    (tuple(fit.predict for fit in FITS), {"x": np.ones((1, 2)), "n_samples": 2}, A_PREDICTION),
+    ((NUTS_FIT.predict,), {"x": np.ones((1, 2))}, {"n_samples": st.just(11)}),  # it has ten
     (
-        densities.scale_mixture_log_prob,
-        {"w": 0.0, "sigma1": 1.5, "sigma2": 0.1, "pi": 0.5},
-        {"sigma1": NO_SCALES, "sigma2": NO_SCALES, "pi": st.sampled_from([-0.1, np.nan, [0, 2]])},
+        (EB_FIT.plug_in, EB_FIT.pruning, PREDICTIVE.interval, PREDICTIVE.log_prob, calibration.pit),
+        {"prediction": PREDICTIVE},
+        A_PREDICTION,
     ),
-    (metrics.log_likelihood, {"y": [1.0], "mean": [1.0], "var": [1.0]}, {"var": NO_SCALES}),
-    (EB_FIT.plug_in, {}, {"x": TEST_INPUTS}),
-    (EB_FIT.pruning, {}, {"threshold": NOT_POSITIVE}),
     (
-        BBB_FIT.evaluate,
+        (BBB_FIT.evaluate,),
         {"weights": np.ones((2, 3)), "x": np.ones((1, 2))},
         {"x": TEST_INPUTS, "weights": st.one_of(NO_INPUTS, spoiled(np.ones((2, 3))))},
     ),
-    (PREDICTIVE.interval, {}, {"level": st.one_of(NO_PROBABILITY, st.sampled_from([0.0, 1.0]))}),
-    (PREDICTIVE.log_prob, {}, {"y": st.one_of(NO_TARGETS, spoiled([1.0, 2.0, 3.0]))}),
     (
-        calibration.pit,
-        {"prediction": PREDICTIVE},
-        {"y": st.one_of(NO_TARGETS, spoiled([1.0, 2.0, 3.0]))},
-    ),
-    (
-        Predictive.from_samples,
+        (Predictive.from_samples,),
         {"samples": [[0.0]], "noise_std": 1.0},
         {"samples": st.sampled_from([1.0, [1.0], [], [[[1.0]]]]), "noise_std": NEGATIVE},
     ),
@@ -280,17 +254,20 @@ def doors() -> Iterator[Any]:
             for a in wrong
             if a in m.takes
         )
-    for call, good, bad in DOORS:
-        for a in bad:
-            yield pytest.param(call, good, a, bad[a], id=f"{call.__qualname__}-{a}")
+    for calls, right, wrong in DOORS:
+        for call in calls:
+            takes = inspect.signature(call).parameters
+            good = {name: value for name, value in right.items() if name in takes}
+            for a in (name for name in wrong if name in takes):
+                yield pytest.param(call, good, a, wrong[a], id=f"{call.__qualname__}-{a}")
 
 
 # Where two arguments do not go together, it is the other one that is named
 NAMED = {"kl_scheme": "scheme", "likelihood": "y", "weights": "nll", "x": "mu|sigma"}
 
 
-@pytest.mark.parametrize(("call", "good", "argument", "wrong"), doors())
-@settings(max_examples=20)
+@pytest.mark.parametrize(("call", "good", "argument", "wrong"), [*doors()])
+@settings(max_examples=10)
 @given(st.data())
 def test_argument_errors_name_argument_expected_and_got(call, good, argument, wrong, data):
     name = f"{argument}|{NAMED.get(argument, argument)}"
@@ -298,35 +275,17 @@ def test_argument_errors_name_argument_expected_and_got(call, good, argument, wr
         call(**{**good, argument: data.draw(wrong)})
 
 
-def test_densities_refuse_shapes_that_do_not_fit():
-    with pytest.raises(ValueError, match="shape"):
-        densities.gaussian_kl([0.0, 1.0], [1.0, 1.0, 1.0], 0.0, 1.0)
-
-
-@pytest.mark.parametrize(
-    "p", [[[0.5, 0.5]], [[[0.5, 0.6]]], [[[1.5, -0.5]]], [[[np.nan, 1.0]]], [[[]]], 0.5], ids=str
-)
-@pytest.mark.parametrize("score", [metrics.predictive_entropy, metrics.mutual_information])
-def test_class_probabilities_have_shape_t_n_c_and_sum_to_one(score, p):
-    with pytest.raises(ValueError, match="probabilities: expected"):
-        score(p)
+def test_class_probabilities_have_shape_t_n_c_and_sum_to_one():
+    for p in ([[0.5, 0.5]], [[[0.5, 0.6]]], [[[1.5, -0.5]]], [[[np.nan, 1.0]]], [[[]]], 0.5):
+        for score in (metrics.predictive_entropy, metrics.mutual_information):
+            with pytest.raises(ValueError, match="probabilities: expected"):
+                score(p)
 
 
 def test_complex_numbers_are_refused_before_their_imaginary_part_is_lost():
     for wrong in (X + 1j, [1j], np.complex64(1.0)):
         with pytest.raises(ValueError, match="x: expected an array of real numbers, got"):
             checks.finite("x", wrong)
-
-
-def test_valid_arguments_pass_unchanged():
-    assert checks.positive("a", np.float32(0.5)) == 0.5
-    assert checks.non_negative("a", 0) == 0.0
-    assert [checks.probability("a", v) for v in (0, 1, 0.25)] == [0.0, 1.0, 0.25]
-    assert checks.count("a", np.int64(3)) == 3
-    assert checks.count("a", 0, minimum=0) == 0
-    assert checks.layer_widths("a", [20, np.int32(5)]) == (20, 5)
-    assert checks.layer_widths("a", ()) == ()
-    assert checks.choice("a", "uniform", ("uniform", "geometric")) == "uniform"
 
 
 @pytest.mark.parametrize("y", [Y, Y[:, 0], Y.tolist(), np.float32(Y)], ids=range(4))

@@ -1,9 +1,6 @@
 """XLA where it works, plain graphs where it does not, and one trace whatever the values."""
 
-import gc
 import logging
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 
 import numpy as np
@@ -60,18 +57,6 @@ def test_new_values_compile_nothing():
     assert [c for c, m in zip(changes, moved, strict=True) if not m] == [{"kl_scheme": "geometric"}]
 
 
-def test_new_shape_compiles_again():
-    """Else the trace count would prove nothing."""
-    square = Compiled(lambda x: x * x)
-    for values in ([1.0], [2.0], [3.0]):
-        square(tf.constant(values))
-    assert square.traces == 1
-    before = compiled.trace_count()
-    square(tf.constant([1.0, 2.0]))
-    assert square.traces == 2
-    assert compiled.trace_count() == before + 1
-
-
 def test_two_programs_of_same_name_stay_separate():
     class Factor(float):
         def __repr__(self):
@@ -84,36 +69,6 @@ def test_two_programs_of_same_name_stay_separate():
     identities = {steady_names.identity(p._function) for p in programs}
     assert len(identities) == 1
     assert [float(p(tf.constant(2.0))) for p in programs] == [6.0, 8.0]
-
-
-def test_compile_count_includes_deleted_programs():
-    """Else it falls whenever Python collects garbage, in the middle of another test."""
-    before = compiled.trace_count()
-    Compiled(lambda x: x + x)(tf.constant([1.0]))
-    gc.collect()
-    assert compiled.trace_count() == before + 1
-
-
-def test_two_threads_build_a_shared_program_once():
-    class Gate:
-        """A lock that both threads reach before either of them may go on."""
-
-        def __init__(self):
-            self.both, self.lock = threading.Barrier(2, timeout=60), threading.Lock()
-
-        def __enter__(self):
-            self.both.wait()
-            self.lock.acquire()
-
-        def __exit__(self, *_):
-            self.lock.release()
-
-    double = Compiled(lambda x: 2.0 * x)
-    double._lock = Gate()
-    with ThreadPoolExecutor(2) as pool:
-        results = list(pool.map(double, [tf.constant(1.0), tf.constant(2.0)]))
-    assert [float(r) for r in results] == [2.0, 4.0]
-    assert double.traces == 1
 
 
 def test_only_new_shape_warnings_are_hidden_from_learners():

@@ -119,28 +119,8 @@ def test_fifty_steps_of_bayes_by_backprop_are_the_float64_twins(
     np.testing.assert_allclose(found, theta, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("kind", PRIORS)
-def test_the_loss_of_one_network_is_minus_the_log_posterior(page: Page, kind: str) -> None:
-    given, prior = PRIORS[kind]
-    data = datasets.sinusoid(n=12, seed=5)
-    x, y = data.x[:, 0], data.y[:, 0]
-    w, loss = page.evaluate(
-        """({x, y, given}) => {
-            const e = window.playground.engine;
-            const problem = {net: e.network([7]), x, y, noise: 1.5, prior: e.makePrior(given)};
-            const {w} = e.mapTrainer(problem, {steps: 200}).run(200);
-            return [[...w], e.potential(problem)(w, new Float64Array(w.length))];
-        }""",
-        {"x": x.tolist(), "y": y.tolist(), "given": given},
-    )
-    w = np.array(w)
-    noise = tfd.Normal(network(w, (1, 7, 1), x), np.float64(1.5))
-    expected = -tf.reduce_sum(noise.log_prob(y)) - log_prior(prior, tf.constant(w))
-    assert loss == pytest.approx(float(expected), rel=1e-12)
-
-
 @pytest.mark.slow
-def test_the_chains_agree_with_nuts(page: Page) -> None:
+def test_the_chains_agree_with_the_package_s(page: Page) -> None:
     """Mean and sd of the function differ by no more than the Monte-Carlo error of both."""
     data = datasets.sinusoid(n=24, gap=(0.1, 0.4))
     grid = np.linspace(-1, 1, 21)[:, None]
@@ -156,7 +136,7 @@ def test_the_chains_agree_with_nuts(page: Page) -> None:
         }""",
         {"x": data.x[:, 0].tolist(), "y": data.y[:, 0].tolist(), "grid": grid[:, 0].tolist()},
     )
-    nuts = mcmc.nuts(
+    chains = mcmc.hmc(
         *(data.x, data.y),
         prior=densities.Gaussian(3.0),
         noise_std=1.0,
@@ -164,7 +144,7 @@ def test_the_chains_agree_with_nuts(page: Page) -> None:
         n_samples=1000,
         n_chains=4,
     )
-    theirs = [evaluate_weights(nuts.network, w, grid) for w in nuts.weights]
+    theirs = [evaluate_weights(chains.network, w, grid) for w in chains.weights]
     (mean, std), (other_mean, other_std) = [
         (summary(f), summary((f - f.mean((0, 1))) ** 2)) for f in map(np.array, (ours, theirs))
     ]
@@ -240,28 +220,6 @@ def test_an_address_opens_the_playground_as_it_stood(browser: Browser) -> None:
     assert state(other) == state(page) and faults == []
     assert readings(other)["b"]["mean"] == readings(page)["b"]["mean"]
     assert shown(other) == shown(page) != ""
-
-
-def test_nothing_is_said_of_new_points_until_both_pictures_show_them(browser: Browser) -> None:
-    page, _ = opened(browser)
-    assert "too sure" in shown(page)
-    page.evaluate("void window.playground.set({data: 'line'})")
-    assert shown(page) == ""
-    readings(page)
-    assert "sd" in shown(page)
-
-
-def test_reset_leaves_removing_and_forgets_what_was_pasted(browser: Browser) -> None:
-    page, _ = opened(browser, "b=map")
-    page.click("#remove")
-    page.click("#paste")
-    page.fill("#text", "1\t2\n2\t3\n4\t1")
-    page.click("#act")
-    pressed = "document.querySelector('#remove').getAttribute('aria-pressed')"
-    assert "3 points" in page.inner_text("#told") and page.evaluate(pressed) == "false"
-    page.click("#remove")
-    page.click("#reset")
-    assert page.inner_text("#told") == "" and page.evaluate(pressed) == "false"
 
 
 @pytest.mark.parametrize("harm", ["n=1e9&width=-3&a=none&points=1;x&units=0,0,0,0&pi=NaN", "%%%"])
@@ -341,8 +299,7 @@ PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobil
     ("language", "options"),
     [
         ("en", {"color_scheme": "dark"}),
-        ("zh", PHONE),
-        ("ru", {**PHONE, "color_scheme": "dark"}),
+        ("ru", PHONE),
     ],
 )
 def test_it_is_accessible_and_fits_the_screen(

@@ -3,6 +3,7 @@
 import ast
 import importlib.util
 import re
+import tomllib
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -38,7 +39,6 @@ def prose(path: Path) -> str:
 
 @pytest.fixture(scope="module")
 def refresh() -> ModuleType:
-    """The tool that builds the notebooks."""
     place = ROOT / "tools" / "refresh_notebooks.py"
     spec = importlib.util.spec_from_file_location("refresh_notebooks", place)
     assert spec is not None and spec.loader is not None
@@ -52,47 +52,6 @@ def test_notebook_and_text_agree_and_are_normalised(name: str, refresh: ModuleTy
     said = f"after a change of its text: .venv/bin/python tools/refresh_notebooks.py --only {name}"
     assert refresh.faults(name) == [], said
     assert refresh.stand_in(read(ROOT / "notebooks" / f"{name}.ipynb")) == "", "without real data"
-
-
-def test_the_builder_says_what_is_wrong(
-    refresh: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "text").mkdir()
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("print(1)")])
-    notebook.metadata["widgets"] = {}
-    notebook.cells[0].outputs = [nbformat.v4.new_output("stream", text="/usr/me/x\n")]
-    nbformat.write(notebook, tmp_path / "a.ipynb")
-    (tmp_path / "text" / "a.py").write_text("# %%\nprint(2)\n", encoding="utf-8")
-    monkeypatch.setattr(refresh, "NOTEBOOKS", tmp_path)
-    said = "\n".join(refresh.faults("a"))
-    assert "cell 0: source differs" in said
-    assert "not normalised" in said
-    assert "names a path" in said
-    assert refresh.faults("b") == ["b: notebooks/b.ipynb is missing"]
-    assert refresh.main(["--check"]) == 1
-
-
-def test_prose_is_written_with_the_outputs_that_the_code_has_given(
-    refresh: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "text").mkdir()
-    told = nbformat.v4.new_output("stream", name="stdout", text="1\n")
-    cell = nbformat.v4.new_code_cell("print(1)", execution_count=1, outputs=[told])
-    before = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("Old."), cell])
-    (tmp_path / "a.ipynb").write_text(refresh.dumps(refresh.normalise(before)), encoding="utf-8")
-    monkeypatch.setattr(refresh, "NOTEBOOKS", tmp_path)
-    text = tmp_path / "text" / "a.py"
-    new = "# %% [markdown]\n# New.\n\n# %%\nprint(1)\n\n# %% [markdown]\n# The end.\n"
-    text.write_text(new, encoding="utf-8")
-    assert refresh.main(["--prose", "--only", "a"]) == 0
-    assert refresh.faults("a") == []
-    words, code, end = read(tmp_path / "a.ipynb").cells
-    assert (words.source, end.source) == ("New.", "The end.")
-    assert (code.execution_count, code.outputs) == (1, [told])
-    text.write_text(new.replace("print(1)", "print(2)"), encoding="utf-8")
-    with pytest.raises(SystemExit, match="Its code has changed, too"):
-        refresh.main(["--prose", "--only", "a"])
-    assert read(tmp_path / "a.ipynb").cells[1].source == "print(1)"
 
 
 def test_chapters_link_to_repository_and_install_missing_packages_only(
@@ -112,36 +71,6 @@ def test_chapters_link_to_repository_and_install_missing_packages_only(
     monkeypatch.setattr("importlib.metadata.version", lambda _: "2.21.3")
     shell.run_cell(install.source).raise_error()
     assert asked == ["install --quiet git+https://github.com/me/course tensorflow==2.21.3"]
-
-
-def test_normalising_strips_what_differs_from_run_to_run(refresh: ModuleType) -> None:
-    cell = nbformat.v4.new_code_cell("explorer", execution_count=7)
-    cell.metadata = nbformat.from_dict({"execution": {"a": "1"}, "tags": ["t"], "collapsed": True})
-    noise = "2026-01-01 00:00:00.1: I tensorflow/core\nWARNING:tensorflow:5 out of\nmine\n"
-    view = {VIEW: {"model_id": "1"}}
-    cell.outputs = [
-        nbformat.v4.new_output("stream", name="stderr", text=noise),
-        nbformat.v4.new_output("stream", name="stdout", text="a"),
-        nbformat.v4.new_output("stream", name="stdout", text="\n"),
-        nbformat.v4.new_output("stream", name="stdout", text="b\n"),
-        nbformat.v4.new_output("display_data", data={**view, "text/plain": "VBox()"}),
-        nbformat.v4.new_output(
-            "display_data",
-            data={**view, "image/png": "UE5H", "text/html": "<img>"},
-            metadata={"image/png": {"alt": "words", "width": 3}, "more": 1},
-        ),
-    ]
-    notebook = nbformat.v4.new_notebook(cells=[cell], metadata={"widgets": {}})
-    once = refresh.dumps(refresh.normalise(notebook))
-    assert once == refresh.dumps(refresh.normalise(nbformat.reads(once, as_version=4)))
-    kept = nbformat.reads(once, as_version=4)
-    assert "widgets" not in kept.metadata
-    (kept_cell,) = kept.cells
-    assert (kept_cell.id, kept_cell.execution_count) == ("cell-000", 1)
-    assert kept_cell.metadata == {"tags": ["t"]}
-    assert [o.get("text") for o in kept_cell.outputs] == ["mine\n", "a\nb\n", None]
-    assert kept_cell.outputs[2].data == {"image/png": "UE5H"}
-    assert kept_cell.outputs[2].metadata == {"image/png": {"alt": "words"}}
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
@@ -275,6 +204,15 @@ def test_explorers_leave_stills_and_every_picture_has_an_alternative_text(path: 
         alt = picture.metadata["image/png"]["alt"]
         assert len(alt) >= 20 and not alt.startswith("<"), alt
         assert picture.data["text/plain"] == alt
+
+
+def test_inventory_names_sections_that_exist() -> None:
+    text = (ROOT / "notebooks" / "inventory.toml").read_text(encoding="utf-8")
+    for row in tomllib.loads(text)["row"]:
+        assert row["taught"], row["item"]
+        for notebook, section in row["taught"]:
+            words = prose(ROOT / "notebooks" / f"{notebook}.ipynb")
+            assert re.search(rf"^##+ {re.escape(section)}( |$)", words, re.MULTILINE), section
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=[p.stem for p in CHAPTERS])

@@ -18,13 +18,11 @@ NOWHERE = "http://127.0.0.1:9"  # a proxy that is not there
 
 
 def made(cell: Any) -> set[str]:
-    """The names that a cell binds."""
     table = symtable.symtable(cell.source, "cell", "exec")
     return {s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported()}
 
 
 def used(cell: Any) -> set[str]:
-    """The names that a cell or its functions read."""
     tables, names = [symtable.symtable(cell.source, "cell", "exec")], set()
     while tables:
         table = tables.pop()

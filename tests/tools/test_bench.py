@@ -1,16 +1,20 @@
 """The measurements measure what they say, and say what they ran; no test looks at a time."""
 
+import functools
+import importlib
 import json
-from types import SimpleNamespace
 
 import bench
 import numpy as np
 import pytest
-from bench import baselines, live
+from bench import baselines, live, methods
+from bench.methods import Growth, Row
+from browser_bench import browser
 
 from bdl_teach import datasets, elbo
 from bdl_teach.backend import tf
 from bdl_teach.densities import ScaleMixture
+from bdl_teach.methods.catalogue import CATALOGUE
 
 PRIOR = ScaleMixture()
 
@@ -53,32 +57,32 @@ def test_live_measures_the_package_itself(capsys):
     assert told["resident_mb_after_ours"] > 100
 
 
-class FakeExplorer:
-    def __init__(self, broken=()):
-        self.values, self.ticks, self.broken = {}, 0, broken
-
-    def warm(self):
-        return self
-
-    def set(self, **values):
-        self.ticks += 1
-        if self.ticks in self.broken:
-            self.values.update(values)
-            raise RuntimeError("broken")
-        self.values.update(values)
-
-    def state(self):
-        return self.values
-
-    def close(self):
-        pass
+def test_benchmarked_fits_share_the_network_and_use_method_settings(monkeypatch):
+    given = {}
+    for way, method in zip(methods.ways(), CATALOGUE.values(), strict=True):
+        module = importlib.import_module(f"bdl_teach.methods.{method.module}")
+        original = getattr(module, method.function)
+        remember = functools.wraps(original)(lambda *_, **values: given.update(values))
+        monkeypatch.setattr(module, method.function, remember)
+        given.clear()
+        way.fit([[0.0]], [0.0], seed=3)
+        monkeypatch.setattr(module, method.function, original)
+        common = {"prior": ScaleMixture(), "noise_std": 1.0, "hidden_units": (20, 20), "seed": 3}
+        taken = {name: value for name, value in common.items() if name in method.takes}
+        assert given == {**taken, **method.options}, way.name
 
 
-def test_ticks_fail_on_exceptions_whatever_the_figures(monkeypatch, capsys):
-    import bdl_teach
+def test_a_missed_limit_fails_a_strict_run(monkeypatch, capsys):
+    row = Row("bbb", 1.5, 0.03, 0.02, -1.5, 1.1)
+    monkeypatch.setattr(methods, "measure", lambda way, repeats: row)
+    monkeypatch.setattr(methods, "grow", lambda n, width: Growth(n, width, 1e-3 * n * width))
+    monkeypatch.setattr(methods, "pbp_seconds", lambda n, *_: 1.5)
+    assert bench.main(["methods", "--strict"]) == 1
+    assert "MISSED" in capsys.readouterr().out
+    assert bench.main(["methods"]) == 0
 
-    fake = SimpleNamespace(SinusoidExplorer=lambda: FakeExplorer(broken=(1,)))
-    monkeypatch.setitem(__import__("sys").modules, "bdl_teach.widgets", fake)
-    monkeypatch.setattr(bdl_teach, "widgets", fake, raising=False)
-    assert bench.main(["ticks", "--ticks", "3", "--warm-up", "0"]) == 1
-    assert "Exceptions: 1" in capsys.readouterr().out
+
+def test_missing_chromium_is_reported_with_code_2(monkeypatch, capsys):
+    monkeypatch.setattr(browser, "find_chromium", lambda: None)
+    assert bench.main(["browser"]) == 2
+    assert "No Chromium" in capsys.readouterr().err

@@ -1,7 +1,4 @@
-"""What holds of every explorer while it is live: one contract, and no table of any of them.
-
-What each shows, and whether its presets' sentences are true, its own test file says.
-"""
+"""What holds of every explorer while it is live: one contract, and no table of any of them."""
 
 from __future__ import annotations
 
@@ -19,12 +16,12 @@ from matplotlib.axes import Axes
 
 from bdl_teach import plots, widgets
 from bdl_teach._support.compiled import trace_count
+from bdl_teach.problems import own_points as points
 from bdl_teach.widgets import vae_trainer
 from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.own_data import Unseen
-from tests.widgets.test_walks import anywhere
+from bdl_teach.widgets._engine.own_data import Points, Unseen
 
 # A control that is heeded only beside another one's value.
 BESIDE: dict[str, dict[str, dict[str, Any]]] = {
@@ -62,22 +59,22 @@ STATES = int(os.environ.get("BDL_TEACH_STATES", "12"))  # random ones of each; f
 
 @pytest.fixture(scope="module", params=widgets.__all__)
 def live(request: pytest.FixtureRequest) -> Iterator[Explorer[Any]]:
-    """An explorer whose programs are compiled; of the VAE's trainings a few steps will do."""
+    """An explorer at its first picture; of the VAE's trainings a few steps will do."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(vae_trainer, "STEPS", 25)
-        made = getattr(widgets, request.param)().warm()
+        made = getattr(widgets, request.param)().wait()
         yield made
         made.close()
 
 
-def elsewhere(control: Any) -> Any:
-    """Another value that a control can be moved to."""
+def elsewhere(control: Any, parts: int = 3) -> Any:
+    """Another value that a control can be moved to: of a slider, after one or two such parts."""
     if isinstance(control, ipywidgets.ToggleButton):
         return not control.value
     if hasattr(control, "options"):
         values = [o[1] if isinstance(o, tuple) else o for o in control.options]
         return values[(values.index(control.value) + 1) % len(values)]
-    steps = max(1, round((control.max - control.min) / control.step / 3))
+    steps = max(1, round((control.max - control.min) / control.step / parts))
     at = control.value if not hasattr(control, "base") else None
     if at is None:  # a slider of powers
         powers = [control.min + steps * control.step, control.min + 2 * steps * control.step]
@@ -171,13 +168,14 @@ def test_every_preset_is_another_picture_that_its_state_rebuilds(live: Explorer[
     assert seen(live) == shown[last]
 
 
-def test_no_value_of_a_control_compiles_again(live: Explorer[Any]) -> None:
+def test_no_other_value_of_a_slider_compiles_again(live: Explorer[Any]) -> None:
+    """After the test that has moved every control."""
     live.reset()
     live.wait()
     before = trace_count()
     for name, control in live._controls.items():
-        if not isinstance(control, Unseen) and name not in SLOW and not control.disabled:
-            live.set(**{name: elsewhere(control)})
+        if hasattr(control, "step") and not control.disabled:
+            live.set(**{name: elsewhere(control, 4)})
     assert trace_count() == before
 
 
@@ -195,14 +193,6 @@ def test_value_out_of_range_is_refused_and_nothing_moves(live: Explorer[Any]) ->
     assert live.state() == state
 
 
-def test_picture_has_words_and_a_name_for_each_control(live: Explorer[Any]) -> None:
-    words = live.wait()._repr_mimebundle_()["text/plain"]
-    assert words.startswith(live.TEXTS.alt) and live.status.partition(" · ")[0] in words
-    for control in live._controls.values():
-        if not isinstance(control, Unseen):
-            assert control.description.strip() and (control.tooltip or control.tooltips)
-
-
 def test_replay_leads_from_the_start_of_the_training_to_the_fit(live: Explorer[Any]) -> None:
     live.reset()
     live.wait()
@@ -213,6 +203,8 @@ def test_replay_leads_from_the_start_of_the_training_to_the_fit(live: Explorer[A
     assert held(live) != end and live.status.startswith("Step 0 of ")
     live.replay(steps[-1])
     assert held(live) == end
+    words = live._repr_mimebundle_()["text/plain"]
+    assert words.startswith(live.TEXTS.alt) and live.status.partition(" · ")[0] in words
     assert (live.state(), live.result) == (state, result) or live.result is result
 
 
@@ -240,3 +232,71 @@ def test_mean_and_band_fit_the_panel_or_edge_names_them(live: Explorer[Any]) -> 
             if (curve.min() < low or curve.max() > high) and f"{edge} leaves" not in said:
                 hidden.append((values, edge, float(curve.min()), float(curve.max()), (low, high)))
     assert hidden == []
+
+
+WALKED = ["GradientLab", "LinearRegressionExplorer", "LocalReparamLab", "PBPStepper"]  # at once
+
+
+def anywhere(control: Any, rng: np.random.Generator) -> Any:
+    """A value that the control can be moved to; of points, some of the course's or of a table."""
+    if isinstance(control, Points):
+        units = points.COURSE if rng.integers(2) else (rng.normal(), 3.0, rng.normal(), 0.2)
+        x, y = rng.uniform(-1.0, 1.0, 32), rng.uniform(-25.0, 25.0, 32)
+        return points.from_course(x, y, units) if rng.integers(2) else None
+    if isinstance(control, Unseen):
+        return None
+    if isinstance(control, ipywidgets.ToggleButton):
+        return bool(rng.integers(2))
+    if hasattr(control, "options"):
+        values = [o[1] if isinstance(o, tuple) else o for o in control.options]
+        return values[rng.integers(len(values))]
+    if isinstance(control, ipywidgets.IntSlider):
+        return int(rng.integers(control.min, control.max + 1))
+    if hasattr(control, "base"):
+        return float(control.base ** rng.uniform(control.min, control.max))
+    return float(rng.uniform(control.min, control.max))
+
+
+def touch(explorer: Explorer[Any], rng: np.random.Generator) -> None:
+    """Do something in the picture, as the page would say it."""
+    panels = explorer._picture.panels
+    if not panels:
+        return
+    number = int(rng.integers(len(panels)))
+    at = {axis: float(rng.uniform(*panels[number][axis])) for axis in "xy"}
+    acts: list[tuple[str, dict[str, Any]]] = [("hover", {"panel": number, **at})]
+    if panels[number]["kind"] == "at":
+        acts = [("down", {"panel": number, **at}), ("up", {"panel": number, **at})]
+    elif panels[number]["kind"] == "points":
+        i = {"i": int(rng.integers(max(len(explorer._picture.points.get("at", ())), 1)))}
+        drag = [("down", {}), ("move", {**i, **at}), ("up", {})]
+        acts = (drag, [("add", at)], [("remove", i)], acts)[rng.integers(4)]
+    for act, more in acts:
+        explorer._picture._handle_custom_msg({"act": act, **more}, [])
+
+
+def test_explorer_stays_consistent_under_random_actions(live: Explorer[Any]) -> None:
+    """Nothing raises, and what is shown was computed for the values that the controls have."""
+    if type(live).__name__ not in WALKED:
+        return
+    live.reset()
+    rng, did, known = np.random.default_rng(len(type(live).__name__)), [], live._controls
+    for act in rng.choice([*"mmmmmmtttttprzyiu"], 25):
+        did.append(str(act))
+        free = [n for n in known if n != "play" and not getattr(known[n], "disabled", False)]
+        name = free[rng.integers(len(free))]
+        if act == "m":
+            live.set(**{name: anywhere(known[name], rng)})
+        elif act == "t":
+            touch(live, rng)
+        elif act == "p":
+            live.preset(live.presets[rng.integers(len(live.presets))])
+        else:
+            {"r": live.reset, "z": live.undo, "y": live.redo, "i": live.pin, "u": live.unpin}[act]()
+        live.wait()
+        assert not live._notice.get_visible(), (did, live.status)
+        assert controls.same(live._painted, live.state()), did
+        own = live.state().get("data")
+        if own is not None:
+            data, there = live._data(live.result), np.stack(points.in_course(own), 1)
+            np.testing.assert_allclose(there, np.hstack([data.x, data.y]))

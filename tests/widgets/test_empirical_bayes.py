@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import pytest
-from explorer_claims import assert_reads, assert_shows, line, panel
+from explorer_claims import assert_reads, assert_shows, line, panel, set_to
 
 from bdl_teach import densities
 from bdl_teach.widgets import EmpiricalBayesExplorer
 
 HOME = EmpiricalBayesExplorer.DEFAULTS
 MOVES: dict[str, Any] = {"prior_std": 10**0.5, "noise_std": 2.0, "width": 7, "n": 11, "seed": 3}
-SETTINGS = (
-    {},
-    {"prior_std": 10.0, "width": 7, "prior": "one for all"},
-    {**MOVES, "prior": "per layer"},
-    {**MOVES, "prior": "per weight"},
+EXPLORER = EmpiricalBayesExplorer
+everywhere = set_to(
+    [
+        {},
+        {"prior_std": 10.0, "width": 7, "prior": "one for all"},
+        {**MOVES, "prior": "per layer"},
+        {**MOVES, "prior": "per weight"},
+    ]
 )
-
-
-@pytest.fixture(scope="module")
-def made() -> Iterator[EmpiricalBayesExplorer]:
-    made = EmpiricalBayesExplorer().wait()
-    yield made
-    made.close()
-
-
-@pytest.fixture(params=SETTINGS, ids=lambda values: values.get("prior", "fixed"))
-def explorer(made: EmpiricalBayesExplorer, request: Any) -> EmpiricalBayesExplorer:
-    return made.set(**{**HOME, **request.param})
 
 
 def kl(result: Any, std: Any) -> float:
@@ -45,6 +34,7 @@ def best_of(result: Any, groups: Any) -> Any:
     return np.sqrt([square[groups == group].mean() for group in groups])
 
 
+@everywhere
 def test_prior_in_use_is_the_chosen_one(explorer: EmpiricalBayesExplorer) -> None:
     v, result, ax = explorer.state(), explorer.result, panel(explorer, "σ of each weight's prior")
     layers = np.repeat([0, 1], [2 * v["width"], v["width"] + 1])
@@ -66,6 +56,7 @@ def test_prior_in_use_is_the_chosen_one(explorer: EmpiricalBayesExplorer) -> Non
     assert_reads(explorer, F=complexity + result.likelihood, saved=complexity - kl(result, best))
 
 
+@everywhere
 def test_other_panels_hold_the_predictive_and_the_kl(explorer: EmpiricalBayesExplorer) -> None:
     v, result = explorer.state(), explorer.result
     assert_shows(panel(explorer, "What the network believes about y"), result.prediction)

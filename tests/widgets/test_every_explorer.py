@@ -9,7 +9,6 @@ import html
 import math
 import subprocess
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import ipywidgets
@@ -21,9 +20,6 @@ from explorer_claims import (
     assert_every_control_and_preset_is_on_the_page_once,
     smallest_letters,
 )
-from matplotlib.axes import Axes
-from matplotlib.collections import PolyCollection
-from matplotlib.lines import Line2D
 
 from bdl_teach import widgets
 from bdl_teach.widgets._engine import background, controls
@@ -31,14 +27,6 @@ from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.picture import Place
 from bdl_teach.widgets._engine.question import QuestionBox
-from tests.widgets.idle import idle_explorer
-
-
-@pytest.fixture(scope="module", params=widgets.__all__)
-def idle(request: pytest.FixtureRequest) -> Iterator[Explorer[Any]]:
-    """An explorer whose worker has not been started."""
-    with idle_explorer(request.param) as made:
-        yield made
 
 
 def test_every_control_is_in_one_group_and_every_preset_in_the_menu(idle: Explorer[Any]) -> None:
@@ -78,22 +66,10 @@ def on_a_laptop(explorer: Explorer[Any]) -> Place:
     return Place(width, height - 28.0 * (explorer._film.row in all_parts(explorer)))
 
 
-def test_on_a_laptop_letters_are_14_pixels_high_and_inside_the_picture(
-    idle: Explorer[Any],
-) -> None:
+def test_words_are_whole_and_legible_on_a_laptop_and_in_a_narrow_page(idle: Explorer[Any]) -> None:
     assert smallest_letters(idle, on_a_laptop(idle)) >= 14
-
-
-def test_narrow_page_keeps_words_whole_and_legible(
-    idle: Explorer[Any],
-) -> None:
     for place in (NARROW[0], NARROW[2]):  # a tablet, and 1280 at 150 %, over the row of a replay
         assert smallest_letters(idle, place) * place.ratio >= 12
-
-
-def assert_stands_on_the_grid(control: Any, value: float, what: str) -> None:
-    steps = (math.log10(value) - control.min) / control.step
-    assert abs(steps - round(steps)) < 1e-6, f"{what}: {value} lies between two steps"
 
 
 def test_power_slider_accepts_every_given_value(idle: Explorer[Any]) -> None:
@@ -107,7 +83,8 @@ def test_power_slider_accepts_every_given_value(idle: Explorer[Any]) -> None:
         for name, value in values.items():
             control = idle._controls[name]
             if isinstance(control, ipywidgets.FloatLogSlider):
-                assert_stands_on_the_grid(control, value, f"{name}, {what}")
+                steps = (math.log10(value) - control.min) / control.step
+                assert abs(steps - round(steps)) < 1e-6, f"{name}, {what}: between two steps"
 
 
 def test_shared_line_rebuilds_a_preset_shown_in_menu(
@@ -163,35 +140,6 @@ def test_drawing_a_band_shows_points_and_truth_but_no_fit(idle: Explorer[Any]) -
     points = {label for label in seen if label and not label.startswith("_")} - {"truth"}
     assert "truth" in seen and points in ({"data"}, {"learned", "learned last", "to come"})
     assert [artist.get_visible() for artist in moving] == shown
-
-
-def fill(explorer: Explorer[Any], height: float) -> None:
-    """Give every line and band that moves something to show, inside its panel."""
-    for artist in explorer._canvas.moving:
-        if isinstance(artist, Line2D | PolyCollection) and isinstance(artist.axes, Axes):
-            inside = artist.axes.transLimits.inverted().transform([[0.1, height], [0.9, height]])
-            x, y = artist.axes.transScale.inverted().transform(inside).T
-            if isinstance(artist, Line2D):
-                artist.set_data(x, y)
-            else:
-                artist.set_data(x, y, 0.9 * y)  # type: ignore[attr-defined]
-
-
-def test_every_panel_pins_its_artists_and_unpins_without_trace(idle: Explorer[Any]) -> None:
-    canvas = idle._canvas
-    with RENDER_LOCK:
-        fill(idle, 0.7)
-        without = canvas.still()
-        fill(idle, 0.3)
-        canvas.pin()
-        fill(idle, 0.7)
-        beside = canvas.still()
-        moved = [artist for artist in canvas.moving if isinstance(artist, Line2D)]
-        panels = {artist.axes for artist in moved if artist.get_visible()} - {None}
-        grey = {a.axes for p in canvas.figure.axes for a in p.lines if a.get_label() == "_pinned"}
-        canvas.unpin()
-        assert beside != without == canvas.still()
-    assert panels <= grey
 
 
 def after(code: str, names: str) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from explorer_claims import assert_reads, band, line, panel
+from explorer_claims import assert_reads, band, line, panel, set_to
 from matplotlib.colors import to_hex
 
 from bdl_teach import expectation_gradients as eg
@@ -24,20 +23,8 @@ MOVES: dict[str, Any] = {
     "parameter": "σ",
 }
 NAMES = {"score": "score function", "pathwise": "pathwise"}
-
-
-@pytest.fixture(scope="module")
-def made() -> Iterator[GradientLab]:
-    lab = GradientLab().wait()
-    yield lab
-    lab.close()
-
-
-@pytest.fixture(
-    params=({}, MOVES, GradientLab.PRESETS["ripples"][1]), ids=("home", "all", "ripple")
-)
-def lab(made: GradientLab, request: Any) -> GradientLab:
-    return made.set(**{**GradientLab.DEFAULTS, **request.param})
+EXPLORER = GradientLab
+everywhere = set_to([{}, MOVES, GradientLab.PRESETS["ripples"][1]])
 
 
 def cost(v: dict[str, Any]) -> eg.Cost:
@@ -53,8 +40,9 @@ def exact(v: dict[str, Any]) -> float:
     return float(cost(v).gradient(v["mu"], v["sigma"])[eg.PARAMETERS.index(v["parameter"])])
 
 
-def test_cost_panel_holds_cost_density_and_draws(lab: GradientLab) -> None:
-    v, ax = lab.state(), panel(lab, "Where z is drawn, what it costs")
+@everywhere
+def test_cost_panel_holds_cost_density_and_draws(explorer: GradientLab) -> None:
+    v, ax = explorer.state(), panel(explorer, "Where z is drawn, what it costs")
     z, f = line(ax, "cost f(z)")
     np.testing.assert_allclose(f, cost(v).value(z))
     _, base, top = band(ax, "density of z")
@@ -64,14 +52,19 @@ def test_cost_panel_holds_cost_density_and_draws(lab: GradientLab) -> None:
     assert len(drawn) == v["n_draws"]
     np.testing.assert_allclose(costs, cost(v).value(drawn))
     eps = (drawn - v["mu"]) / v["sigma"]
-    for kind, estimates in lab.result.estimates.items():
+    for kind, estimates in explorer.result.estimates.items():
         each = eg.draws(kind, v["parameter"], cost(v), v["mu"], v["sigma"], eps)
         assert estimates[0] == pytest.approx(each.mean()), "the first is of the draws shown"
         assert len(np.unique(estimates)) == len(estimates) == 250
 
 
-def test_clouds_and_curves_stand_over_their_own_names(lab: GradientLab) -> None:
-    v, ax, curves = lab.state(), panel(lab, "250 gradient"), panel(lab, "Variance of an estimate")
+@everywhere
+def test_clouds_and_curves_stand_over_their_own_names(explorer: GradientLab) -> None:
+    v, ax, curves = (
+        explorer.state(),
+        panel(explorer, "250 gradient"),
+        panel(explorer, "Variance of an estimate"),
+    )
     ticks = dict(zip([t.get_text() for t in ax.get_xticklabels()], ax.get_xticks(), strict=True))
     clouds = {drawn.get_color(): drawn for drawn in ax.get_lines() if len(drawn.get_xdata()) > 2}
     measured = {
@@ -80,7 +73,7 @@ def test_clouds_and_curves_stand_over_their_own_names(lab: GradientLab) -> None:
         if drawn.get_label() == "measured"
     }
     for kind, name in NAMES.items():
-        estimates, colour = lab.result.estimates[kind], gradient_lab._COLOURS[kind]
+        estimates, colour = explorer.result.estimates[kind], gradient_lab._COLOURS[kind]
         x, errors = clouds[colour].get_data()
         assert np.abs(x - ticks[name]).max() < 0.5
         np.testing.assert_allclose(errors, np.clip(estimates - exact(v), -90, 90), atol=1e-6)
@@ -90,9 +83,10 @@ def test_clouds_and_curves_stand_over_their_own_names(lab: GradientLab) -> None:
         assert (at, height) == pytest.approx((v["n_draws"], np.var(estimates)))
 
 
-def test_readings_are_those_of_the_formulas(lab: GradientLab) -> None:
-    v = lab.state()
+@everywhere
+def test_readings_are_those_of_the_formulas(explorer: GradientLab) -> None:
+    v = explorer.state()
     score, path = (variance(v, kind) / v["n_draws"] for kind in NAMES)
-    measured = {f"{kind}_measured": np.var(e) for kind, e in lab.result.estimates.items()}
-    assert_reads(lab, exact=exact(v), score=score, pathwise=path, score_times=score / path)
-    assert_reads(lab, n_draws=v["n_draws"], **measured)
+    measured = {f"{kind}_measured": np.var(e) for kind, e in explorer.result.estimates.items()}
+    assert_reads(explorer, exact=exact(v), score=score, pathwise=path, score_times=score / path)
+    assert_reads(explorer, n_draws=v["n_draws"], **measured)

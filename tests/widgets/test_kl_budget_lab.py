@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,12 +14,7 @@ from bdl_teach.methods import bbb
 from bdl_teach.problems import COST_DRAWS
 from bdl_teach.widgets import KLBudgetLab
 
-
-@pytest.fixture(scope="module")
-def lab() -> Iterator[KLBudgetLab]:
-    made = KLBudgetLab().wait()
-    yield made
-    made.close()
+EXPLORER = KLBudgetLab
 
 
 @pytest.mark.parametrize(
@@ -36,28 +30,30 @@ def lab() -> Iterator[KLBudgetLab]:
     ],
 )
 def test_picture_and_readings_hold_shares_fit_and_cost(
-    lab: KLBudgetLab, values: dict[str, Any], shares: Any, readings: dict[str, float]
+    explorer: KLBudgetLab, values: dict[str, Any], shares: Any, readings: dict[str, float]
 ) -> None:
-    result, m = lab.set(**{**KLBudgetLab.DEFAULTS, **values}).result, values["n_batches"]
-    ax = panel(lab, "Who pays the KL")
+    result, m = explorer.set(**values).result, values["n_batches"]
+    ax = panel(explorer, "Who pays the KL")
     heights, edges = bars(ax, "of batch i")
     np.testing.assert_array_equal((edges[1:] + edges[:-1]) / 2, np.arange(1, 33), "batch i at i")
     np.testing.assert_allclose(heights[:m], shares)
     assert np.isnan(heights[m:]).all(), "no bar where there is no batch"
     np.testing.assert_allclose(line(ax, "sum so far"), [np.arange(1, m + 1), np.cumsum(shares)])
-    ax, history = panel(lab, "How the free energy F fell"), result.fit.history
+    ax, history = panel(explorer, "How the free energy F fell"), result.fit.history
     for label, name in (
         ("F", "free_energy"),
         ("complexity", "complexity_cost"),
         ("likelihood", "likelihood_cost"),
     ):
         np.testing.assert_array_equal(line(ax, label), [history["step"], history[name]])
-    assert_shows(panel(lab, "What the network believes"), result.prediction)
+    assert_shows(panel(explorer, "What the network believes"), result.prediction)
     assert result.cost == result.fit.cost(COST_DRAWS), "all points, fresh draws"
-    assert_reads(lab, batches=m, complexity=result.cost.complexity, **readings)
+    assert_reads(explorer, batches=m, complexity=result.cost.complexity, **readings)
 
 
-def test_every_control_reaches_the_fit(lab: KLBudgetLab, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_control_reaches_the_fit(
+    explorer: KLBudgetLab, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fitted: dict[str, Any] = {}
 
     def fit(x: Any, y: Any, **values: Any) -> Any:
@@ -66,7 +62,7 @@ def test_every_control_reaches_the_fit(lab: KLBudgetLab, monkeypatch: pytest.Mon
 
     original = bbb.fit
     monkeypatch.setattr(bbb, "fit", fit)
-    lab.set(n_batches=16, scheme="geometric", kl_weight=0.25)
+    explorer.set(n_batches=16, scheme="geometric", kl_weight=0.25)
     data = datasets.sinusoid()
     assert (fitted["x"] == data.x).all() and (fitted["y"] == data.y).all()
     asked = {"n_batches": 16, "kl_scheme": "geometric", "kl_weight": 0.25, "seed": 0}

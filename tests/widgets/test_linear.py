@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from explorer_claims import artist, assert_reads, assert_shows, curves, line, panel
+from explorer_claims import artist, assert_reads, assert_shows, curves, line, panel, set_to
 
 from bdl_teach import features
 from bdl_teach.methods.exact import LinearPosterior, linear_regression
@@ -22,21 +21,11 @@ MOVES: dict[str, Any] = {
     "seed": 3,
     "kind": "polynomial",
 }
-SETTINGS = ({}, {"n": 0}, LinearRegressionExplorer.PRESETS["prior too narrow"][1], MOVES)
+EXPLORER = LinearRegressionExplorer
+NARROW = LinearRegressionExplorer.PRESETS["prior too narrow"][1]
+everywhere = set_to([{}, {"n": 0}, NARROW, MOVES])
 X = np.linspace(-1.0, 1.0, 121)
 INSIDE = np.abs(X) <= 0.5
-
-
-@pytest.fixture(scope="module")
-def made() -> Iterator[LinearRegressionExplorer]:
-    made = LinearRegressionExplorer().wait()
-    yield made
-    made.close()
-
-
-@pytest.fixture(params=SETTINGS, ids=("home", "no data", "narrow prior", "all moved"))
-def explorer(made: LinearRegressionExplorer, request: Any) -> LinearRegressionExplorer:
-    return made.set(**{**HOME, **request.param})
 
 
 def posterior(v: dict[str, Any], data: Any, **other: Any) -> LinearPosterior:
@@ -48,6 +37,7 @@ def posterior(v: dict[str, Any], data: Any, **other: Any) -> LinearPosterior:
     return linear_regression(phi, y, v["prior_std"], v["noise_std"])
 
 
+@everywhere
 def test_model_panel_and_readings_are_the_exact_predictive(
     explorer: LinearRegressionExplorer,
 ) -> None:
@@ -79,6 +69,7 @@ def test_drawn_functions_have_the_covariance_of_the_posterior(
     assert np.abs(drawn @ drawn.T / 600 - np.eye(3)).max() < 4 * np.sqrt(2 / 600)
 
 
+@everywhere
 def test_weights_panel_holds_their_posterior(explorer: LinearRegressionExplorer) -> None:
     ax, pair = panel(explorer, "Two weights, ±2 sd"), list(explorer.result.pair)
     known, scale = posterior(explorer.state(), explorer.result.data), explorer.state()["prior_std"]
@@ -93,6 +84,7 @@ def test_weights_panel_holds_their_posterior(explorer: LinearRegressionExplorer)
     assert np.abs(edge + mean).max() <= ax.get_xlim()[1] == ax.get_ylim()[1], "out of sight"
 
 
+@everywhere
 def test_evidence_panels_hold_the_log_evidence(explorer: LinearRegressionExplorer) -> None:
     v, data = explorer.state(), explorer.result.data
     if not v["n"]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from explorer_claims import artist, assert_reads, line, panel
+from explorer_claims import artist, assert_reads, line, panel, set_to
 
 from bdl_teach import estimators
 from bdl_teach.widgets import LocalReparamLab, local_reparam_lab
@@ -33,24 +32,19 @@ NAMES = {  # in the first panel's legend, and beside the dots of the second
     "flipout": "Flipout",
     "local": "local",
 }
-SETTINGS = ({}, MOVES, {**dict.fromkeys(KINDS, True), "size": 2}, dict.fromkeys(KINDS, False))
+EXPLORER, ALL = LocalReparamLab, dict.fromkeys(KINDS, True)
+everywhere = set_to([{}, MOVES, {**ALL, "size": 2}, dict.fromkeys(KINDS, False)])
 
 
-@pytest.fixture(scope="module")
-def made() -> Iterator[LocalReparamLab]:
-    lab = LocalReparamLab().wait()
-    yield lab
-    lab.close()
-
-
-@pytest.fixture(params=SETTINGS, ids=("home", "all moved", "all five", "none"))
-def lab(made: LocalReparamLab, request: Any) -> LocalReparamLab:
-    return made.set(**{**LocalReparamLab.DEFAULTS, **request.param})
-
-
-def test_dots_marks_and_lines_are_the_gradients_and_their_variances(lab: LocalReparamLab) -> None:
-    v, result, at = lab.state(), lab.result, SIZES.index(lab.state()["size"])
-    ax, variance = panel(lab, "Gradients drawn at this M"), panel(lab, "Noise of a gradient")
+@everywhere
+def test_dots_and_lines_are_the_gradients_and_their_variances(
+    explorer: LocalReparamLab,
+) -> None:
+    v, result, at = explorer.state(), explorer.result, SIZES.index(explorer.state()["size"])
+    ax, variance = (
+        panel(explorer, "Gradients drawn at this M"),
+        panel(explorer, "Noise of a gradient"),
+    )
     places = {t.get_text(): y for t, y in zip(ax.get_yticklabels(), ax.get_yticks(), strict=True)}
     mu, inputs, y = local_reparam_lab._pool(v["n_inputs"], v["seed"])
     sigma, name = np.full(v["n_inputs"], v["sigma"]), "mu" if v["parameter"] == "μ" else "sigma"
@@ -79,19 +73,20 @@ def test_dots_marks_and_lines_are_the_gradients_and_their_variances(lab: LocalRe
         np.testing.assert_allclose(marks, [SIZES, result.measured[kind]])
         assert 0.2 < np.median(result.measured[kind] / in_theory) < 5
         figures = {"measured": result.measured[kind][at], "theory": in_theory[at]}
-        assert_reads(lab, **{f"{kind}_{of}": figure for of, figure in figures.items()})
+        assert_reads(explorer, **{f"{kind}_{of}": figure for of, figure in figures.items()})
 
 
-def test_row_panel_holds_both_outputs_and_their_correlation(lab: LocalReparamLab) -> None:
-    v, ax = lab.state(), panel(lab, "Two outputs")
+@everywhere
+def test_row_panel_holds_both_outputs_and_their_correlation(explorer: LocalReparamLab) -> None:
+    v, ax = explorer.state(), panel(explorer, "Two outputs")
     first, second = local_reparam_lab._pool(v["n_inputs"], v["seed"])[1][:2]
     in_theory = {"shared": first @ second / np.sqrt(first @ first * (second @ second)), "local": 0}
     for kind, correlation in in_theory.items():
         rows = line(ax, NAMES[kind])
-        np.testing.assert_array_equal(rows.T, lab.result.rows[kind])
+        np.testing.assert_array_equal(rows.T, explorer.result.rows[kind])
         error = (1 - correlation**2) / np.sqrt(v["n_draws"])
         found = np.corrcoef(rows)[0, 1]
         assert found == pytest.approx(correlation, abs=4 * error + 1e-9)
-        assert_reads(lab, **{f"r_{kind}": found})
+        assert_reads(explorer, **{f"r_{kind}": found})
         assert np.abs(rows.std(axis=1) - 1).max() < 4 / np.sqrt(2 * v["n_draws"])
         assert np.abs(rows.mean(axis=1)).max() < 4 / np.sqrt(v["n_draws"])

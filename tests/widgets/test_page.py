@@ -13,22 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import axe_playwright_python
-import ipywidgets
 import nbformat
-import numpy as np
 import pytest
 from browser_bench.lab import Server, chromium
 from browser_bench.page import Notebook
 from nbconvert import HTMLExporter
+from playwright.sync_api import Browser, Locator
 
 from bdl_teach import widgets
-from bdl_teach.widgets import gradient_lab
-from bdl_teach.widgets._engine import background
-from bdl_teach.widgets._engine.controls import written
-from bdl_teach.widgets._engine.own_data import Unseen
-from tests.chromium import complaints, required
-from tests.widgets import by_hand
-from tests.widgets.idle import idle_explorer
+from bdl_teach.widgets._engine import background, controls
+from tests.chromium import TROUBLE, complaints, required
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -64,30 +58,35 @@ ZOOMS = """box => ["head", "look", "question", "controls", "status"]
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A JupyterLab that has a notebook with a cell for each explorer."""
-    folder = tmp_path_factory.mktemp("page")
-    sources = [QUICK, *(f"widgets.{name}()" for name in NAMES)]
-    cells = [nbformat.v4.new_code_cell(source) for source in sources]
+    folder, made = tmp_path_factory.mktemp("page"), "widgets.GradientLab()"
+    tall = (f"from bdl_teach import widgets\nlab = {made}\nlab", *["# one line\n" * 40] * 3, "lab")
+    every = (QUICK, *(f"widgets.{name}()" for name in NAMES))
     spec = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    written = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": spec})
-    nbformat.write(written, folder / "all.ipynb")
+    for name, sources in {"all": every, "tall": tall}.items():
+        cells = [nbformat.v4.new_code_cell(source) for source in sources]
+        written = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": spec})
+        nbformat.write(written, folder / f"{name}.ipynb")
     with Server(folder) as started:
         yield started
 
 
 @pytest.fixture(scope="module")
-def notebook(server: Server) -> Iterator[Notebook]:
+def browser() -> Iterator[Browser]:
+    with chromium(required()) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def notebook(server: Server, browser: Browser) -> Notebook:
     """The notebook in a page, with all explorers on their way to a first picture."""
-    with chromium(required()) as browser:
-        made = Notebook(browser, server, "all.ipynb")
-        made.page.evaluate(ALL_AT_ONCE)
-        made.start_all()
-        made.await_all()
-        yield made
+    made = Notebook(browser, server, "all.ipynb")
+    made.page.evaluate(ALL_AT_ONCE)
+    made.start_all()
+    made.await_all()
+    return made
 
 
 def resize(notebook: Notebook, width: int, height: int, ratio: float) -> None:
-    """Give the page another size, and another number of device pixels to each of its own."""
     page = notebook.page
     size = {"width": width, "height": height, "deviceScaleFactor": ratio, "mobile": False}
     session = page.context.new_cdp_session(page)
@@ -96,7 +95,6 @@ def resize(notebook: Notebook, width: int, height: int, ratio: float) -> None:
 
 
 def boxed(notebook: Notebook, name: str) -> Any:
-    """The box of an explorer, which is scrolled to."""
     box = notebook.page.locator(ALL_BOXES).nth(NAMES.index(name))
     box.evaluate("box => box.scrollIntoView({ block: 'start' })")
     return box
@@ -247,6 +245,11 @@ def test_picture_at_rest_uses_full_device_resolution(
 # A hand on the points, which pytest's other tests give to the kernel: here from the page.
 
 
+def button(box: Locator, label: str) -> Locator:
+    """The button that says this and no more; what the style sheet sets before it is left out."""
+    return box.locator("button").filter(has_text=re.compile(rf"^\s*{re.escape(label)}\s*$"))
+
+
 class Hand:
     """A pointer, a finger and the keys on the points of an explorer, which is scrolled to."""
 
@@ -257,7 +260,6 @@ class Hand:
         self.page.wait_for_timeout(SETTLE_MS)
 
     def says(self, words: str) -> None:
-        """Wait until the status line says it."""
         self.page.wait_for_function(
             "([where, i, words]) => document.querySelectorAll(where)[i]"
             "    .querySelector('.bdl-status').textContent.includes(words)",
@@ -265,19 +267,10 @@ class Hand:
             timeout=PATIENCE_MS,
         )
 
-    def stands(self, controls: dict[str, Any], asked: dict[str, str]) -> None:
-        """Wait until the page has the controls where they were asked to be."""
-        for _ in range(100):
-            found = {name: by_hand.stands_at(self.box, controls[name]) for name in asked}
-            if found == asked:
-                return
-            self.page.wait_for_timeout(100)
-        assert found == asked
-
     def copied(self) -> str:
         """The line of Python that is shared, as the status line says it."""
         for _ in range(100):  # a picture that is still on its way says something else
-            by_hand.button(self.box, "share").click()
+            button(self.box, "share").click()
             self.page.wait_for_timeout(SETTLE_MS / 2)
             said = self.box.locator(".bdl-status").inner_text()
             if found := re.search(r"Copied: (widgets\.\w+\(.*\))", said):
@@ -377,12 +370,8 @@ def test_keys_alone_choose_move_add_and_remove_a_point(hand: Hand) -> None:
     hand.says(f"8 points {OWN}")
     moved = hand.dots()
     assert moved[left][0] > before[left][0] and moved[left][1] < before[left][1]
-    assert np.hypot(*np.subtract(moved[left], before[left])) > 8
-    others = [i for i in range(8) if i != left]
-    (x0, y0), (x1, y1) = (np.array([where[i] for i in others]).T for where in (before, moved))
-    assert x1 == pytest.approx(x0, abs=0.5)
-    shift_and_stretch = np.polyfit(y0, y1, 1)  # the frame may follow the point that went up
-    assert np.polyval(shift_and_stretch, y0) == pytest.approx(y1, abs=0.5)
+    stay = [(before[i][0], moved[i][0]) for i in range(8) if i != left]
+    assert all(abs(x1 - x0) < 0.5 for x0, x1 in stay), "the frame may follow the point up"
     words = hand.box.locator(".bdl-said").inner_text()
     assert words.startswith(f"point {left + 1} of 8: x ")
     keys.press("Insert")
@@ -475,43 +464,9 @@ def test_keys_go_on_from_a_click_on_a_slider_s_rail(hand: Hand) -> None:
 
 
 def told(hand: Hand, words: str) -> Any:
-    """Wait until it is said where the question stood."""
     line = hand.box.locator(".bdl-mission-words [aria-live=polite]").filter(has_text=words)
     line.wait_for(timeout=PATIENCE_MS)
     return line
-
-
-def known_controls(name: str) -> dict[str, Any]:
-    """The controls of an explorer, to know their kinds and labels: nothing is computed."""
-    with idle_explorer(name) as made:
-        found: dict[str, Any] = made._controls
-    return found
-
-
-def test_a_mission_is_done_by_keys_after_both_hints(
-    seen: dict[str, Any], notebook: Notebook
-) -> None:
-    hand, missions = Hand(notebook, "GradientLab"), gradient_lab.GradientLab.MISSIONS
-    by_hand.button(hand.box, "missions").click()
-    told(hand, missions[0].text)
-    told(hand, "Not yet: ")
-    first, second = (by_hand.button(hand.box, f"hint {i}") for i in (1, 2))
-    assert second.is_disabled()
-    for hint, words in zip((first, second), missions[0].hints, strict=True):
-        hint.focus()
-        hand.page.keyboard.press("Enter")
-        told(hand, words)
-    known = known_controls("GradientLab")
-    for name, value in missions[0].way.items():
-        by_hand.slide(hand.box, known[name], value)
-    told(hand, "✓ Done, also with seeds 1 and 2.")
-    row = hand.box.get_by_role("radiogroup", name="mission").get_by_role("radio")
-    assert row.all_inner_texts() == ["1 ✓", "2", "3"]
-    row.first.focus()
-    hand.page.keyboard.press("ArrowRight")
-    told(hand, missions[1].text)
-    by_hand.button(hand.box, "reset").click()
-    by_hand.button(hand.box, "missions").click()
 
 
 def length(mission: Any) -> int:
@@ -519,7 +474,6 @@ def length(mission: Any) -> int:
 
 
 def longest(wide: bool) -> str:
-    """The explorer with such a picture that has the longest mission."""
     kinds = [name for name in NAMES if bool(getattr(widgets, name).TEXTS.wide) is wide]
     return max(kinds, key=lambda k: max(map(length, getattr(widgets, k).MISSIONS), default=0))
 
@@ -530,13 +484,13 @@ def test_longest_mission_with_hints_fits_question_area(
 ) -> None:
     hand, missions = Hand(notebook, longest(wide)), getattr(widgets, longest(wide)).MISSIONS
     tops = "box => [...box.querySelectorAll('.bdl-stage, .bdl-controls')].map((e) => e.offsetTop)"
-    by_hand.button(hand.box, "missions").click()
+    button(hand.box, "missions").click()
     i = max(range(len(missions)), key=lambda k: length(missions[k]))
     row = hand.box.get_by_role("radiogroup", name="mission", exact=True)
     row.get_by_role("radio").nth(i).click()
     told(hand, missions[i].text)
     for k, words in enumerate(missions[i].hints, 1):
-        by_hand.button(hand.box, f"hint {k}").click()
+        button(hand.box, f"hint {k}").click()
         told(hand, words)
     said = told(hand, "Not yet: ").bounding_box()  # it takes most of a line
     place = hand.box.locator(".bdl-missions").bounding_box()
@@ -547,7 +501,7 @@ def test_longest_mission_with_hints_fits_question_area(
     with_missions = hand.box.evaluate(tops)
     if wide:  # the only look at all of them, one with a mission
         assert_axe_finds_nothing_serious(hand.page)
-    by_hand.button(hand.box, "missions").click()
+    button(hand.box, "missions").click()
     assert hand.box.evaluate(tops) == with_missions, "nothing moves"
 
 
@@ -568,73 +522,53 @@ def assert_axe_finds_nothing_serious(page: Any) -> None:
     assert serious == []
 
 
-def shared(hand: Hand) -> dict[str, str]:
-    """What the kernel has every control at, in the words of the page: from the line it shares."""
+def state(hand: Hand) -> dict[str, Any]:
+    """What the kernel has every control at: from the line that it shares."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(background, "start", lambda _: None)
         made = eval(hand.copied(), {"widgets": widgets})
-    at = {n: written(c, c.value) for n, c in made._controls.items() if not isinstance(c, Unseen)}
+    found: dict[str, Any] = made.state()
     made.close()
-    return at
+    return found
 
 
-def elsewhere(hand: Hand, control: Any) -> None:
-    """Move a control a step by keys, or to what else there is to choose."""
-    before = by_hand.stands_at(hand.box, control)
-    if isinstance(control, ipywidgets.ToggleButton):
-        by_hand.button(hand.box, control.description).click()
-    elif isinstance(control, ipywidgets.Dropdown | ipywidgets.ToggleButtons):
-        values = [o[1] if isinstance(o, tuple) else o for o in control.options]
-        by_hand.choose(hand.box, control, values[values.index(control.value) - 1])
-    else:
-        hand.box.get_by_role("slider", name=control.description, exact=True).focus()
-        hand.page.keyboard.press("ArrowRight")
-        if by_hand.stands_at(hand.box, control) == before:
-            hand.page.keyboard.press("ArrowLeft")
-    assert by_hand.stands_at(hand.box, control) != before, control.description
-
-
-@pytest.mark.parametrize("name", ["SinusoidExplorer", "RivalsExplorer", "LocalReparamLab"])
-def test_page_changes_reach_kernel_and_return(
-    seen: dict[str, Any], notebook: Notebook, name: str
-) -> None:
-    """Every kind of control there is; a preset, the question, and the way back.
-
-    That each of them changes the picture, and that presets and question say what is so, needs no
-    page.
-    """
-    kind, hand, known = getattr(widgets, name), Hand(notebook, name), known_controls(name)
-    controls = {n: c for n, c in known.items() if not isinstance(c, Unseen)}
+def test_page_changes_reach_kernel_and_return(seen: dict[str, Any], notebook: Notebook) -> None:
+    """A preset, one control of each kind, reset, and the question."""
+    kind, hand = widgets.SinusoidExplorer, Hand(notebook, "SinusoidExplorer")
+    start, (preset, (sentence, values)) = state(hand), list(kind.PRESETS.items())[-1]
     menu = hand.box.get_by_role("combobox", name="start from", exact=True)
-    preset, (sentence, values) = list(kind.PRESETS.items())[-1]
     menu.select_option(label=preset)
     hand.box.locator(".bdl-look").filter(has_text=f"Look: {sentence}.").wait_for()
-    asked = {n: written(c, values[n]) for n, c in controls.items() if n not in kind.TEXTS.stays}
-    hand.stands(controls, asked)
-    assert by_hand.chosen(menu) == preset
-    by_hand.button(hand.box, "reset").click()
-    start = {n: written(c, c.value) for n, c in controls.items() if n not in kind.TEXTS.stays}
-    hand.stands(controls, start)
+    values = {**values, "nuts": start["nuts"]}
+    assert controls.same(state(hand), values)
+    noise = hand.box.get_by_role("slider", name="noise σ", exact=True)
+    for name in ("noise σ", "KL weight"):
+        hand.box.get_by_role("slider", name=name, exact=True).focus()
+        hand.page.keyboard.press("ArrowRight")
+    hand.box.get_by_role("combobox", name="fit", exact=True).select_option(index=2)
+    button(hand.box, "prior functions").click()
+    moved = {"noise_std", "kl_weight", "estimator", "prior_functions"}
+    found = state(hand)
+    assert {
+        name for name in values if not controls.same({"": found[name]}, {"": values[name]})
+    } == moved
+    assert float(noise.get_attribute("aria-valuetext")) == found["noise_std"] > values["noise_std"]
+    button(hand.box, "reset").click()
+    assert controls.same(state(hand), start)
+    assert float(noise.get_attribute("aria-valuetext")) == start["noise_std"]
 
     question, said = kind.QUESTION, hand.box.locator(".bdl-asked")
-    there = by_hand.button(hand.box, "take me there")
+    there = button(hand.box, "take me there")
     assert there.is_disabled()
     hand.box.get_by_text(question.choices[question.answer], exact=True).click()
     assert question.text in said.inner_text() and question.because not in said.inner_text()
     there.click(timeout=PATIENCE_MS)
     said.filter(has_text=f"✓ As you said. {question.because}").wait_for(timeout=PATIENCE_MS)
-    by_hand.button(hand.box, "reset").click()
-    hand.stands(controls, start)
-
-    moved = {n: c for n, c in controls.items() if not c.disabled and n not in ("nuts", "play")}
-    choosing = ipywidgets.Dropdown | ipywidgets.ToggleButton | ipywidgets.ToggleButtons
-    for control in sorted(moved.values(), key=lambda c: isinstance(c, choosing)):
-        elsewhere(hand, control)  # first the sliders, which another choice may dim
-    found = shared(hand)
-    assert found == {n: by_hand.stands_at(hand.box, c) for n, c in controls.items()}
-    assert {n for n, at in start.items() if at != found[n]} == set(moved)
-    by_hand.button(hand.box, "reset").click()
-    hand.stands(controls, start)
+    button(hand.box, "reset").click()
+    row = Hand(notebook, "GradientLab")
+    row.box.get_by_role("radiogroup", name="by", exact=True).get_by_role("radio").last.click()
+    assert state(row)["parameter"] == "σ"
+    button(row.box, "reset").click()
 
 
 def test_vae_map_decodes_at_the_pointer(seen: dict[str, Any], notebook: Notebook) -> None:
@@ -655,14 +589,43 @@ def test_vae_map_decodes_at_the_pointer(seen: dict[str, Any], notebook: Notebook
     )
 
 
+TOP = """() => Math.round(document.querySelector(".bdl-explorer").getBoundingClientRect().top
+    - document.querySelector(".jp-WindowedPanel-outer").getBoundingClientRect().top)"""
+COMES_BACK = f"() => document.querySelector('.bdl-explorer') && Math.abs(({TOP})()) < 5"
+
+
+def test_page_scrolls_back_to_first_explorer_and_one_view_saves_picture(
+    browser: Browser, server: Server
+) -> None:
+    """JupyterLab scrolls to the next cell, or to the last one."""
+    notebook, saved = Notebook(browser, server, "tall.ipynb"), list[str]()
+    page = notebook.page
+    page.locator(".jp-CodeCell .cm-content").first.click()
+    page.keyboard.press("Shift+Enter")
+    notebook.first_picture_s()
+    page.wait_for_function(COMES_BACK)
+    page.locator(".jp-CodeCell").last.scroll_into_view_if_needed()
+    notebook.start_all()
+    page.wait_for_function(COMES_BACK)
+    notebook.await_all()
+    page.on("download", lambda download: saved.append(download.suggested_filename))
+    view = page.locator(".jp-CodeCell").last
+    view.scroll_into_view_if_needed()
+    with page.expect_download(lambda download: download.suggested_filename.endswith("png")):
+        view.get_by_role("button", name="save picture").click()
+    page.wait_for_timeout(1000)
+    assert sorted(saved) == ["GradientLab.png", "GradientLab.svg"]
+    page.close()
+
+
 # The last: what all that has left, and nothing of the notebook is live afterwards.
 
 
 def test_page_cells_and_kernel_show_no_errors(
     seen: dict[str, Any], notebook: Notebook, server: Server
 ) -> None:
-    assert complaints(notebook) == []
-    assert notebook.cell_errors() == []
+    assert complaints(notebook) == [] == notebook.cell_errors()
+    assert not [i for i in range(len(NAMES)) if TROUBLE.search(notebook.status(i))]
     assert "Traceback" not in server.log()
 
 

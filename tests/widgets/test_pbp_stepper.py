@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from explorer_claims import assert_reads, assert_shows, line, panel
+from explorer_claims import assert_reads, assert_shows, line, panel, set_to
 from waiting import until
 
 from bdl_teach import datasets
@@ -15,7 +14,6 @@ from bdl_teach.methods import pbp
 from bdl_teach.problems import own_points as points
 from bdl_teach.widgets.pbp_stepper import MOST_STEPS, PBPStepper
 
-HOME = PBPStepper.DEFAULTS
 MOVES: dict[str, Any] = {
     "step": 40,
     "n": 20,
@@ -27,30 +25,13 @@ MOVES: dict[str, Any] = {
     "speed": 50.0,
 }
 
-SETTINGS = ({}, {"step": 0, "seed": 2}, MOVES, {"step": 14, "n": 9, "guess": 0.5, "alpha": 20.0})
+EXPLORER = PBPStepper
+EPOCH_2 = {"step": 14, "n": 9, "guess": 0.5, "alpha": 20.0}
 X = np.linspace(-1.5, 1.5, 121)
 INSIDE = np.abs(X) <= 0.5
 
 
-@pytest.fixture(scope="module")
-def made() -> Iterator[PBPStepper]:
-    made = PBPStepper().wait()
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def stepper(made: PBPStepper) -> PBPStepper:
-    return made.preset("one epoch")
-
-
-@pytest.fixture(params=SETTINGS, ids=("home", "no step", "all moved", "second epoch"))
-def moved(stepper: PBPStepper, request: Any) -> PBPStepper:
-    return stepper.set(**{**HOME, **request.param})
-
-
 def order_of(v: dict[str, Any], epoch: int) -> list[int]:
-    """Rows in the order in which an epoch learns them."""
     if v["sorted"]:
         return list(range(v["n"]))
     return list(np.random.default_rng([v["seed"], epoch]).permutation(v["n"]))
@@ -71,14 +52,15 @@ class Walk:
             self.fits.append(walk.fitted(state))
 
 
-def test_picture_and_readings_are_those_of_the_steps(moved: PBPStepper) -> None:
-    v, walk = moved.state(), Walk(moved.state())
+@set_to([{}, {"step": 0, "seed": 2}, MOVES, EPOCH_2])
+def test_picture_and_readings_are_those_of_the_steps(explorer: PBPStepper) -> None:
+    v, walk = explorer.state(), Walk(explorer.state())
     now, before = (fit.predict(X[:, None]) for fit in (walk.fits[-1], walk.fits[-2:][0]))
-    for got, expected in ((moved.result.prediction, now), (moved.result.before, before)):
+    for got, expected in ((explorer.result.prediction, now), (explorer.result.before, before)):
         for name in ("mean", "epistemic_std", "aleatoric_std"):
             np.testing.assert_allclose(getattr(got, name), getattr(expected, name), rtol=1e-6)
-    ax = panel(moved, "What the network believes about y")
-    assert_shows(ax, moved.result.prediction)
+    ax = panel(explorer, "What the network believes about y")
+    assert_shows(ax, explorer.result.prediction)
     np.testing.assert_allclose(line(ax, "mean before"), [X, before.mean], atol=1e-6)
     epoch = max(v["step"] - 1, 0) // (v["n"] + 1)
     taken, data = v["step"] - epoch * (v["n"] + 1), walk.data
@@ -91,7 +73,10 @@ def test_picture_and_readings_are_those_of_the_steps(moved: PBPStepper) -> None:
     ):
         expected = np.stack([data.x[rows, 0], data.y[rows, 0]])
         np.testing.assert_array_equal(line(ax, label), expected, err_msg=label)
-    gamma, noise = panel(moved, "Gamma over the noise"), panel(moved, "Noise that it believes")
+    gamma, noise = (
+        panel(explorer, "Gamma over the noise"),
+        panel(explorer, "Noise that it believes"),
+    )
     steps = np.arange(v["step"] + 1)
     alpha, beta = (np.array([getattr(f, name) for f in walk.fits]) for name in ("alpha", "beta"))
     sd = np.sqrt(beta / (alpha - 1)) * data.y.std()
@@ -101,34 +86,33 @@ def test_picture_and_readings_are_those_of_the_steps(moved: PBPStepper) -> None:
     assert alpha[0] == v["alpha"] and sd[0] == pytest.approx(v["guess"] * data.y.std())
     np.testing.assert_array_equal(line(noise, "true σ"), [[0, MOST_STEPS], [v["noise_std"]] * 2])
     read = {"epoch": epoch + 1, "sd_ends": now.epistemic_std[[0, -1]].mean()}
-    assert_reads(moved, step=v["step"], alpha=alpha[-1], beta=beta[-1], noise=sd[-1], **read)
-    assert_reads(moved, sd_data=now.epistemic_std[INSIDE].mean(), true=v["noise_std"])
+    assert_reads(explorer, step=v["step"], alpha=alpha[-1], beta=beta[-1], noise=sd[-1], **read)
+    assert_reads(explorer, sd_data=now.epistemic_std[INSIDE].mean(), true=v["noise_std"])
     if last:
-        assert_reads(moved, x=data.x[last[0], 0])
+        assert_reads(explorer, x=data.x[last[0], 0])
 
 
-def test_play_takes_steps_until_pause(stepper: PBPStepper) -> None:
-    stepper.set(step=0, speed=100.0)
-    stepper.set(play=True)
-    until(lambda: stepper.state()["step"] >= 20, "20 steps")
-    step = stepper.set(play=False).state()["step"]
-    stepper.set(seed=1)
-    assert stepper.wait().state()["step"] == step < MOST_STEPS
+def test_play_takes_steps_until_pause(explorer: PBPStepper) -> None:
+    explorer.set(step=0, speed=100.0)
+    explorer.set(play=True)
+    until(lambda: explorer.state()["step"] >= 20, "20 steps")
+    step = explorer.set(play=False).state()["step"]
+    explorer.set(seed=1)
+    assert explorer.wait().state()["step"] == step < MOST_STEPS
 
 
-def test_play_ends_at_the_last_step_and_then_begins_anew(stepper: PBPStepper) -> None:
-    stepper.set(step=MOST_STEPS - 3, speed=100.0, play=True)
-    until(lambda: not stepper.state()["play"], "the end")
-    assert stepper.state()["step"] == MOST_STEPS
-    stepper._controls["play"].value = True
-    until(lambda: 0 < stepper.state()["step"] < MOST_STEPS, "the first steps")
-    stepper.set(play=False)
+def test_play_ends_at_the_last_step_and_then_begins_anew(explorer: PBPStepper) -> None:
+    explorer.set(step=MOST_STEPS - 3, speed=100.0, play=True)
+    until(lambda: not explorer.state()["play"], "the end")
+    assert explorer.state()["step"] == MOST_STEPS
+    explorer._controls["play"].value = True
+    until(lambda: 0 < explorer.state()["step"] < MOST_STEPS, "the first steps")
+    explorer.set(play=False)
 
 
-def test_sorted_by_x_works_for_unordered_tables(stepper: PBPStepper) -> None:
+def test_sorted_by_x_works_for_unordered_tables(explorer: PBPStepper) -> None:
     own = ((0.5, 0.1, 0.3, -0.2, 0.4), (1.0, 2.0, 3.0, 4.0, 5.0), points.COURSE)
     for step, x in enumerate((-0.2, 0.1, 0.3, 0.4, 0.5), 1):
-        result = stepper.preset("one epoch").set(data=own, sorted=True, step=step).result
+        result = explorer.set(data=own, sorted=True, step=step).result
         assert result.last is not None and result.data.x[result.last, 0] == pytest.approx(x)
         assert sorted(result.data.x[result.learned, 0])[-1] == pytest.approx(x)
-    stepper.set(data=None)

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from explorer_claims import assert_reads, line, panel
+from explorer_claims import assert_reads, line, panel, set_to
 
 from bdl_teach import calibration, datasets, metrics
 from bdl_teach.methods import image_classifier
 from bdl_teach.problems import strange_pictures as fits
 from bdl_teach.widgets import PicturesExplorer
 
-START = PicturesExplorer.DEFAULTS
-
-
-@pytest.fixture(scope="module")
-def explorer() -> Iterator[PicturesExplorer]:
-    one = PicturesExplorer().wait(300)
-    yield one
-    one.close()
+EXPLORER = PicturesExplorer
 
 
 def test_picture_splits_are_disjoint_and_exclude_tuning_pictures() -> None:
@@ -63,19 +55,16 @@ def places_of(logs: Any, temperature: float, shown: Any) -> list[int]:
     return [whole[row.tobytes()] for row in shown.round(9)]
 
 
-@pytest.mark.parametrize(
-    ("kind", "values"),
+@set_to(
     [
-        ("ordinary", {"answered": 0.05}),
-        ("ensemble", {"temperature": 10**0.3, "answered": 0.5, "seed": 2}),
-        ("BBB", {"answered": 1.0, "seed": 5}),
-    ],
+        {"kind": "ordinary", "answered": 0.05},
+        {"kind": "ensemble", "temperature": 10**0.3, "answered": 0.5, "seed": 2},
+        {"kind": "BBB", "answered": 1.0, "seed": 5},
+    ]
 )
-def test_picture_and_readings_are_of_200_known_and_100_strange(
-    explorer: PicturesExplorer, kind: str, values: dict[str, Any]
-) -> None:
-    v = {**START, "kind": kind, **values}
-    result = explorer.set(**v).result
+def test_picture_and_readings_are_of_200_known_and_100_strange(explorer: PicturesExplorer) -> None:
+    v, result = explorer.state(), explorer.result
+    kind = v["kind"]
     said, labels, (pictures, answers) = result.said, result.labels, fits.shown(0)
     told = answers[kind].test, answers[kind].strange
     known, strange = (

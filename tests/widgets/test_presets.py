@@ -1,4 +1,4 @@
-"""What the presets' sentences say, and the answers of the questions, over several seeds.
+"""What presets, questions and missions say is so, over several seeds; nothing is drawn.
 
 What is said of a method beyond the picture that is shown is a claim, measured over many worlds.
 """
@@ -6,17 +6,19 @@ What is said of a method beyond the picture that is shown is a claim, measured o
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import ipywidgets
 import numpy as np
-import pytest
 
+from bdl_teach import widgets
 from bdl_teach.problems import INSIDE
+from bdl_teach.widgets._engine import controls
+from bdl_teach.widgets._engine.controls import Values
 from bdl_teach.widgets._engine.live import Explorer
-from tests.widgets.idle import idle_explorer
+from bdl_teach.widgets._engine.missions import SEEDS, Mission, Need
 
-SEEDS = range(3)
 AT_QUESTION = "?"  # where the question leads, from where it begins
 COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt,
@@ -61,7 +63,6 @@ def directions(result: Any) -> Any:
 
 
 def median_confidence(result: Any) -> float:
-    """The median confidence of the answers to known pictures."""
     return float(np.median(result.said.known.max(axis=1)))
 
 
@@ -74,7 +75,6 @@ def noise_over(result: Any, kind: str, other: str) -> Any:
 
 
 def peak(result: Any) -> float:
-    """The height of the mean among the data."""
     return float(np.abs(result.prediction.mean[INSIDE]).max())
 
 
@@ -198,13 +198,6 @@ CHECKS: dict[str, list[Row]] = {
 BESIDE = {"half as certain": {"sigma": 0.5 * 10**-1.0}}
 
 
-@pytest.fixture(scope="module", params=CHECKS)
-def idle(request: pytest.FixtureRequest) -> Iterator[Explorer[Any]]:
-    """An explorer whose worker has not been started."""
-    with idle_explorer(request.param) as made:
-        yield made
-
-
 def values_of(explorer: Explorer[Any], name: str) -> dict[str, Any]:
     """The values of a preset, of a state beside it, or of where the question leads."""
     asked = explorer.QUESTION
@@ -227,9 +220,84 @@ def test_sentences_of_presets_and_questions_are_true(idle: Explorer[Any]) -> Non
         result = results[name, seed]
         return idle._readings_of(result)[what] if isinstance(what, str) else what(result)
 
-    for name, what, comparison, value in CHECKS[type(idle).__name__]:
-        for seed in SEEDS:
+    for name, what, comparison, value in CHECKS.get(type(idle).__name__, []):
+        for seed in range(SEEDS):
             found, asked = figure(name, what, seed), value
             if isinstance(value, of):
                 asked = value.factor * figure(value.preset, what, seed)
             assert np.all(COMPARE[comparison](found, asked)), (name, what, seed, found, asked)
+
+
+# Missions can be done as their hints say, and are not done by themselves.
+
+
+def taken(explorer: Explorer[Any], values: Values) -> Values:
+    known = explorer._controls
+    state = {n: controls.take(n, known[n], value) for n, value in values.items()}
+    return {**explorer._defaults, **state}
+
+
+def missing(explorer: Explorer[Any], mission: Mission, state: Values) -> list[str]:
+    return mission.missing(state, explorer._readings_of(explorer._compute(state)))
+
+
+def test_a_mission_is_asked_of_two_other_seeds_too(idle: Explorer[Any]) -> None:
+    state = taken(idle, {})
+    others = idle._next_seeds(state)
+    if isinstance(idle, widgets.VAEExplorer):  # it would train for seconds
+        assert others == []
+        return
+    assert len({state.get("seed", 0), *(other["seed"] for other in others)}) == SEEDS
+    assert all({**other, "seed": 0} == {**state, "seed": 0} for other in others)
+
+
+def test_second_hint_is_necessary_and_sufficient_for_mission(idle: Explorer[Any]) -> None:
+    """Not at the start, nor without the points that it asks for."""
+    for mission in idle.MISSIONS:
+        state = taken(idle, mission.way)
+        for name, value in mission.way.items():
+            control = idle._controls[name]
+            if isinstance(control, ipywidgets.FloatSlider | ipywidgets.FloatLogSlider):
+                at = np.log10(value) if isinstance(control, ipywidgets.FloatLogSlider) else value
+                steps = (at - control.min) / control.step
+                assert abs(steps - round(steps)) < 1e-6, (mission.id, name, "no key leads there")
+        if mission.way.get("nuts") or isinstance(idle, widgets.VAEExplorer):
+            continue
+        for seed in range(SEEDS):
+            assert missing(idle, mission, {**state, "seed": seed}) == [], (mission.id, seed)
+        start = {**taken(idle, {}), **idle._whole({})}
+        starts = [{**start, "seed": seed} for seed in range(SEEDS)]
+        assert any(missing(idle, mission, one) for one in starts), mission.id
+        if "data" in mission.way:
+            assert missing(idle, mission, {**state, "data": None}), mission.id
+
+
+STEP = 1e-3  # of a figure
+WITHIN = {"<": -STEP, "<=": 0.0, ">": STEP, ">=": 0.0, "==": 0.0}
+OUTSIDE = {"<": 0.0, "<=": STEP, ">": 0.0, ">=": -STEP, "==": -STEP}
+
+
+def near(need: Need, by: dict[str, float]) -> Any:
+    """A figure as it is asked for, or just beside that; of words others."""
+    if isinstance(need.value, bool | str):
+        return need.value if (by is WITHIN) is (need.comparison == "==") else "another"
+    return need.value + by[need.comparison] * (abs(need.value) or 1.0)
+
+
+def test_every_condition_of_a_mission_is_necessary(
+    idle: Explorer[Any],
+) -> None:
+    for mission in idle.MISSIONS:
+        state = {**taken(idle, mission.way), **mission.leave}
+        readings = {need.name: near(need, WITHIN) for need in mission.needs}
+        if not mission.way.get("nuts") and not isinstance(idle, widgets.VAEExplorer):
+            found = idle._readings_of(idle._compute(taken(idle, mission.way)))
+            assert {need.name for need in mission.needs} <= {*state, *found}, mission.id
+            readings = {**found, **readings}
+        assert mission.missing(state, readings) == [], mission.id
+        for need in mission.needs:
+            lacks = mission.missing(state, {**readings, need.name: near(need, OUTSIDE)})
+            assert len(lacks) == 1, (mission.id, need)
+        for name in mission.leave:
+            (said,) = mission.missing({**state, name: "elsewhere"}, readings)
+            assert name == "data" or f"{{{name}}}" in said

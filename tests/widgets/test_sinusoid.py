@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -18,20 +17,18 @@ from explorer_claims import (
     legend_labels,
     line,
     panel,
+    set_to,
 )
 
 from bdl_teach import calibration, datasets
 from bdl_teach.densities import ScaleMixture
-from bdl_teach.methods import bbb, local_reparam
-from bdl_teach.predictive import Predictive
 from bdl_teach.problems import COST_DRAWS, Problem
 from bdl_teach.widgets import SinusoidExplorer
-from bdl_teach.widgets._engine.beside_truth import GoldStandard
-from bdl_teach.widgets.sinusoid import mark, refit
 
 ARTICLE = SinusoidExplorer.DEFAULTS
 X = np.linspace(-1.5, 1.5, 121)
 AMONG = np.abs(X) < 0.5 + 1e-9
+EXPLORER = SinusoidExplorer
 SETTINGS: list[dict[str, Any]] = [
     {},
     {"n": 6, "noise_std": 2.5, "seed": 3, "width": 5, "prior_functions": True},
@@ -39,36 +36,12 @@ SETTINGS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.fixture(scope="module")
-def explorer() -> Iterator[SinusoidExplorer]:
-    made = SinusoidExplorer().warm()
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def nuts(explorer: SinusoidExplorer, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """A stand-in for the true posterior; what it was asked for is kept."""
-    rng = np.random.default_rng(7)
-    gold = GoldStandard(
-        Predictive.from_samples(rng.normal(0, 1 + np.abs(X), (40, 121)), 1.0), "R-hat is 1.01."
-    )
-    asked: dict[str, Any] = {"gold": gold}
-
-    def ask(problem: Problem | None) -> GoldStandard:
-        asked["problem"] = problem
-        return gold if problem else GoldStandard()
-
-    monkeypatch.setattr(explorer._chains, "ask", ask)
-    return asked
-
-
 @every_picture_is_drawn
-@pytest.mark.parametrize("values", SETTINGS)
+@set_to(SETTINGS)
 def test_picture_and_readings_hold_the_fit_the_data_and_the_prior(
-    explorer: SinusoidExplorer, values: dict[str, Any]
+    explorer: SinusoidExplorer,
 ) -> None:
-    result = explorer.preset("article").set(**values).result
+    result = explorer.result
     state, fit, prediction = explorer.state(), result.fit, result.prediction
     ax = panel(explorer, "What the network believes about y")
     assert_shows(ax, prediction)
@@ -76,6 +49,8 @@ def test_picture_and_readings_hold_the_fit_the_data_and_the_prior(
     np.testing.assert_array_equal(drawn, prediction.samples[:10])
     data = datasets.sinusoid(state["n"], state["noise_std"], state["seed"])
     np.testing.assert_array_equal(line(ax, "data"), [data.x[:, 0], data.y[:, 0]])
+    assert (fit.problem.x == data.x).all() and (fit.problem.y == data.y).all()
+    assert (fit.noise_std, fit.problem.seed) == (state["noise_std"], state["seed"])
     np.testing.assert_allclose(line(ax, "truth"), [X, 10 * np.sin(2 * np.pi * X)], atol=1e-12)
     ax = panel(explorer, "Free energy F")
     for label, name in (
@@ -88,6 +63,7 @@ def test_picture_and_readings_hold_the_fit_the_data_and_the_prior(
     w, density = line(ax, "prior")
     prior = ScaleMixture(state["sigma1"], state["sigma2"], state["pi"])
     np.testing.assert_allclose(density, np.exp(prior.log_prob(w)), rtol=1e-6)
+    assert fit.problem.prior == prior
     heights, edges = bars(ax, "fitted μ")
     counts, _ = np.histogram(np.clip(fit.mean, edges[0], edges[-1]), edges)
     shown = counts > 0
@@ -110,7 +86,6 @@ def test_picture_and_readings_hold_the_fit_the_data_and_the_prior(
 
 def test_question_compares_with_its_start_at_one_scale(explorer: SinusoidExplorer) -> None:
     """From elsewhere, too: the start is shown and pinned first. A preset ends the comparison."""
-    explorer.preset("article")
     height = panel(explorer, "What the network believes").get_ylim()
     explorer.preset("few points")
     explorer._asks._choices.index = 1
@@ -140,7 +115,7 @@ def test_more_says_which_folded_controls_have_moved(explorer: SinusoidExplorer) 
 @every_picture_is_drawn
 def test_prior_functions_are_networks_drawn_from_this_prior(explorer: SinusoidExplorer) -> None:
     prior = {"sigma1": 0.7, "sigma2": 10**-0.5, "pi": 0.3, "seed": 4, "width": 6}
-    result = explorer.preset("article").set(**prior, prior_functions=True).result
+    result = explorer.set(**prior, prior_functions=True).result
     ax, label = panel(explorer, "What the network believes"), "10 prior functions"
     weights = ScaleMixture(0.7, 10**-0.5, 0.3).sample((10, 61), 4)
     drawn = np.array([curve[:, 1] for curve in curves(ax, label)])
@@ -156,56 +131,39 @@ def test_prior_functions_are_networks_drawn_from_this_prior(explorer: SinusoidEx
     assert not artist(ax, label).get_visible()
 
 
-def test_a_marked_draw_has_the_weights_of_its_function(explorer: SinusoidExplorer) -> None:
-    result = explorer.preset("article").result
-    marked = mark(result, "draw", 3)
-    drawn = result.fit.evaluate(marked.weights[None], result.x_grid)
-    np.testing.assert_allclose(drawn, marked.functions, rtol=1e-4, atol=1e-4)
-
-
-@pytest.mark.parametrize(
-    ("estimator", "method", "recipe"),
-    [
-        ("quiet", local_reparam, {"estimator": "quiet", "learning_rate": 0.2}),
-        ("weights", bbb, {}),
-        ("article", bbb, {"start_scale": 1.0, "initial_rho": 0.0, "cooldown": 0.0}),
-    ],
-)
-def test_every_slider_is_passed_to_the_fit(
-    monkeypatch: pytest.MonkeyPatch, estimator: str, method: Any, recipe: dict[str, Any]
+def test_draw_pointed_at_is_marked_with_its_weights_and_the_weight_with_its_functions(
+    explorer: SinusoidExplorer,
 ) -> None:
-    fitted: dict[str, Any] = {}
+    result, links = explorer.result, explorer._links
+    assert not any(artist.get_visible() for artist in links.artists)
+    drawn = result.prediction.samples[:10]
+    k = int(np.argmax(drawn[:, 100]))
+    hover(explorer, 0, X[100], drawn[k, 100] + 0.1)
+    (marked,) = links._lines.get_segments()
+    np.testing.assert_array_equal(marked[:, 1], drawn[k])
+    weights = np.array(links._rug.get_data(), dtype=float)[0]
+    function = result.fit.evaluate(weights[None], result.x_grid)[0]
+    np.testing.assert_allclose(function, drawn[k], rtol=1e-4, atol=1e-4)
+    hover(explorer, 0, X[100], drawn[:, 100].max() + 25)
+    assert not any(artist.get_visible() for artist in links.artists), "too far from all"
+    i = int(np.argmax(result.fit.mean))
+    hover(explorer, 1, result.fit.mean[i], 0.1)
+    along = np.array(links._rug.get_data(), dtype=float)[0]
+    mean, std = result.fit.mean[i], result.fit.std[i]
+    assert (along[0], along[-1]) == pytest.approx((mean - 2 * std, mean + 2 * std), rel=1e-5)
+    assert len(links._lines.get_segments()) == len(along)
 
-    def fit(x: Any, y: Any, **values: Any) -> Any:
-        fitted.update(values, x=x, y=y)
-        return original(x, y, **values)
 
-    original = method.fit
-    monkeypatch.setattr(method, "fit", fit)
-    values = {"sigma1": 2.0, "sigma2": 0.3, "pi": 0.7, "noise_std": 1.3, "kl_weight": 0.4}
-    values |= {"n_samples": 3, "n_predictions": 17, "width": 7, "n": 40, "seed": 6}
-    result = refit({"estimator": estimator, **values})
-    data = datasets.sinusoid(40, 1.3, 6)
-    assert (fitted.pop("x") == data.x).all() and (fitted.pop("y") == data.y).all()
-    capacity = fitted.pop("capacity")
-    assert fitted == {
-        "prior": ScaleMixture(2.0, 0.3, 0.7),
-        "noise_std": 1.3,
-        "hidden_units": (7, 7),
-        "n_samples": 3,
-        "kl_weight": 0.4,
-        "seed": 6,
-        **recipe,
-    }
-    assert capacity.n >= 40 and capacity.n_samples >= 3
-    drawn = result.fit.predict(X[:, None], 17)
-    np.testing.assert_array_equal(result.prediction.samples, drawn.samples)
+def hover(explorer: SinusoidExplorer, panel: int, x: float, y: float) -> None:
+    told = {"act": "hover", "panel": panel, "x": float(x), "y": float(y)}
+    explorer._picture._handle_custom_msg(told, [])
+    explorer.wait()
 
 
 def test_true_posterior_depends_on_model_sliders_only(
     explorer: SinusoidExplorer, nuts: dict[str, Any]
 ) -> None:
-    explorer.preset("article").set(nuts=True)
+    explorer.set(nuts=True)
     assert nuts["problem"] == Problem.of(ARTICLE, layers=2)
     state = explorer.state()
 
@@ -232,8 +190,8 @@ def test_true_posterior_depends_on_model_sliders_only(
 def test_gap_to_posterior_is_measured_inside_and_outside(
     explorer: SinusoidExplorer, nuts: dict[str, Any]
 ) -> None:
-    result = explorer.preset("article").set(nuts=True).result
-    gold = nuts["gold"].prediction
+    result = explorer.set(nuts=True).result
+    gold = nuts["gold"]
     inside, outside = (
         calibration.distance(result.prediction, gold, mask) for mask in (AMONG, ~AMONG)
     )

@@ -38,7 +38,6 @@ def moved(explorer: VAEExplorer, request: Any) -> VAEExplorer:
 
 
 def digits() -> tuple[Any, Any]:
-    """The digits as rows, and their classes."""
     found = datasets.digits()
     return found.images.reshape(len(found.images), -1), found.labels
 

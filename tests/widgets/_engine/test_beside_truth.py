@@ -84,7 +84,6 @@ def made(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Made]]:
 
 
 def draws_of(gold: GoldStandard) -> int:
-    """How many draws of each chain are said to be shown."""
     (n,) = said(gold.report, "4 × # draws")
     return int(n)
 
@@ -142,14 +141,6 @@ def test_failed_run_is_reported_for_its_values_only(made: Any) -> None:
     assert chains.go_on(800).prediction is not None
 
 
-def test_other_seeds_of_a_mission_leave_the_shown_run_alone(made: Any) -> None:
-    chains = made()
-    chains.ask(Problem())
-    chains.go_on(800)
-    assert draws_of(chains.whole(Problem(seed=1))) == 800
-    assert draws_of(chains.go_on(800)) == 100
-
-
 def test_program_is_compiled_in_background_before_redraw(
     made: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,3 +152,11 @@ def test_program_is_compiled_in_background_before_redraw(
     assert chains.go_on(800) is chains.go_on(800) is None and len(jobs) == 1
     jobs[0]()
     assert chains.redrawn == 1 and chains.go_on(800) is not None
+
+
+def test_other_seeds_of_a_mission_leave_the_shown_run_alone(made: Any) -> None:
+    chains = made()
+    chains.ask(Problem())
+    chains.go_on(800)
+    assert draws_of(chains.whole(Problem(seed=1))) == 800
+    assert draws_of(chains.go_on(800)) == 100

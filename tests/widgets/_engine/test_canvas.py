@@ -18,6 +18,9 @@ def shown(canvas: Canvas) -> Any:
     return np.asarray(canvas.render().convert("RGB")).copy()
 
 
+# At the size of its place
+
+
 def panels(*, settled: bool) -> Canvas:
     """Two panels with axes and a line each; of the first the height may go in steps."""
     made = Canvas(300, 150)
@@ -44,9 +47,6 @@ def test_changed_limits_redraw_their_axis_only(
     whole.redraw_background()
     assert (shown(one) == shown(whole)).all()
     assert drawn == []
-
-
-# At the size of its place
 
 
 @pytest.fixture
@@ -77,25 +77,15 @@ def test_moving_artists_do_not_move_the_panels(labelled: Canvas) -> None:
     assert ax.get_position().bounds == before
 
 
-def test_the_still_has_one_size_and_leaves_the_place(labelled: Canvas) -> None:
-    still = labelled.still()
-    assert Image.open(io.BytesIO(still)).size == (660, 495), "1.65 pixels to one of the design"
+def test_still_and_vectors_hold_what_moves_and_leave_the_place(labelled: Canvas) -> None:
+    still, (line,) = labelled.still(), labelled.figure.axes[0].lines
     labelled.fit(Place(733, 512, 2.0))
     before = shown(labelled)
-    assert labelled.still() == still
-    assert labelled.place == Place(733, 512, 2.0)
-    assert (shown(labelled) == before).all()
-
-
-def test_a_drawing_as_vectors_holds_what_moves_and_leaves_the_place(labelled: Canvas) -> None:
-    labelled.fit(Place(733, 512))
-    before = shown(labelled)
+    assert labelled.still() == still, "of one size, whatever the page's"
     with_line = labelled.as_svg()
     assert with_line.lstrip().startswith(b"<?xml") and b"<svg" in with_line
-    (line,) = labelled.figure.axes[0].lines
     line.set_visible(False)
-    assert len(labelled.as_svg()) < len(with_line)
+    assert len(labelled.as_svg()) < len(with_line) and labelled.still() != still
     line.set_visible(True)
-    assert line.get_animated()
-    assert labelled.place == Place(733, 512)
+    assert line.get_animated() and labelled.place == Place(733, 512, 2.0)
     assert (shown(labelled) == before).all()

@@ -31,7 +31,6 @@ def slope(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slope]:
 
 
 def ghosts(explorer: Slope) -> list[list[float]]:
-    """Heights of the grey lines."""
     ax = explorer._canvas.figure.axes[0]
     return [list(a.get_ydata()) for a in ax.lines if a.get_label() == "_pinned"]
 
@@ -41,7 +40,6 @@ def answer(explorer: Slope) -> str:
 
 
 def said(explorer: Slope) -> str:
-    """The status line without its time."""
     return explorer.status.partition(" · ")[0]
 
 

@@ -86,13 +86,11 @@ def explorer() -> Iterator[Touched]:
 
 
 def shown(explorer: Touched) -> tuple[list[float], list[float]]:
-    """The points as the picture draws them."""
     x, y = explorer.wait().fit.points.get_data()
     return list(map(float, x)), list(map(float, y))
 
 
 def hand(explorer: Touched, act: str, **more: Any) -> None:
-    """What the page sends."""
     explorer._picture._handle_custom_msg({"act": act, **more}, [])
 
 
@@ -115,7 +113,7 @@ def test_a_drag_moves_one_point_and_is_undone_at_once(explorer: Touched) -> None
     x, y = shown(explorer)
     assert (x[2], y[2]) == (0.5, 10.0)
     assert [*x[:2], *x[3:]] == pytest.approx([*before[0][:2], *before[0][3:]], abs=1e-5)
-    assert explorer.status.startswith("5 points of your own")
+    assert explorer.status.startswith("5 points of your own") and explorer.fit.truth.get_visible()
     assert explorer._picture.points["answers"] == 7
     explorer.undo()
     assert shown(explorer) == before and "data" not in explorer.state()
@@ -265,8 +263,6 @@ def test_a_message_about_a_point_that_has_gone_is_ignored(explorer: Touched) -> 
 
 
 class Drawn(Touched):
-    """The same, with a band that can be drawn."""
-
     TEXTS = replace(Touched.TEXTS, groups={**Touched.TEXTS.groups, "SHOW": ("draw",)})
 
     def _pointer_panels(self) -> list[Panel]:
@@ -282,7 +278,6 @@ def drawn() -> Iterator[Drawn]:
 
 
 def seen(explorer: Drawn) -> set[str]:
-    """Labels of what is to be seen."""
     explorer.wait()
     shown = [a.get_label() for a in explorer._canvas.moving if a.get_visible()]
     return {str(label) for label in shown if not str(label).startswith("_")}

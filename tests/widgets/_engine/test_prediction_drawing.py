@@ -52,3 +52,11 @@ def test_the_score_follows_the_edges_between_their_places(band: DrawnBand) -> No
         band.move(i, 4.0 * x - 2.0)
         band.move(PLACES + i, 4.0 * x + 2.0)
     assert band.score(X, 4.0 * X, np.ones(81)).startswith("your band and this one share 100%")
+
+
+def test_drawn_edges_stand_beside_the_fit_and_then_go(band: DrawnBand) -> None:
+    band.move(3, -9.0)
+    for stage, n in (("shown", PLACES), ("", 0), ("drawing", 0)):
+        band.advance()
+        assert (band.stage, len(band.artists[0].get_xdata())) == (stage, n)
+    assert band.handles()[3][1] == -FIRST, "a new drawing begins anew"

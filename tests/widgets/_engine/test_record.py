@@ -39,7 +39,6 @@ def dial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Dial]:
 
 
 def dark(picture: Image.Image) -> float:
-    """Share of the picture that is not white."""
     return float((np.asarray(picture.convert("L")) < 128).mean())
 
 
@@ -60,6 +59,9 @@ def frames(path: Path) -> list[Image.Image]:
         ({"control": "seen", "start": False, "stop": True}, "seen: expected a slider; give states"),
         ({"control": "n", "start": 1, "stop": 4, "frames": 1}, "frames: expected an integer >= 2"),
         ({"control": "n", "start": 1, "stop": 4, "file": "a.webm"}, "expected a name that ends in"),
+        ({"control": "n", "start": 1, "stop": 4, "seconds": 0}, "seconds: expected"),
+        ({"control": "n", "start": 1, "stop": 4, "width": 99}, "width: expected an integer >= 100"),
+        ({"states": []}, "states: expected at least one"),
         ({"states": [{"n": 2}, {"n": 99}]}, "n: expected a value between 0 and 90, got 99"),
         ({}, "record: expected a control with two values, or states"),
     ],

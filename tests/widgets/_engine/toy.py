@@ -60,7 +60,6 @@ class Toy(Explorer[float]):
 
     @property
     def height(self) -> float:
-        """How high the bar is drawn."""
         return float(self._bar.get_ydata()[1])
 
 
@@ -68,5 +67,4 @@ START = dict(Toy.DEFAULTS)
 
 
 def text(widget: Any) -> str:
-    """The words of a widget, without its markup."""
     return html.unescape(re.sub(r"<[^>]*>", "", widget.value))
