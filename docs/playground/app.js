@@ -189,10 +189,10 @@
         id, method: this.method, problem: problem(), follow, watch, grid: GRID,
         samples: state.samples, klWeight: state.kl, seed: state.seed,
       };
-      const { id: _, ...asked } = question;
+      const { id: _, follow: __, ...asked } = question;
       const same = JSON.stringify(this.method === "bbb" ? asked : { ...asked, samples: 0, klWeight: 0 });
-      if (same === this.same && !follow && !watch) return this.promise; // it goes on, or stands
-      this.same = same;
+      if (same === this.same && !this.followed && !watch) return this.promise; // it goes on, or stands
+      Object.assign(this, { same, followed: follow });
       if (this.answer) this.answer.old = true; // of another state: nothing is said of it
       this.id = id;
       this.parts = [];
@@ -350,9 +350,9 @@
 
   function verdict() {
     if (!panels.every(settled) || state.a === state.b) return "";
-    const chains = panels.find((panel) => panel.method === "hmc"), agreed = chains && agrees(chains);
-    const sofar = chains && agreed !== "converged" ? ` (HMC: ${say(agreed, { mixed: MIXED })})` : "";
-    return judged(...panels.map((panel) => panel.answer)) + sofar;
+    const chains = panels.find((panel) => panel.method === "hmc");
+    if (chains && agrees(chains) !== "converged") return say("wait", { r_hat: chains.answer.r_hat.toFixed(2) });
+    return judged(...panels.map((panel) => panel.answer));
   }
 
   function judged(one, other) {
@@ -364,7 +364,7 @@
       return say("compare", { where, sd: show(p), truth: show(q), one: named(one), other: named(other) });
     }
     const [truth, guess, method] = one.method === "hmc" ? [p, q, other] : [q, p, one];
-    const ratio = truth / Math.max(guess, 1e-9);
+    const ratio = Number(truth.toFixed(2)) / Math.max(Number(guess.toFixed(2)), 0.01); // of what is written
     const values = { where, other: named(method), sd: show(guess), truth: show(truth) };
     if (guess < 1e-9) return say("compare", { where, sd: show(guess), truth: show(truth), one: named(method), other: say("methods.hmc") });
     if (ratio > 1.25) return say("sure", { ...values, times: ratio.toFixed(1) });
@@ -405,7 +405,8 @@
       wanted = Math.max(wanted, sizes[Math.floor(0.9 * sizes.length)]);
     }
     const least = LIMITS.find((step) => step >= wanted * ROOM * (1 - 1e-3)) ?? 1e12;
-    if (least > limit || least < limit / 2.5) limit = least;
+    const rests = panels.every(({ answer }) => answer && answer.final && !answer.old && !answer.follow);
+    if (least > limit || (rests && least < limit)) limit = least;
   }
 
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
@@ -963,6 +964,9 @@
   state = { ...START, language: spoken in PLAYGROUND_WORDS ? spoken : "en" };
   state = { ...state, ...fromAddress(location.hash.slice(1)) };
   refresh();
+  for (const folded of [$("more"), $("why")]) { // what unfolds below the edge comes into view
+    folded.addEventListener("toggle", () => folded.open && folded.scrollIntoView({ block: "nearest" }));
+  }
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint);
   addEventListener("hashchange", () => change({ ...START, language: state.language, ...fromAddress(location.hash.slice(1)) }));
 

@@ -207,6 +207,17 @@ def test_a_point_is_dragged_added_removed_and_brought_back(browser: Browser) -> 
     assert faults == []
 
 
+def test_chains_stand_while_a_slider_that_is_not_theirs_moves(browser: Browser) -> None:
+    page, _ = opened(browser, "n=8")
+    page.evaluate("window.playground.ready")
+    before = page.inner_text("figure:nth-of-type(2) figcaption")
+    assert "R-hat" in before
+    page.click("#more summary")
+    page.get_by_role("slider", name="KL weight").press("ArrowLeft")
+    assert page.inner_text("figure:nth-of-type(2) figcaption") == before
+    page.wait_for_function("window.playground.state().kl !== 1")
+
+
 def test_an_address_opens_the_playground_as_it_stood(browser: Browser) -> None:
     page, _ = opened(browser)
     readings(page, a="ensemble", b="map", noise=0.4, layers=2, prior="mixture", pi=0.8, kl=0.1)

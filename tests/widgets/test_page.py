@@ -30,7 +30,7 @@ MEASURE = Path(__file__).with_name("measure.js").read_text(encoding="utf-8")
 LAPTOP = (1366, 768, 1.0)  # with JupyterLab's file browser open, as it is at first
 SIZES = {"a laptop": LAPTOP, "a tablet": (1024, 768, 1.0), "1280 at 150 %": (853, 480, 1.5)}
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
-PATIENCE_MS = 240_000  # while other tests have the processor, and this kernel compiles
+PATIENCE_MS = 600_000  # while other tests have the processor, and this kernel compiles
 SETTLE_MS = 400  # the page lays out, and says how large its pictures are
 NAMES = ("GradientLab", *sorted(set(widgets.__all__) - {"GradientLab"}))  # it trains nothing
 ALL_AT_ONCE = """() => {  // or the page would hold the cells in view alone
