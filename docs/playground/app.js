@@ -9,7 +9,7 @@
   const METHODS = ["map", "ensemble", "bbb", "hmc"];
   const KINDS = Object.keys(TRUTHS);
   const GRID = Float64Array.from({ length: 121 }, (_, i) => -1 + i / 60);
-  const CHAINS = 4, MIXED = 1.02, MORE = 500, MOST_DRAWS = 2500; // kept by each chain; judged after each MORE
+  const CHAINS = 4, MIXED = 1.02, CLOSE = 1.1, MORE = 500, MOST_DRAWS = 2500; // kept by each chain; judged after each MORE, beside chains that are CLOSE
   const START = {
     a: "bbb", b: "hmc", data: "gap", n: 32, seed: 2, points: null, units: COURSE,
     names: "", // of a table's two columns, with a tab between
@@ -351,8 +351,9 @@
   function verdict() {
     if (!panels.every(settled) || state.a === state.b) return "";
     const chains = panels.find((panel) => panel.method === "hmc");
-    if (chains && agrees(chains) !== "converged") return say("wait", { r_hat: chains.answer.r_hat.toFixed(2) });
-    return judged(...panels.map((panel) => panel.answer));
+    const agreed = chains && agrees(chains), r_hat = chains && chains.answer.r_hat;
+    if (agreed === "not" || r_hat > CLOSE) return say("wait", { r_hat: r_hat.toFixed(2) });
+    return judged(...panels.map((panel) => panel.answer)) + (agreed === "mixing" ? ` (HMC: ${say("mixing")})` : "");
   }
 
   function judged(one, other) {
