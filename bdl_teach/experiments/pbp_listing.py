@@ -85,7 +85,8 @@ def fit(
 def _program(noise_update: str) -> Compiled:
     def run(state: State, x: Tensor, y: Tensor, start: Tensor, stop: Tensor, eps: Tensor) -> Tensor:
         def learn(i: Tensor, state: State) -> tuple[Tensor, State]:
-            return i + 1, _learn(state, x[i : i + 1], y[i : i + 1], eps, noise_update)
+            row = tf.gather(x, [i]), tf.gather(y, [i])  # a slice would have no fixed shape
+            return i + 1, _learn(state, *row, eps, noise_update)
 
         _, state = tf.while_loop(lambda i, _: i < stop, learn, (start, state))
         return state
