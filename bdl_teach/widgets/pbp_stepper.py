@@ -46,7 +46,7 @@ class StepperResult(Outcome):
 
     @property
     def learned(self) -> Array:
-        """Return the mask of the points that this epoch has learned so far."""
+        """Return the rows of the points that this epoch has learned so far."""
         return np.asarray(self.order[self.fit.seen])
 
     @property

@@ -163,7 +163,7 @@ CHECKS: dict[str, list[Row]] = {
         ("one epoch", "epoch", "==", 1),
         ("40 epochs", "epoch", "==", 40),
         ("40 epochs", "sd_data", "<", of(0.25, "one epoch")),
-        ("left to right", lambda r: r.data.x[r.replay.seen].max(), "<", 0.0),
+        ("left to right", lambda r: r.data.x[r.learned].max(), "<", 0.0),
         ("sure of a wrong noise", "noise", ">", 5.0),
         ("loud noise", "alpha", ">", of(0.9, "one epoch")),
         ("loud noise", "alpha", "<", of(1.1, "one epoch")),
@@ -233,7 +233,7 @@ def test_sentences_of_presets_and_questions_are_true(idle: Explorer[Any]) -> Non
 
 def taken(explorer: Explorer[Any], values: Values) -> Values:
     known = explorer._controls
-    state = {n: controls.take(n, known[n], value) for n, value in values.items()}
+    state = {n: controls.take(known, n, value) for n, value in values.items()}
     return {**explorer._defaults, **state}
 
 
