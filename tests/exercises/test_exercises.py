@@ -92,7 +92,7 @@ def test_the_reference_computes_numbers_and_has_no_fault_in_any_case(number: str
     for case, found in zip(exercise.cases, exercise._expected, strict=True):
         assert isinstance(found, np.ndarray), found
         assert exercise.judge is None or exercise.judge(found, *case) == ""
-    assert exercise.title and exercise.section
+    assert exercise.title and exercise.section, "exercises/texts.toml has both"
 
 
 def test_wrong_number_in_one_element_array_is_shown_as_number() -> None:
