@@ -98,7 +98,9 @@ def test_mass_is_root_of_curvature_times_mean_or_one():
 
 
 def test_sorted_labels_are_spread_over_all_minibatches():
-    dealt, labels = sgmcmc._assign_minibatches(400, 400, 2, 0).numpy()[:, 0], np.arange(400) % 2
+    x, labels = np.linspace(-1.0, 1.0, 400)[:, None], np.arange(400) % 2
+    fit = sgmcmc.fit(x, labels, likelihood="bernoulli", hidden_units=(), steps=10, n_batches=2)
+    dealt = fit.inputs.own.dealt.numpy()[:400, 0]
     shares = [labels[dealt == k].mean() for k in (0, 1)]
     np.testing.assert_allclose(shares, 0.5, atol=0.1)
 
