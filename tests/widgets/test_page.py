@@ -548,10 +548,13 @@ def test_page_changes_reach_kernel_and_return(seen: dict[str, Any], notebook: No
     hand.box.get_by_role("combobox", name="fit", exact=True).select_option(index=2)
     button(hand.box, "prior functions").click()
     moved = {"noise_std", "kl_weight", "estimator", "prior_functions"}
-    found = state(hand)
-    assert {
-        name for name in values if not controls.same({"": found[name]}, {"": values[name]})
-    } == moved
+    for _ in range(60):  # the page sends one movement of a slider after the other
+        found = state(hand)
+        at = {n for n in values if not controls.same({"": found[n]}, {"": values[n]})}
+        if at == moved:
+            break
+        hand.page.wait_for_timeout(1000)
+    assert at == moved
     assert float(noise.get_attribute("aria-valuetext")) == found["noise_std"] > values["noise_std"]
     button(hand.box, "reset").click()
     assert controls.same(state(hand), start)
@@ -611,7 +614,9 @@ def test_page_scrolls_back_to_first_explorer_and_one_view_saves_picture(
     page.on("download", lambda download: saved.append(download.suggested_filename))
     view = page.locator(".jp-CodeCell").last
     view.scroll_into_view_if_needed()
-    with page.expect_download(lambda download: download.suggested_filename.endswith("png")):
+    with page.expect_download(
+        lambda download: download.suggested_filename.endswith("png"), timeout=PATIENCE_MS
+    ):
         view.get_by_role("button", name="save picture").click()
     page.wait_for_timeout(1000)
     assert sorted(saved) == ["GradientLab.png", "GradientLab.svg"]
