@@ -406,7 +406,7 @@
       wanted = Math.max(wanted, sizes[Math.floor(0.9 * sizes.length)]);
     }
     const least = LIMITS.find((step) => step >= wanted * ROOM * (1 - 1e-3)) ?? 1e12;
-    const rests = panels.every(({ answer }) => answer && answer.final && !answer.old && !answer.follow);
+    const rests = panels.every((panel) => settled(panel) && panel.answer.final);
     if (least > limit || (rests && least < limit)) limit = least;
   }
 

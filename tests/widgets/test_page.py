@@ -19,6 +19,7 @@ from browser_bench.lab import Server, chromium
 from browser_bench.page import Notebook
 from nbconvert import HTMLExporter
 from playwright.sync_api import Browser, Locator
+from waiting import until
 
 from bdl_teach import widgets
 from bdl_teach.widgets._engine import background, controls
@@ -523,7 +524,7 @@ def assert_axe_finds_nothing_serious(page: Any) -> None:
 
 
 def state(hand: Hand) -> dict[str, Any]:
-    """What the kernel has every control at: from the line that it shares."""
+    """What the kernel has every control at: from the line that it shares, maybe one before."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(background, "start", lambda _: None)
         made = eval(hand.copied(), {"widgets": widgets})
@@ -540,7 +541,7 @@ def test_page_changes_reach_kernel_and_return(seen: dict[str, Any], notebook: No
     menu.select_option(label=preset)
     hand.box.locator(".bdl-look").filter(has_text=f"Look: {sentence}.").wait_for()
     values = {**values, "nuts": start["nuts"]}
-    assert controls.same(state(hand), values)
+    until(lambda: controls.same(state(hand), values), "the preset")
     noise = hand.box.get_by_role("slider", name="noise σ", exact=True)
     for name in ("noise σ", "KL weight"):
         hand.box.get_by_role("slider", name=name, exact=True).focus()
@@ -548,16 +549,16 @@ def test_page_changes_reach_kernel_and_return(seen: dict[str, Any], notebook: No
     hand.box.get_by_role("combobox", name="fit", exact=True).select_option(index=2)
     button(hand.box, "prior functions").click()
     moved = {"noise_std", "kl_weight", "estimator", "prior_functions"}
-    for _ in range(60):  # the page sends one movement of a slider after the other
+
+    def names_moved() -> set[str]:
         found = state(hand)
-        at = {n for n in values if not controls.same({"": found[n]}, {"": values[n]})}
-        if at == moved:
-            break
-        hand.page.wait_for_timeout(1000)
-    assert at == moved
+        return {n for n in values if not controls.same({"": found[n]}, {"": values[n]})}
+
+    until(lambda: names_moved() == moved, "the four movements")
+    found = state(hand)
     assert float(noise.get_attribute("aria-valuetext")) == found["noise_std"] > values["noise_std"]
     button(hand.box, "reset").click()
-    assert controls.same(state(hand), start)
+    until(lambda: controls.same(state(hand), start), "the start")
     assert float(noise.get_attribute("aria-valuetext")) == start["noise_std"]
 
     question, said = kind.QUESTION, hand.box.locator(".bdl-asked")
@@ -570,7 +571,7 @@ def test_page_changes_reach_kernel_and_return(seen: dict[str, Any], notebook: No
     button(hand.box, "reset").click()
     row = Hand(notebook, "GradientLab")
     row.box.get_by_role("radiogroup", name="by", exact=True).get_by_role("radio").last.click()
-    assert state(row)["parameter"] == "σ"
+    until(lambda: state(row)["parameter"] == "σ", "the choice of the row")
     button(row.box, "reset").click()
 
 
