@@ -235,9 +235,17 @@ class Room(Artists):
         return before != self._limit
 
     def hold(
-        self, curves: Mapping[str, ArrayLike], at_least: float = 0, nuts: Predictive | None = None
+        self,
+        curves: Mapping[str, ArrayLike],
+        at_least: float = 0,
+        nuts: Predictive | None = None,
+        *,
+        awaited: bool = False,
     ) -> bool:
-        """Set a height that fits the curves and the band of ``nuts``; return whether it changed."""
+        """Set a height that fits the curves and the band of ``nuts``; return whether it changed.
+
+        While the band is ``awaited`` the height only grows, or it would jump twice.
+        """
         if nuts is not None:
             curves = {**curves, POSTERIOR: epistemic_edges(nuts)}
         furthest = {}
@@ -245,6 +253,7 @@ class Room(Artists):
             flat = np.ravel(curve)
             furthest[name] = float(flat[np.argmax(np.abs(flat))])
         reach = max(map(abs, furthest.values()), default=0.0)
+        at_least = max(at_least, self._limit) if awaited else at_least
         limit = self._limit if self.held else step_above(max(reach, at_least), self._steps)
         said = []
         for name, y in furthest.items():

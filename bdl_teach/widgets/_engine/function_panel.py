@@ -176,10 +176,12 @@ class FunctionPanel(Panel):
         if hasattr(result, "regions"):
             self._gap.update(self._x, result.regions["gap"])
         posterior = getattr(result, "nuts", None)
-        named = self._over.show(posterior, asked=bool(getattr(result, "nuts_report", "")))
+        asked = bool(getattr(result, "nuts_report", ""))
+        named = self._over.show(posterior, asked=asked)
         if self._before.show(getattr(result, "prior_functions", None)) | named:
             self.name()
             self._canvas.redraw_background(arrange=True)
         assert self.room is not None
-        if self.room.hold({**curves, **more}, at_least, posterior):
+        awaited = asked and posterior is None
+        if self.room.hold({**curves, **more}, at_least, posterior, awaited=awaited):
             self._canvas.redraw_settled()
