@@ -71,17 +71,16 @@ def tidy(ax: Axes, title: str, xlabel: str, ylabel: str) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def legend_above(ax: Axes, columns: int, wrapped: int = 4) -> None:
+def legend_above(ax: Axes, columns: int) -> None:
     """Put the legend of the visible artists between a panel's title and its frame.
 
     Args:
         ax: The panel.
-        columns: Entries in a row.
-        wrapped: Entries in a row where one does not hold all, if they are fewer.
+        columns: Entries in a row, at most four where one row does not hold all.
     """
     labelled = zip(*ax.get_legend_handles_labels(), strict=True)
     shown = [(handle, label) for handle, label in labelled if handle.get_visible()]
-    columns = columns if len(shown) <= columns else min(columns, wrapped)
+    columns = columns if len(shown) <= columns else min(columns, 4)
     _COLUMNS[ax] = columns
     handles, labels = zip(*shown, strict=True)
     _place_legend(ax, handles, labels, columns)

@@ -51,7 +51,7 @@ class TruthExplorer(ExplorerBesideTruth[TruthResult]):
         axes = canvas.figure.subplot_mosaic("ff;ps", height_ratios=(1.5, 1))
         self._function = FunctionPanel(
             canvas, axes["f"], "What each believes about the function", X_GRID,
-            band=MeanFieldArtists, limits=_LIMITS, columns=4, wrapped=3, spread=axes["s"],
+            band=MeanFieldArtists, limits=_LIMITS, columns=4, spread=axes["s"],
         )  # fmt: skip
         self._function.stays = self._function.problem
         self._parts = PartsPanel(axes["p"])
