@@ -100,8 +100,11 @@ def template(explorer: Explorer[Any]) -> str:
     return re.sub(" {2,}", " ", "".join(parts)).strip()
 
 
-def test_every_control_changes_what_is_shown_and_back_again_nothing(live: Explorer[Any]) -> None:
+def test_every_control_changes_what_is_shown_and_back_again_nothing(
+    live: Explorer[Any], nuts: dict[str, Any]
+) -> None:
     live.reset()
+    live._request()  # beside the stand-in for the true posterior
     live.wait()
     start, shown = live.state(), seen(live)
     for name, control in live._controls.items():
