@@ -1,6 +1,6 @@
-"""An explorer with the true posterior beside its fit: HMC, a window at a time, on its worker.
+"""Explorers with the true posterior beside the fit: their worker draws it by HMC, in windows.
 
-A change of the problem ends the old run at its next window; finished runs are kept.
+When the problem changes, the old run ends after its current window. Finished runs are cached.
 """
 
 from __future__ import annotations
@@ -46,8 +46,9 @@ class GoldStandard:
     """What an explorer shows of the true posterior.
 
     Attributes:
-        prediction: The predictive at the explorer's grid; ``None`` where there is none yet.
-        report: How well it has mixed, or why there is none, as a sentence; "" if nobody asked.
+        prediction: The predictive at the explorer's grid; ``None`` if there is none yet.
+        report: A sentence that says how well the chains have mixed, or why there are none; "" if
+            the true posterior is switched off.
     """
 
     prediction: Predictive | None = None
@@ -55,7 +56,7 @@ class GoldStandard:
 
 
 class _Run(NamedTuple):
-    """One HMC run: its problem, its draws so far, and what is shown of it."""
+    """One HMC run: its problem, its draws so far, and what is shown of them."""
 
     problem: Problem
     gold: GoldStandard
@@ -65,11 +66,11 @@ class _Run(NamedTuple):
 
 
 class Chains:
-    """The HMC chains of one explorer; its worker calls all but ``prepare``.
+    """The HMC chains of one explorer; only ``prepare`` may be called outside the worker thread.
 
     Args:
         x_grid: Where to predict ``[m, 1]``.
-        moved: Returns whether the controls have moved on, or the explorer is closed.
+        moved: Returns whether a control has moved or the explorer is closed, so that drawing stops.
         on_ready: Called when the program that a run waits for has been compiled.
     """
 
@@ -94,7 +95,7 @@ class Chains:
         return self._run.gold
 
     def _found(self, problem: Problem) -> _Run:
-        """Return the finished run of a problem, kept here or in the package, or else a new run."""
+        """Return a finished run of a problem from the cache or the package, or else a new run."""
         if (kept := self._kept.get((problem, len(self._x_grid)))) is not None:
             return _Run(problem, kept, over=True)
         if (run := stored_nuts.read().get(stored_nuts.key(problem))) is not None:
@@ -103,10 +104,10 @@ class Chains:
         return _Run(problem, GoldStandard(report=f"The {NAME} is on its way."))
 
     def go_on(self, most: int) -> GoldStandard | None:
-        """Draw until there is something new to show; return ``None`` if the run is over or waits.
+        """Draw until there is something new to show, and return it.
 
-        Args:
-            most: Number of draws of each chain after which the run is over.
+        Return ``None`` if the run is over, has ``most`` draws of each chain, waits for its program,
+        or a control has moved.
         """
         run = self._run
         if run is None or run.over or run.outputs.shape[1] >= most or self.waits():
@@ -122,10 +123,10 @@ class Chains:
         return run.gold
 
     def whole(self, problem: Problem) -> GoldStandard:
-        """Compute the posterior of a problem other than the one on the controls, to its end.
+        """Compute the posterior of a problem that is not shown, to its end.
 
         Raises:
-            Moved: The controls moved meanwhile.
+            Moved: A control moved meanwhile.
         """
         run = self._found(problem)
         while not run.over and run.outputs.shape[1] < FIRST:
@@ -133,7 +134,7 @@ class Chains:
         return run.gold
 
     def waits(self) -> bool:
-        """Say whether the run waits for its program, and start compiling it on another thread."""
+        """Return whether the run waits for its program, and have it compiled on another thread."""
         if self._run is None or self._run.over:
             return False
         problem = self._run.problem
@@ -154,7 +155,7 @@ class Chains:
         then()
 
     def _further(self, run: _Run) -> _Run:
-        """Lengthen a run, judge whether its chains have mixed, and keep it if it is over."""
+        """Lengthen a run, check whether its chains have mixed, and cache the run if it is over."""
 
         def progress(*_: int) -> None:
             if self._moved():
@@ -182,10 +183,10 @@ class Chains:
 class ExplorerBesideTruth(Explorer[Result], abstract=True):
     """An explorer with a toggle ``nuts``, which shows the true posterior.
 
-    Its result has the fields ``nuts`` and ``nuts_report``, which its ``_compute`` leaves out.
+    Its result has the fields ``nuts`` and ``nuts_report``, which ``_compute`` leaves out.
 
     Attributes:
-        GRID: Where it predicts ``[m, 1]``.
+        GRID: Inputs ``[m, 1]`` at which it predicts.
     """
 
     GRID: ClassVar[Array]
@@ -196,7 +197,7 @@ class ExplorerBesideTruth(Explorer[Result], abstract=True):
         return Problem.of(values)
 
     def _with_truth(self, result: Result, gold: GoldStandard) -> Result:
-        """Put the true posterior beside a fit."""
+        """Add the true posterior to a result."""
         now: Any = result
         beside: Result = replace(now, nuts=gold.prediction, nuts_report=gold.report)
         return beside
@@ -211,7 +212,7 @@ class ExplorerBesideTruth(Explorer[Result], abstract=True):
         super().__init__(**values)
 
     def settle(self, timeout: float = 120.0) -> Self:
-        """Wait for the picture, and for the true posterior where that is switched on."""
+        """Wait for the picture and, if it is switched on, for the true posterior."""
         self.wait(timeout)
         if not self._settled.wait(timeout):
             raise TimeoutError(f"expected the true posterior within {timeout:g} s")
@@ -277,7 +278,7 @@ def _begin(problem: Problem, progress: Callable[[int, int], None] | None) -> mcm
 
 
 def _judge(outputs: Array, regions: Mapping[str, Array]) -> tuple[bool, str]:
-    """Say whether chains ``[chains, s, m]`` have mixed, and if not, where they differ."""
+    """Return whether chains ``[chains, s, m]`` have mixed, and a sentence that says so."""
     from bdl_teach.methods import mcmc
 
     chains, n, _ = outputs.shape

@@ -1,7 +1,8 @@
 """A figure at the size of its place in the page, drawn in three layers so that a tick is cheap.
 
-The lowest layer never moves; the next seldom does (an axis whose limits go in steps); the top one
-moves at each tick. Drawing the whole figure takes ten times as long as drawing one axis.
+Redrawn seldom: the lowest layer. Redrawn when an axis limit changes: the axes given to ``settle``.
+Redrawn at each tick: the artists given to ``animate``. Drawing the whole figure takes ten times as
+long as drawing one axis.
 """
 
 from __future__ import annotations
@@ -33,21 +34,23 @@ from bdl_teach.widgets._engine.pinned_copies import PinnedCopies
 RENDER_LOCK = threading.RLock()
 
 _RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
-_DPI = 100.0  # of the design: a letter of 10 points is 14 pixels high
-_STILL = 1.65  # device pixels to a pixel of the design, in committed outputs
-_SMALLEST, _LARGEST = 0.6, 4.0  # how far letters shrink and grow with the place
+_DPI = 100.0  # of the design: letters of 10 points are 14 pixels high
+_STILL = 1.65  # device pixels per pixel of the design, in stills
+_SMALLEST, _LARGEST = 0.6, 4.0  # scale of letters in the smallest and largest place
 
 
 class Canvas:
-    """A figure, cached backgrounds, and the artists that move over them.
+    """A figure, its cached backgrounds, and the artists that move over them.
 
-    The panels are arranged anew for each size, and letters grow with it: a place twice as large
-    holds the same picture with letters of twice the size. Call what draws with ``RENDER_LOCK``.
+    The panels are arranged anew for each size. Letters grow with the place: a place twice as large
+    shows the same picture with letters of twice the size. Call what draws with ``RENDER_LOCK``
+    held.
 
     Args:
-        width: Of the design, in pixels: where letters have the size that they were given.
-        height: Likewise.
-        narrow: Width and height of another design, for places where letters are larger by it.
+        width: Width of the design in pixels. At the size of its design, a picture has letters of
+            the sizes that were given to Matplotlib.
+        height: Height of the design.
+        narrow: Width and height of another design, used in places where it gives larger letters.
 
     Attributes:
         figure: The figure; give it axes before the first picture.
@@ -65,11 +68,11 @@ class Canvas:
         self._still = self.place = Place(width, height, _STILL)
         size = (width / _DPI, height / _DPI)
         self.figure = Figure(figsize=size, dpi=_DPI, facecolor="white")
-        self._arranger = ConstrainedLayoutEngine()  # not the figure's: drawings would ask it
-        self._agg: Any = FigureCanvasAgg(self.figure)  # matplotlib leaves it half typed
+        self._arranger = ConstrainedLayoutEngine()  # a figure would call it at each drawing
+        self._agg: Any = FigureCanvasAgg(self.figure)  # half of its methods have no types
         self._backgrounds: dict[Place, Any] = {}
-        self._grounds: dict[Place, Any] = {}  # the same with what seldom moves over it
-        self._arranged: tuple[float, float] | None = None  # the size that the panels stand for
+        self._grounds: dict[Place, Any] = {}  # backgrounds with the seldom moving artists
+        self._arranged: tuple[float, float] | None = None  # size that the panels are placed for
         self.moving: list[Artist] = []
         self._seldom: list[Artist] = []
         self._copies: PinnedCopies | None = None
@@ -85,11 +88,11 @@ class Canvas:
         """Mark artists as moving; they are drawn over the background, in this order."""
         for artist in artists:
             artist.set_animated(True)
-            artist.set_in_layout(False)  # what moves must not move the panels
+            artist.set_in_layout(False)  # so that moving artists do not move the panels
             self.moving.append(artist)
 
     def settle(self, artists: Iterable[Artist]) -> None:
-        """Mark artists that seldom move: see :meth:`redraw_settled`."""
+        """Mark artists as seldom moving; they are redrawn after ``redraw_settled``."""
         for artist in artists:
             artist.set_animated(True)
             self._seldom.append(artist)
@@ -104,7 +107,7 @@ class Canvas:
         return notice
 
     def pin(self) -> None:
-        """Keep grey copies of what moves, as it is now."""
+        """Keep grey copies of the moving artists as they are now."""
         self.unpin()
         self._copies = PinnedCopies(self.figure, self.moving)
         self.animate(self._copies.over)
@@ -119,13 +122,13 @@ class Canvas:
             self.redraw_background()
 
     def unmoved(self) -> dict[str, bool]:
-        """Say of each name in a legend whether it is where it was when pinned."""
+        """Return, by name in a legend, whether the artists are where they were when pinned."""
         return {} if self._copies is None else self._copies.verdicts()
 
     def redraw_background(self, *, arrange: bool = False) -> None:
-        """Redraw everything next, because something that does not move has changed.
+        """Redraw everything in the next picture, because something that does not move has changed.
 
-        To ``arrange`` is to place the panels anew, too: a legend takes other room.
+        ``arrange``: also place the panels anew, because a legend needs more or less space.
         """
         self._backgrounds.clear()
         self._grounds.clear()
@@ -133,7 +136,7 @@ class Canvas:
             self._arranged = None
 
     def redraw_settled(self) -> None:
-        """Redraw in the next picture what seldom moves, and nothing else of the background."""
+        """Redraw the seldom moving artists in the next picture."""
         self._grounds.clear()
 
     def fit(self, place: Place) -> None:
@@ -158,18 +161,18 @@ class Canvas:
         self._make_room()
         if self.place not in self._grounds:
             self._draw_ground()
-        self._agg.get_renderer()  # of this size
+        self._agg.get_renderer()  # makes one of this size
         self._agg.restore_region(self._grounds[self.place])
         self._draw_over(self.moving)
         return Image.frombuffer("RGBX", self.pixels, self._agg.buffer_rgba(), "raw", "RGBX", 0, 1)
 
     def _make_room(self) -> None:
-        """Have the panels hold the grey copies."""
+        """Widen axis limits so that they hold the grey copies."""
         if self._copies is not None and self._copies.follow():
             self.redraw_background()
 
     def _draw_over(self, artists: Iterable[Artist]) -> None:
-        """Draw artists over what is there, except those of hidden panels."""
+        """Draw artists over what has been drawn, except those of hidden panels."""
         for artist in artists:
             if artist.axes is None:
                 self.figure.draw_artist(artist)
@@ -177,7 +180,7 @@ class Canvas:
                 artist.axes.draw_artist(artist)
 
     def _draw_ground(self) -> None:
-        """Store two backgrounds: what never moves, and the same with what seldom moves."""
+        """Store two backgrounds: without and with the seldom moving artists."""
         place, whole = self.place, self.figure.bbox
         if place not in self._backgrounds:
             self._arrange()
@@ -189,11 +192,11 @@ class Canvas:
         self._grounds[place] = self._agg.copy_from_bbox(whole)
 
     def _arrange(self) -> None:
-        """Place the panels, unless that was done for this size: it takes as long as a drawing."""
+        """Place the panels, unless that was done for this size; it takes as long as a drawing."""
         size = self.place.width, self.place.height
         if self._arranged == size:
             return
-        for panel in self.figure.axes:  # what stood there before must leave no trace
+        for panel in self.figure.axes:  # the arrangement must not depend on the one before
             _write_powers_plainly(panel.xaxis)
             _write_powers_plainly(panel.yaxis)
             if (cell := panel.get_subplotspec()) is not None:
@@ -206,7 +209,7 @@ class Canvas:
 
     @contextmanager
     def _at_design(self) -> Iterator[None]:
-        """Draw at the size of the design meanwhile; the page's own picture keeps its size."""
+        """Draw at the size of the design meanwhile; the picture in the page keeps its size."""
         shown = self.place
         self.fit(self._still)
         try:
@@ -215,9 +218,10 @@ class Canvas:
             self.fit(shown)
 
     def still(self, note: str = "") -> bytes:
-        """Encode the picture as PNG at the size of the design, under a sentence if one is given.
+        """Encode the picture as PNG at the size of the design, below a note if one is given.
 
-        Panels are placed for what they hold now: a state has one still, whatever was shown before.
+        Panels are placed for their present contents, so that the still of a state is always the
+        same.
         """
         out = io.BytesIO()
         with self._at_design():
@@ -234,7 +238,7 @@ class Canvas:
         with self._at_design():
             self._make_room()
             self._arrange()
-            for artist in self.moving:  # a figure leaves out those of its own; panels do not
+            for artist in self.moving:  # savefig leaves out animated artists
                 artist.set_animated(False)
             try:
                 self.figure.savefig(out, format="svg", dpi=self.figure.dpi)
@@ -247,7 +251,8 @@ class Canvas:
 def _write_powers_plainly(axis: Axis) -> None:
     """Label the ticks of a logarithmic axis with Unicode powers (10³), not with formulas.
 
-    All threads share Matplotlib's parser of formulas: a figure of a cell would fail meanwhile.
+    All threads share Matplotlib's formula parser, so a figure in a notebook cell could fail
+    meanwhile.
     """
     if isinstance(axis.get_major_formatter(), LogFormatter):
         axis.set_major_formatter(FuncFormatter(_power))
@@ -272,10 +277,10 @@ def _noted(picture: Image.Image, note: str, dpi: float) -> Image.Image:
 
 
 def as_data_url(picture: Image.Image) -> bytes:
-    """Encode a picture for the live view: a JPEG (3 ms, a PNG takes 20) as a ``data:`` address.
+    """Encode a picture for the live view, as a ``data:`` address of a JPEG (3 ms; a PNG takes 20).
 
-    JupyterLab shows such an address 1 to 6 ms sooner than a blob, which it first hands to another
-    process; and a view that is out of sight costs next to nothing.
+    JupyterLab shows such an address 1 to 6 ms sooner than a blob, which goes through another
+    process.
     """
     out = io.BytesIO()
     picture.save(out, "JPEG", quality=92, subsampling=0)

@@ -1,4 +1,4 @@
-"""Has the fit of a tick converged? Asked while the sliders rest, and said in the status line."""
+"""Whether a fit has converged: asked while no control moves, and said in the status line."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ class Convergence:
 
     Attributes:
         runs: Number of longer runs so far.
-        gain: Nats by which the lowest of them is below the fit; 0 if none is.
+        gain: How far the lowest free energy of these runs is below that of the fit, in nats; at
+            least 0.
         over: Whether the answer is known.
-        tolerance: Nats that it may be below a fit that is called converged.
+        tolerance: Largest gain, in nats, at which the fit is called converged.
     """
 
     runs: int = 0
@@ -42,7 +43,7 @@ class Convergence:
         return Convergence(runs, gain, gain > tolerance or runs == fit.n_longer, tolerance)
 
     def __str__(self) -> str:
-        """Return the sentence for the status line; empty as long as the answer is not known."""
+        """Return the sentence for the status line; "" as long as the answer is not known."""
         if not self.over:
             return ""
         if self.converged:
@@ -51,7 +52,7 @@ class Convergence:
 
 
 def of_several(arrivals: Mapping[str, Convergence]) -> str:
-    """Write one sentence about several fits, by their names; leave out those not yet known."""
+    """Return one sentence about several fits, by name; leave out those that are not yet known."""
     over = {name: found for name, found in arrivals.items() if found.over}
     yes = ", ".join(name for name, found in over.items() if found.converged)
     no = ", ".join(f"{n} by {found.gain:.0f}" for n, found in over.items() if not found.converged)

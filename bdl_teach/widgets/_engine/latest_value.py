@@ -1,6 +1,7 @@
-"""A slot between a slider and the worker: of values that come while it works, the last counts.
+"""A slot for one value between a slider and the worker, with a queue of functions beside it.
 
-Acts can be queued with them: the worker does these in order before it takes the value.
+Values that come while the worker is busy replace each other. The queued functions are all called,
+in order, before the worker takes the value.
 """
 
 from __future__ import annotations
@@ -17,21 +18,21 @@ class LatestValue(Generic[T]):
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._value: T  # from the first put on
+        self._value: T  # set by the first put
         self._messages: list[Callable[[], object]] = []
         self._put = self._taken = self._done = 0
         self._error: BaseException | None = None
         self.closed = False
 
     def put(self, value: T, act: Callable[[], object] | None = None) -> None:
-        """Store ``value`` and, if given, an act to do before it, and wake the worker."""
+        """Store ``value``, queue ``act`` if one is given, and wake the worker."""
         with self._changed:
             self._value, self._put = value, self._put + 1
             self._messages += [] if act is None else [act]
             self._changed.notify_all()
 
     def messages(self) -> list[Callable[[], object]]:
-        """Take all queued acts, in their order."""
+        """Take all queued functions, in their order."""
         with self._changed:
             taken, self._messages = self._messages, []
         return taken
@@ -46,19 +47,19 @@ class LatestValue(Generic[T]):
             return self._taken, self._value
 
     def done(self, version: int, error: BaseException | None) -> None:
-        """Note that ``version`` has been shown, or the error that prevented it."""
+        """Record that ``version`` has been shown, or the error that prevented it."""
         with self._changed:
             self._done, self._error = version, error
             self._changed.notify_all()
 
     def shown_again(self, version: int) -> None:
-        """Note that ``version`` needed no new result; keep an error that was not yet raised."""
+        """Record that ``version`` needed no new result; keep an error that was not raised yet."""
         with self._changed:
             self._done = version
             self._changed.notify_all()
 
     def wait(self, timeout: float) -> None:
-        """Wait until the newest value is done, and raise what its work raised.
+        """Wait until the newest value has been shown, and raise the error that prevented it.
 
         Raises:
             TimeoutError: It took longer than ``timeout`` seconds.
@@ -72,7 +73,7 @@ class LatestValue(Generic[T]):
             raise error
 
     def close(self) -> None:
-        """Close the slot and wake all who wait."""
+        """Close the slot and wake every thread that waits for it."""
         with self._changed:
             self.closed = True
             self._changed.notify_all()

@@ -1,7 +1,7 @@
-"""Linked panels: what the pointer is on in one panel is marked in the other.
+"""Linked panels: what the pointer is on in one panel is marked in another.
 
-A weight is shown as the functions that it makes while the others stay; a drawn function as the
-weights that it was made of.
+A weight is shown as the functions that it makes while the other weights stay, a drawn function as
+the weights that make it.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from matplotlib.collections import LineCollection
 from bdl_teach import plots
 from bdl_teach._support.checks import Array
 
-STEPS = np.linspace(-2.0, 2.0, 10)  # sds of a weight at which its functions are drawn
-_NEAR = 0.03  # of the panel's height: so near a function is meant
+STEPS = np.linspace(-2.0, 2.0, 10)  # values of a weight, in sds, whose functions are drawn
+_NEAR = 0.03  # of the panel's height: largest distance from the pointer to a function
 
 
 @dataclass(frozen=True)
 class Mark:
-    """What is marked in both panels while the pointer is on something, and a description of it.
+    """Functions, weights and words to mark while the pointer is on one of them.
 
     Functions are ``[k, m]``; weights have places ``[j]`` along x, or ``[j, 2]``.
     """
@@ -34,10 +34,7 @@ class Mark:
 
 
 class LinkArtists(plots.Artists):
-    """The artists of marked functions and weights, and of the words that say what they are.
-
-    They are in a panel of functions, at inputs ``x`` ``[m]``, and in a panel of weights.
-    """
+    """Artists that mark functions at inputs ``x`` ``[m]`` in one panel, and weights in another."""
 
     def __init__(self, functions: Axes, x: Array, weights: Axes) -> None:
         self._x, self._weights = x, weights
@@ -60,7 +57,6 @@ class LinkArtists(plots.Artists):
         self.show(None)
 
     def show(self, mark: Mark | None) -> None:
-        """Show a mark, or nothing."""
         for artist in self.artists:
             artist.set_visible(mark is not None)
         if mark is None:
@@ -77,7 +73,7 @@ class LinkArtists(plots.Artists):
 def nearest_function(
     functions: Array, x_grid: Array, at: tuple[float, float], height: float
 ) -> int | None:
-    """Return which function of ``[k, m]`` passes nearest to a place; ``None`` if none is near."""
+    """Return the index of the function ``[k, m]`` nearest to a place; ``None`` if none is near."""
     column = int(np.argmin(np.abs(x_grid - at[0])))
     far = np.abs(functions[:, column] - at[1])
     k = int(np.argmin(far))

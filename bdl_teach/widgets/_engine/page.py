@@ -24,7 +24,7 @@ OWN = "own settings"
 class PresetMenu:
     """The menu of presets, and the sentence that says where to look in the chosen one.
 
-    A preset switches the controls in ``stays`` on at most: what they are is no part of it else.
+    A preset may switch the toggles in ``stays`` on, but never off.
     """
 
     def __init__(
@@ -47,9 +47,9 @@ class PresetMenu:
         self.menu.observe(self._on_choice, names="value")
 
     def show(self, state: Values) -> None:
-        """Select the preset whose values ``state`` has, and say where to look.
+        """Select the preset whose values ``state`` has, and show its sentence.
 
-        If several match: the one that was chosen, or else the one that sets most controls.
+        If several match: the chosen one, or else the one that sets most controls.
         """
         fitting = {
             name: len(values)
@@ -81,7 +81,7 @@ class Page(Worker[Result], abstract=True):
     """The part of an explorer that lays out its page and handles its controls and buttons."""
 
     def _make_groups(self) -> dict[str, list[Widget]]:
-        """Make the groups of controls and buttons that belong together, by their names."""
+        """Return the controls and buttons of each group, by the group's name; make the buttons."""
         acts = {
             "my data": controls.in_the_page,
             "ask": self._ask_for_point,
@@ -141,7 +141,7 @@ class Page(Worker[Result], abstract=True):
         ]
 
     def _make_controls_box(self, less_used: list[Widget]) -> Widget:
-        """Lay out the groups; a button shows those that are folded, and the less used acts."""
+        """Lay out the groups; a button *more* shows the folded groups and ``less_used`` buttons."""
         groups, folded = self._make_groups(), self.TEXTS.folded
         panels = {name: controls.group(name, widgets) for name, widgets in groups.items()}
         behind = [widget for name in folded for widget in groups[name]]
@@ -158,9 +158,10 @@ class Page(Worker[Result], abstract=True):
         return controls.box("bdl-controls", [*first, *more, *later])
 
     def _go_from_the_start(self, values: Values) -> None:
-        """Set some controls to ``values`` and the others to where the question begins.
+        """Set controls to the target of the question and all others to where the question begins.
 
-        From another state the picture might contradict the verdict. The starting picture is pinned.
+        The starting state is pinned. From any other state, the picture could contradict the
+        verdict.
         """
         assert self.QUESTION is not None
         first = {**self._past.first, **dict(self.QUESTION.before)}
@@ -169,17 +170,17 @@ class Page(Worker[Result], abstract=True):
         self._go({**self._whole(self._past.first), **values})
 
     def _set_preset(self, values: Values) -> None:
-        """Set the controls to a preset that was chosen."""
+        """Set the controls to a preset, and remove the pin that a question has set."""
         self._pin.unset(of_question=True)
         self._go(self._whole(values))
 
     def _whole(self, state: Values) -> Values:
-        """Return a state with the starting values of those controls that it leaves out."""
+        """Return a state with ``None`` for the controls without a widget that it leaves out."""
         unseen = [name for name, control in self._controls.items() if isinstance(control, Unseen)]
         return {**dict.fromkeys(unseen), **state}
 
     def _undoable(self) -> Values:
-        """Return the values that undo restores."""
+        """Return the values that undo restores: all but those of the toggles in ``stays``."""
         return {name: value for name, value in self.state().items() if name not in self.TEXTS.stays}
 
     def _go(self, values: Values) -> None:
@@ -189,7 +190,6 @@ class Page(Worker[Result], abstract=True):
         self._request(self._film.to_end)
 
     def _taken(self, values: Values) -> Values:
-        """Return values as their controls will hold them."""
         return {n: controls.take(self._controls, n, value) for n, value in values.items()}
 
     def _assign(self, values: Values) -> None:
@@ -248,7 +248,7 @@ class Page(Worker[Result], abstract=True):
         self._picture.line = f"from bdl_teach import widgets; {self.code()}"
 
     def _dim(self, state: Values) -> None:
-        """Dim the controls without effect, and those that draw points unless points are drawn."""
+        """Dim controls without effect; also those that draw points, while the points are own."""
         idle = self._idle(state)
         drawing = {*self._DRAWN_BY, "seed"} if state.get("data") is not None else set()
         for name, control in self._controls.items():
@@ -267,6 +267,6 @@ class Page(Worker[Result], abstract=True):
         self._begin_chores()
 
     def _on_use(self, change: Any) -> None:
-        """Add the waiting stills to the notebook once nobody uses the explorer."""
+        """Add the stills that are missing once nobody uses the explorer."""
         if not change["new"] and self._without_still:
             self._draw_again()

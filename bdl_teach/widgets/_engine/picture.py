@@ -1,8 +1,8 @@
-"""The picture in the page, which reports its own size and carries a text for screen readers.
+"""The picture in the page, which reports its own size and has a text for screen readers.
 
-It is an ``anywidget``, not ``ipywidgets.Image``: the page measures the place that the picture has
-and its pixel ratio, so that letters are drawn sharp and at their own size. Its script, ``page.js``,
-also adds what core widgets lack for screen readers and keyboards; ``pointer.js`` moves the points.
+It is an ``anywidget``, not ``ipywidgets.Image``, because the page must measure the picture's place
+and pixel ratio, so that letters are sharp and of the right size. Its script ``page.js`` also adds
+what core widgets lack for screen readers and keyboards; ``pointer.js`` moves points.
 """
 
 from __future__ import annotations
@@ -32,16 +32,17 @@ class Picture(anywidget.AnyWidget):
 
     Attributes:
         value: The picture as a ``data:`` address; empty before the first.
-        alt: What it shows, for screen readers.
-        line: The line of Python that rebuilds what is shown; "share" copies it.
-        place: Width, height and pixel ratio, from the page; empty where there is none.
-        panels: The panels that the pointer can act in, as ``Panel.place`` says it.
-        points: Those points, ``at`` ``[n][2]`` in data coordinates, and which message of the page
-            they ``answer``: a page that has sent a newer one ignores them.
-        in_use: Whether the keyboard or a pointer is at work in the explorer.
+        alt: A description for screen readers.
+        line: The line of Python that rebuilds the explorer; "share" copies it.
+        place: Width, height and pixel ratio, set by the page; empty without a page.
+        panels: The panels that the pointer can act in, as ``Panel.place`` describes them.
+        points: Their points: ``at`` ``[n][2]`` in data coordinates, and ``answers``, the number of
+            the newest message that they take into account; a page that has sent a newer one ignores
+            them.
+        in_use: Whether the keyboard focus or a pressed pointer is in the explorer.
     """
 
-    # One module: what is served from a widget cannot import its neighbour.
+    # One module, because a widget's script cannot import another file.
     _esm: ClassVar[str] = "\n".join((_HERE / name).read_text("utf-8") for name in _SCRIPTS)
     _css: ClassVar[Path] = _HERE / "page.css"
     value = traitlets.Bytes(b"").tag(sync=True)

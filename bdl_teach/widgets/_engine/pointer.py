@@ -1,7 +1,7 @@
 """What the pointer does in an explorer's picture: edit points, paste a table, draw a band.
 
-The page reports it (``pointer.js``); here it becomes values of controls, and changes what the
-picture marks or hides.
+The page's script ``pointer.js`` reports each action; the methods here turn it into values of
+controls, and change what the picture marks or hides.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ WHILE_OWN = "draws other points: undo or reset takes your own away first"
 class PointerInput(Contract[Result], abstract=True):
     """The part of an explorer that handles the pointer in its picture."""
 
-    # What is said of the points.
+    # Texts and readings about the points.
 
     def _label_axes(self, result: Any) -> bool:
-        """Label the panels in the units of the points; return whether that changed."""
+        """Label the panels in the units of the points; return whether the units changed."""
         if "data" not in self._controls:
             return False
         data = self._data(result)
@@ -54,7 +54,7 @@ class PointerInput(Contract[Result], abstract=True):
         }
 
     def _readings_on_points(self, result: Any) -> dict[str, float]:
-        """Return the readings of the points: how many; 1 if the learner's own; 1 if a table's."""
+        """Return the readings of the points: how many, and 1 if they are own or from a table."""
         if "data" not in self._controls:
             return {}
         data = self._data(result)
@@ -65,12 +65,12 @@ class PointerInput(Contract[Result], abstract=True):
         }
 
     def _notes_on_points(self) -> str:
-        """Say how the shown points were read from a table."""
+        """Return how the shown points were read from a table."""
         data = self._controls.get("data")
         return "" if data is None else str(data.notes(self._painted.get("data")))
 
     def _lost_points(self) -> str:
-        """Say that the last movement replaced the learner's points, if it did."""
+        """Return a sentence if the last movement of a control replaced the learner's points."""
         before = self._past.before or {}
         if before.get("data") is None or self._controls["data"].value is not None:
             return ""
@@ -94,7 +94,7 @@ class PointerInput(Contract[Result], abstract=True):
         return band if band is not None and band.stage == "drawing" else None
 
     def _go_on_drawing(self) -> None:
-        """Start the drawing, show the fit beside it, or remove it: on the worker."""
+        """Start the drawing, show the fit beside it, or remove it; called by the worker."""
         band, room = self._drawn_band, self._active_panels[0].room
         if band is None or self.result is None:
             return
@@ -105,7 +105,7 @@ class PointerInput(Contract[Result], abstract=True):
             self._advance(band)
             self._hold_axes()
             if self._drawing is not None:
-                self._pin.unset()  # its copy would give the band away
+                self._pin.unset()  # a pinned copy would show the answer
                 band.hide(self._canvas.moving)
         self._say_what_is_shown()
         self._show_points()
@@ -117,7 +117,7 @@ class PointerInput(Contract[Result], abstract=True):
         self._made["draw"].description = words[band.stage]
 
     def _end_drawing(self) -> None:
-        """Remove the drawing, finished or not, and show what it hid: on the worker."""
+        """Remove the drawing, finished or not, and show what it hid; called by the worker."""
         while self._drawn_band is not None and self._drawn_band.stage:
             self._go_on_drawing()
 
@@ -137,10 +137,9 @@ class PointerInput(Contract[Result], abstract=True):
         x = self._doubt(shown)[0]
         return f"{band.score(x, prediction.mean, prediction.epistemic_std)}; {said}"
 
-    # What the page reports.
+    # Messages of the page.
 
     def _on_message(self, _picture: Any, content: Any, _buffers: Any) -> None:
-        """Do what the page reports."""
         act = content.get("act") if isinstance(content, dict) else None
         if act == "undo":
             self.undo()
@@ -154,7 +153,7 @@ class PointerInput(Contract[Result], abstract=True):
             self._on_pointer(content)
 
     def _on_pointer(self, did: dict[str, Any]) -> None:
-        """Do to the points, or to the place that the pointer marks, what the page reports."""
+        """Apply what the pointer did: to the points, to the drawn band, or in an ``"at"`` panel."""
         act, band = did["act"], self._drawing
         self._heard = int(did.get("number", self._heard))
         if act in ("down", "up"):
@@ -169,7 +168,7 @@ class PointerInput(Contract[Result], abstract=True):
             self._edit_points(did, now)
 
     def _on_hover(self, did: dict[str, Any]) -> None:
-        """Mark what the pointer is on, if that has changed."""
+        """Have the worker mark what the pointer is on, if that has changed."""
         shown, panel = None if self._drawing is not None else self._shown, did["panel"]
         found = None
         if shown is not None and panel >= 0:
@@ -192,7 +191,7 @@ class PointerInput(Contract[Result], abstract=True):
                 panel.room.held = held
 
     def _on_table(self, did: dict[str, Any]) -> None:
-        """Take a pasted table, or say what is wrong with it, or what must be chosen."""
+        """Read a pasted table, or tell the page what is wrong with it or must be chosen."""
         chosen = {name: did[name] for name in ("columns", "decimal", "day_first") if name in did}
         answer: dict[str, Any] = {"refused": ""}
         self._past.end_movement()
@@ -206,14 +205,14 @@ class PointerInput(Contract[Result], abstract=True):
             answer = {"refused": error.question, "argument": error.argument, "readings": ways}
         except ValueError as error:
             answer = {"refused": str(error).removeprefix("data: ")}
-        except Exception as error:  # a paste must not be without an answer
+        except Exception as error:  # every paste needs an answer
             answer = {"refused": f"this table cannot be used: {type(error).__name__}: {error}"}
         self._picture.send(answer)
 
-    # The points themselves.
+    # Edits of the points.
 
     def _now(self) -> points.Value | None:
-        """Return the points that are shown, as a value of their control."""
+        """Return the shown points as a value of their control."""
         value: points.Value | None = self._controls["data"].value
         if value is None and self.result is not None:
             data = self._data(self.result)
@@ -221,7 +220,7 @@ class PointerInput(Contract[Result], abstract=True):
         return value
 
     def _edit_points(self, did: dict[str, Any], now: points.Value) -> None:
-        """Move, add or remove a point; each but a drag is a movement of its own."""
+        """Move, add or remove a point; each such edit but a drag is a movement of its own."""
         after = own_data.after(did, now, self._controls["data"].most)
         if after is not None:
             if did["act"] != "move":
@@ -234,7 +233,7 @@ class PointerInput(Contract[Result], abstract=True):
         self._show_points()
 
     def _show_points(self) -> None:
-        """Tell the page where the points are, or the places of the edges while they are drawn."""
+        """Tell the page the places of the points or, while a band is drawn, of its edges."""
         if (band := self._drawing) is not None:
             edges = {"at": band.handles(), "answers": self._heard, "kind": "edges"}
             self._picture.points = edges
@@ -243,7 +242,7 @@ class PointerInput(Contract[Result], abstract=True):
             self._picture.points = {"at": at, "answers": self._heard}
 
     def _ask_for_point(self) -> None:
-        """Add a noisy point of the truth where the model is least sure."""
+        """Add a noisy point of the true function where the model is least sure."""
         result, now = self.result, self._now()
         if result is None or now is None:
             return

@@ -1,6 +1,6 @@
-"""Draw it first: the learner draws the edges of a band before the fit is shown, and gets a score.
+"""Prediction by drawing: the learner draws the edges of a band before the fit is shown.
 
-Meanwhile the fit is hidden; then both are shown.
+The fit is hidden meanwhile; then both bands are shown, with a score.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from matplotlib.axes import Axes
 from bdl_teach import plots
 from bdl_teach._support.checks import Array
 
-_AMONG = (-0.5, -0.25, 0.0, 0.25, 0.5)  # among the data: ends, peaks and zero of the sine
-FIRST = 0.3  # height of an edge before it is moved, as a share of the panel's
+_AMONG = (-0.5, -0.25, 0.0, 0.25, 0.5)  # x of handles at the data: ends, peaks and zero of the sine
+FIRST = 0.3  # height of an edge before it is moved, as a share of the upper limit of y
 ASKS = (
     "Draw the band: drag the points of its two edges to where you expect ±2 sd of what the model "
     "is unsure about (epistemic); then press “show the fit”."
@@ -24,9 +24,9 @@ ASKS = (
 
 
 class DrawnBand:
-    """The two edges of a band, drawn by the learner in a panel; what ``stays`` is seen meanwhile.
+    """The edges of a band that the learner draws in a panel; only ``stays`` is visible meanwhile.
 
-    The stage is "" without any, "drawing", or "shown" beside the fit.
+    The stage is "" without a band, "drawing", or "shown" beside the fit.
     """
 
     def __init__(self, axes: Axes, stays: Sequence[Artist]) -> None:
@@ -46,7 +46,7 @@ class DrawnBand:
         return np.stack([np.tile(self._x, 2), self._edges.ravel()], axis=1).tolist()
 
     def advance(self) -> None:
-        """Go to the next stage: from none to drawing, to shown, to none."""
+        """Go to the next stage: from "" to "drawing", to "shown", to ""."""
         self.stage = {"": "drawing", "drawing": "shown", "shown": ""}[self.stage]
         if self.stage == "drawing":
             high = FIRST * self._axes.get_ylim()[1]
@@ -69,14 +69,13 @@ class DrawnBand:
                 self._hidden.append(artist)
 
     def uncover(self) -> None:
-        """Show again what was hidden."""
         while self._hidden:
             self._hidden.pop().set_visible(True)
 
     def score(self, x: Array, mean: Array, std: Array) -> str:
-        """Say how near the drawn band is to mean ± 2 sd: arrays ``[m]`` at inputs ``[m]``.
+        """Return a sentence on how near the drawn band is to mean ± 2 sd, at inputs ``x`` ``[m]``.
 
-        The score is the overlap of the bands over their union, and the mean error of the edges.
+        It says the overlap of the bands over their union, and the mean error of the edges.
         """
         low, high = (np.interp(x, self._x, edge) for edge in self._edges)
         below, above = mean - 2 * std, mean + 2 * std

@@ -1,4 +1,4 @@
-"""Predict first: the learner says what a control will do, then moves it; then comes the answer."""
+"""A question to answer before a control is moved: first the prediction, then the verdict."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ class Question:
 
     Attributes:
         text: The question, which says which control will move where.
-        answer: Position of the right one in ``choices``.
+        answer: Index of the right answer in ``choices``.
         because: The reason, in a sentence or two; shown when the control is at the target.
-        target: The value to move the control to, or ``None`` for one step from where it is.
+        control: Name of the control that will move.
+        target: Its value at which the verdict is shown; ``None`` for one step from where it is.
         before: Values of controls at which the question begins.
     """
 
@@ -35,10 +36,10 @@ class Question:
 
 
 class QuestionBox(ipywidgets.VBox):  # type: ignore[misc]
-    """The question with its choices; the verdict replaces it once the control is at the target.
+    """The question with its choices; a verdict replaces it once the control is at the target.
 
     "Take me there" calls ``take`` with values to set; a choice at the start calls ``compare``,
-    which pins the picture. Once ``unlocked``, the answer is shown.
+    which pins the picture. ``unlocked``: whether the verdict is shown.
     """
 
     def __init__(
@@ -72,7 +73,7 @@ class QuestionBox(ipywidgets.VBox):  # type: ignore[misc]
 
     @property
     def target(self) -> Any:
-        """Return the value of the control at which the answer is shown."""
+        """Return the value of the control at which the verdict is shown."""
         if self._question.target is not None:
             return self._question.target
         return self._from + (1 if self._from < self._control.max else -1)
@@ -85,7 +86,7 @@ class QuestionBox(ipywidgets.VBox):  # type: ignore[misc]
                 self._pin_start()
 
     def _on_move(self) -> None:
-        """Show the answer where a choice was made and the control is at the target or beyond."""
+        """Show the verdict if a choice was made and the control is at the target or beyond."""
         value, target = self._control.value, self.target
         if self.unlocked or self._choices.value is None:
             return

@@ -1,4 +1,4 @@
-"""Record a sweep of an explorer as an animation: GIF by Pillow, MP4 by ffmpeg."""
+"""Animations of a sweep of an explorer: GIF by Pillow, MP4 by ffmpeg."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.controls import Values, Widget
 
 _COLOURS = 128  # of a GIF, the same in all its pictures
-_WHITE = 248  # and more, of 255: the paper, which the choice of colours darkens
-_LOOKED_AT = 8  # pictures that these are chosen from
+_WHITE = 248  # of 255: from here on a colour is made white, which quantising has darkened
+_LOOKED_AT = 8  # pictures from which the colours are chosen
 _DPI = 100
 
 
@@ -55,7 +55,7 @@ def sweep(
 ) -> list[Values]:
     """Return values of a control from ``start`` to ``stop``, evenly on the scale of its slider.
 
-    Each is one where the slider can stand: if there are fewer than ``frames``, there are no more.
+    Only positions of the slider are returned, so there may be fewer than ``frames``.
 
     Raises:
         ValueError: There is no such slider, or it does not take ``start`` or ``stop``.
@@ -92,7 +92,7 @@ def _write_gif(path: Path, pictures: list[Image.Image], seconds: float) -> None:
     palette.putpalette(np.where(colours >= _WHITE, 255, colours).tolist())
     none = Image.Dither.NONE
     first, *others = (picture.quantize(palette=palette, dither=none) for picture in pictures)
-    each = max(20, round(100 * seconds / len(pictures)) * 10)  # ms; of the format, hundredths
+    each = max(20, round(100 * seconds / len(pictures)) * 10)  # ms, in multiples of 10
     first.save(path, save_all=True, append_images=others, duration=each, loop=0, optimize=False)
 
 

@@ -1,7 +1,7 @@
 """Replay: a slider over the frames of a training, and a button that plays them.
 
-A frame is what the fit was after some of its steps; the last one is the fit itself. The worker
-plays them between two jobs, as fast as pictures can be made, until anything else is asked for.
+A frame is the fit after some of its steps; the last frame is the fit itself. The worker plays the
+frames as fast as pictures can be made, until a request comes.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ _PLAY, _PAUSE = "▶ replay", "‖ pause"
 
 
 class Film:
-    """Which frame of the training is shown; it belongs to the worker.
+    """The frames of the shown training, and which one is shown; only the worker changes it.
 
     ``frames`` returns the steps at each frame of a result's training, ``replay`` the result at a
-    frame; ``ask`` makes the worker do something, and draw again.
+    frame; ``ask`` makes the worker call a function and draw again.
 
     Attributes:
         row: The button and the slider.
-        words: Of the frame that is shown, before the rest of the status line; none at the end.
-        playing: Whether the worker goes on to the next frame by itself.
+        words: The step of the shown frame, to begin the status line; "" at the last frame.
+        playing: Whether the worker shows frame after frame.
     """
 
     def __init__(
@@ -53,12 +53,12 @@ class Film:
 
     @property
     def at_end(self) -> bool:
-        """Return whether the fit itself is to be shown."""
+        """Return whether the chosen frame is the last, the fit itself."""
         return self._frame == self._last
 
     @property
     def moved(self) -> bool:
-        """Return whether a frame other than the shown one is to be shown."""
+        """Return whether another frame has been chosen than is shown."""
         return self._frame != self._shown
 
     def develop(self, result: Any) -> Any:
@@ -69,12 +69,10 @@ class Film:
         return result if self.at_end else self._replay(result, frame)
 
     def nearest(self, step: int) -> None:
-        """Go to the frame nearest to a step."""
         distances = [abs(step - other) for other in self._steps]
         self._go(distances.index(min(distances)))
 
     def to_end(self) -> None:
-        """Go to the last frame, the fit itself."""
         self._go(self._last)
 
     def advance(self) -> None:
@@ -92,8 +90,8 @@ class Film:
         if loaded != self._steps:
             at_end, self._steps = self.at_end, loaded
             self._frame = self._last if at_end else min(self._frame, self._last)
-            # One after another, by way of the first place: the page's slider would clip a place
-            # that it has not got yet, and send that back as if the user had moved it.
+            # In this order, because the page's slider clips an index that it does not have yet,
+            # and reports the clipped index as a movement.
             self._quiet = True
             self._slider.index = 0
             self._slider.options = _options(loaded)
@@ -119,7 +117,6 @@ class Film:
             self._ask(lambda: self._go(change["new"]))
 
     def _on_button(self, change: Any) -> None:
-        """Start or stop playing, after a click on the button."""
         if change["new"] != self.playing:
             self._ask(self._start if change["new"] else lambda: self._go(self._frame))
 

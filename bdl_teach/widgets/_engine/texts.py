@@ -1,38 +1,39 @@
-"""An explorer's data file: its controls, and all that it says to a learner.
+"""An explorer's data file: its controls, and all texts that it shows a learner.
 
 A file has, in this order:
 
 ``title``, ``alt``
-    The first line; what the picture shows, for those who cannot see it, without its figures.
+    The first line of the page; a description of the picture without its numbers, for screen
+    readers.
 ``work``, ``wide``, ``stays``, ``folded``
-    What a tick does, in the status line before its time (``"refit"``). Whether the picture needs
-    the whole width. Toggles of what takes long to come: a preset switches them on at most; undo,
-    redo and reset leave them. Groups behind the button *more*.
+    What a tick does, written before its time (``"refit"``). Whether the picture needs the whole
+    width. Toggles of slow extras: a preset may switch them on but not off; undo, redo and reset
+    leave them. Groups behind the button *more*.
 ``[controls]``
     ``name = [kind, label, default, range, hint, readout]``: see ``controls.Control``. The name is
-    the keyword of the constructor and of ``set``. No default or range stands anywhere else. A row
-    ``name = []`` stands for several that the explorer gives under that name, here and in a group.
+    the keyword of the constructor and of ``set``. An empty row ``name = []`` stands for controls
+    that the explorer supplies under that name, here and in a group.
 ``[groups]``
     ``NAME = [controls, buttons]``, in the order in which they stand beside the picture.
 ``[buttons]``
-    ``name = [label, hint]`` of the explorer's own buttons, and the hint of ``resample``.
+    ``name = [label, hint]`` of the explorer's own buttons and of ``resample``.
 ``[presets]``
-    ``name = [look, values]``: a sentence that says where to look, and the values that differ from
-    the defaults. It must hold whatever the seed.
+    ``name = [look, values]``: a sentence that says where to look, which must be true for every
+    seed, and the values that differ from the defaults.
 ``[question]``
     The fields of ``question.Question``.
 ``[missions.ID]``
-    ``text``; ``hints``, two; ``leave``: controls that must stay as they were at the start;
-    ``needs``: rows ``[name, comparison, value]`` of a reading or a control, and how it stands in
-    words, such as ``"the mean is {} off the sine"``, where ``[readings]`` does not have them;
-    ``way``: values that bring it about; ``add``: points beside those that are drawn.
+    ``text``; ``hints``, two; ``leave``: controls that must keep their starting values; ``needs``:
+    rows ``[name, comparison, value, words]``, where ``name`` is a reading or a control, and
+    ``words`` (such as ``"the mean is {} off the sine"``) may be left out if ``[readings]`` has
+    them; ``way``: values that solve it; ``add``: points to add to the drawn ones for that.
 ``[readings]``
-    ``name = words`` for the readings that *pin A* and missions speak of.
+    ``name = words`` for the readings that *pin A* and missions name.
 ``[status]``
-    ``line``: the status line, with ``{reading:.1f}`` for a figure; see ``status.Said``. Others are
-    words that the explorer chooses among.
+    ``line``: the template of the status line; see ``status.Said``. Others are templates that the
+    explorer chooses among.
 
-No expression in it is evaluated.
+No expression in a file is evaluated.
 """
 
 from __future__ import annotations
@@ -94,13 +95,13 @@ def parse(text: str, **given: Mapping[str, Control]) -> Texts:
     """Parse the text of a data file.
 
     Args:
-        text: The file.
-        **given: Controls that the explorer gives, by the row that stands for them.
+        text: The text.
+        **given: Controls that the explorer supplies, by the name of the row that stands for them.
 
     Raises:
-        ValueError: A preset, the question or a mission names a control that there is not.
-        TypeError: Some part of it has no meaning.
-        tomllib.TOMLDecodeError: It is no TOML.
+        ValueError: A preset, the question or a mission names a control that does not exist.
+        TypeError: The file has an unknown table or key.
+        tomllib.TOMLDecodeError: The text is not TOML.
     """
     file = tomllib.loads(text)
     known: dict[str, Control] = {}
@@ -112,7 +113,7 @@ def parse(text: str, **given: Mapping[str, Control]) -> Texts:
         for group, row in file["groups"].items()
     }
     file |= {name: frozenset(file.get(name, ())) for name in ("stays", "folded")}
-    left = dict.fromkeys(file["stays"], False)  # as it is, where a preset does not say
+    left = dict.fromkeys(file["stays"], False)  # unless a preset switches them on
     file["presets"] = {
         name: (look, start | left | _values(known, values))
         for name, (look, values) in file.get("presets", {}).items()
@@ -160,7 +161,7 @@ def _mission(
 
 
 def _with_more(start: Values, more: list[tuple[float, float]]) -> points.Value:
-    """Return the drawn points of the start with added ones, as if a learner had added them."""
+    """Return the starting points with others added, as if a learner had added them."""
     data = Problem.of({"n": 32, "noise_std": 1.0, "seed": 0} | start).data
     x, y = np.append(data.x[:, 0], [p[0] for p in more]), np.append(data.y, [p[1] for p in more])
     return points.from_course(x.round(3), y.round(2))
