@@ -1,7 +1,7 @@
 """The course's one-dimensional problems: data, prior, noise and network as one object.
 
-``Problem.of(values)`` makes one from the values of an explorer's controls. Refits, NUTS, stored
-runs, caches and experiments take it; equal problems are equal keys.
+``Problem.of(values)`` makes a problem from the values of an explorer's controls. Problems are
+hashable, so that fits and chains can be cached by them.
 """
 
 from __future__ import annotations
@@ -17,54 +17,44 @@ from bdl_teach import datasets
 from bdl_teach._support.checks import Array
 from bdl_teach.problems import own_points
 
-if TYPE_CHECKING:  # TensorFlow is loaded by who fits
+if TYPE_CHECKING:  # at run time this would load TensorFlow
     from bdl_teach.densities import Prior
     from bdl_teach.methods import bbb
     from bdl_teach.predictive import Predictive
 
-GAP_GRID = np.linspace(-0.7, 0.7, 71)[:, None]  # where the problems with a gap are predicted
-WIDE_GRID = np.linspace(-1.5, 1.5, 121)[:, None]  # and those of the whole sine
-INSIDE = np.abs(WIDE_GRID[:, 0]) <= 0.5
-COST_DRAWS = 100  # networks that a free energy is averaged over: 2 nats of standard error
-ROOM = 32  # points of the problems with a gap, at most
-MAX_WIDTH = 20  # units of a hidden layer, at most
+GAP_GRID = np.linspace(-0.7, 0.7, 71)[:, None]  # test inputs of problems with a gap
+WIDE_GRID = np.linspace(-1.5, 1.5, 121)[:, None]  # test inputs of problems without a gap
+INSIDE = np.abs(WIDE_GRID[:, 0]) <= 0.5  # the part of WIDE_GRID where points are drawn
+COST_DRAWS = 100  # networks that a free energy is averaged over: its standard error is 2 nats
+ROOM = 32  # largest number of drawn points in a problem with a gap
+MAX_WIDTH = 20  # largest number of units in a hidden layer
 PRIOR_STD = 3.0
-CENTRE = 0.25  # of the gap: where the sine has its peak
-COUNTED = 99  # points that conformal bands are counted on: of 100 ranks each is a percent
-_OTHER = 10_000  # between the seeds of the data and of the points that are kept apart
+CENTRE = 0.25  # x in the middle of the gap, where the sine has its peak
+COUNTED = 99  # size of the calibration set of a conformal band: each of 100 ranks is a percent
+_OTHER = 10_000  # difference between the seeds of the calibration set and of the training data
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A data set, the sinusoid or the learner's own points, and the model of it.
+    """A data set (drawn from the sine, or the learner's own points) and a model of it."""
 
-    Attributes:
-        n: Number of points.
-        noise_std: Standard deviation of the noise, in the data and in the model.
-        gap: Width of the gap around x = ¼; 0 for none.
-        seed: Seed of the data, the starts and the noise of the gradients.
-        own: The learner's points instead, as ``own_points.Value``.
-        scales: The prior of each weight: (σ_p,) of a Gaussian, (σ₁, σ₂, π) of a mixture.
-        hidden_units: Width of each hidden layer.
-    """
-
-    n: int = ROOM
-    noise_std: float = 1.0
-    gap: float = 0.3
-    seed: int = 0
-    own: own_points.Value | None = None
-    scales: tuple[float, ...] = (PRIOR_STD,)
-    hidden_units: tuple[int, ...] = (MAX_WIDTH,)
+    n: int = ROOM  # number of drawn points
+    noise_std: float = 1.0  # standard deviation of the noise, in the data and in the model
+    gap: float = 0.3  # width of the gap around x = ¼; 0 for none
+    seed: int = 0  # of the data, the starting weights and the noise of the gradients
+    own: own_points.Value | None = None  # the learner's points, used in place of drawn ones
+    scales: tuple[float, ...] = (PRIOR_STD,)  # Gaussian prior: (σ_p,); mixture: (σ₁, σ₂, π)
+    hidden_units: tuple[int, ...] = (MAX_WIDTH,)  # width of each hidden layer
 
     @classmethod
     def of(cls, values: Mapping[str, Any], layers: int = 1) -> Problem:
-        """Return the problem that these values of controls ask for.
+        """Make the problem that is set by the controls of an explorer.
 
         Args:
-            values: By the names of the controls: ``n``, ``noise_std`` and ``seed``; where an
-                explorer has them ``gap``, ``width``, ``data``, and ``prior_std`` or ``sigma1``,
-                ``sigma2`` and ``pi``. Others are not looked at.
-            layers: Hidden layers of the network.
+            values: Value of each control by its name. Required: ``n``, ``noise_std``, ``seed``.
+                Optional: ``gap``, ``width``, ``data``, ``prior_std``, and ``sigma1`` with
+                ``sigma2`` and ``pi``. Other names are ignored.
+            layers: Number of hidden layers.
         """
         mixture = "sigma1" in values
         scales = [values[name] for name in ("sigma1", "sigma2", "pi")] if mixture else []
@@ -80,24 +70,21 @@ class Problem:
 
     @cached_property
     def data(self) -> datasets.Regression1D:
-        """Return the training points: the learner's own, or drawn ones.
-
-        The truth behind a table is unknown, and NaN.
-        """
+        """Return the training points; ``truth`` of a learner's table is NaN."""
         if self.own is None:
             return self._draw(self.n, self.seed)
         x, y = (column[:, None] for column in own_points.in_course(self.own))
-        function = datasets.sinusoid().function if self.is_drawn else _unknown
+        function = datasets.sinusoid().function if self.is_drawn else lambda x: np.nan * x
         return own_points.OwnPoints(x, y, self.noise_std, function, *self.own[2:])
 
     @property
     def kept_apart(self) -> datasets.Regression1D | None:
-        """Return test points drawn like the data, none in the gap; ``None`` for a table."""
+        """Return a calibration set, drawn like the data; ``None`` for a learner's table."""
         return self._draw(COUNTED, self.seed + _OTHER) if self.is_drawn else None
 
     @property
     def is_drawn(self) -> bool:
-        """Return whether the points are those of the sine, moved or not, rather than a table's."""
+        """Return whether the points come from the sine, moved by hand or not, and no table."""
         return self.own is None or self.own[2] == own_points.COURSE
 
     def _draw(self, n: int, seed: int) -> datasets.Regression1D:
@@ -105,7 +92,7 @@ class Problem:
         return datasets.sinusoid(n, self.noise_std, seed, gap=ends)
 
     def regions(self, x: Array) -> dict[str, Array]:
-        """Return masks ``[m]`` of ``x`` [m]: among the data, in the gap, outside."""
+        """Return masks ``[m]`` of inputs ``x`` [m]: ``"data"``, ``"gap"`` and ``"outside"``."""
         width = self.gap if self.is_drawn else 0.0
         gap = np.abs(x - CENTRE) < width / 2 - 1e-9
         outside = np.abs(x) > 0.5 + 1e-9
@@ -113,14 +100,14 @@ class Problem:
 
     @property
     def prior(self) -> Prior:
-        """Return the prior of each weight."""
+        """Return the prior of each weight: a Gaussian or a scale mixture."""
         from bdl_teach.densities import Gaussian, ScaleMixture
 
         return Gaussian(*self.scales) if len(self.scales) == 1 else ScaleMixture(*self.scales)
 
     @property
     def capacity(self) -> bbb.Capacity:
-        """Return the sizes to compile for: enough for every problem with a gap, or any table."""
+        """Return sizes to compile for: one for all drawn data with a gap, one for all tables."""
         from bdl_teach.methods import bbb
 
         n = len(self.data.x)
@@ -128,56 +115,47 @@ class Problem:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Return noise, prior, network and seed, as arguments of a method's ``fit``."""
+        """Return noise, prior, network and seed, by the names of the arguments of ``fit``."""
         given = {"noise_std": self.noise_std, "prior": self.prior}
         return {**given, "hidden_units": self.hidden_units, "seed": self.seed}
 
     @property
     def given(self) -> dict[str, Any]:
-        """Return all that the posterior depends on: points, noise, prior and network."""
+        """Return points, noise, prior and network: all that the posterior depends on."""
         model = {name: value for name, value in self.settings.items() if name != "seed"}
         return {"x": self.data.x, "y": self.data.y, **model}
 
     @property
     def repeated(self) -> dict[str, Any]:
-        """Return the points r times, 32 rows in all, with noise √r as large: the same posterior.
+        """Return ``given`` with each point r times, up to 32 rows in all, and √r times the noise.
 
-        Σ (y − f)²/2s² is the same, so that methods without padding also run in one program for
-        every n. The learner's own points stay as they are, whatever their number.
+        The posterior does not change, since Σ (y − f)²/2s² does not. A method that cannot pad its
+        data so needs one program for every n. The learner's own points are not repeated.
         """
         times = 1 if self.own else ROOM // self.n
         x, y = (np.repeat(column, times, axis=0) for column in (self.data.x, self.data.y))
         return {**self.given, "x": x, "y": y, "noise_std": self.noise_std * times**0.5}
 
     def prior_functions(self, fit: bbb.Fit, x: Array) -> Array:
-        """Return ten networks of a fit's kind, drawn from the prior, at ``x`` [m, 1]: ``[10, m]``.
+        """Draw ten networks from the prior, and return their outputs at ``x`` [m, 1]: ``[10, m]``.
 
-        They depend on the seed.
+        ``fit`` supplies the architecture.
         """
         return fit.evaluate(self.prior.sample((10, fit.network.n_weights), self.seed), x)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What is shown of a fit to a problem.
+    """A fit to a problem, and its predictions, as an explorer shows them."""
 
-    Attributes:
-        problem: What was fitted.
-        fit: The fit.
-        prediction: Its predictive on ``x_grid`` [m, 1].
-        prior_functions: Functions drawn from the prior ``[s, m]``, if they are shown.
-        nuts: The true posterior's predictive, if it is shown and computed.
-        nuts_report: How well its chains have mixed, or why there are none, as a sentence.
-    """
-
-    x_grid: ClassVar[Array]
+    x_grid: ClassVar[Array]  # test inputs [m, 1]
     problem: Problem
     fit: Any
-    prediction: Predictive
+    prediction: Predictive  # of the fit, on x_grid
     _: KW_ONLY
-    prior_functions: Array | None = None
-    nuts: Predictive | None = None
-    nuts_report: str = ""
+    prior_functions: Array | None = None  # drawn from the prior [s, m], if they are shown
+    nuts: Predictive | None = None  # of the true posterior, if it is shown and computed
+    nuts_report: str = ""  # how well the chains have mixed, or why there are none; a sentence
 
     @property
     def data(self) -> datasets.Regression1D:
@@ -190,21 +168,17 @@ class Outcome:
         return self.problem.regions(self.x_grid[:, 0])
 
 
-# Of chapter 3 and of the article that it follows: the whole sine, a mixture, two hidden layers.
+# The problem of chapter 3 and of its article: the whole sine, a mixture, two hidden layers.
 ARTICLE = Problem(gap=0.0, scales=(1.5, 0.1, 0.5), hidden_units=(MAX_WIDTH, MAX_WIDTH))
 
 
-def _unknown(x: Array) -> Array:
-    return np.full(np.shape(x), np.nan)
-
-
 def truth(x: Array) -> Array:
-    """Return the sine of the problems at ``x`` [m, 1], ``[m]``."""
+    """Return the noise-free sine ``[m]`` at inputs ``x`` [m, 1]."""
     return datasets.sinusoid().truth(x)[:, 0]
 
 
 def arrivals(n: int, noise_std: float, seed: int) -> datasets.Regression1D:
-    """Return the first ``n`` of the sinusoid's 32 points, in a random order fixed by the seed."""
+    """Return the first ``n`` of the sinusoid's 32 points in a random order fixed by the seed."""
     data = datasets.sinusoid(ROOM, noise_std, seed)
     order = np.random.default_rng([seed, 0]).permutation(ROOM)[:n]
     return replace(data, x=data.x[order], y=data.y[order])

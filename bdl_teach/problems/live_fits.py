@@ -1,7 +1,7 @@
-"""Fit the catalogue's methods for explorers, with programs that serve every problem.
+"""Fit methods of the catalogue to a ``Problem`` fast enough for explorers.
 
-``fit`` gives a method of ``methods.catalogue`` any problem with a gap and one hidden layer;
-``quick`` fits nine of them more quickly, with options of their own.
+Each fit runs in a program that is compiled once for many sizes of the problem. ``fit`` and
+``quick`` need one hidden layer; ``quick`` fits nine methods with fewer steps and more options.
 """
 
 from __future__ import annotations
@@ -23,30 +23,29 @@ if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress lin
     from bdl_teach.methods._mean_field import Fit as MeanFieldFit
     from bdl_teach.predictive import Predictive
 
-OWN_ROOM = 64  # points of the learner's own: what every method of the catalogue is compiled for
-N_FUNCTIONS = 20  # drawn functions that are shown, and most members
+OWN_ROOM = 64  # largest number of points that ``fit`` can be given
+N_FUNCTIONS = 20  # largest number of drawn functions or ensemble members in a picture
 N_PREDICTIONS = 500
-NIL = 1e-9  # share of a variance that is none
-SGHMC_FIRST = 300  # steps of a quick run
-# What refits of two hidden layers are compiled for (``bbb.Capacity``, without loading TensorFlow):
-# a small room for what most sliders ask for, and one for all the rest, which goes through draws and
-# chunks of 32 points in a loop, so that few of them take less time. Each program is 30 MB of the
-# kernel, and TensorFlow gives none back: a third room for 64 points saves a quarter of the time of
-# a refit, a fourth one for a table of one's own nothing.
+NIL = 1e-9  # added to a covariance, as a share of its trace, so that Cholesky succeeds
+SGHMC_FIRST = 300  # steps of SGHMC before the first picture
+# Arguments of ``bbb.Capacity``, the sizes that a program for two hidden layers is compiled for. The
+# small program serves up to 32 points and one draw. The large one loops over draws and over chunks
+# of 32 points. A program takes 30 MB, which TensorFlow never frees: a third one, for 64 points,
+# would save a quarter of the time of a refit, and a fourth one, for tables, nothing.
 SMALL_ROOM = (32, (20, 20), 1)
 LARGE_ROOM = (own_points.MOST, (20, 20), 10, 32)
-MOST_DRAWN = 64  # points that a slider asks for: more are a table of one's own,
-TABLE_STEPS = 900  # whose fit takes fewer steps, each of them longer
-PRIOR_WIDTH = 30  # units of the one hidden layer whose prior is learnt, at most
+MOST_DRAWN = 64  # largest number of points on a slider; more points come from a table
+TABLE_STEPS = 900  # steps of a fit to a table: fewer than usual, since each takes longer
+PRIOR_WIDTH = 30  # largest number of hidden units where the prior may be learnt
 
 
 def fit(name: str, problem: Problem, epochs: int) -> Fitted:
-    """Fit a method of the catalogue, in a program that fits every problem.
+    """Fit a method of the catalogue to a problem with one hidden layer.
 
     Args:
-        name: Its key in the catalogue.
-        problem: The problem to fit.
-        epochs: Passes over the data, of a method that counts in them.
+        name: Key of the method in ``CATALOGUE``.
+        problem: The problem, with at most ``OWN_ROOM`` points.
+        epochs: Passes over the data, for methods that take this argument.
     """
     from bdl_teach.methods.bbb import Capacity
 
@@ -65,7 +64,8 @@ def backprop(problem: Problem, estimator: str = "quiet", **own: Any) -> bbb.Fit:
 
     Args:
         problem: The problem to fit.
-        estimator: ``"quiet"``, ``"weights"`` (the paper's) or ``"article"``.
+        estimator: ``"quiet"`` (a variant of local reparameterization), ``"weights"`` (as in the
+            paper) or ``"article"`` (with the recipe of chapter 3's article).
         **own: Other arguments of ``fit``, such as ``kl_weight``.
     """
     from bdl_teach.methods import bbb, local_reparam
@@ -83,14 +83,14 @@ def backprop(problem: Problem, estimator: str = "quiet", **own: Any) -> bbb.Fit:
 
 
 def with_prior(problem: Problem, tie: str = "") -> tuple[MeanFieldFit, Array]:
-    """Fit one hidden layer under the problem's prior, or under a learnt one.
+    """Fit one hidden layer by mean field under a fixed or learnt Gaussian prior.
 
     Args:
         problem: The problem to fit.
-        tie: Which weights share a learnt σ_p, as ``empirical_bayes.fit`` takes it; "" for none.
+        tie: Weights that share a learnt σ_p, as in ``empirical_bayes.fit``; "" fixes the prior.
 
     Returns:
-        The fit, and σ_p of each of its weights ``[n_weights]``.
+        The fit, and σ_p of each weight ``[n_weights]``.
     """
     from bdl_teach.methods import bbb, empirical_bayes, local_reparam
 
@@ -106,15 +106,15 @@ def with_prior(problem: Problem, tie: str = "") -> tuple[MeanFieldFit, Array]:
 
 
 class Quick(NamedTuple):
-    """A method with a quick fit."""
+    """A method that ``quick`` can fit."""
 
-    method: str  # its key in the catalogue
-    heeds: tuple[str, ...] = ()  # which options of quick it is told
-    always: Mapping[str, object] = {}  # arguments of its fit that never change
+    method: str  # key in the catalogue
+    heeds: tuple[str, ...] = ()  # names of the options that affect it
+    always: Mapping[str, object] = {}  # other arguments of its ``fit``
 
     @property
     def label(self) -> str:
-        """Return the method's name."""
+        """Return the method's name in menus and titles."""
         method = CATALOGUE[self.method]
         return method.title or method.label
 
@@ -133,13 +133,13 @@ QUICK: Mapping[str, Quick] = {
 
 
 def quick(name: str, problem: Problem, options: Mapping[str, Any]) -> Fitted:
-    """Fit one of the methods of ``QUICK``.
+    """Fit a method of ``QUICK`` to a problem with one hidden layer.
 
     Args:
-        name: Its key there.
+        name: Key of the method in ``QUICK``.
         problem: The problem to fit.
-        options: Those that it heeds, by the names of arguments of its ``fit``, and maybe others;
-            ``members`` are an ensemble's ``n_members``.
+        options: Arguments of ``fit`` by name, and ``members`` for an ensemble's ``n_members``;
+            those that the method does not heed are ignored.
     """
     method, heeds, always = QUICK[name]
     own = {option: options[option] for option in heeds if option in options}
@@ -147,14 +147,13 @@ def quick(name: str, problem: Problem, options: Mapping[str, Any]) -> Fitted:
         return _laplace(problem, **own)
     if "members" in own:
         own["n_members"] = own.pop("members")
-    if "rank" in own:  # columns, where there are no more weights
+    if "rank" in own:  # at most the number of weights
         own["rank"] = min(own["rank"], 3 * problem.hidden_units[0] + 1)
     fitted: Fitted = _fit("ensemble" if name == "map" else method, problem, **always, **own)
     return fitted
 
 
 def _fit(name: str, problem: Problem, **own: Any) -> Any:
-    """Fit a method of the catalogue, in a program that fits problems of other sizes."""
     data, given = problem.data, {**problem.settings, "capacity": problem.capacity}
     return CATALOGUE[name].fit(data.x, data.y, **given, **own)
 
@@ -173,7 +172,7 @@ def _laplace(problem: Problem, structure: str = "full", linearised: bool = True)
 
 @lru_cache(maxsize=4)
 def _frozen(problem: Problem) -> laplace.Fit:
-    """Return a network with a fixed hidden layer, so that its last layer has an exact posterior."""
+    """Train a network for the last-layer Laplace, whose hidden layer then stays fixed."""
     from bdl_teach.methods import laplace
 
     data, mode = problem.data, _mode(problem)
@@ -181,7 +180,6 @@ def _frozen(problem: Problem) -> laplace.Fit:
 
 
 def _mode(problem: Problem) -> point.Fit:
-    """Fit the mode by MAP."""
     from bdl_teach.methods import laplace
 
     data, trained = problem.data, _fit("map", problem)
@@ -189,10 +187,7 @@ def _mode(problem: Problem) -> point.Fit:
 
 
 def shown(fit: Any) -> Predictive:
-    """Predict with a quick fit on ``GAP_GRID``, with few of its functions as samples.
-
-    This runs in programs that fit every width.
-    """
+    """Predict on ``GAP_GRID`` with a fit of ``quick``; ``samples`` holds at most 20 functions."""
     from bdl_teach.methods import infinite_width, laplace
     from bdl_teach.predictive import Predictive
 
@@ -210,7 +205,7 @@ def shown(fit: Any) -> Predictive:
 
 
 def _draws_of_process(fit: infinite_width.Fit) -> Array:
-    """Draw functions from the conditioned Gaussian process, on ``GAP_GRID`` ``[s, m]``."""
+    """Draw functions ``[s, m]`` on ``GAP_GRID`` from the conditioned Gaussian process."""
     from scipy.linalg import cholesky, solve_triangular
 
     from bdl_teach.methods.infinite_width import kernel

@@ -1,4 +1,4 @@
-"""A bandit problem: decide whether to eat mushrooms, when only eaten ones teach anything."""
+"""The mushroom bandit: decide whether to eat; only a mushroom that is eaten shows its reward."""
 
 from __future__ import annotations
 
@@ -10,36 +10,37 @@ import numpy as np
 from bdl_teach._support.checks import Array
 
 RUNS, ROUNDS = 20, 2000
-SAFE = np.array([0.95, 0.9, 0.85, 0.8, 0.75, 0.3, 0.2, 0.1, 0.1, 0.0])  # P(edible) of each kind
+SAFE = np.array([0.95, 0.9, 0.85, 0.8, 0.75, 0.3, 0.2, 0.1, 0.1, 0.0])  # P(edible) by species
 KINDS = len(SAFE)
-NOISE_STD, PRIOR_STD = 8.0, 5.0  # of a reward, and of each kind's mean reward before any meal
+NOISE_STD, PRIOR_STD = 8.0, 5.0  # sd of a reward; prior sd of the mean reward of a species
 
 
 @dataclass(frozen=True)
 class Stand:
-    """The mushrooms offered in each run."""
+    """The mushrooms that are offered, one in each round of each run."""
 
-    kind: Array  # which mushroom [round, run]
-    reward: Array  # the reward for eating it [round, run]
-    pays: Array  # the mean reward for eating it [round, run]; leaving it is worth 0
+    kind: Array  # index of the species [round, run]
+    reward: Array  # reward for eating the mushroom [round, run]
+    pays: Array  # mean reward for eating its species [round, run]; not eating pays 0
 
     @classmethod
     def open(cls, seed: int) -> Stand:
-        """Draw mushrooms: an edible one is worth +5, a poisonous one −15 or +5."""
+        """Draw mushrooms and rewards: +5 if edible; −15 or +5, equally likely, if poisonous."""
         rng = np.random.default_rng(seed)
         kind = rng.integers(0, KINDS, (ROUNDS, RUNS))
         harmed = (rng.random(kind.shape) > SAFE[kind]) & (rng.random(kind.shape) < 0.5)
         return cls(kind, np.where(harmed, -15.0, 5.0), 10 * SAFE[kind] - 5)
 
 
-# Of (mean, sd) of the kind before each run, and a generator: who eats, [run].
+# Maps posterior mean [run] and sd [run] of the offered species' reward, and a random generator, to
+# the decisions to eat [run].
 Policy = Callable[[Array, Array, np.random.Generator], Array]
 
 
 def play(stand: Stand, policy: Policy, seed: int) -> Array:
-    """Return the regret of each run after each round ``[round, run]``.
+    """Return the total regret of each run after each round ``[round, run]``.
 
-    The posterior of a kind is N(b/λ, 1/λ): contexts are one-hot, so the kinds are independent.
+    The posterior of a species' mean reward is N(b/λ, 1/λ), independent of the other species.
     """
     rng, runs = np.random.default_rng(seed), np.arange(RUNS)
     precision, b = np.full((RUNS, KINDS), PRIOR_STD**-2), np.zeros((RUNS, KINDS))

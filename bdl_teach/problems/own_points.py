@@ -1,9 +1,10 @@
-"""The learner's own points: reading them from text, their units, and numbers in those units.
+"""Read the learner's own points, convert their units, and format numbers in those units.
 
-A value is ``None`` for points that are drawn by number and seed, or ``(x, y, units)``: points in
-the learner's units, and ``units = (x₀, x₁, y₀, y₁)``, where (x − x₀)/x₁ is x in the course's
-units, and y likewise. Drawn points that were moved by hand are in the course's own units, ``(0, 1,
-0, 1)``. If the columns have names or dates, labels follow: ``(x, y, units, labels)``.
+The value of a ``data`` control is ``None`` for points that are drawn by number and seed. Otherwise
+it is ``(x, y, units)`` or, if a column has a name or dates, ``(x, y, units, labels)``. The numbers
+are in the learner's units; ``units = (x₀, x₁, y₀, y₁)`` converts them to the course's units, in
+which the models are fitted: (x − x₀)/x₁ and (y − y₀)/y₁. Drawn points that were moved by hand have
+the course's units, ``(0, 1, 0, 1)``.
 """
 
 from __future__ import annotations
@@ -19,30 +20,29 @@ from bdl_teach import datasets
 from bdl_teach._support.checks import Array
 
 Units: TypeAlias = tuple[float, float, float, float]
-Labels: TypeAlias = tuple[str, str, str, str]  # names of x and y, dates or times that are 0 there
+Labels: TypeAlias = tuple[str, str, str, str]  # names of x and y; the date or time at x = 0, y = 0
 Value: TypeAlias = "tuple[tuple[float, ...], tuple[float, ...], Units, *tuple[Labels, ...]]"
 
-MOST = 200  # points
+MOST = 200  # largest number of points
 COURSE: Units = (0.0, 1.0, 0.0, 1.0)
 PLAIN: Labels = ("", "", "", "")
-# Own y get this sd: the slider of the noise then goes from next to nothing to most of it, and the
-# points fill the panel about as the sine does.
-_SPREAD = 5.0
-_LARGEST = 1e100  # of a figure, and one over the smallest spread, that a picture can show
+_SPREAD = 5.0  # sd of a table's y in the course's units; the sine's is 7
+_LARGEST = 1e100  # largest number that a picture can show; one over it is the smallest spread
 
 
 def read(given: object, most: int = MOST) -> tuple[Value | None, list[str]]:
-    """Return the data as a value of the control, and sentences on how they were read.
-
-    Data without units are standardised.
+    """Convert data to a value of the ``data`` control; without units, standardise them.
 
     Args:
-        given: ``None``, ``(x, y)``, ``(x, y, units)``, an array ``[n, 2]``, a frame of two
+        given: ``None``, ``(x, y)``, a value of the control, an array ``[n, 2]``, a frame of two
             columns, a text, or ``datasets.Points``.
-        most: The largest number of points; of more, that many are drawn at random.
+        most: Largest number of points; from more, this many are drawn at random.
+
+    Returns:
+        The value, and sentences on how the data were read.
 
     Raises:
-        ValueError: It is none of these, or holds what is no finite number, or too few points.
+        ValueError: ``given`` has another form, no points, or a number that is not finite.
     """
     if given is None:
         return None, []
@@ -67,7 +67,7 @@ def read(given: object, most: int = MOST) -> tuple[Value | None, list[str]]:
 
 
 def _points(given: Any) -> datasets.Points:
-    """Convert points that Python gives: two columns of numbers or dates."""
+    """Convert two columns of numbers or dates: a pair, an array ``[n, 2]`` or a frame."""
     columns: list[Any] = []
     if hasattr(given, "columns"):  # a frame of pandas or polars
         columns = [given[name] for name in given.columns]
@@ -91,7 +91,7 @@ def _points(given: Any) -> datasets.Points:
 
 
 def _column(name: str, given: Any) -> tuple[Any, str]:
-    """Return a column ``[n]``, with its mask, and the date that counts as 0."""
+    """Return a column ``[n]`` of numbers, with its mask, and the date at 0 ("" for none)."""
     values = np.ma.asarray(given) if np.ma.isMaskedArray(given) else np.asarray(given)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
@@ -127,24 +127,25 @@ def _finite(name: str, values: Array) -> Array:
 def _units(given: Any) -> Units:
     four = np.asarray(given, np.float64) if len(given) == 4 else np.zeros(4)
     if not np.isfinite(four).all() or four[1] <= 0 or four[3] <= 0:
-        raise ValueError(f"data: expected units (x₀, x₁ > 0, y₀, y₁ > 0), got {given!r}")
+        raise ValueError(
+            "data: expected units of four numbers (x offset, x scale > 0, y offset, y scale > 0), "
+            f"got {given!r}"
+        )
     x0, x1, y0, y1 = map(float, four)
     return x0, x1, y0, y1
 
 
 def _labels(given: Any) -> Labels:
     if len(given) != 4 or not all(isinstance(label, str) for label in given):
-        raise ValueError(f"data: expected two names and two dates or times, got {given!r}")
+        raise ValueError(
+            f"data: expected labels of four strings (two names, two dates or times), got {given!r}"
+        )
     x, y, x0, y0 = given
     return x, y, x0, y0
 
 
 def _standard(x: Array, y: Array) -> Units:
-    """Return units in which x fills [−½, ½] and y has mean 0 and sd 5, to suit the course's priors.
-
-    Raises:
-        ValueError: All x, or all y, are the same, or no picture can show them.
-    """
+    """Return the units in which x fills [−½, ½] and y has mean 0 and sd 5."""
     for name, values in (("x", x), ("y", y)):
         if (values == values[0]).all():
             raise ValueError(f"data: all {name} are {values[0]:g}: there is nothing to fit")
@@ -159,7 +160,7 @@ def _standard(x: Array, y: Array) -> Units:
 
 
 def _value(x: Iterable[float], y: Iterable[float], units: Units, *labels: Labels) -> Value:
-    """Round numbers to a millionth of their unit, so that the printed value is short."""
+    """Return a value whose numbers are rounded to a millionth of their unit."""
 
     def short(numbers: Iterable[float], unit: float) -> tuple[float, ...]:
         places = 6 - math.floor(math.log10(unit))
@@ -169,13 +170,13 @@ def _value(x: Iterable[float], y: Iterable[float], units: Units, *labels: Labels
 
 
 def in_course(value: Value) -> tuple[Array, Array]:
-    """Return the points of a value in the course's units: x and y ``[n]``."""
+    """Convert a value to x and y ``[n]`` in the course's units."""
     x0, x1, y0, y1 = value[2]
     return (np.array(value[0]) - x0) / x1, (np.array(value[1]) - y0) / y1
 
 
 def from_course(x: Array, y: Array, units: Units = COURSE, *labels: Labels) -> Value:
-    """Return the value for points ``[n]`` in the course's units."""
+    """Convert x and y ``[n]`` in the course's units to a value."""
     x0, x1, y0, y1 = units
     return _value(x * x1 + x0, y * y1 + y0, units, *labels)
 
@@ -184,17 +185,17 @@ def from_course(x: Array, y: Array, units: Units = COURSE, *labels: Labels) -> V
 class OwnPoints(datasets.Regression1D):
     """Points that the learner has set, in the course's units."""
 
-    units: Units = COURSE  # the numbers that convert the learner's units to the course's
-    labels: Labels = PLAIN  # names of x and y, and the dates or times of day that are 0 there
+    units: Units = COURSE
+    labels: Labels = PLAIN
 
 
 def units_of(data: datasets.Regression1D) -> Units:
-    """Return the units of data; drawn data have the course's."""
+    """Return the units of data; drawn data have the course's units."""
     return data.units if isinstance(data, OwnPoints) else COURSE
 
 
 def count(data: datasets.Regression1D) -> str:
-    """Return a sentence with the number of points, and whether they are the learner's."""
+    """Return the number of points in words: "32 points" or "12 points of your own"."""
     n = len(data.x)
     return f"{n} point{'s' * (n != 1)}{' of your own' * isinstance(data, OwnPoints)}"
 
@@ -205,26 +206,26 @@ def labels_of(data: datasets.Regression1D) -> Labels:
 
 
 def stretched(data: datasets.Regression1D) -> str:
-    """Return a sentence on the units that the sliders use for a table; else nothing."""
+    """Return a sentence on the units that the sliders use for a table; "" for drawn data."""
     if units_of(data) == COURSE:
         return ""
     return f" The sliders see x stretched to ±½ and y to sd 5: a σ of 1 is {sd(data, 1.0)}."
 
 
 def sd(data: datasets.Regression1D, value: float, places: int = 1) -> str:
-    """Format a standard deviation of y, given in the course's units, in the units of the points.
+    """Format a standard deviation of y in the units of the points.
 
     Args:
         data: The points.
-        value: The standard deviation in the course's units.
-        places: Digits after the point where the units are the course's.
+        value: The standard deviation, in the course's units.
+        places: Digits after the decimal point, for points in the course's units.
     """
     units = units_of(data)
     return f"{value:.{places}f}" if units == COURSE else f"{float(f'{value * units[3]:.3g}'):g}"
 
 
 def at(data: datasets.Regression1D, x: float) -> str:
-    """Format a place on the x axis in the units of the points, dates as dates."""
+    """Format ``x``, given in the course's units, in the units of the points or as a date."""
     x0, x1, _, _ = units_of(data)
     place, zero = x0 + x1 * x, labels_of(data)[2]
     if "-" in zero:
@@ -237,13 +238,13 @@ def at(data: datasets.Regression1D, x: float) -> str:
 
 
 def names(data: datasets.Regression1D) -> tuple[str, str]:
-    """Return the names of x and y."""
+    """Return the names of the columns x and y; "x" and "y" by default."""
     x, y, *_ = labels_of(data)
     return x or "x", y or "y"
 
 
 def ends(data: datasets.Regression1D, reach: float = 1.5) -> str:
-    """Format the ends of the x axis: "x = ±1.5" in the course's units."""
+    """Format the places −reach and reach of the x axis: "x = ±1.5", or in a table's units."""
     if units_of(data) == COURSE:
         return f"x = ±{reach:g}"
     return f"{names(data)[0]} = {at(data, -reach)} and {at(data, reach)}"

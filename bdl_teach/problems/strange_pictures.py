@@ -1,9 +1,9 @@
-"""Three kinds of network on scikit-learn's digits, with two classes held out as strange.
+"""Train an ordinary network, an ensemble and a Bayesian network; test them out of distribution.
 
-The recipes were chosen on digits 0 to 599 of the data set, on four splits of them, by the log
-score on held-out pictures. A *world* never uses these. It takes the digits from 600 on and splits
-them in four: one part trains, one chooses the temperature, one is for all measurements, and the
-fourth has the two held-out, strange classes.
+Two of the ten classes of scikit-learn's digits are held out as out-of-distribution pictures, here
+called *strange*; pictures of the eight other classes are *known*. The hyperparameters were chosen
+on digits 0 to 599 of the data set, by the log score on held-out pictures. All that is measured uses
+the digits from 600 on.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ if TYPE_CHECKING:
     from bdl_teach.methods import image_classifier
 
 KINDS = ("ordinary", "ensemble", "BBB")
-CHOSEN_ON = 600  # digits before this one chose the recipes
-N_TRAIN, N_CHOOSE, N_TEST = 200, 150, 400
+CHOSEN_ON = 600  # number of digits that the hyperparameters were chosen on
+N_TRAIN, N_CHOOSE, N_TEST = 200, 150, 400  # training, validation and test pictures
 N_STRANGE_CLASSES = 2
-CLOTHES_TRAIN, CLOTHES_CHOOSE = 500, 150  # of 900; the other 250 test
+CLOTHES_TRAIN, CLOTHES_CHOOSE = 500, 150  # of 900 pictures; the remaining 250 are for testing
 MEMBERS, DRAWS = 5, 30
-# What all three have in common, and what makes the Bayesian one. A KL weight of 1 had the higher
-# (worse) log loss by far: 5,000 weights outweigh 200 labels.
+# Hyperparameters of all networks, and those of the Bayesian network only. With a KL weight of 1 its
+# log loss is far higher: the prior on 5,000 weights outweighs 200 labels.
 COMMON: dict[str, Any] = {"filters": 16, "kernel_size": 3, "epochs": 30, "learning_rate": 0.01}
 BAYESIAN: dict[str, Any] = {"kl_weight": 0.03, "prior_std": 0.5, "initial_rho": -4.0}
 
 
 class Split(NamedTuple):
-    """The pictures of a world: known ones in three parts, and strange ones."""
+    """One random split into training, validation, test and out-of-distribution pictures."""
 
     train: tuple[Array, Array]  # pictures [200, 8, 8] and labels [200] from 0 to 7
-    choose: tuple[Array, Array]  # pictures that choose the temperature
-    test: tuple[Array, Array]  # pictures on which figures are measured
-    strange: Array  # pictures of the two classes left out [m, 8, 8]
-    names: tuple[str, ...]  # the digits that the eight classes are
+    choose: tuple[Array, Array]  # validation pictures and labels, to choose the temperature
+    test: tuple[Array, Array]  # test pictures and labels
+    strange: Array  # out-of-distribution pictures [m, 8, 8]
+    names: tuple[str, ...]  # of the classes
 
 
 def clothes_split(seed: int) -> Split:
-    """Split the sprite of Fashion-MNIST in three; handwritten digits of MNIST are strange.
+    """Split 900 pictures of Fashion-MNIST; the out-of-distribution pictures are MNIST's digits.
 
     Raises:
         DatasetUnavailable: The pictures are neither in the data folder nor reachable.
@@ -59,14 +59,14 @@ def clothes_split(seed: int) -> Split:
 
 
 def split(seed: int) -> Split:
-    """Hold two of the ten digits out, and split the pictures of the others at random."""
+    """Hold out two of the ten digits, and split the pictures of the other eight at random."""
     digits, rng = datasets.digits(), np.random.default_rng(seed)
     strange = np.sort(rng.choice(10, N_STRANGE_CLASSES, replace=False))
     known = np.setdiff1d(np.arange(10), strange)
     order = CHOSEN_ON + rng.permutation(len(digits.images) - CHOSEN_ON)
     is_strange = np.isin(digits.labels[order], strange)
-    mine = order[~is_strange]
-    x, y = digits.images[mine], np.searchsorted(known, digits.labels[mine])
+    kept = order[~is_strange]
+    x, y = digits.images[kept], np.searchsorted(known, digits.labels[kept])
     ends = np.cumsum([N_TRAIN, N_CHOOSE, N_TEST])
     train, choose, test, _ = zip(np.split(x, ends), np.split(y, ends), strict=True)
     names = tuple(digits.class_names[k] for k in known)
@@ -75,17 +75,17 @@ def split(seed: int) -> Split:
 
 @dataclass(frozen=True)
 class Answers:
-    """Log probabilities of one kind of network for the pictures of a split."""
+    """Log class probabilities by t networks of one kind (members or draws) for a split."""
 
-    choose: Array  # [t, 150, 8]: T networks, pictures, classes
-    test: Array  # [t, 400, 8]
-    strange: Array  # [t, m, 8]
+    choose: Array  # of the validation pictures [t, 150, 8]
+    test: Array  # of the test pictures [t, 400, 8]
+    strange: Array  # of the out-of-distribution pictures [t, m, 8]
 
 
 def trained(
     pictures: Split, seed: int
 ) -> dict[str, image_classifier.Fit | image_classifier.Ensemble]:
-    """Train the three kinds, with the same layers and the same number of steps a network.
+    """Train each kind of network, with equal layers and equally many steps per network.
 
     The ordinary network is the first member of the ensemble.
     """
@@ -99,7 +99,7 @@ def trained(
 
 
 def bayesian(pictures: Split, seed: int) -> image_classifier.Fit:
-    """Train the Bayesian network alone."""
+    """Train the Bayesian network."""
     from bdl_teach.methods import image_classifier
 
     given = {**COMMON, **BAYESIAN, "n_classes": len(pictures.names), "seed": seed}
@@ -109,7 +109,7 @@ def bayesian(pictures: Split, seed: int) -> image_classifier.Fit:
 def answers(
     networks: Mapping[str, image_classifier.Fit | image_classifier.Ensemble], pictures: Split
 ) -> dict[str, Answers]:
-    """Return the answers of the three kinds to all pictures of a split."""
+    """Return the log class probabilities of each kind of network for a split's pictures."""
     shown = pictures.choose[0], pictures.test[0], pictures.strange
     parts = np.cumsum([len(part) for part in shown])[:2]
     together = np.concatenate(shown)
@@ -122,18 +122,23 @@ def answers(
 
 @lru_cache(maxsize=4)
 def shown(seed: int) -> tuple[Split, dict[str, Answers]]:
-    """Return a split and the three kinds' answers; takes seconds once, then comes from a cache."""
+    """Return a split and the answers of networks trained on it; cached, as this takes seconds."""
     pictures = split(seed)
     return pictures, answers(trained(pictures, seed + 1), pictures)
 
 
 def mean_log(logs: Array) -> Array:
-    """Return the log of the mean class probabilities over networks: ``[t, n, c]`` to ``[n, c]``."""
+    """Average class probabilities over networks: from logs ``[t, n, c]`` to logs ``[n, c]``."""
     return np.asarray(np.logaddexp.reduce(logs, axis=0) - np.log(len(logs)))
 
 
 def auroc(known: Array, strange: Array) -> float:
-    """Return how well a score tells known pictures ``[n]`` from strange ones ``[m]``."""
+    """Return the AUROC of a score that should be higher for strange pictures than for known ones.
+
+    Args:
+        known: Scores of known pictures ``[n]``.
+        strange: Scores of strange pictures ``[m]``.
+    """
     from bdl_teach import metrics
 
     is_strange = np.repeat([0, 1], [len(known), len(strange)])
@@ -141,7 +146,7 @@ def auroc(known: Array, strange: Array) -> float:
 
 
 def scores(logs: Array, labels: Array) -> dict[str, float]:
-    """Return the scores on known pictures of mean log class probabilities ``[n, c]``."""
+    """Return accuracy, log loss, Brier score and calibration error, from logs ``[n, c]``."""
     from bdl_teach import calibration, metrics
 
     p = np.exp(logs)

@@ -1,7 +1,7 @@
-"""Fit mean field quickly, and search for its best fit, for the truth explorer.
+"""Fit mean field quickly, then search for the fit of lowest free energy, for the truth explorer.
 
-The network has one hidden layer: the true posterior can be sampled in seconds, and the quiet
-estimator draws nothing at random, so that a fit has no noise and ends where the optimiser does.
+The network has one hidden layer, so that HMC takes seconds, and so that the free energy of the
+quiet estimator is exact: a fit has no sampling noise.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress lin
     from bdl_teach.methods import bbb
     from bdl_teach.predictive import Predictive
 
-QUICK_STEPS, LONG_STEPS = 500, 1500  # of a tick's fit, and of each fit of the search
-N_STARTS = 8  # that the search tries, each twice: as it is, and from the mode that it leads to
-COLD = 1e-3  # temperature at which a mean field is the mode with next to no width
-WIDTH_AT_MODE = 0.1  # sd of every weight that a fit from a mode starts with
-ENOUGH, MOST_ROUNDS = 1.0, 5  # nats a round of training on, below which it ends; rounds
+QUICK_STEPS, LONG_STEPS = 500, 1500  # Adam steps of the first fit, and of each fit of the search
+N_STARTS = 8  # starts of the search; a second fit begins at the mode to which each start leads
+COLD = 1e-3  # temperature at which a mean-field fit finds a mode
+WIDTH_AT_MODE = 0.1  # sd of each weight where a fit begins at a mode
+ENOUGH = 1.0  # the search ends when a round lowers F by fewer nats,
+MOST_ROUNDS = 5  # and after this number of rounds
 N_PREDICTIONS = 500
 
 
 def _mean_field(problem: Problem, start: int, temperature: float = 1.0, **own: Any) -> bbb.Fit:
-    """Fit mean field from one of the starts to a posterior at some temperature.
+    """Fit mean field from start number ``start`` to the tempered posterior P(w | D)^(1/T).
 
-    P(w | D)^(1/T) has the noise s√T and the prior sd σ_p√T; as T falls, its mean field closes in
-    on a mode.
+    Its noise has the sd s√T and its prior σ_p√T.
     """
     from bdl_teach import optimise
     from bdl_teach.methods import local_reparam
@@ -48,21 +48,21 @@ def _mean_field(problem: Problem, start: int, temperature: float = 1.0, **own: A
 
 @dataclass(frozen=True)
 class Search:
-    """The lowest free energy that was found for a problem."""
+    """A search for the lowest free energy of a problem."""
 
-    best: bbb.Fit  # the fit that has it
-    prediction: Predictive  # its predictive on X_GRID
-    tried: int = 0  # how many starts were tried
-    rounds: int = 0  # how often the best of them was trained on
+    best: bbb.Fit  # the fit of lowest free energy so far
+    prediction: Predictive  # of the best fit, on X_GRID
+    tried: int = 0  # number of starts tried
+    rounds: int = 0  # number of times that training of the best fit was continued
     gain: float = math.inf  # nats by which the last round lowered the free energy
 
     @property
     def over(self) -> bool:
-        """Return whether all starts were tried and the best was trained to the end."""
+        """Return whether the search has ended: nothing more is to be tried."""
         return self.tried == N_STARTS and (self.gain < ENOUGH or self.rounds == MOST_ROUNDS)
 
     def __str__(self) -> str:
-        """Return how far the search is, as the beginning of a status line."""
+        """Return the progress of the search in words, to begin a status line."""
         if self.tried < N_STARTS:
             searched = f", {self.tried} of {N_STARTS} starts searched"
             return f"quick fit{searched * (self.tried > 0)}"
@@ -75,20 +75,20 @@ class Search:
 
 @dataclass(frozen=True)
 class TruthResult(Outcome):
-    """The fit of one slider position, the lowest of the starts that were asked for."""
+    """The result of one tick: the fit, and the search that goes on while the sliders rest."""
 
-    search: Search  # the lowest free energy found so far: the fit's own, until the sliders rest
+    search: Search
     x_grid: ClassVar[Array] = X_GRID
 
     @cached_property
     def parts(self) -> dict[str, float]:
-        """Return the known parts of the gap to the truth, over the gap, in the units of y.
+        """Return the known parts of the error, over the gap in the data, in the units of y.
 
-        ``optimisation`` is the distance from the fit to the best fit, ``family`` from that to the
-        true posterior, ``whole`` from the fit to it: root mean squares over x of the 2-Wasserstein
-        distance between two predictives taken as Gaussians (``calibration.distance``), so that
-        ``whole`` is at most the sum of the other two. ``prior_miss`` is what of the truth lies
-        beyond the posterior's mean ± 2 sd: the root mean square of max(0, |truth − mean| − 2 sd).
+        Three are distances between predictives (``calibration.distance``): ``optimisation`` from
+        the fit to the best fit, ``family`` from the best fit to the true posterior, ``whole`` from
+        the fit to the true posterior, at most the sum of the two others. ``prior_miss`` is the root
+        mean square of max(0, |truth − mean| − 2 sd) of the true posterior. It is empty without a
+        gap.
         """
         from bdl_teach import calibration
 
@@ -108,21 +108,20 @@ class TruthResult(Outcome):
 
     @property
     def excess(self) -> float:
-        """Return the nats by which the fit's F is above the lowest found; never negative."""
+        """Return F of the fit minus F of the best fit, in nats; never negative."""
         return free_energy(self.fit) - free_energy(self.search.best)
 
 
 def free_energy(fit: bbb.Fit) -> float:
-    """Return F of a fit of this explorer, in nats: the last record.
+    """Return F of a fit to one hidden layer, in nats: the last record of its history.
 
-    With one hidden layer the quiet estimator draws nothing: a record is F itself.
-    ``fit.free_energy`` averages a thousand draws, and takes as long as the fit.
+    This is exact, as the quiet estimator draws nothing; ``fit.free_energy`` draws, and is slow.
     """
     return float(fit.history["free_energy"][-1])
 
 
 def refit(problem: Problem, starts: int) -> TruthResult:
-    """Fit quickly from several starts, and return the fit of lowest free energy."""
+    """Fit quickly from each of ``starts`` starts, and return the fit of lowest free energy."""
     from bdl_teach import optimise
 
     fit = optimise.best_of(
@@ -133,9 +132,9 @@ def refit(problem: Problem, starts: int) -> TruthResult:
 
 
 def improve(result: TruthResult) -> TruthResult | None:
-    """Search for a lower free energy; return ``None`` when the search is over.
+    """Continue the search by one step; return ``None`` if it is over.
 
-    Each of the first rounds fits twice from one start; later rounds train the best fit on.
+    A step fits from the next start and from its mode, or continues training the best fit.
     """
     search = result.search
     if search.over:
@@ -153,9 +152,9 @@ def improve(result: TruthResult) -> TruthResult | None:
 
 
 def _from_start(problem: Problem, start: int) -> tuple[bbb.Fit, bbb.Fit]:
-    """Return a start's fit, and the fit that begins at the mode to which the start leads.
+    """Fit from a start, and from the mode to which that start leads.
 
-    The mode is the mean field of a cold posterior, so that the same compiled program finds it.
+    A mean-field fit to a cold posterior finds the mode, so that no other program is compiled.
     """
     rho = math.log(math.expm1(problem.scales[0] * math.sqrt(COLD) / 10))
     cold = _mean_field(problem, start, COLD, steps=LONG_STEPS, initial_rho=rho)
@@ -165,6 +164,6 @@ def _from_start(problem: Problem, start: int) -> tuple[bbb.Fit, bbb.Fit]:
 
 
 def at(result: TruthResult, frame: int) -> TruthResult:
-    """Return the tick's fit at a frame of its training; the search does not change."""
+    """Return the result with its fit as it was at a frame of the training."""
     fit = result.fit.at(frame)
     return replace(result, fit=fit, prediction=fit.predict(X_GRID, N_PREDICTIONS))

@@ -53,7 +53,7 @@ def test_code_line_has_as_many_digits_as_the_picture(unit: float) -> None:
         (((-1e308, 1e308), (1.0, 5.0)), "expected x between 1e-100 and 1e100, got 1e+308"),
         ((np.array(["2018-01-01", "NaT"], "M8[D]"), (1.0, 5.0)), "expected dates in x, got NaT"),
         ((np.arange(2).astype("m8[D]"), (1.0, 5.0)), "expected numbers or dates for x"),
-        ((*TABLE, (0.0, 1.0, 0.0, 0.0)), "expected units (x₀, x₁ > 0, y₀, y₁ > 0), got (0.0,"),
+        ((*TABLE, (0.0, 1.0, 0.0, 0.0)), "y scale > 0), got (0.0,"),
     ],
 )
 def test_invalid_table_is_refused_with_expected_form(given: Any, words: str) -> None:
