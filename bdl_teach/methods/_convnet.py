@@ -1,14 +1,14 @@
 """A small convolutional network with random kernels, made of TensorFlow Probability's layers.
 
-Convolution (5 × 5, SAME, ReLU) → max-pooling by 2 → dense, one logit a class. What TFP's
-``*Reparameterization`` layers do, and do not:
+Convolution (5 × 5, SAME, ReLU) → max-pooling by 2 → dense, one logit a class. Traits of TFP's
+``*Reparameterization`` layers that matter here:
 
 - their *biases are deterministic*;
 - they draw one kernel a call, which all pictures of the call share, and Keras' ``predict`` calls
-  them anew for every 32 pictures. Here each draw follows from a pair of whole numbers, so that
-  any number of calls can see the same weights;
-- they need Keras 2, which is the package ``tf_keras``. Its initialisers get seeds of their own:
-  without them Keras takes new numbers in each process;
+  them anew for every 32 pictures. So each draw is seeded here by a pair of whole numbers, and any
+  number of calls can see the same weights;
+- they need Keras 2, which is the package ``tf_keras``. Its initialisers get explicit seeds, since
+  Keras would take new numbers in each process;
 - they return logits here: the cross-entropy of a softmax that was rounded to 0 is infinite.
 """
 
@@ -37,7 +37,7 @@ class Built(NamedTuple):
 
     @property
     def gaussians(self) -> list[tuple[Tensor, Tensor]]:
-        """Return the variables (μ, ρ) of each Gaussian; ρ is missing for a deterministic bias."""
+        """Return the variables (μ, ρ) of each Gaussian; deterministic biases are left out."""
         pairs = itertools.pairwise(self.model.trainable_variables)
         return [(mu, rho) for mu, rho in pairs if "untransformed_scale" in rho.name]
 
@@ -105,5 +105,5 @@ def key(seed: int, *path: int) -> Array:
 
 
 def _drawn(draw: Tensor, place: int) -> Callable[[Tensor], Tensor]:
-    """Draw weights from a seed made of ``draw`` and their place in the network."""
+    """Return a function that draws weights, seeded by ``draw`` and their place in the network."""
     return lambda q: q.sample(seed=tf.random.experimental.stateless_fold_in(draw, place))

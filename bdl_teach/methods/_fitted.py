@@ -1,4 +1,4 @@
-"""Base classes of fits of a network's weights: prediction, and frames of the training."""
+"""Base classes of fitted networks: drawing weights, predicting, and replaying the training."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bdl_teach.methods._variational import Variational
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
 
-ARRIVED = 20.0  # nats that a fit may be above the lowest free energy known and have arrived
+ARRIVED = 20.0  # nats: a fit so little above the lowest known free energy has converged
 LONGER = 3000  # steps of a longer run
 
 FitT = TypeVar("FitT", bound=Variational)
@@ -33,7 +33,7 @@ class Drawn:
         network: The network that the weights belong to.
         noise_std: Standard deviation of the observation noise.
         likelihood: ``"gaussian"``, or ``"bernoulli"`` for labels: then the outputs are logits.
-        capacity: Sizes that it was compiled for; those of the network if ``None``.
+        capacity: Sizes that the program was compiled for; those of ``network`` if ``None``.
     """
 
     network: MLP
@@ -52,7 +52,7 @@ class Drawn:
         """Draw weight vectors ``[s, n_weights]``, in the order of ``network``.
 
         Args:
-            n_samples: Number of draws S, >= 1; a fit of one or some networks returns those.
+            n_samples: Number of draws S, >= 1; a fit that consists of k networks returns those k.
             seed: Seed of the draws.
 
         Raises:
@@ -68,11 +68,11 @@ class Drawn:
 
         Args:
             x: Test inputs ``[m, d]``.
-            n_samples: Number of draws S, >= 1; a fit of one or some networks has no others.
+            n_samples: Number of draws S, >= 1; a fit that consists of k networks uses those k.
             seed: Seed of the draws.
 
         Returns:
-            A ``Predictive`` with ``samples`` ``[s, m]``; of labels a ``BernoulliPredictive``.
+            A ``Predictive`` with ``samples`` ``[s, m]``; a ``BernoulliPredictive`` for labels.
 
         Raises:
             ValueError: x does not fit the network, or a count is out of range.
@@ -81,7 +81,7 @@ class Drawn:
         return likelihoods.predict(self.likelihood, outputs, self.noise_std)
 
     def evaluate(self, weights: ArrayLike, x: ArrayLike) -> Array:
-        """Evaluate the network at given weights: drawn from the prior, pruned, averaged.
+        """Evaluate the network at given weights.
 
         Args:
             weights: ``[s, n_weights]``, in the order of ``network``.
@@ -102,24 +102,23 @@ class Drawn:
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkFit(Drawn):
-    """A fit of a network's weights by gradient steps.
+    """A network trained by gradient steps.
 
-    A subclass with fields other than ``weights`` computes them from the loop's parameters
-    (``_posterior_at``).
+    A subclass with other fields than ``weights`` computes them in ``_posterior_at``.
 
     Attributes:
-        history: ``step`` and what was recorded then, in nats.
-        path: The way of the training, for :meth:`at`; ``None`` for a network of many weights.
+        history: ``step``, and the costs recorded at each, in nats.
+        path: Frames of the training, for :meth:`at`; ``None`` if the network is too large.
     """
 
     history: dict[str, Array]
     path: optimise.Path | None = field(default=None, repr=False)
 
     def at(self, frame: int) -> Self:
-        """Return the fit at a frame of its training, after ``path.steps[frame]`` steps.
+        """Return the fit as it was at a frame of its training, after ``path.steps[frame]`` steps.
 
         Args:
-            frame: 0 for the start, −1 for the end, which is the fit itself.
+            frame: 0 for the start, −1 for the end.
 
         Raises:
             ValueError: There is no such frame, or no path.
@@ -130,27 +129,27 @@ class NetworkFit(Drawn):
         return replace(self, history=history, **self._posterior_at(then))
 
     def _posterior_at(self, parameters: Sequence[Array]) -> dict[str, Any]:
-        """Return the fields that follow from the loop's parameters, in float64."""
+        """Return the fields of the fit that follow from the loop's parameters, float64 arrays."""
         return {"weights": parameters[0]}
 
 
 @dataclass(frozen=True, kw_only=True)
 class VariationalFit(NetworkFit, Variational):
-    """A Gaussian over the weights of a network; a subclass defines its KL, and fits it again.
+    """A Gaussian over a network's weights; a subclass defines the KL and how to fit again.
 
     Attributes:
         mean: μ of each weight ``[n_weights]``, in the order of ``network``.
-        problem: The data and the prior that it was fitted to.
+        problem: The data and the prior.
     """
 
     mean: Array
     problem: Problem
     tolerance = ARRIVED
-    _afresh: ClassVar[Sequence[tuple[float | None, float]]]  # scale of the means, ρ of new starts
-    _rates: ClassVar[Mapping[str, tuple[float, float]]]  # to train on, and from a new start
+    _afresh: ClassVar[Sequence[tuple[float | None, float]]]  # (scale of means, ρ) of new starts
+    _rates: ClassVar[Mapping[str, tuple[float, float]]]  # to continue, and for a new start
 
     def cost(self, n_draws: int = 1000, seed: int = 1) -> FreeEnergy:
-        """Average both parts of F over fresh draws of the weights, on all data points.
+        """Estimate both parts of F on all data points, from fresh draws of the weights.
 
         Args:
             n_draws: Number of draws, >= 1.
@@ -170,14 +169,11 @@ class VariationalFit(NetworkFit, Variational):
         raise NotImplementedError
 
     def refined(self, steps: int = 1500, learning_rate: float | None = None) -> Self:
-        """Train on from this fit, on the whole data with the calmest estimator of the same F.
+        """Continue training from this fit, on all data and with the estimator of least variance.
 
         Args:
             steps: Adam steps, at a rate that falls linearly to 0.
-            learning_rate: Adam step size at first, > 0; the method's own if not given.
-
-        Returns:
-            The posterior that it comes to.
+            learning_rate: First Adam step size, > 0; the method's own if not given.
 
         Raises:
             ValueError: An argument is out of range.
@@ -187,9 +183,10 @@ class VariationalFit(NetworkFit, Variational):
         return self._again(steps, rate, **self._here)
 
     def longer(self, k: int) -> Self:
-        """Return the k-th longer run that :attr:`converged` needs: 0 trains on, others start anew.
+        """Return the k-th of the longer runs that :attr:`converged` compares this fit with.
 
-        So a fit that is stuck in a poor minimum has not converged.
+        Run 0 continues this fit; the others start anew, so that a fit in a poor minimum does not
+        count as converged.
 
         Args:
             k: 0 to ``n_longer`` - 1.
@@ -205,16 +202,16 @@ class VariationalFit(NetworkFit, Variational):
 
     @property
     def _here(self) -> dict[str, Any]:
-        """Return the arguments of ``_again`` that start from this fit."""
+        """Return the arguments with which ``_again`` starts from this fit."""
         raise NotImplementedError
 
     def _again(self, steps: int, learning_rate: float, **start: Any) -> Self:
-        """Fit the same problem from elsewhere, on the whole data."""
+        """Fit the same problem on all data, from the start that the keyword arguments describe."""
         raise NotImplementedError
 
     @property
     def _same(self) -> dict[str, Any]:
-        """Return the settings of another fit of the same network and problem."""
+        """Return the settings that a second fit of the same problem shares with this one."""
         problem = self.problem
         return {
             "hidden_units": self.network.hidden_units,

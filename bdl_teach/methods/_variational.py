@@ -10,25 +10,26 @@ from typing import Self
 from bdl_teach._support.errors import DivergedError
 from bdl_teach.elbo import FreeEnergy
 
-# Nats a data point that one longer run may be below a fit of many points that is called converged.
-# The 20 nats of the mean-field methods are about as many for each of their 32 points.
+# Nats for each data point by which a longer run may be below a converged fit. The 20 nats of the
+# methods for networks of few weights are about as much for each of their 32 points.
 TOLERANCE_A_POINT = 0.5
 
 
 class Variational(ABC):
-    """A fit that has a free energy.
+    """A fit with a free energy.
 
-    Its longer runs are the one that trains on (``refined``), unless a subclass makes others.
+    The fit has converged if none of its ``n_longer`` longer runs lowers the free energy by more
+    than ``tolerance``. By default one longer run continues the training.
     """
 
     n_longer: int = 1
 
     @abstractmethod
     def cost(self) -> FreeEnergy:
-        """Average both parts of F over fresh draws, on all data points."""
+        """Estimate both parts of F on all data points, from fresh draws."""
 
     def refined(self) -> Self:
-        """Train on from this fit."""
+        """Continue training from this fit."""
         raise NotImplementedError
 
     @property
@@ -37,7 +38,7 @@ class Variational(ABC):
         """Return the nats by which longer runs may lower F if the fit has converged."""
 
     def longer(self, k: int) -> Self:
-        """Return the k-th of the ``n_longer`` longer runs that :attr:`converged` needs.
+        """Return the k-th of the ``n_longer`` longer runs that :attr:`converged` compares with.
 
         Raises:
             DivergedError: The free energy became NaN or infinite.
@@ -48,7 +49,7 @@ class Variational(ABC):
     def free_energy(self) -> float:
         """Return F in nats on the whole data set, averaged over many fresh draws.
 
-        Unlike the last record of the training it has no noise of a minibatch or of a single draw.
+        The last record of the training is noisier: it has one draw and perhaps one minibatch.
         """
         return self.cost().total
 

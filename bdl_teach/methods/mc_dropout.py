@@ -1,20 +1,18 @@
-"""MC dropout: hidden units are left out at random while training, and while predicting as well.
+"""MC dropout: hidden units are left out at random, in training and in prediction.
 
-A draw keeps each hidden unit with probability 1 − rate, z_j = 1 or 0, and divides what it keeps by
-1 − rate, so that the mean of f does not depend on the rate where f is linear in z. That is a draw
-of weights: those that leave unit j are m_ij z_j/(1 − rate), all others are as they were learnt. So
-the variational family q puts two points on each weight behind a hidden unit, m/(1 − rate) and 0,
-shared by all weights that leave the unit; the others are known.
+A draw keeps hidden unit j with probability 1 − rate (z_j = 1, else 0) and divides a kept unit's
+output by 1 − rate. This is a draw of weights: a weight m_ij that leaves unit j becomes
+m_ij z_j/(1 − rate), every other weight keeps its learnt value. So q puts two points on each
+weight behind a hidden unit, m/(1 − rate) and 0; all weights that leave one unit share z_j.
 
-With a prior, training minimises −E_q[log P(D | w)] − E_q[log P(w)]: each term of the second is
-(1 − rate) log P(m/(1 − rate)) + rate log P(0). For N(0, σ²) that is m²/(2 (1 − rate) σ²), weight
-decay. In the paper's units, with M = m/(1 − rate), length-scale l = 1/σ and τ = 1/noise², half the
-mean square error has the decay λ = (1 − rate) l²/(2 N τ), which it turns round: the decay chosen,
-τ = (1 − rate) l²/(2 N λ) is the noise. Here noise and prior are given.
+With a prior, training minimises −E_q[log P(D | w)] − E_q[log P(w)], in which a weight counts
+(1 − rate) log P(m/(1 − rate)) + rate log P(0). For the prior N(0, σ²) that is weight decay,
+m²/(2 (1 − rate) σ²). The paper chooses the decay λ and infers the noise from it: with the
+length-scale l = 1/σ and N points, 1/noise² = (1 − rate) l²/(2 N λ). Here noise and prior are given.
 
-What is loose: the entropy of q is left out, which is −∞ for points, so that no KL from a prior with
-a density is finite (Hron et al. 2018); and at a fixed rate the spread is that of the masks, which
-more data need not narrow (Osband 2016).
+Two weaknesses: the entropy of q is left out, since it is −∞ for points, so that the KL from a
+prior with a density is not finite (Hron et al. 2018); and at a fixed rate the spread is that of the
+masks, which more data need not narrow (Osband 2016).
 
 Source: Gal & Ghahramani 2016, section 3, and its appendix (arXiv 1506.02142, 1506.02157); Hron,
 Matthews & Ghahramani 2018; Osband 2016.
@@ -49,8 +47,8 @@ class Settings(Training):
 
     Attributes:
         rate: Probability that a draw leaves a hidden unit out, in [0, 1); 0 is ``point.fit``.
-        prior: Prior of each weight: for a Gaussian weight decay, by the equation above.
-        steps: Adam steps; in each, every data point has draws of its own.
+        prior: Prior of each weight; a Gaussian one acts as weight decay.
+        steps: Adam steps; at each step every data point leaves out units of its own.
     """
 
     rate: float = 0.1
@@ -95,7 +93,7 @@ def _forward(network: MLP, w: Tensor, block: Block, p: _Masks) -> Tensor:
 def _loss(
     network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs
 ) -> tuple[Tensor, Tensor]:
-    """Return −E_q[log P(D | w)] for one draw, minus E_q[log P(w)], and the record of both.
+    """Return one block's share of −E_q[log P(D | w)] − E_q[log P(w)], and of the recorded costs.
 
     Source: Gal & Ghahramani 2016, section 3.
     """
@@ -152,9 +150,9 @@ class Fit(NetworkFit):
     rate: float
 
     def _draw(self, n_samples: int, seed: int) -> Array:
-        """Draw from q, without dropped units; a higher rate drops the same units, and more."""
+        """Draw weights from q; with the same seed a higher rate drops the same units and more."""
         zeros = np.zeros(sum(self.network.hidden_units))
         zeta = predictive.draw_weights(zeros, zeros + 1.0, n_samples, seed)  # [s, units]
-        scale = np.ones((n_samples, len(zeros) + 1))  # the last for weights that are never left out
+        scale = np.ones((n_samples, len(zeros) + 1))  # last: weights that are never dropped
         scale[:, :-1] = (zeta > ndtri(self.rate)) / (1.0 - self.rate)
         return np.asarray(self.weights * scale[:, _sources(self.network)])

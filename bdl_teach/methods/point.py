@@ -1,7 +1,7 @@
 """Point estimates: maximum likelihood (MLE) and maximum a posteriori (MAP).
 
-MLE minimises −log P(D | w), which for Gaussian noise is the sum of squares; MAP minimises
-−log P(D | w) − log P(w), and a Gaussian prior is weight decay: λ = 1/σ².
+MLE minimises −log P(D | w), which for Gaussian noise is the sum of squares. MAP minimises
+−log P(D | w) − log P(w); a Gaussian prior of standard deviation σ is weight decay, λ = 1/σ².
 
 Source: MacKay 1992; Blundell et al. 2015, section 2.
 """
@@ -38,8 +38,8 @@ class Settings(Training):
     Attributes:
         prior: Prior of each weight, for MAP.
         weight_decay: λ >= 0 of the penalty ½ λ Σ w²; the same as ``Gaussian(1/√λ)``.
-        starts: Fit from so many starting points and keep the fit whose last loss is lowest; the
-            k-th has the seed ``seed + 10⁶ k``.
+        starts: Number of fits from different starting points, of which the one of lowest last loss
+            is kept. Start k = 0, 1, ... has the seed ``seed + 10⁶ k``.
     """
 
     prior: Prior | None = None
@@ -58,7 +58,7 @@ class Pull(NamedTuple):
 def _loss(
     network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs
 ) -> tuple[Tensor, Tensor]:
-    """Return one block's share of −log P(D | w) − log P(w), and of its record.
+    """Return one block's share of −log P(D | w) − log P(w), and its share of the recorded costs.
 
     A padded weight starts at 0 and stays there, since its gradient is 0.
     """
@@ -94,7 +94,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 def pulled(
     plan: Plan, has_prior: bool, anchor: Array | None = None, weight_decay: float = 0.0
 ) -> LoopInputs:
-    """Return the loop's inputs, with the mean of the prior ``[n_weights]``: 0 if not given."""
+    """Return the loop's inputs with a prior around ``anchor`` [n_weights], 0 if not given."""
     mean = np.zeros(plan.network.n_weights) if anchor is None else anchor
     decay = as_float(weight_decay, "weight_decay")
     return plan.inputs._replace(own=Pull(plan.embed(mean), as_float(float(has_prior)), decay))
@@ -112,7 +112,7 @@ def train(plan: Plan, inputs: LoopInputs, seed: int) -> Fit:
 @one_line
 @dataclass(frozen=True, kw_only=True)
 class Fit(NetworkFit):
-    """One weight vector, whose predictions have no epistemic standard deviation.
+    """One weight vector; its predictions have no epistemic standard deviation.
 
     Attributes:
         weights: ``[n_weights]``, in the order of ``network``.
