@@ -60,7 +60,7 @@ class Minibatch(NamedTuple):
 
     @property
     def expected(self) -> Gradients:
-        """Return the exact gradient: c Σ_i x_i m_i, and c Σ_i x_i² σ."""
+        """Return the exact gradient: c Σ_i x_i m_i for μ, and c Σ_i x_i² σ for σ."""
         to_mu = self.residual @ self.x
         return Gradients(self.scale * to_mu, self.scale * (self.x**2).sum(axis=0) * self.sigma)
 
@@ -92,10 +92,10 @@ def minibatch(
         raise ValueError(f"mu: expected shape ({x.shape[1]},) to go with x, got {mu.shape}")
     n_data = len(x) if n_data is None else checks.count("n_data", n_data, len(x))
     scale = n_data / len(x) / checks.positive("noise_std", noise_std) ** 2
-    return Minibatch(mu, _spread(sigma, len(mu)), x, x @ mu - y[:, 0], scale)
+    return Minibatch(mu, _checked_std(sigma, len(mu)), x, x @ mu - y[:, 0], scale)
 
 
-def _spread(sigma: ArrayLike, d: int) -> Array:
+def _checked_std(sigma: ArrayLike, d: int) -> Array:
     """Return ``sigma`` as d standard deviations > 0, or raise ``ValueError``."""
     std = checks.finite("sigma", sigma)
     if std.shape != (d,) or not (std > 0).all():
@@ -309,7 +309,7 @@ def row_covariance(kind: str, x: ArrayLike, sigma: ArrayLike) -> Array:
         ValueError: An argument is out of range or the shapes do not fit.
     """
     x = checks.inputs("x", x)
-    covariance = (x * _spread(sigma, x.shape[1]) ** 2) @ x.T
+    covariance = (x * _checked_std(sigma, x.shape[1]) ** 2) @ x.T
     shared = checks.choice("kind", kind, KINDS) in ("score", "shared")
     return np.asarray(covariance if shared else np.diag(np.diag(covariance)))
 
@@ -345,7 +345,7 @@ def output_samples(
 
 
 def _draws(kind: str, b: Minibatch, n: int, rng: np.random.Generator) -> Gradients:
-    """Draw n gradients of one kind."""
+    """Draw ``n`` gradients of the minibatch's expected cost, of one kind."""
     if kind == "local":
         zeta, std = rng.standard_normal((n, len(b.x))), np.sqrt(b.output_var)
         error = b.scale * (b.residual + std * zeta)  # [n, M]

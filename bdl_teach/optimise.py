@@ -74,7 +74,7 @@ class Path(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """What a run of the loop returns."""
+    """The result of a run of the loop."""
 
     parameters: list[Tensor]  # optimised
     steps: Tensor  # at which the objective was recorded [r]
@@ -168,7 +168,7 @@ def _put(rows: Tensor, i: Tensor, row: Tensor) -> Tensor:
 
 
 def _path(frames: Array, looks: Tensor, records: Tensor, film: list[Tensor]) -> Path | None:
-    """Return the frames with the step and the record of each."""
+    """Return the frames with their steps and records."""
     if not film:
         return None
     last = np.flatnonzero(np.diff(frames, append=frames[-1] + 1))  # the last record of each frame
@@ -277,7 +277,7 @@ def history_until(frame: int, path: Path, history: dict[str, Array]) -> dict[str
 
 
 def start_seeds(seed: int, starts: int) -> list[int]:
-    """Return the seeds of several starts: ``seed``, then each a million above the one before.
+    """Return the seeds of several starts: ``seed``, ``seed + 10⁶``, ``seed + 2·10⁶``, ...
 
     Raises:
         ValueError: ``seed`` < 0 or ``starts`` < 1.

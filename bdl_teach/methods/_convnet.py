@@ -63,11 +63,11 @@ class ConvNet:
                 self.kernel_size,
                 padding="SAME",
                 activation=tf.nn.relu,
-                **self._random(0, draw),
+                **self._layer_options(0, draw),
             ),
             tf.keras.layers.MaxPooling2D(2, padding="SAME"),
             tf.keras.layers.Flatten(),
-            tfp.layers.DenseReparameterization(self.n_classes, **self._random(1, draw)),
+            tfp.layers.DenseReparameterization(self.n_classes, **self._layer_options(1, draw)),
         ]
         model = tf.keras.Sequential(layers)
         with warnings.catch_warnings():
@@ -77,12 +77,12 @@ class ConvNet:
         graph = tf.function(lambda x: model(x), input_signature=[spec], autograph=False)
         return Built(model, draw, graph)
 
-    def _random(self, layer: int, draw: Tensor) -> dict[str, Any]:
+    def _layer_options(self, layer: int, draw: Tensor) -> dict[str, Any]:
         """Return the arguments of a TFP layer: prior, posterior, and how to draw from it."""
         return {
             "kernel_prior_fn": self._prior,
             "kernel_posterior_fn": self._posterior(2 * layer),
-            "kernel_posterior_tensor_fn": _drawn(draw, 2 * layer),
+            "kernel_posterior_tensor_fn": _drawing(draw, 2 * layer),
             "bias_posterior_fn": self._posterior(2 * layer + 1, is_deterministic=True),
         }
 
@@ -104,6 +104,6 @@ def key(seed: int, *path: int) -> Array:
     return np.random.SeedSequence([seed, *path]).generate_state(2).astype(np.int32)
 
 
-def _drawn(draw: Tensor, place: int) -> Callable[[Tensor], Tensor]:
+def _drawing(draw: Tensor, place: int) -> Callable[[Tensor], Tensor]:
     """Return a function that draws weights, seeded by ``draw`` and their place in the network."""
     return lambda q: q.sample(seed=tf.random.experimental.stateless_fold_in(draw, place))

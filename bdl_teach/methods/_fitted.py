@@ -1,9 +1,12 @@
-"""Base classes of fitted networks: drawing weights, predicting, and replaying the training."""
+"""Base classes of fits: free energy, convergence, predicting with drawn weights, replaying."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -12,17 +15,76 @@ from numpy.typing import ArrayLike
 from bdl_teach import likelihoods, optimise, predictive
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
+from bdl_teach._support.errors import DivergedError
 from bdl_teach.backend import as_float, tf
 from bdl_teach.elbo import FreeEnergy
 from bdl_teach.methods._loop import Capacity, Problem, embed
-from bdl_teach.methods._variational import Variational
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
 
 ARRIVED = 20.0  # nats: a fit so little above the lowest known free energy has converged
 LONGER = 3000  # steps of a longer run
+# Nats for each data point by which a longer run may be below a converged fit to many points: about
+# as much as ``ARRIVED`` for each of the 32 points of a small problem.
+TOLERANCE_A_POINT = 0.5
 
-FitT = TypeVar("FitT", bound=Variational)
+FitT = TypeVar("FitT", bound="Variational")
+
+
+class Variational(ABC):
+    """A fit with a free energy.
+
+    The fit has converged if none of its ``n_longer`` longer runs lowers the free energy by more
+    than ``tolerance``. By default one longer run continues the training.
+    """
+
+    n_longer: int = 1
+
+    @property
+    def n_points(self) -> int:
+        """Return the number of data points."""
+        raise NotImplementedError
+
+    @property
+    def tolerance(self) -> float:
+        """Return the nats by which longer runs may lower F: half a nat for each data point."""
+        return TOLERANCE_A_POINT * self.n_points
+
+    @abstractmethod
+    def cost(self) -> FreeEnergy:
+        """Estimate KL and likelihood cost, the parts of F, on all data points from fresh draws."""
+
+    def refined(self) -> Self:
+        """Continue training from this fit."""
+        raise NotImplementedError
+
+    def longer(self, k: int) -> Self:
+        """Return the k-th of the ``n_longer`` longer runs that :attr:`converged` compares with.
+
+        Raises:
+            DivergedError: The free energy became NaN or infinite.
+        """
+        return self.refined()
+
+    @cached_property
+    def free_energy(self) -> float:
+        """Return the free energy F in nats on all data points, averaged over many fresh draws.
+
+        The last record of the training is noisier: it has one draw and perhaps one minibatch.
+        """
+        return self.cost().total
+
+    @cached_property
+    def converged(self) -> bool:
+        """Return whether no longer run lowers the free energy by more than the tolerance.
+
+        A run that diverges does not count.
+        """
+        for k in range(self.n_longer):
+            with suppress(DivergedError):
+                if not self.free_energy - self.longer(k).free_energy <= self.tolerance:
+                    return False
+        return True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,14 +207,14 @@ class VariationalFit(NetworkFit, Variational):
     mean: Array
     problem: Problem
     tolerance = ARRIVED
-    _afresh: ClassVar[Sequence[tuple[float | None, float]]]  # (scale of means, ρ) of new starts
+    _new_starts: ClassVar[Sequence[tuple[float | None, float]]]  # (scale of means, ρ) of new starts
     _rates: ClassVar[Mapping[str, tuple[float, float]]]  # to continue, and for a new start
 
     def cost(self, n_draws: int = 1000, seed: int = 1) -> FreeEnergy:
-        """Estimate both parts of F on all data points, from fresh draws of the weights.
+        """Estimate KL and likelihood cost, the parts of F, on all data points from fresh draws.
 
         Args:
-            n_draws: Number of draws, >= 1.
+            n_draws: Number of draws of the weights, >= 1.
             seed: Seed of the draws.
 
         Raises:
@@ -165,7 +227,7 @@ class VariationalFit(NetworkFit, Variational):
         return FreeEnergy(self._complexity(weights), float(nll), self.problem.kl_weight)
 
     def _complexity(self, weights: Array) -> float:
-        """Return KL[q ‖ P(w)], exactly or averaged over drawn weights ``[s, n_weights]``."""
+        """Return KL[q ‖ P(w)] in nats: exactly, or averaged over ``weights`` [s, n_weights]."""
         raise NotImplementedError
 
     def refined(self, steps: int = 1500, learning_rate: float | None = None) -> Self:
@@ -180,7 +242,7 @@ class VariationalFit(NetworkFit, Variational):
             DivergedError: The free energy became NaN or infinite.
         """
         rate = self._rates[self.likelihood][0] if learning_rate is None else learning_rate
-        return self._again(steps, rate, **self._here)
+        return self._refit(steps, rate)
 
     def longer(self, k: int) -> Self:
         """Return the k-th of the longer runs that :attr:`converged` compares this fit with.
@@ -196,22 +258,17 @@ class VariationalFit(NetworkFit, Variational):
         """
         if k == 0:
             return self.refined(LONGER)
-        (scale, rho), rate = self._afresh[k - 1], self._rates[self.likelihood][1]
+        (scale, rho), rate = self._new_starts[k - 1], self._rates[self.likelihood][1]
         seed = optimise.start_seeds(self.problem.seed, k + 1)[k]
-        return self._again(LONGER, rate, start_scale=scale, initial_rho=rho, seed=seed)
+        return self._refit(LONGER, rate, start_scale=scale, initial_rho=rho, seed=seed)
 
-    @property
-    def _here(self) -> dict[str, Any]:
-        """Return the arguments with which ``_again`` starts from this fit."""
-        raise NotImplementedError
-
-    def _again(self, steps: int, learning_rate: float, **start: Any) -> Self:
-        """Fit the same problem on all data, from the start that the keyword arguments describe."""
+    def _refit(self, steps: int, learning_rate: float, **start: Any) -> Self:
+        """Fit ``self.problem`` again on all data points, from this fit or from a new ``start``."""
         raise NotImplementedError
 
     @property
-    def _same(self) -> dict[str, Any]:
-        """Return the settings that a second fit of the same problem shares with this one."""
+    def _same_problem(self) -> dict[str, Any]:
+        """Return the settings with which another fit has this fit's network, data and prior."""
         problem = self.problem
         return {
             "hidden_units": self.network.hidden_units,

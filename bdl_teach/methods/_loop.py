@@ -7,10 +7,11 @@ settings, Adam, and the record of the costs.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -46,11 +47,6 @@ class Capacity(NamedTuple):
     hidden_units: tuple[int, ...]
     n_samples: int
     chunk: int | None = None
-
-    @property
-    def looped(self) -> bool:
-        """Return whether a step loops over blocks, each one draw and one chunk of data points."""
-        return self.n_samples > 1 or self.chunk is not None
 
 
 @one_line
@@ -96,11 +92,7 @@ class Block(NamedTuple):
     zeta: Tensor  # [units, rows], or ()
 
 
-class Record(NamedTuple):
-    """The names of the recorded quantities, and the advice if one becomes NaN or infinite."""
-
-    names: tuple[str, ...]
-    remedy: str
+Costs: TypeAlias = "tuple[Tensor, Tensor]"  # a block's share of the loss, and of the record
 
 
 class Plan(NamedTuple):
@@ -113,7 +105,6 @@ class Plan(NamedTuple):
     settings: Training  # checked
     n_rows: int  # number of rows of the tables of noise
     draw: Array  # [n_weights]: a standard normal number for each weight, for a starting point
-    n_blocks: Tensor  # number of blocks in a step, as ``optimise.adam`` takes it
     inputs: LoopInputs
 
     def embed(self, values: Array) -> Tensor:
@@ -126,16 +117,20 @@ class Plan(NamedTuple):
         starts: Sequence[Tensor],
         inputs: LoopInputs,
         cooldown: float,
-        record: Record,
+        record: tuple[Sequence[str], str],
     ) -> tuple[list[Array], dict[str, Any]]:
         """Run a program of :func:`programs` from padded starting values.
+
+        ``record`` holds the names of the recorded quantities, and the advice if one is not finite.
 
         Returns:
             The final parameters, float64 ``[n_weights, ...]``, and the fields of a ``NetworkFit``.
         """
         o, used = self.settings, self.network.positions_in(self.padded)
         schedule = optimise.schedule(o.steps, o.learning_rate, cooldown)
-        trace = program(list(starts), schedule, self.n_blocks, inputs)
+        looped = self.capacity.n_samples > 1 or self.capacity.chunk is not None
+        n_blocks = inputs.n_samples * inputs.n_chunks if looped else None
+        trace = program(list(starts), schedule, n_blocks, inputs)
         history = optimise.history(trace, *record)
         path = optimise.path(trace)
         told = {
@@ -170,7 +165,9 @@ def lay_out(
     capacity = o.capacity or Capacity(len(x), network.hidden_units, n_samples)
     check_room(capacity, len(x), network, n_samples)
     padded = MLP(network.n_inputs, capacity.hidden_units)
-    n_rows, seed = _n_rows(steps, capacity.n_samples), checks.count("seed", o.seed, 0)
+    n_rows = max(steps, 1000, capacity.n_samples)
+    n_rows += n_rows % STRIDE == 0  # so that the draws of one step are different rows
+    seed = checks.count("seed", o.seed, 0)
     draw, eps = _noise(network, padded, n_rows if draws_weights else 0, seed)
     n_chunks = -(-len(x) // (capacity.chunk or capacity.n))
     noise_std = checks.positive("noise_std", o.noise_std)
@@ -197,15 +194,8 @@ def lay_out(
         settings=replace(o, noise_std=noise_std),
         n_rows=n_rows,
         draw=draw,
-        n_blocks=tf.constant(n_samples * n_chunks) if capacity.looped else None,
         inputs=inputs,
     )
-
-
-def _n_rows(steps: int, n_samples: int) -> int:
-    """Return the rows of the table of ε: enough that the draws of one step are different rows."""
-    rows = max(steps, 1000, n_samples)
-    return rows + (rows % STRIDE == 0)
 
 
 @lru_cache(maxsize=4)
@@ -228,10 +218,8 @@ def _noise(network: MLP, padded: MLP, n_rows: int, seed: int) -> tuple[Array, Te
 
 def check_room(capacity: Capacity, n: int, network: MLP, n_samples: int) -> None:
     """Raise ``ValueError`` if a problem is larger than the capacity."""
-    wide = len(capacity.hidden_units) == len(network.hidden_units) and all(
-        room >= units
-        for room, units in zip(capacity.hidden_units, network.hidden_units, strict=True)
-    )
+    rooms, widths = capacity.hidden_units, network.hidden_units
+    wide = len(rooms) == len(widths) and all(map(operator.ge, rooms, widths))
     if not wide or capacity.n < n or capacity.n_samples < n_samples:
         wanted = Capacity(n, network.hidden_units, n_samples)
         raise ValueError(f"capacity: expected room for {wanted}, got {capacity}")
@@ -305,9 +293,7 @@ def make_block(step: Tensor, i: Tensor, p: LoopInputs) -> Block:
     return Block(x, y, row_weight * in_batch, share, row, eps, zeta)
 
 
-def costs(
-    complexity: Tensor, likelihood: Tensor, block: Block, p: LoopInputs
-) -> tuple[Tensor, Tensor]:
+def costs(complexity: Tensor, likelihood: Tensor, block: Block, p: LoopInputs) -> Costs:
     """Return one block's share of a step's free energy, and its share of the recorded costs.
 
     Args:
@@ -348,7 +334,10 @@ def _row_noise(
     rows = capacity.chunk or capacity.n
     chunks = -(-capacity.n // rows)
     most = max(64, _TABLE // (sum(large) * chunks * rows))
-    room, steps = min(_room(n_rows, capacity), most), min(n_rows, most)
+    room = n_rows  # several draws a step cycle through the table, all rows of which are used
+    if capacity.n_samples == 1:  # rows after the last step are not read: lengths share a program
+        room = next((room for room in _ROOMS if room >= n_rows), n_rows)
+    room, steps = min(room, most), min(n_rows, most)
     rng = np.random.default_rng([seed, 0x10CA1])
     drawn = rng.standard_normal((n, steps, sum(small)), np.float32)
     starts = np.cumsum([0, *large[:-1]])
@@ -358,14 +347,3 @@ def _row_noise(
         part = drawn[chunk * rows : (chunk + 1) * rows]
         values[:steps, chunk, np.concatenate(units), : len(part)] = part.transpose(1, 2, 0)
     return tf.constant(values)
-
-
-def _room(n_rows: int, capacity: Capacity) -> int:
-    """Return the rows to compile for, so that fits of different lengths share a program.
-
-    With one draw a step, step t reads row t, and rows after the last step are never read. Several
-    draws cycle through the table, which therefore has no unused rows.
-    """
-    if capacity.n_samples > 1:
-        return n_rows
-    return next((room for room in _ROOMS if room >= n_rows), n_rows)

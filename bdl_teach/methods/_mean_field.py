@@ -23,7 +23,7 @@ from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import Prior, ScaleMixture, scale_mixture_log_prob
 from bdl_teach.methods import _rao_blackwell
 from bdl_teach.methods._fitted import VariationalFit, best_start
-from bdl_teach.methods._loop import Plan, Record, inverse_softplus, lay_out, row_noise
+from bdl_teach.methods._loop import Plan, inverse_softplus, lay_out, row_noise
 from bdl_teach.methods._settings import Training
 from bdl_teach.mlp import MLP
 
@@ -37,19 +37,19 @@ TOLERANCE = 16.0
 # Very different starts of longer runs: (scale of the means, ρ). With a large KL weight or noise a
 # start near 0 ends in a fit that ignores the data; a start with large means and small σ finds
 # minima far below. The last one is another draw of a fit's default start.
-_AFRESH: tuple[tuple[float | None, float], ...] = (
+_NEW_STARTS: tuple[tuple[float | None, float], ...] = (
     (0.5, -5.0), (1.0, -5.0), (None, -2.0), (None, -5.0), (None, -2.0), (None, -5.0), (None, -1.0),
 )  # fmt: skip
-N_LONGER = 1 + len(_AFRESH)
+N_LONGER = 1 + len(_NEW_STARTS)
 COSTS = ("free_energy", "complexity_cost", "likelihood_cost")
-RECORD = Record(COSTS, REMEDY)
+RECORD = (COSTS, REMEDY)
 _BATCH_SLOTS = 32  # KL shares that the loop has room for, so that a new M compiles nothing
 _START_SCALE = 0.3
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(Training):
-    """Settings of a mean-field method, beside those of every method.
+    """Settings of a mean-field method, in addition to those of every method.
 
     Attributes:
         prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given.
@@ -191,7 +191,7 @@ class Fit(VariationalFit):
     # claim: converged-knows
     n_longer = N_LONGER
     tolerance = TOLERANCE
-    _afresh = _AFRESH
+    _new_starts = _NEW_STARTS
     _rates = dict.fromkeys(likelihoods.LIKELIHOODS, (0.1, 0.3))
 
     def _posterior_at(self, parameters: Sequence[Array]) -> dict[str, Any]:
@@ -202,13 +202,10 @@ class Fit(VariationalFit):
         given: list[ArrayLike] = [weights, eps, self.std, self.problem.prior.mixture]
         return float(_mean_complexity()(*map(as_float, given)))
 
-    @property
-    def _here(self) -> dict[str, Any]:
-        return {"initial": (self.mean, self.std)}
-
-    def _again(self, steps: int, learning_rate: float, **start: Any) -> Self:
-        """Fit the same problem with the Rao-Blackwellised estimator, on all data."""
-        o = Settings(steps=steps, learning_rate=learning_rate, **{**self._same, **start})
+    def _refit(self, steps: int, learning_rate: float, **start: Any) -> Self:
+        """Fit ``self.problem`` again with the Rao-Blackwellised estimator, on all data points."""
+        start = start or {"initial": (self.mean, self.std)}
+        o = Settings(steps=steps, learning_rate=learning_rate, **{**self._same_problem, **start})
         widths = partial(_rao_blackwell.noise_widths, likelihood=self.likelihood)
         x, y = self.problem.x, self.problem.y
         again = fit(_rao_blackwell.program, x, y, o, widths, draws_weights=False)

@@ -42,7 +42,7 @@ _STIFFEST = 1e8  # damping at which the search gives up
 
 
 class Target(NamedTuple):
-    """The posterior whose mode is sought."""
+    """The posterior P(w | D) whose mode is sought."""
 
     network: MLP  # with one output
     x: Array  # [n, d]
@@ -52,7 +52,7 @@ class Target(NamedTuple):
     likelihood: str
 
     def cost(self, f: Array, w: Array) -> float:
-        """Return U of outputs f ``[n]`` and weights w, in nats, up to a constant."""
+        """Return −log P(D, w) in nats, up to a constant, for outputs f ``[n]`` and weights w."""
         y = self.y[:, 0]
         if self.likelihood == "bernoulli":
             misfit = np.logaddexp(0.0, f) - y * f
@@ -122,8 +122,9 @@ def _log_shares(w: Array, prior: Prior) -> tuple[Array, Array]:
     return one - 0.5 * (w / sigma1) ** 2, other - 0.5 * (w / sigma2) ** 2
 
 
-def gradient(target: Target, w: Array, tau: Sequence[float]) -> Array:
-    """Return ∂U/∂w ``[n_weights]`` of a network with rounded ReLUs."""
+def gradient(target: Target, w: Array, rounded: bool) -> Array:
+    """Return ∂(−log P(D, w))/∂w ``[n_weights]``, of the least rounded network if ``rounded``."""
+    tau = [float(size) for size in ROUNDED[-1] * _sizes(target, w)] if rounded else []
     p = forward(target.network, w, target.x, tau)
     slope, _ = target.by_output(p.f)
     return np.asarray(prior_precision(w, target.prior) * w - slope @ p.jacobian())
@@ -138,16 +139,11 @@ def _sizes(target: Target, w: Array) -> Array:
     return np.array(sizes)
 
 
-def least_rounding(target: Target, w: Array) -> list[float]:
-    """Return the smallest τ of each hidden layer, for weights w."""
-    return [float(size) for size in ROUNDED[-1] * _sizes(target, w)]
-
-
 def to_mode(target: Target, start: Array) -> Array:
     """Take Newton steps from trained weights ``[n_weights]`` to a nearby mode.
 
-    U does not rise by more than what the last rounding leaves. A network with more than
-    ``LARGEST`` weights is returned unchanged.
+    The cost −log P(D, w) does not rise by more than the last rounding of the ReLUs allows. A
+    network with more than ``LARGEST`` weights keeps them.
     """
     network, w = target.network, start
     if network.n_weights > LARGEST:
@@ -166,7 +162,7 @@ def _blas() -> ThreadpoolController:
 
 
 def _descend(target: Target, w: Array, tau: Sequence[float]) -> Array:
-    """Lower the U of a network rounded by ``tau``, in at most ``_STEPS`` Newton steps."""
+    """Lower the cost −log P(D, w) of a network rounded by ``tau``, in a few Newton steps."""
 
     def look(w: Array) -> tuple[Pass, float]:
         p = forward(target.network, w, target.x, tau)
@@ -195,7 +191,7 @@ def _descend(target: Target, w: Array, tau: Sequence[float]) -> Array:
 
 
 def _add_kinks(curvature: Array, p: Pass, slope: Array, network: MLP, tau: Sequence[float]) -> None:
-    """Add the curvature of each unit's kink at the data points to the unit's own block."""
+    """Add the curvature of each unit's rounded kink to the block of the unit's own weights."""
     cost = -slope[:, None]  # ∂U/∂(output of the layer) [n, out]
     for k in range(len(tau) - 1, -1, -1):
         cost = cost @ p.matrices[k + 1]  # [n, units]

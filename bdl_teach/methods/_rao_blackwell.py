@@ -28,7 +28,7 @@ from bdl_teach import likelihoods
 from bdl_teach.backend import Tensor, tf
 from bdl_teach.densities import HALF_LOG_TWO_PI, expected_log_prob
 from bdl_teach.methods import _loop
-from bdl_teach.methods._loop import Block, LoopInputs
+from bdl_teach.methods._loop import Block, Costs, LoopInputs
 from bdl_teach.mlp import MLP, multiply
 
 LEAST_VARIANCE = 1e-30  # keeps the slope of √δ finite when every σ has gone to 0
@@ -96,15 +96,12 @@ def _rectified(mean: Tensor, var: Tensor) -> tuple[Tensor, Tensor]:
     return (first, rest), gradient
 
 
-def _free_energy(
-    network: MLP, likelihood: str, theta: Tensor, block: Block, p: LoopInputs
-) -> tuple[Tensor, Tensor]:
-    """Return one block's share of a step's free energy, and its share of the recorded costs."""
+def _free_energy(network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs) -> Costs:
     mu, std = theta[0] * p.unit_mask, tf.nn.softplus(theta[1])
     # the mask on μ: a padded unit, whose mean is 1e-16 and not 0, would learn
-    moments = output_moments(network, mu, std * p.unit_mask, block.zeta, block.x, likelihood)
+    moments = output_moments(network, mu, std * p.unit_mask, block.zeta, block.x, kind)
     given = (block.y, *moments, p.noise_std, block.row_weight)
-    cost = likelihoods.expected_cost(likelihood, *given)
+    cost = likelihoods.expected_cost(kind, *given)
     return _loop.costs(complexity(mu, std, p), cost, block, p)
 
 

@@ -17,7 +17,7 @@ Molchanov & Vetrov 2018, "Variational dropout via empirical Bayes" (arXiv 1811.0
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, Self, cast
@@ -32,13 +32,12 @@ from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, tf
 from bdl_teach.methods import _loop, _mean_field, _rao_blackwell, local_reparam
 from bdl_teach.methods._fitted import ARRIVED, best_start
-from bdl_teach.methods._loop import Block, LoopInputs, Plan, Record
+from bdl_teach.methods._loop import Block, Costs, LoopInputs, Plan
 from bdl_teach.methods._settings import Training, taking
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
 
 TIES = ("weight", "layer", "all")
-ESTIMATORS = ("local", "shared", "quiet")  # "quiet" only for the Gaussian likelihood
 COORDINATES = ("mu", "gamma")
 # The quiet estimator with a higher rate, which its gradients allow: ``fit(x, y, **QUIET)``.
 QUIET: dict[str, Any] = {"estimator": "quiet", "learning_rate": 0.3}
@@ -52,19 +51,25 @@ SOURCE: dict[str, Any] = {
     "initial_gamma": 1.0,
     "cooldown": 0.25,
 }
-_AFRESH = ((8.0, -1.0), (20.0, -2.0), (4.0, -1.0), (50.0, -3.0))  # (sd of γ, ρ) of new starts
+_NEW_STARTS = ((8.0, -1.0), (20.0, -2.0), (4.0, -1.0), (50.0, -3.0))  # (sd of γ, ρ) of new starts
 _CALMEST = {"gaussian": "quiet", "bernoulli": "local"}  # estimator of least variance
 REMEDY = (
     "lower the learning rate; if that does not help, the scale of the data does not go with "
     "noise_std"
 )
-RECORD = Record(_mean_field.COSTS, REMEDY)
+RECORD = (_mean_field.COSTS, REMEDY)
+# estimator -> function from a network to the numbers of units with noise at each data point
+_WIDTHS: dict[str, Callable[[MLP], Sequence[int]]] = {
+    "local": partial(local_reparam.noise_widths, "local"),
+    "shared": lambda network: (),
+    "quiet": _rao_blackwell.noise_widths,
+}
 _FAR = 1e9  # from here on ½ ln(1 + γ²) is ln |γ|
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(Training):
-    """Settings of empirical Bayes, beside those of every method.
+    """Settings of empirical Bayes, in addition to those of every method.
 
     Attributes:
         tie: Which weights share a prior: ``"weight"`` none, ``"layer"`` those of a layer (biases
@@ -130,7 +135,7 @@ def choose(network: MLP, tie: str, biases: bool, scale: str) -> Model:
 
 
 class _Groups(NamedTuple):
-    """Tensors that tell the loop the unit and the group of each weight."""
+    """The loop's tensors for the unit of σ and for the groups of weights."""
 
     unit: Tensor  # [n_weights]: σ = unit · softplus(ρ)
     groups: Tensor  # [layers, n_weights]: 1 where a weight belongs to a group
@@ -229,15 +234,6 @@ def group_cost(gamma: Tensor, std: Tensor, groups: Tensor) -> Tensor:
     return 0.5 * tf.reduce_sum(counts * tf.math.log(means)) - tf.reduce_sum(log_std)
 
 
-def noise_widths(estimator: str, network: MLP) -> Sequence[int]:
-    """Return the numbers of units with noise at each data point, layer by layer."""
-    if estimator == "shared":
-        return ()
-    if estimator == "quiet":
-        return _rao_blackwell.noise_widths(network)
-    return local_reparam.noise_widths("local", network)
-
-
 def _free_energy(
     network: MLP,
     likelihood: str,
@@ -246,8 +242,7 @@ def _free_energy(
     theta: Tensor,
     block: Block,
     p: LoopInputs,
-) -> tuple[Tensor, Tensor]:
-    """Return one block's share of a step's free energy, and its share of the recorded costs."""
+) -> Costs:
     std = tf.nn.softplus(theta[1])
     gamma = theta[0] if walk.coordinates == "gamma" else theta[0] / std
     gamma, std = gamma * p.unit_mask, std * p.own.unit * p.unit_mask
@@ -271,7 +266,7 @@ _program = _loop.programs(_free_energy)
 @taking(Settings)
 def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     """Fit a Bayesian network together with the width of its prior."""
-    offered = ESTIMATORS if settings.likelihood == "gaussian" else ESTIMATORS[:-1]
+    offered = [name for name in _WIDTHS if name != "quiet" or settings.likelihood == "gaussian"]
     walk = Walk(
         checks.choice("estimator", settings.estimator, offered),
         checks.choice("coordinates", settings.coordinates, COORDINATES),
@@ -299,7 +294,7 @@ def _train(
     groups = (np.arange(n_layers)[:, None] == model.groups) * model.used
     inputs = plan.inputs._replace(
         unit_mask=plan.embed(1.0 * model.used),
-        zeta=_loop.row_noise(plan, partial(noise_widths, walk.estimator)),
+        zeta=_loop.row_noise(plan, _WIDTHS[walk.estimator]),
         own=_Groups(unit=plan.embed(model.unit), groups=plan.embed(1.0 * groups)),
     )
     program = _program(plan.padded, plan.settings.likelihood, own_priors, walk)
@@ -336,9 +331,9 @@ class Fit(_mean_field.Fit):
     prior_std: Array
     model: Model
     walk: Walk = Walk("local", "mu")
-    n_longer = 1 + len(_AFRESH)
+    n_longer = 1 + len(_NEW_STARTS)
     tolerance = ARRIVED
-    _afresh = _AFRESH
+    _new_starts = _NEW_STARTS
     _rates = {"gaussian": (0.1, 0.3), "bernoulli": (0.02, 0.08)}
 
     def _posterior_at(self, parameters: Sequence[Array]) -> dict[str, Any]:
@@ -353,22 +348,19 @@ class Fit(_mean_field.Fit):
         used = self.model.used
         return tied_kl(self.mean[used], self.std[used], self.model.groups[used])
 
-    @property
-    def _here(self) -> dict[str, Any]:
-        rho = np.where(self.model.used, self.std / self.model.unit, 1.0)
-        return {"initial": (self.gamma, _loop.inverse_softplus(rho))}
-
-    def _again(self, steps: int, learning_rate: float, **start: Any) -> Self:
-        """Fit the same problem from given (γ, ρ), each ``[n_weights]``, or from a draw of γ."""
-        same = {name: start.get(name, value) for name, value in self._same.items()}
+    def _refit(self, steps: int, learning_rate: float, **start: Any) -> Self:
+        """Fit ``self.problem`` again, from this fit or from new draws of γ."""
+        same = {**self._same_problem, "seed": start.get("seed", self.problem.seed)}
         del same["prior"], same["kl_weight"]
         o = Training(steps=steps, learning_rate=learning_rate, **same)
         plan = _loop.lay_out(self.problem.x, self.problem.y, o)
-        if "initial" not in start:
+        std = np.where(self.model.used, self.std / self.model.unit, 1.0)
+        gamma, rho = self.gamma, _loop.inverse_softplus(std)
+        if start:
             draw = np.random.default_rng(o.seed).standard_normal(len(self.mean))
-            start["initial"] = start["start_scale"] * draw, 0.0 * draw + start["initial_rho"]
+            gamma, rho = start["start_scale"] * draw, 0.0 * draw + start["initial_rho"]
         walk = Walk(_CALMEST[self.likelihood], "mu")
-        return cast("Self", _train(self.model, walk, plan, start["initial"], 1.0))
+        return cast("Self", _train(self.model, walk, plan, (gamma, rho), 1.0))
 
     def plug_in(self, x: ArrayLike) -> Predictive:
         """Return the prediction of the single network at the mean weights."""

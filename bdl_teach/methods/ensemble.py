@@ -39,7 +39,7 @@ from bdl_teach.methods._settings import Training, taking
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(Training):
-    """Settings of an ensemble, beside those of every method.
+    """Settings of an ensemble, in addition to those of every method.
 
     Attributes:
         n_members: Number of networks.
@@ -60,7 +60,11 @@ class Settings(Training):
 @taking(Settings)
 def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     """Fit several networks, each from its own start: MLE, or MAP when a ``prior`` is given."""
-    o, prior = settings, _prior(settings.prior, settings.anchored)
+    o, prior = settings, settings.prior
+    if o.anchored:
+        if prior is None:
+            raise ValueError("prior: expected one to draw the anchors from, got None")
+        prior = Gaussian(as_prior("prior", prior).std)
     plan = _loop.lay_out(x, y, o, prior)
     seeds = optimise.start_seeds(o.seed, checks.count("n_members", o.n_members))
     anchors = np.zeros((len(seeds), plan.network.n_weights))
@@ -68,7 +72,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
         anchors = prior.std * _draws(seeds, plan.network.n_weights, 0xA2C)
 
     def member(seed: int) -> point.Fit:
-        inputs = point.pulled(plan, prior is not None, anchors[seeds.index(seed)])
+        inputs = point.prior_inputs(plan, prior is not None, anchors[seeds.index(seed)])
         if o.anchored and o.likelihood == "gaussian":
             noise = plan.settings.noise_std * _draws([seed], len(plan.problem.x), 0xDA7A).T
             inputs = inputs._replace(y=_loop.chunks(plan.problem.y + noise, plan.capacity))
@@ -92,16 +96,6 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
         capacity=plan.capacity,
         path=path,
     )
-
-
-def _prior(prior: Prior | None, anchored: bool) -> Prior | None:
-    """Return the prior that the members are fitted with."""
-    if prior is None:
-        if anchored:
-            raise ValueError("prior: expected one to draw the anchors from, got None")
-        return None
-    prior = as_prior("prior", prior)
-    return Gaussian(prior.std) if anchored else prior
 
 
 def _draws(seeds: Sequence[int], n: int, what: int) -> Array:

@@ -38,7 +38,7 @@ from bdl_teach.densities import gaussian_kl
 from bdl_teach.elbo import FreeEnergy
 from bdl_teach.methods import _convnet as convnet
 from bdl_teach.methods._convnet import Built, ConvNet
-from bdl_teach.methods._variational import TrainedOn
+from bdl_teach.methods._fitted import Variational
 
 REMEDY = "lower the learning rate"
 _CHUNK = 32  # pictures evaluated at a time: their 64 maps of 28 × 28 take 6 MB
@@ -191,7 +191,7 @@ def _train(step: Callable[..., Tensor], x: Array, draw: Tensor, o: Problem) -> d
 
 
 def _train_step(model: Any, adam: Any, n_data: int, kl_weight: float) -> Callable[..., Any]:
-    """Return the graph of one Adam step, which returns (F, complexity, likelihood) in nats.
+    """Return the graph of one Adam step, which returns (F, KL, likelihood cost) in nats.
 
     A minibatch of B pictures stands for all N: its log-likelihood is multiplied by N/B.
     """
@@ -235,7 +235,7 @@ def _classes(value: ArrayLike, n: int, n_classes: int | None) -> tuple[Array, in
 
 @one_line
 @dataclass(frozen=True)
-class Fit(TrainedOn):
+class Fit(Variational):
     """A fitted Bayesian classifier of pictures.
 
     Attributes:
@@ -254,7 +254,7 @@ class Fit(TrainedOn):
     problem: Problem
 
     def cost(self, n_draws: int = 30, seed: int = 1) -> FreeEnergy:
-        """Return F on all training pictures: the KL exact, the likelihood averaged over draws.
+        """Return exact KL and estimated likelihood cost, the parts of F, on all training pictures.
 
         Args:
             n_draws: Number of draws of the weights, >= 1.
@@ -271,7 +271,7 @@ class Fit(TrainedOn):
         return FreeEnergy(float(complexity), likelihood, self.problem.kl_weight)
 
     def refined(self) -> Fit:
-        """Train a copy for as many epochs again, at least 1000 steps, with other orders.
+        """Train a copy further: as many epochs, at least 1000 steps, in new orders of the pictures.
 
         Raises:
             DivergedError: The free energy became NaN or infinite.
@@ -366,7 +366,7 @@ class Fit(TrainedOn):
 @one_line
 @dataclass(frozen=True)
 class Ensemble:
-    """Classifiers of the same pictures, with equal weights.
+    """Several classifiers of pictures, averaged with equal weights.
 
     Attributes:
         members: The fits of the members.

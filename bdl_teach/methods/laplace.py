@@ -68,7 +68,7 @@ SEARCH = 1e3  # factor up and down within which ``tuned`` searches prior and noi
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(Training):
-    """Settings of Laplace's approximation, beside those of every method.
+    """Settings of Laplace's approximation, in addition to those of every method.
 
     Attributes:
         prior: Prior of each weight; ``Gaussian(1.0)`` if not given.
@@ -101,7 +101,7 @@ class Problem(NamedTuple):
         return 1 if self.structure == "last_layer" else None
 
     def target(self, prior: Prior, noise_std: float) -> Target:
-        """Return the posterior under this prior and noise."""
+        """Return the posterior that this prior and this noise give."""
         mode = self.mode
         return Target(mode.network, self.x, self.y, prior, noise_std, mode.likelihood)
 
@@ -133,23 +133,23 @@ class Spread(NamedTuple):
 
     @property
     def cov(self) -> Array:
-        """Return Λ⁻¹ ``[k, k]``."""
+        """Return the covariance Λ⁻¹ ``[k, k]``."""
         root = self.narrowed(np.diag(self.scale))
         return np.asarray(root @ root.T)
 
     @property
     def log_det(self) -> float:
-        """Return log |Λ|."""
+        """Return log |Λ| of the precision matrix Λ."""
         return float(-2.0 * (np.log(self.scale).sum() + np.log1p(-self.told).sum()))
 
 
 def jacobian(
     network: MLP, weights: Array, x: Array, n_layers: int | None = None
 ) -> tuple[Array, Array]:
-    """Return the outputs of a network and their derivatives by its weights, in float64.
+    """Return the outputs of a network and their derivatives J by its weights.
 
-    The matrix J Jᵀ loses half of all digits. At a kink the derivative is that of the side where
-    the unit is off.
+    Everything is float64, because the matrix J Jᵀ loses half of all digits. At a kink the
+    derivative is that of the side where the unit is off.
 
     Args:
         network: A network with one output.
@@ -271,7 +271,7 @@ def _approximate(p: Problem, prior: Prior, noise_std: float) -> Fit:
 
 
 def _spread(p: Problem, f: Array, rows: Array, w: Array, prior: Prior, noise_std: float) -> Spread:
-    """Return Λ⁻¹ at weights w ``[k]`` with outputs f ``[n]`` and derivatives ``[n, k]``."""
+    """Return N(0, Λ⁻¹) at weights w ``[k]`` with outputs f ``[n]`` and derivatives ``[n, k]``."""
     _, h = p.target(prior, noise_std).by_output(f)
     delta = prior_precision(w, prior)
     if p.structure == "diagonal":
@@ -337,13 +337,13 @@ class Fit(NetworkFit):
 
     @property
     def newton_decrement(self) -> float:
-        """Return ½ ∂U · Λ⁻¹ ∂U, the nats from ``mean`` down to the parabola's minimum: 0 at a mode.
+        """Return the nats from ``mean`` down to the minimum of the parabola: 0 at a mode.
 
-        Where a kink lies on a data point, ∂U is the average of both sides, by a rounded ReLU.
+        It is ½ ∂U · Λ⁻¹ ∂U with U = −log P(D, w). Where a kink lies on a data point, ∂U is the
+        average of both sides, by a rounded ReLU.
         """
         target, size = self.problem.target(self.prior, self.noise_std), len(self.spread.scale)
-        tau = [] if self.problem.n_layers else _newton.least_rounding(target, self.mean)
-        slope = _newton.gradient(target, self.mean, tau)[-size:]
+        slope = _newton.gradient(target, self.mean, not self.problem.n_layers)[-size:]
         return float(0.5 * self.spread.std(slope[None])[0] ** 2)
 
     @property
@@ -352,7 +352,7 @@ class Fit(NetworkFit):
         return self.spread.cov
 
     def with_prior(self, prior: Prior, noise_std: float | None = None) -> Fit:
-        """Return the approximation of the same network under another prior and other noise.
+        """Return the approximation at this mode under another prior and other noise.
 
         Nothing is trained: the mode stays where it is ("post hoc"). Only a posterior of the last
         layer alone is solved again.
@@ -368,9 +368,9 @@ class Fit(NetworkFit):
         return _approximate(self.problem, as_prior("prior", prior), noise)
 
     def tuned(self) -> Fit:
-        """Return the same network under the Gaussian prior and the noise of highest evidence.
+        """Return the approximation at this mode under the prior and noise of highest evidence.
 
-        A network trained under another prior is not at the mode under this one. MacKay's scheme
+        Weights trained under another prior are not at the mode under this one. MacKay's scheme
         trains again with ``.prior`` and ``.noise_std``, repeatedly.
 
         Raises:

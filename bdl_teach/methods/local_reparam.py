@@ -32,7 +32,7 @@ from bdl_teach.densities import (
     scale_mixture_log_prob,
 )
 from bdl_teach.methods import _loop, _mean_field, _rao_blackwell
-from bdl_teach.methods._loop import Block, LoopInputs
+from bdl_teach.methods._loop import Block, Costs, LoopInputs
 from bdl_teach.methods._mean_field import Fit
 from bdl_teach.methods._settings import taking
 from bdl_teach.mlp import MLP, multiply
@@ -44,7 +44,7 @@ QUIET: dict[str, Any] = {"estimator": "quiet", "learning_rate": 0.2}
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(_mean_field.Settings):
-    """Settings of local reparameterization, beside those of ``bbb.fit``.
+    """Settings of local reparameterization, in addition to those of ``bbb.fit``.
 
     Attributes:
         estimator: ``"local"`` draws each pre-activation; ``"flipout"`` draws one W a step and
@@ -149,8 +149,7 @@ def _free_energy(
     theta: Tensor,
     block: Block,
     p: LoopInputs,
-) -> tuple[Tensor, Tensor]:
-    """Return one block's share of a step's free energy, and its share of the recorded costs."""
+) -> Costs:
     mu, std = theta[0], tf.nn.softplus(theta[1])
     f = forward(network, estimator, mu, std, block.eps, block.zeta, block.x)
     cost = likelihoods.cost(likelihood, block.y, f, p.noise_std, block.row_weight)
@@ -162,7 +161,7 @@ _program = _loop.programs(_free_energy)
 
 @taking(Settings)
 def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
-    """Fit the posterior of ``bbb.fit`` with separate noise for each data point.
+    """Fit the posterior that ``bbb.fit`` fits, with separate noise for each data point.
 
     The start is that of ``bbb.fit``; the KL of a ``Gaussian`` prior is taken in closed form.
     """

@@ -35,7 +35,7 @@ from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import HALF_LOG_TWO_PI, Prior, scale_mixture_log_prob
 from bdl_teach.methods import _loop, _mean_field, point
 from bdl_teach.methods._fitted import VariationalFit, best_start
-from bdl_teach.methods._loop import Block, LoopInputs, Plan, Record
+from bdl_teach.methods._loop import Block, Costs, LoopInputs, Plan
 from bdl_teach.methods._mean_field import RECORD, REMEDY
 from bdl_teach.methods._settings import Training, taking
 from bdl_teach.mlp import MLP
@@ -45,14 +45,14 @@ _ROOMS = (8, 32, 128)  # columns to compile for; beyond 128 its multiples
 # with steps of B as long as those of μ, a fit of rank 5 ends 100 nats above mean field.
 _PACE = 2.0
 _START = 0.5  # size of the first B, in steps of B
-_AFRESH = ((1.0, -5.0), (None, -2.0))  # new starts of longer runs: (scale of the means, ρ)
+_NEW_STARTS = ((1.0, -5.0), (None, -2.0))  # new starts of longer runs: (scale of the means, ρ)
 _STEPS_A_DRAW = 10  # SWAG: steps between two weight vectors of the path
 _N_PATH = 100  # SWAG: weight vectors of the path
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(_mean_field.Settings):
-    """Settings of the low-rank method, beside those of ``bbb.fit``.
+    """Settings of the low-rank method, in addition to those of ``bbb.fit``.
 
     Attributes:
         rank: Number K of columns, from 0 (mean field) to the number of weights.
@@ -65,7 +65,7 @@ class Settings(_mean_field.Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class SwagSettings(Training):
-    """Settings of SWAG, beside those of every method.
+    """Settings of SWAG, in addition to those of every method.
 
     Attributes:
         prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given.
@@ -91,15 +91,12 @@ class _Columns(NamedTuple):
 
 
 def _log_det(b: Tensor) -> Tensor:
-    """Return log det(I + Bᵀ B) of B ``[n_weights, room]``."""
+    """Return log det(I + Bᵀ B) for B ``[n_weights, room]``."""
     inner = tf.matmul(b, b, transpose_a=True) + tf.eye(b.shape[1])
     return 2.0 * tf.reduce_sum(tf.math.log(tf.linalg.diag_part(tf.linalg.cholesky(inner))))
 
 
-def _free_energy(
-    network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs
-) -> tuple[Tensor, Tensor]:
-    """Return one block's share of a step's free energy, and its share of the recorded costs."""
+def _free_energy(network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs) -> Costs:
     mu, rho, b = theta[0], theta[1], theta[2] * p.own.pace
     std, zeta = tf.nn.softplus(rho), tf.gather(p.own.zeta, block.row % p.own.zeta.shape[0])
     w = mu + std * (block.eps + tf.linalg.matvec(b, zeta))
@@ -113,9 +110,7 @@ def _free_energy(
 _program = _loop.programs(_free_energy)  # a new number of padded columns compiles it again
 
 
-def _potential(
-    network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs
-) -> tuple[Tensor, Tensor]:
+def _potential(network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs) -> Costs:
     """Return a block's share of U = −log P(D | w) − log P(w), and the weights as its record."""
     (w,) = theta
     log_prior = scale_mixture_log_prob(w, *tf.unstack(p.prior))
@@ -151,7 +146,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 
 
 def _pace(d: int, rank: int) -> float:
-    """Return the factor on B that sets the length of its steps."""
+    """Return the factor on the loop's parameter B that sets the length of its steps."""
     return float(_PACE / (max(rank, 1) * d) ** 0.5)
 
 
@@ -206,18 +201,11 @@ def swag(x: ArrayLike, y: ArrayLike, settings: SwagSettings) -> Fit:
         raise ValueError(f"rank: expected 0 or a number from 2 to {_N_PATH}, got {rank}")
     x, y = likelihoods.data(o.likelihood, x, y)
     n_batches = min(8, len(x)) if o.n_batches is None else o.n_batches
-    names = ("likelihood", "noise_std", "hidden_units", "seed")
-    shared: dict[str, Any] = {name: getattr(o, name) for name in names}
-    on_path: dict[str, Any] = {
-        "n_batches": n_batches,
-        "steps": _N_PATH * _STEPS_A_DRAW,
-        "capacity": o.capacity,
-    }
-    on_path |= {"prior": o.prior, "learning_rate": o.learning_rate, **shared}
-    plan = _mean_field.prepare(x, y, Settings(**on_path))
-    checks.positive("learning_rate", o.learning_rate)
-    mode = point.fit(x, y, prior=plan.problem.prior, steps=o.steps, **shared)
-    record = Record(tuple(map(str, range(plan.padded.n_weights))), REMEDY)
+    walk = {**vars(o), "n_batches": n_batches, "steps": _N_PATH * _STEPS_A_DRAW}
+    plan = _mean_field.prepare(x, y, Settings(**walk))
+    to_mode = {name: walk[name] for name in ("likelihood", "noise_std", "hidden_units", "seed")}
+    mode = point.fit(x, y, prior=plan.problem.prior, steps=o.steps, **to_mode)
+    record = [str(j) for j in range(plan.padded.n_weights)], REMEDY
     program, start = _path_program(plan.padded, o.likelihood), [plan.embed(mode.weights)]
     _, told = plan.train(program, start, plan.inputs, 0.0, record)
     used = plan.network.positions_in(plan.padded)
@@ -256,8 +244,8 @@ class Fit(VariationalFit):
 
     own_std: Array
     columns: Array
-    n_longer = 1 + len(_AFRESH)
-    _afresh = _AFRESH
+    n_longer = 1 + len(_NEW_STARTS)
+    _new_starts = _NEW_STARTS
     _rates = dict.fromkeys(likelihoods.LIKELIHOODS, (0.02, 0.1))
 
     def _posterior_at(self, parameters: Sequence[Array]) -> dict[str, Any]:
@@ -275,7 +263,7 @@ class Fit(VariationalFit):
 
     @property
     def entropy(self) -> float:
-        """Return H[q] in nats, by the matrix determinant lemma."""
+        """Return the entropy H[q] in nats, by the matrix determinant lemma."""
         scaled = self.columns / self.own_std[:, None]
         _, log_det = np.linalg.slogdet(np.eye(scaled.shape[1]) + scaled.T @ scaled)
         each = np.log(self.own_std) + HALF_LOG_TWO_PI + 0.5
@@ -290,12 +278,9 @@ class Fit(VariationalFit):
         log_prior = np.asarray(self.problem.prior.log_prob(as_float(weights))).sum(axis=-1)
         return -self.entropy - float(log_prior.mean())
 
-    @property
-    def _here(self) -> dict[str, Any]:
-        return {"initial": (self.mean, self.own_std), "columns": self.columns}
-
-    def _again(self, steps: int, learning_rate: float, **start: Any) -> Self:
-        settings = {**self._same, "rank": self.columns.shape[1], **start}
+    def _refit(self, steps: int, learning_rate: float, **start: Any) -> Self:
+        start = start or {"initial": (self.mean, self.own_std), "columns": self.columns}
+        settings = {**self._same_problem, "rank": self.columns.shape[1], **start}
         again = fit(
             self.problem.x, self.problem.y, steps=steps, learning_rate=learning_rate, **settings
         )

@@ -35,7 +35,7 @@ from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import Prior, scale_mixture_log_prob
 from bdl_teach.methods import _loop
 from bdl_teach.methods._fitted import NetworkFit
-from bdl_teach.methods._loop import Block, LoopInputs
+from bdl_teach.methods._loop import Block, Costs, LoopInputs
 from bdl_teach.methods._settings import Training, taking
 from bdl_teach.methods.point import COOLDOWN, RECORD
 from bdl_teach.mlp import MLP, multiply
@@ -43,7 +43,7 @@ from bdl_teach.mlp import MLP, multiply
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(Training):
-    """Settings of MC dropout, beside those of every method.
+    """Settings of MC dropout, in addition to those of every method.
 
     Attributes:
         rate: Probability that a draw leaves a hidden unit out, in [0, 1); 0 is ``point.fit``.
@@ -90,9 +90,7 @@ def _forward(network: MLP, w: Tensor, block: Block, p: _Masks) -> Tensor:
     return tf.transpose(multiply(parts[-2], h) + parts[-1])
 
 
-def _loss(
-    network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs
-) -> tuple[Tensor, Tensor]:
+def _loss(network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs) -> Costs:
     """Return one block's share of −E_q[log P(D | w)] − E_q[log P(w)], and of the recorded costs.
 
     Source: Gal & Ghahramani 2016, section 3.

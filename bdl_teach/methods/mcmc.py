@@ -82,7 +82,7 @@ class _Target(NamedTuple):
 
 
 class _Recipe(NamedTuple):
-    """The settings that a program is compiled for, beside the shapes of its arguments."""
+    """The settings that a program is compiled for, besides the shapes of its arguments."""
 
     sampler: str
     padded: MLP

@@ -22,18 +22,18 @@ from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import Prior, scale_mixture_log_prob
 from bdl_teach.methods import _loop
 from bdl_teach.methods._fitted import NetworkFit
-from bdl_teach.methods._loop import Block, LoopInputs, Plan, Record
+from bdl_teach.methods._loop import Block, Costs, LoopInputs, Plan
 from bdl_teach.methods._settings import Training, taking
 from bdl_teach.mlp import MLP
 
 REMEDY = "lower the learning rate; if that does not help, noise_std is far too small for the data"
-RECORD = Record(("loss", "prior_cost", "likelihood_cost"), REMEDY)
+RECORD = (("loss", "prior_cost", "likelihood_cost"), REMEDY)
 COOLDOWN = 0.25  # share of the steps over which the learning rate falls to 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(Training):
-    """Settings of a point estimate, beside those of every method.
+    """Settings of a point estimate, in addition to those of every method.
 
     Attributes:
         prior: Prior of each weight, for MAP.
@@ -47,7 +47,7 @@ class Settings(Training):
     starts: int = 1
 
 
-class Pull(NamedTuple):
+class PriorInputs(NamedTuple):
     """The loop's tensors for the prior and the weight decay."""
 
     anchor: Tensor  # [n_weights]: the mean of the prior
@@ -55,9 +55,7 @@ class Pull(NamedTuple):
     weight_decay: Tensor  # λ
 
 
-def _loss(
-    network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs
-) -> tuple[Tensor, Tensor]:
+def _loss(network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs) -> Costs:
     """Return one block's share of −log P(D | w) − log P(w), and its share of the recorded costs.
 
     A padded weight starts at 0 and stays there, since its gradient is 0.
@@ -82,22 +80,25 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
         raise ValueError("expected a prior or weight_decay, got both: weight decay is a prior")
 
     plan = _loop.lay_out(x, y, settings, settings.prior)
-    inputs = pulled(plan, settings.prior is not None, weight_decay=decay)
-    seeds = optimise.start_seeds(settings.seed, settings.starts)
+    inputs = prior_inputs(plan, settings.prior is not None, weight_decay=decay)
     return optimise.best_of(
         lambda seed: train(plan, inputs, seed),
-        seeds,
+        optimise.start_seeds(settings.seed, settings.starts),
         lambda fitted: float(fitted.history["loss"][-1]),
     )
 
 
-def pulled(
+def prior_inputs(
     plan: Plan, has_prior: bool, anchor: Array | None = None, weight_decay: float = 0.0
 ) -> LoopInputs:
     """Return the loop's inputs with a prior around ``anchor`` [n_weights], 0 if not given."""
     mean = np.zeros(plan.network.n_weights) if anchor is None else anchor
-    decay = as_float(weight_decay, "weight_decay")
-    return plan.inputs._replace(own=Pull(plan.embed(mean), as_float(float(has_prior)), decay))
+    own = PriorInputs(
+        anchor=plan.embed(mean),
+        prior_weight=as_float(float(has_prior)),
+        weight_decay=as_float(weight_decay, "weight_decay"),
+    )
+    return plan.inputs._replace(own=own)
 
 
 def train(plan: Plan, inputs: LoopInputs, seed: int) -> Fit:

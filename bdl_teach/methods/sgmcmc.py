@@ -53,7 +53,7 @@ _TRANSIENT = 0.25  # share of a path that is its way from the mode
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(Training):
-    """Settings of the samplers, beside those of every method.
+    """Settings of the samplers, in addition to those of every method.
 
     Attributes:
         prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given.
@@ -101,18 +101,18 @@ class State(NamedTuple):
 
 
 def _loss(network: MLP, kind: str, w: Tensor, row_weight: Tensor, p: LoopInputs) -> Tensor:
-    """Return U of each chain, in nats ``[chains]``, with each data point weighted."""
+    """Return −log P(D, w) of each chain in nats ``[chains]``, with weighted data points."""
     log_prior = scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2])
     likelihood = likelihoods.cost(kind, p.y[0], network(w, p.x[0]), p.noise_std, row_weight)
     return likelihood - tf.reduce_sum(log_prior * p.unit_mask, axis=-1)
 
 
 def _move(
-    network: MLP, kind: str, state: State, noise: Tensor, turns: Tensor, p: LoopInputs
+    network: MLP, kind: str, state: State, noise: Tensor, batches: Tensor, p: LoopInputs
 ) -> State:
     """Take one step of all chains, with ∇U estimated from the current minibatch."""
     own, now = p.own, state.step % _WINDOW
-    in_batch = tf.cast(own.dealt == tf.gather(turns, now), tf.float32) * p.row_weight[0]
+    in_batch = tf.cast(own.dealt == tf.gather(batches, now), tf.float32) * p.row_weight[0]
     with tf.GradientTape() as tape:
         tape.watch(state.w)
         u = _loss(network, kind, state.w, in_batch * tf.cast(p.n_batches, tf.float32), p)
@@ -163,13 +163,14 @@ def _advance(
     state: State,
     stop: Tensor,
     noise: Tensor,
-    turns: Tensor,
+    batches: Tensor,
     p: LoopInputs,
 ) -> tuple[State, Tensor, Tensor]:
-    """Advance to the step ``stop``; return the state, and weights and U every ``EVERY`` steps.
+    """Advance to the step ``stop``; return the state, and records every ``EVERY`` steps.
 
-    For the window of steps that contains ``stop``, ``noise`` is ξ ``[window, chains, n_weights]``,
-    and ``turns`` is the minibatch of each step ``[window]``.
+    The records are the weights and U = −log P(D, w). For the window of steps that contains
+    ``stop``, ``noise`` is ξ ``[window, chains, n_weights]`` and ``batches`` is the minibatch of
+    each step.
     """
 
     def record(
@@ -178,7 +179,7 @@ def _advance(
         until = tf.minimum(stop, (state.step // EVERY + 1) * EVERY)
         (state,) = tf.while_loop(
             lambda state: state.step < until,
-            lambda state: (_move(network, kind, state, noise, turns, p),),
+            lambda state: (_move(network, kind, state, noise, batches, p),),
             (state,),
         )
         u = _loss(network, kind, state.w, p.row_weight[0], p)
@@ -201,17 +202,17 @@ def _program(network: MLP, kind: str) -> tuple[Compiled, Compiled]:
 
 @lru_cache(maxsize=3)
 def _noise(seed: int, window: int, n_chains: int, network: MLP, padded: MLP) -> Tensor:
-    """Return ξ of one window of steps ``[window, chains, n_weights]``.
+    """Return standard normal numbers for a window of steps ``[window, chains, n_weights]``.
 
-    ξ does not depend on where a run ends. NumPy draws it in a tenth of the time that the compiled
-    loop would need. Padded weights get none, so that they stay at their start, 0.
+    They do not depend on where a run ends. NumPy draws them in a tenth of the time that the
+    compiled loop would need. Padded weights get 0, so that they stay at their start, 0.
     """
     rng = np.random.default_rng([seed, window])
     shape = (_WINDOW, n_chains, network.n_weights)
     return as_float(embed(rng.standard_normal(shape, np.float32), network, padded))
 
 
-def _turns(seed: int, window: int, n_batches: int) -> Tensor:
+def _batch_order(seed: int, window: int, n_batches: int) -> Tensor:
     """Return the minibatch of each step of a window ``[window]``, in a new order for each epoch.
 
     In a fixed order every tenth step, which is a draw, could follow the same minibatches and be
@@ -303,8 +304,8 @@ class Fit(Drawn):
         while at < end:
             stop = min(end, (at // _WINDOW + 1) * _WINDOW)
             noise = _noise(seed, at // _WINDOW, len(state.w), self.network, self.padded)
-            turns = _turns(seed, at // _WINDOW, int(self.inputs.n_batches))
-            state, path, potential = advance(state, tf.constant(stop), noise, turns, self.inputs)
+            batches = _batch_order(seed, at // _WINDOW, int(self.inputs.n_batches))
+            state, path, potential = advance(state, tf.constant(stop), noise, batches, self.inputs)
             new = stop // EVERY - at // EVERY  # a last stretch of fewer steps is no draw yet
             paths.append(path.numpy()[:new, :, used].astype(np.float64))
             potentials.append(potential.numpy()[:new].astype(np.float64))
@@ -317,7 +318,7 @@ class Fit(Drawn):
 
     @property
     def history(self) -> dict[str, Array]:
-        """Return ``step`` and ``potential`` ``[draws]``: U in nats, averaged over the chains."""
+        """Return ``step`` and ``potential``: −log P(D, w), the mean of the chains, in nats."""
         steps = EVERY * np.arange(1, len(self.path) + 1)
         return {"step": steps, "potential": self.potential.mean(axis=1)}
 

@@ -27,7 +27,7 @@ from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, as_float, tf, tfd
 from bdl_teach.densities import gaussian_kl
 from bdl_teach.elbo import FreeEnergy
-from bdl_teach.methods._variational import TrainedOn
+from bdl_teach.methods._fitted import Variational
 from bdl_teach.mlp import MLP
 
 LIKELIHOODS = ("bernoulli", "gaussian")
@@ -139,7 +139,7 @@ def sampled_kl(eps: Tensor, std: Tensor, z: Tensor) -> Tensor:
 def _loss(
     model: Model, weights: Tensor, step: Tensor, p: _LoopInputs, sizes: tuple[int, int]
 ) -> tuple[Tensor, Tensor]:
-    """Return −reconstruction + β KL of one minibatch, and its record.
+    """Return −reconstruction + β KL of one minibatch, and the recorded quantities.
 
     Source: Kingma & Welling 2014, eq. 7, averaged over the batch.
     """
@@ -238,7 +238,7 @@ def fit(
 
 
 def fit_autoencoder(x: ArrayLike, **settings: object) -> Fit:
-    """Fit a plain autoencoder: the same two networks, but z = μ(x), and no KL term.
+    """Fit a plain autoencoder: the two networks of a VAE, but z = μ(x), and no KL term.
 
     Args:
         x: Data ``[n, d]``; in [0, 1] for the Bernoulli likelihood.
@@ -264,7 +264,7 @@ def checked_data(x: ArrayLike, likelihood: str) -> Array:
 
 @one_line
 @dataclass(frozen=True)
-class Fit(TrainedOn):
+class Fit(Variational):
     """A fitted variational autoencoder, or a plain autoencoder.
 
     Attributes:
@@ -387,7 +387,7 @@ class Fit(TrainedOn):
         return self.decode(rng.standard_normal((checks.count("n", n), self.latent_dim)))
 
     def elbo(self, x: ArrayLike, n_samples: int = 100, seed: int = 1) -> Elbo:
-        """Estimate the ELBO of each example, and its parts.
+        """Estimate the ELBO of each example, as reconstruction and KL.
 
         Args:
             x: ``[n, d]``.
@@ -407,7 +407,7 @@ class Fit(TrainedOn):
         return Elbo(reconstruction - kl, reconstruction, kl)
 
     def elbo_draws(self, x: ArrayLike, eps: ArrayLike) -> tuple[Array, Array]:
-        """Return the two terms of the ELBO at z = μ + σ ⊙ ε, for given ε.
+        """Return reconstruction and KL of each example at z = μ + σ ⊙ ε, for given ε.
 
         Args:
             x: ``[n, d]``.

@@ -163,7 +163,7 @@ def _noise_prior(value: tuple[float, float]) -> tuple[float, float]:
 
 
 def _padded(rows: Array) -> Tensor:
-    """Pad with zeros to a power of two of rows, at least 64."""
+    """Pad with rows of zeros until their number is a power of two, at least 64."""
     padding = np.zeros((room(len(rows)) - len(rows), *rows.shape[1:]), rows.dtype)
     return tf.constant(np.concatenate([rows, padding]))
 
@@ -275,7 +275,10 @@ class Fit:
 
     @property
     def path(self) -> optimise.Path | None:
-        """Return the steps of the frames of ``at``, denser at the start; ``None`` if too many."""
+        """Return the steps at which :meth:`at` has frames, denser at the start.
+
+        It is ``None`` for a fit of too many steps.
+        """
         if self.walk is None or self.n_steps > _MOST_STEPS:
             return None
         steps = np.ceil(self.n_steps * np.linspace(0.0, 1.0, _FRAMES) ** 1.5)
@@ -297,7 +300,7 @@ class Fit:
 
     @property
     def alpha(self) -> float:
-        """Return α of the noise precision, after many updates about half their number."""
+        """Return α of the noise precision; after many updates it is about half their number."""
         return float(self.state.noise[0])
 
     @property

@@ -245,7 +245,7 @@ def refine_prior(state: State) -> State:
 
 
 def _refine_weight(prior: Tensor, row: Tensor) -> tuple[Tensor, Tensor]:
-    """Refine one weight's factor; return [α, β] of λ, and [m, v, four of the factor]."""
+    """Refine one weight's prior factor; return [α, β] of λ, and [m, v, *factor]."""
     m, v, precision, shift, alpha_share, beta_share = tf.unstack(row)
     cavity_precision, cavity_shift = 1.0 / v - precision, m / v - shift
     cavity_m, cavity_v = cavity_shift / cavity_precision, 1.0 / cavity_precision

@@ -47,7 +47,10 @@ def relu_moments(mean: Values, var: Values) -> Values:
 
 
 def _with_gradient(m: Values, v: Values) -> Values:
-    """Return the moments and their exact derivatives; autodiff would lose digits."""
+    """Return mean and variance of max(0, a), and their exact derivatives.
+
+    Automatic differentiation would lose digits.
+    """
     std = tf.sqrt(tf.maximum(v, _SMALLEST_VAR))
     alpha = m / std
     density = _INV_SQRT_TWO_PI * tf.exp(-0.5 * alpha**2)

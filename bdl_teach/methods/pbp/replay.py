@@ -57,7 +57,7 @@ class Replay:
 
 
 class Trail:
-    """The steps of one problem so far, with stored states every ``CHUNK`` steps.
+    """The steps of probabilistic backpropagation, with a stored state every ``CHUNK`` steps.
 
     Going back, or forward by a few steps, takes at most ``CHUNK`` steps. The arguments are those of
     ``pbp.fit``; without ``shuffle`` each epoch visits the rows in their order.
