@@ -225,7 +225,7 @@ def bbb_gradients(
     mu, rho, eps, x, y = (checks.finite(name, value) for name, value in named.items())
     columns = [a[:, 0] if a.ndim == 2 and a.shape[1] == 1 else a for a in (x, y)]
     if columns[0].ndim > 1 or columns[0].shape != columns[1].shape:
-        wanted = "two numbers, or [n] or [n, 1] both"
+        wanted = "two numbers, or the same shape [n] or [n, 1]"
         raise ValueError(f"x, y: expected {wanted}, got {x.shape} and {y.shape}")
     x, y = np.atleast_1d(*columns)
     sigma, slope = np.logaddexp(0.0, rho), expit(rho)  # softplus and its derivative

@@ -127,25 +127,30 @@ def adam(
         return _sum_over_blocks(lambda i: objective(parameters, step, i)[1:], [zero], n_blocks)[0]
 
     stops = (tf.range(1, n_records + 1) * schedule.steps + n_records - 1) // n_records
-    frames = _frames(n_records)
-    film = _allocate_frames(parameters, frames[-1] + 1) if keep_path else []
-    early = tf.minimum(tf.constant(_EARLY if film else (), tf.int32), stops[0])
-    looks = tf.concat([early, stops], axis=0)
+    slots = _frames(n_records)  # the frame that each record is written to
+    n_frames = slots[-1] + 1
+    fits = keep_path and n_frames * sum(math.prod(p.shape) for p in parameters) <= MOST_NUMBERS
+    frames = [tf.zeros([n_frames, *p.shape]) for p in parameters] if fits else []
+    early = tf.minimum(tf.constant(_EARLY if frames else (), tf.int32), stops[0])
+    pauses = tf.concat([early, stops], axis=0)
 
-    def look(
-        i: Tensor, state: _Adam, records: Tensor, film: list[Tensor]
+    def record(
+        i: Tensor, state: _Adam, records: Tensor, frames: list[Tensor]
     ) -> tuple[Tensor, _Adam, Tensor, list[Tensor]]:
-        state = _run_until(looks[i], gradient, state, schedule)
+        state = _run_until(pauses[i], gradient, state, schedule)
         last = tf.maximum(state.step - 1, 0)
         now = recorded(state.parameters, last)
-        frame = tf.gather(frames, i)
-        film = [_put(f, frame, p) for f, p in zip(film, state.parameters, strict=False)]
-        return i + 1, state, _put(records, i, now), film
+        slot = tf.gather(slots, i)
+        frames = [_put(f, slot, p) for f, p in zip(frames, state.parameters, strict=False)]
+        return i + 1, state, _put(records, i, now), frames
 
-    n_looks = looks.shape[0]
-    begin = (tf.constant(0), start, tf.zeros([n_looks, width]), film)
-    _, state, records, film = tf.while_loop(lambda i, *_: i < n_looks, look, begin)
-    path = _path(frames, looks, records, film)
+    n_pauses = pauses.shape[0]
+    begin = (tf.constant(0), start, tf.zeros([n_pauses, width]), frames)
+    _, state, records, frames = tf.while_loop(lambda i, *_: i < n_pauses, record, begin)
+    path = None
+    if frames:
+        last = np.flatnonzero(np.diff(slots, append=n_frames))  # the last record of each frame
+        path = Path(tf.gather(pauses, last), tf.gather(records, last), frames)
     return Trace(state.parameters, stops, records[-n_records:], path)
 
 
@@ -157,22 +162,8 @@ def _frames(n_records: int) -> Array:
     return np.concatenate([np.arange(len(_EARLY)), later]).astype(np.int32)
 
 
-def _allocate_frames(parameters: Sequence[Tensor], n_frames: int) -> list[Tensor]:
-    """Return zeros for the frames of each tensor; [] if they would take too much memory."""
-    numbers = n_frames * sum(math.prod(p.shape) for p in parameters)
-    return [] if numbers > MOST_NUMBERS else [tf.zeros([n_frames, *p.shape]) for p in parameters]
-
-
 def _put(rows: Tensor, i: Tensor, row: Tensor) -> Tensor:
     return tf.tensor_scatter_nd_update(rows, [[i]], row[None])
-
-
-def _path(frames: Array, looks: Tensor, records: Tensor, film: list[Tensor]) -> Path | None:
-    """Return the frames with their steps and records."""
-    if not film:
-        return None
-    last = np.flatnonzero(np.diff(frames, append=frames[-1] + 1))  # the last record of each frame
-    return Path(tf.gather(looks, last), tf.gather(records, last), film)
 
 
 def _sum_over_blocks(part: Callable[[Tensor], Tensor], zeros: Tensor, n_blocks: Tensor) -> Tensor:
@@ -255,7 +246,7 @@ def with_frame(path: Path | None, frame: int) -> Path:
     """Return ``path`` if it has the frame, or raise ``ValueError``."""
     n = 0 if path is None else len(path.steps)
     if path is None or not -n <= frame < n:
-        kept = f"one of the {n} frames kept" if n else "a fit whose path was kept"
+        kept = f"a number from {-n} to {n - 1}" if n else "a fit with a path"
         raise ValueError(f"frame: expected {kept}, got {frame}")
     return path
 

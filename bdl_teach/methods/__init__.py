@@ -6,10 +6,9 @@ A method's file has these parts, in this order:
 
 1. the module's docstring: assumptions, formulae, and the papers that they come from;
 2. ``Settings``: the arguments of ``fit``, with their defaults and their help text;
-3. the method's own tensors for the training loop, a NamedTuple;
-4. the formulae, ``_loss`` or ``_free_energy`` made of them, and ``_program``, which compiles it;
-5. ``fit``, and the helper functions that only ``fit`` calls;
-6. ``Fit``: the fitted object with ``predict``.
+3. the formulae, ``_loss`` or ``_free_energy`` made of them, and ``_program``, which compiles it;
+4. ``fit``, and the helper functions that only ``fit`` calls;
+5. ``Fit``: the fitted object with ``predict``.
 """
 
 from __future__ import annotations

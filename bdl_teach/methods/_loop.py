@@ -77,7 +77,7 @@ class LoopInputs(NamedTuple):
     kl_shares: Tensor  # [slots]: π_i of each minibatch
     n_batches: Tensor
     zeta: Tensor = ()  # [table, chunks, units, rows]: noise of each data point, where it has any
-    own: Any = ()  # tensors that only one method has
+    own: Any = ()  # tensors that only this method has; its objective unpacks them
 
 
 class Block(NamedTuple):

@@ -28,7 +28,7 @@ from bdl_teach.methods._settings import Training
 from bdl_teach.mlp import MLP
 
 REMEDY = (
-    "lower the learning rate; if that does not help, the scale of the data does not go with "
+    "lower the learning rate; if that does not help, the scale of the data does not fit "
     "noise_std or the prior"
 )
 # Nats by which longer runs may be below a converged fit. It is less than ``ARRIVED``, since the
@@ -140,17 +140,18 @@ def start(o: Settings, plan: Plan) -> tuple[Tensor, Tensor]:
 def _given(initial: Sequence[ArrayLike], n_weights: int) -> tuple[Array, Array]:
     """Return (μ, ρ), each ``[n_weights]``, from ``initial``: means and standard deviations."""
     if len(initial) != 2:
-        raise ValueError(f"initial: expected (means, standard deviations), got {len(initial)}")
+        wanted = "two values, means and standard deviations"
+        raise ValueError(f"initial: expected {wanted}, got {len(initial)}")
     both = []
     for name, values in zip(("mean", "std"), initial, strict=True):
         values = checks.finite(f"initial {name}", values)
         if values.shape not in ((), (n_weights,)):
-            wanted = f"one number or {(n_weights,)}"
-            raise ValueError(f"initial {name}: expected {wanted}, got {values.shape}")
+            wanted = f"one number or shape {(n_weights,)}"
+            raise ValueError(f"initial {name}: expected {wanted}, got shape {values.shape}")
         both.append(np.broadcast_to(values, n_weights))
     mean, std = both
     if not (std > 0).all():
-        raise ValueError(f"initial std: expected numbers > 0, got a smallest of {std.min()}")
+        raise ValueError(f"initial std: expected numbers > 0, got a minimum of {std.min()}")
     as_float(std, "initial std")
     return mean, inverse_softplus(std)
 

@@ -20,6 +20,7 @@ Chen & Mangasarian 1996, "A class of smoothing functions".
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -30,7 +31,7 @@ from scipy.special import expit
 from threadpoolctl import ThreadpoolController
 
 from bdl_teach._support.checks import Array
-from bdl_teach.densities import Prior
+from bdl_teach.densities import HALF_LOG_TWO_PI, Prior
 from bdl_teach.mlp import MLP
 
 ROUNDED = (0.1, 0.01, 0.001)  # τ divided by the root mean square of a layer's z, in turn
@@ -52,13 +53,15 @@ class Target(NamedTuple):
     likelihood: str
 
     def cost(self, f: Array, w: Array) -> float:
-        """Return −log P(D, w) in nats, up to a constant, for outputs f ``[n]`` and weights w."""
+        """Return −log P(D, w) in nats for outputs f ``[n]`` and weights w ``[k]``."""
         y = self.y[:, 0]
         if self.likelihood == "bernoulli":
             misfit = np.logaddexp(0.0, f) - y * f
         else:
-            misfit = 0.5 * ((y - f) / self.noise_std) ** 2
-        return float(misfit.sum() - np.logaddexp(*_log_shares(w, self.prior)).sum())
+            misfit = 0.5 * ((y - f) / self.noise_std) ** 2 + math.log(self.noise_std)
+            misfit += HALF_LOG_TWO_PI
+        log_prior = np.logaddexp(*_log_shares(w, self.prior)) - HALF_LOG_TWO_PI
+        return float(misfit.sum() - log_prior.sum())
 
     def by_output(self, f: Array) -> tuple[Array, Array]:
         """Return ∂ log P(y | f)/∂f and h = −∂² log P(y | f)/∂f² at outputs f, each ``[n]``."""
@@ -115,7 +118,7 @@ def prior_precision(w: Array, prior: Prior) -> Array:
 
 
 def _log_shares(w: Array, prior: Prior) -> tuple[Array, Array]:
-    """Return the logs of the two prior components' densities at w ``[k]``, up to a constant."""
+    """Return the logs of both prior components' densities at w ``[k]``, without −½ log 2π."""
     sigma1, sigma2, pi = prior.mixture
     with np.errstate(divide="ignore"):  # π = 0 or 1: a component with log weight −inf
         one, other = np.log(np.array([pi, 1.0 - pi]) / (sigma1, sigma2))

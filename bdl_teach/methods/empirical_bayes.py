@@ -54,8 +54,7 @@ SOURCE: dict[str, Any] = {
 _NEW_STARTS = ((8.0, -1.0), (20.0, -2.0), (4.0, -1.0), (50.0, -3.0))  # (sd of γ, ρ) of new starts
 _CALMEST = {"gaussian": "quiet", "bernoulli": "local"}  # estimator of least variance
 REMEDY = (
-    "lower the learning rate; if that does not help, the scale of the data does not go with "
-    "noise_std"
+    "lower the learning rate; if that does not help, the scale of the data does not fit noise_std"
 )
 RECORD = (_mean_field.COSTS, REMEDY)
 # estimator -> function from a network to the numbers of units with noise at each data point
@@ -134,13 +133,6 @@ def choose(network: MLP, tie: str, biases: bool, scale: str) -> Model:
     )
 
 
-class _Groups(NamedTuple):
-    """The loop's tensors for the unit of σ and for the groups of weights."""
-
-    unit: Tensor  # [n_weights]: σ = unit · softplus(ρ)
-    groups: Tensor  # [layers, n_weights]: 1 where a weight belongs to a group
-
-
 def kl(gamma: ArrayLike) -> float:
     """Return KL[q ‖ p] at the best prior of each weight: ½ Σ ln(1 + γ²).
 
@@ -179,7 +171,7 @@ def optimal_prior_std(mu: ArrayLike, sigma: ArrayLike, groups: ArrayLike | None 
     """
     mu, sigma = checks.finite("mu", mu), checks.finite("sigma", sigma)
     if not (sigma >= 0).all():
-        raise ValueError(f"sigma: expected numbers >= 0, got a smallest of {sigma.min()}")
+        raise ValueError(f"sigma: expected numbers >= 0, got a minimum of {sigma.min()}")
     if mu.shape != sigma.shape:
         raise ValueError(f"sigma: expected the shape of mu, {mu.shape}, got {sigma.shape}")
     own = np.asarray(np.hypot(mu, sigma))
@@ -211,7 +203,7 @@ def tied_kl(mu: ArrayLike, sigma: ArrayLike, groups: ArrayLike) -> float:
     """
     sigma = checks.finite("sigma", sigma)
     if not (sigma > 0).all():
-        raise ValueError(f"sigma: expected numbers > 0, got a smallest of {sigma.min()}")
+        raise ValueError(f"sigma: expected numbers > 0, got a minimum of {sigma.min()}")
     return float(np.log(optimal_prior_std(mu, sigma, groups) / sigma).sum())
 
 
@@ -245,8 +237,9 @@ def _free_energy(
 ) -> Costs:
     std = tf.nn.softplus(theta[1])
     gamma = theta[0] if walk.coordinates == "gamma" else theta[0] / std
-    gamma, std = gamma * p.unit_mask, std * p.own.unit * p.unit_mask
-    kl = weight_cost(gamma) if own_priors else group_cost(gamma, std, p.own.groups)
+    unit, groups = p.own  # [n_weights]; [layers, n_weights], 1 where a weight is in a group
+    gamma, std = gamma * p.unit_mask, std * unit * p.unit_mask
+    kl = weight_cost(gamma) if own_priors else group_cost(gamma, std, groups)
     mu = gamma * std
     if walk.estimator == "quiet":
         moments = _rao_blackwell.output_moments(network, mu, std, block.zeta, block.x)
@@ -295,7 +288,7 @@ def _train(
     inputs = plan.inputs._replace(
         unit_mask=plan.embed(1.0 * model.used),
         zeta=_loop.row_noise(plan, _WIDTHS[walk.estimator]),
-        own=_Groups(unit=plan.embed(model.unit), groups=plan.embed(1.0 * groups)),
+        own=(plan.embed(model.unit), plan.embed(1.0 * groups)),
     )
     program = _program(plan.padded, plan.settings.likelihood, own_priors, walk)
     starts = [plan.embed(place), plan.embed(rho)]

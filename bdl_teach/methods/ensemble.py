@@ -63,7 +63,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     o, prior = settings, settings.prior
     if o.anchored:
         if prior is None:
-            raise ValueError("prior: expected one to draw the anchors from, got None")
+            raise ValueError("prior: expected a prior to draw the anchors from, got None")
         prior = Gaussian(as_prior("prior", prior).std)
     plan = _loop.lay_out(x, y, o, prior)
     seeds = optimise.start_seeds(o.seed, checks.count("n_members", o.n_members))

@@ -18,9 +18,8 @@ Lakshminarayanan, Pritzel & Blundell 2017 for ensembles.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,17 +48,10 @@ _NO_SPREAD = -50.0  # a ρ whose σ is 0 in float32
 # For hundreds of pictures: at a KL weight of 1, 127,000 weights outweigh 720 labels. With a smaller
 # one the weights that matter learn, and those that no training picture uses return to a wide prior.
 # An out-of-distribution picture uses the latter, so that its draws differ.
-FEW_IMAGES: Mapping[str, Any] = MappingProxyType(
-    {
-        "epochs": 30,
-        "learning_rate": 0.01,
-        "kl_weight": 0.3,
-        "prior_std": 3.0,
-        "initial_rho": -4.0,
-    }
-)
+FEW_IMAGES: dict[str, Any] = {"epochs": 30, "learning_rate": 0.01, "kl_weight": 0.3}
+FEW_IMAGES |= {"prior_std": 3.0, "initial_rho": -4.0}
 # One network, by maximum likelihood: no KL, and every σ is 0 in float32 and stays 0.
-ORDINARY: Mapping[str, Any] = MappingProxyType({"kl_weight": 0.0, "initial_rho": _NO_SPREAD})
+ORDINARY: dict[str, Any] = {"kl_weight": 0.0, "initial_rho": _NO_SPREAD}
 
 
 class Problem(NamedTuple):
@@ -225,7 +217,7 @@ def _classes(value: ArrayLike, n: int, n_classes: int | None) -> tuple[Array, in
     """Return labels ``[n]`` and the number of classes, at least two, or raise ``ValueError``."""
     labels = checks.finite("labels", value)
     if labels.shape != (n,):
-        raise ValueError(f"labels: expected shape ({n},), one a picture, got {labels.shape}")
+        raise ValueError(f"labels: expected shape ({n},), one for each picture, got {labels.shape}")
     known = int(labels.max()) + 1 if n_classes is None else n_classes
     known = checks.count("n_classes", known, 2)
     if (labels != labels.astype(int)).any() or labels.min() < 0 or labels.max() >= known:

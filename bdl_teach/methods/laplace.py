@@ -51,7 +51,6 @@ from bdl_teach import likelihoods, optimise, predictive
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.one_line import one_line
-from bdl_teach.backend import tf
 from bdl_teach.densities import HALF_LOG_TWO_PI, Gaussian, Prior, as_prior
 from bdl_teach.methods import _newton, point
 from bdl_teach.methods._fitted import NetworkFit
@@ -184,10 +183,11 @@ def to_mode(
     """
     prior = as_prior("prior", Gaussian() if prior is None else prior)
     p = _problem(mode, x, y)
-    weights = _newton.to_mode(p.target(prior, mode.noise_std), mode.weights)
-    f, log_prior = jacobian(mode.network, weights, p.x)[0], np.sum(prior.log_prob(weights))
-    joint = _log_joint(p, f, weights, prior, mode.noise_std)
-    last = [mode.history["step"][-1], -joint, -log_prior, log_prior - joint]
+    target = p.target(prior, mode.noise_std)
+    weights = _newton.to_mode(target, mode.weights)
+    cost = target.cost(jacobian(mode.network, weights, p.x)[0], weights)
+    prior_cost = -np.sum(prior.log_prob(weights))
+    last = [mode.history["step"][-1], cost, prior_cost, cost - prior_cost]
     history = {
         name: np.append(values[:-1], value)
         for (name, values), value in zip(mode.history.items(), last, strict=True)
@@ -207,13 +207,6 @@ def _problem(
     checks.choice("structure", structure, STRUCTURES)
     x, y = likelihoods.data(mode.likelihood, x, y)
     return Problem(mode, checks.inputs("x", x, mode.network.n_inputs), y, structure, linearised)
-
-
-def _log_joint(p: Problem, f: Array, w: Array, prior: Prior, noise_std: float) -> float:
-    """Return log P(D | f) + log P(w) of the k weights that have a posterior, in nats."""
-    y, outputs, noise = (tf.constant(v, tf.float64) for v in (p.y, f[:, None], noise_std))
-    cost = likelihoods.cost(p.mode.likelihood, y, outputs, noise)
-    return float(np.sum(prior.log_prob(w)) - cost)
 
 
 @taking(Settings)
@@ -256,32 +249,40 @@ def around(
 
 def _approximate(p: Problem, prior: Prior, noise_std: float) -> Fit:
     """Return the Gaussian at the mode, with its log evidence."""
-    mean = p.mode.weights.copy()
-    f, rows = jacobian(p.mode.network, mean, p.x, p.n_layers)
+    mode, target, mean = p.mode, p.target(prior, noise_std), p.mode.weights.copy()
+    f, rows = jacobian(mode.network, mean, p.x, p.n_layers)
     learnt = mean[len(mean) - rows.shape[1] :]  # a view of the weights with a posterior
     if p.structure == "last_layer":
-        learnt[:] = _last_layer(p, rows, learnt, prior, noise_std)
+        learnt[:] = _last_layer(target, rows, learnt)
         f = rows @ learnt
-    spread = _spread(p, f, rows, learnt, prior, noise_std)
-    log_evidence = _log_joint(p, f, learnt, prior, noise_std) - 0.5 * spread.log_det
-    log_evidence += len(learnt) * HALF_LOG_TWO_PI
-    way: dict[str, Any] = {"history": p.mode.history, "path": p.mode.path}
-    way |= {"network": p.mode.network, "likelihood": p.mode.likelihood, "noise_std": noise_std}
-    return Fit(mean=mean, spread=spread, log_evidence=log_evidence, prior=prior, problem=p, **way)
+    spread = _spread(target, f, rows, learnt, p.structure == "diagonal")
+    log_joint = -target.cost(f, learnt)
+    return Fit(
+        mean=mean,
+        spread=spread,
+        log_evidence=log_joint - 0.5 * spread.log_det + len(learnt) * HALF_LOG_TWO_PI,
+        prior=prior,
+        problem=p,
+        history=mode.history,
+        path=mode.path,
+        network=mode.network,
+        likelihood=mode.likelihood,
+        noise_std=noise_std,
+    )
 
 
-def _spread(p: Problem, f: Array, rows: Array, w: Array, prior: Prior, noise_std: float) -> Spread:
+def _spread(target: Target, f: Array, rows: Array, w: Array, diagonal: bool = False) -> Spread:
     """Return N(0, Λ⁻¹) at weights w ``[k]`` with outputs f ``[n]`` and derivatives ``[n, k]``."""
-    _, h = p.target(prior, noise_std).by_output(f)
-    delta = prior_precision(w, prior)
-    if p.structure == "diagonal":
+    _, h = target.by_output(f)
+    delta = prior_precision(w, target.prior)
+    if diagonal:
         return Spread((h @ rows**2 + delta) ** -0.5, np.zeros((0, len(w))), np.zeros(0))
     scale = delta**-0.5
     _, s, directions = svd(np.sqrt(h)[:, None] * rows * scale, full_matrices=False)
     return Spread(scale, directions, 1.0 - 1.0 / np.sqrt(1.0 + s**2))
 
 
-def _last_layer(p: Problem, rows: Array, w: Array, prior: Prior, noise_std: float) -> Array:
+def _last_layer(target: Target, rows: Array, w: Array) -> Array:
     """Return the mode of the last layer's weights ``[k]``, by Newton's method.
 
     The output is linear in these weights, so that Λ is exact and, with Gaussian noise and prior,
@@ -292,11 +293,11 @@ def _last_layer(p: Problem, rows: Array, w: Array, prior: Prior, noise_std: floa
     """
     for _ in range(NEWTON_STEPS):
         f = rows @ w
-        slope, _ = p.target(prior, noise_std).by_output(f)
-        gradient = slope @ rows - prior_precision(w, prior) * w
-        step = _spread(p, f, rows, w, prior, noise_std).cov @ gradient
+        slope, _ = target.by_output(f)
+        gradient = slope @ rows - prior_precision(w, target.prior) * w
+        step = _spread(target, f, rows, w).cov @ gradient
         reach = np.abs(rows @ step).max()
-        if p.mode.likelihood == "bernoulli" and reach > 0.0:
+        if target.likelihood == "bernoulli" and reach > 0.0:
             step *= math.log1p(reach) / reach
         w = w + step
         if gradient @ step < NIL:
@@ -400,8 +401,8 @@ class Fit(NetworkFit):
         ):
             if abs(factor) > math.log(SEARCH) - 1e-3:
                 raise ValueError(
-                    f"{name}: expected a highest evidence within a factor of {SEARCH:.0f} of where "
-                    f"the search began, got one that still rises at {value}: the data do not say"
+                    f"{name}: expected the evidence to have a maximum within a factor of "
+                    f"{SEARCH:.0f} of the start, got one that still rises at {value}"
                 )
         return best
 

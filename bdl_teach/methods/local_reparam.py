@@ -81,10 +81,10 @@ def preactivation_moments(x: ArrayLike, mu: ArrayLike, sigma: ArrayLike) -> tupl
     sigma = checks.inputs("sigma", sigma)
     if mu.shape[0] != x.shape[1] or sigma.shape != mu.shape:
         raise ValueError(
-            f"mu, sigma: expected [{x.shape[1]}, out] both, got {mu.shape} and {sigma.shape}"
+            f"mu, sigma: expected shape [{x.shape[1]}, out], got {mu.shape} and {sigma.shape}"
         )
     if not (sigma > 0).all():
-        raise ValueError(f"sigma: expected numbers > 0, got a smallest of {sigma.min()}")
+        raise ValueError(f"sigma: expected numbers > 0, got a minimum of {sigma.min()}")
     mean, var = _moments(x, mu, sigma)
     return mean, var
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple, Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -83,13 +83,6 @@ class SwagSettings(Training):
     n_batches: int | None = None
 
 
-class _Columns(NamedTuple):
-    """The loop's tensors for the columns of B."""
-
-    zeta: Tensor  # [table, room]: draw s of step t is row (t + 97 s) mod table
-    pace: Tensor  # [room]: what a step of B is multiplied by in each of K columns, 0 for padding
-
-
 def _log_det(b: Tensor) -> Tensor:
     """Return log det(I + Bᵀ B) for B ``[n_weights, room]``."""
     inner = tf.matmul(b, b, transpose_a=True) + tf.eye(b.shape[1])
@@ -97,8 +90,9 @@ def _log_det(b: Tensor) -> Tensor:
 
 
 def _free_energy(network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs) -> Costs:
-    mu, rho, b = theta[0], theta[1], theta[2] * p.own.pace
-    std, zeta = tf.nn.softplus(rho), tf.gather(p.own.zeta, block.row % p.own.zeta.shape[0])
+    table, pace = p.own  # ζ [table, room]; factor on each column of B [room], 0 for padding
+    mu, rho, b = theta[0], theta[1], theta[2] * pace
+    std, zeta = tf.nn.softplus(rho), tf.gather(table, block.row % table.shape[0])
     w = mu + std * (block.eps + tf.linalg.matvec(b, zeta))
     log_prior = scale_mixture_log_prob(w, *tf.unstack(p.prior))
     each = -tf.math.log(std) - HALF_LOG_TWO_PI - 0.5 - log_prior
@@ -130,15 +124,15 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
         plan, rank = _mean_field.prepare(x, y, o), checks.count("rank", o.rank, 0)
         d = plan.network.n_weights
         if rank > d:
-            raise ValueError(f"rank: expected at most one column a weight ({d}), got {rank}")
+            raise ValueError(f"rank: expected at most {d}, the number of weights, got {rank}")
         mu, rho = _mean_field.start(o, plan)
         pace, room = _pace(d, rank), _room(rank)
-        told = np.where(np.arange(room) < rank, pace, 0.0)
-        columns = _Columns(_zeta(plan.n_rows, room, plan.problem.seed), as_float(told))
+        paces = as_float(np.where(np.arange(room) < rank, pace, 0.0))
+        own = _zeta(plan.n_rows, room, plan.problem.seed), paces
         b = _first_columns(plan, rank, o.columns)
         if o.columns is not None:
             b /= pace * tf.nn.softplus(rho)[:, None]
-        program, inputs = _program(plan.padded, o.likelihood), plan.inputs._replace(own=columns)
+        program, inputs = _program(plan.padded, o.likelihood), plan.inputs._replace(own=own)
         moved, fitted = plan.train(program, [mu, rho, b], inputs, o.cooldown, RECORD)
         return Fit(**_posterior(moved, rank), problem=plan.problem, **fitted)
 
@@ -182,7 +176,7 @@ def _first_columns(plan: Plan, rank: int, given: ArrayLike | None) -> Tensor:
     else:
         values = checks.finite("columns", given)
         if values.shape != shape:
-            raise ValueError(f"columns: expected {shape}, got {values.shape}")
+            raise ValueError(f"columns: expected shape {shape}, got {values.shape}")
     padded = np.pad(values, ((0, 0), (0, _room(rank) - rank)))
     return tf.transpose(plan.embed(padded.T))
 

@@ -21,7 +21,6 @@ Matthews & Ghahramani 2018; Osband 2016.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -55,15 +54,6 @@ class Settings(Training):
     prior: Prior | None = None
 
 
-class _Masks(NamedTuple):
-    """The loop's tensors for dropout."""
-
-    limit: Tensor  # Φ⁻¹(rate): a unit is dropped if its ζ is below
-    rate: Tensor
-    kept: Tensor  # [n_weights]: probability that a weight is not 0
-    prior_weight: Tensor  # 1 with a prior, 0 without
-
-
 def _sources(network: MLP) -> Array:
     """Return the index of the hidden unit that each weight leaves ``[n_weights]``.
 
@@ -78,11 +68,10 @@ def _sources(network: MLP) -> Array:
     return np.concatenate(numbers)
 
 
-def _forward(network: MLP, w: Tensor, block: Block, p: _Masks) -> Tensor:
-    """Return outputs ``[rows, 1]`` of a block; each data point drops hidden units of its own."""
-    scale = tf.cast(block.zeta > p.limit, tf.float32) / (1.0 - p.rate)  # [units, rows]
+def _forward(network: MLP, w: Tensor, x: Tensor, scale: Tensor) -> Tensor:
+    """Return outputs ``[rows, 1]``, with each hidden unit multiplied by ``scale`` [units, rows]."""
     parts = network.unflatten(w)
-    h = tf.transpose(block.x)  # [d, rows]
+    h = tf.transpose(x)  # [d, rows]
     pairs = zip(parts[0:-2:2], parts[1:-2:2], strict=True)
     scales = tf.split(scale, network.hidden_units) if network.hidden_units else []
     for (weight, bias), z in zip(pairs, scales, strict=True):
@@ -95,14 +84,14 @@ def _loss(network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs) -
 
     Source: Gal & Ghahramani 2016, section 3.
     """
-    (w,), own, (sigma1, sigma2, pi) = theta, p.own, tf.unstack(p.prior)
+    (w,), (limit, rate, kept, has_prior), (sigma1, sigma2, pi) = theta, p.own, tf.unstack(p.prior)
     there, gone = (
-        scale_mixture_log_prob(value, sigma1, sigma2, pi)
-        for value in (w / own.kept, tf.zeros_like(w))
+        scale_mixture_log_prob(value, sigma1, sigma2, pi) for value in (w / kept, tf.zeros_like(w))
     )
-    log_prior = (own.kept * there + (1.0 - own.kept) * gone) * p.unit_mask
-    prior_cost = -own.prior_weight * tf.reduce_sum(log_prior)
-    f = _forward(network, w, block, own)
+    log_prior = (kept * there + (1.0 - kept) * gone) * p.unit_mask
+    prior_cost = -has_prior * tf.reduce_sum(log_prior)
+    scale = tf.cast(block.zeta > limit, tf.float32) / (1.0 - rate)  # 0 for a dropped unit
+    f = _forward(network, w, block.x, scale)
     likelihood = likelihoods.cost(kind, block.y, f, p.noise_std, block.row_weight)
     return _loop.costs(prior_cost, likelihood, block, p)
 
@@ -118,16 +107,12 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
         raise ValueError("rate: expected a number in [0, 1), got 1: nothing would be left")
     plan = _loop.lay_out(x, y, settings, prior)
     behind = _sources(plan.padded) < sum(plan.padded.hidden_units)
-    masks = _Masks(
-        limit=as_float(ndtri(rate)),
-        rate=as_float(rate),
-        kept=as_float(np.where(behind, 1.0 - rate, 1.0)),
-        prior_weight=as_float(float(prior is not None)),
-    )
+    kept = np.where(behind, 1.0 - rate, 1.0)  # probability that a weight is not 0 [n_weights]
+    own = tuple(map(as_float, (ndtri(rate), rate, kept, float(prior is not None))))
     zeta = _loop.row_noise(plan, lambda network: network.hidden_units)
     start = plan.embed(plan.draw * np.sqrt(2.0 / plan.network.fan_in))
     program = _program(plan.padded, settings.likelihood)
-    inputs = plan.inputs._replace(zeta=zeta, own=masks)
+    inputs = plan.inputs._replace(zeta=zeta, own=own)
     (weights,), told = plan.train(program, [start], inputs, COOLDOWN, RECORD)
     return Fit(weights=weights, rate=rate, **told)
 

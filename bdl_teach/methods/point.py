@@ -9,7 +9,6 @@ Source: MacKay 1992; Blundell et al. 2015, section 2.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -47,24 +46,16 @@ class Settings(Training):
     starts: int = 1
 
 
-class PriorInputs(NamedTuple):
-    """The loop's tensors for the prior and the weight decay."""
-
-    anchor: Tensor  # [n_weights]: the mean of the prior
-    prior_weight: Tensor  # 1 with a prior, 0 without
-    weight_decay: Tensor  # λ
-
-
 def _loss(network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs) -> Costs:
     """Return one block's share of −log P(D | w) − log P(w), and its share of the recorded costs.
 
     A padded weight starts at 0 and stays there, since its gradient is 0.
     """
     (w,) = theta
-    own, (sigma1, sigma2, pi) = p.own, tf.unstack(p.prior)
-    each = scale_mixture_log_prob(w - own.anchor, sigma1, sigma2, pi)
-    prior_cost = -own.prior_weight * tf.reduce_sum(p.unit_mask * each)
-    prior_cost += 0.5 * own.weight_decay * tf.reduce_sum(w**2)
+    (anchor, has_prior, weight_decay), (sigma1, sigma2, pi) = p.own, tf.unstack(p.prior)
+    each = scale_mixture_log_prob(w - anchor, sigma1, sigma2, pi)
+    prior_cost = -has_prior * tf.reduce_sum(p.unit_mask * each)
+    prior_cost += 0.5 * weight_decay * tf.reduce_sum(w**2)
     likelihood = likelihoods.cost(kind, block.y, network(w, block.x), p.noise_std, block.row_weight)
     return _loop.costs(prior_cost, likelihood, block, p)
 
@@ -77,7 +68,9 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     """Fit one network: MLE, or MAP when a ``prior`` or ``weight_decay`` (not both) is given."""
     decay = checks.non_negative("weight_decay", settings.weight_decay)
     if settings.prior is not None and decay:
-        raise ValueError("expected a prior or weight_decay, got both: weight decay is a prior")
+        raise ValueError(
+            f"weight_decay: expected 0 beside a prior, got both: {decay} is a prior, too"
+        )
 
     plan = _loop.lay_out(x, y, settings, settings.prior)
     inputs = prior_inputs(plan, settings.prior is not None, weight_decay=decay)
@@ -93,12 +86,8 @@ def prior_inputs(
 ) -> LoopInputs:
     """Return the loop's inputs with a prior around ``anchor`` [n_weights], 0 if not given."""
     mean = np.zeros(plan.network.n_weights) if anchor is None else anchor
-    own = PriorInputs(
-        anchor=plan.embed(mean),
-        prior_weight=as_float(float(has_prior)),
-        weight_decay=as_float(weight_decay, "weight_decay"),
-    )
-    return plan.inputs._replace(own=own)
+    decay = as_float(weight_decay, "weight_decay")
+    return plan.inputs._replace(own=(plan.embed(mean), as_float(float(has_prior)), decay))
 
 
 def train(plan: Plan, inputs: LoopInputs, seed: int) -> Fit:
