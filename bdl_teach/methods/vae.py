@@ -423,9 +423,8 @@ class Fit(Variational):
             raise ValueError("elbo: expected a VAE, got a plain autoencoder, whose KL is infinite")
         x, eps = checks.inputs("x", x, self.model.encoder.n_inputs), checks.finite("eps", eps)
         if eps.shape[1:] != (len(x), self.latent_dim):
-            raise ValueError(
-                f"eps: expected shape [s, {len(x)}, {self.latent_dim}], got {eps.shape}"
-            )
+            wanted = f"[s, {len(x)}, {self.latent_dim}]"
+            raise ValueError(f"eps: expected shape {wanted}, got {eps.shape}")
         mean, std = self.encode(x)
         z = tf.constant(mean + std * eps)  # [s, n, latent]
         likelihood = self.model.log_likelihood(
