@@ -145,23 +145,23 @@ CATALOGUE: Mapping[str, Method] = {  # the quickest first
         repeats=True,
     ),
     "last_layer": Method(
-        "laplace", "Laplace, last layer", "the same, over the weights of the last layer alone",
+        "laplace", "Laplace, last layer", "Laplace over the weights of the last layer alone",
         bench="laplace, MAP and last layer", options={"structure": "last_layer"}, repeats=True,
         compared=None,  # a variant, a switch in the side-by-side explorer
     ),
     "bbb": Method("bbb", "BBB", "Bayes by Backprop: a Gaussian over each weight"),
     "local": Method(
-        "local_reparam", "local, quiet", "the same, locally reparameterized, quiet estimator",
+        "local_reparam", "local, quiet", "Bayes by Backprop, reparameterized locally: less noise",
         title="mean field",
         compared={"estimator": "quiet", "learning_rate": 0.2},  # local_reparam.QUIET
     ),
     "flipout": Method(
-        "local_reparam", "Flipout", "the same, with signs that are flipped for each point",
+        "local_reparam", "Flipout", "Bayes by Backprop, with signs flipped for each point",
         bench="local_reparam, Flipout", options={"estimator": "flipout"},
         compared=None, rival=False,  # the same objective and family as ``local``
     ),
     "dropout": Method(
-        "mc_dropout", "dropout", "one network that loses units at random, here too",
+        "mc_dropout", "dropout", "one network that drops units at random, in prediction, too",
         title="MC dropout",
     ),
     "eb": Method(
@@ -179,7 +179,7 @@ CATALOGUE: Mapping[str, Method] = {  # the quickest first
         "ensemble", "ensemble", "ten networks from ten starts", title="deep ensemble"
     ),
     "anchored": Method(
-        "ensemble", "anchored", "the same, each pulled towards a draw of its own from the prior",
+        "ensemble", "anchored", "ten networks, each pulled towards its own draw from the prior",
         title="anchored ensemble", bench="ensemble, anchored", options={"anchored": True},
         compared=None,  # a variant, shown in the side-by-side explorer
     ),

@@ -168,9 +168,8 @@ def _advance(
 ) -> tuple[State, Tensor, Tensor]:
     """Advance to the step ``stop``; return the state, and records every ``EVERY`` steps.
 
-    The records are the weights and U = −log P(D, w). For the window of steps that contains
-    ``stop``, ``noise`` is ξ ``[window, chains, n_weights]`` and ``batches`` is the minibatch of
-    each step.
+    The records are the weights and U = −log P(D, w). ``noise`` [window, chains, n_weights] and
+    ``batches`` [window] hold ξ and the minibatch of each step in the state's window of steps.
     """
 
     def record(
@@ -276,7 +275,7 @@ class Fit(Drawn):
 
     Attributes:
         path: Weights every tenth step ``[draws, chains, n_weights]``, in the order of ``network``.
-        potential: U of these weights, in nats ``[draws, chains]``.
+        potential: −log P(D, w) of these weights, in nats ``[draws, chains]``.
         inputs: The inputs of the compiled loop.
         state: The current state of the chains.
     """
