@@ -79,10 +79,11 @@ class ConvNet:
 
     def _layer_options(self, layer: int, draw: Tensor) -> dict[str, Any]:
         """Return the arguments of a TFP layer: prior, posterior, and how to draw from it."""
+        fold_in = tf.random.experimental.stateless_fold_in
         return {
             "kernel_prior_fn": self._prior,
             "kernel_posterior_fn": self._posterior(2 * layer),
-            "kernel_posterior_tensor_fn": _drawing(draw, 2 * layer),
+            "kernel_posterior_tensor_fn": lambda q: q.sample(seed=fold_in(draw, 2 * layer)),
             "bias_posterior_fn": self._posterior(2 * layer + 1, is_deterministic=True),
         }
 
@@ -102,8 +103,3 @@ class ConvNet:
 def key(seed: int, *path: int) -> Array:
     """Return a pair of whole numbers that seeds stateless draws, different for each path."""
     return np.random.SeedSequence([seed, *path]).generate_state(2).astype(np.int32)
-
-
-def _drawing(draw: Tensor, place: int) -> Callable[[Tensor], Tensor]:
-    """Return a function that draws weights, seeded by ``draw`` and their place in the network."""
-    return lambda q: q.sample(seed=tf.random.experimental.stateless_fold_in(draw, place))

@@ -119,12 +119,11 @@ class Plan(NamedTuple):
         cooldown: float,
         record: tuple[Sequence[str], str],
     ) -> tuple[list[Array], dict[str, Any]]:
-        """Run a program of :func:`programs` from padded starting values.
+        """Run a program of :func:`programs`; return the final parameters and a fit's fields.
 
-        ``record`` holds the names of the recorded quantities, and the advice if one is not finite.
-
-        Returns:
-            The final parameters, float64 ``[n_weights, ...]``, and the fields of a ``NetworkFit``.
+        ``starts`` and ``inputs`` are padded, the returned float64 parameters ``[n_weights, ...]``
+        are not. ``record`` holds the names of the recorded quantities, and the advice if one is not
+        finite.
         """
         o, used = self.settings, self.network.positions_in(self.padded)
         schedule = optimise.schedule(o.steps, o.learning_rate, cooldown)
@@ -296,11 +295,8 @@ def make_block(step: Tensor, i: Tensor, p: LoopInputs) -> Block:
 def costs(complexity: Tensor, likelihood: Tensor, block: Block, p: LoopInputs) -> Costs:
     """Return one block's share of a step's free energy, and its share of the recorded costs.
 
-    Args:
-        complexity: The whole KL, or an estimate of it, in nats.
-        likelihood: −log P of the block's data points for one draw, in nats.
-        block: The block.
-        p: The inputs of the loop.
+    ``complexity`` is the whole KL, or an estimate of it; ``likelihood`` is −log P of the block's
+    data points for one draw, both in nats.
 
     Source: Blundell et al. 2015, eq. 2 with the factor 1/S, and eq. 8 for minibatches.
     """

@@ -72,9 +72,9 @@ def taking(settings: Callable[P, S]) -> Callable[[Inner[S, F]], Public[P, F]]:
     kind: Any = settings
     fields = inspect.signature(kind).parameters
     texts: dict[str, str] = {}
-    for each in kind.__mro__[:-1]:  # a method's own text of an argument comes first
-        said = (inspect.getdoc(each) or "").partition("Attributes:\n")[2]
-        for text in re.split(r"\n(?=    \w+: )", said):
+    for base in kind.__mro__[:-1]:  # a method's own text of an argument comes first
+        attributes = (inspect.getdoc(base) or "").partition("Attributes:\n")[2]
+        for text in re.split(r"\n(?=    \w+: )", attributes):
             texts.setdefault(text.split(":")[0].strip(), text)
 
     def decorate(fit: Inner[S, F]) -> Public[P, F]:
@@ -84,11 +84,11 @@ def taking(settings: Callable[P, S]) -> Callable[[Inner[S, F]], Public[P, F]]:
                 raise TypeError(f"fit() got an unexpected keyword argument {min(unknown)!r}")
             return fit(x, y, kind(**chosen))
 
-        face, names = inspect.signature(fit), [name for name in texts if name in fields]
+        inner, names = inspect.signature(fit), [name for name in texts if name in fields]
         arguments = "\n".join(texts[name] for name in names)
         public.__doc__ = HELP.format(own=inspect.getdoc(fit), arguments=arguments)
-        shown = [*face.parameters.values()][:2] + [fields[name] for name in names]
-        vars(public)["__signature__"] = face.replace(parameters=shown)
+        shown = [*inner.parameters.values()][:2] + [fields[name] for name in names]
+        vars(public)["__signature__"] = inner.replace(parameters=shown)
         return cast("Public[P, F]", public)
 
     return decorate
