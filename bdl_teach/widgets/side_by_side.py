@@ -160,7 +160,7 @@ class MethodsExplorer(ExplorerBesideTruth[SideBySide], abstract=True):
 
     def _keep(self, key: _Key, values: controls.Values) -> Told:
         """Return a method's fit and predictions, from an earlier tick if there are any."""
-        from bdl_teach.methods._variational import Variational
+        from bdl_teach.methods._fitted import Variational
 
         if (kept := self._fits.get(key)) is not None:
             return replace(kept, seconds=0.0)

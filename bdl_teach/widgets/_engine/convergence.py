@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from bdl_teach._support.errors import DivergedError
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
-    from bdl_teach.methods._variational import Variational
+    from bdl_teach.methods._fitted import Variational
 
 
 @dataclass(frozen=True)
