@@ -27,7 +27,7 @@ import jupytext
 import nbformat
 from jupytext.config import load_jupytext_config
 
-from bdl_teach._support.views import PICTURE, VIEW, leave_dead_views_out
+from bdl_teach._support.views import PICTURE, VIEW, remove_dead_views
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
 KEPT_CELL_METADATA = ("jupyter", "slideshow", "tags")
@@ -198,7 +198,7 @@ def dumps(notebook: Any) -> str:
 def normalise(notebook: Any) -> Any:
     """Strip a notebook, in place, of what differs from run to run; doing it twice is once."""
     notebook.nbformat, notebook.nbformat_minor = 4, 5
-    leave_dead_views_out(notebook)
+    remove_dead_views(notebook)
     notebook.metadata = nbformat.from_dict(
         {"kernelspec": KERNEL, "language_info": {"name": "python"}}
     )

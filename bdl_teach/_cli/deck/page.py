@@ -10,7 +10,7 @@ import nbformat
 from nbconvert.exporters import SlidesExporter
 
 from bdl_teach._cli import doctor, notebooks
-from bdl_teach._support.views import leave_dead_views_out
+from bdl_teach._support.views import remove_dead_views
 from bdl_teach._support.web_pages import Pictures
 
 HERE = Path(__file__).resolve().parent
@@ -31,7 +31,7 @@ def make(path: Path) -> str:
     packed = _package_files()
     own = {name: (HERE / name).read_text(encoding="utf-8") for name in ("deck.css", "deck.js")}
     notebook = nbformat.read(path, as_version=4)
-    leave_dead_views_out(notebook)
+    remove_dead_views(notebook)
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cell.source = follow(cell.source)
