@@ -25,7 +25,7 @@ class Stills(AsyncLargeFileManager):
         return model
 
     def _sessions(self) -> Any:
-        """Return the server's session manager, which knows the running kernels; None without one."""
+        """Return the server's session manager, which lists the running kernels, or None."""
         return getattr(self.parent, "session_manager", None)
 
     async def _has_kernel(self, path: str) -> bool:
