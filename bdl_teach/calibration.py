@@ -58,11 +58,11 @@ def reliability(probabilities: ArrayLike, labels: ArrayLike, n_bins: int = 10) -
     n_bins = checks.count("n_bins", n_bins)
     confidence, right = p.max(axis=1), p.argmax(axis=1) == y
     place = np.clip(np.ceil(confidence * n_bins).astype(int) - 1, 0, n_bins - 1)
-    size, said, held = (
+    size, sum_of_confidence, n_right = (
         np.bincount(place, weights=w, minlength=n_bins) for w in (None, confidence, right)
     )
     with np.errstate(invalid="ignore"):
-        return Reliability(size, said / size, held / size)
+        return Reliability(size, sum_of_confidence / size, n_right / size)
 
 
 def tempered(log_probabilities: ArrayLike, temperature: float) -> Array:
@@ -89,7 +89,7 @@ def best_temperature(log_probabilities: ArrayLike, labels: ArrayLike) -> float:
         labels: ``[n]``, whole numbers from 0 to c − 1.
 
     Raises:
-        ValueError: The shapes do not fit, or a label is no class.
+        ValueError: The shapes do not fit, or a label is out of range.
     """
     logs = tempered(log_probabilities, 1.0)
 
@@ -118,7 +118,7 @@ def distance(a: Predictive, b: Predictive, where: Array | None = None) -> float:
         ValueError: The predictives have different numbers of inputs.
     """
     if len(a.mean) != len(b.mean):
-        raise ValueError(f"b: expected {len(a.mean)} test inputs, got {len(b.mean)}")
+        raise ValueError(f"b: expected the {len(a.mean)} test inputs of a, got {len(b.mean)}")
     squared = (a.mean - b.mean) ** 2 + (a.epistemic_std - b.epistemic_std) ** 2
     return math.sqrt(average(squared, where))
 

@@ -119,7 +119,7 @@ def needed_lock(options: argparse.Namespace) -> str:
 
 
 def start(argv: Sequence[str]) -> int:
-    """Run a command in an environment that has its packages: here, or in `.venv`."""
+    """Run a command: in a checkout in `.venv`, which is made if necessary, else in this Python."""
     options = parse(argv)
     name, lock, checkout = options.command, needed_lock(options), is_checkout(ROOT)
     if not checkout and name in FORWARD:

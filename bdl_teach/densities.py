@@ -180,7 +180,7 @@ def expected_log_prob(mean: Tensor, std: Tensor, terms: LogDensityTerms) -> Tens
 
 @tf.custom_gradient  # type: ignore[untyped-decorator]
 def _expected_bells(mean: Tensor, std: Tensor, heights: Tensor, rates: Tensor) -> Tensor:
-    """Return Σ_j heights_j E exp(−½ rates_j w²); its own gradient takes a third of the time."""
+    """Return Σ_j heights_j E exp(−½ rates_j w²), with a gradient three times as fast as TF's."""
     k, c = rates[:, None], heights[:, None]  # [terms, 1]; the weights come last, for XLA's loops
     shrink = 1.0 / (1.0 + k * std**2)  # r [terms, d]
     pull = k * shrink
@@ -228,12 +228,13 @@ class ScaleMixture:
 
     @property
     def terms(self) -> LogDensityTerms:
-        """Return the terms of log P(w), which is log πN(w; 0, σ₁²) + softplus(a − b w²)."""
+        """Return the terms of log P(w); the exponentials approximate the narrow component."""
         wide, narrow, pi = self.mixture
         if narrow > wide:
             wide, narrow, pi = narrow, wide, 1.0 - pi
         if pi in (0.0, 1.0):
             return Gaussian(wide if pi else narrow).terms
+        # log P(w) = log πN(w; 0, σ₁²) + softplus(a − b w²)
         a = math.log(1.0 / pi - 1.0) + math.log(wide / narrow)
         b = 0.5 * (narrow**-2 - wide**-2)
         offset = math.log(pi / wide) - HALF_LOG_TWO_PI

@@ -32,7 +32,7 @@ def data(likelihood: str, x: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
     """
     checks.choice("likelihood", likelihood, LIKELIHOODS)
     x, y = checks.regression_data(x, y)
-    x, y = checks.told_apart("x", x), checks.told_apart("y", y)
+    x, y = checks.resolved_in_float32("x", x), checks.resolved_in_float32("y", y)
     if likelihood == "bernoulli" and not np.isin(y, (0.0, 1.0)).all():
         raise ValueError(f"y: expected labels 0 and 1, got {np.unique(y)[:5]}")
     return x, y

@@ -208,6 +208,10 @@ def _class_probabilities(value: ArrayLike) -> Array:
     p = np.asarray(value, dtype=np.float64)
     if p.ndim != 3 or 0 in p.shape:
         raise ValueError(f"probabilities: expected shape [t, n, c], got {p.shape}")
-    if not np.allclose(p.sum(axis=-1), 1.0, atol=1e-5) or (p < 0).any():
-        raise ValueError("probabilities: expected rows that are >= 0 and sum to 1")
+    sums = p.sum(axis=-1)
+    if not np.allclose(sums, 1.0, atol=1e-5) or (p < 0).any():
+        raise ValueError(
+            "probabilities: expected numbers >= 0 that sum to 1 in each row, "
+            f"got numbers from {p.min():g} and sums from {sums.min():g} to {sums.max():g}"
+        )
     return p

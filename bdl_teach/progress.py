@@ -97,14 +97,14 @@ class Progress:
     @contextmanager
     def _file_lock(self) -> Iterator[None]:
         """Lock the file against other processes, unless that takes too long or is impossible."""
-        held, until = None, time.monotonic() + _PATIENCE
+        lock, until = None, time.monotonic() + _PATIENCE
         if self._path is not None:
             with suppress(OSError):  # `_write` will report it
                 self._path.parent.mkdir(parents=True, exist_ok=True)
-                lock = self._path.with_suffix(".lock")
-                while (held := try_lock(lock)) is None and time.monotonic() < until:
+                path = self._path.with_suffix(".lock")
+                while (lock := try_lock(path)) is None and time.monotonic() < until:
                     time.sleep(0.01)
-        with held or nullcontext():
+        with lock or nullcontext():
             yield
 
     def _read(self) -> None:

@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def copy(folder: Path) -> tuple[list[str], list[str], list[str]]:
-    """Copy the notebooks to `folder`, except over a file that the learner has changed.
+    """Copy the notebooks to `folder`, but do not overwrite files that the learner has changed.
 
     Returns:
         Three lists of names: written; kept because the learner changed them; and, among the kept,

@@ -109,7 +109,7 @@ def regression_data(x: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
     return x, y.reshape(n, 1)
 
 
-def told_apart(name: str, values: Array) -> Array:
+def resolved_in_float32(name: str, values: Array) -> Array:
     """Return ``values`` [n, d] if float32 keeps the differences within each column."""
     with np.errstate(over="ignore", invalid="ignore"):
         rounded = values.astype(np.float32).astype(np.float64)

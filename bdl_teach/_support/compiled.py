@@ -23,7 +23,7 @@ tf.get_logger().addFilter(lambda record: "tf.function retracing" not in record.g
 
 @lru_cache(maxsize=1)
 def xla_available() -> bool:
-    """Return whether XLA compiles and runs a small function on this machine's CPU; try once."""
+    """Return whether XLA compiles and runs a small function on this machine's CPU (cached)."""
     works = _probe() or (kept_programs.clear() and _probe())
     if not works:
         _LOG.warning("XLA is not available here: refits run in plain graph mode, more slowly.")

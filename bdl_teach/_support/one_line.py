@@ -35,7 +35,7 @@ def _line(self: Any) -> str:
 
 
 def _value(name: str, value: Any) -> str:
-    """Return a short description of an attribute; "" if there is none."""
+    """Return an attribute's name and value, or an array's shape; "" for long or other values."""
     if isinstance(value, np.ndarray):
         return f"{name} {list(value.shape)}"
     if isinstance(value, Real) and not isinstance(value, bool):

@@ -19,7 +19,7 @@ NOTE = (
 
 
 class Pictures(Preprocessor):
-    """Show each PNG as an `img` with its alternative text."""
+    """A preprocessor of nbconvert that shows each PNG as an `img` with its alternative text."""
 
     note = Unicode(NOTE, help="HTML below the picture of an explorer.")
 

@@ -38,8 +38,8 @@ def run(options: argparse.Namespace) -> int:
     from bdl_teach.methods import mcmc
 
     ways: dict[str, Callable[[Problem], Drawn]] = {
-        "HMC": partial(ours, mcmc.hmc),
-        "NUTS": partial(ours, mcmc.nuts),
+        "HMC": partial(run_package, mcmc.hmc),
+        "NUTS": partial(run_package, mcmc.nuts),
     }
     rates: dict[str, list[float]] = {}
     with ExitStack() as stack:
@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
             other = subprocess.Popen([options.numpyro, "-P", file], text=True, **pipes)
             stack.enter_context(other)
             assert other.stdin is not None and other.stdout is not None
-            ways["numpyro's NUTS"] = partial(theirs, other.stdin, other.stdout)
+            ways["numpyro's NUTS"] = partial(run_numpyro, other.stdin, other.stdout)
         for seed in range(options.worlds):
             for name, sample in ways.items():
                 print(f"world {seed}, {name} ...", file=sys.stderr, flush=True)
@@ -77,7 +77,7 @@ def rate(problem: Problem, sample: Callable[[Problem], Drawn]) -> float:
     return float(np.median(ess)) / spent
 
 
-def ours(sampler: Callable[..., Any], problem: Problem) -> Drawn:
+def run_package(sampler: Callable[..., Any], problem: Problem) -> Drawn:
     """Run a sampler of this package with its defaults, after a short run that compiles."""
     sampler(**problem.given, n_samples=4, seed=problem.seed)
     fits: list[Any] = []
@@ -85,7 +85,7 @@ def ours(sampler: Callable[..., Any], problem: Problem) -> Drawn:
     return spent, fits[0].outputs(GAP_GRID)
 
 
-def theirs(ask: IO[str], answers: IO[str], problem: Problem) -> Drawn:
+def run_numpyro(ask: IO[str], answers: IO[str], problem: Problem) -> Drawn:
     """Let numpyro run as many chains as ``mcmc.nuts``, at the same time."""
     points = {name: getattr(problem.data, name)[:, 0].tolist() for name in ("x", "y")}
     model = {"prior_std": problem.scales[0], "noise_std": problem.noise_std}

@@ -111,8 +111,8 @@ class Notebook:
         try:
             self.page.wait_for_function(until, timeout=1000 * timeout_s)
         except PlaywrightTimeoutError:
-            said = "; ".join(self.console) or "nothing"
-            sentence = f"Within {timeout_s:.0f} s {otherwise}. The page's console said: {said}."
+            errors = "; ".join(self.console) or "none"
+            sentence = f"Within {timeout_s:.0f} s {otherwise}. Errors in the console: {errors}."
             raise LabError(sentence) from None
 
     def _note(self, message: ConsoleMessage) -> None:
