@@ -38,7 +38,11 @@ COMMANDS = {
     "bench": "measure: live, methods, replay, ticks, or browser (key press to repainted picture)",
 }
 FORWARD = ("test", "bench")  # pass their arguments on, and come with a checkout only
-MODULES = {"claims": "bdl_teach.claims", "reproduce": "bdl_teach.reproduce"}  # others are in _cli
+MODULES = {  # the others are in _cli
+    "bench": "bench",
+    "claims": "bdl_teach.claims",
+    "reproduce": "bdl_teach.reproduce",
+}
 INSIDE = "import sys; from bdl_teach.cli import inside; sys.exit(inside(sys.argv[1:]))"
 
 
@@ -80,6 +84,8 @@ def report_failures(command: Callable[[], int], stopped: str) -> int:
 
 def module(name: str) -> ModuleType:
     """Import the module that runs a command."""
+    if name == "bench":
+        sys.path.append(str(ROOT / "tools"))
     return importlib.import_module(MODULES.get(name, f"bdl_teach._cli.{name}"))
 
 
@@ -112,7 +118,7 @@ def run(options: argparse.Namespace) -> int:
 def needed_lock(options: argparse.Namespace) -> str:
     """Return the lock with the packages of a command; "" if the standard library is enough."""
     command = options.command
-    if command == "notebooks" or (command in MODULES and options.list):
+    if command == "notebooks" or (command in ("claims", "reproduce") and options.list):
         return ""
     tests = command == "test" or (command == "bench" and options.rest[:1] == ["browser"])
     return TEST_LOCK if tests else LOCK

@@ -23,6 +23,11 @@ def measurement(name: str) -> ModuleType:
     )
 
 
+def run(options: argparse.Namespace) -> int:
+    """Run the measurement that the command's arguments name."""
+    return main(options.rest)
+
+
 def main(argv: list[str]) -> int:
     """Run one measurement and print it; return its exit code."""
     parser = argparse.ArgumentParser(prog="python3 -m bdl_teach bench", description=__doc__)
