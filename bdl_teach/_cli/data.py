@@ -9,13 +9,9 @@ import argparse
 import posixpath
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NoReturn
 
 from bdl_teach._cli.environment import Trouble
 from bdl_teach._support.errors import DatasetUnavailable
-
-if TYPE_CHECKING:
-    from tqdm import tqdm
 
 UCI = ("boston", "concrete", "energy", "kin8nm", "naval", "power", "protein", "wine", "yacht")
 ABOUT = {
@@ -65,6 +61,8 @@ def show(names: Sequence[str]) -> int:
 
 def fetch(names: Sequence[str]) -> int:
     """Fetch the missing data sets; print the failures at the end, a sentence each."""
+    from tqdm import tqdm
+
     from bdl_teach.datasets import store
 
     failures = []
@@ -73,7 +71,9 @@ def fetch(names: Sequence[str]) -> int:
         if outcome not in ("there", "bundled"):
             try:
                 for file in store.files_of(name):
-                    with _bar(name) as bar:
+                    with tqdm(  # shown on a terminal only; pooch sets its total
+                        desc=name, total=1, unit="B", unit_scale=True, disable=None, leave=False
+                    ) as bar:
                         store.fetch(file.path, bar)
                 outcome = "fetched"
             except DatasetUnavailable as error:
@@ -110,10 +110,3 @@ def place(name: str) -> str:
         return tables.california_path()
     paths = [file.path for file in store.files_of(name)]
     return ", ".join(paths) if len(paths) < 3 else posixpath.commonpath(paths)
-
-
-def _bar(name: str) -> tqdm[NoReturn]:
-    """Return a progress bar, shown on a terminal only; pooch sets its total."""
-    from tqdm import tqdm
-
-    return tqdm(desc=name, total=1, unit="B", unit_scale=True, disable=None, leave=False)
