@@ -69,17 +69,16 @@ def tidy(ax: Axes, title: str, xlabel: str, ylabel: str) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def legend_above(ax: Axes, columns: int, wrapped: int = 4) -> None:
+def legend_above(ax: Axes, columns: int) -> None:
     """Put a legend of the visible artists between a panel's title and its frame.
 
     Args:
         ax: The panel.
-        columns: Largest number of entries in a row.
-        wrapped: Largest number of entries in a row, if there are several rows.
+        columns: Largest number of entries in a row; at most four, if there are several rows.
     """
     labelled = zip(*ax.get_legend_handles_labels(), strict=True)
     shown = [(handle, label) for handle, label in labelled if handle.get_visible()]
-    _COLUMNS[ax] = columns if len(shown) <= columns else min(columns, wrapped)
+    _COLUMNS[ax] = columns if len(shown) <= columns else min(columns, 4)
     _place_legend(ax, *zip(*shown, strict=True), _COLUMNS[ax])
 
 
@@ -221,9 +220,17 @@ class Room(Artists):
         return before != self._limit
 
     def hold(
-        self, curves: Mapping[str, ArrayLike], at_least: float = 0, nuts: Predictive | None = None
+        self,
+        curves: Mapping[str, ArrayLike],
+        at_least: float = 0,
+        nuts: Predictive | None = None,
+        *,
+        awaited: bool = False,
     ) -> bool:
-        """Set a height that fits the curves and the band of ``nuts``; return whether it changed."""
+        """Set a height that fits the curves and the band of ``nuts``; return whether it changed.
+
+        While the band is ``awaited``, the height only grows, so that it does not change twice.
+        """
         if nuts is not None:
             curves = {**curves, POSTERIOR: epistemic_edges(nuts)}
         extremes = {}
@@ -231,6 +238,7 @@ class Room(Artists):
             flat = np.ravel(curve)
             extremes[name] = float(flat[np.argmax(np.abs(flat))])
         reach = max(map(abs, extremes.values()), default=0.0)
+        at_least = max(at_least, self._limit) if awaited else at_least
         limit = self._limit if self.held else step_above(max(reach, at_least), self._steps)
         lines = []
         for name, y in extremes.items():

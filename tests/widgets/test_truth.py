@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 from explorer_claims import (
-    artist,
     assert_nothing_is_cut_where_it_is_narrow,
     assert_reads,
     assert_the_picture_is_not_stale,
@@ -72,7 +71,7 @@ def test_picture_and_readings_hold_fit_data_truth_and_gap(explorer: TruthExplore
     ends = (0.25 - half, 0.25 + half) if half else None
     data = datasets.sinusoid(state["n"], state["noise_std"], state["seed"], ends)
     np.testing.assert_array_equal(line(ax, "data"), [data.x[:, 0], data.y[:, 0]])
-    assert not artist(ax, "best fit mean").get_visible()
+    assert np.isnan(line(ax, "best fit mean")[1]).all(), "nothing was searched yet"
     inside = X[np.abs(X - 0.25) < half - 1e-9]
     for one in (ax, panel(explorer, "How sure each is")):
         (grey,) = (patch for patch in one.patches if isinstance(patch, Rectangle))
@@ -93,7 +92,6 @@ def test_best_fit_and_posterior_come_beside_with_their_spreads(
     result, gold = searched(explorer), nuts["gold"]
     best = result.search.prediction
     np.testing.assert_allclose(line(ax, "best fit mean"), [X, best.mean])
-    assert artist(ax, "best fit mean").get_visible()
     np.testing.assert_allclose(line(ax, "posterior mean"), [X, gold.mean])
     for name, p in {"fit": result.prediction, "best fit": best, plots.POSTERIOR: gold}.items():
         np.testing.assert_allclose(line(below, name), [X, p.epistemic_std])
@@ -106,7 +104,21 @@ def test_best_fit_and_posterior_come_beside_with_their_spreads(
     explorer.set(nuts=False)
     for name in (plots.POSTERIOR, "best fit"):
         assert np.isnan(line(below, name)[1]).all()
-    assert "posterior mean" not in legend_labels(ax) and "best fit mean" not in legend_labels(ax)
+    assert "posterior mean" not in legend_labels(ax)
+
+
+def test_panels_are_not_placed_anew_when_best_fit_and_posterior_come_and_go(
+    explorer: TruthExplorer, nuts: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That takes as long as five refits, at each movement of a slider."""
+    explorer.set(nuts=True)
+    searched(explorer)
+    placed: list[bool] = []
+    monkeypatch.setattr(explorer._canvas, "redraw_background", lambda **_: placed.append(True))
+    for prior_std in (2.0, 0.4):
+        explorer.set(prior_std=prior_std)
+        searched(explorer, rounds=2)
+    assert placed == []
 
 
 @every_picture_is_drawn

@@ -208,6 +208,7 @@ class Contract(Generic[Result]):
         self._heard = 0  # number of the page's last message about points
         self._moved_at = 0.0  # when controls moved by themselves
         self._asked = self._answered = 0  # number of the newest request, and of that shown
+        self._asked_at = 0.0  # when the newest request came, by ``time.monotonic``
         self._warmed = threading.Event()  # all that can be compiled is
         self._chores_begun = False
         self._quiet = False  # values are being set: no control is answered

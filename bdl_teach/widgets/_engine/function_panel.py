@@ -32,7 +32,6 @@ class Panel:
         room: Its height, which stays while a point is held.
         truth: The line of the noise-free function, hidden where that is unknown.
         columns: Of the panel's legend; 0 if it has none of its own.
-        wrapped: Entries in a row of the legend, where one does not hold all.
         stays: What a learner sees while the edges of a band are drawn; () where none are.
         hover: Whether the panel reacts to a pointer that moves over it without a click.
         most: How many points there may be.
@@ -44,7 +43,6 @@ class Panel:
     room: plots.Room | None = None
     truth: Artist | None = None
     columns: int = 6
-    wrapped: int = 4
     stays: Sequence[Artist] = ()
     hover: bool = False
     most: int = MOST
@@ -60,7 +58,7 @@ class Panel:
     def name(self) -> None:
         """Enter what is shown in the legend, if the panel has one of its own."""
         if self.columns:
-            plots.legend_above(self.axes, self.columns, self.wrapped)
+            plots.legend_above(self.axes, self.columns)
 
     def label(self, data: datasets.Regression1D) -> bool:
         """Label the axes in the units of ``data``; return whether that changed anything."""
@@ -176,10 +174,12 @@ class FunctionPanel(Panel):
         if hasattr(result, "regions"):
             self._gap.update(self._x, result.regions["gap"])
         posterior = getattr(result, "nuts", None)
-        named = self._over.show(posterior, asked=bool(getattr(result, "nuts_report", "")))
+        asked = bool(getattr(result, "nuts_report", ""))
+        named = self._over.show(posterior, asked=asked)
         if self._before.show(getattr(result, "prior_functions", None)) | named:
             self.name()
             self._canvas.redraw_background(arrange=True)
         assert self.room is not None
-        if self.room.hold({**curves, **more}, at_least, posterior):
+        awaited = asked and posterior is None
+        if self.room.hold({**curves, **more}, at_least, posterior, awaited=awaited):
             self._canvas.redraw_settled()

@@ -25,7 +25,7 @@ from bdl_teach.widgets._engine.replay import PACE
 from bdl_teach.widgets._engine.status import Readings, Said, plain
 
 REST = 0.8  # seconds without a movement before a result is improved
-FOLLOW = 0.12  # the same before what takes longer follows: no drag is to wait for it
+FOLLOW = 0.12  # seconds from a movement to what takes longer: no drag is to wait for it
 SHARPEN = 0.2  # the same before its picture has all the pixels that the page can show
 
 
@@ -35,7 +35,8 @@ class Worker(PointerInput[Result], abstract=True):
     def _request(self, act: Callable[[], object] | None = None) -> None:
         """Ask the worker for a picture of the controls' values, after doing ``act``."""
         with self._asking:
-            self._past.note(self._undoable(), time.monotonic())
+            self._asked_at = time.monotonic()
+            self._past.note(self._undoable(), self._asked_at)
             self._asked += 1
             self._slot.put((self._asked, self.state()), act)
         if self._missions is not None:
@@ -105,7 +106,7 @@ class Worker(PointerInput[Result], abstract=True):
 
     def _followed(self, values: Values) -> tuple[int, Job] | None:
         """Show what follows a tick by itself; return the next job, if any."""
-        job = self._slot.take(FOLLOW)
+        job = self._slot.take(max(self._asked_at + FOLLOW - time.monotonic(), 0.0))
         while job is None and not self._slot.closed and self._film.at_end:
             if not self._go_on(values, at_rest=False):
                 break
@@ -124,6 +125,8 @@ class Worker(PointerInput[Result], abstract=True):
             better = self._follow(values, better or shown, at_rest=at_rest) or better
             if better is None:
                 return False
+            if self._asked != self._answered:  # a control has moved: its picture is next
+                return True
             self._paint(better, values, better=True, sharp=at_rest)
             self._spent = spent
             self._say_what_is_shown()
