@@ -253,7 +253,7 @@ def fit_autoencoder(x: ArrayLike, **settings: object) -> Fit:
 
 def checked_data(x: ArrayLike, likelihood: str) -> Array:
     """Return finite data ``[n, d]``, in [0, 1] for the Bernoulli, or raise ``ValueError``."""
-    array = checks.told_apart("x", checks.inputs("x", x))
+    array = checks.resolved_in_float32("x", checks.inputs("x", x))
     low, high = array.min(), array.max()
     if likelihood == "bernoulli" and (low < 0 or high > 1):
         raise ValueError(

@@ -106,7 +106,7 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
         self._function.stays = self._function.problem
         limits = (4, 12, 40, 120)
         self._spread = plots.SpreadPanel(axes["s"], X_GRID, _SPREADS, "How unsure, by x", limits)
-        self._history = plots.HistoryPanel(axes["h"], trained_on=True)
+        self._history = plots.HistoryPanel(axes["h"], longer=True)
         canvas.animate([*self._spread.artists, *self._history.artists])
         canvas.settle(self._spread.frame)
         self._make_weight_panel(canvas, axes["w"])
