@@ -1,9 +1,8 @@
-"""Predict first: the answer comes once a choice was made and the control has got to its target."""
+"""Test the question of an explorer: predict first, then move the control to see the answer."""
 
 from __future__ import annotations
 
 import html
-from typing import Any
 
 import ipywidgets
 
@@ -12,40 +11,16 @@ from bdl_teach.widgets._engine.question import Question, QuestionBox
 ASKED = Question("From 0 to 5: up or down?", ("up", "down"), 1, "It is heavy", "mass", target=5)
 
 
-def asked(value: int = 0) -> tuple[QuestionBox, Any]:
-    control = ipywidgets.IntSlider(value, 0, 9)
-    return QuestionBox(ASKED, control, lambda _: None), control
-
-
-def said(box: QuestionBox) -> str:
-    return html.unescape(box._said.value)
-
-
-def test_the_answer_waits_for_a_choice_and_then_for_the_target() -> None:
-    box, slider = asked()
+def test_answer_needs_a_choice_and_then_the_target_value() -> None:
+    slider = ipywidgets.IntSlider(0, 0, 9)
+    box = QuestionBox(ASKED, slider, lambda _: None)
     slider.value = 6
-    assert not box.unlocked, "moved, but nothing predicted yet"
+    assert not box.unlocked, "the slider moved before a choice"
     slider.value = 0
     box._choices.index = 0
     for slider.value in (1, 4, 2):
-        assert not box.unlocked, "not there yet"
-        assert said(box) == "<b>Predict first.</b> From 0 to 5: up or down?"
+        assert not box.unlocked
+        assert html.unescape(box._said.value) == "<b>Predict first.</b> From 0 to 5: up or down?"
     slider.value = 5
     assert box.unlocked and box._choices.disabled and box._there.disabled
-    assert said(box) == "<b>✗</b> The answer is “down”. It is heavy"
-
-
-def test_control_already_at_target_must_leave_and_return() -> None:
-    box, slider = asked(value=5)
-    box._choices.index = 0
-    assert not box.unlocked
-    slider.value = 4
-    assert not box.unlocked
-    slider.value = 5
-    assert box.unlocked
-
-
-def test_question_can_be_sent_to_a_page() -> None:
-    """A name of its own must not hide one that ipywidgets needs for that."""
-    box, _ = asked()
-    assert box.get_state(drop_defaults=True)["children"]
+    assert html.unescape(box._said.value) == "<b>✗</b> The answer is “down”. It is heavy"
