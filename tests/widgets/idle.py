@@ -1,4 +1,4 @@
-"""Explorers without their worker: controls and texts are there, and nothing is computed."""
+"""Make explorers that compute nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bdl_teach.widgets._engine.live import Explorer
 
 @contextmanager
 def idle_explorer(name: str) -> Iterator[Explorer[Any]]:
-    """Make an explorer whose worker is not started, and close it."""
+    """Make an explorer without its worker, and close it in the end."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(background, "start", lambda _: None)
         made = getattr(widgets, name)()

@@ -1,4 +1,4 @@
-"""The linear-regression explorer: exact, so that its picture can be held to formulas."""
+"""Test that the linear-regression explorer agrees with the exact formulas."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ INSIDE = np.abs(X) <= 0.5
 
 
 def posterior(v: dict[str, Any], data: Any, **other: Any) -> LinearPosterior:
-    """The exact posterior for these values; without points it is the prior."""
+    """Return the exact posterior for an explorer's values; without points, the prior."""
     v = {**v, **other}
     phi, y = np.zeros((1, v["n_features"])), [0.0]
     if len(data.x):
@@ -38,7 +38,7 @@ def posterior(v: dict[str, Any], data: Any, **other: Any) -> LinearPosterior:
 
 
 @everywhere
-def test_model_panel_and_readings_are_the_exact_predictive(
+def test_model_panel_and_readings_show_the_exact_prediction(
     explorer: LinearRegressionExplorer,
 ) -> None:
     v, result, ax = explorer.state(), explorer.result, panel(explorer, "What the model believes")
@@ -53,10 +53,10 @@ def test_model_panel_and_readings_are_the_exact_predictive(
 
 
 @pytest.mark.parametrize("values", [{}, {"kind": "polynomial", "n_features": 4, "n": 5}])
-def test_drawn_functions_have_the_covariance_of_the_posterior(
+def test_drawn_functions_have_the_posterior_covariance(
     made: LinearRegressionExplorer, values: dict[str, Any]
 ) -> None:
-    """At three places, in units in which the posterior's is the identity: Φ Σ Φᵀ."""
+    """Whiten the functions at three x by the posterior's covariance, so that theirs must be 1."""
     at, whitened = [20, 60, 97], []
     for seed in range(60):
         v = {**HOME, **values, "seed": seed}
@@ -70,7 +70,7 @@ def test_drawn_functions_have_the_covariance_of_the_posterior(
 
 
 @everywhere
-def test_weights_panel_holds_their_posterior(explorer: LinearRegressionExplorer) -> None:
+def test_weights_panel_shows_their_posterior_and_prior(explorer: LinearRegressionExplorer) -> None:
     ax, pair = panel(explorer, "Two weights, ±2 sd"), list(explorer.result.pair)
     known, scale = posterior(explorer.state(), explorer.result.data), explorer.state()["prior_std"]
     mean, cov = known.mean[pair] / scale, known.cov[np.ix_(pair, pair)] / scale**2
@@ -81,11 +81,13 @@ def test_weights_panel_holds_their_posterior(explorer: LinearRegressionExplorer)
     np.testing.assert_allclose(np.hypot(*line(ax, "prior")), 2.0)
     np.testing.assert_allclose(line(ax, "mean")[:, 0], mean, atol=1e-9)
     np.testing.assert_allclose(line(ax, "draws").T, explorer.result.weights[:, pair] / scale)
-    assert np.abs(edge + mean).max() <= ax.get_xlim()[1] == ax.get_ylim()[1], "out of sight"
+    assert np.abs(edge + mean).max() <= ax.get_xlim()[1] == ax.get_ylim()[1], (
+        "the ellipse leaves the panel"
+    )
 
 
 @everywhere
-def test_evidence_panels_hold_the_log_evidence(explorer: LinearRegressionExplorer) -> None:
+def test_evidence_panels_show_the_log_evidence(explorer: LinearRegressionExplorer) -> None:
     v, data = explorer.state(), explorer.result.data
     if not v["n"]:
         return assert_reads(explorer, log_evidence=0.0)
@@ -105,9 +107,9 @@ def test_evidence_panels_hold_the_log_evidence(explorer: LinearRegressionExplore
             assert_reads(explorer, log_evidence=here, best=choices[np.argmax(log_p)])
 
 
-def test_the_watched_weights_stay_while_points_arrive(made: LinearRegressionExplorer) -> None:
+def test_shown_weights_stay_while_points_are_added(made: LinearRegressionExplorer) -> None:
     made.preset("before any data").set(seed=5)
     assert len({made.set(n=n).result.pair for n in (0, 1, 7, 32)}) == 1
     made.set(kind="polynomial")
     pairs = [made.set(n_features=d).result.pair for d in (2, 3, 4, 14)]
-    assert pairs == [(0, 1), (0, 1), (1, 3), (1, 3)]  # slope and cube, once there is one
+    assert pairs == [(0, 1), (0, 1), (1, 3), (1, 3)]  # slope and cube, if there is a cube

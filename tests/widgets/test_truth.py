@@ -1,7 +1,4 @@
-"""The truth explorer: its artists and readings hold its result, its presets keep word.
-
-What a preset or the answer says of the true posterior is looked at for two data seeds.
-"""
+"""Test the truth explorer: its picture, readings, search for the best fit, and sentences."""
 
 from __future__ import annotations
 
@@ -47,7 +44,7 @@ SETTINGS: list[dict[str, Any]] = [
 
 
 def searched(explorer: TruthExplorer, rounds: int = 100) -> TruthResult:
-    """Search on as the explorer does while its sliders rest, and show where that led."""
+    """Search for the best fit as the explorer does at rest, and show the result."""
     for _ in range(rounds):
         better = explorer._improve(explorer.state(), explorer.result)
         if better is None:
@@ -60,7 +57,7 @@ def searched(explorer: TruthExplorer, rounds: int = 100) -> TruthResult:
 
 @every_picture_is_drawn
 @set_to(SETTINGS)
-def test_picture_and_readings_hold_fit_data_truth_and_gap(explorer: TruthExplorer) -> None:
+def test_picture_and_readings_show_fit_data_truth_and_gap(explorer: TruthExplorer) -> None:
     p = explorer.result.prediction
     ax, fit = panel(explorer, "What each believes"), explorer.result.fit
     np.testing.assert_allclose(line(ax, "fit mean"), [X, p.mean])
@@ -84,12 +81,12 @@ def test_picture_and_readings_hold_fit_data_truth_and_gap(explorer: TruthExplore
 
 
 @every_picture_is_drawn
-def test_best_fit_and_posterior_come_beside_with_their_spreads(
+def test_best_fit_and_posterior_are_drawn_beside_the_fit(
     explorer: TruthExplorer, nuts: dict[str, Any]
 ) -> None:
     explorer.set(nuts=True)
     ax, below = panel(explorer, "What each believes"), panel(explorer, "How sure each is")
-    assert np.isnan(line(below, "best fit")[1]).all(), "nothing was searched yet"
+    assert np.isnan(line(below, "best fit")[1]).all(), "the search has not begun"
     result, gold = searched(explorer), nuts["gold"]
     best = result.search.prediction
     np.testing.assert_allclose(line(ax, "best fit mean"), [X, best.mean])
@@ -110,7 +107,7 @@ def test_best_fit_and_posterior_come_beside_with_their_spreads(
 
 
 @every_picture_is_drawn
-def test_bars_and_readings_are_the_parts_of_the_gap(
+def test_bars_and_readings_show_the_parts_of_the_gap(
     explorer: TruthExplorer, nuts: dict[str, Any]
 ) -> None:
     explorer.set(nuts=True, seed=1)
@@ -144,10 +141,9 @@ def test_bars_and_readings_are_the_parts_of_the_gap(
 
 
 @pytest.mark.parametrize("height", [0.3, 1.7])
-def test_prior_bar_counts_misses_on_both_sides(
+def test_prior_bar_counts_a_posterior_above_or_below_the_truth(
     explorer: TruthExplorer, nuts: dict[str, Any], height: float
 ) -> None:
-    """Where the truth lies in the posterior's band it misses nothing."""
     nuts["gold"] = Predictive(height * SINE, np.full(len(X), 0.5), np.ones(len(X)), None)
     off = np.maximum(0.7 * np.abs(SINE) - 1.0, 0.0)
     expected = np.sqrt((off[IN_GAP] ** 2).mean())
@@ -155,7 +151,7 @@ def test_prior_bar_counts_misses_on_both_sides(
     assert missed == pytest.approx(expected) and expected > 1
 
 
-def test_search_lowers_free_energy_and_ends(explorer: TruthExplorer) -> None:
+def test_search_lowers_the_free_energy_and_ends(explorer: TruthExplorer) -> None:
     result = truth_search.refit(Problem(seed=2), 1)
     seen, quick = [truth_search.free_energy(result.search.best)], result
     for result in successive(truth_search.improve, quick):
@@ -170,7 +166,9 @@ def test_search_lowers_free_energy_and_ends(explorer: TruthExplorer) -> None:
 
 
 @every_picture_is_drawn
-def test_band_of_the_truth_follows_a_movement(explorer: TruthExplorer, chains_run: None) -> None:
+def test_band_of_the_posterior_follows_the_controls(
+    explorer: TruthExplorer, chains_run: None
+) -> None:
     explorer.set(nuts=True, prior_std=2.0, n=16).settle()
     result = explorer.result
     sampled = mcmc.hmc(**result.problem.given, n_samples=500, seed=3).predict(X[:, None])
@@ -180,11 +178,15 @@ def test_band_of_the_truth_follows_a_movement(explorer: TruthExplorer, chains_ru
     before = explorer.png()
     assert explorer.set(noise_std=2.0).result.nuts is None
     explorer.set(noise_std=1.0)
-    assert explorer.result.nuts is result.nuts and explorer.png() == before, "it is kept"
+    assert explorer.result.nuts is result.nuts and explorer.png() == before, (
+        "the run was not cached"
+    )
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_truth_explorer_sentences_are_true(explorer: TruthExplorer, seed: int) -> None:
+def test_sentences_of_the_truth_explorer_agree_with_its_numbers(
+    explorer: TruthExplorer, seed: int
+) -> None:
     presets = {name: values for name, (_, values) in TruthExplorer.PRESETS.items()}
 
     def read(values: dict[str, Any], search: bool = True) -> TruthResult:
@@ -212,7 +214,7 @@ def test_truth_explorer_sentences_are_true(explorer: TruthExplorer, seed: int) -
 
 
 def test_sine_peak_is_improbable_under_the_narrow_prior(explorer: TruthExplorer) -> None:
-    """What the answer gives as the reason."""
+    """The answer to the question gives this reason."""
     weights = Gaussian(1.0).sample((5000, 61), 0)
     drawn = explorer.result.fit.evaluate(weights, np.array([[0.25]]))
     assert np.std(drawn) == pytest.approx(prior_height(1.0, 20), rel=0.05)
