@@ -33,10 +33,7 @@ SIZES = {"a laptop": LAPTOP, "a tablet": (1024, 768, 1.0), "1280 at 150 %": (853
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
 PATIENCE_MS = 600_000  # other tests and compiling use the processor, too
 SETTLE_MS = 400  # for the page to lay out and to send the size of its pictures
-NAMES = (
-    "GradientLab",
-    *sorted(set(widgets.__all__) - {"GradientLab"}),
-)  # first, as it trains nothing
+NAMES = ("GradientLab", *sorted(set(widgets.__all__) - {"GradientLab"}))  # it trains nothing
 NO_WINDOWING = """() => {  // else the page holds the visible cells only
     const { content } = window.jupyterapp.shell.currentWidget;
     content.notebookConfig = { ...content.notebookConfig, windowingMode: "none" };
