@@ -15,16 +15,15 @@ import gc, json, os, sys, threading
 from bdl_teach import datasets
 from bdl_teach._startup import head_start, memory
 from bdl_teach.backend import tf, tfd, tfp
-from bdl_teach.methods import bbb, local_reparam
+from bdl_teach.methods import local_reparam
 from tensorflow.python.framework import ops
 asked = []
 memory.ctypes.CDLL = lambda *_: asked.append("the C library")
 head_start.load_ipython_extension(None)
 threads = [t.name for t in threading.enumerate() if "head start" in t.name]
 data = datasets.sinusoid()
-local_reparam.fit(data.x, data.y, **local_reparam.QUIET, hidden_units=(5, 5)).free_energy
-fit = bbb.fit(data.x, data.y, hidden_units=(5, 5), steps=200)
-mean = fit.predict(data.x).mean.tolist()
+fit = local_reparam.fit(data.x, data.y, **local_reparam.QUIET, hidden_units=(5, 5))
+mean = [fit.free_energy, *fit.predict(data.x).mean.tolist()]
 loaded = [name for name in ("tensorflow_probability", "tf_keras", "keras") if name in sys.modules]
 memory.release()
 done = [*asked, *threads, *(["frozen"] if gc.get_freeze_count() else [])]

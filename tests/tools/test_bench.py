@@ -8,8 +8,6 @@ import bench
 import numpy as np
 import pytest
 from bench import baselines, live, methods
-from bench.methods import Growth, Row
-from browser_bench import browser
 
 from bdl_teach import datasets, elbo
 from bdl_teach.backend import tf
@@ -70,19 +68,3 @@ def test_benchmarked_methods_share_the_network_and_keep_their_options(monkeypatc
         common = {"prior": ScaleMixture(), "noise_std": 1.0, "hidden_units": (20, 20), "seed": 3}
         taken = {name: value for name, value in common.items() if name in method.takes}
         assert given == {**taken, **method.options}, way.name
-
-
-def test_missed_limit_fails_a_strict_run(monkeypatch, capsys):
-    row = Row("bbb", 1.5, 0.03, 0.02, -1.5, 1.1)
-    monkeypatch.setattr(methods, "measure", lambda way, repeats: row)
-    monkeypatch.setattr(methods, "grow", lambda n, width: Growth(n, width, 1e-3 * n * width))
-    monkeypatch.setattr(methods, "pbp_seconds", lambda n, *_: 1.5)
-    assert bench.main(["methods", "--strict"]) == 1
-    assert "MISSED" in capsys.readouterr().out
-    assert bench.main(["methods"]) == 0
-
-
-def test_missing_chromium_ends_the_benchmark_with_code_2(monkeypatch, capsys):
-    monkeypatch.setattr(browser, "find_chromium", lambda: None)
-    assert bench.main(["browser"]) == 2
-    assert "No Chromium" in capsys.readouterr().err

@@ -12,10 +12,9 @@ from scipy.special import log_softmax
 from bdl_teach import widgets
 from bdl_teach.predictive import Predictive
 from bdl_teach.problems import Problem, strange_pictures, truth
-from bdl_teach.widgets._engine import live, worker
+from bdl_teach.widgets._engine import background, live, worker
 from bdl_teach.widgets._engine.beside_truth import Chains, GoldStandard
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK
-from tests.widgets.idle import idle_explorer
 
 HERE = Path(__file__).parent
 _WAITS, _PREPARE = Chains.waits, Chains.prepare
@@ -57,9 +56,12 @@ def no_pictures_are_drawn(request: pytest.FixtureRequest) -> Iterator[None]:
 @pytest.fixture(scope="module", params=widgets.__all__)
 def idle(request: pytest.FixtureRequest) -> Iterator[Any]:
     """Make each explorer without its worker."""
-    with idle_explorer(request.param) as one:
-        one._slot.take()
-        yield one
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(background, "start", lambda _: None)
+        made = getattr(widgets, request.param)()
+    made._slot.take()
+    yield made
+    made.close()
 
 
 @pytest.fixture(scope="module")

@@ -78,18 +78,17 @@ def test_letters_are_legible_and_uncut_on_laptops_and_in_narrow_pages(idle: Expl
         assert smallest_letters(idle, place) * place.ratio >= 12
 
 
-def test_power_sliders_have_a_step_at_every_preset_value(idle: Explorer[Any]) -> None:
-    settings = {"its default": idle.state()}
-    settings |= {name: values for name, (_, values) in idle.PRESETS.items()}
-    asked = idle.QUESTION
-    if asked is not None and asked.target is not None:
-        settings["the question"] = {asked.control: asked.target}
-    for what, values in settings.items():
-        for name, value in values.items():
-            control = idle._controls[name]
-            if isinstance(control, ipywidgets.FloatLogSlider):
-                steps = (math.log10(value) - control.min) / control.step
-                assert abs(steps - round(steps)) < 1e-6, f"{name}, {what}: between two steps"
+def test_sliders_have_a_step_at_every_value_of_presets_and_missions(idle: Explorer[Any]) -> None:
+    settings = [idle.state(), *(values for _, values in idle.PRESETS.values())]
+    settings += [mission.way for mission in idle.MISSIONS]
+    if idle.QUESTION.target is not None:
+        settings.append({idle.QUESTION.control: idle.QUESTION.target})
+    for name, value in (item for values in settings for item in values.items()):
+        control = idle._controls[name]
+        if isinstance(control, ipywidgets.FloatSlider | ipywidgets.FloatLogSlider):
+            at = math.log10(value) if isinstance(control, ipywidgets.FloatLogSlider) else value
+            steps = (at - control.min) / control.step
+            assert abs(steps - round(steps)) < 1e-6, (name, value)
 
 
 def test_shared_code_rebuilds_a_preset(
@@ -109,7 +108,6 @@ def test_take_me_there_moves_the_control_and_shows_the_answer(
     idle: Explorer[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = idle.QUESTION
-    assert asked is not None
     monkeypatch.setattr(background, "start", lambda _: None)
     fresh = type(idle)()
     (box,) = (part for part in all_parts(fresh) if isinstance(part, QuestionBox))

@@ -12,16 +12,8 @@ from matplotlib.colors import to_hex
 from bdl_teach import expectation_gradients as eg
 from bdl_teach.widgets import GradientLab, gradient_lab
 
-MOVES: dict[str, Any] = {
-    "mu": 0.5,
-    "sigma": 10**-0.3,
-    "curvature": 10**0.5,
-    "offset": 2.0,
-    "ripple": 0.5,
-    "n_draws": 10,
-    "seed": 3,
-    "parameter": "σ",
-}
+MOVES: dict[str, Any] = {"mu": 0.5, "sigma": 10**-0.3, "curvature": 10**0.5, "offset": 2.0}
+MOVES |= {"ripple": 0.5, "n_draws": 10, "seed": 3, "parameter": "σ"}
 NAMES = {"score": "score function", "pathwise": "pathwise"}
 EXPLORER = GradientLab
 everywhere = set_to([{}, MOVES, GradientLab.PRESETS["ripples"][1]])

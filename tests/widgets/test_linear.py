@@ -13,14 +13,8 @@ from bdl_teach.methods.exact import LinearPosterior, linear_regression
 from bdl_teach.widgets import LinearRegressionExplorer, linear
 
 HOME = LinearRegressionExplorer.DEFAULTS
-MOVES: dict[str, Any] = {
-    "n": 5,
-    "prior_std": 10**0.5,
-    "noise_std": 2.0,
-    "n_features": 7,
-    "seed": 3,
-    "kind": "polynomial",
-}
+MOVES: dict[str, Any] = {"n": 5, "prior_std": 10**0.5, "noise_std": 2.0, "n_features": 7, "seed": 3}
+MOVES["kind"] = "polynomial"
 EXPLORER = LinearRegressionExplorer
 NARROW = LinearRegressionExplorer.PRESETS["prior too narrow"][1]
 everywhere = set_to([{}, {"n": 0}, NARROW, MOVES])
@@ -113,3 +107,13 @@ def test_shown_weights_stay_while_points_are_added(made: LinearRegressionExplore
     made.set(kind="polynomial")
     pairs = [made.set(n_features=d).result.pair for d in (2, 3, 4, 14)]
     assert pairs == [(0, 1), (0, 1), (1, 3), (1, 3)]  # slope and cube, if there is a cube
+
+
+def test_click_on_the_dot_of_a_weight_shows_that_weight(made: LinearRegressionExplorer) -> None:
+    made.set(**HOME)
+    reach = panel(made, "Two weights").get_xlim()[1]
+    for weight in (0, 7):
+        x, y = ((2 * share - 1) * reach for share in ((weight + 0.5) / HOME["n_features"], 0.94))
+        made._picture._handle_custom_msg({"act": "down", "panel": 1, "x": x, "y": y}, [])
+        made.wait()
+    assert made.result.pair == made.state()["pair"] == (0, 7)

@@ -12,19 +12,8 @@ from bdl_teach import estimators
 from bdl_teach.widgets import LocalReparamLab, local_reparam_lab
 from bdl_teach.widgets.local_reparam_lab import KINDS, SIZES
 
-MOVES: dict[str, Any] = {
-    "size": 4,
-    "sigma": 0.6,
-    "n_inputs": 3,
-    "n_draws": 400,
-    "seed": 7,
-    "parameter": "σ",
-    "score": True,
-    "shared": False,
-    "per_example": True,
-    "flipout": True,
-    "local": False,
-}
+MOVES: dict[str, Any] = {"size": 4, "sigma": 0.6, "n_inputs": 3, "n_draws": 400, "seed": 7}
+MOVES |= {"parameter": "σ", "score": True, "shared": False, "per_example": True, "local": False}
 NAMES = {  # in the legend and beside the dots
     "score": "score function",
     "shared": "one shared W",

@@ -14,17 +14,8 @@ from bdl_teach.methods import pbp
 from bdl_teach.problems import own_points as points
 from bdl_teach.widgets.pbp_stepper import MOST_STEPS, PBPStepper
 
-MOVES: dict[str, Any] = {
-    "step": 40,
-    "n": 20,
-    "noise_std": 2.0,
-    "alpha": 10**1.5,
-    "guess": 0.5,
-    "seed": 3,
-    "sorted": True,
-    "speed": 50.0,
-}
-
+MOVES: dict[str, Any] = {"step": 40, "n": 20, "noise_std": 2.0, "alpha": 10**1.5, "guess": 0.5}
+MOVES |= {"seed": 3, "sorted": True, "speed": 50.0}
 EXPLORER = PBPStepper
 EPOCH_2 = {"step": 14, "n": 9, "guess": 0.5, "alpha": 20.0}
 X = np.linspace(-1.5, 1.5, 121)

@@ -9,7 +9,6 @@ import operator
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import ipywidgets
 import numpy as np
 
 from bdl_teach import widgets
@@ -240,25 +239,9 @@ def missing(explorer: Explorer[Any], mission: Mission, state: Values) -> list[st
     return mission.missing(state, explorer._readings_of(explorer._compute(state)))
 
 
-def test_missions_are_checked_with_two_other_seeds(idle: Explorer[Any]) -> None:
-    state = taken(idle, {})
-    others = idle._next_seeds(state)
-    if isinstance(idle, widgets.VAEExplorer):  # training with other seeds takes seconds
-        assert others == []
-        return
-    assert len({state.get("seed", 0), *(other["seed"] for other in others)}) == SEEDS
-    assert all({**other, "seed": 0} == {**state, "seed": 0} for other in others)
-
-
 def test_second_hint_solves_the_mission_and_the_start_does_not(idle: Explorer[Any]) -> None:
     for mission in idle.MISSIONS:
         state = taken(idle, mission.way)
-        for name, value in mission.way.items():
-            control = idle._controls[name]
-            if isinstance(control, ipywidgets.FloatSlider | ipywidgets.FloatLogSlider):
-                at = np.log10(value) if isinstance(control, ipywidgets.FloatLogSlider) else value
-                steps = (at - control.min) / control.step
-                assert abs(steps - round(steps)) < 1e-6, (mission.id, name, "no step of the slider")
         if mission.way.get("nuts") or isinstance(idle, widgets.VAEExplorer):
             continue
         for seed in range(SEEDS):

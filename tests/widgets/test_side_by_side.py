@@ -147,15 +147,6 @@ def test_true_posterior_is_drawn_beside_each_method_with_its_distance(
         assert not any("_off_" in name for name in explorer.readings())
 
 
-def test_pin_lists_the_changes_of_each_method(comparison: ComparisonExplorer) -> None:
-    comparison.set(**COMPARED).pin()
-    comparison._pin._answer.value = True
-    comparison.set(gap=0.4)
-    for name in ("MAP", "BBB", "PBP"):
-        assert f"{name}: share held in the gap" in comparison._pin._words.value
-    comparison.unpin()
-
-
 def test_both_panels_have_the_units_of_a_table(pair: RivalsExplorer) -> None:
     x = np.linspace(100.0, 300.0, 12)
     pair.set(**{**PAIR, "data": (x, 40 * np.sin(x / 30))}).png()

@@ -104,13 +104,6 @@ def test_question_pins_its_start_and_keeps_the_y_axis(explorer: SinusoidExplorer
     explorer.reset()
 
 
-def test_more_button_names_moved_controls_that_are_folded(explorer: SinusoidExplorer) -> None:
-    explorer.set(nuts=False).preset("cold posterior")
-    assert explorer._more.description == "more (KL weight 0.0100)"
-    explorer.preset("article")
-    assert explorer._more.description == "more"
-
-
 @every_picture_is_drawn
 def test_prior_functions_are_networks_drawn_from_the_prior(explorer: SinusoidExplorer) -> None:
     prior = {"sigma1": 0.7, "sigma2": 10**-0.5, "pi": 0.3, "seed": 4, "width": 6}

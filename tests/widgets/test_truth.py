@@ -23,13 +23,10 @@ from matplotlib.patches import Rectangle
 from waiting import successive
 
 from bdl_teach import calibration, datasets, plots
-from bdl_teach.densities import Gaussian
 from bdl_teach.methods import mcmc
-from bdl_teach.predictive import Predictive
 from bdl_teach.problems import Problem, truth_search
 from bdl_teach.problems.truth_search import TruthResult
 from bdl_teach.widgets import TruthExplorer
-from bdl_teach.widgets.truth import prior_height
 
 EXPLORER = TruthExplorer
 X = np.linspace(-0.7, 0.7, 71)
@@ -140,17 +137,6 @@ def test_bars_and_readings_show_the_parts_of_the_gap(
     assert explorer.status.startswith("refined: ") and "R-hat is 1.01." in explorer.status
 
 
-@pytest.mark.parametrize("height", [0.3, 1.7])
-def test_prior_bar_counts_a_posterior_above_or_below_the_truth(
-    explorer: TruthExplorer, nuts: dict[str, Any], height: float
-) -> None:
-    nuts["gold"] = Predictive(height * SINE, np.full(len(X), 0.5), np.ones(len(X)), None)
-    off = np.maximum(0.7 * np.abs(SINE) - 1.0, 0.0)
-    expected = np.sqrt((off[IN_GAP] ** 2).mean())
-    missed = explorer.set(nuts=True).result.parts["prior_miss"]
-    assert missed == pytest.approx(expected) and expected > 1
-
-
 def test_search_lowers_the_free_energy_and_ends(explorer: TruthExplorer) -> None:
     result = truth_search.refit(Problem(seed=2), 1)
     seen, quick = [truth_search.free_energy(result.search.best)], result
@@ -211,11 +197,3 @@ def test_sentences_of_the_truth_explorer_agree_with_its_numbers(
     assert held(misses) < 0.2
     (mends,) = (m for m in TruthExplorer.MISSIONS if m.id == "truth-points-mend-the-prior")
     assert read(mends.way, search=False).parts["prior_miss"] < 2
-
-
-def test_sine_peak_is_improbable_under_the_narrow_prior(explorer: TruthExplorer) -> None:
-    """The answer to the question gives this reason."""
-    weights = Gaussian(1.0).sample((5000, 61), 0)
-    drawn = explorer.result.fit.evaluate(weights, np.array([[0.25]]))
-    assert np.std(drawn) == pytest.approx(prior_height(1.0, 20), rel=0.05)
-    assert np.mean(np.abs(drawn) > 9.5) < 0.02

@@ -149,16 +149,14 @@ def test_shared_code_rebuilds_own_points(explorer: Touched) -> None:
     rebuilt.close()
 
 
-def assert_labelled(axis: Any, start: float, scale: float, round_to: float) -> None:
-    """Check that ticks are at round numbers of the table's units, and in the right places."""
+def assert_labelled(axis: Any, start: float, scale: float) -> None:
+    """Check that the tick labels give the places in the table's units."""
     low, high = axis.get_view_interval()
-    ticks = dict(zip(axis.get_majorticklocs(), axis.get_ticklabels(), strict=True))
-    texts = {at: text.get_text().replace("−", "-") for at, text in ticks.items()}
-    values = {at: float(text) for at, text in texts.items() if low <= at <= high}
+    ticks = zip(axis.get_majorticklocs(), axis.get_ticklabels(), strict=True)
+    values = {at: text.get_text().replace("−", "-") for at, text in ticks if low <= at <= high}
     assert len(values) >= 3
     for at, value in values.items():
-        assert value == pytest.approx(start + scale * at)
-        assert value / round_to == pytest.approx(round(value / round_to))
+        assert float(value) == pytest.approx(start + scale * at)
 
 
 def test_panel_of_a_table_has_its_units_and_no_truth(explorer: Touched) -> None:
@@ -166,10 +164,10 @@ def test_panel_of_a_table_has_its_units_and_no_truth(explorer: Touched) -> None:
     x, y = shown(explorer)
     assert (min(x), max(x)) == pytest.approx((-0.5, 0.5))
     axes, spread = explorer._canvas.figure.axes
-    assert_labelled(axes.xaxis, 20.0, 20.0, 5.0)
-    assert_labelled(axes.yaxis, 3.0, np.std(TABLE[1]) / 5.0, 2.5)
-    assert_labelled(spread.xaxis, 20.0, 20.0, 5.0)
-    assert_labelled(spread.yaxis, 0.0, np.std(TABLE[1]) / 5.0, 0.25)
+    assert_labelled(axes.xaxis, 20.0, 20.0)
+    assert_labelled(axes.yaxis, 3.0, np.std(TABLE[1]) / 5.0)
+    assert_labelled(spread.xaxis, 20.0, 20.0)
+    assert_labelled(spread.yaxis, 0.0, np.std(TABLE[1]) / 5.0)
     assert not explorer.fit.truth.get_visible()
     assert "truth" not in {t.get_text() for t in explorer.fit.axes.get_legend().get_texts()}
     explorer.reset()
