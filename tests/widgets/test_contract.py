@@ -168,7 +168,7 @@ def test_presets_have_different_pictures_that_their_state_rebuilds(live: Explore
     assert seen(live) == shown[last]
 
 
-def test_other_slider_values_compile_nothing(live: Explorer[Any]) -> None:
+def test_other_slider_values_need_no_compilation(live: Explorer[Any]) -> None:
     """Run this after the test that has moved every control."""
     live.reset()
     live.wait()

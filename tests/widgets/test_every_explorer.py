@@ -78,7 +78,7 @@ def test_letters_are_legible_and_uncut_on_laptops_and_in_narrow_pages(idle: Expl
         assert smallest_letters(idle, place) * place.ratio >= 12
 
 
-def test_sliders_have_a_step_at_every_value_of_presets_and_missions(idle: Explorer[Any]) -> None:
+def test_sliders_have_steps_at_the_values_of_presets_and_missions(idle: Explorer[Any]) -> None:
     settings = [idle.state(), *(values for _, values in idle.PRESETS.values())]
     settings += [mission.way for mission in idle.MISSIONS]
     if idle.QUESTION.target is not None:
@@ -104,7 +104,7 @@ def test_shared_code_rebuilds_a_preset(
     rebuilt.close()
 
 
-def test_take_me_there_moves_the_control_and_shows_the_answer(
+def test_take_me_there_button_shows_the_answer_at_the_target(
     idle: Explorer[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = idle.QUESTION

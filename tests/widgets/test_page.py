@@ -538,7 +538,7 @@ def test_page_changes_reach_the_kernel_and_back(seen: dict[str, Any], notebook: 
     button(row.box, "reset").click()
 
 
-def test_dragging_in_the_vae_map_moves_the_latent_point(
+def test_drag_in_the_vae_map_moves_the_latent_point(
     seen: dict[str, Any], notebook: Notebook
 ) -> None:
     hand = Hand(notebook, "VAEExplorer")
@@ -563,7 +563,7 @@ TOP = """() => Math.round(document.querySelector(".bdl-explorer").getBoundingCli
 COMES_BACK = f"() => document.querySelector('.bdl-explorer') && Math.abs(({TOP})()) < 5"
 
 
-def test_run_keeps_the_explorer_in_view_and_second_view_saves_once(
+def test_run_all_keeps_explorer_in_view_and_save_downloads_once(
     browser: Browser, server: Server
 ) -> None:
     """JupyterLab itself scrolls to the next cell, or to the last one."""

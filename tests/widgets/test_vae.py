@@ -107,7 +107,7 @@ def test_latent_point_can_be_moved_while_a_new_model_trains(explorer, gate) -> N
     assert not explorer._progress.get_text()
 
 
-def test_failed_training_is_reported_and_the_next_one_works(explorer, monkeypatch) -> None:
+def test_failed_training_is_reported_and_the_next_one_succeeds(explorer, monkeypatch) -> None:
     explorer.preset("VAE")
 
     def diverge(*_: Any) -> Any:

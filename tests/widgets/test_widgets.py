@@ -60,7 +60,7 @@ SAYS_WHAT_IT_COMPILES = {
 }
 
 
-def test_new_slider_values_and_improvements_compile_nothing() -> None:
+def test_new_values_and_improvements_need_no_compilation() -> None:
     """XLA compiles without a new trace where it needs an argument as a constant."""
     ran = subprocess.run(
         [sys.executable, "-c", SWEEP],

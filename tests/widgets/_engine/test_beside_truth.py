@@ -89,7 +89,7 @@ def draws_of(gold: GoldStandard) -> int:
     return int(n)
 
 
-def test_run_goes_on_until_mixed_and_is_then_cached(made: Any) -> None:
+def test_hmc_run_goes_on_until_mixed_and_is_then_cached(made: Any) -> None:
     chains = made()
     gold = chains.ask(Problem())
     assert gold.prediction is None and "on its way" in gold.report
@@ -116,7 +116,7 @@ def test_report_of_unmixed_chains_says_where_they_differ(made: Any) -> None:
     assert "4 × 4000 draws: not mixed (R-hat " in last.report
 
 
-def test_moved_control_ends_the_run_for_the_old_values(made: Any) -> None:
+def test_moved_control_ends_the_hmc_run_for_old_values(made: Any) -> None:
     chains = made()
     chains.ask(Problem())
     chains.go_on(800)
@@ -129,7 +129,7 @@ def test_moved_control_ends_the_run_for_the_old_values(made: Any) -> None:
     assert draws_of(chains.go_on(800)) == 50, "the new run starts at its beginning"
 
 
-def test_failed_run_is_reported_for_its_values_only(made: Any) -> None:
+def test_failed_hmc_run_is_reported_for_its_values_only(made: Any) -> None:
     def fails(*_: Any) -> Any:
         raise ArithmeticError("no finite gradient")
 

@@ -31,7 +31,7 @@ def after_each_run(fit: Any) -> list[Convergence]:
     return said[1:]
 
 
-def test_one_much_lower_longer_run_means_not_converged() -> None:
+def test_fit_has_not_converged_if_one_longer_run_gains_much() -> None:
     *before, after = after_each_run(FakeFit((float("inf"), 88.0, 70.0, 40.0)))
     assert [(one.gain, one.converged, str(one)) for one in before] == [
         (0.0, None, ""),  # a run that diverges gains nothing
@@ -42,7 +42,7 @@ def test_one_much_lower_longer_run_means_not_converged() -> None:
     assert str(after) == "Not converged: a longer run ends 30 nats lower."
 
 
-def test_fit_has_converged_if_no_longer_run_gains_much() -> None:
+def test_fit_has_converged_if_longer_runs_gain_little() -> None:
     *before, last = after_each_run(FakeFit((100.0 - TOLERANCE, *(N_LONGER - 1) * (103.0,))))
     assert not any(one.over for one in before)
     assert last == Convergence(N_LONGER, TOLERANCE, over=True, tolerance=TOLERANCE)

@@ -90,7 +90,7 @@ def test_set_with_one_invalid_value_changes_no_control(toy: Toy) -> None:
     assert (toy.state(), heard, toy.wait().ticks) == (state, [], ticks)
 
 
-def test_divergence_is_reported_over_the_picture_and_the_next_fit_works(
+def test_divergence_is_reported_over_the_picture_and_next_fit_succeeds(
     toy: Toy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def diverge(*_: Any) -> Any:
@@ -106,7 +106,7 @@ def test_divergence_is_reported_over_the_picture_and_the_next_fit_works(
     assert (pixels(toy.set(m=1)) == before).all() and "diverged" not in toy.status
 
 
-def test_failed_page_message_is_reported_and_the_next_fit_works(toy: Toy) -> None:
+def test_failed_page_message_is_reported_and_next_fit_succeeds(toy: Toy) -> None:
     toy._draw_again(lambda: 1 / 0)
     assert toy.wait().status.startswith("ZeroDivisionError")
     assert toy.set(n=3).status.startswith("Height 3.")

@@ -29,7 +29,7 @@ def test_moved_edge_pushes_the_other_edge_where_they_meet(band: DrawnBand) -> No
     assert high.tolist() == [*4 * [FIRST], -5.0, FIRST, FIRST]
 
 
-def test_score_gives_overlap_and_mean_error_of_the_edges(band: DrawnBand) -> None:
+def test_score_of_a_drawn_band_gives_overlap_and_error(band: DrawnBand) -> None:
     def score(mean: float, sd: float) -> str:
         return band.score(X, np.full(81, mean), np.full(81, sd))
 
