@@ -1,18 +1,15 @@
 """Test the benchmarks: what they measure and report; no test looks at a time."""
 
-import functools
-import importlib
 import json
 
 import bench
 import numpy as np
 import pytest
-from bench import baselines, live, methods
+from bench import baselines, live
 
 from bdl_teach import datasets, elbo
 from bdl_teach.backend import tf
 from bdl_teach.densities import ScaleMixture
-from bdl_teach.methods.catalogue import CATALOGUE
 
 PRIOR = ScaleMixture()
 
@@ -53,18 +50,3 @@ def test_live_benchmark_reports_refits_of_the_package(capsys):
     assert all(row["refit_s"] > 0 and row["predict_s"] > 0 for row in told["rows"])
     assert all(row["rms"] < 3.0 for row in told["rows"])  # of a sine of amplitude 10
     assert told["resident_mb_after_ours"] > 100
-
-
-def test_benchmarked_methods_share_the_network_and_keep_their_options(monkeypatch):
-    given = {}
-    for way, method in zip(methods.ways(), CATALOGUE.values(), strict=True):
-        module = importlib.import_module(f"bdl_teach.methods.{method.module}")
-        original = getattr(module, method.function)
-        remember = functools.wraps(original)(lambda *_, **values: given.update(values))
-        monkeypatch.setattr(module, method.function, remember)
-        given.clear()
-        way.fit([[0.0]], [0.0], seed=3)
-        monkeypatch.setattr(module, method.function, original)
-        common = {"prior": ScaleMixture(), "noise_std": 1.0, "hidden_units": (20, 20), "seed": 3}
-        taken = {name: value for name, value in common.items() if name in method.takes}
-        assert given == {**taken, **method.options}, way.name
