@@ -18,7 +18,7 @@ from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.picture import Place
 
 # For a test of the picture that a page is sent: see no_pictures_are_drawn in widgets/conftest.py.
-every_picture_is_drawn = pytest.mark.usefixtures("drawn_unseen")
+every_picture_is_drawn = pytest.mark.usefixtures("every_picture_drawn")
 set_to = partial(pytest.mark.parametrize, "explorer", indirect=True)  # values set before the test
 SHOW_PICTURE = Explorer._show_picture
 
@@ -48,7 +48,7 @@ def assert_the_picture_is_not_stale(explorer: Explorer) -> None:
         assert (np.asarray(explorer._canvas.render().convert("RGB")) == blitted).all()
 
 
-def held(explorer: Explorer) -> list[Any]:
+def artist_data(explorer: Explorer) -> list[Any]:
     """Return the limits of all panels and the data of all visible artists, exactly."""
     figure = explorer._canvas.figure
     parts: list[Any] = [(ax.get_xlim(), ax.get_ylim()) for ax in figure.axes]
@@ -137,7 +137,7 @@ TABLET = (Place(569.0, 371.0), Place(569.0, 399.0))
 NARROW = (*TABLET, Place(398.0, 272.0, 1.5), Place(398.0, 300.0, 1.5))
 
 
-def written(figure: Figure) -> list[Text]:
+def visible_texts(figure: Figure) -> list[Text]:
     """Return all visible texts of a figure."""
     panels = [ax for ax in figure.axes if ax.get_visible()]
     legends = [*figure.legends, *filter(None, (ax.get_legend() for ax in panels))]
@@ -150,17 +150,17 @@ def written(figure: Figure) -> list[Text]:
 
 
 def smallest_letters(explorer: Explorer, place: Place) -> float:
-    """Draw the picture for a place, check that no text is cut off; return the smallest letters.
+    """Draw the picture for a place and check that no text is cut off.
 
     Returns:
-        Their size in pixels of the page.
+        The size of the smallest letters, in pixels of the page.
     """
     canvas, figure = explorer._canvas, explorer._canvas.figure
     with RENDER_LOCK:
         before = canvas.place
         canvas.fit(place)
         canvas.render()
-        shown = written(figure)
+        shown = visible_texts(figure)
         for text in shown:
             box = text.get_window_extent()
             assert box.x0 >= -1 and box.x1 <= figure.bbox.x1 + 1, (place, text, box)

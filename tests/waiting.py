@@ -27,7 +27,7 @@ def until(
         if found := happened():
             return found
         if over:
-            pytest.fail(f"{what}: it did not come within {seconds:g} s{last_words(child)}")
+            pytest.fail(f"expected {what} within {seconds:g} s{last_words(child)}")
         time.sleep(0.01)
 
 
@@ -38,7 +38,7 @@ def successive(step: Callable[[T], T | None], first: T, most: int = 100) -> Iter
         if (found := step(found)) is None:
             return
         yield found
-    pytest.fail(f"an end: it did not come within {most} steps")
+    pytest.fail(f"expected an end within {most} steps")
 
 
 def first_line(child: subprocess.Popen[str], stream: IO[str], seconds: float = 60.0) -> str:
@@ -50,7 +50,7 @@ def first_line(child: subprocess.Popen[str], stream: IO[str], seconds: float = 6
     finally:
         timer.cancel()
     if not line:
-        pytest.fail(f"a line: it did not come within {seconds:g} s{last_words(child)}")
+        pytest.fail(f"expected a line within {seconds:g} s{last_words(child)}")
     return line
 
 

@@ -75,7 +75,7 @@ print("Stills" in names, files.root_dir, files.parent is server)
 
 
 def test_any_jupyter_server_shows_stills(tmp_path: Path) -> None:
-    """On Binder, only the settings under the prefix say so."""
+    """As on Binder, only the settings under the prefix name the contents manager."""
     write_settings(tmp_path)
     places = {"JUPYTER_CONFIG_PATH": str(tmp_path / "etc/jupyter"), "HOME": str(tmp_path)}
     places |= {f"JUPYTER_{what}_DIR": str(tmp_path / what) for what in ("CONFIG", "RUNTIME")}

@@ -96,7 +96,7 @@ def nuts(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 
 @pytest.fixture
-def drawn_unseen(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def every_picture_drawn(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw every picture in this test."""
     monkeypatch.setattr(live.Explorer, "_show_picture", SHOW_PICTURE)
     if "made" in request.fixturenames:

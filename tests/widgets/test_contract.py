@@ -11,7 +11,7 @@ import ipywidgets
 import numpy as np
 import pytest
 import snapshot
-from explorer_claims import all_parts, held
+from explorer_claims import all_parts, artist_data
 from matplotlib.axes import Axes
 
 from bdl_teach import plots, widgets
@@ -87,7 +87,7 @@ def elsewhere(control: Any, parts: int = 3) -> Any:
 
 def seen(explorer: Explorer[Any]) -> tuple[Any, str]:
     """Return the data of the artists, and the status line without the time of the fit."""
-    return held(explorer), explorer.status.partition(" · ")[0]
+    return artist_data(explorer), explorer.status.partition(" · ")[0]
 
 
 def template(explorer: Explorer[Any]) -> str:
@@ -198,11 +198,11 @@ def test_replay_goes_from_the_first_step_to_the_fit(live: Explorer[Any]) -> None
     live.wait()
     if not (steps := list(live._frames(live.result))):
         return
-    end, state, result = held(live), live.state(), live.result
+    end, state, result = artist_data(live), live.state(), live.result
     live.replay(0)
-    assert held(live) != end and live.status.startswith("Step 0 of ")
+    assert artist_data(live) != end and live.status.startswith("Step 0 of ")
     live.replay(steps[-1])
-    assert held(live) == end
+    assert artist_data(live) == end
     words = live._repr_mimebundle_()["text/plain"]
     assert words.startswith(live.TEXTS.alt) and live.status.partition(" · ")[0] in words
     assert (live.state(), live.result) == (state, result) or live.result is result

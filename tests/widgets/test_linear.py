@@ -50,7 +50,7 @@ def test_model_panel_and_readings_show_the_exact_prediction(
 def test_drawn_functions_have_the_posterior_covariance(
     made: LinearRegressionExplorer, values: dict[str, Any]
 ) -> None:
-    """Whiten the functions at three x by the posterior's covariance, so that theirs must be 1."""
+    """At three x, functions whitened by the posterior covariance must have covariance I."""
     at, whitened = [20, 60, 97], []
     for seed in range(60):
         v = {**HOME, **values, "seed": seed}
