@@ -35,16 +35,6 @@ def test_help_and_unknown_options_install_nothing(monkeypatch, capsys, name: str
         assert end.value.code == 2
 
 
-def test_impossible_request_is_refused_without_installing_anything(monkeypatch, capsys) -> None:
-    monkeypatch.setattr(environment, "ensure", lambda *_: pytest.fail("it was installed"))
-    for words, said in (
-        (["lab", "--port", "70000"], "Port 70000 cannot be used: it is not between 0 and 65535"),
-        (["deck", "88"], "There is no chapter 88"),
-    ):
-        assert cli.main(words) == 1
-        assert capsys.readouterr().err.startswith(f"bdl_teach: {said}")
-
-
 def test_unencodable_character_does_not_end_a_command() -> None:
     for words in (["claims", "--list"], ["--help"]):
         ran = start(*words, env={**os.environ, "PYTHONIOENCODING": "cp1252"})

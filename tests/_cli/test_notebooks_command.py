@@ -71,19 +71,3 @@ def test_unrelated_file_of_the_same_name_stays(package: Path) -> None:
         Path("mine", notebooks.RECORD).write_text(record)
         assert cli.main(["notebooks", "mine"]) == 1
         assert Path("mine/00_a.ipynb").read_text() == "not from here"
-
-
-@pytest.mark.parametrize(
-    ("prepare", "sentence"),
-    [
-        (lambda: Path("mine").touch(), "mine: File exists."),
-        (lambda: Path("mine").symlink_to("package"), "mine is where the notebooks come from"),
-        (lambda: Path("mine/00_a.ipynb").mkdir(parents=True), "00_a.ipynb: Is a directory."),
-    ],
-)
-def test_unusable_folder_is_reported(package, capsys, prepare, sentence: str) -> None:
-    prepare()
-    before = sorted(path.name for path in package.iterdir())
-    assert cli.main(["notebooks", "mine"]) == 1
-    assert sentence in capsys.readouterr().err
-    assert sorted(path.name for path in package.iterdir()) == before

@@ -126,7 +126,7 @@ def test_prior_functions_are_networks_drawn_from_the_prior(explorer: SinusoidExp
 def test_hovering_a_draw_highlights_its_weights(
     explorer: SinusoidExplorer,
 ) -> None:
-    result, links = explorer.result, explorer._links
+    result, links, ticks = explorer.result, explorer._links, explorer.ticks
     assert not any(artist.get_visible() for artist in links.artists)
     drawn = result.prediction.samples[:10]
     k = int(np.argmax(drawn[:, 100]))
@@ -144,6 +144,9 @@ def test_hovering_a_draw_highlights_its_weights(
     mean, std = result.fit.mean[i], result.fit.std[i]
     assert (along[0], along[-1]) == pytest.approx((mean - 2 * std, mean + 2 * std), rel=1e-5)
     assert len(links._lines.get_segments()) == len(along)
+    assert explorer.ticks == ticks, "hovering must not refit"
+    explorer.set(noise_std=2.0)
+    assert not any(artist.get_visible() for artist in links.artists), "a refit must end the mark"
 
 
 def hover(explorer: SinusoidExplorer, panel: int, x: float, y: float) -> None:

@@ -321,29 +321,3 @@ def test_dragging_while_drawing_moves_edges_and_no_points(drawn: Drawn) -> None:
     assert after["at"][5] == [before["at"][5][0], 8.0] and after["answers"] == 4
     assert after["at"][:5] + after["at"][6:] == before["at"][:5] + before["at"][6:]
     assert "data" not in drawn.state() and drawn.ticks == ticks
-
-
-class Pointed(Touched):
-    """An explorer that marks on which side of 0 the pointer is."""
-
-    marked: str | None = None
-
-    def _linked(self, result: Answer, panel: int, x: float, y: float) -> object:
-        return None if x == 0 else "right" if x > 0 else "left"
-
-    def _mark(self, result: Answer, linked: Any) -> None:
-        self.marked = linked
-
-
-def test_hover_mark_needs_no_refit_and_ends_at_the_next_refit() -> None:
-    made = Pointed().wait()
-    ticks = made.ticks
-    for x, marked in ((0.3, "right"), (-0.2, "left"), (0.0, None), (0.1, "right")):
-        hand(made, "hover", panel=0, x=x, y=0.0)
-        assert made.wait().marked == marked and made.ticks == ticks
-    hand(made, "hover", panel=-1)
-    assert made.wait().marked is None
-    hand(made, "hover", panel=0, x=1.0, y=0.0)
-    made.set(noise_std=2.0)
-    assert made.marked is None
-    made.close()
