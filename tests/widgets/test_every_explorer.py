@@ -126,7 +126,8 @@ def test_take_me_there_button_shows_the_answer_at_the_target(
     assert not box.unlocked and box._choices.index is None and box._there.disabled
     assert html.unescape(box._said.value) == f"<b>Predict first.</b> {asked.text}"
     box._choices.index = 1
-    fresh._controls[asked.control].value = box.target
+    for name, value in (*asked.before, (asked.control, box.target)):
+        fresh._controls[name].value = value
     assert box.unlocked, "moving the control by hand must show the answer, too"
     fresh.close()
 
