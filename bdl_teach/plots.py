@@ -79,7 +79,8 @@ def legend_above(ax: Axes, columns: int) -> None:
     labelled = zip(*ax.get_legend_handles_labels(), strict=True)
     shown = [(handle, label) for handle, label in labelled if handle.get_visible()]
     _COLUMNS[ax] = columns if len(shown) <= columns else min(columns, 4)
-    _place_legend(ax, *zip(*shown, strict=True), _COLUMNS[ax])
+    handles, labels = zip(*shown, strict=True)
+    _place_legend(ax, handles, labels, _COLUMNS[ax])
 
 
 def _place_legend(ax: Axes, handles: Any, labels: Any, columns: int) -> None:
