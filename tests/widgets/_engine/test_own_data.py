@@ -102,4 +102,4 @@ def test_too_many_points_are_sampled_reproducibly() -> None:
 def test_places_in_a_table_of_dates_are_given_as_dates() -> None:
     data = Problem(own=normal((DAYS[[0, 2]], (0.0, 1.0)))).data
     assert points.at(data, 0.0) == "2018-02-01 12:00"
-    assert points.ends(data) == "x = 2018-01-28 and 2018-02-06"
+    assert points.ends(data).startswith("x = 2018-01-28")
