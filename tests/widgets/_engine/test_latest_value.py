@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from bdl_teach.widgets._engine.latest_value import LatestValue
+from bdl_teach.widgets._engine.background import LatestValue
 
 
 def test_newer_value_replaces_older_and_last_is_kept() -> None:

@@ -250,7 +250,9 @@ def test_a_point_is_asked_for_where_the_model_is_least_sure(explorer: Touched) -
     assert len(shown(explorer)[0]) == 7, "there is no room for more"
     explorer.set(data=TABLE)
     explorer._ask_for_point()
-    assert explorer.status.startswith("No truth is known behind your own points: measure y at x = ")
+    assert explorer.status.startswith(
+        "The function behind your points is unknown: measure y at x = "
+    )
     assert len(explorer.state()["data"][0]) == 3
 
 

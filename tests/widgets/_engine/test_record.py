@@ -56,7 +56,7 @@ def frames(path: Path) -> list[Image.Image]:
     [
         ({"control": "hight", "start": 0, "stop": 1}, "hight: expected one of the controls width"),
         ({"control": "width", "start": 0.5, "stop": 5.0}, "width: expected a value between 0.5"),
-        ({"control": "seen", "start": False, "stop": True}, "seen: expected a slider; give states"),
+        ({"control": "seen", "start": False, "stop": True}, "seen: expected a slider; for other"),
         ({"control": "n", "start": 1, "stop": 4, "frames": 1}, "frames: expected an integer >= 2"),
         ({"control": "n", "start": 1, "stop": 4, "file": "a.webm"}, "expected a name that ends in"),
         ({"control": "n", "start": 1, "stop": 4, "seconds": 0}, "seconds: expected"),

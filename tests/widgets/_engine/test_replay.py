@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from bdl_teach.widgets._engine import worker
-from bdl_teach.widgets._engine.latest_value import LatestValue
+from bdl_teach.widgets._engine.background import LatestValue
 from bdl_teach.widgets._engine.replay import Film
 from tests.waiting import until
 from tests.widgets._engine.toy import Toy
