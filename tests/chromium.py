@@ -1,4 +1,4 @@
-"""The browser that a test needs: where it is, why the test is skipped, what a page complains of."""
+"""Find the browser for tests and collect the errors that a page reports."""
 
 import os
 import re
@@ -14,7 +14,7 @@ ALLOWED = re.compile(r"Failed to load resource: the server responded with a stat
 
 
 def required() -> str:
-    """Path of Chromium; without one the test is skipped, and fails where CI demands a browser."""
+    """Return the path of Chromium; skip the test without one, or fail where CI demands it."""
     found = find_chromium()
     if found is None:
         reason = "no Chromium on PATH"
@@ -25,6 +25,6 @@ def required() -> str:
 
 
 def complaints(notebook: Notebook) -> list[str]:
-    """Errors in the page's console, and warnings below a cell."""
+    """Return errors of the page's console and warnings below a cell."""
     said = [text for text in notebook.console if not ALLOWED.search(text)]
     return said + [text for text in notebook.stderr() if WARNING.search(text)]

@@ -1,4 +1,4 @@
-"""How much memory somebody holds, to the byte: what a test of leaks can rely on."""
+"""Measure the memory in use, to the byte, for tests of leaks."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import sys
 
 import psutil
 
-_OBJECT = 64  # bytes of one of Python's own objects, roughly
+_OBJECT = 64  # bytes of a Python object, roughly
 
 
 class _Heap(ctypes.Structure):
-    """What glibc's ``mallinfo2`` says of all heaps of the process, in bytes."""
+    """The fields of glibc's ``mallinfo2``, in bytes."""
 
     _fields_ = [
         (name, ctypes.c_size_t)
@@ -24,10 +24,9 @@ class _Heap(ctypes.Structure):
 
 
 def in_use() -> int:
-    """Bytes that are held, after the garbage is gone; without glibc, what is resident.
+    """Return the bytes in use after garbage collection; without glibc, the resident bytes.
 
-    What is resident grows late, since free memory takes the first of what leaks, and shrinks when
-    a library's pages are given back: it did not show 20 kB a tick.
+    Resident memory is too coarse: a leak first fills free memory, and pages may be given back.
     """
     gc.collect()
     libc = ctypes.CDLL(None) if sys.platform == "linux" else None

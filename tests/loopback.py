@@ -1,4 +1,4 @@
-"""A loopback web server that can fail in every way, and a data folder that is served by it."""
+"""Run a local web server that can fail in many ways, and a data folder that it serves."""
 
 import hashlib
 import threading
@@ -16,7 +16,7 @@ RIGHT = b"1.5 2.5\n" * 60_000  # more than one chunk
 
 
 class Server:
-    """A loopback web server that gives right, wrong or cut-short bytes, and counts."""
+    """A local web server that sends right, wrong or truncated bytes and counts requests."""
 
     def __init__(self) -> None:
         self.gives, self.status, self.claims, self.asked = RIGHT, 200, len(RIGHT), 0
@@ -48,7 +48,7 @@ class Server:
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    """A server that runs."""
+    """Yield a running server."""
     running = Server()
     yield running
     running.stop()
@@ -56,7 +56,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def home(tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty data folder, not made yet; the server is the home of the yacht set."""
+    """Return the path of an empty data folder, not made yet; the server provides the yacht set."""
     folder = tmp_path / "data"
     monkeypatch.setenv("BDL_TEACH_DATA", str(folder))
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):

@@ -1,6 +1,6 @@
-"""Snapshots: what was looked at once by a person, and must not change unseen.
+"""Compare results with snapshots that a person has reviewed.
 
-After a change that is wanted, write them anew and read the difference before committing it:
+After a wanted change, write them again and review the difference before committing it:
 
     BDL_TEACH_UPDATE_SNAPSHOTS=1 python -m pytest tests/test_public_face.py
 """
@@ -17,10 +17,10 @@ VARIABLE = "BDL_TEACH_UPDATE_SNAPSHOTS"
 
 
 def kept(name: str, found: Any) -> Any:
-    """Return what ``snapshots/NAME.json`` holds: ``found`` itself where it is written anew.
+    """Return the contents of ``snapshots/NAME.json``; first write ``found`` there in update mode.
 
     Raises:
-        AssertionError: It was never written.
+        AssertionError: The snapshot does not exist.
     """
     path = FOLDER / f"{name}.json"
     if os.environ.get(VARIABLE):
@@ -32,9 +32,9 @@ def kept(name: str, found: Any) -> Any:
 
 
 def check(name: str, found: Any) -> None:
-    """Compare something made of JSON's types with what is kept of it.
+    """Compare a value made of JSON types with its snapshot.
 
     Raises:
-        AssertionError: It differs, or was never written.
+        AssertionError: It differs, or the snapshot does not exist.
     """
     assert found == kept(name, found), f"see {VARIABLE} in snapshot.py"

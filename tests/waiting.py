@@ -1,4 +1,4 @@
-"""Waiting with an end: what does not come in time fails with a sentence instead of hanging."""
+"""Wait for an event with a time limit; fail with a sentence instead of hanging."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def until(
     child: subprocess.Popen[str] | None = None,
     seconds: float = 60.0,
 ) -> T:
-    """Return what `happened` returns once that is true; fail if time, or the child, ends before."""
+    """Return the first true value of `happened()`; fail if time or the child ends before."""
     end = time.monotonic() + seconds
     while True:
         over = time.monotonic() > end or (child is not None and child.poll() is not None)
@@ -32,7 +32,7 @@ def until(
 
 
 def successive(step: Callable[[T], T | None], first: T, most: int = 100) -> Iterator[T]:
-    """What `step` makes of `first`, of that, and so on until it makes nothing; fail if never."""
+    """Apply `step` repeatedly and yield each result until None; fail after `most` steps."""
     found: T | None = first
     for _ in range(most + 1):
         if (found := step(found)) is None:
@@ -42,7 +42,7 @@ def successive(step: Callable[[T], T | None], first: T, most: int = 100) -> Iter
 
 
 def first_line(child: subprocess.Popen[str], stream: IO[str], seconds: float = 60.0) -> str:
-    """The next line that a child writes; fail if it writes none in time, or ends without one."""
+    """Return the next line that a child writes; fail if it ends or writes none in time."""
     timer = threading.Timer(seconds, child.kill)
     timer.start()
     try:
@@ -55,7 +55,7 @@ def first_line(child: subprocess.Popen[str], stream: IO[str], seconds: float = 6
 
 
 def last_words(child: subprocess.Popen[str] | None) -> str:
-    """End a child that was waited for in vain; return how it ended and what it had written."""
+    """Kill a child; return its exit code and all that it had written, for an error message."""
     if child is None:
         return ""
     child.kill()
