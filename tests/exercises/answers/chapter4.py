@@ -1,4 +1,4 @@
-"""Chapter 4: right answers written in another way than the references, and wrong ones."""
+"""Chapter 4: right answers computed differently than the references, and wrong answers."""
 
 from typing import Any
 
