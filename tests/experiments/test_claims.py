@@ -128,7 +128,7 @@ def test_world_that_fails_is_a_sentence_and_the_others_are_judged(
 
 def test_two_claims_of_one_id_are_refused(toy: Toy) -> None:
     toy.said.with_name("more.toml").write_text(SAID[: SAID.index("[toy.toy-down]")])
-    with pytest.raises(ValueError, match="an id of its own: toy-up"):
+    with pytest.raises(ValueError, match="id: expected each .* more often: toy-up"):
         claim.claims()
 
 
