@@ -126,7 +126,7 @@ def test_failed_world_is_reported_and_the_others_are_judged(
 
 def test_two_claims_with_the_same_id_are_refused(toy: Toy) -> None:
     toy.said.with_name("more.toml").write_text(SAID[: SAID.index("[toy.toy-down]")])
-    with pytest.raises(ValueError, match="an id of its own: toy-up"):
+    with pytest.raises(ValueError, match="id: expected each .* more often: toy-up"):
         claim.claims()
 
 

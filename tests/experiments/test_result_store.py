@@ -61,7 +61,7 @@ def test_fingerprint_changes_with_code_and_libraries(
     monkeypatch.setattr(store.bdl_teach, "__version__", "another")
     assert (other := fresh("def run():\n    return 1\n")) not in (one, two)
     asked: list[str] = []
-    monkeypatch.setattr(store, "_version", lambda library: asked.append(library) or "another")
+    monkeypatch.setattr(store, "version", lambda library: asked.append(library) or "another")
     assert fresh("def run():\n    return 1\n") not in (one, two, other)
     providers = packages_distributions()
     for name in ("numpy", "scipy", "sklearn", "tensorflow", "tensorflow_probability", "tf_keras"):

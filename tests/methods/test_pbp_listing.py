@@ -34,7 +34,7 @@ def started(n: int, seed: int = 0) -> tuple:
 def test_published_listing_without_eps_equals_the_method(eager, noise_update):
     """Two epochs in the order of the rows; float32 and a constant of 1e-6 make the difference."""
     fit = pbp_listing.fit(
-        X[:6], Y[:6], hidden_units=(5,), epochs=2, eps=0.0, noise_update=noise_update, n_records=1
+        X[:6], Y[:6], hidden_units=(5,), epochs=2, eps=0.0, noise_update=noise_update
     )
     (x, y), state = started(6)
     learn = tf.function(pbp_loop.learn_point, autograph=False)
