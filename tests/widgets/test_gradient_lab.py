@@ -73,7 +73,7 @@ def test_clouds_and_curves_stand_over_their_own_names(explorer: GradientLab) -> 
         if drawn.get_label() == "measured"
     }
     for kind, name in NAMES.items():
-        estimates, colour = explorer.result.estimates[kind], gradient_lab._COLOURS[kind]
+        estimates, colour = explorer.result.estimates[kind], gradient_lab._STYLES[kind][1]
         x, errors = clouds[colour].get_data()
         assert np.abs(x - ticks[name]).max() < 0.5
         np.testing.assert_allclose(errors, np.clip(estimates - exact(v), -90, 90), atol=1e-6)

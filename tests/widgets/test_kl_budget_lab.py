@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,7 @@ def test_every_control_reaches_the_fit(
 ) -> None:
     fitted: dict[str, Any] = {}
 
+    @wraps(bbb.fit)
     def fit(x: Any, y: Any, **values: Any) -> Any:
         fitted.update(values, x=x, y=y)
         return original(x, y, **values)
