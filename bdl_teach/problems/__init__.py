@@ -30,7 +30,7 @@ ROOM = 32  # largest number of drawn points in a problem with a gap
 MAX_WIDTH = 20  # largest number of units in a hidden layer
 PRIOR_STD = 3.0
 CENTRE = 0.25  # x in the middle of the gap, where the sine has its peak
-COUNTED = 99  # size of the calibration set of a conformal band: each of 100 ranks is a percent
+N_CALIBRATION = 99  # points that calibrate a conformal band: each of 100 ranks is a percent
 _OTHER = 10_000  # difference between the seeds of the calibration set and of the training data
 
 
@@ -56,15 +56,15 @@ class Problem:
                 ``sigma2`` and ``pi``. Other names are ignored.
             layers: Number of hidden layers.
         """
-        mixture = "sigma1" in values
-        scales = [values[name] for name in ("sigma1", "sigma2", "pi")] if mixture else []
+        of_prior = ("prior_std", "sigma1", "sigma2", "pi")
+        scales = tuple(values[name] for name in of_prior if name in values)
         return cls(
             values["n"],
             values["noise_std"],
             values.get("gap", 0.0),
             values["seed"],
             values.get("data"),
-            tuple(scales) or (values.get("prior_std", PRIOR_STD),),
+            scales or (PRIOR_STD,),
             (values.get("width", MAX_WIDTH),) * layers,
         )
 
@@ -78,9 +78,9 @@ class Problem:
         return own_points.OwnPoints(x, y, self.noise_std, function, *self.own[2:])
 
     @property
-    def kept_apart(self) -> datasets.Regression1D | None:
+    def calibration_set(self) -> datasets.Regression1D | None:
         """Return a calibration set, drawn like the data; ``None`` for a learner's table."""
-        return self._draw(COUNTED, self.seed + _OTHER) if self.is_drawn else None
+        return self._draw(N_CALIBRATION, self.seed + _OTHER) if self.is_drawn else None
 
     @property
     def is_drawn(self) -> bool:
@@ -106,14 +106,6 @@ class Problem:
         return Gaussian(*self.scales) if len(self.scales) == 1 else ScaleMixture(*self.scales)
 
     @property
-    def capacity(self) -> bbb.Capacity:
-        """Return sizes to compile for: one for all drawn data with a gap, one for all tables."""
-        from bdl_teach.methods import bbb
-
-        n = len(self.data.x)
-        return bbb.Capacity(ROOM if n <= ROOM else own_points.MOST, (MAX_WIDTH,), 1)
-
-    @property
     def settings(self) -> dict[str, Any]:
         """Return noise, prior, network and seed, by the names of the arguments of ``fit``."""
         given = {"noise_std": self.noise_std, "prior": self.prior}
@@ -125,17 +117,6 @@ class Problem:
         model = {name: value for name, value in self.settings.items() if name != "seed"}
         return {"x": self.data.x, "y": self.data.y, **model}
 
-    @property
-    def repeated(self) -> dict[str, Any]:
-        """Return ``given`` with each point r times, up to 32 rows in all, and √r times the noise.
-
-        The posterior does not change, since Σ (y − f)²/2s² does not. A method that cannot pad its
-        data so needs one program for every n. The learner's own points are not repeated.
-        """
-        times = 1 if self.own else ROOM // self.n
-        x, y = (np.repeat(column, times, axis=0) for column in (self.data.x, self.data.y))
-        return {**self.given, "x": x, "y": y, "noise_std": self.noise_std * times**0.5}
-
     def prior_functions(self, fit: bbb.Fit, x: Array) -> Array:
         """Draw ten networks from the prior, and return their outputs at ``x`` [m, 1]: ``[10, m]``.
 
@@ -145,15 +126,12 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """A fit to a problem, and its predictions, as an explorer shows them."""
+class ProblemResult:
+    """The part that the results of several explorers share: a problem and its true posterior."""
 
-    x_grid: ClassVar[Array]  # test inputs [m, 1]
+    x_grid: ClassVar[Array] = GAP_GRID  # test inputs [m, 1]
     problem: Problem
-    fit: Any
-    prediction: Predictive  # of the fit, on x_grid
     _: KW_ONLY
-    prior_functions: Array | None = None  # drawn from the prior [s, m], if they are shown
     nuts: Predictive | None = None  # of the true posterior, if it is shown and computed
     nuts_report: str = ""  # how well the chains have mixed, or why there are none; a sentence
 
@@ -166,6 +144,16 @@ class Outcome:
     def regions(self) -> dict[str, Array]:
         """Return masks ``[m]`` of ``x_grid``: ``"data"``, ``"gap"`` and ``"outside"``."""
         return self.problem.regions(self.x_grid[:, 0])
+
+
+@dataclass(frozen=True)
+class Outcome(ProblemResult):
+    """A fit to a problem, and its predictions, as an explorer shows them."""
+
+    fit: Any
+    prediction: Predictive  # of the fit, on x_grid
+    _: KW_ONLY
+    prior_functions: Array | None = None  # drawn from the prior [s, m], if they are shown
 
 
 # The problem of chapter 3 and of its article: the whole sine, a mixture, two hidden layers.

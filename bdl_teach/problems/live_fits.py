@@ -1,7 +1,7 @@
 """Fit methods of the catalogue to a ``Problem`` fast enough for explorers.
 
-Each fit runs in a program that is compiled once for many sizes of the problem. ``fit`` and
-``quick`` need one hidden layer; ``quick`` fits nine methods with fewer steps and more options.
+Each fit runs in a program that is compiled once for many sizes of the problem. All functions but
+``backprop`` need one hidden layer.
 """
 
 from __future__ import annotations
@@ -9,54 +9,68 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from bdl_teach._support.checks import Array
 from bdl_teach.methods.catalogue import CATALOGUE, Fitted
-from bdl_teach.problems import GAP_GRID as X_GRID
-from bdl_teach.problems import MAX_WIDTH, PRIOR_STD, Problem, own_points
+from bdl_teach.problems import GAP_GRID, MAX_WIDTH, PRIOR_STD, ROOM, Problem, own_points
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
-    from bdl_teach.methods import bbb, infinite_width, laplace, point
+    from bdl_teach.methods import bbb, infinite_width, laplace
     from bdl_teach.methods._mean_field import Fit as MeanFieldFit
     from bdl_teach.predictive import Predictive
 
 OWN_ROOM = 64  # largest number of points that ``fit`` can be given
 N_FUNCTIONS = 20  # largest number of drawn functions or ensemble members in a picture
 N_PREDICTIONS = 500
-NIL = 1e-9  # added to a covariance, as a share of its trace, so that Cholesky succeeds
+JITTER = 1e-9  # added to a covariance, as a share of its trace, so that Cholesky succeeds
 SGHMC_FIRST = 300  # steps of SGHMC before the first picture
 # Arguments of ``bbb.Capacity``, the sizes that a program for two hidden layers is compiled for. The
 # small program serves up to 32 points and one draw. The large one loops over draws and over chunks
 # of 32 points. A program takes 30 MB, which TensorFlow never frees: a third one, for 64 points,
 # would save a quarter of the time of a refit, and a fourth one, for tables, nothing.
-SMALL_ROOM = (32, (20, 20), 1)
-LARGE_ROOM = (own_points.MOST, (20, 20), 10, 32)
+SMALL = (32, (20, 20), 1)
+LARGE = (own_points.MOST, (20, 20), 10, 32)
 MOST_DRAWN = 64  # largest number of points on a slider; more points come from a table
 TABLE_STEPS = 900  # steps of a fit to a table: fewer than usual, since each takes longer
 PRIOR_WIDTH = 30  # largest number of hidden units where the prior may be learnt
 
 
-def fit(name: str, problem: Problem, epochs: int) -> Fitted:
-    """Fit a method of the catalogue to a problem with one hidden layer.
+def fit_method(name: str, problem: Problem, **own: Any) -> Any:
+    """Fit a method of the catalogue to a problem.
 
     Args:
         name: Key of the method in ``CATALOGUE``.
-        problem: The problem, with at most ``OWN_ROOM`` points.
+        problem: The problem to fit.
+        **own: More arguments of the method's ``fit``; the default ``capacity`` is for one hidden
+            layer, with one size for all drawn data that have a gap, and one for all tables.
+    """
+    from bdl_teach.methods.bbb import Capacity
+
+    method, data = CATALOGUE[name], problem.data
+    rows = ROOM if len(data.x) <= ROOM else own_points.MOST
+    capacity = own.pop("capacity", Capacity(rows, (MAX_WIDTH,), 1))
+    options = {**method.options, **(method.compared or {}), **own}
+    common = {**problem.settings, "capacity": capacity}  # of which a method may take a part
+    return replace(method, options=options).fit(data.x, data.y, **common)
+
+
+def fit(name: str, problem: Problem, epochs: int) -> Fitted:
+    """Fit a method of the catalogue to a problem with at most ``OWN_ROOM`` points.
+
+    Args:
+        name: Key of the method in ``CATALOGUE``.
+        problem: The problem to fit, with one hidden layer.
         epochs: Passes over the data, for methods that take this argument.
     """
     from bdl_teach.methods.bbb import Capacity
 
-    method = CATALOGUE[name]
-    asked = replace(method, options={**method.options, **(method.compared or {})})
-    given = problem.repeated if method.repeats else problem.given
+    own = {"epochs": epochs} if "epochs" in CATALOGUE[name].takes else {}
     room = Capacity(OWN_ROOM, (MAX_WIDTH,), 1)
-    fitted: Any = asked.fit(**given, epochs=epochs, seed=problem.seed, capacity=room)
-    if method.repeats:
-        fitted = replace(fitted, noise_std=problem.noise_std)
-    return cast(Fitted, fitted)
+    fitted: Fitted = fit_method(name, problem, capacity=room, **own)
+    return fitted
 
 
 def backprop(problem: Problem, estimator: str = "quiet", **own: Any) -> bbb.Fit:
@@ -68,18 +82,16 @@ def backprop(problem: Problem, estimator: str = "quiet", **own: Any) -> bbb.Fit:
             paper) or ``"article"`` (with the recipe of chapter 3's article).
         **own: Other arguments of ``fit``, such as ``kl_weight``.
     """
-    from bdl_teach.methods import bbb, local_reparam
+    from bdl_teach.methods import bbb
 
-    data, one_draw = problem.data, own.get("n_samples", 1) == 1
-    n = len(data.x)
-    room = SMALL_ROOM if n <= SMALL_ROOM[0] and one_draw else LARGE_ROOM
-    given = {**problem.settings, "capacity": bbb.Capacity(*room), **own}
-    if estimator == "quiet":
-        if n > MOST_DRAWN and one_draw:
-            given["steps"] = TABLE_STEPS
-        return local_reparam.fit(data.x, data.y, **given, **local_reparam.QUIET)
-    recipe = bbb.ARTICLE if estimator == "article" else {}
-    return bbb.fit(data.x, data.y, **given, **recipe)
+    n, one_draw = len(problem.data.x), own.get("n_samples", 1) == 1
+    own["capacity"] = bbb.Capacity(*(SMALL if n <= SMALL[0] and one_draw else LARGE))
+    if n > MOST_DRAWN and one_draw and estimator == "quiet":
+        own["steps"] = TABLE_STEPS
+    if estimator == "article":
+        own |= bbb.ARTICLE
+    fitted: bbb.Fit = fit_method("local" if estimator == "quiet" else "bbb", problem, **own)
+    return fitted
 
 
 def with_prior(problem: Problem, tie: str = "") -> tuple[MeanFieldFit, Array]:
@@ -92,16 +104,14 @@ def with_prior(problem: Problem, tie: str = "") -> tuple[MeanFieldFit, Array]:
     Returns:
         The fit, and σ_p of each weight ``[n_weights]``.
     """
-    from bdl_teach.methods import bbb, empirical_bayes, local_reparam
+    from bdl_teach.methods.bbb import Capacity
 
-    data, given = problem.data, problem.settings
-    most = MOST_DRAWN if len(data.x) <= MOST_DRAWN else own_points.MOST
-    given["capacity"] = bbb.Capacity(most, (PRIOR_WIDTH,), 1)
+    most = MOST_DRAWN if len(problem.data.x) <= MOST_DRAWN else own_points.MOST
+    room = Capacity(most, (PRIOR_WIDTH,), 1)
     if tie:
-        del given["prior"]
-        learnt = empirical_bayes.fit(data.x, data.y, tie=tie, **empirical_bayes.QUIET, **given)
+        learnt = fit_method("eb", problem, tie=tie, capacity=room)
         return learnt, learnt.prior_std
-    fixed = local_reparam.fit(data.x, data.y, **local_reparam.QUIET, **given)
+    fixed = fit_method("local", problem, capacity=room)
     return fixed, np.full(len(fixed.mean), problem.scales[0])
 
 
@@ -110,7 +120,6 @@ class Quick(NamedTuple):
 
     method: str  # key in the catalogue
     heeds: tuple[str, ...] = ()  # names of the options that affect it
-    always: Mapping[str, object] = {}  # other arguments of its ``fit``
 
     @property
     def label(self) -> str:
@@ -124,11 +133,11 @@ QUICK: Mapping[str, Quick] = {
     "anchored": Quick("anchored", ("members",)),
     "dropout": Quick("dropout", ("rate",)),
     "laplace": Quick("laplace", ("structure", "linearised")),
-    "sghmc": Quick("sgmcmc", ("temperature",), {"steps": SGHMC_FIRST}),
-    "mean_field": Quick("local", (), CATALOGUE["local"].compared or {}),
+    "sghmc": Quick("sgmcmc", ("temperature",)),
+    "mean_field": Quick("local"),
     "low_rank": Quick("low_rank", ("rank",)),
     "infinite": Quick("infinite"),
-    "map": Quick("map", (), {"n_members": 1}),  # an ensemble of one
+    "map": Quick("map"),
 }
 
 
@@ -141,49 +150,26 @@ def quick(name: str, problem: Problem, options: Mapping[str, Any]) -> Fitted:
         options: Arguments of ``fit`` by name, and ``members`` for an ensemble's ``n_members``;
             those that the method does not heed are ignored.
     """
-    method, heeds, always = QUICK[name]
+    method, heeds = QUICK[name]
     own = {option: options[option] for option in heeds if option in options}
-    if name == "laplace":
-        return _laplace(problem, **own)
+    if own.get("structure") == "last_layer":
+        fit = _frozen(replace(problem, scales=(PRIOR_STD,))).with_prior(problem.prior)
+        return replace(fit, problem=fit.problem._replace(linearised=own.get("linearised", True)))
     if "members" in own:
         own["n_members"] = own.pop("members")
     if "rank" in own:  # at most the number of weights
         own["rank"] = min(own["rank"], 3 * problem.hidden_units[0] + 1)
-    fitted: Fitted = _fit("ensemble" if name == "map" else method, problem, **always, **own)
+    if name == "sghmc":
+        own["steps"] = SGHMC_FIRST
+    fitted: Fitted = fit_method(method, problem, **own)
     return fitted
-
-
-def _fit(name: str, problem: Problem, **own: Any) -> Any:
-    data, given = problem.data, {**problem.settings, "capacity": problem.capacity}
-    return CATALOGUE[name].fit(data.x, data.y, **given, **own)
-
-
-def _laplace(problem: Problem, structure: str = "full", linearised: bool = True) -> Fitted:
-    from bdl_teach.methods import laplace
-
-    if structure == "last_layer":
-        fit = _frozen(replace(problem, scales=(PRIOR_STD,))).with_prior(problem.prior)
-        return replace(fit, problem=fit.problem._replace(linearised=linearised))
-    return laplace.around(
-        _mode(problem), problem.data.x, problem.data.y, prior=problem.prior,
-        structure=structure, linearised=linearised,
-    )  # fmt: skip
 
 
 @lru_cache(maxsize=4)
 def _frozen(problem: Problem) -> laplace.Fit:
     """Train a network for the last-layer Laplace, whose hidden layer then stays fixed."""
-    from bdl_teach.methods import laplace
-
-    data, mode = problem.data, _mode(problem)
-    return laplace.around(mode, data.x, data.y, prior=problem.prior, structure="last_layer")
-
-
-def _mode(problem: Problem) -> point.Fit:
-    from bdl_teach.methods import laplace
-
-    data, trained = problem.data, _fit("map", problem)
-    return laplace.to_mode(trained, data.x, data.y, prior=problem.prior)
+    fit: laplace.Fit = fit_method("laplace", problem, structure="last_layer")
+    return fit
 
 
 def shown(fit: Any) -> Predictive:
@@ -192,14 +178,14 @@ def shown(fit: Any) -> Predictive:
     from bdl_teach.predictive import Predictive
 
     if isinstance(fit, infinite_width.Fit):
-        functions, found = _draws_of_process(fit), fit.predict(X_GRID)
+        functions, found = _draws_of_process(fit), fit.predict(GAP_GRID)
     elif not isinstance(fit, laplace.Fit):
-        found = fit.predict(X_GRID, N_PREDICTIONS)
+        found = fit.predict(GAP_GRID, N_PREDICTIONS)
         functions = found.samples
     elif fit.problem.linearised:
-        functions, found = fit.draw_linearised(X_GRID, N_FUNCTIONS), fit.predict(X_GRID)
+        functions, found = fit.draw_linearised(GAP_GRID, N_FUNCTIONS), fit.predict(GAP_GRID)
     else:
-        functions = fit.problem.mode.evaluate(fit.draw(N_PREDICTIONS), X_GRID)
+        functions = fit.problem.mode.evaluate(fit.draw(N_PREDICTIONS), GAP_GRID)
         found = Predictive.from_samples(functions, fit.noise_std)
     return replace(found, samples=functions[:N_FUNCTIONS])
 
@@ -211,8 +197,8 @@ def _draws_of_process(fit: infinite_width.Fit) -> Array:
     from bdl_teach.methods.infinite_width import kernel
 
     given: dict[str, Any] = {"prior": fit.prior, "hidden_units": fit.hidden_units}
-    told = solve_triangular(fit.factor, kernel(fit.x, X_GRID, **given), lower=True)
-    covariance = kernel(X_GRID, **given) - told.T @ told
-    root = cholesky(covariance + NIL * np.trace(covariance) * np.eye(len(X_GRID)), lower=True)
-    noise = np.random.default_rng(1).standard_normal((N_FUNCTIONS, len(X_GRID)))
-    return np.asarray(fit.predict(X_GRID).mean + noise @ root.T)
+    told = solve_triangular(fit.factor, kernel(fit.x, GAP_GRID, **given), lower=True)
+    covariance = kernel(GAP_GRID, **given) - told.T @ told
+    root = cholesky(covariance + JITTER * np.trace(covariance) * np.eye(len(GAP_GRID)), lower=True)
+    noise = np.random.default_rng(1).standard_normal((N_FUNCTIONS, len(GAP_GRID)))
+    return np.asarray(fit.predict(GAP_GRID).mean + noise @ root.T)

@@ -120,7 +120,7 @@ def _finite(name: str, values: Array) -> Array:
         row = int(np.flatnonzero(~np.isfinite(values))[0])
         raise ValueError(f"data: expected finite numbers, got {values[row]} in row {row} of {name}")
     if not len(values):
-        raise ValueError(f"data: expected numbers for {name}, got none")
+        raise ValueError("data: expected at least one row that is not masked, got none")
     return values
 
 
@@ -243,8 +243,8 @@ def names(data: datasets.Regression1D) -> tuple[str, str]:
     return x or "x", y or "y"
 
 
-def ends(data: datasets.Regression1D, reach: float = 1.5) -> str:
-    """Format the places −reach and reach of the x axis: "x = ±1.5", or in a table's units."""
+def ends(data: datasets.Regression1D) -> str:
+    """Format the ends ±1.5 of the x axis: "x = ±1.5", or in the units of a table."""
     if units_of(data) == COURSE:
-        return f"x = ±{reach:g}"
-    return f"{names(data)[0]} = {at(data, -reach)} and {at(data, reach)}"
+        return "x = ±1.5"
+    return f"{names(data)[0]} = {at(data, -1.5)} and {at(data, 1.5)}"

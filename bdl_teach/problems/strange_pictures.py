@@ -93,9 +93,8 @@ def trained(
 
     common = {**COMMON, "n_classes": len(pictures.names), "seed": seed}
     ensemble = image_classifier.ensemble(*pictures.train, members=MEMBERS, **common)
-    return {
-        "ordinary": ensemble.members[0], "ensemble": ensemble, "BBB": bayesian(pictures, seed)
-    }  # fmt: skip
+    alone, bbb = ensemble.members[0], bayesian(pictures, seed)
+    return {"ordinary": alone, "ensemble": ensemble, "BBB": bbb}
 
 
 def bayesian(pictures: Split, seed: int) -> image_classifier.Fit:
@@ -133,12 +132,7 @@ def mean_log(logs: Array) -> Array:
 
 
 def auroc(known: Array, strange: Array) -> float:
-    """Return the AUROC of a score that should be higher for strange pictures than for known ones.
-
-    Args:
-        known: Scores of known pictures ``[n]``.
-        strange: Scores of strange pictures ``[m]``.
-    """
+    """Return the AUROC by which a score tells strange pictures ``[m]`` from known ones ``[n]``."""
     from bdl_teach import metrics
 
     is_strange = np.repeat([0, 1], [len(known), len(strange)])

@@ -9,13 +9,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bdl_teach._support.checks import Array
-from bdl_teach.problems import GAP_GRID as X_GRID
-from bdl_teach.problems import Outcome, Problem, truth
+from bdl_teach.problems import GAP_GRID, Outcome, Problem, live_fits, truth
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
     from bdl_teach.methods import bbb
@@ -36,14 +34,12 @@ def _mean_field(problem: Problem, start: int, temperature: float = 1.0, **own: A
     Its noise has the sd s√T and its prior σ_p√T.
     """
     from bdl_teach import optimise
-    from bdl_teach.methods import local_reparam
 
-    (prior_std,), root = problem.scales, math.sqrt(temperature)
-    given = replace(problem, scales=(prior_std * root,)).settings
-    given |= {"noise_std": problem.noise_std * root, "capacity": problem.capacity}
-    given["seed"] = optimise.start_seeds(problem.seed, start + 1)[start]
-    x, y = problem.data.x, problem.data.y
-    return local_reparam.fit(x, y, **given, **local_reparam.QUIET, **own)
+    root, seed = math.sqrt(temperature), optimise.start_seeds(problem.seed, start + 1)[start]
+    tempered = replace(problem, scales=(problem.scales[0] * root,))
+    own |= {"noise_std": problem.noise_std * root, "seed": seed}
+    fit: bbb.Fit = live_fits.fit_method("local", tempered, **own)
+    return fit
 
 
 @dataclass(frozen=True)
@@ -51,10 +47,14 @@ class Search:
     """A search for the lowest free energy of a problem."""
 
     best: bbb.Fit  # the fit of lowest free energy so far
-    prediction: Predictive  # of the best fit, on X_GRID
     tried: int = 0  # number of starts tried
     rounds: int = 0  # number of times that training of the best fit was continued
     gain: float = math.inf  # nats by which the last round lowered the free energy
+
+    @cached_property
+    def prediction(self) -> Predictive:
+        """Return the predictive of the best fit, on ``GAP_GRID``."""
+        return self.best.predict(GAP_GRID, N_PREDICTIONS)
 
     @property
     def over(self) -> bool:
@@ -67,7 +67,7 @@ class Search:
             searched = f", {self.tried} of {N_STARTS} starts searched"
             return f"quick fit{searched * (self.tried > 0)}"
         if not self.over:
-            return "quick fit, the best start being trained on"
+            return "quick fit, training of the best start goes on"
         if self.gain < ENOUGH:
             return "refined"
         return f"not converged, the last round gained {self.gain:.0f} nats"
@@ -75,10 +75,9 @@ class Search:
 
 @dataclass(frozen=True)
 class TruthResult(Outcome):
-    """The result of one tick: the fit, and the search that goes on while the sliders rest."""
+    """A fit for one setting of the controls, and the search that goes on while they rest."""
 
     search: Search
-    x_grid: ClassVar[Array] = X_GRID
 
     @cached_property
     def parts(self) -> dict[str, float]:
@@ -99,7 +98,7 @@ class TruthResult(Outcome):
         if best is not None:
             found["optimisation"] = calibration.distance(self.prediction, best, gap)
         if nuts is not None:
-            miss = np.maximum(np.abs(truth(X_GRID) - nuts.mean) - 2 * nuts.epistemic_std, 0.0)
+            miss = np.maximum(np.abs(truth(GAP_GRID) - nuts.mean) - 2 * nuts.epistemic_std, 0.0)
             found["prior_miss"] = math.sqrt(calibration.average(miss**2, gap))
         if best is not None and nuts is not None:
             found["family"] = calibration.distance(best, nuts, gap)
@@ -127,8 +126,8 @@ def refit(problem: Problem, starts: int) -> TruthResult:
     fit = optimise.best_of(
         lambda start: _mean_field(problem, start, steps=QUICK_STEPS), range(starts), free_energy
     )
-    prediction = fit.predict(X_GRID, N_PREDICTIONS)
-    return TruthResult(problem, fit, prediction, Search(fit, prediction))
+    search = Search(fit)
+    return TruthResult(problem, fit, search.prediction, search)
 
 
 def improve(result: TruthResult) -> TruthResult | None:
@@ -141,13 +140,11 @@ def improve(result: TruthResult) -> TruthResult | None:
         return None
     if search.tried < N_STARTS:
         best = min(search.best, *_from_start(result.problem, search.tried), key=free_energy)
-        search = replace(search, tried=search.tried + 1)
+        search = replace(search, best=best, tried=search.tried + 1)
     else:
         best = min(search.best, search.best.refined(), key=free_energy)
         gain = free_energy(search.best) - free_energy(best)
-        search = replace(search, rounds=search.rounds + 1, gain=gain)
-    if best is not search.best:
-        search = replace(search, best=best, prediction=best.predict(X_GRID, N_PREDICTIONS))
+        search = replace(search, best=best, rounds=search.rounds + 1, gain=gain)
     return replace(result, search=search)
 
 
@@ -166,4 +163,4 @@ def _from_start(problem: Problem, start: int) -> tuple[bbb.Fit, bbb.Fit]:
 def at(result: TruthResult, frame: int) -> TruthResult:
     """Return the result with its fit as it was at a frame of the training."""
     fit = result.fit.at(frame)
-    return replace(result, fit=fit, prediction=fit.predict(X_GRID, N_PREDICTIONS))
+    return replace(result, fit=fit, prediction=fit.predict(GAP_GRID, N_PREDICTIONS))

@@ -1,18 +1,17 @@
-"""Explorers: sliders over a model that is refitted on every tick. No maths in here.
+"""Explorers: controls over a picture of a model that is refitted at each movement of a control.
 
-An explorer is a data file, ``texts/NAME.toml``, and a module. The file has its controls, presets,
-question, missions and status line; ``_engine/texts.py`` says how it is read. The module has a
-frozen dataclass of what a tick computes, and a class that computes and draws it, and names its
-figures (``_readings``): ``_engine/contract.py`` says what the class defines. ``kl_budget_lab.py``
-is a short one to read first.
+An explorer is a data file, ``texts/NAME.toml``, and a module. The file defines the controls,
+presets, question, missions and status line (``_engine/texts.py`` describes its format). The module
+defines a frozen dataclass of results, and a class that computes and draws them
+(``_engine/contract.py`` describes its methods). Read ``kl_budget_lab.py`` first: it is short.
 
-To add a preset: a row in its ``[presets]``; and if its sentence says more than the values do, a row
-in ``tests/widgets/test_presets.py``, or a claim.
+To add a preset, add a row to ``[presets]``. If its sentence says what the picture shows, add a test
+to ``tests/widgets/test_presets.py`` or a claim.
 
-To add an explorer: its data file and its module here, a line below, what its artists
-hold in a test file (what holds of each, ``test_contract.py`` asks), and a cell in a notebook.
+To add an explorer, add the two files, a line to ``_MODULES``, a test file for what its artists
+show, and a cell in a notebook. ``tests/widgets/test_contract.py`` tests all explorers.
 
-A module loads when its explorer is named: a chapter's first picture waits for no other.
+Each module is imported only when its explorer is first used.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ __all__ = list(_MODULES)
 
 
 def __getattr__(name: str) -> Any:
-    """Load an explorer the first time that it is named."""
+    """Import an explorer when it is first used."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -1,4 +1,4 @@
-"""The comparison explorer: every method and the truth on one problem, the sinusoid with a gap."""
+"""The comparison explorer: chosen methods and the true posterior on the sine with a gap."""
 
 from __future__ import annotations
 
@@ -17,19 +17,13 @@ from bdl_teach.problems import GAP_GRID, Problem, live_fits
 from bdl_teach.widgets._engine import controls, convergence, status, texts
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas
 from bdl_teach.widgets._engine.function_panel import FunctionPanel, Panel
-from bdl_teach.widgets.side_by_side import (
-    STANDS_STILL,
-    MethodsExplorer,
-    SideBySide,
-    Told,
-    height_of,
-)
+from bdl_teach.widgets.side_by_side import MethodFit, MethodsExplorer, SideBySide, height_of
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
     from bdl_teach.methods.catalogue import Fitted
     from bdl_teach.predictive import Predictive
 
-METHODS = {  # those that a tick fits
+METHODS = {  # that a learner can choose
     name: method
     for name, method in CATALOGUE.items()
     if method.compared is not None and method.pace != "background"
@@ -40,17 +34,17 @@ _TOGGLES = {
     name: controls.Control("toggle", method.label, name in _AT_START, (), method.hint)
     for name, method in METHODS.items()
 }
-_FIGURES = {  # names of the readings of each method and region, where pin A compares them
-    f"{name}{figure}_{region}": f"{label}: {words} {where}"
+_READINGS = {  # words for the readings of each method and region
+    f"{name}{suffix}_{region}": f"{label}: {words} {where}"
     for name, label in LABELS.items()
-    for figure, words in (("", "share held"), ("_off", "distance"))
+    for suffix, words in (("", "share held"), ("_off", "distance"))
     for region, where in (("data", "among the data"), ("gap", "in the gap"), ("outside", "outside"))
 }
 N_PREDICTIONS = 200
-_ALWAYS = {"±2 sd total", "±2 sd epistemic", "mean", "data"}  # named over the panels
-_PATIENCE_S = 0.015  # after so long a tick shows what it has, and goes on
-_LIMITS = (24.0, 36.0, 48.0, 72.0, 96.0)  # heights of the methods' panels
-_MARKS = {  # marker and colour of each region's coverage
+_ALWAYS = {"±2 sd total", "±2 sd epistemic", "mean", "data"}  # always in the legend
+_PATIENCE_S = 0.015  # time after which a tick shows the methods fitted so far
+_LIMITS = (24.0, 36.0, 48.0, 72.0, 96.0)  # limits of y in the methods' panels
+_MARKS = {  # marker and colour of the coverage in each region
     "data": ("o", plots.BLUE),
     "gap": ("D", plots.ORANGE),
     "outside": ("s", plots.GREEN),
@@ -58,10 +52,10 @@ _MARKS = {  # marker and colour of each region's coverage
 
 
 class ComparisonExplorer(MethodsExplorer):
-    """Choose methods, and change the problem that all solve; only what changed is refitted."""
+    """Choose methods, and change the problem that they are fitted to."""
 
     TEXTS = texts.of("comparison", methods=_TOGGLES)
-    TEXTS = replace(TEXTS, readings={**TEXTS.readings, **_FIGURES})
+    TEXTS = replace(TEXTS, readings={**TEXTS.readings, **_READINGS})
     SIZE = (900, 322, (640, 412))
 
     def _make_panels(self, canvas: Canvas) -> None:
@@ -71,18 +65,18 @@ class ComparisonExplorer(MethodsExplorer):
             ax = canvas.figure.add_subplot(self._halves[0])
             self._panels[name] = MethodPanel(canvas, ax, method.label)
         self._coverage = CoverageArtists(canvas, canvas.figure.add_subplot(self._halves[1]))
-        self._standing: tuple[str, ...] = ()
-        self._stand(_AT_START, nuts=False)
+        self._arranged: tuple[str, ...] = ()
+        self._arrange(_AT_START, nuts=False)
         any_panel = next(iter(self._panels.values())).axes
         self._legend = plots.FigureLegend(any_panel, _ALWAYS, in_a_row=6)
 
-    def _stand(self, names: tuple[str, ...], *, nuts: bool) -> bool:
-        """Divide the space among these methods' panels; return whether any has moved."""
+    def _arrange(self, names: tuple[str, ...], *, nuts: bool) -> bool:
+        """Divide the space among the panels of these methods; return whether that changed it."""
         rows = (*names, *(["nuts"] if nuts else []))
-        moved = self._coverage.stand({name: LABELS[name] for name in rows})
-        if names == self._standing:
-            return moved
-        self._standing, n = names, len(names)
+        changed = self._coverage.set_rows({name: LABELS[name] for name in rows})
+        if names == self._arranged:
+            return changed
+        self._arranged, n = names, len(names)
         columns = min(n, 3) if n <= 6 else 4
         grid = self._halves[0].subgridspec(-(-n // columns), columns)
         for name, panel in self._panels.items():
@@ -107,67 +101,56 @@ class ComparisonExplorer(MethodsExplorer):
     def _fit(self, method: str, problem: Problem, values: controls.Values) -> Fitted:
         return live_fits.fit(method, problem, values["epochs"])
 
-    def _predict(self, fit: Any) -> Predictive:
-        prediction: Predictive = fit.predict(GAP_GRID, N_PREDICTIONS)
-        return prediction
+    def _predict(self, fit: Fitted) -> Predictive:
+        return fit.predict(GAP_GRID, N_PREDICTIONS)
 
     def _compute(self, values: controls.Values) -> SideBySide:
         problem, asked = Problem.of(values), self._asked
-        counted = problem.kept_apart if values["conformal"] else None
-        result = SideBySide(problem, {}, level=values["level"], kept_apart=counted)
+        counted = problem.calibration_set if values["conformal"] else None
+        result = SideBySide(problem, {}, level=values["level"], calibration_set=counted)
         chosen = [name for name in METHODS if values[name]]
-        told: dict[str, Told] = {}
+        fits: dict[str, MethodFit] = {}
         shown, fitted = time.perf_counter(), False
         for name in chosen:
-            if told and self._asked > asked:  # the sliders moved on: their tick is next
+            if fits and self._asked > asked:  # a control has moved: the next tick is due
                 break
             key = self._key(name, problem, values)
             new, slow = key not in self._fits, METHODS[name].pace == "slow"
             late = fitted and time.perf_counter() - shown > _PATIENCE_S
             if (late or (slow and new)) and self.state() == values:
-                waiting = tuple(chosen[len(told) :])
-                so_far = replace(result, told=dict(told), waiting=waiting)
+                waiting = tuple(chosen[len(fits) :])
+                so_far = replace(result, methods=dict(fits), waiting=waiting)
                 self._show(self._with_truth(so_far, self._known(values)))
                 shown = time.perf_counter()
             fitted |= new
-            told[name] = self._keep(key, values)
-        return replace(result, told=told)
+            fits[name] = self._fit_or_recall(key, values)
+        return replace(result, methods=fits)
 
     def _improve(self, values: controls.Values, result: SideBySide) -> SideBySide | None:
-        """Make one longer run of the first method whose convergence is not yet known.
-
-        This waits until all programs are compiled: a movement would have to wait for a compilation.
-        """
-        if not self._warmed.is_set():
+        """Make one longer run of the first method whose convergence is not yet known."""
+        if not self._warmed.is_set():  # a movement would wait for a compilation
             return None
-        for name, told in result.told.items():
-            if told.convergence is not None and not told.convergence.over:
-                found = told.convergence.after_one_more(cast(Any, told.fit))
+        for name, one in result.methods.items():
+            if one.convergence is not None and not one.convergence.over:
+                found = one.convergence.after_one_more(cast(Any, one.fit))
                 key = self._key(name, result.problem, values)
-                self._fits[key] = better = replace(told, convergence=found)
-                return replace(result, told={**result.told, name: better})
+                self._fits[key] = better = replace(one, convergence=found)
+                return replace(result, methods={**result.methods, name: better})
         return None
 
     def _show(self, result: SideBySide) -> None:
-        """Show a picture before all methods are fitted."""
+        """Show the methods fitted so far, while others are still being fitted."""
         with RENDER_LOCK:
             self._draw(result)
             self._notice.set_visible(False)
             self._show_picture(sharp=False)
 
     def _draw(self, result: SideBySide) -> None:
-        # Without any method, one panel says that it is not chosen.
-        places = (*result.told, *result.waiting) or (next(iter(METHODS)),)
-        counted = result.kept_apart is not None
-        moved = [
-            self._stand(places, nuts=bool(result.nuts_report)),
-            self._legend.show(
-                truth=result.problem.is_drawn,
-                nuts=bool(result.nuts_report),
-                more=["conformal"] if counted else [],
-            ),
-        ]
-        if any(moved):
+        # If no method is chosen, one panel remains, and says so.
+        places = (*result.methods, *result.waiting) or (next(iter(METHODS)),)
+        nuts, more = bool(result.nuts_report), ["conformal"] * (result.calibration_set is not None)
+        changed = self._arrange(places, nuts=nuts)
+        if self._legend.show(truth=result.problem.is_drawn, nuts=nuts, more=more) or changed:
             self._canvas.redraw_background(arrange=True)
         height = height_of(result)
         for place in places:
@@ -188,30 +171,29 @@ class ComparisonExplorer(MethodsExplorer):
             found["least_of_three"] = min(held[name]["data"] for name in three)
             found["better_of_two"] = max(held[name]["data"] for name in two)
             found["lead_of_three"] = found["least_of_three"] - found["better_of_two"]
-        if "pbp" in result.told:
-            found["pbp_noise"] = float(result.told["pbp"].prediction.aleatoric_std[0])
+        if "pbp" in result.methods:
+            found["pbp_noise"] = float(result.methods["pbp"].prediction.aleatoric_std[0])
         return found
 
     def _words(self, result: SideBySide) -> dict[str, str]:
         three = "{{{0}_data:{1}}}/{{{0}_gap:{1}}}/{{{0}_outside:{1}}}"
         held = [f"{LABELS[name]} {three.format(name, '.0f')}%" for name in result.coverage]
         off = [f"{LABELS[name]} {three.format(f'{name}_off', 'sd')}" for name in result.distances]
-        arrivals = {
-            LABELS[n]: t.convergence for n, t in result.told.items() if t.convergence is not None
-        }
+        remarks = {LABELS[n]: one.remark for n, one in result.methods.items() if one.remark}
+        known = {LABELS[n]: one.convergence for n, one in result.methods.items() if one.convergence}
         return {
             **status.shown_if(beside=bool(off)),
             **({} if result.problem.is_drawn else {"held": "{no_truth}"}),
-            **({} if result.kept_apart is None else {"kind": "{conformal}"}),
+            **({} if result.calibration_set is None else {"kind": "{conformal}"}),
             "methods": ", ".join(held) or "no method chosen",
             "distances": ", ".join(off),
-            "replay": _in_replay(result) if result.share < 1 else "",
-            "arrivals": convergence.of_several(arrivals),
+            "replay": "".join(f"; {label} {remark}" for label, remark in remarks.items()),
+            "arrivals": convergence.of_several(known),
             "nuts": result.nuts_report,
         }
 
     def _chores(self) -> Iterator[Callable[[], object]]:
-        """Compile the chains, the methods not yet chosen and longer runs; then draw again."""
+        """Compile the chains, all methods and their longer runs; then ask for another tick."""
         yield from super()._chores()
         for name in METHODS:
             yield partial(_warm, name)
@@ -224,27 +206,12 @@ def _warm(name: str) -> None:
 
     fitted = live_fits.fit(name, Problem(), 10)
     if isinstance(fitted, Variational):
-        for k in range(2):  # one that trains on, and one that starts elsewhere
+        for k in range(2):  # one continues the training, one begins at another start
             convergence.Convergence(runs=k).after_one_more(fitted)
 
 
-def _in_replay(result: SideBySide) -> str:
-    """Say how far each method's training is in a replay."""
-    by_epochs = "after {share:.1f}% of the epochs"
-    said: dict[str, list[str]] = {by_epochs: []}
-    for name, told in result.told.items():
-        if "epochs" in METHODS[name].takes:
-            words = by_epochs
-        else:
-            words = "as at the end" if told.remark == STANDS_STILL else told.remark
-        said.setdefault(words, []).append(LABELS[name])
-    return "".join(
-        f"; {', '.join(names)} {words}" for words, names in said.items() if words and names
-    )
-
-
 class MethodPanel(FunctionPanel):
-    """The panel of one method, with its conformal band, or with words in their place."""
+    """The panel of one method: its bands, or a note that it is not fitted."""
 
     def __init__(self, canvas: Canvas, ax: Axes, title: str) -> None:
         super().__init__(
@@ -252,7 +219,7 @@ class MethodPanel(FunctionPanel):
             band=plots.PredictiveArtists, limits=_LIMITS, xlabel="", columns=0,
             most=live_fits.OWN_ROOM,
         )  # fmt: skip
-        ax.set_xticks([-0.5, 0.0, 0.5], ["−0.5", "0", "0.5"])  # short: four may stand in a row
+        ax.set_xticks([-0.5, 0.0, 0.5], ["−0.5", "0", "0.5"])  # short: a row may have four panels
         ax.locator_params(axis="y", nbins=5)
         self.points.set_markersize(6)
         style: dict[str, Any] = {"color": plots.PURPLE, "lw": 1.6, "zorder": 3.5}
@@ -265,23 +232,23 @@ class MethodPanel(FunctionPanel):
         canvas.animate([*self._ends, self._words])
 
     def show(self, result: SideBySide, place: str, height: float) -> None:
-        """Show what the method predicts, or that it is not chosen, as high as other panels."""
-        told, more = result.told.get(place), {}
-        counted = told is not None and result.kept_apart is not None
-        if counted:
+        """Show the predictions of the method at ``place``; the limits include ``height``."""
+        one, more = result.methods.get(place), {}
+        conformal = one is not None and result.calibration_set is not None
+        if conformal:
             more["conformal"] = result.ends[place]
         for line, end in zip(self._ends, more.get("conformal", np.zeros((2, 0))), strict=True):
-            line.set_visible(counted)
-            line.set_data(self._x if counted else (), end)
+            line.set_visible(conformal)
+            line.set_data(self._x if conformal else (), end)
         for artist in self.band.artists:
-            artist.set_visible(told is not None)
-        waits = "being fitted …" if place in result.waiting else "not chosen"
-        self._words.set_text("" if told else waits)
-        self.update(result, told.prediction if told else None, height, **more)
+            artist.set_visible(one is not None)
+        missing = "being fitted …" if place in result.waiting else "not chosen"
+        self._words.set_text("" if one else missing)
+        self.update(result, one.prediction if one else None, height, **more)
 
 
 class CoverageArtists:
-    """The share of new points inside each method's interval, one mark a region, and the level."""
+    """The share of new points in each method's interval, by region, and the chosen level."""
 
     def __init__(self, canvas: Canvas, ax: Axes) -> None:
         self._ax, self._rows = ax, [""]
@@ -297,8 +264,8 @@ class CoverageArtists:
         plots.legend_above(ax, columns=2)
         canvas.animate([self._level, *self._marks.values()])
 
-    def stand(self, rows: Mapping[str, str]) -> bool:
-        """Give each method a row, by its key, from top to bottom; return whether rows changed."""
+    def set_rows(self, rows: Mapping[str, str]) -> bool:
+        """Give each method a row, from key to label; return whether the rows changed."""
         if [*rows] == self._rows:
             return False
         self._rows, n = [*rows], max(len(rows), 1)
@@ -310,7 +277,7 @@ class CoverageArtists:
         return True
 
     def update(self, coverage: Mapping[str, Mapping[str, float]], level: float) -> None:
-        """Show the shares by method and region; a missing method has no marks."""
+        """Show the shares by method and region; a method without shares has no marks."""
         self._level.set_xdata([100 * level, 100 * level])
         for i, (region, line) in enumerate(self._marks.items()):
             shares = [coverage.get(name, {}).get(region, np.nan) for name in self._rows]

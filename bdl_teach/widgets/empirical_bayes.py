@@ -1,4 +1,4 @@
-"""A prior that is set by hand, or learnt: its width against the closed form, on every tick."""
+"""The empirical-Bayes explorer: a prior that is set or learnt, and the best one for the weights."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from matplotlib.axes import Axes
 
 from bdl_teach import plots
 from bdl_teach._support.checks import Array
-from bdl_teach.problems import COST_DRAWS, Outcome, Problem, live_fits
-from bdl_teach.problems import own_points as points
+from bdl_teach.problems import COST_DRAWS, Outcome, Problem, live_fits, own_points
 from bdl_teach.problems.live_fits import PRIOR_WIDTH
 from bdl_teach.widgets._engine import controls, status, texts
 from bdl_teach.widgets._engine.canvas import Canvas
@@ -27,29 +26,29 @@ if TYPE_CHECKING:
 
 X_GRID = np.linspace(-1.0, 1.0, 121)[:, None]
 MODES = {"fixed": "", "per weight": "weight", "per layer": "layer", "one for all": "all"}
-_GRID = 10.0 ** np.linspace(-2, 2, 201)  # σ_p of the curve
-_HIGHEST = 200.0  # nats above the best that its panel shows
-_FLOOR = 1e-3  # σ_p that the panel of the weights shows at its edge, and what is below
-_OFF = 0.5  # a weight with |γ| = |μ|/σ below this says next to nothing
+_GRID = 10.0 ** np.linspace(-2, 2, 201)  # σ_p at which the KL is plotted
+_HIGHEST = 200.0  # upper limit of the panel of the KL, in nats above the lowest
+_FLOOR = 1e-3  # lower limit of the panel of the weights; smaller σ_p are drawn here
+_OFF = 0.5  # a weight whose |μ|/σ is below this counts as switched off
 
 
 @dataclass(frozen=True)
 class EmpiricalBayesResult(Outcome):
-    """The result of one tick."""
+    """The result for one setting of the controls."""
 
-    prior_std: Array  # σ_p of each weight [n_weights]: the slider's, or what was learnt
-    wanted_std: Array  # √(μ² + σ²) of each weight [n_weights]: the prior that is best for it alone
-    best_std: float  # the best σ_p for all weights at once, in closed form
-    complexity: float  # KL[q ‖ prior] in nats
-    least_complexity: float  # the same if the prior were the best one for all
-    likelihood: float  # expected −log likelihood in nats
+    prior_std: Array  # σ_p of each weight [n_weights], set or learnt
+    wanted_std: Array  # √(μ² + σ²) [n_weights]: the best σ_p if a weight had its own
+    best_std: float  # the best σ_p if all weights share one, in closed form
+    complexity: float  # KL[q ‖ prior], in nats
+    least_complexity: float  # KL[q ‖ prior] in nats if every σ_p were best_std
+    likelihood: float  # expected −log likelihood, in nats
     off: float  # share of the weights that are switched off
-    convergence: Convergence = Convergence()  # whether the fit has converged
+    convergence: Convergence = Convergence()
     x_grid: ClassVar[Array] = X_GRID
 
 
 class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
-    """Set the prior's σ by hand or have it learnt: each movement refits the network."""
+    """Set the prior's σ by hand, or have it learnt."""
 
     TEXTS = texts.of("empirical_bayes")
 
@@ -57,36 +56,34 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
         return {"best": self._to_best}
 
     def _idle(self, values: controls.Values) -> set[str]:
-        """Name the slider of the prior's σ while σ is learnt."""
         return set() if values["prior"] == "fixed" else {"prior_std"}
 
     def _make_panels(self, canvas: Canvas) -> None:
         axes = canvas.figure.subplot_mosaic("ff;bw", height_ratios=(1.4, 1))
         title = "What the network believes about y"
         self._function = FunctionPanel(canvas, axes["f"], title, X_GRID)
-        self._make_best_panel(canvas, axes["b"])
-        self._make_weight_panel(canvas, axes["w"])
+        self._make_best_panel(axes["b"])
+        self._make_weight_panel(axes["w"])
+        canvas.animate([self._curve, self._best, self._ring, self._in_use, self._wanted])
 
-    def _make_best_panel(self, canvas: Canvas, ax: Axes) -> None:
-        """Plot KL[q ‖ N(0, σ_p²)] of all weights by σ_p, for the fitted q, and its lowest point."""
+    def _make_best_panel(self, ax: Axes) -> None:
+        """Prepare the curve of KL[q ‖ N(0, σ_p²)] by σ_p, its lowest point and the σ_p in use."""
         plots.tidy(ax, "KL by σ of one prior for all", "prior σ", "nats above")
         ax.set(xscale="log", xlim=(0.025, 40), ylim=(-12, _HIGHEST))
         (self._curve,) = ax.plot(_GRID, _GRID, "-", color=plots.BLUE, lw=2, label="KL")
         (self._best,) = ax.plot([], [], "*", color=plots.GREEN, ms=14, clip_on=False, label="best")
-        (self._ring,) = ax.plot(  # a ring: the star may stand in it
+        (self._ring,) = ax.plot(  # a ring, in which the star can be seen
             [], [], "o", mfc="none", mec=plots.RED, mew=2.4, ms=17, clip_on=False, label="now"
         )
         plots.legend_above(ax, columns=3)
-        canvas.animate([self._curve, self._best, self._ring])
 
-    def _make_weight_panel(self, canvas: Canvas, ax: Axes) -> None:
-        """Plot σ_p of each weight's prior, and the σ_p that would be best for it alone."""
+    def _make_weight_panel(self, ax: Axes) -> None:
+        """Prepare the plot of each weight's σ_p, and of the best σ_p if it had its own."""
         plots.tidy(ax, "σ of each weight's prior", "weights, from the widest", "σ")
         ax.set(yscale="log", xlim=(0, 3 * PRIOR_WIDTH + 2), ylim=(_FLOOR, 40))
         (self._wanted,) = ax.plot([], [], ".", color=plots.ORANGE, ms=7, label="best: √(μ² + σ²)")
         (self._in_use,) = ax.plot([], [], "-", color=plots.BLACK, lw=1.8, label="in use")
         plots.legend_above(ax, columns=2)
-        canvas.animate([self._in_use, self._wanted])
 
     def _compute(self, values: controls.Values) -> EmpiricalBayesResult:
         problem = Problem.of(values)
@@ -104,15 +101,15 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
         self._best.set_data([best], [0.0])
         self._ring.set_data(now, np.minimum(_above_best(now, best, n), _HIGHEST))
         order, places = np.argsort(-result.wanted_std), np.arange(1, n + 1)
-        for line, each in ((self._wanted, result.wanted_std), (self._in_use, std)):
-            line.set_data(places, np.maximum(each[order], _FLOOR))
+        for line, stds in ((self._wanted, result.wanted_std), (self._in_use, std)):
+            line.set_data(places, np.maximum(stds[order], _FLOOR))
 
     def _chores(self) -> Iterator[Callable[[], object]]:
-        """Compile the two loops with a learnt prior, then all three for a table."""
+        """Compile the fits with a learnt prior, then each fit to a table."""
         for mode in ("per weight", "per layer"):
             yield partial(self._compute, {**self.DEFAULTS, "prior": mode})
         for mode in ("fixed", "per weight", "per layer"):
-            yield partial(self._compute, {**self.DEFAULTS, "prior": mode, "n": points.MOST})
+            yield partial(self._compute, {**self.DEFAULTS, "prior": mode, "n": own_points.MOST})
 
     def _to_best(self) -> None:
         if self.result is not None:
@@ -140,7 +137,7 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
 
 
 def _result(problem: Problem, fit: _mean_field.Fit, std: Array) -> EmpiricalBayesResult:
-    """Return the result for a posterior whose weights have priors of these σ_p."""
+    """Make the result of a fit whose weights have the prior sds ``std`` [n_weights]."""
     from bdl_teach.methods.empirical_bayes import optimal_prior_std, tied_kl
 
     used = std > 0
@@ -164,6 +161,6 @@ def _result(problem: Problem, fit: _mean_field.Fit, std: Array) -> EmpiricalBaye
 
 
 def _above_best(prior_std: Array, best_std: float, n_weights: int) -> Array:
-    """Return the KL at σ_p minus the least KL: n [ln(σ_p/σ*) + ½ (σ*²/σ_p² − 1)]."""
+    """Return the KL at σ_p minus that at the best σ*: n [ln(σ_p/σ*) + ½ (σ*²/σ_p² − 1)]."""
     ratio = prior_std / best_std
     return np.asarray(n_weights * (np.log(ratio) + 0.5 * (ratio**-2 - 1)))

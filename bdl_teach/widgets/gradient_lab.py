@@ -1,4 +1,4 @@
-"""The gradient lab: how noisy the score-function and the pathwise gradient are, live."""
+"""The gradient lab: the noise of the score-function and of the pathwise gradient estimator."""
 
 from __future__ import annotations
 
@@ -17,84 +17,81 @@ from bdl_teach.widgets._engine.live import Explorer
 if TYPE_CHECKING:
     from bdl_teach.expectation_gradients import Cost
 
-REPEATS = 250  # estimates drawn of each kind
+REPEATS = 250  # estimates drawn by each estimator
 _TEXTS = texts.of("gradient_lab")
-COUNTS = np.array(_TEXTS.controls["n_draws"].options)  # what S can be
+COUNTS = np.array(_TEXTS.controls["n_draws"].options)  # the values of S on the slider
 _Z = np.linspace(-4.0, 4.0, 801)
-_EDGE = 90.0  # where the cloud panel shows what lies beyond its frame
-_COLOURS = {"score": plots.ORANGE, "pathwise": plots.BLUE}
-_NAMES = {"score": "score function", "pathwise": "pathwise"}
-_MARKS = {"score": "x", "pathwise": "o"}
+_EDGE = 90.0  # larger errors are drawn here, inside the frame
+_STYLES = {  # name, colour, line, marker
+    "score": ("score function", plots.ORANGE, "--", "x"),
+    "pathwise": ("pathwise", plots.BLUE, "-", "o"),
+}
 
 
 @dataclass(frozen=True)
 class GradientResult:
-    """The result of one tick."""
+    """The result for one setting of the controls."""
 
     cost: Cost  # f(z)
-    mu: float  # of z
-    sigma: float
-    n_draws: int  # draws S averaged in an estimate
-    z: Array  # the draws behind the first estimate [S], at most 30 of them
-    exact: float  # the gradient in closed form
-    estimates: dict[str, Array]  # by kind: REPEATS estimates, each the mean of S draws
-    variances: dict[str, float]  # by kind: variance of one draw, by quadrature
+    mu: float  # mean of z
+    sigma: float  # sd of z
+    n_draws: int  # number of draws S that an estimate averages
+    z: Array  # draws of the first estimate, at most 30
+    exact: float  # gradient in closed form
+    estimates: dict[str, Array]  # by estimator: [REPEATS], each the mean of S draws
+    variances: dict[str, float]  # by estimator: variance of one draw, by quadrature
 
 
 class GradientLab(Explorer[GradientResult]):
-    """μ, σ, the cost's curvature, offset and ripple, draws S: each movement draws anew."""
+    """Set the distribution of z, the cost and the number of draws; compare two estimators."""
 
     TEXTS = _TEXTS
 
     def _make_panels(self, canvas: Canvas) -> None:
         axes = canvas.figure.subplot_mosaic("zc;vc")
-        self._make_cost_panel(canvas, axes["z"])
-        self._make_cloud_panel(canvas, axes["c"])
-        self._make_variance_panel(canvas, axes["v"])
+        self._make_cost_panel(axes["z"])
+        self._make_cloud_panel(axes["c"])
+        self._make_variance_panel(axes["v"])
+        canvas.animate([self._density, self._curve, self._drawn, *self._clouds.values()])
+        canvas.animate([*self._lines.values(), *self._measured.values()])
 
-    def _make_cost_panel(self, canvas: Canvas, ax: Axes) -> None:
+    def _make_cost_panel(self, ax: Axes) -> None:
         plots.tidy(ax, "Where z is drawn, what it costs", "z", "cost f(z)")
         ax.set(xlim=(-4, 4), ylim=(-12, 22))
-        self._base = -12.0
         self._density = ax.fill_between(
             _Z, _Z, _Z, color=plots.SKY, alpha=0.5, lw=0, label="density of z"
         )
         (self._curve,) = ax.plot([], [], "-", color=plots.BLACK, lw=2.0, label="cost f(z)")
         (self._drawn,) = ax.plot([], [], "o", color=plots.RED, ms=5, label="draws", zorder=4)
         plots.legend_above(ax, columns=2)
-        canvas.animate([self._density, self._curve, self._drawn])
 
-    def _make_cloud_panel(self, canvas: Canvas, ax: Axes) -> None:
+    def _make_cloud_panel(self, ax: Axes) -> None:
         plots.tidy(ax, "250 gradient estimates", "", "error (far from 0 compressed)")
-        ax.set_yscale("asinh", linear_width=3.0)  # both a bowl's clouds and a lifted one's fit
+        ax.set_yscale("asinh", linear_width=3.0)  # errors range from below 1 to 90
         ax.set(xlim=(-0.5, 1.5), ylim=(-100, 100))
         ticks = (-100, -30, -10, -3, 0, 3, 10, 30, 100)
         ax.set_yticks(ticks, [f"{tick}".replace("-", "−") for tick in ticks])
         ax.minorticks_off()
-        ax.set_xticks([0, 1], ["score function", "pathwise"], fontsize=plots.LETTERS)
+        ax.set_xticks([0, 1], [name for name, *_ in _STYLES.values()], fontsize=plots.LETTERS)
         jitter = np.random.default_rng(0).uniform(-0.32, 0.32, REPEATS)
-        self._jitter = {kind: i + jitter for i, kind in enumerate(_NAMES)}
+        self._jitter = {kind: i + jitter for i, kind in enumerate(_STYLES)}
         self._clouds = {
-            kind: ax.plot([], [], _MARKS[kind], color=_COLOURS[kind], ms=3.5, alpha=0.6)[0]
-            for kind in _NAMES
+            kind: ax.plot([], [], mark, color=colour, ms=3.5, alpha=0.6)[0]
+            for kind, (_, colour, _, mark) in _STYLES.items()
         }
         ax.axhline(0.0, ls="--", color=plots.BLACK, lw=1.8, label="exact gradient", zorder=0)
         plots.legend_above(ax, columns=1)
-        canvas.animate(self._clouds.values())
 
-    def _make_variance_panel(self, canvas: Canvas, ax: Axes) -> None:
+    def _make_variance_panel(self, ax: Axes) -> None:
         plots.tidy(ax, "Variance of an estimate", "draws S", "variance")
         ax.set(xscale="log", yscale="log", xlim=(0.8, 1300), ylim=(1e-6, 1e6))
         self._lines, self._measured = {}, {}
-        for kind, style in (("score", "--"), ("pathwise", "-")):
-            (self._lines[kind],) = ax.plot(
-                [], [], style, color=_COLOURS[kind], lw=2.0, label=_NAMES[kind]
-            )
+        for kind, (name, colour, style, mark) in _STYLES.items():
+            (self._lines[kind],) = ax.plot([], [], style, color=colour, lw=2.0, label=name)
             (self._measured[kind],) = ax.plot(
-                [], [], _MARKS[kind], color=_COLOURS[kind], ms=8, mew=2.0, label="measured"
+                [], [], mark, color=colour, ms=8, mew=2.0, label="measured"
             )
         plots.legend_above(ax, columns=2)
-        canvas.animate([*self._lines.values(), *self._measured.values()])
 
     def _compute(self, values: controls.Values) -> GradientResult:
         from bdl_teach import expectation_gradients as eg
@@ -115,7 +112,7 @@ class GradientLab(Explorer[GradientResult]):
 
     def _draw(self, result: GradientResult) -> None:
         scaled = np.exp(-0.5 * ((_Z - result.mu) / result.sigma) ** 2)
-        self._density.set_data(_Z, self._base, self._base + 8.0 * scaled)
+        self._density.set_data(_Z, -12.0, 8.0 * scaled - 12.0)
         self._curve.set_data(_Z, result.cost.value(_Z))
         self._drawn.set_data(result.z, result.cost.value(result.z))
         for kind, estimates in result.estimates.items():
@@ -125,7 +122,7 @@ class GradientLab(Explorer[GradientResult]):
             self._measured[kind].set_data([result.n_draws], [estimates.var()])
 
     def _readings(self, result: GradientResult) -> dict[str, float]:
-        score, pathwise = (result.variances[kind] for kind in _NAMES)
+        score, pathwise = (result.variances[kind] for kind in _STYLES)
         drawn = result.estimates
         return {
             "exact": result.exact,

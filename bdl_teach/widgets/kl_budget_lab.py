@@ -1,4 +1,4 @@
-"""The KL-budget lab: how minibatches share the complexity cost, and what that does to a fit."""
+"""The KL-budget lab: how minibatches share the KL, and how the shares change the fit."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from matplotlib.axes import Axes
 
-from bdl_teach import datasets, plots
+from bdl_teach import plots
 from bdl_teach._support.checks import Array
-from bdl_teach.problems import ARTICLE, COST_DRAWS, Outcome, Problem, live_fits
-from bdl_teach.problems import WIDE_GRID as X_GRID
-from bdl_teach.problems import own_points as points
+from bdl_teach.problems import ARTICLE, COST_DRAWS, WIDE_GRID, Outcome, Problem, live_fits
+from bdl_teach.problems.own_points import MOST
 from bdl_teach.widgets._engine import controls, status, texts
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.convergence import Convergence
@@ -24,21 +23,21 @@ if TYPE_CHECKING:
     from bdl_teach.elbo import FreeEnergy
     from bdl_teach.methods import bbb
 
-_MOST = 32  # batches
+_BATCHES = 32  # largest number of batches
 
 
 @dataclass(frozen=True)
 class KLBudgetResult(Outcome):
-    """The result of one tick."""
+    """The result for one setting of the controls."""
 
     shares: Array  # share of the KL that each minibatch carries [M]
-    cost: FreeEnergy  # the free energy of the fit on all points, whatever its steps saw
-    convergence: Convergence = Convergence()  # the picture stays that of the minibatches
-    x_grid: ClassVar[Array] = X_GRID
+    cost: FreeEnergy  # of the fit, on all points
+    convergence: Convergence = Convergence()
+    x_grid: ClassVar[Array] = WIDE_GRID
 
 
 class KLBudgetLab(Explorer[KLBudgetResult]):
-    """Number of minibatches, scheme of the KL shares, KL weight: each movement refits."""
+    """Set the number of minibatches, their shares of the KL and the KL weight."""
 
     TEXTS = texts.of("kl_budget_lab")
 
@@ -46,60 +45,49 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         return {"drawn": lambda: self._go({"data": None})}
 
     def _idle(self, values: controls.Values) -> set[str]:
-        """Name the control of the shares while there is a single batch."""
         return {"scheme"} if values["n_batches"] == 1 else set()
 
     def _make_panels(self, canvas: Canvas) -> None:
         axes = canvas.figure.subplot_mosaic("ff;hs", height_ratios=(1.3, 1))
-        self._make_share_panel(canvas, axes["s"])
         self._history = plots.HistoryPanel(axes["h"])
         self._function = FunctionPanel(
-            canvas, axes["f"], "What the network believes", X_GRID,
+            canvas, axes["f"], "What the network believes", WIDE_GRID,
             band=plots.PredictiveArtists, truth=False, columns=4,
         )  # fmt: skip
-        canvas.animate(self._history.artists)
+        self._make_share_panel(axes["s"])
+        canvas.animate([self._bars, self._sum, *self._history.artists])
 
-    def _make_share_panel(self, canvas: Canvas, ax: Axes) -> None:
+    def _make_share_panel(self, ax: Axes) -> None:
         plots.tidy(ax, "Who pays the KL", "minibatch i of the epoch", "share of the KL")
         ax.set(xlim=(0, 33), ylim=(0, 1.05))
-        none = np.full(_MOST, np.nan)
-        edges = np.arange(0.5, _MOST + 1)
+        none, edges = np.full(_BATCHES, np.nan), np.arange(0.5, _BATCHES + 1)
         self._bars = ax.stairs(none, edges, fill=True, color=plots.SKY, label="of batch i")
         (self._sum,) = ax.plot([], [], "o-", ms=3.5, color=plots.RED, label="sum so far")
         plots.legend_above(ax, columns=2)
-        canvas.animate([self._bars, self._sum])
 
     def _compute(self, values: controls.Values) -> KLBudgetResult:
-        from bdl_teach import elbo
-
-        seed = values.get("seed", 0)  # no control has it: a mission asks for others
-        m, scheme = values["n_batches"], values["scheme"]
-        problem = replace(ARTICLE, seed=seed, own=values.get("data"))
-        batches = {"kl_weight": values["kl_weight"], "n_batches": m, "kl_scheme": scheme}
-        fit = live_fits.backprop(problem, "weights", **batches)
-        return _result(problem, elbo.minibatch_weights(m, scheme), fit)
+        # The lab has no control of the seed; ``_next_seeds`` sets it.
+        problem = replace(ARTICLE, seed=values.get("seed", 0), own=values.get("data"))
+        return _refit(problem, values)
 
     def _chores(self) -> Iterator[Callable[[], object]]:
-        """Compile the fit to a table."""
-        table = datasets.sinusoid(points.MOST)
-        value = points.from_course(table.x[:, 0], table.y[:, 0])
+        """Compile the fit to a table, and its longer runs."""
 
         def fit_and_improve() -> None:
-            result = self._compute({**self.DEFAULTS, "data": value})
+            result = _refit(replace(ARTICLE, n=MOST), self.DEFAULTS)
             for _ in range(2):
                 result = self._improve({}, result) or result
 
         yield fit_and_improve
 
     def _next_seeds(self, values: controls.Values) -> list[controls.Values]:
-        """Return these values with other data and starts, for which the lab has no slider."""
         return [{**values, "seed": seed} for seed in (1, 2)]
 
     def _replay(self, result: KLBudgetResult, frame: int) -> KLBudgetResult:
         return _result(result.problem, result.shares, result.fit.at(frame))
 
     def _draw(self, result: KLBudgetResult) -> None:
-        padded = np.full(_MOST, np.nan)
+        padded = np.full(_BATCHES, np.nan)
         padded[: len(result.shares)] = result.shares
         self._bars.set_data(padded)
         self._sum.set_data(np.arange(1, len(result.shares) + 1), np.cumsum(result.shares))
@@ -117,7 +105,7 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
             "most_paid": m**2 * paid.max(),
             "first_pays": paid[0],
             "others_pay": paid[1:].sum(),
-            "sd_at_1": status.at(X_GRID, result.prediction.epistemic_std, 1.0),
+            "sd_at_1": status.at(WIDE_GRID, result.prediction.epistemic_std, 1.0),
             **status.costs(result.cost),
         }
 
@@ -131,7 +119,17 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         }
 
 
+def _refit(problem: Problem, values: controls.Values) -> KLBudgetResult:
+    """Fit with the minibatches, shares and KL weight of these values of the controls."""
+    from bdl_teach import elbo
+
+    m, scheme = values["n_batches"], values["scheme"]
+    batches = {"kl_weight": values["kl_weight"], "n_batches": m, "kl_scheme": scheme}
+    fit = live_fits.backprop(problem, "weights", **batches)
+    return _result(problem, elbo.minibatch_weights(m, scheme), fit)
+
+
 def _result(problem: Problem, shares: Array, fit: bbb.Fit) -> KLBudgetResult:
-    """Return the result for a posterior that was fitted to the points with these shares."""
-    prediction = fit.predict(X_GRID, n_samples=200)
+    """Make the result of a fit: predict, and average its free energy."""
+    prediction = fit.predict(WIDE_GRID, n_samples=200)
     return KLBudgetResult(problem, fit, prediction, shares, fit.cost(COST_DRAWS))

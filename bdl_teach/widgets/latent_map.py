@@ -1,4 +1,4 @@
-"""The VAE explorer: a map of the latent space, what each place decodes to, and β."""
+"""The VAE explorer: a map of the latent space, decoded pictures, and the factor β on the KL."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets.vae_trainer import N_TRAIN, RATES, STEPS, Order, Trained, Trainer, pictures
 
 _TEXTS = texts.of("latent_map")
-REACH = _TEXTS.controls["z1"].range[1]  # of the sliders and the map
-_ROWS = 5  # of the generated pictures
-_PER_CLASS = 40  # digits on the map
+REACH = _TEXTS.controls["z1"].range[1]  # largest |z₁| and |z₂| on the sliders and the map
+_ROWS = 5  # rows and columns of generated pictures
+_PER_CLASS = 40  # digits of each class on the map
 _VAE, _PLAIN = "VAE", "plain autoencoder"
 _CIRCLE = np.exp(1j * np.linspace(0.0, 2.0 * np.pi, 121))
 _COLOURS = (
@@ -32,25 +32,25 @@ _COLOURS = (
 
 @dataclass(frozen=True)
 class VAEResult:
-    """The result of one tick."""
+    """The result for one setting of the controls."""
 
-    order: Order  # what the sliders ask for
-    trained: Trained | None  # what is shown: that, or the newest while it is trained
-    z: Array  # place of the two sliders [2]
-    image: Array  # what z decodes to [8, 8]
-    codes: Array  # means of q(z | x) of the digits on the map [n, 2]
-    labels: Array  # their classes [n]
+    order: Order  # the settings of the controls
+    trained: Trained | None  # for ``order`` or, until that is ready, the newest model
+    z: Array  # chosen place [2]
+    image: Array  # decoded from z [8, 8]
+    codes: Array  # means of q(z | x) for the digits on the map [n, 2]
+    labels: Array  # classes of the digits on the map [n]
     generated: Array  # pictures decoded from z ~ N(0, I) [25, 8, 8]
 
     @property
     def finished(self) -> bool:
-        """Return whether the model is the one asked for, trained to the end."""
+        """Return whether the model was trained to the end with the settings of the controls."""
         trained = self.trained
         return trained is not None and trained.finished and trained.order == self.order
 
 
 class VAEExplorer(Explorer[VAEResult]):
-    """z₁ and z₂ decode at once; β, the seed and the kind of model train in the background."""
+    """Choose z, which is decoded at once, or settings of a training, which takes two seconds."""
 
     TEXTS = _TEXTS
 
@@ -59,17 +59,17 @@ class VAEExplorer(Explorer[VAEResult]):
         return {"training": self._trainer.bar}
 
     def _idle(self, values: controls.Values) -> set[str]:
-        """Name β while the model pays no KL."""
         return {"beta"} if values["kind"] == _PLAIN else set()
 
     def _make_panels(self, canvas: Canvas) -> None:
         axes = canvas.figure.subplot_mosaic("md;mg", width_ratios=(1.4, 1))
-        self._make_map(canvas, axes["m"])
+        self._make_map(axes["m"])
+        canvas.animate([*self._classes, self._place])
         self._decoded = _picture(canvas, axes["d"], "Your z, decoded", 8)
         self._generated = _picture(canvas, axes["g"], "z ~ N(0, I), decoded", _ROWS * 9 - 1)
         canvas.animate([self._progress])
 
-    def _make_map(self, canvas: Canvas, ax: Axes) -> None:
+    def _make_map(self, ax: Axes) -> None:
         plots.tidy(ax, "Where the encoder puts each digit", "z₁", "z₂")
         ax.set(xlim=(-REACH - 0.3, REACH + 0.3), ylim=(-REACH - 0.3, REACH + 0.3), aspect="equal")
         for radius in (1.0, 2.0):
@@ -88,13 +88,12 @@ class VAEExplorer(Explorer[VAEResult]):
         self._progress = ax.text(
             0.02, 0.02, "", transform=ax.transAxes, color=plots.RUST, fontsize=plots.LETTERS
         )
-        canvas.animate([*self._classes, self._place])
 
     def _pointer_panels(self) -> list[Panel]:
         return [Panel(self._map, kind="at")]
 
     def _point_at(self, x: float, y: float, begins: bool) -> None:
-        """Decode the place on the map that the pointer marks."""
+        """Decode the place on the map that is clicked or dragged to."""
         z1, z2 = (round(min(max(z, -REACH), REACH), 1) for z in (x, y))
         self._assign({"z1": z1, "z2": z2})
         self._request()
@@ -108,7 +107,7 @@ class VAEExplorer(Explorer[VAEResult]):
         if trained is None:
             blank = np.zeros((_ROWS**2, 8, 8))
             return VAEResult(order, None, z, blank[0], np.zeros((0, 2)), np.zeros(0), blank)
-        return _seen_through(order, trained, z)
+        return _result(order, trained, z)
 
     def _frames(self, result: VAEResult) -> Sequence[int]:
         return tuple(result.trained.film) if result.finished and result.trained else ()
@@ -116,15 +115,14 @@ class VAEExplorer(Explorer[VAEResult]):
     def _replay(self, result: VAEResult, frame: int) -> VAEResult:
         assert result.trained is not None
         step = self._frames(result)[frame]
-        return _seen_through(result.order, result.trained.at(step), result.z)
+        return _result(result.order, result.trained.at(step), result.z)
 
     def _next_seeds(self, values: controls.Values) -> list[controls.Values]:
-        """Return no other seeds: their trainings would take seconds and replace the shown one."""
-        return []
+        return []  # training with another seed would take seconds, and replace the shown model
 
     def _improve(self, values: controls.Values, result: VAEResult) -> None:
-        """Start finding out whether the model has converged; the answer comes with another tick."""
-        self._trainer.look_further(result.order)
+        """Start a longer run, which shows whether the model has converged; a later tick says so."""
+        self._trainer.check_convergence(result.order)
 
     def _draw(self, result: VAEResult) -> None:
         inside = np.clip(result.codes, -REACH - 0.15, REACH + 0.15)
@@ -136,7 +134,7 @@ class VAEExplorer(Explorer[VAEResult]):
         self._progress.set_text("" if result.finished else str(self._words_of(result)))
 
     def wait(self, timeout: float = 120.0) -> VAEExplorer:
-        """Wait for the picture of the latest values, their model trained to the end."""
+        """Wait until the model for the latest values is trained and shown."""
         super().wait(timeout)
         self._trainer.orders.wait(timeout)
         super().wait(timeout)
@@ -148,19 +146,18 @@ class VAEExplorer(Explorer[VAEResult]):
         super().close()
 
     def _readings(self, result: VAEResult) -> dict[str, float]:
-        scores = None if result.trained is None else result.trained.scores
         found = {
             "nearest_edge": np.abs(result.z).min(),
             "distance": 0.5 * float(result.z @ result.z),
-            "trained": float(result.finished and scores is not None),
+            "trained": float(result.finished and result.order.variational),
             **({"beta": result.order.beta} if result.order.variational else {}),
         }
-        if result.finished:
+        if result.finished and result.trained is not None:
             found["outside"] = (np.abs(result.codes) > REACH).any(axis=1).mean()
             off = result.image.ravel() - pictures()[0][:N_TRAIN].mean(axis=0)
             found["off"] = float(np.sqrt((off**2).mean()))
-        if result.finished and scores is not None:
-            found |= dict(zip(("elbo", "reconstruction", "kl"), scores, strict=True))
+            parts = ("elbo", "reconstruction", "kl")
+            found |= dict(zip(parts, result.trained.scores, strict=False))
         return found
 
     def _words(self, result: VAEResult) -> dict[str, str]:
@@ -172,12 +169,12 @@ class VAEExplorer(Explorer[VAEResult]):
             done = STEPS * trained.stage if trained.order == order else 0
             step = f"step {done} of {STEPS * len(RATES)} …"
             return {"name": name, "what": f"training with seed {order.seed}, {step}"}
-        what = "{codes}" if trained.scores is None else "{scores}"
+        what = "{scores}" if order.variational else "{codes}"
         return {"name": name, "what": what, "convergence": _converged(trained.convergence)}
 
 
-def _seen_through(order: Order, trained: Trained, z: Array) -> VAEResult:
-    """Return the result of a model: z decoded, the digits on the map, pictures from the prior."""
+def _result(order: Order, trained: Trained, z: Array) -> VAEResult:
+    """Make the result of a model: decode z, encode the digits on the map, generate pictures."""
     x, labels = pictures()
     shown = np.concatenate([np.flatnonzero(labels == k)[:_PER_CLASS] for k in range(10)])
     fit = trained.fit
@@ -193,27 +190,27 @@ def _seen_through(order: Order, trained: Trained, z: Array) -> VAEResult:
 
 
 def _converged(convergence: Convergence) -> str:
-    """Say whether a VAE has converged, in nats per training digit."""
+    """Return a sentence on whether a VAE has converged, in nats per training digit."""
     if not convergence.over:
         return ""
     if convergence.converged:
         most = convergence.tolerance / N_TRAIN
-        return f"Converged: trained on, it gains at most {most:g} nats a digit."
-    return f"Not converged: trained on, it gains {convergence.gain / N_TRAIN:.2f} nats a digit."
+        return f"Converged: a longer run gains at most {most:g} nats a digit."
+    return f"Not converged: a longer run gains {convergence.gain / N_TRAIN:.2f} nats a digit."
 
 
 def _picture(canvas: Canvas, ax: Axes, title: str, side: int) -> AxesImage:
-    """Make an image artist of ``side`` × ``side`` pixels: 0 white, 1 black."""
+    """Prepare a panel for a picture of ``side`` × ``side`` pixels; return its artist."""
     ax.set_title(title, fontsize=11, loc="left")
     ax.set(xticks=[], yticks=[])
-    ax.spines[:].set_visible(False)  # the picture would cover half of them
+    ax.spines[:].set_visible(False)  # the picture would cover a part of them
     image = ax.imshow(np.zeros((side, side)), cmap="gray_r", vmin=0.0, vmax=1.0)
     canvas.animate([image])
     return image
 
 
 def _mosaic(images: Array) -> Array:
-    """Lay 25 pictures [25, 8, 8] out in rows, a grey pixel between them."""
+    """Arrange 25 pictures ``[25, 8, 8]`` in five rows, with a grey pixel between them."""
     cells = np.pad(images, ((0, 0), (0, 1), (0, 1)), constant_values=0.35)  # [25, 9, 9]
     rows = cells.reshape(_ROWS, _ROWS, 9, 9).swapaxes(1, 2).reshape(9 * _ROWS, 9 * _ROWS)
     return np.asarray(rows[:-1, :-1])

@@ -1,9 +1,9 @@
-"""Exact Bayesian linear regression, point by point: nothing is approximated here."""
+"""The linear-regression explorer: points arrive one by one, and the posterior is exact."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -25,35 +25,35 @@ if TYPE_CHECKING:
 
 _TEXTS = texts.of("linear")
 X_GRID = np.linspace(-1.0, 1.0, 121)[:, None]
-PRIOR_STDS = 10.0 ** np.linspace(-1.0, 1.5, 26)  # where the slider can stand
+PRIOR_STDS = 10.0 ** np.linspace(-1.0, 1.5, 26)  # the values on the slider
 COUNTS = np.arange(2, _TEXTS.controls["n_features"].range[1] + 1)
 _INSIDE = np.abs(X_GRID[:, 0]) <= 0.5
-_DEPTH = 25.0  # nats below the best that the evidence plots show
+_DEPTH = 25.0  # range of the evidence plots, in nats below the best
 _CIRCLE = np.stack([f(np.linspace(0.0, 2.0 * np.pi, 121)) for f in (np.cos, np.sin)])  # [2, 121]
-_ROW = 0.94  # height of the row of dots in the panel of weights
-_REACH = 3.5  # of that panel, in the prior's sds; doubled until all is inside
+_ROW = 0.94  # height of the row of dots in the panel of weights, as a share of the panel
+_REACH = 3.5  # limit of the panel of weights, in prior sds; doubled until the posterior fits
 
 
 @dataclass(frozen=True)
 class LinearResult:
-    """The result of one tick."""
+    """The result for one setting of the controls."""
 
-    data: datasets.Regression1D  # in the order in which they arrive
+    data: datasets.Regression1D  # in the order in which the points arrive
     kind: str  # of the features
-    posterior: LinearPosterior  # the prior itself before the first point
+    posterior: LinearPosterior  # equal to the prior before the first point
     prior_std: float  # of each weight
-    x_grid: Array  # where it predicts [m, 1]
-    prediction: Predictive  # the exact predictive on x_grid
-    weights: Array  # ten draws of the posterior [10, d]
-    functions: Array  # the functions that they are, on x_grid [10, m]
-    pair: tuple[int, int]  # the two weights that are drawn against each other
+    prediction: Predictive  # exact, on x_grid
+    weights: Array  # ten draws from the posterior [10, d]
+    functions: Array  # functions of these draws, on x_grid [10, m]
+    pair: tuple[int, int]  # indices of the two weights in the panel of weights
     log_evidence: float  # log P(D), in nats; 0 without data
-    evidence_by_prior: Array  # the same for each of PRIOR_STDS, all else equal
-    evidence_by_count: Array  # the same for each number of features of COUNTS, all else equal
+    evidence_by_prior: Array  # log P(D) for each of PRIOR_STDS
+    evidence_by_count: Array  # log P(D) for each number of features in COUNTS
+    x_grid: ClassVar[Array] = X_GRID
 
 
 class LinearRegressionExplorer(Explorer[LinearResult]):
-    """Points arrive one by one; prior σ, noise σ and features change the exact posterior."""
+    """Set the number of points, prior σ, noise σ and features of an exact posterior."""
 
     TEXTS = _TEXTS
 
@@ -65,7 +65,9 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         axes = canvas.figure.subplot_mosaic("fff;wpc", gridspec_kw=ratios)
         title, prior, count = "What the model believes about y", axes["p"], axes["c"]
         self._function = FunctionPanel(canvas, axes["f"], title, X_GRID, hover=True)
-        self._make_weight_panel(canvas, axes["w"])
+        self._make_weight_panel(axes["w"])
+        canvas.animate([self._area, *self._prior, self._draws, self._mean, self._pair])
+        canvas.animate([self._row, self._filled, *self._links.artists])
         plots.tidy(prior, "Log evidence by σ", "prior σ", "from best")
         prior.set(xscale="log", xlim=(0.1, 32), ylim=(-_DEPTH, 2))
         plots.tidy(count, "… by features", "features d", "from best")
@@ -77,14 +79,14 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         plots.legend_above(prior, columns=2)
         canvas.animate([*self._by_prior.artists, *self._by_count.artists])
 
-    def _make_weight_panel(self, canvas: Canvas, ax: Axes) -> None:
-        """Plot two weights against each other, in prior sds, below a row of one dot per weight."""
+    def _make_weight_panel(self, ax: Axes) -> None:
+        """Prepare the plot of two weights in prior sds, and a row of dots to choose the weights."""
         plots.tidy(ax, "Two weights, ±2 sd", "one weight / prior σ", "another / prior σ")
         self._weights, self._reach = ax, _REACH
         ax.set(xlim=(-_REACH, _REACH), ylim=(-_REACH, _REACH), aspect="equal")
         ax.locator_params(nbins=3, steps=[1, 2, 5, 10])
         black, blue, across = plots.BLACK, plots.BLUE, ax.transAxes
-        (prior,) = ax.plot(*(2 * _CIRCLE), "--", color=black, lw=1.6, label="prior")
+        self._prior = ax.plot(*(2 * _CIRCLE), "--", color=black, lw=1.6, label="prior")
         (self._area,) = ax.fill(*_CIRCLE, color=blue, alpha=0.35, label="posterior")
         (self._draws,) = ax.plot([], [], "o", color=blue, ms=3.5, label="draws")
         (self._mean,) = ax.plot([], [], "*", color=plots.RED, ms=11, label="mean")
@@ -93,14 +95,12 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         (self._filled,) = ax.plot([], [], "o", ms=7, color=blue, transform=across)
         plots.legend_above(ax, columns=2)
         self._links = LinkArtists(self._function.axes, X_GRID[:, 0], ax)
-        canvas.animate([self._area, prior, self._draws, self._mean, self._pair])
-        canvas.animate([self._row, self._filled, *self._links.artists])
 
     def _pointer_panels(self) -> list[Panel]:
         return [self._function, Panel(self._weights, kind="at", hover=True)]
 
     def _linked(self, result: LinearResult, panel: int, x: float, y: float) -> object:
-        """Find the draw pointed at, in either panel, or the weight by its dot in the row."""
+        """Return ("draw", k) or ("weight", i) for what the pointer is on; ``None`` for nothing."""
         if panel == 0:
             height = 2 * self._function.axes.get_ylim()[1]
             k = nearest_function(result.functions, X_GRID[:, 0], (x, y), height)
@@ -112,7 +112,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         return None if k is None else ("draw", k)
 
     def _weight_at(self, result: LinearResult, x: float, y: float) -> int | None:
-        """Return the weight whose dot is at a place of the panel; ``None`` if there is none."""
+        """Return the weight whose dot is at (x, y) in the row of dots; ``None`` below the row."""
         n = len(result.posterior.mean)
         across, up = (0.5 + 0.5 * at / self._reach for at in (x, y))
         return min(max(int(across * n), 0), n - 1) if up > 2 * _ROW - 1 else None
@@ -121,7 +121,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         self._links.show(None if linked is None else _mark(result, *linked))
 
     def _point_at(self, x: float, y: float, begins: bool) -> None:
-        """Plot the weight whose dot the pointer marks, in the row above the ellipses."""
+        """Show the weight whose dot is clicked, in place of the one that was chosen first."""
         if begins and self.result is not None:
             chosen = self._weight_at(self.result, x, y)
             pair = self._controls["pair"].value or self.result.pair
@@ -141,7 +141,6 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
             kind=kind,
             posterior=posterior,
             prior_std=prior_std,
-            x_grid=X_GRID,
             prediction=posterior.predict(phi),
             weights=weights,
             functions=weights @ phi.T,  # [10, m]
@@ -198,7 +197,10 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
 
 
 def _mark(result: LinearResult, kind: str, i: int) -> Mark:
-    """Mark a draw in both panels, or the functions along one weight with the others following."""
+    """Return what to mark: draw i, or the functions of weight i from −2 to 2 sd.
+
+    The other weights are at their means given weight i.
+    """
     pair = list(result.pair)
     if kind == "draw":
         place = result.weights[i : i + 1, pair] / result.prior_std
@@ -215,7 +217,7 @@ def _posterior(
 ) -> LinearPosterior:
     from bdl_teach.methods.exact import linear_regression
 
-    if not len(data.x):  # one point whose features are all 0 says nothing about the weights
+    if not len(data.x):  # a point whose features are all 0 leaves the prior as it is
         return linear_regression(np.zeros((1, n_features)), [0.0], prior_std, data.noise_std)
     phi = features.design(kind, data.x, n_features)
     return linear_regression(phi, data.y, prior_std, data.noise_std)
@@ -225,15 +227,15 @@ def _log_evidence(
     data: datasets.Regression1D, kind: str, n_features: int, prior_std: float
 ) -> float:
     if not len(data.x):
-        return 0.0  # log 1: what has not been seen was no surprise
+        return 0.0  # the probability of no data is 1
     return _posterior(data, kind, n_features, prior_std).log_evidence
 
 
 class Pair(Unseen):
-    """The control that holds two different weights, by their numbers."""
+    """The control that holds the indices of two different weights; ``None`` for the default."""
 
     def read(self, given: Any) -> tuple[int, int] | None:
-        """Return two numbers, or raise ``ValueError``."""
+        """Return the two indices, or raise ``ValueError``."""
         if given is None:
             return None
         try:
@@ -242,19 +244,20 @@ class Pair(Unseen):
             first = second = -1
         if first == second or not all(0 <= k < COUNTS[-1] for k in (first, second)):
             raise ValueError(
-                f"pair: expected None or two different numbers of weights, got {given!r}"
+                "pair: expected None or the indices of two different weights "
+                f"(0 to {COUNTS[-1] - 1}), got {given!r}"
             )
         return first, second
 
     def words(self, value: tuple[int, int] | None) -> str:
-        """Name the two weights."""
+        """Write the two indices in words."""
         return "not chosen" if value is None else f"{value[0]} and {value[1]}"
 
 
 def _pair(kind: str, n_features: int, seed: int) -> tuple[int, int]:
-    """Return the two weights to plot: slope and cube of a polynomial, or the two bumps next to x₁.
+    """Return the weights to plot by default: those that react most to the first point.
 
-    They react most to the first point, whatever the seed, and stay while others arrive.
+    These are slope and cube of a polynomial, or the two bumps nearest to the first point.
     """
     if kind == "polynomial":
         return (1, 3) if n_features > 3 else (0, 1)
@@ -263,7 +266,7 @@ def _pair(kind: str, n_features: int, seed: int) -> tuple[int, int]:
 
 
 class EvidenceArtists(plots.Artists):
-    """The log evidence of each choice, relative to the best; the current choice is marked."""
+    """The log evidence of each value of a control, relative to the best one."""
 
     def __init__(self, ax: Axes, choices: Array) -> None:
         self._choices = choices
@@ -273,7 +276,7 @@ class EvidenceArtists(plots.Artists):
         self.artists = [self._curve, self._now]
 
     def update(self, log_evidence: Array, choice: float) -> None:
-        """Plot ``log_evidence`` of each choice, very low ones at the edge, and mark ``choice``."""
+        """Plot the ``log_evidence`` of each value, cut off at the lower limit; mark ``choice``."""
         below = np.maximum(log_evidence - log_evidence.max(), self._floor)
         self._curve.set_data(self._choices, below)
         nearest = int(np.argmin(np.abs(self._choices - choice)))

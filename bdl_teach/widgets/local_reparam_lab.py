@@ -1,10 +1,9 @@
-"""The local-reparameterization lab: how noisy each estimator's gradient is, by batch size."""
+"""The local-reparameterization lab: the noise of five gradient estimators by batch size."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -19,48 +18,42 @@ _TEXTS = texts.of("local_reparam_lab")
 SIZES = tuple(_TEXTS.controls["size"].options)
 N_DATA = SIZES[-1]
 MOST_INPUTS = _TEXTS.controls["n_inputs"].range[1]
-KINDS = ("score", "shared", "per_example", "flipout", "local")  # from top to bottom
+KINDS = ("score", "shared", "per_example", "flipout", "local")  # of ``bdl_teach.estimators``
 
 
 @lru_cache(maxsize=4)
 def _pool(d: int, seed: int) -> tuple[Array, Array, Array]:
-    """Return the weights' means ``[d]`` and 256 data points; a minibatch takes the first M."""
+    """Return the weights' means ``[d]``, and 256 inputs and targets; a batch is the first M."""
     rng = np.random.default_rng([seed, 0])
     x, mu = rng.uniform(0.5, 1.5, (N_DATA, MOST_INPUTS))[:, :d], np.linspace(0.6, -0.6, d)
     return mu, x, x @ mu + rng.standard_normal(N_DATA)
 
 
-def _problem(size: int, d: int, sigma: float, seed: int) -> Any:
+@lru_cache(maxsize=8 * len(KINDS))  # changing M, or what is shown, draws nothing
+def gradients(
+    kind: str, d: int, sigma: float, seed: int, n_draws: int, name: str
+) -> tuple[Array, Array]:
+    """Draw gradients of the cost per point for the first weight's μ or σ, at each batch size.
+
+    Returns:
+        The gradients ``[len(SIZES), n_draws]``, and their variances in closed form.
+    """
     from bdl_teach import estimators
 
     mu, x, y = _pool(d, seed)
-    return estimators.minibatch(mu, np.full(d, sigma), x[:size], y[:size])
-
-
-@lru_cache(maxsize=8 * len(KINDS) * len(SIZES))  # moving M, or a button, draws nothing anew
-def gradients(
-    kind: str, size: int, d: int, sigma: float, seed: int, n_draws: int, name: str
-) -> Array:
-    """Draw gradients of the cost per point for the first weight's μ or σ ``[n_draws]``."""
-    from bdl_teach import estimators
-
-    problem = _problem(size, d, sigma, seed)
-    drawn = estimators.gradient_samples(kind, problem, n_draws=n_draws, seed=100 * size + seed)
-    return np.asarray(getattr(drawn, name)[:, 0] / size)
-
-
-@lru_cache(maxsize=8 * len(KINDS))
-def theory(kind: str, d: int, sigma: float, seed: int, name: str) -> Array:
-    """Return the variance of such gradients in closed form, at each batch size of ``SIZES``."""
-    from bdl_teach import estimators
-
-    found = [estimators.gradient_variance(kind, _problem(m, d, sigma, seed)) for m in SIZES]
-    return np.array([getattr(v, name)[0] / m**2 for m, v in zip(SIZES, found, strict=True)])
+    drawn, variances = [], []
+    for m in SIZES:
+        problem = estimators.minibatch(mu, np.full(d, sigma), x[:m], y[:m])
+        batch = estimators.gradient_samples(kind, problem, n_draws=n_draws, seed=100 * m + seed)
+        variance = estimators.gradient_variance(kind, problem)
+        drawn.append(getattr(batch, name)[:, 0] / m)
+        variances.append(getattr(variance, name)[0] / m**2)
+    return np.array(drawn), np.array(variances)
 
 
 @lru_cache(maxsize=8)
 def two_rows(kind: str, d: int, sigma: float, seed: int, n_draws: int) -> Array:
-    """Return the standardised outputs of two data points at each draw ``[n_draws, 2]``."""
+    """Draw the outputs at two data points, standardised ``[n_draws, 2]``."""
     from bdl_teach import estimators
 
     mu, x, _ = _pool(d, seed)
@@ -80,34 +73,35 @@ _STYLES: dict[str, tuple[str, str, str, str]] = {  # name, colour, line, marker
 
 @dataclass(frozen=True)
 class VarianceResult:
-    """The result of one tick; gradients are those of the cost per data point."""
+    """The result for one setting of the controls; all dictionaries are by estimator."""
 
-    size: int  # points M of the minibatch on the right
+    size: int  # chosen batch size M
     sigma: float  # sd of each weight
-    measured: dict[str, Array]  # by kind: variance of the drawn gradients at each of SIZES
-    theory: dict[str, Array]  # by kind: the same in closed form
-    draws: dict[str, Array]  # gradients at size less their mean, in sds with shared weights
-    rows: dict[str, Array]  # standardised outputs of two data points [n_draws, 2]
-    correlation: dict[str, float]  # by kind: between the two, measured
+    measured: dict[str, Array]  # variance of the drawn gradients at each of SIZES
+    theory: dict[str, Array]  # variance of a gradient in closed form at each of SIZES
+    draws: dict[str, Array]  # centred gradients at ``size``, over the sd of the estimator "shared"
+    rows: dict[str, Array]  # standardised outputs at two data points [n_draws, 2]
+    correlation: dict[str, float]  # between the outputs at the two data points
 
 
 class LocalReparamLab(Explorer[VarianceResult]):
-    """Batch size, σ of the weights, inputs, draws: each movement draws all gradients again."""
+    """Set the batch size and the weights' σ, and choose estimators to compare."""
 
     TEXTS = _TEXTS
 
     def _idle(self, values: controls.Values) -> set[str]:
-        """Name the choice of μ or σ while no gradient is shown."""
         return set() if any(values[kind] for kind in KINDS) else {"parameter"}
 
     def _make_panels(self, canvas: Canvas) -> None:
         ratios = {"height_ratios": (1.3, 1), "width_ratios": (1.5, 1)}
         axes = canvas.figure.subplot_mosaic("vv;dr", gridspec_kw=ratios)
-        self._make_variance_panel(canvas, axes["v"])
-        self._make_draw_panel(canvas, axes["d"])
-        self._make_row_panel(canvas, axes["r"])
+        self._make_variance_panel(axes["v"])
+        self._make_draw_panel(axes["d"])
+        self._make_row_panel(axes["r"])
+        canvas.animate([self._cursor, *self._theory.values(), *self._measured.values()])
+        canvas.animate([*self._dots.values(), *self._clouds.values()])
 
-    def _make_variance_panel(self, canvas: Canvas, ax: Axes) -> None:
+    def _make_variance_panel(self, ax: Axes) -> None:
         title = "Noise of a gradient: marks drawn, lines theory"
         plots.tidy(ax, title, "batch size M", "variance, per data point")
         ax.set(xscale="log", yscale="log", xlim=(0.8, 330), ylim=(3e-6, 3e3))
@@ -121,9 +115,8 @@ class LocalReparamLab(Explorer[VarianceResult]):
             (self._theory[kind],) = ax.plot([], [], line, color=colour, lw=2)
             (self._measured[kind],) = ax.plot([], [], mark, color=colour, ms=6.5, label=name)
         plots.legend_above(ax, columns=3)
-        canvas.animate([self._cursor, *self._theory.values(), *self._measured.values()])
 
-    def _make_draw_panel(self, canvas: Canvas, ax: Axes) -> None:
+    def _make_draw_panel(self, ax: Axes) -> None:
         along = "error / sd with one shared W (±4: further)"
         plots.tidy(ax, "Gradients drawn at this M", along, "")
         ax.set(xlim=(-4, 4), ylim=(-0.6, len(KINDS) - 0.4))
@@ -134,9 +127,8 @@ class LocalReparamLab(Explorer[VarianceResult]):
             kind: ax.plot([], [], "o", ms=2.6, mew=0, alpha=0.55, color=_STYLES[kind][1])[0]
             for kind in KINDS
         }
-        canvas.animate(self._dots.values())
 
-    def _make_row_panel(self, canvas: Canvas, ax: Axes) -> None:
+    def _make_row_panel(self, ax: Axes) -> None:
         plots.tidy(ax, "Two outputs", "first / its sd", "second / its sd")
         ax.set(xlim=(-3.5, 3.5), ylim=(-3.5, 3.5), aspect="equal", anchor="C")
         ax.set(xticks=(-2, 0, 2), yticks=(-2, 0, 2))
@@ -147,23 +139,19 @@ class LocalReparamLab(Explorer[VarianceResult]):
                 [], [], mark, ms=3.2, mew=0, alpha=0.6, color=colour, label=name
             )
         plots.legend_above(ax, columns=1)
-        canvas.animate(self._clouds.values())
 
     def _compute(self, values: controls.Values) -> VarianceResult:
-        chosen = [kind for kind in KINDS if values[kind]]
-        d, seed, n = values["n_inputs"], values["seed"], values["n_draws"]
+        d, sigma, seed, n = (values[key] for key in ("n_inputs", "sigma", "seed", "n_draws"))
         name, at = "mu" if values["parameter"] == "μ" else "sigma", SIZES.index(values["size"])
-        sigma = values["sigma"]
-        noise = {k: [gradients(k, m, d, sigma, seed, n, name) for m in SIZES] for k in chosen}
-        in_theory = {kind: theory(kind, d, sigma, seed, name) for kind in (*chosen, "shared")}
-        scale = np.sqrt(in_theory["shared"][at])
+        found = {k: gradients(k, d, sigma, seed, n, name) for k in KINDS if values[k]}
+        scale = np.sqrt(gradients("shared", d, sigma, seed, n, name)[1][at])
         rows = {kind: two_rows(kind, d, sigma, seed, n) for kind in ("shared", "local")}
         return VarianceResult(
             size=values["size"],
             sigma=sigma,
-            measured={kind: np.array([g.var(ddof=1) for g in noise[kind]]) for kind in chosen},
-            theory={kind: in_theory[kind] for kind in chosen},
-            draws={kind: (noise[kind][at] - noise[kind][at].mean()) / scale for kind in chosen},
+            measured={kind: drawn.var(axis=1, ddof=1) for kind, (drawn, _) in found.items()},
+            theory={kind: variances for kind, (_, variances) in found.items()},
+            draws={kind: (g[at] - g[at].mean()) / scale for kind, (g, _) in found.items()},
             rows=rows,
             correlation={kind: float(np.corrcoef(b.T)[0, 1]) for kind, b in rows.items()},
         )
@@ -187,14 +175,13 @@ class LocalReparamLab(Explorer[VarianceResult]):
         for kind, theory in result.theory.items():
             found[f"{kind}_measured"] = result.measured[kind][at]
             found[f"{kind}_theory"] = theory[at]
-        for kind, r in result.correlation.items():
-            found[f"r_{kind}"] = r
+        found |= {f"r_{kind}": r for kind, r in result.correlation.items()}
         last = {kind: theory[-1] for kind, theory in result.theory.items()}
         if {"shared", "local"} <= last.keys():
             found["ratio_measured"] = found["shared_measured"] / found["local_measured"]
             found["ratio_theory"] = found["shared_theory"] / found["local_theory"]
             found["local_over_shared"] = last["local"] / last["shared"]
-            sure = last["shared"] * (0.05 / result.sigma) ** 2  # it goes with σ²
+            sure = last["shared"] * (0.05 / result.sigma) ** 2  # variance is ∝ σ²
             found["local_over_sure"] = last["local"] / sure
         if {"shared", "flipout"} <= last.keys():
             found["flipout_over_shared"] = last["flipout"] / last["shared"]

@@ -1,4 +1,4 @@
-"""The PBP stepper: assumed density filtering, one point at a time, forwards and backwards."""
+"""The PBP stepper: probabilistic backpropagation one point at a time, forwards and backwards."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from matplotlib.axes import Axes
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
-from bdl_teach.problems import INSIDE, Outcome, Problem
-from bdl_teach.problems import WIDE_GRID as X_GRID
-from bdl_teach.problems import own_points as points
+from bdl_teach.problems import INSIDE, WIDE_GRID, Outcome, Problem, own_points
 from bdl_teach.widgets._engine import controls, status, texts
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.function_panel import FunctionPanel
@@ -27,41 +25,41 @@ if TYPE_CHECKING:
 
 
 _TEXTS = texts.of("pbp_stepper")
-MOST_STEPS = _TEXTS.controls["step"].range[1]  # 40 epochs
-_WIDTH = 50  # hidden units: one program for every slider value
+MOST_STEPS = _TEXTS.controls["step"].range[1]  # 40 epochs of 32 points
+_WIDTH = 50  # hidden units
 _PLAY, _PAUSE = "▶ play", "‖ pause"
-_FRAMES = 12.0  # pictures a second while playing
-_NOISE_ROOM = (15.0, 30.0, 60.0, 120.0, 240.0, 480.0)  # heights of the panel of the noise
-_LIMITS = (30.0, 45.0, 60.0, 90.0, 120.0, 180.0, 240.0)  # heights of the panel of the function
+_FRAMES = 12.0  # largest number of pictures a second while playing
+_NOISE_LIMITS = (15.0, 30.0, 60.0, 120.0, 240.0, 480.0)  # upper limits of the panel of the noise
+_LIMITS = (30.0, 45.0, 60.0, 90.0, 120.0, 180.0, 240.0)  # limits of y in the function's panel
 
 
 @dataclass(frozen=True)
 class StepperResult(Outcome):
-    """The result of one tick; its fit is the posterior after the steps."""
+    """The result for one setting of the controls; ``fit`` is the posterior after the steps."""
 
-    before: Predictive  # that before the last step
-    speed: float  # steps a second, for the picture to say so
-    order: Array  # the points as the fit counts them: row of data of each [n]
-    x_grid: ClassVar[Array] = X_GRID
+    before: Predictive  # the predictive before the last step
+    speed: float  # steps a second while playing
+    order: Array  # rows of the data in the order in which the fit has them [n]
+    x_grid: ClassVar[Array] = WIDE_GRID
 
     @property
     def learned(self) -> Array:
-        """Return the rows of the points that this epoch has learned so far."""
+        """Return the rows of the data that this epoch has learned so far."""
         return np.asarray(self.order[self.fit.seen])
 
     @property
     def last(self) -> int | None:
-        """Return the point of the last step; ``None`` for the prior and its refinement."""
+        """Return the row learned in the last step; ``None`` if the step learned no point."""
         return None if self.fit.point is None else int(self.order[self.fit.point])
 
 
 class PBPStepper(Explorer[StepperResult]):
-    """Probabilistic backpropagation step by step: steps, speed, N, noise and its prior, order."""
+    """Set the number of steps, the data and the noise's prior, or play the steps."""
 
     TEXTS = _TEXTS
 
     def _make_controls(self) -> dict[str, controls.Widget]:
-        self._owed = 0.0  # steps that play has not taken yet
+        self._owed = 0.0  # steps, with a fraction, that play has yet to take
         made = super()._make_controls()
         made["play"].add_class("bdl-play")
         made["play"].observe(self._on_play, names="value")
@@ -75,74 +73,71 @@ class PBPStepper(Explorer[StepperResult]):
         }
 
     def _idle(self, values: controls.Values) -> set[str]:
-        """Name the order of the points before any is learned."""
         return set() if values["step"] else {"sorted"}
 
     def _make_panels(self, canvas: Canvas) -> None:
         axes = canvas.figure.subplot_mosaic("ff;gn", height_ratios=(1.5, 1))
         self._make_function_panel(canvas, axes["f"])
-        self._make_noise_panels(canvas, axes["g"], axes["n"])
+        self._make_noise_panels(axes["g"], axes["n"])
         self._speed = canvas.figure.text(
             0.985, 0.995, "", ha="right", va="top", fontsize=plots.LETTERS
         )
-        canvas.animate([self._speed])
+        canvas.animate([self._old, self._waiting, self._last, self._speed])
+        canvas.animate([self._alpha, self._beta, self._gamma_end])
+        canvas.animate([self._true, self._sd, self._sd_end])
 
     def _make_function_panel(self, canvas: Canvas, ax: Axes) -> None:
         title = "What the network believes about y"
         self._function = panel = FunctionPanel(
-            canvas, ax, title, X_GRID, band=plots.PredictiveArtists, limits=_LIMITS, columns=4
+            canvas, ax, title, WIDE_GRID, band=plots.PredictiveArtists, limits=_LIMITS, columns=4
         )
         panel.points.set_label("learned")
         (self._old,) = ax.plot(
             [], [], "--", color=plots.BLACK, lw=1.4, label="mean before", zorder=3.5
         )
-        style: dict[str, Any] = {"ls": "", "zorder": 5}
         (self._waiting,) = ax.plot(
-            [], [], "x", color=plots.GREY, ms=5, mew=1.6, label="to come", **style
+            [], [], "x", color=plots.GREY, ms=5, mew=1.6, label="to come", zorder=5
         )
         (self._last,) = ax.plot(
             [], [], "o", color=plots.ORANGE, ms=13, mfc="none", mew=2.6, label="learned last",
-            **style,
+            zorder=5,
         )  # fmt: skip
         plots.legend_above(ax, columns=4)
-        canvas.animate([self._old, self._waiting, self._last])
         assert panel.truth is not None
         panel.stays = (panel.truth, panel.points, self._waiting, self._last)
 
-    def _make_noise_panels(self, canvas: Canvas, gamma: Axes, noise: Axes) -> None:
-        """Plot α and β of the noise precision by step, and the noise sd that they stand for."""
+    def _make_noise_panels(self, gamma: Axes, noise: Axes) -> None:
+        """Prepare the plots of α and β of the noise precision, and of the noise sd, by step."""
         plots.tidy(gamma, "Gamma over the noise precision", "step", "log scale")
         gamma.set(yscale="log", ylim=(0.005, 2000))
         (self._alpha,) = gamma.plot([], [], "-", color=plots.BLUE, lw=2, label="α: points")
         (self._beta,) = gamma.plot([], [], "--", color=plots.RED, lw=2, label="β: squares")
         plots.tidy(noise, "Noise that it believes in", "step", "sd, units of y")
-        noise.set(ylim=(0, _NOISE_ROOM[0]))
+        noise.set(ylim=(0, _NOISE_LIMITS[0]))
         self._noise_axes = noise
         (self._sd,) = noise.plot([], [], "-", color=plots.RED, lw=2, label="√(β/(α−1))")
         (self._true,) = noise.plot([], [], ":", color=plots.BLACK, lw=1.6, label="true σ")
         dot: dict[str, Any] = {"color": plots.ORANGE, "ms": 6, "clip_on": False}
         (self._gamma_end,), (self._sd_end,) = (ax.plot([], [], "o", **dot) for ax in (gamma, noise))
-        for ax in (gamma, noise):  # the first few steps and the last thousand
+        for ax in (gamma, noise):  # linear up to step 20, then logarithmic
             ax.set_xscale("symlog", linthresh=20, linscale=0.8)
             ax.set_xlim(0, MOST_STEPS)
             ticks = (0, 10, 33, 100, 330, MOST_STEPS)
             ax.set_xticks(ticks, [str(tick) for tick in ticks])
             ax.minorticks_off()
             plots.legend_above(ax, columns=2)
-        canvas.animate([self._alpha, self._beta, self._gamma_end])
-        canvas.animate([self._true, self._sd, self._sd_end])
 
     def _compute(self, values: controls.Values) -> StepperResult:
         problem, by_x = Problem.of(values), values["sorted"]
         fit = _trail(problem, values["alpha"], values["guess"], by_x).at(values["step"])
-        now, before = fit.predict(X_GRID)
+        now, before = fit.predict(WIDE_GRID)
         order = _order(problem.data, by_x)
         return StepperResult(problem, fit, now, before, values["speed"], order)
 
     def _draw(self, result: StepperResult) -> None:
         x, y, replay = result.data.x[:, 0], result.data.y[:, 0], result.fit
         self._function.update(result, result.prediction)
-        self._old.set_data(X_GRID[:, 0], result.before.mean)
+        self._old.set_data(WIDE_GRID[:, 0], result.before.mean)
         learned = np.isin(np.arange(len(x)), result.learned)
         self._function.points.set_data(x[learned], y[learned])
         self._waiting.set_data(x[~learned], y[~learned])
@@ -155,17 +150,15 @@ class PBPStepper(Explorer[StepperResult]):
         self._sd.set_data(steps, sd)
         self._sd_end.set_data(steps[-1:], sd[-1:])
         self._true.set_data([0, MOST_STEPS], [true, true])
-        height = plots.step_above(float(sd.max()), _NOISE_ROOM)
+        height = plots.step_above(float(sd.max()), _NOISE_LIMITS)
         if height != self._noise_axes.get_ylim()[1]:
             self._noise_axes.set_ylim(0, height)
             self._canvas.redraw_background()
         self._speed.set_text(f"play takes {result.speed:.0f} steps a second")
 
     def _undoable(self) -> controls.Values:
-        """Return the values that undo restores, with play off: playing would leave them at once."""
+        """Return the values for undo, with play off: playing would change them at once."""
         return {**super()._undoable(), "play": False}
-
-    # Moving without a slider.
 
     def _move(self, steps: int) -> None:
         slider = self._controls["step"]
@@ -177,13 +170,13 @@ class PBPStepper(Explorer[StepperResult]):
         self._move(length - self._controls["step"].value % length)
 
     def _on_play(self, change: Any) -> None:
-        """Label the button with what it does next; from the last step, play from the first."""
+        """Label the button with its next action; at the last step, start playing from step 0."""
         self._controls["play"].description = _PAUSE if change["new"] else _PLAY
         if change["new"] and self._controls["step"].value == MOST_STEPS:
             self._controls["step"].value = 0
 
     def _next(self, values: controls.Values) -> tuple[float, controls.Values] | None:
-        """Take steps at the chosen speed while it plays, at most 12 pictures a second."""
+        """Move the slider of the steps while playing, at most 12 times a second."""
         if not values["play"]:
             return None
         if values["step"] == MOST_STEPS:
@@ -213,20 +206,20 @@ class PBPStepper(Explorer[StepperResult]):
         }
 
     def _words(self, result: StepperResult) -> dict[str, str]:
-        of_course = points.units_of(result.data) == points.COURSE
+        of_course = own_points.units_of(result.data) == own_points.COURSE
         learned = "{prior}" if len(result.fit.noise) == 1 else "{refined}"
         if result.last is not None:
             learned = "{point}" if of_course else "{point_of_table}"
         return {
             "learned": learned,
-            "x_name": status.plain(points.names(result.data)[0]),
+            "x_name": status.plain(own_points.names(result.data)[0]),
             **status.shown_if(beside=of_course),
         }
 
 
-@lru_cache(maxsize=1)  # of one trail all steps are shown
+@lru_cache(maxsize=1)  # the slider of the steps moves along one trail
 def _trail(problem: Problem, alpha: float, guess: float, by_x: bool) -> pbp_replay.Trail:
-    """Return the states after all steps, under a Gamma prior of the noise precision."""
+    """Return the states after each step; ``alpha`` and ``guess`` set the noise's Gamma prior."""
     from bdl_teach.methods.pbp import replay as pbp_replay
 
     data, order = problem.data, _order(problem.data, by_x)
@@ -241,10 +234,10 @@ def _trail(problem: Problem, alpha: float, guess: float, by_x: bool) -> pbp_repl
 
 
 def _order(data: datasets.Regression1D, by_x: bool) -> Array:
-    """Return the order ``[n]`` in which points are learned: by x, or as the rows are."""
+    """Return the rows ``[n]`` of the data as the fit gets them: sorted by x, or unchanged."""
     return np.argsort(data.x[:, 0], kind="stable") if by_x else np.arange(len(data.x))
 
 
 def _true_noise(data: datasets.Regression1D) -> float:
-    """Return the sd of the noise in the data; NaN for a table, where it is unknown."""
-    return data.noise_std if points.units_of(data) == points.COURSE else math.nan
+    """Return the sd of the noise in the data; NaN for a learner's table."""
+    return data.noise_std if own_points.units_of(data) == own_points.COURSE else math.nan

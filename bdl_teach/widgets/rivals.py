@@ -1,4 +1,4 @@
-"""The rivals: any two approximations of a posterior, refitted on every tick, beside the truth."""
+"""The rivals explorer: two approximations of a posterior beside the true posterior."""
 
 from __future__ import annotations
 
@@ -9,20 +9,19 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bdl_teach import plots
-from bdl_teach.problems import GAP_GRID, Problem, live_fits
-from bdl_teach.problems import own_points as points
+from bdl_teach.problems import GAP_GRID, Problem, live_fits, own_points
 from bdl_teach.problems.live_fits import N_FUNCTIONS, QUICK
 from bdl_teach.widgets._engine import controls, status, texts
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.function_panel import FunctionPanel, Panel
-from bdl_teach.widgets.side_by_side import MethodsExplorer, SideBySide, Told, height_of
+from bdl_teach.widgets.side_by_side import MethodFit, MethodsExplorer, SideBySide, height_of
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
     from bdl_teach.methods.catalogue import Fitted
     from bdl_teach.predictive import Predictive
 
 PLACES = ("first", "second")
-SGHMC_MORE, SGHMC_MOST = 1000, 6300  # steps of a round at rest, of all
+SGHMC_MORE, SGHMC_MOST = 1000, 6300  # steps that are added at rest; largest number of steps
 _ALWAYS = {"±2 sd total", "±2 sd epistemic", "draws or members", "mean", "data"}  # in the legend
 _STYLES = {
     "first": ("-", plots.BLUE),
@@ -38,17 +37,15 @@ _MENUS = {
 
 
 class RivalsExplorer(MethodsExplorer):
-    """Choose any two methods, and change the problem, the prior and their options.
+    """Choose two methods, and change their options and the problem that they are fitted to.
 
-    A movement refits only the methods that it affects. While the controls rest, the chains of SGHMC
-    continue. The last-layer Laplace uses a network trained at σ_p = 3, wherever the slider of the
-    prior is; given that network its posterior is exact, as in chapter 1.
+    While the controls rest, the chains of SGHMC continue. The last-layer Laplace uses a network
+    trained at σ_p = 3, whatever σ_p is set; given that network, its posterior is exact.
     """
 
     TEXTS = texts.of("rivals", methods=_MENUS)
 
     def _idle(self, values: controls.Values) -> set[str]:
-        """Name the options that affect neither of the two methods."""
         options = {name for method in QUICK.values() for name in method.heeds}
         return options.difference(*(QUICK[values[place]].heeds for place in PLACES))
 
@@ -76,30 +73,29 @@ class RivalsExplorer(MethodsExplorer):
     def _fit(self, method: str, problem: Problem, values: controls.Values) -> Fitted:
         return live_fits.quick(method, problem, values)
 
-    def _predict(self, fit: Any) -> Predictive:
+    def _predict(self, fit: Fitted) -> Predictive:
         return live_fits.shown(fit)
 
     def _compute(self, values: controls.Values) -> SideBySide:
         problem = Problem.of(values)
         keys = {place: self._key(values[place], problem, values) for place in PLACES}
-        told = {place: self._keep(key, values) for place, key in keys.items()}
-        return SideBySide(problem, told)
+        return SideBySide(problem, {p: self._fit_or_recall(key, values) for p, key in keys.items()})
 
     def _improve(self, values: controls.Values, result: SideBySide) -> SideBySide | None:
-        for told in result.told.values():
-            if (longer := _longer(told.fit)) is not None:
-                better = replace(told, fit=longer, prediction=self._predict(longer))
-                now = {p: better if t.fit is told.fit else t for p, t in result.told.items()}
-                return replace(result, told=now)
+        for one in result.methods.values():
+            if (longer := _longer(one.fit)) is not None:
+                better = replace(one, fit=longer, prediction=self._predict(longer))
+                both = {p: better if o.fit is one.fit else o for p, o in result.methods.items()}
+                return replace(result, methods=both)
         return None
 
     def _draw(self, result: SideBySide) -> None:
         height, changed = height_of(result), []
-        for place, told in result.told.items():
-            panel, title = self._panels[place], f"{place}: {_name(told)}"
+        for place, one in result.methods.items():
+            panel, title = self._panels[place], f"{place}: {_name(one)}"
             changed.append(panel.axes.get_title(loc="left") != title)
             panel.axes.set_title(title, fontsize=11, loc="left")
-            panel.update(result, told.prediction, height)
+            panel.update(result, one.prediction, height)
         spreads = {**result.predictions, plots.POSTERIOR: result.nuts}
         if self._spread.update(spreads, result.regions["gap"]):
             self._canvas.redraw_seldom()
@@ -113,21 +109,21 @@ class RivalsExplorer(MethodsExplorer):
         from bdl_teach import calibration
 
         found: dict[str, float] = {}
-        for place, told in result.told.items():
+        for place, one in result.methods.items():
             for region, mask in result.regions.items():
-                sd = calibration.average(told.prediction.epistemic_std, mask)
+                sd = calibration.average(one.prediction.epistemic_std, mask)
                 found[f"{place}_{region}"] = sd
                 if result.distances:
                     found[f"{place}_off_{region}"] = result.distances[place][region]
-            among = found[f"{place}_data"] or math.nan  # one network has none
-            found[f"{place}_times"] = found[f"{place}_gap"] / among
-            if told.method == "sghmc":
-                fit: Any = told.fit
+            at_data = found[f"{place}_data"] or math.nan  # a single network has the sd 0
+            found[f"{place}_times"] = found[f"{place}_gap"] / at_data
+            if one.method == "sghmc":
+                fit: Any = one.fit
                 found[f"{place}_steps"] = int(fit.history["step"][-1])
         return found
 
     def _words(self, result: SideBySide) -> dict[str, str]:
-        names = {p: _name(t, f"{{{p}_steps:.0f}}") for p, t in result.told.items()}
+        names = {p: _name(one, f"{{{p}_steps:.0f}}") for p, one in result.methods.items()}
         return {
             **names,
             **status.shown_if(beside=bool(result.distances)),
@@ -135,27 +131,27 @@ class RivalsExplorer(MethodsExplorer):
         }
 
     def _shares(self, result: SideBySide) -> str:
-        each = (f"{p} {1e3 * told.seconds:.0f} ms" for p, told in result.told.items())
-        return f" ({', '.join(each)})"
+        times = (f"{p} {1e3 * one.seconds:.0f} ms" for p, one in result.methods.items())
+        return f" ({', '.join(times)})"
 
     def _chores(self) -> Iterator[Callable[[], object]]:
         """Compile the chains and every method, for the problem of the sliders and for a table."""
         yield from super()._chores()
-        other = {"linearised": False, "rank": 20}  # these have programs of their own
-        for problem in (Problem(), Problem(n=points.MOST)):
+        other = {"linearised": False, "rank": 20}  # values that need another program
+        for problem in (Problem(), Problem(n=own_points.MOST)):
             for name, method in QUICK.items():
                 yield partial(_warm, name, problem, self.DEFAULTS)
                 if other.keys() & {*method.heeds}:
                     yield partial(_warm, name, problem, self.DEFAULTS | other)
 
 
-def _name(told: Told, steps: str = "") -> str:
-    """Return the name of a method; of chains that continue, with their number of steps."""
-    label = QUICK[told.method].label
-    if told.remark:
-        return f"{label}, {told.remark}"
-    fit: Any = told.fit
-    return f"{label}, {steps or fit.history['step'][-1]} steps" if told.method == "sghmc" else label
+def _name(one: MethodFit, steps: str = "") -> str:
+    """Return the name of a method, with the number of steps of SGHMC (as ``steps``)."""
+    label = QUICK[one.method].label
+    if one.remark:
+        return f"{label}, {one.remark}"
+    fit: Any = one.fit
+    return f"{label}, {steps or fit.history['step'][-1]} steps" if one.method == "sghmc" else label
 
 
 def _longer(fit: Any) -> Any:
@@ -168,8 +164,8 @@ def _longer(fit: Any) -> Any:
 
 
 def _warm(name: str, problem: Problem, options: controls.Values) -> None:
-    """Compile all that a method may need with these options."""
+    """Compile a method with these options, and its predictions."""
     fit = live_fits.quick(name, problem, options)
-    for one in (fit, _longer(fit)):
-        if one is not None:
-            live_fits.shown(one)
+    live_fits.shown(fit)
+    if (longer := _longer(fit)) is not None:
+        live_fits.shown(longer)

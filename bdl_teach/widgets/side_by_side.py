@@ -1,4 +1,4 @@
-"""Methods that a learner chooses, side by side on the problem with a gap, beside the truth."""
+"""The base of two explorers that compare chosen methods with each other and with the posterior."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
-from bdl_teach.problems import GAP_GRID, Problem
+from bdl_teach.problems import GAP_GRID, Problem, ProblemResult
 from bdl_teach.widgets._engine import controls, replay
 from bdl_teach.widgets._engine.beside_truth import ExplorerBesideTruth
 from bdl_teach.widgets._engine.convergence import Convergence
@@ -23,70 +23,56 @@ if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress lin
     from bdl_teach.methods.catalogue import Fitted
     from bdl_teach.predictive import Predictive
 
-STANDS_STILL = "which stands still"
-_FEWEST = 4  # draws of a chain that are shown in a replay
-# Of Laplace in a replay, by how many layers have a posterior: no mode is there before the end.
+_FEWEST = 4  # smallest number of a chain's draws that a replay shows
+# Remark on Laplace before its mode is reached, by the number of layers that have a posterior.
 _SO_FAR = {None: "round the weights so far", 1: "on the features so far"}
-_KEPT = 60  # fits kept, over all values of the controls
+_KEPT = 60  # number of fits that are kept
 _Key = tuple[str, Problem, tuple[Any, ...]]  # method, problem, values of the controls it heeds
 _ByRegion = dict[str, dict[str, float]]  # by the place of a method, then by region
 
 
 @dataclass(frozen=True)
-class Told:
+class MethodFit:
     """The fit and the predictions of one method."""
 
     method: str  # its key in the explorer
     fit: Fitted
     prediction: Predictive  # on GAP_GRID
-    seconds: float = 0.0  # of this tick; 0 where it had been fitted before
-    convergence: Convergence | None = None  # where that can be asked
-    remark: str = ""  # what a replay says of it; none at the end
+    seconds: float = 0.0  # that this tick took to fit it; 0 for an earlier fit
+    convergence: Convergence | None = None  # of a variational fit
+    remark: str = ""  # on the state of its training in a replay, for the status line
 
 
 @dataclass(frozen=True)
-class SideBySide:
-    """The result of one tick."""
+class SideBySide(ProblemResult):
+    """The result for one setting of the controls."""
 
-    problem: Problem
-    told: Mapping[str, Told]  # what each method says, by its place in the picture
-    nuts: Predictive | None = None  # the true posterior's, if it is shown and computed
-    nuts_report: str = ""  # how well its chains have mixed
-    level: float = 0.95  # the share of new points that intervals shall hold
-    kept_apart: datasets.Regression1D | None = None  # what a conformal band is counted on
-    waiting: tuple[str, ...] = ()  # methods that are chosen, and not fitted yet
-    share: float = 1.0  # how much of each training is done: 1 but in a replay
-
-    @property
-    def data(self) -> datasets.Regression1D:
-        """Return the training points."""
-        return self.problem.data
-
-    @cached_property
-    def regions(self) -> dict[str, Array]:
-        """Return masks ``[m]`` of ``GAP_GRID``: ``"data"``, ``"gap"`` and ``"outside"``."""
-        return self.problem.regions(GAP_GRID[:, 0])
+    methods: Mapping[str, MethodFit]  # by place in the picture
+    level: float = 0.95  # share of new points that intervals should contain
+    calibration_set: datasets.Regression1D | None = None  # calibration set of conformal bands
+    waiting: tuple[str, ...] = ()  # chosen methods that are not fitted yet
+    share: float = 1.0  # of each training that is done; below 1 in a replay
 
     @property
     def predictions(self) -> dict[str, Predictive]:
-        """Return the predictive of each method, by its place."""
-        return {place: told.prediction for place, told in self.told.items()}
+        """Return the predictive of each method, by place."""
+        return {place: one.prediction for place, one in self.methods.items()}
 
     @property
     def fit(self) -> Fitted:
         """Return the fit of the first method."""
-        return next(iter(self.told.values())).fit
+        return next(iter(self.methods.values())).fit
 
     @property
     def prediction(self) -> Predictive:
         """Return the predictive of the first method."""
-        return next(iter(self.told.values())).prediction
+        return next(iter(self.methods.values())).prediction
 
     @cached_property
     def distances(self) -> _ByRegion:
-        """Return each method's distance to the true posterior, in the units of y, if it is there.
+        """Return the ``calibration.distance`` of each method to the true posterior, by region.
 
-        See ``calibration.distance``.
+        It is empty without the true posterior.
         """
         from bdl_teach import calibration
 
@@ -98,7 +84,7 @@ class SideBySide:
 
     @cached_property
     def ends(self) -> dict[str, Array]:
-        """Return the lower and the upper end of each interval ``[2, m]``, by place; with "nuts"."""
+        """Return the ends of the interval of each method, and of "nuts", on ``GAP_GRID`` [2, m]."""
         shown = {**self.predictions, **({"nuts": self.nuts} if self.nuts else {})}
         found = {}
         for place, prediction in shown.items():
@@ -107,106 +93,102 @@ class SideBySide:
         return found
 
     def _factor(self, prediction: Predictive) -> float:
-        """Return in how many total sds from its mean an interval ends."""
+        """Return the half-width of an interval in total sds: conformal, or Gaussian."""
         from bdl_teach import calibration
 
-        if self.kept_apart is None:
+        if self.calibration_set is None:
             return NormalDist().inv_cdf((1 + self.level) / 2)
-        at, y = self.kept_apart.x[:, 0], self.kept_apart.y[:, 0]
+        at, y = self.calibration_set.x[:, 0], self.calibration_set.y[:, 0]
         curves = (prediction.mean, prediction.total_std)
         mean, sd = (np.interp(at, GAP_GRID[:, 0], curve) for curve in curves)
         return calibration.conformal_factor(np.abs(y - mean) / sd, self.level)
 
     @cached_property
     def coverage(self) -> _ByRegion:
-        """Return the share of new noisy points inside each interval; with "nuts"."""
+        """Return, for each method and "nuts", the share of new noisy points in its interval."""
         from bdl_teach import calibration
 
         truth, noise_std = self.data.truth(GAP_GRID)[:, 0], self.data.noise_std
         found = {}
         for place, ends in self.ends.items():
-            each = calibration.expected_coverage(truth, noise_std, *ends)
-            by = {name: calibration.average(each, mask) for name, mask in self.regions.items()}
-            found[place] = by
+            inside = calibration.expected_coverage(truth, noise_std, *ends)
+            shares = self.regions.items()
+            found[place] = {name: calibration.average(inside, mask) for name, mask in shares}
         return found
 
 
 class MethodsExplorer(ExplorerBesideTruth[SideBySide], abstract=True):
-    """An explorer of chosen methods; a movement refits only those that it affects.
-
-    A subclass defines which controls affect a method, fits it, and predicts with its fit.
-    """
+    """An explorer of chosen methods; moving a control refits only the methods that it affects."""
 
     GRID = GAP_GRID
 
     @abstractmethod
     def _heeds(self, method: str) -> Iterable[str]:
-        """Name the controls that affect a method, besides those of the problem."""
+        """Return the names of the controls that affect a method, besides those of the problem."""
 
     @abstractmethod
     def _fit(self, method: str, problem: Problem, values: controls.Values) -> Fitted:
-        """Fit a method."""
+        """Fit a method to a problem."""
 
     @abstractmethod
-    def _predict(self, fit: Any) -> Predictive:
-        """Predict on ``GAP_GRID``; the samples are the functions to draw."""
+    def _predict(self, fit: Fitted) -> Predictive:
+        """Predict on ``GAP_GRID``; ``samples`` are the functions to draw."""
 
     def _beside(self) -> dict[str, controls.Widget]:
-        self._fits: dict[_Key, Told] = {}
+        self._fits: dict[_Key, MethodFit] = {}
         return super()._beside()
 
     def _key(self, method: str, problem: Problem, values: controls.Values) -> _Key:
         return method, problem, tuple(values[name] for name in self._heeds(method))
 
-    def _keep(self, key: _Key, values: controls.Values) -> Told:
-        """Return a method's fit and predictions, from an earlier tick if there are any."""
+    def _fit_or_recall(self, key: _Key, values: controls.Values) -> MethodFit:
+        """Return the fit and predictions of a method, kept from an earlier tick or new."""
         from bdl_teach.methods._fitted import Variational
 
         if (kept := self._fits.get(key)) is not None:
             return replace(kept, seconds=0.0)
         start = time.perf_counter()
         fit = self._fit(*key[:2], values)
-        told = Told(key[0], fit, self._predict(fit), time.perf_counter() - start)
-        if isinstance(fit, Variational):
-            told = replace(told, convergence=Convergence())
-        self._fits[key] = told
+        convergence = Convergence() if isinstance(fit, Variational) else None
+        seconds = time.perf_counter() - start
+        self._fits[key] = new = MethodFit(key[0], fit, self._predict(fit), seconds, convergence)
         while len(self._fits) > _KEPT:
             self._fits.pop(next(iter(self._fits)))
-        return told
+        return new
 
     def _doubt(self, result: SideBySide) -> tuple[Array, Array]:
-        """Return the epistemic sd of the first method that has one."""
+        """Return the inputs, and the epistemic sd of the first method that has one."""
         spreads = [p.epistemic_std for p in result.predictions.values()]
         return GAP_GRID[:, 0], next((s for s in spreads if s.any()), np.zeros(len(GAP_GRID)))
 
     def _frames(self, result: SideBySide) -> Sequence[int]:
-        """Return the steps of the first method that trains in steps; the others follow its pace."""
-        fits = (told.fit for told in result.told.values())
+        """Return the steps of the first method that trains in steps."""
+        fits = (one.fit for one in result.methods.values())
         return next(filter(None, map(_steps_of, fits)), ())
 
     def _replay(self, result: SideBySide, frame: int) -> SideBySide:
+        """Return the result when each method has done the same share of its training."""
         steps, then = self._frames(result), {}
         share = steps[frame] / steps[-1]
-        for place, told in result.told.items():
-            fit, remark = _at_share(told.fit, share)
-            then[place] = replace(told, fit=fit, prediction=self._predict(fit), remark=remark)
-        return replace(result, told=then, share=share)
+        for place, one in result.methods.items():
+            fit, remark = _at_share(one.fit, share)
+            then[place] = replace(one, fit=fit, prediction=self._predict(fit), remark=remark)
+        return replace(result, methods=then, share=share)
 
 
 def height_of(result: SideBySide) -> float:
-    """Return the largest distance from 0 of all bands and conformal ends."""
+    """Return the largest |y| of all bands, which the limits of all panels must include."""
     shown = [*result.predictions.values(), *([] if result.nuts is None else [result.nuts])]
     curves = [plots.edges(p)["band"] for p in shown]
-    if result.kept_apart is not None:
-        curves += [result.ends[place] for place in result.told]
+    if result.calibration_set is not None:
+        curves += [result.ends[place] for place in result.methods]
     return max((float(np.abs(curve).max()) for curve in curves), default=0.0)
 
 
 def _steps_of(fit: Any) -> Sequence[int]:
-    """Return the steps taken at each frame of a training; () if it has no frames in a replay.
+    """Return the steps taken at each frame of a fit's training; () for a fit in closed form.
 
-    The frames of chains are the draws so far; those of Laplace are its mode's. An infinitely wide
-    network has no steps.
+    A frame of SGHMC is the chain so far; a frame of Laplace is one of its mode.
     """
     from bdl_teach.methods import sgmcmc
 
@@ -216,21 +198,17 @@ def _steps_of(fit: Any) -> Sequence[int]:
 
 
 def _at_share(fit: Any, share: float) -> tuple[Fitted, str]:
-    """Return a fit as it was after that share of its training, and a remark on it.
-
-    Laplace is taken back with the noise of its rows, which are louder where they are repeated.
-    """
-    from bdl_teach.methods import laplace, sgmcmc
+    """Return a fit as it was after a share of its training, and a remark on its state."""
+    from bdl_teach.methods import laplace, pbp, sgmcmc
 
     steps = np.array(_steps_of(fit))
     if not steps.any():
-        return fit, STANDS_STILL
+        return fit, "as at the end"
     frame = int(np.abs(steps - share * steps[-1]).argmin())
     if isinstance(fit, sgmcmc.Fit):
         n = frame + _FEWEST
         return replace(fit, path=fit.path[:n], potential=fit.potential[:n]), ""
-    if not isinstance(fit, laplace.Fit):
-        return cast("Fitted", fit.at(frame)), ""
-    rows = replace(fit, noise_std=fit.problem.mode.noise_std)
-    remark = "" if frame == len(steps) - 1 else _SO_FAR[fit.problem.n_layers]
-    return replace(rows.at(frame), noise_std=fit.noise_std), remark
+    remark = "after {share:.1f}% of the epochs" if isinstance(fit, pbp.Fit) else ""
+    if isinstance(fit, laplace.Fit) and frame < len(steps) - 1:
+        remark = _SO_FAR[fit.problem.n_layers]
+    return cast("Fitted", fit.at(frame)), remark

@@ -1,4 +1,4 @@
-"""The truth explorer: mean field, the true posterior, and the parts of the gap between them."""
+"""The truth explorer: mean field beside the true posterior, and the parts of its error."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from matplotlib.axes import Axes
 
 from bdl_teach import plots
 from bdl_teach._support.checks import Array
-from bdl_teach.problems import GAP_GRID as X_GRID
-from bdl_teach.problems import MAX_WIDTH, Problem, truth_search
-from bdl_teach.problems import own_points as points
+from bdl_teach.problems import GAP_GRID, MAX_WIDTH, Problem, own_points, truth_search
 from bdl_teach.problems.truth_search import TruthResult
 from bdl_teach.widgets._engine import controls, status, texts
 from bdl_teach.widgets._engine.beside_truth import ExplorerBesideTruth
@@ -25,9 +23,8 @@ from bdl_teach.widgets._engine.function_panel import FunctionPanel
 if TYPE_CHECKING:  # at run time this would load TensorFlow before the first picture frame
     from bdl_teach.predictive import Predictive
 
-_LIMITS = (16.0, 24.0, 40.0, 80.0, 160.0)  # heights of the panel of the function
-# Line style and colour of each epistemic sd.
-_SPREADS = {
+_LIMITS = (16.0, 24.0, 40.0, 80.0, 160.0)  # limits of y in the function's panel
+_SPREADS = {  # line style and colour of each epistemic sd
     "fit": ("-", plots.BLUE),
     "best fit": ("--", plots.PURPLE),
     plots.POSTERIOR: ("-.", plots.GREEN),
@@ -35,27 +32,24 @@ _SPREADS = {
 
 
 class TruthExplorer(ExplorerBesideTruth[TruthResult]):
-    """Gap, prior, starts, width, noise, N: each movement refits the network by mean field.
+    """Compare a mean-field fit with the true posterior, in the gap of the data.
 
-    The true posterior follows, by HMC. While the sliders rest, a search continues for the lowest
-    free energy: more starts, starts at a mode, training on. The gap between the fit and the truth
-    has three parts, all over the gap in the data and in the units of y: *optimisation* is the
-    distance from the fit to the best fit, *family* that from the best fit to the true posterior,
-    and *prior* what of the sine lies outside the true posterior's ±2 sd: see ``TruthResult``.
+    While the sliders rest, HMC samples the true posterior, and a search continues for the fit of
+    lowest free energy. The error of the fit then has three known parts: see ``TruthResult.parts``.
     """
 
     TEXTS = texts.of("truth")
-    GRID = X_GRID
+    GRID = GAP_GRID
 
     def _make_panels(self, canvas: Canvas) -> None:
         axes = canvas.figure.subplot_mosaic("ff;ps", height_ratios=(1.5, 1))
         self._function = FunctionPanel(
-            canvas, axes["f"], "What each believes about the function", X_GRID,
+            canvas, axes["f"], "What each believes about the function", GAP_GRID,
             band=MeanFieldArtists, limits=_LIMITS, columns=4, spread=axes["s"],
         )  # fmt: skip
         self._function.stays = self._function.problem
         self._parts = PartsPanel(axes["p"])
-        self._spread = plots.SpreadPanel(axes["s"], X_GRID, _SPREADS)
+        self._spread = plots.SpreadPanel(axes["s"], GAP_GRID, _SPREADS)
         canvas.animate([*self._parts.artists, *self._spread.artists])
         canvas.animate_seldom([*self._parts.frame, *self._spread.frame])
 
@@ -63,7 +57,7 @@ class TruthExplorer(ExplorerBesideTruth[TruthResult]):
         problem = Problem.of(values)
         result = truth_search.refit(problem, values["starts"])
         if values["prior_functions"]:
-            functions = problem.prior_functions(result.fit, X_GRID)
+            functions = problem.prior_functions(result.fit, GAP_GRID)
             result = replace(result, prior_functions=functions)
         return result
 
@@ -86,10 +80,10 @@ class TruthExplorer(ExplorerBesideTruth[TruthResult]):
             self._canvas.redraw_seldom()
 
     def _chores(self) -> Iterator[Callable[[], object]]:
-        """Compile the chains, what draws prior functions, and the fit to a table."""
+        """Compile the chains, the prior functions and the fit to a table."""
         yield from super()._chores()
         yield partial(self._compute, self.DEFAULTS | {"prior_functions": True})
-        yield partial(truth_search.refit, Problem(n=points.MOST), 1)
+        yield partial(truth_search.refit, Problem(n=own_points.MOST), 1)
 
     def _readings(self, result: TruthResult) -> dict[str, float]:
         fit, lowest = (round(truth_search.free_energy(f)) for f in (result.fit, result.search.best))
@@ -102,7 +96,7 @@ class TruthExplorer(ExplorerBesideTruth[TruthResult]):
             "lowest": lowest,
             "excess": fit - lowest,
             "bars": float("prior_miss" in result.parts),
-            "off_sine_gap": status.off_the_sine(X_GRID, result.prediction.mean, gap),
+            "off_sine_gap": status.off_the_sine(GAP_GRID, result.prediction.mean, gap),
             "reach": reach,
             "reach_asked": asked,
             "reach_times": reach / asked,
@@ -125,7 +119,7 @@ class TruthExplorer(ExplorerBesideTruth[TruthResult]):
 
 
 class MeanFieldArtists(plots.Artists):
-    """A fit with its epistemic band, and the mean of the best fit, at inputs ``[m]``."""
+    """Mean and epistemic band of a fit, and the mean of the best fit, at inputs ``x`` [m]."""
 
     def __init__(self, ax: Axes, x: Array) -> None:
         self._x, zero = x, np.zeros_like(x)
@@ -138,11 +132,11 @@ class MeanFieldArtists(plots.Artists):
 
     @staticmethod
     def edges(fit: Predictive) -> dict[str, Array]:
-        """Return the curves of a fit that are drawn."""
+        """Return the mean and the band of a fit, which the limits of y include."""
         return {"mean": fit.mean, "band": plots.epistemic_edges(fit)}
 
     def update(self, fit: Predictive) -> None:
-        """Show a fit."""
+        """Show the mean and the band of a fit."""
         self._band.set_data(self._x, *plots.epistemic_edges(fit))
         self._mean.set_data(self._x, fit.mean)
 
@@ -152,7 +146,7 @@ class MeanFieldArtists(plots.Artists):
 
 
 class PartsPanel(plots.Artists):
-    """The three parts of the gap as bars; a word in place of an unknown one."""
+    """A bar for each part of the error, or words where the part is unknown."""
 
     LIMITS = (2.0, 4.0, 8.0, 16.0)
     _PARTS = ("optimisation", "family", "prior_miss")
@@ -169,7 +163,7 @@ class PartsPanel(plots.Artists):
         self.frame = [ax.xaxis, *ax.spines.values()]  # drawn anew when the limit changes
 
     def update(self, result: TruthResult) -> bool:
-        """Show each part, or why it is missing; return whether the limit changed."""
+        """Show each part, or why it is unknown; return whether the limit of the axis changed."""
         known = result.parts
         longest = max(known.get(part, 0.0) for part in self._PARTS)
         # An axis that shrinks until the missing parts come would take as long as a refit, twice.
@@ -189,7 +183,7 @@ class PartsPanel(plots.Artists):
 
 
 def _missing(result: TruthResult, part: str) -> str:
-    """Say why a part of the gap has no bar."""
+    """Return the words for a part that is not known."""
     if not result.regions["gap"].any():
         return "there is no gap"
     if part == "optimisation" or result.nuts is not None:
@@ -198,9 +192,9 @@ def _missing(result: TruthResult, part: str) -> str:
 
 
 def prior_height(prior_std: float, width: int) -> float:
-    """Return the sd at x = ¼ of functions drawn from the prior N(0, σ_p²) on all weights.
+    """Return the sd at x = ¼ of the functions of one hidden layer with the prior N(0, σ_p²).
 
-    f = Σ v_k max(0, a_k x + b_k) + c: each unit has the variance σ_p⁴ (1 + x²)/2.
+    f = Σ v_k max(0, a_k x + b_k) + c: each unit adds the variance σ_p⁴ (1 + x²)/2.
     """
     units = width * prior_std**4 * (1 + 0.25**2) / 2
     return math.sqrt(units + prior_std**2)

@@ -1,4 +1,4 @@
-"""Pictures unlike those in training: three kinds of network, and a temperature."""
+"""The explorer of out-of-distribution pictures: three kinds of network, and a temperature."""
 
 from __future__ import annotations
 
@@ -17,51 +17,51 @@ from bdl_teach.widgets._engine import controls, texts
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
 
-if TYPE_CHECKING:  # it loads TensorFlow, which is left to the worker
+if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
     from bdl_teach import calibration
 
-_WORLD = 0  # the split whose networks are shown
-_COUNTED = 200, 100  # known and strange pictures that a seed draws of those left out of training
-_EACH = 4  # of them shown
-_BINS = 5  # of confidence, for 200 pictures
-_SIDE = 9  # pixels from picture to picture
+_SPLIT = 0  # seed of the split that the networks are trained on
+_N_DRAWN = 200, 100  # numbers of known and strange pictures that are drawn for the numbers
+_SHOWN = 4  # number of known, and of strange, pictures in the plot
+_BINS = 5  # bins of confidence
+_SIDE = 9  # pixels from one picture in the plot to the next
 _COLOURS = {"ordinary": plots.ORANGE, "ensemble": plots.BLUE, "BBB": plots.RED}
 _MARKS = {"ordinary": "s", "ensemble": "o", "BBB": "D"}
 
 
 @dataclass(frozen=True)
 class Kind:
-    """The predictions of one kind of network for the test pictures, at the temperature."""
+    """The predictions of one kind of network at the chosen temperature."""
 
     known: Array  # class probabilities of the known pictures [200, 8]
-    strange: Array  # of the strange ones [100, 8]
-    scores: Mapping[str, float]  # fits.scores of the known ones
-    reliability: calibration.Reliability  # by the confidence of the answers
-    risk_coverage: tuple[Array, Array]  # metrics.risk_coverage of the known ones
+    strange: Array  # class probabilities of the strange pictures [100, 8]
+    scores: Mapping[str, float]  # accuracy, log loss and others on the known pictures
+    reliability: calibration.Reliability  # on the known pictures
+    risk_coverage: tuple[Array, Array]  # on the known pictures, from ``metrics.risk_coverage``
 
 
 @dataclass(frozen=True)
 class PicturesResult:
-    """The result of one tick."""
+    """The result for one setting of the controls."""
 
-    kind: str  # that is looked at
-    kinds: Mapping[str, Kind]  # what each kind says, by its name
+    kind: str  # chosen kind of network
+    kinds: Mapping[str, Kind]  # predictions of each kind of network
     shown: Array  # four known and four strange pictures [8, 8, 8]
-    labels: Array  # of the known pictures that are counted [200]
-    entropy: float  # AUROC of the entropy of the tempered mean: strange against known
-    information: float  # AUROC of the mutual information, which knows no temperature
+    labels: Array  # of the known pictures [200]
+    entropy: float  # AUROC of the predictive entropy: strange against known pictures
+    information: float  # AUROC of the mutual information, which no temperature changes
     answered: float  # share of the known pictures that are answered, the surest first
-    risk: float  # share of wrong answers among them
-    strangers: float  # share of the strange pictures that are answered, too
+    risk: float  # share of wrong answers among the answered known pictures
+    strangers: float  # share of the strange pictures that are answered
 
     @property
     def said(self) -> Kind:
-        """Return the predictions of the chosen kind."""
+        """Return the predictions of the chosen kind of network."""
         return self.kinds[self.kind]
 
 
 class PicturesExplorer(Explorer[PicturesResult]):
-    """Three kinds of network classify known and strange digits; a temperature, a share answered."""
+    """Choose a kind of network, a temperature and the share of pictures that it answers."""
 
     TEXTS = texts.of("unseen_pictures")
 
@@ -88,53 +88,50 @@ class PicturesExplorer(Explorer[PicturesResult]):
         canvas.animate([line for pair in self._curves.values() for line in pair] + [self._limit])
 
     def _make_pictures(self, canvas: Canvas, ax: Axes) -> None:
-        plots.tidy(ax, f"{_EACH} known digits, {_EACH} strange ones", "", "")
-        nothing = np.zeros((8, 2 * _EACH * _SIDE))
+        plots.tidy(ax, f"{_SHOWN} known digits, {_SHOWN} strange ones", "", "")
+        nothing = np.zeros((8, 2 * _SHOWN * _SIDE))
         self._mosaic = ax.imshow(nothing, cmap="gray_r", vmin=0, vmax=1, aspect="auto")
         ax.set(xticks=[], yticks=[])
         ax.spines[:].set_visible(False)
-        border = ax.axvline(_EACH * _SIDE - 1, color=plots.RED, lw=1.5)
+        border = ax.axvline(_SHOWN * _SIDE - 1, color=plots.RED, lw=1.5)
         canvas.animate([self._mosaic, border])
 
     def _make_columns(self, canvas: Canvas, ax: Axes) -> None:
         plots.tidy(ax, "Probability of each digit, and the largest", "", "")
         self._columns = ax.imshow(
-            np.zeros((8, 2 * _EACH)), cmap="gray_r", vmin=0, vmax=1, aspect="auto"
+            np.zeros((8, 2 * _SHOWN)), cmap="gray_r", vmin=0, vmax=1, aspect="auto"
         )
-        ax.set(xticks=[], ylim=(10.0, -0.5))  # below the classes there is room for a number each
-        ax.set_yticks(range(0, 8, 2), fits.split(_WORLD).names[::2])
-        border = ax.axvline(_EACH - 0.5, color=plots.RED, lw=1.5)
+        ax.set(xticks=[], ylim=(10.0, -0.5))  # with room for a number below each column
+        ax.set_yticks(range(0, 8, 2), fits.split(_SPLIT).names[::2])
+        border = ax.axvline(_SHOWN - 0.5, color=plots.RED, lw=1.5)
         self._largest: list[Text] = [
             ax.text(k, 8.8, "", ha="center", va="center", fontsize=plots.LETTERS, color=plots.RUST)
-            for k in range(2 * _EACH)
+            for k in range(2 * _SHOWN)
         ]
         canvas.animate([self._columns, border, *self._largest])
 
     def _compute(self, values: controls.Values) -> PicturesResult:
         from bdl_teach import metrics
 
-        pictures, answers = fits.shown(_WORLD)
+        pictures, answers = fits.shown(_SPLIT)
         rng = np.random.default_rng([values["seed"], 9])
         known, strange = (
             rng.permutation(len(part))[:n]
-            for part, n in zip((pictures.test[0], pictures.strange), _COUNTED, strict=True)
+            for part, n in zip((pictures.test[0], pictures.strange), _N_DRAWN, strict=True)
         )
-        labels, kind = pictures.test[1][known], values["kind"]
-        kinds = {
-            name: _at(values["temperature"], said.test[:, known], said.strange[:, strange], labels)
-            for name, said in answers.items()
-        }
-        said, chosen = kinds[kind], answers[kind]
+        labels, kind, temperature = pictures.test[1][known], values["kind"], values["temperature"]
+        logs = {name: (a.test[:, known], a.strange[:, strange]) for name, a in answers.items()}
+        kinds = {name: _tempered(temperature, *pair, labels) for name, pair in logs.items()}
+        said = kinds[kind]
         answered = max(1, round(values["answered"] * len(labels)))
         least = np.sort(said.known.max(axis=1))[-answered]
-        draws = np.exp(chosen.test[:, known]), np.exp(chosen.strange[:, strange])
         return PicturesResult(
             kind,
             kinds,
-            np.concatenate([pictures.test[0][known[:_EACH]], pictures.strange[strange[:_EACH]]]),
+            np.concatenate([pictures.test[0][known[:_SHOWN]], pictures.strange[strange[:_SHOWN]]]),
             labels,
             fits.auroc(*(metrics.predictive_entropy(p[None]) for p in (said.known, said.strange))),
-            fits.auroc(*map(metrics.mutual_information, draws)),
+            fits.auroc(*(metrics.mutual_information(np.exp(part)) for part in logs[kind])),
             answered / len(labels),
             float(said.risk_coverage[1][answered - 1]),
             float(np.mean(said.strange.max(axis=1) >= least)),
@@ -143,7 +140,7 @@ class PicturesExplorer(Explorer[PicturesResult]):
     def _draw(self, result: PicturesResult) -> None:
         framed = np.pad(result.shown, ((0, 0), (0, 0), (0, _SIDE - 8)))
         self._mosaic.set_data(np.concatenate(list(framed), axis=1))
-        p = np.concatenate([result.said.known[:_EACH], result.said.strange[:_EACH]])
+        p = np.concatenate([result.said.known[:_SHOWN], result.said.strange[:_SHOWN]])
         self._columns.set_data(p.T)
         for text, row in zip(self._largest, p, strict=True):
             text.set_text(f"{row.max():.2f}")
@@ -174,12 +171,12 @@ class PicturesExplorer(Explorer[PicturesResult]):
         return {"kind": result.kind}
 
 
-def _at(temperature: float, known: Array, strange: Array, labels: Array) -> Kind:
-    """Return the networks' joint predictions ``[t, n, c]`` at a temperature."""
+def _tempered(temperature: float, known: Array, strange: Array, labels: Array) -> Kind:
+    """Make the predictions of networks with log probabilities ``[t, n, c]`` at a temperature."""
     from bdl_teach import calibration, metrics
 
     logs, others = (
-        calibration.tempered(fits.mean_log(one), temperature) for one in (known, strange)
+        calibration.tempered(fits.mean_log(part), temperature) for part in (known, strange)
     )
     p = np.exp(logs)
     return Kind(

@@ -1,11 +1,11 @@
-"""Training of variational autoencoders in the background, in stages that can be watched."""
+"""Train variational autoencoders in the background, in stages that the VAE explorer shows."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import ipywidgets
@@ -20,17 +20,17 @@ from bdl_teach.widgets._engine.convergence import Convergence
 if TYPE_CHECKING:
     from bdl_teach.methods import vae
 
-RATES = (0.004, 0.004, 0.004, 0.004, 0.004, 0.004, 0.002, 0.0005)  # of each stage
-STEPS = 250  # of a stage
-N_TRAIN = 1500  # digits trained on; the other 297 are held out
-EARLY = (0, 5, 10, 25, 50, 100)  # steps of the first stage that a replay shows, about
-_KEPT = 12
+RATES = (0.004, 0.004, 0.004, 0.004, 0.004, 0.004, 0.002, 0.0005)  # learning rate of each stage
+STEPS = 250  # Adam steps in a stage
+N_TRAIN = 1500  # number of training digits; the other 297 are held out
+EARLY = (0, 5, 10, 25, 50, 100)  # approximate steps of the first stage that a replay shows
+_KEPT = 12  # number of finished trainings that are kept
 
 
 class Order(NamedTuple):
-    """What to train."""
+    """The settings of a training."""
 
-    variational: bool  # a VAE, or a plain autoencoder
+    variational: bool  # True for a VAE, False for a plain autoencoder
     beta: float  # factor on the KL term
     seed: int
 
@@ -40,26 +40,32 @@ class Trained:
     """A model after some stages of its training."""
 
     order: Order
-    stage: int  # stages done; len(RATES) is the end
+    stage: int  # number of completed stages
     fit: vae.Fit
-    scores: tuple[float, float, float] | None  # elbo, reconstruction and kl of an unseen digit
-    convergence: Convergence = Convergence()  # of a VAE
-    film: Mapping[int, vae.Fit] = field(default_factory=dict)  # by step, up to fit
+    convergence: Convergence = Convergence()  # unknown for a plain autoencoder
+    film: Mapping[int, vae.Fit] = field(default_factory=dict)  # earlier states by step, and fit
 
     def at(self, step: int) -> Trained:
-        """Return the model as it was after one of the steps of ``film``."""
-        fit = self.film[step]
-        return replace(self, fit=fit, scores=_scores(fit), convergence=Convergence())
+        """Return the model as it was at ``step``, a key of ``film``."""
+        return replace(self, fit=self.film[step], convergence=Convergence())
 
     @property
     def finished(self) -> bool:
-        """Return whether the training is complete."""
+        """Return whether all stages are completed."""
         return self.stage == len(RATES)
+
+    @cached_property
+    def scores(self) -> tuple[float, ...]:
+        """Return ELBO, reconstruction and KL per held-out digit; () for a plain autoencoder."""
+        if not self.fit.variational:
+            return ()
+        held_out = pictures()[0][N_TRAIN:]
+        return tuple(float(part.mean()) for part in self.fit.elbo(held_out, n_samples=5))
 
 
 @lru_cache(maxsize=1)
 def pictures() -> tuple[Array, Array]:
-    """Return the digits as rows ``[1797, 64]`` in [0, 1], and their classes ``[1797]``."""
+    """Return all digits as rows ``[1797, 64]`` in [0, 1], and their classes ``[1797]``."""
     digits = datasets.digits()
     return digits.images.reshape(len(digits.images), -1), digits.labels
 
@@ -67,24 +73,24 @@ def pictures() -> tuple[Array, Array]:
 class Trainer:
     """A background training of one order at a time; a newer order replaces the running one.
 
-    It belongs to the worker of the explorer, to which the training threads report.
+    Its attributes are changed by the explorer's worker only; its threads send acts to the worker.
 
     Args:
-        tell: Has the worker do something, and look again.
+        tell: Makes the worker call a function and then compute a new result.
 
     Attributes:
         orders: What to train; closing it ends the thread after the running stage.
         bar: A progress bar, shown while a training runs.
-        newest: The model of the stage that ended last; ``None`` before the first.
+        newest: The model after the stage that was completed last; ``None`` before the first.
     """
 
     def __init__(self, tell: Callable[[Callable[[], object]], object]) -> None:
         self._tell = tell
         self.orders: LatestValue[Order] = LatestValue()
-        self._order: Order | None = None  # what is being trained
-        self._found: dict[Order, Trained | Exception] = {}  # what trainings have led to
+        self._running: Order | None = None  # order of the running training
+        self._finished: dict[Order, Trained | Exception] = {}  # results of finished trainings
         self._thread: threading.Thread | None = None
-        self._looking = False
+        self._checking = False  # whether a longer run is being made
         self.newest: Trained | None = None
         self.bar = ipywidgets.IntProgress(
             description="training", bar_style="success", max=len(RATES),
@@ -92,17 +98,17 @@ class Trainer:
         )  # fmt: skip
 
     def get(self, order: Order) -> Trained | None:
-        """Return the model for ``order`` if it is finished; else train it, and return the newest.
+        """Return the model for ``order`` if it is finished; else start training, return ``newest``.
 
         Raises:
-            Exception: What the training raised; asking again after that trains again.
+            Exception: The error that ended the training; the next call trains again.
         """
-        found = self._found.get(order)
+        found = self._finished.get(order)
         if isinstance(found, Exception):
-            del self._found[order]
+            del self._finished[order]
             raise found
-        before = self._order
-        self._expect(order if found is None else None)
+        before = self._running
+        self._set_running(order if found is None else None)
         if found is not None:
             self.newest = found
         elif order != before:
@@ -111,36 +117,33 @@ class Trainer:
             self._thread = self._thread or background.start(self._work)
         return self.newest
 
-    def look_further(self, order: Order) -> None:
-        """Find out whether the finished VAE for ``order`` has converged.
-
-        This takes seconds, on a thread of its own, so that no picture and no training waits for it.
-        """
-        trained = self._found.get(order)
-        if not isinstance(trained, Trained) or self._looking:
+    def check_convergence(self, order: Order) -> None:
+        """Find out on another thread, in seconds, whether the VAE for ``order`` has converged."""
+        trained = self._finished.get(order)
+        if not isinstance(trained, Trained) or self._checking:
             return
         if trained.fit.variational and not trained.convergence.over:
-            self._looking = True
-            background.start(lambda: self._look(trained))
+            self._checking = True
+            background.start(lambda: self._check(trained))
 
-    def _expect(self, order: Order | None) -> None:
-        """Show in the page whether a training runs."""
-        self._order = order
+    def _set_running(self, order: Order | None) -> None:
+        """Note the order of the running training, and show or hide the progress bar."""
+        self._running = order
         self.bar.layout.visibility = "hidden" if order is None else "visible"
 
     def _receive(self, order: Order, found: Trained | Exception) -> None:
-        """Take the newest state of a training."""
+        """Take the model after a stage, or the error that ended the training."""
         if isinstance(found, Exception) or found.finished:
-            self._found[order] = found
-            while len(self._found) > _KEPT:
-                self._found.pop(next(iter(self._found)))
-        if order == self._order:
+            self._finished[order] = found
+            while len(self._finished) > _KEPT:
+                self._finished.pop(next(iter(self._finished)))
+        if order == self._running:
             if isinstance(found, Trained):
                 self.newest, self.bar.value = found, found.stage
-            if order in self._found:
-                self._expect(None)
+            if order in self._finished:
+                self._set_running(None)
 
-    # On threads of their own: nothing here changes but by what the worker is told.
+    # The methods below run on the training threads, and change nothing but through ``_tell``.
 
     def _work(self) -> None:
         while (job := self.orders.take()) is not None:
@@ -152,25 +155,25 @@ class Trainer:
         film: dict[int, vae.Fit] = {}
         try:
             for number in range(len(RATES)):
-                if self._order != order or self.orders.closed:  # the sliders have moved on
+                if self._running != order or self.orders.closed:  # a newer order came
                     return
                 fit = _stage(order, number, fit)
                 film |= _frames(fit, number)
                 fit = film[STEPS * (number + 1)]
-                trained = Trained(order, number + 1, fit, _scores(fit), film=dict(film))
+                trained = Trained(order, number + 1, fit, film=dict(film))
                 self._tell(partial(self._receive, order, trained))
-        except Exception as error:  # raised by the tick that asks for the model
+        except Exception as error:  # ``get`` raises it
             self._tell(partial(self._receive, order, error))
 
-    def _look(self, trained: Trained) -> None:
+    def _check(self, trained: Trained) -> None:
         convergence = Convergence()
         while not convergence.over and not self.orders.closed:
             convergence = convergence.after_one_more(trained.fit)
 
         def receive() -> None:
-            self._looking = False
-            if self._found.get(trained.order) is trained:
-                self._found[trained.order] = replace(trained, convergence=convergence)
+            self._checking = False
+            if self._finished.get(trained.order) is trained:
+                self._finished[trained.order] = replace(trained, convergence=convergence)
 
         self._tell(receive)
 
@@ -184,24 +187,19 @@ def _stage(order: Order, number: int, start: vae.Fit | None) -> vae.Fit:
         steps=STEPS,
         learning_rate=RATES[number],
         cooldown=0.0,
-        seed=len(RATES) * order.seed + number,  # other minibatches and noise in each stage
+        seed=len(RATES) * order.seed + number,  # each stage has other minibatches
         variational=order.variational,
         start=start,
     )
 
 
 def _frames(fit: vae.Fit, number: int) -> dict[int, vae.Fit]:
-    """Return a stage's last frame; of the first stage its early frames, too: most happens there."""
+    """Return the fit after a stage by its step and, for the first stage, at early steps."""
     frames = {STEPS * (number + 1): fit}
     if number == 0 and fit.path is not None:
         steps = fit.path.steps
         nearest = sorted({int(np.abs(steps - step).argmin()) for step in EARLY if step < STEPS})
         frames = {int(steps[i]): fit.at(i) for i in nearest} | frames
-    return {step: replace(frame, path=None) for step, frame in frames.items()}  # megabytes
-
-
-def _scores(fit: vae.Fit) -> tuple[float, float, float] | None:
-    if not fit.variational:
-        return None
-    elbo, reconstruction, kl = fit.elbo(pictures()[0][N_TRAIN:], n_samples=5)
-    return float(elbo.mean()), float(reconstruction.mean()), float(kl.mean())
+    return {
+        step: replace(frame, path=None) for step, frame in frames.items()
+    }  # a path takes megabytes

@@ -65,7 +65,7 @@ def test_each_estimator_has_its_own_cloud_and_variance_curve(explorer: GradientL
         if drawn.get_label() == "measured"
     }
     for kind, name in NAMES.items():
-        estimates, colour = explorer.result.estimates[kind], gradient_lab._COLOURS[kind]
+        estimates, colour = explorer.result.estimates[kind], gradient_lab._STYLES[kind][1]
         x, errors = clouds[colour].get_data()
         assert np.abs(x - ticks[name]).max() < 0.5
         np.testing.assert_allclose(errors, np.clip(estimates - exact(v), -90, 90), atol=1e-6)

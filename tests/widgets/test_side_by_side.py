@@ -99,7 +99,7 @@ def test_each_panel_shows_its_method_the_data_and_the_truth(
         LABELS if kind == "comparison" else {p: f"{p}: {QUICK[state[p]].label}" for p in PLACES}
     )
     chosen = {name for name in METHODS if state.get(name)} or {*PLACES}
-    assert set(result.told) == chosen
+    assert set(result.methods) == chosen
     for place, title in titles.items():
         if place == "nuts":
             continue
@@ -107,7 +107,7 @@ def test_each_panel_shows_its_method_the_data_and_the_truth(
         assert ax.get_visible() == (place in chosen)
         if place not in chosen:
             continue
-        told = result.told[place]
+        told = result.methods[place]
         p = told.prediction
         assert_shows(ax, p)
         if kind == "pair":

@@ -27,7 +27,7 @@ def explorer() -> Iterator[VAEExplorer]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(vae_trainer, "STEPS", 50)
         made = VAEExplorer().wait()
-        made._trainer.look_further = lambda order: None  # it would take seconds
+        made._trainer.check_convergence = lambda order: None  # it would take seconds
         yield made
         made.close()
 
