@@ -1,4 +1,4 @@
-"""Put the notebooks into the wheel, JupyterLab's settings, and the repository's address, if any.
+"""Put the notebooks, JupyterLab's settings and the repository's address into the wheel.
 
 Everything else about the package is in pyproject.toml.
 """
@@ -11,7 +11,7 @@ from setuptools.command.build_py import build_py
 
 
 class WithNotebooks(build_py):
-    """Copy the notebooks beside the modules (see _cli/notebooks.py), not into a checkout."""
+    """A build step that copies the notebooks beside the modules (see _cli/notebooks.py)."""
 
     def run(self) -> None:
         """Copy the modules, then the notebooks."""
@@ -21,14 +21,14 @@ class WithNotebooks(build_py):
             self.copy_file(source, target)
 
     def notebooks(self) -> dict[str, str]:
-        """Each file, and where it goes; an editable install reads them where they are."""
+        """Return the target of each file; an editable install copies none."""
         found = [path for kind in ("*.ipynb", "*.md") for path in Path("notebooks").glob(kind)]
         folder = Path(self.build_lib, "bdl_teach", "_notebooks")
         copies = {str(path): str(folder / path.name) for path in sorted(found)}
         return {} if self.editable_mode else copies
 
     def get_outputs(self, include_bytecode: bool = True) -> list[str]:
-        """Every file that this step makes."""
+        """Return all files that this step makes."""
         return [*super().get_outputs(include_bytecode), *self.notebooks().values()]
 
 

@@ -1,7 +1,7 @@
 """bdl_teach: learn Bayesian deep learning with models that are refitted live.
 
-Importing the package costs next to nothing: submodules load on first use, and TensorFlow
-loads when a method is first touched. Any Python 3 can read this file (see python_version.py).
+Submodules are imported on first use, and TensorFlow with the first method, so that importing the
+package takes almost no time. Any Python 3 can read this file (see _cli/python_version.py).
 """
 
 import importlib
@@ -38,7 +38,7 @@ __all__ = ["DatasetUnavailable", "DivergedError", "__version__", *_NAMES, *_ELSE
 
 
 def __getattr__(name: str) -> ModuleType:
-    """Import a submodule the first time that it is named."""
+    """Import a submodule on first use."""
     if name in _NAMES or name in _ELSEWHERE:
         return importlib.import_module("bdl_teach." + _ELSEWHERE.get(name, name))
     raise AttributeError("module 'bdl_teach' has no attribute " + repr(name))

@@ -1,4 +1,4 @@
-"""`python3 -m bdl_teach`: see cli.py, which only a supported Python can read."""
+"""Check the Python version, then run cli.py, which older versions cannot read."""
 
 import sys
 

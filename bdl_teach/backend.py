@@ -1,4 +1,4 @@
-"""Import TensorFlow once: without messages, with Keras 2, set up for small compiled loops."""
+"""Import TensorFlow without messages and with Keras 2, set up for small compiled loops."""
 
 from __future__ import annotations
 
@@ -12,16 +12,10 @@ from numpy.typing import ArrayLike
 
 from bdl_teach._startup import kept_programs, loading, memory, steady_names
 
-# What is left of a compiled loop's threads wait for each other in a busy loop, which takes the
-# second core, and lose their places in every pause: with one thread the quiet fit takes 22 ms
-# instead of 28, after a tenth of a second's rest 23 instead of 38; NUTS 5.6 s instead of 8.8 to
-# 11. Larger models gain, too: a VAE on the digits .84 s instead of 1.08 (two cores, TF 2.21).
-_THREADS = "TF_NUM_INTRAOP_THREADS"
-
 
 @contextmanager
 def _quiet_stderr() -> Iterator[None]:
-    """Silence what TensorFlow's C++ code prints while it loads."""
+    """Discard the messages that TensorFlow's C++ code prints while it loads."""
     saved, null = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 2)
     try:
@@ -34,7 +28,10 @@ def _quiet_stderr() -> Iterator[None]:
 
 memory.keep_heap_small()
 os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
-os.environ.setdefault(_THREADS, "1")
+# The threads of a compiled loop wait for each other in a busy loop, which occupies the second core.
+# With one thread a quiet fit takes 22 ms instead of 28, or 23 instead of 38 after a pause of 0.1 s;
+# NUTS takes 5.6 s instead of 8.8 to 11, a VAE on the digits 0.84 s instead of 1.08 (two cores).
+os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
 kept_programs.prepare()
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
@@ -46,19 +43,19 @@ tfp, tfd = loading.probability(), loading.probability("distributions")
 
 __all__ = ["Values", "Tensor", "as_float", "tf", "tfd", "tfp"]
 
-Tensor: TypeAlias = Any  # TensorFlow has no types: where this stands, a tensor is meant
-Values: TypeAlias = Any  # numbers and arrays, or tensors: what comes out is of the same kind
+Tensor: TypeAlias = Any  # TensorFlow has no type annotations
+Values: TypeAlias = Any  # numbers, arrays or tensors; a function returns what it was given
 
 
 def as_float(values: ArrayLike, name: str = "") -> Tensor:
     """Return ``values`` as a float32 tensor.
 
     Raises:
-        ValueError: ``name`` is given, and float32 turns a value into 0 or inf.
+        ValueError: ``name`` is given, and a value is not 0 but underflows or overflows.
     """
     if name:
-        size, held = np.abs(np.asarray(values)), np.finfo(np.float32)
-        if ((size > held.max) | ((size > 0) & (size < held.tiny))).any():
-            wanted = "0, or a size that float32 holds, 1e-37 to 3e38"
-            raise ValueError(f"{name}: expected {wanted}, got {values!r}")
+        size, limits = np.abs(np.asarray(values)), np.finfo(np.float32)
+        if ((size > limits.max) | ((size > 0) & (size < limits.tiny))).any():
+            expected = "0, or a size between 1e-37 and 3e38, as float32 holds it"
+            raise ValueError(f"{name}: expected {expected}, got {values!r}")
     return tf.constant(values, tf.float32)

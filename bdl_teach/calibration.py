@@ -18,16 +18,16 @@ from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach.predictive import Predictive
 
-_COLDEST, _HOTTEST = 0.05, 20.0  # temperatures that are looked at
+_COLDEST, _HOTTEST = 0.05, 20.0  # range of temperatures to search
 
 
 class Reliability(NamedTuple):
     """Confidence and accuracy of a classifier's answers, by bins of confidence.
 
     Attributes:
-        size: Answers in each bin of confidence ``[b]``.
-        confidence: Their mean confidence ``[b]``; NaN in an empty bin.
-        accuracy: The share of them that is right ``[b]``; NaN in an empty bin.
+        size: Number of answers in each bin ``[b]``.
+        confidence: Mean confidence of the answers in each bin ``[b]``; NaN if it is empty.
+        accuracy: Share of right answers in each bin ``[b]``; NaN if it is empty.
     """
 
     size: Array
@@ -36,7 +36,7 @@ class Reliability(NamedTuple):
 
     @property
     def error(self) -> float:
-        """Return the expected calibration error: mean |accuracy − confidence|, weighted by size."""
+        """Return the expected calibration error: mean |accuracy − confidence| over the answers."""
         distance = np.abs(np.nan_to_num(self.accuracy - self.confidence))
         return float(self.size @ distance / self.size.sum())
 
@@ -47,10 +47,10 @@ def reliability(probabilities: ArrayLike, labels: ArrayLike, n_bins: int = 10) -
     Args:
         probabilities: ``[n, c]``: rows sum to 1.
         labels: ``[n]``, whole numbers from 0 to c − 1.
-        n_bins: Bins of equal width between 0 and 1; the upper edge belongs to a bin.
+        n_bins: Number of bins of equal width between 0 and 1; a bin includes its upper edge.
 
     Raises:
-        ValueError: The shapes do not fit, rows do not sum to 1, a label is no class, no bin.
+        ValueError: An argument is out of range or the shapes do not fit.
 
     Source: Naeini, Cooper & Hauskrecht 2015; Guo, Pleiss, Sun & Weinberger 2017, section 2.
     """
@@ -58,18 +58,18 @@ def reliability(probabilities: ArrayLike, labels: ArrayLike, n_bins: int = 10) -
     n_bins = checks.count("n_bins", n_bins)
     confidence, right = p.max(axis=1), p.argmax(axis=1) == y
     place = np.clip(np.ceil(confidence * n_bins).astype(int) - 1, 0, n_bins - 1)
-    size, said, held = (
+    size, sum_of_confidence, n_right = (
         np.bincount(place, weights=w, minlength=n_bins) for w in (None, confidence, right)
     )
     with np.errstate(invalid="ignore"):
-        return Reliability(size, said / size, held / size)
+        return Reliability(size, sum_of_confidence / size, n_right / size)
 
 
 def tempered(log_probabilities: ArrayLike, temperature: float) -> Array:
-    """Soften (T > 1) or sharpen (T < 1) class probabilities: log of p^(1/T), normalised.
+    """Return the logarithms of p^(1/T), normalised: softer for T > 1, sharper for T < 1.
 
     Args:
-        log_probabilities: ``[..., c]``: logarithms, or logits.
+        log_probabilities: Logarithms of class probabilities, or logits ``[..., c]``.
         temperature: T, > 0.
 
     Raises:
@@ -82,17 +82,14 @@ def tempered(log_probabilities: ArrayLike, temperature: float) -> Array:
 
 
 def best_temperature(log_probabilities: ArrayLike, labels: ArrayLike) -> float:
-    """Return the temperature at which the labels have the highest likelihood.
+    """Return the temperature, from 0.05 to 20, at which the labels have the highest likelihood.
 
     Args:
-        log_probabilities: ``[n, c]``, of inputs that the classifier was not trained on.
+        log_probabilities: ``[n, c]``, for inputs that the classifier was not trained on.
         labels: ``[n]``, whole numbers from 0 to c − 1.
 
-    Returns:
-        T between 0.05 and 20: at an end if the labels ask for more.
-
     Raises:
-        ValueError: The shapes do not fit, or a label is no class.
+        ValueError: The shapes do not fit, or a label is out of range.
     """
     logs = tempered(log_probabilities, 1.0)
 
@@ -106,22 +103,22 @@ def best_temperature(log_probabilities: ArrayLike, labels: ArrayLike) -> float:
 def distance(a: Predictive, b: Predictive, where: Array | None = None) -> float:
     """Return the rms over x of the 2-Wasserstein distance between two predictives' outputs.
 
-    At each x both are taken as Gaussians: W² = (m_a − m_b)² + (s_a − s_b)², with s the epistemic
-    standard deviations.
+    At each x the outputs are taken as Gaussians: W² = (m_a − m_b)² + (s_a − s_b)², where m is the
+    mean and s the epistemic standard deviation.
 
     Args:
-        a: One predictive, at m inputs.
-        b: Another, at the same inputs.
+        a: Predictive at m inputs.
+        b: Predictive at the same inputs.
         where: Mask ``[m]`` of the inputs that count; all if not given.
 
     Returns:
-        A distance in the units of y; NaN where no input counts.
+        A distance in the units of y; NaN if no input counts.
 
     Raises:
-        ValueError: The two have different numbers of inputs.
+        ValueError: The predictives have different numbers of inputs.
     """
     if len(a.mean) != len(b.mean):
-        raise ValueError(f"b: expected {len(a.mean)} test inputs, got {len(b.mean)}")
+        raise ValueError(f"b: expected the {len(a.mean)} test inputs of a, got {len(b.mean)}")
     squared = (a.mean - b.mean) ** 2 + (a.epistemic_std - b.epistemic_std) ** 2
     return math.sqrt(average(squared, where))
 
@@ -149,17 +146,17 @@ def expected_coverage(
 
 
 def conformal_factor(scores: ArrayLike, level: float) -> float:
-    """Return the factor on a method's sd that makes bands hold a share ``level`` of new points.
+    """Return k such that the bands mean ± k sd contain a new point with probability ``level``.
 
-    Split conformal prediction: the ⌈(n + 1) level⌉-th smallest of n scores. The promise is marginal
-    and only for a point that is drawn as these n were.
+    Split conformal prediction: k is the ⌈(n + 1) level⌉-th smallest of n scores. The probability is
+    marginal, and holds for a point that is drawn from the same distribution as the n points.
 
     Args:
         scores: |y − mean|/sd of n points that the method has not seen ``[n]``.
-        level: Share of points to hold, in (0, 1).
+        level: Probability, inside (0, 1).
 
     Returns:
-        The factor; infinite where so few scores cannot promise so much.
+        The factor k; infinite if there are too few scores for this level.
 
     Raises:
         ValueError: ``level`` is not inside (0, 1), or a score is negative or not finite.
@@ -170,7 +167,7 @@ def conformal_factor(scores: ArrayLike, level: float) -> float:
     scores = checks.finite("scores", scores).ravel()
     if scores.min(initial=0.0) < 0:
         raise ValueError(f"scores: expected numbers >= 0, got {scores.min():g}")
-    rank = math.ceil((len(scores) + 1) * level - 1e-9)  # 33 · 0.9 may round to more than it is
+    rank = math.ceil((len(scores) + 1) * level - 1e-9)  # a whole number may be rounded upwards
     return float(np.sort(scores)[rank - 1]) if rank <= len(scores) else math.inf
 
 
@@ -178,14 +175,14 @@ def pit(prediction: Predictive, y: ArrayLike) -> Array:
     """Return the probability integral transform F(y | x): uniform if the predictive is right.
 
     Args:
-        prediction: At m inputs.
+        prediction: Predictive at m inputs.
         y: Targets ``[m]`` or ``[m, 1]``.
 
     Returns:
-        ``[m]``: of a mixture, the mean of its parts' distribution functions.
+        Values of the predictive's distribution functions at y, ``[m]``.
 
     Raises:
-        ValueError: y does not have one finite target a test input.
+        ValueError: y does not have one finite target for each input.
 
     Source: Gneiting, Balabdaoui & Raftery 2007.
     """
@@ -200,5 +197,5 @@ def pit(prediction: Predictive, y: ArrayLike) -> Array:
 
 def average(values: Array, where: Array | None = None) -> float:
     """Return the mean of the selected values; NaN without a warning if none is selected."""
-    kept = values if where is None else values[where]
-    return float(kept.mean()) if kept.size else float("nan")
+    selected = values if where is None else values[where]
+    return float(selected.mean()) if selected.size else math.nan

@@ -1,7 +1,7 @@
-"""The command line: `python3 -m bdl_teach lab`, `test`, `doctor`, `data`, ...
+"""Start the commands: `python3 -m bdl_teach lab`, `test`, `doctor`, `data`, ...
 
-Standard library only. In a checkout a command runs in `.venv`, which is made when it is first
-needed (_cli/environment.py); in an installed package it runs in the Python that has the package.
+This module needs the standard library only. In a checkout a command runs in `.venv`, which the
+first command makes (_cli/environment.py); an installed package runs it in its own Python.
 """
 
 from __future__ import annotations
@@ -23,46 +23,51 @@ from bdl_teach._support.report import say
 
 ROOT = Path(__file__).resolve().parents[1]
 ABOUT = (
-    "Bayesian deep learning as live notebooks. In a checkout, the first command takes minutes: "
-    "it makes .venv."
+    "Bayesian deep learning as live notebooks. In a checkout, the first command makes .venv, "
+    "which takes minutes."
 )
 COMMANDS = {
     "lab": "open the notebooks in JupyterLab",
-    "test": "check style, types, package and notebooks; arguments go to pytest, which runs alone",
+    "test": "check style, types, package and notebooks; with arguments, run pytest with them",
     "notebooks": "copy the notebooks to a folder of your own",
-    "deck": "make slides of chapters, each one file that needs no network",
-    "doctor": "say what works on this machine",
+    "deck": "write slides of chapters: a file each, which needs no network",
+    "doctor": "check what works on this machine",
     "data": "fetch the data sets ahead of a lecture",
-    "reproduce": "lay a paper's figures beside ours; `reproduce --list` says which papers",
-    "claims": "run what the course says of methods over many worlds; `claims --list` says what",
+    "reproduce": "compute a paper's table again; `reproduce --list` lists the tables",
+    "claims": "test the course's claims about methods in many worlds; `claims --list` lists them",
     "bench": "measure: live, methods, replay, ticks, or browser (key press to repainted picture)",
 }
-HOMES = {"claims": "bdl_teach.claims", "reproduce": "bdl_teach.reproduce"}  # the others: in _cli
+FORWARD = ("test", "bench")  # pass their arguments on, and come with a checkout only
+MODULES = {  # the others are in _cli
+    "bench": "bench",
+    "claims": "bdl_teach.claims",
+    "reproduce": "bdl_teach.reproduce",
+}
 INSIDE = "import sys; from bdl_teach.cli import inside; sys.exit(inside(sys.argv[1:]))"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; every foreseeable failure is one sentence and a non-zero code."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that an installer ends with us
+    """Run one command and return its exit code; print an expected failure as one sentence."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that an installer ends, too
     words = sys.argv[1:] if argv is None else argv
-    return in_sentences(lambda: start(words), "Stopped. The next start goes on from here.")
+    return report_failures(lambda: start(words), "Stopped. The next start goes on from here.")
 
 
 def inside(argv: Sequence[str]) -> int:
-    """Run one command, already in the environment; a failure is a sentence there, too."""
-    return in_sentences(lambda: run(parse(argv)), "Stopped.")
+    """Run one command in this Python, which is that of the environment."""
+    return report_failures(lambda: run(parse(argv)), "Stopped.")
 
 
-def in_sentences(run: Callable[[], int], stopped: str) -> int:
-    """Run `run`, and print a failure as a sentence: `stopped` after ctrl-C, else the error's.
+def report_failures(command: Callable[[], int], stopped: str) -> int:
+    """Return the exit code of `command`; print a failure as a sentence, `stopped` after ctrl-C.
 
-    A letter that the output's encoding does not have (a file on Windows, say) is a question mark.
+    A character that the output's encoding lacks (in a file on Windows) becomes a question mark.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     try:
-        code = run()
+        code = command()
         sys.stdout.flush()
         return code
     except Trouble as trouble:
@@ -70,75 +75,74 @@ def in_sentences(run: Callable[[], int], stopped: str) -> int:
     except KeyboardInterrupt:
         say(stopped)
         return 130
-    except BrokenPipeError:  # who was reading has gone, and Python would say so at the end
+    except BrokenPipeError:  # the reader has gone; without this Python would report it at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
-        say(environment.fault(error))
+        say(environment.describe(error))
     return 1
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """Make the parser; every `--help` but that of `bench` works before anything is installed."""
+def module(name: str) -> ModuleType:
+    """Import the module that runs a command."""
+    if name == "bench":
+        sys.path.append(str(ROOT / "tools"))
+    return importlib.import_module(MODULES.get(name, f"bdl_teach._cli.{name}"))
+
+
+def parse(argv: Sequence[str]) -> argparse.Namespace:
+    """Parse the command line; arguments for pytest and the benchmarks end up in `rest`.
+
+    Every `--help` except that of `bench` works before anything is installed.
+    """
     parser = argparse.ArgumentParser(prog="python3 -m bdl_teach", description=ABOUT)
     commands = parser.add_subparsers(required=True, dest="command", metavar="command")
     for name, text in COMMANDS.items():
         command = commands.add_parser(
             name, help=text, description=text, allow_abbrev=False, add_help=name != "bench"
         )
-        home(name).add_arguments(command)
-    return parser
-
-
-def home(name: str) -> ModuleType:
-    """Import the module of a command: its `add_arguments` and `run`."""
-    return importlib.import_module(HOMES.get(name, f"bdl_teach._cli.{name}"))
-
-
-def parse(argv: Sequence[str]) -> argparse.Namespace:
-    """Parse the command line; arguments for pytest and the benchmarks end up in `rest`."""
-    parser = make_parser()
+        if name not in FORWARD:
+            module(name).add_arguments(command)
     options, rest = parser.parse_known_args(argv)
-    options.rest = rest
-    if rest and options.command not in ("test", "bench"):
+    if rest and options.command not in FORWARD:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    options.rest = rest
     return options
 
 
 def run(options: argparse.Namespace) -> int:
     """Run a command in the current environment."""
-    code: int = home(options.command).run(options)
+    code: int = module(options.command).run(options)
     return code
 
 
 def needed_lock(options: argparse.Namespace) -> str:
-    """Return the lock that a command needs; "" if the standard library is enough."""
+    """Return the lock with the packages of a command; "" if the standard library is enough."""
     command = options.command
-    if command == "notebooks" or (command in HOMES and options.list):
+    if command == "notebooks" or (command in ("claims", "reproduce") and options.list):
         return ""
     tests = command == "test" or (command == "bench" and options.rest[:1] == ["browser"])
     return TEST_LOCK if tests else LOCK
 
 
 def start(argv: Sequence[str]) -> int:
-    """Run a command in an environment that has its packages: here, or in `.venv`."""
+    """Run a command: in a checkout in `.venv`, which is made if necessary, else in this Python."""
     options = parse(argv)
-    lock, checkout = needed_lock(options), is_checkout(ROOT)
-    if not checkout and options.command in ("test", "bench"):
-        name = options.command
+    name, lock, checkout = options.command, needed_lock(options), is_checkout(ROOT)
+    if not checkout and name in FORWARD:
         raise Trouble(f"An installed package has no `{name}`: it comes with a checkout or sdist.")
-    if not checkout and lock and options.command != "doctor":
-        home("doctor").check_packages()
+    if not checkout and lock and name != "doctor":
+        module("doctor").check_packages()
     if not checkout or not lock:
-        settle()
+        set_environment()
         return run(options)
     python = environment.ensure(ROOT, lock)
-    settle()
+    set_environment()
     return hand_over([str(python), "-c", INSIDE, *argv])
 
 
-def settle() -> None:
-    """Set the environment variables of commands: `.venv` first, nothing of another Python."""
-    os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # a kernel of the user's own is not ours
+def set_environment() -> None:
+    """Set environment variables so that all that a command starts uses `.venv`, in a checkout."""
+    os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # before kernels in the user's home folder
     if data := os.environ.get("BDL_TEACH_DATA"):  # kernels run in other folders
         os.environ["BDL_TEACH_DATA"] = os.path.abspath(os.path.expanduser(data))
     if not is_checkout(ROOT):
@@ -154,7 +158,7 @@ def settle() -> None:
 
 
 def hand_over(command: list[str]) -> int:
-    """Replace this process by `command`; on Windows run it, wait, and ignore ctrl-C meanwhile."""
+    """Replace this process by `command`; on Windows run it, and leave ctrl-C to it."""
     if sys.platform != "win32":
         os.execv(command[0], command)
     signal.signal(signal.SIGINT, signal.SIG_IGN)

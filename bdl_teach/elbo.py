@@ -1,7 +1,7 @@
 """The free energy F = KL[q ‖ P(w)] − E_q[log P(D | w)], in nats over the whole data set.
 
-This is the only module that scales the KL term. F is the *negative* ELBO: it is minimised,
-and KL[q ‖ P(w | D)] = F + log P(D).
+F is the *negative* ELBO: it is minimised, and KL[q ‖ P(w | D)] = F + log P(D). No other module
+scales the KL.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ SCHEMES = ("uniform", "geometric")  # how the KL is shared among minibatches
 
 @dataclass(frozen=True)
 class FreeEnergy:
-    """The free energy of a q on the whole data set: kl_weight · complexity + likelihood.
+    """The free energy of q on the whole data set: kl_weight · complexity + likelihood.
 
     Attributes:
-        complexity: KL[q ‖ P(w)] in nats, before its weight.
+        complexity: KL[q ‖ P(w)] in nats, without ``kl_weight``.
         likelihood: −E_q[log P(D | w)] in nats.
         kl_weight: Factor on the complexity.
     """
@@ -41,7 +41,7 @@ class FreeEnergy:
 
     def __str__(self) -> str:
         """Return F as a sentence with its two parts, rounded so that they add up to it."""
-        digits = 0 if self.kl_weight == 1 else 1  # a factor magnifies what rounding leaves
+        digits = 0 if self.kl_weight == 1 else 1  # a factor magnifies the rounding error
         factor = f"{self.kl_weight:.4g}"
         complexity, likelihood = f"{self.complexity:.{digits}f}", f"{self.likelihood:.0f}"
         total = float(factor) * float(complexity) + float(likelihood)
@@ -51,18 +51,18 @@ class FreeEnergy:
 
 
 def complexity_cost(eps: Tensor, std: Tensor, log_prior: Tensor, mask: Tensor = 1.0) -> Tensor:
-    """Return KL[q ‖ P(w)] estimated from one draw: Σ log q(w | θ) − log P(w), at w = μ + σ ε.
+    """Estimate KL[q ‖ P(w)] from each draw w = μ + σ ε: Σ log q(w) − log P(w).
 
-    On the path w = μ + σε, log q = −log σ − ½ε² − ½ log 2π.
+    Here log q(w) = −log σ − ½ε² − ½ log 2π.
 
     Args:
         eps: Standard normal draws ``[..., d]``.
         std: Posterior standard deviations ``[d]``.
         log_prior: log P(w) of each drawn weight ``[..., d]``.
-        mask: ``[d]``: 1 for a weight that counts, 0 for one that does not.
+        mask: 1 for a weight that counts, else 0, ``[d]``.
 
     Returns:
-        Nats ``[...]``, one estimate a draw.
+        Nats, an estimate for each draw ``[...]``.
 
     Source: Blundell et al. 2015, eq. 2, first two terms.
     """
@@ -71,62 +71,37 @@ def complexity_cost(eps: Tensor, std: Tensor, log_prior: Tensor, mask: Tensor = 
 
 
 def likelihood_cost(y: Tensor, f: Tensor, noise_std: Tensor, row_weight: Tensor = 1.0) -> Tensor:
-    """Return −Σ log N(y | f, noise²) over the data points.
+    """Return −Σ log N(y | f, noise²) over the data points, in nats ``[...]``.
 
     Args:
         y: Targets ``[n, 1]``.
         f: Network outputs ``[..., n, 1]``.
         noise_std: Standard deviation of the noise, > 0.
-        row_weight: ``[n, 1]``: 1 for a point that counts, 0 for one that does not.
-
-    Returns:
-        Nats ``[...]``.
+        row_weight: 1 for a point that counts, else 0, ``[n, 1]``.
     """
     nll = 0.5 * ((y - f) / noise_std) ** 2 + tf.math.log(noise_std) + HALF_LOG_TWO_PI
     return tf.reduce_sum(nll * row_weight, axis=[-2, -1])
 
 
-def expected_likelihood_cost(
-    y: Tensor, mean: Tensor, var: Tensor, noise_std: Tensor, row_weight: Tensor = 1.0
-) -> Tensor:
-    """Return −Σ E[log N(y | f, noise²)] over the data, for f of known mean and variance.
-
-    E(y − f)² = (y − mean)² + var, whatever else the distribution of f is.
-
-    Args:
-        y: Targets ``[n, 1]``.
-        mean: Mean of the network's outputs ``[n, 1]``.
-        var: Their variance ``[n, 1]``.
-        noise_std: Standard deviation of the noise, > 0.
-        row_weight: ``[n, 1]``: 1 for a point that counts, 0 for one that does not.
-
-    Returns:
-        Nats.
-    """
-    spread = 0.5 * tf.reduce_sum(var * row_weight, axis=[-2, -1]) / noise_std**2
-    return likelihood_cost(y, mean, noise_std, row_weight) + spread
-
-
 def free_energy(complexity: Tensor, likelihood: Tensor, kl_weight: Tensor) -> Tensor:
-    """Return F = kl_weight · complexity + likelihood; ``kl_weight`` 1 is the Bayesian one.
+    """Return F = kl_weight · complexity + likelihood.
 
-    Source: Blundell et al. 2015, eq. 1; with a weight below 1, a "cold" posterior.
+    With ``kl_weight`` 1 this is Bayes' posterior, below 1 a "cold" one.
+
+    Source: Blundell et al. 2015, eq. 1.
     """
     return kl_weight * complexity + likelihood
 
 
 def minibatch_weights(n_batches: int, scheme: str = "uniform") -> Array:
-    """Return the share of the KL that each of M minibatches carries; the shares sum to 1.
+    """Return the shares of the KL that M minibatches carry, ``[M]``; they sum to 1.
 
     ``"uniform"``: π_i = 1/M. ``"geometric"``: π_i = 2^(M−i)/(2^M − 1), computed as
-    2^(−i)/(1 − 2^(−M)), which does not overflow for any M.
+    2^(−i)/(1 − 2^(−M)), which does not overflow.
 
     Args:
-        n_batches: Number of minibatches M in an epoch, >= 1.
+        n_batches: Number M of minibatches in an epoch, >= 1.
         scheme: ``"uniform"`` or ``"geometric"``.
-
-    Returns:
-        ``[M]`` float64.
 
     Raises:
         ValueError: M < 1 or an unknown scheme.
@@ -141,15 +116,12 @@ def minibatch_weights(n_batches: int, scheme: str = "uniform") -> Array:
 
 
 def minibatch_free_energies(kl: float, nll: ArrayLike, weights: ArrayLike) -> Array:
-    """Return F_i = π_i KL + Σ_{j in batch i} nll_j; Σ_i F_i = F at any fixed θ.
+    """Return F_i = π_i KL + Σ_{j in batch i} nll_j for M minibatches, in nats ``[M]``; ΣF_i = F.
 
     Args:
         kl: KL[q ‖ P(w)] over all weights, in nats.
-        nll: Expected negative log-likelihood of each point, ``[n]``, in epoch order.
-        weights: Share of the KL of each batch, ``[M]``, from :func:`minibatch_weights`.
-
-    Returns:
-        ``[M]`` nats.
+        nll: Expected negative log-likelihood of each point, in the order of an epoch ``[n]``.
+        weights: Shares π of the KL, from :func:`minibatch_weights` ``[M]``.
 
     Raises:
         ValueError: n is not a multiple of M, or a value is not finite.

@@ -1,6 +1,7 @@
 """Gradient estimators of the free energy, written out by hand, and their variances.
 
-Five estimators of one gradient: that of the expected likelihood cost of the linear model y = x·w,
+Five estimators of the gradient of one cost, the expected likelihood cost of the linear model
+y = x·w,
 
     E_q[ (N/M) Σ_i ½ (y_i − x_i·w)² / noise² ],   q(w) = Π_k N(w_k | μ_k, σ_k²),
 
@@ -24,7 +25,7 @@ KINDS = ("score", "shared", "per_example", "local", "flipout")
 
 
 class Gradients(NamedTuple):
-    """A gradient, draws of it, or its variance.
+    """A gradient, draws of one, or its variance.
 
     Attributes:
         mu: With respect to μ, ``[..., d]``.
@@ -59,7 +60,7 @@ class Minibatch(NamedTuple):
 
     @property
     def expected(self) -> Gradients:
-        """Return the exact gradient: c Σ_i x_i m_i, and c Σ_i x_i² σ."""
+        """Return the exact gradient: c Σ_i x_i m_i for μ, and c Σ_i x_i² σ for σ."""
         to_mu = self.residual @ self.x
         return Gradients(self.scale * to_mu, self.scale * (self.x**2).sum(axis=0) * self.sigma)
 
@@ -80,7 +81,7 @@ def minibatch(
         x: Inputs of the minibatch ``[M, d]``.
         y: Targets ``[M]`` or ``[M, 1]``.
         noise_std: Standard deviation of the noise on y, > 0.
-        n_data: Points N in the whole data set; M if not given.
+        n_data: Number N of points in the whole data set; M if not given.
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
@@ -91,10 +92,10 @@ def minibatch(
         raise ValueError(f"mu: expected shape ({x.shape[1]},) to go with x, got {mu.shape}")
     n_data = len(x) if n_data is None else checks.count("n_data", n_data, len(x))
     scale = n_data / len(x) / checks.positive("noise_std", noise_std) ** 2
-    return Minibatch(mu, _spread(sigma, len(mu)), x, x @ mu - y[:, 0], scale)
+    return Minibatch(mu, _checked_std(sigma, len(mu)), x, x @ mu - y[:, 0], scale)
 
 
-def _spread(sigma: ArrayLike, d: int) -> Array:
+def _checked_std(sigma: ArrayLike, d: int) -> Array:
     """Return ``sigma`` as d standard deviations > 0, or raise ``ValueError``."""
     std = checks.finite("sigma", sigma)
     if std.shape != (d,) or not (std > 0).all():
@@ -103,12 +104,12 @@ def _spread(sigma: ArrayLike, d: int) -> Array:
 
 
 def _score_variance(b: Minibatch) -> Gradients:
-    """Return the variance with the score function: E[cost² h(ε_k)] − mean².
+    """Return the variance of the score-function estimator: E[cost² h(ε_k)] − mean².
 
-    h = (ε_k/σ_k)² for μ, and ((ε_k² − 1)/σ_k)² for σ. The cost is a quadratic in ε, a + b·ε +
-    εᵀCε. Given ε_k it has mean a + tr C − C_kk + b_k ε_k + C_kk ε_k² and variance Σ_l (b_l + 2
-    C_kl ε_k)² + 2 Σ_lm C_lm² over the other weights; what is left is a polynomial in ε_k, which
-    Gauss-Hermite integrates exactly.
+    h = (ε_k/σ_k)² for μ, and ((ε_k² − 1)/σ_k)² for σ. The cost is a quadratic in ε, a + b·ε + εᵀCε.
+    Given ε_k, over the other weights, it has mean a + tr C − C_kk + b_k ε_k + C_kk ε_k² and
+    variance Σ_l (b_l + 2 C_kl ε_k)² + 2 Σ_lm C_lm². So E[cost² | ε_k] is a polynomial in ε_k, which
+    Gauss-Hermite quadrature integrates exactly.
     """
     t, weights = np.polynomial.hermite_e.hermegauss(8)
     weights = weights / weights.sum()
@@ -129,17 +130,17 @@ def _score_variance(b: Minibatch) -> Gradients:
 
 
 def _pathwise_variance(kind: str, b: Minibatch) -> Gradients:
-    """Return the variance of the gradient along the draws of W, or of the outputs.
+    """Return the variance of a gradient along draws of the weights W, or of the outputs.
 
     With G = xᵀx and δ the outputs' variance:
 
-    - one ε for all points, whose effects add up before they are squared:
+    - ``"shared"``, one ε for all points, whose effects add up before they are squared:
       Var_μ = c² Σ_l G_kl² σ_l²; Var_σ = c² [(Σ_i x_ik m_i)² + Σ_l G_kl² σ_l² + G_kk² σ_k²];
-    - an ε for each point, whose squares add up:
+    - ``"per_example"``, an ε for each point, whose squares add up:
       Var_μ = c² Σ_i x_ik² δ_i; Var_σ = c² Σ_i x_ik² (m_i² + δ_i + x_ik² σ_k²);
-    - a ζ for each output, as quiet for μ, and no noisier for σ:
+    - ``"local"``, a ζ for each output, with the same Var_μ as an ε for each point:
       Var_σ = c² Σ_i (x_ik⁴ σ_k² / δ_i) (m_i² + 2 δ_i);
-    - one ε with a sign for each point: rows do not covary, but share |ε|:
+    - ``"flipout"``, one ε with a sign for each point; rows do not covary, but share |ε|:
       Var_σ = c² [Σ_i x_ik² m_i² + 2 σ_k² G_kk² + Σ_{l≠k} σ_l² Σ_i x_ik² x_il²].
     """
     square, delta, gram = b.x**2, b.output_var, b.x.T @ b.x
@@ -152,7 +153,7 @@ def _pathwise_variance(kind: str, b: Minibatch) -> Gradients:
         to_sigma = pull + to_mu + quartic
     elif kind == "flipout":
         to_sigma = pull + 2.0 * own + (to_mu - quartic)
-    else:  # √δ_i may be 0 only where all of x_i is, and then nothing depends on σ
+    else:  # δ_i is 0 only if all of x_i is 0, and then nothing depends on σ
         weight = np.divide(
             b.residual**2 + 2.0 * delta, delta, out=np.zeros_like(delta), where=delta > 0
         )
@@ -168,10 +169,10 @@ def prior_score(w: ArrayLike, prior: Prior) -> Array:
         prior: ``densities.ScaleMixture`` or ``densities.Gaussian``.
 
     Returns:
-        Of the shape of ``w``.
+        An array of the shape of ``w``.
 
     Raises:
-        ValueError: A weight is not finite, or the prior is none.
+        ValueError: A weight is not finite, or ``prior`` is not a prior.
     """
     w = checks.finite("w", w)
     sigma1, sigma2, pi = as_prior("prior", prior).mixture
@@ -205,7 +206,7 @@ def bbb_gradients(
         rho: σ = softplus(ρ), same shape.
         eps: Standard normal draw, same shape.
         x: Inputs, a number, ``[n]`` or ``[n, 1]``.
-        y: Targets, likewise.
+        y: Targets, of the shape of ``x``.
         noise_std: Standard deviation of the noise, > 0.
         prior: ``densities.ScaleMixture`` or ``densities.Gaussian``.
         path_only: Drop ∂f/∂μ and ∂f/∂ρ, which are 0 in the mean ("sticking the landing"): still
@@ -224,7 +225,7 @@ def bbb_gradients(
     mu, rho, eps, x, y = (checks.finite(name, value) for name, value in named.items())
     columns = [a[:, 0] if a.ndim == 2 and a.shape[1] == 1 else a for a in (x, y)]
     if columns[0].ndim > 1 or columns[0].shape != columns[1].shape:
-        wanted = "two numbers, or [n] or [n, 1] both"
+        wanted = "two numbers, or the same shape [n] or [n, 1]"
         raise ValueError(f"x, y: expected {wanted}, got {x.shape} and {y.shape}")
     x, y = np.atleast_1d(*columns)
     sigma, slope = np.logaddexp(0.0, rho), expit(rho)  # softplus and its derivative
@@ -241,16 +242,16 @@ def gradient_samples(
 ) -> Gradients:
     """Draw the gradient of a minibatch's expected cost with one of the estimators.
 
-    ``"score"``: cost × ∇ log q, no derivative of the cost needed; ``"shared"``: one w for all M
-    points (Bayes by Backprop); ``"per_example"``: a w for each point; ``"local"``: each output
+    ``"score"``: cost × ∇ log q, which needs no derivative of the cost; ``"shared"``: one w for all
+    M points (Bayes by Backprop); ``"per_example"``: a w for each point; ``"local"``: each output
     from its own mean and variance; ``"flipout"``: one w, with signs flipped for each point.
 
     Args:
         kind: One of ``KINDS``.
         batch: What :func:`minibatch` returns.
-        prior: Adds the gradient of KL[q ‖ P(w)], the same way for each kind: in closed form for a
-            ``Gaussian``, from a draw of weights of its own for a ``ScaleMixture``.
-        n_draws: How many gradients to draw.
+        prior: Adds the gradient of KL[q ‖ P(w)], in the same way for each kind: in closed form for
+            a ``Gaussian``, from separate draws of the weights for a ``ScaleMixture``.
+        n_draws: Number of gradients to draw.
         seed: Seed of the draws.
 
     Returns:
@@ -276,7 +277,7 @@ def gradient_variance(kind: str, batch: Minibatch) -> Gradients:
     """Return the variance of one draw of the gradient, in closed form, for a given minibatch.
 
     For μ of one weight it is c² σ² (Σx²)² with shared weights and c² σ² Σx⁴ with noise for each
-    point: their ratio (Σx²)²/Σx⁴ is M where all x are equal.
+    point: their ratio (Σx²)²/Σx⁴ is M if all x are equal.
 
     Args:
         kind: One of ``KINDS``.
@@ -286,7 +287,7 @@ def gradient_variance(kind: str, batch: Minibatch) -> Gradients:
         Variances ``[d]`` each.
 
     Raises:
-        ValueError: There is no such kind.
+        ValueError: ``kind`` is not one of ``KINDS``.
     """
     if checks.choice("kind", kind, KINDS) == "score":
         return _score_variance(batch)
@@ -294,10 +295,10 @@ def gradient_variance(kind: str, batch: Minibatch) -> Gradients:
 
 
 def row_covariance(kind: str, x: ArrayLike, sigma: ArrayLike) -> Array:
-    """Return the covariance of the outputs x_m·w of two data points ``[M, M]``.
+    """Return the covariance of the outputs x_m·w of the data points ``[M, M]``.
 
-    It is Σ_k x_mk x_nk σ_k² where the points share one draw of w (``"score"``, ``"shared"``), and
-    only its diagonal where each point has noise of its own.
+    It is Σ_k x_mk x_nk σ_k² if the points share one draw of w (``"score"``, ``"shared"``), and only
+    the diagonal of this if each point has noise of its own.
 
     Args:
         kind: One of ``KINDS``.
@@ -308,7 +309,7 @@ def row_covariance(kind: str, x: ArrayLike, sigma: ArrayLike) -> Array:
         ValueError: An argument is out of range or the shapes do not fit.
     """
     x = checks.inputs("x", x)
-    covariance = (x * _spread(sigma, x.shape[1]) ** 2) @ x.T
+    covariance = (x * _checked_std(sigma, x.shape[1]) ** 2) @ x.T
     shared = checks.choice("kind", kind, KINDS) in ("score", "shared")
     return np.asarray(covariance if shared else np.diag(np.diag(covariance)))
 
@@ -323,11 +324,11 @@ def output_samples(
         mu: Posterior means ``[d]``.
         sigma: Posterior standard deviations ``[d]``, > 0.
         x: Inputs ``[M, d]``.
-        n_draws: How many times to draw.
+        n_draws: Number of draws.
         seed: Seed of the draws.
 
     Returns:
-        ``[n_draws, M]``: each column has mean x·μ and variance x²·σ², whatever the kind.
+        ``[n_draws, M]``: each column has mean x·μ and variance x²·σ², for every kind.
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
@@ -344,7 +345,7 @@ def output_samples(
 
 
 def _draws(kind: str, b: Minibatch, n: int, rng: np.random.Generator) -> Gradients:
-    """Draw n gradients; all but two kinds have w_i = μ + σ ⊙ noise_i at data point i."""
+    """Draw ``n`` gradients of the minibatch's expected cost, of one kind."""
     if kind == "local":
         zeta, std = rng.standard_normal((n, len(b.x))), np.sqrt(b.output_var)
         error = b.scale * (b.residual + std * zeta)  # [n, M]
@@ -366,12 +367,11 @@ def _noise(kind: str, b: Minibatch, n: int, rng: np.random.Generator) -> Array:
     if kind == "per_example":
         return rng.standard_normal((n, *b.x.shape))
     signs = rng.integers(0, 2, (n, *b.x.shape)) if kind == "flipout" else 1
-    # r_i s_i: one output
     return np.asarray(rng.standard_normal((n, 1, len(b.mu))) * (2.0 * signs - 1.0))
 
 
 def _kl_gradients(b: Minibatch, prior: Prior, eps: Array) -> Gradients:
-    """Return the gradient of KL[q ‖ P(w)] along w = μ + σ ⊙ ε, or in closed form."""
+    """Return the gradients of KL[q ‖ P(w)]: estimated at w = μ + σ ⊙ ε, or in closed form."""
     if isinstance(prior, Gaussian):
         return Gradients(b.mu / prior.sigma**2, b.sigma / prior.sigma**2 - 1.0 / b.sigma)
     score = prior_score(b.mu + b.sigma * eps, prior)  # [n, d]

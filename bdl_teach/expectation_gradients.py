@@ -1,10 +1,10 @@
-"""Two estimators of the gradient of E f(z) over z ~ N(μ, σ²), and its exact value.
+"""Two unbiased estimators of the gradient of E f(z) over z ~ N(μ, σ²), and its exact value.
 
-    score function   f(z) ∂ log N(z | μ, σ²)/∂θ     needs the values of f only
+    score function   f(z) ∂ log N(z | μ, σ²)/∂θ     needs only the values of f
     pathwise         f′(z) ∂(μ + σ ε)/∂θ            needs the slope of f
 
-Both have the gradient as their mean. The cost has a bowl, an offset and a ripple, so that each
-estimator can be shown where it does badly; its expectation is known in closed form.
+The cost f has a bowl, an offset that hurts the score function, and a ripple that hurts the pathwise
+estimator. Its expectation has a closed form.
 
 Source: Williams 1992 (score function); Kingma & Welling 2014, section 2.4 (pathwise); Mohamed
 et al. 2020 for the comparison.
@@ -33,7 +33,7 @@ class Cost:
 
     Attributes:
         curvature: c, >= 0.
-        offset: b; it changes no gradient.
+        offset: b, which changes no gradient.
         ripple: a.
     """
 
@@ -72,7 +72,7 @@ class Cost:
 
 
 def draws(kind: str, parameter: str, cost: Cost, mu: float, sigma: float, eps: ArrayLike) -> Array:
-    """Return one estimate of the gradient for each draw of ε.
+    """Return an estimate of the gradient for each draw of ε, in the shape of ``eps``.
 
     Args:
         kind: ``"score"`` or ``"pathwise"``.
@@ -80,13 +80,10 @@ def draws(kind: str, parameter: str, cost: Cost, mu: float, sigma: float, eps: A
         cost: The cost f.
         mu: Mean of z.
         sigma: Standard deviation of z, > 0.
-        eps: Standard normal draws, any shape; z = μ + σ ε.
-
-    Returns:
-        Of the shape of ``eps``.
+        eps: Standard normal draws of any shape; z = μ + σ ε.
 
     Raises:
-        ValueError: An unknown kind or parameter, σ is not > 0, or a draw is not finite.
+        ValueError: The kind or parameter is unknown, σ is not > 0, or a draw is not finite.
     """
     checks.choice("kind", kind, KINDS)
     by_mean = checks.choice("parameter", parameter, PARAMETERS) == PARAMETERS[0]
@@ -101,7 +98,7 @@ def draws(kind: str, parameter: str, cost: Cost, mu: float, sigma: float, eps: A
 
 
 def variance(kind: str, parameter: str, cost: Cost, mu: float, sigma: float) -> float:
-    """Return the variance of one draw of :func:`draws`, by quadrature over ε; same arguments."""
+    """Return the variance of an estimate of :func:`draws`, by quadrature over ε."""
     each = draws(kind, parameter, cost, mu, sigma, _EPS)
     mean = each @ _DENSITY
     return float((each - mean) ** 2 @ _DENSITY)

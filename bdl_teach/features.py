@@ -1,4 +1,4 @@
-"""Nonlinear features for a linear model: a design matrix ``[n, d]`` from inputs ``[n, 1]``."""
+"""Make nonlinear features for a linear model: a design matrix ``[n, d]`` of inputs ``[n, 1]``."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 
 KINDS = ("bumps", "polynomial")
-_OVERLAP = 0.75  # width of a bump in distances between neighbours
+_OVERLAP = 0.75  # width of a bump, as a multiple of the distance between centres
 
 
 def polynomial(x: ArrayLike, n_features: int) -> Array:
-    """Return powers of x: φ_k(x) = (2x)^k for k = 0 … d−1, so that [−½, ½] becomes [−1, 1].
+    """Return powers φ_k(x) = (2x)^k for k = 0 … d−1; for x in [−½, ½] they are in [−1, 1].
 
     Args:
         x: Inputs ``[n, 1]``.
-        n_features: Number d of powers, >= 1; the degree is d − 1.
+        n_features: Number d of powers, >= 1.
 
     Returns:
         Design matrix ``[n, d]``.
@@ -32,10 +32,10 @@ def polynomial(x: ArrayLike, n_features: int) -> Array:
 
 
 def bumps(x: ArrayLike, n_features: int) -> Array:
-    """Return Gaussian bumps φ_k(x) = exp(−½ ((x − c_k)/l)²), c_k evenly spaced over [−1, 1].
+    """Return Gaussian bumps φ_k(x) = exp(−½ ((x − c_k)/l)²), with c_k evenly spaced over [−1, 1].
 
-    The width l is 0.75 of the distance between two centres. Far from all of them every feature is
-    0, so that the model is certain there that f = 0, whatever the data.
+    The width l is 0.75 of the distance between two centres. Far outside [−1, 1] all features are 0:
+    whatever the data, the model is certain there that f = 0.
 
     Args:
         x: Inputs ``[n, 1]``.
@@ -56,6 +56,6 @@ def bumps(x: ArrayLike, n_features: int) -> Array:
 
 
 def design(kind: str, x: ArrayLike, n_features: int) -> Array:
-    """Return the features of one ``kind``, ``"bumps"`` or ``"polynomial"``: ``[n, d]``."""
+    """Return the features of a ``kind``, ``"bumps"`` or ``"polynomial"``: ``[n, d]``."""
     make = bumps if checks.choice("kind", kind, KINDS) == "bumps" else polynomial
     return make(x, n_features)

@@ -1,4 +1,4 @@
-"""Scores of predictions: plain NumPy, float64."""
+"""Score predictions, in NumPy and float64."""
 
 from __future__ import annotations
 
@@ -31,8 +31,7 @@ def log_likelihood(y: ArrayLike, mean: ArrayLike, var: ArrayLike) -> float:
     Args:
         y: Targets ``[m]``.
         mean: Predicted means ``[m]``.
-        var: *Total* predictive variances ``[m]``: network variance plus noise variance. Without
-            the noise it is no density for y.
+        var: *Total* predictive variances ``[m]``: those of the network output plus the noise.
 
     Raises:
         ValueError: The shapes differ or a variance is not > 0.
@@ -42,12 +41,12 @@ def log_likelihood(y: ArrayLike, mean: ArrayLike, var: ArrayLike) -> float:
 
 
 def coverage(y: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> float:
-    """Return the fraction of targets inside [lower, upper].
+    """Return the share of targets inside [lower, upper].
 
     Args:
         y: Targets ``[m]``.
-        lower: Lower ends ``[m]``.
-        upper: Upper ends ``[m]``.
+        lower: Lower ends of the intervals ``[m]``.
+        upper: Upper ends of the intervals ``[m]``.
 
     Raises:
         ValueError: The shapes differ.
@@ -57,14 +56,14 @@ def coverage(y: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> float:
 
 
 def auroc(labels: ArrayLike, scores: ArrayLike) -> float:
-    """Return the area under the ROC curve: P(score of a positive > score of a negative), ties half.
+    """Return the area under the ROC curve, P(score of a positive > score of a negative).
 
     Args:
         labels: 1 for positive, 0 for negative ``[m]``.
-        scores: Larger means "more positive" ``[m]``.
+        scores: Larger for inputs that are rather positive ``[m]``; a tie counts half.
 
     Raises:
-        ValueError: The shapes differ, or the labels are not 0 and 1, both of them present.
+        ValueError: The shapes differ, or the labels are not 0 and 1 with at least one of each.
     """
     labels, scores = _paired(labels=labels, scores=scores)
     if not np.array_equal(np.unique(labels), (0.0, 1.0)):
@@ -75,13 +74,10 @@ def auroc(labels: ArrayLike, scores: ArrayLike) -> float:
 
 
 def predictive_entropy(probabilities: ArrayLike) -> Array:
-    """Return the entropy of the averaged class probabilities, H[1/T Σ_t p_t], in nats.
+    """Return the entropy of the averaged class probabilities, H[1/T Σ_t p_t], in nats ``[n]``.
 
     Args:
         probabilities: ``[t, n, c]``: T draws, n inputs, c classes; rows sum to 1.
-
-    Returns:
-        ``[n]`` nats.
 
     Raises:
         ValueError: The shape is not ``[t, n, c]`` or rows do not sum to 1.
@@ -90,13 +86,12 @@ def predictive_entropy(probabilities: ArrayLike) -> Array:
 
 
 def mutual_information(probabilities: ArrayLike) -> Array:
-    """Return the mutual information of label and weights: predictive minus expected entropy, nats.
+    """Return the mutual information of label and weights, in nats ``[n]``.
+
+    It is the predictive entropy minus the mean entropy of the draws: >= 0 up to rounding.
 
     Args:
         probabilities: ``[t, n, c]``: T draws, n inputs, c classes; rows sum to 1.
-
-    Returns:
-        ``[n]`` nats, >= 0 up to rounding.
 
     Raises:
         ValueError: The shape is not ``[t, n, c]`` or rows do not sum to 1.
@@ -108,16 +103,12 @@ def mutual_information(probabilities: ArrayLike) -> Array:
 
 
 def variance_score(probabilities: ArrayLike) -> Array:
-    """Return the variance of the class probabilities over the draws, averaged over the classes.
+    """Return the variance of class probabilities over the draws, averaged over classes ``[n]``.
 
-    It is 0 wherever the draws agree: whether all of them say "any class", or all are certain of
-    one class. :func:`predictive_entropy` tells the two apart.
+    It is in [0, ¼], and 0 where the draws agree: on one class, or that any class is possible.
 
     Args:
         probabilities: ``[t, n, c]``: T draws, n inputs, c classes; rows sum to 1.
-
-    Returns:
-        ``[n]``, in [0, ¼].
 
     Raises:
         ValueError: The shape is not ``[t, n, c]`` or rows do not sum to 1.
@@ -129,12 +120,11 @@ def class_log_likelihood(log_probabilities: ArrayLike, labels: ArrayLike) -> flo
     """Return the mean log probability of the labels under the averaged draws, in nats.
 
     Args:
-        log_probabilities: ``[t, n, c]``: *logarithms*, so that a probability that would round to
-            0 has a finite cost.
+        log_probabilities: *Logarithms* ``[t, n, c]``, so that a tiny probability has a finite cost.
         labels: ``[n]``, whole numbers from 0 to c − 1.
 
     Raises:
-        ValueError: The shapes do not fit, rows do not sum to 1, or a label is no class.
+        ValueError: The shapes do not fit, rows do not sum to 1, or a label is out of range.
     """
     logs = np.asarray(log_probabilities, dtype=np.float64)
     _class_probabilities(np.exp(logs))
@@ -144,45 +134,41 @@ def class_log_likelihood(log_probabilities: ArrayLike, labels: ArrayLike) -> flo
 
 
 def brier_score(probabilities: ArrayLike, labels: ArrayLike) -> float:
-    """Return the mean squared distance of class probabilities and label, Σ_c (p_c − 1[c = y])².
+    """Return the mean over inputs of Σ_c (p_c − 1[c = y])², from 0 (right) to 2 (certainly wrong).
 
     Args:
         probabilities: ``[n, c]``: rows sum to 1.
         labels: ``[n]``, whole numbers from 0 to c − 1.
 
-    Returns:
-        Between 0 (certain and right) and 2 (certain and wrong).
-
     Raises:
-        ValueError: The shapes do not fit, rows do not sum to 1, or a label is no class.
+        ValueError: The shapes do not fit, rows do not sum to 1, or a label is out of range.
 
-    Source: Brier 1950; of scikit-learn only the newest knows more than two classes.
+    Source: Brier 1950.
     """
     p, y = classified(probabilities, labels)
     return float(np.mean(((p - np.eye(p.shape[1])[y]) ** 2).sum(axis=1)))
 
 
 def risk_coverage(probabilities: ArrayLike, labels: ArrayLike) -> tuple[Array, Array]:
-    """Return the error rate of a classifier that answers only where it is surest, by coverage.
+    """Return the error rate of a classifier that answers only its k surest inputs, k = 1 … n.
 
     Args:
         probabilities: ``[n, c]``: rows sum to 1; the largest of a row is the confidence.
         labels: ``[n]``, whole numbers from 0 to c − 1.
 
     Returns:
-        Coverage ``[n]``, the shares 1/n to 1 of the inputs that are answered, the surest first,
-        and at each the share of wrong answers among them. Inputs of one confidence count as if in
-        any order: their errors are spread evenly.
+        Coverage k/n ``[n]``, and the share of wrong answers at each ``[n]``. The errors of inputs
+        with the same confidence are spread evenly over them.
 
     Raises:
-        ValueError: The shapes do not fit, rows do not sum to 1, or a label is no class.
+        ValueError: The shapes do not fit, rows do not sum to 1, or a label is out of range.
 
     Source: El-Yaniv & Wiener 2010; Geifman & El-Yaniv 2017.
     """
     p, y = classified(probabilities, labels)
     wrong, confidence = p.argmax(axis=1) != y, p.max(axis=1)
     _, group, size = np.unique(-confidence, return_inverse=True, return_counts=True)
-    even = np.bincount(group, weights=wrong) / size  # of each confidence, its share of errors
+    even = np.bincount(group, weights=wrong) / size  # share of errors at each confidence
     answered = np.arange(1, len(y) + 1)
     return answered / len(y), np.cumsum(even[np.sort(group)]) / answered
 
@@ -204,7 +190,7 @@ def _labels(labels: ArrayLike, n: int, c: int) -> Array:
 
 
 def _paired(**arrays: ArrayLike) -> list[Array]:
-    """Return the named arrays as float64 ``[m]``; raise ``ValueError`` if one has another shape."""
+    """Return the named arrays as float64 ``[m]``; raise ``ValueError`` if the shapes differ."""
     doubles = {name: np.asarray(a, dtype=np.float64) for name, a in arrays.items()}
     flat = {name: np.atleast_1d(a.squeeze()) for name, a in doubles.items()}
     first, reference = next(iter(flat.items()))
@@ -222,6 +208,10 @@ def _class_probabilities(value: ArrayLike) -> Array:
     p = np.asarray(value, dtype=np.float64)
     if p.ndim != 3 or 0 in p.shape:
         raise ValueError(f"probabilities: expected shape [t, n, c], got {p.shape}")
-    if not np.allclose(p.sum(axis=-1), 1.0, atol=1e-5) or (p < 0).any():
-        raise ValueError("probabilities: expected rows that are >= 0 and sum to 1")
+    sums = p.sum(axis=-1)
+    if not np.allclose(sums, 1.0, atol=1e-5) or (p < 0).any():
+        raise ValueError(
+            "probabilities: expected numbers >= 0 that sum to 1 in each row, "
+            f"got numbers from {p.min():g} and sums from {sums.min():g} to {sums.max():g}"
+        )
     return p

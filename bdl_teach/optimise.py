@@ -1,7 +1,7 @@
-"""The one compiled training loop: Adam inside a while-loop, with a recorded history.
+"""The compiled training loop: Adam inside a while-loop, with a recorded history.
 
-Everything here runs while a compiled function is traced; step counts and learning rates are
-tensors, so that changing them never compiles anything again.
+The loop runs while a compiled function is traced. Step counts and learning rates are tensors, so
+that changing them never compiles anything again.
 """
 
 from __future__ import annotations
@@ -23,14 +23,12 @@ from bdl_teach.backend import Tensor, as_float, tf
 Fitted = TypeVar("Fitted")
 
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-7
-_NEXT_START = 10**6  # from the seed of one start to that of the next
-# Of a path: the steps before the first record that it holds, how many records it keeps, the closer
-# together the earlier, since most of the way is gone at first; and the numbers that it may hold.
-_EARLY = (0, 1, 2, 4, 8)
-_KEPT = 36
-MOST_NUMBERS = 2**21
+_NEXT_START = 10**6  # between the seeds of two starts
+_EARLY = (0, 1, 2, 4, 8)  # steps at which a path has frames before the first record
+_KEPT = 36  # further frames of a path, denser at the start, where a fit moves most
+MOST_NUMBERS = 2**21  # numbers in the parameters of a path, at most
 
-# (parameters, step, block) -> (this block's part of the loss, and of what is recorded)
+# (parameters, step, block) -> (the block's share of the loss, and of the recorded quantities)
 Objective = Callable[[Sequence[Tensor], Tensor, Tensor], tuple[Tensor, Tensor]]
 
 
@@ -62,12 +60,12 @@ def schedule(steps: int, learning_rate: float, cooldown: float) -> Schedule:
 
 @one_line
 class Path(NamedTuple):
-    """The frames of a run: what it had after some of its steps.
+    """Frames of a training run, each the state after some number of steps.
 
     Attributes:
-        steps: Steps taken at each frame, ``[f]``: 0 at the first, all of them at the last.
-        records: The recorded quantities then, ``[f, k]``.
-        parameters: The tensors then, each with the frames first, ``[f, ...]``.
+        steps: Number of steps taken at each frame, ``[f]``: 0 at the first, all at the last.
+        records: The recorded quantities at each frame, ``[f, k]``.
+        parameters: The parameters at each frame, ``[f, ...]`` each.
     """
 
     steps: Tensor
@@ -76,12 +74,12 @@ class Path(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """What a run of the loop returns."""
+    """The result of a run of the loop."""
 
     parameters: list[Tensor]  # optimised
-    steps: Tensor  # numbers of those at which the objective was recorded [r]
+    steps: Tensor  # at which the objective was recorded [r]
     records: Tensor  # the recorded quantities [r, k]
-    path: Path | None = None  # the frames on the way, if they were recorded
+    path: Path | None = None  # the frames of the run, if they were kept
 
 
 class _Adam(NamedTuple):
@@ -107,8 +105,8 @@ def adam(
         parameters: Float tensors to start from.
         schedule: Number of steps and their size.
         n_blocks: Number of blocks, an int32 tensor; ``None`` is one block without a loop.
-        n_records: How many times to record; fixed, since it is a shape.
-        keep_path: Whether to keep some forty frames of the way, where they are of a bearable size.
+        n_records: Number of records; fixed, since it is a shape.
+        keep_path: Whether to keep about forty frames of the run, unless they would be too large.
 
     Source: Kingma & Ba 2015, algorithm 1, in the form with one corrected step size.
     """
@@ -129,25 +127,30 @@ def adam(
         return _sum_over_blocks(lambda i: objective(parameters, step, i)[1:], [zero], n_blocks)[0]
 
     stops = (tf.range(1, n_records + 1) * schedule.steps + n_records - 1) // n_records
-    frames = _frames(n_records)
-    film = _allocate_frames(parameters, frames[-1] + 1) if keep_path else []
-    early = tf.minimum(tf.constant(_EARLY if film else (), tf.int32), stops[0])
-    looks = tf.concat([early, stops], axis=0)
+    slots = _frames(n_records)  # the frame that each record is written to
+    n_frames = slots[-1] + 1
+    fits = keep_path and n_frames * sum(math.prod(p.shape) for p in parameters) <= MOST_NUMBERS
+    frames = [tf.zeros([n_frames, *p.shape]) for p in parameters] if fits else []
+    early = tf.minimum(tf.constant(_EARLY if frames else (), tf.int32), stops[0])
+    pauses = tf.concat([early, stops], axis=0)
 
-    def look(
-        i: Tensor, state: _Adam, records: Tensor, film: list[Tensor]
+    def record(
+        i: Tensor, state: _Adam, records: Tensor, frames: list[Tensor]
     ) -> tuple[Tensor, _Adam, Tensor, list[Tensor]]:
-        state = _run_until(looks[i], gradient, state, schedule)
+        state = _run_until(pauses[i], gradient, state, schedule)
         last = tf.maximum(state.step - 1, 0)
         now = recorded(state.parameters, last)
-        frame = tf.gather(frames, i)
-        film = [_put(f, frame, p) for f, p in zip(film, state.parameters, strict=False)]
-        return i + 1, state, _put(records, i, now), film
+        slot = tf.gather(slots, i)
+        frames = [_put(f, slot, p) for f, p in zip(frames, state.parameters, strict=False)]
+        return i + 1, state, _put(records, i, now), frames
 
-    n_looks = looks.shape[0]
-    begin = (tf.constant(0), start, tf.zeros([n_looks, width]), film)
-    _, state, records, film = tf.while_loop(lambda i, *_: i < n_looks, look, begin)
-    path = _path(frames, looks, records, film)
+    n_pauses = pauses.shape[0]
+    begin = (tf.constant(0), start, tf.zeros([n_pauses, width]), frames)
+    _, state, records, frames = tf.while_loop(lambda i, *_: i < n_pauses, record, begin)
+    path = None
+    if frames:
+        last = np.flatnonzero(np.diff(slots, append=n_frames))  # the last record of each frame
+        path = Path(tf.gather(pauses, last), tf.gather(records, last), frames)
     return Trace(state.parameters, stops, records[-n_records:], path)
 
 
@@ -159,27 +162,12 @@ def _frames(n_records: int) -> Array:
     return np.concatenate([np.arange(len(_EARLY)), later]).astype(np.int32)
 
 
-def _allocate_frames(parameters: Sequence[Tensor], n_frames: int) -> list[Tensor]:
-    """Allocate the frames of each tensor; none if they would take too much memory."""
-    numbers = n_frames * sum(math.prod(p.shape) for p in parameters)
-    return [] if numbers > MOST_NUMBERS else [tf.zeros([n_frames, *p.shape]) for p in parameters]
-
-
 def _put(rows: Tensor, i: Tensor, row: Tensor) -> Tensor:
-    """Replace row ``i``."""
     return tf.tensor_scatter_nd_update(rows, [[i]], row[None])
 
 
-def _path(frames: Array, looks: Tensor, records: Tensor, film: list[Tensor]) -> Path | None:
-    """Return the frames with the step and the record of each."""
-    if not film:
-        return None
-    last = np.flatnonzero(np.diff(frames, append=frames[-1] + 1))  # look that stayed in a frame
-    return Path(tf.gather(looks, last), tf.gather(records, last), film)
-
-
 def _sum_over_blocks(part: Callable[[Tensor], Tensor], zeros: Tensor, n_blocks: Tensor) -> Tensor:
-    """Return the sums over the blocks of some tensors, given those of a block and their zeros."""
+    """Return the sums over all blocks of the tensors that ``part(block)`` returns."""
     if n_blocks is None:
         return part(0)
 
@@ -220,7 +208,7 @@ def _zeros(tensors: Sequence[Tensor]) -> list[Tensor]:
 
 
 def history(trace: Trace, names: Sequence[str], remedy: str) -> dict[str, Array]:
-    """Return what was recorded, by name; raise ``DivergedError`` unless all of it is finite.
+    """Return the recorded quantities by name; raise ``DivergedError`` unless all are finite.
 
     Args:
         trace: What :func:`adam` returned, as tensors.
@@ -239,26 +227,26 @@ def history(trace: Trace, names: Sequence[str], remedy: str) -> dict[str, Array]
         raise DivergedError(int(steps[bad[0]]), remedy)
     if not all(np.isfinite(p.numpy()).all() for p in trace.parameters):
         raise DivergedError(int(steps[-1]), remedy)
-    kept = np.flatnonzero(np.diff(steps, prepend=0))  # fewer steps than records repeat a step
+    kept = np.flatnonzero(np.diff(steps, prepend=0))  # with few steps, records repeat a step
     columns = dict(zip(names, records[kept].T, strict=True))
     return {"step": steps[kept], **columns}
 
 
 def path(trace: Trace) -> Path | None:
-    """Return the path of a run as arrays, if it was recorded; a short run has fewer frames."""
+    """Return the path of a run as arrays, or ``None``; a short run has fewer frames."""
     if trace.path is None:
         return None
     steps = trace.path.steps.numpy()
-    kept = np.flatnonzero(np.diff(steps, append=-1))  # of frames of the same step the last
+    kept = np.flatnonzero(np.diff(steps, append=-1))  # the last frame of each step
     tensors = [np.asarray(p)[kept] for p in trace.path.parameters]
     return Path(steps[kept], trace.path.records.numpy()[kept], tensors)
 
 
 def with_frame(path: Path | None, frame: int) -> Path:
-    """Return a path, or raise ``ValueError`` if it does not have the frame."""
+    """Return ``path`` if it has the frame, or raise ``ValueError``."""
     n = 0 if path is None else len(path.steps)
     if path is None or not -n <= frame < n:
-        kept = f"one of the {n} frames kept" if n else "a fit whose path was kept"
+        kept = f"a number from {-n} to {n - 1}" if n else "a fit with a path"
         raise ValueError(f"frame: expected {kept}, got {frame}")
     return path
 
@@ -267,9 +255,9 @@ def history_until(frame: int, path: Path, history: dict[str, Array]) -> dict[str
     """Return the part of the history up to a frame of the path, ending with the frame.
 
     Args:
-        frame: Number of the frame, from 0; from −1 backwards.
+        frame: Number of the frame, from 0; negative numbers count from the end.
         path: What :func:`path` returned.
-        history: What :func:`history` returned of the same run.
+        history: What :func:`history` returned for the same run.
     """
     before = history["step"] < path.steps[frame]
     now = [path.steps[frame], *path.records[frame]]
@@ -280,7 +268,7 @@ def history_until(frame: int, path: Path, history: dict[str, Array]) -> dict[str
 
 
 def start_seeds(seed: int, starts: int) -> list[int]:
-    """Return the seeds of ``n`` starts: ``seed``, then each a million above the one before.
+    """Return the seeds of several starts: ``seed``, ``seed + 10⁶``, ``seed + 2·10⁶``, ...
 
     Raises:
         ValueError: ``seed`` < 0 or ``starts`` < 1.
@@ -302,7 +290,7 @@ def best_of(
         cost: Maps a fit to its cost; called only if there are two fits.
 
     Raises:
-        DivergedError: Every start diverged: that of the first.
+        DivergedError: Every start diverged; the error is that of the first.
     """
 
     def attempt(seed: int) -> Fitted | DivergedError:
@@ -324,6 +312,6 @@ def side_by_side(fit: Callable[[int], Fitted], seeds: Sequence[int]) -> list[Fit
 
     Compiled loops release Python's lock, so threads are enough.
     """
-    first = fit(seeds[0])  # alone: it may have to be compiled
+    first = fit(seeds[0])  # alone, since it may compile the program
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         return [first, *pool.map(fit, seeds[1:])]

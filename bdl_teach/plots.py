@@ -1,6 +1,6 @@
-"""Draw and update plots: functions take an ``Axes``, classes keep artists that can be moved.
+"""Draw plots: functions draw on an ``Axes``, classes keep artists and update them.
 
-No pyplot here: figures are made by the caller, so that nothing is left behind in a notebook.
+Callers make the figures, without pyplot, which would keep them in memory.
 """
 
 from __future__ import annotations
@@ -23,37 +23,35 @@ from numpy.typing import ArrayLike
 from bdl_teach._support import alt_text
 from bdl_teach._support.checks import Array
 
-if TYPE_CHECKING:  # at run time this would load TensorFlow before the first picture frame
+if TYPE_CHECKING:  # at run time this would load TensorFlow before the first picture
     from bdl_teach.densities import Prior
     from bdl_teach.predictive import Predictive
 
-# Okabe & Ito's palette, safe for colour-blind readers; line styles tell the same story.
+# Okabe & Ito's palette, safe for colour-blind readers; lines also differ in style.
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 PURPLE, SKY, BLACK, GREY = "#CC79A7", "#56B4E9", "#000000", "#7F7F7F"
-RUST = "#A84300"  # RED for letters: on white it has a contrast of 6.1, RED of 3.9
-SHADE = (0.0, 0.0, 0.0, 0.07)  # of a region behind all else, which hides nothing
-
-# Points of an explorer's smallest letters: 14 pixels high where the picture has its design's size.
-LETTERS = 10.1
+RUST = "#A84300"  # RED for letters: its contrast on white is 6.1, that of RED 3.9
+SHADE = (0.0, 0.0, 0.0, 0.07)  # colour of a region in the background
+LETTERS = 10.1  # size of an explorer's smallest letters in points: 14 pixels in its picture
 
 alt_text.speak_in_notebooks()
 
 
 def lecture_style() -> None:
-    """Set matplotlib's defaults for chapters: readable from the back of a room."""
+    """Set matplotlib's defaults for chapters, to be readable from the back of a room."""
     mpl.rcParams.update({"figure.figsize": (9.5, 4.2), "font.size": 13, "lines.linewidth": 2.4})
     mpl.rcParams.update({"axes.spines.top": False, "axes.spines.right": False})
 
 
 def panel(ax: Axes, title: str, xlabel: str, ylabel: str, **legend: object) -> None:
-    """Finish a panel of a chapter's figure: title, labels, legend.
+    """Add title, axis labels and legend to a panel of a chapter's figure.
 
     Args:
-        ax: The panel, with all that the legend names.
-        title: A title that says what to see.
+        ax: The panel, with all labelled artists.
+        title: Title that says what to see.
         xlabel: Quantity and unit along x.
         ylabel: Quantity and unit along y.
-        **legend: Passed on to ``ax.legend``.
+        **legend: Arguments of ``ax.legend``.
     """
     ax.set_title(title, loc="left", fontsize=13)
     ax.set_xlabel(xlabel)
@@ -63,7 +61,7 @@ def panel(ax: Axes, title: str, xlabel: str, ylabel: str, **legend: object) -> N
 
 
 def tidy(ax: Axes, title: str, xlabel: str, ylabel: str) -> None:
-    """Give an explorer's panel its title and labels, and remove its upper and right edges."""
+    """Add title and axis labels to an explorer's panel, and remove its upper and right edges."""
     ax.set_title(title, fontsize=11, loc="left")
     ax.set_xlabel(xlabel, fontsize=LETTERS, labelpad=1)
     ax.set_ylabel(ylabel, fontsize=LETTERS, labelpad=1)
@@ -71,24 +69,22 @@ def tidy(ax: Axes, title: str, xlabel: str, ylabel: str) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def legend_above(ax: Axes, columns: int, wrapped: int = 4) -> None:
-    """Put the legend of the visible artists between a panel's title and its frame.
+def legend_above(ax: Axes, columns: int) -> None:
+    """Put a legend of the visible artists between a panel's title and its frame.
 
     Args:
         ax: The panel.
-        columns: Entries in a row.
-        wrapped: Entries in a row where one does not hold all, if they are fewer.
+        columns: Largest number of entries in a row; at most four, if there are several rows.
     """
     labelled = zip(*ax.get_legend_handles_labels(), strict=True)
     shown = [(handle, label) for handle, label in labelled if handle.get_visible()]
-    columns = columns if len(shown) <= columns else min(columns, wrapped)
-    _COLUMNS[ax] = columns
+    _COLUMNS[ax] = columns if len(shown) <= columns else min(columns, 4)
     handles, labels = zip(*shown, strict=True)
-    _place_legend(ax, handles, labels, columns)
+    _place_legend(ax, handles, labels, _COLUMNS[ax])
 
 
 def _place_legend(ax: Axes, handles: Any, labels: Any, columns: int) -> None:
-    """Put a legend with so many entries a row above a panel's frame, and the title above it."""
+    """Put a legend above a panel's frame, and the title above the legend."""
     rows = -(-len(labels) // columns)
     ax.set_title(ax.get_title(loc="left"), fontsize=11, loc="left", pad=3 + 13.7 * rows)
     legend = ax.legend(
@@ -98,13 +94,13 @@ def _place_legend(ax: Axes, handles: Any, labels: Any, columns: int) -> None:
     )  # fmt: skip
     legend.set_in_layout(False)  # the title has made room for it
     for handle in legend.legend_handles:
-        if isinstance(handle, Line2D):  # a large mark would lie on the words beside it
+        if isinstance(handle, Line2D):  # a large mark would cover its label
             handle.set_markersize(min(handle.get_markersize(), _LARGEST_MARK))
             handle.set_markeredgewidth(min(handle.get_markeredgewidth(), 2.0))
 
 
 def rewrap_legend(ax: Axes) -> bool:
-    """Give the legend as many entries a row as fit; return whether it has other rows now."""
+    """Give a legend as many entries in a row as fit; return whether this changed its rows."""
     legend = ax.get_legend()
     if legend is None or ax not in _COLUMNS:
         return False
@@ -123,12 +119,12 @@ def rewrap_legend(ax: Axes) -> bool:
 
 
 class FigureLegend:
-    """One legend above all panels of a figure, which names only what is drawn.
+    """A legend above all panels of a figure, which names only what is drawn.
 
     Args:
-        ax: The panel whose artists and labels it takes; the others look alike.
-        always: Labels that are named whatever is shown.
-        in_a_row: Names that the narrowest picture holds beside each other; more come in fours.
+        ax: Panel with all labelled artists; those of the other panels look alike.
+        always: Labels that the legend always contains.
+        in_a_row: Number of names that fit in a row; if there are more, a row has four.
     """
 
     def __init__(self, ax: Axes, always: set[str], in_a_row: int) -> None:
@@ -137,7 +133,7 @@ class FigureLegend:
         self.show(truth=True, nuts=False)
 
     def show(self, *, truth: bool, nuts: bool, more: Collection[str] = ()) -> bool:
-        """Name what is drawn, and ``more``, in the panel's order; return whether that changed."""
+        """Name what is drawn, and ``more``, in the panel's order; return whether names changed."""
         names = {*self._always, *more, *(["truth"] if truth else [])}
         names |= {f"{POSTERIOR} mean", f"{POSTERIOR} ±2 sd"} if nuts else set()
         if names == self._named:
@@ -147,7 +143,7 @@ class FigureLegend:
             before.remove()
         labelled = zip(*self._ax.get_legend_handles_labels(), strict=True)
         entries = [(copy(handle), label) for handle, label in labelled if label in names]
-        for handle, _ in entries:  # a legend takes over whether an artist is hidden
+        for handle, _ in entries:  # hidden artists would be hidden in the legend
             handle.set_visible(True)
         figure.legend(
             *map(list, zip(*entries, strict=True)), loc="outside upper left",
@@ -158,7 +154,7 @@ class FigureLegend:
 
 
 def draw_data(ax: Axes, x: ArrayLike, y: ArrayLike) -> Line2D:
-    """Draw data points ``x`` [n, 1], ``y`` [n, 1]; returns the line, for ``set_data``."""
+    """Draw data points ``x`` [n, 1], ``y`` [n, 1], and return the artist."""
     (points,) = ax.plot(
         np.ravel(x), np.ravel(y), "+", color=BLACK, ms=8, mew=1.6, label="data", zorder=5
     )
@@ -166,93 +162,92 @@ def draw_data(ax: Axes, x: ArrayLike, y: ArrayLike) -> Line2D:
 
 
 def draw_truth(ax: Axes, x: ArrayLike, y: ArrayLike) -> Line2D:
-    """Draw the noise-free function."""
+    """Draw the noise-free function, and return the artist."""
     (line,) = ax.plot(np.ravel(x), np.ravel(y), ":", color=BLACK, lw=1.6, label="truth", zorder=4)
     return line
 
 
 def draw_predictive(ax: Axes, x: ArrayLike, prediction: Predictive) -> None:
-    """Draw a predictive that will not be updated: mean, ±2 sd epistemic, ±2 sd total.
-
-    Args:
-        ax: Where to draw.
-        x: Inputs ``[m, 1]``, in rising order.
-        prediction: What to draw.
-    """
+    """Draw a predictive at ``x`` [m, 1], in rising order: mean, ±2 sd epistemic, ±2 sd total."""
     PredictiveArtists(ax, np.ravel(x)).update(prediction)
 
 
-# Entries in a row that a panel's legend was given, and those that a narrow figure has made fewer.
-_COLUMNS: WeakKeyDictionary[Axes, int] = WeakKeyDictionary()
-_NARROWED: WeakSet[Any] = WeakSet()
-_LARGEST_MARK = 8.0  # of a legend, in points
-_TALL = 1e4  # of the stripe of a gap: more than any limit
+_COLUMNS: WeakKeyDictionary[Axes, int] = WeakKeyDictionary()  # entries in a row of its legend
+_NARROWED: WeakSet[Any] = WeakSet()  # legends with fewer entries in a row, in a narrow figure
+_LARGEST_MARK = 8.0  # size in a legend, in points
+_TALL = 1e4  # larger than any limit of y
+POSTERIOR = "posterior"  # name of the true posterior, by HMC, in legends
+ROOM = (25.0, 35.0, 50.0, 70.0, 100.0, 140.0, 200.0)  # limits of y in a panel of the sinusoid
 
 
 class Artists:
-    """Artists that move over the background of a panel."""
+    """Artists that are drawn over the background of a panel."""
 
     artists: list[Artist]  # from back to front
 
 
 def step_above(value: float, steps: Sequence[float]) -> float:
-    """Return the first of some rising limits that is at least ``value``; the last, if none is.
+    """Return the first of some rising limits that is at least ``value``; if none is, the last.
 
-    Limits that change in steps leave the background of most pictures as it was.
+    Limits that change in steps keep the background of most pictures unchanged.
     """
     return next((step for step in steps if value <= step), steps[-1])
 
 
-POSTERIOR = "posterior"  # what the true one, by HMC, is called in legends
-ROOM = (25.0, 35.0, 50.0, 70.0, 100.0, 140.0, 200.0)  # of a panel of the sinusoid
-
-
 class Room(Artists):
-    """The height of a panel, which grows in steps to fit its curves; it names curves that leave it.
+    """The height of a panel: it grows in steps to fit curves, and names curves that leave it.
 
     Args:
         ax: The panel.
-        steps: Limits of y above and below 0, rising.
+        steps: Rising limits of |y|.
     """
 
     def __init__(self, ax: Axes, steps: Sequence[float] = ROOM) -> None:
         self._ax, self._steps, self._limit = ax, steps, steps[0]
-        self.held = False  # whether the height stays as it is, whatever comes
-        self.start, self.scale = 0.0, 1.0  # the panel's 0 and 1 in the units of its labels
+        self.held = False  # whether the height must not change
+        self.start, self.scale = 0.0, 1.0  # value of y = 0, and size of y's unit, on the labels
         ax.set_ylim(-steps[0], steps[0])
         self._words = ax.text(
             0.99, 0.97, "", transform=ax.transAxes, ha="right", va="top", color=RED,
             fontsize=LETTERS, zorder=7,
         )  # fmt: skip
         self.artists = [self._words]
-        # Drawn anew when the height changes: the axis, and the lines that its grid must not cover.
-        self.frame = [ax.yaxis, *ax.spines.values()]
+        self.frame = [ax.yaxis, *ax.spines.values()]  # to be drawn again when the height changes
 
     def conceal(self) -> bool:
-        """Set a fixed height that does not reveal the curves; return whether that changed it."""
+        """Set a height that reveals nothing about the curves; return whether it changed."""
         before, self._limit = self._limit, self._steps[len(self._steps) // 2]
         self._ax.set_ylim(-self._limit, self._limit)
         return before != self._limit
 
     def hold(
-        self, curves: Mapping[str, ArrayLike], at_least: float = 0, nuts: Predictive | None = None
+        self,
+        curves: Mapping[str, ArrayLike],
+        at_least: float = 0,
+        nuts: Predictive | None = None,
+        *,
+        awaited: bool = False,
     ) -> bool:
-        """Set a height that fits the curves and the band of ``nuts``; return whether it changed."""
+        """Set a height that fits the curves and the band of ``nuts``; return whether it changed.
+
+        While the band is ``awaited``, the height only grows, so that it does not change twice.
+        """
         if nuts is not None:
             curves = {**curves, POSTERIOR: epistemic_edges(nuts)}
-        furthest = {}
+        extremes = {}
         for name, curve in curves.items():
             flat = np.ravel(curve)
-            furthest[name] = float(flat[np.argmax(np.abs(flat))])
-        reach = max(map(abs, furthest.values()), default=0.0)
+            extremes[name] = float(flat[np.argmax(np.abs(flat))])
+        reach = max(map(abs, extremes.values()), default=0.0)
+        at_least = max(at_least, self._limit) if awaited else at_least
         limit = self._limit if self.held else step_above(max(reach, at_least), self._steps)
-        said = []
-        for name, y in furthest.items():
+        lines = []
+        for name, y in extremes.items():
             if abs(y) > limit:
-                own = f"{self.start + self.scale * y:,.4g}"  # in the units of the labels
-                written = f"{y:+,.0f}" if self.scale == 1.0 else own
-                said.append(f"{'▲' if y > 0 else '▼'} {name} leaves, to {written}")
-        self._words.set_text("\n".join(said).replace("-", "−"))
+                labelled = f"{self.start + self.scale * y:,.4g}"
+                value = f"{y:+,.0f}" if self.scale == 1.0 else labelled
+                lines.append(f"{'▲' if y > 0 else '▼'} {name} leaves, to {value}")
+        self._words.set_text("\n".join(lines).replace("-", "−"))
         changed, self._limit = limit != self._limit, limit
         if changed:
             self._ax.set_ylim(-limit, limit)
@@ -260,7 +255,7 @@ class Room(Artists):
 
 
 def edges(prediction: Predictive) -> dict[str, Array]:
-    """Return the mean and the edges of the ±2 sd total band, to set a panel's height."""
+    """Return the mean ``[m]`` and the edges of the ±2 sd total band ``[2, m]``, by name."""
     mean, reach = prediction.mean, 2 * prediction.total_std
     return {"mean": mean, "band": np.stack([mean - reach, mean + reach])}
 
@@ -272,12 +267,12 @@ def epistemic_edges(prediction: Predictive) -> Array:
 
 
 class PredictiveArtists(Artists):
-    """Mean, bands and some drawn functions of a predictive, updated in place.
+    """Mean, bands and some functions drawn from a predictive.
 
     Args:
-        ax: Where to draw.
-        x: Inputs ``[m]``, in rising order, the same for every update.
-        n_functions: How many drawn functions to show.
+        ax: The panel.
+        x: Inputs of every prediction ``[m]``, in rising order.
+        n_functions: Number of functions to show.
     """
 
     def __init__(self, ax: Axes, x: Array, n_functions: int = 0) -> None:
@@ -297,7 +292,7 @@ class PredictiveArtists(Artists):
         self.artists = [self._total, self._epistemic, self._functions, self._mean]
 
     def update(self, prediction: Predictive) -> None:
-        """Move the artists to ``prediction``, on the x given to the constructor."""
+        """Show ``prediction``."""
         mean, x = prediction.mean, self._x
         self._total.set_data(x, *edges(prediction)["band"])
         self._epistemic.set_data(x, *epistemic_edges(prediction))
@@ -307,7 +302,7 @@ class PredictiveArtists(Artists):
 
 
 class OverlayArtists(Artists):
-    """A second predictive over the first: dashed mean and dashed edges of its ±2 sd band."""
+    """A predictive drawn over another one: dashed mean and edges of the ±2 sd band."""
 
     def __init__(self, ax: Axes, x: Array, label: str) -> None:
         self._x = x
@@ -319,9 +314,9 @@ class OverlayArtists(Artists):
         self.show(None)
 
     def show(self, prediction: Predictive | None, *, asked: bool = False) -> bool:
-        """Move to ``prediction``, or hide the artists; return whether that changed.
+        """Show ``prediction``, or nothing; return whether the legend has changed.
 
-        What is only ``asked`` for is in the legend already.
+        The legend names a prediction that is only ``asked`` for, too.
         """
         there = asked or prediction is not None
         changed = self._mean.get_visible() != there
@@ -335,7 +330,7 @@ class OverlayArtists(Artists):
 
 
 class FunctionArtists(Artists):
-    """Single functions, such as networks drawn from the prior, as thin grey lines."""
+    """Functions, such as networks drawn from the prior, as thin grey lines."""
 
     def __init__(self, ax: Axes, x: Array, label: str) -> None:
         self._x = x
@@ -345,7 +340,7 @@ class FunctionArtists(Artists):
         self.show(None)
 
     def show(self, functions: Array | None) -> bool:
-        """Move to ``functions`` [s, m], or hide the lines; return whether that changed."""
+        """Show ``functions`` [s, m], or hide the lines; return whether the legend has changed."""
         changed = bool(self._lines.get_visible() != (functions is not None))
         self._lines.set_visible(functions is not None)
         drawn = () if functions is None else functions
@@ -354,7 +349,7 @@ class FunctionArtists(Artists):
 
 
 class GapStripe(Artists):
-    """The region without data, as a grey stripe behind all else."""
+    """A grey stripe over the inputs without data, in the background."""
 
     def __init__(self, ax: Axes) -> None:
         self._stripe = Rectangle((0, -_TALL), 0, 2 * _TALL, color=SHADE, zorder=0, lw=0)
@@ -362,21 +357,21 @@ class GapStripe(Artists):
         self.artists = [self._stripe]
 
     def update(self, x: Array, gap: Array) -> None:
-        """Move to the inputs ``x`` [m] where the mask ``gap`` [m] holds."""
+        """Cover the inputs ``x`` [m] in the mask ``gap`` [m]."""
         inside = x[gap]
         low, high = (inside[0], inside[-1]) if len(inside) else (0.0, 0.0)
         self._stripe.set_bounds(low, -_TALL, high - low, 2 * _TALL)
 
 
 class SpreadPanel(Artists):
-    """Epistemic standard deviation along x, of several fits.
+    """A panel with the epistemic standard deviations of several fits along x.
 
     Args:
         ax: An empty panel.
-        x: Inputs ``[m, 1]``, in rising order, the same for every update.
-        styles: Line style and colour of each that may be shown, by its name.
+        x: Inputs of every prediction ``[m, 1]``, in rising order.
+        styles: Line style and colour of each fit, by name.
         title: The panel's title.
-        limits: Heights that the panel may have, rising.
+        limits: Rising limits of y.
     """
 
     LIMITS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
@@ -399,10 +394,10 @@ class SpreadPanel(Artists):
         }
         legend_above(ax, columns=3)
         self.artists: list[Artist] = [*self._gap.artists, *self._lines.values()]
-        self.frame = [ax.yaxis, *ax.spines.values()]  # drawn anew when the height changes
+        self.frame = [ax.yaxis, *ax.spines.values()]  # to be drawn again when the height changes
 
     def show(self, name: str, shown: bool) -> bool:
-        """Show a curve and name it in the legend, or neither; return whether that changed."""
+        """Show or hide a curve and its name in the legend; return whether this changed it."""
         changed = self._lines[name].get_visible() != shown
         if changed:
             self._lines[name].set_visible(shown)
@@ -410,7 +405,7 @@ class SpreadPanel(Artists):
         return bool(changed)
 
     def update(self, shown: Mapping[str, Predictive | None], gap: Array | None = None) -> bool:
-        """Draw predictives by name, and the gap's mask [m]; return whether the height changed."""
+        """Draw predictives by name, and a gap, a mask [m]; return whether the height changed."""
         if gap is not None:
             self._gap.update(self._x, gap)
         highest = 0.0
@@ -426,12 +421,11 @@ class SpreadPanel(Artists):
 
 
 class HistoryPanel(Artists):
-    """Free energy, complexity and likelihood cost by step, linear near 0 and logarithmic above.
+    """A panel with F, complexity and likelihood cost by step; above 1000 nats it is logarithmic.
 
     Args:
         ax: An empty panel.
-        trained_on: Show up to 5000 steps on a logarithmic axis, for half the width, instead of the
-            1500 of one fit.
+        longer: Show 5000 steps on a logarithmic axis, in half the width, instead of 1500.
     """
 
     _SERIES = (
@@ -440,13 +434,13 @@ class HistoryPanel(Artists):
         ("likelihood_cost", ":", RED, "likelihood"),
     )
 
-    def __init__(self, ax: Axes, *, trained_on: bool = False) -> None:
-        title = "Free energy F" if trained_on else "How the free energy F fell"
+    def __init__(self, ax: Axes, *, longer: bool = False) -> None:
+        title = "Free energy F" if longer else "How the free energy F fell"
         tidy(ax, title, "Adam step", "nats")
         ax.set_yscale("symlog", linthresh=1000, linscale=1.5)
         ax.set_ylim(-200, 1e5)
         ax.set_yticks([0, 500, 1e3, 1e4, 1e5], ["0", "500", "10³", "10⁴", "10⁵"])
-        if trained_on:
+        if longer:
             ax.set(xscale="log", xlim=(10, 5000))
             ax.set_xticks([10, 100, 1000], ["10", "100", "1000"])
             ax.set_xticks([], minor=True)
@@ -457,18 +451,18 @@ class HistoryPanel(Artists):
             for key, style, colour, label in self._SERIES
         }
         self.artists = list(self._lines.values())
-        legend_above(ax, columns=2 if trained_on else 3)
+        legend_above(ax, columns=2 if longer else 3)
 
     def update(self, history: dict[str, Array]) -> None:
-        """Move the lines to a fit's ``history``."""
+        """Show a fit's ``history``."""
         for key, line in self._lines.items():
             line.set_data(history["step"], history[key])
 
 
 class WeightArtists(Artists):
-    """Prior density of a weight over a histogram of fitted posterior means, log density axis."""
+    """Density of the prior over a histogram of posterior means, with logarithmic density."""
 
-    _FLOOR = 1e-4  # the least density shown
+    _FLOOR = 1e-4  # the smallest density shown
 
     def __init__(self, ax: Axes, edges: Array) -> None:
         self._edges, floor = edges, self._FLOOR
@@ -483,7 +477,7 @@ class WeightArtists(Artists):
         self.artists = [self._bars, self._prior, self._marginal]
 
     def update(self, prior: Prior, mean: Array, std: Array) -> None:
-        """Move to a ``prior`` and posterior means and standard deviations ``[n_weights]``."""
+        """Show a prior, and posterior means and standard deviations ``[n_weights]``."""
         inside = np.clip(mean, self._edges[0], self._edges[-1])
         density, _ = np.histogram(inside, self._edges, density=True)
         self._bars.set_data(np.maximum(density, self._FLOOR))
@@ -495,20 +489,21 @@ class WeightArtists(Artists):
 
 
 def draw_beliefs(ax: Axes, mean: ArrayLike, std: ArrayLike, prior_std: float) -> list[Line2D]:
-    """Draw a network of one input and one output, with two densities on each connection.
+    """Draw a network with one input and one output, and two densities on each connection.
 
-    Dashed is the prior N(0, σ_p²), solid the posterior N(μ, σ²), each with its largest value as
-    high as the other's; the short upright line is at w = 0. Biases are left out. Blundell et al.
-    2015, figure 1.
+    The prior N(0, σ_p²) is dashed, the posterior N(μ, σ²) solid, both scaled to one height; the
+    short upright line is at w = 0. Biases are left out.
 
     Args:
-        ax: Where to draw.
-        mean: μ of the weights, in to hidden and hidden to out ``[2, k]``.
-        std: Their σ ``[2, k]``.
+        ax: The panel.
+        mean: Means μ of the weights from the input and to the output ``[2, k]``.
+        std: Standard deviations σ of these weights ``[2, k]``.
         prior_std: σ_p, > 0.
 
     Returns:
-        The posteriors' lines, those of the first layer first.
+        The lines of the posteriors, of the first layer first.
+
+    Source: Blundell et al. 2015, figure 1.
     """
     mean, std = np.asarray(mean), np.asarray(std)
     reach = max(3 * prior_std, float((np.abs(mean) + 3 * std).max()))

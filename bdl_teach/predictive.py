@@ -18,21 +18,21 @@ from bdl_teach.backend import Tensor, tf
 from bdl_teach.densities import HALF_LOG_TWO_PI
 from bdl_teach.mlp import MLP
 
-_BLOCK = 50  # draws evaluated at a time: 50 networks on 1000 points stay in the cache
-_ROWS = 250  # weight vectors that one run of a program has room for
+_BLOCK = 50  # draws evaluated at a time: 50 networks on 1000 points stay in the processor's cache
+_ROWS = 250  # weight vectors of one run of the program
 
 
 @one_line
 @dataclass(frozen=True)
 class Predictive:
-    """What a model predicts of y at m test inputs.
+    """The predictive distribution of y at m test inputs.
 
     Attributes:
         mean: Predictive mean ``[m]``, in the units of y.
         epistemic_std: Standard deviation of the network output over the posterior ``[m]``.
         aleatoric_std: Standard deviation of the observation noise ``[m]``.
-        samples: Network outputs of S posterior draws ``[s, m]``, without noise; ``None`` where
-            the predictive is a Gaussian in closed form.
+        samples: Network outputs of S posterior draws ``[s, m]``, without noise; ``None`` for a
+            Gaussian in closed form.
     """
 
     mean: Array
@@ -45,7 +45,7 @@ class Predictive:
         """Build the predictive from network outputs ``[s, m]`` and one noise level.
 
         Raises:
-            ValueError: The outputs are no ``[s, m]``, or the noise is negative.
+            ValueError: The outputs have another shape, or the noise is negative.
         """
         samples = _outputs("samples", samples)
         noise = np.full(samples.shape[1], checks.non_negative("noise_std", noise_std))
@@ -64,16 +64,13 @@ class Predictive:
         return self.epistemic_std / math.sqrt(max(len(self.samples) - 1, 1))
 
     def log_prob(self, y: ArrayLike) -> Array:
-        """Return the log predictive density of targets: log 1/S Σ_s N(y | f_s, noise²).
+        """Return the log predictive density log 1/S Σ_s N(y | f_s, noise²), in nats ``[m]``.
 
         Args:
-            y: ``[m]`` or ``[m, 1]``.
-
-        Returns:
-            Nats ``[m]``.
+            y: Targets ``[m]`` or ``[m, 1]``.
 
         Raises:
-            ValueError: y does not have one finite target a test input.
+            ValueError: y does not have one finite target for each input.
         """
         y = self._targets(y)
         if self.samples is None:
@@ -82,13 +79,13 @@ class Predictive:
         return np.asarray(logsumexp(each, axis=0) - math.log(len(self.samples)))
 
     def interval(self, level: float = 0.95) -> tuple[Array, Array]:
-        """Return the central interval that holds a new *noisy* y with probability ``level``.
+        """Return the central interval that contains a new *noisy* y with probability ``level``.
 
         Args:
-            level: Probability, in (0, 1).
+            level: Probability, inside (0, 1).
 
         Returns:
-            (lower ``[m]``, upper ``[m]``): quantiles of the mixture over the draws.
+            Lower and upper ends, each ``[m]``.
 
         Raises:
             ValueError: ``level`` is not inside (0, 1).
@@ -116,7 +113,7 @@ class Predictive:
         return np.asarray((low + high) / 2)
 
     def _share_below(self, y: Array) -> Array:
-        """Return the mixture's distribution function at ``y`` ``[m]``; a step if without noise."""
+        """Return the distribution function of the mixture over the draws at ``y`` ``[m]``."""
         beyond, noisy = y - self.samples, self.aleatoric_std > 0
         smooth = ndtr(beyond / np.where(noisy, self.aleatoric_std, 1.0))
         return np.asarray(np.where(noisy, smooth, beyond >= 0).mean(axis=0))
@@ -125,10 +122,10 @@ class Predictive:
 @one_line
 @dataclass(frozen=True)
 class BernoulliPredictive(Predictive):
-    """What a binary classifier predicts: P(y = 1), averaged over the draws.
+    """The prediction of a binary classifier: P(y = 1), averaged over the draws.
 
-    ``mean`` is that probability and ``samples`` holds each draw's own ``[s, m]``. The variance of
-    y splits as it does for a real target: p̄(1 − p̄) = Var_s[p_s] + mean_s[p_s(1 − p_s)].
+    ``mean`` is this average p̄, and ``samples`` are the probabilities p_s of the draws ``[s, m]``.
+    The variance of y is p̄(1 − p̄) = Var_s[p_s] + mean_s[p_s(1 − p_s)], epistemic plus aleatoric.
     """
 
     @classmethod
@@ -136,7 +133,7 @@ class BernoulliPredictive(Predictive):
         """Build the predictive from network outputs ``[s, m]``, the logits of P(y = 1).
 
         Raises:
-            ValueError: The outputs are no ``[s, m]``.
+            ValueError: The outputs have another shape.
         """
         p = expit(_outputs("logits", logits))
         noise = np.sqrt((p * (1 - p)).mean(axis=0))
@@ -144,14 +141,14 @@ class BernoulliPredictive(Predictive):
 
     @property
     def probability(self) -> Array:
-        """Return P(y = 1 | x, D) ``[m]``: the mean of the sigmoids, not the sigmoid of a mean."""
+        """Return P(y = 1 | x, D) ``[m]``: the mean of sigmoids, not the sigmoid of a mean."""
         return self.mean
 
     def log_prob(self, y: ArrayLike) -> Array:
         """Return the log probability of labels 0 and 1, ``[m]`` or ``[m, 1]``, in nats ``[m]``.
 
         Raises:
-            ValueError: y does not have one label 0 or 1 a test input.
+            ValueError: y does not have one label 0 or 1 for each input.
         """
         y = self._targets(y)
         if not np.isin(y, (0.0, 1.0)).all():
@@ -164,7 +161,7 @@ class BernoulliPredictive(Predictive):
 
 
 def _outputs(name: str, value: ArrayLike) -> Array:
-    """Return network outputs as float64 ``[s, m]``; they may be infinite or NaN."""
+    """Return network outputs as float64 ``[s, m]``, with s >= 1; they may be infinite or NaN."""
     outputs = np.asarray(value, dtype=np.float64)
     if outputs.ndim != 2 or not len(outputs):
         raise ValueError(f"{name}: expected shape [s, m] with s >= 1, got {outputs.shape}")
@@ -184,7 +181,7 @@ def draw_weights(mean: Array, std: Array, n_samples: int, seed: int) -> Array:
         mean: Means of the weights ``[n_weights]``.
         std: Standard deviations of the weights ``[n_weights]``.
         n_samples: Number of draws S.
-        seed: Seed of the draws; the first draws of a larger S are those of a smaller one.
+        seed: Seed of the draws. The first S draws are the same for every larger S.
     """
     eps = _prediction_noise(len(mean), room(n_samples), seed)[:n_samples]
     return np.asarray(mean + std * eps)
@@ -193,30 +190,29 @@ def draw_weights(mean: Array, std: Array, n_samples: int, seed: int) -> Array:
 def evaluate_weights(network: MLP, weights: Array, x: Array) -> Array:
     """Evaluate the network for given weights ``[s, n_weights]`` at ``x`` [m, d]: ``[s, m]``.
 
-    Weights are taken 250 at a time and x is padded to a power of two, so that hardly any new
-    number of draws or inputs compiles again.
+    The program takes 250 weight vectors at a time and pads x to a power of two, so that it is
+    rarely compiled for another number of draws or inputs.
     """
-    m = len(x)
+    m, evaluator = len(x), _evaluator(network)
     inputs = np.zeros((room(m), network.n_inputs), np.float32)
     inputs[:m] = x
-    starts = range(0, len(weights), _ROWS)
-    parts = [_evaluate_rows(network, weights[i : i + _ROWS], inputs) for i in starts]
-    return np.concatenate(parts)[:, :m]
-
-
-def _evaluate_rows(network: MLP, weights: Array, inputs: Array) -> Array:
-    """Evaluate at most ``_ROWS`` weight vectors, padded to ``_ROWS``."""
-    n = len(weights)
-    padded = np.zeros((_ROWS, network.n_weights), np.float32)
-    padded[:n] = weights
-    blocks = tf.constant(padded.reshape(-1, _BLOCK, network.n_weights))
-    out = _evaluator(network)(blocks, tf.constant(inputs), tf.constant(-(-n // _BLOCK)))
-    return np.asarray(out)[:n]
+    outputs = []
+    for i in range(0, len(weights), _ROWS):
+        part = weights[i : i + _ROWS]
+        padded = np.zeros((_ROWS, network.n_weights), np.float32)
+        padded[: len(part)] = part
+        blocks = tf.constant(padded.reshape(-1, _BLOCK, network.n_weights))
+        n_blocks = tf.constant(-(-len(part) // _BLOCK))
+        outputs.append(np.asarray(evaluator(blocks, tf.constant(inputs), n_blocks))[: len(part)])
+    return np.concatenate(outputs)[:, :m]
 
 
 @lru_cache(maxsize=32)
 def _evaluator(network: MLP) -> Compiled:
-    """Compile: evaluate ``network`` for the first ``n_blocks`` of weights [blocks, block, d]."""
+    """Return a program: outputs ``[blocks · block, m]`` of weights ``[blocks, block, d]`` at x.
+
+    It evaluates the first ``n_blocks`` blocks; the other outputs are 0.
+    """
 
     def evaluate(weights: Tensor, x: Tensor, n_blocks: Tensor) -> Tensor:
         def block(i: Tensor, out: Tensor) -> tuple[Tensor, Tensor]:
@@ -232,6 +228,6 @@ def _evaluator(network: MLP) -> Compiled:
 
 @lru_cache(maxsize=8)
 def _prediction_noise(n_weights: int, n_rows: int, seed: int) -> Array:
-    """Return standard normal draws ``[n_rows, n_weights]``; the first rows never change."""
+    """Return standard normal draws ``[n_rows, n_weights]``; more rows leave the first ones."""
     rng = np.random.default_rng([seed, 0x5EED])
     return rng.standard_normal((n_rows, n_weights), dtype=np.float32)

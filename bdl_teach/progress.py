@@ -1,4 +1,4 @@
-"""The learner's solved exercises, in a small file that outlives the kernel."""
+"""Record which exercises and missions the learner has solved, in a small file."""
 
 from __future__ import annotations
 
@@ -11,21 +11,25 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import platformdirs
 
 from bdl_teach._support.files import try_lock, write_whole
 
 SOLVED, OPEN, WRONG = "✓", "·", "✗"
-VARIABLE = "BDL_TEACH_PROGRESS"  # names another file; empty: nothing is kept
-_PATIENCE = 2.0  # seconds that another process may take to write its mark
+VARIABLE = "BDL_TEACH_PROGRESS"  # names another file; empty: nothing is stored
+_PATIENCE = 2.0  # seconds to wait while another process writes
 _ORDER = (OPEN, WRONG, SOLVED)
-_NUMBERING = 2  # the file says which one its numbers are of: exercise 4.3 was another one before
-_MOVED = {"4": "5", "5": "6", "6": "7", "7": "10"}  # chapters of a file that says nothing
+_NUMBERING = 2  # version of the exercises' numbers; the file of version 1 does not state it
+_MOVED = {"4": "5", "5": "6", "6": "7", "7": "10"}  # numbers of chapters: in version 1, now
 
 
 def place() -> Path | None:
-    """Return ``$BDL_TEACH_PROGRESS``, if not empty, or else a file in the user's data folder."""
+    """Return the path of the file: ``$BDL_TEACH_PROGRESS``, or one in the user's data folder.
+
+    Return None if the variable is empty.
+    """
     chosen = os.environ.get(VARIABLE)
     if chosen is not None:
         return Path(chosen).expanduser().absolute() if chosen else None
@@ -33,7 +37,7 @@ def place() -> Path | None:
 
 
 def missions() -> list[str]:
-    """Return the ids of all missions, as the explorers' data files declare them."""
+    """Return the ids of all missions in the explorers' data files."""
     folder = Path(__file__).with_name("widgets") / "texts"
     files = [tomllib.loads(path.read_text(encoding="utf-8")) for path in folder.glob("*.toml")]
     return [name for file in files for name in file.get("missions", {})]
@@ -41,16 +45,16 @@ def missions() -> list[str]:
 
 @cache
 def own() -> Progress:
-    """Return the learner's progress; one shared object, so that it also works without a file."""
+    """Return the learner's progress, a shared object, which works without a file, too."""
     return Progress(place())
 
 
 class Progress:
-    """The mark of each exercise that was tried, and of each mission, and the wrong answers.
+    """The best mark and the number of wrong answers of each exercise and mission tried.
 
     Args:
-        path: The file that keeps it. Without one, nothing outlives this object. A file that
-            cannot be read or written costs no answer: a sentence says so once.
+        path: File to store them in; without one they last as long as this object. If it cannot be
+            read or written, a sentence says so once, and no answer is lost.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -63,19 +67,19 @@ class Progress:
             self._path = None
 
     def marks(self) -> dict[str, str]:
-        """Return the best mark of each exercise that was tried."""
+        """Return the best mark of each exercise and mission tried."""
         with self._lock:
             self._read()
             return {number: mark for number, (mark, _) in self._tried.items()}
 
     def tries(self, number: str) -> int:
-        """Return how many wrong answers an exercise has had."""
+        """Return the number of wrong answers to an exercise."""
         with self._lock:
             self._read()
             return self._tried.get(number, (OPEN, 0))[1]
 
     def add(self, number: str, mark: str) -> None:
-        """Record an answer; a solved exercise stays solved."""
+        """Record the mark of an answer; a solved exercise stays solved."""
         with self._lock, self._file_lock():
             self._read()
             before, wrong = self._tried.get(number, (OPEN, 0))
@@ -92,22 +96,19 @@ class Progress:
 
     @contextmanager
     def _file_lock(self) -> Iterator[None]:
-        """Lock the file against other processes between reading and writing.
-
-        If the lock takes too long, or the folder does not support locks, go on without it.
-        """
-        held, until = None, time.monotonic() + _PATIENCE
+        """Lock the file against other processes, unless that takes too long or is impossible."""
+        lock, until = None, time.monotonic() + _PATIENCE
         if self._path is not None:
-            with suppress(OSError):  # writing will say so
+            with suppress(OSError):  # `_write` will report it
                 self._path.parent.mkdir(parents=True, exist_ok=True)
-                lock = self._path.with_suffix(".lock")
-                while (held := try_lock(lock)) is None and time.monotonic() < until:
+                path = self._path.with_suffix(".lock")
+                while (lock := try_lock(path)) is None and time.monotonic() < until:
                     time.sleep(0.01)
-        with held or nullcontext():
+        with lock or nullcontext():
             yield
 
     def _read(self) -> None:
-        """Read the file again: another notebook may have written to it."""
+        """Read the file, to which another notebook may have written."""
         if self._path is None:
             return
         try:
@@ -118,9 +119,9 @@ class Progress:
         except OSError as error:
             self._tell(f"{self._path} cannot be read: {error.strerror}")
         except (ValueError, TypeError, KeyError, AttributeError):
-            self._put_aside(self._path)
+            self._move_aside(self._path)
 
-    def _put_aside(self, path: Path) -> None:
+    def _move_aside(self, path: Path) -> None:
         aside = path.with_suffix(".damaged")
         try:
             os.replace(path, aside)
@@ -132,8 +133,8 @@ class Progress:
     def _write(self) -> None:
         if self._path is None:
             return
-        held = {"numbering": _NUMBERING, "tried": self._tried}
-        text = json.dumps(held, ensure_ascii=False, indent=0)
+        stored = {"numbering": _NUMBERING, "tried": self._tried}
+        text = json.dumps(stored, ensure_ascii=False, indent=0)
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(self._path, text)
@@ -146,25 +147,18 @@ class Progress:
         self._told = True
 
 
-def _entries(held: dict[str, object]) -> dict[str, tuple[str, int]]:
-    """Read the file's contents; translate the numbers of exercises in old chapters."""
-    if "numbering" not in held:
-        return {_moved(number): _entry(value) for number, value in held.items()}
-    tried = held["tried"] if held["numbering"] == _NUMBERING else None
-    if not isinstance(tried, dict):
-        raise ValueError(f"numbering: expected {_NUMBERING}, got {held!r}")
-    return {number: _entry(value) for number, value in tried.items()}
-
-
-def _moved(number: str) -> str:
-    """Return an exercise's current number, given its first one."""
-    chapter, dot, place = number.partition(".")
-    return f"{_MOVED.get(chapter, chapter)}{dot}{place}"
-
-
-def _entry(value: object) -> tuple[str, int]:
-    """Check one entry of the file."""
-    match value:
-        case [str(mark), int(wrong)] if mark in _ORDER:
-            return mark, wrong
-    raise ValueError(f"expected [mark, wrong answers], got {value!r}")
+def _entries(stored: dict[str, Any]) -> dict[str, tuple[str, int]]:
+    """Return the mark and the number of wrong answers by exercise; raise if the file is damaged."""
+    if "numbering" not in stored:
+        parts = [(number.partition("."), entry) for number, entry in stored.items()]
+        tried = {_MOVED.get(c, c) + dot + place: entry for (c, dot, place), entry in parts}
+    elif stored["numbering"] == _NUMBERING:
+        tried = stored["tried"]
+    else:
+        raise ValueError(f"numbering: expected {_NUMBERING}, got {stored['numbering']!r}")
+    found = {}
+    for number, (mark, wrong) in tried.items():
+        if mark not in _ORDER or not isinstance(wrong, int):
+            raise ValueError(f"{number}: expected [mark, wrong answers], got {[mark, wrong]}")
+        found[number] = mark, wrong
+    return found

@@ -1,7 +1,7 @@
-"""The site: `sphinx-build docs OUT`. It runs no notebook and needs no network.
+"""Configure the site: `sphinx-build docs OUT`. It runs no notebook and needs no network.
 
-The pages come from docs/, notebooks/ and the guides beside them. They are gathered in Sphinx's
-folder of work, so that a link means the same there and in the repository.
+The pages of docs/ and notebooks/ and the guides of the repository are copied to Sphinx's working
+folder, with links that are valid there.
 """
 
 import importlib
@@ -63,7 +63,7 @@ STILL = "*On this page no model runs. [In the notebook](../install.md) the pictu
 
 
 def setup(app: Any) -> None:
-    """Gather the pages before Sphinx looks for them."""
+    """Copy the pages before Sphinx reads them, and connect the functions below."""
     app.srcdir = gather(Path(app.doctreedir) / "pages")
     app.connect("autodoc-process-docstring", escape_marks)
     app.connect("html-page-context", give_captions_a_level, priority=900)  # after the theme
@@ -71,7 +71,7 @@ def setup(app: Any) -> None:
 
 
 def gather(pages: Path) -> Path:
-    """Copy all that becomes a page, with links that fit the site, into a folder; return it."""
+    """Copy all pages into a folder, with links that are valid there; return the folder."""
     shutil.rmtree(pages, ignore_errors=True)
     shutil.copytree(DOCS, pages, ignore=shutil.ignore_patterns("*.py", "__pycache__", "playground"))
     shutil.copytree(ROOT / "examples", pages / "examples")
@@ -81,7 +81,7 @@ def gather(pages: Path) -> Path:
         path.write_text(path.read_text("utf-8").replace("](../", "]("), "utf-8")
     for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"):
         text = (ROOT / name).read_text("utf-8")
-        text = re.sub(r"\[([^]]+)\]\([a-z]+\)", r"\1", text)  # a folder is no page
+        text = re.sub(r"\[([^]]+)\]\([a-z]+\)", r"\1", text)  # a link to a folder
         (pages / name).write_text(text.replace("](docs/", "]("), "utf-8")
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
         nbformat.write(chapter(path), pages / "notebooks" / path.name)
@@ -91,7 +91,7 @@ def gather(pages: Path) -> Path:
 
 
 def write_reference(folder: Path) -> None:
-    """Write a page for each public module, and one for each folder with what it says is public."""
+    """Write a page for each public module, and one for the public modules of each folder."""
     parts: dict[str, list[str]] = {}
     for name in submodules("bdl_teach"):
         parts[name.removeprefix("bdl_teach.")] = [name, *submodules(name)]
@@ -104,12 +104,12 @@ def write_reference(folder: Path) -> None:
             text += f"\n```{{eval-rst}}\n.. automodule:: {module}{own}\n```\n"
         (folder / f"{part}.md").write_text(text, "utf-8")
     listed = "\n".join(parts)
-    index = f"# Reference\n\nOne page a part.\n\n```{{toctree}}\n:maxdepth: 1\n\n{listed}\n```\n"
+    index = f"# Reference\n\nOne page per part.\n\n```{{toctree}}\n:maxdepth: 1\n\n{listed}\n```\n"
     (folder / "index.md").write_text(index, "utf-8")
 
 
 def submodules(name: str) -> list[str]:
-    """Return the modules in a folder of modules that it says are public."""
+    """Return the modules of a package that its `__all__` lists; [] for a module."""
     module = importlib.import_module(name)
     if not hasattr(module, "__path__"):
         return []
@@ -118,7 +118,7 @@ def submodules(name: str) -> list[str]:
 
 
 def chapter(path: Path) -> Any:
-    """Read a stored notebook: pictures with their words, solutions folded."""
+    """Read a stored notebook; give pictures their descriptions, and fold solutions."""
     notebook = nbformat.read(path, as_version=4)
     cells = []
     for cell in notebook.cells:
@@ -139,19 +139,19 @@ def chapter(path: Path) -> Any:
 
 
 def add_playground(app: Any, _: object) -> None:
-    """Put the playground into the site, as it is."""
+    """Copy the playground into the site."""
     shutil.copytree(DOCS / "playground", app.outdir / "playground", dirs_exist_ok=True)
 
 
 def give_captions_a_level(*event: Any) -> None:
-    """Complete what Sphinx says of the captions of the navigation: headings need a level."""
+    """Give the headings of the navigation a level, which Sphinx leaves out."""
     context = event[3]
     tree = context.get("furo_navigation_tree", "")
     context["furo_navigation_tree"] = tree.replace('"heading"', '"heading" aria-level="2"')
 
 
 def escape_marks(*event: Any) -> None:
-    """Let |x| and a lone star in a docstring be what they say: they are marks of Sphinx's, too."""
+    """Escape |x| and a single star in a docstring, which Sphinx would take for markup."""
     lines = event[-1]
     for i, line in enumerate(lines):
         parts = line.split("``")
@@ -162,5 +162,5 @@ def escape_marks(*event: Any) -> None:
 
 
 def slug(heading: str) -> str:
-    """Name the anchor of a heading as JupyterLab does."""
+    """Return the anchor of a heading, as JupyterLab names it."""
     return heading.replace(" ", "-")

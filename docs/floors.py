@@ -1,4 +1,4 @@
-"""Draw from the package's own imports which part stands on which."""
+"""Draw the layers of the package, as its imports define them."""
 
 import ast
 import html
@@ -9,7 +9,7 @@ WIDTH, ROW, GAP, LETTER = 860, 34, 10, 8.2  # pixels
 
 
 def draw(package: Path) -> str:
-    """Return an SVG: a shelf for each row of parts, the highest on top."""
+    """Return an SVG with a row for each layer, the highest on top."""
     rows, y = [], 24
     for names in reversed(floors(imports(package))):
         x = 2.0 * GAP
@@ -36,7 +36,7 @@ def draw(package: Path) -> str:
 
 
 def imports(package: Path) -> dict[str, set[str]]:
-    """Return for each part, a module or a folder (with a slash), the parts that it imports."""
+    """Return the parts that each part imports, by its name; a folder's name ends with a slash."""
     files = {p: p.relative_to(package).parts[0] for p in sorted(package.rglob("*.py"))}
     parts = {n.removesuffix(".py"): n.replace(".py", "") for n in files.values()}
     names = {n: n if (package / f"{n}.py").is_file() else f"{n}/" for n in parts}
@@ -56,8 +56,8 @@ def imports(package: Path) -> dict[str, set[str]]:
 def floors(uses: dict[str, set[str]]) -> list[list[str]]:
     """Return the parts in rows, the lowest first.
 
-    A module stands beside the highest part that it imports, a folder one row above it. Parts that
-    import each other share a row.
+    A module is in the row of the highest part that it imports, a folder one row above it. Parts
+    that import each other share a row.
     """
 
     def reach(part: str) -> set[str]:

@@ -1,4 +1,4 @@
-"""The coin: what n tosses say of the probability of heads."""
+"""Explore what n tosses of a coin say about the probability of heads."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ P_GRID = np.linspace(0.0, 1.0, 401)
 
 @dataclass(frozen=True)
 class CoinResult:
-    """What one tick computed.
+    """The result of one tick.
 
     Attributes:
-        heads: How many of the n tosses were heads.
-        density: Posterior density at ``P_GRID``, after a flat prior ``[401]``.
+        heads: Number of heads among the n tosses.
+        density: Posterior density at ``P_GRID``, with a flat prior ``[401]``.
         std: Standard deviation of the posterior.
     """
 
@@ -35,9 +35,9 @@ class CoinResult:
 
 
 class CoinExplorer(Explorer[CoinResult]):
-    """Number of tosses and share of heads: each movement updates the posterior."""
+    """Controls for the number of tosses and the share of heads, and the posterior."""
 
-    TEXTS: ClassVar[Texts] = texts.read(Path(__file__).with_suffix(".toml"))
+    TEXTS: ClassVar[Texts] = texts.parse(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
     def _make_panels(self, canvas: Canvas) -> None:
         ax = canvas.figure.add_subplot()

@@ -1,6 +1,6 @@
-"""The exercise that asks how sure one is after n points.
+"""Define the exercise that asks how sure one is after n points.
 
-Its title and the section to read would be a line of ``exercises/texts.toml``:
+A line of ``exercises/texts.toml`` would have its title and the section to read:
 ``"1.11" = ["Compute: how sure after n points", "1.4"]``.
 """
 

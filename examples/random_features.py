@@ -1,7 +1,7 @@
-"""Random features: the hidden layer stays as it was drawn, the last one has an exact posterior.
+"""Random features: a random hidden layer, and an exact posterior of the last layer.
 
 f(x) = v · φ(x) with φ_k(x) = max(0, a_k · x + b_k)/√K, where a and b are standard normal numbers
-times ``scale``; v ~ N(0, scale² I) is learnt in closed form.
+times ``scale``. The posterior of v ~ N(0, scale² I) has a closed form.
 
 Source: Rahimi & Recht 2007 for the features; Bishop 2006, section 3.3 for the last layer.
 """
@@ -20,7 +20,7 @@ from bdl_teach.predictive import Predictive
 
 
 def _features(x: Array, hidden: Array) -> Array:
-    """φ(x): ``[n, d]`` to ``[n, k]``."""
+    """Return φ(x) ``[n, k]`` for x ``[n, d]``."""
     return np.asarray(np.maximum(0.0, x @ hidden[:-1] + hidden[-1]) / hidden.shape[1] ** 0.5)
 
 
@@ -58,7 +58,7 @@ def fit(
 
 @dataclass(frozen=True)
 class Fit:
-    """A hidden layer, and the posterior of the last one.
+    """A hidden layer, and the posterior of the last layer.
 
     Attributes:
         hidden: Weights of the hidden layer, biases last ``[d + 1, k]``.
@@ -69,7 +69,7 @@ class Fit:
     posterior: exact.LinearPosterior
 
     def predict(self, x: ArrayLike, n_samples: int = 500, seed: int = 1) -> Predictive:
-        """Average networks that differ in their last layer; see ``catalogue.Fitted``."""
+        """Predict with draws of the last layer; see ``catalogue.Fitted``."""
         x = checks.inputs("x", x, len(self.hidden) - 1)
         s = checks.count("n_samples", n_samples)
         rng = np.random.default_rng(checks.count("seed", seed, 0))

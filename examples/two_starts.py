@@ -1,4 +1,4 @@
-"""How much two networks disagree that differ in their start alone (chapter 3)."""
+"""Measure how much two networks disagree that differ only in their start (chapter 3)."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from bdl_teach.methods import point
 
 
 def two_starts(world: World) -> dict[str, float]:
-    """Rms distance (units of y) of two networks, among the data and outside."""
+    """Return the rms distance of two networks, within the range of the data and outside it."""
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     x = np.linspace(-1, 1, 201)[:, None]
     seeds = world.start_seed, world.seed(2)
     one, other = (point.fit(data.x, data.y, seed=seed).predict(x).mean for seed in seeds)
-    among = np.abs(x[:, 0]) <= 0.5
+    within = np.abs(x[:, 0]) <= 0.5
     square = (one - other) ** 2
     return {
-        "among": float(np.sqrt(square[among].mean())),
-        "outside": float(np.sqrt(square[~among].mean())),
+        "within": float(np.sqrt(square[within].mean())),
+        "outside": float(np.sqrt(square[~within].mean())),
     }

@@ -1,4 +1,4 @@
-"""The browser that a test needs: where it is, why the test is skipped, what a page complains of."""
+"""Find Chromium for a test, and collect the errors of a page."""
 
 import os
 import re
@@ -9,12 +9,12 @@ from browser_bench.page import Notebook
 
 TROUBLE = re.compile(r"(?<!calibration )error|failed|traceback|nan|diverged", re.IGNORECASE)
 WARNING = re.compile(r"Traceback|Error\b|WARNING|Warning:")
-# Extensions that ask the server for something that this one does not have, or not yet.
+# JupyterLab's extensions ask for files that this server does not have.
 ALLOWED = re.compile(r"Failed to load resource: the server responded with a status of 40[34]")
 
 
 def required() -> str:
-    """Path of Chromium; without one the test is skipped, and fails where CI demands a browser."""
+    """Return the path of Chromium; without it, skip the test, or fail where CI demands it."""
     found = find_chromium()
     if found is None:
         reason = "no Chromium on PATH"
@@ -25,6 +25,6 @@ def required() -> str:
 
 
 def complaints(notebook: Notebook) -> list[str]:
-    """Errors in the page's console, and warnings below a cell."""
+    """Return the errors in the page's console and the warnings below cells."""
     said = [text for text in notebook.console if not ALLOWED.search(text)]
     return said + [text for text in notebook.stderr() if WARNING.search(text)]

@@ -1,4 +1,4 @@
-"""How much memory somebody holds, to the byte: what a test of leaks can rely on."""
+"""Measure the memory in use precisely enough for a test of leaks."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import sys
 
 import psutil
 
-_OBJECT = 64  # bytes of one of Python's own objects, roughly
+_OBJECT = 64  # bytes of a Python object, roughly
 
 
 class _Heap(ctypes.Structure):
-    """What glibc's ``mallinfo2`` says of all heaps of the process, in bytes."""
+    """The result of glibc's ``mallinfo2``, in bytes."""
 
     _fields_ = [
         (name, ctypes.c_size_t)
@@ -24,10 +24,9 @@ class _Heap(ctypes.Structure):
 
 
 def in_use() -> int:
-    """Bytes that are held, after the garbage is gone; without glibc, what is resident.
+    """Return the bytes in use after a garbage collection; without glibc, the resident memory.
 
-    What is resident grows late, since free memory takes the first of what leaks, and shrinks when
-    a library's pages are given back: it did not show 20 kB a tick.
+    Resident memory alone does not show a leak of 20 kB a refit.
     """
     gc.collect()
     libc = ctypes.CDLL(None) if sys.platform == "linux" else None

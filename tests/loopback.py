@@ -1,4 +1,4 @@
-"""A loopback web server that can fail in every way, and a data folder that is served by it."""
+"""Fixtures: a loopback web server that can fail, and an empty data folder that it serves."""
 
 import hashlib
 import threading
@@ -16,11 +16,11 @@ RIGHT = b"1.5 2.5\n" * 60_000  # more than one chunk
 
 
 class Server:
-    """A loopback web server that gives right, wrong or cut-short bytes, and counts."""
+    """A loopback web server that gives right, wrong or truncated bytes, and counts requests."""
 
     def __init__(self) -> None:
         self.gives, self.status, self.claims, self.asked = RIGHT, 200, len(RIGHT), 0
-        self.files: dict[str, bytes] = {}  # by path; ``gives`` for any other
+        self.files: dict[str, bytes] = {}  # by path; any other path gets ``gives``
         server = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -48,7 +48,6 @@ class Server:
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    """A server that runs."""
     running = Server()
     yield running
     running.stop()
@@ -56,7 +55,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def home(tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty data folder, not made yet; the server is the home of the yacht set."""
+    """Return a data folder that does not exist yet; the server has the yacht set."""
     folder = tmp_path / "data"
     monkeypatch.setenv("BDL_TEACH_DATA", str(folder))
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):

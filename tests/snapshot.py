@@ -1,6 +1,6 @@
-"""Snapshots: what was looked at once by a person, and must not change unseen.
+"""Compare results with stored ones.
 
-After a change that is wanted, write them anew and read the difference before committing it:
+After an intended change, write them anew and read the difference before committing it:
 
     BDL_TEACH_UPDATE_SNAPSHOTS=1 python -m pytest tests/test_public_face.py
 """
@@ -17,11 +17,7 @@ VARIABLE = "BDL_TEACH_UPDATE_SNAPSHOTS"
 
 
 def kept(name: str, found: Any) -> Any:
-    """Return what ``snapshots/NAME.json`` holds: ``found`` itself where it is written anew.
-
-    Raises:
-        AssertionError: It was never written.
-    """
+    """Return the content of ``snapshots/NAME.json``, after writing ``found`` if asked to."""
     path = FOLDER / f"{name}.json"
     if os.environ.get(VARIABLE):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -32,9 +28,5 @@ def kept(name: str, found: Any) -> Any:
 
 
 def check(name: str, found: Any) -> None:
-    """Compare something made of JSON's types with what is kept of it.
-
-    Raises:
-        AssertionError: It differs, or was never written.
-    """
+    """Compare something made of JSON's types with its snapshot."""
     assert found == kept(name, found), f"see {VARIABLE} in snapshot.py"

@@ -120,8 +120,9 @@ MUTANTS = [
            lambda real: lambda n, scheme="uniform": real(n, scheme)[::-1], of_minibatch_weights),
     Mutant("each minibatch pays the whole KL", B + "elbo.minibatch_weights",
            lambda real: lambda n, scheme="uniform": n * real(n, scheme), of_minibatch_weights),
-    Mutant("variance of the output forgotten", B + "elbo.expected_likelihood_cost",
-           lambda real: lambda y, m, v, s, *w: real(y, m, 0 * v, s, *w), of_expected_cost),
+    Mutant("variance of the output forgotten", B + "likelihoods.expected_cost",
+           lambda real: lambda kind, y, m, v, *rest: real(kind, y, m, 0 * v, *rest),
+           of_expected_cost),
     Mutant("noise left out of an interval", B + "predictive.Predictive.interval",
            lambda real: lambda self, level=0.95: real(
                replace(self, aleatoric_std=0 * self.aleatoric_std), level), of_intervals),

@@ -1,4 +1,4 @@
-"""Waiting with an end: what does not come in time fails with a sentence instead of hanging."""
+"""Wait for events in tests, and fail with a sentence instead of hanging."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ def until(
     child: subprocess.Popen[str] | None = None,
     seconds: float = 60.0,
 ) -> T:
-    """Return what `happened` returns once that is true; fail if time, or the child, ends before."""
+    """Call `happened` until its result is true; fail after `seconds` or if the child ends."""
     end = time.monotonic() + seconds
     while True:
         over = time.monotonic() > end or (child is not None and child.poll() is not None)
         if found := happened():
             return found
         if over:
-            pytest.fail(f"{what}: it did not come within {seconds:g} s{last_words(child)}")
+            pytest.fail(f"expected {what} within {seconds:g} s{last_words(child)}")
         time.sleep(0.01)
 
 
 def successive(step: Callable[[T], T | None], first: T, most: int = 100) -> Iterator[T]:
-    """What `step` makes of `first`, of that, and so on until it makes nothing; fail if never."""
+    """Yield step(first), step(step(first)) and so on until None; fail after `most` steps."""
     found: T | None = first
     for _ in range(most + 1):
         if (found := step(found)) is None:
             return
         yield found
-    pytest.fail(f"an end: it did not come within {most} steps")
+    pytest.fail(f"expected an end within {most} steps")
 
 
 def first_line(child: subprocess.Popen[str], stream: IO[str], seconds: float = 60.0) -> str:
-    """The next line that a child writes; fail if it writes none in time, or ends without one."""
+    """Return the next line of a child's output; fail if none comes in time."""
     timer = threading.Timer(seconds, child.kill)
     timer.start()
     try:
@@ -50,12 +50,12 @@ def first_line(child: subprocess.Popen[str], stream: IO[str], seconds: float = 6
     finally:
         timer.cancel()
     if not line:
-        pytest.fail(f"a line: it did not come within {seconds:g} s{last_words(child)}")
+        pytest.fail(f"expected a line within {seconds:g} s{last_words(child)}")
     return line
 
 
 def last_words(child: subprocess.Popen[str] | None) -> str:
-    """End a child that was waited for in vain; return how it ended and what it had written."""
+    """Kill a child; return its exit code and output as words for an error message."""
     if child is None:
         return ""
     child.kill()

@@ -1,4 +1,4 @@
-"""Draw docs/drag.gif, a point dragged and the band following: ``tools.draw_readme_animation``."""
+"""Draw docs/drag.gif, a data point that is dragged: ``python -m tools.draw_readme_animation``."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from pathlib import Path
 
 import numpy as np
 
-from bdl_teach.problems import own_points as points
+from bdl_teach.problems import own_points
 from bdl_teach.widgets import SinusoidExplorer
 
 ANIMATION = Path(__file__).resolve().parent.parent / "docs" / "drag.gif"
 MOST_BYTES = 2_000_000
-_DRAGGED = 0.31  # x of the point, which goes out to the right, where there are no others
-_FRAMES = 24  # there; as many back
+_DRAGGED = 0.31  # x of the point, which is dragged to the right, away from the others
+_FRAMES = 24  # frames of each half, there and back
 
 
 def main() -> None:
-    """Write the sinusoid explorer's picture while a hand moves one of its points."""
+    """Record the sinusoid explorer while a data point is dragged."""
     explorer = SinusoidExplorer().warm()
     assert explorer.result is not None  # warm() waits for it
     data = explorer.result.data
@@ -27,7 +27,7 @@ def main() -> None:
         moved_x, moved_y = x.copy(), y.copy()
         moved_x[dragged] += 0.6 * share
         moved_y[dragged] -= 14.0 * share
-        states.append({"data": points.from_course(moved_x, moved_y)})
+        states.append({"data": own_points.from_course(moved_x, moved_y)})
     explorer.record(states=states, file=ANIMATION, seconds=5.0, width=640)
     size = ANIMATION.stat().st_size
     assert size <= MOST_BYTES, f"expected at most {MOST_BYTES} bytes, got {size}"

@@ -1,11 +1,11 @@
 """Build notebooks/*.ipynb from notebooks/text/*.py: run every cell, and store it normalised.
 
-Where pyproject.toml names a public repository (`[tool.bdl_teach]`), each notebook gets links that
-open it elsewhere, and a folded first cell that installs the package where it is missing; after a
+If pyproject.toml names a public repository (`[tool.bdl_teach]`), each notebook gets links that
+open it elsewhere, and a folded first cell that installs the package if it is missing. After a
 change of that address, --prose is enough.
 
-Two runs on two machines differ in nothing but the pictures' pixels and the figures that a
-model's randomness moves: no timings, no paths, no random cell ids, no widget state.
+A stored notebook has no timings, no paths, no random cell ids and no widget state: on another
+machine only the pictures' pixels and the numbers of random models differ.
 
     python tools/refresh_notebooks.py [--only 03_bayes_by_backprop]   run and write
     python tools/refresh_notebooks.py --prose [--only NAME]           write prose, run nothing
@@ -27,7 +27,7 @@ import jupytext
 import nbformat
 from jupytext.config import load_jupytext_config
 
-from bdl_teach._support.views import PICTURE, VIEW, leave_dead_views_out
+from bdl_teach._support.views import PICTURE, VIEW, remove_dead_views
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
 KEPT_CELL_METADATA = ("jupyter", "slideshow", "tags")
@@ -49,23 +49,23 @@ if not util.find_spec("bdl_teach"):
     keep = f"tensorflow=={{metadata.version('tensorflow')}}" if util.find_spec("tensorflow") else ""
     %pip install --quiet git+{repository} $keep"""
 
-# What TensorFlow, absl and XLA write to stderr of their own accord.
+# Messages of TensorFlow, absl and XLA on standard error.
 NOISE = re.compile(
     r"^(WARNING:tensorflow|WARNING: All log messages|[IWE]0000 |\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
     r"|To enable the following instructions|.*TF_ENABLE_ONEDNN_OPTS|.*oneDNN custom operations)"
 )
-STAND_IN = re.compile(r".*\b(?:not|No .*) here\b.*")  # what a chapter says without its data
+STAND_IN = re.compile(r".*\b(?:not|No .*) here\b.*")  # printed by a chapter without its data
 PATH_OF_A_MACHINE = re.compile(r"(/(home|root|tmp|Users|usr|opt)/|[A-Z]:\\\\)")
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Write the notebooks, or compare them with their texts; 1 if they differ."""
+    """Write the notebooks, or compare them with their texts; return 1 if they differ."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     way = parser.add_mutually_exclusive_group()
     way.add_argument("--check", action="store_true", help="compare; run and write nothing")
-    way.add_argument("--prose", action="store_true", help="write what is no code; run nothing")
+    way.add_argument("--prose", action="store_true", help="write only prose; run nothing")
     parser.add_argument("--only", metavar="NAME", help="one notebook, such as 00_start_here")
     options = parser.parse_args(argv)
     names = [options.only] if options.only else sorted(p.stem for p in text_files())
@@ -81,7 +81,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def text_files() -> list[Path]:
-    """The text version of every notebook."""
+    """Return the text versions of all notebooks."""
     return sorted((NOTEBOOKS / "text").glob("*.py"))
 
 
@@ -89,36 +89,35 @@ def refresh(name: str) -> None:
     """Run the text version of one notebook and write the notebook beside it.
 
     Raises:
-        SystemExit: Something stood in for the real data, whose figures the text is about.
+        SystemExit: Other data were used instead of real data that are missing.
     """
     from nbclient import NotebookClient  # only a run needs it
 
-    os.environ["BDL_TEACH_WAIT_FOR_PICTURE"] = "1"  # an explorer's output holds its picture
-    os.environ["BDL_TEACH_PROGRESS"] = ""  # nobody's progress goes into an output
+    os.environ["BDL_TEACH_WAIT_FOR_PICTURE"] = "1"  # explorers' outputs contain their pictures
+    os.environ["BDL_TEACH_PROGRESS"] = ""  # outputs contain nobody's progress
 
     notebook = read_text(name)
     notebook.metadata = {"kernelspec": KERNEL}
-    place = {"metadata": {"path": str(NOTEBOOKS)}}
     client = NotebookClient(
         notebook,
         timeout=TIMEOUT,
         kernel_name="python3",
-        resources=place,
+        resources={"metadata": {"path": str(NOTEBOOKS)}},
         record_timing=False,
         store_widget_state=False,
     )
     client.execute()
-    if said := stand_in(notebook):
-        raise SystemExit(f"{name}: not stored. {said} Fetch it: python3 -m bdl_teach data")
+    if sentence := stand_in(notebook):
+        raise SystemExit(f"{name}: not stored. {sentence} Fetch it: python3 -m bdl_teach data")
     name_pictures(notebook)
     store(name, notebook)
 
 
 def take_prose(name: str) -> None:
-    """Write a notebook whose prose has changed, with the outputs that its code has given before.
+    """Write a notebook whose prose has changed, with the outputs of its unchanged code.
 
     Raises:
-        SystemExit: Its code has changed, too.
+        SystemExit: The code has changed, too.
     """
     before = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
     notebook = read_text(name)
@@ -134,9 +133,9 @@ def take_prose(name: str) -> None:
 
 
 def read_text(name: str) -> Any:
-    """Read the text version of a notebook, having written it as JupyterLab would save it.
+    """Rewrite the text version of a notebook as JupyterLab would save it, and read it.
 
-    Else opening a chapter there, and nothing more, would change two files of the checkout.
+    Otherwise opening a chapter in JupyterLab would change two files of the checkout.
     """
     path = NOTEBOOKS / "text" / f"{name}.py"
     path.write_text(as_saved(path.read_text("utf-8")), "utf-8", newline="\n")
@@ -144,7 +143,7 @@ def read_text(name: str) -> Any:
 
 
 def with_launch(notebook: Any, name: str) -> Any:
-    """Add to a notebook how it is opened elsewhere, if the repository has an address."""
+    """Add links that open a notebook elsewhere, if the repository has an address."""
     if REPOSITORY:
         place = urlsplit(REPOSITORY).path.strip("/")
         line = LAUNCH.format(name=name, place=place, repository=REPOSITORY)
@@ -163,12 +162,12 @@ def with_launch(notebook: Any, name: str) -> Any:
 
 
 def is_launch(cell: Any) -> bool:
-    """Whether a cell is there only to install the package."""
+    """Return whether a cell is the one that installs the package."""
     return "launch" in cell.metadata.get("tags", ())
 
 
 def as_saved(text: str) -> str:
-    """A text version as JupyterLab's jupytext writes it: head, and blank lines between cells."""
+    """Return a text version as JupyterLab's jupytext writes it."""
     notebook = jupytext.reads(text, fmt="py:percent")
     for cell in notebook.cells:
         cell.metadata.pop("lines_to_next_cell", None)
@@ -177,28 +176,28 @@ def as_saved(text: str) -> str:
 
 
 def store(name: str, notebook: Any) -> None:
-    """Write a notebook, normalised, and say so."""
+    """Write a normalised notebook."""
     (NOTEBOOKS / f"{name}.ipynb").write_text(dumps(normalise(notebook)), "utf-8", newline="\n")
     print(f"{name}: {len(notebook.cells)} cells")
 
 
 def stand_in(notebook: Any) -> str:
-    """What a chapter said of data that are not there; nothing if all are."""
+    """Return a chapter's sentence about missing data; "" if all data are there."""
     ran = [cell for cell in notebook.cells if "DatasetUnavailable:" in cell.source]
-    said = [o.text for c in ran for o in c.get("outputs", ()) if o.get("name") == "stdout"]
-    found = STAND_IN.search("\n".join(said))
+    printed = [o.text for c in ran for o in c.get("outputs", ()) if o.get("name") == "stdout"]
+    found = STAND_IN.search("\n".join(printed))
     return found.group() if found else ""
 
 
 def dumps(notebook: Any) -> str:
-    """The text of a notebook's file."""
+    """Return the text of a notebook's file."""
     return str(nbformat.writes(notebook, version=4)).rstrip("\n") + "\n"
 
 
 def normalise(notebook: Any) -> Any:
-    """Strip a notebook, in place, of what differs from run to run; doing it twice is once."""
+    """Remove from a notebook, in place, all that differs from run to run."""
     notebook.nbformat, notebook.nbformat_minor = 4, 5
-    leave_dead_views_out(notebook)
+    remove_dead_views(notebook)
     notebook.metadata = nbformat.from_dict(
         {"kernelspec": KERNEL, "language_info": {"name": "python"}}
     )
@@ -223,13 +222,13 @@ def _outputs(outputs: list[Any], count: int | None) -> list[Any]:
                 lines = output.text.splitlines(keepends=True)
                 output.text = "".join(line for line in lines if not NOISE.match(line))
             if kept and kept[-1].output_type == "stream" and kept[-1].name == output.name:
-                kept[-1].text += output.text  # how a stream is cut is chance
+                kept[-1].text += output.text  # a stream is cut at random places
                 continue
         elif "data" in output:
-            if VIEW in output.data:  # a widget without a picture: there is nothing to keep
+            if VIEW in output.data:  # a widget without a picture
                 continue
             if PICTURE in output.data:
-                output.data.pop("text/html", None)  # the same picture again, for the live view
+                output.data.pop("text/html", None)  # the same picture, for the live view
             output.metadata = nbformat.from_dict(_alternative(output))
             if output.output_type == "execute_result":
                 output.execution_count = count
@@ -238,13 +237,13 @@ def _outputs(outputs: list[Any], count: int | None) -> list[Any]:
 
 
 def _alternative(output: Any) -> dict[str, Any]:
-    """The alternative text of an output's picture, as metadata; nothing else is kept."""
+    """Return the alternative text of an output's picture, without other metadata."""
     alt = output.get("metadata", {}).get("image/png", {}).get("alt")
     return {"image/png": {"alt": alt}} if alt else {}
 
 
 def name_pictures(notebook: Any) -> None:
-    """Let each picture's plain words be its alternative text, which web pages are made with."""
+    """Make each picture's plain text its alternative text, which web pages use."""
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             data = output.get("data", {})
@@ -253,7 +252,7 @@ def name_pictures(notebook: Any) -> None:
 
 
 def faults(name: str) -> list[str]:
-    """Say in what a stored notebook is not its text's, or not normalised."""
+    """Return the differences of a stored notebook from its text and from normal form."""
     path = NOTEBOOKS / f"{name}.ipynb"
     if not path.is_file():
         return [f"{name}: notebooks/{path.name} is missing"]
@@ -266,7 +265,7 @@ def faults(name: str) -> list[str]:
         for what, mine, other in (
             ("type", a.cell_type, b.cell_type),
             ("source", a.source, b.source),
-            ("metadata", _told(a), _told(b)),
+            ("metadata", _metadata(a), _metadata(b)),
         ):
             if mine != other:
                 found.append(f"{name}: cell {i}: {what} differs from the text")
@@ -277,12 +276,12 @@ def faults(name: str) -> list[str]:
     return found + [f"{name}: {line}" for line in _leaks(notebook)]
 
 
-def _told(cell: Any) -> dict[str, Any]:
+def _metadata(cell: Any) -> dict[str, Any]:
     return {k: cell.metadata[k] for k in KEPT_CELL_METADATA if cell.metadata.get(k)}
 
 
 def _leaks(notebook: Any) -> list[str]:
-    """Outputs that name a place on the machine that ran them."""
+    """Return a sentence for each output that contains a path of the machine."""
     found = []
     for i, cell in enumerate(notebook.cells):
         for output in cell.get("outputs", []):
@@ -293,7 +292,7 @@ def _leaks(notebook: Any) -> list[str]:
 
 
 def unpaired() -> list[str]:
-    """Name notebooks that have no text."""
+    """Return a sentence for each notebook that has no text."""
     texts = {p.stem for p in text_files()}
     return [f"{p.stem}: no text" for p in NOTEBOOKS.glob("*.ipynb") if p.stem not in texts]
 

@@ -1,6 +1,6 @@
-"""Make the runs of NUTS that the sinusoid's presets show: ``python -m tools.store_nuts``.
+"""Compute the runs of NUTS that the sinusoid's presets show: ``python -m tools.store_nuts``.
 
-They take some minutes each. One that is stored already is kept, unless its line is taken out.
+A run takes some minutes. A stored run is computed again only if its line was deleted.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from bdl_teach.widgets._engine import stored_nuts
 from bdl_teach.widgets._engine.stored_nuts import Stored
 
 HOW = "python -m tools.store_nuts"
-# The article's prior leaves the log density's R-hat at 1.02 to 1.04 after 500 transitions of four
-# chains, at 1.003 to 1.011 after 3000, at 1.002 to 1.005 after 5000; every tenth of them tells as
-# much. (Under N(0, 0.3²) it stays at 1.3: two modes, each with two of the chains.)
+# With the article's prior and four chains, R-hat of the log density is 1.02 to 1.04 after 500
+# transitions, 1.003 to 1.011 after 3000, and 1.002 to 1.005 after 5000, of which every tenth is
+# enough. (With N(0, 0.3²) it stays at 1.3: two chains in each of two modes.)
 CHAINS = {"n_chains": 4, "n_samples": 500, "n_thin": 10}
 
 
 def wanted() -> dict[str, tuple[Problem, list[str]]]:
-    """Return the problems that presets ask for, by their runs' keys, each with their names."""
+    """Return the presets' problems, each with the names of its presets, by the keys of the runs."""
     found: dict[str, tuple[Problem, list[str]]] = {}
     for preset, (_, values) in SinusoidExplorer.PRESETS.items():
         problem = SinusoidExplorer._problem(values)
@@ -29,7 +29,7 @@ def wanted() -> dict[str, tuple[Problem, list[str]]]:
 
 
 def make(problem: Problem, of: list[str]) -> Stored:
-    """Make a run, and keep of it what is shown."""
+    """Compute a run, and return the part that presets show."""
     print(f"{', '.join(of)} …", flush=True)
     fit = exact.nuts(**problem.given, **CHAINS)
     shown = fit.predict(WIDE_GRID)
@@ -38,7 +38,7 @@ def make(problem: Problem, of: list[str]) -> Stored:
 
 
 def main() -> None:
-    """Make what is missing, and drop what no preset asks for."""
+    """Compute missing runs, and delete runs that no preset needs."""
     there = stored_nuts.read()
     runs = {
         key: there[key]._replace(of=of) if key in there else make(problem, of)

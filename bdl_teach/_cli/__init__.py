@@ -1,1 +1,1 @@
-"""The command line: the launcher, what it sets up, and the commands. Any Python 3 reads this."""
+"""The launcher, and the commands of the command line. Any Python 3 can read this file."""

@@ -1,11 +1,9 @@
-"""Set up an environment beyond its packages: the course itself, and JupyterLab's settings.
+"""Put bdl_teach and JupyterLab's settings into an environment that has the packages.
 
-The launcher and Binder run this. The wheel, too, has the settings in the folder ``jupyter``: they
-keep a widget's callbacks on the kernel's main thread (see widgets/_engine/live.py), and make the
-server show pictures instead of dead views for a notebook without a kernel (see
-_support/stills.py). The other settings are for a JupyterLab that only this course uses.
-
-Standard library only: this runs before anything is installed.
+The launcher and Binder run this, with the standard library only. A wheel has the settings of the
+folder ``jupyter``, too: they keep a widget's callbacks on the kernel's main thread
+(widgets/_engine/live.py), and make the server show pictures instead of dead views for a notebook
+without a kernel (_support/stills.py). The settings below are for a JupyterLab of this course only.
 """
 
 from __future__ import annotations
@@ -20,54 +18,54 @@ from bdl_teach._support.report import say
 
 SHARED = Path(__file__).resolve().parents[2] / "jupyter"
 OVERRIDES: dict[str, dict[str, object]] = {
-    # No question about news over the first picture, and no request to a web site.
+    # No question about news on top of the first picture, and no request to a web site.
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
 }
-# Parts of JupyterLab that say in the browser's tab and in the status bar whether the kernel is
-# busy: with each tick of a slider they are drawn anew, twice. Without them a picture comes about
-# 10 ms sooner (chapter 3, two cores); the circle in the notebook's toolbar still says it.
+# Parts of JupyterLab that show in the browser's tab and in the status bar whether the kernel is
+# busy. Each tick of a slider redraws them twice; without them a picture comes about 10 ms sooner
+# (chapter 3, two cores). The circle in the notebook's toolbar still shows it.
 PAGE_CONFIG: dict[str, dict[str, bool]] = {
     "disabledExtensions": {
         "@jupyterlab/application-extension:faviconbusy": True,
         "@jupyterlab/apputils-extension:kernel-status": True,
-        "@jupyterlab/console-extension:kernel-status": True,  # this and the next cannot be
-        "@jupyterlab/notebook-extension:kernel-status": True,  # without the one before
+        "@jupyterlab/console-extension:kernel-status": True,  # this and the next one need
+        "@jupyterlab/notebook-extension:kernel-status": True,  # the one of apputils
     }
 }
-# Web pages made of a notebook, by `jupyter nbconvert` or JupyterLab: pictures have their words.
+# Pages that `jupyter nbconvert` or JupyterLab make of a notebook get the pictures' descriptions.
 PAGES: dict[str, dict[str, object]] = {
     "HTMLExporter": {"preprocessors": ["bdl_teach._support.web_pages.Pictures"]}
 }
-# A kernel that has just started loads TensorFlow while the page is still being built.
+# A new kernel loads TensorFlow while the page is still being built.
 KERNEL: dict[str, dict[str, object]] = {
     "InteractiveShellApp": {"extensions": ["bdl_teach._startup.head_start"]}
 }
 
 
 def write_settings(prefix: Path) -> None:
-    """Put the settings that the explorers rely on where JupyterLab under `prefix` reads them.
+    """Write the settings into the files that a JupyterLab under `prefix` reads.
 
-    JupyterLab writes to these files too (which extensions are locked, say): what else they hold
-    stays, and a file that says what it should is not touched.
+    JupyterLab writes to these files, too. All other settings in them stay, and a file that has
+    these settings already is not touched.
     """
     shared = {prefix / path.relative_to(SHARED): _read(path) for path in SHARED.rglob("*.json")}
-    ours_alone: dict[Path, Mapping[str, object]] = {
+    own: dict[Path, Mapping[str, object]] = {
         prefix / "share/jupyter/lab/settings/overrides.json": OVERRIDES,
         prefix / "etc/jupyter/labconfig/page_config.json": PAGE_CONFIG,
         prefix / "etc/jupyter/jupyter_nbconvert_config.json": PAGES,
         prefix / "etc/jupyter/jupyter_server_config.json": PAGES,
         prefix / "etc/ipython/ipython_kernel_config.json": KERNEL,
     }
-    for path, settings in {**shared, **ours_alone}.items():
-        there = _read(path)
-        wanted = {n: {**_table(there.get(n)), **_table(ours)} for n, ours in settings.items()}
-        if {**there, **wanted} != there:
+    for path, settings in {**shared, **own}.items():
+        before = _read(path)
+        added = {name: {**_table(before.get(name)), **_table(settings[name])} for name in settings}
+        if {**before, **added} != before:
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(path, json.dumps({**there, **wanted}, indent=2) + "\n")
+            write_whole(path, json.dumps({**before, **added}, indent=2) + "\n")
 
 
 def _read(path: Path) -> dict[str, object]:
-    """Return what a settings file holds; an empty dict where it is missing or broken."""
+    """Return the contents of a settings file; an empty dict if it is missing or broken."""
     try:
         return _table(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError):
@@ -79,12 +77,12 @@ def _table(value: object) -> dict[str, object]:
 
 
 def site_packages(venv: Path) -> Path:
-    """Return the folder that the interpreter of an environment imports from."""
+    """Return the folder of installed packages in an environment."""
     return next(venv.glob("lib/python3*/site-packages"), venv / "Lib" / "site-packages")
 
 
 def connect(venv: Path, root: Path) -> None:
-    """Put the checkout on the environment's import path, and tell JupyterLab of its settings."""
+    """Put the checkout on the environment's import path, and write JupyterLab's settings."""
     site = site_packages(venv)
     path, line = site / "bdl_teach.pth", os.path.relpath(root, site) + "\n"  # a checkout can move
     if not path.is_file() or path.read_bytes() != line.encode():
@@ -98,7 +96,7 @@ def connect(venv: Path, root: Path) -> None:
 def stand_in(site: Path) -> None:
     """Register an installed tensorflow-cpu as `tensorflow`, which tf-keras requires by name.
 
-    Otherwise the next installation would add the large wheel and overwrite the small one.
+    Otherwise the next installation would add the large wheel over the small one.
     """
     for small in site.glob("tensorflow_cpu-*.dist-info"):
         info = site / small.name.replace("_cpu", "")

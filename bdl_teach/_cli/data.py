@@ -1,7 +1,6 @@
-"""Fetch the data sets ahead of a lecture, or list them: `python3 -m bdl_teach data [names]`.
+"""Fetch the data sets before a lecture, or list them: `python3 -m bdl_teach data [names]`.
 
-Complete files are not fetched again; a truncated file counts as missing. Importing this module
-needs the standard library only.
+Complete files are not fetched again. Importing this module needs the standard library only.
 """
 
 from __future__ import annotations
@@ -10,13 +9,9 @@ import argparse
 import posixpath
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NoReturn
 
 from bdl_teach._cli.environment import Trouble
 from bdl_teach._support.errors import DatasetUnavailable
-
-if TYPE_CHECKING:
-    from tqdm import tqdm
 
 UCI = ("boston", "concrete", "energy", "kin8nm", "naval", "power", "protein", "wine", "yacht")
 ABOUT = {
@@ -29,26 +24,24 @@ ABOUT = {
     "fashion-full": "70,000 pictures of clothes, 30 MB",
 }
 GROUPS = {"uci": UCI, "all": tuple(name for name in ABOUT if name != "fashion-full")}
+KNOWN = (*ABOUT, *GROUPS)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `data`."""
-    known = [*ABOUT, *GROUPS]
-    text = f"of {', '.join(known)}; default: all of the small ones"
+    text = f"one of {', '.join(KNOWN)}; default: all small data sets"
     parser.add_argument("names", nargs="*", type=_known, metavar="name", help=text)
-    parser.add_argument("--list", action="store_true", help="say what is there; fetch nothing")
+    parser.add_argument("--list", action="store_true", help="show what is there; fetch nothing")
 
 
 def _known(name: str) -> str:
-    """Return the name of a data set or group, or raise ``ArgumentTypeError``."""
-    if name not in {*ABOUT, *GROUPS}:
-        there = ", ".join([*ABOUT, *GROUPS])
+    if name not in KNOWN:
+        there = ", ".join(KNOWN)
         raise argparse.ArgumentTypeError(f"no data set is called {name}; there are {there}")
     return name
 
 
 def run(options: argparse.Namespace) -> int:
-    """Fetch or list data sets; for each that cannot be had print one sentence and return 1."""
+    """Fetch or list data sets; return 1 if one could not be fetched."""
     from bdl_teach.datasets import store
 
     try:
@@ -61,14 +54,15 @@ def run(options: argparse.Namespace) -> int:
 
 
 def show(names: Sequence[str]) -> int:
-    """Print for each data set what it is, whether it is there, and where."""
     for name in names:
         print(f"{name:15} {state(name):10} {place(name)}  ({ABOUT[name]})")
     return 0
 
 
 def fetch(names: Sequence[str]) -> int:
-    """Fetch the data sets that are missing; after a failure go on with the next one."""
+    """Fetch the missing data sets; print the failures at the end, a sentence each."""
+    from tqdm import tqdm
+
     from bdl_teach.datasets import store
 
     failures = []
@@ -77,7 +71,9 @@ def fetch(names: Sequence[str]) -> int:
         if outcome not in ("there", "bundled"):
             try:
                 for file in store.files_of(name):
-                    with _bar(name) as bar:
+                    with tqdm(  # shown on a terminal only; pooch sets its total
+                        desc=name, total=1, unit="B", unit_scale=True, disable=None, leave=False
+                    ) as bar:
                         store.fetch(file.path, bar)
                 outcome = "fetched"
             except DatasetUnavailable as error:
@@ -105,7 +101,7 @@ def state(name: str) -> str:
 
 
 def place(name: str) -> str:
-    """Return where the data set is inside the data folder, or would be."""
+    """Return the path of a data set inside the data folder, whether it is there or not."""
     from bdl_teach.datasets import store, tables
 
     if name == "digits":
@@ -114,10 +110,3 @@ def place(name: str) -> str:
         return tables.california_path()
     paths = [file.path for file in store.files_of(name)]
     return ", ".join(paths) if len(paths) < 3 else posixpath.commonpath(paths)
-
-
-def _bar(name: str) -> tqdm[NoReturn]:
-    """Return a progress bar in bytes on a terminal, and none in a log; pooch sets the total."""
-    from tqdm import tqdm
-
-    return tqdm(desc=name, total=1, unit="B", unit_scale=True, disable=None, leave=False)

@@ -25,14 +25,14 @@ from bdl_teach._cli.python_version import SUPPORTED
 
 ROOT = Path(__file__).resolve().parents[2]
 AGAIN = "install it again: python -m pip install --force-reinstall --no-deps"
-SAVED = "etc/jupyter/jupyter_server_config.d/bdl_teach.json"  # saved explorers need it
-FRONT_END = "@jupyter-widgets/jupyterlab-manager"  # version 5 draws what ipywidgets 8 sends
-MODULES = {"scikit-learn": "sklearn", "pillow": "PIL"}  # as they are imported
+SAVED = "etc/jupyter/jupyter_server_config.d/bdl_teach.json"  # makes saved explorers show pictures
+FRONT_END = "@jupyter-widgets/jupyterlab-manager"  # version 5 goes with ipywidgets 8
+MODULES = {"scikit-learn": "sklearn", "pillow": "PIL"}  # packages imported under another name
 Look = Callable[[], "str | Quantity"]
 
 
 class Quantity(NamedTuple):
-    """A measured value, as a number so that scripts can use it."""
+    """A measured value and its unit."""
 
     number: float
     unit: str
@@ -49,7 +49,7 @@ class Finding:
     text: str  # what was found, or what to do about it
     ok: bool
     needed: bool  # whether the course fails without it
-    number: float | None = None  # the measured value, where there is one
+    number: float | None = None  # a measured value, for scripts
 
     def __str__(self) -> str:
         mark = "ok" if self.ok else "FAIL" if self.needed else "note"
@@ -57,12 +57,11 @@ class Finding:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `doctor`."""
-    parser.add_argument("--json", action="store_true", help="print it for a script")
+    parser.add_argument("--json", action="store_true", help="print the report for a script")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the report line by line; the code is non-zero if something needed is missing."""
+    """Print the report line by line; return 1 if something needed is missing."""
     findings = []
     for name, needed, look in LOOKS:
         findings.append(examine(name, needed, look))
@@ -81,16 +80,15 @@ def examine(name: str, needed: bool, look: Look) -> Finding:
     """Run one check; turn any exception into a finding."""
     try:
         found = look()
-    except Trouble as trouble:
-        return Finding(name, str(trouble), False, needed)
     except Exception as error:  # a broken package can raise anything on import
-        return Finding(name, f"{type(error).__name__}: {error}", False, needed)
+        text = str(error) if isinstance(error, Trouble) else f"{type(error).__name__}: {error}"
+        return Finding(name, text, False, needed)
     number = found.number if isinstance(found, Quantity) else None
     return Finding(name, str(found), True, needed, number)
 
 
 def python() -> str:
-    """Return the version of the Python that runs this, and where it is."""
+    """Return the version and the path of this Python."""
     found = platform.python_version()
     if found.rpartition(".")[0] not in SUPPORTED:
         raise Trouble(f"{found}, but {', '.join(SUPPORTED)} are supported")
@@ -98,7 +96,7 @@ def python() -> str:
 
 
 def tensorflow() -> str:
-    """Import TensorFlow and return its version; add a remark if that version was not tried."""
+    """Import TensorFlow and return its version; refuse one that the course was not tried with."""
     from bdl_teach._startup import kept_programs
     from bdl_teach.backend import tf
 
@@ -115,7 +113,6 @@ def imported(module: str) -> str:
 
 
 def xla() -> str:
-    """Test whether XLA compiles here; without it refits work, but are slower."""
     from bdl_teach._support import compiled
 
     if not compiled.xla_available():
@@ -124,7 +121,7 @@ def xla() -> str:
 
 
 def required() -> dict[str, str]:
-    """Return the modules that the package requires, each with its requirement as pip writes it."""
+    """Return the requirements of the package as pip writes them, by the module to import."""
     if is_checkout(ROOT):
         with (ROOT / "pyproject.toml").open("rb") as file:
             lines = tomllib.load(file)["project"]["dependencies"]
@@ -139,20 +136,20 @@ def _name(requirement: str) -> str:
 
 
 def check_packages() -> None:
+    """Raise ``Trouble`` if a required package is missing."""
+    refuse([line for name, line in required().items() if not importlib.util.find_spec(name)])
+
+
+def refuse(missing: list[str]) -> None:
     """Raise ``Trouble`` with the command that installs what is missing, if anything is."""
-    lacking = [line for name, line in required().items() if not importlib.util.find_spec(name)]
-    if lacking:
-        raise Trouble(advice(lacking))
-
-
-def advice(lacking: list[str]) -> str:
-    """Return the sentence that says how to install what is missing."""
-    quoted = " ".join(f'"{requirement}"' for requirement in lacking)
-    return f"Packages are missing. Install them: {sys.executable} -m pip install {quoted}"
+    if missing:
+        quoted = " ".join(f'"{requirement}"' for requirement in missing)
+        command = f"{sys.executable} -m pip install {quoted}"
+        raise Trouble(f"Packages are missing. Install them: {command}")
 
 
 def packages() -> str:
-    """Import every package that the course requires; raise ``Trouble`` at the first that fails."""
+    """Import every required package; raise ``Trouble`` at the first that fails."""
     check_packages()
     for module, line in required().items():
         try:
@@ -164,7 +161,7 @@ def packages() -> str:
 
 
 def files() -> str:
-    """Check the size of each installed file of the course's requirements, direct and indirect."""
+    """Compare the size of each file of the required packages with what was installed."""
     names, seen = [_name(line) for line in required().values()], set()
     while names:
         name = names.pop()
@@ -173,20 +170,20 @@ def files() -> str:
         seen.add(name)
         try:
             found = distribution(name)
-        except PackageNotFoundError:  # an import says so, where it is needed here
+        except PackageNotFoundError:  # `packages` reports it, if it is needed on this system
             continue
         names += [_name(line) for line in found.requires or [] if "extra ==" not in line]
         for file in found.files or []:
             if ".." not in file.parts and file.size is not None:
                 path = Path(str(found.locate_file(file)))
                 if not path.is_file() or path.stat().st_size != file.size:
-                    said = f"{file} is not as it was installed"
-                    raise Trouble(f"{said}: {AGAIN} {name}=={found.version}")
+                    fault = f"{file} is not as it was installed"
+                    raise Trouble(f"{fault}: {AGAIN} {name}=={found.version}")
     return f"{len(seen)} packages are whole"
 
 
 def server() -> str:
-    """Say where the JupyterLab server that started this kernel is installed."""
+    """Return the environment of the JupyterLab server that started this kernel."""
     found = _server()
     if found is None:
         raise Trouble(
@@ -202,10 +199,9 @@ def server() -> str:
 
 
 def _server() -> Path | None:
-    """Return the environment of the server that started this kernel; this one's without a kernel.
+    """Return the environment of the server that started this kernel; outside a kernel, this one.
 
-    ``None`` where something other than Python started the kernel, or the server is on another
-    machine.
+    Return None if another program than Python started the kernel, or a server on another machine.
     """
     import psutil
 
@@ -220,10 +216,10 @@ def _server() -> Path | None:
 
 
 def widgets(package: str, front_end: str, begins: str = "") -> str:
-    """Return the version of a widget package, after comparing it with its JupyterLab extension.
+    """Return the version of a widget package, if it fits that of its JupyterLab extension.
 
-    The extension is looked for in JupyterLab's environment, which may be another than this one.
-    Its version fits if it starts with ``begins``, or equals the package's.
+    The extension is in JupyterLab's environment, which may be another than this one. It fits if
+    its version starts with ``begins``, or equals the package's version.
     """
     from jupyter_core.paths import jupyter_path
 
@@ -251,7 +247,7 @@ def ipykernel() -> str:
 
 
 def kernel() -> str:
-    """Return the Python that JupyterLab starts for a notebook."""
+    """Return the environment that JupyterLab starts kernels in; refuse another than this one."""
     from jupyter_client.kernelspec import KernelSpecManager
 
     spec = KernelSpecManager().get_kernel_spec("python3")
@@ -262,7 +258,7 @@ def kernel() -> str:
 
 
 def enough(what: str, needed_gb: float) -> Quantity:
-    """Return how many GB of memory, or of the course's disk, are free; refuse too few."""
+    """Return the free GB of "memory" or "disk"; refuse fewer than ``needed_gb``."""
     import psutil
 
     if what == "memory":
@@ -276,7 +272,7 @@ def enough(what: str, needed_gb: float) -> Quantity:
 
 
 def refit() -> Quantity:
-    """Return the time of one refit of the sinusoid, compiled before."""
+    """Return the time of one refit of the sinusoid, without its compilation."""
     from bdl_teach import datasets, densities
     from bdl_teach.methods import bbb
 
@@ -303,7 +299,7 @@ LOOKS: tuple[tuple[str, bool, Look], ...] = (
     ("ipykernel", True, ipykernel),
     ("kernel of notebooks", True, kernel),
     ("server of notebooks", False, server),
-    # A kernel after chapter 3, JupyterLab and a browser's tab; notebooks and caches.
+    # Room for a kernel after chapter 3, JupyterLab and a browser's tab; for notebooks and caches.
     ("memory", False, partial(enough, "memory", 1.5)),
     ("disk", False, partial(enough, "disk", 0.5)),
     ("refit", True, refit),

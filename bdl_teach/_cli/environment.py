@@ -1,6 +1,6 @@
 """Make the `.venv` of a checkout from a lock, with uv or pip; make it again if it is incomplete.
 
-Standard library only: this runs before anything is installed.
+This module needs the standard library only: it runs before anything is installed.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from bdl_teach._support.files import try_lock
 from bdl_teach._support.report import say
 
 MACHINES = ("linux x86_64", "linux aarch64", "darwin arm64", "win32 AMD64")
-LOCK = "requirements.lock"  # what a learner needs
-TEST_LOCK = "requirements-test.lock"  # that, and what `test` and contributors need
-MARKER = "bdl_teach.stamp"  # in .venv: which lock it was made from, and what was put into it
+LOCK = "requirements.lock"  # the packages that a learner needs
+TEST_LOCK = "requirements-test.lock"  # these, and the packages that `test` and contributors need
+MARKER = "bdl_teach.stamp"  # in .venv: the digest of its lock, its Python, and its files
 SPACE_NEEDED_GB = 3.0
 
 FULL = "The disk is full: building .venv needs about 3 GB. Free some space and start again."
 OFFLINE = (
     "The package index could not be reached. Check the network (and a proxy, if there is one) "
-    "and start again; what was downloaded is kept."
+    "and start again; finished downloads are kept."
 )
 NO_PIP = (
     "This Python cannot make virtual environments (on Debian and Ubuntu: apt install "
-    "python3-venv). Or install uv; it is used when found."
+    "python3-venv). Or install uv, which is used if it is found."
 )
 CHANGED = "A download does not match its hash in the lock, so nothing was installed."
-SYMPTOMS = {  # what an installer says before it fails
+SYMPTOMS = {  # sentence for the user: pattern in an installer's output before it fails
     FULL: r"no space left|os error 28|errno 28|not enough space|os error 112|quota",
     NO_PIP: r"ensurepip|no module named pip",
     CHANGED: r"do not match the hashes|hash mismatch",
@@ -50,30 +50,30 @@ SYMPTOMS = {  # what an installer says before it fails
 
 
 class Trouble(Exception):
-    """Something that the user can mend; its text is the sentence they read."""
+    """A fault that the user can mend; its message is the sentence that the user reads."""
 
 
-def fault(error: OSError) -> str:
+def describe(error: OSError) -> str:
     """Return a sentence for an operating-system error."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return FULL
-    what = f"{error.filename or 'The system'}: {error.strerror or error}."
-    if error.errno not in (errno.EROFS, errno.EACCES, errno.EPERM):
-        return what
-    return f"{what} Make that folder writable, or start from a copy in a folder of your own."
+    sentence = f"{error.filename or 'The system'}: {error.strerror or error}."
+    if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+        sentence += " Make that folder writable, or start from a copy in a folder of your own."
+    return sentence
 
 
 def is_checkout(root: Path) -> bool:
-    """Return whether `root` is a checkout or an unpacked sdist, not an installed package."""
+    """Return whether `root` is a checkout or an unpacked sdist, and not an installed package."""
     return (root / LOCK).is_file() or (root / "pyproject.toml").is_file()
 
 
 def ensure(root: Path, name: str) -> Path:
-    """Return the Python of a complete `.venv` of this lock or the one for tests; else build it."""
+    """Return the Python of `.venv`; build it unless it has the packages of the lock `name`."""
     venv, lock = root / ".venv", root / name
     if not lock.is_file():
         raise Trouble(f"{root} is not a checkout of bdl_teach: it has no {name}.")
-    enough = [digest(one) for one in (lock, root / TEST_LOCK) if one.is_file()]
+    enough = [digest(path) for path in (lock, root / TEST_LOCK) if path.is_file()]
     if made_from(venv) not in enough:
         with exclusive(root / ".venv.lock"):
             if made_from(venv) not in enough:
@@ -83,7 +83,7 @@ def ensure(root: Path, name: str) -> Path:
 
 
 def venv_python(venv: Path) -> Path:
-    """Return the interpreter inside `venv`, whether it exists or not."""
+    """Return the path of the interpreter in `venv`, whether it exists or not."""
     return venv / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
@@ -97,19 +97,18 @@ def version_of(python: Path) -> str:
 
 
 def digest(lock: Path) -> str:
-    """Return the SHA-256 of a lock."""
     return hashlib.sha256(lock.read_bytes()).hexdigest()
 
 
 def contents(venv: Path) -> list[str]:
-    """List the folder of packages, and the entries of each package; `doctor` looks deeper."""
+    """List the installed packages and the files and folders in each; `doctor` checks all files."""
     site = site_packages(venv)
-    found = (path.relative_to(site).as_posix() for one in ("*", "*/*") for path in site.glob(one))
-    return [name for name in found if not name.endswith("__pycache__")]
+    paths = [*site.glob("*"), *site.glob("*/*")]
+    return [p.relative_to(site).as_posix() for p in paths if p.name != "__pycache__"]
 
 
 def made_from(venv: Path) -> str:
-    """Return the digest of the lock that made `venv`; "" unless it is complete and runs."""
+    """Return the digest of the lock that `venv` was made from; "" if it is incomplete."""
     try:
         first, *names = (venv / MARKER).read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError):
@@ -121,10 +120,10 @@ def made_from(venv: Path) -> str:
 
 @contextmanager
 def exclusive(path: Path) -> Iterator[None]:
-    """Hold the lock file at `path`; a second launcher says that it waits, and waits.
+    """Lock the file at `path`, after waiting for another launcher that has locked it.
 
-    Installers inherit the open file, so that the next launcher also waits for the installer of one
-    that was killed (not on Windows).
+    Installers inherit the open file: except on Windows, a launcher also waits for the installer of
+    another launcher that was killed.
     """
     if (held := try_lock(path)) is None:
         say("Another bdl_teach is preparing .venv; waiting for it to finish.")
@@ -137,7 +136,7 @@ def exclusive(path: Path) -> Iterator[None]:
 
 
 def build(venv: Path, lock: Path) -> None:
-    """Make `venv`; if that fails, put the old one back, which serves while there is no network."""
+    """Make `venv`; if that fails, put the old one back, and use it while there is no network."""
     machine, old = f"{sys.platform} {platform.machine()}", venv.with_name(".venv.old")
     if machine not in MACHINES:
         raise Trouble(
@@ -149,7 +148,7 @@ def build(venv: Path, lock: Path) -> None:
         raise Trouble(f"{FULL} ({free:.1f} GB are free.)")
     if os.path.lexists(venv):
         say(f"The .venv here is damaged, or not made from {lock.name}: making it anew.")
-        if os.path.lexists(old) and not made_from(venv):  # the rest of a start that was killed
+        if os.path.lexists(old) and not made_from(venv):  # a start was killed while installing
             remove(venv)
         else:
             remove(old)
@@ -167,7 +166,7 @@ def build(venv: Path, lock: Path) -> None:
 
 
 def remove(path: Path) -> None:
-    """Remove a folder, a file or a link, as far as that can be done."""
+    """Remove a folder, a file or a link; in a folder skip what cannot be removed."""
     if path.is_symlink() or path.is_file():
         path.unlink()
     else:
@@ -175,17 +174,17 @@ def remove(path: Path) -> None:
 
 
 def install(venv: Path, lock: Path) -> None:
-    """Install a lock into a new environment, with uv or else pip; mark it complete last."""
+    """Install a lock into a new environment, with uv or else pip; at the end mark it complete."""
     say(f"Installing the packages of {lock.name} into .venv. This takes a few minutes once.")
     python, uv = venv_python(venv), shutil.which("uv")
-    ours = getattr(sys, "_base_executable", sys.executable)  # not the one that was set aside
+    base = getattr(sys, "_base_executable", sys.executable)  # even if this runs in the old .venv
     log = venv.with_name(".venv.log")
     log.write_bytes(b"")
     if uv:
-        run([uv, "venv", "--python", ours, str(venv)], log)
+        run([uv, "venv", "--python", base, str(venv)], log)
         fill = [uv, "pip", "install", "--python", str(python), "--compile-bytecode"]
     else:
-        run([ours, "-m", "venv", str(venv)], log)
+        run([base, "-m", "venv", str(venv)], log)
         fill = [str(python), "-m", "pip", "install", "--disable-pip-version-check"]
     run([*fill, "--no-deps", "--require-hashes", "-r", str(lock)], log)
     stand_in(site_packages(venv))
@@ -195,35 +194,42 @@ def install(venv: Path, lock: Path) -> None:
 
 def run(command: list[str], log: Path) -> None:
     """Run an installer; write its output to `log`, and its progress on one line of the terminal."""
-    with log.open("ab") as words:
+
+    def output() -> str:
+        return log.read_text(encoding="utf-8", errors="replace")
+
+    with log.open("ab") as file:
         env = {**os.environ, "PIP_USER": "0"}
         installer = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=words, stderr=words, env=env, close_fds=False
+            command, stdin=subprocess.DEVNULL, stdout=file, stderr=file, env=env, close_fds=False
         )
     try:
         for seconds in itertools.count(1):
             with suppress(subprocess.TimeoutExpired):
                 installer.wait(1)
                 break
-            show(f"{seconds} s: {how_far(log.read_text(encoding='utf-8', errors='replace'))}")
+            show(f"{seconds} s: {progress(output())}")
     except BaseException:
         installer.terminate()
         installer.wait()
         raise
     show("")
     if installer.returncode:
-        sentence = explain(log.read_text(encoding="utf-8", errors="replace"))
-        if shutil.disk_usage(log.parent).free < 1e8:  # the installer could not even say so
-            sentence = FULL
+        full = shutil.disk_usage(log.parent).free < 1e8  # too full for the log to tell
+        sentence = FULL if full else explain(output())
         raise Trouble(f"{sentence} (What the installer said is in {log}.)")
 
 
-def how_far(said: str) -> str:
-    """Return how far an installer is; uv lists its large downloads first, which are counted."""
-    begun, done = said.count("\nDownloading "), said.count("\n Downloaded ")
-    last = said.rstrip().rpartition("\n")[2].strip()
-    if last.startswith("Installed "):  # what uv does next, it says when it has done it
+def last_line(output: str) -> str:
+    return output.rstrip().rpartition("\n")[2].strip()
+
+
+def progress(output: str) -> str:
+    """Return an installer's last line, with the number of finished downloads that uv announced."""
+    last = last_line(output)
+    if last.startswith("Installed "):  # uv does not announce its last step
         return f"{last}; compiling them"
+    begun, done = output.count("\nDownloading "), output.count("\n Downloaded ")
     return f"{done} of {begun} downloads; {last}" if begun else last
 
 
@@ -234,10 +240,9 @@ def show(text: str) -> None:
         print(f"\r{text[:width]:{width}}\r", end="", file=sys.stderr, flush=True)
 
 
-def explain(said: str) -> str:
-    """Return a sentence for the reason an installer gave before it failed."""
+def explain(output: str) -> str:
+    """Return a sentence for the reason that an installer printed before it failed."""
     for sentence, symptom in SYMPTOMS.items():
-        if re.search(symptom, said, re.IGNORECASE):
+        if re.search(symptom, output, re.IGNORECASE):
             return sentence
-    last = said.rstrip().rpartition("\n")[2].strip()
-    return f"The installer stopped: {last or 'it gave no reason'}"
+    return f"The installer stopped: {last_line(output) or 'it gave no reason'}"

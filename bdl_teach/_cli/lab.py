@@ -1,4 +1,4 @@
-"""Open the notebooks in JupyterLab, on this machine's loopback only: `python3 -m bdl_teach lab`."""
+"""Open the notebooks in JupyterLab, for this machine only: `python3 -m bdl_teach lab`."""
 
 from __future__ import annotations
 
@@ -16,26 +16,25 @@ from bdl_teach._cli import notebooks
 from bdl_teach._cli.environment import Trouble, is_checkout
 from bdl_teach._support.report import say
 
-# Of a notebook without a kernel it gives pictures for views that nobody answers.
+# In a notebook without a kernel it replaces dead views by pictures.
 CONTENTS = "--ServerApp.contents_manager_class=bdl_teach._support.stills.Stills"
-# Where jupytext is installed, a chapter that another editor has saved would not open, being newer
-# than its text: contributors write the text, and tools/refresh_notebooks.py makes the chapter.
+# With jupytext, a chapter that another editor has saved would not open, because it is newer than
+# its text. (Contributors write the text, and tools/refresh_notebooks.py makes the chapter.)
 NO_PAIRING = "--ServerApp.jpserver_extensions=jupyterlab_jupytext=False"
 FIRST_NOTEBOOK = "03_bayes_by_backprop.ipynb"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `lab`."""
     parser.add_argument("--no-browser", action="store_true", help="print the address only")
     text = "default: the first free one from 8888 up"
     parser.add_argument("--port", type=port, help=text)
 
 
 def port(text: str) -> int:
-    """Return a free port of the loopback interface; refuse one that cannot be used."""
+    """Return a free port of the loopback interface; refuse one that is in use or invalid."""
     wanted = int(text)
     with socket.socket() as probe:
-        if os.name == "posix":  # a server that has just ended does not count
+        if os.name == "posix":  # the port of a server that has just ended is free
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("127.0.0.1", wanted))
@@ -49,7 +48,7 @@ def port(text: str) -> int:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Open JupyterLab on chapter 3; an installed package opens a copy of the notebooks."""
+    """Open JupyterLab at chapter 3: in a checkout its own notebooks, else a copy of them."""
     root, folder = cli.ROOT, Path("notebooks")
     if not is_checkout(root):
         root, folder = Path.cwd() / notebooks.FOLDER, Path()
@@ -57,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
     first = folder / FIRST_NOTEBOOK
     first = first if (root / first).is_file() else folder
     os.chdir(root)
-    with suppress(OSError):  # the kernel then compiles it
+    with suppress(OSError):  # without this process the kernel compiles the programs
         quiet = subprocess.DEVNULL
         command = [sys.executable, "-m", "bdl_teach._cli.first_programs"]
         subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet)
@@ -67,11 +66,11 @@ def run(options: argparse.Namespace) -> int:
 
 
 def find_a_home() -> None:
-    """Give JupyterLab a folder for its own files where the home folder is not writable."""
+    """Give JupyterLab a temporary folder for its own files if the home folder is not writable."""
     try:
         with tempfile.TemporaryFile(dir=Path.home()):
             return
-    except (OSError, RuntimeError):  # the latter: there is no home folder
+    except (OSError, RuntimeError):  # RuntimeError: there is no home folder
         folder = tempfile.mkdtemp(prefix="bdl_teach-")
     for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
         os.environ.setdefault(name, folder)
@@ -79,7 +78,7 @@ def find_a_home() -> None:
 
 
 def lab_command(python: Path, port: int | None, root: Path, first: Path) -> list[str]:
-    """Return the JupyterLab command line; it allows root explicitly."""
+    """Return the command that starts JupyterLab, also as root."""
     command = [str(python), "-m", "jupyterlab", "--ip=127.0.0.1", f"--ServerApp.root_dir={root}"]
     command += [f"--LabApp.default_url=/lab/tree/{first.as_posix()}", CONTENTS, NO_PAIRING]
     if port is not None:

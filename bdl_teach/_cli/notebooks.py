@@ -1,7 +1,7 @@
-"""Copy the notebooks to a folder of the learner's own: `python3 -m bdl_teach notebooks [FOLDER]`.
+"""Copy the notebooks to a folder of the learner: `python3 -m bdl_teach notebooks [FOLDER]`.
 
-Standard library only. A file that the learner changed is never overwritten; the others are updated
-with the package.
+This module needs the standard library only. It updates earlier copies, except those that the
+learner has changed.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from bdl_teach._support.report import say
 
 PACKED = Path(__file__).resolve().parents[1] / "_notebooks"  # setup.py puts it into a wheel
 FOLDER = "bdl_teach-notebooks"
-RECORD = ".bdl_teach.json"  # what `_content` says of each file as it was copied
+RECORD = ".bdl_teach.json"  # in the folder: the hash of each file's content as it was copied
 
 
 def source() -> Path:
-    """Return the folder that holds the notebooks: the installed package's, or the checkout's."""
+    """Return the folder of the notebooks in the installed package or the checkout."""
     return PACKED if PACKED.is_dir() else Path(__file__).resolve().parents[2] / "notebooks"
 
 
 def files() -> list[Path]:
-    """Return the notebooks, and the lecturer's files beside them."""
+    """Return the notebooks and the lecturer's guide."""
     found = sorted(source().glob("*.ipynb"))
     if not found:
         raise Trouble(f"There are no notebooks in {source()}.")
@@ -34,13 +34,12 @@ def files() -> list[Path]:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the argument of `notebooks`."""
-    text = f"default: {FOLDER}; what you changed in it stays"
+    text = f"default: {FOLDER}; files that you changed in it stay"
     parser.add_argument("folder", nargs="?", type=Path, default=Path(FOLDER), help=text)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Copy, and report on each file; return 1 if a changed file keeps out a newer one."""
+    """Copy the notebooks; return 1 if the learner has changed an older version of one."""
     written, kept, older = copy(options.folder)
     n_there = len(files()) - len(written) - len(kept)
     print(f"{options.folder}: {len(written)} files written, {n_there} there already.")
@@ -50,11 +49,11 @@ def run(options: argparse.Namespace) -> int:
 
 
 def copy(folder: Path) -> tuple[list[str], list[str], list[str]]:
-    """Put the notebooks into `folder`; a file that the learner changed stays as it is.
+    """Copy the notebooks to `folder`, but do not overwrite files that the learner has changed.
 
     Returns:
-        The names of the files that were written; that were left as the learner changed them; and
-        those of the latter that were changed from another version than the package's.
+        Three lists of names: written; kept because the learner changed them; and, among the kept,
+        those based on another version of the notebook.
     """
     if folder.resolve() == source():
         raise Trouble(f"{folder} is where the notebooks come from: name another folder.")
@@ -67,7 +66,7 @@ def copy(folder: Path) -> tuple[list[str], list[str], list[str]]:
             theirs = target.read_bytes()
             if _content(theirs) == _content(ours):
                 continue
-            if before not in (_content(theirs), _hash(theirs)):  # the latter: of an earlier version
+            if before not in (_content(theirs), _hash(theirs)):  # version 0.1 recorded the _hash
                 kept.append(path.name)
                 older += [] if before == _content(ours) else [path.name]
                 continue
@@ -85,7 +84,7 @@ def copy(folder: Path) -> tuple[list[str], list[str], list[str]]:
 
 
 def _read_record(folder: Path) -> dict[str, str]:
-    """Return the recorded hashes of the copies; if there are none, treat every file as changed."""
+    """Return the recorded hashes by file name; none, which makes every file count as changed."""
     try:
         return dict(json.loads((folder / RECORD).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
@@ -93,7 +92,7 @@ def _read_record(folder: Path) -> dict[str, str]:
 
 
 def _content(file: bytes) -> str:
-    """Hash the part of a file that a learner changes: of a notebook the cells, not the outputs."""
+    """Return the hash of a file, in a notebook of its cells without their outputs."""
     try:
         cells = [(c["cell_type"], "".join(c["source"])) for c in json.loads(file)["cells"]]
     except (ValueError, KeyError, TypeError):

@@ -1,7 +1,7 @@
-"""The Python versions that the course supports.
+"""Check that this Python is supported.
 
-Any Python 3 can read this file and what it is imported through (no f-strings, no `from __future__
-import annotations`), so that one that is too old prints a sentence, not a SyntaxError.
+Any Python 3 can read this file and the modules that import it (they have no f-strings and no
+`from __future__ import annotations`): one that is too old prints a sentence, not a SyntaxError.
 """
 
 import shutil
@@ -11,7 +11,7 @@ SUPPORTED = ("3.11", "3.12", "3.13")
 
 
 def complaint() -> str:
-    """Return a sentence if this Python is not supported, else nothing."""
+    """Return a sentence if this Python is not supported, else ""."""
     version = ".".join(map(str, sys.version_info[:2]))
     if version in SUPPORTED:
         return ""

@@ -1,7 +1,7 @@
-"""Changes to TensorFlow's private parts, so that the first picture comes sooner.
+"""Change private parts of TensorFlow, so that the first picture comes sooner.
 
-They depend on TensorFlow's version. With ``BDL_TEACH_PLAIN=1`` none is made: everything works, and
-starts more slowly.
+These changes depend on TensorFlow's version. ``BDL_TEACH_PLAIN=1`` switches them off: everything
+works, but starts more slowly.
 """
 
 import os

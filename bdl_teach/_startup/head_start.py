@@ -1,7 +1,7 @@
-"""Load what the first picture needs while the user still looks at the notebook.
+"""Load TensorFlow, which the first picture needs, while the user looks at the notebook.
 
-This is an IPython extension, which the settings of ``_cli/after_install.py`` name: loading
-TensorFlow takes longer than all else between *Run All* and the first picture.
+This is an IPython extension, which the settings of ``_cli/after_install.py`` name. Loading
+TensorFlow is the longest part of the time from *Run All* to the first picture.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from contextlib import suppress
 
 from bdl_teach._startup import PLAIN
 
-# numpy.ma reads a table of types that TensorFlow adds to: no thread may load it meanwhile.
+# numpy.ma comes first: it reads a table of types that TensorFlow changes while it loads.
 NEEDED = ("numpy.ma", "bdl_teach.backend", "bdl_teach.widgets._engine.live")
 
 
 def load_ipython_extension(_: object) -> None:
-    """Load TensorFlow on a thread; a kernel that shuts down meanwhile waits for the thread."""
+    """Load TensorFlow on a thread; a kernel that shuts down waits for the thread."""
     if not PLAIN:
         threading.Thread(target=_load, name="bdl_teach head start").start()
 
 
 def _load() -> None:
     for name in NEEDED:
-        with suppress(Exception):  # whoever imports it is told then
+        with suppress(Exception):  # a later import will raise it again
             importlib.import_module(name)

@@ -1,9 +1,8 @@
 """Store the programs that XLA compiles, so that the next process shows its first picture sooner.
 
-Machine code depends on the processor, and a home folder may be shared: each combination of
-TensorFlow version, processor and XLA flags has a folder of its own. TensorFlow writes a program
-whole or not at all, and looks it up by its computation and the names in it, which `steady_names`
-keeps constant: a chapter finds what another one has compiled.
+Each combination of TensorFlow version, processor and XLA flags has a folder of its own, because
+machines may share a home folder. TensorFlow finds a stored program by its computation and the names
+in it, which `steady_names` keeps constant, so that chapters share programs.
 """
 
 from __future__ import annotations
@@ -21,48 +20,48 @@ import platformdirs
 
 from bdl_teach._startup import PLAIN
 
-# Where kept programs were seen to give the same numbers as fresh ones. TensorFlow 2.19 loads a loop
-# whose number of turns comes at run time as one of no turns: a second process, which finds the
-# program kept, returns the start of each fit, without a word.
+# TensorFlow versions whose stored programs were seen to give the same numbers as new ones. Version
+# 2.19 loads a loop whose length is known at run time as a loop of length 0: without an error, every
+# fit of a second process returns its start.
 TRIED = ("2.20", "2.21")
-VARIABLE = "BDL_TEACH_XLA_CACHE"  # names another folder; empty: nothing is kept
-LIMIT = 2**30  # bytes kept, all processors together: the chapters need 70 MB, the tests 500
+VARIABLE = "BDL_TEACH_XLA_CACHE"  # names another folder; empty: nothing is stored
+LIMIT = 2**30  # most bytes of all programs: the chapters need 70 MB, the tests 500
 ROOM = 2**30  # bytes that must be free: a full disk would fail a refit
-PROGRAMS = "xla_compile_cache*"  # what TensorFlow calls the files
-# Small matrices lose more to XLA's thread hand-over than a second core gives back: with this
-# flag a refit of the 1-20-20-1 network takes 27 ms instead of 45 (two cores, TF 2.21).
+PROGRAMS = "xla_compile_cache*"  # TensorFlow's names of the files
+# On small matrices XLA's change of threads costs more than a second core saves: with this flag a
+# refit of the 1-20-20-1 network takes 27 ms instead of 45 (two cores, TF 2.21).
 _ONE_THREAD = "--xla_cpu_multi_thread_eigen=false"
 _FLAGS = "TF_XLA_FLAGS"
-_ADDED = "BDL_TEACH_XLA_FLAGS_ADDED"  # tells a child process, which chooses anew, from the user
-_MINE = "tf_xla_persistent_cache_directory"
+_ADDED = "BDL_TEACH_XLA_FLAGS_ADDED"  # the flags added here, which a child process removes
+_FOLDER_FLAG = "tf_xla_persistent_cache_directory"
 
 
 def prepare() -> Path | None:
-    """Make TensorFlow, before it is imported, store what it compiles, for one thread.
+    """Set flags for TensorFlow, before its import, to compile for one thread and store programs.
 
     Returns:
-        The folder; None where nothing is kept: not wanted, a TensorFlow that was not tried, no
-        room, nowhere to write, or a processor that does not say what it is.
+        The folder of the programs; None if nothing is stored, because the user or an untried
+        TensorFlow forbids it, the folder is not writable or full, or the processor is unknown.
     """
     if _ONE_THREAD.partition("=")[0] not in os.environ.get("XLA_FLAGS", ""):
         os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {_ONE_THREAD}".strip()
     given = os.environ.get(_FLAGS, "").replace(os.environ.pop(_ADDED, ""), "").strip()
-    folder = None if PLAIN or _MINE in given else _folder()
+    folder = None if PLAIN or _FOLDER_FLAG in given else _folder()
     if folder is None or not _usable(folder):
         if _FLAGS in os.environ:
             os.environ[_FLAGS] = given
         return None
     tidy(folder.parent)
-    flags = f"--{_MINE}={folder} --tf_xla_disable_strict_signature_checks=true"
+    flags = f"--{_FOLDER_FLAG}={folder} --tf_xla_disable_strict_signature_checks=true"
     os.environ[_FLAGS], os.environ[_ADDED] = f"{given} {flags}".strip(), flags
-    # At each program loaded it says, as an error, that the host lacks features that are none.
+    # For each loaded program TensorFlow logs an error about features that no processor has.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     return folder
 
 
 def tidy(place: Path, limit: int = LIMIT) -> None:
-    """Delete the oldest programs of all processors down to half of ``limit`` bytes, if above it."""
-    with suppress(OSError):  # another process may tidy, too
+    """If all programs exceed ``limit`` bytes, delete the oldest until they have half as many."""
+    with suppress(OSError):  # another process may delete them, too
         files = [(f.stat(), f) for f in place.glob("*/*") if f.is_file()]
         size = sum(stat.st_size for stat, _ in files)
         if size <= limit:
@@ -75,10 +74,10 @@ def tidy(place: Path, limit: int = LIMIT) -> None:
 
 
 def clear() -> bool:
-    """Delete every program of this processor; return whether there was a folder in use."""
+    """Delete all programs in the current folder; return False if no folder is in use."""
     for word in os.environ.get(_FLAGS, "").split():
         name, _, folder = word.partition("=")
-        if name.lstrip("-") == _MINE:
+        if name.lstrip("-") == _FOLDER_FLAG:
             for file in Path(folder).glob(PROGRAMS):
                 with suppress(OSError):
                     file.unlink()
@@ -91,12 +90,12 @@ def _folder() -> Path | None:
     if chosen == "" or not was_tried(*_tensorflow()) or not (processor := _processor()):
         return None
     place = Path(chosen) if chosen else platformdirs.user_cache_path("bdl_teach", False) / "xla"
-    what = (*_tensorflow(), platform.machine(), processor, os.environ.get("XLA_FLAGS", ""))
-    return place.expanduser().absolute() / hashlib.sha256(repr(what).encode()).hexdigest()[:16]
+    key = (*_tensorflow(), platform.machine(), processor, os.environ.get("XLA_FLAGS", ""))
+    return place.expanduser().absolute() / hashlib.sha256(repr(key).encode()).hexdigest()[:16]
 
 
 def _usable(folder: Path) -> bool:
-    """Return whether the folder can be written, and read by nobody but this user."""
+    """Return whether the folder belongs to this user, is writable, and has room."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         mine = os.name == "nt" or folder.stat().st_uid == os.getuid()
@@ -106,12 +105,12 @@ def _usable(folder: Path) -> bool:
 
 
 def was_tried(*versions: str) -> bool:
-    """Return whether stored programs were tried with every installed TensorFlow version."""
-    return bool(versions) and all(".".join(one.split(".")[:2]) in TRIED for one in versions)
+    """Return whether programs may be stored with each of these TensorFlow versions."""
+    return bool(versions) and all(".".join(v.split(".")[:2]) in TRIED for v in versions)
 
 
 def _tensorflow() -> list[str]:
-    """Return the version of every installed TensorFlow; with two, either may be imported."""
+    """Return the versions of all installed TensorFlows; any of them may be imported."""
     found = []
     for name in ("tensorflow-cpu", "tensorflow"):
         with suppress(PackageNotFoundError):
@@ -120,7 +119,7 @@ def _tensorflow() -> list[str]:
 
 
 def _processor() -> str:
-    """Return the kind of this processor, with its features; "" if it is unknown."""
+    """Return this processor's model and features; "" if they are unknown."""
     if platform.system() == "Linux":
         return _linux_processor(Path("/proc/cpuinfo"))
     if platform.system() != "Darwin":

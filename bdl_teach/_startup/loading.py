@@ -1,6 +1,6 @@
-"""A lighter import of TensorFlow: no garbage collection, no Keras, and TFP on first use.
+"""Import TensorFlow without garbage collection and without Keras, and TFP on first use.
 
-TensorFlow Probability, and Keras with it, takes half a second to load, and no refit needs it.
+TensorFlow Probability and Keras take half a second to load, and no refit needs them.
 """
 
 from __future__ import annotations
@@ -16,16 +16,15 @@ from typing import Any, cast
 
 from bdl_teach._startup import PLAIN
 
-_EAGER = "tf_keras.src.optimizers"  # what TensorFlow asks for, and may do without
+_EAGER = "tf_keras.src.optimizers"  # TensorFlow tries to import it, but can do without it
 
 
 @contextmanager
 def light_import() -> Iterator[None]:
     """Import TensorFlow without Keras, and exclude its objects from garbage collection.
 
-    ``tf.keras`` still loads Keras when it is named. TensorFlow creates 350,000 objects that stay.
-    Collecting during the import takes 0.7 s of its 2.6, and later 0.2 s at each full collection:
-    ``gc.freeze`` avoids both.
+    ``tf.keras`` still loads Keras on first use. TensorFlow creates 350,000 objects that stay.
+    Collections take 0.7 of the 2.6 s of the import, and later each takes 0.2 s.
     """
     if PLAIN:
         yield
@@ -44,9 +43,9 @@ def light_import() -> Iterator[None]:
 
 
 def probability(*path: str) -> Any:
-    """Return the part of TensorFlow Probability at ``path``, which is imported on its first use."""
-    late = _LazyPart(path)
-    return late.loaded() if PLAIN else late
+    """Return the part of TensorFlow Probability at ``path``, which is imported on first use."""
+    part = _LazyPart(path)
+    return part.loaded() if PLAIN else part
 
 
 class _LazyPart:
@@ -58,9 +57,9 @@ class _LazyPart:
     def loaded(self) -> Any:
         import tensorflow as tf
 
-        with tf.init_scope():  # what it makes while it loads is no part of a program being traced
-            found = importlib.import_module("tensorflow_probability")
-        return reduce(getattr, self._path, found)
+        with tf.init_scope():  # keeps tensors made by the import out of a program being traced
+            module = importlib.import_module("tensorflow_probability")
+        return reduce(getattr, self._path, module)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.loaded(), name)

@@ -1,6 +1,6 @@
-"""Return memory to the system after TensorFlow has loaded or compiled something.
+"""Return memory to the system after TensorFlow has loaded or compiled a program.
 
-Binder stops a kernel that holds too much. All of it is for Linux; elsewhere it does nothing.
+Binder stops a kernel that holds too much memory. Except on Linux this module does nothing.
 """
 
 from __future__ import annotations
@@ -17,18 +17,15 @@ from bdl_teach._startup import PLAIN
 
 _ARENA_MAX, _TRIM_THRESHOLD = -8, -1  # glibc's mallopt: M_ARENA_MAX, M_TRIM_THRESHOLD
 _DONTNEED = 4  # madvise's MADV_DONTNEED
-_PAUSE = 2.0  # seconds after a program was loaded in which others may join it
-_LONG = 0.6  # seconds from which on it was compiled, which leaves much more than loading
+_PAUSE = 2.0  # seconds to wait for further programs after one was loaded
+_LONG = 0.6  # seconds: a longer first run compiles, which leaves more memory than loading
 _MANY = 500  # runs that leave tens of megabytes in the heap: a minute of moving sliders
-_due: float | None = None  # when what compilations have left is to go
-_runs = 0  # since memory was last given back
+_due: float | None = None  # time of the next release
+_runs = 0  # runs since the last release
 
 
 def keep_heap_small() -> None:
-    """Limit the number of heaps, so that freed memory does not pile up in each thread's (glibc).
-
-    After chapter 3 a kernel holds 50 MB less.
-    """
+    """Let threads share two heaps (glibc); after chapter 3 a kernel holds 50 MB less."""
     if sys.platform == "linux" and not PLAIN:
         with suppress(OSError, AttributeError):  # musl has no mallopt
             libc = ctypes.CDLL(None)
@@ -39,8 +36,10 @@ def keep_heap_small() -> None:
 def after_run(compiling_s: float | None) -> None:
     """Release memory after a compilation, after loading a stored program, and after many runs.
 
-    A garbage collection takes a tenth of a second, so it is put off while a first picture still
-    loads its programs. ``compiling_s`` are the seconds of a run that had no program yet.
+    A release takes a tenth of a second, so it waits until a first picture has loaded its programs.
+
+    Args:
+        compiling_s: Seconds of a run that first compiled or loaded its program; else None.
     """
     global _due, _runs
     _runs += 1
@@ -53,12 +52,11 @@ def after_run(compiling_s: float | None) -> None:
 
 
 def release() -> None:
-    """Release what a compilation leaves: freed memory, and the pages of libraries that it read.
+    """Release freed memory, and the pages of libraries that a compilation has read.
 
-    A refit needs 11 of the 180 MB of TensorFlow's code that loading and compiling touch, and
-    hardly any of the 150 MB of tables with addresses. Other libraries hold 70 MB in a chapter.
-    None of these pages has changed since it was read, so the system reads it again on demand,
-    which costs the next refit 11 ms.
+    Loading and compiling read 180 MB of TensorFlow's code and 150 MB of its tables, of which a
+    refit needs 11 MB; other libraries hold 70 MB in a chapter. The system reads an unchanged page
+    again on demand, which costs the next refit 11 ms.
     """
     if PLAIN:
         return
@@ -72,10 +70,10 @@ def release() -> None:
 
 
 def _unchanged() -> Iterator[tuple[int, int]]:
-    """Yield address and length of each piece of a library that nobody has written to.
+    """Yield the address and the length of each unchanged part of a library in memory.
 
-    These are its machine code, and the read-only part at the head of a file. Later read-only parts
-    were written by the loader, and would be lost.
+    These are its machine code, and the read-only part at the head of its file. The loader has
+    written to its later read-only parts.
     """
     for line in Path("/proc/self/maps").read_text(encoding="utf-8").splitlines():
         addresses, rights, offset, *_, path = line.split(maxsplit=5)

@@ -1,1 +1,1 @@
-"""Support code without mathematics: argument checks, compiled programs, files, descriptions."""
+"""Check arguments, compile functions, write files, describe figures and results."""

@@ -1,8 +1,8 @@
-"""Describe figures in words for people who cannot see them.
+"""Describe matplotlib figures in words for people who cannot see them.
 
 A notebook that imports ``bdl_teach.plots`` gets a description with every figure: as the output's
-plain text (for screen readers, diffs, places without pictures), and as the ``alt`` of the image
-where the notebook is live. JupyterLab gives images no ``alt`` of their own.
+plain text (for screen readers, diffs, places without pictures), and, with a kernel, as the ``alt``
+of the image, which JupyterLab leaves out.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from matplotlib.ticker import FixedFormatter
 
 
 def describe(figure: Figure) -> str:
-    """Say what a figure shows: titles, axes and their ranges, what the legends name."""
+    """Return a figure's titles, axes with their ranges, and legends as sentences."""
     panels = [ax for ax in figure.axes if ax.get_visible()]
     title = _one_line(figure.get_suptitle())
-    said = [f"{len(panels)} plots." if len(panels) != 1 else "A plot."]
-    said += [f"{title}."] if title else []
+    sentences = [f"{len(panels)} plots." if len(panels) != 1 else "A plot."]
+    sentences += [f"{title}."] if title else []
     legend: list[str] = []
     for ax in panels:
         titles = [_one_line(ax.get_title(loc=place)) for place in ("left", "center", "right")]
@@ -33,12 +33,12 @@ def describe(figure: Figure) -> str:
         if names:
             parts.append("the same lines" if names == legend else f"shows {', '.join(names)}")
         legend = names
-        said.append("; ".join(parts) + ".")
-    return " ".join(said)
+        sentences.append("; ".join(parts) + ".")
+    return " ".join(sentences)
 
 
 def _axis(axis: XAxis | YAxis) -> str:
-    """Return an axis's name with its range or categories; just the name without ticks."""
+    """Return the name of an axis with its range or categories; without ticks only the name."""
     name = _one_line(axis.get_label_text())
     if not axis.get_visible() or not len(axis.get_majorticklocs()):
         return name
@@ -55,7 +55,7 @@ def _one_line(text: str) -> str:
 
 
 def speak_in_notebooks() -> None:
-    """Add a description to every figure that IPython displays from now on; elsewhere do nothing."""
+    """Add a description to every figure that IPython will display; outside IPython do nothing."""
     ipython: Any = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     if shell is None:
@@ -63,12 +63,12 @@ def speak_in_notebooks() -> None:
     formatter = shell.display_formatter
 
     def bundle(figure: Figure) -> dict[str, str]:
-        said = {"text/plain": describe(figure)}
+        outputs = {"text/plain": describe(figure)}
         png = formatter.formatters["image/png"](figure)
         if isinstance(png, str):  # pictures are shown inline
-            alt = html.escape(said["text/plain"])
-            said["text/html"] = f'<img alt="{alt}" src="data:image/png;base64,{png}">'
-        return said
+            alt = html.escape(outputs["text/plain"])
+            outputs["text/html"] = f'<img alt="{alt}" src="data:image/png;base64,{png}">'
+        return outputs
 
-    # Not the formatters of single kinds: `%matplotlib inline` takes figures out of those.
+    # `%matplotlib inline` removes figures from the formatters of single output types.
     formatter.mimebundle_formatter.for_type(Figure, bundle)

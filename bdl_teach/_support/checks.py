@@ -1,6 +1,6 @@
-"""Checks of arguments: each error says what was expected and what was given.
+"""Check arguments and convert them: a bad value, also of a wrong type, raises ``ValueError``.
 
-They raise ``ValueError`` for any input, also of a wrong type.
+Each error says what was expected and what was given.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[Any]
-_BLURRED = 0.01  # of a column's range: so far float32 may move its values
+_LARGEST_ROUNDING = 0.01  # share of a column's range by which float32 may move its values
 
 
 def number(
@@ -23,7 +23,7 @@ def number(
     expected: str = "a finite number",
     holds: Callable[[float], bool] = math.isfinite,
 ) -> float:
-    """Return ``value`` as a finite float for which ``holds`` is true, or raise ``ValueError``."""
+    """Return ``value`` as a finite float for which ``holds`` is true."""
     try:
         result = math.nan if isinstance(value, str | bytes) else float(value)
     except (TypeError, ValueError):
@@ -34,27 +34,23 @@ def number(
 
 
 def positive(name: str, value: float) -> float:
-    """Return ``value`` as a float > 0 or raise ``ValueError``."""
     return number(name, value, "a finite number > 0", lambda number: number > 0)
 
 
 def non_negative(name: str, value: float) -> float:
-    """Return ``value`` as a float >= 0 or raise ``ValueError``."""
     return number(name, value, "a finite number >= 0", lambda number: number >= 0)
 
 
 def probability(name: str, value: float) -> float:
-    """Return ``value`` as a float in [0, 1] or raise ``ValueError``."""
     return number(name, value, "a number in [0, 1]", lambda number: 0 <= number <= 1)
 
 
 def level(value: float) -> float:
-    """Return the ``level`` of an interval as a float in (0, 1) or raise ``ValueError``."""
+    """Return the probability of an interval as a float inside (0, 1)."""
     return number("level", value, "a number inside (0, 1)", lambda number: 0 < number < 1)
 
 
 def count(name: str, value: int, minimum: int = 1) -> int:
-    """Return ``value`` as an integer >= ``minimum`` or raise ``ValueError``."""
     try:
         result = -math.inf if isinstance(value, bool) else operator.index(value)
     except TypeError:
@@ -65,7 +61,7 @@ def count(name: str, value: int, minimum: int = 1) -> int:
 
 
 def batches(n_batches: int, n: int) -> int:
-    """Return the number of minibatches of ``n`` data points, 1 to n, or raise ``ValueError``."""
+    """Return the number of minibatches of ``n`` data points, an integer from 1 to n."""
     result = count("n_batches", n_batches)
     if result > n:
         raise ValueError(f"n_batches: expected at most {n}, one for each point, got {n_batches}")
@@ -73,20 +69,19 @@ def batches(n_batches: int, n: int) -> int:
 
 
 def starting_rho(name: str, value: float) -> float:
-    """Return ``value`` if σ = log(1 + e^ρ) and σ² fit into float32, or raise ``ValueError``."""
+    """Return ρ as a float for which σ = log(1 + e^ρ) and σ² fit into float32."""
     expected = "ρ >= -41 (below, σ is 0 in float32)"
     return number(name, value, expected, lambda rho: -41.0 <= rho <= 1e18)
 
 
 def choice(name: str, value: str, options: Sequence[str]) -> str:
-    """Return ``value`` if it is one of ``options`` or raise ``ValueError``."""
     if value not in options:
         raise ValueError(f"{name}: expected one of {', '.join(options)}, got {value!r}")
     return str(value)
 
 
 def layer_widths(name: str, value: Sequence[int]) -> tuple[int, ...]:
-    """Return hidden-layer widths as a tuple of integers >= 1; () is a linear model."""
+    """Return the widths of hidden layers as integers >= 1; () is a linear model."""
     try:
         widths = tuple(value)
     except TypeError:
@@ -105,7 +100,7 @@ def inputs(name: str, value: ArrayLike, n_features: int | None = None) -> Array:
 
 
 def regression_data(x: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
-    """Return finite ``x`` [n, d] and ``y`` [n, 1]; ``y`` may also come as [n]."""
+    """Return finite ``x`` [n, d] and ``y`` [n, 1]; ``y`` may be given as [n]."""
     x = inputs("x", x)
     y = finite("y", y)
     n = len(x)
@@ -114,12 +109,12 @@ def regression_data(x: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
     return x, y.reshape(n, 1)
 
 
-def told_apart(name: str, values: Array) -> Array:
-    """Return ``values`` [n, d] if its rows differ in float32, or raise ``ValueError``."""
+def resolved_in_float32(name: str, values: Array) -> Array:
+    """Return ``values`` [n, d] if float32 keeps the differences within each column."""
     with np.errstate(over="ignore", invalid="ignore"):
         rounded = values.astype(np.float32).astype(np.float64)
         spread = values.max(axis=0) - values.min(axis=0)
-        lost = ~(np.abs(rounded - values).max(axis=0) <= _BLURRED * spread)
+        lost = ~(np.abs(rounded - values).max(axis=0) <= _LARGEST_ROUNDING * spread)
         lost &= (spread > 0) | ~np.isfinite(rounded).all(axis=0)
     if lost.any():
         column = values[:, lost][:, 0]
@@ -133,7 +128,7 @@ def told_apart(name: str, values: Array) -> Array:
 
 def finite(name: str, value: ArrayLike) -> Array:
     """Return ``value`` as a float64 array; refuse masked values, NaN and infinity."""
-    if isinstance(value, np.ma.MaskedArray) and value.mask.any():  # NumPy takes what lies under it
+    if isinstance(value, np.ma.MaskedArray) and value.mask.any():  # NumPy would unmask them
         hidden = int(value.mask.sum())
         raise ValueError(f"{name}: expected no masked values, got {hidden}: leave their rows out")
     try:

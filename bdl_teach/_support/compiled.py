@@ -1,4 +1,4 @@
-"""A decorator that compiles with XLA where that works, and counts the traces."""
+"""Compile TensorFlow functions with XLA where it works, and count the traces."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _LOG = logging.getLogger("bdl_teach")
 _COUNT = threading.Lock()
 
 
-# A program is traced once for each shape on purpose; TensorFlow would warn a learner about it.
+# TensorFlow would warn that a program is traced again for each shape, which is intended here.
 tf.get_logger().addFilter(lambda record: "tf.function retracing" not in record.getMessage())
 
 
 @lru_cache(maxsize=1)
 def xla_available() -> bool:
-    """Say whether XLA compiles and runs a tiny loop on this machine's CPU (probed once)."""
+    """Return whether XLA compiles and runs a small function on this machine's CPU (cached)."""
     works = _probe() or (kept_programs.clear() and _probe())
     if not works:
         _LOG.warning("XLA is not available here: refits run in plain graph mode, more slowly.")
@@ -48,17 +48,17 @@ def _sum_of_squares(x: Tensor) -> Tensor:
 class Compiled:
     """A function that is traced once per shape of its arguments, and compiled where XLA works."""
 
-    all_traces: ClassVar[int] = 0  # of all programs together, those that are gone included
+    all_traces: ClassVar[int] = 0  # traces of all programs in this process
 
     def __init__(self, function: Callable[..., Tensor]) -> None:
         self._function = function
         self._program: Callable[..., Tensor] | None = None
         self._lock = threading.Lock()
-        self.traces = 0  # how often the Python body was traced; values never add to it
+        self.traces = 0  # how often the Python function was traced
         self.__doc__ = function.__doc__
 
     def __call__(self, *arguments: Tensor) -> Tensor:
-        """Run the function, tracing and compiling it first where these shapes are new."""
+        """Run the function; trace and compile it first if the shapes are new."""
         if self._program is None:
             with self._lock:
                 self._program = self._program or self._build()
@@ -73,8 +73,8 @@ class Compiled:
         return result
 
     def _without_stored_programs(self, error: Exception, arguments: tuple[Tensor, ...]) -> Tensor:
-        """Run with the stored programs switched off: one is damaged, or the disk is full."""
-        _LOG.debug("XLA's kept programs: %s", error)
+        """Run after the stored programs were deleted: one is damaged, or the disk is full."""
+        _LOG.debug("XLA's stored programs: %s", error)
         with suppress(tf.errors.OpError):
             self._program = self._build()
             return self._program(*arguments)

@@ -1,12 +1,12 @@
-"""The errors of this package, besides ``ValueError`` for bad input."""
+"""Errors of this package, besides ``ValueError`` for bad input."""
 
 
 class DivergedError(ArithmeticError):
     """A fit reached NaN or infinity.
 
     Attributes:
-        step: Optimiser step by which the free energy was no longer finite.
-        remedy: What to change, as a sentence.
+        step: Optimiser step at which the free energy was not finite.
+        remedy: Sentence that says what to change.
     """
 
     def __init__(self, step: int, remedy: str) -> None:
@@ -16,4 +16,4 @@ class DivergedError(ArithmeticError):
 
 
 class DatasetUnavailable(OSError):
-    """A data set is neither cached nor reachable; the message says what to fetch and where."""
+    """A data set is neither stored nor reachable; the message says what to fetch and from where."""

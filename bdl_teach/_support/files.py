@@ -11,10 +11,10 @@ from typing import IO
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file atomically: at any moment either the old or the new one is there, complete.
+    """Write a file so that, at any moment, the old or the new one is there as a whole.
 
     Raises:
-        OSError: It could not be written; the old one is still there, and nothing else.
+        OSError: The file could not be written, and the old one is unchanged.
     """
     temporary = path.with_name(f"{path.name}.{os.urandom(4).hex()}.tmp")
     try:
@@ -32,7 +32,10 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def try_lock(path: Path) -> IO[str] | None:
-    """Open and lock a file if no process holds it; the system unlocks it when the process ends."""
+    """Open and lock a file; return None if another process has locked it.
+
+    The system unlocks the file when it is closed or the process ends.
+    """
     handle = path.open("a", encoding="utf-8")
     try:
         if sys.platform == "win32":

@@ -1,4 +1,4 @@
-"""A ``repr`` of one line for objects that hold arrays."""
+"""Define a ``repr`` of one line for objects that hold arrays."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-_LONGEST = 200  # characters of a line
-_SHORT = 40  # of a value that is shown as it is
-_JUDGED = ("free_energy", "loss", "potential", "elbo", "log_z")  # what a history is about
+_LONGEST_LINE, _LONGEST_VALUE = 200, 40  # characters
+_OBJECTIVES = ("free_energy", "loss", "potential", "elbo", "log_z")  # possible keys of a history
 Class = TypeVar("Class", bound=type)
 
 
@@ -26,17 +25,17 @@ def _line(self: Any) -> str:
     module = kind.__module__.rpartition(".")[2].lstrip("_")
     name = f"{module}.{kind.__name__}" if ".methods." in kind.__module__ else kind.__name__
     names = getattr(self, "_fields", None) or [f.name for f in fields(self) if f.repr]
-    told = [_told(each, getattr(self, each)) for each in names]
+    values = [_value(each, getattr(self, each)) for each in names]
     line = f"{name}("
-    for part in _trained(self) + sorted(filter(None, told), key=lambda part: part.endswith("]")):
-        if len(line) + len(part) > _LONGEST - 6:
+    for part in _training(self) + sorted(filter(None, values), key=lambda part: part.endswith("]")):
+        if len(line) + len(part) > _LONGEST_LINE - 6:
             return f"{line}, …)"
         line += part if line.endswith("(") else f", {part}"
     return f"{line})"
 
 
-def _told(name: str, value: Any) -> str:
-    """Return a value in a few words; "" if it needs more."""
+def _value(name: str, value: Any) -> str:
+    """Return an attribute's name and value, or an array's shape; "" for long or other values."""
     if isinstance(value, np.ndarray):
         return f"{name} {list(value.shape)}"
     if isinstance(value, Real) and not isinstance(value, bool):
@@ -45,15 +44,15 @@ def _told(name: str, value: Any) -> str:
     if value is None or not known or callable(value) or hasattr(value, "_fields"):
         return ""
     text = repr(value)
-    return f"{name}={text}" if len(text) <= _SHORT and "\n" not in text else ""
+    return f"{name}={text}" if len(text) <= _LONGEST_VALUE and "\n" not in text else ""
 
 
-def _trained(self: Any) -> list[str]:
-    """Describe a fit: its network, its number of points, and the end of its history."""
+def _training(self: Any) -> list[str]:
+    """Return a fit's network, number of points, number of steps, and last objective, if present."""
     sizes = getattr(getattr(self, "network", None), "sizes", ())
     data = getattr(getattr(self, "problem", None), "x", None)
     history: Mapping[str, Any] = getattr(self, "history", {})
-    told = ["-".join(map(str, sizes))] if sizes else []
-    told += [f"{len(data)} points"] if isinstance(data, np.ndarray) else []
-    told += [f"{history[each][-1]:g} {each}s" for each in ("step", "epoch") if each in history]
-    return told + [f"{k} {history[k][-1]:.5g}" for k in _JUDGED if k in history][:1]
+    parts = ["-".join(map(str, sizes))] if sizes else []
+    parts += [f"{len(data)} points"] if isinstance(data, np.ndarray) else []
+    parts += [f"{history[each][-1]:g} {each}s" for each in ("step", "epoch") if each in history]
+    return parts + [f"{k} {history[k][-1]:.5g}" for k in _OBJECTIVES if k in history][:1]

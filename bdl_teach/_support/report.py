@@ -1,4 +1,4 @@
-"""Print what commands report: progress messages, numbers, tables. Standard library only."""
+"""Format the numbers and tables of reports, and print messages, with the standard library only."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ PACKAGES = ("tensorflow", "tensorflow-cpu", "tensorflow-probability", "tf-keras"
 
 
 def say(sentence: str) -> None:
-    """Print a progress message on standard error, apart from a command's output."""
+    """Print a message on standard error."""
     print(f"bdl_teach: {sentence}", file=sys.stderr, flush=True)
 
 
 def number(value: float) -> str:
-    """Format a number with three significant digits and no exponent; whole numbers from 100 up."""
+    """Format a number with three significant digits and no exponent; from 100 without decimals."""
     if not math.isfinite(value) or value == 0:
         return f"{value:g}"
     digits = max(0, 2 - math.floor(math.log10(abs(value))))
@@ -27,7 +27,7 @@ def number(value: float) -> str:
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Lay out text in columns: the first aligned left, the others right."""
+    """Align text in columns, the first one left, the others right."""
     widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
 
     def line(cells: Sequence[str]) -> str:
@@ -46,7 +46,7 @@ def cores() -> int:
 
 
 def machine() -> dict[str, str | int | float]:
-    """Return what a measurement depends on: cores, load, Python and package versions."""
+    """Return the number of cores, the load, and the versions of Python and packages, by name."""
     facts: dict[str, str | int | float] = {
         "system": f"{platform.system()} {platform.machine()}",
         "cores": cores(),
@@ -61,5 +61,5 @@ def machine() -> dict[str, str | int | float]:
 
 
 def machine_line() -> str:
-    """Return the same as one line."""
+    """Return :func:`machine` as one line of text."""
     return "Machine: " + ", ".join(f"{name} {value}" for name, value in machine().items())

@@ -1,8 +1,8 @@
 """Make JupyterLab's server send pictures instead of errors for a notebook without a kernel.
 
 A saved explorer has a view, a picture and a sentence. JupyterLab prefers the view, and shows
-"model not found" once the kernel has ended. So the view is removed when a notebook is opened that
-no kernel runs for, and the picture is shown. If the kernel still runs, the view works again.
+"model not found" once the kernel has ended. So the server removes the view from a notebook that has
+no running kernel, and JupyterLab shows the picture.
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ from typing import Any
 
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 
-from bdl_teach._support.views import leave_dead_views_out
+from bdl_teach._support.views import remove_dead_views
 
 
 class Stills(AsyncLargeFileManager):
     """A contents manager that removes explorers' views from notebooks that have no kernel."""
 
     async def get(self, path: str, content: bool = True, *args: Any, **options: Any) -> Any:
-        """Read a file or folder; from a notebook without a kernel remove the dead views."""
+        """Read a file or folder; remove the views from a notebook without a kernel."""
         model = await super().get(path, content, *args, **options)  # type: ignore[no-untyped-call]
         if content and model["type"] == "notebook" and not await self._has_kernel(path):
-            leave_dead_views_out(model["content"])
+            remove_dead_views(model["content"])
         return model
 
     def _sessions(self) -> Any:
-        """Return the server's session manager, which knows the running kernels, if there is one."""
+        """Return the server's session manager, which lists the running kernels, or None."""
         return getattr(self.parent, "session_manager", None)
 
     async def _has_kernel(self, path: str) -> bool:
@@ -35,15 +35,12 @@ class Stills(AsyncLargeFileManager):
 
 
 def _jupyter_server_extension_points() -> list[dict[str, str]]:
-    """Tell the server which module holds the next function."""
+    """Name the module of :func:`_load_jupyter_server_extension`."""
     return [{"module": __name__}]
 
 
 def _load_jupyter_server_extension(server: Any) -> None:
-    """Install the contents manager, unless a manager other than the default is configured.
-
-    Another extension (jupytext's, say) builds on the class that it finds.
-    """
+    """Install the contents manager, unless another one than the default is configured."""
     if type(server.contents_manager) is not AsyncLargeFileManager:
         return
     server.contents_manager_class = Stills

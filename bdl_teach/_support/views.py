@@ -1,4 +1,4 @@
-"""Remove dead explorer views from a notebook that has no kernel."""
+"""Remove widget views, which are dead without a kernel, from a stored notebook."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 VIEW, PICTURE = "application/vnd.jupyter.widget-view+json", "image/png"
 
 
-def leave_dead_views_out(notebook: Any) -> None:
-    """Remove, in place, the view from each output that also has a picture; leave other widgets."""
+def remove_dead_views(notebook: Any) -> None:
+    """Remove the widget view from each notebook output that also holds a picture."""
     for cell in notebook["cells"]:
         for output in cell.get("outputs", ()):
             data = output.get("data", {})

@@ -1,7 +1,7 @@
-"""Add alternative text to the pictures of pages that nbconvert makes of a notebook.
+"""Add the alternative text of pictures to pages that nbconvert makes of a notebook.
 
-nbconvert's own template leaves out the alternative text that a notebook holds. The settings of
-JupyterLab name this preprocessor, for `jupyter nbconvert --to html` and for JupyterLab's export.
+nbconvert's own template leaves this text out. JupyterLab's settings (_cli/after_install.py) name
+this preprocessor, for `jupyter nbconvert --to html` and for the export from JupyterLab.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ NOTE = (
 
 
 class Pictures(Preprocessor):
-    """Show each PNG as an `img` with its alternative text."""
+    """A preprocessor of nbconvert that shows each PNG as an `img` with its alternative text."""
 
-    note = Unicode(NOTE, help="What stands below an explorer.")
+    note = Unicode(NOTE, help="HTML below the picture of an explorer.")
 
     def preprocess_cell(self, cell: Any, resources: Any, index: int) -> tuple[Any, Any]:
-        """Write the pictures of one cell as HTML."""
+        """Replace the pictures of one cell by HTML."""
         note = self.note if "explorer" in cell.metadata.get("tags", ()) else ""
         for output in cell.get("outputs", ()):
             data = output.get("data", {})

@@ -1,9 +1,8 @@
-"""The data of the course: toy problems drawn from a seed, downloaded data sets, and one's own.
+"""The data of the course: toy problems drawn from a seed, downloaded data sets, pasted tables.
 
-Downloads are stored in ``$BDL_TEACH_DATA`` or the user's cache folder; without them and without a
-network a loader raises :class:`bdl_teach.DatasetUnavailable`, which says what to do. ``digits``
-comes with scikit-learn and is always there. :func:`read_points` reads a table of one's own from a
-text.
+Downloads are stored in ``$BDL_TEACH_DATA`` or the user's cache folder. A loader without its file
+and without a network raises :class:`bdl_teach.DatasetUnavailable`, which says what to do.
+``digits`` comes with scikit-learn. :func:`read_points` reads a table from a text.
 """
 
 from bdl_teach.datasets.cells import Ambiguous

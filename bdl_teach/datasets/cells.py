@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
-Cells: TypeAlias = Sequence[tuple[int, str]]  # line of the text, and what stands there
+Cells: TypeAlias = Sequence[tuple[int, str]]  # of each cell the number of its line, and its text
 
 _CURRENCY = r"(?:[A-Z]{0,3}[$€£¥₽₹₩₺฿]|[A-Z]{3}|руб\.?|Fr\.|kr\.?|zł|元)"
 _NUMBER = re.compile(
@@ -23,7 +23,7 @@ _NUMBER = re.compile(
     r"(?P<body>(?:\d[\d.,'\s]*(?<![\s,])|[.,]\d+))(?P<exponent>[eE][-+]?\d+)?"
     r"\s?(?P<after>(?:[^\W\d_]|[%‰°$€£¥₽₹₩₺฿])[^\s\d,+()'\"]{0,9})?"
 )
-_DASH = re.compile(r"^–(?=[\d.,])")  # which a word processor makes of a minus
+_DASH = re.compile(r"^–(?=[\d.,])")  # a minus sign, as word processors write it
 _FOOTNOTE = re.compile(r"(?<=[\d%])\s?(?:\[\w{1,3}\]|[*†‡]{1,3})$")
 _MISSING = re.compile(
     r"|na|n/a|<na>|#?n\.?v\.?|nan|nat|null|none|nil|n\.a\.|[-–—]{1,2}|\.{1,3}|[…:?/]|k\.\s?a\.|н/д|нет|无|缺失"
@@ -55,17 +55,15 @@ _MONTHS = {
 
 
 class Ambiguous(ValueError):
-    """A cell can be read in two ways, and no other cell decides which.
+    """The error for a cell that can be read in two ways, if no other cell decides.
 
     Attributes:
-        question: What is to be decided, in words.
-        argument: The argument of ``read_points`` that decides it.
-        readings: Its values, and how the cell is then read.
+        question: The two ways, in a sentence.
+        argument: Name of the argument of ``read_points`` that decides.
+        readings: For each value of that argument, how the cell is read.
     """
 
-    def __init__(
-        self, where: str, argument: str, readings: Mapping[str, str] | Mapping[bool, str]
-    ) -> None:
+    def __init__(self, where: str, argument: str, readings: Mapping[Any, str]) -> None:
         self.question = f"{where} can be {' or '.join(readings.values())}; no other row says which"
         self.argument, self.readings = argument, readings
         ways = " or ".join(f"{argument}={value!r}" for value in readings)
@@ -73,18 +71,18 @@ class Ambiguous(ValueError):
 
 
 class Number(NamedTuple):
-    """A number as it is written, before its decimal mark is known."""
+    """A number as a cell writes it; "," or "." in it may still mean either."""
 
     sign: str  # "" or "-"
-    body: str  # digits with the decimal mark, or with marks of one kind whose meaning is open
-    mark: str  # the decimal mark, "" where nothing says which it is
-    open: bool  # whether its one mark may be a decimal one or one between thousands
+    body: str  # its digits with "." and ","
+    mark: str  # the decimal mark; "" if the cell does not tell
+    open: bool  # whether "." or "," may be a decimal mark or separate thousands, as in 1,250
     exponent: str  # such as "e5"
     unit: str
-    stripped: bool  # whether something other than a unit was removed
+    stripped: bool  # whether a footnote, parentheses or the like were removed
 
     def value(self, decimal: str) -> float:
-        """Return the number, given the column's decimal mark."""
+        """Convert the number to a float, given the decimal mark of its column."""
         thousands = "," if decimal == "." else "."
         body = self.body.replace(thousands, "").replace(decimal, ".")
         return float(f"{self.sign}{body}{self.exponent}")
@@ -92,26 +90,27 @@ class Number(NamedTuple):
 
 @dataclass(frozen=True)
 class Column:
-    """The values of a column, and sentences that say what was stripped or assumed."""
+    """The numbers of a column."""
 
     values: list[float]
-    notes: list[str]
-    zero: str = ""  # the date or time of day that is 0
+    notes: list[str]  # sentences that say what was stripped or assumed
+    zero: str = ""  # the date or time of day whose value is 0
 
 
 def is_missing(cell: str) -> bool:
-    """Return whether a cell says that there is no value."""
+    """Return whether a cell is empty or says, as NA does, that there is no value."""
     return _MISSING.fullmatch(cell.strip()) is not None
 
 
 def is_value(cell: str, spaced: bool = True) -> bool:
-    """Return whether a cell is a number, with blanks only if it may be ``spaced``, or a time."""
+    """Return whether a cell is a number, date or time; ``spaced`` numbers may contain blanks."""
     kind = _kind(cell)
     return bool(kind) and (kind != "number" or spaced or not re.search(r"\d \d", cell))
 
 
 @lru_cache(maxsize=200_000)
 def _kind(cell: str) -> str:
+    """Return "number", "date" or "time of day"; "" for any other cell."""
     if is_missing(cell):
         return ""
     if number(cell) is not None:
@@ -123,12 +122,12 @@ def _kind(cell: str) -> str:
 
 @lru_cache(maxsize=200_000)
 def number(cell: str) -> Number | None:
-    """Return what a cell says as a number, or ``None``."""
+    """Return the number in a cell, or ``None`` if the cell is no number."""
     written = _DASH.sub("-", cell.strip().replace("，", ","))
     text = _FOOTNOTE.sub("", written)
     negative = text.startswith("(") and text.endswith(")")  # as accountants write it
     found = _NUMBER.fullmatch(text[1:-1].strip() if negative else text)
-    if found is None or (found["after"] or "%")[0].isnumeric():  # the latter as in 10³
+    if found is None or (found["after"] or "%")[0].isnumeric():  # 10³
         return None
     signs = [sign for sign in (found["sign"], found["sign2"], "-" if negative else "") if sign]
     units = [unit for unit in (found["before"], found["after"]) if unit]
@@ -141,11 +140,7 @@ def number(cell: str) -> Number | None:
 
 
 def _marks(body: str, exponent: bool) -> tuple[str, str, bool] | None:
-    """Return which mark in some digits is the decimal one, or that it may be either.
-
-    Returns:
-        The digits without spaces and apostrophes, the decimal mark or "", whether it is open.
-    """
+    """Return ``body``, ``mark`` and ``open`` of a :class:`Number` from its digits, if they fit."""
     grouped = re.fullmatch(r"(\d{1,3}(?:([ '])\d{3})(?:\2\d{3})*)([.,]\d*)?", body)
     if grouped:
         rest = grouped[3] or ""
@@ -168,18 +163,24 @@ def _marks(body: str, exponent: bool) -> tuple[str, str, bool] | None:
     return None
 
 
-def decided(cells: Cells) -> str:
-    """Return the decimal mark that a column shows beyond doubt; "" if it shows none, or both."""
+def decimal_mark(cells: Cells) -> str:
+    """Return the only decimal mark in a column; "" if no cell shows one, or both occur."""
     marks = {one.mark for _, cell in cells if (one := number(cell)) and one.mark}
     return marks.pop() if len(marks) == 1 else ""
 
 
 def read(name: str, cells: Cells, decimal: str, day_first: bool | None) -> Column:
-    """Read a column without missing values; where it can be read in two ways, the last two decide.
+    """Read a column without missing values.
+
+    Args:
+        name: What messages call the column.
+        cells: The cells, with their line numbers.
+        decimal: The decimal mark if no cell shows it; "" if unknown.
+        day_first: Whether 01/02/2020 is 1 February if no cell shows it; ``None`` if unknown.
 
     Raises:
-        ValueError: A cell is none of what the others are; the message has its line.
-        Ambiguous: The column can be read in two ways, and what decides is "" or ``None``.
+        ValueError: Cells differ in kind or unit; the message names a line.
+        Ambiguous: The column can be read in two ways, and the argument that decides is unknown.
     """
     kinds = Counter(_kind(cell) for _, cell in cells)
     kind = max((one for one in kinds if one), key=kinds.__getitem__, default="number")
@@ -222,19 +223,17 @@ def _numbers(name: str, cells: Cells, decimal: str) -> Column:
 
 
 def _mixed(name: str, kinds: Sequence[tuple[tuple[int, str], str]]) -> ValueError:
-    """Return the error that names the first cell of the rarest kind, given cells and kinds."""
+    """Return the error for a column of mixed formats; it names a cell of the rarest one."""
     counts = Counter(kind for _, kind in kinds)
     odd = min(counts, key=counts.__getitem__)
     most = max((kind for kind in counts if kind != odd), key=counts.__getitem__)
     line, cell = next(where for where, kind in kinds if kind == odd)
-    return ValueError(
-        f"line {line}: {cell.strip()} in {name} has {odd or 'no unit'}, "
-        f"other rows have {most or 'none'}"
-    )
+    has = f"{cell.strip()} in {name} has {odd or 'no unit'}"
+    return ValueError(f"line {line}: {has}, other rows have {most or 'none'}")
 
 
 def _units(name: str, cells: Cells, numbers: Sequence[Number]) -> list[str]:
-    """Return sentences about units stripped from a column; refuse two units in one column."""
+    """Return sentences on what was stripped from numbers; raise if their units differ."""
     units = [one.unit for one in numbers]
     only = list(dict.fromkeys(filter(None, units)))
     left_out = "" in units and only and not re.fullmatch(_CURRENCY, only[0])
@@ -250,7 +249,7 @@ def _units(name: str, cells: Cells, numbers: Sequence[Number]) -> list[str]:
 
 
 def _dates(cell: str) -> dict[bool, datetime]:
-    """Return the possible dates of a cell, by whether the day comes before the month."""
+    """Return the date in a cell if its day comes first (key True), and if its month does."""
     text, clock, zone = cell.strip(), timedelta(0), None
     with_time = _WITH_TIME.fullmatch(text)
     if with_time:
@@ -272,7 +271,7 @@ def _dates(cell: str) -> dict[bool, datetime]:
 
 
 def _parts(text: str) -> dict[bool, tuple[int, int, int]]:
-    """Return year, month and day of a date, by whether the day comes before the month."""
+    """Return (year, month, day) if the day comes first (key True), and if the month does."""
     if found := _DAY_OR_MONTH_FIRST.fullmatch(text):
         one, other = int(found[1]), int(found[3])
         year = int(found[4]) + (0 if len(found[4]) == 4 else 2000 if int(found[4]) < 70 else 1900)
@@ -290,7 +289,7 @@ def _parts(text: str) -> dict[bool, tuple[int, int, int]]:
 
 
 def _clock(found: re.Match[str]) -> float | None:
-    """Return a time of day in hours."""
+    """Return the hours since midnight, or ``None`` if this is no time of day."""
     hour, minute, second = int(found["h"]), int(found["m"]), float(found["s"] or 0)
     if half := (found["half"] or "")[:1].lower():
         if not 1 <= hour <= 12:
@@ -306,7 +305,8 @@ def _days(name: str, cells: Cells, day_first: bool | None) -> Column:
     possible = [first for first in (True, False) if all(first in way for way in ways)]
     if not possible:
         line, cell = next(c for c, way in zip(cells, ways, strict=True) if len(way) < 2)
-        raise ValueError(f"line {line}: {cell.strip()} in {name} has day and month the other way")
+        other = "day and month the other way round than other rows"
+        raise ValueError(f"line {line}: {cell.strip()} in {name} has {other}")
     differ = [i for i, way in enumerate(ways) if len(way) > 1 and way[True] != way[False]]
     notes = []
     if len(possible) > 1 and differ:
@@ -333,7 +333,6 @@ def _hours(name: str, cells: Cells) -> Column:
         hours.append(at)
     start = min(hours)
     seconds = round(3600 * start)
-    zero = f"{seconds // 3600:02d}:{seconds % 3600 // 60:02d}:{seconds % 60:02d}".removesuffix(
-        ":00"
-    )
+    zero = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
+    zero = zero.removesuffix(":00")
     return Column([at - start for at in hours], [f"{name} is in hours since {zero}"], zero)

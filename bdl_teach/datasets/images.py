@@ -15,7 +15,7 @@ from bdl_teach.datasets import store
 _CLASSES = "T-shirt/top, Trouser, Pullover, Dress, Coat, Sandal, Shirt, Sneaker, Bag, Ankle boot"
 FASHION = tuple(_CLASSES.split(", "))
 DIGITS = tuple("0123456789")
-_SIDE, _GRID = 28, 30  # pixels of a side; pictures of a side of the sprite
+_SIDE, _GRID = 28, 30  # pixels along a side of a picture; pictures along a side of the sprite
 
 
 @one_line
@@ -24,10 +24,10 @@ class Images:
     """Labelled grey pictures.
 
     Attributes:
-        name: What the `data` command calls them.
+        name: Name of the data set in the `data` command.
         images: ``[n, height, width]``, float32 in [0, 1], 1 the brightest.
-        labels: ``[n]``, the number of the class.
-        class_names: The classes in order.
+        labels: Class numbers ``[n]``, from 0.
+        class_names: Names of the classes, by number.
     """
 
     name: str
@@ -37,10 +37,10 @@ class Images:
 
 
 def fashion_sprite(full: bool = False) -> Images:
-    """Return Fashion-MNIST: a sprite of 900 pictures, ninety a class in order, or all 70,000.
+    """Return 900 pictures of Fashion-MNIST, 90 of each class in order, or all 70,000.
 
     Args:
-        full: Take all 70,000, first the 60,000 for training (30 MB to fetch).
+        full: Whether to return all 70,000 (30 MB to download), the 60,000 for training first.
 
     Returns:
         :class:`Images` of 28 × 28 pixels. Class 0 is the T-shirt.
@@ -81,7 +81,7 @@ def mnist_test() -> Images:
 
 
 def digits() -> Images:
-    """Return 1797 handwritten digits of 8 × 8 pixels, which come with scikit-learn.
+    """Return the 1797 handwritten digits of 8 × 8 pixels that come with scikit-learn.
 
     Source: Alpaydin & Kaynak 1998, through ``sklearn.datasets.load_digits``.
     """
@@ -92,12 +92,12 @@ def digits() -> Images:
 
 
 def _unit(pixels: Array, brightest: float = 255.0) -> Array:
-    """Scale pixels to [0, 1], as float32."""
+    """Scale pixels to [0, 1] in float32."""
     return np.asarray(pixels / np.float32(brightest), dtype=np.float32)
 
 
 def _read_idx(path: Path) -> Array:
-    """Read an IDX file of bytes: two zeros, type, rank; each size as a big-endian int; data."""
+    """Read a gzipped IDX file: two zeros, type, rank, the sizes as big-endian int32, bytes."""
     raw = gzip.decompress(path.read_bytes())
     shape = np.frombuffer(raw, ">i4", count=raw[3], offset=4)
     return np.frombuffer(raw, np.uint8, offset=4 + 4 * raw[3]).reshape(shape)

@@ -16,7 +16,7 @@ from bdl_teach._support.one_line import one_line
 from bdl_teach.datasets import cells as reader
 from bdl_teach.datasets.cells import Ambiguous, is_missing, is_value
 
-_SEPARATORS = "\t;|，, "  # in the order in which they are preferred
+_SEPARATORS = "\t;|，, "  # of equally good ones the first is taken
 _AS_WRITTEN_HERE: dict[int, int | str | None] = {
     code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F) if code != 0xFF0C
 }
@@ -25,29 +25,27 @@ _AS_WRITTEN_HERE |= str.maketrans(
 )
 _AS_WRITTEN_HERE |= dict.fromkeys(map(ord, "\ufeff\u200b\u200e\u200f\u2060"))
 _COMMENT = re.compile(r"\s*(?:#(?!(?:[A-ZА-ЯÄÖÜÉ/0]+[!?]|N/?A\b|NV\b|N/D\b|Н/Д\b))|//)")
-_RULE = re.compile(
-    r"[\s|:+=-]*(?:[=-]{3}|--\s*\||:-|-:)[\s|:+=-]*"
-)  # under a header, or round a table
+_RULE = re.compile(r"[\s|:+=-]*(?:[=-]{3}|--\s*\||:-|-:)[\s|:+=-]*")  # a line drawn in a table
 _PRINTED = re.compile(
     r"\[\d+ rows x \d+ columns\]|(?:Name: .*, )?(?:Length: \d+, )?dtype: \w+|\(\d+ rows?\)"
 )
 _PIECE = re.compile(r"[\d.,;|'\"\s$€%+-]+")
-_SAMPLE = 300  # lines that say what separates columns
-_HEAD = 20  # lines at most that stand above the numbers
+_SAMPLE = 300  # lines in which the separator is looked for
+_HEAD = 20  # lines that may stand above the numbers
 
 
 @one_line
 @dataclass(frozen=True)
 class Points:
-    """The points that were read.
+    """Points that were read from a table.
 
     Attributes:
-        x: Inputs ``[n]``; of dates the days, of times the hours since the first.
+        x: Inputs ``[n]``. Dates are in days, times of day in hours, since the earliest one.
         y: Targets ``[n]``.
-        names: What the two columns are called, with their units; "" where nothing says it.
+        names: Names of the two columns, with their units; "" for a column without a name.
         notes: Sentences that say what was skipped, stripped or assumed.
-        zeros: The date ("2018-01-31") or time of day ("08:00") that 0 stands for in x and in y; ""
-            for numbers.
+        zeros: The date ("2018-01-31") or time of day ("08:00") at x = 0 and at y = 0; "" for
+            columns of numbers.
     """
 
     x: Array
@@ -58,10 +56,10 @@ class Points:
 
 
 class ChooseColumns(ValueError):
-    """A table has more than two columns of numbers.
+    """The error for a table with more than two columns, of which two must be chosen.
 
     Attributes:
-        names: The columns' names, in the order in which ``columns`` counts them.
+        names: The names of all columns, from left to right.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -73,39 +71,37 @@ class ChooseColumns(ValueError):
 
 
 class _Row(NamedTuple):
-    """The cells of a line, and the kind of each."""
+    """One line of a table, split into cells."""
 
-    line: int
+    line: int  # its number in the text, from 1
     cells: list[str]
-    kinds: str  # v a value, m missing, p a piece of a number, w a word
+    kinds: str  # one letter a cell: v value, m missing, p piece of a number, w words
 
     @property
     def complete(self) -> bool:
-        """Return whether it has two values, of which one may be missing, and no piece of one."""
+        """Return whether the row has a value and a second one that may be missing."""
         values, missing = map(self.kinds.count, "vm")
         return values >= 1 and values + missing >= 2 and "p" not in self.kinds
 
 
 @dataclass
 class _Table:
-    """The rows of a table, all of one width, its column names, and what was skipped."""
+    """A table with its column names, and notes on what was skipped."""
 
-    rows: list[_Row]
+    rows: list[_Row]  # each has as many cells as there are names
     names: list[str]
     notes: list[str]
 
     def column(self, i: int) -> list[tuple[int, str]]:
-        """Return the cells of a column, with their line numbers."""
+        """Return the line number and the text of each cell of a column."""
         return [(row.line, row.cells[i]) for row in self.rows]
 
     def called(self, i: int) -> str:
-        """Return what messages call a column."""
+        """Return a column's name, or "column 1" and so on if it has none."""
         return self.names[i] or f"column {i + 1}"
 
-    def without(self, i: int, why: str) -> None:
-        """Remove a column and note why; no note for an empty one."""
-        if why:
-            self.notes.append(f"{self.called(i)} {why}: left out")
+    def remove(self, i: int) -> None:
+        """Remove a column."""
         self.rows = [_Row(n, c[:i] + c[i + 1 :], k[:i] + k[i + 1 :]) for n, c, k in self.rows]
         del self.names[i]
 
@@ -119,25 +115,25 @@ def read_points(
 ) -> Points:
     """Read two columns of numbers, dates or times of day.
 
-    Columns may be separated by tabs, semicolons, bars, commas or blanks, cells may be quoted, names
-    and other lines of text may stand above. Decimal points and commas, thousands, currencies, per
-    cent and missing values are understood; rows without a number are left out. What can be read in
-    two ways is decided by the other rows; if they do not, an error asks.
+    Columns may be separated by tabs, semicolons, bars, commas or blanks; cells may be quoted; names
+    and other lines of text may stand above the numbers. Decimal points and commas, thousands,
+    currencies, per cent and missing values are understood; a row that lacks x or y is left out.
+    If a cell can be read in two ways, the other rows decide; if they do not, an error asks.
 
     Args:
         text: The table.
-        columns: Which two columns are x and y where there are more: their names, or their places
-            counted from 0, without a column of row numbers or of text.
-        decimal: "." or ",", where 1,250 can be 1250 or 1.25.
-        day_first: Whether 01/02/2020 is in February, where it can be in January, too.
+        columns: Names of the columns x and y in a table of more than two, or their places from 0,
+            not counting columns of row numbers or of words.
+        decimal: The decimal mark, "." or ",", needed if every row fits both (1,250).
+        day_first: Whether 01/02/2020 is 1 February, needed if every row fits both orders.
 
     Returns:
-        All rows that have two values, and what was skipped, stripped or assumed.
+        All rows that have two values, with notes on what was skipped, stripped or assumed.
 
     Raises:
-        ChooseColumns: There are more than two columns, and ``columns`` does not say which.
+        ChooseColumns: There are more than two columns, and ``columns`` is not given.
         Ambiguous: Numbers or dates can be read in two ways.
-        ValueError: The text is no such table; the message says which line, and what was expected.
+        ValueError: The text is no such table; the message names the line and what was expected.
     """
     if decimal not in (None, ".", ","):
         raise ValueError(f"decimal: expected '.' or ',', got {decimal!r}")
@@ -154,9 +150,9 @@ def read_points(
         why = f": {table.notes[-1]}" if lost else ""
         raise ValueError(f"expected at least two rows of two numbers, got {len(table.rows)}{why}")
     both = [table.column(i) for i in two]
-    marks = [reader.decided(cells) for cells in both]  # that of one column holds for the other, too
-    x, y = (
-        reader.read(name, cells, decimal or mark or other, day_first)
+    marks = [decimal or reader.decimal_mark(cells) for cells in both]
+    x, y = (  # the mark of one column holds for a column that shows none
+        reader.read(name, cells, mark or other, day_first)
         for name, cells, mark, other in zip(called, both, marks, marks[::-1], strict=True)
     )
     if min(x.values) == max(x.values):
@@ -166,13 +162,10 @@ def read_points(
     return Points(np.array(x.values), np.array(y.values), names, found, (x.zero, y.zero))
 
 
-# From text to lines.
-
-
 def _lines(text: str) -> tuple[list[tuple[int, str]], list[str], str]:
-    """Return the numbered lines of a table, what was skipped, and the separator that it names."""
+    """Return the numbered lines of a table, notes, and the separator if a line "sep=;" gives it."""
     if not isinstance(text, str):
-        raise ValueError(f"expected a text, got {type(text).__name__}")
+        raise ValueError(f"text: expected a str, got {type(text).__name__}")
     separator, comments, shortened, lines = "", [], [], []
     for number, line in enumerate(text.translate(_AS_WRITTEN_HERE).splitlines(), 1):
         if number == 1 and (named := re.fullmatch(r'"?sep=(.)"?', line.strip())):
@@ -195,7 +188,7 @@ def _lines(text: str) -> tuple[list[tuple[int, str]], list[str], str]:
 
 def _split(lines: Sequence[tuple[int, str]], separator: str) -> list[_Row]:
     """Split lines at a separator, but not inside quotes."""
-    # Whether a blank inside a cell may separate thousands.
+    # Whether thousands may be grouped by blanks.
     spaced = separator not in ", " or (separator == "," and all('"' in line for _, line in lines))
     if separator == " ":
         words = ((n, re.findall(r'"[^"]*"|[^ \t]+', _joined(line))) for n, line in lines)
@@ -223,18 +216,15 @@ def _row(line: int, cells: list[str], spaced: bool) -> _Row:
 
 
 def _joined(line: str) -> str:
-    """Join a date and its time, which a blank separated."""
+    """Join a time to its date, and AM or PM to its time, so that no blank separates them."""
     line = re.sub(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d)", r"\1T\2", line)
     return re.sub(r"(\d:\d\d) ([AaPp]\.?[Mm]\b)", r"\1\2", line)
-
-
-# From lines to a table.
 
 
 def _table(
     lines: list[tuple[int, str]], named: str, notes: list[str], decimal: str | None
 ) -> _Table:
-    """Find the separator, the rows and the names of a table."""
+    """Make a table of numbered lines; ``named`` is a known separator, or ""."""
     separator = named or _separator(lines)
     rows = _split(lines, separator)
     width = _width(rows)
@@ -252,13 +242,13 @@ def _table(
 
 
 def _width(rows: Sequence[_Row]) -> int:
-    """Return the number of columns that most rows have; 0 if no row has two values."""
+    """Return the number of cells that most complete rows have; 0 if no row is complete."""
     widths = Counter(len(row.cells) for row in rows if row.complete)
     return max(widths, key=lambda width: (widths[width], width), default=0)
 
 
 def _separator(lines: list[tuple[int, str]]) -> str:
-    """Return the separator that gives the most rows of values, then the fewest other words."""
+    """Return the separator with the most numeric rows; among ties, with the fewest other cells."""
     lines = lines[:_SAMPLE]
     best, found = (0, 0), ","
     for separator in _SEPARATORS:
@@ -277,7 +267,7 @@ def _separator(lines: list[tuple[int, str]]) -> str:
 
 
 def _look_at_blanks(lines: list[tuple[int, str]]) -> None:
-    """Refuse lines such as "0,1 234", which may be 0.1 and 234, or 0 and 1234."""
+    """Raise ``ValueError`` for lines such as "0,1 234": 0.1 and 234, or 0 and 1234."""
     rows = [row for row in _split(lines, ",") if any(map(is_value, row.cells))]
     if rows and all(len(row.cells) == 2 and all(map(is_value, row.cells)) for row in rows):
         x, y = rows[0].cells
@@ -298,7 +288,7 @@ def _no_table(lines: list[tuple[int, str]]) -> str:
 
 
 def _head(rows: Sequence[_Row], width: int) -> int:
-    """Count the rows above the values: names, and what is over them."""
+    """Return the number of rows above the first row of values."""
     head = 0
     for i, row in enumerate(rows[:_HEAD]):
         if len(row.cells) == width and row.complete:
@@ -311,19 +301,19 @@ def _head(rows: Sequence[_Row], width: int) -> int:
 def _names(
     above: list[_Row], width: int, separator: str, lines: dict[int, str], notes: list[str]
 ) -> list[str]:
-    """Find the column names in the lines above the values; note other lines that are skipped."""
+    """Return the column names from the rows above the values; note which other rows are skipped."""
     kept: list[tuple[int, list[str]]] = []  # number of the line, its names
     for row in above:
         cells = row.cells
         if separator == " " and len(cells) not in (width - 1, width):  # names of several words
             cells = [cell.strip(' "') for cell in re.split(r" {2,}|\t", lines[row.line].strip())]
-        if all(re.fullmatch(r"<\w+>", cell) for cell in cells):  # the types of a tibble
+        if all(re.fullmatch(r"<\w+>", cell) for cell in cells):  # column types, as R prints them
             continue
         indented = separator == " " and lines[row.line].startswith(" ")
         if len(cells) == width - 1 and separator in " \t" and (width > 2 or indented):
-            cells = ["", *cells]  # over row numbers stands nothing
+            cells = ["", *cells]  # a column of row numbers has no name
         kept.append((row.line, cells))
-    full = [  # what names more than the first column
+    full = [  # rows that name more than the first column
         i
         for i, (_, cells) in enumerate(kept)
         if len(cells) == width and sum(map(bool, cells)) >= (1 if width == 2 and cells[1] else 2)
@@ -338,7 +328,7 @@ def _names(
     for i, (line, cells) in enumerate(kept):
         words = [cell for cell in cells if cell]
         if i not in used and full and i > full[-1] and len(words) == 1 and not names[0]:
-            names[0] = words[0]  # of an index that pandas prints below the others
+            names[0] = words[0]  # the name of the index, which pandas prints below the others
         elif i not in used:
             notes.append(f"line {line} skipped: {', '.join(words)[:60]}")
             if separator == "," and len(words) > 1 and not full:
@@ -356,7 +346,7 @@ def _with_unit(name: str, unit: str) -> str:
 def _look_at_commas(
     lines: Sequence[tuple[int, str]], notes: list[str], decimal: str | None, *, one_name: bool
 ) -> None:
-    """Decide whether the comma in each line is a separator or a decimal mark, or ask."""
+    """Note that a lone comma in each line separates x and y; raise if it may be a decimal mark."""
     whole = [reader.number(line) for _, line in lines]
     if not all(whole):
         return
@@ -371,7 +361,7 @@ def _look_at_commas(
 
 
 def _with_width(row: _Row, width: int) -> _Row:
-    """Return a row with the table's width; raise ``ValueError`` if it has another."""
+    """Return a row without empty cells beyond the width, or raise ``ValueError``."""
     if not any(row.cells[width:]):
         row = _Row(row.line, row.cells[:width], row.kinds[:width])
     cells = row.cells
@@ -387,7 +377,7 @@ def _with_width(row: _Row, width: int) -> _Row:
 
 
 def _leave_out_columns(table: _Table) -> None:
-    """Remove row numbers, and columns without a value, while two others remain."""
+    """Remove a column of row numbers, and columns without a value, if two others remain."""
     width, line = len(table.names), table.rows[0].line
     valued = {i for i in range(width) if any(row.kinds[i] == "v" for row in table.rows)}
     for i in sorted(set(range(width)) - valued, reverse=True):
@@ -395,28 +385,24 @@ def _leave_out_columns(table: _Table) -> None:
         if re.fullmatch(r"\[\d+\]", texts[0]):
             raise ValueError(f"line {line}: expected a table, got a vector as R prints it")
         if len(valued) >= 2:
-            _look_at_years(table)
-            empty = all(map(is_missing, texts)) and not table.names[i]
-            table.without(i, "" if empty else "has no number")
+            years = [cell for cell in table.rows[0].cells if re.fullmatch("[12]\\d{3}", cell)]
+            if not any(table.names) and len(years) >= 2:  # "country;2019;2020"
+                raise ValueError(
+                    f"line {line}: {' and '.join(years[:2])} may be names or values: "
+                    "put names above, or leave the column of words out"
+                )
+            if table.names[i] or not all(map(is_missing, texts)):
+                table.notes.append(f"{table.called(i)} has no number: left out")
+            table.remove(i)
     if len(table.names) > 2 and not table.names[0] and any(table.names):
         counted = [cell for _, cell in table.column(0)]
-        if counted[0] in ("0", "1") and _numbers_rows(counted, table.notes):
-            table.names[0] = "the first column"
-            table.without(0, "counts the rows")
+        if counted[0] in ("0", "1") and _counts_up(counted, table.notes):
+            table.notes.append("the first column counts the rows: left out")
+            table.remove(0)
 
 
-def _look_at_years(table: _Table) -> None:
-    """Refuse a first row such as "country;2019;2020", whose numbers may be names."""
-    years = [cell for cell in table.rows[0].cells if re.fullmatch("[12]\\d{3}", cell)]
-    if not any(table.names) and len(years) >= 2:
-        raise ValueError(
-            f"line {table.rows[0].line}: {' and '.join(years[:2])} may be names or values: "
-            "put names above, or leave the column of words out"
-        )
-
-
-def _numbers_rows(cells: Sequence[str], notes: Sequence[str]) -> bool:
-    """Return whether cells number the rows one by one, with one jump where rows were not copied."""
+def _counts_up(cells: Sequence[str], notes: Sequence[str]) -> bool:
+    """Return whether cells count by ones, with one jump if a note says that rows are not copied."""
     if not all(re.fullmatch(r"\d+", cell) for cell in cells):
         return False
     steps = np.diff([int(cell) for cell in cells])
@@ -425,17 +411,17 @@ def _numbers_rows(cells: Sequence[str], notes: Sequence[str]) -> bool:
 
 
 def _chosen(table: _Table, columns: tuple[str | int, str | int] | None) -> tuple[int, int]:
-    """Return the indices of the columns x and y."""
+    """Return the indices of the columns that are x and y."""
     names = [table.called(i) for i in range(len(table.names))]
     if columns is None:
         if len(names) != 2:
             raise ChooseColumns(names)
         return 0, 1
     if isinstance(columns, str) or len(columns) != 2:
-        raise ValueError(f"columns: expected two names or places, got {columns!r}")
+        raise ValueError(f"columns: expected two names, or two places from 0, got {columns!r}")
     first, second = (_place(names, column) for column in columns)
     if first == second:
-        raise ValueError(f"columns: expected two different ones, got {columns!r}")
+        raise ValueError(f"columns: expected two different columns, got {columns!r}")
     return first, second
 
 
@@ -443,7 +429,9 @@ def _place(names: Sequence[str], column: str | int) -> int:
     if isinstance(column, str):
         places = [i for i, name in enumerate(names) if name == column]
         if len(places) > 1:
-            raise ValueError(f"columns: {column} names {len(places)} columns: give their places")
+            raise ValueError(
+                f"columns: {len(places)} columns are called {column}: give places from 0"
+            )
         if places:
             return places[0]
     elif not isinstance(column, bool) and 0 <= column < len(names):
@@ -453,28 +441,19 @@ def _place(names: Sequence[str], column: str | int) -> int:
     )
 
 
-# From a table to numbers.
-
-
 def _leave_out_missing(table: _Table, two: tuple[int, int], called: Sequence[str]) -> bool:
-    """Remove rows where x or y is missing, and note them; return whether there are any."""
-    kept: list[tuple[_Row, list[str]]] = []
-    lost: list[tuple[_Row, list[str]]] = []
+    """Remove and note the rows that lack x or y; return whether there are any."""
+    lost: dict[int, list[str]] = {}  # by the number of the line, what is missing
     for row in table.rows:
         cells = [(name, row.cells[i].strip()) for i, name in zip(two, called, strict=True)]
-        empty = [f"{name} is {cell or 'empty'}" for name, cell in cells if is_missing(cell)]
-        (lost if empty else kept).append((row, empty))
+        if empty := [f"{name} is {cell or 'empty'}" for name, cell in cells if is_missing(cell)]:
+            lost[row.line] = empty
     if lost:
-        row, empty = lost[0]
-        places = _places([one.line for one, _ in lost])
         many = f"{len(lost)} of {len(table.rows)} rows {'have' if len(lost) > 1 else 'has'}"
-        what = f" ({' and '.join(empty)})" if len(lost) == 1 else ""
-        table.notes.append(f"{many} no number: left out, {places}{what}")
-    table.rows = [row for row, _ in kept]
+        what = f" ({' and '.join(*lost.values())})" if len(lost) == 1 else ""
+        table.notes.append(f"{many} no number: left out, {_places(list(lost))}{what}")
+        table.rows = [row for row in table.rows if row.line not in lost]
     return bool(lost)
-
-
-# Words.
 
 
 def _listed(names: Sequence[str]) -> str:

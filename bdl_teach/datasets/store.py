@@ -1,10 +1,8 @@
 """Find or download the files of the real data sets, and check their hashes.
 
-The data folder is ``$BDL_TEACH_DATA`` or the user's cache folder. It may be read-only if it holds
-what is asked for. pooch moves a download into place only after its SHA-256 has been checked, so
-that an interruption leaves the data folder intact. No loader unpickles anything.
-
-pooch is imported when a file is asked for: it would delay each explorer by a tenth of a second.
+The data folder may be read-only if it holds the files asked for. pooch moves a download into place
+only after its SHA-256 has been checked, so that an interrupted download leaves the folder intact.
+pooch is imported late, because it takes a tenth of a second to load.
 """
 
 from __future__ import annotations
@@ -16,21 +14,16 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, TypeAlias
+from typing import Any
 
 from bdl_teach._support.errors import DatasetUnavailable
-
-if TYPE_CHECKING:
-    from tqdm import tqdm
-
-    Bar: TypeAlias = tqdm[NoReturn]
 
 _TIMEOUT = (4.0, 30.0)  # seconds to connect, and to wait for the next bytes
 
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """One file of the data folder; files.toml says more."""
+    """A file to download, as files.toml lists it."""
 
     dataset: str
     path: str  # inside the data folder, with forward slashes
@@ -53,8 +46,7 @@ def folder() -> Path:
     """Return the data folder: ``$BDL_TEACH_DATA``, or the user's cache folder.
 
     Raises:
-        ValueError: ``$BDL_TEACH_DATA`` is relative: a notebook, which runs in a folder of its own,
-            would not find what a command has fetched. (The launcher hands it on as absolute.)
+        ValueError: ``$BDL_TEACH_DATA`` is relative, which means another folder in each notebook.
     """
     from pooch import os_cache
 
@@ -69,7 +61,7 @@ def folder() -> Path:
 
 
 def files_of(dataset: str) -> list[RemoteFile]:
-    """Return the files of one data set."""
+    """Return the files of a data set."""
     return [file for file in FILES.values() if file.dataset == dataset]
 
 
@@ -87,15 +79,15 @@ def state(path: str) -> str:
     return "there" if file_hash(str(place)) == FILES[path].sha256 else "damaged"
 
 
-def fetch(path: str, progress: Bar | bool = False) -> Path:
-    """Return the path of a file with the right hash, after downloading it if necessary.
+def fetch(path: str, progress: Any = False) -> Path:
+    """Return where a file with the right hash is, after downloading it if necessary.
 
     Args:
-        path: The file's path, as in ``FILES``.
-        progress: A tqdm bar that follows the download, if wanted.
+        path: The file's path inside the data folder, a key of ``FILES``.
+        progress: A tqdm bar that shows the download, or False.
 
     Raises:
-        DatasetUnavailable: The file is missing or damaged, and no sound copy could be fetched.
+        DatasetUnavailable: The file is missing or damaged, and downloading it failed.
     """
     import pooch
 
@@ -120,7 +112,7 @@ def fetch(path: str, progress: Bar | bool = False) -> Path:
 
 
 def reason(error: Exception) -> str:
-    """Return a sentence that says why a download failed."""
+    """Say in words why a download failed."""
     import requests
 
     if isinstance(error, requests.HTTPError) and error.response is not None:

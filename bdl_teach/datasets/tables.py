@@ -19,8 +19,8 @@ from bdl_teach._support.one_line import one_line
 from bdl_teach.datasets import store
 
 UCI = tuple(f.dataset for f in store.FILES.values() if f.path.startswith("uci/"))
-CALIFORNIA = "california/cal_housing_py3.pkz"  # where scikit-learn keeps the set, as a pickle
-_CALIFORNIA_SHAPE = (9, 20_640)  # of the numbers in that pickle, one column after the other
+CALIFORNIA = "california/cal_housing_py3.pkz"  # scikit-learn's copy of the set, a pickle
+_CALIFORNIA_SHAPE = (9, 20_640)  # of the numbers in that pickle, column by column
 _CALIFORNIA_SHA256 = "5a6e1850914c2dc94eba36c5f025d01a90c49c13269281ea222a3c38a957ab60"  # of these
 _HOUSES = "MedInc HouseAge AveRooms AveBedrms Population AveOccup Latitude Longitude"
 _NO_FEATURES = ("PatientID", "DoctorInCharge", "Diagnosis")
@@ -32,12 +32,12 @@ class Table:
     """A supervised data set.
 
     Attributes:
-        name: What the `data` command calls it.
+        name: Name of the data set in the `data` command.
         x: Features ``[n, d]``.
-        y: Targets ``[n]``, in their own units; 0 or 1 in a binary classification.
-        feature_names: ``d`` of them; empty where the source has none.
+        y: Targets ``[n]`` in their original units; 0 or 1 for two classes.
+        feature_names: Names of the ``d`` features; empty if the source has none.
         n_splits: Number of splits that papers average over.
-        train_share: Share of the rows that a split trains on.
+        train_share: Share of the rows for training.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Table:
     train_share: float = 0.9
 
     def splits(self, n_splits: int | None = None) -> list[tuple[Array, Array]]:
-        """Return [(train rows, test rows)]; for the UCI sets the published ones, in order."""
+        """Return (train rows, test rows) of each split; for the UCI sets the published ones."""
         wanted = self.n_splits if n_splits is None else n_splits
         return splits(len(self.y), wanted, self.train_share)
 
@@ -56,29 +56,30 @@ class Table:
 def splits(
     n: int, n_splits: int = 20, train_share: float = 0.9, seed: int = 1
 ) -> list[tuple[Array, Array]]:
-    """Split n rows at random, as the published UCI splits were made.
+    """Split n rows at random in the way of the published UCI splits.
 
-    One stream of NumPy's legacy generator draws a permutation for each split; its first
+    NumPy's legacy generator draws a permutation for each split; its first
     ``round(train_share · n)`` entries are for training.
 
     Args:
         n: Number of rows, >= 2.
-        n_splits: Number of splits, >= 1; the first ones do not depend on it.
-        train_share: Share of the rows that trains, inside (0, 1).
-        seed: Seed of the stream; 1 for the published splits.
+        n_splits: Number of splits, >= 1; more splits leave the first ones as they are.
+        train_share: Share of the rows for training, inside (0, 1).
+        seed: Seed of the generator; 1 for the published splits.
 
     Returns:
         A list of (train rows, test rows), integer arrays.
 
     Raises:
-        ValueError: An argument is out of range, or a side would be empty.
+        ValueError: An argument is out of range, or no row is left for training or for testing.
 
     Source: Hernández-Lobato & Adams 2015, the authors' program.
     """
     n = checks.count("n", n, minimum=2)
     n_train = round(checks.probability("train_share", train_share) * n)
     if not 0 < n_train < n:
-        raise ValueError(f"train_share: expected rows on both sides, got {train_share} of {n}")
+        some = "at least one row for training and one for test"
+        raise ValueError(f"train_share: expected {some}, got {train_share} of {n} rows")
     rng = np.random.RandomState(checks.count("seed", seed, 0))
     orders = [rng.choice(n, n, replace=False) for _ in range(checks.count("n_splits", n_splits))]
     return [(order[:n_train], order[n_train:]) for order in orders]
@@ -94,7 +95,7 @@ def uci(name: str) -> Table:
         A :class:`Table` of 20 splits (protein 5), 90 % for training.
 
     Raises:
-        ValueError: There is no such set.
+        ValueError: The name is none of these.
         DatasetUnavailable: The table is neither in the data folder nor reachable.
 
     Source: UCI Machine Learning Repository; splits of Hernández-Lobato & Adams 2015.
@@ -102,13 +103,13 @@ def uci(name: str) -> Table:
     (file,) = store.files_of(checks.choice("name", name, UCI))
     rows = np.loadtxt(store.fetch(file.path))
     x, y = rows[:, :-1], rows[:, -1]
-    if name == "naval":  # two targets, of which the papers use the first
+    if name == "naval":  # it has two targets; papers use the first
         x, y = rows[:, :16], rows[:, 16]
     return Table(name, np.ascontiguousarray(x), y.copy(), n_splits=5 if name == "protein" else 20)
 
 
 def alzheimers() -> Table:
-    """Return 2149 patients, and whether they have a diagnosis of Alzheimer's disease (synthetic).
+    """Return 2149 synthetic patients, with or without a diagnosis of Alzheimer's disease.
 
     Returns:
         A :class:`Table` with 32 features and y in {0, 1}; five splits, 80 % for training.
@@ -131,7 +132,7 @@ def california() -> Table:
     """Return house prices of 20,640 districts of California, in units of 100,000 dollars.
 
     Returns:
-        A :class:`Table` with 8 features, those of ``sklearn.datasets.fetch_california_housing``.
+        A :class:`Table` with the 8 features of ``sklearn.datasets.fetch_california_housing``.
 
     Raises:
         DatasetUnavailable: The table is neither in the data folder nor reachable.
@@ -159,7 +160,7 @@ def california() -> Table:
 
 
 def california_state() -> str:
-    """Return ``"there"``, ``"missing"`` or ``"damaged"``; raise ``OSError`` if it is unreadable."""
+    """Return ``"there"``, ``"missing"`` or ``"damaged"`` for the California table."""
     (file,) = store.files_of("california")
     if _kept_by_sklearn() is not None:
         return "there"
@@ -168,7 +169,7 @@ def california_state() -> str:
 
 
 def california_path() -> str:
-    """Return where the California table is inside the data folder, or would be."""
+    """Return the path of the California table inside the data folder, whether it exists or not."""
     (file,) = store.files_of("california")
     by_sklearn = _pickle().exists() and not (store.folder() / file.path).exists()
     return CALIFORNIA if by_sklearn else file.path
@@ -179,10 +180,9 @@ def _pickle() -> Path:
 
 
 def _kept_by_sklearn() -> Array | None:
-    """Read the numbers ``[9, n]`` from scikit-learn's stored pickle, if their hash is right.
+    """Return the numbers ``[9, n]`` in scikit-learn's pickle, or ``None`` if their hash is wrong.
 
-    A pickle may run any code, so it is not unpickled: the numbers are its last bytes before the
-    stop mark.
+    Unpickling could run any code. The numbers are the pickle's last bytes before the stop mark.
     """
     n_bytes = 8 * _CALIFORNIA_SHAPE[0] * _CALIFORNIA_SHAPE[1]
     try:

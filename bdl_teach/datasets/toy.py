@@ -51,7 +51,7 @@ def sinusoid(
         n: Number of points, >= 1.
         noise_std: Standard deviation of the Gaussian noise, > 0.
         seed: Seed of the noise.
-        gap: Leave (low, high) empty: the n points are spread evenly over the rest.
+        gap: An interval (low, high) without points; the n points are spread over the rest.
 
     Raises:
         ValueError: An argument is out of range, or the gap leaves nothing of [−½, ½].
@@ -65,14 +65,14 @@ def sinusoid(
 
 
 def _spread(n: int, gap: tuple[float, float] | None) -> Array:
-    """Return n evenly spaced points over [−½, ½] without the gap."""
+    """Return n evenly spaced points ``[n]`` in [−½, ½], none of them inside the gap."""
     if gap is None:
         return np.linspace(-0.5, 0.5, n)
     edges = checks.finite("gap", gap)
     low, high = np.clip(edges, -0.5, 0.5) if edges.shape == (2,) else (0.0, 0.0)
     if not low < high or high - low >= 1.0:
         raise ValueError(f"gap: expected (low, high) that leaves part of [-0.5, 0.5], got {gap!r}")
-    position = np.linspace(0.0, 1.0 - (high - low), n)  # along what is left
+    position = np.linspace(0.0, 1.0 - (high - low), n)  # from −½, not counting the gap
     left = low + 0.5
     beyond = position > left if left > 0 else position >= 0
     return position - 0.5 + np.where(beyond, high - low, 0.0)
@@ -85,8 +85,8 @@ def _curve(x: Array) -> Array:
 def blundell_curve(n: int = 100, noise_std: float = 0.02, seed: int = 0) -> Regression1D:
     """Draw points of the regression curve of the Bayes-by-Backprop paper, on [0, ½].
 
-    y = x + 0.3 sin 2π(x + ε) + 0.3 sin 4π(x + ε) + ε with ε ~ N(0, noise_std²): the noise also
-    sits inside the sines, so that the spread of y changes with x.
+    y = x + 0.3 sin 2π(x + ε) + 0.3 sin 4π(x + ε) + ε with ε ~ N(0, noise_std²). Because ε is also
+    inside the sines, the spread of y changes with x.
 
     Args:
         n: Number of points, >= 1.

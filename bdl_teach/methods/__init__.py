@@ -1,15 +1,14 @@
-"""One method a file, all with the same interface: ``fit(x, y, *, ...)`` and ``.predict``.
+"""Inference methods, one in each file, with one interface: ``fit(x, y, *, ...)`` and ``.predict``.
 
-The interface is defined in :mod:`bdl_teach.methods.catalogue`, beside the list of the methods.
+:mod:`bdl_teach.methods.catalogue` defines that interface and lists the methods.
 
-Each file reads from top to bottom in the same order, under the same names where it has them:
+A method's file has these parts, in this order:
 
-1. the docstring: what is assumed, in formulae, and where in which paper they stand;
-2. hyper-parameters: constants, and ``Settings``: the arguments of ``fit``, and their text;
-3. state: the loop's own inputs beside ``LoopInputs``, in a tuple of tensors;
-4. objective: the formulae, then ``_loss`` or ``_free_energy``, and ``_program``, which compiles it;
-5. ``fit``: checks of the arguments, the run, and the helpers that only ``fit`` calls;
-6. ``Fit``: the fitted object with ``predict``, and what its methods return.
+1. the module's docstring: assumptions, formulae, and the papers that they come from;
+2. ``Settings``: the arguments of ``fit``, with their defaults and their help text;
+3. the formulae, ``_loss`` or ``_free_energy`` made of them, and ``_program``, which compiles it;
+4. ``fit``, and the helper functions that only ``fit`` calls;
+5. ``Fit``: the fitted object with ``predict``.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ __all__ = [*MODULES, "catalogue"]
 
 
 def __getattr__(name: str) -> ModuleType:
-    """Import a method the first time that it is named."""
+    """Import the module of a method when its name is first used."""
     if name in MODULES:
         return importlib.import_module(f"bdl_teach.methods.{name}")
     raise AttributeError(f"module 'bdl_teach.methods' has no attribute {name!r}")

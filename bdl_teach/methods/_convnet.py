@@ -1,14 +1,14 @@
 """A small convolutional network with random kernels, made of TensorFlow Probability's layers.
 
-Convolution (5 × 5, SAME, ReLU) → max-pooling by 2 → dense, one logit a class. What TFP's
-``*Reparameterization`` layers do, and do not:
+Convolution (5 × 5, SAME, ReLU) → max-pooling by 2 → dense, one logit a class. Traits of TFP's
+``*Reparameterization`` layers that matter here:
 
 - their *biases are deterministic*;
 - they draw one kernel a call, which all pictures of the call share, and Keras' ``predict`` calls
-  them anew for every 32 pictures. Here each draw follows from a pair of whole numbers, so that
-  any number of calls can see the same weights;
-- they need Keras 2, which is the package ``tf_keras``. Its initialisers get seeds of their own:
-  without them Keras takes new numbers in each process;
+  them anew for every 32 pictures. So each draw is seeded here by a pair of whole numbers, and any
+  number of calls can see the same weights;
+- they need Keras 2, which is the package ``tf_keras``. Its initialisers get explicit seeds, since
+  Keras would take new numbers in each process;
 - they return logits here: the cross-entropy of a softmax that was rounded to 0 is infinite.
 """
 
@@ -37,7 +37,7 @@ class Built(NamedTuple):
 
     @property
     def gaussians(self) -> list[tuple[Tensor, Tensor]]:
-        """Return the variables (μ, ρ) of each Gaussian; ρ is missing for a deterministic bias."""
+        """Return the variables (μ, ρ) of each Gaussian; deterministic biases are left out."""
         pairs = itertools.pairwise(self.model.trainable_variables)
         return [(mu, rho) for mu, rho in pairs if "untransformed_scale" in rho.name]
 
@@ -63,11 +63,11 @@ class ConvNet:
                 self.kernel_size,
                 padding="SAME",
                 activation=tf.nn.relu,
-                **self._random(0, draw),
+                **self._layer_options(0, draw),
             ),
             tf.keras.layers.MaxPooling2D(2, padding="SAME"),
             tf.keras.layers.Flatten(),
-            tfp.layers.DenseReparameterization(self.n_classes, **self._random(1, draw)),
+            tfp.layers.DenseReparameterization(self.n_classes, **self._layer_options(1, draw)),
         ]
         model = tf.keras.Sequential(layers)
         with warnings.catch_warnings():
@@ -77,12 +77,13 @@ class ConvNet:
         graph = tf.function(lambda x: model(x), input_signature=[spec], autograph=False)
         return Built(model, draw, graph)
 
-    def _random(self, layer: int, draw: Tensor) -> dict[str, Any]:
+    def _layer_options(self, layer: int, draw: Tensor) -> dict[str, Any]:
         """Return the arguments of a TFP layer: prior, posterior, and how to draw from it."""
+        fold_in = tf.random.experimental.stateless_fold_in
         return {
             "kernel_prior_fn": self._prior,
             "kernel_posterior_fn": self._posterior(2 * layer),
-            "kernel_posterior_tensor_fn": _drawn(draw, 2 * layer),
+            "kernel_posterior_tensor_fn": lambda q: q.sample(seed=fold_in(draw, 2 * layer)),
             "bias_posterior_fn": self._posterior(2 * layer + 1, is_deterministic=True),
         }
 
@@ -102,8 +103,3 @@ class ConvNet:
 def key(seed: int, *path: int) -> Array:
     """Return a pair of whole numbers that seeds stateless draws, different for each path."""
     return np.random.SeedSequence([seed, *path]).generate_state(2).astype(np.int32)
-
-
-def _drawn(draw: Tensor, place: int) -> Callable[[Tensor], Tensor]:
-    """Draw weights from a seed made of ``draw`` and their place in the network."""
-    return lambda q: q.sample(seed=tf.random.experimental.stateless_fold_in(draw, place))

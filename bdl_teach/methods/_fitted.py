@@ -1,9 +1,12 @@
-"""Base classes of fits of a network's weights: prediction, and frames of the training."""
+"""Base classes of fits: free energy, convergence, predicting with drawn weights, replaying."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -12,17 +15,76 @@ from numpy.typing import ArrayLike
 from bdl_teach import likelihoods, optimise, predictive
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
+from bdl_teach._support.errors import DivergedError
 from bdl_teach.backend import as_float, tf
 from bdl_teach.elbo import FreeEnergy
 from bdl_teach.methods._loop import Capacity, Problem, embed
-from bdl_teach.methods._variational import Variational
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
 
-ARRIVED = 20.0  # nats that a fit may be above the lowest free energy known and have arrived
+ARRIVED = 20.0  # nats: a fit so little above the lowest known free energy has converged
 LONGER = 3000  # steps of a longer run
+# Nats for each data point by which a longer run may be below a converged fit to many points: about
+# as much as ``ARRIVED`` for each of the 32 points of a small problem.
+TOLERANCE_A_POINT = 0.5
 
-FitT = TypeVar("FitT", bound=Variational)
+FitT = TypeVar("FitT", bound="Variational")
+
+
+class Variational(ABC):
+    """A fit with a free energy.
+
+    The fit has converged if none of its ``n_longer`` longer runs lowers the free energy by more
+    than ``tolerance``. By default one longer run continues the training.
+    """
+
+    n_longer: int = 1
+
+    @property
+    def n_points(self) -> int:
+        """Return the number of data points."""
+        raise NotImplementedError
+
+    @property
+    def tolerance(self) -> float:
+        """Return the nats by which longer runs may lower F: half a nat for each data point."""
+        return TOLERANCE_A_POINT * self.n_points
+
+    @abstractmethod
+    def cost(self) -> FreeEnergy:
+        """Estimate KL and likelihood cost, the parts of F, on all data points from fresh draws."""
+
+    def refined(self) -> Self:
+        """Continue training from this fit."""
+        raise NotImplementedError
+
+    def longer(self, k: int) -> Self:
+        """Return the k-th of the ``n_longer`` longer runs that :attr:`converged` compares with.
+
+        Raises:
+            DivergedError: The free energy became NaN or infinite.
+        """
+        return self.refined()
+
+    @cached_property
+    def free_energy(self) -> float:
+        """Return the free energy F in nats on all data points, averaged over many fresh draws.
+
+        The last record of the training is noisier: it has one draw and perhaps one minibatch.
+        """
+        return self.cost().total
+
+    @cached_property
+    def converged(self) -> bool:
+        """Return whether no longer run lowers the free energy by more than the tolerance.
+
+        A run that diverges does not count.
+        """
+        for k in range(self.n_longer):
+            with suppress(DivergedError):
+                if not self.free_energy - self.longer(k).free_energy <= self.tolerance:
+                    return False
+        return True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +95,7 @@ class Drawn:
         network: The network that the weights belong to.
         noise_std: Standard deviation of the observation noise.
         likelihood: ``"gaussian"``, or ``"bernoulli"`` for labels: then the outputs are logits.
-        capacity: Sizes that it was compiled for; those of the network if ``None``.
+        capacity: Sizes that the program was compiled for; those of ``network`` if ``None``.
     """
 
     network: MLP
@@ -52,7 +114,7 @@ class Drawn:
         """Draw weight vectors ``[s, n_weights]``, in the order of ``network``.
 
         Args:
-            n_samples: Number of draws S, >= 1; a fit of one or some networks returns those.
+            n_samples: Number of draws S, >= 1; a fit that consists of k networks returns those k.
             seed: Seed of the draws.
 
         Raises:
@@ -68,11 +130,11 @@ class Drawn:
 
         Args:
             x: Test inputs ``[m, d]``.
-            n_samples: Number of draws S, >= 1; a fit of one or some networks has no others.
+            n_samples: Number of draws S, >= 1; a fit that consists of k networks uses those k.
             seed: Seed of the draws.
 
         Returns:
-            A ``Predictive`` with ``samples`` ``[s, m]``; of labels a ``BernoulliPredictive``.
+            A ``Predictive`` with ``samples`` ``[s, m]``; a ``BernoulliPredictive`` for labels.
 
         Raises:
             ValueError: x does not fit the network, or a count is out of range.
@@ -81,7 +143,7 @@ class Drawn:
         return likelihoods.predict(self.likelihood, outputs, self.noise_std)
 
     def evaluate(self, weights: ArrayLike, x: ArrayLike) -> Array:
-        """Evaluate the network at given weights: drawn from the prior, pruned, averaged.
+        """Evaluate the network at given weights.
 
         Args:
             weights: ``[s, n_weights]``, in the order of ``network``.
@@ -102,24 +164,23 @@ class Drawn:
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkFit(Drawn):
-    """A fit of a network's weights by gradient steps.
+    """A network trained by gradient steps.
 
-    A subclass with fields other than ``weights`` computes them from the loop's parameters
-    (``_posterior_at``).
+    A subclass with other fields than ``weights`` computes them in ``_posterior_at``.
 
     Attributes:
-        history: ``step`` and what was recorded then, in nats.
-        path: The way of the training, for :meth:`at`; ``None`` for a network of many weights.
+        history: ``step``, and the costs recorded at each, in nats.
+        path: Frames of the training, for :meth:`at`; ``None`` if the network is too large.
     """
 
     history: dict[str, Array]
     path: optimise.Path | None = field(default=None, repr=False)
 
     def at(self, frame: int) -> Self:
-        """Return the fit at a frame of its training, after ``path.steps[frame]`` steps.
+        """Return the fit as it was at a frame of its training, after ``path.steps[frame]`` steps.
 
         Args:
-            frame: 0 for the start, −1 for the end, which is the fit itself.
+            frame: 0 for the start, −1 for the end.
 
         Raises:
             ValueError: There is no such frame, or no path.
@@ -130,30 +191,30 @@ class NetworkFit(Drawn):
         return replace(self, history=history, **self._posterior_at(then))
 
     def _posterior_at(self, parameters: Sequence[Array]) -> dict[str, Any]:
-        """Return the fields that follow from the loop's parameters, in float64."""
+        """Return the fields of the fit that follow from the loop's parameters, float64 arrays."""
         return {"weights": parameters[0]}
 
 
 @dataclass(frozen=True, kw_only=True)
 class VariationalFit(NetworkFit, Variational):
-    """A Gaussian over the weights of a network; a subclass defines its KL, and fits it again.
+    """A Gaussian over a network's weights; a subclass defines the KL and how to fit again.
 
     Attributes:
         mean: μ of each weight ``[n_weights]``, in the order of ``network``.
-        problem: The data and the prior that it was fitted to.
+        problem: The data and the prior.
     """
 
     mean: Array
     problem: Problem
     tolerance = ARRIVED
-    _afresh: ClassVar[Sequence[tuple[float | None, float]]]  # scale of the means, ρ of new starts
-    _rates: ClassVar[Mapping[str, tuple[float, float]]]  # to train on, and from a new start
+    _new_starts: ClassVar[Sequence[tuple[float | None, float]]]  # (scale of means, ρ) of new starts
+    _rates: ClassVar[Mapping[str, tuple[float, float]]]  # to continue, and for a new start
 
     def cost(self, n_draws: int = 1000, seed: int = 1) -> FreeEnergy:
-        """Average both parts of F over fresh draws of the weights, on all data points.
+        """Estimate KL and likelihood cost, the parts of F, on all data points from fresh draws.
 
         Args:
-            n_draws: Number of draws, >= 1.
+            n_draws: Number of draws of the weights, >= 1.
             seed: Seed of the draws.
 
         Raises:
@@ -166,30 +227,28 @@ class VariationalFit(NetworkFit, Variational):
         return FreeEnergy(self._complexity(weights), float(nll), self.problem.kl_weight)
 
     def _complexity(self, weights: Array) -> float:
-        """Return KL[q ‖ P(w)], exactly or averaged over drawn weights ``[s, n_weights]``."""
+        """Return KL[q ‖ P(w)] in nats: exactly, or averaged over ``weights`` [s, n_weights]."""
         raise NotImplementedError
 
     def refined(self, steps: int = 1500, learning_rate: float | None = None) -> Self:
-        """Train on from this fit, on the whole data with the calmest estimator of the same F.
+        """Continue training from this fit, on all data and with the estimator of least variance.
 
         Args:
             steps: Adam steps, at a rate that falls linearly to 0.
-            learning_rate: Adam step size at first, > 0; the method's own if not given.
-
-        Returns:
-            The posterior that it comes to.
+            learning_rate: First Adam step size, > 0; the method's own if not given.
 
         Raises:
             ValueError: An argument is out of range.
             DivergedError: The free energy became NaN or infinite.
         """
         rate = self._rates[self.likelihood][0] if learning_rate is None else learning_rate
-        return self._again(steps, rate, **self._here)
+        return self._refit(steps, rate)
 
     def longer(self, k: int) -> Self:
-        """Return the k-th longer run that :attr:`converged` needs: 0 trains on, others start anew.
+        """Return the k-th of the longer runs that :attr:`converged` compares this fit with.
 
-        So a fit that is stuck in a poor minimum has not converged.
+        Run 0 continues this fit; the others start anew, so that a fit in a poor minimum does not
+        count as converged.
 
         Args:
             k: 0 to ``n_longer`` - 1.
@@ -199,22 +258,17 @@ class VariationalFit(NetworkFit, Variational):
         """
         if k == 0:
             return self.refined(LONGER)
-        (scale, rho), rate = self._afresh[k - 1], self._rates[self.likelihood][1]
+        (scale, rho), rate = self._new_starts[k - 1], self._rates[self.likelihood][1]
         seed = optimise.start_seeds(self.problem.seed, k + 1)[k]
-        return self._again(LONGER, rate, start_scale=scale, initial_rho=rho, seed=seed)
+        return self._refit(LONGER, rate, start_scale=scale, initial_rho=rho, seed=seed)
 
-    @property
-    def _here(self) -> dict[str, Any]:
-        """Return the arguments of ``_again`` that start from this fit."""
-        raise NotImplementedError
-
-    def _again(self, steps: int, learning_rate: float, **start: Any) -> Self:
-        """Fit the same problem from elsewhere, on the whole data."""
+    def _refit(self, steps: int, learning_rate: float, **start: Any) -> Self:
+        """Fit ``self.problem`` again on all data points, from this fit or from a new ``start``."""
         raise NotImplementedError
 
     @property
-    def _same(self) -> dict[str, Any]:
-        """Return the settings of another fit of the same network and problem."""
+    def _same_problem(self) -> dict[str, Any]:
+        """Return the settings with which another fit has this fit's network, data and prior."""
         problem = self.problem
         return {
             "hidden_units": self.network.hidden_units,

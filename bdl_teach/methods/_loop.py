@@ -1,16 +1,17 @@
 """The compiled training loop that methods share: its inputs, and the data of each step.
 
-A method brings its objective; this module adds checks of arguments, minibatches, padding so that
-sliders compile nothing, chunks, random numbers that are the same for every setting, Adam, and the
-record of the costs.
+A method brings its objective. This module adds checks of arguments, minibatches, padding (so that
+moving a slider compiles nothing), chunks of data points, random numbers that do not depend on the
+settings, Adam, and the record of the costs.
 """
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,32 +26,27 @@ from bdl_teach.densities import Gaussian, LogDensityTerms, Prior, as_prior
 from bdl_teach.methods._settings import Training
 from bdl_teach.mlp import MLP
 
-STRIDE = 97  # distance in a table of noise between two draws of one step
-_TABLE = 2**23  # numbers in the table of ζ, at most: 32 MB
+STRIDE = 97  # rows of a table of noise between two draws of one step
+_TABLE = 2**23  # largest number of entries in the table of ζ: 32 MB
 _DRAWN = 32  # data points whose ζ is drawn at a time
-_ROOMS = (2048, 8192)  # rows of a table of ζ to compile for: quick fits, and long ones
+_ROOMS = (2048, 8192)  # rows of a table of ζ to compile for: short fits, and long ones
 
 
 class Capacity(NamedTuple):
-    """Sizes to compile for, so that every smaller problem runs without compiling again.
+    """Sizes to compile for, so that every smaller problem runs in the same program.
 
     Attributes:
         n: Data points.
         hidden_units: Width of each hidden layer.
-        n_samples: Weight draws a step: 1, or more than 1.
-        chunk: Points evaluated at a time; all at once if ``None``. With chunks, fewer points
-            take less time in the same program.
+        n_samples: Weight draws in a step: 1, or more than 1.
+        chunk: Data points evaluated at a time, so that fewer points take less time; ``None``
+            evaluates all at once.
     """
 
     n: int
     hidden_units: tuple[int, ...]
     n_samples: int
     chunk: int | None = None
-
-    @property
-    def looped(self) -> bool:
-        """Return whether a step has several blocks, each of one draw and one chunk of points."""
-        return self.n_samples > 1 or self.chunk is not None
 
 
 @one_line
@@ -59,7 +55,7 @@ class Problem(NamedTuple):
 
     x: Array  # [n, d]
     y: Array  # [n, 1]
-    prior: Prior  # of each weight; of no meaning where it is learnt
+    prior: Prior  # of each weight; unused if the method learns it
     kl_weight: float
     seed: int
 
@@ -75,13 +71,13 @@ class LoopInputs(NamedTuple):
     n_samples: Tensor  # S
     n_chunks: Tensor  # chunks that hold data points
     prior: Tensor  # [3]: σ₁, σ₂, π
-    prior_terms: LogDensityTerms  # the same prior, for its mean in closed form
+    prior_terms: LogDensityTerms  # the prior in the form that ``expected_log_prob`` takes
     noise_std: Tensor
     kl_weight: Tensor
     kl_shares: Tensor  # [slots]: π_i of each minibatch
     n_batches: Tensor
     zeta: Tensor = ()  # [table, chunks, units, rows]: noise of each data point, where it has any
-    own: Any = ()  # tensors of one method alone
+    own: Any = ()  # tensors that only this method has; its objective unpacks them
 
 
 class Block(NamedTuple):
@@ -91,29 +87,24 @@ class Block(NamedTuple):
     y: Tensor  # [rows, 1]
     row_weight: Tensor  # [rows, 1]: 1 for a data point of this step's minibatch
     kl_share: Tensor  # π of the minibatch
-    row: Tensor  # of the tables of noise
+    row: Tensor  # row of the tables of noise
     eps: Tensor  # [n_weights], or ()
     zeta: Tensor  # [units, rows], or ()
 
 
-class Record(NamedTuple):
-    """The names of what a loop records, and the advice if it becomes NaN or infinite."""
-
-    names: tuple[str, ...]
-    remedy: str
+Costs: TypeAlias = "tuple[Tensor, Tensor]"  # a block's share of the loss, and of the record
 
 
 class Plan(NamedTuple):
-    """A problem prepared for a compiled loop, as far as it does not depend on the method."""
+    """A checked problem and the loop inputs that every method needs."""
 
     problem: Problem
-    network: MLP  # asked for
-    padded: MLP  # that the loop is compiled for
-    capacity: Capacity  # that the loop is compiled for
+    network: MLP  # the requested one
+    padded: MLP  # the one that the loop is compiled for
+    capacity: Capacity  # sizes that the loop is compiled for
     settings: Training  # checked
-    n_rows: int  # of the tables of noise
+    n_rows: int  # number of rows of the tables of noise
     draw: Array  # [n_weights]: a standard normal number for each weight, for a starting point
-    n_blocks: Tensor  # of a step, as ``optimise.adam`` takes them
     inputs: LoopInputs
 
     def embed(self, values: Array) -> Tensor:
@@ -126,16 +117,19 @@ class Plan(NamedTuple):
         starts: Sequence[Tensor],
         inputs: LoopInputs,
         cooldown: float,
-        record: Record,
+        record: tuple[Sequence[str], str],
     ) -> tuple[list[Array], dict[str, Any]]:
-        """Run a program of :func:`programs` from padded starting values.
+        """Run a program of :func:`programs`; return the final parameters and a fit's fields.
 
-        Returns:
-            The final parameters, float64 ``[n_weights, ...]`` each, and the fields of every fit.
+        ``starts`` and ``inputs`` are padded, the returned float64 parameters ``[n_weights, ...]``
+        are not. ``record`` holds the names of the recorded quantities, and the advice if one is not
+        finite.
         """
         o, used = self.settings, self.network.positions_in(self.padded)
         schedule = optimise.schedule(o.steps, o.learning_rate, cooldown)
-        trace = program(list(starts), schedule, self.n_blocks, inputs)
+        looped = self.capacity.n_samples > 1 or self.capacity.chunk is not None
+        n_blocks = inputs.n_samples * inputs.n_chunks if looped else None
+        trace = program(list(starts), schedule, n_blocks, inputs)
         history = optimise.history(trace, *record)
         path = optimise.path(trace)
         told = {
@@ -159,8 +153,8 @@ def lay_out(
 ) -> Plan:
     """Check data, prior and settings, and prepare them for a loop without minibatches.
 
-    A loop that draws no weights gets no table of ε: its shape would compile the program again for
-    every number of steps.
+    Only a method that draws weights (``draws_weights``) gets a table of ε: its shape depends on the
+    number of steps, so that a new number compiles the program again.
     """
     o = settings
     x, y = likelihoods.data(o.likelihood, x, y)
@@ -170,7 +164,9 @@ def lay_out(
     capacity = o.capacity or Capacity(len(x), network.hidden_units, n_samples)
     check_room(capacity, len(x), network, n_samples)
     padded = MLP(network.n_inputs, capacity.hidden_units)
-    n_rows, seed = _n_rows(steps, capacity.n_samples), checks.count("seed", o.seed, 0)
+    n_rows = max(steps, 1000, capacity.n_samples)
+    n_rows += n_rows % STRIDE == 0  # so that the draws of one step are different rows
+    seed = checks.count("seed", o.seed, 0)
     draw, eps = _noise(network, padded, n_rows if draws_weights else 0, seed)
     n_chunks = -(-len(x) // (capacity.chunk or capacity.n))
     noise_std = checks.positive("noise_std", o.noise_std)
@@ -197,23 +193,16 @@ def lay_out(
         settings=replace(o, noise_std=noise_std),
         n_rows=n_rows,
         draw=draw,
-        n_blocks=tf.constant(n_samples * n_chunks) if capacity.looped else None,
         inputs=inputs,
     )
 
 
-def _n_rows(steps: int, n_samples: int) -> int:
-    """Return the rows of the table of ε: enough that the draws of one step are different rows."""
-    rows = max(steps, 1000, n_samples)
-    return rows + (rows % STRIDE == 0)
-
-
 @lru_cache(maxsize=4)
 def _noise(network: MLP, padded: MLP, n_rows: int, seed: int) -> tuple[Array, Tensor]:
-    """Draw the starting point ``[n_weights]`` and the table of ε ``[n_rows, n_weights]``, if any.
+    """Draw a starting point ``[n_weights]`` and, if n_rows > 0, the table of ε ``[n_rows, ...]``.
 
-    Both depend on the network and the seed alone, so that moving another slider does not change
-    the noise; a larger capacity has the same numbers.
+    The numbers depend on the network and the seed alone, so that other sliders do not change the
+    noise; more rows or padded weights change none of them.
     """
     rng = np.random.default_rng(seed)
     draw = rng.standard_normal(network.n_weights)
@@ -228,10 +217,8 @@ def _noise(network: MLP, padded: MLP, n_rows: int, seed: int) -> tuple[Array, Te
 
 def check_room(capacity: Capacity, n: int, network: MLP, n_samples: int) -> None:
     """Raise ``ValueError`` if a problem is larger than the capacity."""
-    wide = len(capacity.hidden_units) == len(network.hidden_units) and all(
-        room >= units
-        for room, units in zip(capacity.hidden_units, network.hidden_units, strict=True)
-    )
+    rooms, widths = capacity.hidden_units, network.hidden_units
+    wide = len(rooms) == len(widths) and all(map(operator.ge, rooms, widths))
     if not wide or capacity.n < n or capacity.n_samples < n_samples:
         wanted = Capacity(n, network.hidden_units, n_samples)
         raise ValueError(f"capacity: expected room for {wanted}, got {capacity}")
@@ -240,14 +227,14 @@ def check_room(capacity: Capacity, n: int, network: MLP, n_samples: int) -> None
 
 
 def embed(values: Array, network: MLP, padded: MLP) -> Array:
-    """Place ``values`` [..., n_weights] in the flat vector of ``padded``; zeros elsewhere."""
+    """Place ``values`` [..., n_weights] in the flat vector of ``padded``, with zeros elsewhere."""
     out = np.zeros((*values.shape[:-1], padded.n_weights))
     out[..., network.positions_in(padded)] = values
     return out
 
 
 def inverse_softplus(std: Array) -> Array:
-    """Return ρ of σ = softplus(ρ) > 0, without overflow."""
+    """Return ρ such that softplus(ρ) = ``std`` > 0, without overflow."""
     return np.asarray(std + np.log(-np.expm1(-std)))
 
 
@@ -260,10 +247,10 @@ def chunks(values: Array, capacity: Capacity) -> Tensor:
 
 
 def programs(objective: Callable[..., Tensor]) -> Callable[..., Compiled]:
-    """Return what compiles Adam on ``objective(*choices, theta, block, inputs)`` for some choices.
+    """Return a cached function that compiles Adam on ``objective(*choices, theta, block, inputs)``.
 
-    The objective is a method's cost of a block; its choices are the network, the likelihood, ....
-    Shapes of the data compile a program again, values never.
+    The function takes the choices: the network, the likelihood, and so on. A new shape of the data
+    compiles a program again, a new value never does.
     """
 
     @lru_cache(maxsize=32)
@@ -289,8 +276,7 @@ def programs(objective: Callable[..., Tensor]) -> Callable[..., Compiled]:
 def make_block(step: Tensor, i: Tensor, p: LoopInputs) -> Block:
     """Gather the inputs of block ``i`` of a step.
 
-    It uses tf.gather throughout: indexing would make XLA compile again for each value of an
-    argument.
+    Indexing instead of ``tf.gather`` would make XLA compile again for each value of an index.
     """
     draw, chunk = i // p.n_chunks, i % p.n_chunks
     batch, row = step % p.n_batches, step + STRIDE * draw
@@ -306,13 +292,11 @@ def make_block(step: Tensor, i: Tensor, p: LoopInputs) -> Block:
     return Block(x, y, row_weight * in_batch, share, row, eps, zeta)
 
 
-def costs(
-    complexity: Tensor, likelihood: Tensor, block: Block, p: LoopInputs
-) -> tuple[Tensor, Tensor]:
-    """Return one block's share of a step's free energy, and of its record.
+def costs(complexity: Tensor, likelihood: Tensor, block: Block, p: LoopInputs) -> Costs:
+    """Return one block's share of a step's free energy, and its share of the recorded costs.
 
-    ``complexity`` is the whole KL, or an estimate of it, ``likelihood`` −log P of the block's data
-    points for one draw, in nats.
+    ``complexity`` is the whole KL, or an estimate of it; ``likelihood`` is −log P of the block's
+    data points for one draw, both in nats.
 
     Source: Blundell et al. 2015, eq. 2 with the factor 1/S, and eq. 8 for minibatches.
     """
@@ -324,15 +308,15 @@ def costs(
 
 
 def row_noise(plan: Plan, widths: Callable[[MLP], Sequence[int]]) -> Tensor:
-    """Return noise of its own for each data point: a table ``[table, chunks, units, rows]`` of ζ.
+    """Return noise ζ ``[table, chunks, units, rows]``, different for each data point.
 
-    With more points, the first ones keep their noise. Rows beyond the data have noise, too, which
-    has no effect. ``widths`` gives the units of a network that have noise, layer by layer.
+    ``widths(network)`` lists the numbers of units that need noise. Adding data points does not
+    change the noise of the first ones.
     """
     small, large = tuple(widths(plan.network)), tuple(widths(plan.padded))
     if not large:
         return ()
-    # A long run has a start, and so a table, of its own: one to keep would displace a tick's.
+    # The cache holds one table: that of the last short fit, which the next tick needs again.
     table = _row_noise if plan.n_rows <= _ROOMS[0] else _row_noise.__wrapped__
     n = min(-(-len(plan.problem.x) // _DRAWN) * _DRAWN, plan.capacity.n)
     return table(small, large, plan.capacity, plan.n_rows, plan.problem.seed, n)
@@ -346,7 +330,10 @@ def _row_noise(
     rows = capacity.chunk or capacity.n
     chunks = -(-capacity.n // rows)
     most = max(64, _TABLE // (sum(large) * chunks * rows))
-    room, steps = min(_room(n_rows, capacity), most), min(n_rows, most)
+    room = n_rows  # several draws a step cycle through the table, all rows of which are used
+    if capacity.n_samples == 1:  # rows after the last step are not read: lengths share a program
+        room = next((room for room in _ROOMS if room >= n_rows), n_rows)
+    room, steps = min(room, most), min(n_rows, most)
     rng = np.random.default_rng([seed, 0x10CA1])
     drawn = rng.standard_normal((n, steps, sum(small)), np.float32)
     starts = np.cumsum([0, *large[:-1]])
@@ -356,14 +343,3 @@ def _row_noise(
         part = drawn[chunk * rows : (chunk + 1) * rows]
         values[:steps, chunk, np.concatenate(units), : len(part)] = part.transpose(1, 2, 0)
     return tf.constant(values)
-
-
-def _room(n_rows: int, capacity: Capacity) -> int:
-    """Return the rows to compile for, so that fits of different lengths share a program.
-
-    With one draw a step, step t reads row t, and rows after the last step are never read. Several
-    draws cycle through the table, which therefore has no unused rows.
-    """
-    if capacity.n_samples > 1:
-        return n_rows
-    return next((room for room in _ROOMS if room >= n_rows), n_rows)

@@ -1,8 +1,7 @@
-"""Code that the mean-field methods share: settings, preparation for the loop, the posterior.
+"""Code that the mean-field methods share: settings, preparation of the loop, and the posterior.
 
-A method brings its objective; this module adds checks of arguments, several starts, the history,
-and the fit's own diagnostics: its free energy on all the data, and whether training on would lower
-it.
+A method brings its objective. This module adds checks of arguments, several starts, the history,
+the free energy on all data, and the test whether longer training would lower it.
 """
 
 from __future__ import annotations
@@ -24,52 +23,52 @@ from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import Prior, ScaleMixture, scale_mixture_log_prob
 from bdl_teach.methods import _rao_blackwell
 from bdl_teach.methods._fitted import VariationalFit, best_start
-from bdl_teach.methods._loop import Plan, Record, inverse_softplus, lay_out, row_noise
+from bdl_teach.methods._loop import Plan, inverse_softplus, lay_out, row_noise
 from bdl_teach.methods._settings import Training
 from bdl_teach.mlp import MLP
 
 REMEDY = (
-    "lower the learning rate; if that does not help, the scale of the data does not go with "
+    "lower the learning rate; if that does not help, the scale of the data does not fit "
     "noise_std or the prior"
 )
-# Nats by which longer runs may be below a fit that is called converged: fewer, since eight of 3000
-# steps do not go as low as the lowest of eight of 10,000. claim: converged-knows
+# Nats by which longer runs may be below a converged fit. It is less than ``ARRIVED``, since the
+# lowest of eight runs of 3000 steps is above the lowest of eight of 10,000. claim: converged-knows
 TOLERANCE = 16.0
-# New starts of longer runs, as unlike as may be: the scale of the means, ρ. Where the KL or the
-# noise weighs much, a start near 0 gives the data up; one that is wide and sure finds minima far
-# below. The last is another draw of the start that a fit has of itself.
-_AFRESH: tuple[tuple[float | None, float], ...] = (
+# Very different starts of longer runs: (scale of the means, ρ). With a large KL weight or noise a
+# start near 0 ends in a fit that ignores the data; a start with large means and small σ finds
+# minima far below. The last one is another draw of a fit's default start.
+_NEW_STARTS: tuple[tuple[float | None, float], ...] = (
     (0.5, -5.0), (1.0, -5.0), (None, -2.0), (None, -5.0), (None, -2.0), (None, -5.0), (None, -1.0),
 )  # fmt: skip
-N_LONGER = 1 + len(_AFRESH)
+N_LONGER = 1 + len(_NEW_STARTS)
 COSTS = ("free_energy", "complexity_cost", "likelihood_cost")
-RECORD = Record(COSTS, REMEDY)
-_BATCH_SLOTS = 32  # room for the KL shares of this many minibatches, whatever their number
+RECORD = (COSTS, REMEDY)
+_BATCH_SLOTS = 32  # KL shares that the loop has room for, so that a new M compiles nothing
 _START_SCALE = 0.3
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(Training):
-    """Settings of a mean-field method, beside those of every method.
+    """Settings of a mean-field method, in addition to those of every method.
 
     Attributes:
         prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given.
         learning_rate: Adam step size, > 0.
         n_samples: Draws averaged in each step's gradient.
         kl_weight: Factor on the KL term, >= 0; 1 is Bayes' rule.
-        n_batches: Minibatches M an epoch; step t sees the points i with i ≡ t (mod M), so
-            that rows in an order of their own, such as labels 0, 1, 0, 1, are to be shuffled first.
+        n_batches: Minibatches M in an epoch; step t sees the points i with i ≡ t (mod M), so
+            shuffle rows that have an order of their own, such as labels 0, 1, 0, 1.
         kl_scheme: ``"uniform"`` or ``"geometric"``, see ``elbo.minibatch_weights``.
         start_scale: Standard deviation of the starting means, in prior standard deviations; the
-            source article has 1. By default 0.3 of them, and no more than √(2/inputs of the layer)
-            (He et al. 2015), so that a wide prior does not start far from all data.
+            source article has 1. By default 0.3, but no more than √(2/inputs of the layer) in
+            absolute units (He et al. 2015), so that a wide prior does not start far from the data.
         initial_rho: Starting value of every ρ; the source article starts from 0.
-        initial: Start from this posterior instead: (means, standard deviations), each
-            ``[n_weights]`` in the order of the network, or one number for all.
+        initial: Posterior to start from: (means, standard deviations), each ``[n_weights]`` in the
+            order of the network, or one number for all.
         cooldown: Share of the steps, at the end, over which the learning rate falls linearly
             to 0; the source article has 0.
-        starts: Fit from so many starting points, each with noise of its own, and keep the fit
-            whose free energy is lowest; the k-th has the seed ``seed + 10⁶ k``.
+        starts: Number of fits from different starting points and noise, of which the one of lowest
+            free energy is kept. Start k = 0, 1, ... has the seed ``seed + 10⁶ k``.
     """
 
     prior: Prior | None = None
@@ -95,7 +94,7 @@ def fit(
 ) -> Fit:
     """Check the arguments of ``bbb.fit``, run a method's program, and return its posterior.
 
-    ``widths`` gives the units of a network that have noise of their own at each data point.
+    ``widths(network)`` lists the numbers of units that need noise for each data point.
     """
 
     def once(o: Settings) -> Fit:
@@ -110,7 +109,7 @@ def fit(
 
 
 def prepare(x: ArrayLike, y: ArrayLike, o: Settings, draws_weights: bool = True) -> Plan:
-    """Check the settings, and prepare the problem for the compiled loop, with its minibatches."""
+    """Check the settings, and prepare the problem and its minibatches for the compiled loop."""
     prior = ScaleMixture() if o.prior is None else o.prior
     plan = lay_out(x, y, o, prior, o.n_samples, draws_weights)
     n_batches = checks.batches(o.n_batches, len(plan.problem.x))
@@ -126,7 +125,7 @@ def prepare(x: ArrayLike, y: ArrayLike, o: Settings, draws_weights: bool = True)
 
 
 def start(o: Settings, plan: Plan) -> tuple[Tensor, Tensor]:
-    """Return the first (μ, ρ), each ``[padded.n_weights]``: drawn, or as given."""
+    """Return the starting (μ, ρ), each ``[padded.n_weights]``: drawn, or ``o.initial`` if given."""
     shape, prior = plan.network.n_weights, plan.problem.prior
     scale = np.minimum(_START_SCALE * prior.std, np.sqrt(2.0 / plan.network.fan_in))
     if o.start_scale is not None:
@@ -139,19 +138,20 @@ def start(o: Settings, plan: Plan) -> tuple[Tensor, Tensor]:
 
 
 def _given(initial: Sequence[ArrayLike], n_weights: int) -> tuple[Array, Array]:
-    """Return (μ, ρ), each ``[n_weights]``, from the means and sds of ``initial``."""
+    """Return (μ, ρ), each ``[n_weights]``, from ``initial``: means and standard deviations."""
     if len(initial) != 2:
-        raise ValueError(f"initial: expected (means, standard deviations), got {len(initial)}")
+        wanted = "two values, means and standard deviations"
+        raise ValueError(f"initial: expected {wanted}, got {len(initial)}")
     both = []
     for name, values in zip(("mean", "std"), initial, strict=True):
         values = checks.finite(f"initial {name}", values)
         if values.shape not in ((), (n_weights,)):
-            wanted = f"one number or {(n_weights,)}"
-            raise ValueError(f"initial {name}: expected {wanted}, got {values.shape}")
+            wanted = f"one number or shape {(n_weights,)}"
+            raise ValueError(f"initial {name}: expected {wanted}, got shape {values.shape}")
         both.append(np.broadcast_to(values, n_weights))
     mean, std = both
     if not (std > 0).all():
-        raise ValueError(f"initial std: expected numbers > 0, got a smallest of {std.min()}")
+        raise ValueError(f"initial std: expected numbers > 0, got a minimum of {std.min()}")
     as_float(std, "initial std")
     return mean, inverse_softplus(std)
 
@@ -163,7 +163,7 @@ def _posterior(mean: Array, rho: Array) -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def _mean_complexity() -> Callable[..., Tensor]:
-    """Make a graph of the KL's mean over any number of draws; eager execution is slow."""
+    """Return a graph that averages the KL over any number of draws, faster than eager execution."""
 
     def mean_complexity(w: Tensor, eps: Tensor, std: Tensor, prior: Tensor) -> Tensor:
         log_prior = scale_mixture_log_prob(w, *tf.unstack(prior))
@@ -192,7 +192,7 @@ class Fit(VariationalFit):
     # claim: converged-knows
     n_longer = N_LONGER
     tolerance = TOLERANCE
-    _afresh = _AFRESH
+    _new_starts = _NEW_STARTS
     _rates = dict.fromkeys(likelihoods.LIKELIHOODS, (0.1, 0.3))
 
     def _posterior_at(self, parameters: Sequence[Array]) -> dict[str, Any]:
@@ -203,13 +203,10 @@ class Fit(VariationalFit):
         given: list[ArrayLike] = [weights, eps, self.std, self.problem.prior.mixture]
         return float(_mean_complexity()(*map(as_float, given)))
 
-    @property
-    def _here(self) -> dict[str, Any]:
-        return {"initial": (self.mean, self.std)}
-
-    def _again(self, steps: int, learning_rate: float, **start: Any) -> Self:
-        """Fit the same problem with the Rao-Blackwellised estimator, on the whole data."""
-        o = Settings(steps=steps, learning_rate=learning_rate, **{**self._same, **start})
+    def _refit(self, steps: int, learning_rate: float, **start: Any) -> Self:
+        """Fit ``self.problem`` again with the Rao-Blackwellised estimator, on all data points."""
+        start = start or {"initial": (self.mean, self.std)}
+        o = Settings(steps=steps, learning_rate=learning_rate, **{**self._same_problem, **start})
         widths = partial(_rao_blackwell.noise_widths, likelihood=self.likelihood)
         x, y = self.problem.x, self.problem.y
         again = fit(_rao_blackwell.program, x, y, o, widths, draws_weights=False)
@@ -217,7 +214,7 @@ class Fit(VariationalFit):
 
     @property
     def signal_to_noise(self) -> Array:
-        """Return |μ|/σ of each weight ``[n_weights]``, by which pruning sorts."""
+        """Return |μ|/σ of each weight ``[n_weights]``; pruning starts at the smallest."""
         return np.abs(self.mean) / self.std
 
     def _draw(self, n_samples: int, seed: int) -> Array:

@@ -1,18 +1,18 @@
-"""Newton's method for the mode of a network: the last stretch, where Adam takes thousands of steps.
+"""Newton's method for the mode of a network, where Adam would take thousands of steps more.
 
-The cost U(w) = −log P(D | w) − log P(w) of a ReLU network bends where a unit's pre-activation z
-passes 0 at a data point, and there its minima lie: at the floor of a V, which neither a gradient
-nor a parabola finds. So the ReLU is rounded,
+The cost U(w) = −log P(D | w) − log P(w) of a ReLU network has kinks where a unit's pre-activation
+z passes 0 at a data point. Minima lie in such kinks, at the bottom of a V, which neither a
+gradient nor a parabola finds. So the ReLU is rounded,
 
     relu(z) ≈ τ log(1 + e^(z/τ)),   slope s = 1/(1 + e^(−z/τ)),   curvature s (1 − s)/τ,
 
-the minimum is found, and τ is lowered step by step, which leads to the minimum of the network
-itself. The curvature of U is replaced by those of its parts that cannot be negative,
+and while τ is lowered in steps, the minimum of the rounded network moves to that of the network
+itself. Of the curvature of U, the parts that cannot be negative are used,
 
-    H = Σ_i h_i g_i g_iᵀ + diag(δ) + Σ max(0, ∂U/∂relu(z)) s (1 − s)/τ ∇z ∇zᵀ,
+    H = Σ_i h_i g_i g_iᵀ + diag(δ) + Σ max(0, ∂U/∂relu(z)) s (1 − s)/τ ∇z ∇zᵀ:
 
-which are Laplace's Λ and the V of each unit at each data point; ∇z is taken by the unit's own
-weights alone, which with one hidden layer is all of it. A step that does not lower U is shortened.
+Laplace's Λ, and the V of each unit at each data point. ∇z is taken by the unit's own weights alone,
+which is all of it with one hidden layer. A step that does not lower U is shortened.
 
 Source: Nocedal & Wright 2006, "Numerical optimization", section 10.3 (Levenberg and Marquardt);
 Chen & Mangasarian 1996, "A class of smoothing functions".
@@ -20,6 +20,7 @@ Chen & Mangasarian 1996, "A class of smoothing functions".
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -30,19 +31,19 @@ from scipy.special import expit
 from threadpoolctl import ThreadpoolController
 
 from bdl_teach._support.checks import Array
-from bdl_teach.densities import Prior
+from bdl_teach.densities import HALF_LOG_TWO_PI, Prior
 from bdl_teach.mlp import MLP
 
-ROUNDED = (0.1, 0.01, 0.001)  # τ over the root mean square of a layer's z
-LARGEST = 1000  # weights of a network: a step costs their cube
-_STEPS = 20  # of each τ, at most
-_NIL = 1e-4  # nats for which no further step is taken
-_FLAT = 0.1  # nats that the end may be higher: what the least rounding leaves
-_STIFFEST = 1e8  # a damping under which there is no step left
+ROUNDED = (0.1, 0.01, 0.001)  # τ divided by the root mean square of a layer's z, in turn
+LARGEST = 1000  # number of weights, at most: the time of a step grows as its cube
+_STEPS = 20  # Newton steps for each τ, at most
+_NIL = 1e-4  # expected gain of a step in nats, below which the search stops
+_FLAT = 0.1  # nats that the end may be above the start, because of the last rounding
+_STIFFEST = 1e8  # damping at which the search gives up
 
 
 class Target(NamedTuple):
-    """The posterior whose mode is sought."""
+    """The posterior P(w | D) whose mode is sought."""
 
     network: MLP  # with one output
     x: Array  # [n, d]
@@ -52,13 +53,15 @@ class Target(NamedTuple):
     likelihood: str
 
     def cost(self, f: Array, w: Array) -> float:
-        """Return U of outputs f ``[n]`` and weights w, in nats, up to a constant."""
+        """Return −log P(D, w) in nats for outputs f ``[n]`` and weights w ``[k]``."""
         y = self.y[:, 0]
         if self.likelihood == "bernoulli":
             misfit = np.logaddexp(0.0, f) - y * f
         else:
-            misfit = 0.5 * ((y - f) / self.noise_std) ** 2
-        return float(misfit.sum() - np.logaddexp(*_log_shares(w, self.prior)).sum())
+            misfit = 0.5 * ((y - f) / self.noise_std) ** 2 + math.log(self.noise_std)
+            misfit += HALF_LOG_TWO_PI
+        log_prior = np.logaddexp(*_log_shares(w, self.prior)) - HALF_LOG_TWO_PI
+        return float(misfit.sum() - log_prior.sum())
 
     def by_output(self, f: Array) -> tuple[Array, Array]:
         """Return ∂ log P(y | f)/∂f and h = −∂² log P(y | f)/∂f² at outputs f, each ``[n]``."""
@@ -78,9 +81,9 @@ class Pass(NamedTuple):
     f: Array  # [n]: outputs
 
     def jacobian(self, n_layers: int | None = None) -> Array:
-        """Return ∂f/∂w ``[n, k]`` for the weights of the last layers; of all if ``None``."""
+        """Return ∂f/∂w ``[n, k]`` for the weights of the ``n_layers`` last layers, or of all."""
         columns: list[Array] = []
-        slope = np.ones((len(self.f), 1))  # ∂f/∂(what a layer puts out) [n, out]
+        slope = np.ones((len(self.f), 1))  # ∂f/∂(output of the layer) [n, out]
         last = len(self.matrices) - 1
         for k in range(last, -1 if n_layers is None else max(last - n_layers, -1), -1):
             by_weight = (slope[:, :, None] * self.below[k][:, None]).reshape(len(slope), -1)
@@ -91,9 +94,9 @@ class Pass(NamedTuple):
 
 
 def forward(network: MLP, w: Array, x: Array, tau: Sequence[float] = ()) -> Pass:
-    """Evaluate a network at weights w ``[n_weights]`` and x ``[n, d]``, in float64.
+    """Evaluate a network at weights w ``[n_weights]`` and inputs x ``[n, d]``, in float64.
 
-    ``tau`` says how much the ReLU of each hidden layer is rounded: not at all if it is empty.
+    ``tau`` holds the rounding τ of each hidden layer's ReLU; () does not round.
     """
     pieces = np.split(w, np.cumsum([a * b for a, b in network.shapes])[:-1])
     parts = [p.reshape(shape) for p, shape in zip(pieces, network.shapes, strict=True)]
@@ -115,15 +118,16 @@ def prior_precision(w: Array, prior: Prior) -> Array:
 
 
 def _log_shares(w: Array, prior: Prior) -> tuple[Array, Array]:
-    """Return the logs of the prior components' densities at w ``[k]``, up to a constant."""
+    """Return the logs of both prior components' densities at w ``[k]``, without −½ log 2π."""
     sigma1, sigma2, pi = prior.mixture
     with np.errstate(divide="ignore"):  # π = 0 or 1: a component with log weight −inf
         one, other = np.log(np.array([pi, 1.0 - pi]) / (sigma1, sigma2))
     return one - 0.5 * (w / sigma1) ** 2, other - 0.5 * (w / sigma2) ** 2
 
 
-def gradient(target: Target, w: Array, tau: Sequence[float]) -> Array:
-    """Return ∂U/∂w ``[n_weights]`` of a network with rounded ReLUs."""
+def gradient(target: Target, w: Array, rounded: bool) -> Array:
+    """Return ∂(−log P(D, w))/∂w ``[n_weights]``, of the least rounded network if ``rounded``."""
+    tau = [float(size) for size in ROUNDED[-1] * _sizes(target, w)] if rounded else []
     p = forward(target.network, w, target.x, tau)
     slope, _ = target.by_output(p.f)
     return np.asarray(prior_precision(w, target.prior) * w - slope @ p.jacobian())
@@ -138,22 +142,17 @@ def _sizes(target: Target, w: Array) -> Array:
     return np.array(sizes)
 
 
-def least_rounding(target: Target, w: Array) -> list[float]:
-    """Return the smallest τ of each hidden layer, for weights w."""
-    return [float(size) for size in ROUNDED[-1] * _sizes(target, w)]
-
-
 def to_mode(target: Target, start: Array) -> Array:
-    """Go from trained weights ``[n_weights]`` to a mode nearby.
+    """Take Newton steps from trained weights ``[n_weights]`` to a nearby mode.
 
-    Return weights whose U is lower, or higher by no more than the rounding; those of the start, if
-    the network has more than ``LARGEST``.
+    The cost −log P(D, w) does not rise by more than the last rounding of the ReLUs allows. A
+    network with more than ``LARGEST`` weights keeps them.
     """
     network, w = target.network, start
     if network.n_weights > LARGEST:
         return start
     size = _sizes(target, start)
-    with _blas().limit(limits=1, user_api="blas"):  # its threads wait for each other, spinning
+    with _blas().limit(limits=1, user_api="blas"):  # more threads only wait for each other
         for rounded in ROUNDED:
             w = _descend(target, w, [float(tau) for tau in rounded * size])
     at_start, at_end = (target.cost(forward(network, v, target.x).f, v) for v in (start, w))
@@ -166,7 +165,7 @@ def _blas() -> ThreadpoolController:
 
 
 def _descend(target: Target, w: Array, tau: Sequence[float]) -> Array:
-    """Lower the U of a network rounded by ``tau``, in at most a few Newton steps."""
+    """Lower the cost −log P(D, w) of a network rounded by ``tau``, in a few Newton steps."""
 
     def look(w: Array) -> tuple[Pass, float]:
         p = forward(target.network, w, target.x, tau)
@@ -195,8 +194,8 @@ def _descend(target: Target, w: Array, tau: Sequence[float]) -> Array:
 
 
 def _add_kinks(curvature: Array, p: Pass, slope: Array, network: MLP, tau: Sequence[float]) -> None:
-    """Add the curvature of each unit's kink at the data points to the unit's own block."""
-    cost = -slope[:, None]  # ∂U/∂(what a layer puts out) [n, out]
+    """Add the curvature of each unit's rounded kink to the block of the unit's own weights."""
+    cost = -slope[:, None]  # ∂U/∂(output of the layer) [n, out]
     for k in range(len(tau) - 1, -1, -1):
         cost = cost @ p.matrices[k + 1]  # [n, units]
         s = p.slopes[k]

@@ -1,17 +1,20 @@
-"""The Rao-Blackwellised local estimator: what can be averaged in closed form is not drawn.
+"""The Rao-Blackwellised local estimator: it averages in closed form instead of drawing.
 
-Methods take it as ``estimator="quiet"``.
+Methods offer it as ``estimator="quiet"``. The free energy is the usual one; its gradient has less
+noise. Three means are known exactly or almost:
 
-The same F as everywhere else, with less noise in its gradient. Three means are known exactly or
-almost: that of log P(w) over a Gaussian weight (``densities.expected_log_prob``); that of an
-output's square error, given the last hidden layer's inputs, since its pre-activations are then
-independent Gaussians whose rectified moments are known (Rao-Blackwell); and the entropy of q.
-What is left to draw are the pre-activations of the hidden layers before the last, so that with
-one hidden layer no noise is left at all.
+- the mean of log P(w) over a Gaussian weight (``densities.expected_log_prob``);
+- the mean of an output's square error, given the inputs of the last hidden layer: the
+  pre-activations of that layer are then independent Gaussians, whose moments after the ReLU are
+  known;
+- the entropy of q.
 
-The cost of a label needs the whole distribution of its logit, which is a Gaussian only given what
-the last hidden layer passes on. So there all hidden layers are drawn, and the logit is averaged
-over by quadrature: without a hidden layer no noise is left.
+Only the pre-activations of the hidden layers before the last one are drawn. With one hidden layer
+the gradient has no noise at all.
+
+The cost of a label needs the whole distribution of its logit, which is Gaussian only given the
+outputs of the last hidden layer. So for labels all hidden layers are drawn, and the logit is
+averaged over by quadrature.
 
 Source: Kingma, Salimans & Welling 2015, eq. 6 (pre-activations); Hernández-Lobato & Adams 2015,
 eq. 17-18 (rectified moments); Ranganath, Gerrish & Blei 2014, section 3.1 (Rao-Blackwell).
@@ -25,14 +28,14 @@ from bdl_teach import likelihoods
 from bdl_teach.backend import Tensor, tf
 from bdl_teach.densities import HALF_LOG_TWO_PI, expected_log_prob
 from bdl_teach.methods import _loop
-from bdl_teach.methods._loop import Block, LoopInputs
+from bdl_teach.methods._loop import Block, Costs, LoopInputs
 from bdl_teach.mlp import MLP, multiply
 
 LEAST_VARIANCE = 1e-30  # keeps the slope of √δ finite when every σ has gone to 0
 
 
 def noise_widths(network: MLP, likelihood: str = "gaussian") -> list[int]:
-    """Return the numbers of units to draw: all hidden layers but the last; with labels, all."""
+    """Return the widths of the hidden layers to draw: all but the last; for labels, all."""
     return list(network.sizes[1 : -2 if likelihood == "gaussian" else -1])
 
 
@@ -45,10 +48,10 @@ def complexity(mu: Tensor, std: Tensor, p: LoopInputs) -> Tensor:
 def output_moments(
     network: MLP, mu: Tensor, std: Tensor, zeta: Tensor, x: Tensor, likelihood: str = "gaussian"
 ) -> tuple[Tensor, Tensor]:
-    """Return mean and variance of each output ``[n, 1]``, given the hidden layers that are drawn.
+    """Return mean and variance of each output ``[n, 1]``, given the drawn hidden layers.
 
-    ``zeta`` is the noise of the drawn units ``[units, n]``, () where none is drawn; ``std`` is 0
-    where there is padding.
+    ``zeta`` is the noise of the drawn units ``[units, n]``, or () if none is drawn; ``std`` is 0
+    in the padding.
     """
     means, spreads = network.unflatten(mu), network.unflatten(std**2)
     noise = tf.split(zeta, noise_widths(network, likelihood)) if tf.is_tensor(zeta) else []
@@ -72,9 +75,8 @@ def output_moments(
 def _rectified(mean: Tensor, var: Tensor) -> tuple[Tensor, Tensor]:
     """Return mean and variance of max(0, a) for a ~ N(mean, var), fast, in float32.
 
-    ``pbp.relu_moments`` is accurate also where a unit is almost never on; there this one has an
-    error of 1e-7 of ``mean²``, which has no effect on a fit, and a refit takes two thirds of the
-    time.
+    A refit takes two thirds of the time that it takes with ``pbp.relu_moments``. The price is an
+    error of 1e-7 ``mean²`` where a unit is almost never on, which has no effect on a fit.
 
     Source: Hernández-Lobato & Adams 2015, eq. 17-18.
     """
@@ -94,15 +96,12 @@ def _rectified(mean: Tensor, var: Tensor) -> tuple[Tensor, Tensor]:
     return (first, rest), gradient
 
 
-def _free_energy(
-    network: MLP, likelihood: str, theta: Tensor, block: Block, p: LoopInputs
-) -> tuple[Tensor, Tensor]:
-    """Return one block's share of a step's free energy, and of its record."""
+def _free_energy(network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs) -> Costs:
     mu, std = theta[0] * p.unit_mask, tf.nn.softplus(theta[1])
-    # without the mask on μ a padded unit, whose mean is 1e-16 and not 0, would learn
-    moments = output_moments(network, mu, std * p.unit_mask, block.zeta, block.x, likelihood)
+    # the mask on μ: a padded unit, whose mean is 1e-16 and not 0, would learn
+    moments = output_moments(network, mu, std * p.unit_mask, block.zeta, block.x, kind)
     given = (block.y, *moments, p.noise_std, block.row_weight)
-    cost = likelihoods.expected_cost(likelihood, *given)
+    cost = likelihoods.expected_cost(kind, *given)
     return _loop.costs(complexity(mu, std, p), cost, block, p)
 
 

@@ -1,9 +1,8 @@
-"""The arguments that methods share: names, defaults and text, written once.
+"""Arguments that several methods share: their names, defaults and help texts, each written once.
 
-A method's module lists its arguments in a ``Settings`` class of its own, and ``taking`` turns its
-``fit(x, y, settings)`` into the public ``fit(x, y, *, prior=None, ...)``. A type checker reads the
-arguments and their defaults from the fields, ``help`` and completion from the signature, and from
-what ``taking`` adds to the docstring.
+A method lists its arguments as fields of a ``Settings`` class. The decorator ``taking`` turns its
+``fit(x, y, settings)`` into the public ``fit(x, y, *, prior=None, ...)`` with the same arguments,
+and adds their texts to the docstring for ``help`` and completion.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ class Training:
 
     Attributes:
         likelihood: ``"gaussian"``, or ``"bernoulli"`` for labels 0 and 1.
-        noise_std: Standard deviation of the noise on y, in the units of y, > 0; labels have none.
+        noise_std: Standard deviation of the noise on y, in the units of y, > 0; unused for labels.
         hidden_units: Width of each hidden ReLU layer; () is a linear model.
         steps: Adam steps.
         learning_rate: Adam step size, > 0; it falls to 0 over the last quarter of the steps.
@@ -68,14 +67,14 @@ Public: TypeAlias = "Callable[Concatenate[ArrayLike, ArrayLike, P], F]"
 def taking(settings: Callable[P, S]) -> Callable[[Inner[S, F]], Public[P, F]]:
     """Turn ``fit(x, y, settings)`` into the public ``fit(x, y, *, noise_std=1.0, ...)``.
 
-    A method's own arguments come first, then those that it shares.
+    In the help text a method's own arguments come first, then the shared ones.
     """
     kind: Any = settings
     fields = inspect.signature(kind).parameters
     texts: dict[str, str] = {}
-    for each in kind.__mro__[:-1]:  # what a method says of an argument itself goes first
-        said = (inspect.getdoc(each) or "").partition("Attributes:\n")[2]
-        for text in re.split(r"\n(?=    \w+: )", said):
+    for base in kind.__mro__[:-1]:  # a method's own text of an argument comes first
+        attributes = (inspect.getdoc(base) or "").partition("Attributes:\n")[2]
+        for text in re.split(r"\n(?=    \w+: )", attributes):
             texts.setdefault(text.split(":")[0].strip(), text)
 
     def decorate(fit: Inner[S, F]) -> Public[P, F]:
@@ -85,11 +84,11 @@ def taking(settings: Callable[P, S]) -> Callable[[Inner[S, F]], Public[P, F]]:
                 raise TypeError(f"fit() got an unexpected keyword argument {min(unknown)!r}")
             return fit(x, y, kind(**chosen))
 
-        face, names = inspect.signature(fit), [name for name in texts if name in fields]
+        inner, names = inspect.signature(fit), [name for name in texts if name in fields]
         arguments = "\n".join(texts[name] for name in names)
         public.__doc__ = HELP.format(own=inspect.getdoc(fit), arguments=arguments)
-        shown = [*face.parameters.values()][:2] + [fields[name] for name in names]
-        vars(public)["__signature__"] = face.replace(parameters=shown)
+        shown = [*inner.parameters.values()][:2] + [fields[name] for name in names]
+        vars(public)["__signature__"] = inner.replace(parameters=shown)
         return cast("Public[P, F]", public)
 
     return decorate

@@ -16,22 +16,20 @@ from bdl_teach import elbo, likelihoods
 from bdl_teach.backend import Tensor, tf
 from bdl_teach.densities import scale_mixture_log_prob
 from bdl_teach.methods import _loop, _mean_field
-from bdl_teach.methods._loop import Block, Capacity, LoopInputs
-from bdl_teach.methods._mean_field import REMEDY, Fit, Settings
+from bdl_teach.methods._loop import Block, Capacity, Costs, LoopInputs
+from bdl_teach.methods._mean_field import Fit, Settings
 from bdl_teach.methods._settings import taking
 from bdl_teach.mlp import MLP
 
-__all__ = ["ARTICLE", "REMEDY", "Capacity", "Fit", "fit"]
+__all__ = ["ARTICLE", "Capacity", "Fit", "fit"]
 
-# The start and the schedule of the source article, for ``fit(x, y, **ARTICLE)``: from the prior's
-# whole width, σ = 0.69, at a fixed rate. They end some 60 nats higher than the defaults do.
+# Start and schedule of the source article, for ``fit(x, y, **ARTICLE)``: means as wide as the
+# prior, σ = 0.69, a fixed learning rate. Such a fit ends some 60 nats above one with the defaults.
 ARTICLE: dict[str, Any] = {"start_scale": 1.0, "initial_rho": 0.0, "cooldown": 0.0}
 
 
-def _free_energy(
-    network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs
-) -> tuple[Tensor, Tensor]:
-    """Return one block's share of a step's free energy, and of its record.
+def _free_energy(network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs) -> Costs:
+    """Return one block's share of a step's free energy, and its share of the recorded costs.
 
     Source: Blundell et al. 2015, eq. 2.
     """

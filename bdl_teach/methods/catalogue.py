@@ -1,6 +1,6 @@
 """The list of the regression methods, and the interface that all of them have.
 
-To add a method, write its module, its test and one line in ``CATALOGUE``: the comparison explorer,
+To add a method, write its module, its test and one entry of ``CATALOGUE``. The comparison explorer,
 chapter 10's table, ``bench methods`` and the tests of all methods read that list.
 
 Nothing here loads TensorFlow: a method's module is imported when the method is first called.
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 class Fitted(Protocol):
     """What a method's ``fit`` returns: an immutable object that predicts.
 
-    A method that goes in steps also has ``history``: arrays ``[r]`` by name, with the number of
-    the ``step`` (or ``epoch``) and the values then: costs in nats, scales in the units of y.
+    A method that trains in steps also has ``history``: arrays ``[r]`` by name, ``step`` or
+    ``epoch`` and the values recorded then (costs in nats, scales in the units of y).
     """
 
     def predict(self, x: ArrayLike, n_samples: int = ..., seed: int = ...) -> Predictive:
@@ -33,12 +33,12 @@ class Fitted(Protocol):
 
         Args:
             x: Test inputs ``[m, d]``, in the units of the training inputs.
-            n_samples: Number of draws S, >= 1; a method that draws nothing accepts it as well.
-            seed: Seed of the draws, >= 0; accepted likewise.
+            n_samples: Number of draws S, >= 1; unused by a method that draws nothing.
+            seed: Seed of the draws, >= 0.
 
         Returns:
-            A ``Predictive`` in the units of y, all its arrays ``[m]``. ``samples`` is ``[s, m]``,
-            or ``[k, m]`` of k networks and no more, or ``None`` of a Gaussian in closed form.
+            A ``Predictive`` in the units of y, with arrays ``[m]``. ``samples`` is ``[s, m]``,
+            ``[k, m]`` for a fit of k networks, or ``None`` for a Gaussian in closed form.
 
         Raises:
             ValueError: x is no finite ``[m, d]``, S < 1 or the seed < 0.
@@ -51,10 +51,10 @@ class Fit(Protocol):
     def __call__(self, x: ArrayLike, y: ArrayLike, *, seed: int = 0, **options: object) -> Fitted:
         """Fit the method to data.
 
-        All arguments but the data are keywords with defaults. An argument that several methods
-        take has one name in all of them: ``prior`` (a ``densities.Prior`` of each weight),
-        ``noise_std`` (of y, in its units), ``hidden_units``, ``steps``, ``epochs``,
-        ``learning_rate``, ``n_samples``, and ``capacity`` (sizes to compile for).
+        All arguments but the data are keywords with defaults. An argument of several methods has
+        one name in all of them: ``prior`` (a ``densities.Prior`` of each weight), ``noise_std`` (of
+        y, in its units), ``hidden_units``, ``steps``, ``epochs``, ``learning_rate``, ``n_samples``,
+        and ``capacity`` (sizes to compile for).
 
         Args:
             x: Inputs ``[n, d]``.
@@ -64,9 +64,10 @@ class Fit(Protocol):
             **options: The method's own, with defaults.
 
         Raises:
-            ValueError: An argument is out of range or the shapes do not fit; the message begins
-                with the argument's name and says what was expected and what came.
-            DivergedError: The fit became NaN or infinite; it names the step and the remedy.
+            ValueError: An argument is out of range or the shapes do not fit; the message names the
+                argument, what was expected and what came.
+            DivergedError: The fit became NaN or infinite; the message names the step and the
+                remedy.
         """
 
 
@@ -76,18 +77,18 @@ class Method:
 
     Attributes:
         module: Its module in ``bdl_teach.methods``.
-        label: Its name over a small panel and on a button.
-        title: Its name where there is more room; its label if "".
+        label: Its short name, for a small panel or a button.
         hint: The tooltip of its button.
-        function: The module's function that has the face of :class:`Fit`.
-        bench: Its name in ``bench methods``, where it is not the module's or the function's.
-        options: Arguments that it always gets, which set it apart from its module's default.
+        function: The module's function with the interface of :class:`Fit`.
+        title: Its longer name; ``label`` if "".
+        bench: Its name in ``bench methods`` if that is not the module's or the function's name.
+        options: Arguments that it always gets and that set it apart from its module's default.
         compared: Further arguments in the comparison; ``None`` leaves it out there.
         rival: Whether chapter 10's table compares it with the true posterior.
-        repeats: Whether r copies of each point with √r of the noise are the same problem to it, so
-            that the comparison can fit any number of points with one program.
-        pace: Whether a moving picture waits for it (``"live"``), shows the others before it
-            (``"slow"``) or asks for it apart (``"background"``: some seconds and more).
+        repeats: Whether r copies of each point with noise √r times as large are the same problem to
+            it, so that the comparison can fit any number of points with one program.
+        pace: ``"live"`` if each tick of a slider waits for it, ``"slow"`` if the other methods are
+            shown before it, ``"background"`` if it takes seconds and runs on request.
     """
 
     module: str
@@ -144,28 +145,28 @@ CATALOGUE: Mapping[str, Method] = {  # the quickest first
         repeats=True,
     ),
     "last_layer": Method(
-        "laplace", "Laplace, last layer", "the same, over the weights of the last layer alone",
+        "laplace", "Laplace, last layer", "Laplace over the weights of the last layer alone",
         bench="laplace, MAP and last layer", options={"structure": "last_layer"}, repeats=True,
-        compared=None,  # a variant; the rivals' explorer has a switch for it
+        compared=None,  # a variant, a switch in the side-by-side explorer
     ),
     "bbb": Method("bbb", "BBB", "Bayes by Backprop: a Gaussian over each weight"),
     "local": Method(
-        "local_reparam", "local, quiet", "the same, locally reparameterized, quiet estimator",
+        "local_reparam", "local, quiet", "Bayes by Backprop, reparameterized locally: less noise",
         title="mean field",
         compared={"estimator": "quiet", "learning_rate": 0.2},  # local_reparam.QUIET
     ),
     "flipout": Method(
-        "local_reparam", "Flipout", "the same, with signs that are flipped for each point",
+        "local_reparam", "Flipout", "Bayes by Backprop, with signs flipped for each point",
         bench="local_reparam, Flipout", options={"estimator": "flipout"},
         compared=None, rival=False,  # the same objective and family as ``local``
     ),
     "dropout": Method(
-        "mc_dropout", "dropout", "one network that loses units at random, here too",
+        "mc_dropout", "dropout", "one network that drops units at random, in prediction, too",
         title="MC dropout",
     ),
     "eb": Method(
         "empirical_bayes", "emp. Bayes", "Bayes by Backprop with the prior's width learnt",
-        compared={"tie": "all", "estimator": "quiet", "learning_rate": 0.3},  # its QUIET
+        compared={"tie": "all", "estimator": "quiet", "learning_rate": 0.3},  # QUIET
     ),
     "low_rank": Method(
         "low_rank", "low rank", "a Gaussian over all weights, with correlations of rank 5",
@@ -178,9 +179,9 @@ CATALOGUE: Mapping[str, Method] = {  # the quickest first
         "ensemble", "ensemble", "ten networks from ten starts", title="deep ensemble"
     ),
     "anchored": Method(
-        "ensemble", "anchored", "the same, each pulled towards a draw of its own from the prior",
+        "ensemble", "anchored", "ten networks, each pulled towards its own draw from the prior",
         title="anchored ensemble", bench="ensemble, anchored", options={"anchored": True},
-        compared=None,  # a variant; the rivals' explorer shows it beside the plain one
+        compared=None,  # a variant, shown in the side-by-side explorer
     ),
     "sgmcmc": Method(
         "sgmcmc", "SGHMC", "chains of gradient steps with momentum and noise",
@@ -193,7 +194,7 @@ CATALOGUE: Mapping[str, Method] = {  # the quickest first
     "hmc": Method(
         "mcmc", "HMC", "sample the true posterior: four chains at once, a fraction of a second",
         function="hmc", repeats=True, pace="slow",
-        compared=None, rival=False,  # it is the truth beside all
+        compared=None, rival=False,  # it is the true posterior beside all others
     ),
     "nuts": Method(
         "mcmc", "NUTS", "sample the true posterior in the background: some seconds",
@@ -202,11 +203,11 @@ CATALOGUE: Mapping[str, Method] = {  # the quickest first
     ),
 }  # fmt: skip
 
-# Not methods of regression: they have a ``fit`` of their own kind, and no ``Predictive`` of a y.
+# Not methods of regression: their ``fit`` has other arguments, and they predict no y.
 OTHER_TASKS: Mapping[str, str] = {
     "image_classifier": "pictures to class probabilities: fit(images, labels, *, ...)",
     "vae": "data to codes and back, without any y: fit(x, *, ...)",
 }
 
-# Nor is the closed form of a linear model, which needs no network.
+# ``exact`` is no method of the catalogue either: it is for linear models only.
 MODULES = tuple(sorted({m.module for m in CATALOGUE.values()} | {*OTHER_TASKS, "exact"}))

@@ -1,14 +1,15 @@
-"""Empirical Bayes: the prior's standard deviation is learnt along with the posterior.
+"""Empirical Bayes: learn the prior's standard deviation along with the posterior.
 
 q(w) = Π N(w_k | μ_k, σ_k²), prior N(w_k | 0, σ_p²). The ELBO depends on σ_p through the KL term
-alone, and is largest at σ_p² = μ² + σ², averaged over the weights that share the prior. Put back
-in, with one prior a weight: KL = ½ Σ ln(1 + μ²/σ²). The parameters ρ and γ, with σ = softplus(ρ)
-and μ = γ ⊙ σ, make that ½ Σ ln(1 + γ²), with no 0/0 where a weight collapses. By default a step
-moves μ and ρ all the same: the γ of a weight that the data speak about may be near a hundred, too
-far for steps of γ.
+alone, and is largest at σ_p² = μ² + σ², averaged over the weights that share the prior. At that
+σ_p, with one prior for each weight, KL = ½ Σ ln(1 + μ²/σ²) = ½ Σ ln(1 + γ²) with γ = μ/σ.
 
-The ELBO then bounds max over the priors of ln p(D | priors), the type-II evidence: it can
-exceed ln p(D) under any one prior.
+The parameters are ρ, with σ = softplus(ρ), and μ; as in the source they can be ρ and γ
+(``coordinates="gamma"``). γ has no 0/0 where a weight collapses, but the γ of a weight that the
+data determine may be near a hundred, which is far for steps in γ.
+
+The ELBO bounds max over the priors of ln p(D | priors), the type-II evidence: it can exceed
+ln p(D) under any one prior.
 
 Source: Basov, "Empirical Bayesian neural networks", sections 4-8; the same bound as Kharitonov,
 Molchanov & Vetrov 2018, "Variational dropout via empirical Bayes" (arXiv 1811.00596).
@@ -16,7 +17,7 @@ Molchanov & Vetrov 2018, "Variational dropout via empirical Bayes" (arXiv 1811.0
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, Self, cast
@@ -31,18 +32,17 @@ from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, tf
 from bdl_teach.methods import _loop, _mean_field, _rao_blackwell, local_reparam
 from bdl_teach.methods._fitted import ARRIVED, best_start
-from bdl_teach.methods._loop import Block, LoopInputs, Plan, Record
+from bdl_teach.methods._loop import Block, Costs, LoopInputs, Plan
 from bdl_teach.methods._settings import Training, taking
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
 
 TIES = ("weight", "layer", "all")
-ESTIMATORS = ("local", "shared", "quiet")  # the last for the Gaussian likelihood alone
 COORDINATES = ("mu", "gamma")
-# The quiet estimator at the rate that its calm gradients bear: ``fit(x, y, **QUIET)``.
+# The quiet estimator with a higher rate, which its gradients allow: ``fit(x, y, **QUIET)``.
 QUIET: dict[str, Any] = {"estimator": "quiet", "learning_rate": 0.3}
-# Steps of γ from weak weights, as in the source: ``fit(x, y, **SOURCE)``. Steps of γ end far above
-# those of μ.
+# Steps in γ from small weights, as in the source, for ``fit(x, y, **SOURCE)``. The fit ends far
+# above one with steps in μ.
 # claim: steps-of-gamma-stop-far-above
 SOURCE: dict[str, Any] = {
     "coordinates": "gamma",
@@ -51,19 +51,24 @@ SOURCE: dict[str, Any] = {
     "initial_gamma": 1.0,
     "cooldown": 0.25,
 }
-_AFRESH = ((8.0, -1.0), (20.0, -2.0), (4.0, -1.0), (50.0, -3.0))  # sd of γ and ρ of new starts
-_CALMEST = {"gaussian": "quiet", "bernoulli": "local"}  # estimator that a likelihood has
+_NEW_STARTS = ((8.0, -1.0), (20.0, -2.0), (4.0, -1.0), (50.0, -3.0))  # (sd of γ, ρ) of new starts
+_CALMEST = {"gaussian": "quiet", "bernoulli": "local"}  # estimator of least variance
 REMEDY = (
-    "lower the learning rate; if that does not help, the scale of the data does not go with "
-    "noise_std"
+    "lower the learning rate; if that does not help, the scale of the data does not fit noise_std"
 )
-RECORD = Record(_mean_field.COSTS, REMEDY)
+RECORD = (_mean_field.COSTS, REMEDY)
+# estimator -> function from a network to the numbers of units with noise at each data point
+_WIDTHS: dict[str, Callable[[MLP], Sequence[int]]] = {
+    "local": partial(local_reparam.noise_widths, "local"),
+    "shared": lambda network: (),
+    "quiet": _rao_blackwell.noise_widths,
+}
 _FAR = 1e9  # from here on ½ ln(1 + γ²) is ln |γ|
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(Training):
-    """Settings of empirical Bayes, beside those of every method.
+    """Settings of empirical Bayes, in addition to those of every method.
 
     Attributes:
         tie: Which weights share a prior: ``"weight"`` none, ``"layer"`` those of a layer (biases
@@ -71,18 +76,18 @@ class Settings(Training):
         estimator: ``"local"`` draws each pre-activation, ``"shared"`` one W a step; ``"quiet"``,
             for the Gaussian likelihood, averages over the last two layers in closed form.
         biases: Whether layers have biases; the source has none.
-        scale: Unit of σ: ``"fan_in"`` is 1/√(inputs of the layer), ``"none"`` is 1. The bound
-            does not depend on it; the starting point and the length of a step do.
+        scale: Unit of σ: ``"fan_in"`` is 1/√(inputs of the layer), ``"none"`` is 1. It changes
+            the starting point and the length of a step, but not the bound.
         learning_rate: Adam step size, > 0.
         n_samples: Draws averaged in each step's gradient.
-        coordinates: What a step moves beside ρ: ``"mu"`` the mean, in units of ``scale``;
-            ``"gamma"`` μ/σ, as in the source, see ``SOURCE``.
+        coordinates: The parameters beside ρ: ``"mu"`` is the mean in units of ``scale``,
+            ``"gamma"`` is μ/σ, as in the source, see ``SOURCE``.
         initial_rho: Starting value of every ρ.
-        initial_gamma: Standard deviation of the starting γ = μ/σ, >= 0. Weights that start weak
+        initial_gamma: Standard deviation of the starting γ = μ/σ, >= 0. With a small one, weights
             are switched off before they have been of use.
         cooldown: Share of the steps, at the end, over which the learning rate falls to 0.
-        starts: Fit from so many starting points, each with noise of its own, and keep the fit
-            whose free energy is lowest; the k-th has the seed ``seed + 10⁶ k``.
+        starts: Number of fits from different starting points and noise, of which the one of lowest
+            free energy is kept. Start k = 0, 1, ... has the seed ``seed + 10⁶ k``.
     """
 
     tie: str = "weight"
@@ -99,7 +104,7 @@ class Settings(Training):
 
 
 class Model(NamedTuple):
-    """The choices of a model, as arrays over its weights."""
+    """The chosen model, as arrays over its weights."""
 
     layers: Array  # [n_weights]: 0 for those of the first layer, ...
     groups: Array  # [n_weights]: number of the prior that a weight has
@@ -115,7 +120,7 @@ class Walk(NamedTuple):
 
 
 def choose(network: MLP, tie: str, biases: bool, scale: str) -> Model:
-    """Check the choices, and turn them into arrays over the weights."""
+    """Check the choices of a model, and turn them into arrays over the weights."""
     layers = np.concatenate([np.full(a * b, i // 2) for i, (a, b) in enumerate(network.shapes)])
     is_bias = np.concatenate([np.full(a * b, i % 2) for i, (a, b) in enumerate(network.shapes)])
     groups = {"weight": np.arange(len(layers)), "layer": layers, "all": 0 * layers}
@@ -126,13 +131,6 @@ def choose(network: MLP, tie: str, biases: bool, scale: str) -> Model:
         used=(is_bias == 0) | bool(biases),
         unit=units[checks.choice("scale", scale, tuple(units))],
     )
-
-
-class _Groups(NamedTuple):
-    """Tensors that tell the loop the unit and the group of each weight."""
-
-    unit: Tensor  # [n_weights]: σ = unit · softplus(ρ)
-    groups: Tensor  # [layers, n_weights]: 1 where a weight belongs to a group
 
 
 def kl(gamma: ArrayLike) -> float:
@@ -150,7 +148,7 @@ def kl(gamma: ArrayLike) -> float:
     Source: Basov, section 7.
     """
     size = np.abs(checks.finite("gamma", gamma))
-    near, far = np.minimum(size, _FAR), np.maximum(size, _FAR)  # the square of far may overflow
+    near, far = np.minimum(size, _FAR), np.maximum(size, _FAR)  # far² may overflow
     return float((0.5 * np.log1p(near**2) + np.log(far / _FAR)).sum())
 
 
@@ -159,9 +157,9 @@ def optimal_prior_std(mu: ArrayLike, sigma: ArrayLike, groups: ArrayLike | None 
 
     Args:
         mu: Means of q ``[n_weights]``, or any shape without groups.
-        sigma: Standard deviations of q, >= 0, of the same shape.
-        groups: Number of the group that each weight shares its prior with ``[n_weights]``, from
-            0; each weight has a prior of its own if ``None``.
+        sigma: Standard deviations of q, >= 0, of the shape of ``mu``.
+        groups: Number of each weight's group ``[n_weights]``, from 0: a group shares one prior.
+            Each weight has a prior of its own if ``None``.
 
     Returns:
         σ_p of each weight, of the shape of ``mu``, in float64.
@@ -173,7 +171,7 @@ def optimal_prior_std(mu: ArrayLike, sigma: ArrayLike, groups: ArrayLike | None 
     """
     mu, sigma = checks.finite("mu", mu), checks.finite("sigma", sigma)
     if not (sigma >= 0).all():
-        raise ValueError(f"sigma: expected numbers >= 0, got a smallest of {sigma.min()}")
+        raise ValueError(f"sigma: expected numbers >= 0, got a minimum of {sigma.min()}")
     if mu.shape != sigma.shape:
         raise ValueError(f"sigma: expected the shape of mu, {mu.shape}, got {sigma.shape}")
     own = np.asarray(np.hypot(mu, sigma))
@@ -186,7 +184,7 @@ def optimal_prior_std(mu: ArrayLike, sigma: ArrayLike, groups: ArrayLike | None 
         )
     if groups.dtype.kind not in "iu" or (groups < 0).any():
         raise ValueError(f"groups: expected integers >= 0, got {groups}")
-    _, groups = np.unique(groups, return_inverse=True)  # a number that nobody has is no group
+    _, groups = np.unique(groups, return_inverse=True)  # unused numbers are no groups
     return np.asarray(np.sqrt(np.bincount(groups, own**2) / np.bincount(groups))[groups])
 
 
@@ -201,24 +199,24 @@ def tied_kl(mu: ArrayLike, sigma: ArrayLike, groups: ArrayLike) -> float:
         groups: Number of the group of each weight ``[n_weights]``, from 0.
 
     Raises:
-        ValueError: As :func:`optimal_prior_std`, or a σ is 0.
+        ValueError: :func:`optimal_prior_std` refuses the values, or a σ is 0.
     """
     sigma = checks.finite("sigma", sigma)
     if not (sigma > 0).all():
-        raise ValueError(f"sigma: expected numbers > 0, got a smallest of {sigma.min()}")
+        raise ValueError(f"sigma: expected numbers > 0, got a minimum of {sigma.min()}")
     return float(np.log(optimal_prior_std(mu, sigma, groups) / sigma).sum())
 
 
 def weight_cost(gamma: Tensor) -> Tensor:
-    """Return ½ Σ ln(1 + γ²) of a tensor; padding has γ = 0, and costs nothing."""
+    """Return ½ Σ ln(1 + γ²) of a tensor; padding has γ = 0 and costs nothing."""
     return 0.5 * tf.reduce_sum(tf.math.log1p(gamma**2))
 
 
 def group_cost(gamma: Tensor, std: Tensor, groups: Tensor) -> Tensor:
-    """Return Σ_g ½ n_g ln(mean over g of μ² + σ²) − Σ ln σ of γ and σ ``[n_weights]``, in nats.
+    """Return Σ_g ½ n_g ln(mean over group g of μ² + σ²) − Σ ln σ, in nats.
 
-    ``groups`` [groups, n_weights] is 1 where a weight belongs to a group; rows and columns of zeros
-    cost nothing.
+    ``groups`` [groups, n_weights] is 1 where a weight belongs to a group of n_g weights; rows and
+    columns of zeros cost nothing.
     """
     counts = tf.reduce_sum(groups, axis=1)  # [groups]
     counted = tf.reduce_sum(groups, axis=0) > 0  # [n_weights]
@@ -226,15 +224,6 @@ def group_cost(gamma: Tensor, std: Tensor, groups: Tensor) -> Tensor:
     means = tf.where(counts > 0, moments, 1.0) / tf.maximum(counts, 1.0)
     log_std = tf.math.log(tf.where(counted, std, 1.0))
     return 0.5 * tf.reduce_sum(counts * tf.math.log(means)) - tf.reduce_sum(log_std)
-
-
-def noise_widths(estimator: str, network: MLP) -> Sequence[int]:
-    """Return the number of units with noise at each data point, layer by layer."""
-    if estimator == "shared":
-        return ()
-    if estimator == "quiet":
-        return _rao_blackwell.noise_widths(network)
-    return local_reparam.noise_widths("local", network)
 
 
 def _free_energy(
@@ -245,12 +234,12 @@ def _free_energy(
     theta: Tensor,
     block: Block,
     p: LoopInputs,
-) -> tuple[Tensor, Tensor]:
-    """Return one block's share of a step's free energy, and of its record."""
+) -> Costs:
     std = tf.nn.softplus(theta[1])
     gamma = theta[0] if walk.coordinates == "gamma" else theta[0] / std
-    gamma, std = gamma * p.unit_mask, std * p.own.unit * p.unit_mask
-    kl = weight_cost(gamma) if own_priors else group_cost(gamma, std, p.own.groups)
+    unit, groups = p.own  # [n_weights]; [layers, n_weights], 1 where a weight is in a group
+    gamma, std = gamma * p.unit_mask, std * unit * p.unit_mask
+    kl = weight_cost(gamma) if own_priors else group_cost(gamma, std, groups)
     mu = gamma * std
     if walk.estimator == "quiet":
         moments = _rao_blackwell.output_moments(network, mu, std, block.zeta, block.x)
@@ -270,7 +259,7 @@ _program = _loop.programs(_free_energy)
 @taking(Settings)
 def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     """Fit a Bayesian network together with the width of its prior."""
-    offered = ESTIMATORS if settings.likelihood == "gaussian" else ESTIMATORS[:-1]
+    offered = [name for name in _WIDTHS if name != "quiet" or settings.likelihood == "gaussian"]
     walk = Walk(
         checks.choice("estimator", settings.estimator, offered),
         checks.choice("coordinates", settings.coordinates, COORDINATES),
@@ -298,8 +287,8 @@ def _train(
     groups = (np.arange(n_layers)[:, None] == model.groups) * model.used
     inputs = plan.inputs._replace(
         unit_mask=plan.embed(1.0 * model.used),
-        zeta=_loop.row_noise(plan, partial(noise_widths, walk.estimator)),
-        own=_Groups(unit=plan.embed(model.unit), groups=plan.embed(1.0 * groups)),
+        zeta=_loop.row_noise(plan, _WIDTHS[walk.estimator]),
+        own=(plan.embed(model.unit), plan.embed(1.0 * groups)),
     )
     program = _program(plan.padded, plan.settings.likelihood, own_priors, walk)
     starts = [plan.embed(place), plan.embed(rho)]
@@ -327,7 +316,7 @@ class Fit(_mean_field.Fit):
     Attributes:
         gamma: γ = μ/σ of each weight ``[n_weights]``, in the order of ``network``.
         prior_std: Learnt σ_p of each weight's prior ``[n_weights]``.
-        model: The choices: which weights there are and which share a prior.
+        model: The chosen model: which weights exist and which share a prior.
         walk: How the minimum was searched for.
     """
 
@@ -335,9 +324,9 @@ class Fit(_mean_field.Fit):
     prior_std: Array
     model: Model
     walk: Walk = Walk("local", "mu")
-    n_longer = 1 + len(_AFRESH)
+    n_longer = 1 + len(_NEW_STARTS)
     tolerance = ARRIVED
-    _afresh = _AFRESH
+    _new_starts = _NEW_STARTS
     _rates = {"gaussian": (0.1, 0.3), "bernoulli": (0.02, 0.08)}
 
     def _posterior_at(self, parameters: Sequence[Array]) -> dict[str, Any]:
@@ -345,32 +334,29 @@ class Fit(_mean_field.Fit):
 
     @property
     def signal_to_noise(self) -> Array:
-        """Return |γ| = |μ|/σ of each weight ``[n_weights]``, finite also where both are 0."""
+        """Return |γ| = |μ|/σ of each weight ``[n_weights]``, finite also where μ and σ are 0."""
         return np.abs(self.gamma)
 
     def _complexity(self, weights: Array) -> float:
         used = self.model.used
         return tied_kl(self.mean[used], self.std[used], self.model.groups[used])
 
-    @property
-    def _here(self) -> dict[str, Any]:
-        rho = np.where(self.model.used, self.std / self.model.unit, 1.0)
-        return {"initial": (self.gamma, _loop.inverse_softplus(rho))}
-
-    def _again(self, steps: int, learning_rate: float, **start: Any) -> Self:
-        """Fit the same problem from given (γ, ρ), each ``[n_weights]``, or from a draw of γ."""
-        same = {name: start.get(name, value) for name, value in self._same.items()}
+    def _refit(self, steps: int, learning_rate: float, **start: Any) -> Self:
+        """Fit ``self.problem`` again, from this fit or from new draws of γ."""
+        same = {**self._same_problem, "seed": start.get("seed", self.problem.seed)}
         del same["prior"], same["kl_weight"]
         o = Training(steps=steps, learning_rate=learning_rate, **same)
         plan = _loop.lay_out(self.problem.x, self.problem.y, o)
-        if "initial" not in start:
+        std = np.where(self.model.used, self.std / self.model.unit, 1.0)
+        gamma, rho = self.gamma, _loop.inverse_softplus(std)
+        if start:
             draw = np.random.default_rng(o.seed).standard_normal(len(self.mean))
-            start["initial"] = start["start_scale"] * draw, 0.0 * draw + start["initial_rho"]
+            gamma, rho = start["start_scale"] * draw, 0.0 * draw + start["initial_rho"]
         walk = Walk(_CALMEST[self.likelihood], "mu")
-        return cast("Self", _train(self.model, walk, plan, start["initial"], 1.0))
+        return cast("Self", _train(self.model, walk, plan, (gamma, rho), 1.0))
 
     def plug_in(self, x: ArrayLike) -> Predictive:
-        """Evaluate the single network at the mean weights, without averaging."""
+        """Return the prediction of the single network at the mean weights."""
         return likelihoods.predict(
             self.likelihood, self.evaluate(self.mean[None], x), self.noise_std
         )
@@ -390,8 +376,8 @@ class Pruning:
 
     Attributes:
         pruned: ``[n_weights]``: ``True`` where |γ| is below the threshold.
-        fraction: Share of the weights that are pruned.
-        by_layer: The same share, layer by layer, from the input on.
+        fraction: Share of all weights that are pruned.
+        by_layer: Share of each layer's weights that are pruned, from the input on.
     """
 
     pruned: Array

@@ -1,19 +1,19 @@
 """Deep ensembles: one network fitted from several starts, whose spread is the uncertainty.
 
-Member k minimises −log P(D | w) − log P(w) from a start of its own, and the members are averaged.
-Where the loss has one minimum, all of them end in it: the spread is that of the minima, and no
-posterior. The noise is known here, and there are no adversarial examples, which the paper has too.
+Each member minimises −log P(D | w) − log P(w) from a start of its own, and the predictions are
+averaged. If the loss has one minimum, all members end there: the spread is that of the minima, not
+of a posterior. Unlike in the paper, the noise is known and there are no adversarial examples.
 
-Anchored, member k has its own prior mean and its own targets,
+In an *anchored* ensemble member k has its own prior mean a_k and its own noise ε_k on the targets,
 
     w_k = argmin Σ (y + ε_k − f_w(x))²/(2 noise²) + ‖w − a_k‖²/(2 σ²),   a_k ~ N(0, σ² I),
     ε_k ~ N(0, noise²).
 
-For a linear f = x·w, w_k = Λ⁻¹ (a_k/σ² + xᵀ(y + ε_k)/noise²) with Λ = I/σ² + xᵀx/noise². Its mean
-is the posterior's, Λ⁻¹ xᵀy/noise², and so is its variance, Λ⁻¹ (I/σ² + xᵀx/noise²) Λ⁻¹ = Λ⁻¹: each
-member is a draw from the exact posterior. Anchors alone give Λ⁻¹ Λ⁻¹/σ², which is too narrow;
-Pearce et al. leave the targets alone, and would have to spread the anchors wider by as much as the
-data say. For a network nothing of this is exact, nor for labels, which take no such noise.
+For a linear f = x·w each member is then a draw from the exact posterior: with
+Λ = I/σ² + xᵀx/noise², w_k = Λ⁻¹ (a_k/σ² + xᵀ(y + ε_k)/noise²) has the posterior's mean
+Λ⁻¹ xᵀy/noise² and its covariance Λ⁻¹ (I/σ² + xᵀx/noise²) Λ⁻¹ = Λ⁻¹. Anchors without noise on the
+targets, as Pearce et al. have them, give the covariance Λ⁻¹ Λ⁻¹/σ², which is too narrow. For a
+network nothing of this is exact. Labels get no noise.
 
 Source: Lakshminarayanan, Pritzel & Blundell 2017, algorithm 1; Pearce, Leibfried, Brintrup, Zaki &
 Neely 2020 for anchors; Osband, Aslanides & Cassirer 2018, section 3, for the targets.
@@ -39,17 +39,17 @@ from bdl_teach.methods._settings import Training, taking
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(Training):
-    """Settings of an ensemble, beside those of every method.
+    """Settings of an ensemble, in addition to those of every method.
 
     Attributes:
-        n_members: Number k of networks.
+        n_members: Number of networks.
         prior: Prior of each weight, for MAP; MLE if not given.
-        anchored: Give each member its own draw from the prior as prior mean, and with the Gaussian
-            likelihood its own noise on the targets. The prior is then the Gaussian of
+        anchored: Give each member its own draw from the prior as prior mean and, with the Gaussian
+            likelihood, its own noise on the targets. The prior is then the Gaussian of
             ``prior``'s standard deviation.
         steps: Adam steps of each member.
-        seed: Seed of the first member, which is ``point.fit``'s network of this seed; that of the
-            k-th is ``seed + 10⁶ k``, as that of a k-th start.
+        seed: Member k = 0, 1, ... has the seed ``seed + 10⁶ k`` and is ``point.fit``'s network of
+            that seed.
     """
 
     n_members: int = 10
@@ -60,7 +60,11 @@ class Settings(Training):
 @taking(Settings)
 def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     """Fit several networks, each from its own start: MLE, or MAP when a ``prior`` is given."""
-    o, prior = settings, _prior(settings.prior, settings.anchored)
+    o, prior = settings, settings.prior
+    if o.anchored:
+        if prior is None:
+            raise ValueError("prior: expected a prior to draw the anchors from, got None")
+        prior = Gaussian(as_prior("prior", prior).std)
     plan = _loop.lay_out(x, y, o, prior)
     seeds = optimise.start_seeds(o.seed, checks.count("n_members", o.n_members))
     anchors = np.zeros((len(seeds), plan.network.n_weights))
@@ -68,7 +72,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
         anchors = prior.std * _draws(seeds, plan.network.n_weights, 0xA2C)
 
     def member(seed: int) -> point.Fit:
-        inputs = point.pulled(plan, prior is not None, anchors[seeds.index(seed)])
+        inputs = point.prior_inputs(plan, prior is not None, anchors[seeds.index(seed)])
         if o.anchored and o.likelihood == "gaussian":
             noise = plan.settings.noise_std * _draws([seed], len(plan.problem.x), 0xDA7A).T
             inputs = inputs._replace(y=_loop.chunks(plan.problem.y + noise, plan.capacity))
@@ -94,29 +98,19 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     )
 
 
-def _prior(prior: Prior | None, anchored: bool) -> Prior | None:
-    """Return the prior that the members are fitted with."""
-    if prior is None:
-        if anchored:
-            raise ValueError("prior: expected one to draw the anchors from, got None")
-        return None
-    prior = as_prior("prior", prior)
-    return Gaussian(prior.std) if anchored else prior
-
-
 def _draws(seeds: Sequence[int], n: int, what: int) -> Array:
-    """Return standard normal numbers ``[members, n]``; adding members does not change the first."""
+    """Return standard normal numbers ``[members, n]``, a row from the seed of each member."""
     return np.stack([np.random.default_rng([seed, what]).standard_normal(n) for seed in seeds])
 
 
 @one_line
 @dataclass(frozen=True, kw_only=True)
 class Fit(NetworkFit):
-    """The members; the predictive is their equal mixture.
+    """The members of an ensemble; the predictive is their mixture with equal weights.
 
     Attributes:
         weights: Weights of each member ``[k, n_weights]``, in the order of ``network``.
-        anchors: Prior mean of each ``[k, n_weights]``: a draw from the prior, or 0.
+        anchors: Prior mean of each member ``[k, n_weights]``: a draw from the prior, or 0.
         history: ``step``, ``loss``, ``prior_cost`` and ``likelihood_cost`` in nats, averaged over
             the members.
     """

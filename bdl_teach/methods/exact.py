@@ -19,13 +19,18 @@ from bdl_teach.methods.mcmc import Fit as NutsFit
 from bdl_teach.methods.mcmc import nuts
 from bdl_teach.predictive import Predictive
 
-__all__ = ["LinearPosterior", "NutsFit", "linear_regression", "nuts"]  # NUTS: its old name
+__all__ = [
+    "LinearPosterior",
+    "NutsFit",
+    "linear_regression",
+    "nuts",
+]  # nuts: an old name
 
 
 def linear_regression(
     x: ArrayLike, y: ArrayLike, prior_std: float, noise_std: float
 ) -> LinearPosterior:
-    """Return the exact posterior of linear regression; for an intercept, x has a column of ones.
+    """Return the exact posterior of linear regression; for an intercept, x needs a column of ones.
 
     Λ = I/prior_std² + xᵀx/noise_std², mean = Λ⁻¹ xᵀy/noise_std², cov = Λ⁻¹.
 

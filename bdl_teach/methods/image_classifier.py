@@ -1,15 +1,15 @@
-"""Classifiers of pictures: Bayes by Backprop on a small convolutional network, and its controls.
+"""Classifiers of pictures: Bayes by Backprop on a small convolutional network, and two controls.
 
 q(w | θ) = Π_j N(w_j | μ_j, σ_j²) with σ = softplus(ρ) over the kernels of ``convnet.ConvNet``,
 and a Gaussian prior. Training minimises the free energy F = KL[q ‖ P(w)] − E_q[log P(D | w)] with
 the KL in closed form and one weight draw a minibatch.
 
-Two controls have the same layers and the same steps: an *ordinary* network,
-``fit(..., **ORDINARY)``, and an :func:`ensemble` of them, which differ in their start and in the
-order of the pictures.
+The controls have the same layers and the same steps: an *ordinary* network,
+``fit(..., **ORDINARY)``, and an :func:`ensemble` of ordinary networks that differ in their start
+and in the order of the pictures.
 
-The loop is one plain TensorFlow graph a step, not ``optimise.adam``: Keras' layers own their
-variables, and for convolutions on a CPU XLA is slower (0.45 s an epoch of 720 pictures against
+Each step is a plain TensorFlow graph instead of ``optimise.adam``, since Keras' layers own their
+variables and XLA is slower for convolutions on a CPU (0.45 s an epoch of 720 pictures against
 0.2 s).
 
 Source: Blundell et al. 2015, "Weight uncertainty in neural networks", eq. 1-2 and 8, section 5.1;
@@ -18,9 +18,8 @@ Lakshminarayanan, Pritzel & Blundell 2017 for ensembles.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,32 +37,25 @@ from bdl_teach.densities import gaussian_kl
 from bdl_teach.elbo import FreeEnergy
 from bdl_teach.methods import _convnet as convnet
 from bdl_teach.methods._convnet import Built, ConvNet
-from bdl_teach.methods._variational import TrainedOn
+from bdl_teach.methods._fitted import Variational
 
 REMEDY = "lower the learning rate"
 _CHUNK = 32  # pictures evaluated at a time: their 64 maps of 28 × 28 take 6 MB
-_TRAINING, _PREDICTION = 1, 2  # streams of random numbers of one seed; 0 starts the network
-_LEAST_STEPS = 1000  # to train on
-_OTHER_ORDERS = 10**6  # from the seed of a fit to that of its training on
+_TRAINING, _PREDICTION = 1, 2  # random streams of one seed; stream 0 starts the network
+_LEAST_STEPS = 1000  # of the continued training
+_OTHER_ORDERS = 10**6  # added to the seed of a fit when its training continues
 _NO_SPREAD = -50.0  # a ρ whose σ is 0 in float32
-# For hundreds of pictures instead of tens of thousands: 127,000 weights at a KL weight of 1
-# outweigh 720 labels. With less of it the weights that matter learn, while those that no
-# training picture uses go back to a wide prior: a strange picture uses them, and its draws differ.
-FEW_IMAGES: Mapping[str, Any] = MappingProxyType(
-    {
-        "epochs": 30,
-        "learning_rate": 0.01,
-        "kl_weight": 0.3,
-        "prior_std": 3.0,
-        "initial_rho": -4.0,
-    }
-)
-# One network, by maximum likelihood: every σ is 0 in float32 and stays there, and there is no KL.
-ORDINARY: Mapping[str, Any] = MappingProxyType({"kl_weight": 0.0, "initial_rho": _NO_SPREAD})
+# For hundreds of pictures: at a KL weight of 1, 127,000 weights outweigh 720 labels. With a smaller
+# one the weights that matter learn, and those that no training picture uses return to a wide prior.
+# An out-of-distribution picture uses the latter, so that its draws differ.
+FEW_IMAGES: dict[str, Any] = {"epochs": 30, "learning_rate": 0.01, "kl_weight": 0.3}
+FEW_IMAGES |= {"prior_std": 3.0, "initial_rho": -4.0}
+# One network, by maximum likelihood: no KL, and every σ is 0 in float32 and stays 0.
+ORDINARY: dict[str, Any] = {"kl_weight": 0.0, "initial_rho": _NO_SPREAD}
 
 
 class Problem(NamedTuple):
-    """The pictures and settings of a classifier, which its free energy belongs to."""
+    """The pictures and settings that a classifier's free energy belongs to."""
 
     images: Array  # [n, height, width]: pixels in [0, 1]
     labels: Array  # [n]
@@ -92,8 +84,8 @@ def fit(
 ) -> Fit:
     """Fit a Bayesian convolutional network by Bayes by Backprop.
 
-    The defaults are those of the source, which has 60,000 pictures; for a few hundred give
-    ``**FEW_IMAGES`` as well.
+    The defaults are those of the source, which has 60,000 pictures. For a few hundred pictures add
+    ``**FEW_IMAGES``.
 
     Args:
         images: ``[n, height, width]``, pixels in [0, 1].
@@ -145,8 +137,8 @@ def ensemble(
         images: ``[n, height, width]``, pixels in [0, 1].
         labels: ``[n]``, whole numbers from 0.
         members: Number of networks, >= 1.
-        seed: Member k has the seed ``seed + k``: the first is ``fit(..., seed=seed)`` itself.
-        **options: Of :func:`fit`; ordinary networks (``ORDINARY``) unless they say otherwise.
+        seed: Member k = 0, 1, ... is ``fit(..., seed=seed + k)``.
+        **options: Arguments of :func:`fit`, which override ``ORDINARY``.
 
     Returns:
         An :class:`Ensemble`.
@@ -173,7 +165,7 @@ def _trained(network: ConvNet, built: Built, scale: float, o: Problem) -> Fit:
 
 
 def _train(step: Callable[..., Tensor], x: Array, draw: Tensor, o: Problem) -> dict[str, Array]:
-    """Train in minibatches, in a new order each epoch; record the mean of an epoch's steps."""
+    """Train in minibatches, in a new order each epoch; record the mean of each epoch's steps."""
     rng, epochs = np.random.default_rng([o.seed, _TRAINING]), []
     for epoch in range(o.epochs):
         records = []
@@ -191,7 +183,7 @@ def _train(step: Callable[..., Tensor], x: Array, draw: Tensor, o: Problem) -> d
 
 
 def _train_step(model: Any, adam: Any, n_data: int, kl_weight: float) -> Callable[..., Any]:
-    """Return the graph of one Adam step, which returns (F, complexity, likelihood) in nats.
+    """Return the graph of one Adam step, which returns (F, KL, likelihood cost) in nats.
 
     A minibatch of B pictures stands for all N: its log-likelihood is multiplied by N/B.
     """
@@ -222,10 +214,10 @@ def _pictures(value: ArrayLike, shape: tuple[int, int] | None = None) -> Array:
 
 
 def _classes(value: ArrayLike, n: int, n_classes: int | None) -> tuple[Array, int]:
-    """Return labels ``[n]`` and the number of classes, at least two."""
+    """Return labels ``[n]`` and the number of classes, at least two, or raise ``ValueError``."""
     labels = checks.finite("labels", value)
     if labels.shape != (n,):
-        raise ValueError(f"labels: expected shape ({n},), one a picture, got {labels.shape}")
+        raise ValueError(f"labels: expected shape ({n},), one for each picture, got {labels.shape}")
     known = int(labels.max()) + 1 if n_classes is None else n_classes
     known = checks.count("n_classes", known, 2)
     if (labels != labels.astype(int)).any() or labels.min() < 0 or labels.max() >= known:
@@ -235,7 +227,7 @@ def _classes(value: ArrayLike, n: int, n_classes: int | None) -> tuple[Array, in
 
 @one_line
 @dataclass(frozen=True)
-class Fit(TrainedOn):
+class Fit(Variational):
     """A fitted Bayesian classifier of pictures.
 
     Attributes:
@@ -244,7 +236,7 @@ class Fit(TrainedOn):
         pixel_scale: Factor on the pixels in [0, 1].
         history: ``epoch``, ``free_energy``, ``complexity_cost`` and ``likelihood_cost`` in nats
             over all pictures (``complexity_cost`` before ``kl_weight``), means over each epoch.
-        problem: The pictures that it was fitted to, and how.
+        problem: The pictures and the settings of the training.
     """
 
     network: ConvNet
@@ -254,7 +246,7 @@ class Fit(TrainedOn):
     problem: Problem
 
     def cost(self, n_draws: int = 30, seed: int = 1) -> FreeEnergy:
-        """Return F on all training pictures: the KL exact, the likelihood averaged over draws.
+        """Return exact KL and estimated likelihood cost, the parts of F, on all training pictures.
 
         Args:
             n_draws: Number of draws of the weights, >= 1.
@@ -271,7 +263,7 @@ class Fit(TrainedOn):
         return FreeEnergy(float(complexity), likelihood, self.problem.kl_weight)
 
     def refined(self) -> Fit:
-        """Train a copy for as many epochs again, and at least 1000 steps, in other orders.
+        """Train a copy further: as many epochs, at least 1000 steps, in new orders of the pictures.
 
         Raises:
             DivergedError: The free energy became NaN or infinite.
@@ -287,7 +279,7 @@ class Fit(TrainedOn):
         return len(self.problem.labels)
 
     def _copy(self) -> Built:
-        """Return a copy of the variables, to be changed."""
+        """Return a copy of the network with its own variables."""
         built = self.network.build()
         built.model.set_weights(self.built.model.get_weights())
         return built
@@ -306,7 +298,7 @@ class Fit(TrainedOn):
 
     @property
     def signal_to_noise(self) -> Array:
-        """Return |μ|/σ of each random weight ``[n_weights]``, by which pruning sorts."""
+        """Return |μ|/σ of each random weight ``[n_weights]``; pruning starts at the smallest."""
         return np.abs(self.mean) / self.std
 
     def predict(self, images: ArrayLike, n_samples: int = 30, seed: int = 1) -> Array:
@@ -316,7 +308,7 @@ class Fit(TrainedOn):
 
         Args:
             images: ``[n, height, width]``, pixels in [0, 1].
-            n_samples: Number of draws S, >= 1; the source takes 7, the scores want 30 or more.
+            n_samples: Number of draws S, >= 1; the source takes 7, scores need 30 or more.
             seed: Seed of the draws; the first draws of a larger S are those of a smaller one.
 
         Raises:
@@ -329,7 +321,7 @@ class Fit(TrainedOn):
         return np.asarray(log_softmax(self.logits(images, n_samples, seed), axis=-1))
 
     def logits(self, images: ArrayLike, n_samples: int = 30, seed: int = 1) -> Array:
-        """Return the logits ``[s, n, classes]`` whose softmax :meth:`predict` gives."""
+        """Return the logits ``[s, n, classes]`` whose softmax is :meth:`predict`."""
         x = _pictures(images, self.network.image_shape) * np.float32(self.pixel_scale)
         s, seed = checks.count("n_samples", n_samples), checks.count("seed", seed, 0)
         logits = np.empty((s, len(x), self.network.n_classes))
@@ -342,7 +334,7 @@ class Fit(TrainedOn):
     def pruned(self, fraction: float) -> Fit:
         """Return a copy without the given fraction of the weights, lowest |μ|/σ first.
 
-        Their μ becomes 0 and their σ negligible; the number of weights is rounded down.
+        Pruned weights get μ = 0 and a negligible σ; their number is rounded down.
 
         Args:
             fraction: Share of the weights to prune, in [0, 1].
@@ -366,7 +358,7 @@ class Fit(TrainedOn):
 @one_line
 @dataclass(frozen=True)
 class Ensemble:
-    """Classifiers of the same pictures, with equal weights.
+    """Several classifiers of pictures, averaged with equal weights.
 
     Attributes:
         members: The fits of the members.
@@ -383,7 +375,7 @@ class Ensemble:
 
         Args:
             images: ``[n, height, width]``, pixels in [0, 1].
-            n_samples: Draws of each member, >= 1; of an ordinary network all are the same.
+            n_samples: Draws of each member, >= 1; all draws of an ordinary network are equal.
             seed: Seed of the draws.
 
         Raises:

@@ -1,22 +1,22 @@
 """Infinite width: the Gaussian process that a network becomes when its hidden layers grow.
 
 **Which networks.** ``hidden_units=(K₁, …, K_L)`` names a finite network whose weights and biases
-all have the prior. Its relatives have n K₁, …, n K_L hidden units, and the weights that leave a
+all have the prior. Consider networks with n K₁, …, n K_L hidden units, whose weights behind a
 hidden layer are divided by √n, so that no output grows with n. As n → ∞ their functions under the
-prior become draws of a Gaussian process, and the posterior given Gaussian noise has a closed form.
+prior become draws of a Gaussian process, whose posterior given Gaussian noise has a closed form.
 
-**Its covariance**, with σ the prior's standard deviation and z⁰ = x:
+**The covariance**, with σ the prior's standard deviation and z⁰ = x:
 
     c¹(x, x′) = Σ_i s_i² x_i x′_i + s_b²,      c^(l+1) = σ² (K_l E[relu(u) relu(u′)] + 1)
 
 for (u, u′) Gaussian with the covariance cˡ, where Cho & Saul's arc-cosine formula gives the mean.
-With a Gaussian prior s = σ. Under a scale mixture each s is σ₁ or σ₂: the first layer has few
-weights, one for each input, which no limit makes Gaussian, so that the mean is taken over all
-choices of s. Of every later layer the variance alone counts.
+With a Gaussian prior s = σ. Under a scale mixture each s is σ₁ or σ₂. The first layer has one
+weight for each input, too few to become Gaussian in the limit, so that the mean is taken over all
+choices of s. In the later layers only the variance counts.
 
-With one hidden layer the covariance is that of the finite network itself, for every n; with more
-it is so in the limit only. Without any (``hidden_units=()``) the model is linear, and its exact
-posterior results for a Gaussian prior.
+With one hidden layer the covariance is that of the finite network, for every n; with more it is so
+in the limit only. Without a hidden layer (``hidden_units=()``) the model is linear, and for a
+Gaussian prior the posterior is that of linear regression.
 
 Source: Neal 1996 and Williams 1997 for one hidden layer; Lee et al. 2018 and Matthews et al. 2018
 for more; Cho & Saul 2009, the kernel of degree 1; Rasmussen & Williams 2006, algorithm 2.1.
@@ -41,7 +41,7 @@ from bdl_teach.densities import HALF_LOG_TWO_PI, Prior, ScaleMixture, as_prior
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
 
-MOST_SCALES = 1024  # choices of s that a mixture prior may ask for: up to nine inputs
+MOST_SCALES = 1024  # choices of s under a mixture prior, at most: nine inputs
 
 
 class _Moments(NamedTuple):
@@ -55,11 +55,12 @@ class _Moments(NamedTuple):
 def _rectified(z: _Moments) -> _Moments:
     """Return E[relu(u) relu(u′)] of Gaussians u, u′ with mean 0: the arc-cosine kernel.
 
-    It is √(aa′) (sin θ + (π − θ) cos θ)/2π, where cos θ = c/√(aa′); on the diagonal that is a/2.
+    It is √(aa′) (sin θ + (π − θ) cos θ)/2π with cos θ = c/√(aa′), for variances a, a′ and
+    covariance c; for u = u′ that is a/2.
     """
     reach = np.sqrt(z.left) * np.sqrt(z.right)  # > 0, since each unit has a bias
     cosine = np.clip(z.cross / reach, -1.0, 1.0)
-    cross = np.arccos(cosine)  # from here in place: a new array costs more than the sum in it
+    cross = np.arccos(cosine)  # in place from here: a new array takes longer than its sum
     np.subtract(math.pi, cross, out=cross)
     cross *= cosine
     cosine *= cosine
@@ -99,7 +100,7 @@ def _scales(prior: Prior, n_weights: int) -> list[tuple[float, Array]]:
 
 
 def _moments(x: Array, other: Array, prior: Prior, hidden_units: tuple[int, ...]) -> _Moments:
-    """Return the second moments of the network's output, layer by layer."""
+    """Return the second moments of the network's output."""
     variance = prior.std**2
     if not hidden_units:
         squares = (x**2).sum(axis=1)[:, None], (other**2).sum(axis=1)[None]
@@ -126,7 +127,7 @@ def kernel(
         hidden_units: Width of each hidden layer of the network whose limit is taken.
 
     Returns:
-        ``[n, m]``, in the units of y, squared.
+        ``[n, m]``, in squared units of y.
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
@@ -153,8 +154,7 @@ def prior_functions(
         n_samples: Number of networks S.
         prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given.
         hidden_units: Width of each hidden layer, for ``times`` = 1.
-        times: n: each hidden layer has so many times its units, and the weights that leave it
-            are divided by √n.
+        times: Factor n on the widths; the weights behind a hidden layer are divided by √n.
         seed: Seed of the weights.
 
     Returns:
@@ -191,11 +191,11 @@ def fit(
     Args:
         x: Inputs ``[n, d]``.
         y: Targets ``[n, 1]`` or ``[n]``.
-        prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given. A mixture has
-            2^(d+1) terms, so that it wants few inputs.
+        prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given. A mixture needs
+            2^(d+1) terms, and so few inputs.
         noise_std: Standard deviation of the noise on y, in the units of y, > 0.
-        hidden_units: Width of each hidden ReLU layer of the network whose limit is taken; () is
-            a linear model.
+        hidden_units: Width of each hidden ReLU layer of the network whose limit is taken; () is a
+            linear model.
 
     Returns:
         A :class:`Fit`.
@@ -203,7 +203,7 @@ def fit(
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
     """
-    x, y = likelihoods.data("gaussian", x, y)  # the kernel has squares of x: no more than float32
+    x, y = likelihoods.data("gaussian", x, y)  # checked for float32, since the kernel squares x
     prior = as_prior("prior", ScaleMixture() if prior is None else prior)
     widths = checks.layer_widths("hidden_units", hidden_units)
     noise_std = checks.positive("noise_std", noise_std)
@@ -222,7 +222,7 @@ class Fit:
 
     Attributes:
         log_evidence: log P(y | x), in nats.
-        pull: (C + noise² I)⁻¹ y ``[n]``: how much each point pulls at the mean.
+        pull: (C + noise² I)⁻¹ y ``[n]``: how strongly each data point pulls at the mean.
         factor: Lower Cholesky factor of C + noise² I ``[n, n]``.
     """
 
@@ -239,8 +239,8 @@ class Fit:
 
         Args:
             x: Test inputs ``[m, d]``.
-            n_samples: Accepted so that every method is called alike; nothing is drawn.
-            seed: Accepted likewise.
+            n_samples: Unused, since nothing is drawn.
+            seed: Unused.
 
         Raises:
             ValueError: x does not have d columns, or a count is out of range.

@@ -1,37 +1,34 @@
-"""Laplace's approximation: a Gaussian round the most probable weights, as wide as they are sharp.
+"""Laplace's approximation: a Gaussian round the most probable weights, from the curvature there.
 
-At a mode w* of P(w | D), −log P(w | D) is taken for a parabola:
+At a mode w* of P(w | D), −log P(w | D) is replaced by a parabola:
 
     P(w | D) ≈ N(w*, Λ⁻¹),   Λ = Σ_i h_i g_i g_iᵀ + diag(δ),   g_i = ∂f(x_i)/∂w
 
-with h = −∂² log P(y | f)/∂f²: 1/noise² for numbers, p (1 − p) for labels. This is the generalised
-Gauss-Newton matrix: of the Hessian it leaves out what bends in f, so that it has no negative
-direction, and is exact for a linear model.
+with h = −∂² log P(y | f)/∂f²: 1/noise² for numbers, p (1 − p) for labels. Λ is the generalised
+Gauss-Newton matrix: the Hessian without the curvature of f, so that it has no negative direction.
+It is exact for a linear model.
 
-**The mode.** ``fit`` walks from where Adam ends to a mode by Newton's method (``to_mode``): 1500
-steps of Adam are still some nats from one, and there the Gaussian is too wide in a gap. How far
-from a mode it may be says ``Fit.newton_decrement``. At a mode the kinks of some ReLUs lie on data
-points, where f bends: J has the slope of one side there, and a Gaussian can have no V.
+**The mode.** ``fit`` goes from the end of Adam to a mode by Newton's method (``to_mode``): after
+1500 steps Adam is still some nats above one, and a Gaussian there is too wide in a gap.
+``Fit.newton_decrement`` says how far from a mode a fit may be. At a mode the kinks of some ReLUs
+lie on data points; there g_i is the slope of one side of the kink.
 
-**The prior's δ** is 1/σ² for a Gaussian. A scale mixture has no one curvature; between its scales
-that is even negative. Each weight then has δ_j = E[1/σ² | w_j], the mean precision of the component
-that it may have come from: what the true curvature leaves out, again, is the part that can be
-negative, −w² Var[1/σ² | w]. It is an approximation more, and it sees one mode of very many.
+**The prior's δ** is 1/σ² for a Gaussian. The curvature of a scale mixture can be negative. Each
+weight then has δ_j = E[1/σ² | w_j], the mean precision of the component that it may come from;
+what this leaves out of the curvature, −w² Var[1/σ² | w], is the part that can be negative.
 
 **Structures.** ``"full"``: Λ as it is. ``"diagonal"``: only its diagonal, inverted entry by entry;
-of all diagonal Gaussians the one with the lowest KL[q ‖ N(w*, Λ⁻¹)], and as every such one too
-narrow for each weight by itself. And
-``"last_layer"``: what stands before the last layer is frozen where the mode has it, and the last
-layer's posterior is solved for itself; with Gaussian noise and a Gaussian prior that is exact,
-chapter 1's regression on the network's last hidden layer as features.
+this is the diagonal Gaussian with the lowest KL[q ‖ N(w*, Λ⁻¹)], too narrow for each weight by
+itself. ``"last_layer"``: all layers before the last are fixed at the mode, and the posterior of
+the last layer is solved; with Gaussian noise and prior that is exact, chapter 1's regression on
+the outputs of the last hidden layer.
 
-**Predictions.** Λ belongs to the model that is linear in the weights, f(w*) + g·(w − w*), and there
-its posterior is meant to be used (``linearised``, the default): the mean is that of the mode, the
-variance gᵀ Λ⁻¹ g. To push the same draws of w through the network itself leaves the region where
-the parabola holds.
+**Predictions.** Λ belongs to the model f(w*) + g·(w − w*), which is linear in the weights, and by
+default (``linearised``) its posterior is used there: the mean is that of the mode, the variance
+gᵀ Λ⁻¹ g. Draws of w pushed through the network itself leave the region where the parabola holds.
 
-**The evidence**, log P(D) ≈ log P(D | w*) + log P(w*) + ½ k log 2π − ½ log |Λ| of k weights, is
-there to choose prior and noise by.
+**The evidence** of k weights, log P(D) ≈ log P(D | w*) + log P(w*) + ½ k log 2π − ½ log |Λ|,
+serves to choose prior and noise.
 
 Source: MacKay 1992, "A practical Bayesian framework for backpropagation networks"; Daxberger et al.
 2021, "Laplace redux"; Immer et al. 2021a, "Improving predictions of Bayesian neural nets via local
@@ -54,7 +51,6 @@ from bdl_teach import likelihoods, optimise, predictive
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.one_line import one_line
-from bdl_teach.backend import tf
 from bdl_teach.densities import HALF_LOG_TWO_PI, Gaussian, Prior, as_prior
 from bdl_teach.methods import _newton, point
 from bdl_teach.methods._fitted import NetworkFit
@@ -64,22 +60,22 @@ from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
 
 STRUCTURES = ("full", "diagonal", "last_layer")
-NEWTON_STEPS = 50  # of a last layer, at most; Gaussian noise and prior need one
-NIL = 1e-9  # nats that are none
-SEARCH = 1e3  # prior and noise of the highest evidence: sought up to so many times, or so few
+NEWTON_STEPS = 50  # for a last layer, at most; Gaussian noise and prior need one
+NIL = 1e-9  # nats: a smaller gain ends the search
+SEARCH = 1e3  # factor up and down within which ``tuned`` searches prior and noise
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(Training):
-    """Settings of Laplace, beside those of every method.
+    """Settings of Laplace's approximation, in addition to those of every method.
 
     Attributes:
         prior: Prior of each weight; ``Gaussian(1.0)`` if not given.
         structure: ``"full"``, ``"diagonal"`` or ``"last_layer"``.
         linearised: Predict with the model that is linear in the weights; else push draws of the
             weights through the network.
-        steps: Adam steps, from whose end Newton's method goes on to the mode.
-        starts: Search the mode from so many starting points and keep the highest.
+        steps: Adam steps; Newton's method then continues to the mode.
+        starts: Number of starting points to search the mode from; the highest mode is kept.
     """
 
     prior: Prior | None = None
@@ -90,7 +86,7 @@ class Settings(Training):
 
 @one_line
 class Problem(NamedTuple):
-    """A mode, and the structure of its approximation: all but prior and noise."""
+    """A mode and the structure of its approximation, without prior and noise."""
 
     mode: point.Fit
     x: Array  # [n, d]
@@ -100,21 +96,21 @@ class Problem(NamedTuple):
 
     @property
     def n_layers(self) -> int | None:
-        """Return the number of last layers that have a posterior; ``None`` for all."""
+        """Return how many last layers have a posterior; ``None`` means all."""
         return 1 if self.structure == "last_layer" else None
 
     def target(self, prior: Prior, noise_std: float) -> Target:
-        """Return the posterior whose mode the weights are, under this prior and noise."""
+        """Return the posterior that this prior and this noise give."""
         mode = self.mode
         return Target(mode.network, self.x, self.y, prior, noise_std, mode.likelihood)
 
 
 @one_line
 class Spread(NamedTuple):
-    """N(0, Λ⁻¹) of k weights, kept as the prior's scales and what the data narrow.
+    """N(0, Λ⁻¹) of k weights, stored as the prior's scales and the directions that data narrow.
 
-    Λ^(−½) = diag(scale) (I − Vᵀ diag(told) V). With n points of data V has at most n rows, so that
-    nothing here costs k³.
+    Λ^(−½) = diag(scale) (I − Vᵀ diag(told) V). V has at most as many rows as there are data
+    points, so that nothing here costs k³.
     """
 
     scale: Array  # [k]: δ^(−½), the standard deviations before the data
@@ -136,29 +132,29 @@ class Spread(NamedTuple):
 
     @property
     def cov(self) -> Array:
-        """Return Λ⁻¹ ``[k, k]``."""
+        """Return the covariance Λ⁻¹ ``[k, k]``."""
         root = self.narrowed(np.diag(self.scale))
         return np.asarray(root @ root.T)
 
     @property
     def log_det(self) -> float:
-        """Return log |Λ|."""
+        """Return log |Λ| of the precision matrix Λ."""
         return float(-2.0 * (np.log(self.scale).sum() + np.log1p(-self.told).sum()))
 
 
 def jacobian(
     network: MLP, weights: Array, x: Array, n_layers: int | None = None
 ) -> tuple[Array, Array]:
-    """Return the outputs of a network, and their derivatives by its weights (backpropagation).
+    """Return the outputs of a network and their derivatives J by its weights.
 
-    They are float64, since the matrix J Jᵀ loses half of all digits. At a kink the derivative is
-    that of the side where the unit is off.
+    Everything is float64, because the matrix J Jᵀ loses half of all digits. At a kink the
+    derivative is that of the side where the unit is off.
 
     Args:
         network: A network with one output.
         weights: Its flat weights ``[n_weights]``.
         x: Inputs ``[n, d]``.
-        n_layers: Differentiate by the last so many layers only.
+        n_layers: Differentiate by this many last layers only; by all if ``None``.
 
     Returns:
         f ``[n]`` and ∂f/∂w ``[n, k]``, k the number of weights of those layers.
@@ -170,7 +166,7 @@ def jacobian(
 def to_mode(
     mode: point.Fit, x: ArrayLike, y: ArrayLike, *, prior: Prior | None = None
 ) -> point.Fit:
-    """Go from a trained network to a mode nearby, by Newton's method.
+    """Go from a trained network to a nearby mode by Newton's method.
 
     Args:
         mode: A network fitted with this prior to these data.
@@ -179,18 +175,19 @@ def to_mode(
         prior: Prior of each weight; ``Gaussian(1.0)`` if not given.
 
     Returns:
-        The network there, which is the last entry of its history and the last frame of its path.
-        A network of more than 1000 weights stays where it is: train it for longer.
+        The network at the mode, which replaces the last entry of the history and the last frame of
+        the path. A network of more than 1000 weights keeps its weights: train it for longer.
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
     """
     prior = as_prior("prior", Gaussian() if prior is None else prior)
     p = _problem(mode, x, y)
-    weights = _newton.to_mode(p.target(prior, mode.noise_std), mode.weights)
-    f, log_prior = jacobian(mode.network, weights, p.x)[0], np.sum(prior.log_prob(weights))
-    joint = _log_joint(p, f, weights, prior, mode.noise_std)
-    last = [mode.history["step"][-1], -joint, -log_prior, log_prior - joint]
+    target = p.target(prior, mode.noise_std)
+    weights = _newton.to_mode(target, mode.weights)
+    cost = target.cost(jacobian(mode.network, weights, p.x)[0], weights)
+    prior_cost = -np.sum(prior.log_prob(weights))
+    last = [mode.history["step"][-1], cost, prior_cost, cost - prior_cost]
     history = {
         name: np.append(values[:-1], value)
         for (name, values), value in zip(mode.history.items(), last, strict=True)
@@ -210,13 +207,6 @@ def _problem(
     checks.choice("structure", structure, STRUCTURES)
     x, y = likelihoods.data(mode.likelihood, x, y)
     return Problem(mode, checks.inputs("x", x, mode.network.n_inputs), y, structure, linearised)
-
-
-def _log_joint(p: Problem, f: Array, w: Array, prior: Prior, noise_std: float) -> float:
-    """Return log P(D | f) + log P(w) of the k weights that have a posterior, in nats."""
-    y, outputs, noise = (tf.constant(v, tf.float64) for v in (p.y, f[:, None], noise_std))
-    cost = likelihoods.cost(p.mode.likelihood, y, outputs, noise)
-    return float(np.sum(prior.log_prob(w)) - cost)
 
 
 @taking(Settings)
@@ -239,7 +229,7 @@ def around(
     structure: str = "full",
     linearised: bool = True,
 ) -> Fit:
-    """Put a Gaussian round a network as it is: the last step of :func:`fit`.
+    """Put a Gaussian round a trained network's weights, without moving them.
 
     Args:
         mode: A network fitted with this prior to these data, with its noise and likelihood; see
@@ -247,11 +237,8 @@ def around(
         x: Inputs ``[n, d]``.
         y: Targets ``[n, 1]`` or ``[n]``.
         prior: Prior of each weight; ``Gaussian(1.0)`` if not given.
-        structure: As :func:`fit` takes it.
-        linearised: As :func:`fit` takes it.
-
-    Returns:
-        A :class:`Fit`.
+        structure: As for :func:`fit`.
+        linearised: As for :func:`fit`.
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
@@ -261,48 +248,56 @@ def around(
 
 
 def _approximate(p: Problem, prior: Prior, noise_std: float) -> Fit:
-    """Compute the curvature at the mode, and the log evidence."""
-    mean = p.mode.weights.copy()
-    f, rows = jacobian(p.mode.network, mean, p.x, p.n_layers)
-    learnt = mean[len(mean) - rows.shape[1] :]  # a view: those that have a posterior
+    """Return the Gaussian at the mode, with its log evidence."""
+    mode, target, mean = p.mode, p.target(prior, noise_std), p.mode.weights.copy()
+    f, rows = jacobian(mode.network, mean, p.x, p.n_layers)
+    learnt = mean[len(mean) - rows.shape[1] :]  # a view of the weights with a posterior
     if p.structure == "last_layer":
-        learnt[:] = _last_layer(p, rows, learnt, prior, noise_std)
+        learnt[:] = _last_layer(target, rows, learnt)
         f = rows @ learnt
-    spread = _spread(p, f, rows, learnt, prior, noise_std)
-    log_evidence = _log_joint(p, f, learnt, prior, noise_std) - 0.5 * spread.log_det
-    log_evidence += len(learnt) * HALF_LOG_TWO_PI
-    way: dict[str, Any] = {"history": p.mode.history, "path": p.mode.path}
-    way |= {"network": p.mode.network, "likelihood": p.mode.likelihood, "noise_std": noise_std}
-    return Fit(mean=mean, spread=spread, log_evidence=log_evidence, prior=prior, problem=p, **way)
+    spread = _spread(target, f, rows, learnt, p.structure == "diagonal")
+    log_joint = -target.cost(f, learnt)
+    return Fit(
+        mean=mean,
+        spread=spread,
+        log_evidence=log_joint - 0.5 * spread.log_det + len(learnt) * HALF_LOG_TWO_PI,
+        prior=prior,
+        problem=p,
+        history=mode.history,
+        path=mode.path,
+        network=mode.network,
+        likelihood=mode.likelihood,
+        noise_std=noise_std,
+    )
 
 
-def _spread(p: Problem, f: Array, rows: Array, w: Array, prior: Prior, noise_std: float) -> Spread:
-    """Return Λ⁻¹ at weights w ``[k]`` with outputs f ``[n]`` and derivatives ``[n, k]``."""
-    _, h = p.target(prior, noise_std).by_output(f)
-    delta = prior_precision(w, prior)
-    if p.structure == "diagonal":
+def _spread(target: Target, f: Array, rows: Array, w: Array, diagonal: bool = False) -> Spread:
+    """Return N(0, Λ⁻¹) at weights w ``[k]`` with outputs f ``[n]`` and derivatives ``[n, k]``."""
+    _, h = target.by_output(f)
+    delta = prior_precision(w, target.prior)
+    if diagonal:
         return Spread((h @ rows**2 + delta) ** -0.5, np.zeros((0, len(w))), np.zeros(0))
     scale = delta**-0.5
     _, s, directions = svd(np.sqrt(h)[:, None] * rows * scale, full_matrices=False)
     return Spread(scale, directions, 1.0 - 1.0 / np.sqrt(1.0 + s**2))
 
 
-def _last_layer(p: Problem, rows: Array, w: Array, prior: Prior, noise_std: float) -> Array:
+def _last_layer(target: Target, rows: Array, w: Array) -> Array:
     """Return the mode of the last layer's weights ``[k]``, by Newton's method.
 
-    The output is linear in them, so that Λ is exact: with Gaussian noise and prior one step
-    suffices. The curvature of a label's log probability changes by at most e^r where its logit
-    moves by r; then log(1 + r)/r of a step never overshoots.
+    The output is linear in these weights, so that Λ is exact and, with Gaussian noise and prior,
+    one step suffices. For labels, the curvature of log P(y | f) changes by at most a factor e^r
+    where the logit moves by r; a step shortened to log(1 + r)/r of its length never overshoots.
 
-    Source: Bach 2010, "Self-concordant analysis for logistic regression", for what e^r leads to.
+    Source: Bach 2010, "Self-concordant analysis for logistic regression".
     """
     for _ in range(NEWTON_STEPS):
         f = rows @ w
-        slope, _ = p.target(prior, noise_std).by_output(f)
-        gradient = slope @ rows - prior_precision(w, prior) * w
-        step = _spread(p, f, rows, w, prior, noise_std).cov @ gradient
+        slope, _ = target.by_output(f)
+        gradient = slope @ rows - prior_precision(w, target.prior) * w
+        step = _spread(target, f, rows, w).cov @ gradient
         reach = np.abs(rows @ step).max()
-        if p.mode.likelihood == "bernoulli" and reach > 0.0:
+        if target.likelihood == "bernoulli" and reach > 0.0:
             step *= math.log1p(reach) / reach
         w = w + step
         if gradient @ step < NIL:
@@ -316,14 +311,14 @@ class Fit(NetworkFit):
     """A Gaussian round the mode of a network's weights.
 
     Attributes:
-        mean: The mode ``[n_weights]``, in the order of ``network``; its last layer solved anew
-            where that alone has a posterior.
-        spread: The Gaussian round it, of the k weights with a posterior: the last ones of ``mean``.
-        log_evidence: Laplace's log P(D), in nats, at a mode; of the last layer given its features,
-            where that alone has a posterior.
+        mean: The mode ``[n_weights]``, in the order of ``network``; if only the last layer has a
+            posterior, that layer is solved anew.
+        spread: The Gaussian round the mode, of the k last weights of ``mean``.
+        log_evidence: Laplace's log P(D) at a mode, in nats; if only the last layer has a posterior,
+            given its features.
         prior: Prior of each weight.
-        problem: The mode, the data, and what was asked for.
-        history: What ``point.fit`` recorded on its way to the mode, and of the mode itself.
+        problem: The mode, the data, the structure, and whether to predict ``linearised``.
+        history: What ``point.fit`` recorded on its way to the mode; the last entry is the mode.
     """
 
     mean: Array
@@ -343,13 +338,13 @@ class Fit(NetworkFit):
 
     @property
     def newton_decrement(self) -> float:
-        """Return ½ ∂U · Λ⁻¹ ∂U, the nats from ``mean`` down to the parabola's minimum: 0 at a mode.
+        """Return the nats from ``mean`` down to the minimum of the parabola: 0 at a mode.
 
-        Where a kink lies on a data point, ∂U is the rounded network's average of both sides.
+        It is ½ ∂U · Λ⁻¹ ∂U with U = −log P(D, w). Where a kink lies on a data point, ∂U is the
+        average of both sides, by a rounded ReLU.
         """
         target, size = self.problem.target(self.prior, self.noise_std), len(self.spread.scale)
-        tau = [] if self.problem.n_layers else _newton.least_rounding(target, self.mean)
-        slope = _newton.gradient(target, self.mean, tau)[-size:]
+        slope = _newton.gradient(target, self.mean, not self.problem.n_layers)[-size:]
         return float(0.5 * self.spread.std(slope[None])[0] ** 2)
 
     @property
@@ -358,14 +353,14 @@ class Fit(NetworkFit):
         return self.spread.cov
 
     def with_prior(self, prior: Prior, noise_std: float | None = None) -> Fit:
-        """Return the approximation of the same network under another prior and other noise.
+        """Return the approximation at this mode under another prior and other noise.
 
-        Nothing is trained: the mode stays where it was found ("post hoc"). Only if the last layer
-        alone has a posterior is it solved again; with a Gaussian prior and noise, exactly.
+        Nothing is trained: the mode stays where it is ("post hoc"). Only a posterior of the last
+        layer alone is solved again.
 
         Args:
             prior: Prior of each weight.
-            noise_std: Standard deviation of the noise, > 0; as it was, if not given.
+            noise_std: Standard deviation of the noise, > 0; unchanged if not given.
 
         Raises:
             ValueError: An argument is out of range.
@@ -374,14 +369,14 @@ class Fit(NetworkFit):
         return _approximate(self.problem, as_prior("prior", prior), noise)
 
     def tuned(self) -> Fit:
-        """Return the same network under the Gaussian prior and the noise of highest evidence.
+        """Return the approximation at this mode under the prior and noise of highest evidence.
 
-        A network that was trained under another prior is not at the mode under this one: to train
-        again with ``.prior`` and ``.noise_std``, repeatedly, is MacKay's scheme.
+        Weights trained under another prior are not at the mode under this one. MacKay's scheme
+        trains again with ``.prior`` and ``.noise_std``, repeatedly.
 
         Raises:
-            ValueError: The prior is no Gaussian, or the evidence still rises where the search
-                ends: data without noise, which a network fits exactly, do not say how much.
+            ValueError: The prior is no Gaussian, or the evidence still rises where the search ends,
+                as it does for data without noise, which a network fits exactly.
 
         Source: MacKay 1992; Immer et al. 2021b, "post hoc".
         """
@@ -406,15 +401,15 @@ class Fit(NetworkFit):
         ):
             if abs(factor) > math.log(SEARCH) - 1e-3:
                 raise ValueError(
-                    f"{name}: expected a highest evidence within a factor of {SEARCH:.0f} of where "
-                    f"the search began, got one that still rises at {value}: the data do not say"
+                    f"{name}: expected the evidence to have a maximum within a factor of "
+                    f"{SEARCH:.0f} of the start, got one that still rises at {value}"
                 )
         return best
 
     def _draw(self, n_samples: int, seed: int) -> Array:
         """Draw weights; layers without a posterior stay at the mode."""
         steps = self.spread.draw(n_samples, seed)
-        fixed = len(self.mean) - steps.shape[1]  # weights of the layers before
+        fixed = len(self.mean) - steps.shape[1]  # number of weights in the layers before
         return np.asarray(self.mean + np.pad(steps, ((0, 0), (fixed, 0))))
 
     def draw_linearised(self, x: ArrayLike, n_samples: int, seed: int = 1) -> Array:
@@ -438,16 +433,16 @@ class Fit(NetworkFit):
         return jacobian(self.network, self.mean, x, self.problem.n_layers)
 
     def predict(self, x: ArrayLike, n_samples: int = 500, seed: int = 1) -> Predictive:
-        """Average over the weights: in closed form if the model is linear and Gaussian.
+        """Average over the weights, in closed form for a linearised model with Gaussian noise.
 
         Args:
             x: Test inputs ``[m, d]``.
-            n_samples: Number of draws S, >= 1, where there are draws.
+            n_samples: Number of draws S, >= 1; unused in closed form.
             seed: Seed of the draws.
 
         Returns:
-            A ``Predictive``, its ``samples`` ``None`` in closed form; of labels draws of the logits
-            in a ``BernoulliPredictive``.
+            A ``Predictive`` whose ``samples`` are ``None`` in closed form; a
+            ``BernoulliPredictive`` of drawn logits for labels.
 
         Raises:
             ValueError: x does not fit the network, or a count is out of range.

@@ -1,13 +1,14 @@
-"""Local reparameterization: draw a layer's pre-activations, not its weights.
+"""Local reparameterization: draw a layer's pre-activations instead of its weights.
 
-With q(w) = Π N(w_ij | μ_ij, σ_ij²), what reaches unit j from data point m, b_mj = Σ_i x_mi w_ij,
-is Gaussian: its mean is γ_mj = Σ_i x_mi μ_ij, its variance δ_mj = Σ_i x_mi² σ_ij². To draw
-b_mj = γ_mj + √δ_mj ζ_mj anew for each data point is to give each its own weights: the
-expected likelihood stays as it is, and the noise of a gradient averages out over the minibatch.
-Flipout reaches the same end from one draw of weights, whose signs it flips for each data point.
+With q(w) = Π N(w_ij | μ_ij, σ_ij²), the pre-activation of unit j for data point m,
+b_mj = Σ_i x_mi w_ij, is Gaussian with mean γ_mj = Σ_i x_mi μ_ij and variance
+δ_mj = Σ_i x_mi² σ_ij². To draw b_mj = γ_mj + √δ_mj ζ_mj for each data point is to give each point
+its own weights: the expected likelihood is unchanged, and the noise of a gradient averages out
+over the minibatch. Flipout draws the weights once and flips their signs for each data point, to
+the same effect.
 
-No weights are drawn, so that the KL term is the closed form for a Gaussian prior, and for a
-mixture, which has none, an estimate from weights drawn for it alone.
+The KL has a closed form for a Gaussian prior. For a mixture it is estimated from weights that are
+drawn for it alone.
 
 Source: Kingma, Salimans & Welling 2015, eq. 6 (local); Wen et al. 2018, section 3 (Flipout).
 """
@@ -31,25 +32,25 @@ from bdl_teach.densities import (
     scale_mixture_log_prob,
 )
 from bdl_teach.methods import _loop, _mean_field, _rao_blackwell
-from bdl_teach.methods._loop import Block, LoopInputs
+from bdl_teach.methods._loop import Block, Costs, LoopInputs
 from bdl_teach.methods._mean_field import Fit
 from bdl_teach.methods._settings import taking
 from bdl_teach.mlp import MLP, multiply
 
 ESTIMATORS = ("local", "flipout", "quiet")
-# The quiet estimator at the rate that its calm gradients bear: ``fit(x, y, **QUIET)``.
+# The quiet estimator with a higher rate, which its gradients allow: ``fit(x, y, **QUIET)``.
 QUIET: dict[str, Any] = {"estimator": "quiet", "learning_rate": 0.2}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(_mean_field.Settings):
-    """Settings of local reparameterization, beside those of ``bbb.fit``.
+    """Settings of local reparameterization, in addition to those of ``bbb.fit``.
 
     Attributes:
         estimator: ``"local"`` draws each pre-activation; ``"flipout"`` draws one W a step and
             flips the signs of W − μ for each data point; ``"quiet"`` draws pre-activations, but
-            averages over the last two layers (of labels over the last, by quadrature) and over
-            the prior in closed form.
+            averages in closed form over the prior and over the last two layers (for labels, by
+            quadrature over the last).
     """
 
     estimator: str = "local"
@@ -80,10 +81,10 @@ def preactivation_moments(x: ArrayLike, mu: ArrayLike, sigma: ArrayLike) -> tupl
     sigma = checks.inputs("sigma", sigma)
     if mu.shape[0] != x.shape[1] or sigma.shape != mu.shape:
         raise ValueError(
-            f"mu, sigma: expected [{x.shape[1]}, out] both, got {mu.shape} and {sigma.shape}"
+            f"mu, sigma: expected shape [{x.shape[1]}, out], got {mu.shape} and {sigma.shape}"
         )
     if not (sigma > 0).all():
-        raise ValueError(f"sigma: expected numbers > 0, got a smallest of {sigma.min()}")
+        raise ValueError(f"sigma: expected numbers > 0, got a minimum of {sigma.min()}")
     mean, var = _moments(x, mu, sigma)
     return mean, var
 
@@ -118,14 +119,16 @@ def _local_layer(h: Tensor, mean: Tensor, std: Tensor, zeta: Tensor) -> Tensor:
 def _flipout_layer(h: Tensor, mean: Tensor, change: Tensor, noise: Tensor) -> Tensor:
     """Draw b = μh + r ⊙ (ΔW (s ⊙ h)) ``[out, n]``, with signs r ``[out, n]`` and s ``[in, n]``.
 
-    Source: Wen et al. 2018, section 3; the bias is a weight on an input of 1 whose sign is kept.
+    The bias is a weight on an input of 1, whose sign is not flipped.
+
+    Source: Wen et al. 2018, section 3.
     """
     r, s = (tf.where(z < 0, -tf.ones_like(z), tf.ones_like(z)) for z in noise)
     return multiply(mean[0], h) + mean[1] + r * (multiply(change[0], s * h) + change[1])
 
 
 def noise_widths(estimator: str, network: MLP) -> list[int]:
-    """Return the rows of noise: of each layer's outputs and, for Flipout, then of its inputs."""
+    """Return how many units need noise: each layer's outputs and, for Flipout, then its inputs."""
     outputs, inputs = network.sizes[1:], network.sizes[:-1]
     return [*outputs, *(inputs if estimator == "flipout" else ())]
 
@@ -146,8 +149,7 @@ def _free_energy(
     theta: Tensor,
     block: Block,
     p: LoopInputs,
-) -> tuple[Tensor, Tensor]:
-    """Return one block's share of a step's free energy, and of its record."""
+) -> Costs:
     mu, std = theta[0], tf.nn.softplus(theta[1])
     f = forward(network, estimator, mu, std, block.eps, block.zeta, block.x)
     cost = likelihoods.cost(likelihood, block.y, f, p.noise_std, block.row_weight)
@@ -159,9 +161,9 @@ _program = _loop.programs(_free_energy)
 
 @taking(Settings)
 def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
-    """Fit the posterior of ``bbb.fit`` with separate noise for each data point.
+    """Fit the posterior that ``bbb.fit`` fits, with separate noise for each data point.
 
-    It starts where ``bbb.fit`` does; the KL of a ``Gaussian`` prior is taken in closed form.
+    The start is that of ``bbb.fit``; the KL of a ``Gaussian`` prior is taken in closed form.
     """
     estimator = checks.choice("estimator", settings.estimator, ESTIMATORS)
     if estimator == "quiet":

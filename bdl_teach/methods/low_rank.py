@@ -1,17 +1,17 @@
-"""Low rank: a Gaussian over the weights whose covariance is a diagonal and a few columns.
+"""Low rank: a Gaussian over the weights whose covariance is a diagonal plus a few columns.
 
-q(w) = N(μ, D² + L Lᵀ) with D = diag(σ), σ = softplus(ρ), and L = D B of K columns:
-w = μ + σ ⊙ (ε + B ζ) with ε ~ N(0, I_d), ζ ~ N(0, I_K). Rank 0 is mean field; K = d is any
-Gaussian. The steps are in B, not in L, so that they scale with each weight's σ.
-It minimises, over μ, ρ and B,
+q(w) = N(μ, D² + L Lᵀ) with D = diag(σ), σ = softplus(ρ), and L = D B, which has K columns:
+w = μ + σ ⊙ (ε + B ζ) with ε ~ N(0, I_d), ζ ~ N(0, I_K). Rank K = 0 is mean field; K = d allows
+any covariance. The steps are taken in B instead of L, so that they scale with each weight's σ.
+The fit minimises, over μ, ρ and B,
 
     F = −H[q] − E_q[log P(w)] − E_q[log P(D | w)],   H[q] = d/2 (1 + log 2π) + ½ log det(D² + L Lᵀ),
-    log det(D² + L Lᵀ) = 2 Σ log σ + log det(I_K + Bᵀ B),
+    log det(D² + L Lᵀ) = 2 Σ log σ + log det(I_K + Bᵀ B);
 
-the last by the matrix determinant lemma: a determinant of size K, not d.
+the matrix determinant lemma makes the determinant one of size K instead of d.
 
-SWAG is cheaper: it minimises no F. D and L are read off the path that an optimiser takes
-round a mode, so that their scale is that of its steps.
+SWAG is cheaper: it minimises no F, but reads D and L off the path that an optimiser takes round a
+mode, so that their scale is that of its steps.
 
 Source: Ong, Nott & Smith 2018 (this q); Mishkin et al. 2018 and Tomczak et al. 2020 (on networks);
 Maddox et al. 2019, section 3.2 and algorithm 1 (SWAG).
@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple, Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,24 +35,24 @@ from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import HALF_LOG_TWO_PI, Prior, scale_mixture_log_prob
 from bdl_teach.methods import _loop, _mean_field, point
 from bdl_teach.methods._fitted import VariationalFit, best_start
-from bdl_teach.methods._loop import Block, LoopInputs, Plan, Record
+from bdl_teach.methods._loop import Block, Costs, LoopInputs, Plan
 from bdl_teach.methods._mean_field import RECORD, REMEDY
 from bdl_teach.methods._settings import Training, taking
 from bdl_teach.mlp import MLP
 
-_ROOMS = (8, 32, 128)  # columns to compile for; more than the last are rounded up to its multiples
-# Size of a step of B, times √(K d), in those of μ and ρ. All weights move along a column at once:
-# with steps as long as those of μ, a network of rank 5 ends 100 nats higher than mean field does.
+_ROOMS = (8, 32, 128)  # columns to compile for; beyond 128 its multiples
+# Size of a step of B times √(K d), relative to a step of μ. A column moves all weights at once:
+# with steps of B as long as those of μ, a fit of rank 5 ends 100 nats above mean field.
 _PACE = 2.0
-_START = 0.5  # size of the first B, in such steps
-_AFRESH = ((1.0, -5.0), (None, -2.0))  # new starts of longer runs: the scale of the means, ρ
-_STEPS_A_DRAW = 10  # SWAG: steps between two weights of the path
-_N_PATH = 100  # SWAG: weights of the path
+_START = 0.5  # size of the first B, in steps of B
+_NEW_STARTS = ((1.0, -5.0), (None, -2.0))  # new starts of longer runs: (scale of the means, ρ)
+_STEPS_A_DRAW = 10  # SWAG: steps between two weight vectors of the path
+_N_PATH = 100  # SWAG: weight vectors of the path
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(_mean_field.Settings):
-    """Settings of low rank, beside those of every method.
+    """Settings of the low-rank method, in addition to those of ``bbb.fit``.
 
     Attributes:
         rank: Number K of columns, from 0 (mean field) to the number of weights.
@@ -65,16 +65,16 @@ class Settings(_mean_field.Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class SwagSettings(Training):
-    """Settings of SWAG, beside those of every method.
+    """Settings of SWAG, in addition to those of every method.
 
     Attributes:
         prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given.
         rank: Number K of columns, 0 or 2 to 100.
         steps: Adam steps to the mode.
-        learning_rate: Step size of the path, > 0: with it grows the posterior that is read off.
-        n_batches: Minibatches M an epoch; step t sees the points i with i ≡ t (mod M), so
-            that rows in an order of their own, such as labels 0, 1, 0, 1, are to be shuffled
-            first. 8 if not given, or one a data point where these are fewer.
+        learning_rate: Step size on the path, > 0; a larger one gives a wider posterior.
+        n_batches: Minibatches M in an epoch; step t sees the points i with i ≡ t (mod M), so
+            shuffle rows that have an order of their own, such as labels 0, 1, 0, 1. If not given,
+            8, or the number of points if that is smaller.
     """
 
     prior: Prior | None = None
@@ -83,25 +83,16 @@ class SwagSettings(Training):
     n_batches: int | None = None
 
 
-class _Columns(NamedTuple):
-    """The loop's tensors for the columns of B."""
-
-    zeta: Tensor  # [table, room]: draw s of step t is row (t + 97 s) mod table
-    pace: Tensor  # [room]: what a step of B is multiplied by in each of K columns, 0 for padding
-
-
 def _log_det(b: Tensor) -> Tensor:
-    """Return log det(I + Bᵀ B) of B ``[n_weights, room]``."""
+    """Return log det(I + Bᵀ B) for B ``[n_weights, room]``."""
     inner = tf.matmul(b, b, transpose_a=True) + tf.eye(b.shape[1])
     return 2.0 * tf.reduce_sum(tf.math.log(tf.linalg.diag_part(tf.linalg.cholesky(inner))))
 
 
-def _free_energy(
-    network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs
-) -> tuple[Tensor, Tensor]:
-    """Return one block's share of a step's free energy, and of its record."""
-    mu, rho, b = theta[0], theta[1], theta[2] * p.own.pace
-    std, zeta = tf.nn.softplus(rho), tf.gather(p.own.zeta, block.row % p.own.zeta.shape[0])
+def _free_energy(network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs) -> Costs:
+    table, pace = p.own  # ζ [table, room]; factor on each column of B [room], 0 for padding
+    mu, rho, b = theta[0], theta[1], theta[2] * pace
+    std, zeta = tf.nn.softplus(rho), tf.gather(table, block.row % table.shape[0])
     w = mu + std * (block.eps + tf.linalg.matvec(b, zeta))
     log_prior = scale_mixture_log_prob(w, *tf.unstack(p.prior))
     each = -tf.math.log(std) - HALF_LOG_TWO_PI - 0.5 - log_prior
@@ -113,10 +104,8 @@ def _free_energy(
 _program = _loop.programs(_free_energy)  # a new number of padded columns compiles it again
 
 
-def _potential(
-    network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs
-) -> tuple[Tensor, Tensor]:
-    """Return U = −log P(D | w) − log P(w) of a block, and the weights, to be recorded."""
+def _potential(network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs) -> Costs:
+    """Return a block's share of U = −log P(D | w) − log P(w), and the weights as its record."""
     (w,) = theta
     log_prior = scale_mixture_log_prob(w, *tf.unstack(p.prior))
     prior_cost = -tf.reduce_sum(log_prior) * block.kl_share
@@ -135,15 +124,15 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
         plan, rank = _mean_field.prepare(x, y, o), checks.count("rank", o.rank, 0)
         d = plan.network.n_weights
         if rank > d:
-            raise ValueError(f"rank: expected at most one column a weight ({d}), got {rank}")
+            raise ValueError(f"rank: expected at most {d}, the number of weights, got {rank}")
         mu, rho = _mean_field.start(o, plan)
         pace, room = _pace(d, rank), _room(rank)
-        told = np.where(np.arange(room) < rank, pace, 0.0)
-        columns = _Columns(_zeta(plan.n_rows, room, plan.problem.seed), as_float(told))
+        paces = as_float(np.where(np.arange(room) < rank, pace, 0.0))
+        own = _zeta(plan.n_rows, room, plan.problem.seed), paces
         b = _first_columns(plan, rank, o.columns)
         if o.columns is not None:
             b /= pace * tf.nn.softplus(rho)[:, None]
-        program, inputs = _program(plan.padded, o.likelihood), plan.inputs._replace(own=columns)
+        program, inputs = _program(plan.padded, o.likelihood), plan.inputs._replace(own=own)
         moved, fitted = plan.train(program, [mu, rho, b], inputs, o.cooldown, RECORD)
         return Fit(**_posterior(moved, rank), problem=plan.problem, **fitted)
 
@@ -151,12 +140,12 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 
 
 def _pace(d: int, rank: int) -> float:
-    """Return the factor on B that sets the length of its steps."""
+    """Return the factor on the loop's parameter B that sets the length of its steps."""
     return float(_PACE / (max(rank, 1) * d) ** 0.5)
 
 
 def _posterior(parameters: Sequence[Array], rank: int) -> dict[str, Any]:
-    """Return μ, σ ``[d]`` and L ``[d, K]`` of (μ, ρ, B), without the padding of B."""
+    """Return the fields ``mean``, ``own_std`` and ``columns`` of a fit from (μ, ρ, padded B)."""
     mean, rho, b = parameters
     own_std = np.logaddexp(0.0, rho)
     columns = _pace(len(mean), rank) * own_std[:, None] * b[:, :rank]
@@ -176,7 +165,10 @@ def _zeta(n_rows: int, room: int, seed: int) -> Tensor:
 
 
 def _first_columns(plan: Plan, rank: int, given: ArrayLike | None) -> Tensor:
-    """Return given columns, or small draws of B, padded; at B = 0 the gradient would vanish."""
+    """Return the padded starting columns: the given L, or small draws of B.
+
+    At B = 0 the gradient would vanish.
+    """
     shape = plan.network.n_weights, rank
     if given is None:
         rng = np.random.default_rng([plan.problem.seed, 0xC01])
@@ -184,7 +176,7 @@ def _first_columns(plan: Plan, rank: int, given: ArrayLike | None) -> Tensor:
     else:
         values = checks.finite("columns", given)
         if values.shape != shape:
-            raise ValueError(f"columns: expected {shape}, got {values.shape}")
+            raise ValueError(f"columns: expected shape {shape}, got {values.shape}")
     padded = np.pad(values, ((0, 0), (0, _room(rank) - rank)))
     return tf.transpose(plan.embed(padded.T))
 
@@ -194,27 +186,20 @@ def swag(x: ArrayLike, y: ArrayLike, settings: SwagSettings) -> Fit:
     """Fit a Gaussian of low rank to an optimiser's path round a mode (SWAG).
 
     After a MAP fit, 1000 Adam steps on minibatches at a constant rate yield a hundred weight
-    vectors: their mean, half their variances as D², and half the covariance of the last ``rank``
-    deviations from the running mean as L Lᵀ. Without minibatches the path becomes ever narrower,
-    and comes to rest. The history is that of the mode.
+    vectors. q has their mean. Half their variances are D², and half the covariance of the last
+    ``rank`` deviations from the running mean is L Lᵀ. Without minibatches the path would come to
+    rest. ``history`` is that of the MAP fit.
     """
     o, rank = settings, checks.count("rank", settings.rank, 0)
     if rank == 1 or rank > _N_PATH:
         raise ValueError(f"rank: expected 0 or a number from 2 to {_N_PATH}, got {rank}")
     x, y = likelihoods.data(o.likelihood, x, y)
     n_batches = min(8, len(x)) if o.n_batches is None else o.n_batches
-    names = ("likelihood", "noise_std", "hidden_units", "seed")
-    shared: dict[str, Any] = {name: getattr(o, name) for name in names}
-    on_path: dict[str, Any] = {
-        "n_batches": n_batches,
-        "steps": _N_PATH * _STEPS_A_DRAW,
-        "capacity": o.capacity,
-    }
-    on_path |= {"prior": o.prior, "learning_rate": o.learning_rate, **shared}
-    plan = _mean_field.prepare(x, y, Settings(**on_path))
-    checks.positive("learning_rate", o.learning_rate)
-    mode = point.fit(x, y, prior=plan.problem.prior, steps=o.steps, **shared)
-    record = Record(tuple(map(str, range(plan.padded.n_weights))), REMEDY)
+    walk = {**vars(o), "n_batches": n_batches, "steps": _N_PATH * _STEPS_A_DRAW}
+    plan = _mean_field.prepare(x, y, Settings(**walk))
+    to_mode = {name: walk[name] for name in ("likelihood", "noise_std", "hidden_units", "seed")}
+    mode = point.fit(x, y, prior=plan.problem.prior, steps=o.steps, **to_mode)
+    record = [str(j) for j in range(plan.padded.n_weights)], REMEDY
     program, start = _path_program(plan.padded, o.likelihood), [plan.embed(mode.weights)]
     _, told = plan.train(program, start, plan.inputs, 0.0, record)
     used = plan.network.positions_in(plan.padded)
@@ -225,14 +210,16 @@ def swag(x: ArrayLike, y: ArrayLike, settings: SwagSettings) -> Fit:
 
 
 def _moments(path: Array, rank: int) -> tuple[Array, Array, Array]:
-    """Return μ, σ ``[d]`` and L ``[d, K]`` of weights on a path ``[r, d]``: Maddox et al., eq. 1.
+    """Return μ, σ ``[d]`` and L ``[d, K]`` of the weights on a path ``[r, d]``.
 
-    With K = 0 the diagonal is the whole variance (their SWAG-Diagonal).
+    With K = 0 the diagonal is the whole variance (the paper's SWAG-Diagonal).
+
+    Source: Maddox et al. 2019, eq. 1.
     """
     so_far = np.cumsum(path, axis=0) / np.arange(1, len(path) + 1)[:, None]
     deviations = (path - so_far)[len(path) - rank :].T
     share = 0.5 if rank else 1.0
-    tiny = 1e-6 * (1.0 + np.abs(path[-1]))  # a dead unit's weights stand still
+    tiny = 1e-6 * (1.0 + np.abs(path[-1]))  # a dead unit's weights do not move
     own_std = np.maximum(np.sqrt(share) * path.std(axis=0), tiny)
     return path.mean(axis=0), own_std, deviations * np.sqrt(share / max(rank - 1, 1))
 
@@ -243,16 +230,16 @@ class Fit(VariationalFit):
     """A Gaussian with covariance D² + L Lᵀ.
 
     Attributes:
-        own_std: σ, the diagonal of D ``[n_weights]``: what each weight has apart from L.
+        own_std: The diagonal of D ``[n_weights]``: the spread of each weight apart from L.
         columns: L ``[n_weights, rank]``.
         history: ``step``, ``free_energy``, ``complexity_cost`` and ``likelihood_cost`` in nats;
-            of SWAG that of the mode, see ``point.Fit``.
+            for SWAG the history of the MAP fit, see ``point.Fit``.
     """
 
     own_std: Array
     columns: Array
-    n_longer = 1 + len(_AFRESH)
-    _afresh = _AFRESH
+    n_longer = 1 + len(_NEW_STARTS)
+    _new_starts = _NEW_STARTS
     _rates = dict.fromkeys(likelihoods.LIKELIHOODS, (0.02, 0.1))
 
     def _posterior_at(self, parameters: Sequence[Array]) -> dict[str, Any]:
@@ -270,7 +257,7 @@ class Fit(VariationalFit):
 
     @property
     def entropy(self) -> float:
-        """Return H[q] in nats, by the matrix determinant lemma."""
+        """Return the entropy H[q] in nats, by the matrix determinant lemma."""
         scaled = self.columns / self.own_std[:, None]
         _, log_det = np.linalg.slogdet(np.eye(scaled.shape[1]) + scaled.T @ scaled)
         each = np.log(self.own_std) + HALF_LOG_TWO_PI + 0.5
@@ -285,12 +272,9 @@ class Fit(VariationalFit):
         log_prior = np.asarray(self.problem.prior.log_prob(as_float(weights))).sum(axis=-1)
         return -self.entropy - float(log_prior.mean())
 
-    @property
-    def _here(self) -> dict[str, Any]:
-        return {"initial": (self.mean, self.own_std), "columns": self.columns}
-
-    def _again(self, steps: int, learning_rate: float, **start: Any) -> Self:
-        settings = {**self._same, "rank": self.columns.shape[1], **start}
+    def _refit(self, steps: int, learning_rate: float, **start: Any) -> Self:
+        start = start or {"initial": (self.mean, self.own_std), "columns": self.columns}
+        settings = {**self._same_problem, "rank": self.columns.shape[1], **start}
         again = fit(
             self.problem.x, self.problem.y, steps=steps, learning_rate=learning_rate, **settings
         )

@@ -1,20 +1,18 @@
-"""MC dropout: hidden units are left out at random while training, and while predicting as well.
+"""MC dropout: hidden units are left out at random, in training and in prediction.
 
-A draw keeps each hidden unit with probability 1 − rate, z_j = 1 or 0, and divides what it keeps by
-1 − rate, so that the mean of f does not depend on the rate where f is linear in z. That is a draw
-of weights: those that leave unit j are m_ij z_j/(1 − rate), all others are as they were learnt. So
-the variational family q puts two points on each weight behind a hidden unit, m/(1 − rate) and 0,
-shared by all weights that leave the unit; the others are known.
+A draw keeps hidden unit j with probability 1 − rate (z_j = 1, else 0) and divides a kept unit's
+output by 1 − rate. This is a draw of weights: a weight m_ij that leaves unit j becomes
+m_ij z_j/(1 − rate), every other weight keeps its learnt value. So q puts two points on each
+weight behind a hidden unit, m/(1 − rate) and 0; all weights that leave one unit share z_j.
 
-With a prior, training minimises −E_q[log P(D | w)] − E_q[log P(w)]: each term of the second is
-(1 − rate) log P(m/(1 − rate)) + rate log P(0). For N(0, σ²) that is m²/(2 (1 − rate) σ²), weight
-decay. In the paper's units, with M = m/(1 − rate), length-scale l = 1/σ and τ = 1/noise², half the
-mean square error has the decay λ = (1 − rate) l²/(2 N τ), which it turns round: the decay chosen,
-τ = (1 − rate) l²/(2 N λ) is the noise. Here noise and prior are given.
+With a prior, training minimises −E_q[log P(D | w)] − E_q[log P(w)], in which a weight counts
+(1 − rate) log P(m/(1 − rate)) + rate log P(0). For the prior N(0, σ²) that is weight decay,
+m²/(2 (1 − rate) σ²). The paper chooses the decay λ and infers the noise from it: with the
+length-scale l = 1/σ and N points, 1/noise² = (1 − rate) l²/(2 N λ). Here noise and prior are given.
 
-What is loose: the entropy of q is left out, which is −∞ for points, so that no KL from a prior with
-a density is finite (Hron et al. 2018); and at a fixed rate the spread is that of the masks, which
-more data need not narrow (Osband 2016).
+Two weaknesses: the entropy of q is left out, since it is −∞ for points, so that the KL from a
+prior with a density is not finite (Hron et al. 2018); and at a fixed rate the spread is that of the
+masks, which more data need not narrow (Osband 2016).
 
 Source: Gal & Ghahramani 2016, section 3, and its appendix (arXiv 1506.02142, 1506.02157); Hron,
 Matthews & Ghahramani 2018; Osband 2016.
@@ -23,7 +21,6 @@ Matthews & Ghahramani 2018; Osband 2016.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,7 +34,7 @@ from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import Prior, scale_mixture_log_prob
 from bdl_teach.methods import _loop
 from bdl_teach.methods._fitted import NetworkFit
-from bdl_teach.methods._loop import Block, LoopInputs
+from bdl_teach.methods._loop import Block, Costs, LoopInputs
 from bdl_teach.methods._settings import Training, taking
 from bdl_teach.methods.point import COOLDOWN, RECORD
 from bdl_teach.mlp import MLP, multiply
@@ -45,25 +42,16 @@ from bdl_teach.mlp import MLP, multiply
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(Training):
-    """Settings of MC dropout, beside those of every method.
+    """Settings of MC dropout, in addition to those of every method.
 
     Attributes:
         rate: Probability that a draw leaves a hidden unit out, in [0, 1); 0 is ``point.fit``.
-        prior: Prior of each weight: for a Gaussian weight decay, by the equation above.
-        steps: Adam steps; in each, every data point has draws of its own.
+        prior: Prior of each weight; a Gaussian one acts as weight decay.
+        steps: Adam steps; at each step every data point leaves out units of its own.
     """
 
     rate: float = 0.1
     prior: Prior | None = None
-
-
-class _Masks(NamedTuple):
-    """The loop's tensors for dropout."""
-
-    limit: Tensor  # Φ⁻¹(rate): a unit is dropped if its ζ is below
-    rate: Tensor
-    kept: Tensor  # [n_weights]: probability that a weight is not 0
-    prior_weight: Tensor  # 1 with a prior, 0 without
 
 
 def _sources(network: MLP) -> Array:
@@ -80,11 +68,10 @@ def _sources(network: MLP) -> Array:
     return np.concatenate(numbers)
 
 
-def _forward(network: MLP, w: Tensor, block: Block, p: _Masks) -> Tensor:
-    """Return outputs ``[rows, 1]`` of a block; each data point drops hidden units of its own."""
-    scale = tf.cast(block.zeta > p.limit, tf.float32) / (1.0 - p.rate)  # [units, rows]
+def _forward(network: MLP, w: Tensor, x: Tensor, scale: Tensor) -> Tensor:
+    """Return outputs ``[rows, 1]``, with each hidden unit multiplied by ``scale`` [units, rows]."""
     parts = network.unflatten(w)
-    h = tf.transpose(block.x)  # [d, rows]
+    h = tf.transpose(x)  # [d, rows]
     pairs = zip(parts[0:-2:2], parts[1:-2:2], strict=True)
     scales = tf.split(scale, network.hidden_units) if network.hidden_units else []
     for (weight, bias), z in zip(pairs, scales, strict=True):
@@ -92,21 +79,19 @@ def _forward(network: MLP, w: Tensor, block: Block, p: _Masks) -> Tensor:
     return tf.transpose(multiply(parts[-2], h) + parts[-1])
 
 
-def _loss(
-    network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs
-) -> tuple[Tensor, Tensor]:
-    """Return −E_q[log P(D | w)] for one draw, minus E_q[log P(w)], and the record of both.
+def _loss(network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs) -> Costs:
+    """Return one block's share of −E_q[log P(D | w)] − E_q[log P(w)], and of the recorded costs.
 
     Source: Gal & Ghahramani 2016, section 3.
     """
-    (w,), own, (sigma1, sigma2, pi) = theta, p.own, tf.unstack(p.prior)
+    (w,), (limit, rate, kept, has_prior), (sigma1, sigma2, pi) = theta, p.own, tf.unstack(p.prior)
     there, gone = (
-        scale_mixture_log_prob(value, sigma1, sigma2, pi)
-        for value in (w / own.kept, tf.zeros_like(w))
+        scale_mixture_log_prob(value, sigma1, sigma2, pi) for value in (w / kept, tf.zeros_like(w))
     )
-    log_prior = (own.kept * there + (1.0 - own.kept) * gone) * p.unit_mask
-    prior_cost = -own.prior_weight * tf.reduce_sum(log_prior)
-    f = _forward(network, w, block, own)
+    log_prior = (kept * there + (1.0 - kept) * gone) * p.unit_mask
+    prior_cost = -has_prior * tf.reduce_sum(log_prior)
+    scale = tf.cast(block.zeta > limit, tf.float32) / (1.0 - rate)  # 0 for a dropped unit
+    f = _forward(network, w, block.x, scale)
     likelihood = likelihoods.cost(kind, block.y, f, p.noise_std, block.row_weight)
     return _loop.costs(prior_cost, likelihood, block, p)
 
@@ -122,16 +107,12 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
         raise ValueError("rate: expected a number in [0, 1), got 1: nothing would be left")
     plan = _loop.lay_out(x, y, settings, prior)
     behind = _sources(plan.padded) < sum(plan.padded.hidden_units)
-    masks = _Masks(
-        limit=as_float(ndtri(rate)),
-        rate=as_float(rate),
-        kept=as_float(np.where(behind, 1.0 - rate, 1.0)),
-        prior_weight=as_float(float(prior is not None)),
-    )
+    kept = np.where(behind, 1.0 - rate, 1.0)  # probability that a weight is not 0 [n_weights]
+    own = tuple(map(as_float, (ndtri(rate), rate, kept, float(prior is not None))))
     zeta = _loop.row_noise(plan, lambda network: network.hidden_units)
     start = plan.embed(plan.draw * np.sqrt(2.0 / plan.network.fan_in))
     program = _program(plan.padded, settings.likelihood)
-    inputs = plan.inputs._replace(zeta=zeta, own=masks)
+    inputs = plan.inputs._replace(zeta=zeta, own=own)
     (weights,), told = plan.train(program, [start], inputs, COOLDOWN, RECORD)
     return Fit(weights=weights, rate=rate, **told)
 
@@ -152,9 +133,9 @@ class Fit(NetworkFit):
     rate: float
 
     def _draw(self, n_samples: int, seed: int) -> Array:
-        """Draw from q, without dropped units; a higher rate drops the same units, and more."""
+        """Draw weights from q; with the same seed a higher rate drops the same units and more."""
         zeros = np.zeros(sum(self.network.hidden_units))
         zeta = predictive.draw_weights(zeros, zeros + 1.0, n_samples, seed)  # [s, units]
-        scale = np.ones((n_samples, len(zeros) + 1))  # the last for weights that are never left out
+        scale = np.ones((n_samples, len(zeros) + 1))  # last: weights that are never dropped
         scale[:, :-1] = (zeta > ndtri(self.rate)) / (1.0 - self.rate)
         return np.asarray(self.weights * scale[:, _sources(self.network)])

@@ -1,4 +1,4 @@
-"""Markov chains on the true posterior of a network: HMC, which is quick, and NUTS to check it.
+"""Markov chains on the true posterior of a network: HMC, which is fast, and NUTS to check it.
 
 HMC moves weights w with a momentum p ~ N(0, I) along the potential U(w) = −log P(D, w):
 
@@ -6,16 +6,22 @@ HMC moves weights w with a momentum p ~ N(0, I) along the potential U(w) = −lo
 
 and accepts the end with probability min(1, exp(−ΔU − Δ½|p|²)). All chains move at once, in one
 compiled program of a fixed shape, a window of transitions at a time. ε is adapted during the
-warm-up, in which L rises to the given number; it is drawn anew for each transition within two
-fifths of that. NUTS chooses L by itself, at a price.
+warm-up, and L rises to its given value. Each transition draws its own L, within two fifths of that
+value. NUTS chooses L by itself, at a price.
 
-Adapting the length instead is worse here, since chains in different modes (units swapped) look far
-apart whatever a trajectory does. On the network 1-20-1 and 32 points with a gap, six worlds, four
-chains, 300 + 500 transitions, gradients a chain and effective draws of the hardest of 61 outputs:
-L = 100 takes 80,000 and gives 520; L = 60 48,000 and 290; ChEES, begun at L = 120, falls to 15-39
-steps, takes 22,000 and gives 76 (largest R-hat 1.02-1.34); from TFP's own start ChEES and SNAPER
-fall to one to three steps and give 5 (R-hat 1.9-3.5). With a warm-up of 100 or 150 transitions and
-twenty worlds, effective draws in the gap a second are the same within a tenth from L = 80 to 120.
+Adapting L instead is worse here, since chains in different modes (units swapped) look far apart
+whatever a trajectory does. Measured on the network 1-20-1 with 32 points and a gap, over six worlds
+of four chains with 300 + 500 transitions:
+
+- L = 100: 80,000 gradients a chain, 520 effective draws of the hardest of 61 outputs;
+- L = 60: 48,000 gradients, 290 effective draws;
+- ChEES from L = 120: it falls to L = 15 to 39, 22,000 gradients, 76 effective draws, largest R-hat
+  1.02 to 1.34;
+- ChEES and SNAPER from TFP's own start: they fall to L = 1 to 3, 5 effective draws, R-hat 1.9 to
+3.5.
+
+With a warm-up of 100 or 150 transitions and twenty worlds, effective draws in the gap a second
+differ by less than a tenth from L = 80 to 120.
 
 Source: Neal 2011, section 5.2 (HMC); Hoffman & Gelman 2014 (NUTS, and the adaptation of ε), both
 through ``tfp.mcmc``; Vehtari et al. 2021 for R-hat and the effective sample size, through
@@ -76,7 +82,7 @@ class _Target(NamedTuple):
 
 
 class _Recipe(NamedTuple):
-    """The settings that a program is compiled for, beside the shapes of its arguments."""
+    """The settings that a program is compiled for, besides the shapes of its arguments."""
 
     sampler: str
     padded: MLP
@@ -95,7 +101,7 @@ def _log_density(network: MLP, likelihood: str, w: Tensor, p: _Target) -> Tensor
 
 
 def _quick_log_density(recipe: _Recipe, w: Tensor, p: _Target) -> Tensor:
-    """Return :func:`_log_density` in a form whose gradient takes 2 µs instead of 5.7.
+    """Return the values of :func:`_log_density`, with a gradient in 2 µs instead of 5.7.
 
     XLA fuses a product and a sum, but not the product of a matrix with one row; and a Gaussian
     prior needs no logarithm.
@@ -117,7 +123,7 @@ def _quick_log_density(recipe: _Recipe, w: Tensor, p: _Target) -> Tensor:
 
 @tf.custom_gradient  # type: ignore[untyped-decorator]
 def _mixture_log_prob(w: Tensor, prior: Tensor) -> tuple[Tensor, Tensor]:
-    """Return ``scale_mixture_log_prob``, with a gradient by hand that takes half the time."""
+    """Return ``scale_mixture_log_prob`` with a hand-written gradient that takes half the time."""
     wide, narrow, pi = tf.unstack(prior)
     log_b = tf.math.log((1.0 - pi) / narrow) - 0.5 * (w / narrow) ** 2
     ahead = tf.math.log(pi / wide) - 0.5 * (w / wide) ** 2 - log_b
@@ -130,7 +136,7 @@ def _mixture_log_prob(w: Tensor, prior: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _density(recipe: _Recipe, target: _Target) -> Callable[[Tensor], Tensor]:
-    """Return log P(D, w) of weights ``[chains, n_weights]``, in nats ``[chains]``."""
+    """Return log P(D, w) as a function of weights ``[chains, n_weights]``, in nats ``[chains]``."""
     if recipe.sampler == "hmc":
         return lambda w: _quick_log_density(recipe, w, target)
     return lambda w: _log_density(recipe.padded, recipe.likelihood, w, target)
@@ -159,7 +165,7 @@ def _traced(results: Tensor) -> tuple[Tensor, Tensor]:
 class _Jittered:
     """HMC with a random number of leapfrog steps for each transition.
 
-    With a fixed number, trajectories close on themselves where the posterior is a narrow Gaussian.
+    With a fixed number, trajectories return to their start if the posterior is a narrow Gaussian.
     """
 
     is_calibrated = True
@@ -181,7 +187,7 @@ class _Jittered:
 
 @lru_cache(maxsize=8)
 def _programs(recipe: _Recipe) -> tuple[Compiled, Compiled]:
-    """Compile two programs for one network: the initial kernel state, and one window of steps."""
+    """Compile two programs: the initial state of the kernel, and a window of transitions."""
 
     def begin(state: Tensor, target: _Target) -> Tensor:
         return _kernel(recipe, target).bootstrap_results(state)
@@ -218,9 +224,9 @@ class _Chains(NamedTuple):
     ahead: tuple[Array, ...] | None = None  # draws after the last stored one, as ``run`` has them
 
     def run(self, n_draws: int, progress: Progress | None) -> tuple[_Chains, tuple[Array, ...]]:
-        """Continue until there are ``n_draws`` more draws; return the chains then, and the draws.
+        """Continue by ``n_draws`` draws; return the new state of the chains, and the draws.
 
-        These are, of each transition, weights ``[t, chains, n_weights]``, log densities and
+        The draws are, for each transition t, weights ``[t, chains, n_weights]``, log densities and
         divergences ``[t, chains]``.
         """
         _, advance = _programs(self.recipe)
@@ -261,7 +267,7 @@ def nuts(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Fit:
-    """Sample the posterior of the same network under the same prior with NUTS.
+    """Sample the posterior of a network with NUTS.
 
     Args:
         x: Inputs ``[n, d]``.
@@ -273,8 +279,8 @@ def nuts(
         n_samples: Draws kept of each chain, at least 4, since R-hat compares halves.
         n_chains: Chains, at least 2, since R-hat compares them; each starts from the prior.
         n_warmup: Transitions that adapt the step size and are thrown away.
-        n_thin: Transitions from one draw that is kept to the next. A prior of two scales needs
-            thousands of transitions, but fewer draws say as much.
+        n_thin: Transitions from one kept draw to the next. A prior of two scales needs thousands
+            of transitions, of which a few draws say as much.
         seed: Seed of the starts and of the chains.
         progress: Called with (transitions done, transitions in all) as the chains run.
 
@@ -310,7 +316,7 @@ def hmc(
     capacity: Capacity | None = None,
     progress: Progress | None = None,
 ) -> Fit:
-    """Sample the posterior of the same network under the same prior with HMC.
+    """Sample the posterior of a network with HMC.
 
     Args:
         x: Inputs ``[n, d]``.
@@ -326,13 +332,13 @@ def hmc(
             over the warm-up.
         window: Transitions between two reports of progress, >= 1.
         seed: Seed of the starts and of the chains.
-        capacity: Compile for these sizes instead of exactly this problem's; its ``n_samples`` is
-            of no meaning. A Gaussian prior and a mixture are two programs.
-        progress: Called with (transitions done, transitions in all) after each window; what it
-            raises ends the run.
+        capacity: Compile for these sizes instead of exactly this problem's; its ``n_samples`` has
+            no effect. A Gaussian prior and a mixture need two programs.
+        progress: Called with (transitions done, transitions in all) after each window; an exception
+            that it raises ends the run.
 
     Returns:
-        A :class:`Fit`; read ``.report`` before believing it, and ``longer`` goes on from there.
+        A :class:`Fit`; read ``.report`` before believing it. ``longer`` continues the chains.
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
@@ -362,7 +368,7 @@ def _start(
     n_leapfrog: int = 1,
     n_thin: int = 1,
 ) -> Fit:
-    """Check the arguments of both samplers, and return a fit without draws at the start."""
+    """Check a sampler's arguments, and return a fit whose chains have no draws yet."""
     x, y, prior = problem
     prior = ScaleMixture() if prior is None else prior
     plan = lay_out(x, y, settings, prior)
@@ -389,17 +395,16 @@ def diagnose(draws: ArrayLike) -> tuple[Array, Array]:
     """Return rank-normalised split R-hat and the effective sample size of chains.
 
     Draws are replaced by the normal scores of their ranks, so that heavy tails hide nothing. R-hat
-    compares half chains twice, by location and (folded about the median) by scale; the larger
-    value is returned. The smallest effective sample size is returned: that of the bulk, or of the
-    5 % or 95 % quantile.
+    compares half chains twice, by location and (folded about the median) by scale; the larger value
+    is returned. The effective sample size is the smallest of those for the bulk and for the 5 % and
+    95 % quantiles.
 
     Args:
         draws: ``[chains, s, k]``: k quantities; at least 2 chains of 4 draws.
 
     Returns:
-        R-hat ``[k]``, 1 at best (NaN where no draw differs from another, infinite where each chain
-        stands still in a place of its own), and the effective number of draws, summed over the
-        chains ``[k]``.
+        R-hat ``[k]``, 1 at best (NaN if all draws are equal, infinite if each chain stands still at
+        a place of its own), and the effective number of draws ``[k]``, summed over the chains.
 
     Raises:
         ValueError: Fewer axes, chains or draws, or numbers that are not finite.
@@ -443,9 +448,9 @@ class Fit:
     """Draws from the weights' true posterior, as far as the chains have explored it.
 
     The weights of a network are not identified (hidden units can be swapped), so convergence is
-    judged by the network's outputs at the training inputs, and by the log density. Chains that
-    stay in different modes are pooled by ``predict``; ``converged`` is then false, and
-    ``between_chains`` says where they differ.
+    judged by the network's outputs at the training inputs, and by the log density. ``predict``
+    pools chains that stay in different modes; ``converged`` is then false, and ``between_chains``
+    says where the chains differ.
 
     Attributes:
         weights: ``[chains, s, n_weights]``.
@@ -468,11 +473,11 @@ class Fit:
     chains: _Chains | None = field(default=None, repr=False)
 
     def longer(self, n_samples: int = 500, progress: Progress | None = None) -> Fit:
-        """Continue the chains: the result is the same as of one run of all the draws.
+        """Return a fit with longer chains, the same as one run of all the draws would give.
 
         Args:
             n_samples: Further draws of each chain, >= 1.
-            progress: As the sampler takes it.
+            progress: As for the sampler.
 
         Returns:
             A fit that holds the old draws and the new ones.
@@ -515,12 +520,12 @@ class Fit:
 
     @property
     def r_hat(self) -> Array:
-        """Return R-hat of each output at the training inputs, then of log density ``[n + 1]``."""
+        """Return R-hat ``[n + 1]`` of each output at the training inputs, then of log density."""
         return self._diagnosed[0]
 
     @property
     def ess(self) -> Array:
-        """Return the effective sample sizes of the same, summed over the chains ``[n + 1]``."""
+        """Return the effective sample size ``[n + 1]`` of each quantity that ``r_hat`` judges."""
         return self._diagnosed[1]
 
     @property
@@ -553,8 +558,8 @@ class Fit:
     def between_chains(self, x: ArrayLike) -> Array:
         """Return the standard deviation of the chains' mean outputs ``[m]``: their disagreement.
 
-        Compare it with ``epistemic_std``: it is small where the chains have mixed, and about as
-        large where each has a mode of its own.
+        It is small beside ``epistemic_std`` where the chains have mixed, and about as large where
+        each chain has a mode of its own.
 
         Args:
             x: Inputs ``[m, d]``.
@@ -569,7 +574,7 @@ class Fit:
 
         Args:
             x: Test inputs ``[m, d]``.
-            n_samples: Use this many draws, picked at random; all of them if not given.
+            n_samples: Number of draws to use, picked at random; all of them if not given.
             seed: Seed of the pick.
 
         Raises:

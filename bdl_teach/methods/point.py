@@ -1,7 +1,7 @@
 """Point estimates: maximum likelihood (MLE) and maximum a posteriori (MAP).
 
-MLE minimises −log P(D | w), which for Gaussian noise is the sum of squares; MAP minimises
-−log P(D | w) − log P(w), and a Gaussian prior is weight decay: λ = 1/σ².
+MLE minimises −log P(D | w), which for Gaussian noise is the sum of squares. MAP minimises
+−log P(D | w) − log P(w); a Gaussian prior of standard deviation σ is weight decay, λ = 1/σ².
 
 Source: MacKay 1992; Blundell et al. 2015, section 2.
 """
@@ -9,7 +9,6 @@ Source: MacKay 1992; Blundell et al. 2015, section 2.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,24 +21,24 @@ from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import Prior, scale_mixture_log_prob
 from bdl_teach.methods import _loop
 from bdl_teach.methods._fitted import NetworkFit
-from bdl_teach.methods._loop import Block, LoopInputs, Plan, Record
+from bdl_teach.methods._loop import Block, Costs, LoopInputs, Plan
 from bdl_teach.methods._settings import Training, taking
 from bdl_teach.mlp import MLP
 
 REMEDY = "lower the learning rate; if that does not help, noise_std is far too small for the data"
-RECORD = Record(("loss", "prior_cost", "likelihood_cost"), REMEDY)
+RECORD = (("loss", "prior_cost", "likelihood_cost"), REMEDY)
 COOLDOWN = 0.25  # share of the steps over which the learning rate falls to 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(Training):
-    """Settings of a point estimate, beside those of every method.
+    """Settings of a point estimate, in addition to those of every method.
 
     Attributes:
         prior: Prior of each weight, for MAP.
         weight_decay: λ >= 0 of the penalty ½ λ Σ w²; the same as ``Gaussian(1/√λ)``.
-        starts: Fit from so many starting points and keep the fit whose last loss is lowest; the
-            k-th has the seed ``seed + 10⁶ k``.
+        starts: Number of fits from different starting points, of which the one of lowest last loss
+            is kept. Start k = 0, 1, ... has the seed ``seed + 10⁶ k``.
     """
 
     prior: Prior | None = None
@@ -47,26 +46,16 @@ class Settings(Training):
     starts: int = 1
 
 
-class Pull(NamedTuple):
-    """The loop's tensors for the prior and the weight decay."""
-
-    anchor: Tensor  # [n_weights]: the mean of the prior
-    prior_weight: Tensor  # 1 with a prior, 0 without
-    weight_decay: Tensor  # λ
-
-
-def _loss(
-    network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs
-) -> tuple[Tensor, Tensor]:
-    """Return one block's share of −log P(D | w) − log P(w), and of its record.
+def _loss(network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs) -> Costs:
+    """Return one block's share of −log P(D | w) − log P(w), and its share of the recorded costs.
 
     A padded weight starts at 0 and stays there, since its gradient is 0.
     """
     (w,) = theta
-    own, (sigma1, sigma2, pi) = p.own, tf.unstack(p.prior)
-    each = scale_mixture_log_prob(w - own.anchor, sigma1, sigma2, pi)
-    prior_cost = -own.prior_weight * tf.reduce_sum(p.unit_mask * each)
-    prior_cost += 0.5 * own.weight_decay * tf.reduce_sum(w**2)
+    (anchor, has_prior, weight_decay), (sigma1, sigma2, pi) = p.own, tf.unstack(p.prior)
+    each = scale_mixture_log_prob(w - anchor, sigma1, sigma2, pi)
+    prior_cost = -has_prior * tf.reduce_sum(p.unit_mask * each)
+    prior_cost += 0.5 * weight_decay * tf.reduce_sum(w**2)
     likelihood = likelihoods.cost(kind, block.y, network(w, block.x), p.noise_std, block.row_weight)
     return _loop.costs(prior_cost, likelihood, block, p)
 
@@ -79,25 +68,24 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     """Fit one network: MLE, or MAP when a ``prior`` or ``weight_decay`` (not both) is given."""
     decay = checks.non_negative("weight_decay", settings.weight_decay)
     if settings.prior is not None and decay:
-        raise ValueError("expected a prior or weight_decay, got both: weight decay is a prior")
+        raise ValueError(f"weight_decay: expected 0 with a prior, got both: {decay} and a prior")
 
     plan = _loop.lay_out(x, y, settings, settings.prior)
-    inputs = pulled(plan, settings.prior is not None, weight_decay=decay)
-    seeds = optimise.start_seeds(settings.seed, settings.starts)
+    inputs = prior_inputs(plan, settings.prior is not None, weight_decay=decay)
     return optimise.best_of(
         lambda seed: train(plan, inputs, seed),
-        seeds,
+        optimise.start_seeds(settings.seed, settings.starts),
         lambda fitted: float(fitted.history["loss"][-1]),
     )
 
 
-def pulled(
+def prior_inputs(
     plan: Plan, has_prior: bool, anchor: Array | None = None, weight_decay: float = 0.0
 ) -> LoopInputs:
-    """Return the loop's inputs, with the mean of the prior ``[n_weights]``: 0 if not given."""
+    """Return the loop's inputs with a prior around ``anchor`` [n_weights], 0 if not given."""
     mean = np.zeros(plan.network.n_weights) if anchor is None else anchor
     decay = as_float(weight_decay, "weight_decay")
-    return plan.inputs._replace(own=Pull(plan.embed(mean), as_float(float(has_prior)), decay))
+    return plan.inputs._replace(own=(plan.embed(mean), as_float(float(has_prior)), decay))
 
 
 def train(plan: Plan, inputs: LoopInputs, seed: int) -> Fit:
@@ -112,7 +100,7 @@ def train(plan: Plan, inputs: LoopInputs, seed: int) -> Fit:
 @one_line
 @dataclass(frozen=True, kw_only=True)
 class Fit(NetworkFit):
-    """One weight vector, whose predictions have no epistemic standard deviation.
+    """One weight vector; its predictions have no epistemic standard deviation.
 
     Attributes:
         weights: ``[n_weights]``, in the order of ``network``.

@@ -1,4 +1,4 @@
-"""Stochastic-gradient MCMC: gradient descent with so much noise that it samples the posterior.
+"""Stochastic-gradient MCMC: gradient descent with as much noise as makes it sample the posterior.
 
 With U(w) = −log P(D | w) − log P(w), a step size ℓ, a diagonal mass M and the temperature T, a
 step of SGHMC and the density that it samples as ℓ → 0 are
@@ -6,12 +6,12 @@ step of SGHMC and the density that it samples as ℓ → 0 are
     v ← β v − ℓ M⁻¹ ∇U(w) + √(2 (1 − β) ℓ T) M^(−½) ξ,   w ← w + v,   ξ ~ N(0, I),
     p_T(w) ∝ exp(−U(w)/T),
 
-so that T = 1 is the posterior and T = 0 gradient descent with momentum, to a minimum of U. The
+so that T = 1 is the posterior, and T = 0 is gradient descent with momentum to a minimum of U. The
 temperature divides likelihood *and* prior. SGLD is the case β = 0.
 
-What is left of the step size: where U is a parabola with the matrix Λ, the covariance of w is
-T (Λ − ℓ/(2(1 + β)) Λ M⁻¹ Λ)⁻¹ and not T Λ⁻¹: too wide by the share ℓλ/(2(1 + β)) along a direction
-in which M^(−½)ΛM^(−½) has the eigenvalue λ. At ℓλ = 2(1 + β) the chain diverges.
+A finite step widens the draws: where U is a parabola with the matrix Λ, the covariance of w is
+T (Λ − ℓ/(2(1 + β)) Λ M⁻¹ Λ)⁻¹ instead of T Λ⁻¹, too wide by the share ℓλ/(2(1 + β)) along a
+direction in which M^(−½)ΛM^(−½) has the eigenvalue λ. At ℓλ = 2(1 + β) the chain diverges.
 
 Source: Welling & Teh 2011 (SGLD); Chen, Fox & Guestrin 2014, eq. 15 (SGHMC, their α is 1 − β);
 Li et al. 2016 for a mass from squared gradients, here held fixed while the chain samples, so that
@@ -53,21 +53,21 @@ _TRANSIENT = 0.25  # share of a path that is its way from the mode
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(Training):
-    """Settings of the samplers, beside those of every method.
+    """Settings of the samplers, in addition to those of every method.
 
     Attributes:
         prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given.
-        sampler: ``"sghmc"``, with momentum 0.9, or ``"sgld"``, without.
+        sampler: ``"sghmc"``, with momentum 0.9, or ``"sgld"``, without momentum.
         steps: Steps of each chain, >= 10; every tenth is a draw.
-        learning_rate: Step size ℓ > 0; it has no unit where the mass is the curvature.
-        n_chains: Chains.
-        n_batches: Minibatches M an epoch, dealt from a shuffle of the rows; each epoch has them in
-            another order. What one adds to the slope the others take away, nearly; a learning
-            rate that is too large for the steepest of them widens the draws, or diverges.
+        learning_rate: Step size ℓ > 0, without a unit if the mass is the curvature.
+        n_chains: Number of chains.
+        n_batches: Minibatches M in an epoch, dealt from a shuffle of the rows; each epoch visits
+            them in another order. A learning rate that is too large for the steepest of them widens
+            the draws, or diverges.
         temperature: T >= 0: 1 for the posterior, 0 for a minimum of U.
         preconditioned: Whether the mass is the curvature along each weight at the modes; else 1.
-        capacity: Compile for these sizes instead of exactly this problem's. With room for more
-            points the mass comes from other made-up data.
+        capacity: Compile for these sizes instead of exactly this problem's. A capacity for more
+            points changes the simulated data from which the mass is estimated.
     """
 
     prior: Prior | None = None
@@ -101,18 +101,18 @@ class State(NamedTuple):
 
 
 def _loss(network: MLP, kind: str, w: Tensor, row_weight: Tensor, p: LoopInputs) -> Tensor:
-    """Return U of each chain, in nats ``[chains]``; rows of the minibatch count M times."""
+    """Return −log P(D, w) of each chain in nats ``[chains]``, with weighted data points."""
     log_prior = scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2])
     likelihood = likelihoods.cost(kind, p.y[0], network(w, p.x[0]), p.noise_std, row_weight)
     return likelihood - tf.reduce_sum(log_prior * p.unit_mask, axis=-1)
 
 
 def _move(
-    network: MLP, kind: str, state: State, noise: Tensor, turns: Tensor, p: LoopInputs
+    network: MLP, kind: str, state: State, noise: Tensor, batches: Tensor, p: LoopInputs
 ) -> State:
     """Take one step of all chains, with ∇U estimated from the current minibatch."""
     own, now = p.own, state.step % _WINDOW
-    in_batch = tf.cast(own.dealt == tf.gather(turns, now), tf.float32) * p.row_weight[0]
+    in_batch = tf.cast(own.dealt == tf.gather(batches, now), tf.float32) * p.row_weight[0]
     with tf.GradientTape() as tape:
         tape.watch(state.w)
         u = _loss(network, kind, state.w, in_batch * tf.cast(p.n_batches, tf.float32), p)
@@ -123,12 +123,12 @@ def _move(
 
 
 def _mass(network: MLP, kind: str, w: Tensor, p: LoopInputs) -> Tensor:
-    """Return M of each weight: √(V V̄), V the curvature of U along it, V̄ its mean.
+    """Return M of each weight: √(V V̄), V the curvature of U along it, V̄ the mean of all V.
 
-    V is averaged over the chains. It is the mean square of the likelihood's gradient for data
-    drawn from the model itself: the Fisher information. With the real data, as in RMSprop, it
-    would vanish at a minimum, where T = 0 ends. As in RMSprop its root is used: M = V makes the
-    steps of weights without effect at the mode so long that a chain of two layers diverges.
+    V is averaged over the chains. It is the Fisher information: the mean square of the
+    likelihood's gradient for data simulated from the model. With the real data, as in RMSprop, it
+    would vanish at a minimum, where T = 0 ends. M = V would give the weights without effect at the
+    mode so long steps that a chain of two layers diverges; the root, as in RMSprop, does not.
     """
     draws = tf.repeat(w, _PROBES, axis=0)
     with tf.GradientTape() as tape:
@@ -163,13 +163,13 @@ def _advance(
     state: State,
     stop: Tensor,
     noise: Tensor,
-    turns: Tensor,
+    batches: Tensor,
     p: LoopInputs,
 ) -> tuple[State, Tensor, Tensor]:
-    """Advance to the step ``stop``; return the state, and weights and U every ``EVERY`` steps.
+    """Advance to the step ``stop``; return the state, and records every ``EVERY`` steps.
 
-    Of the window of steps that the state is in, ``noise`` is ξ ``[window, chains, n_weights]``, and
-    ``turns`` the minibatch of each step ``[window]``.
+    The records are the weights and U = −log P(D, w). ``noise`` [window, chains, n_weights] and
+    ``batches`` [window] hold ξ and the minibatch of each step in the state's window of steps.
     """
 
     def record(
@@ -178,7 +178,7 @@ def _advance(
         until = tf.minimum(stop, (state.step // EVERY + 1) * EVERY)
         (state,) = tf.while_loop(
             lambda state: state.step < until,
-            lambda state: (_move(network, kind, state, noise, turns, p),),
+            lambda state: (_move(network, kind, state, noise, batches, p),),
             (state,),
         )
         u = _loss(network, kind, state.w, p.row_weight[0], p)
@@ -201,21 +201,21 @@ def _program(network: MLP, kind: str) -> tuple[Compiled, Compiled]:
 
 @lru_cache(maxsize=3)
 def _noise(seed: int, window: int, n_chains: int, network: MLP, padded: MLP) -> Tensor:
-    """Return ξ of one window of steps ``[window, chains, n_weights]``.
+    """Return standard normal numbers for a window of steps ``[window, chains, n_weights]``.
 
-    It does not depend on where a run ends. NumPy draws it in a tenth of the time that the compiled
-    loop would need. Padded weights get none, so that they stay at 0, where they start.
+    They do not depend on where a run ends. NumPy draws them in a tenth of the time that the
+    compiled loop would need. Padded weights get 0, so that they stay at their start, 0.
     """
     rng = np.random.default_rng([seed, window])
     shape = (_WINDOW, n_chains, network.n_weights)
     return as_float(embed(rng.standard_normal(shape, np.float32), network, padded))
 
 
-def _turns(seed: int, window: int, n_batches: int) -> Tensor:
-    """Return the minibatch of each step of a window ``[window]``, shuffled anew each epoch.
+def _batch_order(seed: int, window: int, n_batches: int) -> Tensor:
+    """Return the minibatch of each step of a window ``[window]``, in a new order for each epoch.
 
-    In a fixed order every tenth step, say, would follow the same minibatches, and be biased by
-    them.
+    In a fixed order every tenth step, which is a draw, could follow the same minibatches and be
+    biased by them.
     """
     steps = np.arange(window * _WINDOW, (window + 1) * _WINDOW)
     epochs = range(steps[0] // n_batches, steps[-1] // n_batches + 1)
@@ -228,8 +228,8 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     """Sample the posterior of a network by SGHMC or SGLD, several chains at once.
 
     Each chain goes from a start of its own to a mode by Adam, then samples. There is no
-    accept-reject step: a learning rate that is too large widens the draws. ``Fit.longer`` goes on
-    from where it ends.
+    accept-reject step: a learning rate that is too large widens the draws. ``Fit.longer``
+    continues the chains.
     """
     o = settings
     prior = ScaleMixture() if o.prior is None else o.prior
@@ -275,7 +275,7 @@ class Fit(Drawn):
 
     Attributes:
         path: Weights every tenth step ``[draws, chains, n_weights]``, in the order of ``network``.
-        potential: U there, in nats ``[draws, chains]``.
+        potential: −log P(D, w) of these weights, in nats ``[draws, chains]``.
         inputs: The inputs of the compiled loop.
         state: The current state of the chains.
     """
@@ -286,7 +286,7 @@ class Fit(Drawn):
     state: State
 
     def longer(self, steps: int = 1500) -> Fit:
-        """Return a fit that continues the chains, the same as of one run of all the steps.
+        """Return a fit with longer chains, the same as one run of all the steps would give.
 
         Args:
             steps: Further steps of each chain, >= 1.
@@ -303,8 +303,8 @@ class Fit(Drawn):
         while at < end:
             stop = min(end, (at // _WINDOW + 1) * _WINDOW)
             noise = _noise(seed, at // _WINDOW, len(state.w), self.network, self.padded)
-            turns = _turns(seed, at // _WINDOW, int(self.inputs.n_batches))
-            state, path, potential = advance(state, tf.constant(stop), noise, turns, self.inputs)
+            batches = _batch_order(seed, at // _WINDOW, int(self.inputs.n_batches))
+            state, path, potential = advance(state, tf.constant(stop), noise, batches, self.inputs)
             new = stop // EVERY - at // EVERY  # a last stretch of fewer steps is no draw yet
             paths.append(path.numpy()[:new, :, used].astype(np.float64))
             potentials.append(potential.numpy()[:new].astype(np.float64))
@@ -317,7 +317,7 @@ class Fit(Drawn):
 
     @property
     def history(self) -> dict[str, Array]:
-        """Return ``step`` and ``potential``: U in nats, averaged over chains, each ``[draws]``."""
+        """Return ``step`` and ``potential``: −log P(D, w), the mean of the chains, in nats."""
         steps = EVERY * np.arange(1, len(self.path) + 1)
         return {"step": steps, "potential": self.potential.mean(axis=1)}
 
@@ -331,7 +331,7 @@ class Fit(Drawn):
         """Return R-hat of the outputs at the training inputs ``[n]``: 1 where the chains agree.
 
         Raises:
-            ValueError: There are fewer than 2 chains, or than 4 draws of each.
+            ValueError: There are fewer than 2 chains, or fewer than 4 draws of each.
         """
         x = self.inputs.x.numpy()[self.inputs.row_weight.numpy()[..., 0] > 0].astype(np.float64)
         f = [predictive.evaluate_weights(self.network, chain, x) for chain in self._by_chain]
@@ -339,10 +339,10 @@ class Fit(Drawn):
 
     @property
     def _by_chain(self) -> Array:
-        """Return the same draws, by chain ``[chains, s, n_weights]``."""
+        """Return the last three quarters of the draws ``[chains, s, n_weights]``."""
         return self.path[int(_TRANSIENT * len(self.path)) :].swapaxes(0, 1)
 
     def _draw(self, n_samples: int, seed: int) -> Array:
-        """Pick draws at random, with repeats if there are fewer."""
+        """Pick draws at random, with repeats if there are fewer than ``n_samples``."""
         samples, rng = self.samples, np.random.default_rng(seed)
         return samples[rng.choice(len(samples), n_samples, replace=n_samples > len(samples))]

@@ -1,8 +1,8 @@
 """The variational autoencoder: a decoder p(x | z), and an encoder q(z | x) fitted with it.
 
-p(z) = N(0, I); q(z | x) = N(μ(x), diag σ(x)²) with μ, σ from a network; p(x | z) from another.
-Both minimise −ELBO = −E_q[log p(x | z)] + β KL[q(z | x) ‖ p(z)], per example in nats, with
-z = μ + σ ⊙ ε: the draw is moved out of the way of the gradient. β = 1 is the ELBO.
+p(z) = N(0, I); a network gives μ and σ of q(z | x) = N(μ(x), diag σ(x)²); another gives p(x | z).
+Together they minimise −ELBO = −E_q[log p(x | z)] + β KL[q(z | x) ‖ p(z)], in nats per example, with
+z = μ + σ ⊙ ε, so that the gradient passes through the draw. β = 1 is the ELBO.
 
 A plain autoencoder is the same pair of networks without a draw and without a KL term.
 
@@ -27,13 +27,13 @@ from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, as_float, tf, tfd
 from bdl_teach.densities import gaussian_kl
 from bdl_teach.elbo import FreeEnergy
-from bdl_teach.methods._variational import TrainedOn
+from bdl_teach.methods._fitted import Variational
 from bdl_teach.mlp import MLP
 
 LIKELIHOODS = ("bernoulli", "gaussian")
 REMEDY = "lower the learning rate; for likelihood='gaussian', decoder_std may also be too small"
-_OTHER_MINIBATCHES = 10**6  # from the seed of a fit to that of its training on
-_MIN_STD = 1e-6  # keeps log σ finite where the encoder is sure
+_OTHER_MINIBATCHES = 10**6  # added to the seed of a fit when its training continues
+_MIN_STD = 1e-6  # keeps log σ finite
 
 
 class Model(NamedTuple):
@@ -62,8 +62,8 @@ class Model(NamedTuple):
     def log_likelihood(self, weights: Tensor, x: Tensor, z: Tensor, decoder_std: Tensor) -> Tensor:
         """Return log p(x | z) for x ``[n, d]`` and z ``[s, n, latent]``: nats ``[s, n]``.
 
-        The Bernoulli for a grey pixel in [0, 1] is the usual cross-entropy; it is a log density of
-        x only where pixels are 0 or 1.
+        For a grey pixel in [0, 1] the Bernoulli is the usual cross-entropy; it is a log probability
+        of x only if all pixels are 0 or 1.
         """
         s, n, latent = z.shape
         out = self.decoder(weights, tf.reshape(z, [s * n, latent]))
@@ -86,7 +86,7 @@ def make_model(d: int, latent_dim: int, hidden_units: tuple[int, ...], likelihoo
 def starting_weights(model: Model, seed: int, start: Fit | None = None) -> list[Array]:
     """Return the starting weights of encoder and decoder: those of ``start``, or new draws.
 
-    Weights are drawn from N(0, 1/fan-in), biases are 0.
+    New weights are drawn from N(0, 1/fan-in), new biases are 0.
     """
     if start is not None:
         if start.model != model:
@@ -101,7 +101,7 @@ def starting_weights(model: Model, seed: int, start: Fit | None = None) -> list[
 
 
 class Problem(NamedTuple):
-    """The data and settings of a VAE, which its free energy belongs to."""
+    """The data and settings that a VAE's free energy belongs to."""
 
     x: Array  # [n, d]
     beta: float
@@ -139,7 +139,7 @@ def sampled_kl(eps: Tensor, std: Tensor, z: Tensor) -> Tensor:
 def _loss(
     model: Model, weights: Tensor, step: Tensor, p: _LoopInputs, sizes: tuple[int, int]
 ) -> tuple[Tensor, Tensor]:
-    """Return −reconstruction + β KL of one minibatch, and its record.
+    """Return −reconstruction + β KL of one minibatch, and the recorded quantities.
 
     Source: Kingma & Welling 2014, eq. 7, averaged over the batch.
     """
@@ -159,7 +159,7 @@ def _loss(
 
 @lru_cache(maxsize=16)
 def _program(model: Model, batch_size: int, n_samples: int) -> Compiled:
-    """Compile the loop; other shapes of the data compile it again, other values never."""
+    """Compile the loop; a new shape of the data compiles it again, a new value never does."""
 
     def run(starts: Tensor, schedule: optimise.Schedule, inputs: _LoopInputs) -> Tensor:
         def objective(weights: Tensor, step: Tensor, _: Tensor) -> tuple[Tensor, Tensor]:
@@ -202,8 +202,8 @@ def fit(
         n_samples: Draws of z for each example of a step.
         cooldown: Share of the steps, at the end, over which the learning rate falls to 0.
         seed: Seed of the starting point, the minibatches and ε.
-        variational: False drops the draw and the KL term, as :func:`fit_autoencoder` does.
-        start: Go on from this fit's weights, with a fresh Adam; its sizes must be the same.
+        variational: False fits a plain autoencoder, as :func:`fit_autoencoder` does.
+        start: Start from this fit's weights, with a fresh Adam; the sizes must agree.
 
     Returns:
         A :class:`Fit`.
@@ -229,7 +229,7 @@ def fit(
     trace = program(starts, schedule, inputs)
     names = ("elbo", "reconstruction", "kl")
     history = optimise.history(trace, names, REMEDY)
-    if not variational:  # only the reconstruction means something without a posterior
+    if not variational:  # without a posterior there is no KL
         del history["elbo"], history["kl"]
     encoder, decoder = (weights.numpy().astype(np.float64) for weights in trace.parameters)
     problem = Problem(x, float(beta), batch_size, seed)
@@ -238,22 +238,22 @@ def fit(
 
 
 def fit_autoencoder(x: ArrayLike, **settings: object) -> Fit:
-    """Fit a plain autoencoder: the same two networks, but z = μ(x), and no KL term.
+    """Fit a plain autoencoder: the two networks of a VAE, but z = μ(x), and no KL term.
 
     Args:
         x: Data ``[n, d]``; in [0, 1] for the Bernoulli likelihood.
         **settings: What :func:`fit` takes; ``beta`` has no effect.
 
     Returns:
-        A :class:`Fit` with ``variational=False``. Its ``sample`` decodes z ~ N(0, I) all the
-        same: that its codes are not spread like that is what goes wrong.
+        A :class:`Fit` with ``variational=False``. Its ``sample`` decodes z ~ N(0, I), although its
+        codes are not distributed like that: the fault of a plain autoencoder.
     """
     return fit(x, **cast("dict[str, Any]", {**settings, "variational": False}))
 
 
 def checked_data(x: ArrayLike, likelihood: str) -> Array:
     """Return finite data ``[n, d]``, in [0, 1] for the Bernoulli, or raise ``ValueError``."""
-    array = checks.told_apart("x", checks.inputs("x", x))
+    array = checks.resolved_in_float32("x", checks.inputs("x", x))
     low, high = array.min(), array.max()
     if likelihood == "bernoulli" and (low < 0 or high > 1):
         raise ValueError(
@@ -264,7 +264,7 @@ def checked_data(x: ArrayLike, likelihood: str) -> Array:
 
 @one_line
 @dataclass(frozen=True)
-class Fit(TrainedOn):
+class Fit(Variational):
     """A fitted variational autoencoder, or a plain autoencoder.
 
     Attributes:
@@ -273,10 +273,10 @@ class Fit(TrainedOn):
         decoder_weights: Flat weights of the decoder.
         decoder_std: Standard deviation of each x given z (Gaussian likelihood only).
         variational: False for a plain autoencoder, whose code has no spread and no KL.
-        history: ``step``, ``elbo``, ``reconstruction``, ``kl``: nats per example, each of one
-            minibatch and one step.
-        problem: The data that it was fitted to, and how.
-        path: Frames of the training, see :meth:`at`; ``None`` where the networks are too large.
+        history: ``step``, ``elbo``, ``reconstruction``, ``kl``: nats per example, each from the
+            minibatch of one step.
+        problem: The data and the settings of the free energy.
+        path: Frames of the training, see :meth:`at`; ``None`` if the networks are too large.
     """
 
     model: Model
@@ -289,12 +289,12 @@ class Fit(TrainedOn):
     path: optimise.Path | None = field(default=None, repr=False)
 
     def at(self, frame: int) -> Fit:
-        """Return the fit at a frame of its training, after ``path.steps[frame]`` steps.
+        """Return the fit as it was at a frame of its training, after ``path.steps[frame]`` steps.
 
-        Its history stays that of the whole training, whose records are means over a minibatch.
+        The history stays that of the whole training.
 
         Args:
-            frame: 0 for the start, −1 for the end, which is the fit itself.
+            frame: 0 for the start, −1 for the end.
 
         Raises:
             ValueError: There is no such frame, or no path.
@@ -304,10 +304,9 @@ class Fit(TrainedOn):
         return replace(self, encoder_weights=encoder, decoder_weights=decoder)
 
     def cost(self, n_draws: int = 10, seed: int = 1) -> FreeEnergy:
-        """Return the negative ELBO of all training data, in its two parts.
+        """Return the negative ELBO of all training data: the codes' KL and the reconstruction cost.
 
-        ``complexity`` is the KL of all codes, in closed form, and β its weight; the examples'
-        draws are independent, so that ten of each are enough.
+        Each example has draws of its own, so that ten for each are enough.
 
         Args:
             n_draws: Draws of z for each example, >= 1.
@@ -320,11 +319,11 @@ class Fit(TrainedOn):
         return FreeEnergy(float(kl.sum()), -float(reconstruction.sum()), self.problem.beta)
 
     def refined(self, steps: int = 2000, learning_rate: float = 0.002) -> Fit:
-        """Train on from this fit, at a rate that falls linearly to 0, with other minibatches.
+        """Continue training from this fit, with new minibatches, at a rate that falls to 0.
 
         Args:
             steps: Adam steps.
-            learning_rate: Adam step size at first, > 0.
+            learning_rate: First Adam step size, > 0.
 
         Raises:
             ValueError: An argument is out of range.
@@ -360,7 +359,7 @@ class Fit(TrainedOn):
     def encode(self, x: ArrayLike) -> tuple[Array, Array]:
         """Return mean and standard deviation of q(z | x), ``[n, latent]`` each.
 
-        The latter is 0 in a plain autoencoder.
+        The standard deviation is 0 in a plain autoencoder.
 
         Args:
             x: ``[n, d]``.
@@ -388,7 +387,7 @@ class Fit(TrainedOn):
         return self.decode(rng.standard_normal((checks.count("n", n), self.latent_dim)))
 
     def elbo(self, x: ArrayLike, n_samples: int = 100, seed: int = 1) -> Elbo:
-        """Estimate the ELBO of each example, and its parts.
+        """Estimate the ELBO of each example, as reconstruction and KL.
 
         Args:
             x: ``[n, d]``.
@@ -396,8 +395,8 @@ class Fit(TrainedOn):
             seed: Seed of the draws.
 
         Raises:
-            ValueError: An argument is out of range, or this is a plain autoencoder: the KL of
-                a code without spread is infinite.
+            ValueError: An argument is out of range, or this is a plain autoencoder, whose KL is
+                infinite.
         """
         x = checks.inputs("x", x, self.model.encoder.n_inputs)
         rng = np.random.default_rng(checks.count("seed", seed, 0))
@@ -408,7 +407,7 @@ class Fit(TrainedOn):
         return Elbo(reconstruction - kl, reconstruction, kl)
 
     def elbo_draws(self, x: ArrayLike, eps: ArrayLike) -> tuple[Array, Array]:
-        """Return the two terms of the ELBO at z = μ + σ ⊙ ε, for given ε.
+        """Return reconstruction and KL of each example at z = μ + σ ⊙ ε, for given ε.
 
         Args:
             x: ``[n, d]``.
@@ -424,7 +423,8 @@ class Fit(TrainedOn):
             raise ValueError("elbo: expected a VAE, got a plain autoencoder, whose KL is infinite")
         x, eps = checks.inputs("x", x, self.model.encoder.n_inputs), checks.finite("eps", eps)
         if eps.shape[1:] != (len(x), self.latent_dim):
-            raise ValueError(f"eps: expected [s, {len(x)}, {self.latent_dim}], got {eps.shape}")
+            wanted = f"[s, {len(x)}, {self.latent_dim}]"
+            raise ValueError(f"eps: expected shape {wanted}, got {eps.shape}")
         mean, std = self.encode(x)
         z = tf.constant(mean + std * eps)  # [s, n, latent]
         likelihood = self.model.log_likelihood(

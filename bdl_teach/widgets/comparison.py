@@ -202,7 +202,7 @@ class ComparisonExplorer(MethodsExplorer):
 
 def _warm(name: str) -> None:
     """Compile a method and its longer runs."""
-    from bdl_teach.methods._variational import Variational
+    from bdl_teach.methods._fitted import Variational
 
     fitted = live_fits.fit(name, Problem(), 10)
     if isinstance(fitted, Variational):

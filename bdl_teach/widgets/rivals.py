@@ -62,6 +62,7 @@ class RivalsExplorer(MethodsExplorer):
             panel.band.artists[2].set_label("draws or members")
         self._legend = plots.FigureLegend(self._panels["first"].axes, _ALWAYS, in_a_row=4)
         canvas.animate(self._spread.artists)
+        canvas.animate_seldom(self._spread.frame)
 
     def _pointer_panels(self) -> list[Panel]:
         return [*self._panels.values()]
@@ -96,7 +97,8 @@ class RivalsExplorer(MethodsExplorer):
             panel.axes.set_title(title, fontsize=11, loc="left")
             panel.update(result, one.prediction, height)
         spreads = {**result.predictions, plots.POSTERIOR: result.nuts}
-        changed.append(self._spread.update(spreads, result.regions["gap"]))
+        if self._spread.update(spreads, result.regions["gap"]):
+            self._canvas.redraw_seldom()
         nuts = bool(result.nuts_report)
         changed.append(self._spread.show(plots.POSTERIOR, nuts))
         changed.append(self._legend.show(truth=result.problem.is_drawn, nuts=nuts))

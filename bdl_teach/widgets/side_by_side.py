@@ -143,7 +143,7 @@ class MethodsExplorer(ExplorerBesideTruth[SideBySide], abstract=True):
 
     def _fit_or_recall(self, key: _Key, values: controls.Values) -> MethodFit:
         """Return the fit and predictions of a method, kept from an earlier tick or new."""
-        from bdl_teach.methods._variational import Variational
+        from bdl_teach.methods._fitted import Variational
 
         if (kept := self._fits.get(key)) is not None:
             return replace(kept, seconds=0.0)

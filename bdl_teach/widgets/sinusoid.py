@@ -123,11 +123,11 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
         self._function.stays = self._function.problem
         limits = (4, 12, 40, 120)
         self._spread = plots.SpreadPanel(axes["s"], WIDE_GRID, _SPREADS, "How unsure, by x", limits)
-        self._history = plots.HistoryPanel(axes["h"], trained_on=True)
+        self._history = plots.HistoryPanel(axes["h"], longer=True)
         self._make_weight_panel(axes["w"])
         canvas.animate([*self._spread.artists, *self._history.artists])
         canvas.animate([*self._weights.artists, *self._links.artists])
-        canvas.settle(self._spread.frame)
+        canvas.animate_seldom(self._spread.frame)
 
     def _make_weight_panel(self, ax: Axes) -> None:
         plots.tidy(ax, "Prior and weights", "weight w", "density (log)")
@@ -204,7 +204,7 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
     def _draw(self, result: SinusoidResult) -> None:
         self._function.update(result, result.prediction)
         if self._spread.update({"fit": result.prediction, plots.POSTERIOR: result.nuts}):
-            self._canvas.redraw_settled()
+            self._canvas.redraw_seldom()
         if self._spread.show(plots.POSTERIOR, bool(result.nuts_report)):
             self._canvas.redraw_background(arrange=True)
         self._history.update(result.history)

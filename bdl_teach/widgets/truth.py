@@ -45,12 +45,13 @@ class TruthExplorer(ExplorerBesideTruth[TruthResult]):
         axes = canvas.figure.subplot_mosaic("ff;ps", height_ratios=(1.5, 1))
         self._function = FunctionPanel(
             canvas, axes["f"], "What each believes about the function", GAP_GRID,
-            band=MeanFieldArtists, limits=_LIMITS, columns=4, wrapped=3, spread=axes["s"],
+            band=MeanFieldArtists, limits=_LIMITS, columns=4, spread=axes["s"],
         )  # fmt: skip
         self._function.stays = self._function.problem
         self._parts = PartsPanel(axes["p"])
         self._spread = plots.SpreadPanel(axes["s"], GAP_GRID, _SPREADS)
         canvas.animate([*self._parts.artists, *self._spread.artists])
+        canvas.animate_seldom([*self._parts.frame, *self._spread.frame])
 
     def _compute(self, values: controls.Values) -> TruthResult:
         problem = Problem.of(values)
@@ -72,12 +73,11 @@ class TruthExplorer(ExplorerBesideTruth[TruthResult]):
         gap, functions, panel = result.regions["gap"], result.prior_functions, self._function
         middle = 0.0 if functions is None else np.quantile(np.abs(functions), 0.9, axis=0).max()
         panel.update(result, result.prediction, float(middle))
-        if named := panel.band.show_best(best):
-            panel.name()
-        named |= self._spread.show(plots.POSTERIOR, bool(result.nuts_report))
-        named |= self._spread.show("best fit", best is not None)
-        if any([named, self._parts.update(result), self._spread.update(spreads, gap)]):
+        panel.band.show_best(best)
+        if self._spread.show(plots.POSTERIOR, bool(result.nuts_report)):
             self._canvas.redraw_background(arrange=True)
+        if any([self._parts.update(result), self._spread.update(spreads, gap)]):
+            self._canvas.redraw_seldom()
 
     def _chores(self) -> Iterator[Callable[[], object]]:
         """Compile the chains, the prior functions and the fit to a table."""
@@ -126,7 +126,7 @@ class MeanFieldArtists(plots.Artists):
         style: dict[str, Any] = {"color": plots.BLUE, "alpha": 0.3, "lw": 0, "zorder": 2}
         self._band = ax.fill_between(x, zero, zero, label="fit ±2 sd epistemic", **style)
         (self._mean,) = ax.plot(x, zero, color=plots.BLUE, lw=2.2, label="fit mean", zorder=3)
-        style = {"color": plots.PURPLE, "lw": 1.8, "zorder": 3.5, "visible": False}
+        style = {"color": plots.PURPLE, "lw": 1.8, "zorder": 3.5}
         (self._best,) = ax.plot(x, zero, "--", label="best fit mean", **style)
         self.artists = [self._band, self._mean, self._best]
 
@@ -140,13 +140,9 @@ class MeanFieldArtists(plots.Artists):
         self._band.set_data(self._x, *plots.epistemic_edges(fit))
         self._mean.set_data(self._x, fit.mean)
 
-    def show_best(self, best: Predictive | None) -> bool:
-        """Show the mean of the best fit, or hide it; return whether its visibility changed."""
-        changed = self._best.get_visible() != (best is not None)
-        self._best.set_visible(best is not None)
-        if best is not None:
-            self._best.set_ydata(best.mean)
-        return changed
+    def show_best(self, best: Predictive | None) -> None:
+        """Show the mean of the best fit, or nothing while the search has not begun."""
+        self._best.set_ydata(np.full_like(self._x, np.nan) if best is None else best.mean)
 
 
 class PartsPanel(plots.Artists):
@@ -164,11 +160,15 @@ class PartsPanel(plots.Artists):
         self._bars = ax.barh(range(3), [0.0] * 3, height=0.62, color=colours)
         self._words = [ax.text(0, i, "", va="center", fontsize=plots.LETTERS) for i in range(3)]
         self.artists = [*self._bars, *self._words]
+        self.frame = [ax.xaxis, *ax.spines.values()]  # drawn anew when the limit changes
 
     def update(self, result: TruthResult) -> bool:
         """Show each part, or why it is unknown; return whether the limit of the axis changed."""
         known = result.parts
-        limit = plots.step_above(max(known.get(p, 0.0) for p in self._PARTS), self.LIMITS)
+        longest = max(known.get(part, 0.0) for part in self._PARTS)
+        # An axis that shrinks until the missing parts come would take as long as a refit, twice.
+        at_least = 0.0 if len(known) == len(self._PARTS) else self._limit
+        limit = plots.step_above(max(longest, at_least), self.LIMITS)
         for bar, words, part in zip(self._bars, self._words, self._PARTS, strict=True):
             length = known.get(part, 0.0)
             bar.set_width(length)

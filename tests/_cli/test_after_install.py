@@ -1,4 +1,4 @@
-"""What an environment gets beside its packages: JupyterLab's settings, and the small TensorFlow."""
+"""Test what is written after an installation: JupyterLab's settings and a small TensorFlow."""
 
 import json
 import sys
@@ -10,9 +10,7 @@ from bdl_teach._cli import after_install
 PAGE = "etc/jupyter/labconfig/page_config.json"
 
 
-def test_jupyterlab_settings_keep_one_callback_thread_and_omit_slow_extensions(
-    tmp_path: Path,
-) -> None:
+def test_jupyterlab_uses_one_callback_thread_and_fewer_extensions(tmp_path: Path) -> None:
     after_install.write_settings(tmp_path)
     overrides = tmp_path / "share/jupyter/lab/settings/overrides.d/bdl_teach.json"
     kernels = json.loads(overrides.read_text())["@jupyterlab/apputils-extension:kernels-settings"]
@@ -20,10 +18,10 @@ def test_jupyterlab_settings_keep_one_callback_thread_and_omit_slow_extensions(
     static = Path(sys.prefix) / "share/jupyter/lab/static"
     lab = "".join(path.read_text(encoding="utf-8") for path in static.glob("jlab_core.*.js"))
     for plugin in json.loads((tmp_path / PAGE).read_text())["disabledExtensions"]:
-        assert f'"{plugin}"' in lab, "a name that it does not know has no effect"
+        assert f'"{plugin}"' in lab, "JupyterLab has no extension of this name"
 
 
-def test_settings_of_other_programs_stay_and_broken_ones_are_replaced(tmp_path: Path) -> None:
+def test_other_settings_stay_and_broken_settings_are_replaced(tmp_path: Path) -> None:
     theirs = {"disabledExtensions": {"one": True}, "lockedExtensions": {"two": True}}
     (tmp_path / PAGE).parent.mkdir(parents=True)
     (tmp_path / PAGE).write_text(json.dumps(theirs))
@@ -37,7 +35,7 @@ def test_settings_of_other_programs_stay_and_broken_ones_are_replaced(tmp_path: 
         assert json.loads((tmp_path / PAGE).read_text()) == after_install.PAGE_CONFIG
 
 
-def test_small_tensorflow_stands_for_the_one_asked_for_by_name(tmp_path: Path) -> None:
+def test_tensorflow_cpu_counts_as_tensorflow(tmp_path: Path) -> None:
     (tmp_path / "tensorflow_cpu-2.21.0.dist-info").mkdir()
     after_install.stand_in(tmp_path)
     (found,) = distributions(path=[str(tmp_path)], name="tensorflow")

@@ -1,4 +1,4 @@
-"""`python3 -m bdl_teach data`: fetch before a lecture, say what is there, name what failed."""
+"""Test `python3 -m bdl_teach data`, which fetches and lists data sets."""
 
 import os
 import re
@@ -12,7 +12,6 @@ import pytest
 from loopback import PATH, RIGHT, Server
 
 from bdl_teach import cli
-from bdl_teach._cli import data
 from bdl_teach.datasets import store
 
 
@@ -20,7 +19,7 @@ def run(*words: str) -> int:
     return cli.inside(["data", *words])
 
 
-def test_data_sets_are_listed_fetched_and_fetched_again_if_incomplete(home, server, capsys) -> None:
+def test_data_sets_are_listed_fetched_and_refetched_if_damaged(home, server, capsys) -> None:
     assert run("--list", "yacht") == 0
     assert (server.asked, home.exists()) == (0, False)
     assert run("yacht", "digits") == run("yacht") == 0
@@ -35,37 +34,19 @@ def test_data_sets_are_listed_fetched_and_fetched_again_if_incomplete(home, serv
     assert "digits          bundled" in said and "2 of 2 data sets are ready." in said
 
 
-def test_one_failed_download_is_reported_and_the_others_continue(home, server, capsys, monkeypatch):
+def test_failed_download_is_reported_and_the_others_continue(home, server, capsys, monkeypatch):
     wrong = replace(store.FILES["uci/energy.txt"], address=server.address)
     monkeypatch.setitem(store.FILES, "uci/energy.txt", wrong)
     assert run("energy", "yacht") == 1
     out, err = capsys.readouterr()
     assert "yacht           fetched" in out and "1 of 2 data sets are ready." in out
     assert re.fullmatch(r"energy: .*wrong SHA-256.*\n", err)
-
-
-def test_group_name_selects_its_sets_and_no_name_all_small_ones(monkeypatch, capsys) -> None:
-    asked: list[list[str]] = []
-    monkeypatch.setattr(data, "fetch", lambda names: asked.append(names) or 0)
-    assert run("yacht", "uci", "digits") == run() == 0
-    assert sorted(asked[0]) == sorted([*data.UCI, "digits"]) and asked[0][0] == "yacht"
-    assert set(asked[1]) == set(data.ABOUT) - {"fashion-full"}
-    assert {file.dataset for file in store.FILES.values()} == set(data.ABOUT) - {"digits"}
     with pytest.raises(SystemExit):
         run("bostno")
     assert "no data set is called bostno; there are boston" in capsys.readouterr().err
 
 
-def test_unreadable_file_is_reported(home, capsys, monkeypatch) -> None:
-    def forbidden(_: str) -> str:
-        raise PermissionError("no right to read it")
-
-    monkeypatch.setattr(store, "state", forbidden)
-    assert run("--list", "yacht", "california") == 0
-    assert capsys.readouterr().out.count(" unreadable ") == 2
-
-
-def test_terminal_sees_progress(home: Path, server: Server) -> None:
+def test_terminal_shows_download_progress(home: Path, server: Server) -> None:
     program = (
         "import sys; from dataclasses import replace; from bdl_teach import cli;"
         "from bdl_teach.datasets import store;"

@@ -1,4 +1,4 @@
-"""The doctor says what is wrong in a sentence, and ends non-zero only for what is needed."""
+"""Test `doctor`: its sentences about an environment, and its exit code."""
 
 import json
 import shutil
@@ -27,7 +27,7 @@ def measured() -> doctor.Quantity:
 
 
 @pytest.mark.parametrize(("needed", "code", "mark"), [(True, 1, "FAIL"), (False, 0, "note")])
-def test_only_a_required_finding_makes_doctor_fail(monkeypatch, capsys, needed, code, mark) -> None:
+def test_doctor_fails_only_for_a_required_finding(monkeypatch, capsys, needed, code, mark) -> None:
     monkeypatch.setattr(doctor, "LOOKS", (("thing", needed, broken), ("speed", True, measured)))
     assert cli.inside(["doctor"]) == code
     first, second, verdict = capsys.readouterr().out.splitlines()
@@ -41,14 +41,13 @@ def test_only_a_required_finding_makes_doctor_fail(monkeypatch, capsys, needed, 
     assert report["findings"]["speed"]["number"] == 32
 
 
-def test_this_environment_has_what_the_notebooks_need() -> None:
+def test_doctor_finds_no_fault_in_this_environment() -> None:
     looks = [look for look in doctor.LOOKS if look[0] not in ("files of packages", "memory")]
-    for name, needed, look in looks:
-        finding = doctor.examine(name, needed, look)
-        assert finding.ok or not needed, finding
+    findings = [doctor.examine(*look) for look in looks]
+    assert all(finding.ok or not look[1] for finding, look in zip(findings, looks, strict=True))
 
 
-def test_incompatible_front_end_is_reported(monkeypatch, tmp_path: Path) -> None:
+def test_doctor_reports_an_incompatible_front_end(monkeypatch, tmp_path: Path) -> None:
     monkeypatch.setattr("jupyter_core.paths.jupyter_path", lambda *_: [str(tmp_path)])
     assert "JupyterLab has no anywidget: install anywidget" in examine("anywidget").text
     for look, front_end, version in (
@@ -60,7 +59,7 @@ def test_incompatible_front_end_is_reported(monkeypatch, tmp_path: Path) -> None
         assert "does not fit" in examine(look).text
 
 
-def test_packages_are_imported_and_their_files_compared(monkeypatch, tmp_path: Path) -> None:
+def test_doctor_reports_broken_and_missing_packages(monkeypatch, tmp_path: Path) -> None:
     monkeypatch.setattr(doctor, "required", lambda: {"hollow": "Hollow>=1"})
     monkeypatch.syspath_prepend(str(tmp_path))
     info, package = tmp_path / "hollow-1.0.dist-info", tmp_path / "hollow"
@@ -83,18 +82,18 @@ def test_packages_are_imported_and_their_files_compared(monkeypatch, tmp_path: P
     assert said.endswith(f'{sys.executable} -m pip install "Hollow>=1"')
 
 
-def test_doctor_checks_server_in_another_environment(monkeypatch, tmp_path) -> None:
+def test_doctor_reports_a_server_in_another_environment(monkeypatch, tmp_path) -> None:
     monkeypatch.setitem(sys.modules, "ipykernel.kernelapp", SimpleNamespace())
     for program, said in (("bin/python3", "install bdl_teach there"), ("code", "cannot be seen")):
         words = [str(tmp_path / program), "-m", "jupyterhub.singleuser"]
         server = SimpleNamespace(cmdline=lambda words=words: words)
         monkeypatch.setattr(psutil, "Process", lambda pid, server=server: server)
         assert said in examine("server of notebooks").text
-        # Of an editor, the front end is its own matter.
+        # An editor brings its own front end.
         assert examine("ipywidgets").ok == (program == "code")
 
 
-def test_other_incompatibilities_are_named(monkeypatch) -> None:
+def test_doctor_names_other_incompatibilities(monkeypatch) -> None:
     monkeypatch.setattr(doctor, "version", lambda _: "7.0.1")
     spec = SimpleNamespace(argv=["/elsewhere/python"], resource_dir="/elsewhere/kernel")
     kernels = "jupyter_client.kernelspec.KernelSpecManager.get_kernel_spec"

@@ -1,4 +1,4 @@
-"""The wheel: what it holds, and that the commands work from it."""
+"""Test the wheel: its files, and the commands that run from it."""
 
 import email
 import json
@@ -24,7 +24,7 @@ FAKE_LAB = "import json, sys; print(json.dumps([sys.argv, sys.prefix]))"
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel of a repository with an address, installed as installers do it: unpacked."""
+    """Build the wheel, with a repository address in its metadata, and unpack it."""
     folder = tmp_path_factory.mktemp("made")
     shutil.copytree(ROOT, folder / "copy", ignore=IGNORED, symlinks=True)
     project = folder / "copy" / "pyproject.toml"
@@ -40,7 +40,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(site: Path, here: Path, *words: str, alone: bool = False, path: str = ""):
-    """Run a command of the package in `site`; alone, without what is installed for this Python."""
+    """Run a command of the package in `site`; if alone, without this Python's packages."""
     command = [sys.executable, *(["-S"] if alone else []), "-m", "bdl_teach", *words]
     env = {"PYTHONPATH": os.pathsep.join([str(site), path]), "BDL_TEACH_DATA": "data"}
     return subprocess.run(
@@ -49,10 +49,10 @@ def run(site: Path, here: Path, *words: str, alone: bool = False, path: str = ""
 
 
 def checked_out() -> set[str]:
-    """What git has in its index, and the tree holds."""
+    """Return the files that git knows and that exist."""
     listing = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True)
     if listing.returncode:
-        pytest.skip("not a git checkout, so there is nothing to compare with")
+        pytest.skip("not a git checkout")
     return {name for name in listing.stdout.split("\0") if name and (ROOT / name).is_file()}
 
 
@@ -60,7 +60,7 @@ def files(folder: Path) -> set[str]:
     return {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()}
 
 
-def test_wheel_holds_package_notebooks_and_settings(site: Path) -> None:
+def test_wheel_contains_package_notebooks_and_settings(site: Path) -> None:
     held = {name for name in files(site) if not re.match(r"[^/]+\.(dist-info|data)/", name)}
     package = {name for name in checked_out() if name.startswith("bdl_teach/")}
     beside = {path.name for path in notebooks.files()}
@@ -75,7 +75,7 @@ def test_wheel_holds_package_notebooks_and_settings(site: Path) -> None:
     assert found.get_all("Project-URL") == ["Repository, https://example.org/course"]
 
 
-def test_installed_package_opens_a_copy_of_its_notebooks(site: Path, tmp_path: Path) -> None:
+def test_lab_of_an_installed_package_opens_copied_notebooks(site: Path, tmp_path: Path) -> None:
     here = tmp_path
     (here / "fake").mkdir()
     (here / "fake" / "jupyterlab.py").write_text(FAKE_LAB)
@@ -90,7 +90,7 @@ def test_installed_package_opens_a_copy_of_its_notebooks(site: Path, tmp_path: P
     assert {path.name for path in here.iterdir()} == {"fake", notebooks.FOLDER}  # and no .venv
 
 
-def test_installed_package_alone_names_missing_tools(site: Path, tmp_path: Path) -> None:
+def test_installed_package_names_missing_packages(site: Path, tmp_path: Path) -> None:
     for command, lacks in (
         ("test", "no `test`: it comes with a checkout"),
         ("lab", '-m pip install "tensorflow<'),

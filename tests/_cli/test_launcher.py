@@ -1,4 +1,4 @@
-"""The launcher and the `.venv` it makes: real starts of a checkout, with an installer that acts."""
+"""Test the launcher and its `.venv`: real starts of a checkout, with a fake uv."""
 
 import errno
 import json
@@ -21,10 +21,10 @@ from bdl_teach._cli.environment import Trouble
 
 ROOT = Path(__file__).resolve().parents[2]
 UNUSED = ("widgets", "exercises", "datasets", "__pycache__", "*.csv", "*.json")
-posix = pytest.mark.skipif(os.name == "nt", reason="the acting uv is a script")
+posix = pytest.mark.skipif(os.name == "nt", reason="the fake uv is a script")
 
-# It makes an environment and puts in modules that say how they were started. What UV_SAYS names
-# is its last word; with UV_WAITS it installs until the file `go on` is there.
+# The fake uv makes an environment with modules that print how they were started. UV_SAYS is the
+# error with which it ends; with UV_WAITS it goes on until the file `go on` exists.
 UV = f"""#!{sys.executable}
 import os, pathlib, sys, time, venv
 here = pathlib.Path.cwd()
@@ -49,7 +49,7 @@ for name in ("jupyterlab", "ruff", "mypy", "numpy/__init__", "numpy/deep"):
 
 
 class Checkout:
-    """A checkout in a folder of its own, on a machine whose only installer is an acting uv."""
+    """A checkout on a machine whose only installer is the fake uv."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -64,19 +64,19 @@ class Checkout:
         return subprocess.run(**self.command(*words, **env), capture_output=True)
 
     def begin(self, *words: str, **env: str) -> subprocess.Popen[str]:
-        """Start a command and return once its installer is at work."""
+        """Start a command and return when its installer is running."""
         started = subprocess.Popen(**self.command(*words, UV_WAITS="1", **env), stderr=-1)
         until(lambda: list(self.root.glob("*.pid")), "the installer", started)
         return started
 
     def lab(self, **env: str) -> tuple[list[str], str, dict[str, str]]:
-        """How JupyterLab was started: its words, its prefix, its environment."""
+        """Start `lab`; return JupyterLab's arguments, prefix and environment."""
         ran = self.run("lab", "--no-browser", **env)
         assert ran.returncode == 0, ran.stderr
         return tuple(json.loads(ran.stdout))
 
     def installed(self) -> list[str]:
-        """What the installer was asked for since it was last asked here."""
+        """Return the lock files that were installed since the last call."""
         log = self.root / "log"
         lines = log.read_text().splitlines() if log.exists() else []
         log.unlink(missing_ok=True)
@@ -108,7 +108,9 @@ def tree(folder: Path) -> set[str]:
 
 
 @posix
-def test_first_start_installs_and_second_does_not(checkout: Checkout) -> None:
+def test_only_first_start_installs_even_if_checkout_moves(
+    checkout: Checkout, tmp_path: Path
+) -> None:
     strange = {"PYTHONPATH": "x", "JUPYTER_PATH": "x", "BDL_TEACH_DATA": "mine"}
     words, prefix, env = checkout.lab(**strange)
     venv = checkout.root / ".venv"
@@ -119,14 +121,18 @@ def test_first_start_installs_and_second_does_not(checkout: Checkout) -> None:
     assert ("--allow-root" in words) == (os.geteuid() == 0)
     assert env["PATH"].startswith(str(venv / "bin") + os.pathsep)
     assert not {"PYTHONPATH", "JUPYTER_PATH"} & set(env)
-    assert env["BDL_TEACH_DATA"] == str(checkout.root / "mine")  # kernels run elsewhere
+    assert env["BDL_TEACH_DATA"] == str(checkout.root / "mine")
     assert checkout.installed() == ["requirements.lock"]
-    checkout.lab()
+    checkout.root = checkout.root.rename(tmp_path / "moved")
+    _, prefix, _ = checkout.lab(PATH="/usr/bin:/bin", HOME=str(tmp_path))
+    assert prefix == str(tmp_path / "moved" / ".venv")
+    line = (checkout.site / "bdl_teach.pth").read_text().strip()
+    assert (checkout.site / line).samefile(checkout.root)
     assert checkout.installed() == []
 
 
 @posix
-def test_test_runs_each_check_in_an_environment_that_lab_can_use(checkout: Checkout) -> None:
+def test_command_test_leaves_an_environment_that_lab_can_use(checkout: Checkout) -> None:
     checkout.lab()
     ran = checkout.run("test")
     style, form, tests = ran.stdout.splitlines()
@@ -141,20 +147,8 @@ def test_test_runs_each_check_in_an_environment_that_lab_can_use(checkout: Check
     assert checkout.installed() == ["requirements.lock", "requirements-test.lock"]
 
 
-@posix
-def test_moved_checkout_works_on(checkout: Checkout, tmp_path: Path) -> None:
-    checkout.lab()
-    checkout.root = checkout.root.rename(tmp_path / "moved")
-    checkout.installed()
-    _, prefix, _ = checkout.lab(PATH="/usr/bin:/bin", HOME=str(tmp_path))
-    assert prefix == str(tmp_path / "moved" / ".venv")
-    line = (checkout.site / "bdl_teach.pth").read_text().strip()
-    assert (checkout.site / line).samefile(checkout.root)
-
-
 DAMAGE = {
     "unmarked": lambda venv, site: (venv / environment.MARKER).unlink(),
-    "file gone": lambda venv, site: (site / "numpy" / "deep.py").unlink(),
     "python gone": lambda venv, site: (venv / "bin" / "python").unlink(),
     "a link": lambda venv, site: (venv.rename(venv.parent / "mine"), venv.symlink_to("nowhere")),
 }
@@ -162,7 +156,7 @@ DAMAGE = {
 
 @posix
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_damaged_environment_is_made_anew_or_put_back(checkout: Checkout, damage: str) -> None:
+def test_damaged_environment_is_reinstalled_or_kept(checkout: Checkout, damage: str) -> None:
     checkout.lab()
     venv = checkout.root / ".venv"
     DAMAGE[damage](venv, checkout.site)
@@ -179,11 +173,11 @@ def test_damaged_environment_is_made_anew_or_put_back(checkout: Checkout, damage
 
 
 @posix
-def test_packages_of_old_lock_are_used_while_offline(checkout: Checkout) -> None:
+def test_packages_of_an_old_lock_are_used_while_offline(checkout: Checkout) -> None:
     checkout.lab()
     for name in (environment.LOCK, environment.TEST_LOCK):
         (checkout.root / name).write_text(f"numpy==2.4.7 # {name}\n")
-    (checkout.root / ".venv.old").mkdir()  # left by a start that was killed at its very end
+    (checkout.root / ".venv.old").mkdir()  # left by a killed start
     ran = checkout.run("lab", UV_SAYS="error: hash mismatch")
     assert (ran.returncode, ran.stdout) == (1, "") and environment.CHANGED in ran.stderr
     ran = checkout.run("lab", UV_SAYS="error: dns error")
@@ -212,7 +206,7 @@ def test_interrupted_installation_stops_its_installer(
 
 
 @posix
-def test_launcher_waits_for_installer_of_a_killed_launcher(checkout: Checkout) -> None:
+def test_launcher_waits_for_the_installer_of_a_killed_launcher(checkout: Checkout) -> None:
     checkout.lab()
     (checkout.site / "numpy" / "deep.py").unlink()
     before = tree(checkout.root / ".venv")
@@ -227,25 +221,12 @@ def test_launcher_waits_for_installer_of_a_killed_launcher(checkout: Checkout) -
         finally:
             (checkout.root / "go on").touch()
         assert second.wait(60) == 1
-    assert tree(checkout.root / ".venv") == before  # what the first one had set aside
+    assert tree(checkout.root / ".venv") == before  # the old environment is back
     checkout.lab()
 
 
-@posix
-def test_terminal_shows_installation_progress(checkout: Checkout) -> None:
-    ours, theirs = pytest.importorskip("pty").openpty()
-    command = checkout.command("lab", UV_WAITS="1")
-    with subprocess.Popen(**command, stderr=theirs, stdout=-1) as started:
-        os.close(theirs)
-        seen = b""
-        while b"1 of 2 downloads; Downloaded numpy" not in seen:
-            seen += os.read(ours, 1000)
-        (checkout.root / "go on").touch()
-        assert started.wait(60) == 0
-
-
 def test_installation_without_uv_uses_venv_and_pip(checkout: Checkout) -> None:
-    """Also for somebody whose pip installs for the user, which it refuses in an environment."""
+    """Even if pip is set to install for the user, which it refuses in an environment."""
     path, info = checkout.root / "jupyterlab-1-py3-none-any.whl", "jupyterlab-1.dist-info"
     with ZipFile(path, "w") as wheel:
         wheel.writestr("jupyterlab.py", "import sys; print(sys.prefix)")
@@ -279,7 +260,7 @@ def test_installation_without_uv_uses_venv_and_pip(checkout: Checkout) -> None:
         ("", "The installer stopped: it gave no reason"),
     ],
 )
-def test_last_lines_of_installer_become_the_error_message(said: str, sentence: str) -> None:
+def test_last_lines_of_the_installer_become_the_error_message(said: str, sentence: str) -> None:
     assert environment.explain(said) == getattr(environment, sentence, sentence)
 
 
@@ -302,7 +283,7 @@ def test_operating_system_error_is_one_sentence(tmp_path: Path, monkeypatch, cap
 
 
 @posix
-def test_complete_read_only_checkout_is_not_written_to(
+def test_complete_read_only_checkout_is_used_as_found(
     checkout: Checkout, monkeypatch, capsys
 ) -> None:
     checkout.lab()
@@ -314,7 +295,7 @@ def test_complete_read_only_checkout_is_not_written_to(
     assert "settings could not be written (Read-only file system)" in capsys.readouterr().err
 
 
-def test_impossible_installation_is_refused_before_old_one_is_moved(tmp_path, monkeypatch) -> None:
+def test_impossible_installation_is_refused_and_keeps_the_old_one(tmp_path, monkeypatch) -> None:
     (tmp_path / ".venv").mkdir()
     usage = shutil.disk_usage(tmp_path)._replace(free=1_000_000_000)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)

@@ -1,4 +1,4 @@
-"""With the switch on, there is nothing here to test but the switch."""
+"""Skip all tests but that of the switch if BDL_TEACH_PLAIN is set."""
 
 from bdl_teach._startup import PLAIN
 

@@ -1,4 +1,4 @@
-"""What a kernel loads before it is asked for anything."""
+"""Test what a new kernel loads before its first cell."""
 
 import sys
 from pathlib import Path
@@ -16,8 +16,7 @@ KERNEL = (
 LOADED = f"import sys; print(all(name in sys.modules for name in {head_start.NEEDED!r}))"
 
 
-def test_kernel_loads_what_a_picture_needs_before_any_cell_has_run(tmp_path: Path) -> None:
-    """A kernel of an environment that has our settings."""
+def test_new_kernel_loads_the_packages_of_a_picture(tmp_path: Path) -> None:
     write_settings(tmp_path)
     manager, said = KernelManager(), []
     argv = [sys.executable, "-c", KERNEL.format(str(tmp_path)), "-f", "{connection_file}"]

@@ -1,7 +1,6 @@
-"""What XLA compiled is there for the next process, for this kind of processor alone."""
+"""Test the programs that XLA compiled and that the next process finds."""
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +12,7 @@ from bdl_teach._startup import kept_programs
 ROOT = Path(__file__).resolve().parents[2]
 POWER = 1.1**10
 PROGRAM = """
-import pathlib, shutil, sys
+import sys
 from bdl_teach._support import compiled
 from bdl_teach.backend import tf
 exec(sys.argv[1])
@@ -24,7 +23,7 @@ print(float(compiled.Compiled(power)(tf.constant(1.1))))
 
 
 def run(cache: Path, first: str = "", **environment: str) -> tuple[list[str], str]:
-    """Compile and run a small loop in a process of its own; return what it said."""
+    """Compile and run a small loop in a new process; return its output and its errors."""
     clean = {name: text for name, text in os.environ.items() if "XLA" not in name}
     clean.pop("TF_CPP_MIN_LOG_LEVEL", None)
     env = {**clean, kept_programs.VARIABLE: str(cache), **environment}
@@ -35,24 +34,11 @@ def run(cache: Path, first: str = "", **environment: str) -> tuple[list[str], st
     return said, ran.stderr
 
 
-def kept(cache: Path) -> list[Path]:
+def stored(cache: Path) -> list[Path]:
     return sorted(path for path in cache.rglob("*") if path.is_file())
 
 
-@pytest.fixture(scope="module")
-def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("once")
-    assert run(folder) == ([], "")
-    return folder
-
-
-@pytest.fixture
-def filled(once: Path, tmp_path: Path) -> Path:
-    """A folder with the probe and the loop: a copy, since a program has no part in where it is."""
-    return shutil.copytree(once, tmp_path / "cache")
-
-
-OTHERS = (  # of one place in the code, two that do not do the same; then a loop with its gradient
+OTHERS = (  # two functions of one place in the code, and a loop with its gradient
     "f = lambda x: tf.while_loop("
     "lambda s: s < 9.0, lambda s: (s * x,), (x,), maximum_iterations=9);"
     "made = [compiled.Compiled((lambda k: lambda x: k * x)(k)) for k in map(float, {})];"
@@ -61,29 +47,23 @@ OTHERS = (  # of one place in the code, two that do not do the same; then a loop
 )
 
 
-def test_stored_program_is_found_regardless_of_earlier_traces(filled: Path, tmp_path: Path) -> None:
-    (folder,) = filled.iterdir()
-    assert os.name == "nt" or folder.stat().st_mode & 0o777 == 0o700, "its user's alone"
-    flags = f"--xla_dump_to={tmp_path / 'dumps'} --xla_dump_hlo_as_text"  # of what XLA compiles
-    cache, compiled = tmp_path / "dumped", []
+def test_stored_programs_are_found_in_any_order_and_replaced_if_damaged(tmp_path: Path) -> None:
+    dumps, cache = tmp_path / "dumps", tmp_path / "cache"
+    flags = f"--xla_dump_to={dumps} --xla_dump_hlo_as_text"  # one file a compiled program
     for order, said in (("(3, 4)", [6.0, 8.0, 32.0]), ("(4, 3)", [8.0, 6.0, 32.0])):
         assert run(cache, OTHERS.format(order), XLA_FLAGS=flags) == ([str(said)], "")
-        compiled.append(len(list((tmp_path / "dumps").glob("*after_optimizations.txt"))))
-        assert len(kept(cache)) == 5, "the probe, the loop and the others, none of them twice"
-    assert compiled[0] == compiled[1] >= 5
-
-
-def test_damaged_programs_are_compiled_anew_and_forgotten(filled: Path) -> None:
-    for size, path in enumerate(kept(filled)):
+        assert len(list(dumps.glob("*after_optimizations.txt"))) == len(stored(cache)) == 5
+    (folder,) = cache.iterdir()
+    assert os.name == "nt" or folder.stat().st_mode & 0o777 == 0o700, "other users may write"
+    for size, path in enumerate(stored(cache)):
         os.truncate(path, 1000 * size)
-    _, stderr = run(filled)
-    assert "not available" not in stderr and "graph mode" not in stderr
-    assert min(path.stat().st_size for path in kept(filled)) > 1000
+    said, errors = run(cache, OTHERS.format("(3, 4)"), XLA_FLAGS=flags)
+    assert said == ["[6.0, 8.0, 32.0]"]
+    assert "not available" not in errors and "graph mode" not in errors
+    assert min(path.stat().st_size for path in stored(cache)) > 1000
 
 
-def test_first_picture_uses_stored_programs_and_second_start_compiles_nothing(
-    tmp_path: Path,
-) -> None:
+def test_first_picture_compiles_nothing_after_an_installation(tmp_path: Path) -> None:
     def said(code: str) -> str:
         env = {name: text for name, text in os.environ.items() if "XLA_FLAGS" not in name}
         env[kept_programs.VARIABLE] = str(tmp_path)
@@ -92,27 +72,27 @@ def test_first_picture_uses_stored_programs_and_second_start_compiles_nothing(
         return ran.stdout
 
     fill = "import sys; from bdl_teach._cli import first_programs as first; print("
-    fill += "first.main([]), 'tensorflow' in sys.modules)"
+    fill += "first.main(), 'tensorflow' in sys.modules)"
     draw = "from bdl_teach.widgets import SinusoidExplorer; print(SinusoidExplorer().wait().ticks)"
-    assert said(fill) == "0 True\n"
+    assert said(fill) == "None True\n"
     programs = set(tmp_path.rglob(kept_programs.PROGRAMS))
     assert len(programs) >= 3, "the probe, the training and the predictions"
     assert said(draw) == "1\n"
     assert set(tmp_path.rglob(kept_programs.PROGRAMS)) == programs
-    assert said(fill) == "0 False\n", "it has looked, and loaded nothing"
+    assert said(fill) == "None False\n", "the second time must not load TensorFlow"
 
 
 @pytest.fixture
 def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     for name in ("TF_XLA_FLAGS", "XLA_FLAGS", "TF_CPP_MIN_LOG_LEVEL", kept_programs._ADDED):
-        monkeypatch.setenv(name, "")  # so that what is set here is taken back
+        monkeypatch.setenv(name, "")  # so that the end of the test restores it
         monkeypatch.delenv(name)
     monkeypatch.setenv(kept_programs.VARIABLE, str(tmp_path))
     monkeypatch.setattr(kept_programs, "ROOM", 0)
     return tmp_path
 
 
-def test_each_tensorflow_processor_and_set_of_flags_has_its_own_folder(
+def test_each_tensorflow_processor_and_set_of_flags_has_a_folder(
     environment: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TF_XLA_FLAGS", "--tf_xla_clustering_debug")
@@ -126,13 +106,13 @@ def test_each_tensorflow_processor_and_set_of_flags_has_its_own_folder(
     ):
         change()
         folders.append(kept_programs.prepare())
-        flags = os.environ["TF_XLA_FLAGS"].split()  # a child process chooses anew
+        flags = os.environ["TF_XLA_FLAGS"].split()  # a child process starts with these
         assert flags[0] == "--tf_xla_clustering_debug"
         assert flags[1] == f"--tf_xla_persistent_cache_directory={folders[-1]}"
     assert len({*folders} - {None}) == 5
 
 
-def test_processor_is_identified_by_model_and_features(tmp_path: Path) -> None:
+def test_processor_is_identified_by_its_model_and_features(tmp_path: Path) -> None:
     text = "processor\t: 0\nmodel name\t: A\ncpu MHz\t: {}\nflags\t: fpu {}\n\nprocessor\t: 1\n"
     said = []
     for clock, feature in ((1000, "avx2"), (2000, "avx2"), (1000, "avx512f")):
@@ -141,7 +121,7 @@ def test_processor_is_identified_by_model_and_features(tmp_path: Path) -> None:
     assert said[0] == said[1] != said[2]
 
 
-def test_programs_are_not_stored_in_unsuitable_environment(
+def test_programs_are_not_stored_in_an_unsuitable_environment(
     environment: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (environment / "file").touch()
@@ -162,13 +142,13 @@ def test_programs_are_not_stored_in_unsuitable_environment(
     assert kept_programs.prepare() is None and os.environ["TF_XLA_FLAGS"] == mine
 
 
-def test_least_recently_used_programs_are_removed_until_half_remains(tmp_path: Path) -> None:
+def test_oldest_programs_are_removed_until_half_the_limit_remains(tmp_path: Path) -> None:
     for i in range(10):
         path = tmp_path / f"processor {i % 2}" / f"program {i}"
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(b"x" * 100)
         os.utime(path, (1000 + i, 1000 + i))
     kept_programs.tidy(tmp_path, limit=1000)
-    assert len(kept(tmp_path)) == 10
+    assert len(stored(tmp_path)) == 10
     kept_programs.tidy(tmp_path, limit=999)
-    assert {path.name[-1] for path in kept(tmp_path)} == set("6789")
+    assert {path.name[-1] for path in stored(tmp_path)} == set("6789")

@@ -1,4 +1,4 @@
-"""What a compilation leaves behind goes back, and nothing else does."""
+"""Test that memory of TensorFlow's code is given back after a compilation."""
 
 import re
 import sys
@@ -10,14 +10,14 @@ import pytest
 
 from bdl_teach import datasets
 from bdl_teach._startup import memory
-from bdl_teach._startup.memory import release  # the tests' own run does without, see conftest.py
+from bdl_teach._startup.memory import release  # conftest.py replaces memory.release
 from bdl_teach.methods import bbb
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="it does nothing elsewhere")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Linux only")
 
 
 def resident(rights: str) -> float:
-    """How much of TensorFlow's libraries with such rights is in memory, in MB."""
+    """Return the MB of TensorFlow's libraries in memory that have these access rights."""
     total, ours = 0, False
     for line in Path("/proc/self/smaps").read_text().splitlines():
         if re.match(r"[0-9a-f]+-", line):
@@ -32,18 +32,18 @@ def fit() -> bbb.Fit:
     return bbb.fit(data.x, data.y, hidden_units=(4, 4), steps=20)
 
 
-def test_released_code_is_loaded_again_when_needed():
+def test_released_code_is_reloaded_when_needed():
     before = fit()
     again, held = fit(), resident("r-xp")
     release()
     assert resident("r-xp") < held / 2
-    assert resident("r--p") < 50  # 150 once it was loaded
+    assert resident("r--p") < 50  # 150 after loading
     np.testing.assert_array_equal(again.mean, before.mean)
     np.testing.assert_array_equal(fit().mean, before.mean)
 
 
 def test_only_unmodified_memory_is_released():
-    """It would be lost: these pieces hold no page that differs from its file."""
+    """Changed pages would be lost: a released piece has no anonymous page."""
     changed, rights, start = {}, {}, ""
     for line in Path("/proc/self/smaps").read_text().splitlines():
         if found := re.match(r"([0-9a-f]+)-[0-9a-f]+ (\S+)", line):
@@ -55,7 +55,7 @@ def test_only_unmodified_memory_is_released():
     assert {changed[piece] for piece in pieces} == {0}
 
 
-def test_memory_release_waits_after_loading_but_not_after_compiling(monkeypatch):
+def test_memory_is_released_later_after_loading_than_after_compiling(monkeypatch):
     released, clock = [], SimpleNamespace(now=0.0)
     monkeypatch.setattr(memory, "_due", None)
     monkeypatch.setattr(memory, "release", lambda: released.append(clock.now))
@@ -63,4 +63,4 @@ def test_memory_release_waits_after_loading_but_not_after_compiling(monkeypatch)
     loaded = ((5.0, None), (6.0, 0.2), (7.5, 0.2), (8.5, None), (9.0, None), (20.0, 0.2))
     for clock.now, took in (*loaded, (21.0, 3.0), (21.1, None), (30.0, 0.2)):
         memory.after_run(took)
-    assert released == [8.5, 21.0], "of 6.0 and 7.5, not before others could join; of 21.0"
+    assert released == [8.5, 21.0], "for 6.0 and 7.5 together at 8.5; for 21.0 at once"

@@ -1,4 +1,4 @@
-"""What is done to TensorFlow at its start, and that one switch turns all of it off."""
+"""Test the changes to TensorFlow at its start, and the switch that turns them off."""
 
 import json
 import os
@@ -15,23 +15,22 @@ import gc, json, os, sys, threading
 from bdl_teach import datasets
 from bdl_teach._startup import head_start, memory
 from bdl_teach.backend import tf, tfd, tfp
-from bdl_teach.methods import bbb, local_reparam
+from bdl_teach.methods import local_reparam
 from tensorflow.python.framework import ops
 asked = []
 memory.ctypes.CDLL = lambda *_: asked.append("the C library")
 head_start.load_ipython_extension(None)
 threads = [t.name for t in threading.enumerate() if "head start" in t.name]
 data = datasets.sinusoid()
-local_reparam.fit(data.x, data.y, **local_reparam.QUIET, hidden_units=(5, 5)).free_energy
-fit = bbb.fit(data.x, data.y, hidden_units=(5, 5), steps=200)
-mean = fit.predict(data.x).mean.tolist()
+fit = local_reparam.fit(data.x, data.y, **local_reparam.QUIET, hidden_units=(5, 5))
+mean = [fit.free_energy, *fit.predict(data.x).mean.tolist()]
 loaded = [name for name in ("tensorflow_probability", "tf_keras", "keras") if name in sys.modules]
 memory.release()
 done = [*asked, *threads, *(["frozen"] if gc.get_freeze_count() else [])]
 done += ["names"] if ops.uid.__module__ != ops.__name__ else []
 done += ["kept programs"] if "persistent_cache" in os.environ.get("TF_XLA_FLAGS", "") else []
 @tf.function
-def density():  # it loads while a program is traced
+def density():  # tfd loads while this is traced
     return tfd.Normal(0.0, 1.0).log_prob(0.0)
 said = [float(density()), tfp.__version__, "Normal" in dir(tfd), "mcmc" in dir(tfp)]
 print(json.dumps([loaded, done, mean, said, tf.keras.layers.Layer.__module__]))
@@ -48,19 +47,19 @@ print(float(tfp.made))
 
 
 def said(code: str, **environment: str) -> Any:
-    """What code prints in a process of its own, as JSON."""
+    """Run code in a new process; return what it prints, read as JSON."""
     env = {**os.environ, "BDL_TEACH_PLAIN": "", **environment}
     env.pop("TF_XLA_FLAGS", None)
     ran = subprocess.run([sys.executable, "-c", code], env=env, stdout=-1, check=True)
     return json.loads(ran.stdout)
 
 
-def test_plain_switch_disables_startup_hooks_and_changes_no_number(tmp_path: Path) -> None:
+def test_plain_switch_disables_the_changes_and_alters_no_number(tmp_path: Path) -> None:
     found = [
         said(LOOK, BDL_TEACH_PLAIN=plain, BDL_TEACH_XLA_CACHE=str(tmp_path)) for plain in ("", "1")
     ]
     (late, done, mean, *complete), (eager, plain_done, plain_mean, *plain_complete) = found
-    assert late == [], "a refit loads neither"
+    assert late == [], "a refit must load neither TFP nor Keras"
     assert eager == ["tensorflow_probability", "tf_keras"]
     linux = {"the C library"} if sys.platform == "linux" else set()
     assert set(done) == {"bdl_teach head start", "frozen", "names", "kept programs", *linux}
@@ -72,7 +71,7 @@ def test_plain_switch_disables_startup_hooks_and_changes_no_number(tmp_path: Pat
     assert listed == [True, True] and keras.startswith("tf_keras")
 
 
-def test_tensors_made_during_lazy_import_stay_out_of_traced_program(tmp_path: Path) -> None:
+def test_tensors_made_by_a_lazy_import_stay_out_of_the_traced_program(tmp_path: Path) -> None:
     carefree = "import tensorflow as tf\nmade = tf.constant(6.0) * 7.0\n"
     (tmp_path / "tensorflow_probability.py").write_text(carefree)
     assert said(IN_A_PROGRAM, PYTHONPATH=str(tmp_path)) == 42.0

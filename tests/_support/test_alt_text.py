@@ -1,4 +1,4 @@
-"""Every displayed figure says in words what it shows."""
+"""Test the alternative text of figures."""
 
 import re
 import subprocess
@@ -11,7 +11,7 @@ from matplotlib.ticker import FixedFormatter
 from bdl_teach._support import alt_text
 
 
-def test_alt_text_names_titles_axes_ranges_and_lines() -> None:
+def test_alt_text_gives_titles_axes_ranges_and_lines() -> None:
     figure = Figure()
     left, right = figure.subplots(1, 2)
     for ax in (left, right):
@@ -57,7 +57,7 @@ def test_alt_text_omits_hidden_artists_and_uses_tick_names() -> None:
     assert "hidden axis from 0 to 0.123;" in alt_text.describe(figure)
 
 
-def test_a_notebook_gives_each_figure_plain_words_and_an_alt() -> None:
+def test_figure_in_a_notebook_has_an_alt_text() -> None:
     code = """
 from IPython.core.interactiveshell import InteractiveShell
 shell = InteractiveShell.instance()

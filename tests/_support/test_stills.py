@@ -1,4 +1,4 @@
-"""What JupyterLab is given of a notebook: views where a kernel answers, stills where none does."""
+"""Test that JupyterLab gets live views of a notebook with a kernel, and stills without."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def notebook(tmp_path: Path) -> Path:
 
 
 class Alone(Stills):
-    """Files of a server that runs kernels for the notebooks named in ``running``."""
+    """A contents manager whose server runs kernels for the notebooks in ``running``."""
 
     running: tuple[str, ...] = ()
 
@@ -45,19 +45,19 @@ class Alone(Stills):
 
 
 def opened(path: Path, *running: str) -> list[set[str]]:
-    """Kinds of data in each output, as JupyterLab gets them while these notebooks have kernels."""
+    """Return the MIME types of each output that JupyterLab gets, with these kernels running."""
     files = Alone(root_dir=str(path.parent))
     files.running = running
     model = asyncio.run(files.get(path.name))
     return [set(output["data"]) for output in model["content"]["cells"][1]["outputs"]]
 
 
-def test_views_come_alive_with_their_kernel_and_are_pictures_without(notebook: Path) -> None:
+def test_notebook_opens_with_live_views_or_with_stills(notebook: Path) -> None:
     before = notebook.read_bytes()
     assert opened(notebook, "another.ipynb", "one.ipynb") == [set(data) for data in OUTPUTS]
     explorer, slider, figure = opened(notebook, "another.ipynb")
     assert explorer == {PICTURE, "text/plain"}
-    assert VIEW in slider, "there is nothing else to show"
+    assert VIEW in slider, "it has no picture"
     assert figure == {PICTURE, "text/plain"}
     assert notebook.read_bytes() == before
 
@@ -74,8 +74,8 @@ print("Stills" in names, files.root_dir, files.parent is server)
 """
 
 
-def test_server_started_otherwise_shows_stills_too(tmp_path: Path) -> None:
-    """As on Binder: nothing but the settings under the prefix says so."""
+def test_any_jupyter_server_shows_stills(tmp_path: Path) -> None:
+    """As on Binder, only the settings under the prefix name the contents manager."""
     write_settings(tmp_path)
     places = {"JUPYTER_CONFIG_PATH": str(tmp_path / "etc/jupyter"), "HOME": str(tmp_path)}
     places |= {f"JUPYTER_{what}_DIR": str(tmp_path / what) for what in ("CONFIG", "RUNTIME")}

@@ -1,4 +1,4 @@
-"""Web pages of a notebook: what nbconvert makes with the settings that the launcher writes."""
+"""Test the web pages that nbconvert makes with the launcher's settings."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ def picture(words: str, **metadata: object) -> Any:
     return nbformat.v4.new_code_cell("show", outputs=[output], metadata=metadata)
 
 
-def test_web_page_has_alt_texts_and_marks_stills() -> None:
+def test_web_page_has_alt_texts_and_says_which_pictures_are_stills() -> None:
     cells = [picture('A "plot".'), picture("An explorer.", tags=["explorer"])]
     exporter = HTMLExporter(config=Config(after_install.PAGES))
     page, _ = exporter.from_notebook_node(nbformat.v4.new_notebook(cells=cells))

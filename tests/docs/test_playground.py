@@ -1,4 +1,4 @@
-"""The playground in Chromium, opened from its folder: it computes what the package computes."""
+"""Test the playground in Chromium: it computes what the package computes, and its controls."""
 
 import re
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ def browser() -> Iterator[Browser]:
 
 
 def opened(browser: Browser, state: str = "", **options: Any) -> tuple[Page, list[str]]:
-    """Open the playground; return its page, and a list in which its faults are collected."""
+    """Open the playground; return its page, and a list that collects its errors and requests."""
     page = browser.new_context(**{"locale": "en-GB", **options}).new_page()
     faults: list[str] = []
     page.on("pageerror", lambda error: faults.append(str(error)))
@@ -76,7 +76,7 @@ def log_prior(prior: densities.Prior, w: Any) -> Any:
 
 
 @pytest.mark.parametrize(("kind", "hidden"), [("mixture", (20,)), ("gaussian", (20, 20))])
-def test_fifty_steps_of_bayes_by_backprop_are_the_float64_twins(
+def test_fifty_steps_of_bayes_by_backprop_equal_the_float64_reference(
     page: Page, kind: str, hidden: tuple[int, ...]
 ) -> None:
     given, prior = PRIORS[kind]
@@ -120,8 +120,8 @@ def test_fifty_steps_of_bayes_by_backprop_are_the_float64_twins(
 
 
 @pytest.mark.slow
-def test_the_chains_agree_with_the_package_s(page: Page) -> None:
-    """Mean and sd of the function differ by no more than the Monte-Carlo error of both."""
+def test_hmc_chains_agree_with_the_package(page: Page) -> None:
+    """Means and sds of the function differ by no more than their Monte-Carlo errors."""
     data = datasets.sinusoid(n=24, gap=(0.1, 0.4))
     grid = np.linspace(-1, 1, 21)[:, None]
     ours = page.evaluate(
@@ -154,12 +154,10 @@ def test_the_chains_agree_with_the_package_s(page: Page) -> None:
 
 
 def summary(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean of draws ``[chains, s, m]``, and its standard error by the effective draws."""
+    """Return the mean of draws ``[chains, s, m]`` and its standard error by the ESS."""
     _, ess = mcmc.diagnose(draws)
     return draws.mean((0, 1)), draws.std((0, 1)) / np.sqrt(ess)
 
-
-# What a visitor does.
 
 PLACE = """([x, y]) => {
     const box = document.querySelector("canvas").getBoundingClientRect();
@@ -179,12 +177,12 @@ def state(page: Page) -> dict[str, Any]:
 
 
 def shown(page: Page) -> str:
-    """The verdict, once what has changed is painted."""
+    """Return the verdict after the next painted frame."""
     page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
     return page.inner_text("#verdict")
 
 
-def test_a_point_is_dragged_added_removed_and_brought_back(browser: Browser) -> None:
+def test_points_are_dragged_added_removed_and_restored_by_undo(browser: Browser) -> None:
     page, faults = opened(browser, "b=map&n=8&points=-0.5,0;0,0;0.5,0")
     before = page.evaluate("window.playground.readings().a.mean")
     x, y = page.evaluate(PLACE, [0, 0])
@@ -207,7 +205,7 @@ def test_a_point_is_dragged_added_removed_and_brought_back(browser: Browser) -> 
     assert faults == []
 
 
-def test_chains_stand_while_a_slider_that_is_not_theirs_moves(browser: Browser) -> None:
+def test_chains_are_kept_while_an_unrelated_slider_moves(browser: Browser) -> None:
     page, _ = opened(browser, "n=8")
     page.evaluate("window.playground.ready")
     before = page.inner_text("figure:nth-of-type(2) figcaption")
@@ -218,7 +216,7 @@ def test_chains_stand_while_a_slider_that_is_not_theirs_moves(browser: Browser) 
     page.wait_for_function("window.playground.state().kl !== 1")
 
 
-def test_an_address_opens_the_playground_as_it_stood(browser: Browser) -> None:
+def test_shared_address_restores_the_playground(browser: Browser) -> None:
     page, _ = opened(browser)
     readings(page, a="ensemble", b="map", noise=0.4, layers=2, prior="mixture", pi=0.8, kl=0.1)
     page.click("#paste")
@@ -234,7 +232,7 @@ def test_an_address_opens_the_playground_as_it_stood(browser: Browser) -> None:
 
 
 @pytest.mark.parametrize("harm", ["n=1e9&width=-3&a=none&points=1;x&units=0,0,0,0&pi=NaN", "%%%"])
-def test_invalid_address_opens_valid_parts_of_playground(browser: Browser, harm: str) -> None:
+def test_playground_applies_valid_parts_of_an_invalid_address(browser: Browser, harm: str) -> None:
     page, faults = opened(browser, harm)
     assert faults == [] and len(page.evaluate("window.playground.readings().a.mean")) == 121
 
@@ -251,7 +249,7 @@ def test_invalid_address_opens_valid_parts_of_playground(browser: Browser, harm:
         ("1\tabc\n2\t3", None, "line 1: expected two numbers"),
     ],
 )
-def test_a_pasted_table_is_read_or_refused_in_a_sentence(
+def test_pasted_table_is_read_or_refused_with_a_reason(
     page: Page, text: str, first: tuple[float, float] | None, said: str
 ) -> None:
     page.click("#paste")
@@ -267,10 +265,10 @@ def test_a_pasted_table_is_read_or_refused_in_a_sentence(
     page.click("#notebook")
     data = eval(re.search(r"data=(.*)\)", page.input_value("#text"))[1])
     page.keyboard.press("Escape")
-    assert (data[0][0], data[1][0]) == pytest.approx(first), "in the units of the table"
+    assert (data[0][0], data[1][0]) == pytest.approx(first)
 
 
-def test_two_chosen_columns_name_the_axes(page: Page) -> None:
+def test_chosen_columns_of_a_table_name_the_axes(page: Page) -> None:
     page.click("#paste")
     page.fill("#text", "id,size in m²,rent\n1,30,900\n2,45,1200\n3,,1000\n4,60,1850")
     page.click("#act")
@@ -283,7 +281,7 @@ def test_two_chosen_columns_name_the_axes(page: Page) -> None:
     assert "1 lines" in page.inner_text("#told")
 
 
-def test_playground_pauses_and_steps(browser: Browser) -> None:
+def test_playground_pauses_and_takes_single_steps(browser: Browser) -> None:
     page, faults = opened(browser, "b=ensemble")
     page.click("#more summary")
     page.click("#watch")
@@ -294,7 +292,7 @@ def test_playground_pauses_and_steps(browser: Browser) -> None:
     assert faults == []
 
 
-def test_a_control_that_does_nothing_is_dimmed(page: Page) -> None:
+def test_controls_without_effect_are_disabled(page: Page) -> None:
     idle = "(name) => document.getElementById(`slider-${name}`).disabled"
     readings(page, a="map", b="ensemble", points=None, prior="gaussian")
     assert page.evaluate(idle, "samples") and not page.evaluate(idle, "n")
@@ -313,7 +311,7 @@ PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobil
         ("ru", PHONE),
     ],
 )
-def test_it_is_accessible_and_fits_the_screen(
+def test_playground_is_accessible_and_fits_the_screen(
     browser: Browser, language: str, options: dict[str, Any]
 ) -> None:
     page, faults = opened(browser, f"language={language}&b=map", **options)
@@ -325,7 +323,7 @@ def test_it_is_accessible_and_fits_the_screen(
     assert page.evaluate("document.documentElement.lang") == language
 
 
-def test_a_finger_drags_a_point_and_not_the_page(browser: Browser) -> None:
+def test_finger_drags_a_point_without_scrolling_the_page(browser: Browser) -> None:
     page, _ = opened(browser, "b=map&points=-0.5,0;0,0;0.5,0", **PHONE)
     x, y = page.evaluate(PLACE, [0, 0])
     touch = page.context.new_cdp_session(page)
@@ -335,7 +333,7 @@ def test_a_finger_drags_a_point_and_not_the_page(browser: Browser) -> None:
     assert state(page)["points"][1][1] < -1 and page.evaluate("scrollY") == 0
 
 
-def test_every_language_says_everything(page: Page) -> None:
+def test_every_language_translates_every_text(page: Page) -> None:
     keys = """() => {
         const all = (at, name) => typeof at === "string" ? [name]
             : Object.entries(at).flatMap(([key, one]) => all(one, `${name}.${key}`));

@@ -1,4 +1,4 @@
-"""The site, built as `sphinx-build -W docs OUT` builds it, and read in Chromium from its folder."""
+"""Test the site that `sphinx-build -W docs OUT` builds, opened in Chromium from its folder."""
 
 import re
 import subprocess
@@ -30,7 +30,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def page(site: Path) -> Iterator[Page]:
-    """Open a page; in the end, no script has failed, and nothing was asked of another machine."""
+    """Open a page; in the end, check that no script failed and no host was asked."""
     path, faults = chromium.required(), []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
@@ -43,7 +43,7 @@ def page(site: Path) -> Iterator[Page]:
 
 
 @pytest.mark.parametrize("name", [CHAPTERS[0], CHAPTERS[3], CHAPTERS[7]])  # decks have all
-def test_chapter_shows_its_still_and_its_formulas(site: Path, page: Page, name: str) -> None:
+def test_chapter_page_shows_its_still_and_its_equations(site: Path, page: Page, name: str) -> None:
     page.goto((site / "notebooks" / f"{name}.html").as_uri())
     source = (ROOT / "notebooks" / f"{name}.ipynb").read_text("utf-8")
     if r"\\tag" in source:
@@ -60,13 +60,13 @@ def test_chapter_shows_its_still_and_its_formulas(site: Path, page: Page, name: 
         assert len(still.get_attribute("alt") or "") > 40
 
 
-def test_search_finds_local_reparameterization(site: Path, page: Page) -> None:
+def test_search_finds_the_chapter_on_local_reparameterization(site: Path, page: Page) -> None:
     page.goto((site / "search.html").as_uri() + "?q=local+reparameterization")
     first = page.locator("ul.search li a").first
     assert "5 · Local reparameterization" in first.inner_text()
 
 
-def test_playground_on_start_page_refits(site: Path, page: Page) -> None:
+def test_start_page_shows_the_playground_and_is_accessible(site: Path, page: Page) -> None:
     page.goto((site / "index.html").as_uri())
     frame = page.frame_locator("iframe.playground").locator("body")
     assert frame.evaluate("() => window.playground.ready.then(() => true)")
@@ -86,7 +86,7 @@ class Links(HTMLParser):
         self.links += [link for link in (of.get("href"), of.get("src")) if link]
 
 
-def test_no_link_of_the_site_is_dead(site: Path) -> None:
+def test_links_of_the_site_have_targets(site: Path) -> None:
     pages = {path: Links(path) for path in site.rglob("*.html")}
     dead, n = [], 0
     for path, page in pages.items():

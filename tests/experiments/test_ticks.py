@@ -8,7 +8,7 @@ from bdl_teach._support.errors import DivergedError
 from bdl_teach.elbo import FreeEnergy
 from bdl_teach.experiments.measured import ticks
 from bdl_teach.experiments.world import World
-from bdl_teach.methods._variational import Variational
+from bdl_teach.methods._fitted import Variational
 
 
 class Toy(Variational):

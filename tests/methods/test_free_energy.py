@@ -12,9 +12,9 @@ from bdl_teach import datasets, densities
 from bdl_teach.densities import Gaussian, Prior, ScaleMixture
 from bdl_teach.elbo import FreeEnergy
 from bdl_teach.methods import bbb, empirical_bayes, local_reparam, low_rank
+from bdl_teach.methods._fitted import Variational
 from bdl_teach.methods._loop import Capacity, Problem
 from bdl_teach.methods._mean_field import N_LONGER
-from bdl_teach.methods._variational import TrainedOn
 from bdl_teach.mlp import MLP
 
 DATA = datasets.sinusoid(n=8)
@@ -183,7 +183,7 @@ def test_only_a_fit_trained_long_enough_has_converged(kind):
 
 
 @dataclass(frozen=True)
-class Trained(TrainedOn):
+class Trained(Variational):
     """A fit of ten points whose training on gains what is known."""
 
     energy: float

@@ -110,7 +110,7 @@ def test_a_step_sees_every_mth_point_with_m_times_its_weight():
     options: dict[str, Any] = {"sampler": "sgld", "temperature": 0.0, "preconditioned": False}
     fit = linear(**options, n_batches=3, learning_rate=0.01, steps=10)
     w, away = fit.state.w.numpy().astype(float) + 0.5, fit.state.w + 0.5
-    turns, dealt = sgmcmc._turns(0, 0, 3).numpy(), fit.inputs.own.dealt.numpy()[:, 0]
+    turns, dealt = sgmcmc._batch_order(0, 0, 3).numpy(), fit.inputs.own.dealt.numpy()[:, 0]
     assert sorted(np.bincount(dealt)) == [6, 7, 7]
     assert all(set(epoch) == {0, 1, 2} for epoch in turns[:498].reshape(-1, 3))
     for t in range(10, 20):

@@ -1,7 +1,4 @@
-"""The deck of every chapter in Chromium, from a file and with the network refused.
-
-No slide is cut off, equations and pictures are there, and nothing is asked of any host.
-"""
+"""Test the deck of every chapter in Chromium, opened from a file and without a network."""
 
 from __future__ import annotations
 
@@ -23,10 +20,10 @@ NAMES = [path.stem for path in deck.chapters()]
 SCREEN = {"width": 1366, "height": 768}
 SMALL = {"width": 1024, "height": 768}
 LOCAL = ("file:", "data:", "blob:", "about:")
-# What of each slide reaches out of the window, or of its own box where that does not show it:
-# the farthest only, in pixels. Letters, pictures and equations, no empty boxes.
+# For each slide, by how many pixels its farthest letter, picture or equation is outside the
+# window, or outside a box that hides it.
 CUT_OFF = """() => {
-  Reveal.configure({fragments: false, hash: false, slideNumber: false}); // all shown, and quickly
+  Reveal.configure({fragments: false, hash: false, slideNumber: false}); // show all at once
   const skipped = (e) => e.matches("aside, mjx-assistive-mml") || e.parentNode.closest("svg");
   const filter = (e) => skipped(e) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT;
   const hides = (e) => e.tagName !== "svg" && getComputedStyle(e).overflowY !== "visible"
@@ -63,7 +60,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 @dataclass
 class Shown:
-    """A deck that is open, and what was heard of it."""
+    """An open deck, its requests to hosts, and its errors."""
 
     page: Page
     asked: list[str]
@@ -81,7 +78,7 @@ def browser() -> Iterator[Browser]:
 
 
 def show(browser: Browser, path: Path) -> Shown:
-    """Open a deck; what it asks of any host is refused, and kept."""
+    """Open a deck; refuse and record its requests to hosts."""
     context = browser.new_context(viewport=SCREEN)
     shown = Shown(context.new_page(), [], [])
 
@@ -100,7 +97,7 @@ def show(browser: Browser, path: Path) -> Shown:
 
 @pytest.fixture(scope="module")
 def decks(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Shown]:
-    """The decks of all chapters; one typesets while the next is made."""
+    """Open the decks of all chapters; each is typeset while the next is made."""
     folder = tmp_path_factory.mktemp("decks")
     opened = {}
     for name in NAMES:
@@ -110,7 +107,7 @@ def decks(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> dict[st
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_deck_holds_its_whole_chapter_and_asks_no_host(decks: dict[str, Shown], name: str) -> None:
+def test_deck_shows_its_whole_chapter_without_a_network(decks: dict[str, Shown], name: str) -> None:
     shown, page = decks[name], decks[name].page
     assert page.evaluate(CUT_OFF) == []
     found = page.evaluate(EQUATIONS)
@@ -122,16 +119,17 @@ def test_deck_holds_its_whole_chapter_and_asks_no_host(decks: dict[str, Shown], 
     n_pictures = sum("image/png" in output.get("data", {}) for output in outputs)
     assert page.evaluate("() => document.images.length") == n_pictures
     assert page.evaluate(PICTURES) == []
+    assert page.locator("a[href$='.ipynb']").count() == 0, "a link to a notebook, not to a deck"
     assert shown.asked == shown.console == []
 
 
-def test_no_slide_is_cut_off_on_small_screen(decks: dict[str, Shown]) -> None:
+def test_no_slide_is_cut_off_on_a_small_screen(decks: dict[str, Shown]) -> None:
     page = decks["04_how_right_is_it"].page
     page.set_viewport_size(SMALL)
     assert page.evaluate(CUT_OFF) == []
 
 
-def test_the_speaker_has_the_notes_of_the_slide(decks: dict[str, Shown]) -> None:
+def test_speaker_window_shows_the_notes_of_the_slide(decks: dict[str, Shown]) -> None:
     page = decks["03_bayes_by_backprop"].page
     notes = "() => Reveal.getSlideNotes()"
     page.evaluate("() => Reveal.slide(0, 0)")
@@ -147,7 +145,7 @@ def test_the_speaker_has_the_notes_of_the_slide(decks: dict[str, Shown]) -> None
 
 
 def planted() -> Any:
-    """A notebook of things that no slide holds: long tables, lists, outputs, a wide equation."""
+    """Make a notebook with a long table, list and output, and a wide equation."""
     rows = "".join(f"| row {i} | value |\n" for i in range(60))
     items = "".join(f"{i}. item {i}\n" for i in range(1, 41))
     wide = " + ".join(f"x_{{{i}}}" for i in range(80))
@@ -163,7 +161,7 @@ def planted() -> Any:
     return nbformat.v4.new_notebook(cells=cells)
 
 
-def test_too_tall_section_continues_on_next_slide(browser: Browser, tmp_path: Path) -> None:
+def test_too_tall_section_continues_on_the_next_slide(browser: Browser, tmp_path: Path) -> None:
     nbformat.write(planted(), tmp_path / "planted.ipynb")
     cli.inside(["deck", "--folder", str(tmp_path), str(tmp_path / "planted.ipynb")])
     page = show(browser, tmp_path / "planted.html").ready().page

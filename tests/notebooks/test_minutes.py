@@ -1,7 +1,6 @@
-"""A chapter takes what its title says: words at 150 a minute, lines of code at 12.
+"""Test the minutes in a chapter's title: 150 words or 12 lines of code a minute, no exercises.
 
-Readers found that right; exercises are apart. After a change of a text write the titles anew, and
-the README's table:
+After a change of a text, write the titles and the README's table anew:
 
     BDL_TEACH_UPDATE_SNAPSHOTS=1 python3 -m bdl_teach test tests/notebooks/test_minutes.py
 """
@@ -22,7 +21,7 @@ HEADING = re.compile(r"^## (?:(\d+\.\d+) )?(.*)$", re.MULTILINE)
 
 
 def sections(path: Path) -> dict[str, float]:
-    """Minutes of each numbered section of a text, and ``""``: of what is round them."""
+    """Return the minutes of each numbered section; those of all other text under ``""``."""
     found, name = {"": 0.0}, ""
     for cell in jupytext.read(path).cells:
         source = re.sub(r"<!--.*?-->", "", cell.source, flags=re.DOTALL)
@@ -37,7 +36,7 @@ def sections(path: Path) -> dict[str, float]:
 
 
 def write(path: Path, spent: dict[str, float]) -> None:
-    """Put the minutes into the text's title and into the README's table."""
+    """Write the minutes into the text's title and into the README's table."""
     whole = round(sum(spent.values()))
     parts = {name: max(1, round(minutes)) for name, minutes in spent.items() if name}
     parts["opening and end"] = max(0, whole - sum(parts.values()))
@@ -49,7 +48,7 @@ def write(path: Path, spent: dict[str, float]) -> None:
 
 
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.stem)
-def test_chapter_takes_what_its_title_says_and_no_more_than_75_minutes(path: Path) -> None:
+def test_chapter_takes_the_minutes_of_its_title_and_at_most_75(path: Path) -> None:
     spent = sections(path)
     if os.environ.get(snapshot.VARIABLE):
         write(path, spent)
@@ -58,5 +57,5 @@ def test_chapter_takes_what_its_title_says_and_no_more_than_75_minutes(path: Pat
     stated = int(title[1])
     assert stated == pytest.approx(sum(spent.values()), rel=0.1) and stated <= 75
     parts = [int(minutes) for minutes in re.findall(r": (\d+)", title[0])]
-    assert sum(parts) in (stated, 0), "the parts add up"
+    assert sum(parts) in (stated, 0)
     assert f"notebooks/{path.stem}.ipynb) | {stated} min" in README.read_text("utf-8")

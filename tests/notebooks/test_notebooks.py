@@ -1,4 +1,4 @@
-"""The notebooks keep their promises: paired, run, short cells, every equation asserted."""
+"""Test the stored notebooks: texts, outputs, equations, exercises, links and pictures."""
 
 import ast
 import importlib.util
@@ -48,13 +48,13 @@ def refresh() -> ModuleType:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_notebook_and_text_agree_and_are_normalised(name: str, refresh: ModuleType) -> None:
-    said = f"after a change of its text: .venv/bin/python tools/refresh_notebooks.py --only {name}"
-    assert refresh.faults(name) == [], said
-    assert refresh.stand_in(read(ROOT / "notebooks" / f"{name}.ipynb")) == "", "without real data"
+def test_notebook_agrees_with_its_text_and_is_normalised(name: str, refresh: ModuleType) -> None:
+    how = f"run .venv/bin/python tools/refresh_notebooks.py --only {name}"
+    assert refresh.faults(name) == [], how
+    assert refresh.stand_in(read(ROOT / "notebooks" / f"{name}.ipynb")) == "", "no real data"
 
 
-def test_chapters_link_to_repository_and_install_missing_packages_only(
+def test_launch_cell_installs_only_missing_packages_and_title_links(
     refresh: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(refresh, "REPOSITORY", "https://github.com/me/course")
@@ -74,7 +74,7 @@ def test_chapters_link_to_repository_and_install_missing_packages_only(
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
-def test_cells_are_short_and_have_been_run_without_complaint(path: Path) -> None:
+def test_cells_are_short_and_were_run_without_errors(path: Path) -> None:
     cells = code_cells(path)
     assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
     for cell in cells:
@@ -84,17 +84,17 @@ def test_cells_are_short_and_have_been_run_without_complaint(path: Path) -> None
         assert not lines[-1].rstrip().endswith(";") and "%load" not in cell.source, cell.source
         ends = re.search(r"(^|\n)(explorer|lab)$", cell.source) is not None
         tagged = "explorer" in cell.metadata.get("tags", [])
-        assert tagged == ends, "the deck hides its code, a web page says that it is still"
+        assert tagged == ends, "a cell that ends with an explorer has the tag explorer"
 
 
 def loads(path: Path) -> list[ast.Try]:
-    """The statements of a notebook that fall back to other data when theirs are missing."""
+    """Return the ``try`` statements of a notebook that fall back to other data."""
     trees = [ast.parse(cell.source) for cell in code_cells(path)]
     tries = [node for tree in trees for node in tree.body if isinstance(node, ast.Try)]
     return [node for node in tries if "DatasetUnavailable" in ast.unparse(node.handlers[0])]
 
 
-def test_chapters_with_real_data_run_without_them() -> None:
+def test_every_load_of_real_data_has_a_fallback() -> None:
     real = re.compile(r"datasets\.(fashion_sprite|mnist_test|alzheimers|uci|california)\(")
     for path in NOTEBOOKS:
         source = "\n".join(cell.source for cell in code_cells(path))
@@ -103,7 +103,7 @@ def test_chapters_with_real_data_run_without_them() -> None:
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=[p.stem for p in CHAPTERS])
-def test_every_equation_is_computed_and_asserted(path: Path) -> None:
+def test_every_equation_is_checked_by_an_assertion(path: Path) -> None:
     chapter = str(int(path.stem[:2]))
     tags = re.findall(rf"\\tag{{{chapter}\.(\d+)}}", prose(path))
     assert [int(tag) for tag in tags] == list(range(1, len(tags) + 1))
@@ -113,14 +113,12 @@ def test_every_equation_is_computed_and_asserted(path: Path) -> None:
         if first.startswith("# eq. ") and re.search(r"^\s*assert ", cell.source, re.MULTILINE):
             asserted |= set(re.findall(rf"\b{chapter}\.(\d+)", first))
     assert set(tags) == asserted
-    assert set(re.findall(rf"\({chapter}\.(\d+)\)", prose(path))) <= set(tags), (
-        "named, and not there"
-    )
+    assert set(re.findall(rf"\({chapter}\.(\d+)\)", prose(path))) <= set(tags)
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=[p.stem for p in CHAPTERS])
 def test_run_all_leaves_the_explorer_at_a_preset(path: Path) -> None:
-    """Whoever plays then begins where its questions and missions do."""
+    """Questions and missions begin at a preset."""
     moves = re.findall(
         r"explorer\.(?:set|preset|reset)\(.*", "\n".join(cell.source for cell in code_cells(path))
     )
@@ -128,7 +126,7 @@ def test_run_all_leaves_the_explorer_at_a_preset(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=[p.stem for p in CHAPTERS])
-def test_every_exercise_has_a_stub_a_solution_and_a_check(path: Path) -> None:
+def test_every_exercise_has_a_stub_a_solution_a_check_and_a_section(path: Path) -> None:
     from bdl_teach import exercises
 
     chapter = str(int(path.stem[:2]))
@@ -154,7 +152,7 @@ def test_every_exercise_has_a_stub_a_solution_and_a_check(path: Path) -> None:
 
 
 def names(sources: list[str], context: type[ast.expr_context]) -> set[str]:
-    """Names that cells load or store, with those of the functions that they define."""
+    """Return the names that cells load or store, functions included."""
     nodes = [node for source in sources for node in ast.walk(ast.parse(source))]
     used = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, context)}
     made = {n.name for n in nodes if isinstance(n, ast.FunctionDef)}
@@ -162,8 +160,8 @@ def names(sources: list[str], context: type[ast.expr_context]) -> set[str]:
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=[p.stem for p in CHAPTERS])
-def test_a_collapsed_solution_gives_nothing_away(path: Path) -> None:
-    """JupyterLab shows the first line of a collapsed cell: it holds no answer, and no letter."""
+def test_first_line_of_a_solution_holds_no_answer(path: Path) -> None:
+    """JupyterLab shows the first line of a collapsed cell."""
     for cell in code_cells(path):
         if "solution" in cell.metadata.get("tags", []):
             first = cell.source.partition("\n")[0]
@@ -181,7 +179,7 @@ def test_chapter_runs_without_its_solutions(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
-def test_links_inside_the_course_lead_somewhere(path: Path) -> None:
+def test_links_inside_the_course_have_targets(path: Path) -> None:
     for target in re.findall(r"\]\(([^)\s]+)\)", prose(path)):
         if re.match(r"https?://", target):
             continue
@@ -194,7 +192,7 @@ def test_links_inside_the_course_lead_somewhere(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=[p.stem for p in CHAPTERS])
-def test_explorers_leave_stills_and_every_picture_has_an_alternative_text(path: Path) -> None:
+def test_explorers_leave_stills_and_pictures_have_alt_texts(path: Path) -> None:
     outputs = [output for cell in code_cells(path) for output in cell.outputs]
     assert not any(VIEW in output.get("data", {}) for output in outputs)
     pictures = [output for output in outputs if "image/png" in output.get("data", {})]
@@ -216,7 +214,7 @@ def test_inventory_names_sections_that_exist() -> None:
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=[p.stem for p in CHAPTERS])
-def test_references_carry_a_doi_or_an_arxiv_number(path: Path) -> None:
+def test_references_have_a_doi_or_an_arxiv_number(path: Path) -> None:
     section = prose(path).split("## References")[1].split("\n## ")[0]
     entries = [line for line in section.splitlines() if line.startswith("- ")]
     assert len(entries) >= 5

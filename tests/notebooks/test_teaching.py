@@ -1,4 +1,4 @@
-"""The lecturer's notes stay in step with the chapters: presets, sections, minutes."""
+"""Test that the lecturer's notes name presets and sections that exist, and fill 50 minutes."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ TEXTS = {int(p.name[:2]): p for p in sorted((NOTEBOOKS / "text").glob("*.py"))}
 
 
 def rows(chapter: int) -> list[list[str]]:
-    """Cells of the table of one chapter: minutes, show, preset."""
+    """Return the rows of a chapter's table: minutes, show, preset."""
     lines = re.findall(r"^\| (\d.*) \|$", PARTS[chapter], re.MULTILINE)
     return [[cell.strip() for cell in line.split("|")] for line in lines]
 
@@ -25,8 +25,8 @@ def known_presets() -> set[str]:
 
 
 @pytest.mark.parametrize("chapter", sorted(TEXTS))
-def test_notes_have_fifty_minutes_and_name_presets_and_sections_that_exist(chapter: int) -> None:
-    assert chapter in PARTS, "a chapter without its notes"
+def test_lecture_notes_agree_with_the_chapter(chapter: int) -> None:
+    assert chapter in PARTS, "the chapter has no notes"
     if not chapter:
         return
     assert sum(int(row[0]) for row in rows(chapter)) == 50

@@ -1,26 +1,21 @@
-"""The measurements measure what they say, and say what they ran; no test looks at a time."""
+"""Test the benchmarks: what they measure and report; no test looks at a time."""
 
-import functools
-import importlib
 import json
 
 import bench
 import numpy as np
 import pytest
-from bench import baselines, live, methods
-from bench.methods import Growth, Row
-from browser_bench import browser
+from bench import baselines, live
 
 from bdl_teach import datasets, elbo
 from bdl_teach.backend import tf
 from bdl_teach.densities import ScaleMixture
-from bdl_teach.methods.catalogue import CATALOGUE
 
 PRIOR = ScaleMixture()
 
 
-def test_the_keras_loss_is_the_free_energy_at_the_drawn_weights(monkeypatch):
-    """Complexity and likelihood are summed nats, as in ``elbo``, for the same ε."""
+def test_keras_loss_is_the_free_energy_at_the_drawn_weights(monkeypatch):
+    """Compare with ``elbo`` for the same ε, in summed nats."""
     data, drawn = datasets.sinusoid(n=8), []
 
     def noise(_self, shape):
@@ -48,41 +43,10 @@ def test_the_keras_loss_is_the_free_energy_at_the_drawn_weights(monkeypatch):
     assert loss == pytest.approx(complexity + likelihood, rel=1e-4)
 
 
-def test_live_measures_the_package_itself(capsys):
+def test_live_benchmark_reports_refits_of_the_package(capsys):
     assert bench.main(["live", "--only-ours", "--repeats", "1", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert [row["name"] for row in told["rows"]] == list(live.OURS)
     assert all(row["refit_s"] > 0 and row["predict_s"] > 0 for row in told["rows"])
     assert all(row["rms"] < 3.0 for row in told["rows"])  # of a sine of amplitude 10
     assert told["resident_mb_after_ours"] > 100
-
-
-def test_benchmarked_fits_share_the_network_and_use_method_settings(monkeypatch):
-    given = {}
-    for way, method in zip(methods.ways(), CATALOGUE.values(), strict=True):
-        module = importlib.import_module(f"bdl_teach.methods.{method.module}")
-        original = getattr(module, method.function)
-        remember = functools.wraps(original)(lambda *_, **values: given.update(values))
-        monkeypatch.setattr(module, method.function, remember)
-        given.clear()
-        way.fit([[0.0]], [0.0], seed=3)
-        monkeypatch.setattr(module, method.function, original)
-        common = {"prior": ScaleMixture(), "noise_std": 1.0, "hidden_units": (20, 20), "seed": 3}
-        taken = {name: value for name, value in common.items() if name in method.takes}
-        assert given == {**taken, **method.options}, way.name
-
-
-def test_a_missed_limit_fails_a_strict_run(monkeypatch, capsys):
-    row = Row("bbb", 1.5, 0.03, 0.02, -1.5, 1.1)
-    monkeypatch.setattr(methods, "measure", lambda way, repeats: row)
-    monkeypatch.setattr(methods, "grow", lambda n, width: Growth(n, width, 1e-3 * n * width))
-    monkeypatch.setattr(methods, "pbp_seconds", lambda n, *_: 1.5)
-    assert bench.main(["methods", "--strict"]) == 1
-    assert "MISSED" in capsys.readouterr().out
-    assert bench.main(["methods"]) == 0
-
-
-def test_missing_chromium_is_reported_with_code_2(monkeypatch, capsys):
-    monkeypatch.setattr(browser, "find_chromium", lambda: None)
-    assert bench.main(["browser"]) == 2
-    assert "No Chromium" in capsys.readouterr().err

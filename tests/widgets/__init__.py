@@ -1,1 +1,1 @@
-"""A package, so that a test file may have its module's name as well as a method's test has it."""
+"""A package, because files in tests/methods have the same names."""

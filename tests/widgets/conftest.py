@@ -1,7 +1,4 @@
-"""What the tests of explorers share: a picture at rest stays, unless a test wants it improved.
-
-And it is drawn where a test looks at it: none of these has a page in its own process.
-"""
+"""Fixtures for the tests of explorers: no improving at rest, no sampling, no drawing."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,14 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 from explorer_claims import SHOW_PICTURE
+from scipy.special import log_softmax
 
 from bdl_teach import widgets
 from bdl_teach.predictive import Predictive
-from bdl_teach.problems import Problem, truth
-from bdl_teach.widgets._engine import live, worker
+from bdl_teach.problems import Problem, strange_pictures, truth
+from bdl_teach.widgets._engine import background, live, worker
 from bdl_teach.widgets._engine.beside_truth import Chains, GoldStandard
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK
-from tests.widgets.idle import idle_explorer
 
 HERE = Path(__file__).parent
 _WAITS, _PREPARE = Chains.waits, Chains.prepare
@@ -25,7 +22,7 @@ _WAITS, _PREPARE = Chains.waits, Chains.prepare
 
 @pytest.fixture(scope="module", autouse=True)
 def nothing_is_improved_at_rest() -> Iterator[None]:
-    """It would change under a test that looks at it."""
+    """Keep results from changing while a test looks at them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(worker, "REST", 3600.0)
         yield
@@ -33,7 +30,7 @@ def nothing_is_improved_at_rest() -> Iterator[None]:
 
 @pytest.fixture(scope="module", autouse=True)
 def chains_never_run() -> Iterator[None]:
-    """A stand-in is shown for the true posterior, or nothing: its program takes seconds."""
+    """Do not sample the true posterior: compiling that takes seconds."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Chains, "waits", lambda _: True)
         patch.setattr(Chains, "prepare", lambda *_: None)
@@ -42,31 +39,34 @@ def chains_never_run() -> Iterator[None]:
 
 @pytest.fixture
 def chains_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The true posterior is sampled, as outside the tests."""
+    """Sample the true posterior in this test."""
     monkeypatch.setattr(Chains, "waits", _WAITS)
     monkeypatch.setattr(Chains, "prepare", _PREPARE)
 
 
 @pytest.fixture(scope="module", autouse=True)
-def no_picture_is_drawn_for_nobody(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Artists are moved all the same; to draw them is half of an explorer's time in the tests."""
+def no_pictures_are_drawn(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Move the artists without drawing them, which would take half of the tests' time."""
     with pytest.MonkeyPatch.context() as patch:
-        if request.path.parent == HERE:  # what makes the pictures is tested below it
+        if request.path.parent == HERE:  # the tests of the engine look at pictures
             patch.setattr(live.Explorer, "_show_picture", lambda *_, **__: None)
         yield
 
 
 @pytest.fixture(scope="module", params=widgets.__all__)
 def idle(request: pytest.FixtureRequest) -> Iterator[Any]:
-    """An explorer whose worker has not been started, for whom nothing waits."""
-    with idle_explorer(request.param) as one:
-        one._slot.take()
-        yield one
+    """Make each explorer without its worker."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(background, "start", lambda _: None)
+        made = getattr(widgets, request.param)()
+    made._slot.take()
+    yield made
+    made.close()
 
 
 @pytest.fixture(scope="module")
 def made(request: pytest.FixtureRequest) -> Iterator[Any]:
-    """The module's ``EXPLORER``, which has a first picture."""
+    """Make the module's ``EXPLORER`` and wait for its first picture."""
     one = request.module.EXPLORER().wait(300)
     yield one
     one.close()
@@ -74,7 +74,7 @@ def made(request: pytest.FixtureRequest) -> Iterator[Any]:
 
 @pytest.fixture
 def explorer(made: Any, request: pytest.FixtureRequest) -> Any:
-    """It at its start, or where a test asks for it: see ``set_to``."""
+    """Return the module's explorer with its defaults, or with the values of ``set_to``."""
     values = {**made.DEFAULTS, **dict.fromkeys(made.TEXTS.stays, False)}
     own = {"data": None} if "data" in made._controls else {}
     return made.set(**{**values, **own, **getattr(request, "param", {})})
@@ -82,7 +82,7 @@ def explorer(made: Any, request: pytest.FixtureRequest) -> Any:
 
 @pytest.fixture
 def nuts(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """A stand-in for the true posterior, as ``"gold"``; what it was asked for is kept."""
+    """Replace the true posterior by ``nuts["gold"]``; record the ``nuts["problem"]`` asked for."""
     asked: dict[str, Any] = {}
 
     def ask(chains: Chains, problem: Problem | None) -> GoldStandard:
@@ -96,9 +96,26 @@ def nuts(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 
 @pytest.fixture
-def drawn_unseen(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every picture is drawn, as outside the tests: that before the first movement, too."""
+def every_picture_drawn(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw every picture in this test."""
     monkeypatch.setattr(live.Explorer, "_show_picture", SHOW_PICTURE)
     if "made" in request.fixturenames:
         with RENDER_LOCK:
             request.getfixturevalue("made")._canvas.render()
+
+
+@pytest.fixture(scope="module")
+def random_answers() -> Iterator[None]:
+    """Replace the trained networks of the pictures' explorer by random class probabilities."""
+    pictures, rng = strange_pictures.split(0), np.random.default_rng(0)
+
+    def answers(n_networks: int) -> strange_pictures.Answers:
+        shown = pictures.choose[0], pictures.test[0], pictures.strange
+        logits = [rng.normal(0.0, 3.0, (n_networks, len(part), 8)) for part in shown]
+        return strange_pictures.Answers(*(log_softmax(one, axis=2) for one in logits))
+
+    sizes = 1, strange_pictures.MEMBERS, strange_pictures.DRAWS
+    made = pictures, dict(zip(strange_pictures.KINDS, map(answers, sizes), strict=True))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(strange_pictures, "shown", lambda _: made)
+        yield

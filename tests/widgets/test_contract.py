@@ -1,4 +1,4 @@
-"""What holds of every explorer while it is live: one contract, and no table of any of them."""
+"""Test what holds of every live explorer: one contract for all of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import ipywidgets
 import numpy as np
 import pytest
 import snapshot
-from explorer_claims import NUMBER, all_parts, held
+from explorer_claims import all_parts, artist_data
 from matplotlib.axes import Axes
 
 from bdl_teach import plots, widgets
@@ -23,7 +23,7 @@ from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.own_data import Points, Unseen
 
-# A control that is heeded only beside another one's value.
+# Controls that have an effect only beside another value of another control.
 BESIDE: dict[str, dict[str, dict[str, Any]]] = {
     "RivalsExplorer": {
         "rate": {"second": "dropout"},
@@ -33,7 +33,7 @@ BESIDE: dict[str, dict[str, dict[str, Any]]] = {
         "linearised": {"second": "laplace"},
     },
 }
-# Where something is dimmed, what that is, and another value of it.
+# States with dimmed controls, and other values for these.
 DIMMED: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {
     "SinusoidExplorer": [({"pi": 0.0}, {"sigma1": 3.0}), ({"pi": 1.0}, {"sigma2": 1.0})],
     "EmpiricalBayesExplorer": [({"prior": "per layer"}, {"prior_std": 10.0})],
@@ -43,8 +43,8 @@ DIMMED: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {
     "RivalsExplorer": [({}, {"temperature": 0.5, "rank": 3, "structure": "diagonal"})],
     "VAEExplorer": [({"kind": "plain autoencoder"}, {"beta": 10.0})],
 }
-SLOW = {"nuts", "play"}  # what comes beside, or goes on by itself: tests of their own
-# The panel with mean and band of an explorer.
+SLOW = {"nuts", "play"}  # they have their own tests
+# The panels that show mean and band.
 PANELS: dict[str, Callable[[Any], Axes]] = {
     "SinusoidExplorer": lambda e: e._function.axes,
     "LinearRegressionExplorer": lambda e: e._function.axes,
@@ -54,12 +54,12 @@ PANELS: dict[str, Callable[[Any], Axes]] = {
     "TruthExplorer": lambda e: e._function.axes,
     "RivalsExplorer": lambda e: e._panels["first"].axes,
 }
-STATES = int(os.environ.get("BDL_TEACH_STATES", "12"))  # random ones of each; for a longer look 500
+STATES = int(os.environ.get("BDL_TEACH_STATES", "12"))  # random ones of each explorer
 
 
 @pytest.fixture(scope="module", params=widgets.__all__)
-def live(request: pytest.FixtureRequest) -> Iterator[Explorer[Any]]:
-    """An explorer at its first picture; of the VAE's trainings a few steps will do."""
+def live(request: pytest.FixtureRequest, random_answers: None) -> Iterator[Explorer[Any]]:
+    """Make each explorer, with short trainings of the VAE, and wait for its first picture."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(vae_trainer, "STEPS", 25)
         made = getattr(widgets, request.param)().wait()
@@ -68,7 +68,7 @@ def live(request: pytest.FixtureRequest) -> Iterator[Explorer[Any]]:
 
 
 def elsewhere(control: Any, parts: int = 3) -> Any:
-    """Another value that a control can be moved to: of a slider, after one or two such parts."""
+    """Return another value of a control; of a slider, one or two ``parts`` of its range away."""
     if isinstance(control, ipywidgets.ToggleButton):
         return not control.value
     if hasattr(control, "options"):
@@ -76,7 +76,7 @@ def elsewhere(control: Any, parts: int = 3) -> Any:
         return values[(values.index(control.value) + 1) % len(values)]
     steps = max(1, round((control.max - control.min) / control.step / parts))
     at = control.value if not hasattr(control, "base") else None
-    if at is None:  # a slider of powers
+    if at is None:
         powers = [control.min + steps * control.step, control.min + 2 * steps * control.step]
         values = [control.base**power for power in powers]
     else:
@@ -86,13 +86,13 @@ def elsewhere(control: Any, parts: int = 3) -> Any:
 
 
 def seen(explorer: Explorer[Any]) -> tuple[Any, str]:
-    """What the artists hold and the status line says, without the time that it took."""
-    return held(explorer), explorer.status.partition(" · ")[0]
+    """Return the data of the artists, and the status line without the time of the fit."""
+    return artist_data(explorer), explorer.status.partition(" · ")[0]
 
 
 def template(explorer: Explorer[Any]) -> str:
-    """The status line with its readings' names in the place of the figures."""
-    said, number = explorer._said, NUMBER.replace("[-−+]", "[-−+±]")
+    """Return the status line with names of readings in place of their numbers."""
+    said, number = explorer._said, r"[-−+±]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
     parts = (
         re.sub(number, "#", part) if isinstance(part, str) else f"{{{part.name}}}{part.unit}"
         for part in said._parts(said.line, None)
@@ -100,8 +100,11 @@ def template(explorer: Explorer[Any]) -> str:
     return re.sub(" {2,}", " ", "".join(parts)).strip()
 
 
-def test_every_control_changes_what_is_shown_and_back_again_nothing(live: Explorer[Any]) -> None:
+def test_moving_a_control_there_and_back_restores_the_picture(
+    live: Explorer[Any], nuts: dict[str, Any]
+) -> None:
     live.reset()
+    live._request()  # beside the stand-in for the true posterior
     live.wait()
     start, shown = live.state(), seen(live)
     for name, control in live._controls.items():
@@ -110,7 +113,7 @@ def test_every_control_changes_what_is_shown_and_back_again_nothing(live: Explor
         before, value = shown, control.value
         if beside := BESIDE.get(type(live).__name__, {}).get(name, {}):
             before = seen(live.set(**beside))
-        assert not control.disabled, f"{name} does nothing here: say in BESIDE where it does"
+        assert not control.disabled, f"{name} has no effect here: add to BESIDE where it has"
         live.set(**{name: elsewhere(control)})
         assert seen(live) != before, name
         live.set(**{name: value})
@@ -118,8 +121,8 @@ def test_every_control_changes_what_is_shown_and_back_again_nothing(live: Explor
         live.set(**{name: start[name] for name in beside})
 
 
-def test_every_button_of_its_own_does_something(live: Explorer[Any]) -> None:
-    """At the start, at a preset, or with a table of one's own."""
+def test_each_button_of_an_explorer_changes_its_state(live: Explorer[Any]) -> None:
+    """At the start, at a preset, or with own points."""
     acts = {*live._buttons(), "resample"} & set(live.TEXTS.buttons)
     labels, rng = {live.TEXTS.buttons[name][0] for name in acts}, np.random.default_rng(0)
     starts = [{}, next(iter(live.PRESETS.values()))[1]] + [{"data": rng.normal(size=(40, 2))}] * (
@@ -136,7 +139,7 @@ def test_every_button_of_its_own_does_something(live: Explorer[Any]) -> None:
             assert live.state() != before, button.description
 
 
-def test_dimmed_controls_change_nothing(live: Explorer[Any]) -> None:
+def test_dimmed_controls_have_no_effect(live: Explorer[Any]) -> None:
     for where, moved in DIMMED.get(type(live).__name__, []):
         live.reset()
         live.set(**where)
@@ -149,7 +152,7 @@ def test_dimmed_controls_change_nothing(live: Explorer[Any]) -> None:
         assert not where or not any(live._controls[name].disabled for name in moved)
 
 
-def test_every_preset_is_another_picture_that_its_state_rebuilds(live: Explorer[Any]) -> None:
+def test_presets_have_different_pictures_that_their_state_rebuilds(live: Explorer[Any]) -> None:
     shown, words = {}, {}
     for name, (_, values) in live.PRESETS.items():
         live.preset(name)
@@ -168,8 +171,8 @@ def test_every_preset_is_another_picture_that_its_state_rebuilds(live: Explorer[
     assert seen(live) == shown[last]
 
 
-def test_no_other_value_of_a_slider_compiles_again(live: Explorer[Any]) -> None:
-    """After the test that has moved every control."""
+def test_other_slider_values_need_no_compilation(live: Explorer[Any]) -> None:
+    """Run this after the test that has moved every control."""
     live.reset()
     live.wait()
     before = trace_count()
@@ -179,7 +182,7 @@ def test_no_other_value_of_a_slider_compiles_again(live: Explorer[Any]) -> None:
     assert trace_count() == before
 
 
-def test_value_out_of_range_is_refused_and_nothing_moves(live: Explorer[Any]) -> None:
+def test_invalid_values_are_refused_by_name_and_change_nothing(live: Explorer[Any]) -> None:
     state = live.state()
     for name, control in live._controls.items():
         for wrong in ("nonsense", float("nan"), -1e9):
@@ -193,22 +196,22 @@ def test_value_out_of_range_is_refused_and_nothing_moves(live: Explorer[Any]) ->
     assert live.state() == state
 
 
-def test_replay_leads_from_the_start_of_the_training_to_the_fit(live: Explorer[Any]) -> None:
+def test_replay_goes_from_the_first_step_to_the_fit(live: Explorer[Any]) -> None:
     live.reset()
     live.wait()
     if not (steps := list(live._frames(live.result))):
         return
-    end, state, result = held(live), live.state(), live.result
+    end, state, result = artist_data(live), live.state(), live.result
     live.replay(0)
-    assert held(live) != end and live.status.startswith("Step 0 of ")
+    assert artist_data(live) != end and live.status.startswith("Step 0 of ")
     live.replay(steps[-1])
-    assert held(live) == end
+    assert artist_data(live) == end
     words = live._repr_mimebundle_()["text/plain"]
     assert words.startswith(live.TEXTS.alt) and live.status.partition(" · ")[0] in words
     assert (live.state(), live.result) == (state, result) or live.result is result
 
 
-def test_mean_and_band_fit_the_panel_or_edge_names_them(live: Explorer[Any]) -> None:
+def test_mean_and_band_fit_the_panel_or_the_edge_says_so(live: Explorer[Any]) -> None:
     name = type(live).__name__
     if name not in PANELS:
         return
@@ -234,11 +237,12 @@ def test_mean_and_band_fit_the_panel_or_edge_names_them(live: Explorer[Any]) -> 
     assert hidden == []
 
 
-WALKED = ["GradientLab", "LinearRegressionExplorer", "LocalReparamLab", "PBPStepper"]  # at once
+# Explorers for random actions: their results take no time.
+WALKED = ["GradientLab", "LinearRegressionExplorer", "LocalReparamLab", "PBPStepper"]
 
 
 def anywhere(control: Any, rng: np.random.Generator) -> Any:
-    """A value that the control can be moved to; of points, some of the course's or of a table."""
+    """Return a random value of a control; of points, None or random ones."""
     if isinstance(control, Points):
         units = points.COURSE if rng.integers(2) else (rng.normal(), 3.0, rng.normal(), 0.2)
         x, y = rng.uniform(-1.0, 1.0, 32), rng.uniform(-25.0, 25.0, 32)
@@ -258,7 +262,7 @@ def anywhere(control: Any, rng: np.random.Generator) -> Any:
 
 
 def touch(explorer: Explorer[Any], rng: np.random.Generator) -> None:
-    """Do something in the picture, as the page would say it."""
+    """Send a random action in the picture, as the page would."""
     panels = explorer._picture.panels
     if not panels:
         return
@@ -276,7 +280,7 @@ def touch(explorer: Explorer[Any], rng: np.random.Generator) -> None:
 
 
 def test_explorer_stays_consistent_under_random_actions(live: Explorer[Any]) -> None:
-    """Nothing raises, and what is shown was computed for the values that the controls have."""
+    """No error is shown, and the picture belongs to the values of the controls."""
     if type(live).__name__ not in WALKED:
         return
     live.reset()

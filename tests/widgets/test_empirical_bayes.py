@@ -1,4 +1,4 @@
-"""The empirical-Bayes explorer: its star is the closed form, and learnt priors are where it is."""
+"""Test the empirical-Bayes explorer: learnt priors, the KL curve and the best prior."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ everywhere = set_to(
 
 
 def kl(result: Any, std: Any) -> float:
-    """KL[q ‖ N(0, std²)] of the q that was found, in nats."""
+    """Return KL[q ‖ N(0, std²)] of the fit in nats."""
     return float(densities.gaussian_kl(result.fit.mean, result.fit.std, 0.0, std).sum())
 
 
 def best_of(result: Any, groups: Any) -> Any:
-    """√(mean of μ² + σ²) over each weight's group: the closed form."""
+    """Return the best prior sd of each weight's group, √(mean of μ² + σ²)."""
     square = result.fit.mean**2 + result.fit.std**2
     return np.sqrt([square[groups == group].mean() for group in groups])
 
 
 @everywhere
-def test_prior_in_use_is_the_chosen_one(explorer: EmpiricalBayesExplorer) -> None:
+def test_prior_panel_and_readings_show_the_chosen_prior(explorer: EmpiricalBayesExplorer) -> None:
     v, result, ax = explorer.state(), explorer.result, panel(explorer, "σ of each weight's prior")
     layers = np.repeat([0, 1], [2 * v["width"], v["width"] + 1])
     alone = np.hypot(result.fit.mean, result.fit.std)
@@ -57,7 +57,7 @@ def test_prior_in_use_is_the_chosen_one(explorer: EmpiricalBayesExplorer) -> Non
 
 
 @everywhere
-def test_other_panels_hold_the_predictive_and_the_kl(explorer: EmpiricalBayesExplorer) -> None:
+def test_other_panels_show_the_prediction_and_the_kl(explorer: EmpiricalBayesExplorer) -> None:
     v, result = explorer.state(), explorer.result
     assert_shows(panel(explorer, "What the network believes about y"), result.prediction)
     drawn = result.fit.predict(result.x_grid, n_samples=200)
@@ -77,10 +77,10 @@ def test_other_panels_hold_the_predictive_and_the_kl(explorer: EmpiricalBayesExp
         height = min(kl(result, v["prior_std"]) - kl(result, lowest), ax.get_ylim()[1])
         np.testing.assert_allclose(now.ravel(), [v["prior_std"], height], rtol=1e-6)
     elif v["prior"] != "one for all":
-        assert now.size == 0, "more than one σ: there is no place for it"
+        assert now.size == 0, "with several σ, the curve has no point for them"
 
 
-def test_best_button_sets_prior_to_step_nearest_star(made: EmpiricalBayesExplorer) -> None:
+def test_best_button_sets_the_prior_nearest_to_the_best(made: EmpiricalBayesExplorer) -> None:
     for values in ({}, {"prior": "per weight"}):
         best = made.set(**{**HOME, **values}).result.best_std
         made._to_best()

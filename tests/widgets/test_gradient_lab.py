@@ -1,4 +1,4 @@
-"""The gradient lab: what its clouds, curves and readings hold, by the tested formulas."""
+"""Test that the gradient lab's picture and readings agree with the formulas."""
 
 from __future__ import annotations
 
@@ -12,16 +12,8 @@ from matplotlib.colors import to_hex
 from bdl_teach import expectation_gradients as eg
 from bdl_teach.widgets import GradientLab, gradient_lab
 
-MOVES: dict[str, Any] = {
-    "mu": 0.5,
-    "sigma": 10**-0.3,
-    "curvature": 10**0.5,
-    "offset": 2.0,
-    "ripple": 0.5,
-    "n_draws": 10,
-    "seed": 3,
-    "parameter": "σ",
-}
+MOVES: dict[str, Any] = {"mu": 0.5, "sigma": 10**-0.3, "curvature": 10**0.5, "offset": 2.0}
+MOVES |= {"ripple": 0.5, "n_draws": 10, "seed": 3, "parameter": "σ"}
 NAMES = {"score": "score function", "pathwise": "pathwise"}
 EXPLORER = GradientLab
 everywhere = set_to([{}, MOVES, GradientLab.PRESETS["ripples"][1]])
@@ -32,7 +24,7 @@ def cost(v: dict[str, Any]) -> eg.Cost:
 
 
 def variance(v: dict[str, Any], kind: str) -> float:
-    """Of an estimate by one draw."""
+    """Return the variance of an estimate from one draw."""
     return float(eg.variance(kind, v["parameter"], cost(v), v["mu"], v["sigma"]))
 
 
@@ -41,7 +33,7 @@ def exact(v: dict[str, Any]) -> float:
 
 
 @everywhere
-def test_cost_panel_holds_cost_density_and_draws(explorer: GradientLab) -> None:
+def test_cost_panel_shows_cost_density_and_draws(explorer: GradientLab) -> None:
     v, ax = explorer.state(), panel(explorer, "Where z is drawn, what it costs")
     z, f = line(ax, "cost f(z)")
     np.testing.assert_allclose(f, cost(v).value(z))
@@ -54,12 +46,12 @@ def test_cost_panel_holds_cost_density_and_draws(explorer: GradientLab) -> None:
     eps = (drawn - v["mu"]) / v["sigma"]
     for kind, estimates in explorer.result.estimates.items():
         each = eg.draws(kind, v["parameter"], cost(v), v["mu"], v["sigma"], eps)
-        assert estimates[0] == pytest.approx(each.mean()), "the first is of the draws shown"
+        assert estimates[0] == pytest.approx(each.mean()), "the first estimate uses the shown draws"
         assert len(np.unique(estimates)) == len(estimates) == 250
 
 
 @everywhere
-def test_clouds_and_curves_stand_over_their_own_names(explorer: GradientLab) -> None:
+def test_each_estimator_has_its_own_cloud_and_variance_curve(explorer: GradientLab) -> None:
     v, ax, curves = (
         explorer.state(),
         panel(explorer, "250 gradient"),
@@ -84,7 +76,7 @@ def test_clouds_and_curves_stand_over_their_own_names(explorer: GradientLab) -> 
 
 
 @everywhere
-def test_readings_are_those_of_the_formulas(explorer: GradientLab) -> None:
+def test_gradient_lab_readings_agree_with_the_formulas(explorer: GradientLab) -> None:
     v = explorer.state()
     score, path = (variance(v, kind) / v["n_draws"] for kind in NAMES)
     measured = {f"{kind}_measured": np.var(e) for kind, e in explorer.result.estimates.items()}

@@ -1,4 +1,4 @@
-"""The linear-regression explorer: exact, so that its picture can be held to formulas."""
+"""Test that the linear-regression explorer agrees with the exact formulas."""
 
 from __future__ import annotations
 
@@ -13,14 +13,8 @@ from bdl_teach.methods.exact import LinearPosterior, linear_regression
 from bdl_teach.widgets import LinearRegressionExplorer, linear
 
 HOME = LinearRegressionExplorer.DEFAULTS
-MOVES: dict[str, Any] = {
-    "n": 5,
-    "prior_std": 10**0.5,
-    "noise_std": 2.0,
-    "n_features": 7,
-    "seed": 3,
-    "kind": "polynomial",
-}
+MOVES: dict[str, Any] = {"n": 5, "prior_std": 10**0.5, "noise_std": 2.0, "n_features": 7, "seed": 3}
+MOVES["kind"] = "polynomial"
 EXPLORER = LinearRegressionExplorer
 NARROW = LinearRegressionExplorer.PRESETS["prior too narrow"][1]
 everywhere = set_to([{}, {"n": 0}, NARROW, MOVES])
@@ -29,7 +23,7 @@ INSIDE = np.abs(X) <= 0.5
 
 
 def posterior(v: dict[str, Any], data: Any, **other: Any) -> LinearPosterior:
-    """The exact posterior for these values; without points it is the prior."""
+    """Return the exact posterior for an explorer's values; without points, the prior."""
     v = {**v, **other}
     phi, y = np.zeros((1, v["n_features"])), [0.0]
     if len(data.x):
@@ -38,7 +32,7 @@ def posterior(v: dict[str, Any], data: Any, **other: Any) -> LinearPosterior:
 
 
 @everywhere
-def test_model_panel_and_readings_are_the_exact_predictive(
+def test_model_panel_and_readings_show_the_exact_prediction(
     explorer: LinearRegressionExplorer,
 ) -> None:
     v, result, ax = explorer.state(), explorer.result, panel(explorer, "What the model believes")
@@ -53,10 +47,10 @@ def test_model_panel_and_readings_are_the_exact_predictive(
 
 
 @pytest.mark.parametrize("values", [{}, {"kind": "polynomial", "n_features": 4, "n": 5}])
-def test_drawn_functions_have_the_covariance_of_the_posterior(
+def test_drawn_functions_have_the_posterior_covariance(
     made: LinearRegressionExplorer, values: dict[str, Any]
 ) -> None:
-    """At three places, in units in which the posterior's is the identity: Φ Σ Φᵀ."""
+    """At three x, functions whitened by the posterior covariance must have covariance I."""
     at, whitened = [20, 60, 97], []
     for seed in range(60):
         v = {**HOME, **values, "seed": seed}
@@ -70,7 +64,7 @@ def test_drawn_functions_have_the_covariance_of_the_posterior(
 
 
 @everywhere
-def test_weights_panel_holds_their_posterior(explorer: LinearRegressionExplorer) -> None:
+def test_weights_panel_shows_their_posterior_and_prior(explorer: LinearRegressionExplorer) -> None:
     ax, pair = panel(explorer, "Two weights, ±2 sd"), list(explorer.result.pair)
     known, scale = posterior(explorer.state(), explorer.result.data), explorer.state()["prior_std"]
     mean, cov = known.mean[pair] / scale, known.cov[np.ix_(pair, pair)] / scale**2
@@ -81,11 +75,13 @@ def test_weights_panel_holds_their_posterior(explorer: LinearRegressionExplorer)
     np.testing.assert_allclose(np.hypot(*line(ax, "prior")), 2.0)
     np.testing.assert_allclose(line(ax, "mean")[:, 0], mean, atol=1e-9)
     np.testing.assert_allclose(line(ax, "draws").T, explorer.result.weights[:, pair] / scale)
-    assert np.abs(edge + mean).max() <= ax.get_xlim()[1] == ax.get_ylim()[1], "out of sight"
+    assert np.abs(edge + mean).max() <= ax.get_xlim()[1] == ax.get_ylim()[1], (
+        "the ellipse leaves the panel"
+    )
 
 
 @everywhere
-def test_evidence_panels_hold_the_log_evidence(explorer: LinearRegressionExplorer) -> None:
+def test_evidence_panels_show_the_log_evidence(explorer: LinearRegressionExplorer) -> None:
     v, data = explorer.state(), explorer.result.data
     if not v["n"]:
         return assert_reads(explorer, log_evidence=0.0)
@@ -105,9 +101,19 @@ def test_evidence_panels_hold_the_log_evidence(explorer: LinearRegressionExplore
             assert_reads(explorer, log_evidence=here, best=choices[np.argmax(log_p)])
 
 
-def test_the_watched_weights_stay_while_points_arrive(made: LinearRegressionExplorer) -> None:
+def test_shown_weights_stay_while_points_are_added(made: LinearRegressionExplorer) -> None:
     made.preset("before any data").set(seed=5)
     assert len({made.set(n=n).result.pair for n in (0, 1, 7, 32)}) == 1
     made.set(kind="polynomial")
     pairs = [made.set(n_features=d).result.pair for d in (2, 3, 4, 14)]
-    assert pairs == [(0, 1), (0, 1), (1, 3), (1, 3)]  # slope and cube, once there is one
+    assert pairs == [(0, 1), (0, 1), (1, 3), (1, 3)]  # slope and cube, if there is a cube
+
+
+def test_click_on_the_dot_of_a_weight_shows_that_weight(made: LinearRegressionExplorer) -> None:
+    made.set(**HOME)
+    reach = panel(made, "Two weights").get_xlim()[1]
+    for weight in (0, 7):
+        x, y = ((2 * share - 1) * reach for share in ((weight + 0.5) / HOME["n_features"], 0.94))
+        made._picture._handle_custom_msg({"act": "down", "panel": 1, "x": x, "y": y}, [])
+        made.wait()
+    assert made.result.pair == made.state()["pair"] == (0, 7)

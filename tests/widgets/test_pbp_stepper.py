@@ -1,4 +1,4 @@
-"""The PBP stepper: its picture is that of the method's own steps, and play plays."""
+"""Test that the PBP stepper shows the method's own steps, and that play takes them."""
 
 from __future__ import annotations
 
@@ -14,17 +14,8 @@ from bdl_teach.methods import pbp
 from bdl_teach.problems import own_points as points
 from bdl_teach.widgets.pbp_stepper import MOST_STEPS, PBPStepper
 
-MOVES: dict[str, Any] = {
-    "step": 40,
-    "n": 20,
-    "noise_std": 2.0,
-    "alpha": 10**1.5,
-    "guess": 0.5,
-    "seed": 3,
-    "sorted": True,
-    "speed": 50.0,
-}
-
+MOVES: dict[str, Any] = {"step": 40, "n": 20, "noise_std": 2.0, "alpha": 10**1.5, "guess": 0.5}
+MOVES |= {"seed": 3, "sorted": True, "speed": 50.0}
 EXPLORER = PBPStepper
 EPOCH_2 = {"step": 14, "n": 9, "guess": 0.5, "alpha": 20.0}
 X = np.linspace(-1.5, 1.5, 121)
@@ -32,13 +23,14 @@ INSIDE = np.abs(X) <= 0.5
 
 
 def order_of(v: dict[str, Any], epoch: int) -> list[int]:
+    """Return the order in which an epoch learns the points."""
     if v["sorted"]:
         return list(range(v["n"]))
     return list(np.random.default_rng([v["seed"], epoch]).permutation(v["n"]))
 
 
 class Walk:
-    """The same steps, one after the other, by the method's own functions."""
+    """The fits after each step, by ``pbp.Walk``."""
 
     def __init__(self, v: dict[str, Any]) -> None:
         self.data = datasets.sinusoid(v["n"], v["noise_std"], v["seed"])
@@ -53,7 +45,7 @@ class Walk:
 
 
 @set_to([{}, {"step": 0, "seed": 2}, MOVES, EPOCH_2])
-def test_picture_and_readings_are_those_of_the_steps(explorer: PBPStepper) -> None:
+def test_picture_and_readings_show_the_current_pbp_step(explorer: PBPStepper) -> None:
     v, walk = explorer.state(), Walk(explorer.state())
     now, before = (fit.predict(X[:, None]) for fit in (walk.fits[-1], walk.fits[-2:][0]))
     for got, expected in ((explorer.result.prediction, now), (explorer.result.before, before)):
@@ -92,7 +84,7 @@ def test_picture_and_readings_are_those_of_the_steps(explorer: PBPStepper) -> No
         assert_reads(explorer, x=data.x[last[0], 0])
 
 
-def test_play_takes_steps_until_pause(explorer: PBPStepper) -> None:
+def test_play_takes_steps_until_it_is_paused(explorer: PBPStepper) -> None:
     explorer.set(step=0, speed=100.0)
     explorer.set(play=True)
     until(lambda: explorer.state()["step"] >= 20, "20 steps")
@@ -101,7 +93,7 @@ def test_play_takes_steps_until_pause(explorer: PBPStepper) -> None:
     assert explorer.wait().state()["step"] == step < MOST_STEPS
 
 
-def test_play_ends_at_the_last_step_and_then_begins_anew(explorer: PBPStepper) -> None:
+def test_play_ends_at_the_last_step_and_restarts_from_the_first(explorer: PBPStepper) -> None:
     explorer.set(step=MOST_STEPS - 3, speed=100.0, play=True)
     until(lambda: not explorer.state()["play"], "the end")
     assert explorer.state()["step"] == MOST_STEPS
@@ -110,7 +102,7 @@ def test_play_ends_at_the_last_step_and_then_begins_anew(explorer: PBPStepper) -
     explorer.set(play=False)
 
 
-def test_sorted_by_x_works_for_unordered_tables(explorer: PBPStepper) -> None:
+def test_sorted_steps_follow_x_for_an_unordered_table(explorer: PBPStepper) -> None:
     own = ((0.5, 0.1, 0.3, -0.2, 0.4), (1.0, 2.0, 3.0, 4.0, 5.0), points.COURSE)
     for step, x in enumerate((-0.2, 0.1, 0.3, 0.4, 0.5), 1):
         result = explorer.set(data=own, sorted=True, step=step).result

@@ -1,4 +1,4 @@
-"""Methods side by side, in both layouts: the picture and the status line hold the result."""
+"""Test the two explorers that show methods side by side."""
 
 from __future__ import annotations
 
@@ -51,15 +51,12 @@ def pair() -> Iterator[RivalsExplorer]:
 
 
 def regions(gap: float) -> dict[str, Any]:
-    """Where the data are, where they were left out, and what lies beyond: masks ``[m]``."""
+    """Return masks ``[m]`` of X at the data, in the gap and outside."""
     inside, beyond = np.abs(X - 0.25) < gap / 2 - 1e-6, np.abs(X) > 0.5 + 1e-6
     return {"data": ~inside & ~beyond, "gap": inside, "outside": beyond}
 
 
-# Only what changed is fitted.
-
-
-def test_only_what_changed_is_fitted_again(
+def test_only_methods_with_changed_settings_are_refitted(
     comparison: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     comparison.preset("all methods")
@@ -68,16 +65,13 @@ def test_only_what_changed_is_fitted_again(
     fit = live_fits.fit
     monkeypatch.setattr(live_fits, "fit", lambda *a: fitted.append(a[0]) or fit(*a))
     comparison.set(epochs=20)
-    assert fitted == SIX, "each once, the cheapest first"
+    assert fitted == SIX, "cheapest first"
     fitted.clear()
     comparison.set(epochs=10)
     assert fitted == ["pbp"]
     comparison.set(map=False, epochs=20)
     comparison.set(map=True)
-    assert fitted == ["pbp"], "what was fitted before is kept"
-
-
-# What the pictures hold.
+    assert fitted == ["pbp"], "both earlier fits were cached"
 
 
 @every_picture_is_drawn
@@ -90,12 +84,12 @@ def test_only_what_changed_is_fitted_again(
         ("pair", {"first": "laplace", "second": "infinite", "gap": 0.0}),
     ],
 )
-def test_each_panel_holds_its_method_the_data_and_the_truth(
+def test_each_panel_shows_its_method_the_data_and_the_truth(
     request: pytest.FixtureRequest, nuts: dict[str, Any], kind: str, values: dict[str, Any]
 ) -> None:
     explorer: Explorer[Any] = request.getfixturevalue(kind)
     if kind == "comparison":
-        explorer.preset("all methods")  # all panels have been filled before
+        explorer.preset("all methods")  # so that every panel has been filled before
     result = explorer.set(**{**explorer.DEFAULTS, "nuts": False, **values}).result
     state = explorer.state()
     half = state["gap"] / 2
@@ -130,7 +124,7 @@ def test_each_panel_holds_its_method_the_data_and_the_truth(
     assert_the_picture_is_not_stale(explorer)
 
 
-def test_posterior_comes_beside_each_with_its_distances(
+def test_true_posterior_is_drawn_beside_each_method_with_its_distance(
     comparison: ComparisonExplorer, pair: RivalsExplorer, nuts: dict[str, Any]
 ) -> None:
     for explorer, start in ((comparison, COMPARED), (pair, PAIR)):
@@ -153,16 +147,7 @@ def test_posterior_comes_beside_each_with_its_distances(
         assert not any("_off_" in name for name in explorer.readings())
 
 
-def test_pin_a_compares_each_method_by_its_name(comparison: ComparisonExplorer) -> None:
-    comparison.set(**COMPARED).pin()
-    comparison._pin._answer.value = True
-    comparison.set(gap=0.4)
-    for name in ("MAP", "BBB", "PBP"):
-        assert f"{name}: share held in the gap" in comparison._pin._words.value
-    comparison.unpin()
-
-
-def test_axes_of_both_methods_have_table_units(pair: RivalsExplorer) -> None:
+def test_both_panels_have_the_units_of_a_table(pair: RivalsExplorer) -> None:
     x = np.linspace(100.0, 300.0, 12)
     pair.set(**{**PAIR, "data": (x, 40 * np.sin(x / 30))}).png()
     for title in (*PLACES, "How sure each is"):
@@ -172,11 +157,8 @@ def test_axes_of_both_methods_have_table_units(pair: RivalsExplorer) -> None:
     pair.set(data=None)
 
 
-# Intervals, and the points that conformal ones are counted on.
-
-
 def coverage(prediction: Predictive, mask: Any, sds: float) -> float:
-    """Chance that a new y falls within so many sds of the mean, in percent, over the region."""
+    """Return the probability in percent, averaged over a region, of a new y within ``sds`` sds."""
     reach = sds * prediction.total_std
     ends = ((prediction.mean + sign * reach - TRUTH) / 2.0 for sign in (1, -1))
     high, low = (norm.cdf(end)[mask] for end in ends)
@@ -184,7 +166,7 @@ def coverage(prediction: Predictive, mask: Any, sds: float) -> float:
 
 
 def conformal(prediction: Predictive, gap: float, level: float) -> float:
-    """The score of that rank among 99 points of another seed, of 100 with the new one."""
+    """Return the conformal half-width in sds, from 99 calibration points of another seed."""
     ends = (0.25 - gap / 2, 0.25 + gap / 2) if gap else None
     others = datasets.sinusoid(99, 2.0, 3 + 10_000, gap=ends)
     x, y = others.x[:, 0], others.y[:, 0]
@@ -195,7 +177,7 @@ def conformal(prediction: Predictive, gap: float, level: float) -> float:
 
 @every_picture_is_drawn
 @pytest.mark.parametrize(("level", "gap"), [(0.5, 0.0), (0.99, 0.3)])
-def test_coverage_is_counted_by_region_and_conformal_bands_refit_nothing(
+def test_coverage_by_region_agrees_and_conformal_bands_need_no_refit(
     comparison: ComparisonExplorer,
     nuts: dict[str, Any],
     monkeypatch: pytest.MonkeyPatch,
@@ -240,10 +222,9 @@ def test_coverage_is_counted_by_region_and_conformal_bands_refit_nothing(
         assert_the_picture_is_not_stale(comparison)
 
 
-# What presets and answers say, over a few seeds.
-
-
-def test_comparison_presets_sentences_match_readings(comparison: ComparisonExplorer) -> None:
+def test_sentence_of_each_comparison_preset_agrees_with_its_numbers(
+    comparison: ComparisonExplorer,
+) -> None:
     def read(preset: str, seed: int, **changes: Any) -> dict[str, float]:
         return comparison.preset(preset).set(seed=seed, **changes).readings()
 
@@ -261,7 +242,7 @@ def test_comparison_presets_sentences_match_readings(comparison: ComparisonExplo
         assert read("start", seed, **{asked.control: asked.target})["bbb_gap"] < 60
 
 
-def test_rivals_presets_sentences_match_readings(pair: RivalsExplorer) -> None:
+def test_sentence_of_each_rivals_preset_agrees_with_its_numbers(pair: RivalsExplorer) -> None:
     def read(name: str, **changes: Any) -> float:
         return pair.set(**changes).readings()[name]
 

@@ -1,4 +1,4 @@
-"""The sinusoid explorer: its artists and readings hold its result, its sliders reach the fit."""
+"""Test the sinusoid explorer: its picture, readings, question, prior functions and hovering."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SETTINGS: list[dict[str, Any]] = [
 
 @every_picture_is_drawn
 @set_to(SETTINGS)
-def test_picture_and_readings_hold_the_fit_the_data_and_the_prior(
+def test_picture_and_readings_show_fit_data_and_prior(
     explorer: SinusoidExplorer,
 ) -> None:
     result = explorer.result
@@ -84,8 +84,7 @@ def test_picture_and_readings_hold_the_fit_the_data_and_the_prior(
     assert_reads(explorer, **read)
 
 
-def test_question_compares_with_its_start_at_one_scale(explorer: SinusoidExplorer) -> None:
-    """From elsewhere, too: the start is shown and pinned first. A preset ends the comparison."""
+def test_question_pins_its_start_and_keeps_the_y_axis(explorer: SinusoidExplorer) -> None:
     height = panel(explorer, "What the network believes").get_ylim()
     explorer.preset("few points")
     explorer._asks._choices.index = 1
@@ -99,21 +98,14 @@ def test_question_compares_with_its_start_at_one_scale(explorer: SinusoidExplore
     before = next(ghost for ghost in ghosts if np.isfinite(ghost).all() and len(ghost))
     np.testing.assert_allclose(line(ax, "fit")[1], explorer.result.prediction.epistemic_std)
     assert line(ax, "fit")[1][AMONG].mean() < 0.5 * before[AMONG].mean()
-    assert "bdl-pinned" not in explorer._pin.box._dom_classes, "the verdict stays in sight"
+    assert "bdl-pinned" not in explorer._pin.box._dom_classes, "the verdict must stay visible"
     explorer.preset("article")
     assert explorer._pin._pinned is None and not explorer._active_panels[0].room.held
     explorer.reset()
 
 
-def test_more_says_which_folded_controls_have_moved(explorer: SinusoidExplorer) -> None:
-    explorer.set(nuts=False).preset("cold posterior")
-    assert explorer._more.description == "more (KL weight 0.0100)"
-    explorer.preset("article")
-    assert explorer._more.description == "more"
-
-
 @every_picture_is_drawn
-def test_prior_functions_are_networks_drawn_from_this_prior(explorer: SinusoidExplorer) -> None:
+def test_prior_functions_are_networks_drawn_from_the_prior(explorer: SinusoidExplorer) -> None:
     prior = {"sigma1": 0.7, "sigma2": 10**-0.5, "pi": 0.3, "seed": 4, "width": 6}
     result = explorer.set(**prior, prior_functions=True).result
     ax, label = panel(explorer, "What the network believes"), "10 prior functions"
@@ -122,7 +114,7 @@ def test_prior_functions_are_networks_drawn_from_this_prior(explorer: SinusoidEx
     np.testing.assert_array_equal(drawn, result.fit.evaluate(weights, result.x_grid))
     explorer.set(kl_weight=0.1, n=8, noise_std=2.0)
     again = [curve[:, 1] for curve in curves(ax, label)]
-    np.testing.assert_array_equal(again, drawn, "they have seen no data")
+    np.testing.assert_array_equal(again, drawn, "prior functions changed with the data")
     explorer.set(sigma1=2.0)
     assert not (curves(ax, label)[0][:, 1] == drawn[0]).all()
     assert artist(ax, label).get_visible()
@@ -131,10 +123,10 @@ def test_prior_functions_are_networks_drawn_from_this_prior(explorer: SinusoidEx
     assert not artist(ax, label).get_visible()
 
 
-def test_draw_pointed_at_is_marked_with_its_weights_and_the_weight_with_its_functions(
+def test_hovering_a_draw_highlights_its_weights(
     explorer: SinusoidExplorer,
 ) -> None:
-    result, links = explorer.result, explorer._links
+    result, links, ticks = explorer.result, explorer._links, explorer.ticks
     assert not any(artist.get_visible() for artist in links.artists)
     drawn = result.prediction.samples[:10]
     k = int(np.argmax(drawn[:, 100]))
@@ -145,13 +137,16 @@ def test_draw_pointed_at_is_marked_with_its_weights_and_the_weight_with_its_func
     function = result.fit.evaluate(weights[None], result.x_grid)[0]
     np.testing.assert_allclose(function, drawn[k], rtol=1e-4, atol=1e-4)
     hover(explorer, 0, X[100], drawn[:, 100].max() + 25)
-    assert not any(artist.get_visible() for artist in links.artists), "too far from all"
+    assert not any(artist.get_visible() for artist in links.artists), "no curve is near the pointer"
     i = int(np.argmax(result.fit.mean))
     hover(explorer, 1, result.fit.mean[i], 0.1)
     along = np.array(links._rug.get_data(), dtype=float)[0]
     mean, std = result.fit.mean[i], result.fit.std[i]
     assert (along[0], along[-1]) == pytest.approx((mean - 2 * std, mean + 2 * std), rel=1e-5)
     assert len(links._lines.get_segments()) == len(along)
+    assert explorer.ticks == ticks, "hovering must not refit"
+    explorer.set(noise_std=2.0)
+    assert not any(artist.get_visible() for artist in links.artists), "a refit must end the mark"
 
 
 def hover(explorer: SinusoidExplorer, panel: int, x: float, y: float) -> None:
@@ -160,7 +155,7 @@ def hover(explorer: SinusoidExplorer, panel: int, x: float, y: float) -> None:
     explorer.wait()
 
 
-def test_true_posterior_depends_on_model_sliders_only(
+def test_true_posterior_depends_only_on_the_controls_of_the_model(
     explorer: SinusoidExplorer, nuts: dict[str, Any]
 ) -> None:
     explorer.set(nuts=True)
@@ -173,21 +168,17 @@ def test_true_posterior_depends_on_model_sliders_only(
 
     problem = problem_with()
     for name, value in {"n_predictions": 20, "kl_weight": 0.1, "n_samples": 2}.items():
-        assert problem_with(**{name: value}) == problem, f"the posterior does not know {name}"
+        assert problem_with(**{name: value}) == problem, name
     for name, value in {
         "sigma1": 1.0, "sigma2": 1.0, "pi": 0.2, "noise_std": 2.0, "width": 4, "n": 9, "seed": 1,
         "data": ((-0.4, 0.0, 0.4), (1.0, 2.0, 3.0), (0.0, 1.0, 0.0, 1.0)),
     }.items():  # fmt: skip
         assert problem_with(**{name: value}) != problem, name
-    explorer.preset("few points")
-    assert nuts["problem"] is not None, "a preset leaves the truth where it is"
-    explorer.undo()
-    assert explorer.wait().state() == {**ARTICLE, "nuts": True}, "and so does an undo"
     explorer.set(nuts=False)
     assert nuts["problem"] is None
 
 
-def test_gap_to_posterior_is_measured_inside_and_outside(
+def test_distance_to_posterior_is_reported_at_and_outside_the_data(
     explorer: SinusoidExplorer, nuts: dict[str, Any]
 ) -> None:
     result = explorer.set(nuts=True).result

@@ -1,4 +1,4 @@
-"""The VAE explorer: what a slider moves, what trains in the background, what the map holds."""
+"""Test the VAE explorer: its map and pictures, and training in the background."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def explorer() -> Iterator[VAEExplorer]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(vae_trainer, "STEPS", 50)
         made = VAEExplorer().wait()
-        made._trainer.check_convergence = lambda order: None  # seconds, in the midst of other tests
+        made._trainer.check_convergence = lambda order: None  # it would take seconds
         yield made
         made.close()
 
@@ -42,7 +42,7 @@ def digits() -> tuple[Any, Any]:
     return found.images.reshape(len(found.images), -1), found.labels
 
 
-def test_map_pictures_and_readings_are_those_of_the_model(moved: VAEExplorer) -> None:
+def test_map_pictures_and_readings_agree_with_the_model(moved: VAEExplorer) -> None:
     v, fit, (x, labels) = moved.state(), moved.result.trained.fit, digits()
     ax, outside = panel(moved, "Where the encoder puts each digit"), []
     for digit in range(10):
@@ -50,7 +50,7 @@ def test_map_pictures_and_readings_are_those_of_the_model(moved: VAEExplorer) ->
         codes = fit.encode(x[labels == digit][:40])[0]
         shown, inside = np.array(marks.get_data()).T, np.abs(codes) <= 3.5
         np.testing.assert_allclose(shown[inside], codes[inside], atol=1e-6)
-        assert (np.sign(shown) == np.sign(codes)).all()  # outside: at the edge
+        assert (np.sign(shown) == np.sign(codes)).all()  # codes outside are drawn at the edge
         assert np.abs(shown[~inside]).min(initial=3.6) > 3.5
         outside.append((~inside).any(axis=1).mean())
     assert_reads(moved, outside=np.mean(outside))
@@ -73,7 +73,7 @@ def test_map_pictures_and_readings_are_those_of_the_model(moved: VAEExplorer) ->
 
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, threading.Event]:
-    """Says that a stage has begun, and holds it until told to go on."""
+    """Return two events: one set when a stage of training begins, one for which the stage waits."""
     begun, go_on, real = threading.Event(), threading.Event(), vae_trainer._stage
 
     def stage(*arguments: Any) -> Any:
@@ -85,7 +85,7 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, threading.Ev
     return begun, go_on
 
 
-def test_while_a_model_trains_z_moves_on_the_one_before_it(explorer, gate) -> None:
+def test_latent_point_can_be_moved_while_a_new_model_trains(explorer, gate) -> None:
     _, go_on = gate
     go_on.set()
     before = explorer.preset("VAE").result.trained.fit
@@ -95,10 +95,10 @@ def test_while_a_model_trains_z_moves_on_the_one_before_it(explorer, gate) -> No
     Explorer.wait(explorer)  # the picture, not the training
     assert explorer.result.z[0] == 2.0
     assert not explorer.result.finished and "training with seed 0, step" in explorer.status
-    said = explorer._progress.get_text()  # the picture itself says so, on the first tick
+    said = explorer._progress.get_text()  # over the picture
     assert said.startswith("VAE, β = 0.316: training with seed 0, step")
     assert explorer.result.trained.fit is before
-    explorer._controls["seed"].value = 7  # and another seed, while this one is being trained
+    explorer._controls["seed"].value = 7  # another seed, while this one trains
     Explorer.wait(explorer)
     assert "training with seed 7" in explorer._progress.get_text()
     go_on.set()
@@ -107,7 +107,7 @@ def test_while_a_model_trains_z_moves_on_the_one_before_it(explorer, gate) -> No
     assert not explorer._progress.get_text()
 
 
-def test_a_failed_training_is_said_and_the_next_one_works(explorer, monkeypatch) -> None:
+def test_failed_training_is_reported_and_the_next_one_succeeds(explorer, monkeypatch) -> None:
     explorer.preset("VAE")
 
     def diverge(*_: Any) -> Any:
@@ -121,7 +121,7 @@ def test_a_failed_training_is_said_and_the_next_one_works(explorer, monkeypatch)
     assert explorer.set(beta=10**0.2).result.finished
 
 
-def test_a_closed_explorer_stops_its_training() -> None:
+def test_closing_the_explorer_stops_its_training() -> None:
     made = VAEExplorer(beta=10**-1.5)
     Explorer.wait(made)
     made.close()

@@ -1,4 +1,4 @@
-"""What takes a process of its own, or longer: compilations, NUTS beside the picture, leaks."""
+"""Test explorers for recompilation, for crashes at exit and for leaks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ Explorer._show_picture = lambda *_, **__: None  # to draw compiles nothing
 _fitted.LONGER = 1600  # steps, from over 1500 on with a table of noise of their own
 
 def rest(explorer):
-    # Have what is shown improved until that is over, as while nothing moves.
     better = explorer.result
     while better is not None:
         better = explorer._improve(explorer.state(), better)
@@ -54,15 +53,15 @@ for trained in (explorer, lab):
     trained.replay(100)
 print(trace_count() - traces)
 """
-# XLA says then which program it compiles, or takes from those that were kept: both are new to it.
+# With these, XLA logs each program that it compiles or loads.
 SAYS_WHAT_IT_COMPILES = {
     "TF_CPP_VMODULE": "device_compilation_profiler=1",
     "TF_CPP_MIN_LOG_LEVEL": "0",
 }
 
 
-def test_slider_values_and_rests_compile_nothing() -> None:
-    """XLA can compile without a new trace, when an argument must be a constant to it."""
+def test_new_values_and_improvements_need_no_compilation() -> None:
+    """XLA compiles without a new trace where it needs an argument as a constant."""
     ran = subprocess.run(
         [sys.executable, "-c", SWEEP],
         env={**os.environ, **SAYS_WHAT_IT_COMPILES},
@@ -74,12 +73,12 @@ def test_slider_values_and_rests_compile_nothing() -> None:
     assert ran.returncode == 0, ran.stderr[-2000:]
     warming, _, sweep = ran.stderr.partition("all is warm")
     compiled = re.compile(r"Compiled (\S+) \d+ times")
-    assert len(compiled.findall(warming)) > 3, "it says what it compiles"
+    assert len(compiled.findall(warming)) > 3, "the log names no program"
     assert compiled.findall(sweep) == []
     assert ran.stdout.split() == ["0"], "traced"
 
 
-def test_exit_during_compilation_does_not_crash() -> None:
+def test_exit_during_compilation_does_not_crash_python() -> None:
     code = "from bdl_teach.widgets import KLBudgetLab; KLBudgetLab().wait()"
     ran = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120
@@ -88,11 +87,11 @@ def test_exit_during_compilation_does_not_crash() -> None:
 
 
 @every_picture_is_drawn
-def test_ticks_leak_no_memory() -> None:
-    """What leaks does so in every round; what fills a cache, or is given back late, in one."""
+def test_refits_and_replays_leak_no_memory() -> None:
+    """Memory must stop growing in one of eight rounds; caches may fill in the first."""
     lab = KLBudgetLab(n_batches=1).wait()
     used, ticks, leak = [], lab.ticks, 20 * 2e3  # bytes
-    for _ in range(8):  # in the first, caches fill; others' last compilations end meanwhile
+    for _ in range(8):
         for k in range(20):
             lab.set(kl_weight=10 ** (0.1 * (k % 10)), n_batches=1 + k % 2)
             if k % 5 == 0:

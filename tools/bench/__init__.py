@@ -1,4 +1,4 @@
-"""What it costs: `python3 -m bdl_teach bench`, with the name of a measurement."""
+"""Measure speed and memory: `python3 -m bdl_teach bench`, with the name of a measurement."""
 
 from __future__ import annotations
 
@@ -7,26 +7,13 @@ import importlib
 from types import ModuleType
 
 ABOUT = {
-    "live": "a refit and 500 predictions, beside the article's Keras way and TFP's layers",
-    "methods": "a refit of each method on the sinusoid, and how PBP grows with data and width",
+    "live": "a refit and 500 predictions, and the same with Keras and TFP layers",
+    "methods": "a refit of each method on the sinusoid, and PBP's growth with data and width",
     "chains": "effective draws a second of HMC, NUTS and numpyro's NUTS",
-    "replay": "what each method pays for the frames of its training, in pairs with and without",
-    "browser": "key press to repainted plot, in JupyterLab in Chromium",
+    "replay": "the cost of storing the frames of a training, for each method",
+    "browser": "the time from key press to repainted plot, in JupyterLab in Chromium",
     "ticks": "memory and errors of 1000 ticks of the sinusoid explorer",
 }
-
-
-def make_parser() -> argparse.ArgumentParser:
-    """The command line of `bench`; each measurement adds its own arguments."""
-    parser = argparse.ArgumentParser(prog="python3 -m bdl_teach bench", description=__doc__)
-    commands = parser.add_subparsers(dest="command", required=True, metavar="measurement")
-    for name, text in ABOUT.items():
-        command = commands.add_parser(name, help=text, description=f"Measure {text}.")
-        command.add_argument("--json", action="store_true", help="print it for a script")
-        measurement(name).add_arguments(command)
-        missed = "end with 1 if a limit is missed"
-        command.add_argument("--strict", action="store_true", help=missed)
-    return parser
 
 
 def measurement(name: str) -> ModuleType:
@@ -36,8 +23,21 @@ def measurement(name: str) -> ModuleType:
     )
 
 
+def run(options: argparse.Namespace) -> int:
+    """Run the measurement that the command's arguments name."""
+    return main(options.rest)
+
+
 def main(argv: list[str]) -> int:
     """Run one measurement and print it; return its exit code."""
-    options = make_parser().parse_args(argv)
+    parser = argparse.ArgumentParser(prog="python3 -m bdl_teach bench", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="measurement")
+    for name, text in ABOUT.items():
+        command = commands.add_parser(name, help=text, description=f"Measure {text}.")
+        command.add_argument("--json", action="store_true", help="print the results for a script")
+        measurement(name).add_arguments(command)
+        missed = "end with 1 if a limit is missed"
+        command.add_argument("--strict", action="store_true", help=missed)
+    options = parser.parse_args(argv)
     code: int = measurement(options.command).run(options)
     return code

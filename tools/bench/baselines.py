@@ -1,8 +1,8 @@
-"""The library way: Bayes by Backprop out of Keras layers, to stand beside the package.
+"""Fit Bayes by Backprop with Keras layers, for comparison with this package.
 
-Two routes to the network that the package fits in one compiled loop: a layer written by hand,
-as in the article that the sinusoid comes from, and the layers of TensorFlow Probability. Both
-are trained by ``model.fit`` and averaged over calls of ``model.predict``.
+The layers are those of the article that the sinusoid comes from, written by hand, or those of
+TensorFlow Probability. ``model.fit`` trains the network; predictions are averages over calls of
+``model.predict``.
 
 Source: M. Krasser, "Variational inference in Bayesian neural networks" (2019).
 """
@@ -17,23 +17,23 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bdl_teach._support.checks import Array
-from bdl_teach.backend import Tensor, tf, tfd, tfp  # first: it chooses Keras 2
+from bdl_teach.backend import Tensor, tf, tfd, tfp  # chooses Keras 2, before its import
 from bdl_teach.densities import ScaleMixture
 
 import tf_keras  # isort: skip
 
-Keras: TypeAlias = Any  # a layer or a model; it gives no type, either
-Maker: TypeAlias = Callable[..., Keras]  # of a layer, from its units and activation
+Keras: TypeAlias = Any  # a layer or a model
+Maker: TypeAlias = Callable[..., Keras]  # makes a layer, given its units and activation
 LEARNING_RATE = 0.08
 BATCH_SIZE = 32
 
 
 class VariationalDense(tf_keras.layers.Layer):  # type: ignore[misc]
-    """A dense layer with a Gaussian over each weight, drawn anew at each call.
+    """A dense layer with a Gaussian over each weight, drawn again in each call.
 
-    It adds its share of the complexity cost, at the drawn weights, to the losses of the model:
-    Σ log q(w | θ) − log P(w), with P the sum of two densities as the article writes it, which
-    underflows from |w| = 21.4 for σ₁ = 1.5 (``densities.scale_mixture_log_prob`` does not).
+    It adds its complexity cost at the drawn weights, Σ log q(w | θ) − log P(w), to the model's
+    losses. P is a sum of two densities, as in the article, which underflows from |w| = 21.4 for
+    σ₁ = 1.5 (``densities.scale_mixture_log_prob`` does not).
 
     Source: Blundell et al. 2015, section 3.2 and eq. 7.
     """
@@ -53,7 +53,7 @@ class VariationalDense(tf_keras.layers.Layer):  # type: ignore[misc]
         self.activation = tf_keras.activations.get(activation)
 
     def build(self, input_shape: Sequence[int]) -> None:
-        """Make μ, drawn as wide as the prior, and ρ = 0, for the matrix and the biases."""
+        """Make μ, drawn with the prior's standard deviation, and ρ = 0, of weights and biases."""
         shapes = {"kernel": (int(input_shape[-1]), self.units), "bias": (self.units,)}
         self.mu, self.rho = {}, {}
         for name, shape in shapes.items():
@@ -63,7 +63,7 @@ class VariationalDense(tf_keras.layers.Layer):  # type: ignore[misc]
         super().build(input_shape)
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Draw the weights, book their complexity cost, and apply the layer ``[n, units]``."""
+        """Draw the weights, add their complexity cost, and return the outputs ``[n, units]``."""
         kernel, bias = self._draw("kernel"), self._draw("bias")
         return self.activation(tf.matmul(inputs, kernel) + bias)
 
@@ -90,8 +90,8 @@ def article_layer(prior: ScaleMixture) -> Maker:
 def tfp_layer(prior: ScaleMixture, kind: str = "DenseReparameterization") -> Maker:
     """Return a maker of TFP layers: ``"DenseReparameterization"`` or ``"DenseFlipout"``.
 
-    The prior and the KL at one draw are the article's; the posterior is TFP's default one, on
-    the biases too.
+    The prior and the KL, at one draw, are the article's; the posterior is TFP's default, also for
+    the biases.
     """
 
     def maker(units: int, activation: str | None = None) -> Keras:
@@ -110,7 +110,7 @@ def tfp_layer(prior: ScaleMixture, kind: str = "DenseReparameterization") -> Mak
 
 
 def tfp_variational(prior: ScaleMixture) -> Maker:
-    """Return a maker of ``tfp.layers.DenseVariational`` layers, prior and KL as above."""
+    """Return a maker of ``tfp.layers.DenseVariational`` layers with the article's prior and KL."""
 
     def posterior(kernel_size: int, bias_size: int = 0, dtype: Any = None) -> Any:
         n = kernel_size + bias_size
@@ -134,7 +134,7 @@ def tfp_variational(prior: ScaleMixture) -> Maker:
 
 
 def _posterior_fn() -> Callable[..., Any]:
-    """TFP's default posterior; initializers of its own, since shared ones draw the same values."""
+    """Return TFP's default posterior, with new initializers: shared ones draw the same values."""
     normal = tf_keras.initializers.RandomNormal
     maker: Callable[..., Any] = tfp.layers.default_mean_field_normal_fn(
         loc_initializer=normal(stddev=0.1),
@@ -155,7 +155,7 @@ def _mixture_fn(prior: ScaleMixture) -> Callable[..., Any]:
 
 
 def _divergence(q: Any, p: Any, w: Any) -> Any:
-    """KL at the draw that the layer used, or at one of its own where there is none (Flipout)."""
+    """Return the KL at the layer's draw, or at a new draw if the layer has none (Flipout)."""
     w = q.sample() if w is None else w
     return q.log_prob(w) - p.log_prob(w)
 
@@ -169,10 +169,10 @@ def network(
     """Stack layers into a compiled ReLU model whose loss is the free energy of one draw.
 
     Args:
-        layer: Makes a layer of given units and activation, such as ``article_layer(prior)``.
+        layer: A maker of layers, such as ``article_layer(prior)``.
         hidden_units: Width of each hidden layer.
         noise_std: Standard deviation of the noise on y.
-        learning_rate: Of Adam.
+        learning_rate: Learning rate of Adam.
 
     Returns:
         A Keras model of inputs ``[n, 1]``.
@@ -190,13 +190,13 @@ def network(
 
 
 def train(model: Keras, x: ArrayLike, y: ArrayLike, epochs: int = 1500) -> Array:
-    """Fit in batches of 32 and return the loss of each epoch ``[epochs]``, in nats."""
+    """Fit a model in batches of 32, and return the loss of each epoch in nats ``[epochs]``."""
     x, y = np.asarray(x, np.float32), np.asarray(y, np.float32)
     done = model.fit(x, y, batch_size=BATCH_SIZE, epochs=epochs, verbose=0)
     return np.asarray(done.history["loss"])
 
 
 def predict(model: Keras, x: ArrayLike, n_samples: int = 500) -> Array:
-    """Call ``model.predict`` once a draw: network outputs ``[n_samples, m]``."""
+    """Return network outputs ``[n_samples, m]``, each row from a call of ``model.predict``."""
     x = np.asarray(x, np.float32)
     return np.concatenate([model.predict(x, verbose=0) for _ in range(n_samples)], axis=1).T

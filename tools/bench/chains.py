@@ -1,4 +1,4 @@
-"""`bench chains`: effective draws a second in the gap, HMC beside NUTS and numpyro's NUTS."""
+"""`bench chains`: count effective draws a second of HMC, NUTS and numpyro's NUTS, in the gap."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ import numpy as np
 from bdl_teach._support import report
 from bdl_teach._support.checks import Array
 from bdl_teach.problems import GAP_GRID, Problem
-from bench.verdicts import Verdict, seconds
+from bench.verdicts import Verdict, finish, seconds
 
-LIMITS = {"NUTS": 10.0, "numpyro's NUTS": 3.0}  # HMC is to give that many times as many
-NUTS = {"n_chains": 2, "n_warmup": 500, "n_samples": 500}  # as ``mcmc.nuts`` by default
+LIMITS = {"NUTS": 10.0, "numpyro's NUTS": 3.0}  # least ratio of HMC's rate to that of the sampler
+NUTS = {"n_chains": 2, "n_warmup": 500, "n_samples": 500}  # the defaults of ``mcmc.nuts``
 
-Drawn = tuple[float, Array]  # seconds of a run, compiled before; values [chains, s, m]
+Drawn = tuple[float, Array]  # seconds of a run without compilation, and values [chains, s, m]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `bench chains`."""
-    parser.add_argument("--worlds", type=int, default=6, help="data sets; medians are reported")
-    numpyro = "a Python that has numpyro, to run its NUTS as well"
+    parser.add_argument("--worlds", type=int, default=6, help="number of data sets, for medians")
+    numpyro = "a Python that has numpyro, to run its NUTS, too"
     parser.add_argument("--numpyro", type=Path, metavar="PYTHON", help=numpyro)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure, print, and judge."""
+    """Measure, print, and compare with the limits."""
     from bdl_teach.methods import mcmc
 
     ways: dict[str, Callable[[Problem], Drawn]] = {
-        "HMC": partial(ours, mcmc.hmc),
-        "NUTS": partial(ours, mcmc.nuts),
+        "HMC": partial(run_package, mcmc.hmc),
+        "NUTS": partial(run_package, mcmc.nuts),
     }
     rates: dict[str, list[float]] = {}
     with ExitStack() as stack:
@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
             other = subprocess.Popen([options.numpyro, "-P", file], text=True, **pipes)
             stack.enter_context(other)
             assert other.stdin is not None and other.stdout is not None
-            ways["numpyro's NUTS"] = partial(theirs, other.stdin, other.stdout)
+            ways["numpyro's NUTS"] = partial(run_numpyro, other.stdin, other.stdout)
         for seed in range(options.worlds):
             for name, sample in ways.items():
                 print(f"world {seed}, {name} ...", file=sys.stderr, flush=True)
@@ -60,22 +60,16 @@ def run(options: argparse.Namespace) -> int:
         for name, limit in LIMITS.items()
         if name in rates
     ]
-    if options.json:
-        print(json.dumps({"machine": report.machine(), "effective_draws_a_second": rates}))
-    else:
-        rows = [[name, report.number(statistics.median(each))] for name, each in rates.items()]
-        print(
-            "Effective draws a second of the function in the gap, warm-up included, 1-20-1.",
-            report.machine_line(),
-            report.table(["sampler", "effective draws a second"], rows),
-            report.table(["figure", "here", "asked for", ""], [v.cells() for v in verdicts]),
-            sep="\n",
-        )
-    return 1 if options.strict and not all(v.ok for v in verdicts) else 0
+    rows = [[name, report.number(statistics.median(each))] for name, each in rates.items()]
+    text = [
+        "Effective draws a second of the function in the gap, warm-up included, 1-20-1.",
+        report.table(["sampler", "effective draws a second"], rows),
+    ]
+    return finish(options, {"effective_draws_a_second": rates}, text, verdicts)
 
 
 def rate(problem: Problem, sample: Callable[[Problem], Drawn]) -> float:
-    """Return the effective draws a second: the median over the places in the gap."""
+    """Return the effective draws a second, the median over x in the gap."""
     from bdl_teach.methods import mcmc
 
     spent, outputs = sample(problem)
@@ -83,20 +77,20 @@ def rate(problem: Problem, sample: Callable[[Problem], Drawn]) -> float:
     return float(np.median(ess)) / spent
 
 
-def ours(sampler: Callable[..., Any], problem: Problem) -> Drawn:
-    """Run a sampler of the package with its defaults, after a short run that compiles."""
+def run_package(sampler: Callable[..., Any], problem: Problem) -> Drawn:
+    """Run a sampler of this package with its defaults, after a short run that compiles."""
     sampler(**problem.given, n_samples=4, seed=problem.seed)
     fits: list[Any] = []
     spent = seconds(lambda: fits.append(sampler(**problem.given, seed=problem.seed)))
     return spent, fits[0].outputs(GAP_GRID)
 
 
-def theirs(ask: IO[str], answers: IO[str], problem: Problem) -> Drawn:
-    """Have numpyro run as many chains as ``mcmc.nuts``, all of them at once."""
+def run_numpyro(ask: IO[str], answers: IO[str], problem: Problem) -> Drawn:
+    """Let numpyro run as many chains as ``mcmc.nuts``, at the same time."""
     points = {name: getattr(problem.data, name)[:, 0].tolist() for name in ("x", "y")}
     model = {"prior_std": problem.scales[0], "noise_std": problem.noise_std}
     shape = {"units": problem.hidden_units[0], "grid": GAP_GRID[:, 0].tolist()}
     ask.write(json.dumps(points | model | shape | NUTS | {"seed": problem.seed}) + "\n")
     ask.flush()
-    told = json.loads(answers.readline())
-    return told["seconds"], np.array(told["outputs"])
+    answer = json.loads(answers.readline())
+    return answer["seconds"], np.array(answer["outputs"])

@@ -1,9 +1,8 @@
-"""`bench live`: one refit and 500 predictions, the package beside the library ways, in one run."""
+"""`bench live`: time a refit and 500 predictions, of this package, of Keras and of TFP layers."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import sys
 from collections.abc import Callable
@@ -15,7 +14,7 @@ import numpy as np
 
 from bdl_teach._support import report
 from bdl_teach._support.checks import Array
-from bench.verdicts import Verdict, median_seconds, seconds
+from bench.verdicts import Verdict, finish, median_seconds, seconds
 
 if TYPE_CHECKING:
     from bench import baselines
@@ -26,8 +25,8 @@ ONE, TEN, QUIET = OURS = (
     "bdl_teach, 10 samples a step",
     "bdl_teach, quiet estimator",
 )
-QUICK = 0.1  # share of the epochs and draws that --quick runs of the slow ways
-LIMITS = (  # what, which row, which figure of it, unit, limit, at most
+QUICK = 0.1  # share of the epochs and draws that --quick runs with Keras and TFP
+LIMITS = (  # what, key of the measured value, unit, limit, whether it is an upper limit
     ("refit, 1 sample, times faster than Keras", "refit_ratio", "x", 100.0, False),
     ("refit, 1 sample", "refit_ms", "ms", 40.0, True),
     ("refit, 10 samples", "refit_10_ms", "ms", 200.0, True),
@@ -39,14 +38,14 @@ LIMITS = (  # what, which row, which figure of it, unit, limit, at most
 
 @dataclass(frozen=True)
 class Row:
-    """One way to do the same thing.
+    """The times of one implementation.
 
     Attributes:
-        name: Which way.
+        name: Its name.
         xla: Whether XLA compiled it.
-        startup_s: What the first call costs on top: tracing and compiling.
-        refit_s: 1500 steps on the 32 points, once started.
-        predict_s: 500 draws at 1000 points, once started.
+        startup_s: Additional time of the first call, for tracing and compiling.
+        refit_s: Time of 1500 steps on the 32 points.
+        predict_s: Time of 500 draws at 1000 points.
         rms: Distance of the predictive mean from the noise-free sine on [−½, ½].
         share: Share of the epochs and draws that was run; the times are scaled to all of them.
     """
@@ -62,32 +61,25 @@ class Row:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `bench live`."""
-    parser.add_argument(
-        "--quick", action="store_true", help=f"run {QUICK:.0%}% of the slow ways, and scale up"
-    )
-    parser.add_argument("--repeats", type=int, default=20, help="of ours; medians are reported")
-    parser.add_argument(
-        "--only-ours", action="store_true", help="leave the library ways and the ratios out"
-    )
+    quick = f"run {QUICK:.0%}% of the epochs and draws with Keras and TFP, and scale the times"
+    parser.add_argument("--quick", action="store_true", help=quick)
+    parser.add_argument("--repeats", type=int, default=20, help="of this package, for the median")
+    parser.add_argument("--only-ours", action="store_true", help="leave out Keras and TFP")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure, print, and judge."""
-    share = QUICK if options.quick else 1.0
+    """Measure, print, and compare with the limits."""
     rows = [our_row(name, options.repeats) for name in OURS]
     memory = resident_mb()
     if not options.only_ours:
-        rows = library_rows(share) + rows
-    verdicts = judge(rows)
-    if options.json:
-        print(json.dumps(as_json(rows, verdicts, memory), indent=2))
-    else:
-        print(as_text(rows, verdicts, memory))
-    return 1 if options.strict and not all(v.ok for v in verdicts) else 0
+        rows = library_rows(QUICK if options.quick else 1.0) + rows
+    sizes = {"steps": STEPS, "draws": DRAWS, "points": POINTS}
+    results = {**sizes, "rows": [asdict(r) for r in rows], "resident_mb_after_ours": memory}
+    return finish(options, results, as_text(rows, memory), judge(rows))
 
 
 def our_row(name: str, repeats: int) -> Row:
-    """Measure the package; between the repeats σ₁ moves, as under a slider."""
+    """Measure this package; σ₁ changes between the repeats, as with a slider."""
     from bdl_teach import datasets, densities
     from bdl_teach._support import compiled
     from bdl_teach.methods import bbb, local_reparam
@@ -112,7 +104,7 @@ def our_row(name: str, repeats: int) -> Row:
 
 
 def library_rows(share: float) -> list[Row]:
-    """Measure the article's Keras way and TFP's layers."""
+    """Measure the article's Keras layer and TFP's layers."""
     from bdl_teach.densities import ScaleMixture
     from bench import baselines
 
@@ -132,7 +124,7 @@ def library_rows(share: float) -> list[Row]:
 
 
 def library_row(name: str, layer: baselines.Maker, share: float) -> Row:
-    """Measure one Keras model; `share` of the epochs and draws, scaled to all of them."""
+    """Measure a Keras model on a `share` of the epochs and draws; scale the times up."""
     from bdl_teach import datasets
     from bench import baselines
 
@@ -148,12 +140,12 @@ def library_row(name: str, layer: baselines.Maker, share: float) -> Row:
 
 
 def grid() -> Array:
-    """The article's test inputs ``[1000, 1]``."""
+    """Return the article's test inputs ``[1000, 1]``."""
     return np.linspace(-1.5, 1.5, POINTS)[:, None]
 
 
 def distance(mean_at: Callable[[Array], Array]) -> float:
-    """Root mean square distance of a predictive mean from the noise-free sine on [−½, ½]."""
+    """Return the rms distance of a predictive mean from the noise-free sine on [−½, ½]."""
     from bdl_teach import datasets
 
     x = np.linspace(-0.5, 0.5, 101)[:, None]
@@ -162,47 +154,34 @@ def distance(mean_at: Callable[[Array], Array]) -> float:
 
 
 def resident_mb() -> float:
-    """Resident memory of this process, in MB."""
+    """Return the resident memory of this process in MB."""
     import psutil
 
     return float(psutil.Process().memory_info().rss / 1e6)
 
 
 def judge(rows: list[Row]) -> list[Verdict]:
-    """Lay the figures beside what is asked for; the ratios need the Keras row."""
+    """Compare the times with their limits, and with Keras if it was measured."""
     ours = {row.name: row for row in rows}
     times = {"refit_ms": ONE, "refit_10_ms": TEN, "quiet_ms": QUIET}
-    figures = {key: 1e3 * ours[name].refit_s for key, name in times.items()}
+    values = {key: 1e3 * ours[name].refit_s for key, name in times.items()}
     keras = next((row for row in rows if row.name.startswith("Keras")), None)
     if keras:
-        figures["refit_ratio"] = keras.refit_s / ours[ONE].refit_s
-        figures["quiet_ratio"] = keras.refit_s / ours[QUIET].refit_s
+        values["refit_ratio"] = keras.refit_s / ours[ONE].refit_s
+        values["quiet_ratio"] = keras.refit_s / ours[QUIET].refit_s
         predict_s = statistics.median(ours[name].predict_s for name in OURS)
-        figures["predict_ratio"] = keras.predict_s / predict_s
+        values["predict_ratio"] = keras.predict_s / predict_s
     return [
-        Verdict(what, figures[key], unit, limit, at_most)
+        Verdict(what, values[key], unit, limit, at_most)
         for what, key, unit, limit, at_most in LIMITS
-        if key in figures
+        if key in values
     ]
 
 
-def as_json(rows: list[Row], verdicts: list[Verdict], memory: float) -> dict[str, object]:
-    """Everything, for a script."""
-    return {
-        "machine": report.machine(),
-        "steps": STEPS,
-        "draws": DRAWS,
-        "points": POINTS,
-        "rows": [asdict(row) for row in rows],
-        "verdicts": [{**asdict(v), "ok": v.ok} for v in verdicts],
-        "resident_mb_after_ours": memory,
-    }
-
-
-def as_text(rows: list[Row], verdicts: list[Verdict], memory: float) -> str:
-    """Everything, for a reader."""
+def as_text(rows: list[Row], memory: float) -> list[str]:
+    """Return the results as paragraphs."""
     reference = rows[0]
-    heads = ["way", "XLA", "start-up s", "refit s", "faster", "predict s", "faster", "rms"]
+    heads = ["implementation", "XLA", "start-up s", "refit s", "faster", "predict s", "faster"]
     body = [
         [
             row.name,
@@ -216,30 +195,18 @@ def as_text(rows: list[Row], verdicts: list[Verdict], memory: float) -> str:
         ]
         for row in rows
     ]
-    judged = report.table(["figure", "here", "asked for", ""], [v.cells() for v in verdicts])
-    return "\n".join([*preamble(rows), "", report.table(heads, body), "", judged, "", foot(memory)])
-
-
-def preamble(rows: list[Row]) -> list[str]:
-    """What is compared, and whether all of it was run."""
-    lines = [
+    text = [
         f"A refit: {STEPS} Adam steps on 32 points, 1-20-20-1. "
         f"A prediction: {DRAWS} draws at {POINTS} points.",
-        report.machine_line(),
+        report.table([*heads, "rms"], body),
+        "start-up: tracing and compiling in the first call, not in the other columns.\n"
+        "rms: distance of the predictive mean from the noise-free sine on [-1/2, 1/2].\n"
+        f"Resident memory after bdl_teach, before Keras: {memory:.0f} MB.",
     ]
     share = min(row.share for row in rows)
     if share < 1:
-        lines.append(
-            f"QUICK: only {share:.0%} of the epochs and draws of the library ways were run; "
-            "their times are scaled up, and their rms is that of a fit cut short."
+        text.append(
+            f"QUICK: only {share:.0%} of the epochs and draws of Keras and TFP were run: their "
+            "times are scaled up, and their rms is that of a fit cut short."
         )
-    return lines
-
-
-def foot(memory: float) -> str:
-    """How to read the columns."""
-    return (
-        "start-up: the first call (tracing, compiling), on top of the others and not in the "
-        "ratios.\nrms: predictive mean against the noise-free sine on [-1/2, 1/2].\n"
-        f"Resident memory once ours has run, before Keras: {memory:.0f} MB."
-    )
+    return text

@@ -1,9 +1,8 @@
-"""`bench methods`: every method on the sinusoid, and how PBP grows with data and width."""
+"""`bench methods`: time every method on the sinusoid, and PBP's growth with data and width."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import sys
 from collections.abc import Callable, Sequence
@@ -15,17 +14,19 @@ import numpy as np
 
 from bdl_teach._support import report
 from bdl_teach._support.checks import Array
-from bench.verdicts import Verdict, median_seconds, seconds
+from bench.verdicts import Verdict, finish, median_seconds, seconds
 
 FRESH, DRAWS = 1000, 500
-EPOCHS = 10  # timed for PBP's growth, after one that is not
-SIZES = ((125, 50), (250, 50), (500, 50), (1000, 50), (250, 12), (250, 25), (250, 100), (250, 200))
-N_FEATURES = 13  # Boston's
+EPOCHS = 10  # epochs of PBP that are timed for its growth
+SIZES = (  # points, hidden units
+    (125, 50), (250, 50), (500, 50), (1000, 50), (250, 12), (250, 25), (250, 100), (250, 200),
+)  # fmt: skip
+N_FEATURES = 13  # as many as Boston has
 SETTINGS = (  # what, points, features, hidden units, epochs, limit in s
     ("PBP, Boston's size, 40 epochs", 455, 13, (50,), 40, 1.0),
     ("PBP, California's size, 1 epoch", 18576, 8, (50, 50), 1, 5.0),
 )
-LIVE = {  # what a slider may ask for: refit, limit in ms
+LIVE = {  # refits that a slider asks for: limit in ms
     "infinite_width": 10.0,
     "laplace, last layer": 10.0,
     "mc_dropout": 40.0,
@@ -37,7 +38,7 @@ LIVE = {  # what a slider may ask for: refit, limit in ms
 
 
 class Way(NamedTuple):
-    """How one method is fitted to (x, y) from a ``seed``, and whether it is more than once."""
+    """A method: its name, its function of (x, y, seed), and whether it is fitted repeatedly."""
 
     name: str
     fit: Callable[..., Any]
@@ -46,15 +47,15 @@ class Way(NamedTuple):
 
 @dataclass(frozen=True)
 class Row:
-    """One method on the 32 points of the sinusoid.
+    """The times and scores of a method on the 32 points of the sinusoid.
 
     Attributes:
-        name: Which method.
-        startup_s: What the first fit and prediction cost on top: tracing and compiling.
-        refit_s: One fit, once started.
-        predict_s: 500 draws (or the closed form) at 1000 points, once started.
-        log_likelihood: Mean log predictive density of fresh noisy points, nats.
-        rmse: Of the predictive mean on the same points, in the units of y.
+        name: The method's name.
+        startup_s: Additional time of the first fit and prediction, for tracing and compiling.
+        refit_s: Time of a fit.
+        predict_s: Time of 500 draws (or the closed form) at 1000 points.
+        log_likelihood: Mean log predictive density of new noisy points, in nats.
+        rmse: Rms error of the predictive mean at these points, in the units of y.
     """
 
     name: str
@@ -67,12 +68,12 @@ class Row:
 
 @dataclass(frozen=True)
 class Growth:
-    """What an epoch of PBP costs at one size.
+    """The time of an epoch of PBP.
 
     Attributes:
-        n: Points.
-        width: Units of the one hidden layer.
-        epoch_s: One pass over the points.
+        n: Number of points.
+        width: Number of hidden units, in one layer.
+        epoch_s: Time of one pass over the points.
     """
 
     n: int
@@ -81,31 +82,33 @@ class Growth:
 
     @property
     def point_s(self) -> float:
-        """One point."""
+        """Return the time for one point."""
         return self.epoch_s / self.n
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `bench methods`."""
-    parser.add_argument("--repeats", type=int, default=10, help="medians are reported")
+    parser.add_argument("--repeats", type=int, default=10, help="of each fit, for the median")
     parser.add_argument("--quick", action="store_true", help="leave out NUTS and PBP's growth")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure, print, and judge."""
+    """Measure, print, and compare with the limits."""
     chosen = [*ways(), *parts()]
     rows = [measure(way, options.repeats) for way in chosen if way.repeated or not options.quick]
     growth = [] if options.quick else [grow(n, width) for n, width in SIZES]
     verdicts = [] if options.quick else [*live(rows), *(judge(*setting) for setting in SETTINGS)]
-    if options.json:
-        print(json.dumps(as_json(rows, growth, verdicts), indent=2))
-    else:
-        print(as_text(rows, growth, verdicts))
-    return 1 if options.strict and not all(v.ok for v in verdicts) else 0
+    results = {
+        "fresh_points": FRESH,
+        "draws": DRAWS,
+        "rows": [asdict(row) for row in rows],
+        "pbp": [{**asdict(g), "point_s": g.point_s} for g in growth],
+    }
+    return finish(options, results, as_text(rows, growth), verdicts)
 
 
 def ways() -> list[Way]:
-    """Every method with its own default settings, on the network 1-20-20-1 and its noise."""
+    """Return every method with its default settings, on the network 1-20-20-1."""
     from bdl_teach.densities import ScaleMixture
     from bdl_teach.methods.catalogue import CATALOGUE
 
@@ -121,7 +124,7 @@ def ways() -> list[Way]:
 
 
 def parts() -> list[Way]:
-    """What a slider asks for of a method that takes longer as a whole."""
+    """Return the parts of slower methods that a slider waits for."""
     from bdl_teach.densities import ScaleMixture
     from bdl_teach.methods import sgmcmc
     from bdl_teach.problems.live_fits import SGHMC_FIRST
@@ -131,7 +134,7 @@ def parts() -> list[Way]:
 
 
 def _last_layer(x: Array, y: Array, seed: int) -> Any:
-    """Learn the last layer anew under a prior that the seed moves: what a tick does after MAP."""
+    """Fit the last layer again under another prior, as a tick does; the seed changes the prior."""
     from bdl_teach.densities import Gaussian
 
     return _frozen(x.tobytes(), y.tobytes()).with_prior(Gaussian(1.0 + 0.01 * seed))
@@ -139,7 +142,7 @@ def _last_layer(x: Array, y: Array, seed: int) -> Any:
 
 @lru_cache(maxsize=1)
 def _frozen(x: bytes, y: bytes) -> Any:
-    """MAP on some points, whose hidden layers stay."""
+    """Return a Laplace fit of the last layer, whose network stays."""
     from bdl_teach.methods import laplace
 
     data = (np.frombuffer(values).reshape(-1, 1) for values in (x, y))
@@ -147,7 +150,7 @@ def _frozen(x: bytes, y: bytes) -> Any:
 
 
 def live(rows: Sequence[Row]) -> list[Verdict]:
-    """Lay each refit that a slider waits for beside its limit."""
+    """Compare each refit that a slider waits for with its limit."""
     times = {row.name: 1e3 * row.refit_s for row in rows}
     return [
         Verdict(f"{name}, refit", times[name], "ms", limit)
@@ -157,7 +160,7 @@ def live(rows: Sequence[Row]) -> list[Verdict]:
 
 
 def measure(way: Way, repeats: int) -> Row:
-    """Measure one method; between the repeats the seed moves."""
+    """Measure a method, with another seed in each repeat."""
     from bdl_teach import datasets, metrics
 
     data, fresh = datasets.sinusoid(), datasets.sinusoid(n=FRESH, seed=1)
@@ -177,7 +180,7 @@ def measure(way: Way, repeats: int) -> Row:
 
 
 def grow(n: int, width: int) -> Growth:
-    """Measure an epoch of PBP at one size."""
+    """Measure an epoch of PBP."""
     print(f"pbp, {n} points, {width} units ...", file=sys.stderr, flush=True)
     return Growth(n, width, pbp_seconds(n, N_FEATURES, (width,), EPOCHS) / EPOCHS)
 
@@ -185,13 +188,13 @@ def grow(n: int, width: int) -> Growth:
 def judge(
     what: str, n: int, n_features: int, hidden_units: tuple[int, ...], epochs: int, limit: float
 ) -> Verdict:
-    """Measure PBP at the size of a real data set and lay the time beside its limit."""
+    """Measure PBP at the size of a real data set, and compare the time with its limit."""
     print(f"{what} ...", file=sys.stderr, flush=True)
     return Verdict(what, pbp_seconds(n, n_features, hidden_units, epochs), "s", limit)
 
 
 def pbp_seconds(n: int, n_features: int, hidden_units: tuple[int, ...], epochs: int) -> float:
-    """Median time of a whole fit on noise of a given size, after a first one that compiles."""
+    """Return the median time of a fit to noise of this size, without compilation."""
     from bdl_teach.methods import pbp
 
     rng = np.random.default_rng(0)
@@ -205,30 +208,16 @@ def pbp_seconds(n: int, n_features: int, hidden_units: tuple[int, ...], epochs: 
 
 
 def exponent(growth: Sequence[Growth], of: str) -> float:
-    """The power of ``"n"`` or ``"width"`` that an epoch grows by, where the other stands still."""
+    """Return p where the time of an epoch grows as n^p or width^p, for ``of`` "n" or "width"."""
     other = "width" if of == "n" else "n"
-    still = SIZES[0][1] if of == "n" else SIZES[1][0]
-    kept = [g for g in growth if getattr(g, other) == still]
-    sizes, times = [getattr(g, of) for g in kept], [g.epoch_s for g in kept]
+    fixed = SIZES[0][1] if of == "n" else SIZES[1][0]
+    chosen = [g for g in growth if getattr(g, other) == fixed]
+    sizes, times = [getattr(g, of) for g in chosen], [g.epoch_s for g in chosen]
     return float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
 
 
-def as_json(
-    rows: Sequence[Row], growth: Sequence[Growth], verdicts: Sequence[Verdict]
-) -> dict[str, object]:
-    """Everything, for a script."""
-    return {
-        "machine": report.machine(),
-        "fresh_points": FRESH,
-        "draws": DRAWS,
-        "rows": [asdict(row) for row in rows],
-        "pbp": [{**asdict(g), "point_s": g.point_s} for g in growth],
-        "verdicts": [{**asdict(v), "ok": v.ok} for v in verdicts],
-    }
-
-
-def as_text(rows: Sequence[Row], growth: Sequence[Growth], verdicts: Sequence[Verdict]) -> str:
-    """Everything, for a reader."""
+def as_text(rows: Sequence[Row], growth: Sequence[Growth]) -> list[str]:
+    """Return the results as paragraphs."""
     heads = ["method", "start-up s", "refit ms", "predict ms", "test LL", "test RMSE"]
     body = [
         [
@@ -241,30 +230,20 @@ def as_text(rows: Sequence[Row], growth: Sequence[Growth], verdicts: Sequence[Ve
         ]
         for row in rows
     ]
-    parts = [preamble(), report.table(heads, body)]
-    if growth:
-        parts += [pbp_table(growth)]
-    if verdicts:
-        parts += [report.table(["figure", "here", "asked for", ""], [v.cells() for v in verdicts])]
-    return "\n\n".join(parts)
-
-
-def preamble() -> str:
-    """What is compared, and on what."""
-    return (
+    about = (
         "Every method on the 32 points of the sinusoid, network 1-20-20-1, own default settings."
-        f"\nA prediction: {DRAWS} draws, or the closed form, at {FRESH} fresh noisy points, on"
+        f"\nA prediction: {DRAWS} draws, or the closed form, at {FRESH} new noisy points, on"
         "\nwhich LL (nats a point) and RMSE are measured. NUTS is run once, compiling included."
-        f"\n{report.machine_line()}"
     )
-
-
-def pbp_table(growth: Sequence[Growth]) -> str:
-    """What an epoch and a point cost, and how that grows."""
-    body = [
-        [str(g.n), str(g.width), report.number(1e3 * g.epoch_s), report.number(1e6 * g.point_s)]
-        for g in growth
-    ]
-    lines = report.table(["PBP: points", "width", "epoch ms", "point us"], body)
-    powers = " and ".join(f"{of}^{exponent(growth, of):.2f}" for of in ("n", "width"))
-    return f"{lines}\n\nAn epoch grows as {powers} ({N_FEATURES} features, one hidden layer)."
+    text = [about, report.table(heads, body)]
+    if growth:
+        body = [
+            [str(g.n), str(g.width), report.number(1e3 * g.epoch_s), report.number(1e6 * g.point_s)]
+            for g in growth
+        ]
+        powers = " and ".join(f"{of}^{exponent(growth, of):.2f}" for of in ("n", "width"))
+        text += [
+            report.table(["PBP: points", "width", "epoch ms", "point us"], body),
+            f"An epoch grows as {powers} ({N_FEATURES} features, one hidden layer).",
+        ]
+    return text

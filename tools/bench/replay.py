@@ -1,11 +1,10 @@
-"""`bench replay`: what it costs a fit to keep the frames of its training, in pairs."""
+"""`bench replay`: measure the cost of storing the frames of a training, in pairs of fits."""
 
 from __future__ import annotations
 
 import argparse
 import gc
 import importlib
-import json
 import statistics
 import sys
 import time
@@ -19,7 +18,7 @@ from unittest.mock import patch
 
 from bdl_teach._support import report
 from bench.methods import Way, ways
-from bench.verdicts import Verdict
+from bench.verdicts import Verdict, finish
 
 LIMIT = 10.0  # percent of a fit without frames
 _Programs = dict[ModuleType, Callable[..., Any]]
@@ -27,12 +26,12 @@ _Programs = dict[ModuleType, Callable[..., Any]]
 
 @dataclass(frozen=True)
 class Row:
-    """What keeping the frames adds to the fits of one method.
+    """The cost of storing frames, for a method.
 
     Attributes:
-        name: Which method.
-        fit_s: Processor time of a fit that keeps none, on average.
-        extra: Share of it that a fit with frames takes longer, on average over the pairs.
+        name: The method's name.
+        fit_s: Mean processor time of a fit without frames.
+        extra: Mean additional time of a fit with frames, as a share of ``fit_s``.
         error: Standard error of ``extra``.
     """
 
@@ -43,25 +42,25 @@ class Row:
 
     @property
     def verdict(self) -> Verdict:
-        """The figure beside its limit."""
+        """Compare the cost with its limit."""
         return Verdict(f"{self.name}, frames", 100 * self.extra, "%", LIMIT)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `bench replay`."""
-    parser.add_argument("--pairs", type=int, default=60, help="fits of each kind, 2 at least")
+    parser.add_argument("--pairs", type=int, default=60, help="number of pairs, at least 2")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure, print, and judge."""
+    """Measure, print, and compare with the limit."""
     measured = (measure(way, options.pairs) for way in chosen())
     rows = [row for row in measured if row is not None]
-    print(json.dumps(as_json(rows), indent=2) if options.json else as_text(rows))
-    return 1 if options.strict and not all(row.verdict.ok for row in rows) else 0
+    results = {"rows": [asdict(row) for row in rows]}
+    return finish(options, results, as_text(rows), [row.verdict for row in rows])
 
 
 def chosen() -> list[Way]:
-    """Every method, and the single member that the rivals' explorer calls MAP."""
+    """Return every method, and a single member of an ensemble, which the course calls MAP."""
     from bdl_teach.densities import ScaleMixture
     from bdl_teach.methods import ensemble
 
@@ -70,7 +69,7 @@ def chosen() -> list[Way]:
 
 
 def measure(way: Way, pairs: int) -> Row | None:
-    """Measure pairs of the same fit with frames and without; ``None`` if it keeps none anyway."""
+    """Measure pairs of fits with and without frames; return ``None`` if a method stores none."""
     from bdl_teach import datasets
     from bdl_teach.widgets._engine import replay
 
@@ -84,11 +83,11 @@ def measure(way: Way, pairs: int) -> Row | None:
             if not kept:
                 stack.enter_context(_without_frames(own))
             start = time.process_time()
-            way.fit(data.x, data.y, seed=0)  # of another one the first would draw the noise
+            way.fit(data.x, data.y, seed=0)  # with another seed the first fit would draw noise
             return time.process_time() - start
 
     for kept in (True, False):
-        seconds(kept)  # which compiles
+        seconds(kept)  # compiles
     times: dict[bool, list[float]] = {True: [], False: []}
     with _without_collections():
         for i in range(pairs):
@@ -98,14 +97,14 @@ def measure(way: Way, pairs: int) -> Row | None:
 
 
 def judge(name: str, kept: Sequence[float], none: Sequence[float]) -> Row:
-    """Lay the times of the pairs beside each other: with frames, and without."""
+    """Return the mean cost over pairs of times with frames (`kept`) and without (`none`)."""
     fit_s = statistics.mean(none)
     extra = [(a - b) / fit_s for a, b in zip(kept, none, strict=True)]
     return Row(name, fit_s, statistics.mean(extra), statistics.stdev(extra) / len(extra) ** 0.5)
 
 
 def _programs() -> _Programs:
-    """The programs of all methods, none of them compiled yet."""
+    """Return new, uncompiled programs of all methods."""
     from bdl_teach.methods.catalogue import MODULES
 
     modules = [importlib.import_module(f"bdl_teach.methods.{name}") for name in MODULES]
@@ -115,7 +114,7 @@ def _programs() -> _Programs:
 
 @contextmanager
 def _without_frames(own: _Programs) -> Iterator[None]:
-    """Have methods use programs of their own, which find the frames too large to be kept."""
+    """Let methods use the programs `own`, which find frames too large to be stored."""
     from bdl_teach import optimise
 
     with ExitStack() as stack:
@@ -127,7 +126,7 @@ def _without_frames(own: _Programs) -> Iterator[None]:
 
 @contextmanager
 def _without_collections() -> Iterator[None]:
-    """Keep Python from looking for garbage in some of the fits and not in others."""
+    """Switch garbage collection off, so that no fit is slower because of it."""
     gc.collect()
     gc.disable()
     try:
@@ -136,31 +135,15 @@ def _without_collections() -> Iterator[None]:
         gc.enable()
 
 
-def as_json(rows: Sequence[Row]) -> dict[str, object]:
-    """Everything, for a script."""
-    return {
-        "machine": report.machine(),
-        "limit_percent": LIMIT,
-        "rows": [{**asdict(row), "ok": row.verdict.ok} for row in rows],
-    }
-
-
-def as_text(rows: Sequence[Row]) -> str:
-    """Everything, for a reader."""
-    heads = ["method", "fit ms", "frames add %", "± s.e.", "asked for", ""]
-    body = [
-        [
-            row.name,
-            report.number(1e3 * row.fit_s),
-            f"{100 * row.extra:.1f}",
-            f"{100 * row.error:.1f}",
-            *row.verdict.cells()[2:],
-        ]
-        for row in rows
-    ]
-    preamble = (
-        "Processor time of a fit that keeps the frames of its training beside the same fit without"
-        "\nthem, in pairs, on the 32 points of the sinusoid, own default settings."
-        f"\n{report.machine_line()}"
+def as_text(rows: Sequence[Row]) -> list[str]:
+    """Return the results as paragraphs."""
+    about = (
+        "Processor time of fits that store the frames of their training, compared with the same\n"
+        "fits without frames, on the 32 points of the sinusoid, own default settings."
     )
-    return f"{preamble}\n\n{report.table(heads, body)}"
+    numbers = [(1e3 * row.fit_s, 100 * row.extra, 100 * row.error) for row in rows]
+    body = [
+        [row.name, report.number(fit_ms), f"{extra:.1f}", f"{error:.1f}"]
+        for row, (fit_ms, extra, error) in zip(rows, numbers, strict=True)
+    ]
+    return [about, report.table(["method", "fit ms", "frames add %", "± s.e."], body)]

@@ -1,1 +1,1 @@
-"""`bench browser`: a real JupyterLab in Chromium, driven key by key; it comes with a checkout."""
+"""Operate a real JupyterLab in Chromium key by key, for `bench browser` and the tests."""

@@ -1,17 +1,15 @@
-"""`bench browser`: key press to repainted plot, in JupyterLab in Chromium."""
+"""`bench browser`: measure the time from key press to repainted plot, in JupyterLab."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from bench.verdicts import Verdict
+from bench.verdicts import Verdict, finish
 
 from bdl_teach._cli.notebooks import source
 from bdl_teach._support import report
@@ -27,14 +25,14 @@ WARM_UP = 3
 
 @dataclass(frozen=True)
 class SliderFigures:
-    """What was measured on one slider.
+    """The measurements of one slider.
 
     Attributes:
-        explorer: Place of its explorer in the notebook, from 0.
+        explorer: Number of its explorer in the notebook, from 0.
         label: Its label.
-        paints: Key press to first repaint, of each step, in ms.
-        unchanged: Steps that moved the slider but repainted nothing.
-        flood: What the drag did; ``None`` where the slider cannot be moved.
+        paints: Time from each key press to the first repaint, in ms.
+        unchanged: Number of steps that moved the slider but repainted nothing.
+        flood: Result of a drag; ``None`` if the slider cannot be moved.
     """
 
     explorer: int
@@ -46,18 +44,18 @@ class SliderFigures:
 
 @dataclass
 class Session:
-    """Everything that one run measured, with what went wrong."""
+    """The measurements and the faults of a run."""
 
     first_picture_s: float | None = None
     from_run_s: float | None = None
     run_all_s: float | None = None
     kernel_gb: float | None = None
     sliders: list[SliderFigures] = field(default_factory=list)
-    points: dict[int, Flood] = field(default_factory=dict)  # by explorer: one of its points dragged
+    points: dict[int, Flood] = field(default_factory=dict)  # by explorer: a drag of a data point
     faults: list[str] = field(default_factory=list)
 
     def verdicts(self) -> list[Verdict]:
-        """The figures of the whole notebook beside their limits."""
+        """Compare the measurements of the whole notebook with their limits."""
         whole = [
             Verdict("opening to first live plot", self.first_picture_s, "s", FIRST_S),
             Verdict("of which from Run All", self.from_run_s, "s", FROM_RUN_S),
@@ -73,14 +71,14 @@ class Session:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `bench browser`."""
     parser.add_argument("--notebook", type=Path, default=NOTEBOOK, help="default: chapter 3")
-    parser.add_argument("--steps", type=int, default=40, help="key presses a slider")
+    parser.add_argument("--steps", type=int, default=40, help="key presses for each slider")
     parser.add_argument("--seconds", type=float, default=3.0, help="length of each drag")
     parser.add_argument("--slider", default="", help="only sliders whose label contains this")
-    parser.add_argument("--screenshot", type=Path, metavar="DIR", help="save what was seen")
+    parser.add_argument("--screenshot", type=Path, metavar="DIR", help="save pictures of the page")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure, print, and judge; 2 means that there was nothing to measure with or on."""
+    """Measure, print, and compare with the limits; return 2 if measuring is impossible."""
     path = find_chromium()
     if path is None:
         print(NO_CHROMIUM, file=sys.stderr)
@@ -93,9 +91,11 @@ def run(options: argparse.Namespace) -> int:
     except LabError as error:
         print(error, file=sys.stderr)
         return 2
-    print(json.dumps(as_json(session), indent=2) if options.json else as_text(session))
-    missed = [row for row in rows(session) if row[-1] != "ok"]
-    return 1 if session.faults or (options.strict and missed) else 0
+    rows = [row(figures) for figures in session.sliders]
+    results = {**asdict(session), "rows": rows}
+    code = finish(options, results, as_text(rows, session.faults), session.verdicts())
+    missed = any(cells[-1] != "ok" for cells in rows)
+    return 1 if session.faults or (options.strict and missed) else code
 
 
 def measure(path: str, options: argparse.Namespace) -> Session:
@@ -125,7 +125,7 @@ def measure(path: str, options: argparse.Namespace) -> Session:
 
 
 def open_and_run(notebook: Notebook, server: Server, session: Session) -> None:
-    """Run all cells, noting when the first picture came; then wait for background work."""
+    """Run all cells, and record the time of the first picture; then wait for background work."""
     start, began_s = time.monotonic(), notebook.age_s()
     notebook.start_all()
     session.first_picture_s = notebook.first_picture_s()
@@ -140,7 +140,7 @@ def open_and_run(notebook: Notebook, server: Server, session: Session) -> None:
 def drive(
     notebook: Notebook, view: ExplorerView, slider: int, steps: int, seconds: float
 ) -> SliderFigures:
-    """Single steps up the range and back down, a drag, and back to where the slider was."""
+    """Measure steps up and down the range and a drag; then restore the slider's value."""
     notebook.focus(view.number, slider)
     start = notebook.value(view.number, slider)
     effects = walk(notebook, view.number, slider, steps + WARM_UP)
@@ -153,7 +153,7 @@ def drive(
 
 
 def walk(notebook: Notebook, explorer: int, slider: int, steps: int) -> list[Effect]:
-    """Press the right arrow, and turn round where the range ends."""
+    """Press the right arrow key, and at the end of the range change the direction."""
     keys = ["ArrowRight", "ArrowLeft"]
     effects: list[Effect] = []
     for _ in range(steps):
@@ -161,36 +161,31 @@ def walk(notebook: Notebook, explorer: int, slider: int, steps: int) -> list[Eff
         if not effects[-1].moved:
             keys.reverse()
         if len(effects) > 4 and not any(effect.paints for effect in effects):
-            break  # dead: it does not move, or nothing follows it
+            break  # the slider does not move, or the picture does not follow
     return effects
 
 
 def status_faults(notebook: Notebook, view: ExplorerView) -> list[str]:
-    """A status line that speaks of an error."""
+    """Return the status line if it mentions an error."""
     text = notebook.status(view.number)
     return [f"status line: {text}"] if "error" in text.lower() else []
 
 
 def snapshot(notebook: Notebook, folder: Path | None, name: str) -> None:
-    """Save what the page shows, if asked to."""
+    """Save a picture of the page, if there is a folder for it."""
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
         notebook.page.screenshot(path=folder / f"{name}.png")
 
 
 def say(text: str) -> None:
-    """Tell someone who watches where the run is."""
+    """Print progress on a terminal."""
     if sys.stderr.isatty():
         print(text, file=sys.stderr)
 
 
-def rows(session: Session) -> list[list[str]]:
-    """The table: one row a slider, with a verdict over its four figures."""
-    return [row(figures) for figures in session.sliders]
-
-
 def row(s: SliderFigures) -> list[str]:
-    """One slider's figures; the last cell names those that miss their limit."""
+    """Return a slider's measurements; the last cell names those that miss their limit."""
     flood = s.flood
     p50, p95 = np.quantile(s.paints, [0.5, 0.95]) if s.paints else (None, None)
     judged = {
@@ -205,30 +200,10 @@ def row(s: SliderFigures) -> list[str]:
     return [f"{s.explorer}: {s.label}", str(len(s.paints)), str(s.unchanged), *figures, verdict]
 
 
-def as_json(session: Session) -> dict[str, Any]:
-    """Everything, for a script."""
-    return {
-        "machine": report.machine(),
-        **asdict(session),
-        "verdicts": [{**asdict(v), "ok": v.ok} for v in session.verdicts()],
-        "rows": rows(session),
-    }
-
-
-def as_text(session: Session) -> str:
-    """Everything, for a reader."""
+def as_text(rows: list[list[str]], faults: list[str]) -> list[str]:
+    """Return the measurements of the sliders as paragraphs."""
     heads = ["explorer: slider", "steps", "no change", "p50 ms", "p95 ms", "drag /s", "last ms", ""]
-    limits = ["(asked for)", "", "", *(f"≤ {x:.0f}" for x in (P50_MS, P95_MS))]
+    limits = ["(limit)", "", "", *(f"≤ {x:.0f}" for x in (P50_MS, P95_MS))]
     limits += [f"≥ {PER_SECOND:.0f}", f"≤ {LAST_MS:.0f}", ""]
-    whole = [verdict.cells() for verdict in session.verdicts()]
-    return "\n".join(
-        [
-            "Key press to the first repaint with other pixels; then a drag of 60 events a second.",
-            report.machine_line(),
-            "",
-            report.table(["figure", "here", "asked for", ""], whole),
-            "",
-            report.table(heads, [limits, *rows(session)]),
-            *(f"FAULT: {fault}" for fault in session.faults),
-        ]
-    )
+    about = "Key press to the first repaint with other pixels; then a drag of 60 events a second."
+    return [about, report.table(heads, [limits, *rows]), *(f"FAULT: {fault}" for fault in faults)]

@@ -1,4 +1,4 @@
-"""JupyterLab on loopback, and Chromium: where `bench browser` and the browser tests happen."""
+"""Start JupyterLab on a loopback port, and Chromium, for `bench browser` and the tests."""
 
 from __future__ import annotations
 
@@ -48,19 +48,19 @@ CHROMIUM_FLAGS = (
 
 
 class LabError(Exception):
-    """JupyterLab, the page or the notebook did not do what it should."""
+    """JupyterLab, the page or the notebook did not respond as expected."""
 
 
 class Server:
-    """A JupyterLab of its own: a free loopback port, a random token, private folders.
+    """A JupyterLab server with a free loopback port, a random token and private folders.
 
-    Use it as a context manager. It serves a *copy* of ``folder``, or of one notebook alone, so that
-    what JupyterLab saves does not touch them. It is held on a leash, so that it and its kernels end
-    with this process even if that is killed.
+    Use it as a context manager. It serves a *copy* of a folder or a notebook, so that JupyterLab
+    changes neither. It runs under leash.py: the server and its kernels end with this process, even
+    if this process is killed.
 
     Attributes:
-        token: What the address has to carry.
-        root: The copy that is served.
+        token: Token that an address must contain.
+        root: Folder with the copy.
     """
 
     def __init__(self, served: Path) -> None:
@@ -129,7 +129,7 @@ class Server:
         raise LabError(f"JupyterLab did not answer within {START_S:.0f} s:\n{self.log()[-2000:]}")
 
     def log(self) -> str:
-        """What JupyterLab and its kernels wrote so far."""
+        """Return the output of JupyterLab and its kernels."""
         return (self._home / "log").read_text(encoding="utf-8", errors="replace")
 
     def _answers(self) -> bool:
@@ -144,13 +144,13 @@ class Server:
             return False
 
     def address(self, notebook: str) -> str:
-        """Where to open a notebook, in a workspace of its own."""
+        """Return the address of a notebook, in a new workspace."""
         workspace = secrets.token_hex(4)
         base = f"http://127.0.0.1:{self._port}/lab/workspaces/{workspace}"
         return f"{base}/tree/{notebook}?token={self.token}"
 
     def kernels(self) -> list[psutil.Process]:
-        """The processes of the running kernels."""
+        """Return the processes of the running kernels."""
         assert self._process is not None
         try:
             children = psutil.Process(self._process.pid).children(recursive=True)
@@ -159,7 +159,7 @@ class Server:
             return []
 
     def await_calm(self, timeout_s: float = 180.0, share: float = 0.15) -> bool:
-        """Wait until the kernels use little of the processor (compile no more, say)."""
+        """Wait until the kernels use little of the processor; return False after the timeout."""
         end, calm = time.monotonic() + timeout_s, 0
         kernels = self.kernels()
         busy(kernels)
@@ -170,9 +170,9 @@ class Server:
 
 
 def busy(processes: Iterable[psutil.Process]) -> float:
-    """Percent of one core that they have used since they were asked last; a dead one uses none.
+    """Return the percentage of one core that processes used since the last call.
 
-    What a kernel starts looks like a kernel until it runs, and may be gone a moment later.
+    A process that has ended counts as 0: children of a kernel look like kernels when they start.
     """
     percent = 0.0
     for process in processes:
@@ -182,7 +182,7 @@ def busy(processes: Iterable[psutil.Process]) -> float:
 
 
 def _write_settings(folder: Path) -> None:
-    """Let JupyterLab not ask whether it may fetch news, over the notebook."""
+    """Switch off JupyterLab's question about news, which would cover the notebook."""
     file = folder / "@jupyterlab" / "apputils-extension" / "notification.jupyterlab-settings"
     file.parent.mkdir(parents=True)
     file.write_text('{"fetchNews": "false"}', encoding="utf-8")
@@ -195,7 +195,7 @@ def _free_port() -> int:
 
 
 def find_chromium() -> str | None:
-    """The path of a Chromium, or ``None``."""
+    """Return the path of a Chromium, or ``None``."""
     return next((path for name in BROWSERS if (path := shutil.which(name))), None)
 
 
@@ -204,7 +204,7 @@ def chromium(path: str) -> Iterator[Browser]:
     """Start Chromium without a window.
 
     Raises:
-        LabError: Playwright, which steers it, is not installed.
+        LabError: Playwright is not installed.
     """
     try:
         from playwright.sync_api import sync_playwright

@@ -1,8 +1,7 @@
-"""Run a command that ends, with all that it started, when whoever asked for it ends.
+"""Run a command, and end it with all processes that it started when the caller ends.
 
-``python leash.py FOLDER COMMAND...`` holds the command for as long as standard input is open: a
-pipe, whose other end the asking process holds. The system closes that end even for a process
-that is killed and cannot tidy up. The folder is the command's own, and goes with it.
+``python leash.py FOLDER COMMAND...`` runs the command while standard input is open: a pipe from the
+caller, which the system closes even if the caller is killed. At the end it deletes the folder.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ from contextlib import suppress
 
 import psutil
 
-PATIENCE_S = 5.0  # for the command to end by itself, once asked to
+PATIENCE_S = 5.0  # time for processes to end before they are killed
 
 
 def main(folder: str, *command: str) -> int:
-    """Run the command until it ends, or until nobody wants it any longer."""
+    """Run the command until it ends or standard input is closed."""
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), lambda number, _: sys.exit(128 + number))
@@ -35,7 +34,7 @@ def main(folder: str, *command: str) -> int:
 
     threading.Thread(target=watch, daemon=True).start()
     try:
-        sys.stdin.buffer.read()  # returns when the other end is closed
+        sys.stdin.buffer.read()  # returns when the pipe is closed
     finally:
         unwanted.set()
         end(process.pid)
@@ -44,7 +43,7 @@ def main(folder: str, *command: str) -> int:
 
 
 def end(pid: int) -> None:
-    """Ask a process and its descendants to end, and then kill those that are left."""
+    """Terminate a process and its descendants; kill those that do not end."""
     try:
         first = psutil.Process(pid)
         family = [first, *first.children(recursive=True)]

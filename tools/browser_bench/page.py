@@ -1,4 +1,4 @@
-"""A notebook in a page of Chromium: run it, press keys on its sliders, see what is repainted."""
+"""Operate a notebook in a page of Chromium: run it, press keys, and time the repaints."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ SCROLL_THROUGH = """async () => {
 
 @dataclass(frozen=True)
 class Effect:
-    """What one key press or click did.
+    """The effect of a key press or click.
 
     Attributes:
         moved: Whether the slider's value changed, or the button went down or up.
-        paints: Times from the event to each repaint with other pixels, in ms.
+        paints: Times from the event to each repaint that changed pixels, in ms.
     """
 
     moved: bool
@@ -50,12 +50,12 @@ class Effect:
 
 @dataclass(frozen=True)
 class Flood:
-    """What a drag of many events a second did; see :meth:`Notebook.flood`.
+    """The effect of a drag with many events a second.
 
     Attributes:
-        sent: Events sent.
-        pictures_per_s: Repaints a second while they were sent.
-        last_ms: From the last change of the value to the last repaint; ``None`` without one.
+        sent: Number of events.
+        pictures_per_s: Repaints a second during the drag.
+        last_ms: Time from the last change of the value to the last repaint; ``None`` without one.
         paints: Number of repaints.
     """
 
@@ -70,11 +70,11 @@ class ExplorerView:
     """An explorer as the page shows it.
 
     Attributes:
-        number: Its place among the explorers of the notebook, from the top.
+        number: Its number among the explorers of the notebook, from 0.
         sliders: Labels of its sliders.
         buttons: Labels of its buttons.
-        toggles: Numbers of those buttons that stay down until pressed again.
-        choices: Rows of buttons of which one is down, as the numbers of their buttons.
+        toggles: Numbers of the buttons that stay down until pressed again.
+        choices: Numbers of the buttons in each group of which one is down.
     """
 
     number: int
@@ -85,12 +85,12 @@ class ExplorerView:
 
 
 class Notebook:
-    """One notebook, open in a page of its own.
+    """A notebook in its own page.
 
     Attributes:
-        page: The page, to look further than this class does.
-        console: Errors that the page wrote to its console, or did not catch.
-        patience_ms: How long to wait for a picture that should change.
+        page: The page.
+        console: Errors in the page's console, and uncaught ones.
+        patience_ms: Longest time to wait for a picture to change.
     """
 
     def __init__(self, browser: Browser, server: Server, name: str) -> None:
@@ -111,8 +111,8 @@ class Notebook:
         try:
             self.page.wait_for_function(until, timeout=1000 * timeout_s)
         except PlaywrightTimeoutError:
-            said = "; ".join(self.console) or "nothing"
-            sentence = f"Within {timeout_s:.0f} s {otherwise}. The page's console said: {said}."
+            errors = "; ".join(self.console) or "none"
+            sentence = f"Within {timeout_s:.0f} s {otherwise}. Errors in the console: {errors}."
             raise LabError(sentence) from None
 
     def _note(self, message: ConsoleMessage) -> None:
@@ -124,62 +124,62 @@ class Notebook:
         self.page.evaluate(RUN_ALL)
 
     def await_all(self, timeout_s: float = 600.0) -> None:
-        """Wait until every cell has run, and pass over the notebook so that all is shown."""
+        """Wait until every cell has run, and scroll through the notebook to show all of it."""
         self._wait("() => window.bdlDone", timeout_s, "the cells did not finish")
         self.page.evaluate(SCROLL_THROUGH)
 
     def age_s(self) -> float:
-        """Seconds since navigation began."""
+        """Return the seconds since navigation began."""
         return float(self.page.evaluate("() => performance.now()")) / 1000
 
     def first_picture_s(self, timeout_s: float = 120.0) -> float:
-        """Wait for the first picture of an explorer; seconds since navigation began."""
+        """Wait for an explorer's first picture; return the seconds since navigation began."""
         self._wait("() => window.bdlProbe.paints.length", timeout_s, "no explorer showed a picture")
         return float(self.page.evaluate("() => window.bdlProbe.paints[0].time")) / 1000
 
     def explorers(self) -> list[ExplorerView]:
-        """The explorers of the notebook, from top to bottom."""
+        """Return the explorers of the notebook, from top to bottom."""
         return [ExplorerView(i, **view) for i, view in enumerate(self._probe("list"))]
 
     def distinct_explorers(self) -> list[ExplorerView]:
-        """The same without further views of an explorer that was shown above."""
+        """Return the explorers without further views of the same explorer."""
         first: dict[tuple[str, ...], ExplorerView] = {}
         for view in self.explorers():
             first.setdefault((*view.sliders, *view.buttons), view)
         return list(first.values())
 
     def cell_errors(self) -> list[str]:
-        """What cells raised."""
+        """Return the errors that cells raised."""
         raised = [o for o in self._outputs() if o["output_type"] == "error"]
         return [f"{output['ename']}: {output['evalue']}" for output in raised]
 
     def stderr(self) -> list[str]:
-        """What cells, and threads that they started, wrote to stderr."""
+        """Return the standard error of each cell and its threads."""
         return ["".join(o["text"]) for o in self._outputs() if o.get("name") == "stderr"]
 
     def _outputs(self) -> list[dict[str, Any]]:
-        """All outputs, from JupyterLab's model: the page may hold only what is in view."""
+        """Return all outputs from JupyterLab's model; the page may contain only those in view."""
         cells = self.page.evaluate(CELLS)
         return [output for cell in cells for output in cell.get("outputs", ())]
 
     def status(self, explorer: int) -> str:
-        """The text of an explorer's status line."""
+        """Return the text of an explorer's status line."""
         return str(self._probe("status", explorer))
 
     def pictures(self, explorer: int) -> int:
-        """How many pictures an explorer shows that are large enough to see."""
+        """Return the number of an explorer's pictures that are large enough to see."""
         return int(self._probe("pictures", explorer))
 
     def focus(self, explorer: int, slider: int) -> bool:
-        """Give a slider the keyboard."""
+        """Move the keyboard focus to a slider."""
         return bool(self._probe("focus", explorer, slider))
 
     def value(self, explorer: int, slider: int) -> str:
-        """The value of a slider, in a form that :meth:`restore` takes."""
+        """Return the value of a slider, in a form that :meth:`restore` takes."""
         return str(self._probe("value", explorer, slider))
 
     def restore(self, explorer: int, slider: int, value: str) -> bool:
-        """Move a slider back to ``value`` and wait for the picture; say whether it got there."""
+        """Move a slider to ``value`` and wait for the picture; return whether it got there."""
         start = self._probe("clear")
         moved = value != self.value(explorer, slider)
         done = bool(self._probe("restore", explorer, slider, value))
@@ -188,7 +188,7 @@ class Notebook:
         return done
 
     def press(self, explorer: int, slider: int, key: str) -> Effect:
-        """Press a key on the focused slider, and wait for what it does to the picture."""
+        """Press a key on the focused slider, and wait for the picture."""
         before = self.value(explorer, slider)
         start = self._probe("clear")
         self.page.keyboard.press(key)
@@ -198,7 +198,7 @@ class Notebook:
         return Effect(moved, [time - pressed[0] for time in paints] if pressed else [])
 
     def click(self, explorer: int, button: int, quiet: float = QUIET_MS) -> Effect:
-        """Click a button, and wait until the picture changed and rested for ``quiet`` ms."""
+        """Click a button, and wait until the picture has changed and rested for ``quiet`` ms."""
         before = self.is_down(explorer, button)
         start = self._probe("clear")
         self._probe("click", explorer, button)
@@ -207,18 +207,18 @@ class Notebook:
         return Effect(moved, [time - start for time in paints])
 
     def is_down(self, explorer: int, button: int) -> bool:
-        """Say whether a button stays down."""
+        """Return whether a button is down."""
         return bool(self._probe("down", explorer, button))
 
     def flood(self, explorer: int, slider: int, seconds: float = 3.0, rate: float = 60.0) -> Flood:
-        """Drag: key events at ``rate`` a second, up and down the range of a slider."""
+        """Send ``rate`` key events a second to a slider, up and down its range."""
         start = self._probe("clear")
         sent = self._probe("flood", explorer, slider, seconds, rate)
         spent_ms = sent["changed"] - sent["begin"]
         return self._flood(explorer, start, sent["changed"], sent["sent"], spent_ms)
 
     def drag_point(self, explorer: int, seconds: float = 3.0, rate: float = 60.0) -> Flood | None:
-        """Drag the middle one of an explorer's points about; ``None`` where there is none."""
+        """Drag one of an explorer's data points about; return ``None`` if it has none."""
         place = self._probe("point", explorer)
         if place is None:
             return None
@@ -235,7 +235,7 @@ class Notebook:
         return self._flood(explorer, start, moved, sent, 1000 * seconds)
 
     def _flood(self, explorer: int, start: float, end: float, sent: int, spent_ms: float) -> Flood:
-        """What was repainted from ``start`` on, ``end`` being the last change."""
+        """Return the effect of a drag from ``start`` to its last change at ``end``."""
         paints = self._settled(explorer, end, 3000.0, quiet=800.0)
         every = self._probe("since", explorer, start)
         during = [at for at in every if at <= end]

@@ -1,8 +1,8 @@
-"""Write a chapter's slides as one file that needs no network: `python3 -m bdl_teach deck 3`.
+"""Write a chapter's slides into one file that needs no network: `python3 -m bdl_teach deck 3`.
 
-nbconvert makes slides of the stored notebook, with its pictures (page.py). reveal.js and MathJax
-are copied into the page from installed packages; deck.js splits a slide that is taller than the
-screen. The lecturer's notes come from TEACHING.md, and are in no learner's notebook. Importing
+nbconvert makes slides of the stored notebook and its pictures (page.py). The page contains
+reveal.js and MathJax from installed packages; deck.js splits a slide that is taller than the
+screen. The lecturer's notes come from TEACHING.md and are in no learner's notebook. Importing
 this module needs the standard library only.
 """
 
@@ -17,13 +17,12 @@ from bdl_teach._support.files import write_whole
 
 FOLDER = "bdl_teach-decks"
 HINT = (
-    "Open a deck in any browser, without a network. Space goes on, F fills the screen, "
-    "S opens the lecturer's notes, O shows all slides."
+    "Open a deck in any browser, without a network. Space shows the next slide, F fills the "
+    "screen, S opens the lecturer's notes, O shows all slides."
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `deck`."""
     text = "a number, or a notebook of your own, saved with its pictures; default: all chapters"
     parser.add_argument("chapters", nargs="*", type=find, metavar="chapter", help=text)
     text = f"where the decks go; default: {FOLDER}"
@@ -31,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the decks that were asked for."""
+    """Write a deck for each chapter, and print its path."""
     from bdl_teach._cli.deck import page
 
     for path in options.chapters or chapters():
@@ -44,12 +43,11 @@ def run(options: argparse.Namespace) -> int:
 
 
 def chapters() -> list[Path]:
-    """Return the notebooks of the course."""
     return [path for path in notebooks.files() if path.suffix == ".ipynb"]
 
 
 def find(name: str) -> Path:
-    """Return the notebook of a chapter's number, or at a path."""
+    """Return the notebook with a chapter's number or name, or at a path."""
     if Path(name).suffix == ".ipynb" and Path(name).is_file():
         return Path(name)
     for path in chapters():

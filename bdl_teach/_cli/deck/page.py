@@ -1,4 +1,4 @@
-"""The HTML page of a deck: the stored notebook, the lecturer's notes, and the scripts it needs."""
+"""Make the HTML page of a deck from a notebook, the lecturer's notes, and scripts."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ import nbformat
 from nbconvert.exporters import SlidesExporter
 
 from bdl_teach._cli import doctor, notebooks
-from bdl_teach._cli.environment import Trouble
-from bdl_teach._support.views import leave_dead_views_out
+from bdl_teach._support.views import remove_dead_views
 from bdl_teach._support.web_pages import Pictures
 
 HERE = Path(__file__).resolve().parent
-PACKED = {  # what is written into a deck, and the distribution that carries it
+PACKED = {  # files that are copied into a deck: the package that has them, and their path in it
     "reveal.css": ("pyreveal", "pyreveal/revealjs/dist/reveal.css"),
     "reveal.js": ("pyreveal", "pyreveal/revealjs/dist/reveal.js"),
     "notes.js": ("pyreveal", "pyreveal/revealjs/dist/plugin/notes.js"),
@@ -30,14 +29,14 @@ MATHJAX = """window.MathJax = {
 def make(path: Path) -> str:
     """Return the HTML page of a notebook's deck."""
     packed = _package_files()
-    ours = {name: (HERE / name).read_text(encoding="utf-8") for name in ("deck.css", "deck.js")}
+    own = {name: (HERE / name).read_text(encoding="utf-8") for name in ("deck.css", "deck.js")}
     notebook = nbformat.read(path, as_version=4)
-    leave_dead_views_out(notebook)
+    remove_dead_views(notebook)
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cell.source = follow(cell.source)
         elif "explorer" in cell.metadata.get("tags", ()):
-            cell.metadata["transient"] = {"remove_source": True}  # the picture says it all
+            cell.metadata["transient"] = {"remove_source": True}  # its picture is enough
     add_notes(notebook, path)
     scripts = (MATHJAX, *(packed[n] for n in ("mathjax.js", "reveal.js", "notes.js")))
     exporter = SlidesExporter(
@@ -48,53 +47,53 @@ def make(path: Path) -> str:
     )
     pictures = Pictures(note="")  # type: ignore[no-untyped-call]
     exporter.register_preprocessor(pictures, enabled=True)
-    # What pygments writes is clean; to clean it again takes half of the time.
+    # The HTML that pygments writes is clean; cleaning it again takes half of the time.
     exporter.register_filter("clean_html", lambda code: code)
     deck = {
         "title": path.stem,
-        "styles": [packed["reveal.css"], ours["deck.css"]],
-        "scripts": [_inline(script) for script in (*scripts, ours["deck.js"])],
+        "styles": [packed["reveal.css"], own["deck.css"]],
+        "scripts": [_inline(script) for script in (*scripts, own["deck.js"])],
     }
     page, _ = exporter.from_notebook_node(notebook, resources={"deck": deck})
     return str(page)
 
 
 def follow(source: str) -> str:
-    """Point links to other chapters at their decks, and drop links to run a cell."""
+    """Point links to other chapters at their decks, and replace the call to run a cell."""
     source = source.replace("**Run the cell below** (Shift+Enter), then", "**In the notebook:**")
     to_decks = re.sub(r"\]\((\d\d_\w+)\.ipynb(?:#[^)]*)?\)", r"](\1.html)", source)
     return to_decks.replace("[TEACHING.md](TEACHING.md)", "TEACHING.md")
 
 
 def add_notes(notebook: nbformat.NotebookNode, path: Path) -> None:
-    """Add what TEACHING.md says of a chapter as speaker notes.
+    """Add speaker notes from TEACHING.md.
 
-    The first slide gets all of it; each slide of a section gets the table rows that name the
-    section.
+    The first slide gets all that it says about the chapter; each slide of a section gets the table
+    row of that section.
     """
-    everything, rows = teaching(path)
-    said, cells = everything, []
+    note, rows = teaching(path)
+    cells = []
     for cell in notebook.cells:
         cells.append(cell)
         heading = cell.cell_type == "markdown" and re.match(r"##+ (\S+).*", cell.source)
         if heading:
-            said = rows.get(heading[1], "")
-        if said and cell.metadata.get("slideshow", {}).get("slide_type") in ("slide", "subslide"):
+            note = rows.get(heading[1], "")
+        if note and cell.metadata.get("slideshow", {}).get("slide_type") in ("slide", "subslide"):
             kind = {"slideshow": {"slide_type": "notes"}}
-            cells.append(nbformat.v4.new_markdown_cell(said, metadata=kind))
+            cells.append(nbformat.v4.new_markdown_cell(note, metadata=kind))
         if heading and heading[0].endswith("Exercises"):
-            rows = {}  # their numbers are those of sections, too
+            rows = {}  # exercises have the same numbers as sections
     notebook.cells = cells
 
 
 def teaching(path: Path) -> tuple[str, dict[str, str]]:
-    """Return what TEACHING.md says of a chapter, and the table row of each section named there."""
+    """Return what TEACHING.md says about a chapter, and a note for each section of its table."""
     guide = (notebooks.source() / "TEACHING.md").read_text(encoding="utf-8")
     guide = re.sub(r"\s*<!--.*?-->", "", guide)
     number = re.match(r"\d\d", path.name)
     parts = re.split(r"^## (\d+) · .*\n", guide, flags=re.MULTILINE)
-    told = dict(zip(map(int, parts[1::2]), parts[2::2], strict=True))
-    part = told.get(int(number[0]), "") if number else ""
+    chapters = dict(zip(map(int, parts[1::2]), parts[2::2], strict=True))
+    part = chapters.get(int(number[0]), "") if number else ""
     rows: dict[str, str] = {}
     for minutes, shown, preset in re.findall(r"^\| (\d+) \| (.*?) \|(.*)\|$", part, re.MULTILINE):
         press = f" Press {preset.strip()}." if preset.strip() else ""
@@ -103,10 +102,10 @@ def teaching(path: Path) -> tuple[str, dict[str, str]]:
     return part.strip(), rows
 
 
-def _sections(said: str) -> list[str]:
-    """Return the sections that a row of the table names: "3.6-3.7" gives two."""
+def _sections(text: str) -> list[str]:
+    """Return the sections that a text names: "3.6-3.7" gives "3.6" and "3.7"."""
     found = []
-    for first, last in re.findall(r"(?<!exercise )\b(\d+\.\d+)(?:-(\d+\.\d+))?", said):
+    for first, last in re.findall(r"(?<!exercise )\b(\d+\.\d+)(?:-(\d+\.\d+))?", text):
         chapter, start = first.split(".")
         end = (last or first).split(".")[1]
         found += [f"{chapter}.{section}" for section in range(int(start), int(end) + 1)]
@@ -114,19 +113,18 @@ def _sections(said: str) -> list[str]:
 
 
 def _package_files() -> dict[str, str]:
-    """Read the files that installed packages contribute to a deck, without running their code."""
-    there, lacking = {}, []
-    for distribution in sorted({distribution for distribution, _ in PACKED.values()}):
+    """Read the files of installed packages that a deck contains, without running their code."""
+    texts, missing = {}, set()
+    for name, (package, path) in PACKED.items():
         try:
-            there[distribution] = metadata.distribution(distribution)
+            place = metadata.distribution(package).locate_file(path)
+            texts[name] = Path(str(place)).read_text(encoding="utf-8")
         except metadata.PackageNotFoundError:
-            lacking.append(distribution)
-    if lacking:
-        raise Trouble(doctor.advice(lacking))
-    places = {name: there[who].locate_file(path) for name, (who, path) in PACKED.items()}
-    return {name: Path(str(place)).read_text(encoding="utf-8") for name, place in places.items()}
+            missing.add(package)
+    doctor.refuse(sorted(missing))
+    return texts
 
 
 def _inline(script: str) -> str:
-    """Escape a script so that nothing in it ends the script element early."""
+    """Escape a script so that nothing in it ends the `script` element."""
     return script.replace("</script", "<\\/script").replace("<!--", "<\\!--")

@@ -1,14 +1,14 @@
-"""Probabilistic backpropagation: Gaussian weights, learned one point at a time, no sampling.
+"""Probabilistic backpropagation: Gaussian weights, learned one data point at a time, no sampling.
 
 q(w) = Π N(w | m, v), q(γ) = Gamma(γ | α, β) over the noise precision, q(λ) likewise over the
 prior's precision. For each point log Z = log N(y | m_z, v_z + β/(α−1)) is computed by moments
-through the layers, and its gradient moves m and v as assumed density filtering (ADF) does; after
+through the layers, and its gradient moves m and v as assumed density filtering (ADF) does. After
 each epoch one sweep of expectation propagation refines the prior.
 
-In the paper a point that is learnt in every epoch is counted in every epoch, so that epochs narrow
-the band as data would. With ``sites="average"`` what the points have said is q over the prior, the
-n-th part of it is taken out before each is learnt again, and forty epochs count the data once:
-stochastic expectation propagation, which has no more to remember than q.
+In the paper every epoch counts the data once more, so that epochs narrow the band as new data
+would. ``sites="average"`` counts the data once, by stochastic expectation propagation: before a
+point is learnt again, the n-th part of what the data have contributed, q divided by the prior, is
+removed. This needs no more memory than q.
 
 Source: Hernández-Lobato & Adams 2015, "Probabilistic backpropagation for scalable learning of
 Bayesian neural networks", sections 3.1-3.4; Li, Hernández-Lobato & Turner 2015, "Stochastic
@@ -60,19 +60,19 @@ __all__ = [
     "steps",
 ]
 NOISE_PRIOR = (_loop.PRIOR_ALPHA, _loop.PRIOR_BETA)
-# Counted once, independent Gaussians do not fit few points with a wide network: that PBP as
-# published does, it owes to its epochs. And its doubt is gone in the end.
+# If the data are counted once, independent Gaussians cannot fit few points with a wide network. PBP
+# as published fits them because its epochs count them often, until hardly any uncertainty is left.
 # claim: sites-keep-the-doubt, without-sites-epochs-thin-the-doubt
 # claim: counted-once-the-fit-is-worse
 SITES = ("none", "average")
-_FRAMES = 41  # of a fit's replay
-_MOST_STEPS = 10_000  # of a fit that has one
-_LISTING = "bdl_teach.experiments.pbp_listing"  # also under its old name here
+_FRAMES = 41  # frames of a fit's path
+_MOST_STEPS = 10_000  # steps of a fit that has a path, at most
+_LISTING = "bdl_teach.experiments.pbp_listing"  # also reachable as pbp.listing
 REMEDY = "look for values of x far outside the others: log Z overflowed"
 
 
 def __getattr__(name: str) -> ModuleType:
-    """Import the faulty listing on first use."""
+    """Import the paper's published listing, with its errors, when it is first used."""
     if name == "listing":
         return importlib.import_module(_LISTING)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -80,17 +80,17 @@ def __getattr__(name: str) -> ModuleType:
 
 @dataclass(frozen=True)
 class Walk:
-    """Standardised data, padded to a power of two, starting state and order of a fit's points."""
+    """Standardised data, padded to a power of two, and the start and order of the steps."""
 
     x: Tensor  # [rows, d]
     y: Tensor  # [rows]
     n: int  # rows that are data
     scaling: Scaling
     start: State  # before any data, in tensors
-    seed: int  # of the orders
-    shuffle: bool = True  # each epoch has a new order; otherwise it is that of the rows
-    refines: bool = True  # an epoch ends with a refinement of the prior, a step of its own
-    share: float | None = None  # of the points' sites, removed before a point is learnt again
+    seed: int  # of the orders of the rows
+    shuffle: bool = True  # in a new order each epoch; else in the order of the rows
+    refines: bool = True  # the last step of an epoch refines the prior
+    share: float | None = None  # share of the sites removed before each point
 
     @classmethod
     def of(
@@ -113,7 +113,7 @@ class Walk:
 
     @property
     def length(self) -> int:
-        """Return the number of steps of an epoch."""
+        """Return the number of steps in an epoch."""
         return self.n + self.refines
 
     def rows(self, epoch: int) -> Array:
@@ -163,7 +163,7 @@ def _noise_prior(value: tuple[float, float]) -> tuple[float, float]:
 
 
 def _padded(rows: Array) -> Tensor:
-    """Pad with zeros to a power of two of rows, at least 64."""
+    """Pad with rows of zeros until their number is a power of two, at least 64."""
     padding = np.zeros((room(len(rows)) - len(rows), *rows.shape[1:]), rows.dtype)
     return tf.constant(np.concatenate([rows, padding]))
 
@@ -191,8 +191,8 @@ def fit(
         noise_prior: α > 1 and β > 0 of the Gamma over the noise precision before any data, in
             standardised units; the paper has (6, 6).
         refine_prior: Refine the prior factors after each epoch, as the paper does.
-        sites: ``"none"``, as in the paper, where each epoch counts the data once more, or
-            ``"average"``, which counts them once, however many epochs there are.
+        sites: ``"none"``, as in the paper, counts the data once more in each epoch; ``"average"``
+            counts them once in all.
         seed: Seed of the starting point and of the orders.
 
     Returns:
@@ -232,10 +232,10 @@ def steps(
     Args:
         x: Inputs ``[n, d]``.
         y: Targets ``[n, 1]`` or ``[n]``.
-        hidden_units: As :func:`fit` takes them.
+        hidden_units: As for :func:`fit`.
         epochs: Passes over the data.
-        noise_prior: As :func:`fit` takes it.
-        seed: As :func:`fit` takes it.
+        noise_prior: As for :func:`fit`.
+        seed: As for :func:`fit`.
 
     Yields:
         A :class:`Step` for each point, and one for each refinement.
@@ -260,10 +260,10 @@ class Fit:
     Attributes:
         state: The posterior, in standardised units; see :class:`_loop.State`.
         scaling: Means and scales that standardised the data.
-        history: ``epoch``, ``alpha``, ``beta``, ``noise_std`` (in the units of y),
-            ``prior_alpha``, ``prior_beta`` after each epoch, and ``log_z``: the mean over its
-            points of log Z *before* each was learned, in nats of the standardised y.
-        walk: The fit's steps, for :meth:`at`; ``None`` if it is no fit of all the data.
+        history: ``epoch``, and after each epoch ``alpha``, ``beta``, ``noise_std`` (in the units of
+            y), ``prior_alpha``, ``prior_beta`` and ``log_z``: log Z of each point *before* it was
+            learned, averaged over the epoch, in nats of the standardised y.
+        walk: The steps of the fit, for :meth:`at`; ``None`` for a state within an epoch.
         n_steps: Number of steps taken.
     """
 
@@ -275,7 +275,10 @@ class Fit:
 
     @property
     def path(self) -> optimise.Path | None:
-        """Return the steps of the frames of ``at``, denser at the start; ``None`` if too many."""
+        """Return the steps at which :meth:`at` has frames, denser at the start.
+
+        It is ``None`` for a fit of too many steps.
+        """
         if self.walk is None or self.n_steps > _MOST_STEPS:
             return None
         steps = np.ceil(self.n_steps * np.linspace(0.0, 1.0, _FRAMES) ** 1.5)
@@ -297,7 +300,7 @@ class Fit:
 
     @property
     def alpha(self) -> float:
-        """Return α of the noise precision: about half the number of updates, after many of them."""
+        """Return α of the noise precision; after many updates it is about half their number."""
         return float(self.state.noise[0])
 
     @property
@@ -315,8 +318,8 @@ class Fit:
 
         Args:
             x: Test inputs ``[m, d]``.
-            n_samples: Accepted so that every method is called alike.
-            seed: Accepted likewise.
+            n_samples: Unused.
+            seed: Unused.
 
         Returns:
             A Gaussian ``Predictive`` in the units of y, with ``samples`` None.
@@ -331,7 +334,7 @@ class Fit:
         return self.in_units_of_y(mean.numpy(), var.numpy())
 
     def in_units_of_y(self, mean: Array, var: Array) -> Predictive:
-        """Return the predictive in units of y, given moments ``[m]`` of the network's output."""
+        """Return the predictive in units of y from moments ``[m]`` of the network's output."""
         unit = self.scaling.y_std
         return Predictive(
             mean * unit + self.scaling.y_mean,
@@ -346,8 +349,9 @@ class Step(NamedTuple):
     Attributes:
         epoch: Counted from 0.
         point: Row of the data that was learned; None for a refinement of the prior.
-        log_z: Its log Z before it was learned, in nats of the standardised y; NaN for None.
-        fit: The posterior after it, without a history.
+        log_z: log Z of the point before it was learned, in nats of the standardised y; NaN for a
+            refinement.
+        fit: The posterior after the step, without a history.
     """
 
     epoch: int

@@ -1,7 +1,7 @@
-"""Probabilistic backpropagation as one compiled loop: a pass over points, a prior refinement.
+"""Probabilistic backpropagation as one compiled loop: steps that learn a point or refine the prior.
 
-Everything is float64: α and β of the noise need it, and the loop is bound by the number of
-operations, not by their width.
+Everything is float64: α and β of the noise need it, and the time of the loop depends on the number
+of operations, not on their width.
 
 Source: Hernández-Lobato & Adams 2015, sections 3.2-3.4; Li, Hernández-Lobato & Turner 2015, for
 the average site.
@@ -38,12 +38,12 @@ class State(NamedTuple):
 
     Attributes:
         mean: Mean of each layer's weights, ``[out, in + 1]`` each, the bias last.
-        var: Their variances, likewise.
+        var: Variance of each layer's weights, in the same shapes.
         noise: [α, β] of the Gamma over the noise precision.
-        prior: [α, β] of the Gamma over λ, the precision of the weights' prior; see
-            :func:`refine_prior` for when it is improper.
+        prior: [α, β] of the Gamma over λ, the precision of the weights' prior; it may become
+            improper, see :func:`refine_prior`.
         factors: The approximate prior factor of each weight ``[n_weights, 4]``, as natural
-            parameters: 1/v, m/v, and its shares of α and of β.
+            parameters: 1/v, m/v, and the factor's shares of α and of β.
     """
 
     mean: tuple[Tensor, ...]
@@ -54,7 +54,7 @@ class State(NamedTuple):
 
 
 class Scaling(NamedTuple):
-    """Mean and scale that standardise x and y.
+    """Means and scales that standardise x and y.
 
     Attributes:
         x_mean: ``[d]``.
@@ -70,11 +70,11 @@ class Scaling(NamedTuple):
 
     @classmethod
     def of(cls, x: Array, y: Array) -> Scaling:
-        """Compute them from training data ``x`` [n, d] and ``y`` [n, 1]."""
+        """Compute means and scales from training data ``x`` [n, d] and ``y`` [n, 1]."""
         constant, x_mean, x_std = np.ptp(x, axis=0) == 0, x.mean(axis=0), x.std(axis=0)
-        # A constant becomes 0. But rounding gives one such as naval's 0.998 a deviation of 1e-13,
-        # which the authors' program divides by: it becomes ±1, a second bias, and the published
-        # figures rest on that. So it does here, without blowing up other values of the column.
+        # A constant column becomes 0. But rounding gives one such as naval's 0.998 a deviation of
+        # 1e-13, by which the authors' program divides: it becomes ±1, a second bias, and the
+        # published numbers rest on that. So it does here, but other values are not blown up.
         bias = np.where(constant & (x_std > 0), np.sign(x[0] - x_mean), 0.0)
         x_mean, x_std = np.where(constant, x[0] - bias, x_mean), np.where(constant, 1.0, x_std)
         y_std = float(y.std()) if np.ptp(y) > 0 else 1.0
@@ -162,11 +162,11 @@ def advance() -> Compiled:
 def without_a_site(state: State, share: Tensor, noise: Tensor) -> State:
     """Remove a share of the points' sites from a state, but not the prior's factors.
 
-    After n points q is the prior times their sites, that is, times the average site to the power
-    of n. With the share 1/n what is left is the cavity of stochastic expectation propagation; a
-    point learnt from there puts 1/n of its own site into the average. A weight whose cavity is not
-    a proper Gaussian (possible after a prior factor of negative precision) is not changed. The
-    share is 0 where no point has been learnt before, ``noise`` α and β before any data.
+    After n points q is the prior times the n-th power of their average site. With the share 1/n
+    what is left is the cavity of stochastic expectation propagation; a point learnt from there adds
+    1/n of its own site to the average. The share is 0 for a point that is learnt for the first
+    time. ``noise`` holds α and β before any data. A weight whose cavity is not a proper Gaussian
+    (possible after a prior factor of negative precision) is not changed.
 
     Source: Li, Hernández-Lobato & Turner 2015, algorithm 1 with ε = 1/n.
     """
@@ -208,7 +208,7 @@ def learn_point(state: State, x: Tensor, y: Tensor) -> tuple[State, Tensor]:
 
 
 def _valid(m: Tensor, v: Tensor, new_m: Tensor, new_v: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the updated weights; unchanged ones where the update is not a proper Gaussian."""
+    """Return the updated weights, but unchanged ones where the update is not a proper Gaussian."""
     good = (new_v > _SMALLEST_VAR) & tf.math.is_finite(new_m) & tf.math.is_finite(new_v)
     return tf.where(good, new_m, m), tf.where(good, new_v, v)
 
@@ -216,10 +216,10 @@ def _valid(m: Tensor, v: Tensor, new_m: Tensor, new_v: Tensor) -> tuple[Tensor, 
 def refine_prior(state: State) -> State:
     """Sweep once over the prior factors N(w_i | 0, 1/λ) by expectation propagation, in order.
 
-    Each factor is removed from the approximation, multiplied in exactly, and projected again. As
-    in the authors' program, a factor is refined whenever the rest without it (its cavity) is
-    proper, even if this leaves λ a Gamma with α <= 1: after that few cavities are proper, and the
-    sweep almost ends. Skipping such factors to keep λ proper lets β grow without bound (yacht, two
+    Each factor is removed from the approximation, multiplied in exactly, and projected again. As in
+    the authors' program, a factor is refined whenever the rest without it (its cavity) is proper,
+    even if this leaves λ a Gamma with α <= 1. After that few cavities are proper, and the sweep
+    almost ends. Skipping such factors to keep λ proper would let β grow without bound (yacht, two
     hidden layers, 40 fits: RMSE 3.4 instead of 0.85).
 
     Source: Hernández-Lobato & Adams 2015, section 3.3.
@@ -245,7 +245,7 @@ def refine_prior(state: State) -> State:
 
 
 def _refine_weight(prior: Tensor, row: Tensor) -> tuple[Tensor, Tensor]:
-    """Refine one weight's factor; return [α, β] of λ, and [m, v, four of the factor]."""
+    """Refine one weight's prior factor; return [α, β] of λ, and [m, v, *factor]."""
     m, v, precision, shift, alpha_share, beta_share = tf.unstack(row)
     cavity_precision, cavity_shift = 1.0 / v - precision, m / v - shift
     cavity_m, cavity_v = cavity_shift / cavity_precision, 1.0 / cavity_precision

@@ -1,8 +1,8 @@
-"""The closed forms of probabilistic backpropagation, each a pure function in float64.
+"""The closed forms of probabilistic backpropagation, as pure functions in float64.
 
-Moments through a linear layer and a ReLU, the two updates of assumed density filtering (of a
-Gaussian weight, of the Gamma over the noise), and the refinement of one weight's prior factor.
-Numbers and arrays give NumPy; tensors give tensors, which can be differentiated and compiled.
+Moments through a linear layer and a ReLU, and two updates of assumed density filtering: of a
+Gaussian weight, and of the Gamma over the noise precision. Numbers and arrays give NumPy; tensors
+give tensors, which can be differentiated and compiled.
 
 Source: Hernández-Lobato & Adams 2015, "Probabilistic backpropagation for scalable learning of
 Bayesian neural networks".
@@ -26,8 +26,8 @@ _SMALLEST_VAR = 1e-290  # below it α = m/√v would overflow
 def relu_moments(mean: Values, var: Values) -> Values:
     """Return mean and variance of max(0, a) for a ~ N(mean, var), elementwise.
 
-    With α = m/√v: the mean is √v h(α), h(α) = φ(α) + α Φ(α), and the variance is v [Φ(α) − h(α)
-    h(−α)], which loses no digits for large α and cannot be negative.
+    With α = m/√v: the mean is √v h(α), h(α) = φ(α) + α Φ(α), and the variance is
+    v [Φ(α) − h(α) h(−α)], which loses no digits for large α and cannot be negative.
 
     Args:
         mean: m, any shape that broadcasts with ``var``.
@@ -47,7 +47,10 @@ def relu_moments(mean: Values, var: Values) -> Values:
 
 
 def _with_gradient(m: Values, v: Values) -> Values:
-    """Return the moments and their exact derivatives; autodiff would lose digits."""
+    """Return mean and variance of max(0, a), and their exact derivatives.
+
+    Automatic differentiation would lose digits.
+    """
     std = tf.sqrt(tf.maximum(v, _SMALLEST_VAR))
     alpha = m / std
     density = _INV_SQRT_TWO_PI * tf.exp(-0.5 * alpha**2)
@@ -109,12 +112,12 @@ def adf_update(m: Values, v: Values, dlogz_dm: Values, dlogz_dv: Values) -> Valu
 
     Args:
         m: Mean of a weight.
-        v: Its variance, > 0.
+        v: Variance of the weight, > 0.
         dlogz_dm: ∂log Z/∂m.
         dlogz_dv: ∂log Z/∂v.
 
     Returns:
-        (m′, v′). v′ <= 0 says that the factor was approximated too coarsely here; ``fit`` then
+        (m′, v′). v′ <= 0 means that the approximation of the factor was too coarse; ``fit`` then
         keeps m and v.
 
     Raises:
@@ -131,8 +134,8 @@ def adf_update(m: Values, v: Values, dlogz_dm: Values, dlogz_dv: Values) -> Valu
 def gamma_update(alpha: Values, beta: Values, residual: Values, var: Values) -> Values:
     """Update Gamma(γ | α, β) of a precision by one observation N(residual | 0, 1/γ + var).
 
-    Z(α, β) = N(residual | 0, β/(α−1) + var) stands for the exact normaliser; Z₁ and Z₂ have α+1
-    and α+2 for α. With l₁₀ = log Z₁/Z and l₂₁ = log Z₂/Z₁,
+    Z(α, β) = N(residual | 0, β/(α−1) + var) approximates the normaliser; Z₁ and Z₂ have α+1 and α+2
+    instead of α. With l₁₀ = log Z₁/Z and l₂₁ = log Z₂/Z₁,
     α′ = 1/expm1(l₂₁ − l₁₀ + log1p(1/α)) and β′ = α′ (β/α) exp(−l₁₀): nothing is added to a
     denominator, and no two large numbers are subtracted.
 
@@ -143,9 +146,8 @@ def gamma_update(alpha: Values, beta: Values, residual: Values, var: Values) -> 
         var: Variance of the prediction, >= 0.
 
     Returns:
-        (α′, β′), elementwise. α′ <= 1 (possible for α below 1.2) or an infinite β′ (an
-        observation dozens of standard deviations away) says that Z was too coarse here; ``fit``
-        then keeps α and β.
+        (α′, β′), elementwise. α′ <= 1 (possible for α below 1.2) or an infinite β′ (an observation
+        dozens of standard deviations away) means that Z was too coarse; ``fit`` then keeps α and β.
 
     Raises:
         ValueError: A value given as a number or array is not finite or out of range.
@@ -162,7 +164,7 @@ def gamma_update(alpha: Values, beta: Values, residual: Values, var: Values) -> 
     new_alpha = 1.0 / tf.math.expm1(l21 - l10 + tf.math.log1p(1.0 / alpha))
     growth = tf.exp(-l10)
     new_beta = new_alpha * (beta / alpha) * growth
-    return new_alpha, tf.where(tf.math.is_inf(growth), growth, new_beta)  # and not 0 · ∞
+    return new_alpha, tf.where(tf.math.is_inf(growth), growth, new_beta)  # instead of 0 · ∞
 
 
 def _log_ratio(residual: Values, before: Values, after: Values, change: Values) -> Values:
@@ -190,7 +192,7 @@ def _rows_times(rows: Values, weight: Values) -> Values:
 
 
 def _check(positive: bool = False, minimum: float | None = None, **values: Values) -> None:
-    """Refuse numbers that are not finite or out of range, when the values are known."""
+    """Raise ``ValueError`` for numbers that are not finite or out of range, if values are known."""
     if not tf.executing_eagerly():
         return
     least = 0.0 if positive and minimum is None else minimum

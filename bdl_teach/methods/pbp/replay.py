@@ -1,4 +1,4 @@
-"""The state of probabilistic backpropagation after any number of its steps, for the stepper."""
+"""Replay probabilistic backpropagation: its state after any number of steps, for the stepper."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from bdl_teach.predictive import Predictive
 class Replay:
     """The posterior after some steps, and the one before the last step.
 
-    A step learns one point, or, at the end of an epoch, refines the prior of the weights.
+    A step learns one point or, at the end of an epoch, refines the prior of the weights.
 
     Attributes:
-        fit: The posterior now.
-        before: The posterior before the last step; the same one if there was no step.
+        fit: The posterior after the last step.
+        before: The posterior before the last step; equal to ``fit`` if there was no step.
         epoch: Epoch of the last step, counted from 0.
         point: Row that the last step learned; None for a refinement or before the first step.
         seen: Rows learned in this epoch so far, in their order.
-        noise: α and β after each step ``[n_steps + 1, 2]``, the prior's first.
-        noise_std: √(β/(α−1)) of each, in the units of y ``[n_steps + 1]``.
+        noise: α and β of the noise before the first step and after each step ``[n_steps + 1, 2]``.
+        noise_std: √(β/(α−1)) of each row of ``noise``, in the units of y ``[n_steps + 1]``.
     """
 
     fit: pbp.Fit
@@ -57,10 +57,10 @@ class Replay:
 
 
 class Trail:
-    """The steps of one problem so far; some states on the way are stored.
+    """The steps of probabilistic backpropagation, with a stored state every ``CHUNK`` steps.
 
-    To go back, or forward by a few steps, then takes at most ``CHUNK`` steps again. The arguments
-    are those of ``pbp.fit``; without ``shuffle`` each epoch has the order of the rows.
+    Going back, or forward by a few steps, takes at most ``CHUNK`` steps. The arguments are those of
+    ``pbp.fit``; without ``shuffle`` each epoch visits the rows in their order.
     """
 
     def __init__(
@@ -75,12 +75,12 @@ class Trail:
     ) -> None:
         self._walk = pbp.Walk.of(x, y, hidden_units, noise_prior, seed, shuffle=shuffle)
         self._states = [self._walk.start]  # after 0, CHUNK, 2 CHUNK, ... steps
-        self._noise = [self._walk.start.noise.numpy()[None]]  # α, β on the way to each
+        self._noise = [self._walk.start.noise.numpy()[None]]  # α, β on the way to each state
 
     def at(self, n_steps: int) -> Replay:
         """Return the state after ``n_steps`` >= 0 steps."""
         n_steps = checks.count("n_steps", n_steps, 0)
-        last = max(n_steps - 1, 0)  # the last step is taken alone
+        last = max(n_steps - 1, 0)  # the last step is taken by itself
         chunk, walk = last // CHUNK, self._walk
         while len(self._states) <= chunk:
             end = len(self._states) * CHUNK
@@ -109,8 +109,8 @@ def replay(x: ArrayLike, y: ArrayLike, n_steps: int, **options: object) -> Repla
     Args:
         x: Inputs ``[n, d]``.
         y: Targets ``[n, 1]`` or ``[n]``.
-        n_steps: Steps: n points and one refinement an epoch.
-        **options: As :class:`Trail` takes them.
+        n_steps: Number of steps; an epoch has one for each point and one refinement.
+        **options: Arguments of :class:`Trail`.
 
     Returns:
         A :class:`Replay`.
@@ -123,5 +123,5 @@ def replay(x: ArrayLike, y: ArrayLike, n_steps: int, **options: object) -> Repla
 
 @lru_cache(maxsize=1)
 def _forward() -> Compiled:
-    """Compile a program for the moments of the output at x [m, d], given (mean, var) of weights."""
+    """Compile a program for the output's moments at x [m, d], given (mean, var) of weights."""
     return Compiled(lambda x, *states: [forward(x, *state) for state in states])

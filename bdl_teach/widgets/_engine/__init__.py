@@ -1,13 +1,13 @@
-"""The parts of every explorer; what its author defines is in ``contract.py``.
+"""The engine of the explorers; what the author of an explorer defines is in ``contract.py``.
 
-``Explorer`` (``live.py``: what a user calls) builds on ``Page`` (layout, callbacks of controls and
-buttons), that on ``Worker`` (computes and draws the newest values), ``PointerInput`` (what the
-pointer does in the picture) and ``Contract``. Only the worker changes result, replay, pin and
-drawing: page and trainings queue acts for it in ``LatestValue``.
+Each class builds on the next: ``Explorer`` (``live.py``: what a user calls), ``Page`` (layout,
+callbacks of controls and buttons), ``Worker`` (computes and draws), ``PointerInput`` (the pointer
+in the picture), ``Contract``. Only the worker thread changes result, replay, pin and drawing; other
+threads queue functions for it in ``LatestValue``.
 
-A tick: a control moves; ``Explorer`` puts the values of all controls into ``LatestValue``; its
-worker takes the newest, computes and draws; ``Canvas`` renders; the picture goes to the browser.
-Panels that several explorers and the notebooks share are in ``bdl_teach/plots.py``.
+When a control moves, ``Explorer`` puts the values of all controls into ``LatestValue``. The worker
+takes the newest values, computes and draws (a *tick*); ``Canvas`` renders the picture for the
+browser. Panels that the notebooks use, too, are in ``bdl_teach/plots.py``.
 """
 
 from ipywidgets import __version__ as _found

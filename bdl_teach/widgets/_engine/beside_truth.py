@@ -1,6 +1,6 @@
-"""An explorer with the true posterior beside its fit: HMC, a window at a time, on its worker.
+"""Explorers with the true posterior beside the fit: their worker draws it by HMC, in windows.
 
-A change of the problem ends the old run at its next window; finished runs are kept.
+When the problem changes, the old run ends after its current window. Finished runs are cached.
 """
 
 from __future__ import annotations
@@ -43,19 +43,14 @@ _Shape = tuple[int, int, int]  # rows, layers and parts of the prior: what a pro
 
 @dataclass(frozen=True)
 class GoldStandard:
-    """What an explorer shows of the true posterior.
+    """What an explorer shows of the true posterior."""
 
-    Attributes:
-        prediction: The predictive at the explorer's grid; ``None`` where there is none yet.
-        report: How well it has mixed, or why there is none, as a sentence; "" if nobody asked.
-    """
-
-    prediction: Predictive | None = None
-    report: str = ""
+    prediction: Predictive | None = None  # at the explorer's grid, once there is one
+    report: str = ""  # a sentence on how well the chains have mixed, or why there are none
 
 
 class _Run(NamedTuple):
-    """One HMC run: its problem, its draws so far, and what is shown of it."""
+    """One HMC run: its problem, its draws so far, and what is shown of them."""
 
     problem: Problem
     gold: GoldStandard
@@ -65,11 +60,11 @@ class _Run(NamedTuple):
 
 
 class Chains:
-    """The HMC chains of one explorer; its worker calls all but ``prepare``.
+    """The HMC chains of one explorer; only ``prepare`` may be called outside the worker thread.
 
     Args:
         x_grid: Where to predict ``[m, 1]``.
-        moved: Returns whether the controls have moved on, or the explorer is closed.
+        moved: Returns whether a control has moved or the explorer is closed, so that drawing stops.
         on_ready: Called when the program that a run waits for has been compiled.
     """
 
@@ -94,7 +89,7 @@ class Chains:
         return self._run.gold
 
     def _found(self, problem: Problem) -> _Run:
-        """Return the finished run of a problem, kept here or in the package, or else a new run."""
+        """Return a finished run of a problem from the cache or the package, or else a new run."""
         if (kept := self._kept.get((problem, len(self._x_grid)))) is not None:
             return _Run(problem, kept, over=True)
         if (run := stored_nuts.read().get(stored_nuts.key(problem))) is not None:
@@ -103,10 +98,10 @@ class Chains:
         return _Run(problem, GoldStandard(report=f"The {NAME} is on its way."))
 
     def go_on(self, most: int) -> GoldStandard | None:
-        """Draw until there is something new to show; return ``None`` if the run is over or waits.
+        """Draw until there is something new to show, and return it.
 
-        Args:
-            most: Number of draws of each chain after which the run is over.
+        Return ``None`` if the run is over, has ``most`` draws of each chain, waits for its program,
+        or a control has moved.
         """
         run = self._run
         if run is None or run.over or run.outputs.shape[1] >= most or self.waits():
@@ -122,18 +117,14 @@ class Chains:
         return run.gold
 
     def whole(self, problem: Problem) -> GoldStandard:
-        """Compute the posterior of a problem other than the one on the controls, to its end.
-
-        Raises:
-            Moved: The controls moved meanwhile.
-        """
+        """Compute the posterior of a problem that is not shown; raise ``Moved`` if interrupted."""
         run = self._found(problem)
         while not run.over and run.outputs.shape[1] < FIRST:
             run = self._further(run)
         return run.gold
 
     def waits(self) -> bool:
-        """Say whether the run waits for its program, and start compiling it on another thread."""
+        """Return whether the run waits for its program, and have it compiled on another thread."""
         if self._run is None or self._run.over:
             return False
         problem = self._run.problem
@@ -154,7 +145,7 @@ class Chains:
         then()
 
     def _further(self, run: _Run) -> _Run:
-        """Lengthen a run, judge whether its chains have mixed, and keep it if it is over."""
+        """Lengthen a run, check whether its chains have mixed, and cache the run if it is over."""
 
         def progress(*_: int) -> None:
             if self._moved():
@@ -180,12 +171,9 @@ class Chains:
 
 
 class ExplorerBesideTruth(Explorer[Result], abstract=True):
-    """An explorer with a toggle ``nuts``, which shows the true posterior.
+    """An explorer with a toggle ``nuts``, which shows the true posterior at ``GRID`` ``[m, 1]``.
 
-    Its result has the fields ``nuts`` and ``nuts_report``, which its ``_compute`` leaves out.
-
-    Attributes:
-        GRID: Where it predicts ``[m, 1]``.
+    Its result has the fields ``nuts`` and ``nuts_report``, which ``_compute`` leaves out.
     """
 
     GRID: ClassVar[Array]
@@ -196,7 +184,7 @@ class ExplorerBesideTruth(Explorer[Result], abstract=True):
         return Problem.of(values)
 
     def _with_truth(self, result: Result, gold: GoldStandard) -> Result:
-        """Put the true posterior beside a fit."""
+        """Add the true posterior to a result."""
         now: Any = result
         beside: Result = replace(now, nuts=gold.prediction, nuts_report=gold.report)
         return beside
@@ -211,7 +199,7 @@ class ExplorerBesideTruth(Explorer[Result], abstract=True):
         super().__init__(**values)
 
     def settle(self, timeout: float = 120.0) -> Self:
-        """Wait for the picture, and for the true posterior where that is switched on."""
+        """Wait for the picture and, if it is switched on, for the true posterior."""
         self.wait(timeout)
         if not self._settled.wait(timeout):
             raise TimeoutError(f"expected the true posterior within {timeout:g} s")
@@ -277,7 +265,7 @@ def _begin(problem: Problem, progress: Callable[[int, int], None] | None) -> mcm
 
 
 def _judge(outputs: Array, regions: Mapping[str, Array]) -> tuple[bool, str]:
-    """Say whether chains ``[chains, s, m]`` have mixed, and if not, where they differ."""
+    """Return whether chains ``[chains, s, m]`` have mixed, and a sentence that says so."""
     from bdl_teach.methods import mcmc
 
     chains, n, _ = outputs.shape

@@ -1,7 +1,5 @@
 """The controls that explorers share: core ipywidgets, Unicode labels, one look."""
 
-from __future__ import annotations
-
 import html
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,15 +14,11 @@ from bdl_teach.widgets._engine.own_data import Points, Unseen
 
 Widget = Any  # ipywidgets has no types
 Values = dict[str, Any]  # the value of each control, by the control's name
-Presets = Mapping[str, tuple[str, Values]]  # by name: a sentence that says where to look, values
+Presets = Mapping[str, tuple[str, Values]]  # by name: where to look, and values
 
 _STYLE = {"description_width": "6.4em"}
 _WIDE = {"width": "auto"}
-_USUAL = 13  # letters of a label, for which that width is enough
-_SLIDERS = (
-    ipywidgets.FloatSlider, ipywidgets.IntSlider, ipywidgets.FloatLogSlider,
-    ipywidgets.SelectionSlider,
-)  # fmt: skip
+_USUAL = 13  # letters of a label that fit into the width above
 _BUTTONS = (ipywidgets.Button, ipywidgets.ToggleButton)
 
 
@@ -32,43 +26,38 @@ _BUTTONS = (ipywidgets.Button, ipywidgets.ToggleButton)
 class Control:
     """One control, as the data file of its explorer declares it.
 
-    Attributes:
-        kind: ``"slider"``, ``"count"`` (whole numbers), ``"powers"`` (of ten), ``"places"`` (a
-            slider over given values), ``"menu"``, ``"row"`` (of buttons, one of them down),
-            ``"toggle"`` or ``"points"`` (set in the picture); the explorer makes others itself.
-        label: What stands beside it.
-        default: Where it starts.
-        range: Of a slider ``[low, high, step]``; of powers these are exponents, and the step is
-            0.1 if it is left out; of what has options these, each a value or ``[words, value]``;
-            of points how many there may be.
-        hint: Its tooltip; of a row one for each option.
-        readout: How a slider of powers writes its value.
+    Kinds are ``"slider"``, ``"count"`` (whole numbers), ``"powers"`` (of ten), ``"places"`` (a
+    slider over given values), ``"menu"``, ``"row"`` (of buttons, of which one is down),
+    ``"toggle"`` and ``"points"`` (set in the picture); the explorer makes controls of other kinds.
+    Ranges are ``[low, high, step]`` of a slider; the same as exponents of powers, where the step
+    may be left out (0.1); the options of places, menu and row, each a value or ``[words, value]``;
+    ``[largest number]`` of points.
     """
 
     kind: str
-    label: str = ""
-    default: Any = None
+    label: str = ""  # the text beside it
+    default: Any = None  # the starting value
     range: Sequence[Any] = ()
-    hint: str | Sequence[str] = ""
-    readout: str = ".2f"
+    hint: str | Sequence[str] = ""  # the tooltip; for a row one for each option
+    readout: str = ".2f"  # the format in which a slider shows its value
 
     @property
     def unseen(self) -> bool:
-        """Return whether the control has no widget, because the picture shows it."""
+        """Return whether the control has no widget, because it is set in the picture."""
         return self.kind in ("points", "unseen")
 
     @property
     def start(self) -> Any:
-        """Return the default as the control holds it."""
-        return None if self.unseen else self.value(self.default)
+        """Return the starting value as the control holds it."""
+        return self.value(self.default)
 
     @property
     def options(self) -> list[Any]:
-        """Return the values to choose from, or pairs of words and value."""
+        """Return the options as values or pairs (words, value)."""
         return [tuple(one) if isinstance(one, list) else one for one in self.range]
 
     def value(self, given: Any) -> Any:
-        """Return a value of the data file as the control holds it: a power at a step."""
+        """Return a value of the data file as the control holds it; powers are moved to a step."""
         if self.kind == "points":
             return own_points.read(given)[0]
         if self.kind == "slider":
@@ -78,11 +67,10 @@ class Control:
         low, step = self.range[0], self.range[2] if len(self.range) == 3 else 0.1
         power = low + round((math.log10(given) - low) / step) * step
         if math.isclose(power, round(power, 3), abs_tol=1e-12):
-            power = round(power, 3)  # 0.9, and not 0.9000000000000004
+            power = round(power, 3)  # 0.9 and not 0.9000000000000004
         return float(given) if math.isclose(given, 10.0**power, rel_tol=1e-9) else 10.0**power
 
     def make(self) -> Widget:
-        """Make the widget."""
         if self.kind == "points":
             return Points(*self.range)
         given: dict[str, Any] = {"value": self.start, "description": self.label}
@@ -101,7 +89,7 @@ class Control:
 _KINDS: Mapping[str, Callable[..., Widget]] = {
     "slider": ipywidgets.FloatSlider,
     "count": ipywidgets.IntSlider,
-    "powers": ipywidgets.FloatLogSlider,  # of 10, in steps of 0.1 where the range has none
+    "powers": ipywidgets.FloatLogSlider,
     "places": ipywidgets.SelectionSlider,
     "menu": ipywidgets.Dropdown,
     "toggle": ipywidgets.ToggleButton,
@@ -125,22 +113,18 @@ def in_the_page() -> None:
 
 
 def alike(one: Any, other: Any) -> bool:
-    """Say whether two values are the same, up to the page's rounding."""
+    """Return whether two values are equal, up to the page's rounding."""
     numbers = isinstance(one, int | float) and isinstance(other, int | float)
     return math.isclose(one, other, rel_tol=1e-6) if numbers else bool(one == other)
 
 
 def same(one: Values, other: Values) -> bool:
-    """Say whether two states have the same values, up to the page's rounding."""
+    """Return whether two states have equal values, up to the page's rounding."""
     return one.keys() == other.keys() and all(alike(one[name], other[name]) for name in one)
 
 
 def take(known: Mapping[str, Widget], name: str, value: object) -> Any:
-    """Return a value as a control holds it; refuse a value that it would refuse or change.
-
-    Raises:
-        ValueError: It is such a value, or no such control; the message says which ones there are.
-    """
+    """Return a value as a control holds it; raise ``ValueError`` if the control refuses it."""
     if name not in known:
         raise ValueError(f"{name}: expected one of the controls {', '.join(known)}")
     control = known[name]
@@ -148,7 +132,7 @@ def take(known: Mapping[str, Widget], name: str, value: object) -> Any:
         return control.read(value)
     try:
         taken = bool(control.traits()["value"]._validate(control, value) == value)
-    except Exception:  # of traitlets' own words none name the control
+    except Exception:  # traitlets' own messages do not name the control
         taken = False
     if not taken:
         raise ValueError(f"{name}: expected {_range(control)}, got {value!r}")
@@ -161,7 +145,7 @@ def options(control: Widget) -> list[Any]:
 
 
 def _range(control: Widget) -> str:
-    """Say which values a control takes."""
+    """Return the words for the values that a control takes."""
     if isinstance(control, ipywidgets.ToggleButton):
         return "True or False"
     if hasattr(control, "options"):
@@ -185,11 +169,10 @@ def written(control: Widget, value: Any) -> str:
     return format(value, f"#{form}" if form.endswith("g") else form)  # the page's g keeps zeros
 
 
-def words(text: str, *classes: str) -> Widget:
-    """Make a line of text, with a class name for the style sheet."""
+def words(text: str, name: str) -> Widget:
+    """Make a line of text with a class name for the style sheet."""
     made = ipywidgets.HTML(value=html.escape(text))
-    for name in classes:
-        made.add_class(name)
+    made.add_class(name)
     return made
 
 
@@ -201,8 +184,8 @@ def box(name: str, children: Iterable[Widget]) -> Widget:
 
 
 def group(name: str, widgets: Sequence[Widget]) -> Widget:
-    """Put controls that belong together under a heading; the buttons among them share rows."""
-    sliders = [widget for widget in widgets if isinstance(widget, _SLIDERS)]
+    """Put controls under a heading, with the buttons among them in shared rows."""
+    sliders = [widget for widget in widgets if hasattr(widget, "readout")]
     if any(len(slider.description) > _USUAL for slider in sliders):
         for slider in sliders:
             slider.style.description_width = "7.4em"

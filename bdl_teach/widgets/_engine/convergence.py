@@ -1,4 +1,4 @@
-"""Has the fit of a tick converged? Asked while the sliders rest, and said in the status line."""
+"""Whether a fit has converged: asked while no control moves, and said in the status line."""
 
 from __future__ import annotations
 
@@ -10,24 +10,17 @@ from typing import TYPE_CHECKING
 from bdl_teach._support.errors import DivergedError
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
-    from bdl_teach.methods._variational import Variational
+    from bdl_teach.methods._fitted import Variational
 
 
 @dataclass(frozen=True)
 class Convergence:
-    """What the longer runs of ``fit.converged`` have found so far.
+    """What the longer runs of ``fit.converged`` have found so far."""
 
-    Attributes:
-        runs: Number of longer runs so far.
-        gain: Nats by which the lowest of them is below the fit; 0 if none is.
-        over: Whether the answer is known.
-        tolerance: Nats that it may be below a fit that is called converged.
-    """
-
-    runs: int = 0
-    gain: float = 0.0
-    over: bool = False
-    tolerance: float = 0.0
+    runs: int = 0  # number of longer runs
+    gain: float = 0.0  # nats by which the lowest of their free energies is below that of the fit
+    over: bool = False  # whether the answer is known
+    tolerance: float = 0.0  # largest gain in nats at which the fit is called converged
 
     @property
     def converged(self) -> bool | None:
@@ -42,7 +35,7 @@ class Convergence:
         return Convergence(runs, gain, gain > tolerance or runs == fit.n_longer, tolerance)
 
     def __str__(self) -> str:
-        """Return the sentence for the status line; empty as long as the answer is not known."""
+        """Return the sentence for the status line; "" as long as the answer is not known."""
         if not self.over:
             return ""
         if self.converged:
@@ -51,7 +44,7 @@ class Convergence:
 
 
 def of_several(arrivals: Mapping[str, Convergence]) -> str:
-    """Write one sentence about several fits, by their names; leave out those not yet known."""
+    """Return one sentence about several fits, by name; leave out those that are not yet known."""
     over = {name: found for name, found in arrivals.items() if found.over}
     yes = ", ".join(name for name, found in over.items() if found.converged)
     no = ", ".join(f"{n} by {found.gain:.0f}" for n, found in over.items() if not found.converged)

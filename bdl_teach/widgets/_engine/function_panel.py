@@ -1,4 +1,4 @@
-"""Panels that the pointer can act in, and the one of a function: what a fit says of y along x."""
+"""Panels that the pointer can act in, and the panel of a fitted function y(x)."""
 
 from __future__ import annotations
 
@@ -20,36 +20,23 @@ from bdl_teach.widgets._engine.own_data import label_axis
 if TYPE_CHECKING:  # at run time this would load TensorFlow before the first picture frame
     from bdl_teach.predictive import Predictive
 
-_LONGEST_Y = 16  # letters of a name along the height of a panel, with room for a power of ten
+_LONGEST_Y = 16  # letters of a name that fit along the height of a panel
 _TEN_FUNCTIONS = partial(plots.PredictiveArtists, n_functions=10)
 
 
 @dataclass
 class Panel:
-    """A panel that the pointer can act in.
-
-    Attributes:
-        room: Its height, which stays while a point is held.
-        truth: The line of the noise-free function, hidden where that is unknown.
-        columns: Of the panel's legend; 0 if it has none of its own.
-        wrapped: Entries in a row of the legend, where one does not hold all.
-        stays: What a learner sees while the edges of a band are drawn; () where none are.
-        hover: Whether the panel reacts to a pointer that moves over it without a click.
-        most: How many points there may be.
-        kind: "points", "at" if the pointer only chooses a place, or "seen" if it does neither.
-        spread: A panel of standard deviations of y along the same x, labelled in the same units.
-    """
+    """A panel that the pointer can act in."""
 
     axes: Axes
-    room: plots.Room | None = None
-    truth: Artist | None = None
-    columns: int = 6
-    wrapped: int = 4
-    stays: Sequence[Artist] = ()
-    hover: bool = False
-    most: int = MOST
-    kind: str = "points"
-    spread: Axes | None = None
+    room: plots.Room | None = None  # chooses the limits of y, which stay while a point is held
+    truth: Artist | None = None  # the line of the noise-free function, hidden if that is unknown
+    columns: int = 6  # of the panel's legend; 0 if it has none of its own
+    stays: Sequence[Artist] = ()  # shown while the learner draws a band; () if none is drawn here
+    hover: bool = False  # whether the pointer acts without a click
+    most: int = MOST  # largest number of points
+    kind: str = "points"  # or "at" if the pointer only chooses a place, "seen" if not even that
+    spread: Axes | None = None  # a panel of sds of y along the same x, labelled in the same units
     units: Units = COURSE
     labels: Labels = PLAIN
 
@@ -58,12 +45,12 @@ class Panel:
         self._spread_name = "" if self.spread is None else self.spread.get_ylabel()
 
     def name(self) -> None:
-        """Enter what is shown in the legend, if the panel has one of its own."""
+        """Make the legend, if the panel has one of its own."""
         if self.columns:
-            plots.legend_above(self.axes, self.columns, self.wrapped)
+            plots.legend_above(self.axes, self.columns)
 
     def label(self, data: datasets.Regression1D) -> bool:
-        """Label the axes in the units of ``data``; return whether that changed anything."""
+        """Label the axes in the units of ``data``; return whether the units changed."""
         units, labels = COURSE, PLAIN
         if self.kind == "points":
             units, labels = units_of(data), labels_of(data)
@@ -77,7 +64,7 @@ class Panel:
             self.room.start, self.room.scale = units[2:]
         for i, axis in enumerate((self.axes.xaxis, self.axes.yaxis)):
             name = labels[i] or self._names[i]
-            if i == 1 and len(name) > _LONGEST_Y:  # the panel is no higher
+            if i == 1 and len(name) > _LONGEST_Y:  # too long for the panel
                 name = f"{name[: _LONGEST_Y - 1]}…"
             start, scale = units[2 * i : 2 * i + 2]
             values = start + scale * (data.x, data.y)[i]
@@ -90,7 +77,7 @@ class Panel:
         return True
 
     def place(self) -> dict[str, Any]:
-        """Return the panel's place in the picture, as shares from left and top, and its limits."""
+        """Return the panel's limits, and its place as shares of the picture from left and top."""
         whole = self.axes.figure.bbox
         left, bottom, right, top = self.axes.bbox.extents / np.tile(whole.size, 2)
         return {
@@ -109,22 +96,17 @@ class Panel:
 
 
 class FunctionPanel(Panel):
-    """Bands, mean, drawn functions, truth and points, which the pointer can move.
+    """Bands, mean, drawn functions, truth and points of a fit.
 
-    Under them lie the gap and functions of the prior, and over them the true posterior, where a
-    result has any.
+    If the result has them, it also shows the gap, functions of the prior and the true posterior.
 
     Args:
-        canvas: The canvas on which the artists move.
-        ax: An empty panel.
-        title: Its title.
-        x: Inputs ``[m, 1]``, in rising order, the same for every update.
-        band: Makes the artists that show a predictive, by default with ten drawn functions; the
-            limits include what their ``edges`` says, if they have any.
+        x: Inputs ``[m, 1]`` of every predictive, rising.
+        band: Makes the artists that show a predictive; by default with ten drawn functions. If they
+            have a method ``edges``, it returns the curves that the limits must include.
         truth: Whether to show the sine.
-        limits: Heights that the panel may have.
-        xlabel: What stands along x.
-        **fields: Those of ``Panel``.
+        limits: Possible upper limits of y.
+        **fields: Fields of ``Panel``.
     """
 
     def __init__(
@@ -151,23 +133,23 @@ class FunctionPanel(Panel):
         sine = plots.draw_truth(ax, x, datasets.sinusoid().truth(x)) if truth else None
         self.points = plots.draw_data(ax, [], [])
         lines = [sine] if sine else []
-        self.problem = [*self._gap.artists, *lines, self.points]  # what belongs to no fit
+        self.problem = [*self._gap.artists, *lines, self.points]  # the same for every fit
         super().__init__(ax, room, sine, **fields)
         canvas.animate([*self._before.artists, *self._gap.artists, *self.band.artists, *lines])
         canvas.animate([*self._over.artists, self.points, *room.artists])
-        canvas.settle(room.frame)
+        canvas.animate_seldom(room.frame)
         self.name()
 
     def update(
         self, result: Any, prediction: Predictive | None, at_least: float = 0.0, **more: Array
     ) -> None:
-        """Show a result, and choose limits that hold it.
+        """Show a result, and choose limits that include it.
 
         Args:
             result: Has ``data``, and may have ``regions``, ``nuts`` and ``prior_functions``.
-            prediction: What to show of it; of ``None`` the band stays as it is.
+            prediction: The predictive to show; with ``None`` the band stays as it is.
             at_least: A height that the limits must include.
-            **more: Other curves that they must hold.
+            **more: Other curves that the limits must include.
         """
         self.points.set_data(result.data.x[:, 0], result.data.y[:, 0])
         curves = {} if prediction is None else self._edges(prediction)
@@ -176,10 +158,12 @@ class FunctionPanel(Panel):
         if hasattr(result, "regions"):
             self._gap.update(self._x, result.regions["gap"])
         posterior = getattr(result, "nuts", None)
-        named = self._over.show(posterior, asked=bool(getattr(result, "nuts_report", "")))
+        asked = bool(getattr(result, "nuts_report", ""))
+        named = self._over.show(posterior, asked=asked)
         if self._before.show(getattr(result, "prior_functions", None)) | named:
             self.name()
             self._canvas.redraw_background(arrange=True)
         assert self.room is not None
-        if self.room.hold({**curves, **more}, at_least, posterior):
-            self._canvas.redraw_settled()
+        awaited = asked and posterior is None
+        if self.room.hold({**curves, **more}, at_least, posterior, awaited=awaited):
+            self._canvas.redraw_seldom()

@@ -1,18 +1,13 @@
-"""The states that an explorer has been in, to go back to."""
-
-from __future__ import annotations
+"""The states that an explorer has been in, for undo and redo."""
 
 from bdl_teach.widgets._engine.controls import Values, same
 
 _KEPT = 200  # states
-_ONE_MOVE_S = 1.0  # values of one control that follow each other so fast are one movement
+_ONE_MOVE_S = 1.0  # faster changes of one control are one movement
 
 
 class History:
-    """States to undo and redo; a drag counts once.
-
-    All until the pointer releases what is ``held`` is one movement.
-    """
+    """States to undo and redo; all changes while ``held`` (during a drag) are one movement."""
 
     def __init__(self, state: Values) -> None:
         self.first, self.held = dict(state), False
@@ -27,11 +22,11 @@ class History:
 
     @property
     def ahead(self) -> bool:
-        """Return whether there is a state that was undone."""
+        """Return whether there is a state to redo."""
         return self._at + 1 < len(self._states)
 
     def note(self, state: Values, when: float) -> None:
-        """Keep ``state``, reached at ``when`` (seconds), and forget what was undone."""
+        """Store ``state``, reached at ``when`` (seconds), and forget the undone states."""
         now = self._states[self._at]
         if same(state, now):
             return
@@ -55,7 +50,7 @@ class History:
         return None if self.before is None else self._go(-1)
 
     def redo(self) -> Values | None:
-        """Go forward to the state that was undone last; ``None`` where there is none."""
+        """Go forward to the state that was undone last and return it; ``None`` if there is none."""
         return self._go(+1) if self.ahead else None
 
     def _go(self, step: int) -> Values:

@@ -1,10 +1,8 @@
-"""Linked panels: what the pointer is on in one panel is marked in the other.
+"""What the pointer is on in one panel is marked in another.
 
-A weight is shown as the functions that it makes while the others stay; a drawn function as the
-weights that it was made of.
+A weight is shown as the functions that it makes while the other weights stay, a drawn function as
+the weights that make it.
 """
-
-from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,27 +15,21 @@ from matplotlib.collections import LineCollection
 from bdl_teach import plots
 from bdl_teach._support.checks import Array
 
-STEPS = np.linspace(-2.0, 2.0, 10)  # sds of a weight at which its functions are drawn
-_NEAR = 0.03  # of the panel's height: so near a function is meant
+STEPS = np.linspace(-2.0, 2.0, 10)  # values of a weight, in sds, whose functions are drawn
+_NEAR = 0.03  # of the panel's height: largest distance from the pointer to a function
 
 
 @dataclass(frozen=True)
 class Mark:
-    """What is marked in both panels while the pointer is on something, and a description of it.
+    """Functions, weights and words to mark while the pointer is on one of them."""
 
-    Functions are ``[k, m]``; weights have places ``[j]`` along x, or ``[j, 2]``.
-    """
-
-    functions: Array
-    weights: Array
+    functions: Array  # [k, m]
+    weights: Array  # places [j] along x, or [j, 2]
     words: str
 
 
 class LinkArtists(plots.Artists):
-    """The artists of marked functions and weights, and of the words that say what they are.
-
-    They are in a panel of functions, at inputs ``x`` ``[m]``, and in a panel of weights.
-    """
+    """Artists that mark functions at inputs ``x`` ``[m]`` in one panel, and weights in another."""
 
     def __init__(self, functions: Axes, x: Array, weights: Axes) -> None:
         self._x, self._weights = x, weights
@@ -47,20 +39,12 @@ class LinkArtists(plots.Artists):
         (self._rug,) = weights.plot([], [], "|", ms=14, mew=1.2, zorder=6, **orange)
         (self._dots,) = weights.plot([], [], "o", ms=9, mfc="none", mew=2.4, zorder=6, **orange)
         box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1.0}
-        self._words = functions.text(
-            0.01,
-            0.03,
-            "",
-            transform=functions.transAxes,
-            fontsize=plots.LETTERS,
-            zorder=7,
-            bbox=box,
-        )
+        style: dict[str, Any] = {"fontsize": plots.LETTERS, "zorder": 7, "bbox": box}
+        self._words = functions.text(0.01, 0.03, "", transform=functions.transAxes, **style)
         self.artists: list[Artist] = [self._lines, self._rug, self._dots, self._words]
         self.show(None)
 
     def show(self, mark: Mark | None) -> None:
-        """Show a mark, or nothing."""
         for artist in self.artists:
             artist.set_visible(mark is not None)
         if mark is None:
@@ -77,7 +61,7 @@ class LinkArtists(plots.Artists):
 def nearest_function(
     functions: Array, x_grid: Array, at: tuple[float, float], height: float
 ) -> int | None:
-    """Return which function of ``[k, m]`` passes nearest to a place; ``None`` if none is near."""
+    """Return the index of the function ``[k, m]`` nearest to a place; ``None`` if none is near."""
     column = int(np.argmin(np.abs(x_grid - at[0])))
     far = np.abs(functions[:, column] - at[1])
     k = int(np.argmin(far))

@@ -1,4 +1,4 @@
-"""``Explorer``: what a user calls, and how it begins and ends."""
+"""``Explorer``: what a user calls, and how an explorer begins and ends."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 from bdl_teach.widgets._engine.contract import Result
 from bdl_teach.widgets._engine.controls import Values, Widget
 from bdl_teach.widgets._engine.history import History
-from bdl_teach.widgets._engine.own_data import Unseen
 from bdl_teach.widgets._engine.page import Page
 from bdl_teach.widgets._engine.worker import sentence
 
-# The notebook builder sets this, so that a committed output holds the finished picture.
+# Set by the notebook builder, so that a committed output holds the finished picture.
 WAIT_VARIABLE = "BDL_TEACH_WAIT_FOR_PICTURE"
 STILL = "still picture: run this cell to move it"
 _CLOSED = (
@@ -31,21 +30,21 @@ _CLOSED = (
 
 
 class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
-    """Controls over one picture that is recomputed on every tick.
+    """Controls over one picture that is recomputed whenever a control moves.
 
-    Creating an explorer closes the one of the same class before it, which from then on is a still
-    picture. What its author defines is in ``Contract``.
+    Creating an explorer closes the previous one of the same class, which remains as a still. What
+    the author of an explorer defines is described in ``Contract``.
 
     Attributes:
-        result: The result of the last tick, whatever frame of its training is shown; ``None``
-            before the first.
-        ticks: How many pictures have been made.
+        result: The result of the last tick, after its whole training even during a replay; ``None``
+            before the first tick.
+        ticks: Number of ticks so far.
     """
 
     _newest: ClassVar[dict[type, Explorer[Any]]] = {}
 
     def __init__(self, **values: Any) -> None:
-        """Make the explorer, and close the one before it.
+        """Make the explorer, and close the previous one of its class.
 
         Args:
             **values: Starting values of controls, as ``state()`` returns them.
@@ -82,18 +81,18 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         self._request()
 
     def set(self, **values: Any) -> Self:
-        """Move controls as a user would, and wait for the picture that shows it.
+        """Move controls as a user would, and wait for the picture.
 
         Args:
-            **values: New value of each named control.
+            **values: New values of controls, by name.
 
         Returns:
             The explorer itself.
 
         Raises:
-            ValueError: No such control, or a value outside its range; then none has moved.
-            RuntimeError: It has been closed, or lives in another process.
-            DivergedError: The fit diverged; whatever else a tick raises comes through as well.
+            ValueError: No such control, or a value outside its range; then no control has moved.
+            RuntimeError: The explorer has been closed, or lives in another process.
+            DivergedError: The fit diverged. Any other exception of a tick is raised as it is.
         """
         self._must_live()
         self._go(values)
@@ -107,7 +106,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         return self
 
     def settle(self, timeout: float = 120.0) -> Self:
-        """Wait for the picture and for the true posterior, where that follows."""
+        """Wait for the picture and, if it is switched on, for the true posterior."""
         return self.wait(timeout)
 
     def warm(self, timeout: float = 300.0) -> Self:
@@ -115,16 +114,16 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         self.wait(timeout)
         self._begin_chores(unseen=True)
         if not self._warmed.wait(timeout):
-            raise TimeoutError(f"expected the compilations within {timeout:g} s")
+            raise TimeoutError(f"expected all programs compiled within {timeout:g} s")
         return self
 
     def replay(self, step: int | None = None) -> Self:
         """Show the fit as it was at a step of its training, and wait for the picture.
 
-        Neither the controls nor ``result`` change; a movement shows the whole fit again.
+        Neither the controls nor ``result`` change; the next tick shows the whole training again.
 
         Args:
-            step: Number of the step; the nearest one that was kept is shown. By default the last.
+            step: Number of the step; the nearest stored one is shown. By default the last.
 
         Returns:
             The explorer itself.
@@ -150,18 +149,15 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         return self.wait()
 
     def state(self) -> Values:
-        """Return the values of all controls; ``type(explorer)(**state)`` rebuilds it.
+        """Return the values of all controls by name; ``type(explorer)(**state)`` rebuilds it.
 
-        What can be set only in the picture is included once it has been set.
+        Values that are set in the picture, such as ``data``, are left out until then.
         """
-        return {
-            name: control.value
-            for name, control in self._controls.items()
-            if not isinstance(control, Unseen) or control.value is not None
-        }
+        values = {name: control.value for name, control in self._controls.items()}
+        return {name: value for name, value in values.items() if value is not None}
 
     def readings(self) -> dict[str, float]:
-        """Return every figure that the texts use, by its name."""
+        """Return all readings of the shown result, by name."""
         if self._shown is None:
             self.wait()
         assert self._shown is not None
@@ -173,7 +169,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         return html.unescape(self._status.value)
 
     def png(self) -> bytes:
-        """Return the current picture as PNG, of the same size whatever the page's."""
+        """Return the current picture as PNG; its size does not depend on the page."""
         with RENDER_LOCK:
             return self._canvas.still()
 
@@ -183,12 +179,10 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
             return self._canvas.as_svg()
 
     def code(self) -> str:
-        """Return the line of Python that rebuilds this state, without the defaults."""
-        given = ", ".join(
-            f"{name}={_rounded(value)!r}"
-            for name, value in self.state().items()
-            if value != self._defaults.get(name)
-        )
+        """Return the line of Python that rebuilds the explorer in its present state."""
+        moved = {n: v for n, v in self.state().items() if v != self.DEFAULTS.get(n)}
+        shown = {n: float(f"{v:.10g}") if isinstance(v, float) else v for n, v in moved.items()}
+        given = ", ".join(f"{name}={value!r}" for name, value in shown.items())
         return f"widgets.{type(self).__name__}({given})"
 
     def record(
@@ -201,22 +195,21 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         frames: int = 40,
         **options: Any,
     ) -> Path:
-        """Write an animation of a sweep of one control, or of some states.
-
-        Afterwards everything is as it was before.
+        """Write an animation of a sweep of one control, or of given states; then restore the state.
 
         Args:
-            control: Name of a control; its slider goes from ``start`` to ``stop``.
-            start: The first value.
-            stop: The last one.
-            states: In place of a control: the values of each picture, by name.
-            frames: How many pictures of a sweep, at most: no more than the slider has places.
-            **options: ``file``, whose name ends in .gif or .mp4 (which needs ffmpeg); without it,
-                a GIF in the current folder with this explorer's name. ``seconds`` that it takes
-                (4). ``width`` in pixels (720).
+            control: Name of a control with a slider, which goes from ``start`` to ``stop``.
+            start: First value of the sweep.
+            stop: Last value of the sweep.
+            states: In place of a control: the values of controls for each picture.
+            frames: Largest number of pictures of a sweep; a slider with fewer positions gives
+                fewer.
+            **options: ``file`` ends in .gif, or in .mp4, which needs ffmpeg; by default it is a GIF
+                in the current folder, named after the class. ``seconds``: duration (4). ``width``:
+                in pixels (720).
 
         Returns:
-            The file.
+            The path of the file.
 
         Raises:
             ValueError: No such control, a value that it does not take, or another kind of file.
@@ -229,7 +222,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
             states = recording.sweep(self._controls, control, start, stop, frames)
         whole = [self._taken(state) for state in states or ()]
         before, past = self._whole(self.state()), self._past
-        self._past = History(self.state())  # what is recorded is nothing to undo
+        self._past = History(self.state())  # undo must not go back to recorded states
         try:
             options.setdefault("file", f"{type(self).__name__}.gif")
             return recording.record(
@@ -241,14 +234,12 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
             self._show_state()
 
     def pin(self) -> Self:
-        """Keep what is shown now as the pinned state A, in grey, and say what changes from it."""
-        self._must_live()
+        """Keep what is shown as the pinned state A, in grey, to compare later states with it."""
         self._draw_again(self._pin.set)
         return self.wait()
 
     def unpin(self) -> Self:
         """Remove the pinned state A from the picture and the status line."""
-        self._must_live()
         self._draw_again(self._pin.unset)
         return self.wait()
 
@@ -259,13 +250,13 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
 
     @property
     def done(self) -> tuple[str, ...]:
-        """Return the ids of the missions that are done, here or in an earlier session."""
+        """Return the ids of the missions that have been done, now or in an earlier session."""
         return () if self._missions is None else self._missions.done()
 
     def mission(self, name: str | None) -> Self:
-        """Choose a mission, as the button *missions* does; ``None`` brings the question back.
+        """Choose a mission, as the button *missions* does; with ``None``, show the question again.
 
-        It is judged while the controls rest: see ``done``.
+        The mission is judged while no control moves; then ``done`` includes it if it has been done.
 
         Args:
             name: One of ``missions``.
@@ -278,12 +269,12 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         """
         self._must_live()
         if self._missions is None:
-            raise ValueError(f"mission: {type(self).__name__} has none, got {name!r}")
+            raise ValueError(f"mission: {type(self).__name__} has no missions, got {name!r}")
         self._missions.choose(name)
         return self.wait()
 
     def undo(self) -> None:
-        """Go back to the state before the last movement."""
+        """Go back to the state before the last movement of a control."""
         if (state := self._past.undo()) is not None:
             self._go(self._whole(state))
 
@@ -304,20 +295,20 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
             self._asks.ask()
 
     def close(self) -> None:
-        """Stop the worker and take the widgets away, here and in the browser."""
+        """Stop the worker and remove the widgets, here and in the browser."""
         self._slot.close()
         if Explorer._newest.get(type(self)) is self:
             del Explorer._newest[type(self)]
-        row = self._film.row  # which hangs on nothing where there is no training
+        row = self._film.row  # not a child of the page without a training
         for widget in (*_parts(self), *_parts(row), row):
             widget.close()
         super().close()
-        self.__dict__.pop("_repr_mimebundle_", None)  # ipywidgets hides ours behind None
+        self.__dict__.pop("_repr_mimebundle_", None)  # ipywidgets has set it to None
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
-        """Return the live view, with a picture and a sentence for where widgets do not run.
+        """Return the live view, with a still and a sentence for places where widgets do not run.
 
-        A closed explorer returns the picture and a sentence that it is closed.
+        A closed explorer returns its last picture and a sentence that says it is closed.
         """
         if self._slot.closed:
             bundle: dict[str, Any] = {"text/plain": sentence(_CLOSED.format(type(self).__name__))}
@@ -334,7 +325,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         return bundle
 
     def _ipython_display_(self) -> None:
-        """Display the explorer, and add its picture to the cell's output as soon as there is one.
+        """Display the explorer, and add a still to the cell's output once there is a picture.
 
         Only a displayed output can be changed later, not one that a cell returns.
         """
@@ -350,18 +341,13 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
             raise RuntimeError(_CLOSED.format(type(self).__name__))
         if os.getpid() != self._process:
             raise RuntimeError(
-                f"this {type(self).__name__} lives in the process that made it; a forked process "
-                "has no thread to refit it: use it there"
+                f"this {type(self).__name__} belongs to the process that made it: use it there; a "
+                "forked process has no thread that refits it"
             )
 
 
-def _rounded(value: object) -> object:
-    """Round a value for display: 0.1 and not 0.10000000000000002."""
-    return float(f"{value:.10g}") if isinstance(value, float) else value
-
-
 def _parts(widget: Widget) -> list[Widget]:
-    """Return all widgets below ``widget``: children, layouts and styles, deepest first."""
+    """Return the children, layouts and styles of a widget and its descendants, deepest first."""
     parts: list[Widget] = []
     for child in getattr(widget, "children", ()):
         parts += [*_parts(child), child]

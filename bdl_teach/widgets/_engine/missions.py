@@ -1,15 +1,13 @@
 """Missions: tasks in an explorer, the conditions that say whether one is done, and their box.
 
-One success may be luck. So a mission must also hold for the next seeds, which are computed while
-nothing moves and are not shown.
+One success may be luck, so a mission must also hold for the next seeds. These are computed while no
+control moves, and are not shown.
 """
-
-from __future__ import annotations
 
 import html
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import ipywidgets
@@ -19,11 +17,11 @@ from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.controls import Values, Widget
 from bdl_teach.widgets._engine.status import Readings, Said
 
-SEEDS = 3  # a mission is done when it holds for so many seeds: the learner's own, and the next
-_NOTHING = 1e-6  # what is smaller in a figure comes from rounding
+SEEDS = 3  # for which a mission must hold: the learner's own and the next ones
+_NOTHING = 1e-6  # smaller values come from rounding
 _DONE = "✓"
 _LOOKING = "Wait …"  # until the controls rest, and while other seeds are computed
-_Tried = list[tuple[Any, list[str]]]  # of each seed, what it lacks
+_Tried = list[tuple[Any, list[str]]]  # each seed, and the conditions that fail for it
 
 COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
@@ -36,49 +34,37 @@ COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
 
 
 class Moved(Exception):
-    """Raised in a computation when the controls have moved on from its values."""
+    """Raised to stop a computation when a control has moved."""
 
 
 class Need(NamedTuple):
-    """One condition of a mission on a reading, or on a control if there is no such reading.
-
-    The comparison is one of ``COMPARISONS``. The words are said while it does not hold: ``{}`` is
-    the figure, ``{name:.3g}`` that of another reading.
-    """
+    """A condition of a mission on a reading, or on a control if no reading has this name."""
 
     name: str
-    comparison: str
+    comparison: str  # a key of COMPARISONS
     value: Any
-    words: str
+    words: str  # shown while it fails; {} is the reading, {name:.3g} another reading
 
     def lacks(self, values: Values, readings: Readings) -> str | None:
-        """Say what is missing; ``None`` if the condition holds, "" if its reading is absent."""
+        """Return ``None`` if the condition holds, else its words; "" if its reading is missing."""
         if self.name not in readings and self.name not in values:
             return ""
         found = readings.get(self.name, values.get(self.name))
         if COMPARISONS[self.comparison](found, self.value):
             return None
-        return str(Said(self.words.replace("{}", figure(found)), readings))
+        return str(Said(self.words.replace("{}", written(found)), readings))
 
 
 @dataclass(frozen=True)
 class Mission:
-    """A task to do by moving controls or points, judged by conditions on a state and its readings.
+    """A task to do by moving controls or points, judged by conditions on a state."""
 
-    Attributes:
-        id: Its name in the learner's progress, such as ``"sinusoid-wider-at-1"``.
-        hints: Two: where to look, then which control to move where.
-        way: The solution in the second hint, as values of controls.
-        leave: Controls that must keep their starting values, and these values; ``None`` stands
-            for the points of the start.
-    """
-
-    id: str
+    id: str  # its name in the learner's progress, such as "sinusoid-wider-at-1"
     text: str
-    hints: Sequence[str]
-    way: Values
+    hints: Sequence[str]  # two: where to look, then which control to move where
+    way: Values  # the solution in the second hint
     needs: Sequence[Need]
-    leave: Mapping[str, Any] = field(default_factory=dict)
+    leave: Mapping[str, Any]  # starting values that controls must keep; None for data
 
     def missing(self, values: Values, readings: Readings) -> list[str]:
         """Return a text for each condition that fails; in it ``{name}`` is a control's label."""
@@ -87,14 +73,14 @@ class Mission:
         if moved.pop("data", "") is None:
             said = ["points were dragged, added or removed"]
         elif moved:
-            ways = [f"{{{name}}} back to {figure(value)}" for name, value in moved.items()]
+            ways = [f"{{{name}}} back to {written(value)}" for name, value in moved.items()]
             said = [f"take {' and '.join(ways)}"]
         lacks = (need.lacks(values, readings) for need in self.needs)
         return list(dict.fromkeys([*said, *(words for words in lacks if words is not None)]))
 
 
-def figure(value: Any) -> str:
-    """Write a value for a sentence: three digits of a number, and 0 for rounding errors."""
+def written(value: Any) -> str:
+    """Write a value for a sentence: with three digits, and 0 in place of a rounding error."""
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, str):
@@ -104,16 +90,16 @@ def figure(value: Any) -> str:
 
 
 def next_seeds(values: Values, seed: Widget) -> list[Values]:
-    """Return the same values with the next seeds of a slider; the first follows the last."""
+    """Return these values with the next seeds of a slider, where the first follows the last."""
     places = seed.max - seed.min + 1
     following = ((values["seed"] - seed.min + k) % places + seed.min for k in range(1, SEEDS))
     return [{**values, "seed": number} for number in following]
 
 
 class MissionBox:
-    """The box that takes the question's place while missions are open, and the button for it.
+    """The box of missions, shown in place of the question, and the button that opens it.
 
-    It asks the worker to run ``judge`` at rest when another mission is chosen.
+    When another mission is chosen, it calls ``ask``, so that the worker runs ``judge``.
     """
 
     def __init__(
@@ -133,7 +119,7 @@ class MissionBox:
         ]
         self._text, self._hinted, self._verdict = (ipywidgets.HTML() for _ in range(3))
         acts = [self._row, controls.box("bdl-hints", self._hints)]
-        words = [self._text, self._verdict, self._hinted]  # the task comes first
+        words = [self._text, self._verdict, self._hinted]
         self.box = controls.box(
             "bdl-missions",
             [controls.box("bdl-mission-acts", acts), controls.box("bdl-mission-words", words)],
@@ -150,7 +136,7 @@ class MissionBox:
         return self._missions[self._row.value] if self.toggle.value else None
 
     def choose(self, name: str | None) -> None:
-        """Open the box at the mission of that id; close it for ``None``."""
+        """Open the box at the mission with this id; close it for ``None``."""
         ids = [mission.id for mission in self._missions]
         if name is not None and name not in ids:
             raise ValueError(f"mission: expected one of {', '.join(ids)}, or None, got {name!r}")
@@ -159,12 +145,12 @@ class MissionBox:
         self.toggle.value = name is not None
 
     def moved(self) -> None:
-        """Remove the verdict, because it was about another state."""
+        """Replace the verdict by *wait*, because a control has moved."""
         if (mission := self.chosen) is not None:
             self._say(mission, _LOOKING)
 
     def done(self) -> tuple[str, ...]:
-        """List the ids of those that the learner has done, here or in an earlier session."""
+        """Return the ids of the missions that have been done, now or in an earlier session."""
         marks, ids = progress.own().marks(), (mission.id for mission in self._missions)
         return tuple(name for name in ids if marks.get(name) == progress.SOLVED)
 
@@ -175,10 +161,10 @@ class MissionBox:
         others: Iterable[Values],
         read: Callable[[Values], Readings],
     ) -> Iterator[None]:
-        """Find out whether the chosen mission is done, and say so; on the worker.
+        """Check on the worker thread whether the chosen mission is done, and show the verdict.
 
-        Yields before each other seed is computed, so that a movement can come first. In ``others``,
-        the values with other seeds, the true posterior is on only if the mission needs it.
+        ``others`` holds the same values with other seeds, for which ``read`` computes the readings.
+        Before each of these it yields, so that the worker can stop for a movement of a control.
         """
         if (mission := self.chosen) is None:
             return
@@ -204,7 +190,7 @@ class MissionBox:
     def _missing(
         self, mission: Mission, values: Values, read: Callable[[Values], Readings]
     ) -> list[str]:
-        """Say what the mission lacks at these values: nothing sayable if computing them fails."""
+        """Return what the mission lacks at these values; ``[""]`` if computing them fails."""
         try:
             missing = mission.missing(values, read(values))
         except Moved:
@@ -214,11 +200,10 @@ class MissionBox:
         return [words.format_map(self._labels) for words in missing]
 
     def _mark(self) -> None:
-        """Mark the missions that are done in the row of buttons."""
         options, chosen = self._options(self.done()), self._row.value
         if options != list(self._row.options):
             self._quiet = True
-            self._row.options = options  # goes to the first
+            self._row.options = options  # this selects the first option
             self._row.value = chosen
             self._quiet = False
 
@@ -229,7 +214,6 @@ class MissionBox:
         ]
 
     def _on_toggle(self) -> None:
-        """Open the box in the question's place, or close it."""
         (self.box.add_class if self.toggle.value else self.box.remove_class)("bdl-open")
         self._ask()
 
@@ -245,10 +229,9 @@ class MissionBox:
             hint.value = False
         self._hints[1].disabled = True
         text = self._missions[self._row.value].text
-        self._text.value = f"<b>Mission.</b> {html.escape(text)}"  # the last: all of it is there
+        self._text.value = f"<b>Mission.</b> {html.escape(text)}"  # last, when all else is set
 
     def _show_hints(self) -> None:
-        """Show the hints that were asked for; the second is offered after the first."""
         mission = self._missions[self._row.value]
         if self._hints[0].value:
             self._hints[1].disabled = False
@@ -264,13 +247,13 @@ class MissionBox:
 
 
 def _first_two(begin: str, missing: Sequence[str]) -> str:
-    """Say what is missing, two things at most, which fill the box; "" where nothing is sayable."""
+    """Return at most two of the missing conditions, which fill the box; "" if none has words."""
     said = "; ".join([words for words in missing if words][:2])
     return f"{begin}{said}" if said else ""
 
 
 def _verdict(tried: _Tried) -> str:
-    """Say for which seeds the mission holds, and for which it does not."""
+    """Return the sentence that says for which seeds the mission holds."""
     (own, _), *others = tried
     wrong = [(seed, lacks) for seed, lacks in others if lacks]
     seeds = [str(seed) for seed, lacks in others if bool(lacks) is bool(wrong)]

@@ -13,7 +13,7 @@ from matplotlib.ticker import AutoLocator, Formatter, Locator, MaxNLocator, Scal
 from bdl_teach.problems import own_points
 from bdl_teach.problems.own_points import Value
 
-_DATES: Any = matplotlib_dates  # it has no types
+_DATES: Any = matplotlib_dates  # without types
 
 
 class Unseen(traitlets.HasTraits):
@@ -26,12 +26,12 @@ class Unseen(traitlets.HasTraits):
         raise NotImplementedError
 
     def words(self, value: Any) -> str:
-        """Write such a value in words."""
+        """Write a value that the control holds in words."""
         raise NotImplementedError
 
 
 class Points(Unseen):
-    """The control that holds the points; pointer, keys and a pasted table set it."""
+    """The control that holds the learner's points; pointer, keys and a pasted table set it."""
 
     def __init__(self, most: int = own_points.MOST) -> None:
         super().__init__()
@@ -48,23 +48,23 @@ class Points(Unseen):
         return "as drawn" if value is None else f"{len(value[0])} by hand"
 
     def notes(self, value: Value | None) -> str:
-        """Say how the points of ``value`` were read, if there is anything to say."""
+        """Return how a pasted table was read, if there is anything to say."""
         return "" if value is None else self._notes.get(value, "")
 
 
 def after(did: Mapping[str, Any], now: Value, most: int = own_points.MOST) -> Value | None:
-    """Return the points after an act of the pointer; ``None`` if it is impossible.
+    """Return the points after an edit by the pointer; ``None`` if the edit is impossible.
 
-    The ``act`` is "move", "add" or "remove"; it comes with ``i``, the point's place, and ``x`` and
-    ``y`` in the course's units, where it needs them. There may be ``most`` points.
+    ``did["act"]`` is "move", "add" or "remove"; ``did["i"]`` is the index of the point,
+    ``did["x"]`` and ``did["y"]`` its place in the course's units. There may be ``most`` points.
     """
     x, y = own_points.in_course(now)
     act, i = did["act"], did.get("i", -1)
-    # A thousandth of the course's x and a hundredth of its y are less than a pixel.
+    # 0.001 in the course's x and 0.01 in its y are less than a pixel.
     at = round(did.get("x", 0.0), 3), round(did.get("y", 0.0), 2)
     if act == "add" and len(x) < most:
         x, y = np.append(x, at[0]), np.append(y, at[1])
-    elif not 0 <= i < len(x):  # the page has not yet heard how many there are
+    elif not 0 <= i < len(x):  # the page does not know of a removed point yet
         return None
     elif act == "move":
         x[i], y[i] = at
@@ -78,10 +78,10 @@ def after(did: Mapping[str, Any], now: Value, most: int = own_points.MOST) -> Va
 def label_axis(
     axis: Any, name: str, start: float, scale: float, zero: str = "", whole: bool = False
 ) -> None:
-    """Name an axis, and show on it the learner's units: start + scale · place.
+    """Label an axis, and show on it the learner's units: start + scale · place.
 
-    ``zero`` is the date or time of day that is 0 there, if there is one. Ticks of ``whole`` axes
-    stand at whole numbers only.
+    ``zero``: the date or time of day that is 0 in these units, if there is one. ``whole``: put
+    ticks at whole numbers only.
     """
     axis.set_label_text(name)
     if (start, scale) == (0.0, 1.0):
@@ -119,7 +119,7 @@ class _OwnTicks(Locator):
 
 
 class _OwnFormatter(Formatter):
-    """Write tick labels in the learner's units, as another formatter would."""
+    """Tick labels that another formatter writes in the learner's units."""
 
     def __init__(self, inner: Formatter, start: float, scale: float, name: str) -> None:
         self._inner, self._start, self._scale, self._name = inner, start, scale, name

@@ -1,6 +1,4 @@
-"""Grey copies of the moving artists, as they were at one moment, behind the moving ones."""
-
-from __future__ import annotations
+"""Grey copies of the moving artists as they were at one moment, drawn behind the moving ones."""
 
 from collections.abc import Iterable
 from copy import copy
@@ -22,28 +20,27 @@ from bdl_teach.plots import LETTERS
 
 _GREY = "#5F5F5F"
 _DASHES: Any = (0, (5, 2))
-_CORNER = (0.7, 0.0, 0.3, 0.3)  # of a panel with a picture: where its copy has room
-_HIDDEN = "_pinned"  # a legend leaves out what begins like this
+_CORNER = (0.7, 0.0, 0.3, 0.3)  # place of the copy of an image in its panel: x, y, width, height
+_HIDDEN = "_pinned"  # a legend leaves out labels that begin with _
 _Limits = tuple[tuple[float, float], tuple[float, float]]  # of x, of y
 
 
 class PinnedCopies:
-    """Frozen copies of the moving artists that are shown, in the coordinates of their data.
+    """Frozen copies of the moving artists that are visible, in the coordinates of their data.
 
-    Lines and bands are dashed, bars outlined, points hollow; a picture leaves a small one in its
-    corner. Words leave nothing, nor do single drawn functions: they would hide what they are
-    compared with. Panels keep room for them. ``over`` are those that stand above what moves,
-    since it would cover them.
+    Lines and bands are dashed, bars outlined, points hollow; of an image a small copy stands in its
+    corner. Text is not copied, nor are drawn functions, which would hide what they are compared
+    with. ``over`` holds the copies that must be drawn above moving artists, which would cover them.
     """
 
     def __init__(self, figure: Figure, moving: Iterable[Artist]) -> None:
         self._copies = [
-            (artist, _shape(artist), _copies(artist) if artist.get_visible() else [])
+            (artist, _shape(artist), _grey_copies(artist) if artist.get_visible() else [])
             for artist in moving
             if _is_compared(artist)
         ]
         panels = dict.fromkeys(artist.axes for artist, *_ in self._copies)
-        # Of each panel: limits to hold the copies, as the explorer wants them, and in force.
+        # For each panel the limits of the copies, those of the explorer, and those in force.
         self._limits = {p: (_limits(p),) * 3 for p in panels if isinstance(p, Axes)}
         self._note = figure.text(
             0.005, 0.005, "grey: A", color=_GREY, fontsize=LETTERS, in_layout=False
@@ -57,24 +54,21 @@ class PinnedCopies:
             self.over += copies if _covers(artist) else []
 
     def follow(self) -> bool:
-        """Widen the panels' limits so that they hold the copies; return whether a limit changed.
-
-        A copy above an artist that has not moved is hidden.
-        """
+        """Widen limits to hold the copies, and return whether any changed; hide unmoved copies."""
         for artist, then, copies in self._copies:
             for one in copies if _covers(artist) else ():
                 one.set_visible(not _is_equal(then, _shape(artist)))
         changed = False
         for panel, (held, _, given) in self._limits.items():
             if (wanted := _limits(panel)) != given:
-                given = _both(wanted[0], held[0]), _both(wanted[1], held[1])
+                given = _union(wanted[0], held[0]), _union(wanted[1], held[1])
                 panel.set(xlim=given[0], ylim=given[1])
                 self._limits[panel] = held, wanted, given
                 changed = True
         return changed
 
     def leave(self) -> None:
-        """Remove the copies, and give the panels their limits without them."""
+        """Remove the copies, and give the panels the limits that they had without them."""
         for one in (self._note, *(one for *_, copies in self._copies for one in copies)):
             one.remove()
         for panel, (_, wanted, given) in self._limits.items():
@@ -82,7 +76,7 @@ class PinnedCopies:
                 panel.set(xlim=wanted[0], ylim=wanted[1])
 
     def verdicts(self) -> dict[str, bool]:
-        """Say of each legend name, and of each picture, whether all its artists are unmoved."""
+        """Return, for each legend name and image, whether all its artists are where they were."""
         same: dict[str, bool] = {}
         for artist, then, _ in self._copies:
             name, now = _name(artist), _shape(artist)
@@ -95,14 +89,14 @@ def _limits(panel: Axes) -> _Limits:
     return panel.get_xlim(), panel.get_ylim()
 
 
-def _both(now: tuple[float, float], then: tuple[float, float]) -> tuple[float, float]:
-    """Return limits that hold both, in the direction of the current ones."""
+def _union(now: tuple[float, float], then: tuple[float, float]) -> tuple[float, float]:
+    """Return limits that hold two pairs of limits, in the direction of the first."""
     low, high = min(*now, *then), max(*now, *then)
     return (low, high) if now[0] <= now[1] else (high, low)
 
 
 def _name(artist: Artist) -> str:
-    """Return what a legend calls an artist; a picture has the name of its panel."""
+    """Return what a legend calls an artist; an image has the name of its panel."""
     if isinstance(artist, AxesImage) and isinstance(artist.axes, Axes):
         return artist.axes.get_title(loc="left")
     return str(artist.get_label())
@@ -138,14 +132,14 @@ def _is_equal(then: Array, now: Array) -> bool:
     return then.shape == now.shape and bool(np.allclose(then, now, rtol=1e-6, equal_nan=True))
 
 
-def _copies(artist: Artist) -> list[Artist]:
-    """Copy an artist; the copy is not yet drawn. Artists replace their coordinates as a whole."""
+def _grey_copies(artist: Artist) -> list[Artist]:
+    """Copy an artist in grey. An update replaces its data, so the copy keeps the old data."""
     if isinstance(artist, AxesImage):
-        return _small(artist)
+        return _framed_image(artist)
     grey = copy(artist)
     if isinstance(artist, Line2D):
         grey.set(color=_GREY, mec=_GREY, mfc="none")
-        if artist.get_linestyle() == "-":  # others keep theirs: the unmoved lies on its copy
+        if artist.get_linestyle() == "-":  # a line of another style covers its copy while unmoved
             grey.set(linestyle=_DASHES, linewidth=1.5)
     else:
         grey.set(facecolor="none", edgecolor=_GREY, linewidth=1.0, alpha=None)
@@ -154,8 +148,7 @@ def _copies(artist: Artist) -> list[Artist]:
     return [grey]
 
 
-def _small(image: AxesImage) -> list[Artist]:
-    """Copy a picture, framed, into a corner of its panel."""
+def _framed_image(image: AxesImage) -> list[Artist]:
     assert image.axes is not None
     place = TransformedBbox(Bbox.from_bounds(*_CORNER), image.axes.transAxes)
     small = BboxImage(place, cmap=image.get_cmap(), norm=cast(Normalize, image.norm))

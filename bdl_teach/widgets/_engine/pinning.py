@@ -1,10 +1,8 @@
-"""Pin A: keep what is shown, compare it with what comes, and ask what stayed the same.
+"""Pin A: keep what is shown, compare later states with it, and ask what stayed the same.
 
 Learners who compare two cases look for what changed and overlook what stayed the same, which says
-as much. So the question comes first.
+as much. So the question comes before the answer.
 """
-
-from __future__ import annotations
 
 import html
 from collections.abc import Callable, Mapping
@@ -28,10 +26,10 @@ class Seen(NamedTuple):
 
 
 class Pin:
-    """The pinned state A of an explorer, its button, and the box with what is said about it.
+    """The pinned state A of an explorer, its button, and the box with the comparison.
 
     Only the worker pins, so that picture, values and sentence belong to one state: ``ask`` makes
-    it call ``settle``. It calls ``hold`` when ``compares`` changes.
+    the worker call ``settle``. It calls ``hold`` when ``compares`` changes.
     """
 
     def __init__(
@@ -43,7 +41,7 @@ class Pin:
         hold: Callable[[], object],
     ) -> None:
         self._canvas, self._controls, self._labels, self._hold = canvas, known, labels, hold
-        self._of_question = False  # which then stays in its place
+        self._of_question = False  # set by a question, which stays visible
         self._seen: Seen | None = None
         self._pinned: Seen | None = None
         self.toggle = controls.toggle("pin A", "keep this in grey, to compare with what comes")
@@ -55,7 +53,7 @@ class Pin:
 
     @property
     def compares(self) -> bool:
-        """Return whether a question compares two pictures, which must then have one scale."""
+        """Return whether a question compares two pictures, whose axes must then be the same."""
         return self._of_question and self._pinned is not None
 
     def set(self) -> None:
@@ -69,15 +67,12 @@ class Pin:
         self.set()
 
     def unset(self, *, of_question: bool = False) -> None:
-        """Ask to remove the pin, or only one that a question has set."""
+        """Ask to remove the pin; with ``of_question``, only if a question has set it."""
         if self._of_question or not of_question:
             self.toggle.value = False
 
     def note(self, values: Values, said: Said, *, better: bool = False) -> None:
-        """Record what is shown now; call with ``RENDER_LOCK`` held.
-
-        A ``better`` result of A's own values replaces A.
-        """
+        """Record what is shown, with ``RENDER_LOCK`` held; a ``better`` result for A replaces A."""
         self._seen = Seen(dict(values), said)
         if better and self._pinned is not None and controls.same(values, self._pinned.values):
             self._pinned = None
@@ -85,7 +80,7 @@ class Pin:
             self._say()
 
     def settle(self) -> bool:
-        """Pin or unpin if asked to, and return whether; call with ``RENDER_LOCK`` held."""
+        """Pin or unpin if asked to, with ``RENDER_LOCK`` held; return whether that was done."""
         wanted = self._seen if self.toggle.value else None
         if (wanted is None) == (self._pinned is None):
             return False
@@ -103,21 +98,20 @@ class Pin:
         return True
 
     def marked(self, said: Said) -> str:
-        """Write a status line, with the change of each figure since A in brackets."""
+        """Write a status line, with the change of each reading since A in brackets."""
         return said.marked(None if self._pinned is None else self._pinned.said)
 
     def _say(self) -> None:
-        """Ask what stayed the same; show the answer if it was asked for."""
         self._words.value = _ASKED
         if self._answer.value and self._pinned is not None and self._seen is not None:
-            with RENDER_LOCK:  # artists are looked at
+            with RENDER_LOCK:  # artists are read
                 told = self._compare(self._pinned, self._seen)
             self._words.value = " ".join(
                 f"<b>{name}:</b> {html.escape(what)}." for name, what in told.items()
             )
 
     def _compare(self, then: Seen, now: Seen) -> dict[str, str]:
-        """Say which controls, figures and names of the legend stayed, and which changed."""
+        """Return which controls, readings and names of the legend stayed, and which changed."""
         moved = [
             _arrow(name, control, then.values.get(name), now.values.get(name))
             for name, control in self._controls.items()
@@ -127,10 +121,10 @@ class Pin:
             return {"Nothing has moved": "this is A itself"}
         n = len(self._controls)
         parts = {"Stayed": [f"{n - len(moved)} of {n} controls"], "Changed": [", ".join(moved)]}
-        figures = [f for f in now.said.figures(then.said) if f.name in self._labels]
+        numbers = [f for f in now.said.numbers(then.said) if f.name in self._labels]
         drawn = self._canvas.unmoved().items()
         for stayed, part in zip((True, False), parts.values(), strict=True):
-            same = [f for f in figures if (f.then == f.now) is stayed]
+            same = [f for f in numbers if (f.then == f.now) is stayed]
             part.append(", ".join(f"{self._labels[f.name]} {f}" for f in same))
             if names := [name for name, unmoved in drawn if unmoved is stayed]:
                 part.append(f"in the picture {', '.join(names)}")
@@ -138,6 +132,5 @@ class Pin:
 
 
 def _arrow(name: str, control: Widget, then: object, now: object) -> str:
-    """Write how a control has moved: "σ₁ 1.50 → 3.00"."""
     old, new = (controls.written(control, value) for value in (then, now))
     return f"{getattr(control, 'description', name)} {old} → {new}"

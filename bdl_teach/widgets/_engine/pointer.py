@@ -1,7 +1,7 @@
 """What the pointer does in an explorer's picture: edit points, paste a table, draw a band.
 
-The page reports it (``pointer.js``); here it becomes values of controls, and changes what the
-picture marks or hides.
+The page's script ``pointer.js`` reports each action; the methods here turn it into values of
+controls, and change what the picture marks or hides.
 """
 
 from __future__ import annotations
@@ -33,20 +33,17 @@ WHILE_OWN = "draws other points: undo or reset takes your own away first"
 class PointerInput(Contract[Result], abstract=True):
     """The part of an explorer that handles the pointer in its picture."""
 
-    # What is said of the points.
+    # Texts and readings about the points.
 
     def _label_axes(self, result: Any) -> bool:
-        """Label the panels in the units of the points; return whether that changed."""
-        if "data" not in self._controls:
-            return False
+        """Label the panels in the units of the points; return whether the units changed."""
         data = self._data(result)
-        return any([panel.label(data) for panel in self._active_panels])
+        return data is not None and any([panel.label(data) for panel in self._active_panels])
 
     def _words_on_points(self, result: Any) -> dict[str, str]:
         """Return the words about the points: how many, the ends of their x-axis, their units."""
-        if "data" not in self._controls:
+        if (data := self._data(result)) is None:
             return {"units": ""}
-        data = self._data(result)
         return {
             "units": points.stretched(data),
             "points": points.count(data).replace(str(len(data.x)), "{n}", 1),
@@ -54,10 +51,9 @@ class PointerInput(Contract[Result], abstract=True):
         }
 
     def _readings_on_points(self, result: Any) -> dict[str, float]:
-        """Return the readings of the points: how many; 1 if the learner's own; 1 if a table's."""
-        if "data" not in self._controls:
+        """Return the number of points, and 1 or 0 for: set by the learner; read from a table."""
+        if (data := self._data(result)) is None:
             return {}
-        data = self._data(result)
         return {
             "n": len(data.x),
             "own": float(isinstance(data, points.OwnPoints)),
@@ -65,27 +61,18 @@ class PointerInput(Contract[Result], abstract=True):
         }
 
     def _notes_on_points(self) -> str:
-        """Say how the shown points were read from a table."""
+        """Return how the shown points were read from a table."""
         data = self._controls.get("data")
         return "" if data is None else str(data.notes(self._painted.get("data")))
 
     def _lost_points(self) -> str:
-        """Say that the last movement replaced the learner's points, if it did."""
+        """Return a sentence if the last movement of a control replaced the learner's points."""
         before = self._past.before or {}
         if before.get("data") is None or self._controls["data"].value is not None:
             return ""
         return " Your points are gone: “undo” brings them back."
 
     # The band that the learner draws before the fit is shown.
-
-    def _make_drawn_band(self) -> DrawnBand | None:
-        """Make the edges for drawing a band, in the first panel that has ``stays``."""
-        panel = next((panel for panel in self._active_panels if panel.stays), None)
-        if panel is None:
-            return None
-        band = DrawnBand(panel.axes, panel.stays)
-        self._canvas.animate(band.artists)
-        return band
 
     @property
     def _drawing(self) -> DrawnBand | None:
@@ -94,7 +81,7 @@ class PointerInput(Contract[Result], abstract=True):
         return band if band is not None and band.stage == "drawing" else None
 
     def _go_on_drawing(self) -> None:
-        """Start the drawing, show the fit beside it, or remove it: on the worker."""
+        """Start the drawing, show the fit beside it, or remove it; called by the worker."""
         band, room = self._drawn_band, self._active_panels[0].room
         if band is None or self.result is None:
             return
@@ -105,7 +92,7 @@ class PointerInput(Contract[Result], abstract=True):
             self._advance(band)
             self._hold_axes()
             if self._drawing is not None:
-                self._pin.unset()  # its copy would give the band away
+                self._pin.unset()  # a pinned copy would show the answer
                 band.hide(self._canvas.moving)
         self._say_what_is_shown()
         self._show_points()
@@ -117,7 +104,7 @@ class PointerInput(Contract[Result], abstract=True):
         self._made["draw"].description = words[band.stage]
 
     def _end_drawing(self) -> None:
-        """Remove the drawing, finished or not, and show what it hid: on the worker."""
+        """Remove the drawing, finished or not, and show what it hid; called by the worker."""
         while self._drawn_band is not None and self._drawn_band.stage:
             self._go_on_drawing()
 
@@ -137,10 +124,9 @@ class PointerInput(Contract[Result], abstract=True):
         x = self._doubt(shown)[0]
         return f"{band.score(x, prediction.mean, prediction.epistemic_std)}; {said}"
 
-    # What the page reports.
+    # Messages of the page.
 
     def _on_message(self, _picture: Any, content: Any, _buffers: Any) -> None:
-        """Do what the page reports."""
         act = content.get("act") if isinstance(content, dict) else None
         if act == "undo":
             self.undo()
@@ -154,9 +140,9 @@ class PointerInput(Contract[Result], abstract=True):
             self._on_pointer(content)
 
     def _on_pointer(self, did: dict[str, Any]) -> None:
-        """Do to the points, or to the place that the pointer marks, what the page reports."""
+        """Apply what the pointer did: to the points, to the drawn band, or in an ``"at"`` panel."""
         act, band = did["act"], self._drawing
-        self._heard = int(did.get("number", self._heard))
+        self._newest_message = int(did.get("number", self._newest_message))
         if act in ("down", "up"):
             self._hold(act == "down")
         if "panel" in did:
@@ -165,11 +151,11 @@ class PointerInput(Contract[Result], abstract=True):
             if act == "move":
                 self._draw_again(partial(band.move, did["i"], did["y"]))
                 self._draw_again(self._show_points)
-        elif "data" in self._controls and (now := self._now()) is not None:
+        elif "data" in self._controls and (now := self._shown_points()) is not None:
             self._edit_points(did, now)
 
     def _on_hover(self, did: dict[str, Any]) -> None:
-        """Mark what the pointer is on, if that has changed."""
+        """Have the worker mark what the pointer is on, if that has changed."""
         shown, panel = None if self._drawing is not None else self._shown, did["panel"]
         found = None
         if shown is not None and panel >= 0:
@@ -178,7 +164,6 @@ class PointerInput(Contract[Result], abstract=True):
             self._draw_again(partial(setattr, self, "_pointed", found))
 
     def _hold(self, held: bool) -> None:
-        """Keep the limits while a point is dragged, and count the drag as one movement."""
         self._past.end_movement()
         self._past.held = held
         ask = self._draw_again if held or self._drawing is not None else self._request
@@ -192,7 +177,7 @@ class PointerInput(Contract[Result], abstract=True):
                 panel.room.held = held
 
     def _on_table(self, did: dict[str, Any]) -> None:
-        """Take a pasted table, or say what is wrong with it, or what must be chosen."""
+        """Read a pasted table, or tell the page what is wrong with it or must be chosen."""
         chosen = {name: did[name] for name in ("columns", "decimal", "day_first") if name in did}
         answer: dict[str, Any] = {"refused": ""}
         self._past.end_movement()
@@ -206,13 +191,13 @@ class PointerInput(Contract[Result], abstract=True):
             answer = {"refused": error.question, "argument": error.argument, "readings": ways}
         except ValueError as error:
             answer = {"refused": str(error).removeprefix("data: ")}
-        except Exception as error:  # a paste must not be without an answer
+        except Exception as error:  # every paste needs an answer
             answer = {"refused": f"this table cannot be used: {type(error).__name__}: {error}"}
         self._picture.send(answer)
 
-    # The points themselves.
+    # Edits of the points.
 
-    def _now(self) -> points.Value | None:
+    def _shown_points(self) -> points.Value | None:
         """Return the points that are shown, as a value of their control."""
         value: points.Value | None = self._controls["data"].value
         if value is None and self.result is not None:
@@ -221,7 +206,7 @@ class PointerInput(Contract[Result], abstract=True):
         return value
 
     def _edit_points(self, did: dict[str, Any], now: points.Value) -> None:
-        """Move, add or remove a point; each but a drag is a movement of its own."""
+        """Move, add or remove a point; each such edit but a drag is a movement of its own."""
         after = own_data.after(did, now, self._controls["data"].most)
         if after is not None:
             if did["act"] != "move":
@@ -229,22 +214,21 @@ class PointerInput(Contract[Result], abstract=True):
             self._set_points(after)
 
     def _set_points(self, value: points.Value) -> None:
-        """Set the points, and tell the page where they are now."""
         self._controls["data"].value = value
         self._show_points()
 
     def _show_points(self) -> None:
-        """Tell the page where the points are, or the places of the edges while they are drawn."""
+        """Tell the page the places of the points or, while a band is drawn, of its edges."""
         if (band := self._drawing) is not None:
-            edges = {"at": band.handles(), "answers": self._heard, "kind": "edges"}
+            edges = {"at": band.handles(), "answers": self._newest_message, "kind": "edges"}
             self._picture.points = edges
-        elif "data" in self._controls and (now := self._now()) is not None:
+        elif "data" in self._controls and (now := self._shown_points()) is not None:
             at = np.stack(points.in_course(now), axis=1).round(4).tolist()
-            self._picture.points = {"at": at, "answers": self._heard}
+            self._picture.points = {"at": at, "answers": self._newest_message}
 
     def _ask_for_point(self) -> None:
-        """Add a noisy point of the truth where the model is least sure."""
-        result, now = self.result, self._now()
+        """Add a noisy point of the true function where the model is least sure."""
+        result, now = self.result, self._shown_points()
         if result is None or now is None:
             return
         data: Any = self._data(result)
@@ -256,7 +240,7 @@ class PointerInput(Contract[Result], abstract=True):
             x_name, y_name = points.names(data)
             place = f"{x_name} = {points.at(data, at)}"
             self._say(
-                f"No truth is known behind your own points: measure {y_name} at "
+                f"The function behind your points is unknown: measure {y_name} at "
                 f"{place}, and add the point."
             )
             return

@@ -1,9 +1,4 @@
-"""Draw it first: the learner draws the edges of a band before the fit is shown, and gets a score.
-
-Meanwhile the fit is hidden; then both are shown.
-"""
-
-from __future__ import annotations
+"""The learner draws the edges of a band before the fit is shown, and gets a score."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -15,8 +10,8 @@ from matplotlib.axes import Axes
 from bdl_teach import plots
 from bdl_teach._support.checks import Array
 
-_AMONG = (-0.5, -0.25, 0.0, 0.25, 0.5)  # among the data: ends, peaks and zero of the sine
-FIRST = 0.3  # height of an edge before it is moved, as a share of the panel's
+_AMONG = (-0.5, -0.25, 0.0, 0.25, 0.5)  # x of handles at the data: ends, peaks and zero of the sine
+FIRST = 0.3  # height of an edge before it is moved, as a share of the upper limit of y
 ASKS = (
     "Draw the band: drag the points of its two edges to where you expect ±2 sd of what the model "
     "is unsure about (epistemic); then press “show the fit”."
@@ -24,10 +19,7 @@ ASKS = (
 
 
 class DrawnBand:
-    """The two edges of a band, drawn by the learner in a panel; what ``stays`` is seen meanwhile.
-
-    The stage is "" without any, "drawing", or "shown" beside the fit.
-    """
+    """The edges of a band that the learner draws in a panel; only ``stays`` is shown meanwhile."""
 
     def __init__(self, axes: Axes, stays: Sequence[Artist]) -> None:
         self._axes, self._stays = axes, stays
@@ -39,14 +31,14 @@ class DrawnBand:
         style: dict[str, Any] = {"color": plots.BLACK, "lw": 1.8, "ls": (0, (5, 2)), "zorder": 6}
         self._lines = [axes.plot([], [], **style)[0] for _ in range(2)]
         self.artists = list(self._lines)
-        self.stage = ""
+        self.stage = ""  # without a band; then "drawing", then "shown" beside the fit
 
     def handles(self) -> Any:
         """Return the places of the lower edge, then those of the upper edge."""
         return np.stack([np.tile(self._x, 2), self._edges.ravel()], axis=1).tolist()
 
     def advance(self) -> None:
-        """Go to the next stage: from none to drawing, to shown, to none."""
+        """Go to the next stage: from "" to "drawing", to "shown", to ""."""
         self.stage = {"": "drawing", "drawing": "shown", "shown": ""}[self.stage]
         if self.stage == "drawing":
             high = FIRST * self._axes.get_ylim()[1]
@@ -62,21 +54,19 @@ class DrawnBand:
         self._edges[1 - side, place] = meet(self._edges[1 - side, place], y)
 
     def hide(self, artists: Iterable[Artist]) -> None:
-        """Hide the artists that would show the answer."""
         for artist in artists:
             if artist.get_visible() and artist not in self._stays:
                 artist.set_visible(False)
                 self._hidden.append(artist)
 
     def uncover(self) -> None:
-        """Show again what was hidden."""
         while self._hidden:
             self._hidden.pop().set_visible(True)
 
     def score(self, x: Array, mean: Array, std: Array) -> str:
-        """Say how near the drawn band is to mean ± 2 sd: arrays ``[m]`` at inputs ``[m]``.
+        """Return a sentence on how near the drawn band is to mean ± 2 sd, at inputs ``x`` ``[m]``.
 
-        The score is the overlap of the bands over their union, and the mean error of the edges.
+        It says the overlap of the bands over their union, and the mean error of the edges.
         """
         low, high = (np.interp(x, self._x, edge) for edge in self._edges)
         below, above = mean - 2 * std, mean + 2 * std

@@ -1,10 +1,8 @@
 """Replay: a slider over the frames of a training, and a button that plays them.
 
-A frame is what the fit was after some of its steps; the last one is the fit itself. The worker
-plays them between two jobs, as fast as pictures can be made, until anything else is asked for.
+A frame is the fit after some of its steps; the last frame is the fit itself. The worker plays the
+frames as fast as pictures can be made, until a request comes.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,15 +14,10 @@ _PLAY, _PAUSE = "▶ replay", "‖ pause"
 
 
 class Film:
-    """Which frame of the training is shown; it belongs to the worker.
+    """The frames of the shown training, and which one is shown; only the worker changes it.
 
     ``frames`` returns the steps at each frame of a result's training, ``replay`` the result at a
-    frame; ``ask`` makes the worker do something, and draw again.
-
-    Attributes:
-        row: The button and the slider.
-        words: Of the frame that is shown, before the rest of the status line; none at the end.
-        playing: Whether the worker goes on to the next frame by itself.
+    frame; ``ask`` makes the worker call a function and draw again. ``words`` begin the status line.
     """
 
     def __init__(
@@ -36,7 +29,7 @@ class Film:
         self._frames, self._replay, self._ask = frames, replay, ask
         self._steps: tuple[int, ...] = (0,)
         self._frame = self._shown = 0
-        self.words, self.playing, self._quiet = "", False, False
+        self.words, self.playing, self._quiet = "", False, False  # playing: frame after frame
         self._button = controls.toggle(_PLAY, "watch the training that led here, from its start")
         hint = "how long the fit that is shown was trained"
         places = controls.Control("places", "training step", 0, _options(self._steps), hint)
@@ -53,12 +46,12 @@ class Film:
 
     @property
     def at_end(self) -> bool:
-        """Return whether the fit itself is to be shown."""
+        """Return whether the chosen frame is the last, the fit itself."""
         return self._frame == self._last
 
     @property
     def moved(self) -> bool:
-        """Return whether a frame other than the shown one is to be shown."""
+        """Return whether another frame has been chosen than is shown."""
         return self._frame != self._shown
 
     def develop(self, result: Any) -> Any:
@@ -69,12 +62,10 @@ class Film:
         return result if self.at_end else self._replay(result, frame)
 
     def nearest(self, step: int) -> None:
-        """Go to the frame nearest to a step."""
         distances = [abs(step - other) for other in self._steps]
         self._go(distances.index(min(distances)))
 
     def to_end(self) -> None:
-        """Go to the last frame, the fit itself."""
         self._go(self._last)
 
     def advance(self) -> None:
@@ -82,7 +73,6 @@ class Film:
         self._go(self._frame + 1, playing=self._frame + 1 < self._last)
 
     def empty(self) -> None:
-        """Remove all frames, because there is no result."""
         self._go(self._frame)
         self._load(())
 
@@ -92,8 +82,8 @@ class Film:
         if loaded != self._steps:
             at_end, self._steps = self.at_end, loaded
             self._frame = self._last if at_end else min(self._frame, self._last)
-            # One after another, by way of the first place: the page's slider would clip a place
-            # that it has not got yet, and send that back as if the user had moved it.
+            # In this order, because the page's slider clips an index that it does not have yet,
+            # and reports the clipped index as a movement.
             self._quiet = True
             self._slider.index = 0
             self._slider.options = _options(loaded)
@@ -110,16 +100,14 @@ class Film:
         self._slider.index = self._frame
 
     def _start(self) -> None:
-        """Play from here, or from the first frame if this is the last."""
+        """Play from the chosen frame, or from the first if the last is chosen."""
         self._go(0 if self.at_end else self._frame, playing=True)
 
     def _on_slider(self, change: Any) -> None:
-        """Show the frame of the slider, unless the code itself has moved it."""
         if not self._quiet and change["new"] != self._frame:
             self._ask(lambda: self._go(change["new"]))
 
     def _on_button(self, change: Any) -> None:
-        """Start or stop playing, after a click on the button."""
         if change["new"] != self.playing:
             self._ask(self._start if change["new"] else lambda: self._go(self._frame))
 

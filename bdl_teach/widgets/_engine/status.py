@@ -1,8 +1,8 @@
 """The status line: a template filled with readings, and how it differs from an earlier one.
 
-A name in braces is a reading, as ``{F:.0f}``, or other words, which may contain readings, too.
-Beside Python's formats there are ``sd`` and ``sd2``, a standard deviation of y in the units of the
-points with one digit or two, and ``at``, a place on their x-axis.
+A name in braces is a reading, such as ``{F:.0f}``, or another template. Beside Python's formats
+there are ``sd`` and ``sd2``, which write a standard deviation of y in the units of the points with
+one digit or two, and ``at``, which writes a place on their x-axis.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress lin
     from bdl_teach.elbo import FreeEnergy
 
 Readings = Mapping[str, float]
-_AMONG = 0.5  # |x| up to which the drawn points lie
+_AMONG = 0.5  # largest |x| of the drawn points
 
 
-class Figure(NamedTuple):
+class Number(NamedTuple):
     """A reading as it is written, now and before; ``unit`` is a per cent sign if one follows."""
 
     name: str
@@ -47,7 +47,7 @@ class Figure(NamedTuple):
         return f"{change:+,.{places}f}".replace("-", "−")
 
     def __str__(self) -> str:
-        """Return the figure: "319 → 404 (+85)", or "32"."""
+        """Return the number: "319 → 404 (+85)", or "32" if it has not changed."""
         if self.then == self.now:
             return f"{self.now}{self.unit}"
         change = f" ({self.difference})" if self.difference else ""
@@ -56,9 +56,9 @@ class Figure(NamedTuple):
 
 @dataclass(frozen=True)
 class Said:
-    """A status line before it is written: a template, the readings and other words in it by name.
+    """A status line before it is written: a template, with readings and other templates by name.
 
-    Words are templates, too. Places and standard deviations are written in the units of ``data``.
+    Places and standard deviations are written in the units of ``data``.
     """
 
     line: str
@@ -67,25 +67,24 @@ class Said:
     data: Any = None
 
     def __str__(self) -> str:
-        """Return the status line."""
         return self.marked(None)
 
     def marked(self, then: Said | None) -> str:
-        """Return the status line with the change of each figure since line A in brackets."""
-        text, since = "", " from grey A"  # said once, behind the first change
+        """Return the status line with the change of each reading since ``then`` in brackets."""
+        text, since = "", " from grey A"  # written once, after the first change
         for part in self._parts(self.line, then):
             text += part if isinstance(part, str) else f"{part.now}{part.unit}"
-            if isinstance(part, Figure) and part.difference:
+            if isinstance(part, Number) and part.difference:
                 text, since = f"{text} ({part.difference}{since})", ""
         return re.sub(" {2,}", " ", text).strip()
 
-    def figures(self, then: Said) -> list[Figure]:
-        """Return the figures that both lines have, in the order of this one."""
+    def numbers(self, then: Said) -> list[Number]:
+        """Return the readings that both lines have, in the order of this one."""
         parts = self._parts(self.line, then)
-        return [part for part in parts if isinstance(part, Figure) and part.then is not None]
+        return [part for part in parts if isinstance(part, Number) and part.then is not None]
 
-    def _parts(self, template: str, then: Said | None) -> Iterator[str | Figure]:
-        """Yield the pieces of a template: words and figures."""
+    def _parts(self, template: str, then: Said | None) -> Iterator[str | Number]:
+        """Yield the pieces of a template: words and readings."""
         pieces = list(Formatter().parse(template))
         for i, (literal, name, form, _) in enumerate(pieces):
             yield _PER_CENT.sub("", literal) if i and pieces[i - 1][1] else literal
@@ -93,7 +92,7 @@ class Said:
                 continue
             if name not in self.readings:
                 yield from self._parts(self.words[name], then)
-            elif form == "at":  # a place is no figure: it may be a date
+            elif form == "at":  # a place is not compared: it may be a date
                 yield points.at(self.data, self.readings[name])
             else:
                 before = None
@@ -101,7 +100,7 @@ class Said:
                     before = then.write(name, form or "")
                 following = _PER_CENT.match(pieces[i + 1][0]) if i + 1 < len(pieces) else None
                 unit = following[0] if following else ""
-                yield Figure(name, self.write(name, form or ""), before, unit)
+                yield Number(name, self.write(name, form or ""), before, unit)
 
     def write(self, name: str, form: str) -> str:
         """Write a reading: a dash if it is missing, and no minus sign on a rounded 0."""
@@ -118,7 +117,7 @@ class Said:
 
 
 def shown_if(**shown: bool) -> dict[str, str]:
-    """Keep the templates of a status line that are to be shown."""
+    """Return empty templates for the names that are not to be shown."""
     return {name: "" for name, is_shown in shown.items() if not is_shown}
 
 
@@ -134,24 +133,24 @@ def _value(text: str) -> float:
     return float(text.replace("−", "-").replace(",", "").rstrip("%"))
 
 
-# What several explorers read off a result.
+# Readings and words that several explorers have.
 
 
 def costs(cost: FreeEnergy) -> dict[str, float]:
     """Return the parts of a free energy, with F as the sum of the rounded parts."""
-    digits = 0 if cost.kl_weight == 1 else 1  # a factor magnifies what rounding leaves
+    digits = 0 if cost.kl_weight == 1 else 1  # a KL weight magnifies rounding errors
     complexity = float(f"{cost.complexity:.{digits}f}")
     total = float(f"{cost.kl_weight:.4g}") * complexity + float(f"{cost.likelihood:.0f}")
     return {"F": total, "complexity": cost.complexity, "likelihood": cost.likelihood}
 
 
 def cost_words(cost: FreeEnergy) -> dict[str, str]:
-    """Choose the template ``cost``, or ``weighted`` if a KL weight other than 1 is to be shown."""
+    """Return the template ``weighted`` for ``cost`` if the KL weight is not 1, with the weight."""
     return {} if cost.kl_weight == 1 else {"cost": "{weighted}", "factor": f"{cost.kl_weight:.4g}"}
 
 
 def ratio(one: float, other: float) -> float:
-    """Return ``one / other``; ``other`` may be 0."""
+    """Return ``one / other``; infinity if ``other`` is 0."""
     return one / other if other > 0 else math.inf
 
 
@@ -161,7 +160,7 @@ def at(x_grid: Array, curve: Array, x: float) -> float:
 
 
 def off_the_sine(x_grid: Array, mean: Array, mask: Array | None = None) -> float:
-    """Return the rms distance of the mean from the sine, where points are drawn or at ``mask``."""
+    """Return the rms distance of the mean from the sine, at ``mask`` or where the data are."""
     where = np.abs(x_grid[:, 0]) <= _AMONG if mask is None else mask
     off = mean - datasets.sinusoid().truth(x_grid)[:, 0]
     return float(np.sqrt((off[where] ** 2).mean())) if where.any() else math.nan

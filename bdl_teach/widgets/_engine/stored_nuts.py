@@ -1,10 +1,8 @@
 """Stored runs of NUTS that come with the package, for the presets of the sinusoid explorer.
 
 A run is found by a hash of points and model, so that it is never shown for another posterior.
-``tools/store_nuts.py`` makes them.
+``tools/store_nuts.py`` makes the runs.
 """
-
-from __future__ import annotations
 
 import hashlib
 import json
@@ -38,13 +36,12 @@ def key(problem: Problem) -> str:
 
 @lru_cache(maxsize=1)
 def read() -> dict[str, Stored]:
-    """Return all stored runs by their keys."""
     entries = json.loads(FILE.read_text(encoding="utf-8"))
     return {name: Stored(**entry) for name, entry in entries.items()}
 
 
 def as_text(runs: Mapping[str, Stored]) -> str:
-    """Return what the file of these runs says, in lines of at most 110 characters."""
+    """Return the text of the file for these runs, in lines of at most 110 characters."""
     text = json.dumps({name: run._asdict() for name, run in runs.items()}, indent=1)
     return re.sub(r"(?<=\[)[-\d., \ne]+(?=\])", _folded, text) + "\n"
 

@@ -1,46 +1,44 @@
-"""An explorer's data file: its controls, and all that it says to a learner.
+"""An explorer's data file: its controls, and all texts that it shows a learner.
 
 A file has, in this order:
 
 ``title``, ``alt``
-    The first line; what the picture shows, for those who cannot see it, without its figures.
+    The first line of the page; a description of the picture without its numbers, for screen
+    readers.
 ``work``, ``wide``, ``stays``, ``folded``
-    What a tick does, in the status line before its time (``"refit"``). Whether the picture needs
-    the whole width. Toggles of what takes long to come: a preset switches them on at most; undo,
-    redo and reset leave them. Groups behind the button *more*.
+    What a tick does, written before its time (``"refit"``). Whether the picture needs the whole
+    width. Toggles of slow extras: a preset may switch them on but not off; undo, redo and reset
+    leave them. Groups behind the button *more*.
 ``[controls]``
     ``name = [kind, label, default, range, hint, readout]``: see ``controls.Control``. The name is
-    the keyword of the constructor and of ``set``. No default or range stands anywhere else. A row
-    ``name = []`` stands for several that the explorer gives under that name, here and in a group.
+    the keyword of the constructor and of ``set``. An empty row ``name = []`` stands for controls
+    that the explorer supplies under that name, here and in a group.
 ``[groups]``
     ``NAME = [controls, buttons]``, in the order in which they stand beside the picture.
 ``[buttons]``
-    ``name = [label, hint]`` of the explorer's own buttons, and the hint of ``resample``.
+    ``name = [label, hint]`` of the explorer's own buttons and of ``resample``.
 ``[presets]``
-    ``name = [look, values]``: a sentence that says where to look, and the values that differ from
-    the defaults. It must hold whatever the seed.
+    ``name = [look, values]``: a sentence that says where to look, which must be true for every
+    seed, and the values that differ from the defaults.
 ``[question]``
     The fields of ``question.Question``.
 ``[missions.ID]``
-    ``text``; ``hints``, two; ``leave``: controls that must stay as they were at the start;
-    ``needs``: rows ``[name, comparison, value]`` of a reading or a control, and how it stands in
-    words, such as ``"the mean is {} off the sine"``, where ``[readings]`` does not have them;
-    ``way``: values that bring it about; ``add``: points beside those that are drawn.
+    ``text``; ``hints``, two; ``leave``: controls that must keep their starting values; ``needs``:
+    rows ``[name, comparison, value, words]``, where ``name`` is a reading or a control, and
+    ``words`` (such as ``"the mean is {} off the sine"``) may be left out if ``[readings]`` has
+    them; ``way``: values that solve it; ``add``: points to add to the drawn ones for that.
 ``[readings]``
-    ``name = words`` for the readings that *pin A* and missions speak of.
+    ``name = words`` for the readings that *pin A* and missions name.
 ``[status]``
-    ``line``: the status line, with ``{reading:.1f}`` for a figure; see ``status.Said``. Others are
-    words that the explorer chooses among.
+    ``line``: the template of the status line; see ``status.Said``. Others are templates that the
+    explorer chooses among.
 
-No expression in it is evaluated.
+No expression in a file is evaluated.
 """
-
-from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +60,7 @@ class Texts:
     title: str
     alt: str
     controls: Mapping[str, Control]
+    defaults: Values  # the starting values of the controls that have a widget
     status: Mapping[str, str]
     groups: Mapping[str, tuple[str, ...]]
     buttons: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -74,83 +73,62 @@ class Texts:
     stays: frozenset[str] = frozenset()
     folded: frozenset[str] = frozenset()
 
-    @cached_property
-    def defaults(self) -> Values:
-        """Return the starting values of the controls that have a widget."""
-        return _defaults(self.controls)
-
 
 def of(name: str, **given: Mapping[str, Control]) -> Texts:
     """Read the data file of an explorer of this package: see ``parse``."""
-    return read(FOLDER / f"{name}.toml", **given)
-
-
-def read(path: Path, **given: Mapping[str, Control]) -> Texts:
-    """Read a data file: see ``parse``."""
-    return parse(path.read_text(encoding="utf-8"), **given)
+    return parse((FOLDER / f"{name}.toml").read_text(encoding="utf-8"), **given)
 
 
 def parse(text: str, **given: Mapping[str, Control]) -> Texts:
-    """Parse the text of a data file.
-
-    Args:
-        text: The file.
-        **given: Controls that the explorer gives, by the row that stands for them.
+    """Parse the text of a data file; ``given`` are the controls of its empty rows, by row name.
 
     Raises:
-        ValueError: A preset, the question or a mission names a control that there is not.
-        TypeError: Some part of it has no meaning.
-        tomllib.TOMLDecodeError: It is no TOML.
+        ValueError: A preset, the question or a mission names a control that does not exist.
+        TypeError: The file has an unknown table or key.
+        tomllib.TOMLDecodeError: The text is not TOML.
     """
     file = tomllib.loads(text)
     known: dict[str, Control] = {}
     for name, row in file["controls"].items():
         known |= given[name] if name in given else {name: Control(*row)}
-    file["controls"], start = known, _defaults(known)
+    start = {name: control.start for name, control in known.items() if not control.unseen}
+    file |= {"controls": known, "defaults": start}
     file["groups"] = {
         group: tuple(name for one in row for name in given.get(one, (one,)))
         for group, row in file["groups"].items()
     }
     file |= {name: frozenset(file.get(name, ())) for name in ("stays", "folded")}
-    left = dict.fromkeys(file["stays"], False)  # as it is, where a preset does not say
+    left = dict.fromkeys(file["stays"], False)  # unless a preset switches them on
     file["presets"] = {
         name: (look, start | left | _values(known, values))
         for name, (look, values) in file.get("presets", {}).items()
     }
     if "question" in file:
-        file["question"] = _question(known, **file["question"])
+        asked = file["question"]
+        asked["before"] = _values(known, asked.get("before", {}))
+        if "target" in asked:
+            there = _values(known, {asked["control"]: asked["target"]})
+            asked["target"] = there[asked["control"]]
+        file["question"] = Question(**asked)
     words = file.get("readings", {})
     missions = file.get("missions", {}).items()
-    file["missions"] = tuple(_mission(name, known, words, **table) for name, table in missions)
+    file["missions"] = tuple(_mission(name, known, start, words, **rows) for name, rows in missions)
     return Texts(**file)
-
-
-def _defaults(known: Mapping[str, Control]) -> Values:
-    return {name: control.start for name, control in known.items() if not control.unseen}
 
 
 def _values(known: Mapping[str, Control], given: Values) -> Values:
     """Return values as their controls will hold them."""
     if unknown := given.keys() - known.keys():
-        raise ValueError(f"expected names of controls, got {', '.join(sorted(unknown))}")
+        raise ValueError(f"values: expected names of controls, got {', '.join(sorted(unknown))}")
     return {name: known[name].value(value) for name, value in given.items()}
 
 
-def _question(known: Mapping[str, Control], **fields: Any) -> Question:
-    control = fields["control"]
-    if "target" in fields:
-        fields["target"] = _values(known, {control: fields["target"]})[control]
-    before = tuple(_values(known, fields.pop("before", {})).items())
-    return Question(**{**fields, "choices": tuple(fields["choices"])}, before=before)
-
-
 def _mission(
-    name: str, known: Mapping[str, Control], words: Mapping[str, str], **fields: Any
+    name: str, known: Mapping[str, Control], start: Values, words: Mapping[str, str], **fields: Any
 ) -> Mission:
-    start, more = _defaults(known), fields.pop("add", None)
     fields["way"] = _values(known, fields["way"])
-    if more is not None:
-        fields["way"]["data"] = _with_more(start, more)
+    if "add" in fields:
+        fields["way"]["data"] = _with_points(start, fields.pop("add"))
     fields["leave"] = {one: start.get(one) for one in fields.get("leave", ())}
     fields["needs"] = [
         Need(reading, comparison, value, said[0] if said else f"{words[reading]} is {{}}")
@@ -159,8 +137,8 @@ def _mission(
     return Mission(name, **fields)
 
 
-def _with_more(start: Values, more: list[tuple[float, float]]) -> points.Value:
-    """Return the drawn points of the start with added ones, as if a learner had added them."""
+def _with_points(start: Values, more: list[tuple[float, float]]) -> points.Value:
+    """Return the starting points with others added, as if a learner had added them."""
     data = Problem.of({"n": 32, "noise_std": 1.0, "seed": 0} | start).data
     x, y = np.append(data.x[:, 0], [p[0] for p in more]), np.append(data.y, [p[1] for p in more])
     return points.from_course(x.round(3), y.round(2))

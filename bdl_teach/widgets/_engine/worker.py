@@ -1,7 +1,7 @@
 """The worker of an explorer: a thread that computes and draws the newest values.
 
-Each movement puts the values of all controls into ``LatestValue`` and wakes the worker. Values that
-come during a refit replace each other, so none queue up and the last is never lost.
+Each movement of a control puts the values of all controls into ``LatestValue`` and wakes the
+worker. Values that come during a refit replace each other, so that none queue up.
 Rendering holds a process-wide lock, since Jupyter may run widget callbacks on another thread.
 """
 
@@ -25,7 +25,7 @@ from bdl_teach.widgets._engine.replay import PACE
 from bdl_teach.widgets._engine.status import Readings, Said, plain
 
 REST = 0.8  # seconds without a movement before a result is improved
-FOLLOW = 0.12  # the same before what takes longer follows: no drag is to wait for it
+FOLLOW = 0.12  # seconds from a movement to what takes longer: no drag is to wait for it
 SHARPEN = 0.2  # the same before its picture has all the pixels that the page can show
 
 
@@ -33,9 +33,10 @@ class Worker(PointerInput[Result], abstract=True):
     """The part of an explorer that computes and draws."""
 
     def _request(self, act: Callable[[], object] | None = None) -> None:
-        """Ask the worker for a picture of the controls' values, after doing ``act``."""
+        """Ask the worker for a tick at the controls' current values, after calling ``act``."""
         with self._asking:
-            self._past.note(self._undoable(), time.monotonic())
+            self._asked_at = time.monotonic()
+            self._past.note(self._undoable(), self._asked_at)
             self._asked += 1
             self._slot.put((self._asked, self.state()), act)
         if self._missions is not None:
@@ -43,18 +44,18 @@ class Worker(PointerInput[Result], abstract=True):
         self._show_state()
 
     def _draw_again(self, act: Callable[[], object] | None = None) -> None:
-        """Ask the worker to do ``act``, redraw, and pin if that was asked for."""
+        """Ask the worker to call ``act``, and to redraw the result that it has."""
         with self._asking:
             self._slot.put((self._asked, self.state()), act)
 
     def _work(self) -> None:
-        """Recompute and redraw for the latest values until closed; the thread's main loop."""
+        """Answer requests until the explorer is closed; the main loop of the worker thread."""
         while (job := self._slot.take()) is not None:
             while job is not None:
                 job = self._answer(*job)
 
     def _answer(self, version: int, job: Job) -> tuple[int, Job] | None:
-        """Show these values, then better results for them; return the next job, if any."""
+        """Show a result for these values, then better ones; return the next request, if any."""
         error: BaseException | None = None
         asked, values = job
         try:
@@ -80,7 +81,7 @@ class Worker(PointerInput[Result], abstract=True):
         return self._rest(values)
 
     def _rest(self, values: Values) -> tuple[int, Job] | None:
-        """Follow, sharpen and improve what is shown; return the next job, or ``None`` when done.
+        """Extend, sharpen and improve the shown result until the next request; return that, if any.
 
         A replay continues first; frames before the last are not improved.
         """
@@ -104,8 +105,8 @@ class Worker(PointerInput[Result], abstract=True):
         return job
 
     def _followed(self, values: Values) -> tuple[int, Job] | None:
-        """Show what follows a tick by itself; return the next job, if any."""
-        job = self._slot.take(FOLLOW)
+        """Extend the shown result as ``_follow`` does; return the next request, if any."""
+        job = self._slot.take(max(self._asked_at + FOLLOW - time.monotonic(), 0.0))
         while job is None and not self._slot.closed and self._film.at_end:
             if not self._go_on(values, at_rest=False):
                 break
@@ -124,6 +125,8 @@ class Worker(PointerInput[Result], abstract=True):
             better = self._follow(values, better or shown, at_rest=at_rest) or better
             if better is None:
                 return False
+            if self._asked != self._answered:  # a control has moved: its picture is next
+                return True
             self._paint(better, values, better=True, sharp=at_rest)
             self._spent = spent
             self._say_what_is_shown()
@@ -133,7 +136,7 @@ class Worker(PointerInput[Result], abstract=True):
         return True
 
     def _look_at_mission(self, values: Values) -> tuple[int, Job] | None:
-        """Judge the chosen mission; return the next job, if any."""
+        """Judge the chosen mission; return the next request, if any."""
         if self._missions is None or self._missions.chosen is None or self.result is None:
             return None
         away = {name: False for name in self.TEXTS.stays if not self._missions.chosen.way.get(name)}
@@ -146,11 +149,11 @@ class Worker(PointerInput[Result], abstract=True):
         return None
 
     def _read_unseen(self, values: Values) -> Readings:
-        """Compute the readings of values that are not shown, such as another seed's."""
+        """Compute the readings of values that are not shown, such as those with another seed."""
         return self._readings_of(self._compute(values))
 
     def _compute_shown(self, values: Values) -> Result:
-        """Compute what is to be shown, with what is already known of what follows it."""
+        """Compute the result to show, with what is cached of its slow parts."""
         return self._compute(values)
 
     def _tick(self, values: Values) -> None:
@@ -164,7 +167,7 @@ class Worker(PointerInput[Result], abstract=True):
         self._say_what_is_shown()
 
     def _play(self) -> tuple[int, Job] | None:
-        """Show one frame after another while the replay plays; return the next job, if any."""
+        """Show one frame after another while the replay plays; return the next request, if any."""
         spent = 0.0
         while self._film.playing and not self._slot.closed:
             if (job := self._slot.take(max(PACE - spent, 0.0))) is not None:
@@ -176,7 +179,7 @@ class Worker(PointerInput[Result], abstract=True):
         return None
 
     def _move_on(self, values: Values) -> tuple[int, Job] | None:
-        """Move the controls that move by themselves; return the next job, if any."""
+        """Move the controls that move by themselves; return the next request, if any."""
         if (further := self._next(values)) is None:
             return None
         pause, moved = further
@@ -207,9 +210,9 @@ class Worker(PointerInput[Result], abstract=True):
     def _paint(
         self, result: Result, values: Values, *, better: bool = False, sharp: bool = False
     ) -> None:
-        """Show a result of these values, or the chosen frame of its training.
+        """Draw a result of these values, or the chosen frame of its training.
 
-        A ``better`` result of the same values is no movement; ``sharp`` draws all device pixels.
+        ``better``: it replaces a result of the same values. ``sharp``: draw all device pixels.
         """
         shown = self._film.develop(result)
         said = self._words_of(shown)
@@ -232,7 +235,7 @@ class Worker(PointerInput[Result], abstract=True):
         self._show_points()
 
     def _pin_before(self) -> None:
-        """Pin the picture where a question begins, if the next one is to be compared with it."""
+        """Draw and pin the state where a question begins, if one is waiting to be compared."""
         before, self._compared = self._compared, None
         if before is None:
             return
@@ -243,7 +246,6 @@ class Worker(PointerInput[Result], abstract=True):
             self._pin.settle()
 
     def _in_words(self) -> Said:
-        """Return what is shown as a status line."""
         assert self._shown is not None
         return self._words_of(self._shown)
 
@@ -259,7 +261,6 @@ class Worker(PointerInput[Result], abstract=True):
         return Said("{film}{line}{units}", self._readings_of(shown), words, data)
 
     def _readings_of(self, shown: Any) -> dict[str, float]:
-        """Return the readings of a result, with those of its points."""
         return {**self._readings_on_points(shown), **self._readings(shown)}
 
     def _say_what_is_shown(self) -> None:
@@ -272,10 +273,10 @@ class Worker(PointerInput[Result], abstract=True):
         self._status.value = html.escape(sentence)
 
     def _show_picture(self, *, sharp: bool) -> None:
-        """Send what the artists show, at the size of the place in the page.
+        """Render the picture at the size of its place in the page, and send it there.
 
-        On a screen with more than one device pixel per pixel, a picture in all device pixels takes
-        longer to draw and send, so it is sent at rest only.
+        A ``sharp`` picture has all device pixels of a fine screen. It takes longer, so it is made
+        at rest.
         """
         with RENDER_LOCK:
             place = self._shown_at
@@ -289,7 +290,7 @@ class Worker(PointerInput[Result], abstract=True):
             self._picture.panels = panels
 
     def _show_failure(self, error: BaseException) -> None:
-        """Show an error as a sentence over the last picture; the next tick works again."""
+        """Show an error as a sentence over the last picture."""
         kind = "" if isinstance(error, DivergedError | ValueError) else f"{type(error).__name__}: "
         said = f"{kind}{error}"
         self._film.empty()
@@ -301,7 +302,7 @@ class Worker(PointerInput[Result], abstract=True):
         self._say(said)
 
     def _keep_stills(self) -> None:
-        """Add the picture to the displayed outputs that have none yet.
+        """Add a still to the displayed outputs that have none yet.
 
         The page rebuilds these outputs then, so this waits while somebody uses one of them.
         """
@@ -309,7 +310,10 @@ class Worker(PointerInput[Result], abstract=True):
             self._without_still.pop().update(self._repr_mimebundle_(), raw=True)
 
     def _begin_chores(self, unseen: bool = False) -> None:
-        """Start the background compilation once, after the first picture is shown in a page."""
+        """Start the background compilation, once, after a page has shown the first picture.
+
+        ``unseen``: start it without a page.
+        """
         with self._asking:
             if self._chores_begun or not self.ticks or not (unseen or self._shown_at):
                 return
@@ -317,7 +321,6 @@ class Worker(PointerInput[Result], abstract=True):
         background.start(self._do_chores)
 
     def _do_chores(self) -> None:
-        """Compile what the sliders may need later, while the learner reads."""
         try:
             for chore in self._chores():
                 if self._slot.closed:

@@ -1,14 +1,14 @@
-"""The true posterior beside the sliders: how far its run goes, what ends it, what is said of it."""
+"""Test the HMC run beside an explorer: how long it goes on, what ends it, and its report."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pytest
-from explorer_claims import said
 
 from bdl_teach.problems import GAP_GRID, Problem
 from bdl_teach.widgets._engine import background, beside_truth
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("chains_run")
 
 @dataclass(frozen=True)
 class Fit:
-    """Stands for chains: draw t of chain c is ``value(t, c)`` at every place."""
+    """Fake chains: draw t of chain c is ``value(t, c)`` at every x."""
 
     value: Callable[[Any, Any], Any]
     progress: Callable[..., object] | None = None
@@ -40,17 +40,17 @@ class Fit:
 
 
 def noise(t: Any, c: Any) -> Any:
-    """Draws of chains that agree from the first to the last."""
+    """Return draws of chains that have mixed."""
     return np.sin(1e4 * (t + 0.1) * (c + 1.3))
 
 
 def apart(t: Any, c: Any) -> Any:
-    """Draws of chains of which each has a mode of its own."""
+    """Return draws of chains that stay in different modes."""
     return 3.0 * c + noise(t, c)
 
 
 class Made(Chains):
-    """Chains of which a test says what they draw, and when the controls move."""
+    """Chains with fake draws; a test sets ``moved`` when the controls have moved."""
 
     moved = False
 
@@ -64,7 +64,7 @@ class Made(Chains):
 
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Made]]:
-    """Make such chains; their program is there."""
+    """Return a function that makes ``Made`` chains, whose program counts as compiled."""
     chains: list[Made] = []
 
     def begin(problem: Problem, progress: Callable[..., object] | None) -> Fit:
@@ -84,11 +84,12 @@ def made(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Made]]:
 
 
 def draws_of(gold: GoldStandard) -> int:
-    (n,) = said(gold.report, "4 × # draws")
+    """Return the number of draws of a chain, which the report states."""
+    (n,) = re.findall(r"4 × (\d+) draws", gold.report)
     return int(n)
 
 
-def test_run_is_refined_until_mixed_and_then_kept(made: Any) -> None:
+def test_hmc_run_goes_on_until_mixed_and_is_then_cached(made: Any) -> None:
     chains = made()
     gold = chains.ask(Problem())
     assert gold.prediction is None and "on its way" in gold.report
@@ -104,7 +105,7 @@ def test_run_is_refined_until_mixed_and_then_kept(made: Any) -> None:
     assert chains.ask(None).report == ""
 
 
-def test_unmixed_chains_continue_and_name_regions_where_they_differ(made: Any) -> None:
+def test_report_of_unmixed_chains_says_where_they_differ(made: Any) -> None:
     chains = made(apart)
     chains.ask(Problem())
     first = chains.go_on(800)
@@ -115,7 +116,7 @@ def test_unmixed_chains_continue_and_name_regions_where_they_differ(made: Any) -
     assert "4 × 4000 draws: not mixed (R-hat " in last.report
 
 
-def test_movement_ends_the_run_of_the_old_values(made: Any) -> None:
+def test_moved_control_ends_the_hmc_run_for_old_values(made: Any) -> None:
     chains = made()
     chains.ask(Problem())
     chains.go_on(800)
@@ -125,23 +126,23 @@ def test_movement_ends_the_run_of_the_old_values(made: Any) -> None:
         chains.whole(Problem(seed=1))
     chains.moved = False
     assert chains.ask(Problem(noise_std=2.0)).prediction is None
-    assert draws_of(chains.go_on(800)) == 50, "from its beginning"
+    assert draws_of(chains.go_on(800)) == 50, "the new run starts at its beginning"
 
 
-def test_failed_run_is_reported_for_its_values_only(made: Any) -> None:
+def test_failed_hmc_run_is_reported_for_its_values_only(made: Any) -> None:
     def fails(*_: Any) -> Any:
         raise ArithmeticError("no finite gradient")
 
     chains = made(fails)
     chains.ask(Problem())
     assert chains.go_on(800).report == "The true posterior (HMC) failed: no finite gradient."
-    assert chains.go_on(800) is None, "it is not tried for ever"
+    assert chains.go_on(800) is None, "a failed run is not repeated"
     chains.value = noise
     chains.ask(Problem(seed=1))
     assert chains.go_on(800).prediction is not None
 
 
-def test_program_is_compiled_in_background_before_redraw(
+def test_posterior_program_is_compiled_in_the_background_before_a_run(
     made: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     jobs: list[Callable[[], object]] = []
@@ -154,7 +155,7 @@ def test_program_is_compiled_in_background_before_redraw(
     assert chains.redrawn == 1 and chains.go_on(800) is not None
 
 
-def test_other_seeds_of_a_mission_leave_the_shown_run_alone(made: Any) -> None:
+def test_other_seeds_of_a_mission_do_not_change_the_shown_run(made: Any) -> None:
     chains = made()
     chains.ask(Problem())
     chains.go_on(800)

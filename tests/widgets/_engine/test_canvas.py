@@ -1,4 +1,4 @@
-"""The canvas under every explorer: what it draws anew, what it keeps, how a picture leaves it."""
+"""Test the canvas of an explorer: redrawing, JPEG, still and SVG."""
 
 from __future__ import annotations
 
@@ -10,19 +10,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from bdl_teach.widgets._engine.canvas import Canvas, as_data_url
-from bdl_teach.widgets._engine.picture import Place
+from bdl_teach.widgets._engine.canvas import Canvas, Place, as_data_url
 
 
 def shown(canvas: Canvas) -> Any:
     return np.asarray(canvas.render().convert("RGB")).copy()
 
 
-# At the size of its place
-
-
 def panels(*, settled: bool) -> Canvas:
-    """Two panels with axes and a line each; of the first the height may go in steps."""
+    """Make two panels with a line each; if settled, the first redraws its y axis alone."""
     made = Canvas(300, 150)
     made.fit(Place(300, 150))
     first, second = made.figure.subplots(1, 2)
@@ -30,20 +26,18 @@ def panels(*, settled: bool) -> Canvas:
         ax.grid(True)
         made.animate(ax.plot([0, 1], [0, 1], lw=8))
     if settled:
-        made.settle([first.yaxis, *first.spines.values()])
+        made.animate_seldom([first.yaxis, *first.spines.values()])
     return made
 
 
-def test_changed_limits_redraw_their_axis_only(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_changed_limits_redraw_only_their_axis(monkeypatch: pytest.MonkeyPatch) -> None:
     one, whole = panels(settled=True), panels(settled=False)
     assert (shown(one) == shown(whole)).all()
     for canvas in (one, whole):
         canvas.figure.axes[0].set_ylim(0, 0.5)
     drawn: list[int] = []
     monkeypatch.setattr(one._agg, "draw", lambda: drawn.append(1))
-    one.redraw_settled()
+    one.redraw_seldom()
     whole.redraw_background()
     assert (shown(one) == shown(whole)).all()
     assert drawn == []
@@ -51,7 +45,7 @@ def test_changed_limits_redraw_their_axis_only(
 
 @pytest.fixture
 def labelled() -> Canvas:
-    """A panel with a title, labels and ticks, arranged by the canvas."""
+    """Make a panel with a title, labels and ticks."""
     made = Canvas(400, 300)
     ax = made.figure.add_subplot()
     ax.set(title="a title", xlabel="x", ylabel="y", xlim=(0, 1), ylim=(0, 1e6))
@@ -59,12 +53,16 @@ def labelled() -> Canvas:
     return made
 
 
-def test_the_live_picture_is_a_jpeg_that_looks_like_the_still(labelled: Canvas) -> None:
+def test_live_picture_is_a_jpeg_close_to_the_drawn_pixels(labelled: Canvas) -> None:
     head, data = bytes(as_data_url(labelled.render())).split(b",")
     live, sent = Image.open(io.BytesIO(base64.b64decode(data))), shown(labelled)
-    assert (head, live.format, live.size) == (b"data:image/jpeg;base64", "JPEG", labelled.pixels)
+    assert (head, live.format, live.size) == (
+        b"data:image/jpeg;base64",
+        "JPEG",
+        labelled.render().size,
+    )
     difference = np.asarray(live.convert("RGB"), float) - sent
-    assert np.sqrt((difference**2).mean()) < 5  # of 255: what the compression costs
+    assert np.sqrt((difference**2).mean()) < 5  # of 255, by compression
 
 
 def test_moving_artists_do_not_move_the_panels(labelled: Canvas) -> None:
@@ -77,11 +75,11 @@ def test_moving_artists_do_not_move_the_panels(labelled: Canvas) -> None:
     assert ax.get_position().bounds == before
 
 
-def test_still_and_vectors_hold_what_moves_and_leave_the_place(labelled: Canvas) -> None:
+def test_still_and_svg_show_moving_artists_and_keep_the_page_size(labelled: Canvas) -> None:
     still, (line,) = labelled.still(), labelled.figure.axes[0].lines
     labelled.fit(Place(733, 512, 2.0))
     before = shown(labelled)
-    assert labelled.still() == still, "of one size, whatever the page's"
+    assert labelled.still() == still, "its size does not depend on the page"
     with_line = labelled.as_svg()
     assert with_line.lstrip().startswith(b"<?xml") and b"<svg" in with_line
     line.set_visible(False)

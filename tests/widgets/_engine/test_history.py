@@ -1,4 +1,4 @@
-"""States to go back to: what counts as one movement, and what is forgotten."""
+"""Test undo and redo: which changes are one step, and which are forgotten."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ START = {"x": 0.0, "kind": "a"}
 
 
 def moved(*values: float, every: float = 10.0) -> History:
+    """Change x to each of these values, so many seconds apart."""
     made = History(START)
     for i, x in enumerate(values):
         made.note({**START, "x": x}, every * i)
     return made
 
 
-def test_a_drag_counts_once_however_long_it_is() -> None:
+def test_a_long_drag_is_one_undo_step() -> None:
     made = moved(*(0.1 * k for k in range(1, 60)), every=0.9)
     assert made.undo() == START
     assert made.redo() == {**START, "x": pytest.approx(5.9)}
     assert not made.ahead
 
 
-def test_a_pause_or_another_control_begins_a_new_movement() -> None:
+def test_a_pause_or_another_control_starts_a_new_undo_step() -> None:
     made = History(START)
     made.note({**START, "x": 1.0}, 0.0)
     made.note({**START, "x": 2.0}, 0.5)
@@ -34,17 +35,14 @@ def test_a_pause_or_another_control_begins_a_new_movement() -> None:
     assert made.undo() == START
 
 
-def test_unchanged_state_is_no_movement() -> None:
-    """The page answers an undo with the values that it was given, rounded."""
+def test_values_rounded_by_the_page_add_no_undo_step() -> None:
     made = moved(0.1, 2.0)
     assert made.undo() == {**START, "x": 0.1}
-    made.note({**START, "x": 0.1 * (1 + 1e-12)}, 30.0)
-    assert made.ahead
+    made.note({**START, "x": 0.1 * (1 + 1e-12)}, 30.0)  # the page's answer to an undo
     assert made.redo() == {**START, "x": 2.0}
 
 
-def test_a_control_that_moves_along_with_another_begins_a_movement() -> None:
-    """As a preset does, however soon after a slider that it moves, too."""
+def test_a_preset_right_after_a_slider_starts_an_undo_step() -> None:
     for first in ({"x": 1.0}, {"kind": "b"}):
         made = History(START)
         made.note({**START, **first}, 0.0)
@@ -52,7 +50,7 @@ def test_a_control_that_moves_along_with_another_begins_a_movement() -> None:
         assert made.before == {**START, **first}
 
 
-def test_two_quick_drags_are_two_movements() -> None:
+def test_two_quick_drags_are_two_undo_steps() -> None:
     made = History(START)
     for x in (1.0, 2.0):
         made.end_movement()

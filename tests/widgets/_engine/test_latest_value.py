@@ -1,4 +1,4 @@
-"""The slot between controls and worker: of values that queue the last counts, and none is lost."""
+"""Test the slot between controls and worker, which keeps the latest value only."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import threading
 
 import pytest
 
-from bdl_teach.widgets._engine.latest_value import LatestValue
+from bdl_teach.widgets._engine.background import LatestValue
 
 
-def test_newer_value_replaces_older_and_last_is_kept() -> None:
+def test_worker_skips_replaced_values_and_gets_the_last() -> None:
     slot, seen = LatestValue[int](), []
 
     def work() -> None:
@@ -17,23 +17,25 @@ def test_newer_value_replaces_older_and_last_is_kept() -> None:
             seen.append(job[1])
             slot.done(job[0], None)
 
-    worker = threading.Thread(target=work, daemon=True)  # if this fails, Python still ends
+    worker = threading.Thread(target=work, daemon=True)  # so that a failure does not hang Python
     worker.start()
     for value in range(5000):
         slot.put(value)
     slot.wait(120)
     assert seen[-1] == 4999
-    assert seen == sorted(set(seen))  # and none twice
+    assert seen == sorted(set(seen)), "a value was taken twice, or too late"
     slot.close()
     worker.join(120)
     assert not worker.is_alive()
 
 
-def test_timeout_says_how_long_it_waited() -> None:
+def test_wait_for_a_newer_value_times_out() -> None:
     slot: LatestValue[str] = LatestValue()
-    slot.wait(0.0)  # for nothing
+    slot.wait(0.0)  # there is no value to wait for
     slot.put("one")
-    slot.take()
+    version, _ = slot.take() or (0, "")
+    slot.put("two")
+    slot.done(version, None)
     with pytest.raises(TimeoutError, match=r"within 0\.01 s"):
         slot.wait(0.01)
 
@@ -47,16 +49,6 @@ def test_error_is_raised_once_even_if_shown_again() -> None:
     with pytest.raises(ArithmeticError):
         slot.wait(1.0)
     slot.wait(1.0)
-
-
-def test_done_version_does_not_complete_a_newer_one() -> None:
-    slot: LatestValue[str] = LatestValue()
-    slot.put("one")
-    version, _ = slot.take() or (0, "")
-    slot.put("two")
-    slot.done(version, None)
-    with pytest.raises(TimeoutError):
-        slot.wait(0.01)
 
 
 def test_closed_slot_wakes_all_waiters() -> None:

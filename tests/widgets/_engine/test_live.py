@@ -1,4 +1,4 @@
-"""The engine under every explorer, on a small one: what it refuses, and how it ends."""
+"""Test the engine of the explorers on a toy: errors, closing, improving, undo, resizing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from PIL import Image
 
 from bdl_teach import DivergedError
 from bdl_teach.widgets._engine import background, worker
-from bdl_teach.widgets._engine.live import Explorer
 from tests.waiting import until
 from tests.widgets._engine.toy import START, Toy
 
@@ -32,16 +31,16 @@ def toy() -> Iterator[Toy]:
     made.close()
 
 
-@pytest.fixture(params=["by a newer one", "by hand"])
+@pytest.fixture(params=["by a newer explorer", "by close()"])
 def closed(request: pytest.FixtureRequest, toy: Toy) -> Toy:
-    if request.param == "by hand":
+    if request.param == "by close()":
         toy.close()
     else:
         Toy().wait()
     return toy
 
 
-def test_a_closed_explorer_says_so_instead_of_doing_nothing(closed: Toy) -> None:
+def test_closed_explorer_refuses_calls_and_says_why(closed: Toy) -> None:
     state = closed.state()
     for act in (lambda: closed.set(n=3), lambda: closed.preset("high"), closed.wait, closed.warm):
         with pytest.raises(
@@ -51,7 +50,7 @@ def test_a_closed_explorer_says_so_instead_of_doing_nothing(closed: Toy) -> None
     assert closed.state() == state
 
 
-def test_a_new_explorer_leaves_no_widget_of_the_one_before_it(toy: Toy) -> None:
+def test_new_explorer_removes_all_widgets_of_the_previous_one(toy: Toy) -> None:
     alive = len(ipywidgets.widgets.widget._instances)
     for _ in range(3):
         last = Toy().wait()
@@ -60,7 +59,7 @@ def test_a_new_explorer_leaves_no_widget_of_the_one_before_it(toy: Toy) -> None:
     assert len(ipywidgets.widgets.widget._instances) < alive
 
 
-def test_a_closed_explorer_is_shown_as_its_last_picture(
+def test_closed_explorer_is_displayed_as_its_last_picture(
     closed: Toy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BDL_TEACH_WAIT_FOR_PICTURE", "1")
@@ -77,7 +76,7 @@ def test_a_closed_explorer_is_shown_as_its_last_picture(
     assert closed._repr_mimebundle_() == closed._repr_mimebundle_(include=None, exclude=None)
 
 
-def test_set_moves_all_or_none(toy: Toy) -> None:
+def test_set_with_one_invalid_value_changes_no_control(toy: Toy) -> None:
     state, ticks, heard = toy.state(), toy.ticks, []
     for control in toy._controls.values():
         control.observe(heard.append, names="value")
@@ -91,7 +90,7 @@ def test_set_moves_all_or_none(toy: Toy) -> None:
     assert (toy.state(), heard, toy.wait().ticks) == (state, [], ticks)
 
 
-def test_divergence_is_said_over_the_picture_and_the_next_tick_works(
+def test_divergence_is_reported_over_the_picture_and_next_fit_succeeds(
     toy: Toy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def diverge(*_: Any) -> Any:
@@ -103,25 +102,24 @@ def test_divergence_is_said_over_the_picture_and_the_next_tick_works(
         with pytest.raises(DivergedError):
             toy.set(m=2)
         assert "diverged by step 315: lower the learning rate" in toy.status
-        assert (pixels(toy) != before).any(), "the sentence is drawn over the plot"
+        assert (pixels(toy) != before).any()
     assert (pixels(toy.set(m=1)) == before).all() and "diverged" not in toy.status
 
 
-def test_a_failed_message_is_said_and_the_next_tick_works(toy: Toy) -> None:
+def test_failed_page_message_is_reported_and_next_fit_succeeds(toy: Toy) -> None:
     toy._draw_again(lambda: 1 / 0)
     assert toy.wait().status.startswith("ZeroDivisionError")
     assert toy.set(n=3).status.startswith("Height 3.")
 
 
-def test_at_the_end_every_explorer_is_closed_and_no_thread_is_left() -> None:
+def test_exit_closes_every_explorer_and_leaves_no_thread() -> None:
     toys = [Toy().wait(), Toy().wait()]
     background.finish()
     assert all(toy._slot.closed for toy in toys)
     assert not any(thread.is_alive() for thread in background._threads)
 
 
-def test_chores_wait_for_a_page_that_shows_the_explorer() -> None:
-    """Where a notebook is run without one, nobody moves a slider: nothing is compiled for that."""
+def test_background_compilation_waits_until_a_page_shows_the_explorer() -> None:
     done: list[str] = []
 
     class Busy(Toy):
@@ -141,7 +139,7 @@ def test_chores_wait_for_a_page_that_shows_the_explorer() -> None:
 
 
 class Improving(Toy):
-    """A bar that grows by one while nothing moves, up to the next ten."""
+    """A toy whose height grows by one at rest, up to the next multiple of ten."""
 
     def _improve(self, values: dict[str, Any], result: float) -> float | None:
         assert self._compute(values) <= result
@@ -156,17 +154,17 @@ def improving(monkeypatch: pytest.MonkeyPatch) -> Iterator[Improving]:
     made.close()
 
 
-def test_a_result_is_improved_while_nothing_moves_until_it_is_good(improving: Improving) -> None:
+def test_result_improves_at_rest_until_no_improvement_is_left(improving: Improving) -> None:
     until(lambda: improving.result == 10.0, "an improvement")
     until(lambda: improving.status == "Height 10.", "an improvement")
     time.sleep(0.2)
     assert (improving.result, improving._bar.get_ydata()[1], improving.ticks) == (10.0, 10.0, 1)
-    improving.set(width=2.0, n=6)  # what moves is shown at once, and improved in its turn
+    improving.set(width=2.0, n=6)  # shown at once, then improved
     assert improving.ticks == 2
     until(lambda: improving.result == 20.0, "an improvement")
 
 
-def test_a_movement_does_not_wait_for_the_end_of_the_improvements(
+def test_moved_control_interrupts_improvements(
     improving: Improving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     steps: list[float] = []
@@ -176,7 +174,7 @@ def test_a_movement_does_not_wait_for_the_end_of_the_improvements(
         time.sleep(0.05)
         return result + 1
 
-    monkeypatch.setattr(improving, "_improve", slowly)  # never comes to an end
+    monkeypatch.setattr(improving, "_improve", slowly)  # endless
     until(lambda: len(steps) > 2, "an improvement")
     assert improving.set(width=3.0, n=9).ticks == 2
     until(lambda: 27.0 in steps, "an improvement")
@@ -187,7 +185,7 @@ def test_a_movement_does_not_wait_for_the_end_of_the_improvements(
 
     monkeypatch.setattr(improving, "_improve", fails)
     until(lambda: not steps, "a failure")
-    assert improving.set(n=5).result == 15.0, "the worker lives"
+    assert improving.set(n=5).result == 15.0, "the worker goes on after the failure"
 
 
 def test_undo_redo_and_reset_bring_back_values_and_picture(toy: Toy) -> None:
@@ -198,29 +196,29 @@ def test_undo_redo_and_reset_bring_back_values_and_picture(toy: Toy) -> None:
         assert toy.wait().result == product
     toy.reset()
     assert toy.wait().state() == START
-    toy.undo()  # that, too, can be undone
+    toy.undo()  # a reset can be undone, too
     assert toy.wait().result == 18
     toy.set(n=5).redo()
-    assert toy.wait().result == 10, "what was undone is forgotten"
+    assert toy.wait().result == 10, "a new change drops what could be redone"
 
 
 def test_true_posterior_toggle_survives_presets_undo_and_reset(toy: Toy) -> None:
-    made = toy
-    made.set(n=7).set(seen=True)
-    made.undo()
-    assert made.wait().state() == {**START, "seen": True}, "the toggle is no movement"
-    made.redo()
-    assert made.wait().state() == {**START, "n": 7, "seen": True}
-    assert made.preset("high").state() == {**HIGH, "seen": True}
-    assert made._start.menu.value == "high", "what was chosen is marked"
-    made.reset()
-    assert made.wait().state() == {**START, "seen": True}
-    made.set(seen=False)
-    assert made.preset("high, seen").state()["seen"], "a preset may switch it on"
-    assert made._start.menu.value == "high, seen"
+    toy.set(n=7).set(seen=True)
+    toy.undo()
+    assert toy.wait().state() == {**START, "seen": True}, "the toggle is no undo step"
+    toy.redo()
+    assert toy.wait().state() == {**START, "n": 7, "seen": True}
+    assert toy.preset("high").state() == {**HIGH, "seen": True}
+    assert toy._start.menu.value == "high"
+    toy.reset()
+    assert toy.wait().state() == {**START, "seen": True}
+    toy.set(seen=False)
+    assert toy.preset("high, seen").state()["seen"], "a preset may switch the toggle on"
+    assert toy._start.menu.value == "high, seen"
 
 
 def live_size(toy: Toy) -> tuple[int, int]:
+    """Return width and height of the picture that was sent to the page, in pixels."""
     address = bytes(toy._picture.value)
     return Image.open(io.BytesIO(base64.b64decode(address.split(b",")[1]))).size
 
@@ -229,8 +227,8 @@ def put(toy: Toy, width: float, height: float, ratio: float = 1.0) -> None:
     toy._picture.place = {"width": width, "height": height, "ratio": ratio}
 
 
-def test_the_picture_takes_the_size_of_its_place_without_computing_again(toy: Toy) -> None:
-    assert live_size(toy) == (330, 165), "until the page has said it"
+def test_picture_follows_the_page_size_without_a_refit(toy: Toy) -> None:
+    assert live_size(toy) == (330, 165), "before the page has sent its size"
     computed: list[Any] = []
     toy._compute = lambda values: computed.append(values) or 0.0  # type: ignore[method-assign]
     put(toy, 500, 320)
@@ -240,10 +238,8 @@ def test_the_picture_takes_the_size_of_its_place_without_computing_again(toy: To
     assert (toy.ticks, computed) == (1, [])
 
 
-def test_value_arriving_during_resize_is_computed(
-    toy: Toy, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The worker has taken the older job, but not yet looked at it, when the newer one is asked."""
+def test_value_set_during_a_resize_is_computed(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The worker has taken the resize, and waits, when the new value arrives."""
     taken, look = threading.Event(), threading.Event()
     answer, store = toy._answer, toy._slot.put
 
@@ -262,10 +258,3 @@ def test_value_arriving_during_resize_is_computed(
     assert taken.wait(60)
     monkeypatch.setattr(toy._slot, "put", late)
     assert toy.set(n=9).result == 9
-
-
-def test_explorer_class_missing_a_method_is_refused_by_name() -> None:
-    parts = {part: getattr(Toy, part) for part in ("TEXTS", "_make_panels", "_compute", "_draw")}
-    with pytest.raises(TypeError, match="^Half: an explorer must define _readings$"):
-        type("Half", (Explorer,), parts)
-    type("Whole", (Explorer,), {**parts, "_readings": Toy._readings})

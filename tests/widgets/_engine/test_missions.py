@@ -1,4 +1,4 @@
-"""Missions in a small explorer: done for three seeds, told as luck for one, counted once."""
+"""Test missions: done if they hold for three seeds, called luck for fewer, recorded once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.widgets._engine.toy import TEXTS, Toy, text
 
 
 class Lift(Toy):
-    """A toy whose other seeds can be held up, fail, or be unknown."""
+    """A toy with three missions, which calls ``trouble[seed]`` before it computes a seed."""
 
     TEXTS = texts.parse(
         TEXTS
@@ -44,7 +44,7 @@ way = { seen = true }
 
     def _make_controls(self) -> dict[str, Any]:
         self.computed: list[dict[str, Any]] = []
-        self.trouble: dict[int, Any] = {}  # by seed: what computing it does
+        self.trouble: dict[int, Any] = {}  # functions by seed
         return super()._make_controls()
 
     def _compute(self, values: dict[str, Any]) -> float:
@@ -56,9 +56,9 @@ way = { seen = true }
 @pytest.fixture(autouse=True)
 def progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Progress:
     monkeypatch.setattr(worker, "REST", worker.SHARPEN)
-    kept = Progress(tmp_path / "progress.json")
-    monkeypatch.setattr(record, "own", lambda: kept)
-    return kept
+    saved = Progress(tmp_path / "progress.json")
+    monkeypatch.setattr(record, "own", lambda: saved)
+    return saved
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def test_mission_is_done_if_it_holds_for_next_two_seeds(lift: Lift, progress: Pr
     assert said(lift, "✓ Done, also with seeds 99 and 0.")
     assert lift.done == ("lift-high",)
     assert seeds(lift) == [0, 98, 99, 0]
-    assert (lift.result, lift.state()["seed"]) == (5.0, 98), "nothing of theirs is shown"
+    assert (lift.result, lift.state()["seed"]) == (5.0, 98), "the other seeds are not shown"
     assert lift.ticks == 2 and lift.height == 5.0
     assert [name for name, _ in box(lift)._row.options] == ["1 ✓", "2", "3"]
     lift.set(n=1)
@@ -97,14 +97,16 @@ def test_mission_is_done_if_it_holds_for_next_two_seeds(lift: Lift, progress: Pr
     assert progress.marks() == {"lift-high": SOLVED} and lift.done == ("lift-high",)
 
 
-def test_mission_done_for_one_seed_only_is_called_luck(lift: Lift, progress: Progress) -> None:
+def test_mission_that_holds_for_one_seed_only_is_called_luck(
+    lift: Lift, progress: Progress
+) -> None:
     lift.mission("lift-lucky").set(seed=99)
-    it_lacks = "With seed 0 the seed is 0."
-    assert said(lift, f"✗ It holds for seed 99, but not for seeds 0 and 1: luck. {it_lacks}")
+    lacks = "With seed 0 the seed is 0."
+    assert said(lift, f"✗ It holds for seed 99, but not for seeds 0 and 1: luck. {lacks}")
     assert lift.done == () and progress.marks() == {}
 
 
-def test_progress_that_cannot_be_kept_costs_no_picture(
+def test_explorer_goes_on_if_progress_cannot_be_saved(
     lift: Lift, progress: Progress, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: Any) -> None:
@@ -116,9 +118,9 @@ def test_progress_that_cannot_be_kept_costs_no_picture(
     assert lift.set(n=3).result == 3.0
 
 
-def test_a_movement_comes_before_the_next_seed(lift: Lift) -> None:
+def test_moved_control_is_computed_before_other_seeds_of_a_mission(lift: Lift) -> None:
     begun, go_on = threading.Event(), threading.Event()
-    lift.trouble[1] = lambda: (begun.set(), go_on.wait(20.0))  # it waits with seed 1
+    lift.trouble[1] = lambda: (begun.set(), go_on.wait(20.0))  # computing seed 1 waits
     lift.mission("lift-high").set(n=5)
     assert begun.wait(20.0)
     lift._controls["n"].value = 3

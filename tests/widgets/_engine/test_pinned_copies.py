@@ -1,4 +1,4 @@
-"""What a canvas keeps of what moved: where, in which panel, and what has stayed."""
+"""Test the grey copies that a canvas keeps of the artists of a pinned state."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bdl_teach.widgets._engine.canvas import Canvas
 X = np.linspace(0.0, 1.0, 5)
 
 
-def test_pinned_copies_stay_while_artists_of_every_kind_move() -> None:
+def test_pinned_copies_stay_while_artists_move() -> None:
     canvas = Canvas(300, 200)
     ax = canvas.figure.add_subplot()
     ax.set(xlim=(0, 1), ylim=(0, 10))
@@ -18,7 +18,7 @@ def test_pinned_copies_stay_while_artists_of_every_kind_move() -> None:
     (line,) = ax.plot(X, 1 + X, "-", label="mean")
     (points,) = ax.plot(X, 2 + X, "o", label="data")
     (dots,) = ax.plot(X, 3 + X, ":", label="truth")
-    (other,) = ax.plot(X, X, label="mean")  # a second one, which stays
+    (other,) = ax.plot(X, X, label="mean")  # a second line of that name, which stays
     band = ax.fill_between(X, 4 + X, 5 + X, label="band")
     bar = ax.bar([0.5], [6.0], width=0.2, label="_nolegend_")[0]
     cloud = ax.scatter(X, 7 + X, label="cloud")
@@ -30,7 +30,7 @@ def test_pinned_copies_stay_while_artists_of_every_kind_move() -> None:
     assert canvas.unmoved() == dict.fromkeys(names, True)
     ghosts = [a for a in ax.get_children() if a.get_label() == "_pinned"]
     (outline,) = (a for a in ghosts if type(a).__name__ == "Rectangle")
-    assert not outline.get_visible(), "it would cover the bar that has not moved"
+    assert not outline.get_visible(), "the outline would cover the unmoved bar"
 
     line.set_ydata(9 - X)
     points.set_ydata(8 - X)
@@ -45,12 +45,12 @@ def test_pinned_copies_stay_while_artists_of_every_kind_move() -> None:
     tops = [
         p.vertices[:, 1].max() for a in ghosts if hasattr(a, "get_paths") for p in a.get_paths()
     ]
-    assert 6.0 in tops, "the band"
+    assert 6.0 in tops
     clouds = [a.get_offsets()[:, 1] for a in ghosts if hasattr(a, "get_offsets")]
     assert any(len(y) == len(X) and np.allclose(y, 7 + X) for y in clouds)
     assert outline.get_height() == 6.0 and outline.get_facecolor()[3] == 0
     assert canvas.unmoved() == {**dict.fromkeys(names, False), "truth": True}
     dots.set_visible(False)
-    assert not canvas.unmoved()["truth"], "it has gone"
+    assert not canvas.unmoved()["truth"]
     canvas.unpin()
     assert "_pinned" not in {a.get_label() for a in ax.get_children()}

@@ -1,4 +1,4 @@
-"""Pin A: what stays in picture and status line while a small explorer moves on."""
+"""Test pin A: the picture and status line compare the present state with a pinned one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.widgets._engine.toy import Toy, text
 
 
 class Slope(Toy):
-    """A toy that is improved by 0.5 while it rests."""
+    """A toy whose height grows by 0.5 while nobody moves a control."""
 
     def _improve(self, values: dict[str, Any], result: float) -> float | None:
         return None if result % 1 else result + 0.5
@@ -39,16 +39,17 @@ def answer(explorer: Slope) -> str:
     return text(explorer._pin._words)
 
 
-def said(explorer: Slope) -> str:
+def status(explorer: Slope) -> str:
+    """Return the status line without the time that the fit took."""
     return explorer.status.partition(" · ")[0]
 
 
-def test_pinned_state_stays_grey_and_figures_show_changes(slope: Slope) -> None:
+def test_pinned_curve_stays_grey_and_status_numbers_show_differences(slope: Slope) -> None:
     assert slope.pin() is slope
-    assert [0, 2] in ghosts(slope) and said(slope) == "Height 2."
+    assert [0, 2] in ghosts(slope) and status(slope) == "Height 2."
     slope.set(n=5)
     assert [0, 2] in ghosts(slope) and slope.height == 5
-    assert said(slope) == "Height 5 (+3 from grey A)."
+    assert status(slope) == "Height 5 (+3 from grey A)."
     assert "ms" in slope.status
     assert slope._repr_mimebundle_()["text/plain"].endswith("Height 5 (+3 from grey A).")
 
@@ -56,25 +57,21 @@ def test_pinned_state_stays_grey_and_figures_show_changes(slope: Slope) -> None:
 def test_pinned_state_follows_improvements_at_rest(
     slope: Slope, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else a fit that was trained on would be compared with one that was not."""
     monkeypatch.setattr(worker, "REST", worker.SHARPEN)
     slope.pin()
-    until(lambda: said(slope) == "Height 2.5.", "an improvement")
+    until(lambda: status(slope) == "Height 2.5.", "an improvement")
     assert [0, 2.5] in ghosts(slope)
     monkeypatch.setattr(worker, "REST", 1e6)
     slope.set(n=5)
-    assert said(slope) == "Height 5 (+2.5 from grey A)."
-    assert said(slope.set(n=2)) == "Height 2 (−0.5 from grey A).", "not yet trained on"
+    assert status(slope) == "Height 5 (+2.5 from grey A)."
+    assert status(slope.set(n=2)) == "Height 2 (−0.5 from grey A).", "not improved yet"
     assert [0, 2.5] in ghosts(slope)
     slope._pin._answer.value = True
     assert answer(slope).startswith("Stayed: 7 of 7 controls; ")
     assert "Changed: the height 2.5 → 2 (−0.5)" in answer(slope)
 
 
-# What stayed the same?
-
-
-def test_pin_answer_appears_on_request_and_follows_controls(slope: Slope) -> None:
+def test_pin_answer_lists_what_stayed_and_what_changed(slope: Slope) -> None:
     slope.pin()
     assert answer(slope) == ASKED
     slope._pin._answer.value = True

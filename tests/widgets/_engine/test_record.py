@@ -1,4 +1,4 @@
-"""A sweep as a moving picture: which states it shows, what the file holds, what stays."""
+"""Test the recording of a sweep as a GIF."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.widgets._engine.toy import Toy
 
 
 class Dial(Toy):
-    """A band as high as the product of its controls, in a panel that fills the picture."""
+    """A dark band as high as the toy's bar, in a panel that fills the picture."""
 
     SIZE = (300, 200)
 
@@ -39,6 +39,7 @@ def dial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Dial]:
 
 
 def dark(picture: Image.Image) -> float:
+    """Return the share of dark pixels."""
     return float((np.asarray(picture.convert("L")) < 128).mean())
 
 
@@ -56,17 +57,13 @@ def frames(path: Path) -> list[Image.Image]:
     [
         ({"control": "hight", "start": 0, "stop": 1}, "hight: expected one of the controls width"),
         ({"control": "width", "start": 0.5, "stop": 5.0}, "width: expected a value between 0.5"),
-        ({"control": "seen", "start": False, "stop": True}, "seen: expected a slider; give states"),
         ({"control": "n", "start": 1, "stop": 4, "frames": 1}, "frames: expected an integer >= 2"),
         ({"control": "n", "start": 1, "stop": 4, "file": "a.webm"}, "expected a name that ends in"),
-        ({"control": "n", "start": 1, "stop": 4, "seconds": 0}, "seconds: expected"),
-        ({"control": "n", "start": 1, "stop": 4, "width": 99}, "width: expected an integer >= 100"),
-        ({"states": []}, "states: expected at least one"),
         ({"states": [{"n": 2}, {"n": 99}]}, "n: expected a value between 0 and 90, got 99"),
         ({}, "record: expected a control with two values, or states"),
     ],
 )
-def test_invalid_recording_is_refused_before_anything_moves(
+def test_invalid_recording_is_refused_and_no_control_moves(
     dial: Dial, given: dict[str, Any], words: str
 ) -> None:
     ticks = dial.ticks
@@ -75,7 +72,7 @@ def test_invalid_recording_is_refused_before_anything_moves(
     assert list(Path().iterdir()) == [] and dial.wait().ticks <= ticks + 1
 
 
-def test_gif_shows_states_in_order_and_all_is_as_it_was(
+def test_gif_shows_states_in_order_and_leaves_the_explorer_unchanged(
     dial: Dial, capsys: pytest.CaptureFixture[str]
 ) -> None:
     state, before = dial.set(n=3).state(), dial.png()
@@ -87,7 +84,7 @@ def test_gif_shows_states_in_order_and_all_is_as_it_was(
     assert shown[0].size == (300, 200)
     with Image.open(path) as gif:
         assert gif.info["duration"] == 200 and gif.info["loop"] == 0
-    assert "Dial.gif" in capsys.readouterr().err, "progress"
+    assert "Dial.gif" in capsys.readouterr().err
     assert dial.state() == state and dial.png() == before
     dial.undo()
-    assert dial.wait().state() == {**state, "n": 2}, "and what was done before"
+    assert dial.wait().state() == {**state, "n": 2}

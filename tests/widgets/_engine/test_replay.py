@@ -1,4 +1,4 @@
-"""Replay: what its slider and its button do, on a small explorer that has been trained."""
+"""Test the replay of a training: its slider and its button."""
 
 from __future__ import annotations
 
@@ -6,13 +6,9 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import ipywidgets
-import numpy as np
 import pytest
 
 from bdl_teach.widgets._engine import worker
-from bdl_teach.widgets._engine.latest_value import LatestValue
-from bdl_teach.widgets._engine.replay import Film
 from tests.waiting import until
 from tests.widgets._engine.toy import Toy
 
@@ -20,7 +16,7 @@ STEPS = (0, 1, 2, 4, 8)
 
 
 class Trained(Toy):
-    """A bar that grows in eight steps."""
+    """A toy whose bar grows in eight training steps."""
 
     def _frames(self, result: float) -> Sequence[int]:
         return STEPS
@@ -58,10 +54,10 @@ def test_replayed_frame_changes_neither_state_nor_result(trained: Trained) -> No
         assert trained.status == f"Step {STEPS[frame]} of 8: Height {STEPS[frame]}."
         assert (trained.state(), trained.ticks, trained.result) == (state, ticks, result)
         assert trained._acts["undo"].disabled and trained.code() == "widgets.Trained(n=8)"
-    until(lambda: trained._picture.alt.endswith("Height 4."), "the words of the frame")
+    until(lambda: trained._picture.alt.endswith("Height 4."), "the alt text of the frame")
 
 
-def test_movement_ends_replay_and_shows_the_fit(trained: Trained) -> None:
+def test_moved_control_ends_replay_and_shows_the_fit(trained: Trained) -> None:
     trained.set(n=4)
     for act in (
         lambda: trained.set(n=4),
@@ -79,7 +75,9 @@ def test_movement_ends_replay_and_shows_the_fit(trained: Trained) -> None:
         assert trained.status.startswith("Height")
 
 
-def test_replay_plays_from_start_to_end(trained: Trained, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_replay_button_plays_all_frames_and_then_shows_the_fit(
+    trained: Trained, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shown, draw = [], trained._draw
     monkeypatch.setattr(trained, "_draw", lambda height: (shown.append(height), draw(height)))
     trained.button.value = True
@@ -91,7 +89,9 @@ def test_replay_plays_from_start_to_end(trained: Trained, monkeypatch: pytest.Mo
     assert trained.slider.index == 4 and trained.height == 8.0
 
 
-def test_replay_stops_at_a_movement(trained: Trained, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_replay_stops_when_a_control_moves(
+    trained: Trained, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(worker, "PACE", 60.0)
     for act, height in (
         (lambda: setattr(trained.button, "value", False), 0.0),
@@ -104,13 +104,14 @@ def test_replay_stops_at_a_movement(trained: Trained, monkeypatch: pytest.Monkey
         trained.wait()
         assert not trained._film.playing and not trained.button.value
         assert trained.height == height
-        assert trained.set(m=1).height == trained.state()["n"], "the worker is free"
+        assert trained.set(m=1).height == trained.state()["n"], "the worker is not blocked"
         trained.reset()
 
 
-def test_replay_ends_with_the_explorer(trained: Trained, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closing_the_explorer_ends_a_playing_replay(
+    trained: Trained, monkeypatch: pytest.MonkeyPatch
+) -> None:
     trained.close()
-    alive = len(ipywidgets.widgets.widget._instances)
     made = Trained().wait()
     monkeypatch.setattr(worker, "PACE", 60.0)
     made.button.value = True
@@ -119,28 +120,3 @@ def test_replay_ends_with_the_explorer(trained: Trained, monkeypatch: pytest.Mon
     made.close()
     thread.join(10)
     assert not thread.is_alive()
-    assert len(ipywidgets.widgets.widget._instances) == alive
-
-
-def test_simultaneous_moves_leave_replay_slider_at_shown_frame() -> None:
-    """The page moves the slider while the worker plays: whoever comes last is shown."""
-    slot: LatestValue[int] = LatestValue()
-    film = Film(lambda _: tuple(range(50)), lambda _, frame: frame, lambda act: slot.put(0, act))
-    film.develop(49)
-    rng = np.random.default_rng(0)
-
-    def play() -> None:
-        while not slot.closed:
-            for act in slot.messages():
-                act()
-            film.advance() if film.playing else film._start()
-
-    worker = threading.Thread(target=play, daemon=True)
-    worker.start()
-    for frame in rng.integers(0, 50, 300):
-        film._slider.index = int(frame)
-    slot.close()
-    worker.join(30)
-    for act in slot.messages():
-        act()
-    assert film._slider.index == film._frame

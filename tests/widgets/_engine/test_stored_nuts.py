@@ -1,4 +1,4 @@
-"""Runs of NUTS that came with the package: every preset has its own, and no other is shown."""
+"""Test the NUTS runs that come with the package."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bdl_teach.widgets._engine.beside_truth import Chains
 from tools import store_nuts
 
 
-def test_every_preset_has_a_stored_run_with_convergence_report() -> None:
+def test_every_preset_has_a_stored_nuts_run() -> None:
     wanted, there = store_nuts.wanted(), stored_nuts.read()
     assert {k: of for k, (_, of) in wanted.items()} == {k: run.of for k, run in there.items()}, (
         f"a preset has changed: run {store_nuts.HOW}"
@@ -20,10 +20,10 @@ def test_every_preset_has_a_stored_run_with_convergence_report() -> None:
         assert len(run.mean) == len(run.epistemic_std) == len(WIDE_GRID)
         assert min(run.epistemic_std) > 0
     apart = [run.of for run in there.values() if not run.report.startswith("NUTS converged")]
-    assert apart == [["narrow prior"]], "of which the posterior has two modes"
+    assert apart == [["narrow prior"]], "the posterior of this preset has two modes"
 
 
-def test_stored_run_is_shown_at_once_for_its_posterior_only() -> None:
+def test_stored_nuts_run_is_shown_for_its_own_problem_only() -> None:
     chains, run = Chains(WIDE_GRID, bool, list), stored_nuts.read()[stored_nuts.key(ARTICLE)]
     gold = chains.ask(ARTICLE)
     assert gold.prediction is not None and gold.report.endswith(run.report)

@@ -1,4 +1,4 @@
-"""An explorer says which ipywidgets it needs before anything of an older one fails."""
+"""Test that an old ipywidgets is refused before anything fails because of it."""
 
 import importlib
 import sys
@@ -9,7 +9,7 @@ import pytest
 from bdl_teach.widgets import _engine
 
 
-def test_ipywidgets_7_is_refused_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ipywidgets_7_is_refused_with_an_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ipywidgets", SimpleNamespace(__version__="7.7.1"))
     with pytest.raises(ImportError, match=r"expected version 8, got 7\.7\.1.*%pip install"):
         importlib.reload(_engine)

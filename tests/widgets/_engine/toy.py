@@ -1,4 +1,4 @@
-"""A small explorer, of which the engine's tests make what they need."""
+"""A small explorer for the tests of the engine."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ line = "Height {height:g}."
 
 
 class Toy(Explorer[float]):
-    """A bar as high as the product of its controls; 13 times brings bad luck."""
+    """A bar as high as width times n; computing n = 13 fails."""
 
     TEXTS = texts.parse(TEXTS)
     SIZE = (200, 100)
@@ -67,4 +67,5 @@ START = dict(Toy.DEFAULTS)
 
 
 def text(widget: Any) -> str:
+    """Return the text that a page shows of a widget of HTML."""
     return html.unescape(re.sub(r"<[^>]*>", "", widget.value))
