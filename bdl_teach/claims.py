@@ -1,21 +1,20 @@
-"""A short name for the functions of ``bdl_teach.experiments`` that chapters call."""
+"""The parts of ``bdl_teach.experiments`` that chapters and the command `claims` call."""
 
 import importlib
 import sys
 from typing import TYPE_CHECKING, Any
 
-from bdl_teach.experiments import claim
+from bdl_teach.experiments import claim, judge
 from bdl_teach.experiments import measured as experiments
 from bdl_teach.experiments.command import add_claims as add_arguments
 from bdl_teach.experiments.command import run_claims as run
 
 if TYPE_CHECKING:
-    from bdl_teach.experiments import judge, rivals
+    from bdl_teach.experiments import rivals
     from bdl_teach.experiments.runs import show, stored
 
 __all__ = ["add_arguments", "claim", "experiments", "judge", "rivals", "run", "show", "stored"]
-sys.modules |= {f"{__name__}.{name}": claim for name in ("claim", "listing")}
-sys.modules[f"{__name__}.experiments"] = experiments
+sys.modules |= {f"{__name__}.claim": claim, f"{__name__}.experiments": experiments}
 
 
 def __dir__() -> list[str]:
@@ -23,9 +22,9 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """Import functions that need more than the standard library on first use."""
-    if name in ("judge", "rivals"):
-        return importlib.import_module(f"bdl_teach.experiments.{name}")
+    """Import on first use what needs more than the standard library."""
+    if name == "rivals":
+        return importlib.import_module("bdl_teach.experiments.rivals")
     if name in ("show", "stored"):
         return getattr(importlib.import_module("bdl_teach.experiments.runs"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

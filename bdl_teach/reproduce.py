@@ -1,11 +1,13 @@
-"""A short name for the functions of ``bdl_teach.experiments`` that print papers' tables."""
+"""The parts of ``bdl_teach.experiments`` that chapters and the command `reproduce` call."""
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bdl_teach.experiments import papers as tables
 from bdl_teach.experiments.command import add_tables as add_arguments
+from bdl_teach.experiments.command import module_of
 from bdl_teach.experiments.command import run_table as run
 
 if TYPE_CHECKING:
@@ -16,7 +18,16 @@ sys.modules[f"{__name__}.tables"] = tables
 
 
 def stored(table: str) -> "Sequence[Row]":
-    """Summarise the packaged figures of a paper's table, by the table's name."""
-    from bdl_teach.experiments.runs import stored_table  # needs more than the standard library
+    """Return the rows of a paper's table from the results that come with the package.
 
-    return stored_table(table)
+    Args:
+        table: Its name on the command line, such as ``"ood-controls"``.
+
+    Raises:
+        OSError: No results of this table come with the package.
+    """
+    from bdl_teach.experiments import runs, store  # need more than the standard library
+
+    module = module_of(table)
+    figures = store.read_kept(Path(str(module.__file__)).with_suffix(".csv")).figures
+    return runs.summarised(module, module.tasks(False), figures)

@@ -1,4 +1,4 @@
-"""What the tests share: the oracles, one data folder for all, and quiet hypotheses."""
+"""Share oracles, settings of hypothesis and one data folder among all tests."""
 
 import gc
 import json
@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 from bdl_teach._startup import memory
 from bdl_teach._startup.memory import release
 
-pytest_plugins = ["loopback"]  # a server of data, for who asks for it
+pytest_plugins = ["loopback"]  # the fixtures `server` and `home`
 
 # No time limits: a busy machine must not fail a test. Derandomised: a red run can be repeated.
 settings.register_profile(
@@ -27,20 +27,20 @@ settings.register_profile(
 )
 settings.load_profile("bdl_teach")
 
-# A shell's background job and nohup hand on "ignored"; what the tests start must hear them.
+# A background job of a shell ignores these signals; processes started by tests must not.
 for _name, _handler in {"SIGINT": signal.default_int_handler, "SIGHUP": signal.SIG_DFL}.items():
     if signal.getsignal(getattr(signal, _name, signal.SIGINT)) is signal.SIG_IGN:
         signal.signal(getattr(signal, _name), _handler)
 
-# Minutes each: begun first, so that no worker is left with one of them when the others have ended.
-# The first compiles what all explorers need: what is of explorers, too, finds it done.
+# Files that take minutes start first, so that the workers finish at about the same time. The first
+# one compiles the programs that the other tests of explorers use.
 LONGEST = (
     "tests/widgets/test_page.py",
     "tests/widgets/test_contract.py",
     "tests/experiments/test_measured.py",
     "tests/exercises/test_exercises.py",
     "tests/methods/test_methods_together.py",
-    "tests/methods/test_twins.py",
+    "tests/methods/test_float64_references.py",
     "tests/widgets/test_widgets.py",
     "tests/widgets/test_truth.py",
     "tests/widgets/test_side_by_side.py",
@@ -48,42 +48,40 @@ LONGEST = (
 
 
 def turn(file: str) -> int:
-    """When a file's tests begin: the longest, the notebooks, all others."""
+    """Return the position of a file in the run: the longest first, then notebooks, then others."""
     if file in LONGEST:
         return LONGEST.index(file)
     return len(LONGEST) + (not file.endswith(".ipynb"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Sort the files; the order in a file stays."""
+    """Sort the files by `turn`; tests of one file keep their order."""
     items.sort(key=lambda item: turn(item.nodeid.partition("::")[0]))
 
 
-# XLA takes longer to make a program fast than most tests take to run it: half the compile time
-# goes without, and a fifth of the whole run. The programs are the same, rounded otherwise; `bench`
-# and the notebooks' stored outputs have what users have. Names are those of TensorFlow 2.21.
+# Switch off XLA's costly optimisations: that halves the time to compile. Results differ by rounding
+# only; `bench` and the notebooks run with users' settings. Names are those of TensorFlow 2.21.
 os.environ.setdefault(
     "XLA_FLAGS",
     "--xla_cpu_use_fusion_emitters=false --xla_backend_optimization_level=1 "
     "--xla_cpu_parallel_codegen_split_count=1 --xla_llvm_disable_expensive_passes=true",
 )
 
-# A second thread for a product of matrices waits in vain, and at full speed, where the other core
-# has a test of its own: without it four times the same fit cost 155 s of processor and not 184.
+# One thread per product of matrices: a second one only waits while the other core runs a test.
 for _library in ("OPENBLAS", "OMP"):
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
 
-# What a learner solved on this machine is neither read nor changed by the tests.
+# The tests neither read nor change the progress of a learner on this machine.
 os.environ["BDL_TEACH_PROGRESS"] = ""
 
 ORACLES = Path(__file__).parent / "oracles"
-if os.environ.get("BDL_TEACH_DATA"):  # kernels and commands that a test starts run elsewhere
+if os.environ.get("BDL_TEACH_DATA"):  # for kernels and commands, which run elsewhere
     os.environ["BDL_TEACH_DATA"] = os.path.abspath(os.path.expanduser(os.environ["BDL_TEACH_DATA"]))
 
 
 @pytest.fixture(scope="session")
 def oracle() -> Callable[[str], Any]:
-    """Read an oracle by name: figures worked out by other means than the package's."""
+    """Return a function that reads a named oracle: numbers computed without the package."""
 
     def read(name: str) -> Any:
         return json.loads((ORACLES / f"{name}.json").read_text(encoding="utf-8"))
@@ -92,24 +90,24 @@ def oracle() -> Callable[[str], Any]:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def no_thread_outlives_its_module() -> Iterator[None]:
-    """Else what an explorer still compiles would count, and slow, in the tests of the next file."""
+def background_threads_end_with_their_module() -> Iterator[None]:
+    """Wait until explorers have stopped compiling, which would disturb the next file."""
     yield
     if "bdl_teach.widgets._engine.background" in sys.modules:
         sys.modules["bdl_teach.widgets._engine.background"].finish()
 
 
 @pytest.fixture(scope="session", autouse=True)
-def memory_is_not_given_back_after_each_compilation() -> Iterator[None]:
-    """Looking through all that a worker holds takes a minute in all; each module's end does."""
+def memory_is_released_once_per_module() -> Iterator[None]:
+    """Release memory once per module only: after each compilation it costs a minute in all."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(memory, "release", lambda: None)
         yield
 
 
 @pytest.fixture(scope="module", autouse=True)
-def garbage_is_not_looked_for_in_what_earlier_modules_left() -> Iterator[None]:
-    """A worker comes to hold gigabytes of traced programs, and each compilation collects."""
+def objects_of_earlier_modules_are_not_collected() -> Iterator[None]:
+    """Freeze what earlier modules left, so that no collection scans gigabytes of programs."""
     yield
     release()
     gc.freeze()

@@ -1,4 +1,4 @@
-"""Files for the loaders: real ones if they are there, made-up ones that are given a hash."""
+"""Provide data files to tests: real ones if present, made-up ones with a matching hash."""
 
 import hashlib
 from dataclasses import replace
@@ -12,7 +12,7 @@ from bdl_teach.datasets import store
 
 
 def need_data(name: str) -> None:
-    """Skip a test whose real data set has not been fetched, and say how to get it."""
+    """Skip the test if this data set has not been fetched, and say how to get it."""
     if data.state(name) == "missing":
         pytest.skip(
             f"{name} is not in {datasets.folder()}: `python3 -m bdl_teach data {name}` fetches it, "
@@ -21,7 +21,7 @@ def need_data(name: str) -> None:
 
 
 def plant(monkeypatch: pytest.MonkeyPatch, path: str, content: bytes) -> Path:
-    """Put made-up bytes in the place of a file, and their hash in the register."""
+    """Write made-up bytes in place of a data file and register their hash; return its path."""
     place = datasets.folder() / path
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_bytes(content)
@@ -30,6 +30,6 @@ def plant(monkeypatch: pytest.MonkeyPatch, path: str, content: bytes) -> Path:
 
 
 def expect(monkeypatch: pytest.MonkeyPatch, path: str, content: bytes) -> None:
-    """Make these bytes the right ones for a file."""
+    """Register the hash of these bytes as the right one for a data file."""
     right = replace(store.FILES[path], sha256=hashlib.sha256(content).hexdigest())
     monkeypatch.setitem(store.FILES, path, right)

@@ -1,4 +1,4 @@
-"""Calibration: distances, coverage and PIT values against what they stand for."""
+"""Distances, conformal factors and temperatures against independent computations."""
 
 import math
 
@@ -18,8 +18,8 @@ def gaussian(mean, epistemic, noise=1.0):
     return Predictive(mean, np.full_like(mean, epistemic), np.full_like(mean, noise))
 
 
-def test_the_distance_of_two_gaussians_is_wasserstein_s():
-    """In one dimension W² = ∫ (F⁻¹ − G⁻¹)² dp: by quadrature over the quantiles."""
+def test_distance_of_two_gaussians_is_their_wasserstein_distance():
+    """Integrate W² = ∫ (F⁻¹ − G⁻¹)² dp over the quantiles."""
     p = (np.arange(200_000) + 0.5) / 200_000
     quantiles = stats.norm(1.0, 0.5).ppf(p) - stats.norm(-0.4, 2.0).ppf(p)
     w = calibration.distance(gaussian([1.0], 0.5), gaussian([-0.4], 2.0))
@@ -27,14 +27,14 @@ def test_the_distance_of_two_gaussians_is_wasserstein_s():
 
 
 @pytest.mark.parametrize(("level", "rank"), [(0.5, 17), (0.9, 30), (0.91, 31), (0.96, 32)])
-def test_the_conformal_factor_is_the_score_of_its_rank(level, rank):
+def test_conformal_factor_is_the_score_of_its_rank(level, rank):
     scores = RNG.permutation(np.arange(1.0, 33.0))
     assert calibration.conformal_factor(scores, level) == rank
-    assert calibration.conformal_factor(scores, 0.98) == math.inf, "33 ranks do not hold so much"
+    assert calibration.conformal_factor(scores, 0.98) == math.inf, "the rank is above 32"
 
 
-def test_a_rank_that_is_whole_is_not_rounded_to_the_next():
-    """25 · 0.28 is 7, and 7.000000000000001 in the machine."""
+def test_whole_rank_is_not_rounded_up():
+    """25 · 0.28 is 7, but 7.000000000000001 in floating point."""
     assert 25 * 0.28 > 7
     assert calibration.conformal_factor(np.arange(1.0, 25.0), 0.28) == 7
 
@@ -51,11 +51,11 @@ def test_conformal_factor_refuses_negative_scores_and_invalid_levels():
 
 
 LOGITS = 2.0 * RNG.normal(size=(4000, 5))
-RIGHT = np.array([RNG.choice(5, p=p) for p in softmax(LOGITS, axis=1)])  # what LOGITS say, is so
+RIGHT = np.array([RNG.choice(5, p=p) for p in softmax(LOGITS, axis=1)])  # labels drawn from LOGITS
 
 
 @pytest.mark.parametrize("factor", [0.5, 1.0, 3.0])
-def test_best_temperature_recovers_factor_on_logits(factor):
+def test_best_temperature_recovers_the_factor_on_logits(factor):
     assert calibration.best_temperature(factor * LOGITS, RIGHT) == pytest.approx(factor, rel=0.05)
     p = np.exp(calibration.tempered(factor * LOGITS, factor))
     assert calibration.reliability(p, RIGHT).error < 0.03

@@ -1,4 +1,4 @@
-"""Log densities and KLs: exact in float64, finite everywhere, equal to their TFP twins."""
+"""Log densities and KLs: exact in float64, finite everywhere, equal to TFP's."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def slope(w: np.ndarray, sigma1: float, sigma2: float, pi: float) -> np.ndarray:
     return tape.gradient(log_prob, w).numpy()
 
 
-def test_mixture_log_prob_and_slope_are_exact(oracle):
+def test_mixture_log_prob_and_slope_equal_the_oracle(oracle):
     truth = oracle("scale_mixture")
     for case in truth["cases"]:
         parameters = case["sigma1"], case["sigma2"], case["pi"]
@@ -34,31 +34,31 @@ def test_mixture_log_prob_and_slope_are_exact(oracle):
 
 
 @given(finite, scales, finite, scales)
-def test_gaussian_kl_equals_its_twin_and_is_never_negative(mu_q, sigma_q, mu_p, sigma_p):
+def test_gaussian_kl_equals_tfp_and_is_never_negative(mu_q, sigma_q, mu_p, sigma_p):
     kl = densities.gaussian_kl(mu_q, sigma_q, mu_p, sigma_p)
     q, p = (tfd.Normal(*np.float64(m)) for m in ((mu_q, sigma_q), (mu_p, sigma_p)))
     assert kl == pytest.approx(float(tfd.kl_divergence(q, p)), rel=1e-12)
     assert kl >= -1e-12
 
 
-def test_gaussian_nll_equals_its_twin():
+def test_gaussian_nll_equals_tfp():
     y, mean, var = np.random.default_rng(0).uniform(0.1, 5.0, (3, 50))
-    twin = -tfd.Normal(mean, np.sqrt(var)).log_prob(y).numpy()
-    np.testing.assert_allclose(densities.gaussian_nll(y, mean, var), twin, rtol=1e-12)
+    expected = -tfd.Normal(mean, np.sqrt(var)).log_prob(y).numpy()
+    np.testing.assert_allclose(densities.gaussian_nll(y, mean, var), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize(("sigma1", "sigma2", "pi"), [(1.5, 0.1, 0.5), (1.0, 0.0025, 0.25)])
-def test_scale_mixture_equals_its_twin(sigma1, sigma2, pi):
-    twin = tfd.MixtureSameFamily(
+def test_scale_mixture_log_prob_equals_tfp(sigma1, sigma2, pi):
+    reference = tfd.MixtureSameFamily(
         tfd.Categorical(probs=np.array([pi, 1.0 - pi])),
         tfd.Normal(np.zeros(2), np.array([sigma1, sigma2])),
     )
     log_prob = ScaleMixture(sigma1, sigma2, pi).log_prob(WEIGHTS)
-    np.testing.assert_allclose(log_prob, twin.log_prob(WEIGHTS), rtol=1e-12)
+    np.testing.assert_allclose(log_prob, reference.log_prob(WEIGHTS), rtol=1e-12)
 
 
 @pytest.mark.parametrize(
-    ("prior", "allowed"),  # what the docstring allows
+    ("prior", "allowed"),  # the errors that the docstring states
     [
         (ScaleMixture(), 0.005),
         (ScaleMixture(0.05, 3.0, 0.71), 0.08),
@@ -69,7 +69,7 @@ def test_scale_mixture_equals_its_twin(sigma1, sigma2, pi):
     ],
     ids=str,
 )
-def test_the_expected_log_density_is_that_of_quadrature(prior, allowed):
+def test_expected_log_density_equals_quadrature(prior, allowed):
     terms = densities.LogDensityTerms(*(tf.constant(np.float64(t)) for t in prior.terms))
     for mean, std in ((0.0, 0.02), (0.05, 0.1), (-0.4, 0.3), (2.0, 1.5)):
         w = mean + std * np.linspace(-12.0, 12.0, 100_001)  # a step of 0.0004 at most
@@ -86,16 +86,16 @@ def test_the_expected_log_density_is_that_of_quadrature(prior, allowed):
     scales,
     st.floats(0.0, 1.0, allow_subnormal=False),
 )
-def test_mixture_and_its_slope_are_finite_for_every_weight_and_prior(dtype, w, sigma1, sigma2, pi):
+def test_mixture_log_prob_and_slope_are_finite_for_every_weight(dtype, w, sigma1, sigma2, pi):
     largest = float(np.finfo(dtype).max)
     w = dtype(np.clip(w, -largest, largest))
-    for each in (w, dtype(largest), dtype(22.0)):  # at 22 float32 has no density of either part
+    for each in (w, dtype(largest), dtype(22.0)):  # at 22 both densities underflow in float32
         log_prob = densities.scale_mixture_log_prob(tf.constant(each), sigma1, sigma2, pi).numpy()
         assert log_prob.dtype == dtype and np.isfinite(log_prob)
         assert np.isfinite(slope(each, sigma1, sigma2, pi))
 
 
-def test_numbers_and_arrays_give_float64_and_tensors_keep_their_dtype():
+def test_densities_return_float64_but_keep_dtype_of_tensors():
     assert densities.gaussian_kl(0, 1, 0, 1).dtype == np.float64
     assert densities.gaussian_nll(np.float32([0.0]), 0, 1).dtype == np.float64
     assert densities.gaussian_kl(tf.constant(0.0), 1.0, 0.0, 1.0).dtype == tf.float32
@@ -104,20 +104,13 @@ def test_numbers_and_arrays_give_float64_and_tensors_keep_their_dtype():
 
 
 @pytest.mark.parametrize("prior", [ScaleMixture(1.5, 0.1, 0.3), Gaussian(0.7)])
-def test_samples_of_a_prior_have_its_standard_deviation(prior):
+def test_samples_of_prior_have_its_standard_deviation(prior):
     n = 200_000
     w = prior.sample((n,), seed=0)
     kurtosis = np.mean(w**4) / prior.std**4
     error = prior.std * np.sqrt((kurtosis - 1) / (4 * n))  # of a sample standard deviation
     assert abs(w.std() - prior.std) < 5 * error
     assert abs(w.mean()) < 5 * prior.std / np.sqrt(n)
-
-
-def test_error_names_shapes_that_do_not_broadcast():
-    with pytest.raises(ValueError, match=r"y \(3,\), mean \(2,\), var \(\)"):
-        densities.gaussian_nll([1.0, 2.0, 3.0], [1.0, 2.0], 1.0)
-    with pytest.raises(ValueError, match=r"mu_q \(3,\)"):
-        densities.gaussian_kl([1.0, 2.0, 3.0], 1.0, [0.0, 0.0], 1.0)
 
 
 @pytest.mark.parametrize(
@@ -128,12 +121,16 @@ def test_error_names_shapes_that_do_not_broadcast():
         (lambda: densities.scale_mixture_log_prob(0.0, 0.0, 0.1, 0.5), "sigma1: expected finite"),
         (lambda: densities.scale_mixture_log_prob(0.0, 1.0, np.nan, 0.5), "sigma2: expected"),
         (lambda: densities.scale_mixture_log_prob(0.0, 1.0, 0.1, 1.1), "pi: expected a number in"),
+        (
+            lambda: densities.gaussian_nll([1, 2, 3], [1, 2], 1),
+            r".*y \(3,\), mean \(2,\), var \(\)",
+        ),
         (lambda: ScaleMixture(sigma1=0.0), "sigma1: expected a finite number > 0"),
         (lambda: ScaleMixture(pi=1.1), "pi: expected a number in"),
         (lambda: Gaussian(0.0), "sigma: expected a finite number > 0"),
         (lambda: densities.as_prior("other", 0.7), "other: expected densities.ScaleMixture or .Ga"),
     ],
 )
-def test_invalid_density_is_refused(call, message):
+def test_invalid_density_argument_is_refused(call, message):
     with pytest.raises(ValueError, match=f"^{message}"):
         call()

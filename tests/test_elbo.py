@@ -1,4 +1,4 @@
-"""The free energy, and the only place where the KL is divided over minibatches."""
+"""The free energy and the division of its KL over minibatches."""
 
 import numpy as np
 import pytest
@@ -11,12 +11,12 @@ SCHEMES = ["uniform", "geometric"]
 
 
 def gauss_hermite(mu: float, sigma: float) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes and weights of E[f(w)] under N(mu, sigma²)."""
+    """Return nodes and weights of E[f(w)] under N(mu, sigma²)."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(120)
     return mu + sigma * nodes, weights / weights.sum()
 
 
-def test_geometric_weights_equal_the_paper_formula(oracle):
+def test_minibatch_weights_equal_formula_of_the_paper(oracle):
     truth = oracle("minibatch_weights")
     for case in truth["cases"]:
         weights = elbo.minibatch_weights(case["M"], "geometric")
@@ -30,7 +30,7 @@ def test_geometric_weights_equal_the_paper_formula(oracle):
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("n_batches", [1, 2, 53, 1023, 1024, 1025, 100_000])
-def test_weights_sum_to_one_for_any_number_of_batches(n_batches, scheme):
+def test_minibatch_weights_sum_to_one_for_any_number(n_batches, scheme):
     weights = elbo.minibatch_weights(n_batches, scheme)
     assert weights.shape == (n_batches,)
     assert weights.dtype == np.float64
@@ -55,7 +55,7 @@ def test_minibatch_free_energies_equal_the_oracle(oracle):
     st.lists(st.floats(-50, 50), min_size=1, max_size=6),
     st.floats(0, 1e3),
 )
-def test_minibatch_free_energies_sum_to_full(scheme, n_batches, nll, kl):
+def test_minibatch_free_energies_sum_to_the_full_one(scheme, n_batches, nll, kl):
     nll = np.tile(nll, n_batches)  # a whole number of points in each batch
     weights = elbo.minibatch_weights(n_batches, scheme)
     parts = elbo.minibatch_free_energies(kl, nll, weights)

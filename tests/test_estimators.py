@@ -1,4 +1,4 @@
-"""Gradients of the free energy written out by hand, and their noise, against autodiff."""
+"""Hand-written gradients of the free energy, and their variances, against autodiff."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ def inverse_softplus(sigma: float) -> float:
     return float(np.log(np.expm1(sigma)))
 
 
-def test_gradients_equal_the_oracle(oracle):
+def test_bbb_gradients_equal_the_oracle(oracle):
     truth = oracle("bbb_gradients")
     priors = {"gauss": Gaussian(1.0), "mix": ScaleMixture(1.5, 0.1, 0.5)}
     for case in truth["cases"]:
@@ -25,8 +25,8 @@ def test_gradients_equal_the_oracle(oracle):
         )
 
 
-def test_the_path_alone_has_no_noise_at_the_posterior(oracle):
-    """And less than the whole near it: Var Δμ is Λ²σ² and (Λσ − 1/σ)²."""
+def test_path_gradient_has_no_variance_at_the_posterior(oracle):
+    """Var Δμ is (Λσ − 1/σ)² for the path alone, and Λ²σ² for the whole gradient."""
     truth = oracle("stl_variance")
     mu, precision = truth["mu"], truth["sigma"] ** -2
     y = mu * precision / (precision - 1.0)
@@ -55,7 +55,7 @@ BATCH = {
 
 
 def by_autodiff(prior: Gaussian) -> list[np.ndarray]:
-    """Slopes of the closed form: the cost at μ, half the output variance, and the KL."""
+    """Return gradients by μ and σ of the closed-form cost: expected squared error and KL."""
     x, y = tf.constant(BATCH["x"]), tf.constant(BATCH["y"])
     theta = [tf.constant(BATCH["mu"]), tf.constant(BATCH["sigma"])]
     with tf.GradientTape() as tape:
@@ -69,7 +69,7 @@ def by_autodiff(prior: Gaussian) -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_total_gradient_is_unbiased_against_autodiff(kind):
+def test_gradient_estimators_are_unbiased_against_autodiff(kind):
     batch, prior = estimators.minibatch(**BATCH), Gaussian(0.8)
     draws = estimators.gradient_samples(kind, batch, prior=prior, n_draws=40_000, seed=1)
     for sample, exact in zip(draws, by_autodiff(prior), strict=True):
@@ -77,7 +77,7 @@ def test_the_total_gradient_is_unbiased_against_autodiff(kind):
         assert (np.abs(sample.mean(axis=0) - exact) < 5 * error).all()
 
 
-def test_the_variances_of_one_weight_equal_the_oracle(oracle):
+def test_gradient_variances_of_one_weight_equal_the_oracle(oracle):
     truth = oracle("local_reparam")
     for case in truth["grad_variance"]:
         x = np.array(case["x"])[:, None]
@@ -90,7 +90,7 @@ def test_the_variances_of_one_weight_equal_the_oracle(oracle):
         assert shared / local == pytest.approx((x**2).sum() ** 2 / (x**4).sum(), rel=1e-10)
 
 
-def test_the_table_finds_the_closed_forms_and_no_bias():
+def test_gradient_variance_table_agrees_with_closed_forms():
     tasks = [task for task in grad_variance.tasks(quick=True) if task.arguments["size"] == 16]
     rows = grad_variance.summarise([(t.arguments, grad_variance.run(**t.arguments)) for t in tasks])
     assert len(rows) == 2 * len(KINDS) + 1 + len(KINDS)

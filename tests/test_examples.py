@@ -1,4 +1,4 @@
-"""The examples for contributors are real: each does what the package asks of its kind."""
+"""Run the contributors' examples: each meets the contract of its kind."""
 
 import importlib
 import shutil
@@ -12,7 +12,7 @@ from scipy import stats
 
 from bdl_teach import claims, datasets
 from bdl_teach.exercises import Session
-from bdl_teach.exercises._engine import FOUND
+from bdl_teach.exercises._engine import DEFINED
 from bdl_teach.experiments import claim, judge, measured
 from bdl_teach.methods.catalogue import Fitted
 
@@ -28,22 +28,22 @@ def example(
 
 
 @pytest.mark.parametrize("example", ["random_features"], indirect=True)
-def test_method_predicts_repeats_itself_and_is_unsure_in_a_gap(example: ModuleType) -> None:
+def test_example_method_interpolates_and_is_unsure_in_a_gap(example: ModuleType) -> None:
     x = np.linspace(-0.5, 0.5, 21)[:, None]
     exact = example.fit(x, np.sin(5 * x), noise_std=1e-3)
     np.testing.assert_allclose(exact.predict(x).mean, np.sin(5 * x[:, 0]), atol=0.02)
     data = datasets.sinusoid(gap=(0.1, 0.4))
     fit = example.fit(data.x, data.y)
     assert isinstance(fit, Fitted)
-    among, gap = fit.predict([[-0.25], [0.25]]).epistemic_std
-    assert gap > 2 * among
+    inside, gap = fit.predict([[-0.25], [0.25]]).epistemic_std
+    assert gap > 2 * inside
     np.testing.assert_array_equal(fit.predict(x, seed=3).mean, fit.predict(x, seed=3).mean)
     with pytest.raises(ValueError, match=r"^x: expected"):
         fit.predict(np.zeros((3, 2)))
 
 
 @pytest.mark.parametrize("example", ["coin"], indirect=True)
-def test_explorer_draws_its_result_and_is_rebuilt_from_its_state(example: ModuleType) -> None:
+def test_example_explorer_draws_result_and_restores_its_state(example: ModuleType) -> None:
     coin = example.CoinExplorer().wait().set(n=10, share=0.2)
     posterior = stats.beta(3, 9)
     np.testing.assert_allclose(coin._curve.get_ydata(), posterior.pdf(example.P_GRID))
@@ -56,21 +56,21 @@ def test_explorer_draws_its_result_and_is_rebuilt_from_its_state(example: Module
 
 
 @pytest.mark.parametrize("example", ["how_sure"], indirect=True)
-def test_exercise_takes_another_right_answer_and_names_its_mistakes(example: ModuleType) -> None:
-    exercise = next(e for e in FOUND if e.reference is example.std_after)
+def test_example_exercise_accepts_right_answers_and_names_mistakes(example: ModuleType) -> None:
+    exercise = next(e for e in DEFINED if e.reference is example.std_after)
     session = Session({exercise.number: exercise})
     assert session.check(exercise.number, lambda p, s, n: p * s / np.hypot(s, p * np.sqrt(n)))
     squared = session.check(exercise.number, lambda p, s, n: example.std_after(p, s, n) ** 2)
     assert not squared and "the square" in squared.message
     for mistake in exercise.mistakes:
-        said = session.check(exercise.number, mistake.faces[0])
+        said = session.check(exercise.number, mistake.formulas[0])
         assert not said and mistake.name in said.message
 
 
-def test_claim_has_a_sentence_and_is_not_contradicted(
+def test_example_claim_is_not_contradicted_by_four_worlds(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Both files as they stand, in a folder like the one where they would go."""
+    """Use both files of the example, in a folder like the one of the package."""
     for name in ("two_starts.py", "two_starts.toml"):
         shutil.copy(FOLDER / name, tmp_path)
     monkeypatch.setattr(measured, "__path__", [str(tmp_path)])

@@ -1,4 +1,4 @@
-"""Two estimators of the gradient of E[f(z)]: one mean, two variances."""
+"""Score-function and path-wise estimators of the gradient of E[f(z)]."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ PLACES = ((0.0, 1.0), (1.0, 0.3), (-1.5, 2.0))
 
 
 @pytest.mark.parametrize("cost", COSTS, ids=str)
-def test_the_expectation_and_the_slope_agree_with_quadrature(cost):
+def test_expected_cost_and_slope_agree_with_quadrature(cost):
     eps = np.linspace(-10.0, 10.0, 40_001)
     for mu, sigma in PLACES:
         z = mu + sigma * eps
@@ -25,7 +25,7 @@ def test_the_expectation_and_the_slope_agree_with_quadrature(cost):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("parameter", PARAMETERS)
 @pytest.mark.parametrize("cost", COSTS, ids=str)
-def test_both_estimators_have_the_gradient_as_mean_and_the_variance_said(kind, parameter, cost):
+def test_gradient_estimators_have_exact_mean_and_stated_variance(kind, parameter, cost):
     eps = np.random.default_rng(0).standard_normal(200_000)
     for mu, sigma in PLACES:
         each = eg.draws(kind, parameter, cost, mu, sigma, eps)

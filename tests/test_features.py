@@ -1,4 +1,4 @@
-"""Features are what their formula says, one column each."""
+"""Feature columns equal their formulas."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The floors of the house, read from the code's own imports, and what an import costs."""
+"""Layers of the package, read from its imports, and what an import loads."""
 
 import ast
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1] / "bdl_teach"
-FLOORS = (  # each imports what is named before it, or beside it
+LAYERS = (  # each imports only from layers named before it, or from itself
     "_support backend",
     "calibration densities elbo estimators expectation_gradients features likelihoods metrics mlp "
     "optimise predictive",
@@ -18,18 +18,18 @@ FLOORS = (  # each imports what is named before it, or beside it
     "claims reproduce",
     "_cli cli __main__",
 )
-ROOMS = {"exercises", "widgets", "experiments"}  # of one floor, which do not know each other
-HEIGHT = {part: height for height, floor in enumerate(FLOORS) for part in floor.split()}
+APART = {"exercises", "widgets", "experiments"}  # do not import each other
+HEIGHT = {part: height for height, layer in enumerate(LAYERS) for part in layer.split()}
 
 
 def height(name: str) -> int:
-    """The floor of a module, by the longest part of its name that has one."""
+    """Return the layer of a module, by the longest prefix of its name that has one."""
     parts = name.split(".")
     found = (HEIGHT.get(".".join(parts[:k])) for k in range(len(parts), 0, -1))
-    return next((floor for floor in found if floor is not None), 0)
+    return next((layer for layer in found if layer is not None), 0)
 
 
-def test_imports_go_down_the_floors_only() -> None:
+def test_modules_import_only_from_lower_layers() -> None:
     for path in PACKAGE.rglob("*.py"):
         here = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -38,18 +38,27 @@ def test_imports_go_down_the_floors_only() -> None:
                 for alias in node.names:
                     name = f"{module}.{alias.name}".lstrip(".")
                     assert here == "__init__" or height(name) <= height(here), (here, name)
-                    rooms = ROOMS & {here.split(".")[0], name.split(".")[0]}
-                    assert len(rooms) < 2, (here, name)
+                    both = APART & {here.split(".")[0], name.split(".")[0]}
+                    assert len(both) < 2, (here, name)
+
+
+LATE = ("arviz_stats", "scipy.stats", "sklearn")  # as slow to load as half of all else
+OF_CHAPTERS = (  # what chapters import
+    "calibration claims datasets exercises metrics plots widgets methods.exact methods.vae "
+    "experiments.measured.autoencoders experiments.measured.chapter10"
+)
 
 
 @pytest.mark.parametrize(
     ("imported", "heavy"),
     [
-        ("bdl_teach", ("numpy", "scipy", "tensorflow", "matplotlib", "ipywidgets")),
-        ("bdl_teach.methods.catalogue", ("tensorflow",)),
+        ("", ("numpy", "scipy", "tensorflow", "matplotlib", "ipywidgets")),
+        ("methods.catalogue", ("tensorflow",)),
+        (OF_CHAPTERS, LATE),
     ],
 )
-def test_import_does_not_load_what_is_heavy(imported: str, heavy: tuple[str, ...]) -> None:
-    code = f"import sys, {imported}; print([m for m in sys.argv if m in sys.modules])"
+def test_import_loads_no_heavy_library(imported: str, heavy: tuple[str, ...]) -> None:
+    names = ", ".join(f"bdl_teach.{name}" for name in imported.split()) or "bdl_teach"
+    code = f"import sys, {names}; print([m for m in sys.argv if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code, *heavy], capture_output=True, text=True)
     assert done.stdout.strip() == "[]", done.stderr

@@ -1,4 +1,4 @@
-"""Two likelihoods behind one face: costs that are their TFP twins', and rows that do not count."""
+"""The Gaussian and the Bernoulli likelihood against TFP's, with rows of weight 0."""
 
 import numpy as np
 import pytest
@@ -18,37 +18,34 @@ def targets(likelihood: str) -> np.ndarray:
     return np.float64(y > 0) if likelihood == "bernoulli" else y
 
 
-def twin(likelihood: str, y: np.ndarray) -> np.ndarray:
-    """Nats of each draw and point ``[3, 5]``."""
+def by_tfp(likelihood: str, y: np.ndarray) -> np.ndarray:
+    """Return the cost in nats of each draw and point ``[3, 5]``."""
     f = tf.constant(F)
     noisy = {"gaussian": tfd.Normal(f, np.float64(NOISE_STD)), "bernoulli": tfd.Bernoulli(logits=f)}
     return -noisy[likelihood].log_prob(y).numpy()[..., 0]
 
 
 @pytest.mark.parametrize("likelihood", likelihoods.LIKELIHOODS)
-def test_the_cost_of_each_draw_is_its_twin_summed_over_the_points(likelihood):
-    y = targets(likelihood)
-    cost = likelihoods.cost(likelihood, y, tf.constant(F), tf.constant(NOISE_STD, tf.float64))
-    np.testing.assert_allclose(cost, twin(likelihood, y).sum(axis=1), rtol=1e-12)
-
-
-@pytest.mark.parametrize("likelihood", likelihoods.LIKELIHOODS)
-def test_a_row_of_weight_0_costs_nothing_whatever_it_holds(likelihood):
+def test_cost_of_each_draw_equals_tfp_summed_over_points(likelihood):
+    """A row of weight 0 costs nothing, whatever its values."""
     y, noise = targets(likelihood), tf.constant(NOISE_STD, tf.float64)
-    expected = twin(likelihood, y)[:, ROW_WEIGHT[:, 0] == 1].sum(axis=1)
+    expected = by_tfp(likelihood, y)
+    cost = likelihoods.cost(likelihood, y, tf.constant(F), noise)
+    np.testing.assert_allclose(cost, expected.sum(axis=1), rtol=1e-12)
     spoilt_y, spoilt_f = (np.where(ROW_WEIGHT == 1, values, 1e6) for values in (y, F))
     cost = likelihoods.cost(likelihood, spoilt_y, tf.constant(spoilt_f), noise, ROW_WEIGHT)
-    np.testing.assert_allclose(cost, expected, rtol=1e-12)
+    counted = expected[:, ROW_WEIGHT[:, 0] == 1].sum(axis=1)
+    np.testing.assert_allclose(cost, counted, rtol=1e-12)
 
 
-def test_the_logit_of_a_label_is_finite_however_far_out():
+def test_label_cost_is_finite_for_extreme_logits():
     cost = likelihoods.cost("bernoulli", [[0.0], [1.0]], tf.constant([[1e4], [1e4]]), 1.0)
     assert float(cost) == pytest.approx(1e4)
 
 
 @pytest.mark.parametrize("likelihood", likelihoods.LIKELIHOODS)
-def test_the_expected_cost_is_the_cost_averaged_over_gaussian_outputs(likelihood):
-    """By the trapezoid rule, for outputs that are sure and unsure, near 0 and far from it."""
+def test_expected_cost_equals_cost_averaged_over_gaussian_outputs(likelihood):
+    """Integrate by the trapezoid rule, for certain and uncertain outputs near 0 and far from it."""
     y, mean = targets(likelihood), np.array([[0.0], [-3.0], [2.0], [6.0], [-1.0]])
     std, noise = np.array([[0.5], [2.0], [1.0], [2.0], [0.0]]), tf.constant(NOISE_STD, tf.float64)
     z = np.linspace(-10.0, 10.0, 4001)
@@ -73,6 +70,6 @@ def test_slopes_of_expected_label_cost_are_finite_at_zero_variance():
     assert np.isfinite(by_var).all()
 
 
-def test_targets_that_are_no_labels_are_refused():
+def test_labels_other_than_0_and_1_are_refused():
     with pytest.raises(ValueError, match=r"y: expected labels 0 and 1, got \[0.5\]"):
         likelihoods.data("bernoulli", [[0.0]], [[0.5]])

@@ -42,7 +42,7 @@ def test_uncertainty_scores_equal_the_oracle(oracle):
     np.testing.assert_allclose(expected, truth["expected_entropy"], atol=truth["tol"], rtol=0)
 
 
-def test_coverage_includes_the_ends():
+def test_coverage_counts_points_on_the_ends_of_an_interval():
     assert metrics.coverage([0.0, 1.0, 1.1], [0.0] * 3, [1.0] * 3) == pytest.approx(2 / 3)
     assert metrics.coverage([5.0], [-np.inf], [np.inf]) == 1.0
 
@@ -63,7 +63,7 @@ PAIRED = {
         (1.0, r"expected the shape of {first}, \(3,\), got \(1,\)"),
     ],
 )
-def test_metrics_refuse_arguments_of_wrong_shape_by_name(bad, words):
+def test_metrics_name_an_argument_of_wrong_shape(bad, words):
     for score, (first, *others) in PAIRED.items():
         good = dict.fromkeys((first, *others), [0.0, 1.0, 1.0])
         for name in others:
@@ -74,7 +74,7 @@ def test_metrics_refuse_arguments_of_wrong_shape_by_name(bad, words):
 
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(-3, 3)), min_size=2, max_size=30))
-def test_auroc_is_share_of_ordered_pairs_with_ties_half(cases):
+def test_auroc_is_share_of_ordered_pairs_plus_half_of_ties(cases):
     positive = np.array([score for label, score in cases if label])
     negative = np.array([score for label, score in cases if not label])
     labels, scores = zip(*cases, strict=True)

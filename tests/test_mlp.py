@@ -10,7 +10,7 @@ NETWORKS = [MLP(1, ()), MLP(3, ()), MLP(1, (4,)), MLP(2, (5, 3)), MLP(3, (4, 6, 
 
 
 def by_hand(network: MLP, w: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """One weight vector, one layer after the other, in NumPy."""
+    """Return the output for one weight vector, layer by layer in NumPy."""
     h, rest = x, w
     for i, (n_in, n_out) in enumerate(zip(network.sizes[:-1], network.sizes[1:], strict=True)):
         weight, bias, rest = np.split(rest, [n_in * n_out, (n_in + 1) * n_out])
@@ -30,7 +30,7 @@ def inputs(network: MLP) -> np.ndarray:
 
 
 @pytest.mark.parametrize("network", NETWORKS, ids=str)
-def test_network_equals_numpy_and_leading_axes_are_draws(network):
+def test_network_equals_numpy_for_each_draw_of_weights(network):
     x, w = inputs(network), random(network, 2, 3)
     each = np.array([[by_hand(network, draw, x) for draw in row] for row in w])
     for draws, expected in ((w, each), (w[0, 0], each[0, 0])):
@@ -39,7 +39,7 @@ def test_network_equals_numpy_and_leading_axes_are_draws(network):
 
 
 @pytest.mark.parametrize("larger", [MLP(2, (6, 3)), MLP(2, (8, 9))])
-def test_a_small_network_padded_with_zeros_computes_the_same(larger):
+def test_network_padded_with_zeros_computes_the_same_output(larger):
     small = MLP(2, (5, 3))
     w, x = random(small), inputs(small)
     padded = np.zeros(larger.n_weights)

@@ -1,4 +1,4 @@
-"""Limits that hold, and the curves laid over them; the rest, the explorers' own tests say."""
+"""Limits of a panel, and curves drawn over others."""
 
 import numpy as np
 import pytest
@@ -35,11 +35,11 @@ def test_panel_limits_include_true_posterior_and_curves(ax: Axes) -> None:
     assert ax.get_ylim() == (-20.0, 20.0)
     assert room.hold({"mean": [30.0]}, nuts=nuts)
     assert ax.get_ylim() == (-40.0, 40.0)
-    assert room.hold({}), "of nothing, the first step"
+    assert room.hold({}), "without curves, the first step"
     assert ax.get_ylim() == (-10.0, 10.0)
 
 
-def test_the_overlay_is_mean_and_epistemic_band_and_hides_again(ax: Axes) -> None:
+def test_overlay_shows_mean_and_epistemic_band_and_can_be_hidden(ax: Axes) -> None:
     x = np.linspace(-1.0, 2.0, 7)
     overlay = plots.OverlayArtists(ax, x, "NUTS")
     assert [a.get_visible() for a in overlay.artists] == [False] * 3

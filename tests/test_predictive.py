@@ -1,4 +1,4 @@
-"""The predictive distribution: its intervals and densities say what they claim."""
+"""Intervals, densities and variances of predictive distributions."""
 
 import warnings
 
@@ -15,7 +15,7 @@ GRID = np.linspace(-1.0, 1.0, 9)[:, None]
 
 
 def two_humps(noise_std: float = 0.5) -> Predictive:
-    """Draws that disagree, so that the mixture is nothing like a Gaussian; three inputs."""
+    """Return a prediction at three inputs whose draws form two separate groups."""
     rng = np.random.default_rng(0)
     samples = rng.normal(size=(40, 3)) * 0.3 + rng.choice([-4.0, 3.0], (40, 1))
     return Predictive.from_samples(samples + [0.0, 10.0, -100.0], noise_std)
@@ -31,7 +31,7 @@ def draw(n_samples: int, seed: int = 1) -> np.ndarray:
     return predictive.evaluate_weights(NETWORK, weights, GRID)
 
 
-def test_variances_add():
+def test_total_variance_is_epistemic_plus_aleatoric():
     p = two_humps()
     np.testing.assert_allclose(p.total_std**2, p.epistemic_std**2 + p.aleatoric_std**2)
     np.testing.assert_allclose(p.epistemic_std, p.samples.std(axis=0))
@@ -39,7 +39,7 @@ def test_variances_add():
     np.testing.assert_allclose(p.aleatoric_std, 0.5)
 
 
-def test_mc_error_is_the_unbiased_standard_error_of_the_mean():
+def test_mc_error_is_the_standard_error_of_the_mean():
     for n in (2, 40):
         p = Predictive.from_samples(two_humps().samples[:n], 0.5)
         np.testing.assert_allclose(p.mc_error, stats.sem(p.samples, axis=0))
@@ -60,7 +60,7 @@ def test_noiseless_target_off_every_draw_has_log_prob_minus_infinity():
 
 
 @pytest.mark.parametrize("level", [0.01, 0.95])
-def test_interval_holds_its_share_of_the_mixture(level):
+def test_interval_has_its_probability_under_the_mixture(level):
     p = two_humps()
     lower, upper = p.interval(level)
     np.testing.assert_allclose(mixture_cdf(p, lower), (1 - level) / 2, atol=1e-9)
@@ -78,7 +78,7 @@ def test_noise_at_one_input_does_not_affect_others():
     np.testing.assert_allclose([lower[0], upper[0]], np.ravel(quiet), atol=0.05)
 
 
-def test_the_first_draws_are_kept_when_more_are_asked_for():
+def test_first_draws_are_the_same_when_more_are_requested():
     many = draw(230)
     for n_samples in (1, 50, 51):
         few = draw(n_samples)
@@ -87,7 +87,7 @@ def test_the_first_draws_are_kept_when_more_are_asked_for():
 
 
 def test_drawn_weights_are_independent_and_follow_the_seed():
-    """Covariance diag(σ²) over the draws, and none between two seeds."""
+    """The covariance over draws is diag(σ²), and zero between two seeds."""
     mean, std, n = np.array([2.0, -1.0, 0.0]), np.array([0.5, 0.1, 3.0]), 20_000
     one, two = ((predictive.draw_weights(mean, std, n, seed) - mean) / std for seed in (1, 2))
     assert (np.abs(one.mean(axis=0)) < 5 / np.sqrt(n)).all()
@@ -97,7 +97,7 @@ def test_drawn_weights_are_independent_and_follow_the_seed():
 
 
 @pytest.mark.parametrize("n", [1, 51])
-def test_given_weights_are_evaluated_each_on_its_own(n):
+def test_each_weight_vector_is_evaluated_independently(n):
     weights = np.random.default_rng(3).normal(size=(n, NETWORK.n_weights))
     together = predictive.evaluate_weights(NETWORK, weights, GRID)
     assert together.shape == (n, len(GRID))
@@ -109,14 +109,14 @@ def test_given_weights_are_evaluated_each_on_its_own(n):
 LOGITS = np.random.default_rng(7).normal(0.0, 3.0, (50, 4))
 
 
-def test_a_classifier_s_probability_is_the_mean_of_the_sigmoids():
+def test_classifier_probability_is_the_mean_of_the_sigmoids():
     prediction = BernoulliPredictive.from_logits(LOGITS)
     np.testing.assert_allclose(prediction.probability, special.expit(LOGITS).mean(axis=0))
     plug_in = special.expit(LOGITS.mean(axis=0))
     assert np.abs(prediction.probability - plug_in).max() > 0.02
 
 
-def test_the_variance_of_a_label_splits_into_epistemic_and_aleatoric():
+def test_label_variance_splits_into_epistemic_and_aleatoric():
     prediction = BernoulliPredictive.from_logits(LOGITS)
     p = prediction.probability
     np.testing.assert_allclose(prediction.total_std**2, p * (1 - p))
@@ -128,11 +128,11 @@ def test_the_variance_of_a_label_splits_into_epistemic_and_aleatoric():
     np.testing.assert_array_equal(certain.total_std, 0.0)
 
 
-def test_the_log_probability_of_labels_is_bernoulli():
+def test_log_probability_of_labels_is_bernoulli():
     prediction = BernoulliPredictive.from_logits(LOGITS)
     labels = np.array([0.0, 1.0, 1.0, 0.0])
-    twin = stats.bernoulli(prediction.probability).logpmf(labels)
-    np.testing.assert_allclose(prediction.log_prob(labels[:, None]), twin)
+    expected = stats.bernoulli(prediction.probability).logpmf(labels)
+    np.testing.assert_allclose(prediction.log_prob(labels[:, None]), expected)
     with pytest.raises(ValueError, match=r"y: expected labels 0 and 1, got \[0.5 1.5\]"):
         prediction.log_prob(labels + 0.5)
 
@@ -143,4 +143,4 @@ def test_label_interval_has_its_nominal_coverage():
     np.testing.assert_array_equal(lower, [0, 0, 0, 1])
     np.testing.assert_array_equal(upper, [0, 1, 1, 1])
     quarter = BernoulliPredictive(np.array([0.75]), np.zeros(1), np.zeros(1))
-    np.testing.assert_array_equal(quarter.interval(0.5), [[0], [1]])  # P(y <= 0) is the tail itself
+    np.testing.assert_array_equal(quarter.interval(0.5), [[0], [1]])  # P(y <= 0) equals the tail

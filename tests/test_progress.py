@@ -1,9 +1,10 @@
-"""The file of a learner's progress outlives whatever is done to it."""
+"""The file of a learner's progress survives damage, interruption and lack of permission."""
 
 import json
 import os
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,10 +12,10 @@ from bdl_teach import exercises, progress
 from bdl_teach.progress import SOLVED, VARIABLE, Progress, own, place
 
 
-def test_marks_of_two_notebooks_are_all_kept(
+def test_marks_of_two_notebooks_are_both_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also where the second one comes between what the first reads and what it writes."""
+    """The second one tries to write between reading and writing of the first."""
     path = tmp_path / "progress.json"
     first, second = Progress(path), Progress(path)
     other = threading.Thread(target=second.add, args=("2.1", SOLVED))
@@ -22,7 +23,7 @@ def test_marks_of_two_notebooks_are_all_kept(
 
     def write_late() -> None:
         other.start()
-        other.join(0.3)  # time enough to write, if nothing held it back
+        other.join(0.3)  # enough time to write, if it did not have to wait
         write()
 
     monkeypatch.setattr(first, "_write", write_late)
@@ -31,22 +32,34 @@ def test_marks_of_two_notebooks_are_all_kept(
     assert Progress(path).marks() == {"1.1": SOLVED, "2.1": SOLVED}
 
 
-def test_damaged_progress_file_that_cannot_be_moved_loses_no_answer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("content", "owner", "name", "words"),
+    [("{", os, "replace", "moved"), (None, progress, "write_whole", "written")],
+)
+def test_progress_file_without_permission_loses_no_answer(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    content: str | None,
+    owner: Any,
+    name: str,
+    words: str,
 ) -> None:
+    """A damaged file cannot be moved aside, or a new one cannot be written."""
     path = tmp_path / "progress.json"
-    path.write_text("{")
+    if content:
+        path.write_text(content)
 
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(os, "replace", refuse)
+    monkeypatch.setattr(owner, name, refuse)
     kept = Progress(path)
     kept.add("1.1", SOLVED)
     kept.add("1.2", SOLVED)
     assert kept.marks() == {"1.1": SOLVED, "1.2": SOLVED}
-    assert capsys.readouterr().out.count("cannot be moved: Permission denied") == 1
-    assert path.read_text() == "{"
+    assert capsys.readouterr().out.count(f"cannot be {words}: Permission denied") == 1
+    assert not path.exists() if content is None else path.read_text() == content
 
 
 @pytest.mark.parametrize(
@@ -65,20 +78,6 @@ def test_damaged_progress_file_is_moved_aside_and_reported_once(
     assert capsys.readouterr().out.count("was no record of yours; it is now") == 1
     assert path.with_suffix(".damaged").read_text(encoding="utf-8") == text
     assert Progress(path).marks() == {"1.1": SOLVED}
-
-
-def test_read_only_progress_folder_loses_no_answer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(progress, "write_whole", refuse)
-    kept = Progress(tmp_path / "new folder" / "progress.json")
-    kept.add("1.1", SOLVED)
-    kept.add("1.2", SOLVED)
-    assert capsys.readouterr().out.count("cannot be written: Permission denied") == 1
-    assert len(kept.marks()) == 2, "in this session it counts"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no named pipes in folders")
@@ -116,18 +115,18 @@ def test_exercise_solved_under_old_number_still_counts(tmp_path: Path) -> None:
     path = tmp_path / "progress.json"
     path.write_text(json.dumps({n: [SOLVED, wrong] for n, wrong in old.items()}), encoding="utf-8")
     now = {"1.1": 0, "3.10": 1, "5.3": 2, "6.3": 3, "7.9": 4, "10.8": 5, "10.10": 6}
-    for _ in range(2):  # also from the file as it is written now: nothing moves twice
+    for _ in range(2):  # the second time from the rewritten file: no number moves twice
         kept = Progress(path)
         assert list(kept.marks()) == list(now)
         assert {number: kept.tries(number) for number in now} == now
-        assert kept.tries("4.3") == 0, "no exercise that is new counts as tried"
+        assert kept.tries("4.3") == 0, "new exercises do not count as tried"
         kept.forget([])
 
 
-def test_progress_file_is_the_given_or_the_user_s(
+def test_progress_file_is_the_configured_one_or_in_user_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And there is one record for checks and missions."""
+    """Exercises and missions share one record."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(VARIABLE, "here.json")
     assert place() == tmp_path / "here.json"

@@ -1,8 +1,7 @@
-"""The project's papers agree with each other, and name nothing of one machine or one registry."""
+"""Locks, metadata, links and Binder files agree; no file names a registry or a local path."""
 
 import re
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -33,7 +32,7 @@ LOCKS = (environment.LOCK, DOCS_LOCK, environment.TEST_LOCK)
 
 
 def declared(lock: str) -> list[Requirement]:
-    """Everything that pyproject.toml asks for and a lock holds, the smaller TensorFlow apart."""
+    """Return the requirements of pyproject.toml that a lock must satisfy."""
     extras = PROJECT["optional-dependencies"]
     lines = PROJECT["dependencies"] + extras["deck"]
     if lock != environment.LOCK:
@@ -44,13 +43,13 @@ def declared(lock: str) -> list[Requirement]:
 
 
 def locked(lock: str = environment.LOCK) -> list[Requirement]:
-    """Every pin of a lock."""
+    """Return all pins of a lock."""
     lines = (ROOT / lock).read_text(encoding="utf-8").splitlines()
     return [Requirement(line.rstrip(" \\")) for line in lines if line and line[0].isalnum()]
 
 
 def pins(where: dict[str, str], lock: str = environment.LOCK) -> dict[str, str]:
-    """The version of every distribution that a lock installs there."""
+    """Return the version of every distribution that a lock installs on a platform."""
     chosen = [r for r in locked(lock) if r.marker is None or r.marker.evaluate(where)]
     return {canonicalize_name(r.name): str(r.specifier).removeprefix("==") for r in chosen}
 
@@ -62,10 +61,10 @@ def markers(platform: str, python: str) -> dict[str, str]:
 @pytest.mark.parametrize("lock", LOCKS)
 @pytest.mark.parametrize("python", ["3.11", "3.12", "3.13"])
 @pytest.mark.parametrize("platform", PLATFORMS)
-def test_a_lock_satisfies_every_declared_requirement(platform: str, python: str, lock: str) -> None:
+def test_lock_satisfies_every_declared_requirement(platform: str, python: str, lock: str) -> None:
     where = markers(platform, python)
     versions = pins(where, lock)
-    versions.setdefault("tensorflow", versions.get("tensorflow-cpu", ""))  # which stands for it
+    versions.setdefault("tensorflow", versions.get("tensorflow-cpu", ""))
     for wanted in declared(lock):
         if wanted.marker is None or wanted.marker.evaluate(where):
             assert versions[canonicalize_name(wanted.name)] in wanted.specifier, wanted
@@ -81,7 +80,7 @@ def test_learners_lock_is_a_subset_of_contributors_lock() -> None:
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
-def test_the_lock_has_exactly_one_tensorflow_wheel(platform: str) -> None:
+def test_lock_has_exactly_one_tensorflow_wheel(platform: str) -> None:
     found = {"tensorflow", "tensorflow-cpu"} & set(pins(markers(platform, "3.12")))
     assert found == {"tensorflow-cpu" if platform == "linux-x86_64" else "tensorflow"}
 
@@ -93,7 +92,7 @@ def test_every_supported_python_gets_the_same_numerical_stack() -> None:
 
 
 @pytest.mark.parametrize("lock", LOCKS)
-def test_every_pin_has_hashes_and_the_lock_names_no_index(lock: str) -> None:
+def test_every_pin_has_hashes_and_no_lock_names_an_index(lock: str) -> None:
     text = (ROOT / lock).read_text(encoding="utf-8")
     assert "://" not in text
     assert not re.search(r"^-", text, re.MULTILINE)
@@ -102,7 +101,7 @@ def test_every_pin_has_hashes_and_the_lock_names_no_index(lock: str) -> None:
 
 
 def conda(path: str) -> dict[str, Requirement]:
-    """What a conda environment file asks of conda."""
+    """Return the conda packages that an environment file asks for."""
     listed = yaml.safe_load((ROOT / path).read_text(encoding="utf-8"))["dependencies"]
     lines = [re.sub(r"(?<![=<>])=(?!=)", "==", e) for e in listed if isinstance(e, str)]
     return {canonicalize_name(r.name): r for r in map(Requirement, lines)}
@@ -128,13 +127,13 @@ PAGES = ["README.md", *(path.relative_to(ROOT).as_posix() for path in (ROOT / "d
 
 
 @pytest.mark.parametrize("sentence", list(environment.SYMPTOMS))
-def test_each_trouble_of_the_launcher_has_its_remedy(sentence: str) -> None:
+def test_troubleshooting_page_explains_every_launcher_error(sentence: str) -> None:
     advice = (ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
     assert any(sentence.startswith(said) for said in re.findall(r"^\| ([^|]+) \|", advice, re.M))
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_links_of_the_pages_lead_somewhere(page: str) -> None:
+def test_relative_links_of_documents_exist(page: str) -> None:
     path = ROOT / page
     targets = re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text(encoding="utf-8"))
     assert [target for target in targets if not (path.parent / target).exists()] == []
@@ -144,15 +143,15 @@ CHANGELOG = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
 
 
-def test_package_metadata_citation_and_changelog_are_of_one_version() -> None:
+def test_metadata_citation_and_changelog_name_the_same_version() -> None:
     assert all(f"{version}.0" in SpecifierSet(PROJECT["requires-python"]) for version in SUPPORTED)
     newest, *_ = re.findall(r"^## \[([\d.]+)\]", CHANGELOG, re.MULTILINE)
     versions = {PROJECT["version"], CITATION["version"], newest}
     assert versions == {bdl_teach.__version__}
 
 
-def test_the_course_can_be_cited() -> None:
-    """What the Citation File Format requires, and the package's own licence."""
+def test_citation_file_has_its_required_fields() -> None:
+    """Check the fields that the Citation File Format requires, and the licence."""
     assert CITATION["cff-version"] == "1.2.0" and CITATION["message"] and CITATION["authors"]
     assert CITATION["title"].startswith(PROJECT["name"])
     assert CITATION["license"] == PROJECT["license"] == "Apache-2.0"
@@ -161,7 +160,7 @@ def test_the_course_can_be_cited() -> None:
 
 
 def tracked(*patterns: str) -> list[Path]:
-    """The text files under version control; an exported tree without git has none."""
+    """Return the text files under version control; skip the test outside a git checkout."""
     listing = subprocess.run(
         ["git", "ls-files", "-z", *patterns], cwd=ROOT, capture_output=True, text=True, check=False
     )
@@ -170,7 +169,7 @@ def tracked(*patterns: str) -> list[Path]:
     return [ROOT / name for name in listing.stdout.split("\0") if name and (ROOT / name).is_file()]
 
 
-def test_no_tracked_file_names_a_registry_or_a_path_of_one_machine() -> None:
+def test_no_tracked_file_names_a_registry_or_a_local_path() -> None:
     registries = "py[p]i\\.org|python[h]osted|npm[j]s\\.|deb\\.deb[i]an|anaconda\\.[o]rg"
     machine = r"(?<![\w.])/(?:work|root|home/\w+|tmp/\w+|opt/wheels)/"
     for path in tracked():
@@ -178,21 +177,3 @@ def test_no_tracked_file_names_a_registry_or_a_path_of_one_machine() -> None:
             text = path.read_text(encoding="utf-8")
             found = re.search(f"{registries}|{machine}", text)
             assert found is None, f"{path.name}: {found and found.group()}"
-
-
-LATE = {"arviz_stats", "scipy.stats", "sklearn"}
-
-
-def test_a_chapter_loads_no_library_before_it_needs_it() -> None:
-    """These three take as long to load as half of all else, and 45 MB of the kernel."""
-    code = (
-        "from bdl_teach import calibration, claims, datasets, exercises, metrics, plots, widgets\n"
-        "from bdl_teach.experiments.measured import autoencoders, chapter10\n"
-        "from bdl_teach.methods import exact, vae\n"
-        "import sys\n"
-        "print(*sys.modules)\n"
-    )
-    command = [sys.executable, "-c", code]
-    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert "bdl_teach.methods.exact" in ran.stdout.split()
-    assert LATE.isdisjoint(ran.stdout.split())

@@ -1,13 +1,11 @@
-"""What others call by name: courses, notebooks and files of before must go on working."""
+"""Names, arguments, controls and ids that courses, notebooks and saved files rely on."""
 
 from __future__ import annotations
 
-import ast
 import importlib
 import inspect
 import textwrap
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,7 +20,7 @@ NETWORK = "noise_std=1.0, hidden_units=(20, 20)"
 FIT = f"x, y, *, prior=None, likelihood='gaussian', {NETWORK}, steps=1500, seed=0"
 VARIATIONAL = f"{FIT}, learning_rate=0.08, n_samples=1, kl_weight=1.0, starts=1"
 PREDICT = "self, x, n_samples=500, seed=1"
-# What may be called, with the arguments that may be given; a function may take more.
+# Published functions and their arguments; a function may take more.
 CALLS = {
     "datasets.sinusoid": "n=32, noise_std=1.0, seed=0",
     "densities.ScaleMixture": "sigma1=1.5, sigma2=0.1, pi=0.5",
@@ -68,7 +66,7 @@ CALLS = {
     "exercises.progress": "chapter=None",
     "exercises.reset": "chapter=None",
 }
-# What may be read of what a fit returns.
+# Published attributes.
 READ = {
     "methods.bbb.Fit": "predict free_energy converged history",
     "methods.low_rank.Fit": "predict free_energy converged history",
@@ -85,7 +83,7 @@ READ = {
 
 
 def named(name: str) -> Any:
-    """What stands under a dotted name in the package; a module is imported."""
+    """Return the object of a dotted name in the package; import modules on the way."""
     found: Any = bdl_teach
     for part in name.split("."):
         if not hasattr(found, part):
@@ -103,7 +101,7 @@ def test_public_function_takes_published_arguments(name: str) -> None:
         assert taken[argument].kind == asked.kind, f"{name}: {argument}"
         assert taken[argument].default == asked.default, f"{name}: {argument}"
     required = {n for n, p in taken.items() if p.default is p.empty and p.kind != p.VAR_POSITIONAL}
-    assert required <= set(published), f"{name}: asks for more"
+    assert required <= set(published), f"{name}: requires more"
 
 
 @pytest.mark.parametrize("name", READ)
@@ -113,55 +111,9 @@ def test_fit_has_published_attributes(name: str) -> None:
     assert has >= set(READ[name].split())
 
 
-TEXTS = sorted((Path(__file__).parents[1] / "notebooks" / "text").glob("*.py"))
-
-
-def imported(tree: ast.Module) -> dict[str, Any]:
-    """Import what a notebook imports from the package; return it by the names it has there."""
-    found: dict[str, Any] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("bdl_teach"):
-            module = importlib.import_module(str(node.module))
-            for alias in node.names:
-                if not hasattr(module, alias.name):
-                    importlib.import_module(f"{node.module}.{alias.name}")
-                found[alias.asname or alias.name] = getattr(module, alias.name)
-    return found
-
-
-def value(node: ast.AST, names: dict[str, Any]) -> Any:
-    """What a chain of names stands for, if it begins in the package; an error if it ends early."""
-    if isinstance(node, ast.Name):
-        return names.get(node.id)
-    if isinstance(node, ast.Attribute):
-        owner = value(node.value, names)
-        if inspect.isclass(owner) and node.attr not in dir(owner):
-            return None  # a field of a dataclass
-        return None if owner is None else getattr(owner, node.attr)
-    return None
-
-
-@pytest.mark.parametrize("path", TEXTS, ids=[path.stem for path in TEXTS])
-def test_notebook_finds_every_name_and_argument_that_it_uses(path: Path) -> None:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    names = imported(tree)
-    assert names
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute):
-            value(node, names)
-        if isinstance(node, ast.Call) and (function := value(node.func, names)) is not None:
-            if not (getattr(function, "__module__", None) or "").startswith("bdl_teach"):
-                continue
-            taken = inspect.signature(function).parameters
-            if any(p.kind == p.VAR_KEYWORD for p in taken.values()):
-                continue
-            given = {keyword.arg for keyword in node.keywords} - {None}
-            assert given <= set(taken), f"line {node.lineno}: {function.__name__}"
-
-
 @pytest.fixture
 def idle(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """An explorer whose worker has not been started: nothing is computed."""
+    """Yield an explorer whose worker is not started, so that nothing is computed."""
     monkeypatch.setattr(background, "start", lambda _: None)
     made = getattr(widgets, request.param)()
     yield made
@@ -169,8 +121,8 @@ def idle(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
 
 
 @pytest.mark.parametrize("idle", widgets.__all__, indirect=True)
-def test_explorer_has_the_reviewed_controls_presets_and_missions(idle: Any) -> None:
-    """Names are what scripts and saved states call."""
+def test_explorer_has_the_published_controls_presets_and_missions(idle: Any) -> None:
+    """Scripts and saved states use these names."""
     seen = {name: c for name, c in idle._controls.items() if getattr(c, "description", None)}
     snapshot.check(
         f"explorers/{type(idle).__name__}",
@@ -188,8 +140,8 @@ def test_explorer_has_the_reviewed_controls_presets_and_missions(idle: Any) -> N
 
 
 @pytest.mark.parametrize(("kind", "known"), [("exercises", exercises.REGISTRY), ("claims", claims)])
-def test_every_exercise_and_claim_of_before_is_still_there(kind: str, known: Any) -> None:
-    """New ones may come; a number or an id that others cite may not go."""
+def test_no_published_exercise_or_claim_has_disappeared(kind: str, known: Any) -> None:
+    """New ones may be added; numbers and ids that others cite must stay."""
     ids = list(known() if callable(known) else known)
     before = " ".join(snapshot.kept(kind, textwrap.wrap(" ".join(ids), 95, break_on_hyphens=False)))
     assert set(before.split()) - set(ids) == set()

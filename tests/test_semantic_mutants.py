@@ -1,8 +1,7 @@
-"""Mistakes in the method, not in the code: each is put in at run time, and a check must notice it.
+"""Mistakes in the method: each is patched in at run time, and its check must fail.
 
-A mutant is a function of the real function, patched in under every name that the package has for
-it. Its check, a test of the suite that passes without it, fails with it. So a reader sees which
-errors of meaning the suite is known to catch.
+A mutant wraps the real function and replaces it under every name in the package. Its check is a
+test of the suite that passes without the mutant.
 """
 
 from __future__ import annotations
@@ -34,13 +33,13 @@ from tests import (
 from tests.methods import (
     test_empirical_bayes,
     test_exact,
+    test_float64_references,
     test_infinite_width,
     test_laplace,
     test_low_rank,
     test_mc_dropout,
     test_mcmc,
     test_pbp,
-    test_twins,
     test_vae,
 )
 
@@ -50,44 +49,47 @@ from tests.methods import (
 def of_nuts_draws() -> None:
     with pytest.MonkeyPatch.context() as patch:
         kept = 37 + np.arange(40)
-        test_mcmc.test_the_draws_after_the_warm_up_are_kept_and_judged(
+        test_mcmc.test_draws_after_warm_up_are_kept_and_diagnosed(
             patch, test_mcmc.SHORT, kept, 13 / 120
         )
 
 
 of_bbb, of_local_reparameterization = (
-    partial(test_twins.test_a_mean_field_fit_is_its_twin_s, *test_twins.MEAN_FIELD[i])
+    partial(
+        test_float64_references.test_mean_field_fit_equals_float64_reference,
+        *test_float64_references.MEAN_FIELD[i],
+    )
     for i in (0, 1)
 )
 of_free_energy = test_exact.test_best_mean_field_elbo_equals_oracle_and_is_below_evidence
-of_minibatch_weights = test_elbo.test_geometric_weights_equal_the_paper_formula
+of_minibatch_weights = test_elbo.test_minibatch_weights_equal_formula_of_the_paper
 of_expected_cost = partial(
-    test_likelihoods.test_the_expected_cost_is_the_cost_averaged_over_gaussian_outputs, "gaussian"
+    test_likelihoods.test_expected_cost_equals_cost_averaged_over_gaussian_outputs, "gaussian"
 )
-of_intervals = partial(test_predictive.test_interval_holds_its_share_of_the_mixture, 0.95)
+of_intervals = partial(test_predictive.test_interval_has_its_probability_under_the_mixture, 0.95)
 of_drawn_weights = test_predictive.test_drawn_weights_are_independent_and_follow_the_seed
 of_uncertainty = test_metrics.test_uncertainty_scores_equal_the_oracle
-of_conformal = partial(test_calibration.test_the_conformal_factor_is_the_score_of_its_rank, 0.9, 30)
+of_conformal = partial(test_calibration.test_conformal_factor_is_the_score_of_its_rank, 0.9, 30)
 of_auroc = partial(
-    test_metrics.test_auroc_is_share_of_ordered_pairs_with_ties_half.hypothesis.inner_test,
+    test_metrics.test_auroc_is_share_of_ordered_pairs_plus_half_of_ties.hypothesis.inner_test,
     [(True, 1), (False, 1), (False, 0)],
 )
-of_linear_moments = test_pbp.test_linear_moments_are_those_of_drawn_weights
-of_jacobian = test_laplace.test_the_jacobian_is_that_of_automatic_differentiation
-of_low_rank = partial(test_low_rank.test_entropy_spread_and_draws_are_those_of_its_covariance, 3)
+of_linear_moments = test_pbp.test_linear_moments_equal_those_of_drawn_weights
+of_jacobian = test_laplace.test_jacobian_equals_automatic_differentiation
+of_low_rank = partial(test_low_rank.test_low_rank_entropy_and_draws_match_its_covariance, 3)
 of_kernel = partial(test_infinite_width.test_kernel_equals_its_integral, (7,), (0.2, 0.5))
 of_gradient_estimators = partial(
-    test_expectation_gradients.test_both_estimators_have_the_gradient_as_mean_and_the_variance_said,
+    test_expectation_gradients.test_gradient_estimators_have_exact_mean_and_stated_variance,
     *("score", "μ", test_expectation_gradients.COSTS[1]),
 )
-TRACED = (of_bbb, of_local_reparameterization)  # kept as programs
+TRACED = (of_bbb, of_local_reparameterization)  # compiled: caches must be cleared
 
 
 # Mutants
 
 
 class Mutant(NamedTuple):
-    """What goes wrong, where, how, and the check that notices."""
+    """A mistake: what is wrong, in which function, how it is changed, and the check that fails."""
 
     wrong: str
     where: str
@@ -107,7 +109,7 @@ def block_with(change: Callable[[Any], dict[str, Any]]) -> Callable[[Any], Any]:
 
 
 def first(noise: Any, axis: int = -1) -> Any:
-    """The first number along an axis in place of each."""
+    """Repeat the first number along an axis in place of each."""
     return tf.gather(noise, [0], axis=axis) + tf.zeros_like(noise)
 
 
@@ -132,7 +134,7 @@ MUTANTS = [
            test_predictive.test_log_prob_of_draws_equals_the_oracle),
     Mutant("sigmoid of the mean logit", B + "predictive.BernoulliPredictive.from_logits",
            lambda real: lambda logits: real(np.mean(logits, axis=0, keepdims=True)),
-           test_predictive.test_a_classifier_s_probability_is_the_mean_of_the_sigmoids),
+           test_predictive.test_classifier_probability_is_the_mean_of_the_sigmoids),
     Mutant("one ε for all weights", B + "predictive.draw_weights",
            lambda real: lambda m, s, n, seed: m + s * real(m[:1], s[:1], n, seed),
            of_drawn_weights),
@@ -147,7 +149,7 @@ MUTANTS = [
     Mutant("spread ignored", B + "calibration.distance",
            lambda real: lambda a, b, where=None: real(
                replace(a, epistemic_std=b.epistemic_std), b, where),
-           test_calibration.test_the_distance_of_two_gaussians_is_wasserstein_s),
+           test_calibration.test_distance_of_two_gaussians_is_their_wasserstein_distance),
     Mutant("warm-up for draws", M + "mcmc._Chains.run",
            lambda real: lambda self, n_draws, progress: real(
                self._replace(recipe=self.recipe._replace(n_warmup=1)), n_draws, progress),
@@ -158,12 +160,12 @@ MUTANTS = [
            test_mcmc.test_effective_sample_size_detects_autocorrelated_tails),
     Mutant("each weight its own prior", M + "empirical_bayes.optimal_prior_std",
            lambda real: lambda m, s, groups=None: real(m, s),
-           test_empirical_bayes.test_tied_weights_share_the_prior_that_a_search_finds),
+           test_empirical_bayes.test_tied_weights_share_the_prior_found_by_numerical_search),
     Mutant("variance of the weights left out", M + "pbp._moments.linear_moments",
            lambda real: lambda m, v, wm, wv: real(m, v, wm, 0 * wv), of_linear_moments),
     Mutant("noise never learnt", M + "pbp._moments.gamma_update",
            lambda real: lambda a, b, r, v: (real(a, b, r, v)[0], b),
-           test_pbp.test_without_weight_uncertainty_the_gamma_update_is_nearly_conjugate),
+           test_pbp.test_gamma_update_without_weight_variance_is_nearly_conjugate),
     Mutant("a gradient through dead units", M + "laplace.jacobian",
            lambda real: lambda network, w, x, n=None: (
                real(network, w, x, n)[0], real(network, np.abs(w), x, n)[1]), of_jacobian),
@@ -178,7 +180,7 @@ MUTANTS = [
            lambda real: lambda moments, factor, constant: real(moments, factor, 0.0), of_kernel),
     Mutant("no entropy of q", M + "vae.sampled_kl",
            lambda real: lambda eps, std, z: real(eps, tf.ones_like(std), z),
-           test_vae.test_a_linear_elbo_is_that_of_the_oracle),
+           test_vae.test_elbo_of_linear_vae_equals_the_oracle),
     Mutant("score without 1/σ", B + "expectation_gradients.draws",
            lambda real: lambda kind, by, cost, m, s, eps: (
                real(kind, by, cost, m, s, eps) * (s if kind == "score" else 1.0)),
@@ -198,7 +200,7 @@ MUTANTS = [
 
 @contextmanager
 def put_in(mutant: Mutant) -> Iterator[None]:
-    """Patch a mutant in wherever the package has the function."""
+    """Patch a mutant in wherever the package uses the function."""
     forget = clear if mutant.check in TRACED else lambda: None
     path, _, name = mutant.where.rpartition(".")
     owner: Any = sys.modules.get(path)
@@ -222,7 +224,7 @@ def put_in(mutant: Mutant) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=[f"{m.where[10:]}: {m.wrong}" for m in MUTANTS])
-def test_mistake_in_the_method_is_noticed(mutant: Mutant, oracle: Any) -> None:
+def test_mistake_in_a_method_fails_its_check(mutant: Mutant, oracle: Any) -> None:
     given = {"oracle": oracle} if "oracle" in inspect.signature(mutant.check).parameters else {}
     with put_in(mutant), pytest.raises(AssertionError):
         mutant.check(**given)

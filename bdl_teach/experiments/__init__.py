@@ -1,16 +1,14 @@
-"""The course's claims about methods, and papers' tables, as experiments that anyone can run again.
+"""Claims about methods, and papers' tables, as experiments that anyone can run again.
 
-A claim is one row of a TOML file: an id, one sentence, the figure that is its effect, and a rule.
-An experiment is a function from a *world*, a data seed and a start seed, to figures by name. A
-claim holds if the mean effect of many worlds meets the rule by two standard errors. No conclusion
-rests on one run. To add one:
+A claim is one sentence with an id. An experiment measures it in many *worlds*, each a data seed
+and a start seed. The claim holds if the mean of what was measured lies on the right side of a
+limit by two standard errors. To add a claim:
 
-1. ``measured/TOPIC.py``: a function of a world that measures what is claimed.
+1. ``measured/TOPIC.py``: a function that maps a world to measured numbers, by name.
 2. ``measured/TOPIC.toml``: a table for the function and one for each claim (see ``claim.py``).
 3. The sentence in a chapter, with ``<!-- claim: its-id -->`` behind it, and a cell that shows it.
 
-A paper's table is a module in ``papers/``: its tasks, a function that runs one, and one that puts
-the figures beside the published ones (see ``table.py``). ``runner`` runs worlds and tasks alike,
-``store`` stores the results by the fingerprint of the code, ``judge`` judges claims, ``command``
-is the command line, ``runs`` has the functions that it and chapters call.
+A paper's table is a module in ``papers/`` (see ``table.py``). ``runner`` runs worlds and a table's
+tasks, ``store`` keeps their results by a hash of the code, ``judge`` judges claims, ``command`` is
+the command line, and ``runs`` has the functions that commands and chapters call.
 """

@@ -1,19 +1,20 @@
 """The claims of the course, read from a TOML file beside each module of experiments.
 
-A file has what it is ``about``, a table for each experiment and below it one for each claim::
+A file has a line ``about`` its topic, a table for each experiment and, below it, one for each of
+the experiment's claims::
 
-    [one-network]                           # results are kept under this name
-    run = "one_network.scores"              # the function, which maps a world to figures
-    seconds = 0.2                           # of one world on two cores, about
+    [one-network]                           # results are stored under this name
+    run = "one_network.scores"              # module.function: from a world to numbers by name
+    seconds = 0.2                           # roughly, for one world on two cores
 
     [one-network.bbb-beats-mle-outside]     # the id that a chapter refers to
     says = "Outside the data, Bayes by Backprop scores higher than one network."
     measure = "log score outside, BBB − MLE"
     asked = { of = "bbb-outside", less = "mle-outside", above = 0.0, unit = "nats a point" }
 
-The effect of a claim is a figure (``of``), minus another one (``less``) or divided by one
-(``over``); the function itself computes anything more complicated. So a changed sentence or limit
-leaves the stored figures valid. Importing this module needs the standard library only.
+The effect of a claim in a world is the number ``of``, minus the number ``less``, divided by the
+number ``over``; the last two may be left out. A sentence or a limit can change without a new run.
+Importing this module needs the standard library only.
 """
 
 import importlib
@@ -29,18 +30,18 @@ from bdl_teach.experiments.world import Figures, World
 
 
 class Rule(NamedTuple):
-    """The condition on the effects of the worlds under which a claim holds."""
+    """The condition under which a claim holds."""
 
     above: float = -math.inf  # the mean effect exceeds this by two standard errors
-    below: float = math.inf  # likewise from below
-    share: float = 0.0  # of the worlds in which the effect itself lies between them
+    below: float = math.inf  # the mean effect is less than this by two standard errors
+    share: float = 0.0  # of the worlds whose own effect lies between the two limits, at least
 
     def met_by(self, effect: float) -> bool:
-        """Return whether the effect of one world lies between the limits."""
+        """Return whether the effect in one world lies between the limits."""
         return self.above < effect < self.below
 
     def in_words(self, unit: str = "") -> str:
-        """Return the rule for a reader: ``"> 0 nats, in 80 % of the worlds"``."""
+        """Return the rule as text, such as ``"> 0 nats, in 80 % of the worlds"``."""
         above, below = (f"{value:g}".replace("-", "−") for value in (self.above, self.below))
         limits = f"{above} to {below}"
         if math.isinf(self.below):
@@ -54,67 +55,56 @@ class Rule(NamedTuple):
 class Claim(NamedTuple):
     """One empirical sentence of the course, and the rule that its effect must meet."""
 
-    id: str  # the name that chapters use: lower-case words with hyphens
+    id: str  # lower-case words with hyphens
     sentence: str  # exactly what may be said
     measure: str  # what the effect is, such as "F, geometric − uniform"
     unit: str  # of the effect; "" for a pure number
     rule: Rule
-    of: str = ""  # the figure that is the effect,
-    less: str = ""  # the one that is taken from it, if any: methods are compared on the same world,
-    over: str = ""  # and the one that it is divided by, if any
+    of: str = ""  # name of the number that is the effect
+    less: str = ""  # name of a number that is subtracted from it
+    over: str = ""  # name of a number that the difference is divided by
 
     def effect(self, figures: Figures) -> float:
-        """Compute the effect in one world from what was measured there."""
+        """Return the effect in one world, given the numbers measured there."""
         value = figures[self.of] - (figures[self.less] if self.less else 0.0)
         return float(value / (figures[self.over] if self.over else 1.0))
 
 
 class Experiment(NamedTuple):
-    """A function that is run in each world, and the claims that use its figures."""
+    """A function that is run in each world, and the claims that use its results."""
 
-    name: str  # results are kept under it
-    run: str  # "module.function", which maps a world to figures
-    seconds: float  # of one world on two cores, about; tests leave the dear ones out
+    name: str  # results are stored under it
+    run: str  # "module.function"
+    seconds: float  # roughly, for one world on two cores
     claims: tuple[Claim, ...]
 
     @property
-    def module(self) -> str:
-        """Return the name of the function's module."""
-        return f"{measured.__name__}.{self.run.partition('.')[0]}"
-
-    @property
     def function(self) -> Callable[[World], Figures]:
-        """Import the function."""
+        """Import the function that maps a world to numbers by name."""
+        module, _, name = self.run.partition(".")
         found: Callable[[World], Figures]
-        found = getattr(importlib.import_module(self.module), self.run.partition(".")[2])
+        found = getattr(importlib.import_module(f"{measured.__name__}.{module}"), name)
         return found
 
 
-class Topic(NamedTuple):
-    """The contents of one TOML file: a sentence on the topic, and its experiments."""
-
-    about: str
-    experiments: tuple[Experiment, ...]
-
-
 @lru_cache(maxsize=1)
-def topics() -> tuple[Topic, ...]:
-    """Read all topics, in the order of their files' names.
+def topics() -> list[tuple[str, list[Experiment]]]:
+    """Read all TOML files; return the line ``about`` of each, and its experiments.
 
     Raises:
-        ValueError: Two claims have one id.
+        ValueError: Two claims have the same id.
     """
     paths = [path for folder in measured.__path__ for path in Path(folder).glob("*.toml")]
-    found = tuple(_topic(path) for path in sorted(paths))
-    ids = [claim.id for topic in found for one in topic.experiments for claim in one.claims]
-    if twice := {one for one in ids if ids.count(one) > 1}:
-        raise ValueError(f"expected each claim to have an id of its own: {', '.join(twice)}")
+    found = list(map(_topic, sorted(paths)))
+    ids = [claim.id for _, some in found for one in some for claim in one.claims]
+    if again := ", ".join({one for one in ids if ids.count(one) > 1}):
+        raise ValueError(f"id: expected each to be used once, got these more often: {again}")
     return found
 
 
 def experiments() -> list[Experiment]:
     """Return every experiment."""
-    return [one for topic in topics() for one in topic.experiments]
+    return [one for _, some in topics() for one in some]
 
 
 def claims() -> dict[str, Claim]:
@@ -122,9 +112,9 @@ def claims() -> dict[str, Claim]:
     return {claim.id: claim for one in experiments() for claim in one.claims}
 
 
-def _topic(path: Path) -> Topic:
+def _topic(path: Path) -> tuple[str, list[Experiment]]:
     tables: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-    return Topic(tables.pop("about"), tuple(_experiment(name, **t) for name, t in tables.items()))
+    return tables.pop("about"), [_experiment(name, **table) for name, table in tables.items()]
 
 
 def _experiment(name: str, *, run: str, seconds: float, **tables: Any) -> Experiment:
@@ -132,6 +122,6 @@ def _experiment(name: str, *, run: str, seconds: float, **tables: Any) -> Experi
 
 
 def _claim(id: str, *, says: str, measure: str, asked: dict[str, Any], unit: str = "") -> Claim:
-    given = {"unit": unit, **asked}  # the unit may stand below, where a line is too long
+    given = {"unit": unit, **asked}  # the unit may stand in a line of its own
     effect = {name: given.pop(name, "") for name in ("of", "less", "over")}
     return Claim(id, says, measure, given.pop("unit"), Rule(**given), **effect)

@@ -1,4 +1,4 @@
-"""Judge a claim by the worlds: mean effect, its error, number of worlds that agree, verdict."""
+"""Judge claims by their effects in some worlds."""
 
 import math
 from collections.abc import Sequence
@@ -9,36 +9,34 @@ from bdl_teach.experiments.table import mean_and_error
 
 HOLDS, FALLS, OPEN, TOO_FEW = "holds", "does not hold", "open", "too few worlds"
 ERRORS = 2.0  # standard errors between the mean and a limit
-ENOUGH = 20  # worlds after which what is still open does not hold
-RESAMPLED = 1000  # times 20 worlds, for the chance that a claim fails
+ENOUGH = 20  # worlds after which a claim that is still open must not be made
+RESAMPLED = 1000  # samples of 20 worlds, for the chance that a claim fails
 
 
 class Finding(NamedTuple):
-    """A claim and its result."""
+    """A claim, its effects in some worlds, and the verdict."""
 
     claim: Claim
     effects: tuple[float, ...]  # in each world
     mean: float
     error: float  # standard error of the mean; NaN for fewer than two worlds
     n_met: int  # worlds in which the effect meets the rule
-    # "holds"; "does not hold": the mean is on the wrong side, the share of the worlds is not
-    # reached, or an effect is no finite number; "open": these do not decide; or "too few worlds".
+    # "holds"; "does not hold": the mean is on the wrong side, too few worlds meet the rule, or an
+    # effect is not finite; "open": these worlds do not decide; "too few worlds": fewer than two.
     verdict: str
 
     @property
     def falls(self) -> bool:
-        """Return whether the claim must not be made: refuted, or open after many worlds."""
+        """Return whether the claim must not be made: it is refuted, or open after 20 worlds."""
         return self.verdict == FALLS or (self.verdict == OPEN and len(self.effects) >= ENOUGH)
 
 
 def judge(claim: Claim, effects: Sequence[float]) -> Finding:
     """Judge a claim by its effects in some worlds.
 
-    A claim whose true mean is *at* its limit fails in half of all runs, one whose true mean is two
-    standard errors away passes in half of them, and at three one run in six fails. Of many claims
-    some will therefore fail by chance: give a claim a limit that lies five standard errors (of 20
-    worlds) from what was measured, or measure more in each world, or do not state it.
-    :func:`chance` estimates how often it would fail.
+    A true mean two standard errors from the limit passes in half of all runs, one at three in five
+    of six. So place a limit five standard errors (of 20 worlds) from what was measured;
+    :func:`chance` estimates how often the claim would fail.
     """
     mean, error = mean_and_error(effects) if effects else (math.nan, math.nan)
     n_met = sum(map(claim.rule.met_by, effects))
@@ -58,10 +56,9 @@ def _verdict(rule: Rule, effects: Sequence[float], mean: float, reach: float, n_
 
 
 def chance(finding: Finding) -> float:
-    """Estimate how often 20 worlds, resampled from a finding's, do not support it.
+    """Return the share of samples of 20 worlds, drawn from a finding's, whose claim does not hold.
 
-    This is a bootstrap, which cannot know of rarer effects than these worlds show. Use at least
-    sixty of them.
+    This bootstrap knows no rarer effects than the finding's worlds show; use at least sixty.
     """
     import numpy as np
 

@@ -1,12 +1,12 @@
-"""A faulty simplified listing of PBP that circulates, rebuilt to show its faults: not for use.
+"""A simplified listing of PBP that circulates, rebuilt with its faults to show them.
 
-It is for teaching only; the method is ``pbp``. Its faults:
+It is for teaching only; use ``pbp.fit``. The faults:
 
-- every division adds eps = 1e-6 to the denominator, also 1/(Z Z₂/Z₁² (α+1)/α − 1) ≈ 1/(1/α):
-  α stops at √(0.5/eps) = 707, while β goes on growing, and with it the noise;
-- all of it is float32;
-- a variance that would be negative becomes 0, for good;
-- the moments of the ReLU lose their digits for α <= −5, where the mean turns negative;
+- each division adds eps = 1e-6 to the denominator, also in 1/(Z Z₂/Z₁² (α+1)/α − 1) ≈ 1/(1/α):
+  α stops at √(0.5/eps) = 707, while β and with it the noise grow without end;
+- everything is float32;
+- a variance that would be negative becomes 0 and stays 0;
+- the moments of the ReLU lose their digits where mean/√var <= −5, and the mean turns negative;
 - points come in the order of the data, and the prior of the weights is never refined.
 
 Source: the book chapter of the course, section 5.7; Hernández-Lobato & Adams 2015 is the paper.
@@ -21,12 +21,12 @@ from bdl_teach._support import checks
 from bdl_teach._support.compiled import Compiled
 from bdl_teach._support.errors import DivergedError
 from bdl_teach.backend import Tensor, as_float, tf, tfd
-from bdl_teach.densities import HALF_LOG_TWO_PI
 from bdl_teach.methods.pbp import Fit
 from bdl_teach.methods.pbp._loop import PRIOR_ALPHA, PRIOR_BETA, Scaling, State
 from bdl_teach.methods.pbp._moments import gamma_update, linear_moments
 
 REMEDY = "this listing is faulty: use pbp.fit"
+N_RECORDS = 40  # of the history in an epoch
 NOISE_UPDATES = ("listing", "stable")
 _EPS = 1e-6
 
@@ -39,25 +39,23 @@ def fit(
     epochs: int = 1,
     noise_update: str = "listing",
     eps: float = _EPS,
-    n_records: int = 40,
     seed: int = 0,
 ) -> Fit:
-    """Run the listing.
+    """Fit PBP as the listing does.
 
     Args:
         x: Inputs ``[n, d]``.
         y: Targets ``[n, 1]`` or ``[n]``.
         hidden_units: Width of each hidden ReLU layer.
         epochs: Passes over the data, in their order.
-        noise_update: ``"listing"``, or ``"stable"`` to repair nothing but the update of α and β
-            (``pbp.gamma_update`` in float64).
-        eps: What the listing's noise update adds to its denominators, >= 0.
-        n_records: How often an epoch is recorded, >= 1.
+        noise_update: ``"listing"``, or ``"stable"`` to update α and β by ``pbp.gamma_update`` in
+            float64 and leave all other faults.
+        eps: Number that the listing adds to the denominators of the noise update, >= 0.
         seed: Seed of the starting point.
 
     Returns:
         A :class:`pbp.Fit` with ``history``: ``points`` learned so far, ``alpha``, ``beta`` and
-        ``noise_std`` in the units of y. Its ``predict`` uses the sound moments.
+        ``noise_std`` in the units of y. Its ``predict`` uses the correct moments.
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
@@ -70,7 +68,7 @@ def fit(
     state = _initial_state((x.shape[1], *widths, 1), checks.count("seed", seed, 0))
     data = (as_float(scaling.inputs(x)), as_float(scaling.targets(y)[:, None]))
     slack = as_float(checks.non_negative("eps", eps))
-    stops = np.linspace(0, len(x), checks.count("n_records", n_records) + 1).astype(np.int32)
+    stops = np.linspace(0, len(x), N_RECORDS + 1).astype(np.int32)
     records = []
     for epoch in range(checks.count("epochs", epochs)):
         for start, stop in zip(stops[:-1], stops[1:], strict=True):
@@ -102,10 +100,11 @@ def _learn(state: State, x: Tensor, y: Tensor, eps: Tensor, noise_update: str) -
         f_mean, f_var = _forward(x, *parameters)
         total = f_var + _safe_divide(beta, alpha - 1.0)
         square = (y[0, 0] - f_mean) ** 2
-        score = _log_density(square, total)
+        score = -0.5 * square / (total + _EPS) - 0.5 * tf.math.log(total + _EPS)
     d_mean, d_var = tape.gradient(score, parameters)
-    steps = zip(state.mean, state.var, d_mean, d_var, strict=True)
-    mean, var = zip(*(_update(*step) for step in steps), strict=True)
+    steps = list(zip(state.mean, state.var, d_mean, d_var, strict=True))
+    mean = tuple(m + v * dm for m, v, dm, _ in steps)
+    var = tuple(tf.maximum(v - v**2 * (dm**2 - 2.0 * dv), 0.0) for _, v, dm, dv in steps)
     if noise_update == "stable":
         double = (tf.cast(t, tf.float64) for t in (y[0, 0] - f_mean, f_var))
         noise = gamma_update(state.noise[0], state.noise[1], *double)
@@ -114,14 +113,10 @@ def _learn(state: State, x: Tensor, y: Tensor, eps: Tensor, noise_update: str) -
     return state._replace(mean=mean, var=var, noise=tf.cast(tf.stack(noise), tf.float64))
 
 
-def _update(m: Tensor, v: Tensor, dm: Tensor, dv: Tensor) -> tuple[Tensor, Tensor]:
-    return m + v * dm, tf.maximum(v - v**2 * (dm**2 - 2.0 * dv), 0.0)
-
-
 def _update_noise(
     alpha: Tensor, beta: Tensor, square: Tensor, f_var: Tensor, total: Tensor, eps: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Update α and β as the listing does, with eps in each denominator."""
+    """Return the listing's new α and β, with eps in each denominator."""
     one = f_var + _safe_divide(beta, alpha, eps)
     two = f_var + beta / (alpha + 1.0)
     l21, l10 = _log_ratio(square, two, one, eps), _log_ratio(square, one, total, eps)
@@ -143,7 +138,7 @@ def _forward(x: Tensor, mean: Tensor, var: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def relu_moments(mean: Tensor, var: Tensor) -> tuple[Tensor, Tensor]:
-    """Return rectified moments as the listing does; for mean/√var <= −5 both may be negative."""
+    """Return the listing's moments of a rectified Gaussian; negative for large −mean/√var."""
     normal = tfd.Normal(tf.zeros([], mean.dtype), 1.0)
     std = tf.sqrt(tf.maximum(var, 0.0))
     alpha = _safe_divide(mean, std)
@@ -155,10 +150,6 @@ def relu_moments(mean: Tensor, var: Tensor) -> tuple[Tensor, Tensor]:
     out = above * inner
     spread = above * var * (1.0 - gamma * (gamma + alpha))
     return out, out * inner * normal.cdf(-alpha) + spread
-
-
-def _log_density(square: Tensor, var: Tensor) -> Tensor:
-    return -0.5 * square / (var + _EPS) - HALF_LOG_TWO_PI - 0.5 * tf.math.log(var + _EPS)
 
 
 def _log_ratio(square: Tensor, v1: Tensor, v2: Tensor, eps: Tensor) -> Tensor:

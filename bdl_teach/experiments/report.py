@@ -1,4 +1,4 @@
-"""Findings and rows as text and as CSV."""
+"""Lay out findings of claims and rows of papers' tables as text and CSV."""
 
 import math
 import textwrap
@@ -13,7 +13,7 @@ from bdl_teach.experiments.table import Row
 
 
 def figure(mean: float, standard_error: float) -> str:
-    """Return a mean with its standard error, to two digits of the error: ``"3.01 ± 0.18"``."""
+    """Format a mean and its standard error, to two digits of the error: ``"3.01 ± 0.18"``."""
     if not math.isfinite(mean) or not math.isfinite(standard_error) or standard_error <= 0:
         return f"{mean:.4g}"
     digits = min(max(1 - math.floor(math.log10(standard_error)), 0), 6)
@@ -21,7 +21,7 @@ def figure(mean: float, standard_error: float) -> str:
 
 
 def rows_as_text(table: Any, rows: Sequence[Row]) -> str:
-    """Lay out a paper's table, given its module in ``papers``, as text."""
+    """Lay out the rows of a paper's table, whose module in ``papers`` is ``table``."""
     heads = ["", "quantity", table.COLUMNS, "ours ± SE", "n", "verdict"]
     body = [
         [r.label, r.quantity, r.published, figure(r.ours, r.standard_error), str(r.n), r.verdict]
@@ -32,19 +32,14 @@ def rows_as_text(table: Any, rows: Sequence[Row]) -> str:
 
 
 def effect(finding: Finding) -> str:
-    """Return mean and standard error with their unit: ``"37.1 ± 8.2 nats"``."""
+    """Format a finding's mean and standard error with their unit: ``"37.1 ± 8.2 nats"``."""
     text = f"{figure(finding.mean, finding.error)} {finding.claim.unit}".rstrip()
     return text.replace("-", "−")
 
 
 def asked(finding: Finding) -> str:
-    """Return the rule's limit in words: ``"> 0 nats"``."""
+    """Return the rule of a finding's claim in words, such as ``"> 0 nats"``."""
     return finding.claim.rule.in_words(finding.claim.unit)
-
-
-def met(finding: Finding) -> str:
-    """Return in how many worlds the effect meets the rule: ``"19 of 20"``."""
-    return f"{finding.n_met} of {len(finding.effects)}"
 
 
 def as_text(findings: Sequence[Finding], *, chance: bool = False) -> str:
@@ -52,10 +47,13 @@ def as_text(findings: Sequence[Finding], *, chance: bool = False) -> str:
 
     Args:
         findings: The judged claims.
-        chance: Whether to say, too, how often 20 worlds like these would not bear a claim out.
+        chance: Whether to add a column with ``judge.chance``.
     """
     heads = ["claim", "effect ± SE", "asked for", "worlds", "verdict"]
-    body = [[f.claim.id, effect(f), asked(f), met(f), f.verdict] for f in findings]
+    body = [
+        [f.claim.id, effect(f), asked(f), f"{f.n_met} of {len(f.effects)}", f.verdict]
+        for f in findings
+    ]
     if chance:
         heads.append("fails by chance")
         for row, finding in zip(body, findings, strict=True):
@@ -65,16 +63,16 @@ def as_text(findings: Sequence[Finding], *, chance: bool = False) -> str:
 
 
 def as_sentences(findings: Sequence[Finding]) -> str:
-    """Return each claim's sentence with its measured effect below it, for a notebook."""
+    """Lay out findings for a notebook: each claim's sentence, with its measured effect below."""
     return "\n".join(
         f"{f.claim.sentence}\n    {f.claim.measure}: {effect(f)}; "
-        f"asked for: {asked(f)}; {met(f)} worlds; {f.verdict}"
+        f"asked for: {asked(f)}; {f.n_met} of {len(f.effects)} worlds; {f.verdict}"
         for f in findings
     )
 
 
 def findings_as_csv(findings: Sequence[Finding]) -> str:
-    """Return findings with all digits, one claim a line."""
+    """Return findings as the text of a CSV file, one claim a line, with all digits."""
     heads = ["claim", "measure", "unit", "mean", "standard_error"]
     heads += ["worlds_met", "worlds", "verdict", "asked", "sentence"]
     lines: list[list[object]] = [

@@ -1,8 +1,8 @@
-"""The table of the rivals: every method compared with the true posterior, in stored worlds.
+"""The table that compares every method with NUTS, from stored worlds.
 
-``python3 -m bdl_teach claims --table rivals --csv bdl_teach/experiments/rivals.csv`` makes it: it
-takes some minutes, and the times need an otherwise idle machine. Chapter 10 reads the file;
-docs/results.md shows it, and explains how. The measurements are in ``measured/beside_nuts.py``.
+``python3 -m bdl_teach claims --table rivals --csv bdl_teach/experiments/rivals.csv`` makes its file
+in some minutes; the times need an otherwise idle machine. Chapter 10 reads the file, and
+docs/results.md shows and explains the table. ``measured/beside_nuts.py`` measures it.
 """
 
 import math
@@ -16,7 +16,7 @@ from bdl_teach.experiments.store import Kept, kept_as_csv, read_kept
 from bdl_teach.experiments.table import mean_and_error
 from bdl_teach.methods.catalogue import CATALOGUE
 
-EXPERIMENT = "beside-nuts"  # whose figures it lays out
+EXPERIMENT = "beside-nuts"  # which measures the table
 FILE = Path(__file__).with_name("rivals.csv")
 LABELS = {name: CATALOGUE[name].label for name in (*RIVALS, "nuts")}
 OTHER_MODEL = ("mle", "infinite", "eb", "pbp")
@@ -27,8 +27,8 @@ NOTES = (
     "A world redraws the noise on y and every start; the 32 x and the sine are the same in all.",
 )
 REGIONS = ("data", "gap", "outside")
-ENTROPY = 0.5 * math.log(2 * math.pi * math.e)  # of the noise: no forecast's NLL is below it
-# Heading -> ending of the figure's name, what it is multiplied by, what is added, digits.
+ENTROPY = 0.5 * math.log(2 * math.pi * math.e)  # of the noise: the lowest NLL to expect
+# Heading -> ending of the number's name, factor, summand, digits.
 COLUMNS: Mapping[str, tuple[str, float, float, int]] = {
     "distance to NUTS": ("", 1.0, 0.0, 2),
     "% in the 95 % interval": ("-covered", 100.0, 0.0, 1),
@@ -38,19 +38,15 @@ COLUMNS: Mapping[str, tuple[str, float, float, int]] = {
 
 @dataclass(frozen=True)
 class Rivals:
-    """The measurements of the table."""
+    """The measurements that the table shows."""
 
-    worlds: Sequence[Mapping[str, float]]  # the figures of each, as the experiment gives them
-    milliseconds: Mapping[str, float]  # how long a warm refit took, by method
+    worlds: Sequence[Mapping[str, float]]  # the experiment's result in each world
+    milliseconds: Mapping[str, float]  # time of a warm refit, by method
     made: str  # the command and the machine that made them
-
-    def of(self, name: str) -> list[float]:
-        """Return a figure in each world."""
-        return [world[name] for world in self.worlds]
 
 
 def read(path: Path = FILE) -> Rivals:
-    """Read the stored table."""
+    """Read the measurements from a file."""
     kept, times = read_kept(path), dict[str, float]()
     worlds: dict[str, dict[str, float]] = {}
     for key, figures in kept.figures.items():
@@ -62,7 +58,7 @@ def read(path: Path = FILE) -> Rivals:
 
 
 def as_csv(table: Rivals, first_world: int = 0) -> str:
-    """Return the file's text: how it was made, then one line a method and world."""
+    """Return the file's text: how it was made, then one line for each method and world."""
     parts = (name.partition("-") for name in table.worlds[0])
     names = [rest for method, _, rest in parts if method == "nuts"]
     figures = {
@@ -75,19 +71,19 @@ def as_csv(table: Rivals, first_world: int = 0) -> str:
 
 
 def as_text(table: Rivals, *columns: str) -> str:
-    """Lay out the columns with these headings, or all of them, and the times."""
+    """Lay out some columns, chosen by their headings, or all, and the times."""
     chosen = columns or tuple(COLUMNS)
     return report.table(heads(chosen), cells(table, chosen))
 
 
 def heads(columns: Sequence[str]) -> list[str]:
-    """Return the headings; the first of three regions carries the column's name."""
+    """Return the headings; each column has three, and the first carries the column's name."""
     three = [[f"{name}: {REGIONS[0]}", *REGIONS[1:]] for name in columns]
     return ["method", *(head for part in three for head in part), "ms"]
 
 
 def cells(table: Rivals, columns: Sequence[str]) -> list[list[str]]:
-    """Return the means with their standard errors, one row a method."""
+    """Return one row a method: its label, the means over worlds ± standard errors, its time."""
     return [
         [
             label + " †" * (method in OTHER_MODEL),
@@ -100,5 +96,5 @@ def cells(table: Rivals, columns: Sequence[str]) -> list[list[str]]:
 
 def _cell(table: Rivals, method: str, region: str, column: str) -> str:
     ending, times, plus, digits = COLUMNS[column]
-    mean, error = mean_and_error(table.of(f"{method}-{region}{ending}"))
+    mean, error = mean_and_error([world[f"{method}-{region}{ending}"] for world in table.worlds])
     return f"{times * mean + plus:.{digits}f} ± {times * error:.{digits}f}"

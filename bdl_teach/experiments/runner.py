@@ -1,4 +1,4 @@
-"""Run the missing tasks in parallel, here or on a Dask cluster, and store each result."""
+"""Run tasks that have no stored result, on this machine or a Dask cluster, and store results."""
 
 import argparse
 import errno
@@ -28,81 +28,71 @@ from bdl_teach.experiments.store import Figures, Kept, Store, fingerprint, kept_
 from bdl_teach.experiments.table import Task
 
 PATIENCE_S = 10  # how long a scheduler may take to answer
-OTHER_CODE = "this worker has another version of bdl_teach or of its libraries than the one asking"
+OTHER_CODE = "this worker has another version of bdl_teach or its libraries than the main process"
 
-# A task that finishes as Ctrl-C ends the workers is followed by one that nobody takes: joblib's
-# thread would write that as a traceback under the sentence which says that the run was stopped.
+# When Ctrl-C ends the workers, joblib's thread may still hand out a task, and would log a traceback
+# below the sentence that says that the run was stopped.
 _ENDED = (ShutdownExecutorError, TerminatedWorkerError)
 logging.getLogger("concurrent.futures").addFilter(
     lambda record: not (record.exc_info and isinstance(record.exc_info[1], _ENDED))
 )
 
 
+Options = argparse.Namespace
+Run = Callable[..., Mapping[str, float]]  # from a task's arguments to numbers by name
+
+
 class Job(NamedTuple):
-    """A task, the function that runs it, and the place for its figures."""
+    """A task, the function that runs it, and the store for its result."""
 
     task: Task
-    run: Callable[..., Mapping[str, float]]  # of the task's arguments
-    module: str  # its code, and that of what it leads to, makes the figures
-    version: str  # the fingerprint of that code
+    run: Run
+    module: str  # name of the module whose code, with all that it imports, determines the result
+    version: str  # fingerprint of that code
     store: Store
 
 
 class Done(NamedTuple):
-    """The results of all jobs."""
+    """What is known after a run."""
 
     jobs: Sequence[Job]
-    figures: dict[str, Figures]  # of each finished task, by its key, in the order of the jobs
-    faults: dict[str, list[str]]  # keys of tasks that failed or were not kept, by what went wrong
+    figures: dict[str, Figures]  # results by the task's key, in the order of the jobs
+    faults: dict[str, list[str]]  # keys of tasks that failed or could not be stored, by the error
 
-    def write(self, command: str, options: argparse.Namespace) -> None:
-        """Write what each task measured to a file, if an option asks for it.
-
-        Raises:
-            OSError: The file cannot be written.
-        """
+    def report(self, command: str, options: Options) -> int:
+        """Write the file of `--figures`, if it is asked for; print errors; return the exit code."""
         if options.figures:
             kept = Kept(made_by(f"{command} --figures"), self.figures)
             write_whole(options.figures, kept_as_csv(kept))
-
-    def tell(self, options: argparse.Namespace) -> int:
-        """Print each error once, with its tasks; return the exit code."""
         for fault, keys in self.faults.items():
             more = f" and {len(keys) - 1} more" if len(keys) > 1 else ""
             say(f"{keys[0]}{more}: {fault}")
         if self.faults:
             say(
                 f"{sum(map(len, self.faults.values()))} of {len(self.jobs)} tasks failed or were "
-                f"not kept. The others are kept in {folder(options)}: the same command runs only "
+                f"not kept. The others are kept in {_folder(options)}: the same command runs only "
                 "what is missing."
             )
         return int(bool(self.faults))
 
 
-def jobs_of(
-    name: str, run: Callable[..., Mapping[str, float]], module: str, tasks: Sequence[Task],
-    options: argparse.Namespace,
-) -> list[Job]:  # fmt: skip
-    """Make jobs of tasks that share a function and a store.
-
-    Raises:
-        OSError: The store cannot be made.
-    """
+def jobs_of(name: str, run: Run, module: str, tasks: Sequence[Task], options: Options) -> list[Job]:
+    """Return a job for each of some tasks, with one function and one store for all."""
     version = fingerprint(module)
-    store = Store(folder(options), name, version)
+    store = Store(_folder(options), name, version)
     return [Job(task, run, module, version, store) for task in tasks]
 
 
-def folder(options: argparse.Namespace) -> Path:
-    """Return the folder for the results of this run."""
+def _folder(options: Options) -> Path:
+    """Return the folder that all stores are in."""
     return Path(options.store or Path(pooch.os_cache("bdl_teach"), "reproduce"))
 
 
-def finish(jobs: Sequence[Job], options: argparse.Namespace) -> Done:
-    """Run the missing tasks in parallel, as the options say; store each result as it comes.
+def finish(jobs: Sequence[Job], options: Options) -> Done:
+    """Run the jobs that have no stored result, in parallel as the options say; store each result.
 
     Raises:
-        OSError: The store cannot be written; the cluster does not answer; a worker died.
+        OSError: The cluster does not answer, or a worker process died.
     """
     if options.fresh:
         for job in jobs:
@@ -112,21 +102,18 @@ def finish(jobs: Sequence[Job], options: argparse.Namespace) -> Done:
     faults: dict[str, list[str]] = {}
     if waiting:
         with backend(options) as parallel:
-            with children_deaf_to_ctrl_c():
-                outcomes = parallel(joblib.delayed(execute)(*job[:4]) for job in waiting)
-            faults = collect(outcomes, jobs, found)
+            before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # which the workers inherit,
+            try:  # or a worker that is still loading would print a traceback
+                outcomes = parallel(joblib.delayed(_run_task)(*job[:4]) for job in waiting)
+            finally:
+                signal.signal(signal.SIGINT, before)
+            faults = _collect(outcomes, jobs, found)
     keys = [job.task.key for job in jobs]
     return Done(jobs, {key: found[key] for key in keys if key in found}, faults)
 
 
-def execute(
-    task: Task, run: Callable[..., Mapping[str, float]], module: str, version: str
-) -> tuple[str, Figures | str]:
-    """Run one task, here or in another process; return any exception as a sentence.
-
-    Returns:
-        The task's key, and its figures, or the sentence that says why there are none.
-    """
+def _run_task(task: Task, run: Run, module: str, version: str) -> tuple[str, Figures | str]:
+    """Run one task; return its key, and its result or the text of the exception."""
     if fingerprint(module) != version:
         return task.key, OTHER_CODE
     try:
@@ -137,12 +124,12 @@ def execute(
         return task.key, f"{type(error).__name__}: {error}"
 
 
-def collect(
+def _collect(
     outcomes: Iterator[tuple[str, Figures | str]], jobs: Sequence[Job], found: dict[str, Figures]
 ) -> dict[str, list[str]]:
-    """Store each result as it comes, with a progress bar; return failed tasks by their error.
+    """Add each outcome to ``found`` and store it; return the keys of failed tasks by their error.
 
-    A result that cannot be stored counts all the same.
+    A result that could not be stored is in ``found``, and its task among the failed.
     """
     by_key = {job.task.key: job for job in jobs}
     faults: dict[str, list[str]] = {}
@@ -163,38 +150,38 @@ def collect(
 
 
 @contextmanager
-def backend(options: argparse.Namespace) -> Iterator[joblib.Parallel]:
-    """Yield what runs the tasks: processes of this machine, or a Dask cluster.
+def backend(options: Options) -> Iterator[joblib.Parallel]:
+    """Yield a ``joblib.Parallel`` on processes of this machine or on a Dask cluster.
 
     Raises:
-        OSError: The cluster does not answer; a worker process died.
+        OSError: The cluster does not answer, or a worker process died.
     """
     settings: dict[str, Any] = {"return_as": "generator_unordered", "batch_size": 1}
     try:
         if options.scheduler is None:
             try:
-                # Or a worker whose parent dies before its first task waits for it five minutes.
-                with joblib.parallel_config("loky", initializer=end_with, initargs=(os.getpid(),)):
+                # Without _end_with, a worker without a task outlives its parent by five minutes.
+                with joblib.parallel_config("loky", initializer=_end_with, initargs=(os.getpid(),)):
                     yield joblib.Parallel(n_jobs=options.jobs or 1, **settings)
             except KeyboardInterrupt:
-                if options.jobs not in (None, 1):  # in the middle of what they do
+                if options.jobs not in (None, 1):
                     get_reusable_executor(reuse=True).shutdown(wait=True, kill_workers=True)
                 raise
             return
-        with connect(options.scheduler) as client, joblib.parallel_config("dask", client=client):
+        with _connect(options.scheduler) as client, joblib.parallel_config("dask", client=client):
             yield joblib.Parallel(n_jobs=-1, pre_dispatch="2*n_jobs", **settings)
     except TerminatedWorkerError as error:
         raise OSError(
-            "A worker process died, perhaps for want of memory. What had finished is kept: "
+            "A worker process died, perhaps as memory ran out. What had finished is kept: "
             "start again with fewer --jobs."
         ) from error
 
 
-def end_with(parent: int) -> None:
-    """End this worker process soon after its parent, which may be killed without notice."""
+def _end_with(parent: int) -> None:
+    """Watch the parent process from a thread, and end this worker process soon after it."""
 
     def watch() -> None:
-        posix = os.name == "posix"  # Windows remembers a parent that is gone
+        posix = os.name == "posix"  # on Windows getppid stays the same when the parent has ended
         while os.getppid() == parent if posix else psutil.pid_exists(parent):
             time.sleep(0.3)
         os._exit(1)
@@ -202,28 +189,8 @@ def end_with(parent: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-@contextmanager
-def children_deaf_to_ctrl_c() -> Iterator[None]:
-    """Start worker processes that ignore Ctrl-C, which a terminal sends to them too.
-
-    One that is still loading would print a traceback; ``backend`` ends them quietly.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # which a new process inherits
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def connect(address: str) -> Any:
-    """Return a client of the Dask scheduler at an address.
-
-    Raises:
-        OSError: Dask is not installed, nothing answers, or there is nobody to do the work.
-    """
+def _connect(address: str) -> Any:
+    """Return a client of the Dask scheduler at an address; raise ``OSError`` if that fails."""
     try:
         client: Any = importlib.import_module("distributed").Client
     except ImportError as error:

@@ -1,31 +1,31 @@
-"""The three kinds of run: claims in worlds, a paper's table, the table of the rivals."""
+"""Run and print claims, papers' tables, and the table that compares all methods with NUTS."""
 
 import argparse
 from collections.abc import Callable, Collection, Mapping, Sequence
 from fnmatch import fnmatch
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from bdl_teach._support import checks
 from bdl_teach._support.files import write_whole
 from bdl_teach._support.report import say
 from bdl_teach.experiments import measured, report
 from bdl_teach.experiments.claim import Experiment, claims, experiments
-from bdl_teach.experiments.command import module_of, name_of
+from bdl_teach.experiments.command import module_of
 from bdl_teach.experiments.judge import Finding, judge
-from bdl_teach.experiments.runner import Done, Job, finish, jobs_of
+from bdl_teach.experiments.runner import Job, finish, jobs_of
 from bdl_teach.experiments.store import Figures, as_csv, made_by, read_kept
 from bdl_teach.experiments.table import Row, Task
 from bdl_teach.experiments.world import World
 
-Worlds = Callable[[Experiment], Sequence[Mapping[str, float]]]  # figures of an experiment, of each
+Worlds = Callable[[Experiment], Sequence[Mapping[str, float]]]  # results of each of some worlds
 
 # Claims
 
 
 def run_claims(ids: Collection[str], options: argparse.Namespace) -> int:
-    """Run what is missing, and print each claim's result; return 1 if one must not be made.
+    """Run, judge and print some claims; return 1 if a world failed or a claim must not be made.
 
     Raises:
         OSError: The store or the CSV file cannot be written.
@@ -38,47 +38,43 @@ def run_claims(ids: Collection[str], options: argparse.Namespace) -> int:
     print(report.as_text(findings, chance=options.chance))
     if options.csv:
         write_whole(options.csv, report.findings_as_csv(findings))
-    done.write(" ".join(["claims", *sorted(ids), worlds_in_words(options)]), options)
-    return done.tell(options) or int(any(finding.falls for finding in findings))
+    code = done.report(" ".join(["claims", *sorted(ids), worlds_in_words(options)]), options)
+    return code or int(any(finding.falls for finding in findings))
 
 
 def show(*ids: str, worlds: int = 4, first_world: int = 0) -> list[Finding]:
-    """Run some claims in a few worlds here and now, and print the results.
-
-    A chapter calls this where it makes the claim.
+    """Run some claims in a few worlds, without the store, and print and judge them.
 
     Args:
-        *ids: Of the claims.
-        worlds: How many worlds, >= 1.
-        first_world: Number of the first.
+        *ids: Ids of claims.
+        worlds: Number of worlds, >= 1.
+        first_world: Number of the first world, >= 0.
 
     Returns:
-        What came of each claim, in the order of ``ids``: ``effects``, ``mean``, ``error``,
-        ``verdict``, and whether it ``falls``.
+        The finding of each claim, in the order of ``ids``: its ``effects``, their ``mean`` and
+        ``error``, the ``verdict``, and ``falls``, which is true if the claim must not be made.
 
     Raises:
-        ValueError: There is no such claim, or no world.
+        ValueError: There is no claim of that id, or a number is too small.
     """
-    if worlds < 1 or first_world < 0:
-        raise ValueError(
-            f"worlds, first_world: expected >= 1 and >= 0, got {worlds} and {first_world}"
-        )
+    checks.count("worlds", worlds)
+    checks.count("first_world", first_world, 0)
     numbers = range(first_world, first_world + worlds)
     return _told(ids, lambda one: [in_world(one.function, n) for n in numbers])
 
 
 def stored(*ids: str) -> list[Finding]:
-    """Print the results of claims in the worlds that come with the package.
+    """Print and judge some claims by results that come with the package.
 
     Args:
         *ids: Ids of claims whose experiments take too long to be run in a chapter.
 
     Returns:
-        As :func:`show`.
+        The finding of each claim, in the order of ``ids``, as :func:`show` returns them.
 
     Raises:
-        ValueError: There is no such claim.
-        OSError: The worlds of a claim do not come with the package.
+        ValueError: There is no claim of that id.
+        OSError: No results of a claim's experiment come with the package.
     """
     return _told(ids, lambda one: list(read_kept(stored_in(one)).figures.values()))
 
@@ -95,7 +91,7 @@ def _told(ids: Sequence[str], worlds: Worlds) -> list[Finding]:
 
 
 def judged(ids: Collection[str], worlds: Worlds) -> list[Finding]:
-    """Judge some claims by the figures of their experiments in some worlds."""
+    """Judge some claims; ``worlds`` maps an experiment to its results in each world."""
     return [
         judge(claim, [claim.effect(figures) for figures in seen])
         for one in resting_on(ids)
@@ -106,112 +102,89 @@ def judged(ids: Collection[str], worlds: Worlds) -> list[Finding]:
 
 
 def resting_on(ids: Collection[str]) -> list[Experiment]:
-    """Return the experiments that some claims use."""
+    """Return the experiments that measure some claims."""
     return [one for one in experiments() if any(claim.id in ids for claim in one.claims)]
 
 
 def in_world(run: Callable[[World], Mapping[str, float]], world: int) -> Mapping[str, float]:
-    """Run an experiment in the world of a number; its arguments can be sent as JSON."""
+    """Run an experiment in the world with this number."""
     return run(World(world))
 
 
 def world_jobs(experiment: Experiment, options: argparse.Namespace) -> list[Job]:
-    """Make one job a world."""
+    """Return a job for each world that the options ask for."""
     numbers = range(options.first_world, options.first_world + options.worlds)
     tasks = [Task(f"{experiment.name}/world-{n:04}", {"world": n}) for n in numbers]
-    run, name = partial(in_world, experiment.function), f"claims-{experiment.name}"
-    return jobs_of(name, run, experiment.module, tasks, options)
+    function = experiment.function
+    run = partial(in_world, function)
+    return jobs_of(f"claims-{experiment.name}", run, function.__module__, tasks, options)
 
 
 def worlds_in_words(options: argparse.Namespace) -> str:
-    """Return the command-line flags that select the same worlds."""
+    """Return the command-line options that ask for the worlds of ``options``."""
     return f"--worlds {options.worlds} --first-world {options.first_world}"
 
 
 def stored_in(experiment: Experiment) -> Path:
-    """Return the file with an experiment's figures, if one comes with the package."""
+    """Return the path of an experiment's results that come with the package, if any do."""
     return Path(str(measured.__path__[0]), f"{experiment.name.replace('-', '_')}.csv")
 
 
 # A paper's table
 
 
-def run_table(table: Any, options: argparse.Namespace) -> int:
-    """Run what is missing of a table and print it; return 1 if a task failed or was not stored.
-
-    Args:
-        table: A module of ``papers``.
-        options: The command line.
+def run_table(options: argparse.Namespace) -> int:
+    """Run and print a paper's table; return 1 if a task failed, 2 if no task has the name given.
 
     Raises:
-        OSError: The store or the CSV file cannot be written; data is not to be had.
+        OSError: The store or the CSV file cannot be written.
     """
-    name, every = name_of(table), list(table.tasks(bool(options.quick)))
+    name, table = options.table, module_of(options.table)
+    every = list(table.tasks(bool(options.quick)))
     tasks = [task for task in every if fnmatch(task.key, f"*{options.only or ''}*")]
     if not tasks:
         some = ", ".join(task.key for task in every[:3])
         say(f"No task of {name} is named like {options.only!r}. They are: {some} ...")
         return 2
     done = finish(jobs_of(name, table.run, table.run.__module__, tasks, options), options)
-    rows = summed_up(table, tasks, done.figures)
+    rows = summarised(table, tasks, done.figures)
     print(report.rows_as_text(table, rows))
     if options.csv:
         write_whole(options.csv, as_csv([["table", *Row._fields], *([name, *row] for row in rows)]))
     asked = " --quick" * bool(options.quick)
     asked += f" --only '{options.only}'" if options.only else ""
-    done.write(f"reproduce {name}{asked}", options)
-    return done.tell(options)
+    return done.report(f"reproduce {name}{asked}", options)
 
 
-def stored_table(name: str) -> Sequence[Row]:
-    """Summarise the figures of a paper's table that come with the package.
-
-    Args:
-        name: Name of a table that has a CSV file beside its module.
-
-    Raises:
-        OSError: The table has no such file.
-    """
-    table = module_of(name)
-    figures = read_kept(Path(str(table.__file__)).with_suffix(".csv")).figures
-    return summed_up(table, table.tasks(False), figures)
-
-
-def summed_up(table: Any, tasks: Sequence[Task], figures: Mapping[str, Figures]) -> Sequence[Row]:
-    """Summarise those tasks of a table that have figures."""
+def summarised(table: Any, tasks: Sequence[Task], figures: Mapping[str, Figures]) -> Sequence[Row]:
+    """Return the rows of a table from those of its tasks that have a result."""
     found = [(task.arguments, figures[task.key]) for task in tasks if task.key in figures]
     rows: Sequence[Row] = table.summarise(found)
     return rows
 
 
-# The table of the rivals
+# The table that compares all methods with NUTS
 
 
 def run_rivals(options: argparse.Namespace) -> int:
-    """Run what is missing of the table of the rivals, and print it; return 1 if a world failed.
-
-    The times are measured last, in a single process, because other load would slow it down.
+    """Run worlds, time each method, and print the table; return 1 if a world failed.
 
     Raises:
         OSError: The store or the CSV file cannot be written.
     """
-    from bdl_teach.experiments import rivals  # which loads TensorFlow
+    from bdl_teach.experiments import rivals  # loads TensorFlow
+    from bdl_teach.experiments.measured.beside_nuts import milliseconds
 
     (experiment,) = (one for one in experiments() if one.name == rivals.EXPERIMENT)
     worlds = finish(world_jobs(experiment, options), options)
     asked = f"claims --table rivals {worlds_in_words(options)}"
-    worlds.write(asked, options)
-    clock = partial(in_world, import_module(experiment.module).milliseconds)
-    task = Task("rivals/milliseconds", {"world": options.first_world})
-    jobs = jobs_of("claims-rivals", clock, experiment.module, [task], options)
-    times = finish(jobs, argparse.Namespace(**{**vars(options), "jobs": 1}))
-    if worlds.figures and times.figures:
+    if worlds.figures:
+        times = milliseconds(World(options.first_world))  # here, where no other world runs now
         found = list(worlds.figures.values())
         converged = sum(world["converged"] for world in found)
         made = f"NUTS converged in {converged:.0f} of {len(found)} worlds."
-        table = rivals.Rivals(found, times.figures[task.key], f"{made} {made_by(asked + ' --csv')}")
+        table = rivals.Rivals(found, times, f"{made} {made_by(asked + ' --csv')}")
         print(rivals.as_text(table), table.made, *rivals.NOTES, sep="\n")
         if options.csv:
             write_whole(options.csv, rivals.as_csv(table, options.first_world))
-    both = Done([*worlds.jobs, *jobs], {}, {**worlds.faults, **times.faults})
-    return both.tell(options)
+    return worlds.report(asked, options)

@@ -1,7 +1,7 @@
-"""Store figures on disk by the version of the code that made them; read the packaged ones.
+"""Store results on disk by the version of the code that made them; read and write CSV files.
 
-joblib.Memory and diskcache were tried: the first returns an old figure after a function called by
-the wrapped one has changed; the second fails on a truncated file.
+Why not joblib.Memory: it returns an old result after a function called by the wrapped one has
+changed. Why not diskcache: it fails on a truncated file.
 """
 
 import csv
@@ -11,6 +11,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from modulefinder import ModuleFinder
@@ -24,18 +25,18 @@ from bdl_teach.experiments.table import Task
 from bdl_teach.methods import catalogue
 
 Figures = dict[str, float]
-LIBRARIES = ("numpy", "scipy", "scikit-learn", *PACKAGES[:4])  # what figures depend on
+LIBRARIES = ("numpy", "scipy", "scikit-learn", *PACKAGES[:4])  # that results depend on
 
 
 class Store:
     """The stored results of one table or experiment, for one version of the code.
 
-    Each is a small file, written whole or not at all. If one is damaged, its task runs again.
+    Each result is a small file, written whole or not at all.
 
     Args:
-        parent: Folder for the results of all.
+        parent: Folder of all stores.
         name: Name of the table or experiment.
-        fingerprint: Hash of the code; other code has another folder.
+        fingerprint: Hash of the code; each version of the code has its own folder.
 
     Raises:
         OSError: The folder cannot be made.
@@ -46,7 +47,7 @@ class Store:
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def get(self, task: Task) -> Figures | None:
-        """Return the stored figures of a task; ``None`` if there are none that can be read."""
+        """Return the stored result of a task; ``None`` if there is none or it is damaged."""
         try:
             figures: Figures = json.loads(self._place(task).read_text(encoding="utf-8"))["figures"]
         except (OSError, ValueError, KeyError, TypeError):
@@ -54,16 +55,16 @@ class Store:
         return figures
 
     def put(self, task: Task, figures: Figures) -> None:
-        """Store the figures of a task; after this returns they survive a crash of the machine.
+        """Store the result of a task; once this returns, it survives a crash of the machine.
 
         Raises:
-            OSError: The figures could not be written; no partial file is left.
+            OSError: The result could not be written; no partial file is left.
         """
         record = {**task._asdict(), "figures": figures}
         write_whole(self._place(task), json.dumps(record, indent=1))
 
     def forget(self, task: Task) -> None:
-        """Remove the stored figures of a task."""
+        """Remove the stored result of a task."""
         self._place(task).unlink(missing_ok=True)
 
     def _place(self, task: Task) -> Path:
@@ -72,39 +73,30 @@ class Store:
         return self.folder / f"{words}-{digest[:12]}.json"
 
 
-# Which code a figure came from
+# The code that a result came from
 
 
 @lru_cache(maxsize=64)
 def fingerprint(module: str) -> str:
-    """Hash a module, all modules of this package that it imports, and the libraries' versions.
+    """Return 16 hexadecimal digits for the code that results of a module depend on.
 
-    Args:
-        module: Name of the module with the function that runs a task.
-
-    Returns:
-        16 hexadecimal digits; other code gives others, a change elsewhere in the package does not.
+    They are a hash of the module, all modules of this package that it imports, directly or not, and
+    the versions of the libraries.
     """
     digest = hashlib.sha256(bdl_teach.__version__.encode())
     for name, text in sorted(reached(module).items()):
         digest.update(f"\n{name}\n".encode() + text)
     for library in LIBRARIES:
-        digest.update(f"\n{library} {_version(library)}".encode())
+        with suppress(PackageNotFoundError):
+            digest.update(f"\n{library} {version(library)}".encode())
     return digest.hexdigest()[:16]
 
 
-def _version(library: str) -> str:
-    try:
-        return version(library)
-    except PackageNotFoundError:
-        return "none"
-
-
 def reached(module: str) -> dict[str, bytes]:
-    """Return the modules that one imports, directly or not, itself included, with their text.
+    """Return the text of a module and of all modules that it imports, directly or not, by name.
 
-    Imports in functions count too; a module that uses the catalogue, which imports by name, counts
-    as importing every method.
+    Imports inside functions count too. A module that uses ``CATALOGUE``, which imports methods by
+    name, counts as importing every method.
     """
     finder = _Finder(module)
     finder.import_hook(module)
@@ -121,7 +113,7 @@ def _texts(finder: ModuleFinder) -> dict[str, bytes]:
 
 
 class _Finder(ModuleFinder):
-    """A visitor that collects imports from this package, and from the package of a module."""
+    """A finder of imports that follows only this package and the package of one module."""
 
     def __init__(self, module: str) -> None:
         self.roots = {name.partition(".")[0] for name in (module, bdl_teach.__name__)}
@@ -135,23 +127,23 @@ class _Finder(ModuleFinder):
         return super().find_module(name, path, parent)
 
 
-# What comes with the package: too dear to be run by all
+# CSV files; some come with the package, since their experiments take long
 
 
 class Kept(NamedTuple):
-    """The figures of each task, by its key, and the command and the machine that made them."""
+    """The contents of a CSV file: results by the task's key, and the command that made them."""
 
-    made: str
+    made: str  # the command, and the machine that it ran on
     figures: Mapping[str, Figures]
 
 
 def made_by(command: str) -> str:
-    """Return how a file is made: the command's words after ``bdl_teach``, and this machine."""
+    """Return the sentence for ``Kept.made``, given the command's words after ``bdl_teach``."""
     return f"Made by: python3 -m bdl_teach {command} FILE. {machine_line()}"
 
 
 def kept_as_csv(kept: Kept) -> str:
-    """Return the file's text: how it was made, then one line a task, with four digits."""
+    """Return the text of a CSV file: how it was made, then one line a task, with four digits."""
     names = list(dict.fromkeys(name for figures in kept.figures.values() for name in figures))
     rows = [
         [key, *(f"{figures[name]:.4g}" if name in figures else "" for name in names)]
@@ -161,7 +153,7 @@ def kept_as_csv(kept: Kept) -> str:
 
 
 def read_kept(path: Path) -> Kept:
-    """Read a file that ``kept_as_csv`` wrote.
+    """Read a file whose text ``kept_as_csv`` made.
 
     Raises:
         OSError: The file cannot be read.

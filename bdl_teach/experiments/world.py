@@ -1,18 +1,18 @@
-"""A world: the seeds of all random draws in one run of an experiment."""
+"""The seeds of one run of an experiment."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-Figures = Mapping[str, float]  # what was measured in one run, by name
+Figures = Mapping[str, float]  # numbers measured in one run, by name
 
 
 @dataclass(frozen=True)
 class World:
-    """A data set and a start, both fixed by seeds.
+    """The seeds of one run: of its data, of the start of its fits, and of other random draws.
 
-    World n owns the thousand seeds from 1000 (n + 1) on. So no two worlds share a seed, and none
-    has one of the small seeds on which the course's settings were chosen. Data and start never have
-    the *same* seed either: the first weights of a network would equal the noise on its data.
+    World n has the seeds 1000 (n + 1) to 1000 (n + 1) + 999. So no two worlds share a seed, and no
+    world has one of the small seeds on which the course's settings were chosen. Data and start have
+    different seeds, or a network's first weights would equal the noise on its data.
     """
 
     number: int  # 0, 1, 2, ...
@@ -24,18 +24,18 @@ class World:
 
     @property
     def start_seed(self) -> int:
-        """Return the seed of a fit's start and noise, which fits that are compared share."""
+        """Return the seed of a fit's start and noise; all fits of a comparison use it."""
         return self.seed(1)
 
     def parts(self, n: int) -> "list[World]":
-        """Return n sub-worlds with their own seeds, for experiments that need several data sets."""
+        """Return n worlds for an experiment that needs several data sets."""
         return [World(n * self.number + k) for k in range(n)]
 
     def seed(self, k: int) -> int:
-        """Return seed k of this world for other draws: 0 is the data's, 1 the start's.
+        """Return seed k of this world; 0 is the seed of the data, 1 that of the start.
 
         Raises:
-            ValueError: k is not one of 0, ..., 999.
+            ValueError: k is not between 0 and 999.
         """
         if not 0 <= k < 1000:
             raise ValueError(f"k: expected 0 to 999, got {k}")

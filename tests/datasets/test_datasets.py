@@ -1,4 +1,4 @@
-"""The data: toys that a seed decides, real sets as published, and bytes that can be trusted."""
+"""Generated data follow their seed, real data have their published sizes, splits their recipe."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ MAKERS = [sinusoid, blundell_curve]
 
 
 @pytest.mark.parametrize("make", MAKERS)
-def test_the_seed_decides_data_that_come_as_columns(make):
+def test_seed_determines_the_data(make):
     for n in (1, 2, 33):
         data = make(n=n, noise_std=0.25, seed=3)
         assert data.x.shape == data.y.shape == (n, 1) and data.noise_std == 0.25
@@ -22,29 +22,24 @@ def test_the_seed_decides_data_that_come_as_columns(make):
         assert (data.y != make(n, 0.25, seed=4).y).all()
 
 
-def test_truth_is_ten_sines_in_any_shape():
+def test_sinusoid_truth_is_ten_times_the_sine_of_2_pi_x():
     data = sinusoid()
     x = np.linspace(-2.0, 2.0, 12).reshape(3, 4)
     np.testing.assert_allclose(data.truth(x), 10 * np.sin(2 * np.pi * x))
     assert data.truth(0.25) == pytest.approx(10.0)
 
 
-def test_noise_has_the_standard_deviation_asked_for():
+def test_noise_has_the_requested_standard_deviation_and_scales_with_it():
     n, std = 50_000, 3.0
-    data = sinusoid(n=n, noise_std=std)
+    data, quiet = (sinusoid(n=n, noise_std=noise_std) for noise_std in (std, 1.0))
     noise = data.y - data.truth(data.x)
     assert noise.std() == pytest.approx(std, abs=5 * std / np.sqrt(2 * n))
     assert noise.mean() == pytest.approx(0.0, abs=5 * std / np.sqrt(n))
-
-
-def test_moving_the_noise_scales_the_same_draw():
-    quiet, loud = sinusoid(noise_std=0.5), sinusoid(noise_std=1.5)
-    truth = quiet.truth(quiet.x)
-    np.testing.assert_allclose(3 * (quiet.y - truth), loud.y - truth)
+    np.testing.assert_allclose(std * (quiet.y - quiet.truth(quiet.x)), noise, atol=1e-9)
 
 
 @pytest.mark.parametrize("gap", [(-0.2, 0.2), (-0.5, 0.0), (0.4, 9.0)])
-def test_a_gap_is_empty_and_the_rest_is_full(gap):
+def test_gap_is_empty_and_other_inputs_are_evenly_spaced(gap):
     n, (low, high) = 40, gap
     x = sinusoid(n=n, gap=gap).x[:, 0]
     assert len(x) == n
@@ -59,7 +54,7 @@ def test_a_gap_is_empty_and_the_rest_is_full(gap):
 
 
 @pytest.mark.parametrize("gap", [(-0.5, 0.5), (0.2, 0.1), (np.nan, 0.2), 5])
-def test_empty_gap_or_gap_without_data_left_is_refused(gap):
+def test_gap_that_is_empty_or_covers_all_inputs_is_refused(gap):
     with pytest.raises(ValueError, match="gap: expected.*got"):
         sinusoid(gap=gap)
 
@@ -70,7 +65,7 @@ def test_blundell_truth_is_the_formula_without_noise():
     np.testing.assert_allclose(blundell_curve().truth(x), formula)
 
 
-def test_blundell_noise_sits_inside_the_sines():
+def test_blundell_noise_is_added_inside_the_sines():
     data = blundell_curve(n=20_000, noise_std=1e-4)
     eps_effect = (data.y - data.truth(data.x)) / data.noise_std
     slope = 1 + 0.6 * np.pi * np.cos(2 * np.pi * data.x) + 1.2 * np.pi * np.cos(4 * np.pi * data.x)
@@ -89,7 +84,7 @@ REAL = {
 
 
 @pytest.mark.parametrize("name", REAL)
-def test_real_sets_have_the_published_sizes(name):
+def test_real_data_sets_have_their_published_sizes(name):
     need_data(name)
     if name in datasets.UCI:
         data = datasets.uci(name)
@@ -100,12 +95,12 @@ def test_real_sets_have_the_published_sizes(name):
     assert np.isfinite(x).all() and np.isfinite(y).all()
 
 
-def test_name_of_no_uci_set_is_refused():
+def test_unknown_name_of_a_uci_set_is_refused():
     with pytest.raises(ValueError, match="name: expected one of boston, .*got 'mnist'"):
         datasets.uci("mnist")
 
 
-def test_digits_are_always_there(monkeypatch, tmp_path):
+def test_digits_load_without_a_data_folder(monkeypatch, tmp_path):
     monkeypatch.setenv("BDL_TEACH_DATA", str(tmp_path / "nothing"))
     digits = datasets.digits()
     assert digits.images.shape == (1797, 8, 8) and digits.images.dtype == np.float32
@@ -113,7 +108,7 @@ def test_digits_are_always_there(monkeypatch, tmp_path):
     assert digits.labels[:10].tolist() == list(range(10))
 
 
-def test_published_splits_follow_the_recipe():
+def test_splits_equal_those_of_the_published_code():
     n = 506
     np.random.seed(1)
     recipe = [np.random.choice(range(n), n, replace=False) for _ in range(3)]
@@ -128,7 +123,7 @@ def test_published_splits_follow_the_recipe():
     share=st.floats(0.01, 0.99),
     seed=st.integers(0, 2**31),
 )
-def test_a_split_uses_each_row_once(n, n_splits, share, seed):
+def test_each_split_uses_each_row_once(n, n_splits, share, seed):
     assume(0 < round(share * n) < n)
     again = datasets.splits(n, n_splits + 1, share, seed)
     for (train, test), (train_again, _) in zip(
@@ -141,13 +136,13 @@ def test_a_split_uses_each_row_once(n, n_splits, share, seed):
 @pytest.mark.parametrize(
     "bad", [{"n": 1}, {"train_share": 1.0}, {"train_share": 0.01}, {"n_splits": 0}, {"seed": -1}]
 )
-def test_a_split_without_both_sides_is_refused(bad):
+def test_split_without_training_or_test_rows_is_refused(bad):
     (name,) = bad
     with pytest.raises(ValueError, match=f"^{name}: expected.*got"):
         datasets.splits(**{"n": 10, **bad})
 
 
-def test_repr_of_data_is_one_line():
+def test_repr_of_data_is_one_short_line():
     pictures = np.zeros((700, 8, 8)), np.zeros(700, int)
     for data, words in (
         (datasets.sinusoid(500), ("Regression1D(", "x [500, 1]")),

@@ -1,4 +1,4 @@
-"""What the loaders make of a file: each on a small made-up one, so that none needs real data."""
+"""Each loader on a small made-up file, so that none needs real data."""
 
 import gzip
 import io
@@ -18,12 +18,12 @@ from bdl_teach.datasets import store
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("BDL_TEACH_DATA", str(tmp_path / "data"))
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"):
-        monkeypatch.setenv(name, "http://127.0.0.1:9")  # whatever is fetched all the same fails
+        monkeypatch.setenv(name, "http://127.0.0.1:9")  # any download fails
     return tmp_path / "data"
 
 
 @pytest.mark.parametrize("name", ["yacht", "protein"])
-def test_the_last_column_of_a_uci_set_is_its_target(
+def test_last_column_of_a_uci_file_is_the_target(
     monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     (file,) = store.files_of(name)
@@ -39,7 +39,7 @@ def test_the_last_column_of_a_uci_set_is_its_target(
         np.testing.assert_array_equal(np.concatenate(split), np.concatenate(published))
 
 
-def test_naval_has_sixteen_features_and_the_first_of_its_two_targets(
+def test_naval_has_sixteen_features_and_its_first_target(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     (file,) = store.files_of("naval")
@@ -65,10 +65,10 @@ def test_alzheimers_omits_patient_and_doctor_ids(
     assert (table.name, table.n_splits, table.train_share) == ("alzheimers", 5, 0.8)
 
 
-def test_the_sprite_is_cut_row_by_row_into_ninety_pictures_a_class(
+def test_fashion_sprite_is_cut_into_ninety_pictures_per_class(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Each tile is of one grey but for a white pixel near its top right corner."""
+    """Each tile has its own grey and one white pixel near its top right corner."""
     grey = np.arange(900) % 200
     tiles = np.broadcast_to(grey[:, None, None], (900, 28, 28)).astype(np.uint8)
     tiles = tiles.copy()
@@ -86,7 +86,7 @@ def test_the_sprite_is_cut_row_by_row_into_ninety_pictures_a_class(
     assert ",".join(fashion.class_names) == classes, "as the source numbers them"
 
 
-def test_mnist_reads_sizes_then_bytes_then_labels(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mnist_pictures_and_labels_equal_the_file_contents(monkeypatch: pytest.MonkeyPatch) -> None:
     pixels = np.random.default_rng(0).integers(0, 256, (300, 28, 28), dtype=np.uint8)
     labels = np.arange(300, dtype=np.uint8) % 10
     heads = (b"\0\0\x08\x03\0\0\x01\x2c\0\0\0\x1c\0\0\0\x1c", b"\0\0\x08\x01\0\0\x01\x2c")
@@ -101,7 +101,7 @@ def test_mnist_reads_sizes_then_bytes_then_labels(monkeypatch: pytest.MonkeyPatc
     assert mnist.class_names == tuple("0123456789")
 
 
-def test_loaders_refuse_files_of_unregistered_hash(home: Path) -> None:
+def test_loaders_refuse_files_with_a_wrong_hash(home: Path) -> None:
     for file in store.FILES.values():
         place = home / file.path
         place.parent.mkdir(parents=True, exist_ok=True)

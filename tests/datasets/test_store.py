@@ -1,4 +1,4 @@
-"""The data folder stays sound: no break of a download leaves a file that is taken for whole."""
+"""No interrupted or damaged download is ever taken for a complete file."""
 
 import errno
 import gzip
@@ -64,7 +64,9 @@ def test_incomplete_or_damaged_file_is_refused(home: Path, server: Server, conte
     assert store.fetch(PATH).read_bytes() == RIGHT
 
 
-def test_without_a_network_the_error_says_what_to_do(home: Path, server: Server) -> None:
+def test_failed_download_says_why_and_how_to_get_the_file(home: Path, server: Server) -> None:
+    server.status = 404
+    assert "the server answered 404" in refusal()
     server.stop()
     message = refusal()
     for part in (
@@ -90,12 +92,6 @@ def test_truncated_or_wrong_download_leaves_no_file(
     assert store.fetch(PATH).read_bytes() == RIGHT
 
 
-def test_server_error_is_quoted(home: Path, server: Server) -> None:
-    server.status = 404
-    assert "the server answered 404" in refusal()
-    assert files_in(home) == []
-
-
 @pytest.mark.parametrize(
     ("error", "words"),
     [
@@ -105,7 +101,7 @@ def test_server_error_is_quoted(home: Path, server: Server) -> None:
         (ValueError("another fault"), "failed: another fault"),
     ],
 )
-def test_broken_connection_is_reported_and_leaves_no_file(
+def test_full_disk_or_slow_server_is_reported_and_leaves_no_file(
     home: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, words: str
 ) -> None:
     def breaks(self: object, address: str, output: str, *_: object) -> None:
@@ -117,7 +113,7 @@ def test_broken_connection_is_reported_and_leaves_no_file(
     assert files_in(home) == []
 
 
-def test_read_only_folder_is_read_and_never_written(
+def test_file_in_read_only_folder_is_used_without_writing(
     home: Path, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.fetch(PATH)
@@ -127,13 +123,13 @@ def test_read_only_folder_is_read_and_never_written(
         assert not flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT), path
         return opened(path, flags, *rest, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(os, "open", forbid)  # what tempfile makes its files with
+    monkeypatch.setattr(os, "open", forbid)  # tempfile opens its files with it
     assert store.fetch(PATH).read_bytes() == RIGHT
     assert server.asked == asked
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL")
-def test_killed_download_leaves_no_file_taken_as_complete(home: Path) -> None:
+def test_killed_download_is_not_mistaken_for_a_complete_file(home: Path) -> None:
     program = (
         "import os, signal, sys, pathlib, pooch\n"
         "from bdl_teach.datasets import store\n"
@@ -155,7 +151,7 @@ def test_folder_that_cannot_be_created_is_reported(home: Path) -> None:
     assert home.read_bytes() == b""
 
 
-def test_folder_is_the_environment_s_or_the_user_s_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_data_folder_is_the_configured_one_or_user_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BDL_TEACH_DATA", "~/lecture")
     assert datasets.folder() == Path.home() / "lecture"
     monkeypatch.setenv("BDL_TEACH_DATA", "")
@@ -175,7 +171,7 @@ def test_relative_data_folder_is_refused(
     assert "BDL_TEACH_DATA: expected the whole path" in capsys.readouterr().err
 
 
-def test_each_file_has_a_pinned_address_and_a_hash() -> None:
+def test_every_data_file_has_a_pinned_address_and_a_hash() -> None:
     for file in store.FILES.values():
         assert re.fullmatch("[0-9a-f]{64}", file.sha256)
         by_commit = r"raw\.githubusercontent\.com/.+/[0-9a-f]{40}/"
@@ -190,7 +186,7 @@ def idx(array: np.ndarray) -> bytes:
 
 @pytest.fixture
 def clothes(home: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
-    """A small Fashion-MNIST on the server: 30 pictures and 10, the n-th all of grey n."""
+    """Serve a small Fashion-MNIST: 30 and 10 pictures, the n-th of uniform grey n."""
     pictures = np.broadcast_to(np.arange(40)[:, None, None], (40, 28, 28))
     labels = np.arange(40) % 10
     parts = [idx(part) for part in (pictures[:30], labels[:30], pictures[30:], labels[30:])]
@@ -204,7 +200,7 @@ def clothes(home: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> dict
     return made
 
 
-def test_fashion_files_are_fetched_once_training_first(
+def test_full_fashion_mnist_is_fetched_once_training_pictures_first(
     home: Path, server: Server, clothes: dict[str, bytes]
 ) -> None:
     for _ in range(2):
@@ -230,7 +226,7 @@ def test_forged_pictures_of_right_shape_are_refused(
         datasets.fashion_sprite(full=True)
 
 
-# California: the archive, or what scikit-learn has made of it
+# California: the archive, or scikit-learn's cache of it
 
 ARCHIVE = "california/cal_housing.tgz"
 BY_SKLEARN = [8, 7, 2, 3, 4, 5, 6, 1, 0]  # its order of the archive's columns
@@ -238,14 +234,14 @@ BY_SKLEARN = [8, 7, 2, 3, 4, 5, 6, 1, 0]  # its order of the archive's columns
 
 @pytest.fixture(scope="module")
 def districts() -> np.ndarray:
-    """Made-up districts, as many as there are, with the archive's nine columns."""
+    """Return made-up districts with the archive's nine columns; as many as the real ones."""
     rng = np.random.default_rng(0)
     return np.round(rng.uniform(1.0, 9.0, (20_640, 9)), 2)
 
 
 @pytest.fixture(scope="module")
 def archive(districts: np.ndarray) -> bytes:
-    """They as scikit-learn downloads them."""
+    """Return the districts as the archive that scikit-learn downloads."""
     text = "\n".join(",".join(map(repr, row)) for row in districts.tolist()).encode()
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w:gz") as files:
@@ -259,7 +255,7 @@ def archive(districts: np.ndarray) -> bytes:
 def kept(
     home: Path, server: Server, districts: np.ndarray, monkeypatch: pytest.MonkeyPatch
 ) -> Path:
-    """They as scikit-learn keeps them; the archive cannot be fetched."""
+    """Return the path of the districts in scikit-learn's cache; the archive cannot be fetched."""
     file = replace(store.FILES[ARCHIVE], address=f"{server.root}/archive")
     monkeypatch.setitem(store.FILES, ARCHIVE, file)
     server.files["/archive"] = b"nothing of use"
@@ -280,7 +276,7 @@ def assert_as_sklearn_has_it(table: datasets.Table, kept: Path) -> None:
 
 
 def said() -> tuple[str, str]:
-    """What the `data` command says of the set: its state and its place."""
+    """Return the state and the place of the set as the `data` command reports them."""
     return data.state("california"), data.place("california")
 
 
@@ -307,7 +303,7 @@ def test_archive_that_scikit_learn_downloads_gives_the_same_table(
 
 
 class Spy:
-    """What makes a file of the given name when it is unpickled."""
+    """An object that creates a file when it is unpickled."""
 
     def __init__(self, trace: Path) -> None:
         self.trace = trace
@@ -317,7 +313,7 @@ class Spy:
 
 
 @pytest.mark.parametrize("compress", [0, 6])
-def test_planted_pickle_is_refused_and_never_executed(
+def test_malicious_pickle_is_refused_and_never_executed(
     home: Path, kept: Path, districts: np.ndarray, compress: object
 ) -> None:
     trace = home.parent / "it was executed"
@@ -327,23 +323,19 @@ def test_planted_pickle_is_refused_and_never_executed(
         datasets.california()
     assert not trace.exists()
     joblib.load(kept)
-    assert trace.exists(), "the trap works"
+    assert trace.exists(), "the pickle is malicious"
 
 
-@pytest.mark.parametrize("content", [b"not a pickle", zlib.compress(b"short")])
-def test_file_that_is_not_the_table_is_refused_by_name(kept: Path, content: bytes) -> None:
-    kept.write_bytes(content)
-    assert said() == ("damaged", tables.CALIFORNIA)
-    with pytest.raises(DatasetUnavailable, match=f"california: .*wrong SHA-256.*{kept} is damaged"):
-        datasets.california()
-    assert kept.read_bytes() == content, "what is not ours is not changed"
-
-
-def test_table_with_one_changed_number_is_refused(kept: Path) -> None:
+def test_invalid_or_changed_california_cache_is_refused_by_name(kept: Path) -> None:
     numbers = joblib.load(kept)
     numbers[-1, -1] += 1e-9
     joblib.dump(numbers, kept, compress=6)
-    assert data.state("california") == "damaged"
+    for content in (kept.read_bytes(), b"not a pickle", zlib.compress(b"short")):
+        kept.write_bytes(content)
+        assert said() == ("damaged", tables.CALIFORNIA)
+        with pytest.raises(DatasetUnavailable, match=f"wrong SHA-256.*{kept} is damaged"):
+            datasets.california()
+        assert kept.read_bytes() == content, "the file of scikit-learn is not changed"
 
 
 def test_oversized_archive_is_not_unpacked_completely(kept: Path) -> None:
@@ -355,7 +347,7 @@ def test_oversized_archive_is_not_unpacked_completely(kept: Path) -> None:
     assert peak < 20_000_000
 
 
-def test_damaged_archive_is_fetched_anew(
+def test_damaged_archive_is_fetched_again(
     server: Server, kept: Path, archive: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.files["/archive"] = archive

@@ -1,4 +1,4 @@
-"""Every check passes the right answer, is kind to a stub, and names the mistake that it sees."""
+"""Each exercise accepts right answers, is friendly to stubs and names common mistakes."""
 
 import importlib
 import inspect
@@ -21,9 +21,9 @@ from bdl_teach.problems import MAX_WIDTH, live_fits
 
 NUMBERS = list(exercises.REGISTRY)
 
-# Each chapter has RIGHT = [(number, answer)], answers in another way than the reference's (the
-# notebooks have one for each exercise), and WRONG = [(number, what must be said, answer)]: answers
-# that are right but in an extreme case, and one for each fault of a judge.
+# Each chapter's RIGHT = [(number, answer)] are right answers computed differently than the
+# reference. WRONG = [(number, expected words, answer)] are answers that fail in an extreme case
+# only, and one answer for each fault that a judge names.
 ANSWERS = [
     importlib.import_module(f"answers.{path.stem}")
     for path in sorted((Path(__file__).parent / "answers").glob("chapter*.py"))
@@ -31,7 +31,7 @@ ANSWERS = [
 RIGHT = [right for answers in ANSWERS for right in answers.RIGHT]
 WRONG = [wrong for answers in ANSWERS for wrong in answers.WRONG]
 FUNCTIONS = [n for n in NUMBERS if not isinstance(exercises.REGISTRY[n], exercises.Choice)]
-OF_FLOAT64 = ("5.6", "6.7")  # they ask for numbers that are none in float32
+OF_FLOAT64 = ("5.6", "6.7")  # their numbers overflow or vanish in float32
 EXACT = [n for n in FUNCTIONS if exercises.REGISTRY[n].is_exact]
 
 
@@ -59,7 +59,7 @@ NONSENSE = (
 
 
 def quiet_check(number: str, answer: Any) -> exercises.Result:
-    """Check an answer after a wrong one: statements are named then."""
+    """Check an answer as a second attempt, for which misjudged statements are named."""
     session = Session(exercises.REGISTRY)
     if number not in FUNCTIONS:
         exercise: Any = exercises.REGISTRY[number]
@@ -68,13 +68,13 @@ def quiet_check(number: str, answer: Any) -> exercises.Result:
 
 
 def replayed(values: Iterable[Any]) -> Any:
-    """An answer that returns these values, case by case: nothing is trained again."""
+    """Return an answer that returns these values case by case, without computing."""
     left = iter(values)
     return lambda *_: next(left)
 
 
 @pytest.mark.parametrize("number", NUMBERS)
-def test_right_answers_pass_in_whatever_form(number: str) -> None:
+def test_right_answers_pass_in_every_number_format(number: str) -> None:
     exercise: Any = exercises.REGISTRY[number]
     answers = [answer for n, answer in RIGHT if n == number]
     if number in EXACT:
@@ -87,7 +87,7 @@ def test_right_answers_pass_in_whatever_form(number: str) -> None:
 
 
 @pytest.mark.parametrize("number", FUNCTIONS)
-def test_the_reference_computes_numbers_and_has_no_fault_in_any_case(number: str) -> None:
+def test_reference_answer_is_valid_in_every_case(number: str) -> None:
     exercise = exercises.REGISTRY[number]
     for case, found in zip(exercise.cases, exercise._expected, strict=True):
         assert isinstance(found, np.ndarray), found
@@ -95,7 +95,7 @@ def test_the_reference_computes_numbers_and_has_no_fault_in_any_case(number: str
     assert exercise.title and exercise.section, "exercises/texts.toml has both"
 
 
-def test_wrong_number_in_one_element_array_is_shown_as_number() -> None:
+def test_wrong_one_element_array_is_shown_as_a_number() -> None:
     result = quiet_check("6.1", lambda *_: np.array([8.0]))
     assert "expected 0.15" in result.message and "got 8." in result.message
     result = quiet_check("7.2", lambda m, v, *_: [np.atleast_1d(m), np.atleast_1d(v)])
@@ -113,7 +113,7 @@ def test_unfilled_stub_gets_a_friendly_message(number: str) -> None:
 
 
 @pytest.mark.parametrize(("number", "said", "answer"), WRONG)
-def test_a_mistake_is_named(number: str, said: str, answer: Any) -> None:
+def test_feedback_names_the_mistake_of_a_wrong_answer(number: str, said: str, answer: Any) -> None:
     result = quiet_check(number, answer)
     assert not result
     assert result.message.startswith(f"✗ {number} ")
@@ -127,7 +127,7 @@ def test_every_fault_is_reported_for_some_answer() -> None:
             assert any(words in fault for words in said), (number, fault)
 
 
-def test_one_wrong_letter_is_named_by_its_statement() -> None:
+def test_feedback_names_the_one_misjudged_statement() -> None:
     for number in set(NUMBERS) - set(FUNCTIONS):
         exercise: Any = exercises.REGISTRY[number]
         for letter, hint in exercise.statements.items():
@@ -136,7 +136,7 @@ def test_one_wrong_letter_is_named_by_its_statement() -> None:
 
 
 @pytest.mark.parametrize("number", NUMBERS)
-def test_nonsense_gets_a_sentence_and_never_a_traceback(number: str) -> None:
+def test_nonsense_answer_gets_a_sentence_and_no_traceback(number: str) -> None:
     for answer in NONSENSE:
         result = quiet_check(number, answer)
         assert not result
@@ -146,22 +146,22 @@ def test_nonsense_gets_a_sentence_and_never_a_traceback(number: str) -> None:
 
 
 @pytest.mark.parametrize("number", FUNCTIONS)
-def test_each_mistake_is_named_alone_and_differs_from_the_reference(number: str) -> None:
+def test_each_known_mistake_is_wrong_and_named_uniquely(number: str) -> None:
     exercise = exercises.REGISTRY[number]
     names = [mistake.name for mistake in exercise.mistakes]
     assert len(set(names)) == len(names) <= 8
     for mistake in exercise.mistakes:
-        for face in mistake.faces:
-            mark, sentence = exercise.find(face)
+        for formula in mistake.formulas:
+            mark, sentence = exercise.find(formula)
             assert mark == "✗", mistake.name
             assert sentence.startswith(f"{mistake.name}: "), (mistake.name, sentence)
 
 
 @pytest.mark.parametrize("number", EXACT)
-def test_common_slip_is_refused_and_named_or_shown(number: str) -> None:
+def test_common_mistakes_are_refused_and_explained(number: str) -> None:
     exercise = exercises.REGISTRY[number]
     names = [mistake.name for mistake in exercise.mistakes]
-    for slip in (*exercise._slips_of_answers, *exercise._slips_of_arguments):
+    for slip in (*exercise._changed_answers, *exercise._changed_arguments):
         mark, sentence = exercise.find(replayed(slip.values))
         assert mark == "✗", slip.name
         assert sentence.split(": ")[0] in names or re.search(
@@ -169,7 +169,7 @@ def test_common_slip_is_refused_and_named_or_shown(number: str) -> None:
         ), (slip.name, sentence)
 
 
-def test_messages_name_arguments_as_the_notebook_does() -> None:
+def test_feedback_uses_argument_names_of_the_notebook() -> None:
     texts = Path(__file__).parents[2] / "notebooks" / "text"
     asked: dict[str, list[str]] = {}
     for text in sorted(texts.glob("*.py")):
@@ -187,15 +187,15 @@ def test_unknown_exercise_number_lists_valid_ones() -> None:
         exercises.check("9.9", 1)
 
 
-def test_a_result_is_quiet_as_the_last_line_of_a_cell(capsys: pytest.CaptureFixture[str]) -> None:
+def test_result_prints_nothing_as_last_line_of_a_cell(capsys: pytest.CaptureFixture[str]) -> None:
     result = exercises.check("3.1", ..., record=False)
     capsys.readouterr()
     result._ipython_display_()
     assert capsys.readouterr().out == ""
 
 
-def test_exercises_of_chapter_10_reuse_programs_of_its_cells() -> None:
-    """Each program more is a second of compiling, and 20 to 40 MB that stay in the kernel."""
+def test_exercises_of_chapter_10_compile_nothing_new() -> None:
+    """Each more program takes a second to compile and 20 to 40 MB of the kernel."""
     room = bbb.Capacity(live_fits.OWN_ROOM, (MAX_WIDTH,), 1)
     problem, x_new = chapter10._problems()[0], chapter10._NEW
     for fit in (point.fit, ensemble.fit):
@@ -207,7 +207,7 @@ def test_exercises_of_chapter_10_reuse_programs_of_its_cells() -> None:
 
 
 def test_stored_bounds_of_an_experiment_match_the_fits() -> None:
-    """Of one world: the bounds are means over eight."""
+    """Compare one world with bounds that are means over eight."""
     data = datasets.sinusoid(seed=40)
     one, wide = (
         local_reparam.fit(

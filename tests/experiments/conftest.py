@@ -1,4 +1,4 @@
-"""The toys, as if they came with the package."""
+"""Fixtures that install a toy experiment and a toy table in the package."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +11,7 @@ from bdl_teach.experiments import measured, papers
 
 @pytest.fixture
 def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Toy]:
-    """Put the toys where experiments and tables are looked for; `forget` has them read again."""
+    """Yield the toys, placed where the package looks for experiments and tables."""
     toy = Toy(tmp_path)
     monkeypatch.setattr(measured, "__path__", [str(toy.module.parent)])
     monkeypatch.setattr(papers, "__path__", [*papers.__path__, str(toy.paper.parent)])
@@ -24,11 +24,11 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Toy]:
 
 @pytest.fixture
 def here(toy: Toy, capsys: pytest.CaptureFixture[str]) -> Here:
-    """Reproduce the toy table in this process."""
+    """Return a function that reproduces the toy table in this process."""
     return runs(toy, capsys, "reproduce", "toy")
 
 
 @pytest.fixture
 def claimed(toy: Toy, capsys: pytest.CaptureFixture[str]) -> Here:
-    """Run the toy claims in this process."""
+    """Return a function that runs the toy claims in this process."""
     return runs(toy, capsys, "claims")

@@ -1,4 +1,4 @@
-"""Worlds share nothing, a verdict is what the worlds say, only what is missing runs."""
+"""Claims: seeds of worlds, verdicts, the command, and which worlds are run again."""
 
 import itertools
 import math
@@ -14,7 +14,7 @@ from bdl_teach.experiments.world import World
 
 
 def line(result: SimpleNamespace, start: str) -> str:
-    """The one line that begins so, with single spaces."""
+    """Return the one line that starts so, with single spaces."""
     (found,) = (one for one in result.out.splitlines() if one.startswith(start + " "))
     return " ".join(found.split())
 
@@ -30,7 +30,7 @@ def test_worlds_share_no_seed_with_each_other_or_tuning() -> None:
             world.seed(k)
 
 
-TIGHT, LOOSE = (-0.1, 0.1), (-3.0, 3.0)  # round a mean: 20 worlds, se 0.02 or 0.69
+TIGHT, LOOSE = (-0.1, 0.1), (-3.0, 3.0)  # added to a mean: in 20 worlds, se 0.02 or 0.69
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ TIGHT, LOOSE = (-0.1, 0.1), (-3.0, 3.0)  # round a mean: 20 worlds, se 0.02 or 0
         (Rule(above=0.0), 1.0, TIGHT, 1, judge.TOO_FEW, False),
     ],
 )
-def test_verdict_follows_from_the_worlds(
+def test_verdict_of_claim_follows_from_its_worlds(
     rule: Rule, mean: float, spread: tuple[float, float], n: int, verdict: str, falls: bool
 ) -> None:
     claim = Claim("a", "A.", "a", "", rule)
@@ -68,7 +68,7 @@ def test_finding_has_the_mean_and_its_standard_error() -> None:
     )
 
 
-def test_each_claim_has_a_line_and_failed_ones_a_sentence(claimed: Here) -> None:
+def test_claims_command_prints_a_line_per_claim_and_failed_sentences(claimed: Here) -> None:
     result = claimed("--worlds", "6")
     assert result.code == 1
     assert line(result, "toy-up") == (
@@ -88,8 +88,8 @@ def test_exit_code_is_1_if_a_claim_fails_or_stays_open(claimed: Here) -> None:
     assert claimed("toy-down", "--worlds=1").code == 0
 
 
-def test_only_the_experiments_asked_for_run_and_no_world_twice(claimed: Here, toy: Toy) -> None:
-    """Claims of one experiment share its figures; two experiments do not."""
+def test_only_requested_experiments_run_and_no_world_twice(claimed: Here, toy: Toy) -> None:
+    """Claims of one experiment share its results."""
     assert claimed("toy-up", "--worlds=3", "--first-world=5000").code == 0
     assert toy.numbers() == [5000, 5001, 5002]
     result = claimed("toy-*", "--worlds=4", "--first-world=4999")
@@ -102,9 +102,7 @@ def test_only_the_experiments_asked_for_run_and_no_world_twice(claimed: Here, to
     assert toy.numbers()[5:] == [5000]
 
 
-def test_changed_claim_needs_no_new_run_but_changed_experiment_does(
-    claimed: Here, toy: Toy
-) -> None:
+def test_changed_experiment_is_rerun_but_changed_sentence_is_not(claimed: Here, toy: Toy) -> None:
     toy.module.write_text(toy.work.read_text())
     claimed("toy-up", "--worlds=2")
     forget()
@@ -117,7 +115,7 @@ def test_changed_claim_needs_no_new_run_but_changed_experiment_does(
     assert toy.numbers() == [0, 1, 0, 1]
 
 
-def test_world_that_fails_is_a_sentence_and_the_others_are_judged(
+def test_failed_world_is_reported_and_the_others_are_judged(
     claimed: Here, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TOY_FAULTS", "2:error")
@@ -126,18 +124,18 @@ def test_world_that_fails_is_a_sentence_and_the_others_are_judged(
     assert line(result, "toy-up").endswith(" 3 of 3 holds")
 
 
-def test_two_claims_of_one_id_are_refused(toy: Toy) -> None:
+def test_two_claims_with_the_same_id_are_refused(toy: Toy) -> None:
     toy.said.with_name("more.toml").write_text(SAID[: SAID.index("[toy.toy-down]")])
-    with pytest.raises(ValueError, match="an id of its own: toy-up"):
+    with pytest.raises(ValueError, match="id: expected each .* more often: toy-up"):
         claim.claims()
 
 
-def test_chapter_shows_a_few_worlds_and_keeps_nothing(
+def test_claims_shown_in_a_chapter_store_no_results(
     toy: Toy, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = claims.show("other-seed", "toy-down", worlds=3, first_world=2)
     assert [finding.claim.id for finding in found] == ["other-seed", "toy-down"]
-    assert found[0].effects == (2997 / 3, 3999.0, 4998 / 2), "one figure less another, over it"
+    assert found[0].effects == (2997 / 3, 3999.0, 4998 / 2), "(seed − height) / height"
     assert found[1].effects == (3.0, 1.0, 2.0)
     assert capsys.readouterr().out == report.as_sentences(found) + "\n"
     assert sorted(toy.numbers()) == [2, 2, 3, 3, 4, 4] and not toy.store.exists()

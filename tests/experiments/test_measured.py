@@ -1,12 +1,9 @@
-"""The claims that come with the package: each is said somewhere, and what it speaks of is measured.
+"""The claims of the package: each is cited in a text, and its experiment runs.
 
-A sentence about what methods do is marked with its claim, right after the full stop, where no
-reader sees it: ``<!-- claim: some-id -->`` in a chapter's text and in TEACHING.md, and
-``# claim: some-id`` above a preset, a question, a statement to judge. Several ids stand with
-commas between them. A cell that calls ``claims.show("some-id")`` states it, too.
-
-Whether claims hold is for the command to say, for the chapters that show them, and for the figures
-that come with the package.
+A sentence about methods is marked with the ids of its claims: ``<!-- claim: some-id -->`` in a
+chapter's text and in TEACHING.md, ``# claim: some-id`` in code and TOML. A cell that calls
+``claims.show("some-id")`` cites it, too. Whether claims hold is checked by the command `claims`, by
+the chapters that show them, and by the stored results.
 """
 
 import re
@@ -31,34 +28,34 @@ ROOT = Path(__file__).resolve().parents[2]
 MARK = re.compile(r"(?:<!--|#) claim: ([a-z0-9-]+(?:, [a-z0-9-]+)*)(?: -->|$)", re.MULTILINE)
 SHOWN = re.compile(r"\bclaims\.show\(([^)]*)\)")
 LITERAL = re.compile(r'"([^"]+)"')
-STORED = "beside-nuts"  # test_rivals judges it
-BEARABLE_S = 7.5  # a whole world; what the dearer ones do, others or their chapters do
+STORED = "beside-nuts"  # checked in test_rivals
+LONGEST_S = 7.5  # of a whole world; cheaper experiments or chapters cover the rest
 FEW = {"steps": 60, "epochs": 1, "n_samples": 8, "n_warmup": 4, "n_thin": 1}
 
 
 def shown(text: str) -> set[str]:
-    """The ids of which a text runs some worlds."""
+    """Return the ids of claims that a text shows."""
     return {id for call in SHOWN.findall(text) for id in LITERAL.findall(call)}
 
 
-def looked_at() -> set[str]:
-    """The ids of which a chapter runs some worlds, and raises if one of them falls."""
+def checked_in_chapters() -> set[str]:
+    """Return the ids of claims that a chapter shows in a cell that raises if one fails."""
     books = [nbformat.read(path, as_version=4) for path in (ROOT / "notebooks").glob("*.ipynb")]
     cells = [cell.source for book in books for cell in book.cells]
     return {id for cell in cells if ".falls" in cell for id in shown(cell)}
 
 
-IN_CHAPTERS = looked_at()
-UNSEEN = [
+IN_CHAPTERS = checked_in_chapters()
+UNCHECKED = [
     one
     for one in claim.experiments()
     if one.name != STORED
-    and one.seconds < BEARABLE_S
+    and one.seconds < LONGEST_S
     and not {claim.id for claim in one.claims} & IN_CHAPTERS
 ]
 
 
-def test_claim_marks_and_claims_match() -> None:
+def test_every_claim_is_cited_and_every_citation_exists() -> None:
     said = [
         *(ROOT / "notebooks" / "text").glob("*.py"),
         ROOT / "notebooks" / "TEACHING.md",
@@ -72,15 +69,15 @@ def test_claim_marks_and_claims_match() -> None:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def nothing_is_left() -> Iterator[None]:
-    """Forget, for other tests, programs that are not compiled and fits of a few steps."""
+def clear_programs_and_fits() -> Iterator[None]:
+    """Clear uncompiled programs and fits of a few steps before other tests."""
     yield
     clear()
 
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let every fit take a few steps, in programs that are not compiled, on one data set."""
+    """Make every fit take a few steps, without compilation, on one data set."""
     count = checks.count
 
     def few(name: str, value: int, minimum: int = 1) -> int:
@@ -91,11 +88,11 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiled, "xla_available", lambda: False)
 
 
-@pytest.mark.filterwarnings("ignore")  # of fits that have not begun to fit
+@pytest.mark.filterwarnings("ignore")  # of fits that were stopped after a few steps
 @pytest.mark.usefixtures("hasty")
-@pytest.mark.parametrize("experiment", UNSEEN, ids=lambda one: one.name)
-def test_experiment_measures_figures_of_its_claims(experiment: Experiment) -> None:
-    """Those that no chapter runs, each once."""
+@pytest.mark.parametrize("experiment", UNCHECKED, ids=lambda one: one.name)
+def test_experiment_returns_every_number_its_claims_need(experiment: Experiment) -> None:
+    """Run each experiment that no chapter runs, once."""
     try:
         figures: Any = experiment.function(World(0))
     except DatasetUnavailable as error:
@@ -104,7 +101,7 @@ def test_experiment_measures_figures_of_its_claims(experiment: Experiment) -> No
         assert isinstance(one.effect(figures), float), one.id
 
 
-def test_scores_are_parted_where_the_data_end() -> None:
+def test_scores_are_split_into_inside_and_outside_the_data() -> None:
     data, x = datasets.sinusoid(4, 1.0), _measure.X
     doubt = np.where(np.abs(x[:, 0]) <= 0.5, 0.0, 1000.0)
     prediction = Predictive(data.truth(x)[:, 0], doubt, np.ones(len(x)))

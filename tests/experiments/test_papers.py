@@ -1,6 +1,6 @@
-"""What the published tables measure: no test row in any fit, and each figure what it says.
+"""Reproduced tables: test rows influence no fit, and each score equals its definition.
 
-Every table runs here on a small one of its own, with stand-ins for the fits.
+Every table runs on small data, with stand-ins for the fits.
 """
 
 import math
@@ -36,7 +36,7 @@ X = np.array([5.0, -2.0, 0.0]) + np.array([1.0, 30.0, 0.01]) * RNG.standard_norm
 Y = 20.0 + 4.0 * (X[:, 0] - 5.0) + 2.0 * RNG.standard_normal(N)
 LABEL = np.tile([0.0, 1.0, 1.0], N // 3)
 PICTURES = np.random.default_rng(5).random((50, 4, 4))
-STRANGE = PICTURES[::-1] ** 2
+OTHER = PICTURES[::-1] ** 2
 CLASSES = np.tile(np.arange(5), 10)
 CLINIC = Table("alzheimers", X, LABEL, n_splits=5, train_share=0.8)
 TABLE = Table("toy", X, Y)
@@ -44,7 +44,7 @@ TABLE = Table("toy", X, Y)
 
 @dataclass
 class Line:
-    """Stands for a fit of a table: its mean is the first input, or the opposite; sds 1 and 2."""
+    """Stand in for a fit of a table: the mean is ± the first input; sds are 1 and 2."""
 
     sign: float = 1.0
     alpha: float = 81.0
@@ -59,7 +59,7 @@ class Line:
 
 
 class Painter:
-    """Stands for a network of pictures: what it says follows from a picture and a draw."""
+    """Stand in for an image classifier: a fixed function of picture and draw."""
 
     def log_predict(self, images: Any, n_samples: int, seed: int) -> Any:
         return log_softmax(self.logits(images, n_samples, seed), axis=-1)
@@ -81,7 +81,7 @@ class Call(NamedTuple):
 
 
 class Lab:
-    """Runs tasks on small data; every fit is a stand-in, and what it was given is kept."""
+    """Run tasks on small data with stand-ins for fits, and keep what the fits were given."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.calls: list[Call] = []
@@ -108,10 +108,10 @@ class Lab:
         return fit
 
     def run(self, task: Any, arguments: Any, data: Table | None = None, images: Any = None) -> Any:
-        """Run a task on a table or on pictures; return its figures, and what fits were given."""
+        """Run a task on a table or on pictures; return its scores and the calls of fits."""
         clothes = Images("", PICTURES if images is None else images, CLASSES, ())
         self.patch(datasets, "fashion_sprite", lambda full=False: clothes)
-        self.patch(datasets, "mnist_test", lambda: Images("", STRANGE, None, ()))
+        self.patch(datasets, "mnist_test", lambda: Images("", OTHER, None, ()))
         self.patch(datasets, "alzheimers", lambda: data)
         self.patch(datasets, "california", lambda: data)
         self.patch(datasets, "uci", lambda name: data)
@@ -157,7 +157,7 @@ GALLERIES: list[tuple[Any, dict[str, Any], Any]] = [
 
 
 def same(ours: list[Call], theirs: list[Call]) -> bool:
-    """Whether two lists of calls gave the same rows and settings, to the last bit."""
+    """Return whether two lists of calls had identical rows and settings."""
     return len(ours) == len(theirs) and all(
         np.array_equal(a.x, b.x) and np.array_equal(a.y, b.y) and a.settings == b.settings
         for a, b in zip(ours, theirs, strict=True)
@@ -165,7 +165,7 @@ def same(ours: list[Call], theirs: list[Call]) -> bool:
 
 
 @pytest.mark.parametrize(("task", "arguments", "split", "data"), TABLES)
-def test_test_rows_reach_no_fit_and_no_choice(
+def test_test_rows_influence_no_fit_and_no_choice(
     lab: Lab, task: Any, arguments: Any, split: Any, data: Table
 ) -> None:
     train, test = split
@@ -178,7 +178,9 @@ def test_test_rows_reach_no_fit_and_no_choice(
 
 
 @pytest.mark.parametrize(("task", "arguments", "split"), GALLERIES)
-def test_no_test_picture_reaches_a_network(lab: Lab, task: Any, arguments: Any, split: Any) -> None:
+def test_test_pictures_influence_no_network(
+    lab: Lab, task: Any, arguments: Any, split: Any
+) -> None:
     train, test = split
     poisoned = PICTURES.copy()
     poisoned[test] = 1e6
@@ -189,10 +191,10 @@ def test_no_test_picture_reaches_a_network(lab: Lab, task: Any, arguments: Any, 
 # Alzheimer's: four models, five splits
 
 
-def test_clinic_auroc_is_of_training_and_test_rows(lab: Lab) -> None:
+def test_alzheimers_auroc_is_computed_for_training_and_test_rows(lab: Lab) -> None:
     train, test = CLINIC.splits()[2]
     x = X.copy()
-    x[train, 0], x[test, 0] = LABEL[train], -LABEL[test]  # right on one, wrong on the other
+    x[train, 0], x[test, 0] = LABEL[train], -LABEL[test]  # right in training, wrong in test
     classic = {"model": "classic", "width": 3, "split": 2}
     assert lab.run(eb_alzheimers.run, classic, replace(CLINIC, x=x))[0] == {"train": 1, "test": 0}
     figures = lab.run(eb_alzheimers.run, {**classic, "model": "eb_local"}, CLINIC)[0]
@@ -201,14 +203,14 @@ def test_clinic_auroc_is_of_training_and_test_rows(lab: Lab) -> None:
 
 
 def test_weight_decay_is_chosen_on_a_held_out_fifth(lab: Lab) -> None:
-    """The first feature is the label on the held-out fifth, its opposite on the rows before it.
+    """The first feature is the label on the held-out fifth, its opposite on earlier rows.
 
-    Judged by the fifth, λ = 10 alone is right; judged by any rows that were fitted, it is wrong.
+    On the held-out fifth only λ = 10 is right; on rows that were fitted it is wrong.
     """
     train, _ = CLINIC.splits()[0]
     held = len(train) - len(train) // 5
     labels = LABEL.copy()
-    labels[train[2 * held - len(train) : held]] = 1 - labels[train[held:]]  # so that none will do
+    labels[train[2 * held - len(train) : held]] = 1 - labels[train[held:]]
     x = X.copy()
     x[train[:held], 0], x[train[held:], 0] = -labels[train[:held]], labels[train[held:]]
     lab.sign = lambda settings: 1.0 if settings.get("weight_decay") == 10.0 else -1.0
@@ -222,22 +224,8 @@ def test_weight_decay_is_chosen_on_a_held_out_fifth(lab: Lab) -> None:
         assert {**settings, "weight_decay": 0} == {**last.settings, "weight_decay": 0}
 
 
-def test_clinic_s_rows_are_means_over_splits_beside_the_published_ones() -> None:
-    scores = np.random.default_rng(1).uniform(0.8, 0.9, (5, 2))
-    done = [
-        ({"model": "eb_source", "width": 1, "split": k}, {"train": train, "test": test})
-        for k, (train, test) in enumerate(scores)
-    ]
-    gap = scores[:, 0] - scores[:, 1]
-    for row, values, held in zip(
-        eb_alzheimers.summarise(done), (*scores.T, gap), ("0.809", "0.792", "0.017"), strict=False
-    ):
-        assert (row.ours, row.n, row.published) == (pytest.approx(values.mean()), 5, held)
-        assert row.standard_error == pytest.approx(values.std(ddof=1) / np.sqrt(5))
-
-
-def test_aurocs_agree_within_student_t_interval_and_a_hundredth() -> None:
-    """Of a two-sided 95 %: as tables of n − 1 degrees of freedom have it."""
+def test_aurocs_agree_within_student_t_interval_plus_a_hundredth() -> None:
+    """The interval is two-sided, 95 %, with n − 1 degrees of freedom."""
     reach = 2.776 * math.sqrt(2) * 0.02
     assert eb_alzheimers._verdict(0.995 * reach, 0.02, 5).startswith("agrees: +")
     assert eb_alzheimers._verdict(-1.005 * reach, 0.02, 5).startswith("lower: -")
@@ -249,7 +237,7 @@ def test_aurocs_agree_within_student_t_interval_and_a_hundredth() -> None:
 
 
 @pytest.mark.parametrize(("task", "arguments", "split", "data"), TABLES[4:7])
-def test_figures_are_those_of_the_test_rows(
+def test_table_scores_are_computed_on_the_test_rows(
     lab: Lab, task: Any, arguments: Any, split: Any, data: Table
 ) -> None:
     train, test = split
@@ -264,7 +252,7 @@ def test_figures_are_those_of_the_test_rows(
     assert figures == ({"alpha_share": 81 / (54 * 3 / 2)} if "line" in arguments else noise)
 
 
-def test_split_is_run_as_published() -> None:
+def test_pbp_on_yacht_scores_near_the_published_numbers() -> None:
     need_data("yacht")
     figures = pbp_uci.run(**pbp_uci.tasks(True)[-1].arguments)  # yacht, split 1
     assert 0.4 < figures["rmse"] < 2.0
@@ -272,30 +260,26 @@ def test_split_is_run_as_published() -> None:
     assert 0.7 < figures["alpha_share"] < 1.01
 
 
-def test_uci_result_is_compared_with_authors_program() -> None:
-    def rows(rmse: float, share: float) -> Any:
-        figures = {"rmse": rmse, "log_likelihood": -2.574, "alpha_share": share}
-        return pbp_uci.summarise([({"line": "boston", "split": i}, figures) for i in range(20)])
+def test_uci_and_california_verdicts_compare_with_published_numbers() -> None:
+    def uci(rmse: float, share: float) -> Any:
+        scores = {"rmse": rmse, "log_likelihood": -2.574, "alpha_share": share}
+        return pbp_uci.summarise([({"line": "boston", "split": i}, scores) for i in range(20)])
 
-    assert [row.verdict.split(":")[0] for row in rows(3.1, 0.7)] == ["agrees"] * 3
-    assert rows(3.1, 0.7)[0].published == "3.014±.180; 3.005±0.18"
-    assert rows(3.5, 0.7)[0].verdict.startswith("differs")
-    assert rows(3.1, 0.05)[2].verdict.startswith("differs: the noise update")
-
-
-def test_california_is_judged_by_its_log_likelihood() -> None:
-    def rows(method: str, epochs: int, score: float) -> Any:
-        figures = {"log_likelihood": score, "rmse": 0.6, "alpha": 7600.0, "noise_var": 0.35}
-        return california.summarise([({"method": method, "epochs": epochs}, figures)])
-
-    assert rows("PBP", 1, -0.86)[0].verdict.startswith("agrees")
-    assert rows("PBP", 40, -0.80)[0].verdict.startswith("differs")
-    assert rows("listing", 1, -1.79)[0].verdict.startswith("agrees")
-    assert rows("listing", 40, -0.70)[0].label == "listing, 40 epochs"
+    assert [row.verdict.split(":")[0] for row in uci(3.1, 0.7)] == ["agrees"] * 3
+    assert uci(3.5, 0.7)[0].verdict.startswith("differs")
+    assert uci(3.1, 0.05)[2].verdict.startswith("differs: the noise update")
+    for method, epochs, score, verdict in (
+        ("PBP", 1, -0.86, "agrees"),
+        ("PBP", 40, -0.80, "differs"),
+        ("listing", 1, -1.79, "agrees"),
+    ):
+        scores = {"log_likelihood": score, "rmse": 0.6, "alpha": 7600.0, "noise_var": 0.35}
+        (row, *_) = california.summarise([({"method": method, "epochs": epochs}, scores)])
+        assert row.verdict.startswith(verdict)
 
 
 def forward(w: Any, x: Any, units: int, scaled: bool) -> tuple[Any, Any]:
-    """Mean and raw variance of a network, in NumPy; weights divided by √(inputs + 1), or not."""
+    """Return mean and raw variance of a network in NumPy; if scaled, divide by √(inputs + 1)."""
     d = x.shape[1]
     first, bias, last, end = np.split(w, np.cumsum([units * d, units, 2 * units]))
     roots = (np.sqrt(d + 1), np.sqrt(units + 1)) if scaled else (1.0, 1.0)
@@ -303,8 +287,8 @@ def forward(w: Any, x: Any, units: int, scaled: bool) -> tuple[Any, Any]:
     return tuple(((h @ last.reshape(2, units).T + end) / roots[1]).T)
 
 
-def test_ensemble_figures_match_their_names(lab: Lab) -> None:
-    """The mixture of the members as a Gaussian, in the units of y."""
+def test_ensemble_scores_are_those_of_the_gaussian_mixture(lab: Lab) -> None:
+    """Merge the members into one Gaussian, in the units of y."""
     task, arguments, (train, test), data = TABLES[-1]
     figures, (fit,) = lab.run(task, arguments, data)
     np.testing.assert_allclose(fit.x, (X[train] - X[train].mean(0)) / X[train].std(0), rtol=1e-9)
@@ -343,7 +327,7 @@ def test_ensemble_member_minimises_nll_of_rescaled_network(
         assert metrics.rmse(y, forward(member, x, 4, scaled=False)[0]) < 0.7
 
 
-# Clothes and digits
+# Fashion-MNIST and digits
 
 
 def entropy(p: Any) -> Any:
@@ -357,16 +341,16 @@ SCORES = {
 }
 
 
-def auroc(score: Callable[[Any], Any], known: Any, strange: Any) -> float:
-    """How often a strange one scores higher than a known one."""
-    return float((score(strange)[:, None] > score(known)[None]).mean())
+def auroc(score: Callable[[Any], Any], known: Any, other: Any) -> float:
+    """Return how often an out-of-distribution picture scores above an in-distribution one."""
+    return float((score(other)[:, None] > score(known)[None]).mean())
 
 
-def test_gallery_figures_match_their_names(lab: Lab) -> None:
+def test_fashion_scores_equal_their_definitions(lab: Lab) -> None:
     task, arguments, (_, test) = GALLERIES[0]
     figures, _ = lab.run(task, arguments)
     p = Painter().predict(PICTURES[test], 100, 2)
-    q, truth = Painter().predict(STRANGE[:20], 100, 2), CLASSES[test]
+    q, truth = Painter().predict(OTHER[:20], 100, 2), CLASSES[test]
     mean = p[:30].mean(axis=0)
     assert np.mean(p[0].argmax(axis=-1) == truth) != np.mean(mean.argmax(axis=-1) == truth)
     assert figures == pytest.approx(
@@ -387,12 +371,12 @@ def test_gallery_figures_match_their_names(lab: Lab) -> None:
     )
 
 
-def test_figures_of_network_kinds_match_their_names(lab: Lab) -> None:
+def test_scores_of_each_network_kind_equal_their_definitions(lab: Lab) -> None:
     told = {
         k: lab.run(ood_controls.run, a)[0] for _, a, _ in GALLERIES[1:4] for k in [a["network"]]
     }
     test = picture_split(2000)[1]
-    p, q = (Painter().predict(images, 30, 2000) for images in (PICTURES[test], STRANGE[:20]))
+    p, q = (Painter().predict(images, 30, 2000) for images in (PICTURES[test], OTHER[:20]))
     truth, mean = CLASSES[test], p.mean(axis=0)
     scores = {name: SCORES[name] for name in ("entropy", "information")}
     assert told["BBB"] == pytest.approx(
@@ -404,24 +388,15 @@ def test_figures_of_network_kinds_match_their_names(lab: Lab) -> None:
         }
     )
     assert set(told["ordinary"]) == {"accuracy", "nll", "entropy", "energy"}
-    assert set(told["ensemble"]) == {"accuracy", "nll", *scores}, "five networks differ"
+    assert set(told["ensemble"]) == {"accuracy", "nll", *scores}, (
+        "an ensemble of five has no information-of-five"
+    )
     low = lambda images: -logsumexp(Painter().logits(images, 1)[0], axis=-1)  # noqa: E731
-    assert told["ordinary"]["energy"] == pytest.approx(auroc(low, PICTURES[test], STRANGE[:20]))
+    assert told["ordinary"]["energy"] == pytest.approx(auroc(low, PICTURES[test], OTHER[:20]))
 
 
-def test_gallery_rows_name_their_reference() -> None:
-    few, source = "few, pixels 0-1", "source, pixels 0-1"
-    done = [({"setting": few}, {"information 30": v, "test NLL 30": 1.0}) for v in (0.94, 0.98)]
-    done.append(({"setting": source}, {"variance 7": 0.7}))
-    rows = {(row.label, row.quantity): row for row in ood_fashion.summarise(done)}
-    best, held = rows[few, "information 30"], rows[source, "variance 7"]
-    assert (best.ours, best.standard_error) == (pytest.approx(0.96), pytest.approx(0.02))
-    assert (best.n, best.verdict, best.published) == (2, "reaches 0.95", "")
-    assert (held.published, held.verdict) == (".971", "-0.271 with 720 pictures")
-
-
-def test_rows_of_network_kinds_pair_the_same_seeds() -> None:
-    """Seed 2 has no ordinary network yet: it counts for the mean, and for no difference."""
+def test_differences_of_network_kinds_pair_the_same_seeds() -> None:
+    """Seed 2 has no ordinary network yet: it counts for the mean but for no difference."""
     seen = {"ordinary": {1: 0.9, 0: 0.8}, "ensemble": {2: 0.97, 0: 0.9, 1: 0.85}}
     done = [
         (

@@ -1,4 +1,4 @@
-"""Figures on disk: whole or not at all, by the code that made them, and those that come along."""
+"""Stored results: whole or absent, tied to the code that made them, and those in the package."""
 
 from importlib.metadata import packages_distributions
 from pathlib import Path
@@ -25,14 +25,14 @@ def test_damaged_record_is_computed_again(here: Here, toy: Toy, damage: str) -> 
     assert len(toy.ran()) == 4 and path.read_text() == text
 
 
-def test_figures_are_those_of_the_arguments_and_not_of_the_key_alone(tmp_path: Path) -> None:
+def test_stored_result_is_used_only_for_equal_arguments(tmp_path: Path) -> None:
     kept, quick = store.Store(tmp_path, "table", "code"), Task("one", {"n_draws": 20})
     kept.put(quick, {"y": 1.0})
     assert kept.get(quick) == {"y": 1.0}
     assert kept.get(Task("one", {"n_draws": 200})) is None
 
 
-def test_fingerprint_follows_imports_and_the_catalogue_and_nothing_else(
+def test_fingerprint_includes_only_imported_modules(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code = tmp_path / "deep.py"
@@ -45,7 +45,7 @@ def test_fingerprint_follows_imports_and_the_catalogue_and_nothing_else(
     assert {"bdl_teach.methods.bbb", "bdl_teach.methods.pbp"} <= set(store.reached("deep"))
 
 
-def test_fingerprint_changes_with_the_code_and_with_the_libraries(
+def test_fingerprint_changes_with_code_and_libraries(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code = tmp_path / "alone.py"
@@ -61,15 +61,15 @@ def test_fingerprint_changes_with_the_code_and_with_the_libraries(
     monkeypatch.setattr(store.bdl_teach, "__version__", "another")
     assert (other := fresh("def run():\n    return 1\n")) not in (one, two)
     asked: list[str] = []
-    monkeypatch.setattr(store, "_version", lambda library: asked.append(library) or "another")
+    monkeypatch.setattr(store, "version", lambda library: asked.append(library) or "another")
     assert fresh("def run():\n    return 1\n") not in (one, two, other)
     providers = packages_distributions()
     for name in ("numpy", "scipy", "sklearn", "tensorflow", "tensorflow_probability", "tf_keras"):
         named = {provider.replace("_", "-") for provider in providers[name]}
-        assert named & set(asked), "what computes the figures"
+        assert named & set(asked), name
 
 
-def test_kept_file_is_read_as_it_was_written(tmp_path: Path) -> None:
+def test_stored_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     path = tmp_path / "out.csv"
     path.write_text(store.kept_as_csv(store.Kept("Made by: me.", FIGURES)), encoding="utf-8")
     found = store.read_kept(path)
@@ -89,6 +89,6 @@ def test_claims_hold_in_the_stored_worlds() -> None:
     assert wide_networks.beyond_chance({"a": 0.3, "a-error": 0.1}, "a") == pytest.approx(0.08)
 
 
-def test_claim_whose_worlds_are_not_kept_is_refused() -> None:
+def test_claim_without_stored_worlds_is_refused() -> None:
     with pytest.raises(OSError, match="gap_bands.csv"):
         claims.stored("dropout-covers-little-of-the-gap")

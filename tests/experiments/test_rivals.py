@@ -1,4 +1,4 @@
-"""The table of the rivals: what is kept is what the code measures, and what its page shows."""
+"""The stored results table agrees with the code, and the page shows it."""
 
 import os
 import re
@@ -19,19 +19,19 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "results.md"
 MARKS = re.compile(r"(?<=<!-- table of the rivals -->\n\n)[^!]*(?=\n\n<!-- end of the table -->)")
 
 
-def test_table_has_each_module_of_the_catalogue() -> None:
+def test_results_table_includes_each_method_of_the_catalogue() -> None:
     assert {CATALOGUE[name].module for name in rivals.LABELS if name in CATALOGUE} == {
         method.module for method in CATALOGUE.values()
     }
 
 
-def test_file_has_twenty_worlds_and_is_written_as_it_is_read() -> None:
+def test_results_file_has_twenty_worlds_and_is_rewritten_unchanged() -> None:
     assert len(KEPT.worlds) == 20 and "Made by: python3 -m bdl_teach claims" in KEPT.made
     assert rivals.as_csv(KEPT) == rivals.FILE.read_text(encoding="utf-8")
 
 
 def as_markdown(table: rivals.Rivals) -> str:
-    """The whole table and its notes."""
+    """Return the whole table with its notes."""
     every = tuple(rivals.COLUMNS)
     lines = [rivals.heads(every), *rivals.cells(table, every)]
     rows = ["| " + " | ".join(line) + " |" for line in lines]
@@ -39,8 +39,8 @@ def as_markdown(table: rivals.Rivals) -> str:
     return "\n\n".join(["\n".join(ruled), *rivals.NOTES])
 
 
-def test_page_shows_the_table_that_is_kept() -> None:
-    """With ``BDL_TEACH_UPDATE_SNAPSHOTS=1`` it is written there first."""
+def test_results_page_shows_the_stored_table() -> None:
+    """In update mode the table is written to the page first."""
     there = PAGE.read_text(encoding="utf-8")
     assert len(MARKS.findall(there)) == 1
     wanted = MARKS.sub(lambda _: as_markdown(KEPT), there)
@@ -51,7 +51,7 @@ def test_page_shows_the_table_that_is_kept() -> None:
 
 @pytest.mark.parametrize("name", ["map", "infinite", "laplace"])
 def test_stored_results_match_the_code(name: str) -> None:
-    """Of the quick ones: a change of a method asks for a new table."""
+    """Check quick methods; if one changes, compute the table again."""
     figures = chapter10.scores(chapter10.predictives(World(3), [name]), World(3))
     assert len(figures) == 13
     for figure, value in figures.items():
@@ -59,14 +59,14 @@ def test_stored_results_match_the_code(name: str) -> None:
 
 
 def test_rivals_claims_hold_in_the_stored_worlds() -> None:
-    """They are twenty: no sample of them need be run again."""
+    """There are twenty stored worlds; none is run again."""
     (rival,) = (one for one in claim.experiments() if one.name == rivals.EXPERIMENT)
     worlds = [{**world, **beside_nuts.over_all(world)} for world in KEPT.worlds]
     found = runs.judged([one.id for one in rival.claims], lambda _: worlds)
     assert len(found) > 5 and [f.claim.id for f in found if f.verdict != HOLDS] == []
 
 
-def test_command_prints_the_table_and_writes_the_file(
+def test_claims_command_prints_results_table_and_writes_its_file(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def kept(world: World) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""Tasks and worlds are run once: nothing runs twice, nothing is lost, each fault is a sentence."""
+"""Tasks run once each, survive faults and interruption, and report errors in a sentence."""
 
 import errno
 import os
@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import psutil
 import pytest
 from toys import Here, Toy
 from waiting import until
@@ -22,7 +21,7 @@ from bdl_teach.experiments.table import Row, mean_and_error, verdict
 # What is printed
 
 
-def test_table_has_published_figure_own_figure_error_n_and_verdict(here: Here) -> None:
+def test_printed_table_has_published_and_own_number_error_n_verdict(here: Here) -> None:
     result = here()
     figure = report.figure(*mean_and_error([i / 7 for i in range(12)]))
     assert result.code == 0
@@ -31,16 +30,16 @@ def test_table_has_published_figure_own_figure_error_n_and_verdict(here: Here) -
     assert "12/12" in result.err
 
 
-def test_verdict_counts_standard_errors() -> None:
+def test_numbers_within_two_standard_errors_agree() -> None:
     assert verdict(2.7, 3.0, 0.1) == "differs: 3.0 SE"
     assert verdict(3.25, 3.0, 0.125) == "agrees: 2.0 SE"
     assert verdict(3.25, 3.0, 0.1, within=3.0) == "agrees: 2.5 SE"
 
 
-def test_every_stored_table_has_a_key_for_each_task() -> None:
+def test_every_paper_table_has_a_distinct_key_per_task() -> None:
     for name in command.tables():
         table = command.module_of(name)
-        assert command.name_of(table) == name and table.TITLE and table.COLUMNS
+        assert table.TITLE and table.COLUMNS
         for tasks in map(list, (table.tasks(False), table.tasks(True))):
             arguments = {str(task.arguments) for task in tasks}
             assert len({task.key for task in tasks}) == len(arguments) == len(tasks) > 0
@@ -79,7 +78,9 @@ def test_failed_task_is_reported_and_the_rest_is_printed_and_stored(
     assert len(toy.ran()) == 14
 
 
-def test_missing_data_message_says_what_to_do(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_data_is_reported_once_with_the_remedy(
+    here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("TOY_FAULTS", "0:data 1:data 2:data")
     result = here("--quick")
     assert result.code == 1 and result.err.count("boston: fetch it") == 1
@@ -100,36 +101,16 @@ def test_full_disk_is_reported_and_table_still_printed(
     monkeypatch.undo()
 
 
-# Stopped, killed, side by side
+# Stopped, killed, on a cluster
 
 
-IDLE = """
-import argparse, time
-from joblib import delayed
-from bdl_teach.experiments import runner
-with runner.backend(argparse.Namespace(jobs=2, scheduler=None)) as parallel:
-    list(parallel(delayed(time.sleep)(60) for _ in range(2)))
-"""
 posix = pytest.mark.skipif(os.name == "nt", reason="sends a POSIX signal")
 
 
 @pytest.mark.slow
 @posix
-def test_idle_worker_ends_with_its_parent() -> None:
-    """One that waits for its first would keep the pipes open for five minutes."""
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen([sys.executable, "-c", IDLE], **pipes) as process:
-        me = psutil.Process(process.pid)
-        until(lambda: any("popen_loky" in " ".join(c.cmdline()) for c in me.children()), "a worker")
-        time.sleep(0.3)
-        process.kill()
-        process.communicate(timeout=30)
-
-
-@pytest.mark.slow
-@posix
 def test_run_killed_and_restarted_gives_the_same_table(toy: Toy) -> None:
-    """What was on disk when a run was killed is never run again, and nothing is missing."""
+    """Tasks that were stored before a kill are not run again, and none is missing."""
     expected = toy.run().out
     toy.store, toy.log = toy.folder / "other", toy.folder / "other.log"
     rng, before = random.Random(2), []
@@ -139,7 +120,7 @@ def test_run_killed_and_restarted_gives_the_same_table(toy: Toy) -> None:
         until(lambda known=before[-1]: toy.kept() - known, "a result", process)
         time.sleep(rng.uniform(0.0, 0.5))
         process.kill()
-        process.communicate(timeout=60)  # the pipes close once its workers have ended too
+        process.communicate(timeout=60)  # the pipes close when its workers have ended
     before.append(toy.kept())
     last = toy.run("--jobs=1", TOY_RUN="2")
     assert (last.code, last.out) == (0, expected)
@@ -151,7 +132,7 @@ def test_run_killed_and_restarted_gives_the_same_table(toy: Toy) -> None:
 def test_ctrl_c_is_reported_and_finished_tasks_are_kept(toy: Toy) -> None:
     process = toy.start("--jobs=2", TOY_NAP="0.1")
     until(toy.kept, "a result", process)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the workers get it too
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does, to the workers too
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (130, "")
     assert "Stopped. What had finished is kept" in err and "Traceback" not in err
@@ -162,7 +143,7 @@ def test_ctrl_c_is_reported_and_finished_tasks_are_kept(toy: Toy) -> None:
 
 @pytest.fixture
 def cluster(toy: Toy) -> Iterator[tuple[str, list["subprocess.Popen[str]"]]]:
-    """A scheduler of Dask and two workers, each a process of its own on the loopback."""
+    """Yield the address of a Dask scheduler on the loopback, and its two worker processes."""
     pytest.importorskip("distributed")
     file, started = toy.folder / "scheduler.json", []
 

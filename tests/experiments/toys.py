@@ -1,4 +1,4 @@
-"""A toy experiment and a toy table in a folder of their own, run here or in another process."""
+"""A toy experiment and a toy table in a folder, run in this or another process."""
 
 import os
 import subprocess
@@ -87,7 +87,7 @@ Here = Callable[..., SimpleNamespace]
 
 
 class Toy:
-    """The toys in a folder."""
+    """The files of the toys, and ways to run them and see what ran."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.store, self.log = folder, folder / "store", folder / "log"
@@ -120,11 +120,11 @@ class Toy:
         return SimpleNamespace(code=process.returncode, out=out, err=err)
 
     def wait_for(self, n: int, process: "subprocess.Popen[str]") -> None:
-        """Wait until so many tasks have begun, or there are no more to come."""
+        """Wait until `n` tasks have started or the process has ended."""
         until(lambda: len(self.ran()) >= n or process.poll() is not None, "a task")
 
     def ran(self) -> list[tuple[str, int]]:
-        """(run, task or world) of every execution so far."""
+        """Return (run, task or world) of every execution so far."""
         lines = self.log.read_text().splitlines() if self.log.exists() else []
         return [(run, int(number)) for run, number in map(str.split, lines)]
 
@@ -132,12 +132,12 @@ class Toy:
         return [number for _, number in self.ran()]
 
     def kept(self) -> set[int]:
-        """The tasks with a record on disk."""
+        """Return the numbers of tasks with a stored result."""
         return {int(path.name.split("-")[2]) for path in self.store.glob("toy-*/*.json")}
 
 
 def forget() -> None:
-    """Have everything that is read once read again."""
+    """Clear all caches of modules, fingerprints and claims."""
     for name in ("toy_work", f"{measured.__name__}.toy", f"{papers.__name__}.toy"):
         sys.modules.pop(name, None)
     store.fingerprint.cache_clear()

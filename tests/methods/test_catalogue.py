@@ -1,4 +1,4 @@
-"""The catalogue has every method, and what reading it must not load is written there once more."""
+"""The catalogue lists every method and repeats the settings of modules it must not load."""
 
 import pkgutil
 
@@ -13,7 +13,7 @@ def test_every_public_method_module_is_in_the_catalogue() -> None:
     assert not set(OTHER_TASKS) & {method.module for method in CATALOGUE.values()}
 
 
-def test_the_comparison_fits_quietly_by_the_settings_of_that_name() -> None:
-    """They stand in the catalogue once more, since reading it must not load TensorFlow."""
+def test_catalogue_repeats_the_quiet_settings_of_each_method() -> None:
+    """Reading the catalogue must not load TensorFlow."""
     assert CATALOGUE["local"].compared == local_reparam.QUIET
     assert CATALOGUE["eb"].compared == {"tie": "all", **empirical_bayes.QUIET}

@@ -1,4 +1,4 @@
-"""Deep ensembles: members that are point estimates, and anchored ones that are posterior draws."""
+"""Deep ensembles: members are point estimates; anchored members are posterior draws."""
 
 from typing import Any
 
@@ -12,13 +12,13 @@ from bdl_teach.methods import bbb, ensemble, exact, point
 
 DATA = datasets.sinusoid(n=8)
 SMALL: dict[str, Any] = {"hidden_units": (3,), "steps": 60, "n_members": 3}
-ROOM = bbb.Capacity(11, (5,), 4, chunk=3)  # four chunks, the third part empty
+ROOM = bbb.Capacity(11, (5,), 4, chunk=3)  # chunks of 3, 3, 2 and 0
 RNG = np.random.default_rng(0)
-LINEAR_X = RNG.uniform(-1.0, 1.0, (4, 2))  # few, so that prior and data weigh alike
+LINEAR_X = RNG.uniform(-1.0, 1.0, (4, 2))  # so few that prior and data weigh about the same
 LINEAR_Y = LINEAR_X @ [[0.8], [-1.5]] + 0.4 + 0.5 * RNG.normal(size=(4, 1))
 DESIGN = np.hstack([LINEAR_X, np.ones((4, 1))])
 LINEAR: dict[str, Any] = {"noise_std": 0.5, "hidden_units": (), "steps": 600, "learning_rate": 0.05}
-N = 400  # members that stand for many
+N = 400  # members
 
 
 def small(**changes: Any) -> ensemble.Fit:
@@ -26,7 +26,7 @@ def small(**changes: Any) -> ensemble.Fit:
 
 
 @pytest.mark.parametrize("options", [{"prior": ScaleMixture()}, {"likelihood": "bernoulli"}])
-def test_each_member_is_the_point_estimate_of_its_start(options):
+def test_each_ensemble_member_equals_point_estimate_of_its_start(options):
     y = np.float64(DATA.y > 0) if "likelihood" in options else DATA.y
     fit = small(y=y, seed=5, **options)
     plan = {k: v for k, v in SMALL.items() if k != "n_members"}
@@ -40,7 +40,7 @@ def test_each_member_is_the_point_estimate_of_its_start(options):
 
 
 def test_anchored_linear_models_are_draws_from_the_exact_posterior():
-    """Mean, covariance and predictive, each within four Monte-Carlo errors."""
+    """Mean, covariance and prediction agree within four Monte-Carlo errors."""
     posterior = exact.linear_regression(DESIGN, LINEAR_Y, prior_std=0.7, noise_std=0.5)
     options = {"n_members": N, "prior": Gaussian(0.7), "anchored": True, **LINEAR}
     fit = ensemble.fit(LINEAR_X, LINEAR_Y, **options)
@@ -55,12 +55,12 @@ def test_anchored_linear_models_are_draws_from_the_exact_posterior():
     np.testing.assert_allclose(p.epistemic_std / q.epistemic_std, 1.0, atol=4 / np.sqrt(2 * N))
 
 
-def test_anchors_are_draws_from_a_gaussian_as_wide_as_the_prior():
+def test_anchors_are_gaussian_with_standard_deviation_of_the_prior():
     prior = ScaleMixture(1.5, 0.1, 0.5)
     anchors = small(n_members=40, steps=1, prior=prior, anchored=True).anchors
     assert anchors.shape == (40, 10)
     assert anchors.std() == pytest.approx(prior.std, rel=4 / np.sqrt(2 * 400))
-    assert (np.abs(anchors) < 0.2).mean() < 0.3  # of the mixture's own draws, more than half
+    assert (np.abs(anchors) < 0.2).mean() < 0.3  # more than half for draws of the mixture itself
     np.testing.assert_array_equal(small(prior=prior).anchors, 0.0)
 
 
@@ -69,7 +69,7 @@ def test_anchors_without_a_prior_are_refused():
         small(anchored=True)
 
 
-def test_ensemble_sizes_within_capacity_compile_nothing_and_agree():
+def test_ensembles_of_any_size_within_capacity_share_a_program():
     options: dict[str, Any] = {"prior": Gaussian(2.0), "anchored": True, "noise_std": 0.5}
     roomy, exactly = small(capacity=ROOM, **options), small(**options)
     np.testing.assert_allclose(roomy.weights, exactly.weights, atol=1e-4)

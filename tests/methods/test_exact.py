@@ -1,4 +1,4 @@
-"""The closed form of linear regression."""
+"""The closed form of Bayesian linear regression."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Infinite width: the kernel by other routes, and regression with it where it is known."""
+"""Infinite width: its kernel by other computations, and exact regression."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def fit(**changes):
 
 
 def by_quadrature(cov):
-    """E[relu(u) relu(v)], by adding up over the quadrant in which neither is 0."""
+    """Integrate E[relu(u) relu(v)] over the quadrant in which both are positive."""
     density = stats.multivariate_normal([0.0, 0.0], cov).pdf
     reach = 9.0 * np.sqrt(np.diag(cov))
     return integrate.dblquad(lambda u, v: u * v * density([u, v]), 0, reach[1], 0, reach[0])[0]
@@ -40,13 +40,13 @@ def test_kernel_equals_its_integral(hidden_units, pair):
 
 
 def second_moments(f):
-    """Mean of f fᵀ over draws ``[s, m]``, and its Monte-Carlo standard error."""
+    """Return the mean of f fᵀ over draws ``[s, m]`` and its Monte-Carlo standard error."""
     each = f[:, :, None] * f[:, None]
     return each.mean(axis=0), each.std(axis=0) / np.sqrt(len(f))
 
 
-def test_it_is_the_covariance_of_networks_drawn_from_the_prior():
-    """Of one hidden layer at any width."""
+def test_kernel_equals_covariance_of_networks_drawn_from_prior():
+    """With one hidden layer this holds at any width."""
     n_samples, given = 100_000, {"prior": PRIORS[1], "hidden_units": (4,)}
     f = infinite_width.prior_functions(X, n_samples, seed=3, **given)
     mean, error = second_moments(f)
@@ -54,7 +54,7 @@ def test_it_is_the_covariance_of_networks_drawn_from_the_prior():
     assert (np.abs(f.mean(axis=0)) < 4.5 * f.std(axis=0) / np.sqrt(n_samples)).all()
 
 
-def test_without_a_hidden_layer_it_is_bayesian_linear_regression():
+def test_infinite_width_without_hidden_layer_is_linear_regression():
     y = PLANE @ [0.8, -1.5] + 0.4
     mine = infinite_width.fit(PLANE, y, prior=Gaussian(0.7), noise_std=0.5, hidden_units=())
     design = np.hstack([PLANE, np.ones((12, 1))])
@@ -70,12 +70,12 @@ def test_variance_at_a_nearly_noiseless_point_is_finite():
     assert np.isfinite(std).all() and std.max() < 0.1
 
 
-def test_infinite_width_refuses_mixture_over_many_inputs_only():
+def test_infinite_width_refuses_mixture_prior_for_ten_inputs():
     x, y = np.ones((3, 10)), np.zeros(3)
     with pytest.raises(ValueError, match=r"^prior: expected a Gaussian, or fewer than 10 inputs"):
         infinite_width.fit(x, y, prior=ScaleMixture())
     with pytest.raises(ValueError, match=r"got ScaleMixture\(.*\) and 10 inputs$"):
         infinite_width.kernel(x, prior=ScaleMixture())
     infinite_width.fit(x, y, prior=Gaussian(1.0))
-    infinite_width.fit(x, y, prior=ScaleMixture(1.5, 0.1, 1.0))  # of which one scale is left
+    infinite_width.fit(x, y, prior=ScaleMixture(1.5, 0.1, 1.0))  # only one scale has weight
     infinite_width.fit(x[:, :9], y, prior=ScaleMixture())

@@ -1,4 +1,4 @@
-"""Laplace: exact where the model is linear; elsewhere what its structures and draws are worth."""
+"""Laplace: exact for linear models; structures, priors and modes for networks."""
 
 from functools import lru_cache
 
@@ -51,23 +51,12 @@ def network(structure="full", seed=0, **changes):
     return laplace.around(mode, data.x, data.y, structure=structure, **changes)
 
 
-@lru_cache
-def label_mode():
-    given = {"prior": Gaussian(2.0), "likelihood": "bernoulli", "hidden_units": ()}
-    return point.fit(LABEL_X, LABELS, steps=2000, learning_rate=0.05, **given)
-
-
-def labels(structure="full", **changes):
-    prior = {"prior": Gaussian(2.0), **changes}
-    return laplace.around(label_mode(), LABEL_X, LABELS, structure=structure, **prior)
-
-
-# Where the posterior is known
+# Known posteriors
 
 
 @pytest.mark.parametrize(("structure", "tolerance"), [("full", 1e-3), ("last_layer", 1e-9)])
-def test_laplace_of_linear_model_is_exact_posterior(structure, tolerance):
-    """The full one as near as Adam came to the mode; the last layer is solved."""
+def test_laplace_of_linear_model_is_the_exact_posterior(structure, tolerance):
+    """The full one is as exact as Adam's mode; the last layer is solved exactly."""
     posterior = exact.linear_regression(with_ones(LINEAR_X), LINEAR_Y, 0.7, 0.5)
     fit = linear(structure)
     np.testing.assert_allclose(fit.mean, posterior.mean, atol=tolerance)
@@ -81,26 +70,15 @@ def test_laplace_of_linear_model_is_exact_posterior(structure, tolerance):
 
 
 def features(fit, x):
-    """What the last layer is given: the hidden units of the mode, and a one."""
+    """Return the inputs of the last layer: hidden units at the mode, and a one."""
     weight, bias = np.split(fit.mean[:40], 2)
     return with_ones(np.maximum(0.0, x * weight + bias))
 
 
-def test_a_frame_is_the_gaussian_round_the_weights_so_far():
-    structure = "last_layer"
-    fit, (data, mode) = network(structure).with_prior(Gaussian(2.0), 0.5), network_mode()
-    for frame in (0, 10, -1):
-        then = laplace.around(mode.at(frame), data.x, data.y, structure=structure)
-        then = then.with_prior(Gaussian(2.0), 0.5)
-        np.testing.assert_array_equal(fit.at(frame).mean, then.mean)
-        np.testing.assert_array_equal(fit.at(frame).cov, then.cov)
-        assert fit.at(frame).history["step"][-1] == mode.path.steps[frame]
-    assert np.abs(fit.at(10).predict(GRID).mean - fit.predict(GRID).mean).max() > 0.1
-
-
-def test_laplace_of_classifier_is_nearly_exact():
-    """The truth by adding up over both weights: 30 labels leave the parabola little to miss."""
-    fit = labels("last_layer")
+def test_laplace_of_linear_classifier_is_nearly_exact():
+    """Sum over a grid of both weights; with 30 labels the posterior is nearly Gaussian."""
+    given = {"prior": Gaussian(2.0), "likelihood": "bernoulli", "hidden_units": ()}
+    fit = laplace.fit(LABEL_X, LABELS, structure="last_layer", steps=300, **given)
     places = np.linspace(-6.0, 10.0, 400)
     w = np.stack(np.meshgrid(places, places), axis=-1).reshape(-1, 2) + fit.mean
     f = w @ with_ones(LABEL_X).T
@@ -113,7 +91,7 @@ def test_laplace_of_classifier_is_nearly_exact():
     np.testing.assert_allclose(told, truth, atol=0.04)
 
 
-def test_the_jacobian_is_that_of_automatic_differentiation():
+def test_jacobian_equals_automatic_differentiation():
     model, x = MLP(2, (4, 3)), RNG.normal(size=(5, 2))
     w = RNG.normal(size=model.n_weights)
     weights, f, rows = tf.Variable(w), *laplace.jacobian(model, w, x)
@@ -125,7 +103,7 @@ def test_the_jacobian_is_that_of_automatic_differentiation():
     np.testing.assert_array_equal(laplace.jacobian(model, w, x, 1)[1], rows[:, -4:])
 
 
-def test_diagonal_laplace_inverts_diagonal_of_precision():
+def test_diagonal_laplace_inverts_the_diagonal_of_the_precision():
     full, diagonal = network(), network("diagonal")
     one = 1.0 / np.diag(np.linalg.inv(full.cov))
     np.testing.assert_allclose(diagonal.cov, np.diag(one), rtol=1e-6, atol=1e-12)
@@ -150,10 +128,10 @@ def test_prior_precision_is_slope_over_weight_and_never_negative():
     np.testing.assert_allclose(delta, -(above - below) / (2 * h) / near, rtol=1e-4)
     assert (delta >= 1.5**-2 - 1e-9).all() and (delta <= 0.1**-2).all()
     curvature = -(above - 2 * at + below) / h**2
-    assert curvature.min() < -10, "of which the true curvature is no precision"
+    assert curvature.min() < -10, "the true curvature is negative"
 
 
-def test_last_layer_has_mode_and_width_under_a_mixture():
+def test_last_layer_laplace_is_at_the_mode_under_a_mixture_prior():
     mixture = ScaleMixture(2.0, 0.2, 0.5)
     fit = network("last_layer").with_prior(mixture, 0.7)
     design, w, h = features(fit, DATA.x), fit.mean[40:], 1e-6
@@ -166,8 +144,8 @@ def test_last_layer_has_mode_and_width_under_a_mixture():
     np.testing.assert_allclose(np.linalg.inv(fit.cov), precision, rtol=1e-6, atol=1e-6)
 
 
-def test_tuned_prior_and_noise_have_highest_evidence():
-    """Of the last layer the evidence is exact: compared with linear regression's own."""
+def test_tuned_prior_and_noise_have_the_highest_evidence():
+    """The last layer's evidence is exact: compare it with linear regression."""
     tuned = linear("last_layer").tuned()
     sigma, noise = tuned.prior.sigma, tuned.noise_std
 
@@ -194,8 +172,8 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_fit_stands_at_a_mode_that_adam_did_not_reach(kind):
-    """No small step from there lowers −log P(w | D), as the densities themselves say."""
+def test_laplace_moves_to_the_mode_that_adam_did_not_reach(kind):
+    """No small step from the mode lowers −log P(w | D) as computed from the densities."""
     given, x = KINDS[kind], DATA.x
     y = (DATA.y > 0.0) * 1.0 if kind == "labels" else DATA.y
     trained = point.fit(x, y, steps=100, seed=1, **given)
@@ -223,13 +201,13 @@ def test_fit_stands_at_a_mode_that_adam_did_not_reach(kind):
     assert fallen == pytest.approx(before - after, rel=1e-3)
 
 
-def test_few_adam_steps_suffice_for_linear_model():
+def test_laplace_of_linear_model_needs_few_adam_steps():
     given = {"prior": Gaussian(0.7), "noise_std": 0.5, "hidden_units": (), "steps": 10}
     fit = laplace.fit(LINEAR_X, LINEAR_Y, **given)
     posterior = exact.linear_regression(with_ones(LINEAR_X), LINEAR_Y, 0.7, 0.5)
     np.testing.assert_allclose(fit.mean, posterior.mean, atol=1e-6)
     assert fit.newton_decrement < 1e-9
-    moved = fit.with_prior(Gaussian(0.1))  # of which the mode is another
+    moved = fit.with_prior(Gaussian(0.1))  # whose mode differs
     new = exact.linear_regression(with_ones(LINEAR_X), LINEAR_Y, 0.1, 0.5)
     by = 0.5 * (fit.mean - new.mean) @ np.linalg.solve(new.cov, fit.mean - new.mean)
     assert moved.newton_decrement == pytest.approx(by, rel=1e-6)

@@ -1,4 +1,4 @@
-"""Local reparameterization and Flipout: what they draw; the optimum that all of them find."""
+"""Local reparameterization and Flipout: moments, noise, and the known optimum."""
 
 from functools import partial
 
@@ -24,7 +24,7 @@ def test_preactivation_moments_equal_the_oracle(oracle):
 
 
 def mean_field_optimum() -> tuple[np.ndarray, np.ndarray]:
-    """μ = posterior mean, σ_i² = 1/Λ_ii, for slope and intercept under N(0, 1), noise 0.5."""
+    """Return μ and σ_i = Λ_ii^−½ for slope and intercept under N(0, 1) with noise 0.5."""
     design = np.hstack([LINEAR_X, np.ones_like(LINEAR_X)])
     precision = np.eye(2) + design.T @ design / 0.25
     return np.linalg.solve(precision, design.T @ LINEAR_Y[:, 0] / 0.25), np.diag(precision) ** -0.5
@@ -50,7 +50,7 @@ def linear_fits(estimator: str, prior: densities.Prior) -> list[bbb.Fit]:
     ids=str,
 )
 def test_mean_field_optimum_of_linear_model_is_recovered(estimator, prior):
-    """With the KL in closed form (Gaussian) and estimated (a mixture that is the same)."""
+    """The KL is in closed form (Gaussian) or estimated (a mixture equal to the Gaussian)."""
     mean, std = mean_field_optimum()
     fits = linear_fits(estimator, prior)
     for values, optimum in (
@@ -58,13 +58,13 @@ def test_mean_field_optimum_of_linear_model_is_recovered(estimator, prior):
         (np.array([fit.std / std for fit in fits]), 1.0),
     ):
         error = values.std(axis=0, ddof=1) / np.sqrt(len(values))
-        assert (error < 0.04).all()  # else the next line would not say much
+        assert (error < 0.04).all()  # else the next line would be weak
         assert (np.abs(values.mean(axis=0) - optimum) < 6 * error + 1e-3).all()
         assert (np.abs(values - optimum) < 0.2).all()
 
 
 @pytest.mark.parametrize("chunk", [None, 4])
-def test_one_more_data_point_keeps_the_noise_of_the_others(chunk):
+def test_added_data_point_leaves_the_noise_of_others_unchanged(chunk):
     arguments = (2, 1), (3, 4), Capacity(10, (3,), 1, chunk), 64, 0
     few, many = (
         np.moveaxis(_loop._row_noise(*arguments, n).numpy(), 2, 0).reshape(7, 2048, -1)
@@ -78,7 +78,7 @@ def test_one_more_data_point_keeps_the_noise_of_the_others(chunk):
 
 
 @pytest.mark.parametrize("estimator", ["local", "quiet"])
-def test_weights_without_any_spread_left_stay_finite(estimator):
+def test_fit_stays_finite_when_standard_deviations_vanish(estimator):
     options = {"hidden_units": (3,), "steps": 60, "n_samples": 3, "initial_rho": -40.0}
     fit = local_reparam.fit(DATA.x, DATA.y, kl_weight=0.0, estimator=estimator, **options)
     assert np.isfinite(fit.mean).all()

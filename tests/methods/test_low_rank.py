@@ -1,4 +1,4 @@
-"""Low rank: mean field at rank 0, the exact posterior at full rank; SWAG: the moments of a path."""
+"""Low rank: mean field at rank 0, exact at full rank; SWAG: moments of a path."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bdl_teach import datasets, densities, optimise
+from bdl_teach import datasets, densities
 from bdl_teach.densities import Gaussian, ScaleMixture
 from bdl_teach.methods import bbb, exact, low_rank
 from bdl_teach.methods._loop import Capacity, Problem
@@ -22,7 +22,7 @@ PRECISION = np.linalg.inv(EXACT.cov)
 LINEAR: dict[str, Any] = {"prior": Gaussian(1.0), "noise_std": 0.3, "hidden_units": ()}
 LONG: dict[str, Any] = {"n_samples": 10, "steps": 4000, "learning_rate": 0.2}
 DATA = datasets.sinusoid(n=8)
-ROOM = Capacity(12, (5,), 2, chunk=4)  # the one program of a network here
+ROOM = Capacity(12, (5,), 2, chunk=4)
 
 
 @lru_cache
@@ -31,7 +31,7 @@ def linear(rank: int) -> low_rank.Fit:
 
 
 def made(rank: int = 3) -> low_rank.Fit:
-    """A posterior of the linear model that nobody fitted."""
+    """Return a posterior of the linear model with arbitrary parameters."""
     rng = np.random.default_rng(rank)
     problem = Problem(X, Y, Gaussian(1.0), 0.5, 0)
     return low_rank.Fit(
@@ -50,7 +50,7 @@ OTHERWISE |= {"n_samples": 2, "cooldown": 0.3, "learning_rate": 0.03, "seed": 3}
 OTHERWISE |= {"start_scale": 0.6, "initial_rho": -2.0}
 
 
-def test_rank_0_is_bayes_by_backprop_with_the_same_draws():
+def test_low_rank_of_rank_0_equals_bayes_by_backprop():
     options = {"hidden_units": (3,), "steps": 60, "capacity": ROOM, **OTHERWISE}
     options["prior"] = ScaleMixture(1.3, 0.2, 0.7)
     ours = low_rank.fit(DATA.x, DATA.y, rank=0, **options)
@@ -63,7 +63,7 @@ def test_rank_0_is_bayes_by_backprop_with_the_same_draws():
 
 
 def test_full_rank_free_energy_of_linear_model_is_minus_log_evidence():
-    """It cannot be less; at rank 0 the KL of the best mean field is left."""
+    """It cannot be lower; at rank 0 the KL of the best mean field remains."""
     costs = [[linear(rank).cost(seed=seed).total for seed in range(10)] for rank in (0, 2, 5)]
     left = np.mean(costs, axis=1) + EXACT.log_evidence
     error = np.std(costs, axis=1, ddof=1) / np.sqrt(10)
@@ -75,7 +75,7 @@ def test_full_rank_free_energy_of_linear_model_is_minus_log_evidence():
 
 
 @pytest.mark.parametrize("rank", [0, 3])
-def test_entropy_spread_and_draws_are_those_of_its_covariance(rank):
+def test_low_rank_entropy_and_draws_match_its_covariance(rank):
     fit = made(rank)
     truth = stats.multivariate_normal(fit.mean, fit.cov)
     assert fit.entropy == pytest.approx(truth.entropy())
@@ -98,7 +98,7 @@ def test_low_rank_free_energy_is_exact():
     assert fit.free_energy == pytest.approx(0.5 * costs[1].complexity + costs[1].likelihood)
 
 
-def test_swag_takes_its_moments_as_algorithm_1_does():
+def test_swag_moments_equal_algorithm_1_of_the_paper():
     path = np.random.default_rng(0).normal(size=(30, 4)) * [1.0, 2.0, 3.0, 4.0]
     mean, square, deviations = np.zeros(4), np.zeros(4), []
     for n, w in enumerate(path):
@@ -112,19 +112,6 @@ def test_swag_takes_its_moments_as_algorithm_1_does():
     _, own_std, none = low_rank._moments(path, 0)
     np.testing.assert_allclose(own_std**2, square - mean**2)
     assert none.shape == (4, 0)
-
-
-def test_swag_reads_its_moments_off_a_path_of_constant_rate(monkeypatch):
-    real, asked = optimise.schedule, []
-
-    def schedule(steps, learning_rate, cooldown):
-        asked.append((steps, learning_rate, cooldown))
-        return real(steps, learning_rate, cooldown)
-
-    monkeypatch.setattr(optimise, "schedule", schedule)
-    low_rank.swag(X, Y, **{**LINEAR, "rank": 2, "learning_rate": 0.017})
-    n_path = low_rank._N_PATH * low_rank._STEPS_A_DRAW
-    assert [call for call in asked if call[1] == 0.017] == [(n_path, 0.017, 0.0)]
 
 
 @pytest.mark.parametrize("rank", [0, 2])

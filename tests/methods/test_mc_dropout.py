@@ -1,4 +1,4 @@
-"""MC dropout: what the masks do to mean and spread is known."""
+"""MC dropout: exact mean and variance over masks."""
 
 from typing import Any
 
@@ -9,19 +9,19 @@ from bdl_teach.methods import mc_dropout
 from bdl_teach.mlp import MLP
 
 X = np.linspace(-1.0, 1.0, 5)[:, None]
-RATE, N = 0.3, 4000  # draws that stand for many
+RATE, N = 0.3, 4000  # dropout rate and draws
 
 
 def made(hidden_units: tuple[int, ...]) -> mc_dropout.Fit:
-    """A network with weights of the prior N(0, 1), not fitted to anything."""
+    """Return a network with weights drawn from N(0, 1), without training."""
     network = MLP(1, hidden_units)
     weights = Gaussian(1.0).sample(network.n_weights, seed=1)
     made: dict[str, Any] = {"network": network, "noise_std": 0.5, "history": {}}
     return mc_dropout.Fit(weights=weights, rate=RATE, **made)
 
 
-def test_one_hidden_layer_has_mean_and_variance_over_masks():
-    """f = Σ_k v_k h_k z_k/(1 − p) + c: mean Σ v h + c, variance p/(1 − p) Σ (v h)²."""
+def test_dropout_mean_and_variance_of_one_layer_are_exact():
+    """With masks z at rate p, f = Σ v h z/(1 − p) + c has variance p/(1 − p) Σ (v h)²."""
     fit = made((6,))
     a, b, v, c = np.split(fit.weights, [6, 12, 18])
     each = np.maximum(X * a + b, 0.0) * v  # [m, units]
@@ -34,7 +34,7 @@ def test_one_hidden_layer_has_mean_and_variance_over_masks():
 
 
 def test_dropout_draw_removes_whole_units_only():
-    """Of 1-3-2-1: what leaves a unit is 0 or m/(1 − p), all of it at once."""
+    """All weights that leave a unit are 0, or all are w/(1 − p); the network is 1-3-2-1."""
     fit = made((3, 2))
     ratio = fit.draw(N) / fit.weights
     inputs_and_biases = [*range(6), 12, 13, 16]

@@ -1,6 +1,5 @@
-"""What the mean-field methods share: common noise, defaults, and predictions from a posterior."""
+"""Shared parts of mean-field methods: common noise and prediction."""
 
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -9,11 +8,7 @@ import pytest
 from scipy.special import expit
 
 from bdl_teach.densities import Gaussian
-from bdl_teach.methods import (
-    _mean_field,
-    empirical_bayes,
-    local_reparam,
-)
+from bdl_teach.methods import empirical_bayes, local_reparam
 from bdl_teach.methods._loop import (
     STRIDE,
     Plan,
@@ -39,7 +34,7 @@ def eps(**changes: Any) -> np.ndarray:
 
 
 def assert_standard_normal(columns: np.ndarray) -> None:
-    """Mean 0, variance 1, no column like another, no row like the one before: 5 errors each."""
+    """Check mean 0, variance 1, and independence of columns and rows, within 5 errors."""
     n, d = columns.shape
     assert (np.abs(columns.mean(axis=0)) < 5 / np.sqrt(n)).all()
     covariance = columns.T @ columns / n
@@ -48,11 +43,11 @@ def assert_standard_normal(columns: np.ndarray) -> None:
 
 
 def assert_unlike(one: np.ndarray, other: np.ndarray) -> None:
-    """Standard normal draws that have nothing to do with each other."""
+    """Check that two arrays of standard normal draws are uncorrelated."""
     assert (np.abs((one * other).mean(axis=0)) < 5 / np.sqrt(len(one))).all()
 
 
-def test_noise_and_start_are_standard_normal_and_follow_seed():
+def test_noise_and_start_are_standard_normal_and_follow_the_seed():
     one, two = eps(), eps(seed=1)
     assert_standard_normal(one)
     assert_unlike(one, two)
@@ -71,8 +66,8 @@ def test_draws_and_steps_share_no_row_of_noise(steps, n_samples):
     assert n_rows >= steps
 
 
-def test_fits_of_few_and_of_many_steps_share_a_program():
-    """The shapes are the same, no step's row is empty, and the numbers stay what they were."""
+def test_fits_of_few_and_many_steps_share_a_program():
+    """Shapes are equal, no used row is empty, and common rows have equal noise."""
     widths = partial(local_reparam.noise_widths, "local")
     short, long, longer = (
         row_noise(plan(steps=steps, draws_weights=False), widths).numpy()
@@ -84,11 +79,6 @@ def test_fits_of_few_and_of_many_steps_share_a_program():
     assert plan(steps=20, draws_weights=False).inputs.eps == ()
 
 
-def test_tick_reuses_noise_and_cost_graph():
-    assert plan().inputs.eps is plan(n_samples=7).inputs.eps
-    assert _mean_field._mean_complexity() is _mean_field._mean_complexity()
-
-
 LINEAR = MLP(2, ())
 MEAN, STD = np.array([0.5, -1.0, 2.0]), np.array([0.2, 0.6, 0.1])
 POINTS = np.array([[1.0, 0.0], [0.5, -1.0], [-2.0, 3.0]])
@@ -96,7 +86,7 @@ DESIGN = np.hstack([POINTS, np.ones((3, 1))])
 
 
 def posterior(likelihood: str) -> empirical_bayes.Fit:
-    """A posterior of a linear model, as empirical Bayes would return it."""
+    """Return an empirical Bayes posterior of a linear model."""
     parts = {"mean": MEAN, "std": STD, "network": LINEAR, "noise_std": 0.3, "history": {}}
     parts["problem"] = Problem(POINTS, np.zeros((3, 1)), Gaussian(1.0), 1.0, 0)
     model = empirical_bayes.choose(LINEAR, "all", True, "none")
@@ -105,8 +95,8 @@ def posterior(likelihood: str) -> empirical_bayes.Fit:
     return empirical_bayes.Fit(**parts, gamma=MEAN / STD, prior_std=prior_std, model=model)
 
 
-def test_predictive_draws_are_draws_of_the_posterior():
-    """Mean Xμ and covariance X diag(σ²) Xᵀ over the draws, and noise as it was given."""
+def test_predictive_draws_have_moments_of_the_posterior():
+    """Draws have mean Xμ and covariance X diag(σ²) Xᵀ; the noise is the given one."""
     n = 20_000
     prediction = posterior("gaussian").predict(POINTS, n_samples=n, seed=3)
     covariance = DESIGN @ np.diag(STD**2) @ DESIGN.T
@@ -117,23 +107,9 @@ def test_predictive_draws_are_draws_of_the_posterior():
     np.testing.assert_allclose(prediction.aleatoric_std, 0.3)
 
 
-def test_the_plug_in_prediction_is_that_of_the_mean_weights():
+def test_plug_in_prediction_uses_the_mean_weights():
     prediction = posterior("gaussian").plug_in(POINTS)
     np.testing.assert_allclose(prediction.mean, DESIGN @ MEAN, rtol=1e-6)
     np.testing.assert_array_equal(prediction.epistemic_std, 0.0)
     labels = posterior("bernoulli").plug_in(POINTS)
     np.testing.assert_allclose(labels.probability, expit(DESIGN @ MEAN), rtol=1e-6)
-
-
-def test_pruning_counts_unpadded_weights_only():
-    """A 1-2-1 network: weights 2 and 2, biases 2 and 1; threshold .5, either sign of γ."""
-    network = MLP(1, (2,))
-    gamma = np.array([0.1, -3.0, 0.0, 0.0, -0.4, -0.3, 0.0])
-    model = empirical_bayes.choose(network, "weight", False, "none")  # the biases have no share
-    fit = replace(posterior("gaussian"), network=network, gamma=gamma, model=model)
-    report = fit.pruning()
-    np.testing.assert_array_equal(report.pruned, [1, 0, 0, 0, 1, 1, 0])
-    assert (report.by_layer, report.fraction) == ((0.5, 1.0), pytest.approx(3 / 4))
-    assert fit.pruning(threshold=0.15).pruned.sum() == 1
-    with pytest.raises(ValueError, match=r"^threshold: expected a finite number.*got"):
-        fit.pruning(threshold=0.0)

@@ -1,4 +1,4 @@
-"""Probabilistic backpropagation: its closed forms, its loop against a trace, what fits learn."""
+"""Probabilistic backpropagation: closed forms, updates, the loop against a reference trace."""
 
 import itertools
 
@@ -27,7 +27,7 @@ def small(**changes) -> pbp.Fit:
 # Moments
 
 
-def test_relu_moments_match_the_oracle_from_alpha_minus_40_to_40(oracle):
+def test_relu_moments_equal_the_oracle_from_alpha_minus_40_to_40(oracle):
     table = oracle("rectified_gaussian")
     for case in table["cases"]:
         got = pbp.relu_moments(case["m"], case["v"])
@@ -35,7 +35,7 @@ def test_relu_moments_match_the_oracle_from_alpha_minus_40_to_40(oracle):
             assert_allclose(value, case[name], rtol=table["rtol"], err_msg=str(case["alpha"]))
 
 
-def test_the_gradients_of_relu_moments_match_the_oracle(oracle):
+def test_gradients_of_relu_moments_equal_the_oracle(oracle):
     table = oracle("rectified_gaussian")
     for case in table["cases"]:
         m, v = (tf.constant(case[name], tf.float64) for name in "mv")
@@ -57,7 +57,7 @@ def test_relu_moments_are_finite_and_never_negative(m, v):
     assert 0.0 <= var <= v
 
 
-def test_linear_moments_are_those_of_drawn_weights():
+def test_linear_moments_equal_those_of_drawn_weights():
     rng = np.random.default_rng(3)
     mean, var = rng.normal(size=4), rng.uniform(0.1, 1.0, 4)
     w_mean, w_var = rng.normal(size=(2, 5)), rng.uniform(0.1, 1.0, (2, 5))
@@ -78,7 +78,7 @@ def test_linear_moments_are_those_of_drawn_weights():
 @given(
     m=st.floats(-3.0, 3.0), v=st.floats(0.01, 5.0), y=st.floats(-3.0, 3.0), s2=st.floats(0.01, 5.0)
 )
-def test_adf_of_a_gaussian_likelihood_is_the_exact_posterior(m, v, y, s2):
+def test_adf_update_of_gaussian_likelihood_is_the_exact_posterior(m, v, y, s2):
     residual, total = y - m, v + s2
     slope, curve = residual / total, 0.5 * (residual**2 / total**2 - 1.0 / total)
     exact_var = 1.0 / (1.0 / v + 1.0 / s2)
@@ -86,22 +86,22 @@ def test_adf_of_a_gaussian_likelihood_is_the_exact_posterior(m, v, y, s2):
     assert_allclose(pbp.adf_update(m, v, slope, curve), expected, rtol=1e-8, atol=1e-12)
 
 
-def test_the_gamma_update_matches_the_oracle(oracle):
+def test_gamma_update_equals_the_oracle(oracle):
     table = oracle("pbp_gamma_update")
     for case in table["cases"]:
         got = pbp.gamma_update(case["alpha"], case["beta"], case["resid"], case["v"])
         assert_allclose(got, (case["new_alpha"], case["new_beta"]), table["rtol"])
 
 
-def test_without_weight_uncertainty_the_gamma_update_is_nearly_conjugate():
-    """With v = 0, y ~ N(0, 1/γ) is conjugate: α + ½, β + ½ r²; Z is a Gaussian for a Student-t."""
+def test_gamma_update_without_weight_variance_is_nearly_conjugate():
+    """With v = 0 the exact update is α + ½, β + ½ r²; a Gaussian replaces a Student-t."""
     for alpha, r in itertools.product((100.0, 1e4, 1e6), (0.1, 1.0, 2.0)):
         new_alpha, new_beta = pbp.gamma_update(alpha, alpha, r, 0.0)
         assert new_alpha - alpha == pytest.approx(0.5, rel=5.0 / alpha + 1e-6)
         assert new_beta - alpha == pytest.approx(0.5 * r**2, rel=0.0, abs=10.0 / alpha + 1e-6)
 
 
-def test_extreme_outlier_gives_no_nan_in_gamma_update():
+def test_gamma_update_of_extreme_outlier_is_not_nan():
     assert pbp.gamma_update(6.0, 6.0, 1e150, 1.0) == (0.0, np.inf)
 
 
@@ -112,7 +112,7 @@ def flat(parts) -> np.ndarray:
     return np.concatenate([np.ravel(part) for part in parts])
 
 
-def test_three_epochs_follow_the_reference_trace_step_by_step(oracle):
+def test_three_pbp_epochs_equal_the_reference_trace(oracle):
     trace = oracle("pbp_trace")
     start = pbp_loop.initial_state(trace["sizes"], seed=0)
     assert start.var[0][0, 0] == pytest.approx(trace["init_var"])
@@ -137,7 +137,7 @@ def test_three_epochs_follow_the_reference_trace_step_by_step(oracle):
     assert_allclose(noise_var, trace["pred_noise_var"], trace["rtol"])
 
 
-def test_an_update_that_would_leave_no_variance_is_skipped():
+def test_update_without_a_valid_variance_is_skipped():
     m, v = tf.constant([1.0, 1.0], tf.float64), tf.constant([0.5, 0.5], tf.float64)
     bad = tf.constant([-0.1, 0.4], tf.float64)
     mean, var = pbp_loop._valid(m, v, m + 1.0, bad)
@@ -147,7 +147,7 @@ def test_an_update_that_would_leave_no_variance_is_skipped():
     assert_array_equal(pbp_loop._valid(m, v, m, infinite)[1], [0.5, 0.4])
 
 
-# In a graph, as in the compiled loop: there no argument is checked, and the guards must hold
+# In a graph, as in the compiled loop, where arguments are not checked
 learn_point, refine_prior, refine_weight = (
     tf.function(function, autograph=False)
     for function in (pbp_loop.learn_point, pbp_loop.refine_prior, pbp_loop._refine_weight)
@@ -158,22 +158,10 @@ def tensors(state: pbp.State) -> pbp.State:
     return tf.nest.map_structure(tf.constant, state)
 
 
-def test_initial_state_is_prior_with_symmetry_breaking_means():
-    state = pbp_loop.initial_state((99, 60, 1), 0, (4.0, 3.0))
-    assert_array_equal(flat(state.var), 6 / 5)  # E[1/λ] of Gamma(6, 6)
-    assert_array_equal(state.factors[:, 0], 5 / 6)  # its factors hold all of it
-    assert_array_equal(state.factors[:, 1:], 0.0)
-    assert_array_equal(state.noise, (4.0, 3.0))
-    assert_array_equal(state.prior, (6.0, 6.0))
-    for mean, fan_in in zip(state.mean, (100, 61), strict=True):
-        assert abs(mean.std() * np.sqrt(fan_in) - 1) < 5 / np.sqrt(2 * mean.size)
-    assert (pbp_loop.initial_state((99, 60, 1), 1).mean[0] != state.mean[0]).all()
+# Numerical limits
 
 
-# Where the numbers give out
-
-
-SOUND = (6.0, 6.0), (0.3, 0.5, 0.9, 0.1, 0.4, 0.3)  # λ; m, v and the four of a factor
+SOUND = (6.0, 6.0), (0.3, 0.5, 0.9, 0.1, 0.4, 0.3)  # λ; m, v and four parameters of a factor
 
 
 def refined(prior=SOUND[0], row=SOUND[1]):
@@ -181,7 +169,7 @@ def refined(prior=SOUND[0], row=SOUND[1]):
 
 
 def with_cavity(variance: float) -> tuple[float, ...]:
-    """A row whose cavity N(0.2 variance, variance) is what is left without the factor."""
+    """Return a row whose cavity is N(0.2 variance, variance) after removing the factor."""
     precision = 2.0 - 1.0 / variance
     return 0.5 * (0.2 + 0.1), 0.5, precision, 0.1, 0.0, 0.0
 
@@ -189,9 +177,9 @@ def with_cavity(variance: float) -> tuple[float, ...]:
 @pytest.mark.parametrize(
     ("prior", "row"),
     [
-        (SOUND[0], with_cavity(2e6)),  # next to nothing is left of the weight
-        ((1.3, 6.0), (*with_cavity(1e3)[:4], 0.4, 0.3)),  # λ's own cavity has α = 0.9
-        ((6.0, 0.2), (0.3, 0.5, 0.9, 0.1, 0.4, 0.3)),  # and here β = −0.1
+        (SOUND[0], with_cavity(2e6)),  # a nearly empty cavity
+        ((1.3, 6.0), (*with_cavity(1e3)[:4], 0.4, 0.3)),  # the cavity of λ has α = 0.9
+        ((6.0, 0.2), (0.3, 0.5, 0.9, 0.1, 0.4, 0.3)),  # the cavity of λ has β = −0.1
         (SOUND[0], (1e200, 0.5, 0.9, 0.1, 0.0, 0.0)),  # the square is infinite
     ],
     ids=["wide", "alpha", "beta", "infinite"],
@@ -203,8 +191,8 @@ def test_factor_with_invalid_cavity_is_unchanged(prior, row):
 
 
 @pytest.mark.parametrize(("residual", "low", "high"), [(0.0, -np.inf, 0.0), (4.0, 0.0, 1.0)])
-def test_noise_update_without_mean_variance_is_skipped(residual, low, high):
-    """From α = 1.01 a point can lead to an α′ < 0, or < 1, for which β/(α−1) is no variance."""
+def test_noise_update_is_skipped_if_expected_variance_is_infinite(residual, low, high):
+    """From α = 1.01 a point can lead to α′ < 1, where β/(α − 1) is no variance."""
     state = tensors(pbp_loop.initial_state((2, 3, 1), 0, (1.01, 0.5)))
     x = tf.constant([[0.3, -0.2]], tf.float64)
     f_mean, f_var = pbp_loop.forward(x, state.mean, state.var)
@@ -214,7 +202,7 @@ def test_noise_update_without_mean_variance_is_skipped(residual, low, high):
     assert_array_equal(after.noise, (1.01, 0.5))
 
 
-def test_invalid_log_z_raises_divergence_with_its_step(monkeypatch):
+def test_invalid_log_z_raises_divergence_naming_its_step(monkeypatch):
     after = pbp.Walk.after
 
     def spoilt(self, n_steps):
@@ -228,7 +216,7 @@ def test_invalid_log_z_raises_divergence_with_its_step(monkeypatch):
     assert error.value.step == 2 * len(X)
 
 
-def test_prediction_is_forward_pass_in_units_of_y():
+def test_pbp_prediction_is_the_forward_pass_in_units_of_y():
     fit, x = small(), np.array([[0.3, -1.0, 2.0], [5.0, 0.0, 0.0]])
     inputs = tf.constant((x - X.mean(axis=0)) / X.std(axis=0))
     mean, var = pbp_loop.forward(inputs, fit.state.mean, fit.state.var)
@@ -240,7 +228,7 @@ def test_prediction_is_forward_pass_in_units_of_y():
 
 
 def test_column_constant_up_to_rounding_counts_as_constant():
-    """Naval has a column of 0.998 whose standard deviation is 2.5e-13, not 0."""
+    """Naval has a column of 0.998 with a standard deviation of 2.5e-13."""
     constant = 0.998
     x = np.column_stack([X, np.full(40, constant)])
     scaling = pbp.Scaling.of(x, np.full((40, 1), constant))

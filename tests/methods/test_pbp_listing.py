@@ -1,4 +1,4 @@
-"""The simplified listing of PBP: what it does without its small constants; chapter 7 shows them."""
+"""The published listing of PBP, with its errors, against the method."""
 
 import numpy as np
 import pytest
@@ -16,13 +16,13 @@ Y = 3.0 + np.abs(X[:, 0]) + 0.3 * RNG.standard_normal(200)
 
 @pytest.fixture
 def eager(monkeypatch):
-    """Run the loop as plain TensorFlow, which is quicker for a few points."""
+    """Run the loop without compilation, which is faster for a few points."""
     monkeypatch.setattr(pbp_listing, "Compiled", lambda function: function)
     monkeypatch.setattr(pbp_listing, "_program", pbp_listing._program.__wrapped__)
 
 
 def started(n: int, seed: int = 0) -> tuple:
-    """The first rows standardised, and the state that a fit of them starts from, in float64."""
+    """Return the first n rows, standardised, and the initial state of their fit, in float64."""
     x, y = X[:n], Y[:n]
     start = pbp_listing._initial_state((2, 5, 1), seed)
     double = tf.nest.map_structure(lambda t: tf.cast(t, tf.float64), start)
@@ -31,10 +31,10 @@ def started(n: int, seed: int = 0) -> tuple:
 
 
 @pytest.mark.parametrize("noise_update", pbp_listing.NOISE_UPDATES)
-def test_listing_without_eps_learns_like_the_method(eager, noise_update):
-    """In the order of the rows, twice; what is left is float32 and the 1e-6 of its density."""
+def test_published_listing_without_eps_equals_the_method(eager, noise_update):
+    """Two epochs in the order of the rows; float32 and a constant of 1e-6 make the difference."""
     fit = pbp_listing.fit(
-        X[:6], Y[:6], hidden_units=(5,), epochs=2, eps=0.0, noise_update=noise_update, n_records=1
+        X[:6], Y[:6], hidden_units=(5,), epochs=2, eps=0.0, noise_update=noise_update
     )
     (x, y), state = started(6)
     learn = tf.function(pbp_loop.learn_point, autograph=False)

@@ -1,4 +1,4 @@
-"""A trail of PBP's steps: any step from any other, the same numbers, few steps taken anew."""
+"""Replay of PBP: any step can be reached from any other, with few steps recomputed."""
 
 import itertools
 
@@ -25,7 +25,7 @@ def weights(fit: pbp.Fit) -> np.ndarray:
     return np.concatenate([layer.ravel() for layer in (*fit.state.mean, *fit.state.var)])
 
 
-def test_replay_forwards_and_back_equals_the_steps(taken):
+def test_replay_in_any_order_equals_the_training_steps(taken):
     trail = Trail(DATA.x, DATA.y, **NETWORK)
     for n in (CHUNK + 1, 3, LAST, CHUNK, LAST - 1, 2 * CHUNK, 2 * CHUNK + 1):
         replay, step = trail.at(n), taken[n - 1]
@@ -36,7 +36,7 @@ def test_replay_forwards_and_back_equals_the_steps(taken):
         assert set(replay.seen) == {s.point for s in taken[:n] if s.epoch == step.epoch} - {None}
 
 
-def test_trail_recomputes_few_steps(monkeypatch):
+def test_replay_recomputes_at_most_one_chunk_of_steps(monkeypatch):
     trail = Trail(DATA.x, DATA.y, **NETWORK)
     trail.at(LAST)
     anew: list[int] = []
@@ -53,7 +53,7 @@ def test_trail_recomputes_few_steps(monkeypatch):
         assert sum(anew) <= CHUNK
 
 
-def test_the_frames_of_a_fit_lead_from_the_prior_to_it(taken):
+def test_frames_of_a_pbp_fit_lead_from_the_prior_to_its_end(taken):
     fit = pbp.fit(DATA.x, DATA.y, epochs=4, **NETWORK)
     steps = fit.path.steps
     assert (steps[0], steps[-1], fit.n_steps) == (0, 40, 40)

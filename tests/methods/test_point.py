@@ -1,4 +1,4 @@
-"""Point estimates: least squares, ridge regression, and no epistemic uncertainty."""
+"""Point estimates: least squares, ridge and logistic regression."""
 
 import numpy as np
 import pytest
@@ -23,12 +23,12 @@ def linear(**changes) -> point.Fit:
     return point.fit(LINEAR_X, LINEAR_Y, **{**LINEAR, **changes})
 
 
-def test_mle_of_a_linear_model_is_least_squares():
+def test_mle_of_linear_model_is_least_squares():
     least_squares = np.linalg.lstsq(DESIGN, LINEAR_Y[:, 0])[0]
     np.testing.assert_allclose(linear().weights, least_squares, atol=1e-3)
 
 
-def test_map_of_a_linear_model_is_the_posterior_mean():
+def test_map_of_linear_model_is_the_posterior_mean():
     sigma = 0.1
     posterior = exact.linear_regression(DESIGN, LINEAR_Y, prior_std=sigma, noise_std=0.5)
     np.testing.assert_allclose(linear(prior=Gaussian(sigma)).weights, posterior.mean, atol=1e-3)
@@ -37,7 +37,7 @@ def test_map_of_a_linear_model_is_the_posterior_mean():
 
 
 def test_initial_weights_have_variance_two_over_inputs():
-    """From 40 seeds, and a rate that moves nothing."""
+    """Use 40 seeds and a learning rate that moves nothing."""
     options = {"hidden_units": (9,), "steps": 1, "learning_rate": 1e-12}
     x = np.ones((1, 8))
     starts = np.array([point.fit(x, [0.0], seed=seed, **options).weights for seed in range(40)])
@@ -47,8 +47,8 @@ def test_initial_weights_have_variance_two_over_inputs():
         assert values.std() == pytest.approx(1.0, abs=5 / np.sqrt(2 * values.size))
 
 
-def test_several_starts_keep_the_one_of_the_lowest_loss():
-    """The k-th start is that of the seed s + 10⁶ k alone; the prior counts."""
+def test_several_starts_keep_the_one_with_the_lowest_loss():
+    """The k-th start equals a fit with seed s + 10⁶ k; the loss includes the prior."""
     chosen, by_likelihood = [], []
     for seed in range(4):
         options = {"steps": 100, "prior": Gaussian(0.3)}
@@ -60,10 +60,10 @@ def test_several_starts_keep_the_one_of_the_lowest_loss():
         chosen.append(int(np.argmin(losses)))
         by_likelihood.append(int(np.argmin(costs)))
         np.testing.assert_array_equal(best.weights, alone[chosen[-1]].weights)
-    assert len(set(chosen)) > 1 and chosen != by_likelihood  # else another might be kept unseen
+    assert len(set(chosen)) > 1 and chosen != by_likelihood
 
 
-def test_a_prior_and_weight_decay_at_once_are_refused():
+def test_prior_together_with_weight_decay_is_refused():
     with pytest.raises(ValueError, match="got both"):
         small(prior=Gaussian(1.0), weight_decay=1.0)
 
@@ -73,8 +73,8 @@ LABELS = (LABEL_X @ [1.0, -1.0] + np.random.default_rng(4).normal(size=60) > 0).
 LOGISTIC = {"likelihood": "bernoulli", "hidden_units": (), "steps": 1000, "learning_rate": 0.05}
 
 
-def test_a_linear_classifier_is_logistic_regression_with_a_ridge():
-    """The gradient of −log P(D | w) + ½ λ w² vanishes at what was found."""
+def test_linear_classifier_equals_ridge_logistic_regression():
+    """The gradient of −log P(D | w) + ½ λ w² is zero at the fitted weights."""
     fit = point.fit(LABEL_X, LABELS, weight_decay=5.0, **LOGISTIC)
     design = np.hstack([LABEL_X, np.ones((60, 1))])
     p = 1 / (1 + np.exp(-design @ fit.weights))

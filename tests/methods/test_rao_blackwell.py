@@ -1,4 +1,4 @@
-"""The quiet estimator: the free energy of drawn weights, with nothing drawn that need not be."""
+"""The quiet estimator against averages over drawn weights, and its complexity term."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -26,7 +26,7 @@ def posterior(network: MLP) -> list[Any]:
 
 
 def estimate(estimator: str, network: MLP, likelihood: str = "gaussian") -> np.ndarray:
-    """Cost and d/d(μ, σ) of it, each a mean over many draws: ``[blocks, 1 + 2 · n_weights]``."""
+    """Return averages of cost and its gradients by μ, σ ``[blocks, 1 + 2 · n_weights]``."""
     rng, theta = np.random.default_rng(2), posterior(network)
     targets = Y if likelihood == "gaussian" else np.float64(Y > 0)
     noise_std = tf.constant(NOISE_STD, tf.float64)
@@ -41,7 +41,7 @@ def estimate(estimator: str, network: MLP, likelihood: str = "gaussian") -> np.n
                 given = (network, *theta, zeta, tf.constant(x), likelihood)
                 moments = _rao_blackwell.output_moments(*given)
                 total = likelihoods.expected_cost(likelihood, y, *moments, noise_std) / DRAWS
-            else:  # one W for all points, as Bayes by Backprop draws it
+            else:  # one draw of the weights for all points
                 eps = rng.standard_normal((DRAWS, network.n_weights))
                 f = network(theta[0] + theta[1] * eps, tf.constant(X))
                 total = tf.reduce_mean(likelihoods.cost(likelihood, targets, f, noise_std))
@@ -54,11 +54,11 @@ def estimate(estimator: str, network: MLP, likelihood: str = "gaussian") -> np.n
     [(MLP(1, (3,)), "gaussian"), (MLP(1, (3, 2)), "gaussian"), (MLP(1, (3,)), "bernoulli")],
     ids=str,
 )
-def test_cost_and_gradient_equal_averages_over_drawn_weights(network, likelihood):
+def test_quiet_cost_and_gradient_equal_averages_over_drawn_weights(network, likelihood):
     drawn, quiet = (estimate(kind, network, likelihood) for kind in ("drawn", "quiet"))
     error = np.sqrt((drawn.var(axis=0, ddof=1) + quiet.var(axis=0, ddof=1)) / BLOCKS)
     assert (np.abs(drawn.mean(axis=0) - quiet.mean(axis=0)) < 5 * error + 1e-12).all()
-    assert error[0] < 0.02 * drawn[:, 0].mean()  # else the line before would not say much
+    assert error[0] < 0.02 * drawn[:, 0].mean()  # else the line before would be weak
     if len(network.hidden_units) < (2 if likelihood == "gaussian" else 1):
         np.testing.assert_allclose(quiet.std(axis=0), 0.0, atol=1e-8)
 
@@ -79,12 +79,12 @@ def exact_kl(prior: Prior, mu: float, std: float) -> float:
 
 
 @pytest.mark.parametrize(
-    ("prior", "allowed"),  # the bends are softer on average over q
+    ("prior", "allowed"),  # errors are smaller on average over q
     [(ScaleMixture(), 0.005), (ScaleMixture(1.5, 0.01, 0.5), 0.01)],
     ids=str,
 )
-def test_the_slopes_of_the_complexity_are_those_of_quadrature(prior, allowed):
-    """In units of 1/σ, in which a step of Adam and the width of q are alike."""
+def test_slopes_of_the_complexity_equal_quadrature(prior, allowed):
+    """Slopes are multiplied by σ, the natural unit of a step."""
     theta = tf.constant(MU), tf.constant(STD)
     with tf.GradientTape() as tape:
         tape.watch(theta)

@@ -1,4 +1,4 @@
-"""SGLD and SGHMC: exact on a linear model but for a known share, and cold where T says so."""
+"""SGLD and SGHMC: exact posteriors of linear models, temperature, minibatches, continued runs."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -34,9 +34,9 @@ def small(**changes: Any) -> sgmcmc.Fit:
 
 
 def moments(fit: sgmcmc.Fit, middle: Any = EXACT.mean) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and covariance of each chain's draws, about a given point, stacked ``[chains, d, 1+d]``.
+    """Return mean and covariance about a point ``[d, 1 + d]``, and their Monte-Carlo errors.
 
-    Chains are independent, so that their spread is the Monte-Carlo error of their average.
+    The errors come from the spread of independent chains.
     """
     chains = fit.samples.reshape(CHAINS, -1, fit.samples.shape[1]) - middle
     each = np.concatenate([chains.mean(1)[..., None], chains.swapaxes(1, 2) @ chains], axis=-1)
@@ -45,17 +45,17 @@ def moments(fit: sgmcmc.Fit, middle: Any = EXACT.mean) -> tuple[np.ndarray, np.n
 
 
 def as_it_should_be(fit: sgmcmc.Fit, learning_rate: float, momentum: float) -> np.ndarray:
-    """Covariance by the formula of the module's docstring, at T = 1."""
+    """Return the covariance of the discretised chain at T = 1, as the module states it."""
     pull = PRECISION @ np.diag(1.0 / fit.state.mass.numpy()) @ PRECISION
     return np.linalg.inv(PRECISION - learning_rate / (2 * (1 + momentum)) * pull)
 
 
-# The linear model, whose posterior is known
+# Known posteriors
 
 
 @pytest.mark.parametrize("sampler", sgmcmc.SAMPLERS)
-def test_mean_and_covariance_of_a_linear_model_are_the_exact_ones(sampler):
-    """Within 5 Monte-Carlo errors, each of which is below a tenth of what it is the error of."""
+def test_sampler_has_exact_mean_and_covariance_of_linear_model(sampler):
+    """Agree within 5 Monte-Carlo errors, each below a tenth of the quantity."""
     fit = linear(sampler=sampler, learning_rate=FINE[sampler])
     found, error = moments(fit)
     wanted = np.column_stack([np.zeros(3), EXACT.cov])
@@ -66,8 +66,8 @@ def test_mean_and_covariance_of_a_linear_model_are_the_exact_ones(sampler):
     assert (np.diag(error[:, 1:]) < 0.1 * np.diag(EXACT.cov)).all()
 
 
-def test_the_covariance_is_proportional_to_the_temperature():
-    """Noise of √T about the same mean: likelihood and prior are tempered alike."""
+def test_sampler_covariance_is_proportional_to_the_temperature():
+    """Likelihood and prior are tempered alike: draws scale with √T about the same mean."""
     temperature = 4.0
     fit = linear(learning_rate=FINE["sghmc"], temperature=temperature)
     found, error = moments(fit)
@@ -79,15 +79,15 @@ def test_the_covariance_is_proportional_to_the_temperature():
     np.testing.assert_allclose(cold, warm, atol=2e-4 / temperature**0.5)
 
 
-def test_without_temperature_a_network_goes_to_the_minimum_of_map():
-    """From the same start; at a kink of a ReLU both go to and fro by a tenth of a nat."""
+def test_sampler_at_temperature_0_finds_the_map_minimum():
+    """From the same start; at a kink of a ReLU both oscillate by a tenth of a nat."""
     given: dict[str, Any] = {"prior": Gaussian(1.0), "hidden_units": (3,)}
     mode = point.fit(DATA.x, DATA.y, learning_rate=0.05, **given)
     fit = small(n_chains=1, steps=500, temperature=0.0)
     np.testing.assert_allclose(fit.potential, mode.history["loss"][-1], atol=0.3)
 
 
-def test_mass_is_root_of_curvature_times_mean_or_one():
+def test_sampler_mass_is_root_of_curvature_times_mean_curvature():
     curvature = np.diag(PRECISION)
     wanted = np.sqrt(curvature * curvature.mean())
     np.testing.assert_allclose(linear().state.mass.numpy(), wanted, rtol=0.15)
@@ -105,8 +105,8 @@ def test_sorted_labels_are_spread_over_all_minibatches():
     np.testing.assert_allclose(shares, 0.5, atol=0.1)
 
 
-def test_a_step_sees_every_mth_point_with_m_times_its_weight():
-    """SGLD without noise or mass is gradient descent, which is written out here."""
+def test_sampler_step_weights_its_minibatch_by_the_number_of_batches():
+    """SGLD without noise and mass is gradient descent."""
     options: dict[str, Any] = {"sampler": "sgld", "temperature": 0.0, "preconditioned": False}
     fit = linear(**options, n_batches=3, learning_rate=0.01, steps=10)
     w, away = fit.state.w.numpy().astype(float) + 0.5, fit.state.w + 0.5
@@ -121,11 +121,11 @@ def test_a_step_sees_every_mth_point_with_m_times_its_weight():
     np.testing.assert_allclose(on.path[-1], w, rtol=1e-4, atol=1e-5)
 
 
-# Going on
+# Continued runs, and the rest
 
 
-def test_continued_run_equals_one_longer_run():
-    """Also where the first run ends between two draws, and across windows."""
+def test_continued_sampler_run_equals_one_longer_run():
+    """The first run ends between two draws, and windows differ."""
     whole = small(steps=1230, n_batches=3)
     parts = small(steps=474, n_batches=3).longer(13).longer(743)
     np.testing.assert_array_equal(parts.path, whole.path)
@@ -135,7 +135,7 @@ def test_continued_run_equals_one_longer_run():
     assert len(whole.path) == 123 and len(whole.samples) == 2 * 93
 
 
-def test_the_potential_is_minus_log_likelihood_minus_log_prior():
+def test_potential_is_minus_log_likelihood_minus_log_prior():
     prior = ScaleMixture(1.3, 0.2, 0.7)
     fit = small(prior=prior, noise_std=0.7)
     w = fit.path[-1, 1]
@@ -147,7 +147,7 @@ def test_the_potential_is_minus_log_likelihood_minus_log_prior():
     np.testing.assert_allclose(fit.history["potential"], fit.potential.mean(axis=1))
 
 
-def test_r_hat_is_near_one_only_for_agreeing_chains():
+def test_r_hat_of_sampler_is_near_1_only_for_agreeing_chains():
     assert (linear(learning_rate=FINE["sghmc"]).r_hat < 1.02).all()
     assert small(steps=400, temperature=1e-6).r_hat.max() > 1.5
 
@@ -160,7 +160,7 @@ def test_one_diverging_chain_raises_divergence():
     assert caught.value.step == 70
 
 
-def test_a_linear_classifier_has_the_posterior_of_a_grid():
+def test_sampled_linear_classifier_has_posterior_of_a_grid():
     x = np.random.default_rng(3).normal(size=(30, 1))
     labels = (x[:, 0] + np.random.default_rng(4).normal(size=30) > 0).astype(float)
     grid = np.stack(np.meshgrid(np.linspace(-3, 6, 200), np.linspace(-4, 4, 200)), -1)
@@ -181,8 +181,8 @@ def test_a_linear_classifier_has_the_posterior_of_a_grid():
 ROOM = _loop.Capacity(16, (7,), 1, chunk=8)
 
 
-def test_padded_points_do_not_count():
-    """The mass is an estimate from other draws; nothing else may depend on the room."""
+def test_padded_points_do_not_affect_the_sampler():
+    """The mass is left out, since it is estimated from draws that depend on padding."""
     options = {"preconditioned": False, "learning_rate": 1e-4, "n_batches": 2}
     exactly, roomy = small(**options), small(**options, capacity=ROOM)
     np.testing.assert_allclose(roomy.path, exactly.path, atol=2e-3)

@@ -1,4 +1,4 @@
-"""The VAE: a linear one is known exactly; each knob; generation; the plain autoencoder."""
+"""The VAE: exact linear cases, its loss and noise, frames and convergence."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -28,20 +28,20 @@ ONE = vae.Problem(np.array([[0.4], [-1.1]]), 0.5, 1, 0)
 
 
 def by_hand(a: float, b: float, sx: float, mean: list[float], sigma: float) -> vae.Fit:
-    """p(x | z) = N(az + b, sx²) and q(z | x) = N(mean[0] x + mean[1], σ²)."""
+    """Return a linear VAE: p(x | z) = N(az + b, sx²), q(z | x) = N(mean[0] x + mean[1], σ²)."""
     encoder = np.array([mean[0], 0.0, mean[1], np.log(np.expm1(sigma - 1e-6))])
     model = make_model(1, 1, (), "gaussian")
     return vae.Fit(model, encoder, np.array([a, b]), sx, True, {}, ONE)
 
 
 def quadrature(fit: vae.Fit, x: float) -> np.ndarray:
-    """E_q of the reconstruction and of log q − log p at x; exact, as both are quadratic in z."""
+    """Return E_q of the reconstruction and of log q − log p at x, exact for quadratic terms."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(10)
     terms = fit.elbo_draws([[x]], nodes[:, None, None])
     return np.array([weights @ term[:, 0] for term in terms]) / weights.sum()
 
 
-def test_a_linear_elbo_is_that_of_the_oracle(oracle):
+def test_elbo_of_linear_vae_equals_the_oracle(oracle):
     reference = oracle("linear_vae")
     for case in reference["cases"]:
         a, b, sx, x = (case[name] for name in ("a", "b", "sx", "x"))
@@ -68,8 +68,8 @@ def linear_data() -> np.ndarray:
     return rng.standard_normal((400, 2)) @ loadings + 0.5 * rng.standard_normal((400, 5)) + 1.0
 
 
-def test_a_trained_linear_vae_finds_the_evidence_and_posterior_of_ppca():
-    """At fixed noise s² the best evidence is that of W = U(Λ − s²)^½, and q is exact there."""
+def test_trained_linear_vae_finds_evidence_and_posterior_of_ppca():
+    """At fixed noise s² the best evidence is that of W = U(Λ − s²)^½, with exact q."""
     x, s = linear_data(), 0.5
     plan = {"steps": 3000, "batch_size": 200, "learning_rate": 0.02, "cooldown": 0.7}
     fit = vae.fit(x, likelihood="gaussian", decoder_std=s, hidden_units=(), **plan)
@@ -79,17 +79,17 @@ def test_a_trained_linear_vae_finds_the_evidence_and_posterior_of_ppca():
     evidence = multivariate_normal(x.mean(axis=0), covariance).logpdf(x).mean()
     eps = np.random.default_rng(5).standard_normal((50, 400, 2))
     likelihood, log_ratio = fit.elbo_draws(x, eps)
-    draws = (likelihood - log_ratio).mean(axis=1)  # hardly any noise where q is the posterior
+    draws = (likelihood - log_ratio).mean(axis=1)  # nearly noiseless if q is the posterior
     error = draws.std(ddof=1) / np.sqrt(50)
     assert error < 0.01
     assert evidence - 0.05 < draws.mean() < evidence + 5 * error
     _, std = fit.encode(x)
-    volume = np.log(std).sum(axis=1).mean()  # of q; does not depend on the axes chosen
+    volume = np.log(std).sum(axis=1).mean()  # log volume of q, independent of the latent axes
     assert volume == pytest.approx(np.log(s / np.sqrt(top)).sum(), abs=0.1)
 
 
 class Watched:
-    """A model that keeps the minibatch and the codes that it is shown."""
+    """A model that keeps the minibatch and the latents it is given."""
 
     def __init__(self, model: Model) -> None:
         self.model, self.decoder = model, model.decoder
@@ -106,7 +106,7 @@ class Watched:
 
     @property
     def rows(self) -> np.ndarray:
-        """Rows of ``ROWS`` that were drawn, by their first column."""
+        """Return the drawn rows of ``ROWS``, identified by their first column."""
         return np.rint(5 * self.x[:, 0]).astype(int)
 
     @property
@@ -118,7 +118,7 @@ ROWS = np.column_stack([np.arange(5) / 5, np.linspace(1.0, 0.1, 5), np.full(5, 0
 
 
 def step(number=0, *, likelihood="bernoulli", n=200, s=3, beta=1.0, noise=1.0, seed=0):
-    """Loss and record of one step on five rows, and the model that watched it; not compiled."""
+    """Return loss and record of one uncompiled step on five rows, and the watched model."""
     watched = Watched(make_model(3, 2, (4,), likelihood))
     weights = [tf.constant(w, tf.float32) for w in starting_weights(watched.model, 3)]
     x, beta, std, noise = (tf.constant(v, tf.float32) for v in (ROWS, beta, 0.5, noise))
@@ -128,20 +128,20 @@ def step(number=0, *, likelihood="bernoulli", n=200, s=3, beta=1.0, noise=1.0, s
     return float(loss), record.numpy(), watched
 
 
-def test_every_example_draw_and_coordinate_has_an_epsilon_of_its_own():
+def test_every_example_draw_and_latent_has_its_own_noise():
     eps = step()[2].eps  # [s, n, latent]
     assert eps.shape == (3, 200, 2)
     assert len(np.unique(eps.round(4))) > 0.97 * eps.size
     assert abs(eps.mean()) < 5 / np.sqrt(eps.size)
     assert abs(eps.std() - 1) < 5 / np.sqrt(2 * eps.size)
-    for axis in range(3):  # neighbours along an axis know nothing of each other
+    for axis in range(3):  # neighbours along an axis are independent
         a, b = np.delete(eps, -1, axis), np.delete(eps, 0, axis)
         assert abs(np.mean(a * b)) < 5 / np.sqrt(a.size)
 
 
 @pytest.mark.parametrize("likelihood", ["bernoulli", "gaussian"])
-def test_training_loss_has_beta_once_and_history_none(likelihood):
-    """Loss: β KL − reconstruction; recorded: the ELBO itself and its parts; means over z and x."""
+def test_beta_scales_kl_in_training_loss_but_not_in_history(likelihood):
+    """The loss is β KL − reconstruction; the history has the ELBO and its two parts."""
     loss, record, seen = step(likelihood=likelihood, n=7, beta=3.0)
     w, z, x = seen.weights[1].numpy(), seen.z.astype(float), seen.x.astype(float)
     hidden = np.maximum(z @ w[:8].reshape(4, 2).T + w[8:12], 0.0)
@@ -160,7 +160,7 @@ def test_training_loss_has_beta_once_and_history_none(likelihood):
     assert loss == pytest.approx(3.0 * divergence - reconstruction, rel=1e-5)
 
 
-def test_frames_of_vae_lead_from_start_to_fit():
+def test_frames_of_a_vae_lead_from_start_to_fit():
     one = digits()
     begun = starting_weights(one.model, 0)
     for frame, weights in ((0, begun), (-1, (one.encoder_weights, one.decoder_weights))):
@@ -173,11 +173,11 @@ def test_frames_of_vae_lead_from_start_to_fit():
         one.at(41)
 
 
-# The free energy, and whether training on lowers it
+# Free energy and convergence
 
 
-def test_free_energy_is_negative_elbo_of_all_data_with_beta():
-    """Of a linear VAE both parts are known: E(x − az − b)² and the KL of a Gaussian."""
+def test_vae_free_energy_is_negative_elbo_of_all_data():
+    """Both parts of a linear VAE are known: E(x − az − b)² and a Gaussian KL."""
     a, b, sx, sigma = 0.8, 0.3, 0.9, 0.6
     x, copies = np.repeat(ONE.x[:, 0], 1000), ONE._replace(x=np.repeat(ONE.x, 1000, axis=0))
     fit = replace(by_hand(a, b, sx, [0.5, 0.1], sigma), problem=copies)
@@ -192,7 +192,7 @@ def test_free_energy_is_negative_elbo_of_all_data_with_beta():
     assert fit.free_energy == fit.cost().total
 
 
-def test_training_on_goes_on_from_here_with_the_same_problem():
+def test_continued_vae_training_keeps_problem_and_weights():
     fit = by_hand(0.8, 0.3, 0.9, [0.5, 0.1], 0.6)
     on = fit.refined(steps=1, learning_rate=1e-9)
     assert on.problem[1:3] == ONE[1:3] and ONE.beta == 0.5  # and its batch size
@@ -204,7 +204,10 @@ def test_vae_has_converged_if_longer_training_gains_under_half_a_nat(monkeypatch
     assert not replace(digits(steps=100)).converged
     assert digits().tolerance == 0.5 * len(TRAIN)
     for gain, expected in ((0.49, True), (0.51, False)):
-        one, other = replace(digits()), replace(digits())  # those that are kept stay as they are
+        one, other = (
+            replace(digits()),
+            replace(digits()),
+        )
         vars(one)["free_energy"] = 100.0
         vars(other)["free_energy"] = 100.0 - gain * len(TRAIN)
         monkeypatch.setattr(vae.Fit, "longer", lambda self, k, other=other: other)

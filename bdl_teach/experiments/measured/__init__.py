@@ -1,1 +1,1 @@
-"""Experiments, one module a topic; modules that begin with an underscore are shared."""
+"""Experiments, one module for each topic."""

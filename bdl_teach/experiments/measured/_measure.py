@@ -1,4 +1,4 @@
-"""Measurements that several experiments take."""
+"""Scores of predictions, and NUTS, for several experiments."""
 
 from typing import Any
 
@@ -10,9 +10,9 @@ from bdl_teach.methods import exact
 from bdl_teach.predictive import Predictive
 
 N_NEW = 20  # new targets at each input
-THINNING = (1, 2, 4, 8)  # a run that has not converged is made anew, twice as long
+THINNING = (1, 2, 4, 8)  # a run that has not converged is repeated, twice as long
 X = np.linspace(-1, 1, 201)[:, None]
-AMONG = np.abs(X[:, 0]) <= 0.5  # the data of the sinusoid
+AMONG = np.abs(X[:, 0]) <= 0.5  # inputs within the range of the sinusoid's data
 
 
 def nuts_until_converged(x: Array, y: Array, **settings: Any) -> exact.NutsFit:
@@ -25,7 +25,7 @@ def nuts_until_converged(x: Array, y: Array, **settings: Any) -> exact.NutsFit:
 
 
 def test_log_likelihood(prediction: Predictive, data: Regression1D, x: Array, seed: int) -> Array:
-    """Return the log density of new targets at ``x`` [m, 1]: ``[m]`` in nats, over 20 draws."""
+    """Return the log density of new targets at ``x`` [m, 1], averaged over 20 draws: ``[m]``."""
     noise = np.random.default_rng(seed).standard_normal((N_NEW, len(x)))
     new = data.truth(x)[:, 0] + data.noise_std * noise
     return np.asarray(np.mean([prediction.log_prob(y) for y in new], axis=0))
@@ -34,7 +34,7 @@ def test_log_likelihood(prediction: Predictive, data: Regression1D, x: Array, se
 def score(
     name: str, prediction: Predictive, data: Regression1D, seed: int, x: Array = X
 ) -> dict[str, float]:
-    """Return the test log-likelihood in nats a point, ``among`` data (|x| ≤ ½) and ``outside``."""
+    """Return the test log-likelihood in nats a point, ``among`` (|x| ≤ ½) and ``outside``."""
     log_p = test_log_likelihood(prediction, data, x, seed)
     among = np.abs(x[:, 0]) <= 0.5
     parts = {"among": among, "outside": ~among}

@@ -1,6 +1,6 @@
-"""Autoencoders on small digits (chapter 2): what the KL does to codes, and what β does to them.
+"""VAEs and a plain autoencoder on small digits, for several β (chapter 2).
 
-A world is an order of the 1797 digits, of which the first 1500 are trained with, and a start.
+A world is an order of the 1797 digits, the first 1500 of which are for training, and a start.
 """
 
 import numpy as np
@@ -14,12 +14,12 @@ from bdl_teach.experiments.world import Figures, World
 from bdl_teach.methods import vae
 
 N_TRAIN, N_MADE = 1500, 500
-CHEAP, DEARER, DEAR, DEAREST = 0.1, 2.0, 4.0, 10.0  # β; presets of the VAE explorer among them
-CIRCLE, CORNER = 2.0, np.array([3.5, 3.5])  # on its map: radius of a circle, and where it ends
+CHEAP, DEARER, DEAR, DEAREST = 0.1, 2.0, 4.0, 10.0  # β
+CIRCLE, CORNER = 2.0, np.array([3.5, 3.5])  # on the explorer's map: a radius, and the corner
 
 
 def digits(world: World) -> Figures:
-    """Measure a VAE, VAEs with another β or start, and a plain autoencoder."""
+    """Measure codes, costs and generated digits of VAEs and of a plain autoencoder."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.neighbors import KNeighborsClassifier
 
@@ -68,7 +68,7 @@ def digits(world: World) -> Figures:
 
 
 def _misfit(mean: Array, std: Array, seed: int) -> float:
-    """Return the KL in nats from the prior to all codes taken together, from one draw of each."""
+    """Return the KL in nats of the mixture of all codes from the prior, by one draw of each."""
     z = mean + std * np.random.default_rng(seed).standard_normal(mean.shape)
     log_each = scipy.stats.norm(mean, std).logpdf(z[:, None]).sum(axis=-1)  # draw i, code j
     log_all = logsumexp(log_each, axis=1) - np.log(len(z))
@@ -76,12 +76,12 @@ def _misfit(mean: Array, std: Array, seed: int) -> float:
 
 
 def _outside(codes: Array) -> float:
-    """Return the share of codes outside the map's outer circle."""
+    """Return the share of codes outside the outer circle of the explorer's map."""
     return float(np.mean(np.linalg.norm(codes, axis=1) > CIRCLE))
 
 
 def _off_the_mean(train: Array, seed: int) -> float:
-    """Return the largest rms distance, at β = 10, of decoded map points to the mean digit."""
+    """Return the largest rms distance at β = 10 of a decoded point of the map to the mean digit."""
     side = np.linspace(-CORNER[0], CORNER[0], 8)
     places = np.array([(one, other) for one in side for other in side])
     silent = vae.fit(train, beta=DEAREST, seed=seed)

@@ -1,7 +1,8 @@
 """Measure all fifteen methods against NUTS: the table of the rivals (chapter 10)."""
 
-import time
+import timeit
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -14,14 +15,14 @@ from bdl_teach.methods.exact import NutsFit
 from bdl_teach.problems import Problem
 
 RIVALS = tuple(name for name, method in CATALOGUE.items() if method.rival)
-REFITS = 5  # timed, of which the least counts: whatever else the machine does only adds
+REFITS = 5  # timed; the least time counts, as other load only adds to it
 
 
 def beside_nuts(world: World) -> dict[str, float]:
-    """Score each method and NUTS, and measure each one's distance from NUTS (eq. 10.1).
+    """Score each method and NUTS, and measure the distance of each from NUTS (eq. 10.1).
 
-    The distance of NUTS itself is that between two of its chains and the other two: with half as
-    many draws each, they are by chance √2 times as far apart as two whole runs.
+    For NUTS itself, it is the distance of two of its chains from the other two: by chance √2 times
+    that of two whole runs, which have twice as many draws.
     """
     gold = chapter10.fitted("nuts", Problem(seed=world.data_seed).data, world.start_seed)
     assert isinstance(gold, NutsFit)
@@ -37,7 +38,7 @@ def beside_nuts(world: World) -> dict[str, float]:
 
 
 def over_all(f: Figures) -> dict[str, float]:
-    """Sum up all methods together, from the figures of each."""
+    """Return the shares of methods that NUTS beats, and the least distances, from all numbers."""
     beaten = {
         f"beaten-{region}": float(
             np.mean([f[f"{m}-{region}-lost"] > f[f"nuts-{region}-lost"] for m in RIVALS])
@@ -50,16 +51,10 @@ def over_all(f: Figures) -> dict[str, float]:
 
 
 def milliseconds(world: World) -> dict[str, float]:
-    """Return the time of a fit by method: the least of some refits, after compiling."""
-    return {name: 1e3 * least_seconds(name, world) for name in (*RIVALS, "nuts")}
-
-
-def least_seconds(name: str, world: World) -> float:
-    """Return the least time of a warm refit, compiled for exactly these points."""
-    data, times = Problem(seed=world.data_seed).data, []
-    chapter10.fitted(name, data, world.seed(10), room=None)
-    for k in range(2 if name == "nuts" else REFITS):
-        start = time.perf_counter()
-        chapter10.fitted(name, data, world.seed(11 + k), room=None)
-        times.append(time.perf_counter() - start)
-    return min(times)
+    """Return the least time of several warm refits of each method, compiled for these points."""
+    data, times = Problem(seed=world.data_seed).data, {}
+    for name in (*RIVALS, "hmc", "nuts"):
+        refit = partial(chapter10.fitted, name, data, world.start_seed, room=None)
+        refit()
+        times[name] = 1e3 * min(timeit.repeat(refit, number=1, repeat=REFITS))
+    return times

@@ -1,8 +1,7 @@
-"""The course's methods of regression on the same network and data (chapter 10)."""
+"""The regression methods of the catalogue, compared on 32 points with a gap (chapter 10)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,25 +15,25 @@ from bdl_teach.methods.catalogue import CATALOGUE, Fitted
 from bdl_teach.predictive import Predictive
 from bdl_teach.problems import MAX_WIDTH, Problem, live_fits
 
-GAP = (0.1, 0.4)  # nobody measured here
+GAP = (0.1, 0.4)  # without data
 X = np.linspace(-0.7, 0.7, 141)[:, None]
-REGIONS = Problem().regions(X[:, 0])  # among the data, in the gap, outside
-PERFECT = -0.5 * np.log(2 * np.pi * np.e)  # the best log score to expect, with noise of sd 1
+REGIONS = Problem().regions(X[:, 0])  # masks: "data", "gap", "outside"
+PERFECT = -0.5 * np.log(2 * np.pi * np.e)  # the best log score to expect, for noise of sd 1
 METHODS = ("mle", "map", "bbb", "local", "eb", "pbp")
 THREE = ("map", "bbb", "pbp")
 ROOM = bbb.Capacity(live_fits.OWN_ROOM, (MAX_WIDTH,), 1)
 CHAINS: dict[str, Any] = {"n_chains": 4, "n_samples": 400, "n_warmup": 300}
-N = 32  # points to train on, and as many to count on
-EXPLORED = (0.5, 0.75, 0.9, 0.95, 0.99)  # of the explorer's slider
-N_SETS = 10  # data sets a world, where one says little
+N = 32  # points for training, and as many for calibration
+EXPLORED = (0.5, 0.75, 0.9, 0.95, 0.99)  # levels of the explorer's slider
+N_SETS = 10  # data sets a world, for claims that one data set cannot show
 
 
 def fitted(
     name: str, data: datasets.Regression1D, seed: int, room: bbb.Capacity | None = ROOM
 ) -> Fitted:
-    """Fit a method of the catalogue with 20 hidden units under the prior N(0, 3²).
+    """Fit a method of the catalogue, with 20 hidden units and the prior N(0, 3²).
 
-    It is compiled for the sizes in ``room``, where it takes some: the explorer's.
+    A method that takes a ``capacity`` is compiled for the sizes in ``room``.
     """
     given = Problem(seed=seed).settings
     if name == "nuts":
@@ -47,8 +46,9 @@ def fitted(
 def scored(prediction: Predictive, data: datasets.Regression1D, seed: int) -> dict[str, float]:
     """Score a predictive on X in each region.
 
-    ``lost`` is the number of nats a new point below the best expected score; ``covered`` the share
-    of new points in its 95 % interval; ``error`` the rms distance of its mean from the truth.
+    ``lost`` is how far the log score is below the best to expect, in nats a point; ``covered`` the
+    share of new points inside the 95 % interval; ``error`` the rms error of the mean; ``sd`` the
+    mean epistemic sd.
     """
     truth = data.truth(X)[:, 0]
     log_p = test_log_likelihood(prediction, data, X, seed)
@@ -63,20 +63,19 @@ def scored(prediction: Predictive, data: datasets.Regression1D, seed: int) -> di
 
 
 def predictives(world: World, names: Sequence[str] = METHODS) -> dict[str, Predictive]:
-    """Return the predictives of methods on X in one world, by method."""
+    """Fit some methods in one world, and return their predictives on X by name."""
     data, seed = Problem(seed=world.data_seed).data, world.seed(2)
     fits = {name: fitted(name, data, world.start_seed) for name in names}
     return {name: fit.predict(X, n_samples=500, seed=seed) for name, fit in fits.items()}
 
 
-@lru_cache(maxsize=32)  # the chapter shows its claims in the worlds of which it has a table
 def compared(world: World) -> dict[str, float]:
-    """Score every method but NUTS in one world, by method."""
+    """Score the six methods of ``METHODS`` in one world."""
     return scores(predictives(world), world)
 
 
 def scores(told: Mapping[str, Predictive], world: World) -> dict[str, float]:
-    """Score each predictive, by method."""
+    """Score predictives of several methods, by name."""
     data = Problem(seed=world.data_seed).data
     figures: dict[str, float] = {}
     for name, prediction in told.items():
@@ -87,17 +86,12 @@ def scores(told: Mapping[str, Predictive], world: World) -> dict[str, float]:
 
 
 def moved(world: World) -> dict[str, float]:
-    """Measure what the comparison explorer shows at its presets and its question."""
+    """Measure the comparison explorer's fits at its presets and its question."""
     start, figures = Problem(seed=world.data_seed), dict[str, float]()
-    places = {
-        "start": start,
-        "all-04": replace(start, gap=0.4),
-        "no-gap": replace(start, gap=0.0),
-        "few": replace(start, n=8),
-        "loud": replace(start, noise_std=3.0),
-    }
-    for place, one in places.items():
+    places: dict[str, dict[str, Any]] = {"start": {}, "few": {"n": 8}, "loud": {"noise_std": 3.0}}
+    for place, changes in {**places, "all-04": {"gap": 0.4}, "no-gap": {"gap": 0.0}}.items():
         for name in METHODS:
+            one = replace(start, **changes)
             figures |= _measure_in_explorer(f"{place}-{name}", one, name, 100)
     for epochs in (10, 40, 400):
         figures |= _measure_in_explorer(f"{epochs}-pbp", start, "pbp", epochs)
@@ -112,7 +106,7 @@ def moved(world: World) -> dict[str, float]:
 
 
 def _measure_in_explorer(key: str, one: Problem, name: str, epochs: int) -> dict[str, float]:
-    """Measure coverage, bias, noise and epistemic sd of a method in the explorer, by region."""
+    """Measure coverage, bias, noise and epistemic sd of an explorer's fit, by region."""
     prediction = live_fits.fit(name, one, epochs).predict(X, 200)
     truth, reach = one.data.truth(X)[:, 0], 1.96 * prediction.total_std
     ends = prediction.mean - reach, prediction.mean + reach
@@ -129,7 +123,7 @@ def _measure_in_explorer(key: str, one: Problem, name: str, epochs: int) -> dict
 def held(world: World) -> dict[str, float]:
     """Measure the coverage of conformal bands by method, region and level.
 
-    Half of the points with a gap, drawn at random, are for training, the others for calibration.
+    Of 64 points with a gap, a random half is for training, the others are for calibration.
     """
     data = datasets.sinusoid(n=2 * N, seed=world.data_seed, gap=GAP)
     drawn = np.random.default_rng(world.seed(2)).permutation(2 * N)
@@ -139,7 +133,7 @@ def held(world: World) -> dict[str, float]:
 
 
 def held_on_99(world: World) -> dict[str, float]:
-    """Measure the same as the explorer: trained on all points, calibrated on 99 others."""
+    """Measure the coverage of the explorer's conformal bands, calibrated on 99 more points."""
     count = datasets.sinusoid(n=99, seed=world.seed(2), gap=GAP)
     figures = _in_bands(Problem(seed=world.data_seed).data, count, EXPLORED, world)
     above = [figures[f"{m}-data-{100 * c:.0f}"] - c for m in THREE for c in EXPLORED]
@@ -150,7 +144,7 @@ def held_on_99(world: World) -> dict[str, float]:
 def _in_bands(
     learn: Regression1D, count: Regression1D, levels: tuple[float, ...], world: World
 ) -> dict[str, float]:
-    """Measure the coverage of conformal bands that were calibrated on ``count``."""
+    """Measure the coverage of bands by fits to ``learn`` that are calibrated on ``count``."""
     truth, figures = count.truth(X)[:, 0], {}
     for name in THREE:
         fit = fitted(name, learn, world.start_seed)
@@ -169,12 +163,12 @@ def _in_bands(
 
 
 def ten(world: World) -> dict[str, float]:
-    """Measure MAP, BBB and Laplace on ten data sets with a gap.
+    """Compare pairs of methods over ten data sets with a gap.
 
-    ``ahead`` is a share of the ten, because on one in fifty sets MAP is some nats lower, which
-    would dominate a mean.
+    ``ahead`` is the share of data sets in which MAP scores higher than BBB: a mean would depend on
+    the one set in fifty in which MAP is lower by some nats.
     """
-    names = ("map", "bbb", "laplace")
+    names = ("map", "bbb", "laplace", "dropout", "local", "eb")
     each = [scores(predictives(one, names), one) for one in world.parts(N_SETS)]
     covered = [f["map-gap-covered"] for f in each]
     gap = [f["bbb-gap-lost"] - f["map-gap-lost"] for f in each]
@@ -185,19 +179,5 @@ def ten(world: World) -> dict[str, float]:
         "ahead-in-the-gap": float(np.mean(np.array(gap) > 0)),
         "lead": float(np.median(gap)),
         "laplace": sum(f["map-gap-lost"] - f["laplace-gap-lost"] for f in each) / N_SETS,
-    }
-
-
-def leads(world: World) -> dict[str, float]:
-    """Measure how many nats a new point outside one method scores above another, over ten sets."""
-    names = ("map", "dropout", "local", "eb")
-    each = [scores(predictives(one, names), one) for one in world.parts(N_SETS)]
-
-    def mean(one: str, other: str) -> float:
-        return float(np.mean([f[one] - f[other] for f in each]))
-
-    return {
-        "dropout-map": mean("map-outside-lost", "dropout-outside-lost"),
-        "eb-local": mean("local-outside-lost", "eb-outside-lost"),
-        "dropout-errs": mean("dropout-outside-error", "map-outside-error"),
+        **{key: float(np.mean([f[key] for f in each])) for key in each[0] if "-outside-" in key},
     }

@@ -1,7 +1,6 @@
-"""Bayes by Backprop on the sinusoid and the paper's curve (chapter 3, its explorers).
+"""Bayes by Backprop on the sinusoid and the paper's curve (chapter 3 and its explorers).
 
-What an explorer's preset or question promises is measured on the explorer's own fit, which uses
-the quiet estimator.
+Presets and questions of an explorer are measured on the explorer's fit, by the quiet estimator.
 """
 
 from collections.abc import Mapping
@@ -17,13 +16,13 @@ from bdl_teach.methods import bbb, local_reparam
 
 X = np.linspace(-1.5, 1.5, 121)[:, None]
 AMONG = np.abs(X[:, 0]) < 0.5 + 1e-9
-N_NEW = 100  # new targets at each input among the data
+N_NEW = 100  # new targets at each input
 Plans = dict[str, dict[str, Any]]  # arguments of fits, by name
 PRIOR = densities.ScaleMixture(1.5, 0.1, 0.5)
 
 
 def _measured(fit: bbb.Fit, data: Regression1D, world: World) -> dict[str, float]:
-    """Measure a fit: errors and sds in units of y, F in nats."""
+    """Measure a fit: errors and sds in units of y, costs in nats."""
     prediction, truth = fit.predict(X, n_samples=200), data.truth(X)[:, 0]
     sd, off = prediction.epistemic_std, prediction.mean - truth
     noise = np.random.default_rng(world.seed(2)).standard_normal((N_NEW, len(X)))
@@ -47,7 +46,7 @@ def _measured(fit: bbb.Fit, data: Regression1D, world: World) -> dict[str, float
 def _fit(
     world: World, n: int = 32, noise_std: float = 1.0, quiet: bool = True, **values: Any
 ) -> tuple[bbb.Fit, Regression1D]:
-    """Return the explorer's fit, or one by the paper's algorithm, and its data."""
+    """Return the explorer's fit and its data; unless ``quiet``, a fit by the paper's algorithm."""
     data = datasets.sinusoid(n, noise_std, world.data_seed)
     given = {"prior": PRIOR, "noise_std": noise_std, "seed": world.start_seed}
     if quiet:
@@ -55,8 +54,8 @@ def _fit(
     return bbb.fit(data.x, data.y, **{**given, **values}), data
 
 
-def _each(world: World, **plans: Mapping[str, Any]) -> dict[str, float]:
-    """Measure a fit by each plan."""
+def _measured_plans(world: World, **plans: Mapping[str, Any]) -> dict[str, float]:
+    """Measure one fit for each plan, the arguments of ``_fit``."""
     return {
         f"{name} {key}": value
         for name, plan in plans.items()
@@ -65,9 +64,9 @@ def _each(world: World, **plans: Mapping[str, Any]) -> dict[str, float]:
 
 
 def presets(world: World) -> dict[str, float]:
-    """Measure each preset of the sinusoid explorer, in the same world.
+    """Measure the sinusoid explorer's presets.
 
-    Where a fresh start may lose the sine, a fit that starts from the article's is measured, too.
+    For presets whose fresh fit may miss the sine, also measure one that starts from the article's.
     """
     article, _ = _fit(world)
     start = article.mean, article.std
@@ -81,7 +80,7 @@ def presets(world: World) -> dict[str, float]:
         **hard,
         **{f"{name}-kept": {**values, **kept} for name, values in hard.items()},
     }
-    figures = _each(world, **plans)
+    figures = _measured_plans(world, **plans)
     for name in hard:
         for key in ("error", "total", "sd", "peak"):
             whole = figures[f"article {key}"]
@@ -94,25 +93,25 @@ def presets(world: World) -> dict[str, float]:
 
 
 def estimators(world: World) -> dict[str, float]:
-    """Compare the paper's estimator with one draw a step and with ten, and the quiet one."""
+    """Measure fits by the paper's estimator with one and ten draws, and by the quiet estimator."""
     plans: Plans = {"one": {}, "ten": {"n_samples": 10}, "forgotten": {"kl_weight": 32.0}}
     drawn = {name: {"quiet": False, **plan} for name, plan in plans.items()}
-    return _each(world, quiet={}, **drawn)
+    return _measured_plans(world, quiet={}, **drawn)
 
 
 def sliders(world: World) -> dict[str, float]:
-    """Measure the effect of noise, σ₁, N and KL weight alone; KL weight 0 also trained on."""
+    """Measure fits with another noise, σ₁, N or KL weight; KL weight 0 also after more steps."""
     nothing: dict[str, Any] = {"quiet": False, "kl_weight": 0.0}
     zero, data = _fit(world, **nothing)
     on = _measured(zero.refined(steps=4000), data, world)
     plans: Plans = {"noise": {"noise_std": 2.0}, "eight": {"n": 8}, "many": {"n": 64}}
     plans["wide"] = {"prior": densities.ScaleMixture(3.0, 0.1, 0.5)}
-    figures = _each(world, article={}, zero=nothing, **plans)
+    figures = _measured_plans(world, article={}, zero=nothing, **plans)
     return figures | {f"zero-on {key}": value for key, value in on.items()}
 
 
 def pruning(world: World) -> dict[str, float]:
-    """Return rms errors of pruned networks of means, over that of the whole network."""
+    """Return rms errors of pruned networks (weights: means), over that of the whole network."""
     fit, data = _fit(world, quiet=False)
     by_ratio = np.argsort(fit.signal_to_noise)
     at_random = np.random.default_rng(world.seed(2)).permutation(by_ratio)
@@ -131,7 +130,7 @@ def pruning(world: World) -> dict[str, float]:
 
 
 def curve(world: World) -> dict[str, float]:
-    """Return the epistemic sd on the stretched curve of Blundell et al."""
+    """Return the epistemic sd within the data's range and at the ends, for Blundell's curve."""
     data = datasets.blundell_curve(n=32, seed=world.data_seed)
     x = np.linspace(-0.4, 0.9, 131)[:, None]
     among = (x[:, 0] > 0.05) & (x[:, 0] < 0.45)

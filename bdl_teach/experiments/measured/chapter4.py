@@ -1,4 +1,4 @@
-"""The errors of mean field: optimisation, family and prior, one at a time (chapter 4)."""
+"""How far mean field is from the truth by optimisation, family and prior (chapter 4)."""
 
 from typing import Any
 
@@ -7,17 +7,15 @@ from scipy.special import softplus
 
 from bdl_teach import calibration, datasets, densities
 from bdl_teach._support.checks import Array
-from bdl_teach.datasets.toy import Regression1D
 from bdl_teach.experiments.measured._measure import X, rms, score
 from bdl_teach.experiments.world import World
 from bdl_teach.methods import bbb, exact, local_reparam, point
-from bdl_teach.methods.bbb import Fit
 from bdl_teach.predictive import Predictive
 
-GAP = (0.1, 0.4)  # nobody measures here; the sine has its peak in it
+GAP = (0.1, 0.4)  # without data; the sine has its peak here
 ONE_LAYER = (32,)  # NUTS explores one hidden layer in seconds
 CHAINS: dict[str, Any] = {"n_samples": 800, "n_warmup": 400}  # of NUTS, two of them
-LONG = 6000  # quiet steps, after which more gain next to nothing
+LONG = 6000  # steps of the quiet estimator; more gain next to nothing
 IN_GAP = (X[:, 0] > GAP[0]) & (X[:, 0] < GAP[1])
 AMONG = (np.abs(X[:, 0]) <= 0.5) & ~IN_GAP
 OUTSIDE = np.abs(X[:, 0]) > 0.5
@@ -29,35 +27,30 @@ def coverage(prediction: Predictive, truth: Array) -> float:
 
 
 def beyond(prediction: Predictive, truth: Array) -> float:
-    """Return the rms over the gap of the truth's distance beyond ±2 epistemic sd."""
+    """Return the rms over the gap of how far the truth lies beyond ±2 epistemic sd."""
     miss = np.abs(prediction.mean - truth) - 2 * prediction.epistemic_std
     return rms(np.maximum(miss, 0.0)[IN_GAP])
 
 
-def from_the_mode(data: Regression1D, seed: int, **settings: Any) -> Fit:
-    """Fit mean field from a MAP with σ = 0.1, for many steps."""
-    mode = point.fit(data.x, data.y, steps=3000, seed=seed, **settings)
-    quiet = {**local_reparam.QUIET, "learning_rate": 0.1, "steps": LONG, **settings}
-    return local_reparam.fit(data.x, data.y, initial=(mode.weights, 0.1), seed=seed, **quiet)
-
-
 def parts(world: World) -> dict[str, float]:
-    """Split the gap to the truth into its parts, for the priors N(0, 1) and N(0, 3²).
+    """Measure the parts of the distance to the truth, for the priors N(0, 1) and N(0, 3²).
 
-    ``fit`` is Bayes by Backprop at its defaults, ``on`` the same trained on, ``best`` the lower of
-    that and a start at the MAP.
+    ``fit`` is Bayes by Backprop at its defaults, ``on`` is ``fit`` after more steps, ``mode`` a fit
+    that starts at a MAP, and ``best`` is the one of ``on`` and ``mode`` with the lower F.
     """
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed, gap=GAP)
     truth = data.truth(X)[:, 0]
     figures: dict[str, float] = {}
     for name, prior_std in (("narrow", 1.0), ("wide", 3.0)):
         settings: dict[str, Any] = {"prior": densities.Gaussian(prior_std)}
-        settings["hidden_units"] = ONE_LAYER
-        fit = bbb.fit(data.x, data.y, seed=world.start_seed, **settings)
+        settings |= {"hidden_units": ONE_LAYER, "seed": world.start_seed}
+        fit = bbb.fit(data.x, data.y, **settings)
         fits = {"fit": fit, "on": fit.refined(LONG)}
-        fits["mode"] = from_the_mode(data, world.start_seed, **settings)
+        start = point.fit(data.x, data.y, steps=3000, **settings).weights, 0.1
+        quiet = {**local_reparam.QUIET, "learning_rate": 0.1, "steps": LONG, **settings}
+        fits["mode"] = local_reparam.fit(data.x, data.y, initial=start, **quiet)
         fits["best"] = min(fits["on"], fits["mode"], key=lambda fit: fit.free_energy)
-        nuts = exact.nuts(data.x, data.y, seed=world.start_seed, **CHAINS, **settings)
+        nuts = exact.nuts(data.x, data.y, **CHAINS, **settings)
         p = {key: fit.predict(X, 1000) for key, fit in fits.items()} | {"nuts": nuts.predict(X)}
         figures |= {f"{name}-{key}-f": fit.free_energy for key, fit in fits.items()}
         for key, prediction in p.items():
@@ -74,7 +67,7 @@ def parts(world: World) -> dict[str, float]:
 
 
 def starts(world: World) -> dict[str, float]:
-    """Measure how much of the gap fits from six starts cover, each trained on."""
+    """Measure how much of the gap is covered by long fits from six starts."""
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed, gap=GAP)
     truth = data.truth(X)[:, 0]
     settings: dict[str, Any] = {"prior": densities.Gaussian(3.0), "hidden_units": ONE_LAYER}
@@ -92,7 +85,7 @@ def starts(world: World) -> dict[str, float]:
 
 
 def recipes(world: World) -> dict[str, float]:
-    """Score four ways to minimise F on chapter 3's problem; ``-on`` is the same trained on."""
+    """Score four ways to minimise F on chapter 3's problem; ``-on`` is a fit after more steps."""
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     prior, seed = densities.ScaleMixture(1.5, 0.1, 0.5), world.start_seed
     draw = np.random.default_rng(world.seed(2)).standard_normal(481)

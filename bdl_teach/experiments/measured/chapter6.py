@@ -1,4 +1,4 @@
-"""Chapter 6: networks for Alzheimer's patients, and learnt priors on the sinusoid."""
+"""Networks for Alzheimer's patients, and learnt priors on the sinusoid (chapter 6)."""
 
 from functools import partial
 from typing import Any
@@ -12,13 +12,13 @@ from bdl_teach.experiments.world import World
 from bdl_teach.methods import bbb, empirical_bayes, local_reparam, point
 
 DECAYS = (0.0, 3.0, 10.0, 30.0, 100.0)
-WIDTHS = (4, 8, 16)  # of networks that are all reasonable
+WIDTHS = (4, 8, 16)  # of the networks on one split
 Fit = empirical_bayes.Fit | point.Fit
 Rows = tuple[Array, Array]  # features, standardised on the training rows; labels
 
 
 def deal(world: World) -> tuple[Rows, Rows]:
-    """Split the patients: four fifths for training, the others for the test."""
+    """Split the patients: four fifths for training, the rest for the test."""
     table = datasets.alzheimers()
     ((train, test),) = datasets.splits(len(table.y), 1, train_share=0.8, seed=world.data_seed)
     x = (table.x - table.x[train].mean(axis=0)) / table.x[train].std(axis=0)
@@ -26,18 +26,18 @@ def deal(world: World) -> tuple[Rows, Rows]:
 
 
 def bayes(rows: Rows, width: int, seed: int, rate: float = 0.03) -> empirical_bayes.Fit:
-    """Fit empirical Bayes with a prior for each weight, as chapter 6 does: in steps of γ."""
+    """Fit empirical Bayes with one prior a weight, by the source's steps of γ = μ/σ."""
     options = {**empirical_bayes.SOURCE, **_options(rows, width, seed), "learning_rate": rate}
     return empirical_bayes.fit(*rows, **options)
 
 
 def classic(rows: Rows, width: int, decay: float, seed: int) -> point.Fit:
-    """Fit one network by maximum likelihood, with weight decay or without."""
+    """Fit one network by maximum likelihood with a weight decay, which may be 0."""
     return point.fit(*rows, weight_decay=decay, **_options(rows, width, seed))
 
 
 def _options(rows: Rows, width: int, seed: int) -> dict[str, Any]:
-    """Return what both have in common, with a capacity that serves many widths."""
+    """Return settings shared by all fits; one compiled program serves all widths up to 16."""
     room = bbb.Capacity(len(rows[0]), (max(width, 16),), 1)
     options: dict[str, Any] = {"likelihood": "bernoulli", "steps": 800, "hidden_units": (width,)}
     return {**options, "seed": seed, "capacity": room}
@@ -49,7 +49,7 @@ def auc(fit: Fit, rows: Rows) -> float:
 
 
 def tuned_decay(rows: Rows, world: World) -> float:
-    """Return the λ of best AUC, at width 16, on the rows outside a bootstrap sample."""
+    """Return the weight decay of best AUC at width 16, on the rows outside a bootstrap sample."""
     n = len(rows[0])
     bag = np.random.default_rng(world.seed(2)).integers(n, size=n)
     out = np.setdiff1d(np.arange(n), bag)
@@ -59,7 +59,7 @@ def tuned_decay(rows: Rows, world: World) -> float:
 
 
 def wide_networks(world: World) -> dict[str, float]:
-    """Measure AUCs of networks of 60 units, and how many weights empirical Bayes uses."""
+    """Measure AUCs of networks with 60 units, and how many weights empirical Bayes keeps."""
     train, test = deal(world)
     seed = world.start_seed
     fits: dict[str, Fit] = {
@@ -84,7 +84,7 @@ def wide_networks(world: World) -> dict[str, float]:
 
 
 def one_split(world: World) -> dict[str, float]:
-    """Correlate training and test AUC over the settings of two families, on one split."""
+    """Correlate training and test AUC on one split, over settings of two families of fits."""
     train, test = deal(world)
     seeds = world.start_seed, world.seed(2)
     grid = [(w, rate, seed) for w in WIDTHS for rate in (0.02, 0.05) for seed in seeds]
@@ -104,9 +104,9 @@ N_PATIENTS, N_SPLITS = 2149, 40  # as in the Alzheimer's table
 
 
 def never_fitted(world: World) -> dict[str, float]:
-    """Correlate training and test AUC over splits, for scores that were never fitted.
+    """Correlate training and test AUC over splits, for made-up scores that are never fitted.
 
-    Labels are made up (35 % are 1), and scores are higher by one sd for 1.
+    Of the labels 35 % are 1, and their scores are higher by one sd.
     """
     rng = np.random.default_rng(world.data_seed)
     labels = (rng.random(N_PATIENTS) < 0.35).astype(float)
@@ -118,18 +118,18 @@ def never_fitted(world: World) -> dict[str, float]:
     return {"r": float(np.corrcoef(np.transpose(pairs))[0, 1])}
 
 
-WEAK: dict[str, Any] = {"initial_gamma": 1.0}  # |μ| is about σ
-# From weights that are strong enough not to give up at once.
+WEAK: dict[str, Any] = {"initial_gamma": 1.0}  # starts with |μ| of about σ
+# Weights that start weaker are pruned at once.
 STEPS_OF_GAMMA = {**empirical_bayes.SOURCE, "initial_gamma": 20.0, "initial_rho": -2.0}
 X = np.linspace(-1, 1, 121)[:, None]
 SWEEP = np.logspace(-0.5, 1.5, 9)  # from σ_p to σ_p by a factor of 1.78
 
 
 def learnt_priors(world: World) -> dict[str, float]:
-    """Measure F (nats), share of weights off, learnt σ_p, test log-likelihood (nats a point).
+    """Measure F (nats), share of pruned weights, learnt σ_p and test log-likelihood (nats a point).
 
-    ``each``: one prior a weight; ``all``: one shared prior; ``weak``: ``each`` from weak starting
-    weights; ``-gamma``: steps of γ; ``again``: a prior set by hand to what ``all`` has learnt.
+    ``each``: one prior a weight; ``all``: one shared prior; ``weak``: ``each`` from weak starts;
+    ``-gamma``: steps of γ = μ/σ; ``again``: a fixed prior with the σ_p that ``all`` has learnt.
     """
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     options: dict[str, Any] = {"hidden_units": (20,), "seed": world.start_seed}

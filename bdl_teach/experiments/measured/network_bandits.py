@@ -1,4 +1,4 @@
-"""Thompson sampling with networks, and on one exact posterior (chapter 10)."""
+"""Thompson sampling with networks, and with an exact linear posterior (chapter 10)."""
 
 from typing import Any
 
@@ -7,34 +7,29 @@ import numpy as np
 from bdl_teach import datasets, densities
 from bdl_teach._support.checks import Array
 from bdl_teach.experiments.world import World
-from bdl_teach.methods import bbb, ensemble, laplace, mc_dropout, point
+from bdl_teach.methods import bbb, laplace, point
+from bdl_teach.methods.catalogue import CATALOGUE
 from bdl_teach.problems import mushrooms
 
-ROUNDS, PRICE = 160, 8.0  # what eating costs; what it brings is the sinusoid at the context
+ROUNDS, PRICE = 160, 8.0  # price of eating; its reward is the sinusoid at the context
 REFITS = (0, 10, 20, 40, 80)  # rounds before which each agent is fitted anew
 AGENTS = ("greedy", "bbb", "dropout", "ensemble", "anchored", "laplace")
-N_SETS = 6  # data sets a world: the regret of one is mostly luck
+N_SETS = 6  # data sets a world: the regret on one data set is mostly luck
 N_KNOWN = 32  # points outside the gap, known before the first round
 
 
 def fitted(agent: str, x: Array, y: Array, seed: int) -> Any:
-    """Fit an agent's model to all that it has seen, in one program for any number of points."""
+    """Fit an agent's model to all points it has seen, in one program for any number of points."""
     prior, room = densities.Gaussian(3.0), bbb.Capacity(N_KNOWN + ROUNDS, (20,), 1)
     given: dict[str, Any] = {"prior": prior, "hidden_units": (20,), "seed": seed, "capacity": room}
-    if agent == "bbb":
-        return bbb.fit(x, y, **given)
-    if agent == "dropout":
-        return mc_dropout.fit(x, y, **given)
-    if agent in ("ensemble", "anchored"):
-        return ensemble.fit(x, y, anchored=agent == "anchored", **given)
+    if agent != "laplace":
+        return CATALOGUE["map" if agent == "greedy" else agent].fit(x, y, **given)
     end = point.fit(x, y, **given)
-    if agent == "greedy":
-        return end
     return laplace.around(laplace.to_mode(end, x, y, prior=prior), x, y, prior=prior)
 
 
 def functions(fit: Any, x: Array, seed: int) -> Array:
-    """Draw a function for each row of x ``[m, 1]``, and evaluate it there ``[m]``."""
+    """Draw one function for each row of x ``[m, 1]``, and evaluate it at that row: ``[m]``."""
     if isinstance(fit, laplace.Fit):
         drawn = fit.draw_linearised(x, len(x), seed)
     else:
@@ -44,7 +39,7 @@ def functions(fit: Any, x: Array, seed: int) -> Array:
 
 
 def play(agent: str, world: World) -> Array:
-    """Return one agent's regret after each round ``[round]``; contexts and noise are shared."""
+    """Return one agent's regret after each round ``[round]``; all agents meet the same contexts."""
     data = datasets.sinusoid(n=N_KNOWN, seed=world.data_seed, gap=(0.1, 0.4))
     rng = np.random.default_rng(world.seed(2))
     offered = rng.uniform(-0.5, 0.5, (ROUNDS, 1))
@@ -61,9 +56,9 @@ def play(agent: str, world: World) -> Array:
 
 
 def regrets(world: World) -> dict[str, float]:
-    """Measure each agent's regret after all rounds, averaged over six data sets.
+    """Return each agent's regret after all rounds, averaged over six data sets.
 
-    ``part`` is an agent's regret over the sum of its own and that of Bayes by Backprop.
+    ``-part`` is the agent's regret over the sum of its own and that of Bayes by Backprop.
     """
     each = [{agent: float(play(agent, one)[-1]) for agent in AGENTS} for one in world.parts(N_SETS)]
     figures = {agent: float(np.mean([one[agent] for one in each])) for agent in AGENTS}
@@ -76,38 +71,29 @@ def regrets(world: World) -> dict[str, float]:
     }
 
 
-LATE = 500  # rounds at the end
+LATE = 500  # last rounds, averaged apart
 
 
-def greedy(mean: Array, sd: Array, rng: np.random.Generator) -> Array:
-    """Act on the posterior mean."""
-    return np.asarray(mean >= 0)
-
-
-def epsilon_greedy(mean: Array, sd: Array, rng: np.random.Generator) -> Array:
-    """Act on the posterior mean, but at random in 5 % of the rounds."""
-    explore = rng.random(mean.shape) < 0.05
-    return np.where(explore, rng.random(mean.shape) < 0.5, mean >= 0)
-
-
-def thompson(mean: Array, sd: Array, rng: np.random.Generator) -> Array:
-    """Act on one draw from the posterior."""
-    return np.asarray(mean + sd * rng.standard_normal(mean.shape) >= 0)
-
-
-def averaged(mean: Array, sd: Array, rng: np.random.Generator) -> Array:
-    """Act on the average of fifty draws."""
-    return np.asarray(mean + sd * rng.standard_normal((50, *mean.shape)).mean(axis=0) >= 0)
+POLICIES: dict[str, mushrooms.Policy] = {  # from posterior means and sds to whether to eat
+    "greedy": lambda mean, sd, rng: np.asarray(mean >= 0),
+    "epsilon_greedy": lambda mean, sd, rng: np.where(  # in 5 % of the rounds at random
+        rng.random(mean.shape) < 0.05, rng.random(mean.shape) < 0.5, mean >= 0
+    ),
+    "thompson": lambda mean, sd, rng: mean + sd * rng.standard_normal(mean.shape) >= 0,
+    "averaged": lambda mean, sd, rng: (  # of fifty draws
+        mean + sd * rng.standard_normal((50, *mean.shape)).mean(axis=0) >= 0
+    ),
+}
 
 
 def of_policies(world: World) -> dict[str, float]:
-    """Measure the mean regret of twenty runs after 2000 rounds, and a round over the last 500."""
+    """Return the mean regret of twenty runs: after 2000 rounds, and a round in the last 500."""
     stand = mushrooms.Stand.open(world.data_seed)
     figures: dict[str, float] = {}
-    for policy in (greedy, epsilon_greedy, thompson, averaged):
+    for name, policy in POLICIES.items():
         regret = mushrooms.play(stand, policy, world.start_seed).mean(axis=1)
-        figures[policy.__name__] = float(regret[-1])
-        figures[f"{policy.__name__}-late"] = float(regret[-1] - regret[-LATE - 1]) / LATE
+        figures[name] = float(regret[-1])
+        figures[f"{name}-late"] = float(regret[-1] - regret[-LATE - 1]) / LATE
     for late in ("", "-late"):
         figures[f"least{late}"] = min(figures[f"greedy{late}"], figures[f"epsilon_greedy{late}"])
     return figures

@@ -1,7 +1,4 @@
-"""Bayes by Backprop on new points, compared with one network, other gradients and minibatches.
-
-For chapters 3 and 5.
-"""
+"""Bayes by Backprop against one network, other estimators and minibatches (chapters 3 and 5)."""
 
 from typing import Any
 
@@ -14,7 +11,7 @@ from bdl_teach.experiments.world import World
 from bdl_teach.methods import bbb, local_reparam, point
 from bdl_teach.methods.catalogue import Fitted
 
-N_SETS = 10  # data sets a world, of a share that one data set cannot show
+N_SETS = 10  # data sets a world, for shares that one data set cannot show
 PRIOR = densities.ScaleMixture(1.5, 0.1, 0.5)
 FAR = np.linspace(-1.5, 1.5, 151)[:, None]
 PLANS: dict[str, dict[str, Any]] = {
@@ -30,7 +27,7 @@ PLANS: dict[str, dict[str, Any]] = {
 
 
 def scores(world: World) -> dict[str, float]:
-    """Return the test log-likelihood in nats a point, among the data and outside (to |x| = 1)."""
+    """Return test log-likelihoods of one network and BBB in nats a point, to |x| = ½ and 1."""
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     mle = point.fit(data.x, data.y, seed=world.start_seed)
     bayes = bbb.fit(data.x, data.y, prior=PRIOR, seed=world.start_seed)
@@ -45,7 +42,7 @@ def _score(
 
 
 def leads(world: World) -> dict[str, float]:
-    """Measure who scores higher among the data, on ten data sets."""
+    """Return in what share of ten data sets a fit scores higher within the range of the data."""
     network, bayes, on, cold = np.array([_among(one) for one in world.parts(N_SETS)]).T
     lead = bayes - network
     return {
@@ -56,7 +53,7 @@ def leads(world: World) -> dict[str, float]:
 
 
 def _among(world: World) -> list[float]:
-    """Score one network, BBB, BBB trained on, and KL weight 0.1, among the data."""
+    """Score, to |x| = ½, one network, BBB, BBB after more steps, and BBB at KL weight 0.1."""
     data, seed = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed), world.start_seed
     bayes = bbb.fit(data.x, data.y, prior=PRIOR, seed=seed)
     fits: list[Fitted] = [
@@ -69,7 +66,7 @@ def _among(world: World) -> list[float]:
 
 
 def two_estimators(world: World) -> dict[str, float]:
-    """Return F (nats) and test log-likelihoods (nats a point, among the data and to |x| = 1.5)."""
+    """Return F (nats) and test log-likelihoods (nats a point) of three estimators."""
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     given: dict[str, Any] = {"prior": PRIOR, "seed": world.start_seed}
     fits = {
@@ -85,7 +82,7 @@ def two_estimators(world: World) -> dict[str, float]:
 
 
 def shares(world: World) -> dict[str, float]:
-    """Return F in nats and the height of the mean after 1500 steps for each minibatch scheme."""
+    """Return F in nats, and the largest |mean|, for each minibatch scheme."""
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     x = np.linspace(-0.5, 0.5, 41)[:, None]
     figures = {}

@@ -1,4 +1,4 @@
-"""PBP after some points and after some epochs (chapter 7)."""
+"""PBP after some points or some epochs (chapter 7)."""
 
 import numpy as np
 
@@ -8,16 +8,17 @@ from bdl_teach.experiments.measured._measure import AMONG, X, rms, score
 from bdl_teach.experiments.world import World
 from bdl_teach.methods import bbb, pbp, point
 from bdl_teach.methods.pbp import replay
+from bdl_teach.problems import WIDE_GRID
 
 EPOCHS = (1, 10, 40, 200, 400)
 STEPS = 1320  # 40 epochs of 32 points and a refinement
 
 
 def epochs(world: World) -> dict[str, float]:
-    """Measure PBP after 1 to 400 epochs, and one network and BBB, which know the noise.
+    """Measure PBP after 1 to 400 epochs, and one network and BBB, which are told the noise.
 
-    ``bbb`` has the mixture of chapter 3 as its prior, ``bbb-3`` N(0, 3²). ``doubt`` is the
-    epistemic sd among the data, ``error`` the rms distance of mean and truth there.
+    ``bbb`` has the prior of chapter 3, ``bbb-3`` N(0, 3²). ``doubt`` is the mean epistemic sd and
+    ``error`` the rms error of the mean, both for |x| ≤ ½.
     """
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     seed, truth = world.start_seed, data.truth(X[AMONG])[:, 0]
@@ -40,7 +41,7 @@ def epochs(world: World) -> dict[str, float]:
 
 
 def noise_after_40_epochs(world: World) -> dict[str, float]:
-    """Return α, and PBP's noise sd over the true one, after 40 epochs on 32 points."""
+    """Return PBP's α, and its noise sd over the true one, after 40 epochs on 32 points."""
     plans: dict[str, tuple[float, float, float]] = {  # noise, α, first guess in spreads of y
         "quiet": (1.0, 6.0, 1.0),
         "loud": (3.0, 6.0, 1.0),
@@ -58,31 +59,29 @@ def noise_after_40_epochs(world: World) -> dict[str, float]:
     return figures
 
 
-def left_to_right(world: World) -> dict[str, float]:
-    """Return the epistemic sd at both ends after 16 of 32 points, over that before."""
+def orders(world: World) -> dict[str, float]:
+    """Measure PBP on sorted points: sd after 16 of 32 over sd before, and against another order.
+
+    ``distance`` is the rms for |x| ≤ 1.5 of the difference of two means after an epoch: on sorted
+    and on shuffled points.
+    """
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
-    trail = replay.Trail(data.x, data.y, shuffle=False, seed=world.start_seed)
+    trail, other = (
+        replay.Trail(data.x, data.y, shuffle=shuffle, seed=world.start_seed)
+        for shuffle in (False, True)
+    )
 
     def doubt(step: int, x: Array) -> float:
         return float(trail.at(step).predict(x[:, None])[0].epistemic_std.mean())
 
     ends = {"left": np.linspace(-0.5, -0.3, 21), "right": np.linspace(0.3, 0.5, 21)}
-    return {end: doubt(16, x) / doubt(0, x) for end, x in ends.items()}
-
-
-def two_orders(world: World) -> dict[str, float]:
-    """Return the rms distance (units of y, |x| ≤ 1.5) of the means after an epoch in two orders."""
-    data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
-    x = np.linspace(-1.5, 1.5, 121)[:, None]
-    shuffled, sorted_ = (
-        replay.replay(data.x, data.y, 33, shuffle=shuffle, seed=world.start_seed).fit.predict(x)
-        for shuffle in (True, False)
-    )
-    return {"distance": rms(shuffled.mean - sorted_.mean)}
+    means = [one.at(33).fit.predict(WIDE_GRID).mean for one in (trail, other)]
+    shrunk = {end: doubt(16, x) / doubt(0, x) for end, x in ends.items()}
+    return {**shrunk, "distance": rms(means[0] - means[1])}
 
 
 def sites(world: World) -> dict[str, float]:
-    """Measure PBP with and without an average site, after 40 epochs and 400."""
+    """Measure PBP with and without an average site, after 40 and after 400 epochs."""
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     x = np.linspace(-0.5, 0.5, 101)[:, None]
     figures: dict[str, float] = {}

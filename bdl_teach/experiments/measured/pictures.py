@@ -1,7 +1,7 @@
 """Bayes by Backprop on pictures, compared with an ordinary network and an ensemble (chapter 9).
 
-For digits, a world has its own split, its own two held-out classes and its own starts, all with
-digits on which nothing was chosen; see ``problems/strange_pictures.py``.
+A world of digits has its own split, two held-out classes and starts, and uses no digit on which a
+setting was chosen; see ``problems/strange_pictures.py``.
 """
 
 import numpy as np
@@ -17,12 +17,12 @@ COLD, HOT = 0.2, 5.0  # temperatures of the explorer's presets
 
 
 def digits(world: World) -> dict[str, float]:
-    """Measure the scores of each kind of network on one split of the digits."""
+    """Measure each kind of network on digits; two held-out classes are out-of-distribution."""
     return _of_split(fits.split(world.data_seed), world)
 
 
 def clothes(world: World) -> dict[str, float]:
-    """Measure the same on clothes, with the digits' recipe; handwritten digits are strange."""
+    """Measure each kind of network on Fashion-MNIST; digits of MNIST are out-of-distribution."""
     return _of_split(fits.clothes_split(world.data_seed), world)
 
 
@@ -36,7 +36,7 @@ def _of_split(pictures: fits.Split, world: World) -> dict[str, float]:
     }
     one, shown = networks["ordinary"], (pictures.test[0], pictures.strange)
     assert isinstance(one, image_classifier.Fit)
-    # −log Σ exp of the logits: high where all of them are low
+    # energy −log Σ exp(logits): high where all logits are low
     energies = (-np.logaddexp.reduce(one.logits(x, 1)[0], axis=-1) for x in shown)
     few = (np.exp(part[: fits.MEMBERS]) for part in (said["BBB"].test, said["BBB"].strange))
     return {
@@ -58,7 +58,6 @@ def _of_kind(said: fits.Answers, pictures: fits.Split) -> dict[str, float]:
         **fits.scores(raw, labels),
         "entropy": fits.auroc(*map(metrics.predictive_entropy, (known, strange))),
         "information": fits.auroc(*map(metrics.mutual_information, (known, strange))),
-        "variance": fits.auroc(*map(metrics.variance_score, (known, strange))),
         "hot-entropy": fits.auroc(
             *(_tempered_entropy(p, temperature) for p in (said.test, said.strange))
         ),
@@ -73,18 +72,18 @@ def _of_kind(said: fits.Answers, pictures: fits.Split) -> dict[str, float]:
 
 
 def _confidence(logs: Array, temperature: float) -> Array:
-    """Return the largest probability of each picture ``[n]`` at a temperature."""
+    """Return the largest class probability of each picture at a temperature, ``[n]``."""
     return np.asarray(np.exp(calibration.tempered(logs, temperature).max(axis=1)))
 
 
 def _tempered_entropy(logs: Array, temperature: float) -> Array:
-    """Return the entropy of the tempered mean ``[n]``."""
+    """Return the entropy of the mean class probabilities at a temperature, ``[n]``."""
     mean = calibration.tempered(fits.mean_log(logs), temperature)
     return metrics.predictive_entropy(np.exp(mean)[None])
 
 
 def pruned(world: World) -> dict[str, float]:
-    """Measure the accuracy on new digits after pruning by |μ|/σ, and after pruning at random."""
+    """Return the accuracy of BBB on new digits, after pruning shares of its weights by |μ|/σ."""
     pictures = fits.split(world.data_seed)
     fit = fits.bayesian(pictures, world.start_seed)
     x, y = pictures.test

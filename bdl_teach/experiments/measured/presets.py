@@ -1,6 +1,6 @@
-"""Measure the promises of explorers' presets and questions (chapters 1, 4, 6, 7 and 8).
+"""What presets and questions of explorers promise, measured on the explorers' own fits.
 
-Each is measured on what its explorer computes.
+For chapters 1, 4, 6, 7 and 8.
 """
 
 from dataclasses import replace
@@ -19,18 +19,18 @@ from bdl_teach.predictive import Predictive
 from bdl_teach.problems import GAP_GRID, INSIDE, WIDE_GRID, Problem, arrivals, live_fits
 from bdl_teach.problems import truth_search as search
 
-N_SETS = 20  # data sets a world, of a share that one data set cannot show
+N_SETS = 20  # data sets a world, for a share that one data set cannot show
 STEPPED = {  # points and steps of the stepper's presets
     "one point": (32, 1),
     "one epoch": (32, 33),
     "40 epochs": (32, 1320),
     "few points": (8, 360),
 }
-NOISE_PRIOR = (6.0, 5.0)  # its Gamma(α, β): a guess of 1, worth as much as the slider starts with
+NOISE_PRIOR = (6.0, 5.0)  # (α, β) of the stepper's Gamma prior of the noise precision
 X = np.linspace(-1.0, 1.0, 121)[:, None]
 OFF = 0.5  # a weight with |μ|/σ below this is switched off
 AMONG, IN_DATA = np.abs(X[:, 0]) <= 0.5, np.abs(GAP_GRID[:, 0]) <= 0.5
-PRESETS = {  # what is set, and which weights share a σ_p that is learnt
+PRESETS = {  # problem, and which weights share a learnt σ_p ("": none is learnt)
     "by hand": (Problem(gap=0.0, scales=(1.0,)), ""),
     "too narrow": (Problem(gap=0.0, scales=(10**-1.0,)), ""),
     "too wide": (Problem(gap=0.0, scales=(10.0,)), ""),
@@ -39,7 +39,7 @@ PRESETS = {  # what is set, and which weights share a σ_p that is learnt
     "wider, no worse": (Problem(gap=0.0, hidden_units=(30,)), "weight"),
     "noise wins": (Problem(n=8, noise_std=3.0, gap=0.0), "weight"),
 }
-ASKED: dict[str, tuple[str, dict[str, Any]]] = {  # method and options by the name of their figures
+ASKED: dict[str, tuple[str, dict[str, Any]]] = {  # method of the explorer, and its options
     "ensemble": ("ensemble", {}),
     "anchored": ("anchored", {}),
     "dropout": ("dropout", {}),
@@ -56,7 +56,7 @@ ASKED: dict[str, tuple[str, dict[str, Any]]] = {  # method and options by the na
 
 
 def degrees(world: World) -> dict[str, float]:
-    """Return the share of twenty data sets whose evidence prefers polynomials of degree 5."""
+    """Return the share of twenty data sets for which degree 5 has the highest evidence."""
     chosen = []
     for k in range(N_SETS):
         data = arrivals(32, 1.0, world.seed(k))
@@ -67,7 +67,7 @@ def degrees(world: World) -> dict[str, float]:
 
 
 def steps(world: World) -> dict[str, float]:
-    """Measure the PBP stepper at its presets, over |x| ≤ 1.5 unless the figure says otherwise."""
+    """Measure the effect of a step, an epoch and 40 epochs of PBP, at the stepper's presets."""
     x, truth = WIDE_GRID[:, 0], problems.truth(WIDE_GRID)[INSIDE]
     data, k, now, before = _stepped("one point", world)
     far = [abs(data.y[k, 0] - np.interp(data.x[k, 0], x, p.mean)) for p in (before, now)]
@@ -91,7 +91,7 @@ def steps(world: World) -> dict[str, float]:
 def _stepped(
     preset: str, world: World
 ) -> tuple[datasets.Regression1D, int, Predictive, Predictive]:
-    """Return a step of the stepper: data, last point, and the predictives now and before."""
+    """Return the stepper's data, its last point, and its predictives after and before that."""
     n, step = STEPPED[preset]
     data = datasets.sinusoid(n, seed=world.data_seed)
     trail = replay.Trail(data.x, data.y, noise_prior=NOISE_PRIOR, seed=world.start_seed)
@@ -100,7 +100,7 @@ def _stepped(
 
 
 def priors(world: World) -> dict[str, float]:
-    """Measure best σ_p, sd at x = ±1, range, error and pruned share at empirical Bayes' presets."""
+    """Measure fits at the presets of empirical Bayes: best σ_p, sd at x = ±1, errors, pruning."""
     figures: dict[str, float] = {}
     truth = problems.truth(X)
     for name, (problem, tie) in PRESETS.items():
@@ -118,7 +118,7 @@ def priors(world: World) -> dict[str, float]:
 
 
 def spreads(world: World) -> dict[str, float]:
-    """Return the mean epistemic sd of the explorer's quick fits, among the data and in the gap."""
+    """Return the mean epistemic sd of the explorer's quick fits, at the data and in the gap."""
     problem = Problem(seed=world.data_seed)
     regions = problem.regions(GAP_GRID[:, 0])
     figures: dict[str, float] = {}
@@ -135,7 +135,7 @@ PRIOR_STDS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 
 def choices(world: World) -> dict[str, float]:
-    """Measure evidence and test score of six priors for six bumps on 32 points of the sinusoid."""
+    """Compare six priors of a linear model with six bumps by evidence and by test score."""
     evidence, test = _scores(world.data_seed, world.seed(2))
     more = [_scores(world.seed(10 + k), world.seed(30 + k)) for k in range(10)]
     return {
@@ -147,7 +147,7 @@ def choices(world: World) -> dict[str, float]:
 
 
 def _scores(data_seed: int, test_seed: int) -> tuple[Array, Array]:
-    """Return the log evidence of each prior, and its test log-likelihood in nats a point."""
+    """Return the log evidence and the test log-likelihood (nats a point) of each prior."""
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=data_seed)
     x = np.linspace(-0.5, 0.5, 101)[:, None]
     phi, phi_new = features.bumps(data.x, 6), features.bumps(x, 6)
@@ -158,7 +158,7 @@ def _scores(data_seed: int, test_seed: int) -> tuple[Array, Array]:
 
 
 def beside_nuts(world: World) -> dict[str, float]:
-    """Compare the explorer's fits with NUTS: σ_p = 3 with and without the gap, 1 with it."""
+    """Compare the truth explorer's fits with NUTS, at two priors and without the gap."""
     figures: dict[str, float] = {}
     for name, prior_std, gap in (("wide", 3.0, 0.3), ("narrow", 1.0, 0.3), ("whole", 3.0, 0.0)):
         problem = Problem(seed=world.data_seed, gap=gap, scales=(prior_std,))
@@ -187,7 +187,7 @@ def _sd(prediction: Predictive, where: np.ndarray) -> float:
 
 
 def searched(world: World) -> dict[str, float]:
-    """Measure three presets after the search has ended."""
+    """Measure presets of the truth explorer after its search for the lowest F has ended."""
     problem = Problem(seed=world.data_seed)
     narrow, timid = (replace(problem, scales=(prior_std,)) for prior_std in (1.0, 0.5))
     wide = _after_search(problem, 1)
@@ -202,7 +202,7 @@ def searched(world: World) -> dict[str, float]:
 
 
 def _after_search(problem: Problem, starts: int) -> search.TruthResult:
-    """Return what the explorer shows when its search has ended."""
+    """Return the truth explorer's result after its search has ended."""
     result = search.refit(problem, starts)
     while (better := search.improve(result)) is not None:
         result = better

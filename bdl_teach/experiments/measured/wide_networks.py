@@ -1,13 +1,12 @@
 """NUTS on ever wider networks, compared with the Gaussian process that is their limit (chapter 8).
 
-A network with n hidden units corresponds to one with 20 and the prior N(0, 3²) if its output
-weights are divided by √(n/20). A ReLU is homogeneous, so that giving every weight the standard
-deviation 3 (20/n)^¼ has the same effect, except that the output's bias is narrower; each width is
-compared with the process with that bias. One standard deviation for all weights also suits NUTS:
-the coordinates need no other scaling.
+A network with n hidden units has the prior functions of one with 20 units and the prior N(0, 3²)
+if its output weights are divided by √(n/20). ReLU networks with the prior sd 3 (20/n)^¼ for every
+weight have the same ones, but for a narrower output bias, and suit NUTS better. Each width is
+compared with the process that has its own bias.
 
-``sine`` has the course's data, which are improbable under this prior. ``own`` has the same inputs,
-and as targets a draw of the process plus noise: data that are typical of the prior.
+``sine`` is the course's data, which are improbable under this prior; ``own`` has the same inputs
+with a draw of the process plus noise as targets.
 """
 
 from typing import Any
@@ -29,13 +28,13 @@ CHAINS: dict[str, Any] = {"n_chains": 4, "n_warmup": 150, "n_samples": 200}
 
 
 def relative(width: int) -> dict[str, Any]:
-    """Return prior and width of a network with about the same prior functions."""
+    """Return prior, noise and width of a network; the prior functions of all widths are alike."""
     prior = Gaussian(PRIOR_STD * (UNITS / width) ** 0.25)
     return {"prior": prior, "noise_std": 1.0, "hidden_units": (width,)}
 
 
 def drawn(x: Array, seed: int, **model: Any) -> Array:
-    """Draw targets ``[n]`` at ``x``: a function of the Gaussian process, plus noise."""
+    """Draw a function of the Gaussian process at ``x`` [n, 1], and add noise: ``[n]``."""
     noise = model.pop("noise_std")
     covariance = infinite_width.kernel(x, **model) + noise**2 * np.eye(len(x))
     return np.random.default_rng(seed).multivariate_normal(np.zeros(len(x)), covariance)
@@ -44,10 +43,10 @@ def drawn(x: Array, seed: int, **model: Any) -> Array:
 def beside_the_process(
     x: ArrayLike, y: ArrayLike, seed: int, grid: Array, **model: Any
 ) -> dict[str, float]:
-    """Return the distance of NUTS from the Gaussian process, and what chance alone would give.
+    """Return the distance of NUTS from the Gaussian process, and its Monte-Carlo error.
 
-    ``mean`` is the rms over the grid of the difference of the means, in the process's sd; ``sd``
-    that of log sd. ``error`` is the Monte-Carlo error of each, from how far the chains are apart.
+    ``mean`` is the rms over the grid of the difference of the means, in sd of the process; ``sd``
+    is the rms difference of log sd. ``-error`` is estimated from the differences between chains.
     """
     limit = infinite_width.fit(x, y, **model).predict(grid)
     chains = exact.nuts(x, y, seed=seed, **CHAINS, **model)
@@ -62,7 +61,7 @@ def beside_the_process(
 
 
 def wide_networks(world: World) -> dict[str, float]:
-    """Compare NUTS at three widths with the process, on the sinusoid and a draw of the process."""
+    """Compare NUTS at three widths with the process, on the sinusoid and on a draw of it."""
     data = datasets.sinusoid(n=POINTS, noise_std=1.0, seed=world.data_seed)
     own = drawn(data.x, world.seed(2), **relative(WIDTHS[-1]))
     figures = {
@@ -78,5 +77,5 @@ def wide_networks(world: World) -> dict[str, float]:
 
 
 def beyond_chance(f: Figures, key: str) -> float:
-    """Return the squared distance minus its squared Monte-Carlo error: 0 on average if equal."""
+    """Return a squared distance minus its squared error: 0 on average for equal distributions."""
     return f[key] ** 2 - f[f"{key}-error"] ** 2

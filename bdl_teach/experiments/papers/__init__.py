@@ -1,1 +1,1 @@
-"""The published tables, one module each."""
+"""Papers' tables, one module each."""

@@ -1,6 +1,6 @@
 """California housing with two hidden layers of 50 units: PBP compared with the faulty listing.
 
-Source: the book chapter of the course, section 5.7, whose split this is (10 % test, seed 0).
+Source: the book chapter of the course, section 5.7 (the split: 10 % test, seed 0).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,17 +10,18 @@ import numpy as np
 
 from bdl_teach import datasets, metrics
 from bdl_teach.experiments import pbp_listing
-from bdl_teach.experiments.table import Results, Row, Task, grouped
+from bdl_teach.experiments.table import Results, Row, Task, grid, grouped
 from bdl_teach.methods import pbp
 
 TITLE = "California housing, 8-50-50-1: PBP beside the simplified listing (book chapter, 5.7)"
-COLUMNS = "measured elsewhere"  # what is held against
+COLUMNS = "measured elsewhere"  # heading of the published numbers
 HIDDEN_UNITS = (50, 50)
+KEY = "{method}/epochs-{epochs}/seed-{seed}"  # of a task
 METHODS: dict[str, Callable[..., pbp.Fit]] = {"PBP": pbp.fit, "listing": pbp_listing.fit}
 
 
 class Case(NamedTuple):
-    """One row of the table: published figures as printed, and the log-likelihoods that agree."""
+    """A method and its number of epochs, with the published log-likelihood and its tolerance."""
 
     method: str
     epochs: int
@@ -39,13 +40,12 @@ CASES = (
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return one task for each case and seed; ``quick``: one epoch of each method."""
+    """Return a task for each case and seed; if ``quick``, one epoch of each method."""
     return [
-        Task(f"{case.method}/epochs-{case.epochs}/seed-{seed}", arguments)
-        for case in CASES
-        if case.epochs == 1 or not quick
-        for seed in range(1 if quick else case.n_seeds)
-        for arguments in [{"method": case.method, "epochs": case.epochs, "seed": seed}]
+        task
+        for method, epochs, n, *_ in CASES
+        if epochs == 1 or not quick
+        for task in grid(KEY, method=[method], epochs=[epochs], seed=range(1 if quick else n))
     ]
 
 
@@ -55,7 +55,7 @@ def run(method: str, epochs: int, seed: int) -> dict[str, float]:
     Args:
         method: ``"PBP"`` or ``"listing"``.
         epochs: Passes over the data.
-        seed: Seed of the starting point, and for PBP of the orders.
+        seed: Seed of the starting point, and for PBP of the order of the points.
 
     Returns:
         ``rmse`` in units of 100,000 dollars, ``log_likelihood`` in nats a point, ``alpha`` of the
@@ -76,7 +76,7 @@ def run(method: str, epochs: int, seed: int) -> dict[str, float]:
 
 
 def summarise(results: Results) -> list[Row]:
-    """Return rows of log-likelihood, RMSE, α and noise variance for each case with results."""
+    """Return rows of log-likelihood, RMSE, α and noise variance, for each case with results."""
     groups, cases = grouped(results, "method", "epochs"), {case[:2]: case for case in CASES}
     return [row for key, found in groups.items() for row in _rows(cases[key], found)]
 

@@ -1,8 +1,8 @@
 """ROC-AUC of empirical Bayes on the Alzheimer's table, by width of the hidden layer.
 
-Four models on the same five splits of 80/20: a network fitted by maximum likelihood, the same with
-the weight decay that is best on a validation split, empirical Bayes as in the source (no biases,
-one W a step), and an improved one (biases, 1/√fan-in, local reparameterization).
+Four models on the same five splits of 80/20: a network fitted by maximum likelihood, one with the
+weight decay that is best on a validation split, empirical Bayes as in the source (no biases, one
+draw of the weights a step), and an improved one (biases, 1/√fan-in, local reparameterization).
 
 Source: Basov, "Empirical Bayesian neural networks", section 9 and figure 1.
 """
@@ -20,14 +20,14 @@ from bdl_teach.experiments.table import Results, Row, Task, grid, grouped
 from bdl_teach.methods import empirical_bayes, point
 
 TITLE = "ROC-AUC on the Alzheimer's table by width: empirical Bayes against one network"
-COLUMNS = "measured"  # what is held against
+COLUMNS = "measured"  # heading of the published numbers
 LABELS = {
     "classic": "classic",
     "decay": "classic, weight decay",
     "eb_source": "EB, no biases, one W a step",
     "eb_local": "EB, biases, fan-in, local",
 }
-PUBLISHED = {  # mean train and test AUC by width, measured once on five other splits
+PUBLISHED = {  # mean training and test AUC by width, on five other splits
     "classic": {1: (0.870, 0.858), 4: (0.931, 0.867), 16: (1.0, 0.832), 60: (1.0, 0.853)},
     "eb_source": {1: (0.809, 0.792), 4: (0.910, 0.904), 16: (0.941, 0.925), 60: (0.946, 0.927)},
     "eb_local": {1: (0.897, 0.889), 4: (0.937, 0.930), 16: (0.954, 0.946), 60: (0.956, 0.943)},
@@ -37,14 +37,14 @@ DECAYS = (1.0, 3.0, 10.0, 30.0, 100.0)
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return the tasks: one model, one width, one split; ``quick`` has four widths."""
+    """Return a task for each width (if ``quick``, only four), model and split."""
     widths = QUICK if quick else range(1, 61)
     key = "{model}/width-{width:02d}/split-{split}"
     return grid(key, width=widths, model=LABELS, split=range(5))
 
 
 def run(model: str, width: int, split: int) -> dict[str, float]:
-    """Fit one model on one split; return its ROC-AUC on the training and the test rows.
+    """Fit one model on one split, and measure its ROC-AUC.
 
     Args:
         model: A key of ``LABELS``.
@@ -52,8 +52,8 @@ def run(model: str, width: int, split: int) -> dict[str, float]:
         split: Number of the split, from 0.
 
     Returns:
-        ``train``, ``test``; for empirical Bayes also ``pruned``, the share of the weights that
-        are switched off; for weight decay ``decay``, the λ chosen.
+        ``train`` and ``test``: ROC-AUC on those rows; for empirical Bayes also ``pruned``, the
+        share of pruned weights; for weight decay also ``decay``, the one chosen.
     """
     table = datasets.alzheimers()
     train, test = table.splits()[split]
@@ -80,7 +80,7 @@ def _fit(model: str, x: Array, y: Array, width: int) -> tuple[Any, dict[str, flo
 
 
 def best_decay(x: Array, y: Array, common: Mapping[str, Any]) -> float:
-    """Choose λ by the ROC-AUC on the last fifth of the training rows."""
+    """Return the weight decay of best ROC-AUC on the last fifth of the training rows."""
     held = len(x) - len(x) // 5
 
     def score(decay: float) -> float:
@@ -91,7 +91,7 @@ def best_decay(x: Array, y: Array, common: Mapping[str, Any]) -> float:
 
 
 def summarise(results: Results) -> list[Row]:
-    """Return the mean AUCs of each model and width, and correlations of training and test AUC."""
+    """Return rows of AUCs for each model and width, and of their correlations."""
     cells, widths = grouped(results, "model", "width"), range(1, 61)
     rows = [
         row
@@ -117,9 +117,9 @@ def _rows(model: str, width: int, runs: Sequence[Mapping[str, float]]) -> list[R
 
 
 def _verdict(difference: float, error: float, n: int) -> str:
-    """Compare two means over different splits: the error is √2 times one's, 0.01 is tolerated.
+    """Return whether two means over different splits agree, by Student's t or within 0.01.
 
-    An error that was itself estimated from n splits asks for Student's t.
+    The error of the difference is √2 times the error of one mean.
     """
     reach = float(stats.t.ppf(0.975, n - 1)) * math.sqrt(2) * error
     close = abs(difference) <= max(0.01, reach)  # one split has no error: 0.01
@@ -128,7 +128,7 @@ def _verdict(difference: float, error: float, n: int) -> str:
 
 
 def _correlations(model: str, results: Results) -> list[Row]:
-    """Correlate training and test AUC: over widths on one split, and over splits at one width."""
+    """Return rows of the correlation of training and test AUC, over widths and over splits."""
     mine = [(arguments, f) for arguments, f in results if arguments["model"] == model]
     kinds = {"Pearson r": stats.pearsonr, "Spearman r": stats.spearmanr}
     known = dict(zip(kinds, ("0.973", "0.745"), strict=True)) if model == "eb_source" else {}

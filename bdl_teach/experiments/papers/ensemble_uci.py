@@ -1,17 +1,16 @@
 """Deep ensembles on nine UCI sets, with PBP's splits: test RMSE and negative log-likelihood.
 
-The five networks have one hidden layer and two outputs: the mean m(x), and s(x), which gives the
-variance of the noise v(x) = softplus(s(x)) + 1e-6. Each minimises the mean of −log N(y | m, v)
-over batches of 100, for 40 epochs with Adam at a rate of 0.1, on standardised data. Their mixture
-is replaced by the Gaussian of its mean and variance, as in the paper. The paper's adversarial
-examples are left out. The paper does not say how weights start; here they do as in PBP, whose
-experiment it repeats: drawn from N(0, 1), and divided by √(inputs + 1) in the network. Without the
-division a rate of 0.1 is far too high (boston's RMSE over 5 splits: 8).
+Each of five networks has one hidden layer and two outputs: the mean m(x), and s(x) with the
+variance of the noise v(x) = softplus(s(x)) + 1e-6. It minimises the mean of −log N(y | m, v) over
+batches of 100, for 40 epochs with Adam at a rate of 0.1, on standardised data. The mixture of the
+five is replaced by the Gaussian of its mean and variance, as in the paper. Without adversarial
+examples, which the paper adds. The paper does not say how weights start: here, as in PBP, whose
+experiment the paper repeats, they are drawn from N(0, 1) and divided by √(inputs + 1) in the
+network. Without that division a rate of 0.1 is far too high (boston's RMSE over 5 splits: 8).
 
-The paper has a constant rate. With ``falling`` it falls to 0, which shows the cost of a constant
-one where the noise is small; docs/results.md has figures of other rates and numbers of epochs. The
-figure that the paper prints after ± must be the deviation between splits (boston's is 1.00 for the
-RMSE, where PBP's standard error of 0.18 is one of 0.80), and is divided by √20 here.
+The paper's rate is ``constant``; a ``falling`` one shows what that costs where the noise is small.
+The number that the paper prints after ± must be the standard deviation between splits (for boston's
+RMSE it is 1.00, where PBP has 0.80 = 0.18 √20), and is divided by √20 here.
 
 Source: Lakshminarayanan, Pritzel & Blundell 2017, algorithm 1, section 3.3 and table 1.
 """
@@ -33,7 +32,7 @@ from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
 
 TITLE = "Deep ensembles of 5 on UCI sets (Lakshminarayanan, Pritzel & Blundell 2017, table 1)"
-COLUMNS = "paper, ± between splits"  # what is held against
+COLUMNS = "paper, ± between splits"  # heading of the published numbers
 REMARKS = (
     "Where it differs: 40 epochs at 0.1 come further from our start than what is printed for "
     "yacht, concrete, kin8nm and protein; half the epochs or a tenth of the rate lead to about "
@@ -45,9 +44,9 @@ N_MEMBERS = 5
 EPOCHS = 40
 BATCH = 100
 LEARNING_RATE = 0.1
-RATES = {"constant": 0.0, "falling": 1.0}  # share of the steps over which the rate falls to 0
+RATES = {"constant": 0.0, "falling": 1.0}  # share of the steps in which the rate falls to 0
 _LEAST_VARIANCE = 1e-6
-PUBLISHED = {  # RMSE and NLL: mean and deviation between splits, as printed
+PUBLISHED = {  # RMSE and NLL: mean and standard deviation between splits, as printed
     "boston": ("3.28±1.00", "2.41±0.25"),
     "concrete": ("6.03±0.58", "3.06±0.18"),
     "energy": ("2.09±0.29", "1.38±0.22"),
@@ -62,15 +61,15 @@ WIDE = {"protein": 100}  # units of the hidden layer; the others have 50
 
 
 class _Batches(NamedTuple):
-    """The training data and batches of a member, all of them tensors."""
+    """The training data and batches of one network, as tensors."""
 
     x: Tensor  # [n, d]
     y: Tensor  # [n, 1]
-    rows: Tensor  # [steps, batch]: which rows a step sees; n fills up the last of an epoch
+    rows: Tensor  # [steps, batch]: rows of each step; n pads the last batch of an epoch
 
 
 def _loss(network: MLP, w: Tensor, step: Tensor, p: _Batches) -> tuple[Tensor, Tensor]:
-    """Return the mean of −log N(y | m, v) over a step's batch, as loss and as record."""
+    """Return the mean of −log N(y | m, v) over a step's batch, twice: as loss and as record."""
     rows, n = tf.gather(p.rows, step), p.x.shape[0]
     there = tf.cast(rows < n, tf.float32)[:, None]
     x, y = (tf.gather(values, tf.minimum(rows, n - 1)) for values in (p.x, p.y))
@@ -93,8 +92,6 @@ def _moments(network: MLP, w: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
 
 @lru_cache(maxsize=4)
 def _program(network: MLP) -> Compiled:
-    """Compile the training of one member."""
-
     def run(start: Tensor, schedule: optimise.Schedule, batches: _Batches) -> Tensor:
         def objective(theta: Sequence[Tensor], step: Tensor, _: Tensor) -> tuple[Tensor, Tensor]:
             return _loss(network, theta[0], step, batches)
@@ -105,20 +102,20 @@ def _program(network: MLP) -> Compiled:
 
 
 def members(x: Array, y: Array, width: int, rate: str, seed: int) -> tuple[MLP, Array]:
-    """Train the networks of one ensemble, each with its own start and batch orders.
+    """Train the networks of one ensemble, each with its own start and order of batches.
 
     Args:
         x: Standardised inputs ``[n, d]``.
         y: Standardised targets ``[n]``.
         width: Units of the hidden layer.
         rate: A key of ``RATES``.
-        seed: Seed of the first member; that of the k-th is ``seed + 10⁶ k``.
+        seed: Seed of the first network; network k = 0, 1, ... has ``seed + 10⁶ k``.
 
     Returns:
         The network, and the weights of each member ``[N_MEMBERS, n_weights]``.
 
     Raises:
-        DivergedError: The loss of a member became NaN or infinite.
+        DivergedError: A loss became NaN or infinite.
     """
     network, n = MLP(x.shape[1], (width,), n_outputs=2), len(x)
     data, weights = (as_float(x), as_float(y[:, None])), []
@@ -140,10 +137,10 @@ def predict(network: MLP, weights: Array, scaling: Scaling, x: Array) -> Predict
     """Return the Gaussian that has the mean and the variance of the members' mixture.
 
     Args:
-        network: The network.
+        network: The network of every member.
         weights: Weights of each member ``[k, n_weights]``.
-        scaling: Means and scales that standardised the training data.
-        x: Test inputs ``[m, d]``, as they are.
+        scaling: How the training data were standardised.
+        x: Test inputs ``[m, d]``, not standardised.
     """
     moments = _moments(network, as_float(weights), as_float(scaling.inputs(x)))
     mean, variance = (np.asarray(each, np.float64) for each in moments)  # [k, m]
@@ -155,7 +152,7 @@ def predict(network: MLP, weights: Array, scaling: Scaling, x: Array) -> Predict
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return one task for each set, rate and split; ``quick``: two splits of boston and yacht."""
+    """Return a task for each set, rate and split; if ``quick``, two splits of boston and yacht."""
     lines, rates = (("boston", "yacht"), ("constant",)) if quick else (PUBLISHED, RATES)
     return [
         task
@@ -174,8 +171,8 @@ def run(line: str, rate: str, split: int) -> dict[str, float]:
         split: Number of the split, which is also the seed.
 
     Returns:
-        ``rmse`` in the units of y and ``nll`` in nats a point, of the ensemble; the same of its
-        first member alone, ``rmse_one`` and ``nll_one``.
+        ``rmse`` in the units of y and ``nll`` in nats a point of the ensemble; ``rmse_one`` and
+        ``nll_one`` of its first member alone.
     """
     table = datasets.uci(line)
     train, test = table.splits()[split]
@@ -192,7 +189,7 @@ def run(line: str, rate: str, split: int) -> dict[str, float]:
 
 
 def summarise(results: Results) -> list[Row]:
-    """Return rows of RMSE and NLL for each set and rate with results, then of one network alone."""
+    """Return rows of RMSE and NLL, for each set and rate with results, and for one network."""
     rows = []
     for (line, rate), found in grouped(results, "line", "rate").items():
         for who, name in (("", ""), (", one network", "_one")):
@@ -205,7 +202,7 @@ def summarise(results: Results) -> list[Row]:
 
 
 def _verdict(printed: str, row: Row) -> str:
-    """Judge by standard errors; a published ±0.00 counts as half its last digit."""
+    """Judge a row by the published standard error, or if that is ±0.00 by the printed digits."""
     mean, deviation = map(float, printed.split("±"))
     if deviation > 0:
         return verdict(row.ours, mean, deviation / math.sqrt(min(row.n, 20)))

@@ -1,8 +1,8 @@
 """Gradient variance of five estimators by minibatch size, in theory and measured.
 
-One weight, y = w·x with w ~ N(μ, σ²), at random minibatches of M of N points: for μ, shared
-weights give c² σ² (Σx²)² and noise for each point c² σ² Σx⁴, with c = (N/M)/noise²; their ratio
-(Σx²)²/Σx⁴ grows as M.
+The model is y = w·x with w ~ N(μ, σ²), at random minibatches of M of N points. The variance of
+d/dμ is c² σ² (Σx²)² with shared weights and c² σ² Σx⁴ with weights for each point, where
+c = (N/M)/noise²; their ratio (Σx²)²/Σx⁴ grows as M.
 
 Source: Kingma, Salimans & Welling 2015, section 2.1 and 2.2; Wen et al. 2018 (Flipout).
 """
@@ -20,7 +20,7 @@ TITLE = (
     "Variance of the gradient of one weight's expected cost, in units of (Nσ/noise²)², "
     "for minibatches of M"
 )
-COLUMNS = "theory"  # what is held against
+COLUMNS = "theory"  # heading of the published numbers
 LABELS = {
     "score": "score function",
     "shared": "shared weights",
@@ -33,24 +33,25 @@ N_DATA, NOISE_STD, MU, SIGMA = 1024, 0.5, 0.6, 0.3
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return the tasks: one estimator, one size of minibatch, one minibatch of that size."""
+    """Return a task for each size of a minibatch, estimator and minibatch; few if ``quick``."""
     sizes, batches, n_draws = (SIZES[:3], 3, 2000) if quick else (SIZES, 10, 20_000)
     key = "{kind}/{size}/batch-{seed:02d}"
     return grid(key, size=sizes, kind=LABELS, seed=range(batches), n_draws=[n_draws])
 
 
 def run(kind: str, size: int, seed: int, n_draws: int) -> dict[str, float]:
-    """Draw the gradient at one minibatch; return its variance, measured and in closed form.
+    """Measure the variance of an estimator's gradient at one minibatch.
 
     Args:
-        kind: One of ``estimators.KINDS``.
+        kind: An estimator, one of ``estimators.KINDS``.
         size: Points in the minibatch.
-        seed: Which minibatch, and which draws.
-        n_draws: How many gradients to draw.
+        seed: Seed of the minibatch and of the draws.
+        n_draws: Number of gradients to draw.
 
     Returns:
-        For ``mu`` and ``sigma``: the variance in units of (Nσ/noise²)², its ``_theory``, its
-        Monte-Carlo ``_error``, and the ``_bias`` of the mean in standard errors.
+        ``mu`` and ``sigma``: the variances of d/dμ and d/dσ in units of (Nσ/noise²)². For each of
+        them ``_theory``: the variance in closed form; ``_error``: its Monte-Carlo error; ``_bias``:
+        how far the mean is from the exact gradient, in standard errors.
     """
     problem = minibatch(size, seed)
     place = seed * len(LABELS) + list(LABELS).index(kind)
@@ -71,7 +72,7 @@ def run(kind: str, size: int, seed: int, n_draws: int) -> dict[str, float]:
 
 
 def minibatch(size: int, seed: int) -> estimators.Minibatch:
-    """Draw a minibatch of the one-weight model, for the estimators."""
+    """Draw a minibatch of the one-weight model."""
     rng = np.random.default_rng([seed, size])
     x = rng.uniform(0.5, 1.5, (size, 1))
     y = 0.7 * x[:, 0] + NOISE_STD * rng.standard_normal(size)
@@ -79,7 +80,7 @@ def minibatch(size: int, seed: int) -> estimators.Minibatch:
 
 
 def summarise(results: Results) -> list[Row]:
-    """Average variances, their ratios and the bias over the minibatches."""
+    """Return rows of variances, their ratios and biases, averaged over the minibatches."""
     cells = grouped(results, "size", "kind")
     rows = [
         _row(f"M = {size}, {LABELS[kind]}", f"Var d/d{symbol}", _averages(name, figures), figures)
@@ -88,9 +89,11 @@ def summarise(results: Results) -> list[Row]:
     ]
     for size in sorted({size for size, _ in cells}):
         if (size, "shared") in cells and (size, "local") in cells:
-            local = cells[size, "local"]
-            ratio = _ratio(_averages("mu", cells[size, "shared"]), _averages("mu", local))
-            rows.append(_row(f"M = {size}, shared : local", "ratio of Var d/dμ", ratio, local))
+            one, other = (_averages("mu", cells[size, kind]) for kind in ("shared", "local"))
+            relative = math.hypot(one[2] / one[0], other[2] / other[0])
+            ratio = one[0] / other[0], one[1] / other[1], one[0] / other[0] * relative
+            label = f"M = {size}, shared : local"
+            rows.append(_row(label, "ratio of Var d/dμ", ratio, cells[size, "local"]))
     by_kind = grouped(results, "kind")
     for kind in LABELS:
         if figures := by_kind.get((kind,)):
@@ -100,7 +103,7 @@ def summarise(results: Results) -> list[Row]:
     return rows
 
 
-Measured = tuple[float, float, float]  # what was measured, what theory says, the error
+Measured = tuple[float, float, float]  # measured value, value in theory, error
 
 
 def _row(label: str, quantity: str, measured: Measured, each: Sequence[object]) -> Row:
@@ -109,14 +112,7 @@ def _row(label: str, quantity: str, measured: Measured, each: Sequence[object]) 
     return Row(label, quantity, f"{theory:.4g}", ours, error, len(each), judged)
 
 
-def _ratio(shared: Measured, local: Measured) -> Measured:
-    """Return the variance with shared weights over that of local: (Σx²)²/Σx⁴ for equal x."""
-    ratio = shared[0] / local[0]
-    error = ratio * math.hypot(shared[2] / shared[0], local[2] / local[0])
-    return ratio, shared[1] / local[1], error
-
-
 def _averages(name: str, figures: Sequence[Mapping[str, float]]) -> Measured:
-    """Average over the minibatches."""
+    """Average the variance of d/dμ or d/dσ over the minibatches."""
     ours, theory, error = ([f[name + end] for f in figures] for end in ("", "_theory", "_error"))
     return fmean(ours), fmean(theory), math.hypot(*error) / len(figures)

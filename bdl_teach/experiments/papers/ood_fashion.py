@@ -1,10 +1,9 @@
 """Out-of-distribution detection: a network trained on clothes is shown handwritten digits.
 
 In-distribution are the 180 test pictures of the Fashion-MNIST sprite, out-of-distribution MNIST
-test pictures; each score of uncertainty is judged by its AUROC. The published figures come from
-training on all 60,000 pictures, ours from 720: part of the difference is due to 80 times more
-data. ``source`` trains with the source's settings, ``few`` with those of ``FEW_IMAGES``, which
-were chosen by the AUROC of seeds 0 and 1; the other seeds had no part in the choice.
+test pictures; each score of uncertainty is judged by its AUROC. The published numbers come from
+training on 60,000 pictures, ours from 720. ``source`` trains with the source's settings, ``few``
+with those of ``FEW_IMAGES``, which were chosen by the AUROC of seeds 0 and 1.
 """
 
 from collections.abc import Callable
@@ -18,10 +17,10 @@ from bdl_teach.methods import image_classifier
 from bdl_teach.problems.strange_pictures import auroc
 
 TITLE = "AUROC of uncertainty scores, Fashion-MNIST sprite (in) against MNIST (out)"
-COLUMNS = "60,000 pictures"  # what is held against
+COLUMNS = "60,000 pictures"  # heading of the published numbers
 DRAWS = (7, 30, 100)
 AIM = 0.95
-SETTINGS = {  # FEW_IMAGES or the source's settings, brightest pixel
+SETTINGS = {  # whether to use FEW_IMAGES, and the value of the brightest pixel
     "source, pixels 0-1": (False, 1.0),
     "source, pixels 0-255": (False, 255.0),
     "few, pixels 0-1": (True, 1.0),
@@ -31,7 +30,7 @@ _SCORES: dict[str, Callable[[Array], Array]] = {
     "entropy": metrics.predictive_entropy,
     "information": metrics.mutual_information,
 }
-_QUIET = 1e-6  # a variance score below this says "nothing to see"
+_QUIET = 1e-6  # a variance score below this shows no uncertainty
 _PUBLISHED = {
     "source, pixels 0-1": {
         "variance 7": ".971", "entropy 7": ".986", "information 7": ".982",
@@ -46,13 +45,13 @@ _PUBLISHED = {
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return one task for each setting and seed: 5 seeds; ``quick``: 1 with fewer digits."""
+    """Return a task for each setting and seed; if ``quick``, one seed and fewer digits."""
     seeds, n_out = (range(1), 200) if quick else (range(5), 1000)
     return grid("{setting}/seed-{seed}", setting=SETTINGS, seed=seeds, n_out=[n_out])
 
 
 def split_sprite(seed: int) -> list[Array]:
-    """Return training and test pictures of the sprite, and the labels of both."""
+    """Split the sprite: return training pictures, test pictures, training and test labels."""
     from sklearn.model_selection import train_test_split  # which takes long to load
 
     few = datasets.fashion_sprite()
@@ -72,7 +71,7 @@ def run(setting: str, seed: int, n_out: int) -> dict[str, float]:
 
     Returns:
         AUROC of each score by number of draws, accuracy, NLL in nats, and the share of test
-        pictures whose variance score is next to nothing.
+        pictures whose variance score is below 1e-6.
     """
     train, test, labels, truth = split_sprite(seed)
     digits = datasets.mnist_test().images[:n_out]
@@ -94,7 +93,7 @@ def run(setting: str, seed: int, n_out: int) -> dict[str, float]:
 
 
 def summarise(done: Results) -> list[Row]:
-    """Average each figure of each setting over the seeds."""
+    """Return rows of each quantity and setting, averaged over the seeds."""
     rows = []
     for (setting,), runs in grouped(done, "setting").items():
         for quantity in runs[0]:
@@ -105,7 +104,7 @@ def summarise(done: Results) -> list[Row]:
 
 
 def _verdict(setting: str, quantity: str, mean: float, published: str) -> str:
-    """Return how 720 pictures compare with 60,000, or whether the aim is reached."""
+    """Return the difference from the published number, or whether ``AIM`` is reached."""
     if published:
         return f"{mean - float(published):+.3f} with 720 pictures"
     name, draws = quantity.rsplit(" ", 1)

@@ -1,7 +1,7 @@
 """PBP on nine UCI sets with the published splits: RMSE and log-likelihood of each split.
 
-Source: Hernández-Lobato & Adams 2015, tables 1 and 2; the "original" figures are the authors' own
-program, run on the same splits.
+Source: Hernández-Lobato & Adams 2015, tables 1 and 2; the "original" numbers are from the authors'
+own program, run on the same splits.
 """
 
 import math
@@ -11,26 +11,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bdl_teach import datasets, metrics
-from bdl_teach.experiments.table import Results, Row, Task, grouped, verdict
+from bdl_teach.experiments.table import Results, Row, Task, grid, grouped, verdict
 from bdl_teach.methods import pbp
 
 TITLE = "PBP on UCI sets, test RMSE and log-likelihood (Hernández-Lobato & Adams 2015)"
-COLUMNS = "paper; authors' program, same splits"  # what is held against
+COLUMNS = "paper; authors' program, same splits"  # heading of the published numbers
 
 
 class Published(NamedTuple):
-    """One line of the published table.
+    """One line of the published table."""
 
-    Attributes:
-        paper: RMSE and log-likelihood as the paper prints them; "" if it does not.
-        original: Mean and standard error (NaN where none is known) of RMSE, of log-likelihood.
-        hidden_units: Width of each hidden layer.
-        epochs: Passes over the data.
-        n_splits: Splits averaged over.
-    """
-
-    paper: tuple[str, str]
-    original: tuple[tuple[float, float], tuple[float, float]]
+    paper: tuple[str, str]  # RMSE and log-likelihood as the paper prints them; "" if it does not
+    original: tuple[tuple[float, float], tuple[float, float]]  # (mean, error or NaN) of both
     hidden_units: tuple[int, ...] = (50,)
     epochs: int = 40
     n_splits: int = 20
@@ -62,13 +54,13 @@ for _line, (_rmse, _ll) in _TWO_LAYERS.items():
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return one task for each line and split; ``quick``: two splits of boston and of yacht."""
+    """Return a task for each line and split; if ``quick``, two splits of boston and yacht."""
     lines = ("boston", "yacht") if quick else PUBLISHED
     return [
-        Task(f"{line}/split-{split:02d}".replace(", ", "-").replace(" ", "-"), arguments)
+        task
         for line in lines
-        for split in range(2 if quick else PUBLISHED[line].n_splits)
-        for arguments in [{"line": line, "split": split}]
+        for n in [2 if quick else PUBLISHED[line].n_splits]
+        for task in grid("{line}/split-{split:02d}", line=[line], split=range(n))
     ]
 
 
@@ -80,8 +72,8 @@ def run(line: str, split: int) -> dict[str, float]:
         split: Number of the split, which is also the seed.
 
     Returns:
-        ``rmse`` in the units of y, ``log_likelihood`` in nats a point, ``alpha_share``: the final
-        α over half the number of updates.
+        ``rmse`` in the units of y, ``log_likelihood`` in nats a point, and ``alpha_share``, the
+        final α over half the number of updates.
     """
     published, table = PUBLISHED[line], datasets.uci(line.partition(",")[0])
     train, test = table.splits()[split]
@@ -100,7 +92,7 @@ def summarise(results: Results) -> list[Row]:
     return [
         row
         for (line,), found in grouped(results, "line").items()
-        if line in PUBLISHED  # chapter 7 has a table of its own where these are not there
+        if line in PUBLISHED  # not chapter 7's substitute for missing data
         for row in _rows(line, found)
     ]
 
@@ -113,7 +105,7 @@ def _rows(line: str, found: Sequence[Mapping[str, float]]) -> list[Row]:
         known = not math.isnan(error)
         heading = f"{published.paper[k] or 'not given'}; {original:g}" + f"±{error:g}" * known
         row = Row.mean(line, quantity, [figures[name] for figures in found], heading)
-        # fewer splits than published scatter more; where no error is known, ours stands in
+        # scaled to our number of splits; our own error if none was published
         unit = error * math.sqrt(published.n_splits / row.n) if known else row.standard_error
         judged = "" if math.isnan(unit) else verdict(row.ours, original, unit)
         rows.append(row._replace(verdict=judged))

@@ -1,4 +1,4 @@
-"""Chapter 1: right answers written in another way than the references, and wrong ones."""
+"""Chapter 1: right answers computed differently than the references, and wrong answers."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from bdl_teach import features
 
 
 def by_freedom(problems: Any) -> Any:
-    """Sums of squares over what is left of n, after six bumps."""
+    """Estimate each noise sd with n − 6 degrees of freedom after six bumps."""
     out = []
     for x, y in problems:
         phi = features.bumps(x, 6)

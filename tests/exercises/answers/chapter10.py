@@ -1,4 +1,4 @@
-"""Chapter 10: right answers written in another way than the references, and wrong ones."""
+"""Chapter 10: right answers computed differently than the references, and wrong answers."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ def draw(m: Any, c: Any, e: Any) -> Any:
 
 
 def within(z: Any, rule: Any = np.hypot) -> Any:
-    """The share within z widths, by a rule that makes one width of two."""
+    """Return a coverage answer; `rule` combines two sds into one width."""
     return lambda y, m, e, s: np.mean(abs(y - m) <= z * rule(e, s))
 
 
@@ -30,7 +30,7 @@ def bands(problems: Any, x_new: Any, members: int, noise: float = 1.0, **options
 
 
 def linearised(problems: Any, x_new: Any, **around: Any) -> Any:
-    """Fifty draws of Laplace's linear model for each data set."""
+    """Draw fifty functions of the linearised Laplace fit to each data set."""
     made = []
     for x, y in problems:
         fit = laplace.fit(x, y, prior=Gaussian(3.0), hidden_units=(20,), **around)

@@ -1,4 +1,4 @@
-"""Chapter 2: right answers written in another way than the references, and wrong ones."""
+"""Chapter 2: right answers computed differently than the references, and wrong answers."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ F32 = np.float32
 
 
 def grey(x: Any, a: Any) -> Any:
-    """By the integral from 0 to 1 of e^(xa), the larger end taken out."""
+    """Compute log p by the integral of e^(xa) over [0, 1], with the larger end factored out."""
     size = np.maximum(abs(a), 1e-6)
     return np.sum(x * a - np.maximum(a, 0) - np.log(-np.expm1(-size)) + np.log(size), axis=1)
 

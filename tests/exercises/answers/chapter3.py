@@ -1,4 +1,4 @@
-"""Chapter 3: right answers written in another way than the references, and wrong ones."""
+"""Chapter 3: right answers computed differently than the references, and wrong answers."""
 
 import math
 from typing import Any
@@ -13,12 +13,12 @@ F32 = np.float32
 
 
 def information(p: Any) -> Any:
-    """As the mean KL of each network to the average."""
+    """Return the mean KL from each network to the average."""
     return stats.entropy(p, p.mean(axis=0)[None], axis=-1).mean(axis=0)
 
 
 def wide_beyond_20(w: Any, a: Any, b: Any, p: Any) -> Any:
-    """The mixture, but far out only its wide part."""
+    """Return the mixture log density, with only the wide part beyond |w| = 20."""
     wide = np.log(p) + stats.norm(0, a).logpdf(w)
     return np.where(np.abs(w) > 20, wide, reference("3.7")(w, a, b, p))
 
@@ -28,13 +28,13 @@ def logsumexp_shifted(f: Any, by: Any) -> Any:
 
 
 def top(score: Any) -> Any:
-    """A choice of pictures by a score of (p)."""
+    """Return an answer that picks the k pictures of highest score."""
     return lambda p, k: np.argsort(-np.asarray(score(p)))[:k]
 
 
 def weights_left(seed: int, count: int, score: Any) -> Any:
-    """The means of a fit, all but some of them 0."""
-    fit = chapter3._quiet_fit(seed)
+    """Return a fit's means with all but `count` set to 0."""
+    fit = chapter3._low_noise_fit(seed)
     last = np.sort(np.argsort(-score(fit))[:count])
     out = np.zeros(481)
     out[last] = fit.mean[last]

@@ -1,4 +1,4 @@
-"""Chapter 5: right answers written in another way than the references, and wrong ones."""
+"""Chapter 5: right answers computed differently than the references, and wrong answers."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from answers.forms import reference
 
 
 def scaled_gain(scale: Any) -> Any:
-    """The gain of inputs divided by a scale."""
+    """Return an answer that computes the gain after scaling the inputs."""
     return lambda x: np.sum((x / scale(x)) ** 2) ** 2 / np.sum((x / scale(x)) ** 4)
 
 

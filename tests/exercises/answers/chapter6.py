@@ -1,4 +1,4 @@
-"""Chapter 6: right answers written in another way than the references, and wrong ones."""
+"""Chapter 6: right answers computed differently than the references, and wrong answers."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from answers.forms import reference
 
 
 def each_prior(x: Any, y: Any, noise_std: Any, rounds: int = 30) -> Any:
-    """Tipping & Faul: (6.16) for one weight after the other, with what the others leave."""
+    """Apply (6.16) to one weight after the other (Tipping & Faul)."""
     found = np.zeros(x.shape[::2])
     for x_k, y_k, std in zip(x, y, found, strict=True):
         std[:] = 0.5
@@ -22,7 +22,7 @@ def each_prior(x: Any, y: Any, noise_std: Any, rounds: int = 30) -> Any:
 
 
 def bar(height: float) -> Any:
-    """Keep what is so many standard errors from 0, by a QR factorisation."""
+    """Return an answer that keeps weights more than `height` standard errors from 0."""
 
     def keep(x: Any, y: Any, noise_std: Any) -> Any:
         q, r = np.linalg.qr(x)

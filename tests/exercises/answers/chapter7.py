@@ -1,4 +1,4 @@
-"""Chapter 7: right answers written in another way than the references, and wrong ones."""
+"""Chapter 7: right answers computed differently than the references, and wrong answers."""
 
 from typing import Any
 
@@ -18,19 +18,19 @@ def tf_relu(m: Any, v: Any) -> Any:
 
 
 def no_digits(alpha: Any, beta: Any, r: Any, v: Any) -> Any:
-    """(7.13) with the ℓ as differences of logarithms."""
+    """Compute (7.13) with differences of logarithms, which loses digits."""
     z0, z1, z2 = (stats.norm(0, (v + beta / (alpha + k)) ** 0.5).logpdf(r) for k in (-1, 0, 1))
     new = 1 / np.expm1(z2 - 2 * z1 + z0 + np.log1p(1 / alpha))
     return new, new * beta / alpha * np.exp(z0 - z1)
 
 
 def steps(by: float) -> Any:
-    """An update that is off by so much in α from α = 10⁶ on."""
+    """Return an update that is off by `by` in α above 10⁶."""
     return lambda a, b, r, v: np.add(reference("7.6")(a, b, r, v), [by * (a > 1e6), 0.0])
 
 
 def label(m: Any, v: Any, x: Any, t: Any) -> Any:
-    """In closed form: h (h + z) for the bracket, with h = φ(z)/Φ(z)."""
+    """Compute the update in closed form, with h = φ(z)/Φ(z)."""
     total = 1 + x * x * v
     z = t * x * m / total**0.5
     h = np.exp(stats.norm.logpdf(z) - special.log_ndtr(z))

@@ -1,4 +1,4 @@
-"""Chapter 8: right answers written in another way than the references, and wrong ones."""
+"""Chapter 8: right answers computed differently than the references, and wrong answers."""
 
 import math
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""Chapter 9: right answers written in another way than the references, and wrong ones."""
+"""Chapter 9: right answers computed differently than the references, and wrong answers."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ def right(p: Any, labels: Any) -> Any:
 
 
 def loss(logs: Any, labels: Any, t: Any) -> Any:
-    """Of the average of tempered networks."""
+    """Return the loss of the average of tempered networks."""
     p = np.exp(log_softmax(logs / t, axis=2)).mean(axis=0)
     return -np.log(p[np.arange(len(labels)), labels]).mean()
 

@@ -1,4 +1,4 @@
-"""Other forms of the same answer: of the reference, in float32, by TensorFlow."""
+"""Convert answers: references, float32, TensorFlow tensors."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,17 +9,17 @@ from bdl_teach import exercises
 
 
 def reference(number: str) -> Callable[..., Any]:
-    """Return the reference of an exercise, for wrong answers that are right but for one thing."""
+    """Return the reference answer, to build wrong answers that differ in one detail."""
     return exercises.REGISTRY[number].reference
 
 
 def single(answer: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the answer, computed in NumPy's float32."""
+    """Return the answer computed in NumPy's float32."""
     return lambda *case: answer(*(_narrow(value) for value in case))
 
 
 def tensors(answer: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the answer, given TensorFlow's float32 tensors."""
+    """Return the answer computed from TensorFlow's float32 tensors."""
 
     def with_tensors(*case: Any) -> Any:
         import tensorflow as tf

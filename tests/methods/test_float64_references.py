@@ -1,7 +1,7 @@
-"""Each fitted method beside a twin: the same noise, but every cost and every step written out.
+"""Float64 references: each method with the same noise, but every cost and step written out.
 
-The twin knows no padding, no chunks and no compiled loop; it runs in float64, draw after draw.
-Whoever pays another share of the KL, another minibatch, another draw, parts from it at once.
+A reference has no padding, chunks or compiled loop. A wrong share of the KL, minibatch or draw
+makes the fit differ from it at once.
 """
 
 import itertools
@@ -24,7 +24,7 @@ RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(7, 2)), RNG.normal(size=(7, 1))
 LABELS = np.float64(Y > 0)
 NETWORK = MLP(2, (3,))
-ROOM = Capacity(11, (5,), 3, chunk=3)  # four chunks, the third half empty and the fourth empty
+ROOM = Capacity(11, (5,), 3, chunk=3)  # four chunks, the third half empty, the fourth empty
 STEPS, SEED = 5, 4
 PLAN: dict[str, Any] = {
     "hidden_units": (3,),
@@ -37,8 +37,8 @@ PLAN: dict[str, Any] = {
 
 
 @dataclass(frozen=True)
-class Twin:
-    """What a method is to do, spelt out."""
+class Reference:
+    """A reference computation: parameters, draws per step and KL shares."""
 
     parameters: list[np.ndarray]
     n_samples: int = 1
@@ -47,7 +47,7 @@ class Twin:
     records: list[list[float]] = field(default_factory=list)
 
     def run(self, kl: Any, nll: Any) -> list[np.ndarray]:
-        """Take Adam's steps; ``kl(theta, draw)`` and ``nll(theta, draw, points)`` are costs."""
+        """Take Adam's steps; ``kl(theta, draw)`` and ``nll(theta, draw, points)`` are the costs."""
         theta = [np.float64(p) for p in self.parameters]
         moments = [[0.0 * p, 0.0 * p] for p in theta]
         for t in range(STEPS):
@@ -63,7 +63,7 @@ class Twin:
         return theta
 
     def _costs(self, theta: Any, t: int, kl: Any, nll: Any) -> tuple[list[np.ndarray], list[float]]:
-        """The gradient of step t's loss, and (free energy, KL, likelihood) of the whole data."""
+        """Return the gradient of step t's loss, and (free energy, KL, likelihood) of all data."""
         n_batches = len(self.shares)
         points = [i for i in range(len(X)) if i % n_batches == t % n_batches]
         draws = [t + 97 * s for s in range(self.n_samples)]
@@ -102,7 +102,7 @@ class Twin:
 
 
 def plan_of(network: MLP, n_samples: int = 1) -> Plan:
-    """Lay out a problem of these points without room, for its start and its noise."""
+    """Lay out a problem without padding, for its start and its noise."""
     settings = Training(hidden_units=network.hidden_units, steps=STEPS, seed=SEED)
     return lay_out(X, Y, settings, None, n_samples, draws_weights=True)
 
@@ -119,7 +119,7 @@ def layers(w: Any, sizes: tuple[int, ...] = NETWORK.sizes) -> Iterator[tuple[Any
 
 
 def shared_output(mu: Any, std: Any, eps: Any, _zeta: Any, x: Any) -> Any:
-    """One draw of the weights for all points: ``[n]``."""
+    """Return outputs ``[n]`` for one draw of the weights, shared by all points."""
     h = tf.constant(x)
     for i, (weight, bias) in enumerate(layers(mu + std * eps)):
         h = tf.matmul(tf.nn.relu(h) if i else h, weight) + bias
@@ -127,7 +127,7 @@ def shared_output(mu: Any, std: Any, eps: Any, _zeta: Any, x: Any) -> Any:
 
 
 def local_output(mu: Any, std: Any, _eps: Any, zeta: Any, x: Any) -> Any:
-    """Draw each point's pre-activations from their own moments: ``[n]``; ζ is ``[n, units]``."""
+    """Return outputs ``[n]`` with pre-activations drawn for each point; ζ is ``[n, units]``."""
     h, spreads = tf.constant(x), layers(std)
     for i, (weight, bias) in enumerate(layers(mu)):
         h = tf.nn.relu(h) if i else h
@@ -139,7 +139,7 @@ def local_output(mu: Any, std: Any, _eps: Any, zeta: Any, x: Any) -> Any:
 
 
 def flipout_output(mu: Any, std: Any, eps: Any, zeta: Any, x: Any) -> Any:
-    """Give each point its own W = μ + s ⊙ σε ⊙ r, and biases flipped with r alone: ``[n]``."""
+    """Return outputs ``[n]``: each point has W = μ + s ⊙ σε ⊙ r, and biases flipped by r alone."""
     sign = np.where(zeta < 0, -1.0, 1.0)  # [n, units]: r of both layers, then s of both
     r, s = (sign[:, :3], sign[:, 3:4]), (sign[:, 4:6], sign[:, 6:9])
     outputs = []
@@ -159,7 +159,7 @@ OUTPUT["flipout"] = flipout_output
 
 
 def noise(estimator: str, n_samples: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the start, the table of ε, and that of ζ ``[rows, n, units]`` where there is one."""
+    """Return the start, the table of ε, and that of ζ ``[rows, n, units]`` (may be empty)."""
     plan = plan_of(NETWORK, n_samples)
     eps = np.float64(plan.inputs.eps)
     if OUTPUT[estimator] is shared_output:
@@ -193,8 +193,10 @@ MEAN_FIELD = [
 @pytest.mark.parametrize(
     ("estimator", "prior", "n_samples", "shares", "kl_weight", "capacity"), MEAN_FIELD, ids=str
 )
-def test_a_mean_field_fit_is_its_twin_s(estimator, prior, n_samples, shares, kl_weight, capacity):
-    """Steps, minibatches, KL shares, draws, chunks, padding and the record of each step."""
+def test_mean_field_fit_equals_float64_reference(
+    estimator, prior, n_samples, shares, kl_weight, capacity
+):
+    """Covers steps, minibatches, KL shares, draws, chunks, padding and records."""
     start, eps, zeta = noise(estimator, n_samples)
 
     def kl(theta, draw):
@@ -212,8 +214,10 @@ def test_a_mean_field_fit_is_its_twin_s(estimator, prior, n_samples, shares, kl_
         return nll_of("gaussian", f, points)
 
     scale = 0.6
-    twin = Twin([scale * prior.std * start, np.full(13, -1.5)], n_samples, shares, kl_weight)
-    mu, rho = twin.run(kl, nll)
+    reference = Reference(
+        [scale * prior.std * start, np.full(13, -1.5)], n_samples, shares, kl_weight
+    )
+    mu, rho = reference.run(kl, nll)
     options = {"prior": prior, "n_samples": n_samples, "kl_weight": kl_weight, "initial_rho": -1.5}
     options["start_scale"] = scale
     options |= {"n_batches": len(shares), "capacity": capacity, **PLAN}
@@ -222,11 +226,11 @@ def test_a_mean_field_fit_is_its_twin_s(estimator, prior, n_samples, shares, kl_
         fit = bbb.fit(X, Y, **options)
     else:
         fit = local_reparam.fit(X, Y, estimator=estimator, **options)
-    twin.assert_same([mu, np.logaddexp(0.0, rho)], fit, COSTS)
+    reference.assert_same([mu, np.logaddexp(0.0, rho)], fit, COSTS)
 
 
 def quiet_moments(network: MLP, mu: Any, std: Any, zeta: Any, x: Any) -> tuple[Any, Any]:
-    """Draw every hidden layer but the last; mean and variance of the output: ``[n]`` each."""
+    """Return mean and variance ``[n]`` of the output; hidden layers but the last are drawn."""
     unit, h, var = tfd.Normal(np.float64(0.0), np.float64(1.0)), tf.constant(x), tf.zeros_like(x)
     pairs = zip(layers(mu, network.sizes), layers(std, network.sizes), strict=True)
     for i, ((weight, bias), (width, bias_std)) in enumerate(pairs, start=1):
@@ -255,8 +259,8 @@ QUIET = [
 @pytest.mark.parametrize(
     ("network", "prior", "n_samples", "shares", "kl_weight", "capacity"), QUIET, ids=str
 )
-def test_a_quiet_fit_is_its_twin_s(network, prior, n_samples, shares, kl_weight, capacity):
-    """What is averaged in closed form is averaged by quadrature, or by TFP's Gaussian, here."""
+def test_quiet_fit_equals_float64_reference(network, prior, n_samples, shares, kl_weight, capacity):
+    """Closed-form averages are replaced by quadrature or TFP's Gaussian KL."""
     plan = plan_of(network, n_samples)
     table = row_noise(plan, _rao_blackwell.noise_widths)
     zeta = np.zeros((9999, len(X), 0))
@@ -282,19 +286,19 @@ def test_a_quiet_fit_is_its_twin_s(network, prior, n_samples, shares, kl_weight,
         mean, var = quiet_moments(network, theta[0], std, zeta[draw][points], X[points])
         return nll_of("gaussian", mean, points) + tf.reduce_sum(var) / 2 / PLAN["noise_std"] ** 2
 
-    twin = Twin(
+    reference = Reference(
         [0.3 * prior.std * plan.draw, np.full(network.n_weights, -1.5)],
         n_samples,
         shares,
         kl_weight,
     )
-    mu, rho = twin.run(kl, nll)
+    mu, rho = reference.run(kl, nll)
     options = {**PLAN, "prior": prior, "n_samples": n_samples, "kl_weight": kl_weight}
     options |= {"hidden_units": network.hidden_units, "n_batches": len(shares)}
     options |= {"capacity": capacity, "initial_rho": -1.5, "estimator": "quiet"}
     options["kl_scheme"] = "geometric" if shares is GEOMETRIC else "uniform"
     fit = local_reparam.fit(X, Y, **options)
-    twin.assert_same([mu, np.logaddexp(0.0, rho)], fit, COSTS, network)
+    reference.assert_same([mu, np.logaddexp(0.0, rho)], fit, COSTS, network)
 
 
 EMPIRICAL = [
@@ -310,10 +314,10 @@ EMPIRICAL = [
     EMPIRICAL,
     ids=str,
 )
-def test_an_empirical_bayes_fit_is_its_twin_s(
+def test_empirical_bayes_fit_equals_float64_reference(
     tie, estimator, coordinates, likelihood, biases, n_samples, capacity
 ):
-    """The prior of a group is N(0, mean of μ² + σ²): put in, it follows μ and σ along."""
+    """Each group's prior is N(0, mean of μ² + σ²), a function of μ and σ."""
     start, eps, zeta = noise("shared" if estimator == "quiet" else estimator, n_samples)
     is_bias = np.array([0] * 6 + [1] * 3 + [0] * 3 + [1])
     used = np.float64(biases | (is_bias == 0))
@@ -341,8 +345,8 @@ def test_an_empirical_bayes_fit_is_its_twin_s(
 
     noise_var, in_std = PLAN["noise_std"] ** 2, coordinates == "gamma"
     place = 1.7 * start * (1.0 if in_std else np.logaddexp(0.0, -0.5))
-    twin = Twin([place, np.full(13, -0.5)], n_samples)
-    place, rho = twin.run(kl, nll)
+    reference = Reference([place, np.full(13, -0.5)], n_samples)
+    place, rho = reference.run(kl, nll)
     gamma = place if in_std else place / np.logaddexp(0.0, rho)
     options = {"initial_gamma": 1.7, "initial_rho": -0.5, "n_samples": n_samples, **PLAN}
     options |= {"tie": tie, "estimator": estimator, "biases": biases, "capacity": capacity}
@@ -350,7 +354,7 @@ def test_an_empirical_bayes_fit_is_its_twin_s(
     y = LABELS if likelihood == "bernoulli" else Y
     fit = empirical_bayes.fit(X, y, likelihood=likelihood, **options)
     std = used * unit * np.logaddexp(0.0, rho)
-    twin.assert_same([used * gamma, std], fit, COSTS)
+    reference.assert_same([used * gamma, std], fit, COSTS)
     np.testing.assert_allclose(fit.mean, fit.gamma * fit.std, rtol=1e-12)
     shared = np.sqrt(average @ (fit.mean**2 + fit.std**2))
     np.testing.assert_allclose(fit.prior_std, used * shared, rtol=1e-12)
@@ -361,8 +365,8 @@ def test_an_empirical_bayes_fit_is_its_twin_s(
     [("gaussian", MIXTURE, 0.0), ("bernoulli", None, 3.0)],
     ids=str,
 )
-def test_a_point_estimate_is_its_twin_s(likelihood, prior, decay, monkeypatch):
-    monkeypatch.setitem(PLAN, "cooldown", 0.25)  # what it always has
+def test_point_estimate_equals_float64_reference(likelihood, prior, decay, monkeypatch):
+    monkeypatch.setitem(PLAN, "cooldown", 0.25)  # fixed for this method
     options = {k: v for k, v in PLAN.items() if k != "cooldown"}
     options |= {"prior": prior, "weight_decay": decay, "likelihood": likelihood}
     y = LABELS if likelihood == "bernoulli" else Y
@@ -376,10 +380,10 @@ def test_a_point_estimate_is_its_twin_s(likelihood, prior, decay, monkeypatch):
         f = shared_output(theta[0], np.zeros(13), np.zeros(13), None, X[points])
         return nll_of(likelihood, f, points)
 
-    twin = Twin([start])
-    weights = twin.run(cost, nll)
+    reference = Reference([start])
+    weights = reference.run(cost, nll)
     fit = point.fit(X, y, **options)
-    twin.assert_same(weights, fit, ("loss", "prior_cost", "likelihood_cost"))
+    reference.assert_same(weights, fit, ("loss", "prior_cost", "likelihood_cost"))
 
 
 DROPOUT = [
@@ -389,9 +393,11 @@ DROPOUT = [
 
 
 @pytest.mark.parametrize(("network", "likelihood", "prior", "rate", "capacity"), DROPOUT, ids=str)
-def test_a_dropout_fit_is_its_twin_s(network, likelihood, prior, rate, capacity, monkeypatch):
-    """Each step's masks, one a data point and unit; a prior weighs what is kept, and the rest."""
-    monkeypatch.setitem(PLAN, "cooldown", 0.25)  # what it always has
+def test_dropout_fit_equals_float64_reference(
+    network, likelihood, prior, rate, capacity, monkeypatch
+):
+    """Each step has one mask per point and unit; the prior counts kept and dropped weights."""
+    monkeypatch.setitem(PLAN, "cooldown", 0.25)  # fixed for this method
     widths = network.hidden_units
     plan = plan_of(network)
     table = np.swapaxes(np.float64(row_noise(plan, lambda n: n.hidden_units))[:, 0], 1, 2)
@@ -413,11 +419,11 @@ def test_a_dropout_fit_is_its_twin_s(network, likelihood, prior, rate, capacity,
             h = tf.matmul(tf.nn.relu(h) * masks[i - 1] if i else h, weight) + bias
         return nll_of(likelihood, h[:, 0], points)
 
-    twin = Twin([plan.draw * np.sqrt(2.0 / network.fan_in)])
-    weights = twin.run(cost, nll)
+    reference = Reference([plan.draw * np.sqrt(2.0 / network.fan_in)])
+    weights = reference.run(cost, nll)
     options = {k: v for k, v in PLAN.items() if k != "cooldown"} | {"hidden_units": widths}
     y = LABELS if likelihood == "bernoulli" else Y
     options |= {"prior": prior, "likelihood": likelihood, "rate": rate, "capacity": capacity}
     fit = mc_dropout.fit(X, y, **options)
     names = ("loss", "prior_cost", "likelihood_cost")
-    twin.assert_same(weights, fit, names, network)
+    reference.assert_same(weights, fit, names, network)
