@@ -72,9 +72,7 @@ def tidy(ax: Axes, title: str, xlabel: str, ylabel: str) -> None:
 def legend_above(ax: Axes, columns: int) -> None:
     """Put a legend of the visible artists between a panel's title and its frame.
 
-    Args:
-        ax: The panel.
-        columns: Largest number of entries in a row; at most four, if there are several rows.
+    It has at most ``columns`` entries in a row, and at most four if there are several rows.
     """
     labelled = zip(*ax.get_legend_handles_labels(), strict=True)
     shown = [(handle, label) for handle, label in labelled if handle.get_visible()]
@@ -121,10 +119,8 @@ def rewrap_legend(ax: Axes) -> bool:
 class FigureLegend:
     """A legend above all panels of a figure, which names only what is drawn.
 
-    Args:
-        ax: Panel with all labelled artists; those of the other panels look alike.
-        always: Labels that the legend always contains.
-        in_a_row: Number of names that fit in a row; if there are more, a row has four.
+    It takes the artists of the panel ``ax``, and names those labelled ``always`` in any case. It
+    has one row of up to ``in_a_row`` names; if there are more, it has rows of four.
     """
 
     def __init__(self, ax: Axes, always: set[str], in_a_row: int) -> None:
@@ -195,11 +191,9 @@ def step_above(value: float, steps: Sequence[float]) -> float:
 
 
 class Room(Artists):
-    """The height of a panel: it grows in steps to fit curves, and names curves that leave it.
+    """The height of a panel: |y| up to one of the rising limits ``steps``, to fit its curves.
 
-    Args:
-        ax: The panel.
-        steps: Rising limits of |y|.
+    The panel names curves that leave it.
     """
 
     def __init__(self, ax: Axes, steps: Sequence[float] = ROOM) -> None:
@@ -267,13 +261,7 @@ def epistemic_edges(prediction: Predictive) -> Array:
 
 
 class PredictiveArtists(Artists):
-    """Mean, bands and some functions drawn from a predictive.
-
-    Args:
-        ax: The panel.
-        x: Inputs of every prediction ``[m]``, in rising order.
-        n_functions: Number of functions to show.
-    """
+    """Mean, bands and ``n_functions`` drawn functions of predictives at ``x`` [m], rising."""
 
     def __init__(self, ax: Axes, x: Array, n_functions: int = 0) -> None:
         zero = np.zeros_like(x)
@@ -364,14 +352,10 @@ class GapStripe(Artists):
 
 
 class SpreadPanel(Artists):
-    """A panel with the epistemic standard deviations of several fits along x.
+    """A panel with the epistemic standard deviations of several fits along ``x`` [m, 1], rising.
 
-    Args:
-        ax: An empty panel.
-        x: Inputs of every prediction ``[m, 1]``, in rising order.
-        styles: Line style and colour of each fit, by name.
-        title: The panel's title.
-        limits: Rising limits of y.
+    ``styles`` has the line style and the colour of each fit by its name; ``limits`` are the rising
+    limits of y.
     """
 
     LIMITS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
@@ -423,9 +407,7 @@ class SpreadPanel(Artists):
 class HistoryPanel(Artists):
     """A panel with F, complexity and likelihood cost by step; above 1000 nats it is logarithmic.
 
-    Args:
-        ax: An empty panel.
-        longer: Show 5000 steps on a logarithmic axis, in half the width, instead of 1500.
+    If ``longer``, it shows 5000 steps on a logarithmic axis, in half the width, instead of 1500.
     """
 
     _SERIES = (

@@ -37,7 +37,7 @@ class CoinResult:
 class CoinExplorer(Explorer[CoinResult]):
     """Controls for the number of tosses and the share of heads, and the posterior."""
 
-    TEXTS: ClassVar[Texts] = texts.read(Path(__file__).with_suffix(".toml"))
+    TEXTS: ClassVar[Texts] = texts.parse(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
     def _make_panels(self, canvas: Canvas) -> None:
         ax = canvas.figure.add_subplot()

@@ -13,9 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from PIL import Image
 
-from bdl_teach.widgets._engine.canvas import RENDER_LOCK
+from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Place
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.picture import Place
 
 # For a test of the picture that a page is sent: see no_pictures_are_drawn in widgets/conftest.py.
 every_picture_is_drawn = pytest.mark.usefixtures("every_picture_drawn")

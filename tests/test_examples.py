@@ -12,7 +12,7 @@ from scipy import stats
 
 from bdl_teach import claims, datasets
 from bdl_teach.exercises import Session
-from bdl_teach.exercises._engine import FOUND
+from bdl_teach.exercises._engine import DEFINED
 from bdl_teach.experiments import claim, judge, measured
 from bdl_teach.methods.catalogue import Fitted
 
@@ -57,13 +57,13 @@ def test_explorer_draws_its_result_and_is_rebuilt_from_its_state(example: Module
 
 @pytest.mark.parametrize("example", ["how_sure"], indirect=True)
 def test_exercise_takes_another_right_answer_and_names_its_mistakes(example: ModuleType) -> None:
-    exercise = next(e for e in FOUND if e.reference is example.std_after)
+    exercise = next(e for e in DEFINED if e.reference is example.std_after)
     session = Session({exercise.number: exercise})
     assert session.check(exercise.number, lambda p, s, n: p * s / np.hypot(s, p * np.sqrt(n)))
     squared = session.check(exercise.number, lambda p, s, n: example.std_after(p, s, n) ** 2)
     assert not squared and "the square" in squared.message
     for mistake in exercise.mistakes:
-        said = session.check(exercise.number, mistake.faces[0])
+        said = session.check(exercise.number, mistake.formulas[0])
         assert not said and mistake.name in said.message
 
 

@@ -1,18 +1,18 @@
 """Diagnostic checks: ``check("3.1", answer)`` says "right", or which mistake it recognises.
 
-An answer is run on a few inputs and compared with a reference; if it differs, it is compared
-with what well-known mistakes would compute. A check never raises: a stub, a wrong type or an
-error inside the answer gets a sentence.
+An answer is run on a few inputs and compared with a right one; if it differs, it is compared with
+what known mistakes compute. A check never raises for an answer: a stub, a wrong type or an error
+inside it gets a sentence.
 
-What was solved is remembered in a small file in the user's data folder, so that it outlives the
-kernel. An exercise that asks for a function is the decorated reference in its chapter's module;
-titles, and the exercises that ask which statements are true, stand in ``texts.toml``.
+Solved exercises are stored in a small file in the user's data folder. Exercises that ask for a
+function are defined in the chapters' modules; titles, and exercises that ask which statements are
+true, are in ``texts.toml``.
 """
 
 from importlib import import_module
 from pkgutil import iter_modules
 
-from bdl_teach.exercises._engine import FOUND, Choice, Exercise, Mistake, Result, Session, choices
+from bdl_teach.exercises._engine import DEFINED, Choice, Exercise, Mistake, Result, Session, choices
 from bdl_teach.progress import missions, own
 
 __all__ = [
@@ -29,11 +29,13 @@ __all__ = [
 
 
 def _collect() -> dict[str, Exercise]:
-    """Return all exercises, in the order of their numbers."""
+    """Return all exercises by number, in the order of their numbers."""
     for module in iter_modules(__path__):
         if module.name.startswith("chapter"):
             import_module(f"{__name__}.{module.name}")
-    order = sorted([*FOUND, *choices()], key=lambda e: [int(part) for part in e.number.split(".")])
+    order = sorted(
+        [*DEFINED, *choices()], key=lambda e: [int(part) for part in e.number.split(".")]
+    )
     return {exercise.number: exercise for exercise in order}
 
 
@@ -42,18 +44,18 @@ SESSION = Session(REGISTRY, own(), missions)
 
 
 def check(number: str, answer: object, *, record: bool = True) -> Result:
-    """Check an answer, print what was found, and remember whether it was right.
+    """Check an answer, print the result, and record whether it was right.
 
     Args:
         number: Number of the exercise as text, such as ``"3.1"``.
         answer: The function or the value that the exercise asks for.
-        record: Whether it counts for :func:`progress`; worked solutions do not.
+        record: Whether the result counts for :func:`progress`.
 
     Returns:
-        A :class:`Result`, true if the answer is right.
+        A :class:`Result`, which is true if the answer is right.
 
     Raises:
-        ValueError: There is no exercise of that number, or it is not text.
+        ValueError: There is no exercise of that number, or the number is not text.
     """
     return SESSION.check(number, answer, record=record)
 
@@ -62,7 +64,7 @@ def progress(chapter: int | None = None) -> None:
     """Print which exercises have been solved, in this session or an earlier one.
 
     Args:
-        chapter: Number of a chapter; all chapters, and the explorers' missions, if not given.
+        chapter: Number of a chapter; by default all chapters and the explorers' missions.
 
     Raises:
         ValueError: There is no such chapter.
@@ -71,10 +73,10 @@ def progress(chapter: int | None = None) -> None:
 
 
 def reset(chapter: int | None = None) -> None:
-    """Forget which exercises have been solved.
+    """Delete the recorded results of one chapter, or of all, and print how many were solved.
 
     Args:
-        chapter: Number of a chapter; all chapters, and the explorers' missions, if not given.
+        chapter: Number of a chapter; by default all chapters and the explorers' missions.
 
     Raises:
         ValueError: There is no such chapter.

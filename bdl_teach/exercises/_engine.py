@@ -1,10 +1,10 @@
-"""An exercise: what it asks, how an answer is judged, and what was solved."""
+"""Define exercises, check answers to them, and count what a learner has solved."""
 
 import copy
 import inspect
 import tomllib
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -16,22 +16,22 @@ from IPython.utils.capture import capture_output
 from numpy.typing import ArrayLike
 
 from bdl_teach._support.checks import Array
-from bdl_teach.exercises import _outcomes, _wording, slips
+from bdl_teach.exercises import _outcomes, _wording, common_mistakes
 from bdl_teach.exercises._outcomes import Case, Function, Outcome, Unreadable
-from bdl_teach.exercises.slips import Slip
+from bdl_teach.exercises.common_mistakes import Candidate
 from bdl_teach.progress import OPEN, SOLVED, WRONG, Progress
 
-# Titles, where to read, faults and statements, by the numbers of the exercises.
+# Titles, sections to read, faults and statements, each by the number of the exercise.
 _TEXTS = tomllib.loads(files(__package__).joinpath("texts.toml").read_text("utf-8"))
-# The course computes in float32, and an answer may take another order: a share of each value may
-# be off, and where zero is expected, a share of the largest value beside it.
+# Float32 and another order of operations change a value by a small share of it, and a value that
+# should be 0 by a small share of the largest value of the same answer.
 RELATIVE, OF_LARGEST = 3e-5, 1e-6
 F = TypeVar("F", bound=Function)
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a check found; true if the answer is right, and quiet as the last line of a cell.
+    """The result of a check: true if the answer is right.
 
     Attributes:
         number: Number of the exercise.
@@ -47,24 +47,24 @@ class Result:
         return self.solved
 
     def _ipython_display_(self) -> None:
-        """Show nothing: the message has been printed."""
+        """Show nothing as the last line of a cell: the message has been printed."""
 
 
 @dataclass(frozen=True)
 class Mistake:
-    """A known mistake, recognised by what it computes in every case."""
+    """A known mistake; an answer that agrees with one of its formulas in every case has made it."""
 
     name: str  # in a few words
-    hint: str  # what to think about, as a sentence with its full stop; not the answer itself
-    faces: tuple[Function, ...]  # functions of the reference's arguments that make this mistake
+    hint: str  # a sentence on what to think about, without the answer itself
+    formulas: tuple[Function, ...]  # answers with this mistake
 
 
 def mistakes(*rows: str | Function | tuple[Function, ...]) -> tuple[Mistake, ...]:
-    """Read a table of mistakes: in turn a sentence, and the formula to which it belongs.
+    """Make mistakes from a table in which sentences and formulas alternate.
 
     Args:
-        *rows: A sentence ``"name: hint."``, then the answer with this mistake, as a function of
-            the reference's arguments, or several that make the same mistake.
+        *rows: A sentence ``"name: hint."``, then a function that makes this mistake, or a tuple of
+            such functions, and so on.
 
     Raises:
         ValueError: Sentences and formulas do not alternate.
@@ -79,7 +79,7 @@ def mistakes(*rows: str | Function | tuple[Function, ...]) -> tuple[Mistake, ...
 
 
 class Late(Sequence[Case]):
-    """Cases that are made on first use, so that loading the exercises does not load their data."""
+    """Cases that are made on first use, so that importing a chapter does not load data."""
 
     def __init__(self, make: Callable[[], tuple[Case, ...]]) -> None:
         self._made = cache(make)
@@ -93,48 +93,42 @@ class Late(Sequence[Case]):
 
 @dataclass(frozen=True)
 class Exercise:
-    """An exercise that asks for a function; :class:`Choice` for one that asks for statements."""
+    """An exercise that asks for a function."""
 
-    number: str  # chapter and place in it, such as "3.1"
-    title: str  # what to do, and about what, as the notebook's heading has it: "Compute: the KL"
+    number: str  # "3.1": exercise 1 of chapter 3
+    title: str  # the exercise's heading in the notebook: "Compute: the KL"
     section: str  # sections of the notebook to read: "3.5", or "7.6 and 7.7"
-    # A right answer: it returns a number, an array, or a tuple of these, takes NumPy's float64, and
-    # leaves its arguments as they are.
+    # A right answer: a function of NumPy float64 values that returns a number, an array, or a tuple
+    # of these, and does not change its arguments.
     reference: Function
-    # Arguments to try it on; together they tell every known mistake from the others. Ordinary
-    # numbers first (a message quotes the first case that differs), then what breaks wrong answers:
-    # zeros, one data point, very large and very small values.
+    # Arguments on which answers are compared; every two mistakes differ in some case. Ordinary
+    # numbers come first, because a message quotes the first case that differs; then zeros, one data
+    # point, very large and very small values.
     cases: Sequence[Case] = ()
-    mistakes: tuple[Mistake, ...] = ()  # each differs from the others in some case
-    rtol: float = RELATIVE  # share of a value by which an answer may be off
-    atol: float = OF_LARGEST  # where zero is expected: share of the largest value of that answer
-    # Of (answer, *case), the numbers to compare; the answer itself if not given.
+    mistakes: tuple[Mistake, ...] = ()
+    rtol: float = RELATIVE  # tolerance, as a share of each expected value
+    atol: float = OF_LARGEST  # tolerance for 0, as a share of the largest expected value
+    # Takes (answer, *case) and returns the numbers to compare; by default the answer is compared.
     compared: Callable[..., ArrayLike] | None = None
-    # Of (answer, *case), the name of its fault, "" if it has none; for an exercise that has many
-    # right answers. No message quotes one then.
+    # Takes (answer, *case) and returns the name of the answer's fault, or "" for a right answer. An
+    # exercise with many right answers has one; its messages quote no right answer.
     judge: Callable[..., str] | None = None
-    # For the name of each fault, what to think about. That of the first case is named.
-    faults: Mapping[str, str] = field(default_factory=dict)
-    # Of the answers to all cases, the name of a fault that only shows when they are seen together.
+    faults: Mapping[str, str] = field(default_factory=dict)  # a hint for each name of a fault
+    # Takes the answers to all cases and returns the fault that no single case shows, or "".
     overall: Callable[[list[Array]], str] | None = None
 
     @property
     def is_exact(self) -> bool:
-        """Return whether answers are compared number by number, so that common slips are tried."""
+        """Return whether answers must equal the reference's numbers, to a tolerance below 1 %."""
         return self.compared is None and self.judge is None and self.rtol < 0.01
 
     @property
     def read(self) -> str:
-        """Return a sentence that says which sections to read."""
+        """Return a sentence that names the sections to read."""
         return f"Read section{'s' if ' and ' in self.section else ''} {self.section}."
 
     def find(self, answer: object, tries: int = 0) -> tuple[str, str]:
-        """Return (mark, sentence) for an answer.
-
-        Args:
-            answer: What the learner gave.
-            tries: How many wrong answers came before it.
-        """
+        """Return the mark and the sentence for an answer that ``tries`` wrong ones preceded."""
         if _outcomes.is_stub(answer):
             return OPEN, "nothing to check yet: replace the ... and run the cell again."
         if not callable(answer):
@@ -148,14 +142,12 @@ class Exercise:
             return SOLVED, "right."
         return WRONG, self._diagnose(outcomes)
 
-    def same(
-        self, got: Sequence[Outcome], want: Sequence[Outcome], *, equal_nan: bool = False
-    ) -> bool:
-        """Say whether outcomes agree in every case: in shape, in value, in the error raised."""
+    def same(self, got: Sequence[Outcome], want: Sequence[Outcome]) -> bool:
+        """Return whether outcomes agree in every case: in shape and value, or in the error."""
         cases = zip(self.cases, got, want, strict=True)
-        return all(self._same(case, a, b, equal_nan) for case, a, b in cases)
+        return all(self._same(case, a, b) for case, a, b in cases)
 
-    def _same(self, case: Case, a: Outcome, b: Outcome, equal_nan: bool = False) -> bool:
+    def _same(self, case: Case, a: Outcome, b: Outcome) -> bool:
         if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
             return a is not None and type(a) is type(b) and not isinstance(a, Unreadable)
         a = _outcomes.unboxed(a, b)
@@ -164,36 +156,31 @@ class Exercise:
         if self.judge is not None:
             return not _outcomes.breaks(a, b) and self.judge(a, *case) == self.judge(b, *case)
         if self.compared is not None:
-            if _outcomes.breaks(a, b):  # NaN is above no limit, and below none
+            if _outcomes.breaks(a, b):  # NaN passes every comparison with a limit
                 return False
             a, b = (np.asarray(self.compared(o, *case), np.float64) for o in (a, b))
-        return _outcomes.close(a, b, self.rtol, self.atol, equal_nan=equal_nan)
+        return _outcomes.close(a, b, self.rtol, self.atol)
 
     def _diagnose(self, outcomes: Sequence[Outcome]) -> str:
-        """Name the one mistake that explains every case, or say where the answer differs."""
-        found = {
-            f"{mistake.name}: {mistake.hint}"
-            for mistake, given in self._mistaken
-            if self.same(outcomes, given, equal_nan=True)
-        }
-        if len(found) == 1:
-            return f"{found.pop()} {self.read}"
-        if not found and (fault := self._fault(outcomes)) in self.faults:
+        """Name the only mistake that explains every case, or say where the answer differs."""
+        known = {c[:2] for c in self._known if self.same(outcomes, c.values)}
+        if len(known) == 1:
+            return f"{': '.join(known.pop())} {self.read}"
+        if not known and (fault := self._fault(outcomes)) in self.faults:
             return f"{fault}: {self.faults[fault]} {self.read}"
         differs = next(
             self._differs(case, got, want)
             for case, got, want in zip(self.cases, outcomes, self._expected, strict=True)
             if not self._same(case, got, want)
         )
-        for known in self._slips(outcomes) if self.is_exact and not found else ():
-            fitting = {slip[:2] for slip in known if self.same(outcomes, slip.values)}
+        for candidates in self._common(outcomes) if self.is_exact and not known else ():
+            fitting = {c[:2] for c in candidates if self.same(outcomes, c.values)}
             if len(fitting) == 1:
-                name, hint = fitting.pop()
-                return f"{name}: {hint} F{differs[1:]}"
+                return f"{': '.join(fitting.pop())} F{differs[1:]}"
         return differs
 
     def _fault(self, outcomes: Sequence[Outcome]) -> str:
-        """Return the name of the fault of all answers together, or of the first that has one."""
+        """Return the fault of all answers together, or else of the first case that has one."""
         answers = self._shaped(outcomes)
         if not answers or any(map(_outcomes.breaks, answers, self._expected)):
             return ""
@@ -205,7 +192,7 @@ class Exercise:
         return ""
 
     def _shaped(self, outcomes: Sequence[Outcome]) -> list[Array]:
-        """Return the answers to all cases, or none if one has an unexpected shape."""
+        """Return the answers to all cases; no answers at all if one has an unexpected shape."""
         pairs = zip(outcomes, self._expected, strict=True)
         fitted = [_outcomes.unboxed(a, b) for a, b in pairs if isinstance(a, np.ndarray)]
         shapes = [np.shape(want) for want in self._expected]
@@ -213,7 +200,7 @@ class Exercise:
 
     @cached_property
     def _returned(self) -> list[Any]:
-        """Run the reference on all cases at the first use, because some references train."""
+        """Return what the reference returns in each case; late, because some references train."""
         with np.errstate(all="ignore"):
             return [self.reference(*copy.deepcopy(case)) for case in self.cases]
 
@@ -222,47 +209,46 @@ class Exercise:
         return [_outcomes.read(value) for value in self._returned]
 
     @cached_property
-    def _mistaken(self) -> list[tuple[Mistake, list[Outcome]]]:
-        """Compute what each formula of each mistake gives, at the first use."""
+    def _known(self) -> list[Candidate]:
         return [
-            (mistake, [_outcomes.outcome(face, case) for case in self.cases])
-            for mistake in self.mistakes
-            for face in mistake.faces
+            Candidate(known.name, known.hint, [_outcomes.outcome(f, case) for case in self.cases])
+            for known in self.mistakes
+            for f in known.formulas
         ]
 
-    def _slips(self, outcomes: Sequence[Outcome]) -> Iterator[list[Slip]]:
-        """Yield the slips that may explain an answer, one kind after another."""
-        yield self._slips_of_answers
+    def _common(self, outcomes: Sequence[Outcome]) -> Iterator[list[Candidate]]:
+        """Yield common mistakes in four groups; those of an earlier group are named first."""
+        yield self._changed_answers
         with np.errstate(all="ignore"):
-            yield [*slips.of_parts(outcomes, self._expected)]
-            yield [*slips.of_constants(self._shaped(outcomes), self._expected)]
-        yield self._slips_of_arguments
+            yield [*common_mistakes.of_parts(outcomes, self._expected)]
+            yield [*common_mistakes.of_constants(self._shaped(outcomes), self._expected)]
+        yield self._changed_arguments
 
     @cached_property
-    def _slips_of_answers(self) -> list[Slip]:
-        with np.errstate(all="ignore"):
-            found = [*slips.of_answers(self._expected, self.cases, self._returned[0])]
-        return [slip for slip in found if self._can_be_told(slip.values)]
+    def _changed_answers(self) -> list[Candidate]:
+        parts = isinstance(self._returned[0], tuple)
+        return self._wrong(common_mistakes.of_answers(self._expected, self.cases, parts))
 
     @cached_property
-    def _slips_of_arguments(self) -> list[Slip]:
-        with warnings.catch_warnings():
+    def _changed_arguments(self) -> list[Candidate]:
+        return self._wrong(common_mistakes.of_arguments(self.reference, self.cases))
+
+    def _wrong(self, candidates: Iterable[Candidate]) -> list[Candidate]:
+        """Return the candidates whose numbers are wrong, and not the same in all cases."""
+        found = []
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            found = [
-                Slip(name, hint, [_outcomes.outcome(self.reference, case) for case in cases])
-                for name, hint, cases in slips.of_arguments(self.reference, self.cases)
-            ]
-        return [slip for slip in found if self._can_be_told(slip.values)]
-
-    def _can_be_told(self, values: Sequence[Outcome]) -> bool:
-        """Say whether a slip's numbers are wrong, and not the same in all cases."""
-        arrays = [value.ravel() for value in values if isinstance(value, np.ndarray)]
-        if len(arrays) < len(values) or np.isnan(together := np.concatenate(arrays)).any():
-            return False
-        return len(np.unique(together)) > 1 and not self.same(values, self._expected)
+            for candidate in candidates:
+                arrays = [v.ravel() for v in candidate.values if isinstance(v, np.ndarray)]
+                if len(arrays) < len(self.cases) or np.isnan(np.concatenate(arrays)).any():
+                    continue
+                varies = len(np.unique(np.concatenate(arrays))) > 1
+                if varies and not self.same(candidate.values, self._expected):
+                    found.append(candidate)
+        return found
 
     def _differs(self, case: Case, got: Outcome, want: Any) -> str:
-        """Describe a difference that no known mistake explains."""
+        """Describe how an answer differs from the reference in one case."""
         got = _outcomes.unboxed(got, want) if isinstance(got, np.ndarray) else got
         shaped = isinstance(got, np.ndarray) and got.shape == want.shape
         if shaped and self.judge is not None and not _outcomes.breaks(got, want):
@@ -279,14 +265,14 @@ class Exercise:
 class Choice(Exercise):
     """An exercise that asks which of some statements are true.
 
-    The message after the first wrong answer says how many are judged wrongly, later ones which.
+    After a first wrong answer the message says how many are judged wrongly, later which ones.
     """
 
-    reference: AbstractSet[str]  # type: ignore[assignment]  # letters, where others have a function
-    statements: Mapping[str, str] = field(default_factory=dict)  # why each is true, or is not
+    reference: AbstractSet[str]  # type: ignore[assignment]  # letters of the true statements
+    statements: Mapping[str, str] = field(default_factory=dict)  # for each letter, a hint
 
     def find(self, answer: object, tries: int = 0) -> tuple[str, str]:
-        """Return (mark, sentence) for an answer; see :meth:`Exercise.find`."""
+        """Return the mark and the sentence for an answer that ``tries`` wrong ones preceded."""
         if _outcomes.is_stub(answer):
             return OPEN, "nothing to check yet: put the letters of the true statements."
         letters = _outcomes.read_letters(answer)
@@ -311,20 +297,21 @@ class Choice(Exercise):
         return WRONG, f"{' '.join(said)} {self.read}"
 
 
-FOUND: list[Exercise] = []  # what the chapters' modules have defined
+DEFINED: list[Exercise] = []  # the exercises that ask for a function
 
 
 def exercise(number: str, *rows: Any, cases: Any = None, **options: Any) -> Callable[[F], F]:
-    """Make the decorated function the reference of an exercise, and return it unchanged.
+    """Return a decorator that defines an exercise whose right answer is the decorated function.
 
-    Its title, the sections to read and the sentences of its faults stand in ``texts.toml``.
+    The exercise's title, sections to read and hints for faults are in ``texts.toml``. If the right
+    answer is one formula, the decorator is called: ``exercise("1.4", ...)(lambda s: s**2)``.
 
     Args:
-        number: See :class:`Exercise`, for all that follows.
-        *rows: The cases, a tuple each, of which a list stands for an array; then the known
-            mistakes, see :func:`mistakes`.
-        cases: The cases, where they are made late.
-        **options: The other attributes of :class:`Exercise`.
+        number: Number of the exercise.
+        *rows: The cases, each a tuple of arguments, in which a list becomes an array; then known
+            mistakes, as :func:`mistakes` takes them.
+        cases: The cases, if they are :class:`Late`.
+        **options: Other attributes of :class:`Exercise`, by name.
     """
     title, section = _TEXTS["exercises"].get(number, ("", ""))
     named: Any = {"faults": _TEXTS["faults"].get(number, {}), **options}
@@ -335,14 +322,14 @@ def exercise(number: str, *rows: Any, cases: Any = None, **options: Any) -> Call
 
     def register(reference: F) -> F:
         known = mistakes(*rows[n:])
-        FOUND.append(Exercise(number, title, section, reference, cases, known, **named))
+        DEFINED.append(Exercise(number, title, section, reference, cases, known, **named))
         return reference
 
     return register
 
 
 def choices() -> list[Choice]:
-    """Return the exercises that ask for statements."""
+    """Return the exercises that ask which statements are true, from ``texts.toml``."""
     found = []
     for number, hints in _TEXTS["statements"].items():
         (title, section), true = _TEXTS["exercises"][number], frozenset(hints["true"])
@@ -352,12 +339,12 @@ def choices() -> list[Choice]:
 
 
 class Session:
-    """The exercises that a learner has tried.
+    """Check answers of one learner, and count solved exercises and missions.
 
     Args:
-        registry: The exercises by their numbers.
-        progress: What was solved, here and in earlier sessions; only here if not given.
-        missions: Gives the ids of the explorers' missions, when they are counted.
+        registry: The exercises, by number.
+        progress: The learner's marks; by default new ones, which are not stored.
+        missions: Returns the ids of the explorers' missions.
     """
 
     def __init__(
@@ -370,8 +357,14 @@ class Session:
         self._progress = Progress() if progress is None else progress
 
     def check(self, number: str, answer: object, *, record: bool = True) -> Result:
-        """Check an answer and print what was found; see :func:`bdl_teach.exercises.check`."""
-        exercise = self._registry[self._known(number)]
+        """Check an answer, print the result and record it, as ``exercises.check`` does."""
+        if not isinstance(number, str):
+            raise ValueError(
+                f'number: expected text such as "3.10", got {number!r}; as a number, 3.10 is 3.1'
+            )
+        if number not in self._registry:
+            raise ValueError(f"number: expected one of {', '.join(self._registry)}, got {number!r}")
+        exercise = self._registry[number]
         tries = self._progress.tries(number) if record else 0
         mark, sentence = exercise.find(answer, tries)
         uncounted = "" if record else "(not counted) "
@@ -381,20 +374,10 @@ class Session:
         print(result.message)
         return result
 
-    def _known(self, number: object) -> str:
-        """Return the number of an exercise; refuse an unknown one, or one that is not text."""
-        if not isinstance(number, str):
-            raise ValueError(
-                f'number: expected text such as "3.10", got {number!r}; as a number, 3.10 is 3.1'
-            )
-        if number not in self._registry:
-            raise ValueError(f"number: expected one of {', '.join(self._registry)}, got {number!r}")
-        return number
-
     def table(self, chapter: int | None = None) -> str:
-        """Return one line per exercise, of one chapter or of all, and how many are solved.
+        """Return a line for each exercise of one chapter, or of all, and the number solved.
 
-        The table of all chapters counts the missions, too: an explorer is in several chapters.
+        Only the table of all chapters counts missions, since an explorer is in several chapters.
         """
         wanted, missions, marks, solved, done = self._counted(chapter)
         rows = [f"{marks.get(n, OPEN)} {n:5} {self._registry[n].title}" for n in wanted]
@@ -402,23 +385,19 @@ class Session:
         return "\n".join([*rows, f"solved {solved} of {len(wanted)}", *counted])
 
     def reset(self, chapter: int | None = None) -> str:
-        """Forget what was tried in one chapter, or in all with every mission; say so."""
+        """Delete the marks of one chapter, or of all and every mission; return a summary."""
         wanted, missions, _, solved, done = self._counted(chapter)
         self._progress.forget([*wanted, *missions])
         counted = f", and {done} of {len(missions)} missions" if missions else ""
         return f"Forgotten: {solved} solved of {len(wanted)}{counted}."
 
     def _counted(self, chapter: int | None) -> tuple[list[str], Sequence[str], Any, int, int]:
-        """Return exercises, missions, all marks, and how many of both are solved."""
-        wanted, marks = self._of(chapter), self._progress.marks()
-        missions = self._missions() if chapter is None else ()
-        solved, done = (sum(marks.get(n) == SOLVED for n in ids) for ids in (wanted, missions))
-        return wanted, missions, marks, solved, done
-
-    def _of(self, chapter: int | None) -> list[str]:
-        """Return the numbers of a chapter's exercises, or of all."""
+        """Return exercise numbers, mission ids, all marks, exercises solved, missions solved."""
         chapters = sorted({int(number.split(".")[0]) for number in self._registry})
         if chapter is not None and chapter not in chapters:
             known = ", ".join(map(str, chapters))
             raise ValueError(f"chapter: expected one of {known}, got {chapter!r}")
-        return [n for n in self._registry if chapter is None or n.split(".")[0] == str(chapter)]
+        wanted = [n for n in self._registry if chapter is None or n.split(".")[0] == str(chapter)]
+        missions, marks = self._missions() if chapter is None else (), self._progress.marks()
+        solved, done = (sum(marks.get(n) == SOLVED for n in ids) for ids in (wanted, missions))
+        return wanted, missions, marks, solved, done

@@ -1,4 +1,4 @@
-"""SciPy's normal density, imported on first use: ``scipy.stats`` takes a second to load."""
+"""The density of a normal distribution by ``scipy.stats``, which takes a second to import."""
 
 import scipy
 from numpy.typing import ArrayLike

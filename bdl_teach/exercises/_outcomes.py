@@ -1,4 +1,4 @@
-"""Run an answer, read what it returns as numbers, and compare it with what is expected."""
+"""Run an answer, convert what it returns to numbers, and compare these with the expected ones."""
 
 import copy
 import re
@@ -12,9 +12,9 @@ import numpy as np
 
 from bdl_teach._support.checks import Array
 
-Function = Callable[..., Any]  # what an exercise asks for: numbers in, numbers out
+Function = Callable[..., Any]  # an answer: it takes and returns numbers or arrays
 Case = tuple[Any, ...]  # the arguments of one call
-# Letters that a Russian or a Chinese keyboard writes where a Latin one is meant.
+# Cyrillic and full-width letters, and the Latin letters that are meant.
 _LATIN = str.maketrans(
     "\u0430\u0432\u0441\u0435" + "".join(map(chr, range(0xFF41, 0xFF5B))),
     "abce" + "abcdefghijklmnopqrstuvwxyz",
@@ -23,21 +23,21 @@ _LATIN = str.maketrans(
 
 @dataclass(frozen=True)
 class Unreadable:
-    """A returned value that cannot be compared; ``text`` says what it is."""
+    """A returned value that cannot be converted to numbers, and the text that shows it."""
 
     text: str
 
 
 class Changed(Exception):
-    """The outcome of a call that changed its arguments."""
+    """The outcome of a call that changed one of its arguments."""
 
 
-# What one call came to: an array, what it raised, what was no number, or None for nothing, `...`.
+# The outcome of a call: numbers, the error raised, a value that is no number, or None for a stub.
 Outcome = Array | BaseException | Unreadable | None
 
 
 def outcome(function: Function, case: Case) -> Outcome:
-    """Run a function on a copy of one case, and catch what it raises."""
+    """Run a function on a copy of one case; return its numbers, or the error that it raises."""
     arguments = copy.deepcopy(case)
     try:
         with np.errstate(all="ignore"):
@@ -50,10 +50,9 @@ def outcome(function: Function, case: Case) -> Outcome:
 
 
 def _unchanged(now: object, before: object) -> bool:
-    """Say whether arguments are equal to their copies: numbers, arrays, and tuples of these.
+    """Return whether arguments equal their copies, part by part; NaN equals NaN.
 
-    Tuples are not made arrays, and NaN equals NaN: a false alarm would be raised for the reference
-    and for each answer alike, and then every answer would count as right.
+    A false alarm would be the outcome of the reference too, and every answer would count as right.
     """
     if isinstance(before, tuple | list):
         if not isinstance(now, tuple | list) or len(now) != len(before):
@@ -64,10 +63,7 @@ def _unchanged(now: object, before: object) -> bool:
 
 
 def read(value: object) -> Outcome:
-    """Convert a returned value to an array of floats, if it consists of numbers.
-
-    NumPy, TensorFlow and Python numbers do, fractions too, alone or in tuples and lists.
-    """
+    """Convert numbers of Python, NumPy or TensorFlow, or a tuple of them, to float64."""
     if is_stub(value):
         return None
     try:
@@ -80,61 +76,58 @@ def read(value: object) -> Outcome:
 
 
 def _array(value: object) -> Array:
-    """Make an array, of floats if the value has fractions, decimals or very large integers."""
+    """Convert a value to an array; fractions, decimals and very large integers to float64."""
     array = np.asarray(value)
     exact = array.dtype.kind == "O" and all(isinstance(v, Real | Decimal) for v in array.flat)
     return array.astype(np.float64) if exact else array
 
 
 def _stack(parts: Sequence[object]) -> Array:
-    """Stack the parts of a tuple; if one is a number, arrays of one element count as numbers."""
+    """Stack the parts of a tuple, of which some may be numbers and others arrays of one element."""
     arrays = [_array(part) for part in parts]
     if {array.shape for array in arrays} == {(), (1,)}:
         arrays = [array.reshape(()) for array in arrays]
     return np.asarray(arrays)
 
 
-def close(got: Array, want: Array, rtol: float, atol: float, *, equal_nan: bool = False) -> bool:
-    """Say whether arrays of one shape agree, with a tolerance relative to each value.
+def close(got: Array, want: Array, rtol: float, atol: float) -> bool:
+    """Return whether two arrays of one shape agree; NaN agrees with NaN.
 
     Args:
-        got: What was computed.
+        got: What an answer returned.
         want: What was expected.
-        rtol: Share of each expected value by which it may be off.
-        atol: Where the expected value is 0 (to rounding): share of the largest one.
-        equal_nan: Whether NaN agrees with NaN.
+        rtol: Tolerance, as a share of each expected value.
+        atol: Tolerance for an expected 0 (to rounding), as a share of the largest expected value.
     """
-    finite = np.abs(want[np.isfinite(want)])
-    largest = finite.max(initial=0.0) or 1.0
-    allowed = np.where(np.abs(want) > 1e-12 * largest, rtol * np.abs(want), atol * largest)
-    with np.errstate(invalid="ignore"):
-        near = (got == want) | (np.isfinite(got) & np.isfinite(want) & (abs(got - want) <= allowed))
-    return bool((near | (np.isnan(got) & np.isnan(want)) if equal_nan else near).all())
+    size = np.where(np.isfinite(want), np.abs(want), 0.0)
+    largest = size.max(initial=0.0) or 1.0
+    allowed = np.where(size > 1e-12 * largest, rtol * size, atol * largest)
+    return bool(np.isclose(got, want, 0.0, allowed, equal_nan=True).all())
 
 
 def unboxed(got: Array, want: Outcome) -> Array:
-    """Return arrays of one element, alone or in a pair, as numbers where numbers are expected."""
+    """Return ``got`` without its last axis, of length 1, if a number or a pair is expected."""
     if isinstance(want, np.ndarray) and want.ndim <= 1 and want.size <= 2:
         return got[..., 0] if got.shape == (*want.shape, 1) else got
     return got
 
 
 def is_stub(value: object) -> bool:
-    """Say whether a value, or a part of a tuple, is still to be filled in."""
+    """Return whether a value, or a part of a tuple, is ``None`` or ``...``."""
     if isinstance(value, tuple | list) and len(value):
         return any(part is None or part is Ellipsis for part in value)
     return value is None or value is Ellipsis
 
 
 def breaks(got: Outcome, want: Outcome) -> bool:
-    """Say whether NaN or infinity is where a finite number should be."""
+    """Return whether an answer has NaN or infinity although all expected numbers are finite."""
     if not isinstance(got, np.ndarray) or not isinstance(want, np.ndarray):
         return False
     return bool(not np.isfinite(got).all() and np.isfinite(want).all())
 
 
 def read_letters(answer: Any) -> set[str] | None:
-    """Read letters from text, a collection, or a mapping to true or false."""
+    """Return the letters in a text, a collection, or a mapping of letters to true or false."""
     if isinstance(answer, Mapping):
         answer = [letter for letter, holds in answer.items() if holds]
     if isinstance(answer, str):
@@ -148,6 +141,6 @@ def read_letters(answer: Any) -> set[str] | None:
 
 
 def short(value: object) -> str:
-    """Shorten a learner's value to at most 60 characters."""
+    """Return the ``repr`` of a value, cut to 60 characters."""
     text = " ".join(repr(value).split())
     return text if len(text) <= 60 else f"{text[:57]}..."

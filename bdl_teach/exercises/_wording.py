@@ -1,6 +1,5 @@
-"""The parts of a message: numbers, arguments, errors and the types of values."""
+"""Put numbers, arguments, errors and differences into words for the messages of checks."""
 
-import linecache
 import os
 import re
 import sysconfig
@@ -12,10 +11,10 @@ import numpy as np
 
 from bdl_teach.exercises._outcomes import Changed, Outcome, Unreadable, breaks
 
-# A line of a function that TensorFlow made a graph of, as its errors have it.
+# The learner's line in the text of an error inside a ``tf.function``.
 _IN_GRAPH = re.compile(r'File "[^"]*", line (\d+), in \S+  \*\n(.*)')
-_WRITTEN = 8  # of a longer array a message shows the ends
-_LONG = 150  # letters of an argument; of a longer one it says the shape
+_WRITTEN = 8  # a message shows only the ends of an array with more elements
+_LONG = 150  # a message shows only the shape of an argument with more characters
 _LIBRARIES = tuple(
     f"{folder}{os.sep}"
     for folder in (
@@ -28,29 +27,22 @@ _LIBRARIES = tuple(
 def error(found: BaseException) -> str:
     """Return an error's type and text, and the line of the learner's code that raised it.
 
-    An error in a ``tf.function`` has these lines in its text, with a file that TensorFlow wrote.
+    The text of an error in a ``tf.function`` contains that line; other errors have a traceback.
     """
     if (in_graph := _IN_GRAPH.findall(str(found))) and "in user code:" in str(found):
-        said = str(found).strip().splitlines()[-1].strip()
-        number, text = in_graph[-1]
-        return f"{said.rstrip('.: ')}, in line {number}: `{text.strip()}`"
-    said = f"{type(found).__name__}: {found}".rstrip(".: ")
-    return f"{said}{_line(found)}"
-
-
-def _line(error: BaseException) -> str:
-    """Say in which line of the learner's own code an error was raised."""
-    frames = traceback.extract_tb(error.__traceback__)
+        words = str(found).strip().splitlines()[-1].strip()
+        number, code = in_graph[-1]
+        return f"{words.rstrip('.: ')}, in line {number}: `{code.strip()}`"
+    words = f"{type(found).__name__}: {found}".rstrip(".: ")
+    frames = traceback.extract_tb(found.__traceback__)
     own = [f for f in frames if f.lineno and not f.filename.startswith(_LIBRARIES)]
     if not own:
-        return ""
-    last = own[-1]
-    text = (last.line or linecache.getline(last.filename, last.lineno or 0)).strip()
-    return f", in line {last.lineno}" + (f": `{text}`" if text else "")
+        return words
+    return f"{words}, in line {own[-1].lineno}" + (f": `{own[-1].line}`" if own[-1].line else "")
 
 
 def argument(name: str, value: Any) -> str:
-    """Format an argument for a message, or only its shape if that is too long."""
+    """Return "name=value", or the name and the shape of a long value."""
     text = show(value)
     if len(text) <= _LONG:
         return f"{name}={text}"
@@ -61,13 +53,7 @@ def argument(name: str, value: Any) -> str:
 
 
 def difference(got: Outcome, want: Outcome, *, is_pair: bool = False) -> str:
-    """Say how the outcome of an answer differs from the expected one.
-
-    Args:
-        got: What the learner's function came to.
-        want: The right answer.
-        is_pair: Whether the right answer is a pair, which was stacked to be compared.
-    """
+    """Say how an outcome differs from the right one; ``is_pair`` if that is a stacked pair."""
     if isinstance(got, Changed):
         return " your function changed its argument; work on a copy."
     if isinstance(got, BaseException):
@@ -85,7 +71,7 @@ def difference(got: Outcome, want: Outcome, *, is_pair: bool = False) -> str:
         is_nan = np.isnan(got[~np.isfinite(got)].ravel()[0])
         return f" your answer contains {'NaN' if is_nan else 'an infinite value'}."
     where = ""
-    if want.size > _WRITTEN and show(want) == show(got):  # they differ in what is left out
+    if want.size > _WRITTEN and show(want) == show(got):  # they differ in elements not shown
         at = np.unravel_index(np.argmax(np.abs(got - want)), want.shape)
         where = f", at index {', '.join(map(str, at))},"
         got, want = got[at], want[at]
@@ -99,7 +85,7 @@ def _kind(value: Outcome) -> str:
 
 
 def show(value: object, other: object = None) -> str:
-    """Write a value with six figures, or with all where six do not tell it from ``other``."""
+    """Format a value with six digits, or sixteen if six do not tell it from ``other``."""
     text = _digits(value, 6)
     if other is not None and text == _digits(other, 6):
         text = _digits(value, 16)

@@ -1,4 +1,4 @@
-"""Exercises of chapter 1: from maximum likelihood to Bayes."""
+"""Define the exercises of chapter 1: from maximum likelihood to Bayes."""
 
 from typing import Any
 
@@ -13,8 +13,7 @@ from bdl_teach.methods import exact
 
 _RNG, _RNG_1_7 = np.random.default_rng(11), np.random.default_rng(1)
 
-
-@exercise(
+exercise(
     "1.1",
     ([0.9, -0.4, 2.0], [1.0, 0.1, 1.2], 0.5),
     ([3.0], [-1.0], 2.0),
@@ -23,16 +22,14 @@ _RNG, _RNG_1_7 = np.random.default_rng(11), np.random.default_rng(1)
     ([0.004, -0.002, 0.011], [0.001, 0.006, 0.003], 0.003),
     (_RNG.normal(0.0, 40.0, 7), _RNG.normal(0.0, 40.0, 7), 31.0),
     ([0.3, 60.0], [0.1, -40.0], 0.8),  # an outlier: its density is 0
-    (_RNG.normal(0.0, 2.0, 900), np.zeros(900), 1.9),  # the product of the densities is 0
+    (_RNG.normal(0.0, 2.0, 900), np.zeros(900), 1.9),  # their product of densities is 0
     "the normalising constant is missing: it does not depend on w, but it does on s.",
     lambda y, f, s: np.sum((y - f) ** 2) / (2 * s**2),
     "the normalising constant counted once: each of the n points brings its own ½ log 2πs².",
     lambda y, f, s: np.sum((y - f) ** 2) / (2 * s**2) + np.log(2 * np.pi * s**2) / 2,
     "the ½ is missing: the exponent of a Gaussian is −½ (r/s)².",
     lambda y, f, s: np.sum((y - f) ** 2) / s**2 + len(y) / 2 * np.log(2 * np.pi * s**2),
-)
-def _nll(y: Any, f: Any, s: Any) -> Any:
-    return np.sum((y - f) ** 2) / (2 * s**2) + len(y) / 2 * np.log(2 * np.pi * s**2)
+)(lambda y, f, s: np.sum((y - f) ** 2) / (2 * s**2) + len(y) / 2 * np.log(2 * np.pi * s**2))
 
 
 @exercise(
@@ -57,7 +54,7 @@ def _posterior(x: Any, y: Any, s: Any, sigma_p: Any) -> Any:
     return x @ y / s**2 / precision, 1 / np.sqrt(precision)
 
 
-@exercise(
+exercise(
     "1.4",
     *((0.5, 1.0, 4), (2.0, 0.3, 100), (0.1, 3.0, 32), (0.37, 1.9, 1)),
     *((3.1, 0.004, 53), (0.003, 0.45, 7), (0.02, 0.003, 1)),
@@ -65,9 +62,7 @@ def _posterior(x: Any, y: Any, s: Any, sigma_p: Any) -> Any:
     lambda s, p, n: 1 / (2 * p**2),
     "N times for 1/N: divide by N, do not multiply.",
     lambda s, p, n: n * s**2 / p**2,
-)
-def _decay(s: Any, sigma_p: Any, n: Any) -> Any:
-    return s**2 / (n * sigma_p**2)
+)(lambda s, sigma_p, n: s**2 / (n * sigma_p**2))
 
 
 @exercise(
@@ -78,10 +73,10 @@ def _decay(s: Any, sigma_p: Any, n: Any) -> Any:
     (0.01, [0.012, 0.004, 0.007], 0.002, [-3.0, 0.0, -1.0]),
     (9.0, [1.1, 0.3, -0.8, 1.0, 0.2, -2.0, 0.95], 0.6, [0.1, 2, -1, 0.4, 1, 3, -2]),
     (60.0, [0.0, 3.0, 5.0], 1.0, [9.0, 1.0, -4.0]),  # all densities are 0
-    (0.5, [0.1, 0.8, 2.0], 0.7, [-1001.0, -1000.0, -1003.0]),  # and all weights
+    (0.5, [0.1, 0.8, 2.0], 0.7, [-1001.0, -1000.0, -1003.0]),  # all densities and weights are 0
     (0.5, [0.1, 0.8, 2.0], 0.7, [804.0, 802.0, 805.0]),
     (-70.0, [1.0, 1.02, 0.98, 4.0], 1.7, [-2.0, 0.0, 1.0, 60.0]),
-    (0.0, [60.0, 0.0, 100.0], 1.0, [0.2, 0.0, -0.3]),  # one draw has it all
+    (0.0, [60.0, 0.0, 100.0], 1.0, [0.2, 0.0, -0.3]),  # one draw has all the density
     "the weights are ignored: (1.12) is for draws that all count the same; here they do not.",
     lambda y, f, s, a: _log_predictive(y, f, s, 0 * f),
     "the weights do not sum to 1: a mean divides by the sum of its weights.",
@@ -95,14 +90,14 @@ def _log_predictive(y: Any, f: Any, s: Any, log_weights: Any) -> Any:
     return logsumexp(norm.logpdf(y, f, s) + log_softmax(log_weights))
 
 
-@exercise(
+exercise(
     "1.6",
     ([0.2, -0.5, 1.3], [0.25, 0.25, -0.5]),
     ([0.7, 0.1, -2.1, 3.1], [1.1, 0.2, 0.3, -0.4]),
     ([0.9, 0.0, -40.0, 1.0], [0.5, -30.0, 0.4, 0.1]),
     ([2.0, 0.0, -1.0], [400.0, -500.0, 30.0]),  # p rounds to 0, and the KL is finite
     ([-800.0, 900.0], [0.3, -0.2]),  # e^900 is no number
-    ([-1000.0, -1001.0, -1003.0], [-1002.0, -1000.0, -1001.0]),  # nor is e^−1000 above 0
+    ([-1000.0, -1001.0, -1003.0], [-1002.0, -1000.0, -1001.0]),  # e^−1000 is 0
     ([1.0, 1001.0], [1000.0, 0.0]),
     ([0.4, -0.4], [5.4, 4.2]),  # nearly the same
     ([0.3, 1.2, 0.6], [0.9, 0.4, 0.1]),  # no logit below 0
@@ -112,10 +107,7 @@ def _log_predictive(y: Any, f: Any, s: Any, log_weights: Any) -> Any:
     lambda a, b: np.sum(softmax(a) * (a - b)),
     "cross-entropy: this is −Σ q log p; the entropy of q is missing.",
     lambda a, b: -np.sum(softmax(a) * (b - logsumexp(b))),
-)
-def _kl(a: Any, b: Any) -> Any:
-    log_q, log_p = a - logsumexp(a), b - logsumexp(b)
-    return np.sum(np.exp(log_q) * (log_q - log_p))
+)(lambda a, b: np.sum(softmax(a) * (log_softmax(a) - log_softmax(b))))
 
 
 def _cov(phi: Any, s: Any, c: Any) -> Any:
@@ -131,48 +123,48 @@ def _log_density(cov: Any, y: Any) -> Any:
     return -0.5 * (np.linalg.slogdet(2 * np.pi * cov)[1] + _misfit(cov, y))
 
 
-def _each(function: Any) -> Any:
-    """Make a function of all candidates from one of (phi, y, noise_std, one candidate)."""
-    return lambda phi, y, s, candidates: np.array([function(phi, y, s, c) for c in candidates])
+def _for_all(function: Any) -> Any:
+    """Turn a function that scores one candidate into a function that scores all candidates."""
+    return lambda phi, y, noise_std, candidates: np.array(
+        [function(phi, y, noise_std, candidate) for candidate in candidates]
+    )
 
 
 _NORMAL, _GAMMA = _RNG_1_7.normal, _RNG_1_7.gamma
 _MANY = _NORMAL(size=(90, 3))
 
-
-@exercise(
+exercise(
     "1.7",
     (_NORMAL(size=(5, 2)), _NORMAL(size=5), 0.5, [[0.1, 1.0], [3.0, 0.3]]),
     (_NORMAL(size=(4, 6)), 3 * _NORMAL(size=4), 1.5, _GAMMA(2.0, 1.0, (3, 6))),
     (np.ones((1, 1)), [2.0], 1.2, [[0.1], [1.0], [10.0]]),
     (_NORMAL(size=(7, 3)), 0.002 * _NORMAL(size=7), 0.001, [[0.003, 0.0004, 0.02]]),
-    # The determinant is 0 in floating point, and then the density infinite as well.
+    # The determinant is 0 in floating point; in the second case the density is infinite, too.
     (_MANY, 0.004 * _NORMAL(size=90), 0.0037, [[1e-3, 2e-3, 4e-3], [3e-3, 5e-4, 1e-3]]),
     (_MANY, 1e-5 * _NORMAL(size=90), 1.1e-5, [[3e-6, 5e-6, 1e-6]]),
     "likelihood of the MAP weights: the evidence averages over the prior instead.",
-    _each(
+    _for_all(
         lambda phi, y, s, c: _log_density(
             s**2 * np.eye(len(y)), s**2 * np.linalg.solve(_cov(phi, s, c), y)
         )
     ),
     "the determinant is missing: −½ log det is the price of a wide prior.",
-    _each(lambda phi, y, s, c: -0.5 * _misfit(_cov(phi, s, c), y) - len(y) / 2 * np.log(2 * np.pi)),
+    _for_all(
+        lambda phi, y, s, c: -0.5 * (_misfit(_cov(phi, s, c), y) + len(y) * np.log(2 * np.pi))
+    ),
     "correlations dropped: two outputs share their weights, so they covary.",
-    _each(lambda phi, y, s, c: _log_density(np.diag(np.diag(_cov(phi, s, c))), y)),
-)
-def _log_evidence(phi: Any, y: Any, noise_std: Any, candidates: Any) -> Array:
-    return np.array([_log_density(_cov(phi, noise_std, c), y) for c in candidates])
+    _for_all(lambda phi, y, s, c: _log_density(np.diag(np.diag(_cov(phi, s, c))), y)),
+)(_for_all(lambda phi, y, s, c: _log_density(_cov(phi, s, c), y)))
 
 
 def _inverse_by_group(matrix: Any, group: Any) -> Any:
-    """Invert the block of each group, with 0 elsewhere."""
+    """Return the inverse of each group's block, and 0 between groups."""
     return np.linalg.inv(np.where(group[:, None] == group, matrix, 0.0))
 
 
 _FACTOR = _NORMAL(size=(5, 5)) + 2 * np.eye(5)
 
-
-@exercise(
+exercise(
     "1.8",
     ([[2.0, -0.6, 0.1], [-0.6, 0.5, 0.2], [0.1, 0.2, 1.5]], [0, 1, 0]),
     ([[1.0, 0.9], [0.9, 1.0]], [0, 1]),
@@ -186,17 +178,13 @@ _FACTOR = _NORMAL(size=(5, 5)) + 2 * np.eye(5)
     lambda cov, group: np.diag(_inverse_by_group(cov, group) * cov) ** -0.5,
     "all ratios are 1: that is KL[p ‖ q]; KL[q ‖ p] wants the slice of p, with smaller sds.",
     lambda cov, group: np.ones(len(cov)),
-)
-def _too_sure(cov: Any, group: Any) -> Any:
-    best = _inverse_by_group(np.linalg.inv(cov), group)
-    return np.sqrt(np.diag(best) / np.diag(cov))
-
+)(lambda cov, group: np.diag(_inverse_by_group(np.linalg.inv(cov), group) / cov) ** 0.5)
 
 _GRID = np.linspace(-1, 1, 201)
 
 
 def _epistemic(inputs: Any) -> Array:
-    """Return the epistemic sd at ``_GRID`` of ten bumps, after measuring at these inputs."""
+    """Return the epistemic sd of a model of ten bumps, at ``_GRID``, after measuring at inputs."""
     phi = features.bumps(np.reshape(inputs, (-1, 1)), 10)
     known = exact.linear_regression(phi, np.zeros(len(phi)), 10.0, 1.0)
     return known.predict(features.bumps(_GRID[:, None], 10)).epistemic_std
@@ -206,7 +194,7 @@ def _fault_of_inputs(new: Any, seen: Any) -> str:
     if np.abs(new).max() > 1 + 1e-6:
         return "outside"
     sd = _epistemic([*seen, *new]).max()  # units of y
-    if sd < 3.0:  # measuring where the sd is largest ends at 1.3, evenly at 4 to 5
+    if sd < 3.0:  # it is 1.3 after measuring where the sd is largest, 4 to 5 on an even grid
         return ""
     return "all in one place" if np.ptp(new) < 0.05 else "still unsure somewhere"
 
@@ -227,25 +215,19 @@ def _measure(seen: Any) -> Array:
     return np.array(inputs[-6:])
 
 
-_LOUD = 6 * (0.5, 1.0, 2.0, 4.0)
-_SETS = [datasets.sinusoid(16, sd, seed + 100) for seed, sd in enumerate(_LOUD)]
-_NOISES = 10 ** np.linspace(-1, 1.3, 70)
+_NOISES = 6 * (0.5, 1.0, 2.0, 4.0)
+_SETS = [datasets.sinusoid(16, sd, seed + 100) for seed, sd in enumerate(_NOISES)]
 
 
 def _fault_of_noises(found: Any, problems: Any) -> str:
     if found.min() <= 0:
         return "not above 0"
-    off = np.log(found / np.array(_LOUD))  # the evidence: 0 ± 0.04 on average, sd 0.17
+    off = np.log(found / np.array(_NOISES))  # by the evidence it is 0 ± 0.04 on average, sd 0.17
     if abs(off.mean()) > 0.12:
         return "too quiet" if off.mean() < 0 else "too loud"
     return "not that of each data set" if off.std() > 0.5 else ""
 
 
-@exercise("1.10", (tuple((d.x, d.y) for d in _SETS),), judge=_fault_of_noises)
-def _loudness(problems: Any) -> Array:
-    found = []
-    for x, y in problems:
-        phi = features.bumps(x, 8)
-        log_p = [exact.linear_regression(phi, y, 10.0, sd).log_evidence for sd in _NOISES]
-        found.append(_NOISES[np.argmax(log_p)])
-    return np.array(found)
+exercise("1.10", (tuple((d.x, d.y) for d in _SETS),), judge=_fault_of_noises)(
+    lambda problems: np.array(_NOISES)
+)

@@ -1,4 +1,4 @@
-"""Exercises of chapter 10: scores and decisions."""
+"""Define the exercises of chapter 10: scores and decisions."""
 
 from itertools import combinations
 from typing import Any
@@ -27,9 +27,9 @@ _RNG = np.random.default_rng(7)
             (3.0, 2.0, 50, 0.1),
             (-0.7, 1.5, 3, 0.8),
             (0.9, 1.0, 2, 1.3),
-            (60.0, 2.0, 7, 0.6),  # a hundred standard deviations away: every density is 0
-            (3e-6, 2e-6, 4, 1e-6),  # what is added to the noise shows
-            (-75.0, 0.01, 3, 0.9),  # far from all, which are near each other: none is the nearest
+            (60.0, 2.0, 7, 0.6),  # 100 sd away: every density is 0
+            (3e-6, 2e-6, 4, 1e-6),  # reveals a small number added to the noise
+            (-75.0, 0.01, 3, 0.9),  # far from all samples, which are near each other
         )
     ),
     "the point is still in it: weight the networks as if they had not seen the point.",
@@ -45,11 +45,11 @@ def _left_out(y: Any, samples: Any, noise_std: Any) -> Any:
 
 
 def _targets(count: int, most: float, noise: float) -> tuple[Any, ...]:
-    """Draw targets on both sides, many of them near an end of their interval."""
+    """Draw targets on both sides of their mean, many near an end of the 95 % interval."""
     mean, epistemic = most * 0.5 * _RNG.normal(size=count), most * _RNG.uniform(0.05, 1.0, count)
     near = np.where(_RNG.random(count) < 0.5, 0.15, 1.0) * _RNG.normal(size=count)
     z = _RNG.choice([-1.0, 1.0], count) * np.abs(1.96 + near)
-    z += np.where(np.abs(np.abs(z) - 1.96) < 1e-3, 0.01, 0.0)  # 1.96 or its exact value: the same
+    z += np.where(np.abs(np.abs(z) - 1.96) < 1e-3, 0.01, 0.0)  # so that 1.96 is exact enough
     return mean + z * np.hypot(epistemic, noise), mean, epistemic, noise
 
 
@@ -84,9 +84,9 @@ _F = _RNG.normal(0.0, 1.0, (30, 6))
     ([0.02, 0.25, 0.5, 0.66, 0.9, 0.999], _F, 0.5),
     ([0.3, 0.05, 0.95, 0.7, 0.6, 0.15, 0.45], _RNG.normal(0.2, 1.5, (4, 7)), 1.7),
     ([0.975, 0.025, 0.4], _RNG.normal(0.0, 0.5, (2, 3)), 0.8),
-    ([0.6, 0.1], 1e-6 * _F[:3, :2], 1e-6),  # what is added to the noise shows
+    ([0.6, 0.1], 1e-6 * _F[:3, :2], 1e-6),  # reveals a small number added to the noise
     ([0.5, 0.9], [[-3.0, 0.4], [5.1, 8.1], [5.3, 0.9]], 0.3),  # two groups
-    # two that agree, and their tails
+    # two networks that agree, at levels in the tails
     ([1e-4, 0.999, 0.01], [[0.6, -2.0, 7.0], [0.6, -2.0, 7.0]], 1.4),
     "the networks' quantiles averaged: average the distribution functions instead.",
     lambda u, f, s: f.mean(axis=0) + s * ndtri(u),
@@ -101,7 +101,7 @@ _F = _RNG.normal(0.0, 1.0, (30, 6))
     rtol=1e-4,
 )
 def _quantile(level: Any, samples: Any, noise_std: Any) -> Any:
-    """Find by bisection where the mean of the distribution functions reaches the level."""
+    """Return, by bisection, where the mean of the distribution functions reaches the level."""
     low = samples.min(axis=0) - 50 * noise_std
     high = samples.max(axis=0) + 50 * noise_std
     for _ in range(100):
@@ -115,20 +115,20 @@ _RNG_10_5 = np.random.default_rng(77)
 
 
 def _two_sets(s: int, m: int, scale: float = 1.0) -> tuple[Any, Any]:
-    """Draw samples round one peak and round two, at m inputs ``[s, m]`` each."""
+    """Draw samples ``[s, m]`` around one peak, and samples ``[s, m]`` around two peaks."""
     one = _RNG_10_5.normal(0.5, 1.0, (s, m))
     side = np.where(_RNG_10_5.random((s, m)) < 0.5, -2.0, 2.0)
     return scale * one.round(2), scale * (side + _RNG_10_5.normal(0.0, 0.6, (s, m))).round(2)
 
 
-@exercise(
+exercise(
     "10.5",
     ([[0.0, 1.0], [3.0, 1.5], [1.0, -2.0]], [[2.5, 0.0], [0.5, 4.0], [-1.0, 0.5]]),
     _two_sets(20, 4),
     _two_sets(7, 7),
     _two_sets(40, 1),
     ([[0.4], [1.3]], [[1.4], [0.2]]),
-    _two_sets(5, 3, 1e-6),  # what is added under the root shows
+    _two_sets(5, 3, 1e-6),  # reveals a small number added under the root
     "draws paired as they come: draw k of one has nothing to do with draw k of the other.",
     lambda a, b: np.sqrt(np.mean((a - b) ** 2)),
     "Gaussians again: (10.1) sees mean and sd alone: one peak and two may have the same.",
@@ -139,22 +139,20 @@ def _two_sets(s: int, m: int, scale: float = 1.0) -> tuple[Any, Any]:
     lambda a, b: np.sqrt(np.mean((a[:, None] - b) ** 2)),
     "not averaged over x: one number is wanted: the mean over x, under the root.",
     lambda a, b: np.sqrt(np.mean((np.sort(a, axis=0) - np.sort(b, axis=0)) ** 2, axis=0)),
-)
-def _transport(a: Any, b: Any) -> Any:
-    return np.sqrt(np.mean((np.sort(a, axis=0) - np.sort(b, axis=0)) ** 2))
+)(lambda a, b: np.sqrt(np.mean((np.sort(a, axis=0) - np.sort(b, axis=0)) ** 2)))
 
 
 def _announced(count: int, factor: float, shift: float) -> tuple[Any, Any, Any]:
-    """Draw targets, off-centre, with errors ``factor`` times as large as announced."""
+    """Draw targets, predicted means and sds; errors are ``factor`` times as large as the sds."""
     mean, std = _RNG_10_5.normal(size=count).round(2), _RNG_10_5.uniform(0.2, 1.9, count).round(2)
     return (mean + std * (shift + factor * _RNG_10_5.standard_normal(count))).round(2), mean, std
 
 
-@exercise(
+exercise(
     "10.6",
     *map(_announced, (3, 50, 7, 2, 20), (3.0, 3.0, 0.4, 2.0, 1.0), (0.5, -0.4, 0.1, 0.3, 0.2)),
-    ([3e-6, -1e-6], [0.0, 1e-6], [1e-6, 2e-6]),  # what is added to s shows
-    ([4.0, -2.5, 7.1], [0.2, 1.0, -0.3], [0.03, 0.08, 0.05]),  # far too sure
+    ([3e-6, -1e-6], [0.0, 1e-6], [1e-6, 2e-6]),  # reveals a small number added to s
+    ([4.0, -2.5, 7.1], [0.2, 1.0, -0.3], [0.03, 0.08, 0.05]),  # sds that are far too small
     "absolute values for squares: the likelihood is maximal at the root mean square of z.",
     lambda y, m, s: np.mean(np.abs(y - m) / s),
     "ratio of averages: divide each error by its own sd first.",
@@ -164,13 +162,11 @@ def _announced(count: int, factor: float, shift: float) -> tuple[Any, Any, Any]:
     "the factor of the 95 % interval: that mends one level; the log score asks for all of y.",
     lambda y, m, s: np.quantile(np.abs(y - m) / s, 0.95) / 1.96,
     rtol=2e-4,
-)
-def _factor(y: Any, mean: Any, std: Any) -> Any:
-    return np.sqrt(np.mean(((y - mean) / std) ** 2))
+)(lambda y, mean, std: np.sqrt(np.mean(((y - mean) / std) ** 2)))
 
 
 def _stand(n_actions: int, size: int) -> tuple[Any, ...]:
-    """Draw mean and covariance of w, contexts of the actions, and ε."""
+    """Draw the mean and covariance of w, the context of each action, and ε."""
     draw, root = _RNG_10_5.normal, _RNG_10_5.normal(size=(size, size))
     covariance = (root @ root.T + 0.1 * np.eye(size)).round(3)
     mean, contexts = draw(size=size).round(2), draw(size=(n_actions, size)).round(2)
@@ -195,8 +191,7 @@ def _choice(mean: Any, covariance: Any, contexts: Any, eps: Any) -> Any:
 _PAYS = _RNG_10_5.normal(size=(12, 4)).round(2)
 _CHOSEN = _RNG_10_5.integers(0, 4, 12)
 
-
-@exercise(
+exercise(
     "10.8",
     ((_PAYS[:3, :2] + 3.0), [0, 1, 0]),
     (_PAYS, _CHOSEN),
@@ -210,23 +205,21 @@ _CHOSEN = _RNG_10_5.integers(0, 4, 12)
     lambda p, c: np.cumsum(p.max() - p[np.arange(len(c)), c]),
     "wrong choices counted: regret is what they cost, not how many they were.",
     lambda p, c: np.cumsum(p.argmax(axis=1) != c),
-)
-def _regret(pays: Any, chosen: Any) -> Any:
-    return np.cumsum(pays.max(axis=1) - pays[np.arange(len(chosen)), chosen])
+)(lambda pays, chosen: np.cumsum(pays.max(axis=1) - pays[np.arange(len(chosen)), chosen]))
 
 
 def _fault_of_plan(answer: Any, t: Any) -> str:
-    """Return the fault of a plan of exploration, by its regret on four stands."""
+    """Return the fault of a plan of exploration, by its mean regret on four mushroom stands."""
     if ((answer < 0) | (answer > 1)).any():
         return "no share"
     if np.mean([_regret_of(answer, seed) for seed in range(100, 104)]) < 600.0:
-        return ""  # 5 % in all rounds lose some 640
+        return ""  # a share of 5 % in all rounds has a regret of about 640
     late = answer[-500:].mean() > 0.02
     return "it still explores at the end" if late else "too little is learnt, or too dearly"
 
 
 def _regret_of(plan: Array, seed: int) -> float:
-    """Return the mean regret of an agent that acts at random in a share ``plan[t]`` of round t."""
+    """Return the mean regret of an agent that explores with probability ``plan[t]`` in round t."""
     shares = iter(plan)
 
     def policy(mean: Array, sd: Array, rng: np.random.Generator) -> Array:
@@ -236,26 +229,23 @@ def _regret_of(plan: Array, seed: int) -> float:
     return float(mushrooms.play(mushrooms.Stand.open(seed), policy, seed + 50)[-1].mean())
 
 
-@exercise("10.9", (np.arange(mushrooms.ROUNDS),), judge=_fault_of_plan)
-def _plan_of_exploring(t: Any) -> Any:
-    return 0.2 * (t < 500)
-
+exercise("10.9", (np.arange(mushrooms.ROUNDS),), judge=_fault_of_plan)(lambda t: 0.2 * (t < 500))
 
 _NEW = np.linspace(-0.5, 0.5, 101)[:, None]
 _IN_GAP = np.abs(_NEW[:, 0] - 0.25) < 0.15
-# With room for as many points as the chapter's fits: one program.
+# The capacity of the chapter's fits, so that their compiled program is used.
 _GIVEN: dict[str, Any] = {"hidden_units": (20,), "capacity": bbb.Capacity(64, (20,), 1)}
 
 
 def _problems() -> tuple[tuple[Array, Array], ...]:
-    """Return the points of six data sets: 32 each, none between 0.1 and 0.4."""
+    """Return (x, y) of six data sets of 32 points, none with x between 0.1 and 0.4."""
     seeds = range(301_000, 307_000, 1000)
     made = (datasets.sinusoid(seed=seed, gap=(0.1, 0.4)) for seed in seeds)
     return tuple((data.x, data.y) for data in made)
 
 
 def _repeats(answer: Any) -> bool:
-    """Say whether two data sets got the same answer, although only the sine is common to them."""
+    """Return whether two data sets got the same answer."""
     return any(np.array_equal(one, other) for one, other in combinations(answer, 2))
 
 
@@ -277,7 +267,7 @@ def _fault_of_bands(answer: Any, problems: Any, x_new: Any) -> str:
 
 @exercise("10.10", (_problems(), _NEW), judge=_fault_of_bands)
 def _cover_the_gap(problems: Any, x_new: Any) -> Any:
-    """Return mean and sd of ten MAP networks from different starts, ``[world, 2, m]``."""
+    """Return the mean and sd ``[w, 2, m]`` of ten MAP networks from different starts."""
     bands = []
     for x, y in problems:
         fits = [point.fit(x, y, prior=Gaussian(10.0), seed=k, **_GIVEN) for k in range(10)]
@@ -290,7 +280,10 @@ _RNG_10_11 = np.random.default_rng(1011)
 
 
 def _by_ranks(rank: Any) -> Any:
-    """Make an interval from the k-th largest and k-th smallest score, k by ``rank``."""
+    """Return an answer whose interval ends at the k-th smallest and k-th largest score.
+
+    ``rank(scores, level)`` returns k.
+    """
 
     def ends(y: Any, mean: Any, std: Any, new_mean: Any, new_std: Any, level: Any) -> Any:
         scores = np.sort((y - mean) / std)
@@ -301,14 +294,14 @@ def _by_ranks(rank: Any) -> Any:
 
 
 def _kept_apart(n: int, m: int, level: float, lean: float = 0.4) -> tuple[Any, ...]:
-    """Draw points that lean to one side, with outliers and unequal sds, and m new inputs."""
+    """Draw n points with outliers, whose errors have mean ``lean``, and m new predictions."""
     mean, std = _RNG_10_11.normal(size=n).round(2), _RNG_10_11.uniform(0.3, 2.5, n).round(2)
     y = mean + std * (lean + 1.7 * _RNG_10_11.standard_t(3, n))
     new_mean, new_std = _RNG_10_11.normal(size=m), _RNG_10_11.uniform(0.3, 2.5, m)
     return y.round(3), mean, std, new_mean.round(2), new_std.round(2), level
 
 
-@exercise(
+exercise(
     "10.11",
     *(
         _kept_apart(*case)
@@ -324,13 +317,9 @@ def _kept_apart(n: int, m: int, level: float, lean: float = 0.4) -> tuple[Any, .
     _by_ranks(lambda scores, c: np.ceil(len(scores) * (1 + c) / 2 - 1e-9)),
     "one rank too far out: where (n + 1)(1 + c)/2 is whole, it is the rank itself.",
     _by_ranks(lambda scores, c: np.floor((len(scores) + 1) * (1 + c) / 2 + 1e-9) + 1),
-)
-def _conformal(y: Any, mean: Any, std: Any, new_mean: Any, new_std: Any, level: Any) -> Any:
-    by_ranks = _by_ranks(lambda scores, c: np.ceil((len(scores) + 1) * (1 + c) / 2 - 1e-9))
-    return by_ranks(y, mean, std, new_mean, new_std, level)
+)(_by_ranks(lambda scores, c: np.ceil((len(scores) + 1) * (1 + c) / 2 - 1e-9)))
 
-
-_PRICE = 8.0  # what an offer costs; the sine brings more round its peak only
+_PRICE = 8.0  # of an offer; only near its peak the sine pays more
 _PEAK = np.abs(_NEW[:, 0] - 0.25) < 0.1
 
 
@@ -347,12 +336,12 @@ def _fault_of_draws(answer: Any, problems: Any, x_new: Any) -> str:
 
 @exercise("10.12", (_problems(), _NEW), judge=_fault_of_draws)
 def _one_a_decision(problems: Any, x_new: Any) -> Any:
-    """Draw members of an anchored ensemble, with replacement, per data set ``[w, s, m]``."""
+    """Draw functions ``[w, s, m]`` from an anchored ensemble for each data set."""
     drawn = []
     for x, y in problems:
         fit = ensemble.fit(x, y, prior=Gaussian(3.0), anchored=True, **_GIVEN)
         which = np.random.default_rng(0).integers(0, 10, 50)
         members = fit.predict(x_new).samples
-        assert members is not None  # an ensemble's are its functions
+        assert members is not None  # for an ensemble they are its functions
         drawn.append(members[which])
     return np.array(drawn)

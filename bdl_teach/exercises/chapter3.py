@@ -1,4 +1,4 @@
-"""Exercises of chapter 3: Bayes by Backprop."""
+"""Define the exercises of chapter 3: Bayes by Backprop."""
 
 from functools import lru_cache
 from typing import Any
@@ -41,12 +41,12 @@ def _kl(mu_q: Any, sigma_q: Any, mu_p: Any, sigma_p: Any) -> Any:
 
 
 def _pilot(exactly: float, sd: float, n: int = 1000) -> tuple[Array, float]:
-    """Return n pilot estimates, and the standard error that ``exactly`` draws would have."""
+    """Return n pilot estimates, and the standard error of the mean of ``exactly`` draws."""
     estimates = 380.0 + sd * _RNG.normal(size=n)
     return estimates, float(estimates.std(ddof=1) / np.sqrt(exactly))
 
 
-@exercise(
+exercise(
     "3.2",
     *(_pilot(7.3, 12.0), _pilot(40.6, 0.5), _pilot(1.35, 90.0), _pilot(0.4, 3.0)),
     _pilot(640.4, 25.0, 8000),
@@ -56,12 +56,9 @@ def _pilot(exactly: float, sd: float, n: int = 1000) -> tuple[Array, float]:
     lambda f, error: np.ceil(np.std(f, ddof=1) / error),
     "two standard errors: `error` is *one* standard error.",
     lambda f, error: np.ceil(4 * np.var(f, ddof=1) / error**2),
-)
-def _draws_for(estimates: Any, error: Any) -> Any:
-    return np.ceil(np.var(estimates, ddof=1) / error**2)
+)(lambda estimates, error: np.ceil(np.var(estimates, ddof=1) / error**2))
 
-
-@exercise(
+exercise(
     "3.3",
     (0.2, -3.0, 0.7, -14.7, -0.5),
     (0.2, 0.5, -1.9, 4.0, -0.3),
@@ -76,9 +73,7 @@ def _draws_for(estimates: Any, error: Any) -> Any:
     lambda m, r, e, w, p: p,
     "chain rule applied twice: ∂f/∂ρ is a derivative with respect to ρ already.",
     lambda m, r, e, w, p: (w * e + p) * np.exp(r),
-)
-def _delta_rho(mu: Any, rho: Any, eps: Any, df_dw: Any, df_drho: Any) -> Any:
-    return df_dw * eps * np.exp(rho) + df_drho
+)(lambda mu, rho, eps, df_dw, df_drho: df_dw * eps * np.exp(rho) + df_drho)
 
 
 @exercise(
@@ -117,7 +112,7 @@ def _band(mean: Any, epistemic_std: Any, noise_std: Any) -> Any:
     return mean - 2 * std, mean + 2 * std
 
 
-@exercise(
+exercise(
     "3.7",
     ([0.0, 0.3, -1.1], 1.5, 0.1, 0.25),
     ([2.0, -0.02], 2.0, 0.5, 0.7),
@@ -130,12 +125,9 @@ def _band(mean: Any, epistemic_std: Any, noise_std: Any) -> Any:
     lambda w, a, b, p: p * norm.logpdf(w, scale=a) + (1 - p) * norm.logpdf(w, scale=b),
     "only one part: both the wide and the narrow part count where they are alike.",
     lambda w, a, b, p: np.log(p) + norm.logpdf(w, scale=a),
-)
-def _log_mixture(w: Any, sigma1: Any, sigma2: Any, pi: Any) -> Any:
-    return densities.scale_mixture_log_prob(w, sigma1, sigma2, pi)
+)(lambda w, sigma1, sigma2, pi: densities.scale_mixture_log_prob(w, sigma1, sigma2, pi))
 
-
-@exercise(
+exercise(
     "3.8",
     *((2, 0.5), (3, 0.25), (4, 1.0), (1, 0.7), (10, 2.0), (70, 0.999), (200, 1.1), (1030, 0.5)),
     *((2000, 2.0), (5000, 1.0), (5000, 1.5)),  # 2^2000 is no floating-point number
@@ -145,12 +137,9 @@ def _log_mixture(w: Any, sigma1: Any, sigma2: Any, pi: Any) -> Any:
     lambda m, r: r ** np.arange(float(m)),
     "a softmax of the ratios: e^(ri) is no power of r: r^i is e to which number times i?",
     lambda m, r: softmax(r * np.arange(m)),
-)
-def _shares(n_batches: int, ratio: float) -> Array:
-    return np.asarray(softmax(np.arange(n_batches) * np.log(ratio)))
+)(lambda n_batches, ratio: np.asarray(softmax(np.arange(n_batches) * np.log(ratio))))
 
-
-@exercise(
+exercise(
     "3.9",
     *(
         (_RNG_3_9.normal(0.0, 1.0, n), _RNG_3_9.gamma(1.0, 0.5, n) + 0.05, level)
@@ -163,13 +152,11 @@ def _shares(n_batches: int, ratio: float) -> Array:
     lambda m, s, a: np.where(ndtr(-m / s) > a, 0.0, m),
     "the ratio for a probability: `level` is a probability: turn |μ|/σ into one.",
     lambda m, s, a: np.where(np.abs(m) / s < a, 0.0, m),
-)
-def _decided(mean: Any, std: Any, level: Any) -> Any:
-    return np.where(ndtr(-np.abs(mean) / std) > level, 0.0, mean)
+)(lambda mean, std, level: np.where(ndtr(-np.abs(mean) / std) > level, 0.0, mean))
 
 
 def _path(mu: Any, sigma: Any, eps: Any, x: Any, y: Any, prior_var: Any) -> Any:
-    """Return ∂f/∂w at the drawn weight of the classifier."""
+    """Return ∂f/∂w of the classifier at the drawn weight w = μ + σε."""
     w = mu + sigma * eps
     return -eps / sigma + w / prior_var + np.sum((expit(w * x) - y) * x)
 
@@ -200,7 +187,7 @@ _HARD = np.eye(3)[[[0, 1], [0, 2], [0, 1]]]  # certain networks: probabilities o
 _ONE = _DIRICHLET(np.ones(5), (1, 4))  # one network
 _LONG = np.stack([np.r_[t, np.full(1999, (1 - t) / 1999)][None] for t in (0.95, 0.93)])
 
-# Two networks that disagree about 1200 pictures, about each to another degree.
+# Two networks that disagree about 1200 pictures, to a different degree about each.
 _OFF = _RNG_3_11.permutation(np.linspace(0.02, 0.48, 1200))
 _TWO = np.stack([np.stack([0.5 + d, 0.5 - d], axis=-1) for d in (_OFF, -_OFF)])
 
@@ -229,7 +216,7 @@ def _picked(values: Any, labels: Any) -> Any:
     return values[np.arange(len(labels)), labels]
 
 
-@exercise(
+exercise(
     "3.12",
     ([[2.0, -1.0, 0.5], [0.1, 0.2, 0.3]], [0, 2]),
     (_RNG_3_11.normal(size=(4, 5)), [4, 0, 1, 1]),
@@ -246,16 +233,14 @@ def _picked(values: Any, labels: Any) -> Any:
     lambda f, y: np.log(np.exp(f - f.max()).sum(axis=-1)) - _picked(f - f.max(), y),
     "a cost for each pair of picture and label: take logits[np.arange(n), labels].",
     lambda f, y: -log_softmax(f, axis=-1)[:, y],
-)
-def _cross_entropy(logits: Any, labels: Any) -> Any:
-    return -_picked(log_softmax(logits, axis=-1), labels)
+)(lambda logits, labels: -_picked(log_softmax(logits, axis=-1), labels))
 
 
 def _order(score: Any, k: int) -> Array:
     return np.argsort(-np.asarray(score), kind="stable")[:k]
 
 
-@exercise(
+exercise(
     "3.13",
     (_DIRICHLET(np.ones(4), (6, 9)), 3),
     (_DIRICHLET(np.ones(3), (10, 12)) * 0.9 + 1 / 30, 5),
@@ -272,17 +257,13 @@ def _order(score: Any, k: int) -> Array:
     lambda p, k: np.sort(_order(_total(p) - _expected(p), k)),
     "least informative: np.argsort sorts upwards: the last ones are the largest.",
     lambda p, k: _order(_expected(p) - _total(p), k),
-)
-def _choice(p: Any, k: Any) -> Any:
-    return _order(_total(p) - _expected(p), k)
+)(lambda p, k: _order(_total(p) - _expected(p), k))
+
+_LEFT = 18  # weights that may differ from 0
+_AT_DATA = np.linspace(-0.5, 0.5, 101)[:, None]
 
 
-_LEFT = 18  # weights
-_AMONG = np.linspace(-0.5, 0.5, 101)[:, None]
-
-
-@lru_cache(maxsize=8)
-def _quiet_fit(seed: int) -> Any:
+def _low_noise_fit(seed: int) -> Any:
     data = datasets.sinusoid(seed=seed)
     return local_reparam.fit(data.x, data.y, prior=_PRIOR, **local_reparam.QUIET)
 
@@ -290,27 +271,27 @@ def _quiet_fit(seed: int) -> Any:
 def _fault_of_weights(w: Any, seed: int) -> str:
     if np.count_nonzero(w) > _LEFT:
         return "too many weights"
-    f = predictive.evaluate_weights(mlp.MLP(1, (20, 20)), w[None], _AMONG)[0]
-    rmse = metrics.rmse(10 * np.sin(2 * np.pi * _AMONG[:, 0]), f)  # units of y
+    f = predictive.evaluate_weights(mlp.MLP(1, (20, 20)), w[None], _AT_DATA)[0]
+    rmse = metrics.rmse(10 * np.sin(2 * np.pi * _AT_DATA[:, 0]), f)  # units of y
     return "the sine is lost" if rmse > 1.2 else ""
 
 
 @exercise("3.14", (0,), (1,), (2,), judge=_fault_of_weights)
 def _few_weights(seed: int) -> Array:
-    fit = _quiet_fit(seed)
+    fit = _low_noise_fit(seed)
     w = np.array(fit.mean)
     w[np.argsort(fit.signal_to_noise)[:-_LEFT]] = 0.0
     return w
 
 
 _PROBLEMS = tuple((d.x, d.y) for d in (datasets.sinusoid(seed=k) for k in range(30, 34)))
-_UNSEEN = range(40, 48)  # seeds of the data sets at which a σ₁ is judged
-_NATS = 20.0  # above F at σ₁ = 1; over other sets 0.7 and 1.2 end some 13 above, 1.5 some 26
+_UNSEEN = range(40, 48)  # seeds of the data sets on which a σ₁ is judged
+_NATS = 20.0  # by which F may be above F at σ₁ = 1: that of 0.7 and 1.2 is 13, of 1.5 is 26 above
 
 
 @lru_cache(maxsize=32)
 def _mean_free_energy(sigma1: float) -> float:
-    """Return the mean F in nats of quiet fits to the unseen data sets."""
+    """Return the mean F in nats of low-noise fits to the unseen data sets."""
     prior = densities.ScaleMixture(sigma1, 0.1, 0.5)
     sets = (datasets.sinusoid(seed=seed) for seed in _UNSEEN)
     fits = (local_reparam.fit(d.x, d.y, prior=prior, **local_reparam.QUIET) for d in sets)
@@ -326,6 +307,4 @@ def _fault_of_sigma(sigma1: Any, problems: Any) -> str:
     return "too narrow" if sigma1 < 1 else "too wide"
 
 
-@exercise("3.15", (_PROBLEMS,), judge=_fault_of_sigma)
-def _tune_prior(problems: Any) -> Any:
-    return 1.0
+exercise("3.15", (_PROBLEMS,), judge=_fault_of_sigma)(lambda problems: 1.0)

@@ -1,4 +1,4 @@
-"""Exercises of chapter 5: local reparameterization."""
+"""Define the exercises of chapter 5: local reparameterization."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +13,7 @@ _RNG = np.random.default_rng(4)
 
 
 def _layer(n: int, n_in: int, n_out: int) -> tuple[Any, Any, Any]:
-    """Draw inputs ``[n, in]``, means and standard deviations ``[in, out]``."""
+    """Draw inputs ``[n, in]``, and means and standard deviations of weights ``[in, out]``."""
     return (
         _RNG.normal(size=(n, n_in)).round(2),
         _RNG.normal(size=(n_in, n_out)).round(2),
@@ -30,8 +30,7 @@ _LAYERS = (
 _X, _MU, _SIGMA = _layer(3, 4, 2)
 _RNG_5_1, _RNG_5_6, _RNG_5_7 = map(np.random.default_rng, (51, 5, 57))
 
-
-@exercise(
+exercise(
     "5.1",
     *((*layer, _RNG_5_1.normal(0.0, 0.6, layer[1].shape).round(2)) for layer in _LAYERS),
     (_X, 0 * _MU, 3e-7 * _SIGMA, 1e-7 * _RNG_5_1.normal(size=_MU.shape)),  # almost certain
@@ -41,19 +40,15 @@ _RNG_5_1, _RNG_5_6, _RNG_5_7 = map(np.random.default_rng, (51, 5, 57))
     lambda x, m, s, u: (x @ m, (x @ s) ** 2 + (x @ u) ** 2),
     "second moment for variance: δ is the variance: μ² does not belong in it.",
     lambda x, m, s, u: (x @ m, x**2 @ (s**2 + m**2) + (x @ u) ** 2),
-)
-def _moments(x: Any, mu: Any, sigma: Any, u: Any) -> Any:
-    return x @ mu, x**2 @ sigma**2 + (x @ u) ** 2
-
+)(lambda x, mu, sigma, u: (x @ mu, x**2 @ sigma**2 + (x @ u) ** 2))
 
 _X, _MU, _SIGMA = _layer(3, 4, 2)
 
-
-@exercise(
+exercise(
     "5.2",
     *(
         (*layer, _RNG.normal(size=(len(layer[0]), layer[1].shape[1])))
-        for layer in (*_LAYERS, (_X, 3e-7 * _MU, _SIGMA))  # tiny: what is added shows
+        for layer in (*_LAYERS, (_X, 3e-7 * _MU, _SIGMA))  # reveals small numbers added
     ),
     "variance for standard deviation: δ is a variance; the noise is multiplied by its root.",
     lambda x, t, a, z: x @ t + (x**2 @ (a * t**2)) * z,
@@ -63,12 +58,9 @@ _X, _MU, _SIGMA = _layer(3, 4, 2)
     lambda x, t, a, z: x @ t + np.sqrt(x**2 @ (a * t)) * z,
     "one draw for all rows: each row needs noise of its own: use all of ζ, not its first row.",
     lambda x, t, a, z: x @ t + np.sqrt(x**2 @ (a * t**2)) * z[:1],
-)
-def _draw(x: Any, theta: Any, alpha: Any, zeta: Any) -> Any:
-    return x @ theta + np.sqrt(x**2 @ (alpha * theta**2)) * zeta
+)(lambda x, theta, alpha, zeta: x @ theta + np.sqrt(x**2 @ (alpha * theta**2)) * zeta)
 
-
-@exercise(
+exercise(
     "5.4",
     (_RNG.normal(size=(2, 3)).round(2), _RNG.uniform(0.1, 1.2, 3).round(2), [0, 0]),
     (_RNG.normal(size=(3, 5)), _RNG.uniform(0.1, 1.2, 5), [0, 1, 0]),
@@ -82,9 +74,7 @@ def _draw(x: Any, theta: Any, alpha: Any, zeta: Any) -> Any:
     lambda x, s, k: np.diag(x**2 @ s**2),
     "one ε for all inputs: each weight has its own: (x_m·σ)(x_n·σ) has one for all.",
     lambda x, s, k: np.outer(x @ s, x @ s) * (k[:, None] == k),
-)
-def _covariance(x: Any, sigma: Any, machine: Any) -> Any:
-    return (x * sigma**2) @ x.T * (machine[:, None] == machine)
+)(lambda x, sigma, machine: (x * sigma**2) @ x.T * (machine[:, None] == machine))
 
 
 @exercise(
@@ -109,17 +99,17 @@ def _variance(n_data: Any, size: Any, var: Any, cov: Any, spread: Any) -> Any:
 
 
 def _gain(x: Any) -> Any:
-    """Return equation (5.4)."""
+    """Return (Σx²)²/Σx⁴, equation (5.4)."""
     return (x**2).sum() ** 2 / (x**4).sum()
 
 
-@exercise(
+exercise(
     "5.6",
     (_RNG_5_6.normal(size=7),),
     (_RNG_5_6.uniform(0.5, 1.5, 20),),
     ([-3.0],),
     (np.full(8, 1.3),),
-    # the first, the last, the largest, the sum, the spread or the median is 0
+    # something that one may divide by is 0: an element, the maximum, the sum, sd or median
     ([0.0, 0.0, -2.0, 0.0, -1.1],),
     ([1.5, -2.5, 3.0, -2.0, 0.0],),
     ([0.7, 0.0, 2.2],),
@@ -133,22 +123,19 @@ def _gain(x: Any) -> Any:
     tuple(lambda x, by=by: _gain(x / by(x)) for by in (np.sum, np.mean, np.max, np.std, np.median)),
     "the square is missing: the numerator is (Σx²)², the square of the sum.",
     lambda x: (x**2).sum() / (x**4).sum(),
-)
-def _ratio(x: Any) -> Any:
-    square = (x / np.max(np.abs(x))) ** 2
-    return square.sum() ** 2 / (square**2).sum()
+)(lambda x: _gain(x / np.max(np.abs(x))))
 
 
-def _with_signs(x: Any, mu: Any, _: Any) -> tuple[Any, ...]:
+def _flipout_case(x: Any, mu: Any, _: Any) -> tuple[Any, ...]:
     (n, n_in), n_out = x.shape, mu.shape[1]
     eps = _RNG.normal(size=(n_in, n_out))
     r, s = (_RNG.choice([-1.0, 1.0], (n, k)) for k in (n_out, n_in))
     return x, eps, r, s, _RNG_5_7.normal(size=(n, n_out)).round(2)
 
 
-@exercise(
+exercise(
     "5.7",
-    *(_with_signs(*_layer(*sizes)) for sizes in ((6, 3, 2), (5, 2, 4), (1, 2, 7), (4, 3, 3))),
+    *(_flipout_case(*_layer(*sizes)) for sizes in ((6, 3, 2), (5, 2, 4), (1, 2, 7), (4, 3, 3))),
     "no signs: this is the gradient with one shared W; each row saw its own signs.",
     lambda x, e, r, s, g: e * (x.T @ g),
     "only the signs of the inputs: the change came back with the signs r as well.",
@@ -157,13 +144,11 @@ def _with_signs(x: Any, mu: Any, _: Any) -> tuple[Any, ...]:
     lambda x, e, r, s, g: e * (x.T @ (g * r)),
     "the gradient by μ: μ meets the inputs without signs; how does σ?",
     lambda x, e, r, s, g: x.T @ g,
-)
-def _gradient(x: Any, eps: Any, r: Any, s: Any, g: Any) -> Any:
-    return eps * ((x * s).T @ (g * r))
+)(lambda x, eps, r, s, g: eps * ((x * s).T @ (g * r)))
 
 
 def _split_world(seed: int, sigma: float) -> tuple[Any, ...]:
-    """Return data of y = w x, a posterior of sd ``sigma``, and a budget."""
+    """Return x and y of y = w x + noise, μ and σ of w, the noise's sd, and a budget M K."""
     rng = np.random.default_rng(seed)
     x = rng.uniform(0.5, 1.5, 500)
     return x, 0.7 * x + 0.5 * rng.standard_normal(500), 0.6, sigma, 0.5, 256
@@ -172,7 +157,7 @@ def _split_world(seed: int, sigma: float) -> tuple[Any, ...]:
 def _variance_of_split(
     rows: Any, draws: Any, x: Any, y: Any, mu: Any, sigma: Any, noise_std: Any
 ) -> Any:
-    """Return the variance, over N², of a minibatch gradient averaged over draws of w."""
+    """Return Var/N² of the gradient from a minibatch of ``rows``, averaged over draws of w."""
     over_points = np.var(x * (mu * x - y))
     own, common = sigma**2 * np.mean(x**4), sigma**2 * np.mean(x**2) ** 2
     over_draws = (own + common * (rows - 1)) / draws
@@ -188,7 +173,7 @@ def _fault_of_split(got: Any, *case: Any) -> str:
     if (got % 1).any() or min(got) < 1 or rows * draws > budget:
         return "no split of the budget"
     best = _best_split(*case)
-    least = _variance_of_split(*best, *problem)  # wrong ways have 1.4 times that
+    least = _variance_of_split(*best, *problem)  # common mistakes have 1.4 times as much
     if _variance_of_split(rows, draws, *problem) <= 1.25 * least:
         return ""
     return "too few draws of w" if rows > best[0] else "too few rows"
@@ -219,9 +204,9 @@ _SIZES = np.array([4, 16, 64, 256])
 
 
 def _programs(seed: int, order: Sequence[int]) -> tuple[Any, Any, Any]:
-    """Return batch sizes, and 400 gradients for μ and for σ ``[program, size, draw]``.
+    """Return batch sizes, and 400 gradients by μ and by σ ``[program, size, draw]``.
 
-    Each program has a posterior of its own, so that no single variance gives it away.
+    Each program has its own posterior sd, so that its kind does not show in a single variance.
     """
     rng = np.random.default_rng(seed)
     x = rng.uniform(0.5, 1.5, 256)
@@ -241,7 +226,7 @@ def _programs(seed: int, order: Sequence[int]) -> tuple[Any, Any, Any]:
 
 
 def _falls(gradients: Any) -> Any:
-    """Say whether the variance falls below a sixth from the smallest batch to the largest."""
+    """Return whether the variance at the largest batch is below a sixth of that at the smallest."""
     variance = gradients.var(axis=-1)
     return variance[:, -1] < variance[:, 0] / 6
 

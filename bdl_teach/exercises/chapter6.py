@@ -1,4 +1,4 @@
-"""Exercises of chapter 6: empirical Bayes."""
+"""Define the exercises of chapter 6: empirical Bayes."""
 
 from functools import lru_cache
 from typing import Any
@@ -15,19 +15,19 @@ _NORMAL = _RNG_6_6.normal
 
 
 def _weights(count: int) -> tuple[Any, Any]:
-    """Draw means of either sign and standard deviations."""
+    """Draw means and standard deviations of weights, ``[count]`` each."""
     return _RNG.normal(0.0, 1.5, count).round(2), _RNG.uniform(0.1, 2.0, count).round(2)
 
 
-@exercise(
+exercise(
     "6.1",
     ([0.3], [0.5]),
     ([0.0, -1.2, 2.0], [0.7, 2.0, 0.1]),
     ([5.0, -5.0], [0.01, 1.0]),
     _weights(3),
     _weights(7),
-    ([-0.4, 0.9], [1e-6, 0.6]),  # what is added to σ shows
-    ([0.08], [0.7]),  # what is added in the logarithm shows
+    ([-0.4, 0.9], [1e-6, 0.6]),  # reveals a small number added to σ
+    ([0.08], [0.7]),  # reveals a small number added in the logarithm
     "one prior for all: (6.9) gives each weight a prior of its own; what is shared is (6.10).",
     lambda m, s: np.sum(np.log(_shared(m, s) / s)),
     "the KL the other way round: it is KL[q‖p], with the prior second.",
@@ -36,9 +36,7 @@ def _weights(count: int) -> tuple[Any, Any]:
     lambda m, s: 0.5 * np.sum(s**2 + m**2 - np.log(s**2) - 1),
     "the 1 is missing: ½ ln(μ²/σ²) is −∞ at μ = 0; a KL is never negative: 1 + μ²/σ².",
     lambda m, s: 0.5 * np.sum(np.log((m / s) ** 2)),
-)
-def _kl(mu: Any, sigma: Any) -> Any:
-    return 0.5 * np.sum(np.log1p((mu / sigma) ** 2))
+)(lambda mu, sigma: 0.5 * np.sum(np.log1p((mu / sigma) ** 2)))
 
 
 @exercise(
@@ -48,7 +46,7 @@ def _kl(mu: Any, sigma: Any) -> Any:
     ([3.0, 3.0, 3.0, 0.0], [0.1, 0.1, 0.1, 4.0]),
     _weights(1),
     _weights(7),
-    ([2e-6, -3e-6], [1e-6, 5e-6]),  # what is added under the root shows
+    ([2e-6, -3e-6], [1e-6, 5e-6]),  # reveals a small number added under the root
     "sum for mean: weights that share a prior vote on its variance: an average.",
     lambda m, s: np.sqrt(np.sum(m**2 + s**2)),
     "a prior for each weight: the layer shares one: average μ² + σ² over it.",
@@ -70,8 +68,7 @@ _STEPS = (
     tuple(_RNG.normal(0.0, 2.0, (4, 7)).round(2)),
 )
 
-
-@exercise(
+exercise(
     "6.4",
     *_STEPS,
     "the KL is missing: the loss is nll + KL; dKL/dγ = γ/(1 + γ²).",
@@ -82,12 +79,9 @@ _STEPS = (
     lambda g, r, e, d: d * np.logaddexp(0, r) + g,
     "the derivative of softplus for softplus: ∂w/∂γ is σ itself.",
     lambda g, r, e, d: d * expit(r) + g / (1 + g**2),
-)
-def _delta_gamma(gamma: Any, rho: Any, eps: Any, dnll_dw: Any) -> Any:
-    return dnll_dw * np.logaddexp(0, rho) + gamma / (1 + gamma**2)
+)(lambda gamma, rho, eps, dnll_dw: dnll_dw * np.logaddexp(0, rho) + gamma / (1 + gamma**2))
 
-
-@exercise(
+exercise(
     "6.5",
     *_STEPS,
     "the mean held still: here μ = γσ moves with σ, so that ∂w/∂σ = γ + ε.",
@@ -96,13 +90,11 @@ def _delta_gamma(gamma: Any, rho: Any, eps: Any, dnll_dw: Any) -> Any:
     lambda g, r, e, d: d * (g + e),
     "a KL where there is none: ½ ln(1 + γ²) does not contain ρ.",
     lambda g, r, e, d: d * (g + e) * expit(r) + g / (1 + g**2),
-)
-def _delta_rho(gamma: Any, rho: Any, eps: Any, dnll_dw: Any) -> Any:
-    return dnll_dw * (gamma + eps) * expit(rho)
+)(lambda gamma, rho, eps, dnll_dw: dnll_dw * (gamma + eps) * expit(rho))
 
 
 def _ratio(x: Any, y: Any, s: float) -> Any:
-    """Return b²/s²: the squared distance of least squares from 0 in standard errors."""
+    """Return (b/s)² for the least-squares estimate b and its standard error s."""
     return (x @ y) ** 2 / (x @ x) / s**2
 
 
@@ -112,13 +104,13 @@ def _ratio(x: Any, y: Any, s: float) -> Any:
     ([1.0, 1.0], [0.3, 0.2], 0.3),
     ([1.0, -1.0, 0.5], [0.1, 0.1, -0.2], 0.4),
     ([2.0, 1.0], [-4.0, -2.5], 1.5),
-    ([0.8], [0.5], 0.45),  # b² is a little above s ...
-    ([-0.8], [0.4], 0.42),  # ... and a little below
+    ([0.8], [0.5], 0.45),  # b² is a little above s
+    ([-0.8], [0.4], 0.42),  # b² is a little below s
     (_NORMAL(size=7).round(2), _NORMAL(size=7).round(2), 0.7),
-    # small inputs: what is added below a line shows
+    # small inputs: reveal a small number added to a denominator
     ([2e-4, 3e-4], [0.5, 0.9], 0.1),
     ([0.5, -0.7], [0.013, -0.011], 0.004),  # hardly any noise
-    ([1.0, 2.0], [0.0, 0.0], 1.0),  # nothing pulls
+    ([1.0, 2.0], [0.0, 0.0], 1.0),  # y is 0
     "a gain where it is pruned: for b² <= s the best prior is σ_p = 0, and nothing is gained.",
     lambda x, y, s: 0.5 * (_ratio(x, y, s) - 1 - np.log(_ratio(x, y, s))),
     "the price of the prior is missing: ½ ln(α/(α + s)) in (6.15) pays for its width.",
@@ -131,7 +123,7 @@ def _worth(x: Any, y: Any, noise_std: Any) -> Any:
     return 0.5 * (ratio - 1 - np.log(ratio)) if ratio > 1 else 0.0
 
 
-@exercise(
+exercise(
     "6.7",
     ([0.0, 0.5, -3.0],),
     ([20.0, -150.0, 0.07, 1.0],),
@@ -145,9 +137,7 @@ def _worth(x: Any, y: Any, noise_std: Any) -> Any:
     "1/γ² at γ = 0: ln|γ| + ½ ln(1 + 1/γ²) is right for large γ; at γ = 0 it is −∞ + ∞.",
     lambda g: np.log(np.abs(g)) + 0.5 * np.log1p(1 / g / g),
     rtol=3e-7,
-)
-def _stable(gamma: Any) -> Any:
-    return np.log(np.hypot(1.0, gamma))
+)(lambda gamma: np.log(np.hypot(1.0, gamma)))
 
 
 def _units(n_in: int, n_out: int) -> tuple[Any, Any]:
@@ -156,7 +146,7 @@ def _units(n_in: int, n_out: int) -> tuple[Any, Any]:
     return _NORMAL(size=shape).round(1), _RNG_6_6.uniform(0.1, 1.0, shape).round(2)
 
 
-@exercise(
+exercise(
     "6.8",
     ([[1.0, -2.0]], [[2.0], [1.0]], [[0.5], [0.1]]),
     (_NORMAL(size=(3, 4)).round(1), *_units(4, 2)),
@@ -166,7 +156,7 @@ def _units(n_in: int, n_out: int) -> tuple[Any, Any]:
         [[0.3, 0.2], [0.4, 0.1], [1.2, 0.9]],
     ),
     ([[0.7], [-1.6]], *_units(1, 7)),
-    # almost certain weights, some below 0: what is added under the root shows
+    # almost certain weights, some below 0: reveals a small number added under the root
     ([[1.2, -0.3, 0.5], [0.4, 0.8, -1.1]], [[1.0], [-0.5], [0.8]], [[3e-7], [9e-7], [5e-7]]),
     "γ for μ: the mean of a weight is μ = γσ, (6.11).",
     lambda x, g, s: ndtr(x @ g / np.sqrt(x**2 @ s**2)),
@@ -176,40 +166,27 @@ def _units(n_in: int, n_out: int) -> tuple[Any, Any]:
     lambda x, g, s: ndtr(x @ (g * s) / (x**2 @ s**2)),
     "the ratio, and no probability: Φ makes a probability of a number of sds.",
     lambda x, g, s: x @ (g * s) / np.sqrt(x**2 @ s**2),
-)
-def _on(x: Any, gamma: Any, sigma: Any) -> Any:
-    return ndtr(x @ (gamma * sigma) / np.sqrt(x**2 @ sigma**2))
+)(lambda x, gamma, sigma: ndtr(x @ (gamma * sigma) / np.sqrt(x**2 @ sigma**2)))
 
-
-@exercise(
+exercise(
     "6.9",
     ([[-4.0, 0.3], [4.0, 0.5], [5.0, -1.0]],),
     (_NORMAL(-1.0, 2.0, (6, 4)),),
     ([[-2.0], [3.0]],),
     (_NORMAL(-2.0, 2.0, (5, 7)),),
     ([[0.4, -1.7, -3.0]],),
-    ([[-4.0, -3.0, -3.5], [-4.5, -2.0, -5.0], [2.5, 3.0, 1.5]],),  # all hang together
+    ([[-4.0, -3.0, -3.5], [-4.5, -2.0, -5.0], [2.5, 3.0, 1.5]],),  # correlated patients
     "each patient by himself: they share the weights: multiply first, then average over draws.",
     lambda f: 1 - np.prod(1 - expit(f).mean(axis=0)),
     "probabilities added: two patients who are both ill would count twice.",
     lambda f: expit(f).mean(axis=0).sum(),
     "plug-in: these are the probabilities of the mean network; average over the networks.",
     lambda f: 1 - np.prod(expit(-f.mean(axis=0))),
-)
-def _at_least_one(logits: Any) -> Any:
-    return 1 - np.mean(np.prod(expit(-logits), axis=1))
-
-
-def _posterior(x: Array, y: Array, prior_std: Array, noise_std: float) -> tuple[Array, Array]:
-    """Return exact mean and covariance of the weights; σ_p = 0 switches a weight off."""
-    z = x * prior_std
-    cov = np.linalg.inv(z.T @ z / noise_std**2 + np.eye(len(prior_std)))
-    mean = prior_std * (cov @ (z.T @ y)) / noise_std**2
-    return mean, np.outer(prior_std, prior_std) * cov
+)(lambda logits: 1 - np.mean(np.prod(expit(-logits), axis=1)))
 
 
 def _few_matter(seed: int) -> tuple[Array, Array, Array]:
-    """Return x, y (noise 1) and weights of 30 points with 20 features, of which three matter."""
+    """Return 30 inputs of 20 features, targets with noise of sd 1, and weights: 17 of them 0."""
     rng = np.random.default_rng(seed)
     w = np.zeros(20)
     w[rng.permutation(20)[:3]] = rng.choice([-1.0, 1.0], 3)
@@ -223,15 +200,18 @@ _FEW_X, _FEW_Y = (np.stack([world[part] for world in _FEW]) for part in (0, 1))
 
 def _fresh_score(x: Array, y: Array, w: Array, prior_std: Array) -> float:
     """Return the expected log density of 400 new noisy targets, in nats a point."""
-    mean, cov = _posterior(x, y, prior_std, 1.0)
+    z = x * prior_std  # inputs of the weights over σ_p, whose prior is N(0, 1)
+    cov = np.linalg.inv(z.T @ z + np.eye(len(w)))
     new = np.random.default_rng(1).standard_normal((400, len(w)))
-    var = np.einsum("ni,ij,nj->n", new, cov, new) + 1.0
-    return -float(np.mean(np.log(2 * np.pi * var) + ((new @ (w - mean)) ** 2 + 1) / var)) / 2
+    z_new = new * prior_std
+    var = np.einsum("ni,ij,nj->n", z_new, cov, z_new) + 1.0
+    square = (new @ w - z_new @ cov @ (z.T @ y)) ** 2 + 1
+    return -float(np.mean(np.log(2 * np.pi * var) + square / var)) / 2
 
 
 @lru_cache(maxsize=1)
 def _scores_of_one_prior() -> tuple[float, ...]:
-    """Return each world's score with one σ_p for all weights, the one of largest evidence."""
+    """Return each world's score if all weights share the σ_p of largest evidence."""
     sweep, scores = np.geomspace(0.01, 10, 40), []
     for x, y, w in _FEW:
         evidence = [exact.linear_regression(x, y, std, 1.0).log_evidence for std in sweep]
@@ -244,27 +224,19 @@ def _fault_of_priors(answer: Any, *_: Any) -> str:
         return "no standard deviations"
     scores = [_fresh_score(*world, std) for world, std in zip(_FEW, answer, strict=True)]
     gain = float(np.mean(np.subtract(scores, _scores_of_one_prior())))
-    if gain > 0:  # nats a point; iterated (6.8) gains some 0.18, one step of it 0.03
+    if gain > 0:  # nats a point: 0.18 after many iterations of (6.8), 0.03 after one
         return "" if gain > 0.1 else "too little is gained"
-    # The weights that matter are 1 or −1; one σ_p for all is some 0.4.
+    # The weights that matter are 1 or −1; the best common σ_p is about 0.4.
     return "no weight has room" if answer.max() < 0.1 else "worse than one prior for all"
 
 
-@exercise("6.10", (_FEW_X, _FEW_Y, 1.0), judge=_fault_of_priors)
-def _prior_each(x: Any, y: Any, noise_std: Any) -> Any:
-    """Repeat the update (6.8) with the exact posterior."""
-    found = []
-    for x_k, y_k in zip(x, y, strict=True):
-        std = np.ones(x_k.shape[1])
-        for _ in range(100):
-            mean, cov = _posterior(x_k, y_k, std, noise_std)
-            std = np.sqrt(mean**2 + np.diag(cov))
-        found.append(std)
-    return np.array(found)
+exercise("6.10", (_FEW_X, _FEW_Y, 1.0), judge=_fault_of_priors)(
+    lambda x, y, noise_std: np.abs([w for _, _, w in _FEW])
+)
 
 
 def _useful_among(seed: int) -> tuple[Array, Array, Array]:
-    """Return x, y (noise ½) and which 10 of 40 features, in unequal units, matter."""
+    """Return x ``[200, 40]`` in unequal units, y with noise of sd ½, and which features matter."""
     rng = np.random.default_rng(seed)
     useful = np.isin(np.arange(40), rng.permutation(40)[:10])
     x = rng.standard_normal((200, 40))
@@ -275,14 +247,17 @@ def _useful_among(seed: int) -> tuple[Array, Array, Array]:
 
 _USEFUL = [_useful_among(seed) for seed in range(310, 314)]
 
-
 _BOTH = "useful ones are thrown away, and useless ones kept"
+
+
+def _is_useful(y: Any) -> Any:
+    return next(useful for _, other, useful in _USEFUL if np.array_equal(other, y))
 
 
 def _fault_of_choice(answer: Any, _x: Any, y: Any, _s: Any) -> str:
     if not np.isin(answer, (0, 1)).all():
         return "neither yes nor no"
-    useful = next(truth for _, other, truth in _USEFUL if np.array_equal(other, y))
+    useful = _is_useful(y)
     missed, too_many = (useful & (answer == 0)).sum() > 2, (~useful & (answer == 1)).sum() > 4
     if missed:
         return _BOTH if too_many else "useful weights are thrown away"
@@ -296,14 +271,9 @@ def _fault_of_choices(answers: list[Array]) -> str:
     return _BOTH if both and "neither yes nor no" not in found else ""
 
 
-@exercise(
+exercise(
     "6.11",
     *((x, y, 0.5) for x, y, _ in _USEFUL),
     judge=_fault_of_choice,
     overall=_fault_of_choices,
-)
-def _keep(x: Any, y: Any, noise_std: Any) -> Any:
-    """Say which weights are more than two and a half standard errors away from 0."""
-    cov = np.linalg.inv(x.T @ x) * noise_std**2
-    mean = cov @ x.T @ y / noise_std**2
-    return np.abs(mean) > 2.5 * np.sqrt(np.diag(cov))
+)(lambda x, y, noise_std: _is_useful(y))

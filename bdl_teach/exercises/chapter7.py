@@ -1,4 +1,4 @@
-"""Exercises of chapter 7: probabilistic backpropagation."""
+"""Define the exercises of chapter 7: probabilistic backpropagation."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -17,24 +17,21 @@ from bdl_teach.methods import pbp
 
 _RNG, _RNG_7_7 = np.random.default_rng(6), np.random.default_rng(6)
 
-
-@exercise(
+exercise(
     "7.1",
     (0.7, -0.4, 1.5, 6.0, 6.0),
     (0.6, 0.8, 0.4, 40.0, 2.0),
     (-9.0, 1.3, 0.7, 1.5, 2.4),
     (4.1, 1.7, 0.05, 11.0, 17.0),
-    (-7.3, 1.9, 0.3, 21.0, 18.0),  # a density of 10⁻¹⁶: what is added to it shows
-    (3e-4, 0.0, 1e-7, 40.0, 4e-6),  # nearly no variance: what is added to it shows
+    (-7.3, 1.9, 0.3, 21.0, 18.0),  # a density of 10⁻¹⁶: reveals a small number added to it
+    (3e-4, 0.0, 1e-7, 40.0, 4e-6),  # nearly no variance: reveals a small number added to it
     "the logarithm is divided by v: only the square is: −½[log 2πv + (y−m)²/v].",
     lambda y, m, v, a, b: -0.5 * (np.log(v + b / (a - 1)) + (y - m) ** 2) / (v + b / (a - 1)),
     "β/α for β/(α−1): the mean of the variance 1/γ is β/(α−1).",
     lambda y, m, v, a, b: norm.logpdf(y, m, np.sqrt(v + b / a)),
     "variance for sd: v + β/(α−1) is a variance: a scale is its root.",
     lambda y, m, v, a, b: norm.logpdf(y, m, v + b / (a - 1)),
-)
-def _log_z(y: Any, m: Any, v: Any, alpha: Any, beta: Any) -> Any:
-    return norm.logpdf(y, m, np.sqrt(v + beta / (alpha - 1)))
+)(lambda y, m, v, alpha, beta: norm.logpdf(y, m, np.sqrt(v + beta / (alpha - 1))))
 
 
 def _adf(m: Any, v: Any, gm: Any, gv: Any) -> Any:
@@ -42,51 +39,49 @@ def _adf(m: Any, v: Any, gm: Any, gv: Any) -> Any:
 
 
 def _label_slopes(m: Any, v: Any, x: Any, t: Any) -> Any:
-    """Return ∂log Z/∂m and ∂log Z/∂v of Z = Φ(t x m/√(1 + x²v))."""
+    """Return ∂log Z/∂m and ∂log Z/∂v for Z = Φ(t x m/√(1 + x²v))."""
     total = 1 + x**2 * v
     z = t * x * m / np.sqrt(total)
     ratio = norm.pdf(z) / ndtr(z)
     return t * x / np.sqrt(total) * ratio, -0.5 * z * x**2 / total * ratio
 
 
-def _with(update: Callable[..., Any]) -> Callable[..., Any]:
-    """Make an answer from another update, a function of (m, v, gm, gv)."""
+def _by_update(update: Callable[..., Any]) -> Callable[..., Any]:
+    """Return an answer that uses ``update(m, v, gm, gv)`` instead of the right update."""
     return lambda m, v, x, t: update(m, v, *_label_slopes(m, v, x, t))
 
 
-@exercise(
+exercise(
     "7.2",
     ([0.3], [0.25], [2.0], [1.0]),
     ([0.0, -1.2], [1.5, 0.4], [1.0, -0.7], [1.0, -1.0]),
     ([0.4, 2.1, -0.6], [0.3, 1.2, 2.1], [-1.0, 0.5, 3.0], [-1.0, -1.0, 1.0]),
-    ([0.2, -1.0], [2e-7, 3e-5], [3.0, -2.0], [1.0, -1.0]),  # sure weights
-    ([1.0], [9.0], [0.8], [-1.0]),  # an unsure one makes a long step
-    # a label with a probability of 10⁻⁹, and one that was nearly sure
+    ([0.2, -1.0], [2e-7, 3e-5], [3.0, -2.0], [1.0, -1.0]),  # weights of small variance
+    ([1.0], [9.0], [0.8], [-1.0]),  # a large variance makes a long step
+    # the labels have a probability of 10⁻⁹ and of nearly 1
     ([3.6, -2.5], [0.1, 0.4], [2.0, 1.5], [-1.0, -1.0]),
     "wrong sign of the mean's step: the mean goes *up* the gradient of log Z.",
-    _with(lambda m, v, gm, gv: (m - v * gm, v - v**2 * (gm**2 - 2 * gv))),
+    _by_update(lambda m, v, gm, gv: (m - v * gm, v - v**2 * (gm**2 - 2 * gv))),
     "the outer square is lost: the bracket is multiplied by v², not by v.",
-    _with(lambda m, v, gm, gv: (m + v * gm, v - v * (gm**2 - 2 * gv))),
+    _by_update(lambda m, v, gm, gv: (m + v * gm, v - v * (gm**2 - 2 * gv))),
     "the new variance in the mean's step: both steps start from the old v.",
-    _with(lambda m, v, gm, gv: (m + _adf(m, v, gm, gv)[1] * gm, _adf(m, v, gm, gv)[1])),
+    _by_update(lambda m, v, gm, gv: (m + _adf(m, v, gm, gv)[1] * gm, _adf(m, v, gm, gv)[1])),
     "the step is not scaled by v: an uncertain weight moves more: m + v ∂log Z/∂m.",
-    _with(lambda m, v, gm, gv: (m + gm, _adf(m, v, gm, gv)[1])),
-)
-def _from_label(m: Any, v: Any, x: Any, t: Any) -> Any:
-    return _adf(m, v, *_label_slopes(m, v, x, t))
+    _by_update(lambda m, v, gm, gv: (m + gm, _adf(m, v, gm, gv)[1])),
+)(lambda m, v, x, t: _adf(m, v, *_label_slopes(m, v, x, t)))
 
 
 def _truncated(m: Any, v: Any) -> Any:
-    """Return mean and variance of a, given a > 0."""
+    """Return the mean and variance of a ~ N(m, v), given a > 0."""
     ratio = norm.pdf(m / np.sqrt(v)) / ndtr(m / np.sqrt(v))
     return m + np.sqrt(v) * ratio, v * (1 - ratio * (ratio + m / np.sqrt(v)))
 
 
-def _few_digits(got: Any, m: Any, v: Any) -> Any:
-    """Rescale an answer so that one tolerance fits all inputs, also far below 0.
+def _compared_moments(got: Any, m: Any, v: Any) -> Any:
+    """Raise an answer to a power, so that the tolerance 3e-5 suits inputs far below 0 as well.
 
-    The subtraction leaves float32 two digits there. The power 0.01 allows for 0.3 % of it; below
-    −8 a smaller power allows more. A term added by mistake is far larger than that.
+    A subtraction leaves two digits of float32 there. The power 0.01 allows errors of 0.3 %, and the
+    smaller one, below −8, larger errors. Terms added by mistake are larger still.
     """
     alpha = m / np.sqrt(v)
     power = np.select([alpha < -40, alpha < -8, alpha < -3.5], [1.0, 3e-4, 0.01], 1.0)
@@ -101,7 +96,7 @@ def _few_digits(got: Any, m: Any, v: Any) -> Any:
     ([-1.3, 0.8, -0.2, 5.1, 0.4], [0.6, 0.3, 2.2, 1.7, 3.1]),
     ([-3.0], [0.25]),
     ([-24.0], [4.0]),  # a mean of 10⁻³⁴
-    ([0.004, -0.002], [1e-4, 3e-5]),  # what is added to v shows
+    ([0.004, -0.002], [1e-4, 3e-5]),  # reveals a small number added to v
     ([-50.0, 1.0, -7.5], [1.0, 1.5, 1.0]),
     "relu of the mean: the mean of the outputs is not the output of the mean.",
     lambda m, v: (np.maximum(m, 0), _relu(m, v)[1]),
@@ -109,7 +104,7 @@ def _few_digits(got: Any, m: Any, v: Any) -> Any:
     lambda m, v: (_relu(m, v)[0], _relu(m, v)[1] + _relu(m, v)[0] ** 2),
     "truncated for rectified: dividing by Φ(α) is for a > 0 only; the zeros count, too.",
     _truncated,
-    compared=_few_digits,
+    compared=_compared_moments,
 )
 def _relu(m: Any, v: Any) -> Any:
     s = np.sqrt(v)
@@ -130,7 +125,7 @@ def _scaled(mean: Any, var: Any, w_mean: Any, w_var: Any, scale: float) -> Any:
         (_RNG.normal(size=k), _RNG.uniform(0.1, 1, k), _RNG.normal(size=s), _RNG.uniform(0.1, 1, s))
         for k, s in ((2, (3, 3)), (4, (1, 5)), (1, (5, 2)), (7, (2, 8)))
     ),
-    # All but certain, and not certain at all: what limits a variance shows.
+    # Very small and very large variances reveal limits of a variance.
     ([0.4, -1.3], [2e-6, 3e-5], [[0.02, -0.1, 0.3]], [[4e-6, 7e-5, 1e-6]]),
     ([0.4, -1.3], [2e-6, 3e-5], [[1.1, 0.2, 0.7]], [[30.0, 2e-4, 8.0]]),
     ([5.2], [14.0], [[-4.0, 9.0]], [[6.0, 25.0]]),
@@ -154,14 +149,14 @@ def _layer(mean: Any, var: Any, weight_mean: Any, weight_var: Any) -> Any:
 
 
 def _steps(got: Any, alpha: Any, beta: Any, _r: Any, _v: Any) -> Any:
-    """Return by how much α and β grow, β's growth in units of β/α.
+    """Return the growth of α, and that of β in units of β/α.
 
-    The new values cannot be compared themselves: beside α = 10¹² an error in the growth vanishes.
+    Comparing α and β themselves would not show an error in the growth of α = 10¹².
     """
     return (got - np.array([alpha, beta])) * np.array([1.0, alpha / beta])
 
 
-_STEP = 3e-3  # at α = 10¹² float64 leaves the step three digits
+_STEP = 3e-3  # tolerance: at α = 10¹² float64 leaves the growth three digits
 _NOISES = (
     (6.0, 6.0, 0.1, 0.2),
     (6.0, 5.3, -2.2, 0.3),
@@ -197,7 +192,7 @@ def _fault_of_digits(answers: list[Array]) -> str:
     compared=_steps,
 )
 def _gamma(alpha: Any, beta: Any, r: Any, v: Any) -> Any:
-    """Return the update (7.13)."""
+    """Return α and β after update (7.13), accurate for large α."""
     v0, v1, v2 = (v + beta / (alpha + k) for k in (-1.0, 0.0, 1.0))
 
     def log_ratio(before: Any, after: Any, change: Any) -> Any:
@@ -247,26 +242,23 @@ def _match(w: Any, prior: Any, likelihood: Any) -> Any:
 
 
 def _tilts() -> tuple[tuple[Any, ...], ...]:
-    """Return smooth functions on grids of several steps, where all rules of integration are exact.
-
-    No step can be hard-coded, and neither Simpson's rule nor plain sums differ from the reference.
-    """
+    """Return likelihoods on grids of different steps, fine enough for every rule of integration."""
     a, b, c = (np.linspace(-8, 8, 801), np.linspace(-3, 5, 1201), np.linspace(2, 12, 334))
     return (
         (a, 0.0, 1.0, 1 / (1 + np.exp(-2 * a))),
         (b, 1.0, 0.3, 3.7 / (1 + 5 * (b - 3) ** 2) ** 2),  # a heavy tail: the precision falls
         (c, 7.0, 0.6, np.exp(-2 * (c - 6) ** 2) + 0.4 * np.exp(-3 * (c - 8) ** 2)),
-        (a, 0.0, 1.0, 1e-9 / (1 + np.exp(1 - 3 * a))),  # hardly expected: Z is small
+        (a, 0.0, 1.0, 1e-9 / (1 + np.exp(1 - 3 * a))),  # Z is small
     )
 
 
 def _contributed(moments: Any, m: Any, v: Any) -> Any:
-    """Return the precision and shift that take N(m, v) to these moments."""
+    """Return the precision and shift of the factor that takes N(m, v) to these moments."""
     mean, var = moments
     return 1 / var - 1 / v, mean / var - m / v
 
 
-@exercise(
+exercise(
     "7.8",
     *_tilts(),
     "the moments themselves: what did the Gaussian know before the point came?",
@@ -275,9 +267,7 @@ def _contributed(moments: Any, m: Any, v: Any) -> Any:
     lambda w, m, v, f: np.subtract(_match(w, norm.pdf(w, m, np.sqrt(v)), f), (m, v)),
     "the prior is missing: the exact posterior is proportional to prior times likelihood.",
     lambda w, m, v, f: _contributed(_match(w, 1.0, f), m, v),
-)
-def _site(w: Any, m: Any, v: Any, likelihood: Any) -> Any:
-    return _contributed(_match(w, norm.pdf(w, m, np.sqrt(v)), likelihood), m, v)
+)(lambda w, m, v, likelihood: _contributed(_match(w, norm.pdf(w, m, np.sqrt(v)), likelihood), m, v))
 
 
 @exercise(
@@ -285,9 +275,9 @@ def _site(w: Any, m: Any, v: Any, likelihood: Any) -> Any:
     ([0.3], [0.5], [0.8], [0.0]),
     ([1.0, -2.0], [0.1, 1.0], [3.0, 0.5], [0.4, -1.0]),
     ([0.02], [1e-4], [2e3], [30.0]),
-    ([2.0], [1e5], [3e-6], [1e-5]),  # what is added to a precision shows
+    ([2.0], [1e5], [3e-6], [1e-5]),  # reveals a small number added to a precision
     ([0.2, 1.3, -0.6], [2.0, 0.3, 0.7], [0.1, 2.9, 1.2], [-0.5, 1.6, 0.3]),
-    ([1.0, -0.5], [1.0, 0.4], [-0.5, -0.9], [0.0, 0.3]),  # they made q wider
+    ([1.0, -0.5], [1.0, 0.4], [-0.5, -0.9], [0.0, 0.3]),  # factors of negative precision
     "the factor is put in once more: to take a factor out, *subtract* its natural parameters.",
     lambda m, v, p, s: ((m / v + s) / (1 / v + p), 1 / (1 / v + p)),
     "variances are subtracted: Gaussians multiply by adding precisions 1/v, not variances.",
@@ -303,23 +293,23 @@ def _cavity(m: Any, v: Any, precision: Any, shift: Any) -> Any:
 
 
 _TRUE_NOISES = (0.5, 1.0, 3.0)
-_FACTOR = 1.6  # by which the believed noise may be off; 40 epochs from (6, 6) are off by 4.8
+_FACTOR = 1.6  # by which the learned noise may be off; after 40 epochs from (6, 6) it is 4.8
 
 
 @lru_cache(maxsize=32)
 def _beliefs(alpha: float, beta: float, epochs: int) -> tuple[Any, float]:
-    """Return, for each true noise, learned over true noise; and the doubt over the error.
+    """Return learned noise/true noise for each true noise, and epistemic sd/error at the data.
 
-    Each is a geometric mean of the trials; the doubt is the epistemic sd among the data.
+    Both are geometric means over data sets.
     """
-    noise, doubt, among = [], [], np.linspace(-0.5, 0.5, 51)[:, None]
+    noise, doubt, x = [], [], np.linspace(-0.5, 0.5, 51)[:, None]
     for true in _TRUE_NOISES:
         for seed in (200, 201):
             data = datasets.sinusoid(n=32, noise_std=true, seed=seed)
             fit = pbp.fit(data.x, data.y, noise_prior=(alpha, beta), epochs=epochs, seed=seed)
-            p = fit.predict(among)
+            p = fit.predict(x)
             noise.append(fit.noise_std / true)
-            doubt.append(p.epistemic_std.mean() / metrics.rmse(data.truth(among)[:, 0], p.mean))
+            doubt.append(p.epistemic_std.mean() / metrics.rmse(data.truth(x)[:, 0], p.mean))
     ratios = np.exp(np.log(noise).reshape(len(_TRUE_NOISES), -1).mean(axis=1))
     return ratios, float(np.exp(np.log(doubt).mean()))
 
@@ -336,19 +326,17 @@ def _fault_of_plan(answer: Any, _: Any) -> str:
         return "the noise is believed too large"
     if ratios.min() < 1 / _FACTOR:
         return "the noise is believed too small"
-    # Of the error, 40 epochs leave some 0.9 as doubt, 200 some 0.3.
+    # The ratio is about 0.9 after 40 epochs and 0.3 after 200.
     return "the doubt is counted away" if doubt < 0.55 else ""
 
 
-@exercise("7.10", (32,), judge=_fault_of_plan)
-def _find_the_noise(n: Any) -> Any:
-    return np.array([6.0, 0.2, 40.0])
+exercise("7.10", (32,), judge=_fault_of_plan)(lambda n: np.array([6.0, 0.2, 40.0]))
 
 
 def _log_of_alpha(eps: float, n: int, seed: int) -> tuple[Any, Any]:
-    """Return points learned and α, 41 times, for update (7.13) with eps in α′'s denominator.
+    """Return 41 numbers of points, and α after them, by update (7.13) with eps added to 1/α′.
 
-    The residuals have sd 0.5, and the network's variance falls to a small one.
+    The residuals have sd 0.5; the network's variance falls to 0.005.
     """
     rng, alpha, beta, log = np.random.default_rng(seed), 6.0, 6.0, [6.0]
     marks = np.linspace(0, n, 41).astype(int)
@@ -374,6 +362,6 @@ def _log_of_alpha(eps: float, n: int, seed: int) -> tuple[Any, Any]:
     rtol=0.4,
 )
 def _eps_of(points: Any, alpha: Any) -> Any:
-    """Estimate eps from the steps of α: they are c/2 − eps α², a line in α²."""
+    """Estimate eps from the growth of α per point, which is c/2 − eps α²: a line in α²."""
     steps, middle = np.diff(alpha) / np.diff(points), 0.5 * (alpha[1:] + alpha[:-1])
     return -np.polyfit(middle**2, steps, 1)[0]

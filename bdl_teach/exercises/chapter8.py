@@ -1,4 +1,4 @@
-"""Exercises of chapter 8: ensembles, Laplace and sampling."""
+"""Define the exercises of chapter 8: ensembles, Laplace and sampling."""
 
 import math
 from functools import lru_cache
@@ -16,11 +16,11 @@ _GIVEN: dict[str, Any] = {"prior": densities.Gaussian(3.0), "hidden_units": (20,
 
 
 def _tops(first: Any, second: Any) -> Any:
-    """Return the highest point of each path, over both its legs ``[k]``."""
+    """Return the largest loss along each path ``[k]`` of two legs ``[k, points]``."""
     return np.maximum(first.max(axis=1), second.max(axis=1))
 
 
-@exercise(
+exercise(
     "8.1",
     (
         [[30.0, 90.0, 60.0], [30.0, 60.0, 100.0], [30.0, 85.0, 40.0], [30.0, 50.0, 38.0]],
@@ -32,7 +32,7 @@ def _tops(first: Any, second: Any) -> Any:
     ),
     ([[-4.0, -1.0, -6.0]], [[-6.0, -2.5, -9.0]]),
     ([[5.0, 8.0, 7.0], [5.0, 4.0, 3.0]], [[7.0, 6.0, 1.0], [3.0, 2.0, 1.0]]),
-    # the best path is highest at its middle point, and where it ends
+    # the best path is highest at its middle point, then at its end
     ([[1.0, 2.0, 5.0], [1.0, 8.0, 4.0]], [[5.0, 3.0, 0.0], [4.0, 6.0, 0.0]]),
     ([[2.0, 3.0, 4.0]], [[4.0, 5.0, 7.0]]),
     "the highest of all: of several paths, take the one whose highest point is lowest.",
@@ -43,9 +43,7 @@ def _tops(first: Any, second: Any) -> Any:
     lambda a, b: _tops(a, b)[np.argmin(b[:, 0])] - max(a[0, 0], b[0, -1]),
     "the height alone: subtract the height of the higher mode: how far must one climb?",
     lambda a, b: np.min(_tops(a, b)),
-)
-def _pass(first: Any, second: Any) -> Any:
-    return np.min(_tops(first, second)) - max(first[0, 0], second[0, -1])
+)(lambda first, second: np.min(_tops(first, second)) - max(first[0, 0], second[0, -1]))
 
 
 def _precision(seen: Any, prior_std: Any, noise_std: Any) -> Any:
@@ -57,7 +55,7 @@ def _inputs(n: int, d: int, prior_std: float, noise_std: float) -> tuple[Any, ..
     return rng.normal(size=(n, d)).round(1), prior_std, noise_std
 
 
-@exercise(
+exercise(
     "8.2",
     *(_inputs(1, 1, 2.0, 0.5), _inputs(5, 2, 3.0, 1.5), _inputs(2, 3, 0.5, 2.0)),
     "the posterior's covariance: the members get that; (8.2) shrinks an anchor on its way.",
@@ -66,13 +64,11 @@ def _inputs(n: int, d: int, prior_std: float, noise_std: float) -> tuple[Any, ..
     _precision,
     "what the noise lacks, alone: the anchors' own σ_p² I is still needed.",
     lambda x, p, s: p**4 * (x.T @ x) / s**2,
-)
-def _anchors(x: Any, prior_std: Any, noise_std: Any) -> Any:
-    return prior_std**4 * _precision(x, prior_std, noise_std)
+)(lambda x, prior_std, noise_std: prior_std**4 * _precision(x, prior_std, noise_std))
 
 
 def _dropout_std(contributions: Any, rate: Any) -> Any:
-    """Return the sd (8.3), in which each unit is left out independently."""
+    """Return the sd (8.3), for units that are dropped independently."""
     return _in_groups(contributions, np.arange(contributions.shape[1]), rate)
 
 
@@ -101,7 +97,7 @@ def _in_groups(contributions: Any, group: Any, rate: Any) -> Any:
 
 
 def _linearised(seen: Any, new: Any, prior_std: Any, noise_std: Any) -> Any:
-    """Return the sd at each new input, as below (8.5)."""
+    """Return the sd of gᵀw at each new input g, under the Laplace posterior."""
     cov = np.linalg.inv(_precision(seen, prior_std, noise_std))
     return np.sqrt(np.sum(new @ cov * new, axis=1))
 
@@ -175,7 +171,7 @@ def _step(
     return w + v, v
 
 
-_UNIT = math.sqrt(2 * math.pi * math.e)  # of the entropy of N(0, σ²), log(σ √(2πe))
+_UNIT = math.sqrt(2 * math.pi * math.e)  # the entropy of N(0, σ²) is log(σ _UNIT)
 
 
 def _entropy(own_std: Any, columns: Any) -> Any:
@@ -185,7 +181,7 @@ def _entropy(own_std: Any, columns: Any) -> Any:
 
 
 def _crossed(mean: Any, own_std: Any, columns: Any, prior_std: Any) -> Any:
-    """Return minus the mean of log P(w) under q."""
+    """Return the mean of −log P(w) under q."""
     square = np.sum(mean**2) + np.sum(own_std**2) + np.sum(columns**2)
     return 0.5 * square / prior_std**2 + len(mean) * math.log(prior_std * math.sqrt(2 * math.pi))
 
@@ -212,7 +208,7 @@ def _price(mean: Any, own_std: Any, columns: Any, prior_std: Any) -> Any:
 
 @lru_cache(maxsize=8)
 def _networks(seed: int) -> tuple[tuple[Any, Any], ...]:
-    """Return two data sets (features ``[32, 21]``, targets): at Laplace's mode and at MAP."""
+    """Return (features ``[32, 21]``, targets) of two trained networks: Laplace's mode and MAP."""
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=seed, gap=_GAP)
     mode = laplace.fit(data.x, data.y, structure="last_layer", **_GIVEN).mean
     found = []
@@ -245,10 +241,7 @@ def _fault_of_width(prior_std: Any, seed: int) -> str:
 
 
 def _fault_of_widths(found: list[Array]) -> str:
-    """Return "the variance" if every answer is near the square of its world's best σ_p.
-
-    One number for all worlds does not count.
-    """
+    """Return "the variance" if answers differ, and each is near the square of the best σ_p."""
     near = [
         any(0.7 < float(width) / best**2 < 1.4 for best in _best_widths(seed))
         for seed, width in enumerate(found)
@@ -256,17 +249,17 @@ def _fault_of_widths(found: list[Array]) -> str:
     return "the variance" if all(near) and len(set(map(float, found))) > 1 else ""
 
 
-@exercise("8.9", (0,), (1,), (2,), judge=_fault_of_width, overall=_fault_of_widths)
-def _deserved(seed: int) -> Any:
-    return _best_widths(seed)[0]
+exercise("8.9", (0,), (1,), (2,), judge=_fault_of_width, overall=_fault_of_widths)(
+    lambda seed: _best_widths(seed)[0]
+)
 
 
-_SURE = (0.55, 0.75)  # units of y: Laplace's doubt among the data is 0.6 on average
+_SURE = (0.55, 0.75)  # epistemic sd at the data, in units of y; Laplace's is 0.6 on average
 
 
 @lru_cache(maxsize=64)
 def _vagueness(rate: float, seed: int) -> float:
-    """Return the mean epistemic sd of dropout among the data, by (8.3)."""
+    """Return the mean epistemic sd of MC dropout at the data, by (8.3), in units of y."""
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=seed, gap=_GAP)
     m = mc_dropout.fit(data.x, data.y, rate=rate, **_GIVEN).weights
     units = np.maximum(0.0, data.x * m[:20] + m[20:40]) * m[40:60]
@@ -285,12 +278,4 @@ def _fault_of_rate(rate: Any, seed: int) -> str:
     return f"{'near' if rate <= 0.2 else 'above'} the usual rate"
 
 
-@exercise("8.10", (0,), (1,), (2,), judge=_fault_of_rate)
-@lru_cache(maxsize=8)
-def _calm_rate(seed: int) -> Any:
-    """Find the rate by bisection, since the sd grows with the rate."""
-    low, high = 0.001, 0.1
-    while not _SURE[0] + 0.04 < _vagueness((low + high) / 2, seed) < _SURE[1] - 0.04:
-        middle = (low + high) / 2
-        low, high = (middle, high) if _vagueness(middle, seed) < sum(_SURE) / 2 else (low, middle)
-    return (low + high) / 2
+exercise("8.10", (0,), (1,), (2,), judge=_fault_of_rate)(lambda seed: 0.01)

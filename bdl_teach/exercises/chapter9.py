@@ -1,4 +1,4 @@
-"""Exercises of chapter 9: pictures, and the unknown."""
+"""Define the exercises of chapter 9: pictures, and the unknown."""
 
 import math
 from functools import cache
@@ -17,7 +17,7 @@ _RNG = np.random.default_rng(9)
 
 
 def _draw(n: int, c: int, scale: float = 1.5) -> tuple[Any, Any]:
-    """Draw class probabilities ``[n, c]``, and labels ``[n]`` from these probabilities."""
+    """Draw class probabilities ``[n, c]``, and a label from each row."""
     p = np.exp(log_softmax(scale * _RNG.normal(size=(n, c)), axis=1))
     return p, _A([_RNG.choice(c, p=row) for row in p])
 
@@ -25,26 +25,22 @@ def _draw(n: int, c: int, scale: float = 1.5) -> tuple[Any, Any]:
 _FOUR = _A([[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5], [0.05, 0.9, 0.05]])
 _SOME = ((_FOUR, _A([0, 2, 2, 0])), _draw(50, 4), _draw(7, 2), (np.eye(3), _A([0, 1, 1])))
 
-
-@exercise(
+exercise(
     "9.1",
     *_SOME,
     "the label's class alone: the sum runs over all classes, the wrong ones included.",
     lambda p, labels: np.mean((1 - p[np.arange(len(p)), labels]) ** 2),
     "distances for squares: the distances are squared before they are added.",
     lambda p, labels: np.abs(p - np.eye(p.shape[1])[labels]).sum(axis=1).mean(),
-)
-def _brier(p: Any, labels: Any) -> Any:
-    return metrics.brier_score(p, labels)
+)(lambda p, labels: metrics.brier_score(p, labels))
 
-
-@exercise(
+exercise(
     "9.2",
     (log_softmax(_RNG.normal(size=(3, 4, 5)), axis=-1),),
     (log_softmax(4 * _RNG.normal(size=(7, 2, 3)), axis=-1),),
     (log_softmax(_RNG.normal(size=(1, 3, 2)), axis=-1),),
     (log_softmax(_A([[[0.0, 1500.0]], [[0.0, 2000.0]]]), axis=-1),),
-    # one network thinks little of a class, the other nothing: only the largest may be taken out
+    # two networks disagree about a class by e^1500: subtract the largest logarithm, no other
     (log_softmax(_A([[[0.4, 0.0], [0.0, 1500.0]], [[0.0, 1500.0], [0.4, 0.0]]]), axis=-1),),
     "the mean of the logarithms: that is the logarithm of a geometric mean.",
     lambda logs: logs.mean(axis=0),
@@ -52,17 +48,16 @@ def _brier(p: Any, labels: Any) -> Any:
     lambda logs: log_softmax(logs.mean(axis=0), axis=-1),
     "1/T is missing: a mean is a sum divided by T: subtract log T.",
     lambda logs: logsumexp(logs, axis=0),
-)
-def _together(logs: Any) -> Any:
-    return logsumexp(logs, axis=0) - math.log(len(logs))
+)(lambda logs: logsumexp(logs, axis=0) - math.log(len(logs)))
 
 
-def _binned(said: Any, right: Any, n_bins: Any) -> Any:
-    return sum(abs(part.sum()) for part in np.array_split(right - said, n_bins)) / len(said)
+def _binned(confidence: Any, right: Any, n_bins: Any) -> Any:
+    parts = np.array_split(right - confidence, n_bins)
+    return sum(abs(part.sum()) for part in parts) / len(confidence)
 
 
-# Ten answers, of which the seventh and eighth in confidence are right: four bins cut elsewhere
-# than at 3, 6 and 8 part these two, or put others with them.
+# Of ten answers the seventh and eighth in confidence are right. Only four bins that end at 3, 6, 8
+# and 10 have a bin with just these two.
 _PLACE = _A([3, 8, 1, 0, 5, 9, 2, 7, 6, 4])
 _SURE = 0.56 + 0.04 * _PLACE
 _TEN = np.column_stack([_SURE, 1 - _SURE]), 1 - np.isin(_PLACE, (6, 7))
@@ -84,14 +79,14 @@ def _equal_count(p: Any, labels: Any, n_bins: Any) -> Any:
 
 
 def _curve(p: Any, labels: Any, order: Any = None) -> Any:
-    """Return the risk of the first 1, 2, … n pictures, the surest first."""
+    """Return the share of errors among the 1, 2, … n pictures of largest confidence ``[n]``."""
     order = np.argsort(-p.max(axis=1), kind="stable") if order is None else order
     wrong = p[order].argmax(axis=1) != labels[order]
     return np.cumsum(wrong) / np.arange(1, len(p) + 1)
 
 
 def _last(suits: Any) -> Any:
-    """Return the share of the pictures up to the last that suits; 0 if none does."""
+    """Return the share of the pictures up to the last true element of ``suits``."""
     return (np.flatnonzero(suits)[-1] + 1) / len(suits) if suits.any() else 0.0
 
 
@@ -100,14 +95,14 @@ def _too_soon(p: Any, labels: Any, limit: Any) -> Any:
     return np.argmax(above) / len(p) if above.any() else 1.0
 
 
-@exercise(
+exercise(
     "9.5",
     (*_draw(40, 3), 0.21),
     (*_draw(60, 4), 0.25),
     (*_draw(25, 2), 0.16),
     (_FOUR, [1, 1, 0, 1], 0.5),  # the limit is met exactly
-    (_FOUR, [0, 1, 2, 0], 0.27),  # the surest answer is wrong, and no other
-    (_FOUR, [1, 1, 2, 0], 0.2),  # and the next is, too: none may be answered
+    (_FOUR, [0, 1, 2, 0], 0.27),  # only the surest answer is wrong
+    (_FOUR, [1, 1, 2, 0], 0.2),  # the two surest answers are wrong: none may be given
     "stopped too soon: further on the curve may come below the limit once more.",
     _too_soon,
     "the unsurest first: np.argsort begins with the smallest: the surest are at the other end.",
@@ -116,18 +111,16 @@ def _too_soon(p: Any, labels: Any, limit: Any) -> Any:
     lambda p, labels, limit: _last(_curve(p, labels) * np.arange(1, len(p) + 1) / len(p) <= limit),
     "below the limit, not at it: a risk that is the limit exactly is allowed.",
     lambda p, labels, limit: _last(_curve(p, labels) < limit),
-)
-def _coverage(p: Any, labels: Any, limit: Any) -> Any:
-    return _last(_curve(p, labels) <= limit)
+)(lambda p, labels, limit: _last(_curve(p, labels) <= limit))
 
 
 def _surplus(p: Any, labels: Any) -> Any:
-    """Return the summed confidence minus the number of right answers."""
+    """Return the sum of the confidences minus the number of right answers."""
     return p.max(axis=1).sum() - np.sum(p.argmax(axis=1) == labels)
 
 
-def _overdone(p: Any, labels: Any) -> tuple[Any, Any]:
-    """Return the same answers with too much confidence."""
+def _overconfident(p: Any, labels: Any) -> tuple[Any, Any]:
+    """Return class probabilities with the same answers, but too sure, and the labels."""
     return p**3 / np.sum(p**3, axis=1, keepdims=True), labels
 
 
@@ -135,7 +128,7 @@ def _overdone(p: Any, labels: Any) -> tuple[Any, Any]:
     "9.6",
     _SOME[0],
     *(_draw(40, 4, scale) for scale in (0.5, 3.0)),
-    _overdone(*_draw(60, 3)),
+    _overconfident(*_draw(60, 3)),
     (np.full((5, 5), 0.2), np.arange(5)),
     "without its sign: the sign says which of the two it is: take no absolute value.",
     lambda p, labels: abs(_deviation(p, labels)),
@@ -147,22 +140,22 @@ def _overdone(p: Any, labels: Any) -> tuple[Any, Any]:
     lambda p, labels: _deviation(p, labels) / math.sqrt(len(p)),
 )
 def _deviation(p: Any, labels: Any) -> Any:
-    said = p.max(axis=1)
-    return _surplus(p, labels) / np.sqrt(np.sum(said * (1 - said)))
+    confidence = p.max(axis=1)
+    return _surplus(p, labels) / np.sqrt(np.sum(confidence * (1 - confidence)))
 
 
 class _World(NamedTuple):
-    """Predictions of five networks for pictures to choose on, and for new ones."""
+    """Predictions of five networks."""
 
-    logs: Any  # [5, n, c]
+    logs: Any  # log class probabilities [5, n, c] of the pictures that the learner has labels of
     labels: Any
-    new: Any
-    truth: Any  # labels of the new pictures
+    new: Any  # log class probabilities [5, m, c] of other pictures
+    truth: Any  # their labels
 
 
 @cache
-def _sharpened() -> list[_World]:
-    """Return three worlds: networks with noise of their own on logits of a wrong size."""
+def _miscalibrated() -> list[_World]:
+    """Return three worlds, whose networks have noisy logits multiplied by a wrong factor."""
     worlds = []
     for seed, factor in enumerate((4.0, 0.5, 2.0)):
         rng = np.random.default_rng([9, 7, seed])
@@ -175,17 +168,17 @@ def _sharpened() -> list[_World]:
 
 
 def _log_loss(logs: Any, labels: Any, temperature: float) -> float:
-    """Return the log loss of the mean of tempered networks."""
+    """Return the log loss of the mean of networks at a temperature."""
     return -metrics.class_log_likelihood(calibration.tempered(logs, temperature), labels)
 
 
 def _fault_of_temperature(temperature: Any, logs: Any, labels: Any) -> str:
-    """Return the fault of a temperature, by pictures on which it was not chosen."""
+    """Return the fault of a temperature, judged on the new pictures."""
     if temperature <= 0:
         return "not above 0"
-    world = next(w for w in _sharpened() if np.array_equal(w.labels, labels))
+    world = next(w for w in _miscalibrated() if np.array_equal(w.labels, labels))
     best = _log_loss(world.new, world.truth, _lowest(world.new, world.truth))
-    # The best of 300 pictures comes within 0.006 nats of the lowest.
+    # The temperature that is best for the 300 labelled pictures is within 0.006 nats.
     good = _log_loss(world.new, world.truth, float(temperature)) < best + 0.02
     return "" if good else "another temperature"
 
@@ -193,7 +186,7 @@ def _fault_of_temperature(temperature: Any, logs: Any, labels: Any) -> str:
 def _fault_of_temperatures(found: list[Array]) -> str:
     if np.ptp(found) < 1e-9:
         return "the same in every world"
-    worlds = _sharpened()
+    worlds = _miscalibrated()
     best = calibration.best_temperature
     averaged = [best(logsumexp(w.logs, axis=0) - math.log(5), w.labels) for w in worlds]
     if np.allclose(found, averaged, rtol=0.05):
@@ -207,7 +200,7 @@ def _fault_of_temperatures(found: list[Array]) -> str:
 
 @exercise(
     "9.7",
-    cases=Late(lambda: tuple((w.logs, w.labels) for w in _sharpened())),
+    cases=Late(lambda: tuple((w.logs, w.labels) for w in _miscalibrated())),
     judge=_fault_of_temperature,
     overall=_fault_of_temperatures,
 )
@@ -218,32 +211,33 @@ def _lowest(log_p: Any, labels: Any) -> float:
     return math.exp(found.x)
 
 
-_ANSWERED, _WRONG, _STRANGE = 0.5, 0.03, 0.25  # at least; at most; at most
-_AS_OFTEN = 0.1  # shares of strange and of known pictures that are the same
+_ANSWERED = 0.5  # smallest share of the known pictures that must be answered
+_WRONG, _UNKNOWN = 0.03, 0.25  # largest share of wrong answers; of unknown pictures answered
+_AS_OFTEN = 0.1  # difference between two shares that counts as none
 
 
 @cache
-def _doubtful() -> list[_World]:
-    """Return three worlds of digits, of which some of the new ones are strange (−1)."""
+def _digits_and_unknown() -> list[_World]:
+    """Return three worlds of eight digits, and two others among the new pictures, labelled −1."""
     digits, worlds = datasets.digits(), []
     x = digits.images.reshape(len(digits.images), -1).astype(float)
     for seed in range(3):
         rng = np.random.default_rng([9, 8, seed])
-        unseen = rng.choice(10, 2, replace=False)
+        unknown = rng.choice(10, 2, replace=False)
         order = rng.permutation(len(digits.images))
-        strange = np.isin(digits.labels[order], unseen)
-        mine, others = order[~strange], order[strange][:100]
-        known = np.searchsorted(np.setdiff1d(np.arange(10), unseen), digits.labels)
-        train, choose, fresh = mine[:300], mine[300:500], mine[500:800]
-        nets = np.stack([_random_layer(x, known, train, rng) for _ in range(5)])
+        is_unknown = np.isin(digits.labels[order], unknown)
+        known, others = order[~is_unknown], order[is_unknown][:100]
+        labels = np.searchsorted(np.setdiff1d(np.arange(10), unknown), digits.labels)
+        train, choose, fresh = known[:300], known[300:500], known[500:800]
+        nets = np.stack([_random_layer(x, labels, train, rng) for _ in range(5)])
         mix = rng.permutation(np.r_[fresh, others])
-        truth = np.where(np.isin(mix, others), -1, known[mix])
-        worlds.append(_World(nets[:, choose], known[choose], nets[:, mix], truth))
+        truth = np.where(np.isin(mix, others), -1, labels[mix])
+        worlds.append(_World(nets[:, choose], labels[choose], nets[:, mix], truth))
     return worlds
 
 
 def _random_layer(x: Any, labels: Any, train: Any, rng: Any) -> Any:
-    """Return log class probabilities ``[n, 8]`` of a network with a least-squares last layer."""
+    """Return log class probabilities ``[n, 8]`` of a random layer and a least-squares one."""
     hidden = np.maximum(x @ rng.normal(size=(x.shape[1], 150)) / 4 + rng.normal(size=150), 0)
     phi, target = hidden[train], np.eye(8)[labels[train]]
     w = np.linalg.solve(phi.T @ phi + 3.0 * np.eye(150), phi.T @ target)
@@ -257,26 +251,24 @@ def _unsure(logs: Any) -> Any:
 def _fault_of_refusal(answers: Any, logs: Any, labels: Any, mixed: Any) -> str:
     if not np.isin(answers, (0, 1)).all():
         return "neither yes nor no"
-    world = next(w for w in _doubtful() if np.array_equal(w.new, mixed))
-    chosen, is_strange = np.asarray(answers, bool), world.truth < 0
-    answered, said = chosen & ~is_strange, np.exp(mixed).mean(axis=0).argmax(axis=1)
-    wrong = np.mean(said[answered] != world.truth[answered]) if answered.any() else 1.0
-    known, strange = answered.sum() / (~is_strange).sum(), chosen[is_strange].mean()
-    if known >= _ANSWERED and wrong <= _WRONG and strange <= _STRANGE:
+    world = next(w for w in _digits_and_unknown() if np.array_equal(w.new, mixed))
+    chosen, is_unknown = np.asarray(answers, bool), world.truth < 0
+    answered, guess = chosen & ~is_unknown, np.exp(mixed).mean(axis=0).argmax(axis=1)
+    wrong = np.mean(guess[answered] != world.truth[answered]) if answered.any() else 1.0
+    known, unknown = answered.sum() / (~is_unknown).sum(), chosen[is_unknown].mean()
+    if known >= _ANSWERED and wrong <= _WRONG and unknown <= _UNKNOWN:
         return ""
-    if known > 0.95 and strange > 0.8:
+    if known > 0.95 and unknown > 0.8:
         return "nobody is refused"
-    if strange > known + _AS_OFTEN:
+    if unknown > known + _AS_OFTEN:
         return "strangers first"
     if known < _ANSWERED:
         return "too silent"
-    return "strangers as often as known ones" if strange > known - _AS_OFTEN else "refused badly"
+    return "strangers as often as known ones" if unknown > known - _AS_OFTEN else "refused badly"
 
 
-@exercise(
+exercise(
     "9.8",
-    cases=Late(lambda: tuple((w.logs, w.labels, w.new) for w in _doubtful())),
+    cases=Late(lambda: tuple((w.logs, w.labels, w.new) for w in _digits_and_unknown())),
     judge=_fault_of_refusal,
-)
-def _reference_answers(log_p: Any, labels: Any, log_new: Any) -> Any:
-    return _unsure(log_new) <= np.quantile(_unsure(log_p), 0.7)
+)(lambda log_p, labels, log_new: _unsure(log_new) <= np.quantile(_unsure(log_p), 0.7))

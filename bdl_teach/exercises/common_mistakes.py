@@ -1,7 +1,7 @@
-"""Slips that happen in every exercise (a sign, a factor, σ² for σ): the engine finds them itself.
+"""Compute what mistakes that are common to all exercises would give.
 
-An answer with such a slip is the right answer, changed (its sign, a factor, its square, …), or the
-right answer to a changed argument (σ² for σ, two arguments swapped, …).
+An answer with a common mistake is a changed right answer (its sign, a factor, its square, …), or
+the right answer to changed arguments (σ² for σ, two arguments swapped, …).
 """
 
 import inspect
@@ -11,22 +11,26 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-# Added to a density or a probability, or a limit for it, so that its logarithm stays finite.
+from bdl_teach.exercises._outcomes import outcome
+
+# Numbers that people add to a probability, so that its logarithm stays finite.
 TINY = (1e-300, 1e-100, 1e-30, 1e-20, 1e-16, 1e-15, 1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6)
 
-# Added under a root or a line, so that nothing is divided by 0.
+# Numbers that people add under a root or to a denominator, so that nothing is divided by 0.
 EPS = (1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12)
 
 
-class Slip(NamedTuple):
-    """A slip in one exercise."""
+class Candidate(NamedTuple):
+    """A mistake that may explain a wrong answer."""
 
     name: str  # in a few words
     hint: str  # what to look for, as a sentence
-    values: Sequence[Any]  # what an answer with this slip computes, case by case
+    values: Sequence[Any]  # what an answer with this mistake computes in each case
 
 
-_Row = tuple[str, str, Callable[[Any], Any]]  # name, hint, and what becomes of the right value
+_Row = tuple[
+    str, str, Callable[[Any], Any]
+]  # name, hint, function from a right value to a wrong one
 
 
 def _plus(small: float) -> Callable[[Any], Any]:
@@ -45,9 +49,9 @@ _UNDERFLOW = (
     "right where the number under the logarithm is large enough; elsewhere it is 0 in floating "
     "point: take logarithms first, and add them with np.logaddexp or scipy.special.logsumexp."
 )
-_ADDED = "leave it out: it changes what is as small as that itself."
+_ADDED = "leave it out: it changes values that are as small as itself."
 
-# What becomes of the right answer, or of one part of it.
+# Changes of the right answer, or of one part of it.
 _OF_ANSWERS: tuple[_Row, ...] = (
     ("wrong sign", "the sign is wrong everywhere.", np.negative),
     ("twice as much", "twice what is asked for: is a ½ missing?", lambda r: 2 * r),
@@ -59,7 +63,7 @@ _OF_ANSWERS: tuple[_Row, ...] = (
     ("upside down, and its root", "such as an sd for a precision.", lambda r: r**-0.5),
 )
 
-# What becomes of a whole answer only.
+# Changes of a whole answer.
 _OF_WHOLES: tuple[_Row, ...] = (
     ("another logarithm", "nats belong to np.log.", lambda r: r / np.log(2.0)),
     ("another logarithm", "nats belong to np.log.", lambda r: r / np.log(10.0)),
@@ -68,11 +72,7 @@ _OF_WHOLES: tuple[_Row, ...] = (
     ("wrong sign in the exponent", "e to minus the right answer.", lambda r: np.exp(-r)),
     ("the opposite", "1 minus what is asked for.", lambda r: 1 - r),
     ("transposed", "rows and columns are swapped.", np.transpose),
-    (
-        "the other way round",
-        "the right values in reverse order.",
-        lambda r: r[::-1] if r.ndim else r,
-    ),
+    ("the other way round", "the order is reversed.", lambda r: r[::-1] if r.ndim else r),
     ("summed", "return one value for each.", np.sum),
     ("averaged", "return one value for each.", np.mean),
     ("underflow", _UNDERFLOW, lambda r: np.log(np.exp(r))),
@@ -84,7 +84,7 @@ _OF_WHOLES: tuple[_Row, ...] = (
     ),
 )
 
-# What becomes of an argument that is a real number, or an array of them.
+# Changes of an argument that is a real number, or an array of them.
 _OF_REALS: tuple[_Row, ...] = (
     ("{0} for {0}²", "you take √{0} for {0}: a square is missing, or a root too many.", np.sqrt),
     ("{0}² for {0}", "you take {0}² for {0}: a square is too many, or a root missing.", np.square),
@@ -105,33 +105,28 @@ _ORDINALS = ("first", "second", "third", "fourth")
 
 
 def of_answers(
-    expected: Sequence[Any], cases: Sequence[tuple[Any, ...]], parts: Any
-) -> Iterator[Slip]:
-    """Yield the slips that change the right answers.
-
-    Args:
-        expected: The right answers.
-        cases: The arguments to which they belong.
-        parts: The first right answer as the reference returns it: a tuple, if it has parts.
-    """
+    expected: Sequence[Any], cases: Sequence[tuple[Any, ...]], has_parts: bool
+) -> Iterator[Candidate]:
+    """Yield changes of the right answers; ``has_parts`` if each is a stacked tuple."""
     for name, hint, change in (*_OF_ANSWERS, *_OF_WHOLES):
-        yield Slip(name, hint, [np.asarray(change(r)) for r in expected])
-    for name, hint, change in _OF_ANSWERS if isinstance(parts, tuple) else ():
-        for i in range(len(parts)):
+        yield Candidate(name, hint, [np.asarray(change(r)) for r in expected])
+    for name, hint, change in _OF_ANSWERS if has_parts else ():
+        for i in range(len(expected[0])):
             where = f"{name} in the {_ORDINALS[i]} part"
-            yield Slip(where, hint, [_changed(r, i, change) for r in expected])
-    for counts in zip(*(_lengths(case) for case in cases), strict=False):
+            yield Candidate(where, hint, [_changed(r, i, change) for r in expected])
+    lengths = [[n for a in case if isinstance(a, np.ndarray) for n in a.shape] for case in cases]
+    for counts in zip(*lengths, strict=False):
         pairs = list(zip(expected, counts, strict=True))
         sums, means = ([np.asarray(r * n**k) for r, n in pairs] for k in (1.0, -1.0))
-        yield Slip("sum for mean", "yours is a sum: divide by n.", sums)
-        yield Slip("mean for sum", "yours is a mean: do not divide by n.", means)
+        yield Candidate("sum for mean", "yours is a sum: divide by n.", sums)
+        yield Candidate("mean for sum", "yours is a mean: do not divide by n.", means)
         if min(counts) > 1:
             spread = [np.asarray(r * n / (n - 1)) for r, n in pairs]
-            yield Slip("n − 1 for n", "yours is divided by n − 1.", spread)
+            yield Candidate("n − 1 for n", "yours is divided by n − 1.", spread)
 
 
-def of_parts(got: Sequence[Any], expected: Sequence[Any]) -> Iterator[Slip]:
-    """Yield the slip of not adding up, or averaging, along the last axis."""
+def of_parts(got: Sequence[Any], expected: Sequence[Any]) -> Iterator[Candidate]:
+    """Yield the answer itself if its sum or mean along the last axis is right."""
     for word, whole in (("sum", np.sum), ("mean", np.mean)):
         if all(
             isinstance(parts, np.ndarray)
@@ -141,11 +136,11 @@ def of_parts(got: Sequence[Any], expected: Sequence[Any]) -> Iterator[Slip]:
             for parts, right in zip(got, expected, strict=True)
         ):
             hint = f"these values are right one by one: return their {word}."
-            yield Slip(f"the {word} is missing", hint, got)
+            yield Candidate(f"the {word} is missing", hint, got)
 
 
-def of_constants(got: Sequence[Any], expected: Sequence[Any]) -> Iterator[Slip]:
-    """Yield the slips of one wrong factor, or of one wrong added constant, everywhere."""
+def of_constants(got: Sequence[Any], expected: Sequence[Any]) -> Iterator[Candidate]:
+    """Yield the right answers with one wrong factor, and with one wrong constant added."""
     if not got:
         return
     ours, right = (np.concatenate([np.ravel(v) for v in values]) for values in (got, expected))
@@ -154,19 +149,26 @@ def of_constants(got: Sequence[Any], expected: Sequence[Any]) -> Iterator[Slip]:
     if len(np.unique(right)) < 3 or not 1e-3 < abs(factor) < 1e3:
         return
     hint = f"yours is {factor:.6g} times what is asked for, everywhere."
-    yield Slip("another factor", hint, [np.asarray(factor * r) for r in expected])
+    yield Candidate("another factor", hint, [np.asarray(factor * r) for r in expected])
     more = ours[size.argmin()] - right[size.argmin()]
     hint = f"yours is {more:+.6g} beside what is asked for, everywhere."
-    yield Slip("another constant", hint, [np.asarray(r + more) for r in expected])
+    yield Candidate("another constant", hint, [np.asarray(r + more) for r in expected])
 
 
 def of_arguments(
     reference: Callable[..., Any], cases: Sequence[tuple[Any, ...]]
+) -> Iterator[Candidate]:
+    """Yield the right answers to changed or swapped arguments."""
+    for name, hint, changed in _changed_cases(reference, cases):
+        yield Candidate(name, hint, [outcome(reference, case) for case in changed])
+
+
+def _changed_cases(
+    reference: Callable[..., Any], cases: Sequence[tuple[Any, ...]]
 ) -> Iterator[tuple[str, str, list[tuple[Any, ...]]]]:
-    """Yield name, hint and changed cases of the slips that confuse or change arguments."""
     names = list(inspect.signature(reference).parameters)
     columns = list(zip(*cases, strict=True))
-    reals = [i for i, column in enumerate(columns) if all(map(_is_real, column))]
+    reals = {i for i, column in enumerate(columns) if all(map(_is_real, column))}
     for i, column in enumerate(columns):
         whole = all(isinstance(n, int) and not isinstance(n, bool) for n in column)
         rows = _OF_REALS if i in reals else _OF_WHOLE_NUMBERS if whole else ()
@@ -180,11 +182,7 @@ def of_arguments(
         if _alike(columns[i], columns[j]):
             swapped = [_put(_put(case, i, case[j]), j, case[i]) for case in cases]
             yield f"{both} swapped", "each in the place of the other.", swapped
-        if (
-            i in reals
-            and j in reals
-            and all(np.min(case[k]) >= 0 for case in cases for k in (i, j))
-        ):
+        if {i, j} <= reals and all(np.min(case[k]) >= 0 for case in cases for k in (i, j)):
             roots = [_changed(_changed(case, i, np.sqrt), j, np.sqrt) for case in cases]
             yield f"{both} for their squares", "is a square missing in both?", roots
 
@@ -201,20 +199,14 @@ def _put(values: Any, i: int, new: Any) -> Any:
     return changed
 
 
-def _lengths(case: tuple[Any, ...]) -> list[int]:
-    """Return the length of each axis of each array among the arguments."""
-    return [n for a in case if isinstance(a, np.ndarray) for n in a.shape]
-
-
 def _is_real(value: Any) -> bool:
     return isinstance(value, float) or (isinstance(value, np.ndarray) and value.dtype.kind == "f")
 
 
 def _alike(ones: Sequence[Any], others: Sequence[Any]) -> bool:
-    """Say whether two sets of arguments can be swapped, having the same shapes."""
-    pairs = zip(ones, others, strict=True)
+    """Return whether two arguments are numbers or arrays, of equal shapes in each case."""
     numbers = (float, int, np.ndarray)
     return all(
         isinstance(a, numbers) and isinstance(b, numbers) and np.shape(a) == np.shape(b)
-        for a, b in pairs
+        for a, b in zip(ones, others, strict=True)
     )

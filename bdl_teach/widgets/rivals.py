@@ -65,7 +65,7 @@ class RivalsExplorer(MethodsExplorer):
             panel.band.artists[2].set_label("draws or members")
         self._legend = plots.FigureLegend(self._panels["first"].axes, _ALWAYS, in_a_row=4)
         canvas.animate(self._spread.artists)
-        canvas.settle(self._spread.frame)
+        canvas.animate_seldom(self._spread.frame)
 
     def _pointer_panels(self) -> list[Panel]:
         return [*self._panels.values()]
@@ -102,7 +102,7 @@ class RivalsExplorer(MethodsExplorer):
             panel.update(result, told.prediction, height)
         spreads = {**result.predictions, plots.POSTERIOR: result.nuts}
         if self._spread.update(spreads, result.regions["gap"]):
-            self._canvas.redraw_settled()
+            self._canvas.redraw_seldom()
         nuts = bool(result.nuts_report)
         changed.append(self._spread.show(plots.POSTERIOR, nuts))
         changed.append(self._legend.show(truth=result.problem.is_drawn, nuts=nuts))

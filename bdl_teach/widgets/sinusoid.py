@@ -108,7 +108,7 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
         self._spread = plots.SpreadPanel(axes["s"], X_GRID, _SPREADS, "How unsure, by x", limits)
         self._history = plots.HistoryPanel(axes["h"], longer=True)
         canvas.animate([*self._spread.artists, *self._history.artists])
-        canvas.settle(self._spread.frame)
+        canvas.animate_seldom(self._spread.frame)
         self._make_weight_panel(canvas, axes["w"])
 
     def _make_weight_panel(self, canvas: Canvas, ax: Axes) -> None:
@@ -179,7 +179,7 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
     def _draw(self, result: SinusoidResult) -> None:
         self._function.update(result, result.prediction)
         if self._spread.update({"fit": result.prediction, plots.POSTERIOR: result.nuts}):
-            self._canvas.redraw_settled()
+            self._canvas.redraw_seldom()
         if self._spread.show(plots.POSTERIOR, bool(result.nuts_report)):
             self._canvas.redraw_background(arrange=True)
         self._history.update(history(result))

@@ -57,7 +57,7 @@ class TruthExplorer(ExplorerBesideTruth[TruthResult]):
         self._parts = PartsPanel(axes["p"])
         self._spread = plots.SpreadPanel(axes["s"], X_GRID, _SPREADS)
         canvas.animate([*self._parts.artists, *self._spread.artists])
-        canvas.settle([*self._parts.frame, *self._spread.frame])
+        canvas.animate_seldom([*self._parts.frame, *self._spread.frame])
 
     def _compute(self, values: controls.Values) -> TruthResult:
         problem = Problem.of(values)
@@ -83,7 +83,7 @@ class TruthExplorer(ExplorerBesideTruth[TruthResult]):
         if self._spread.show(plots.POSTERIOR, bool(result.nuts_report)):
             self._canvas.redraw_background(arrange=True)
         if any([self._parts.update(result), self._spread.update(spreads, gap)]):
-            self._canvas.redraw_settled()
+            self._canvas.redraw_seldom()
 
     def _chores(self) -> Iterator[Callable[[], object]]:
         """Compile the chains, what draws prior functions, and the fit to a table."""

@@ -14,8 +14,8 @@ import numpy as np
 from bdl_teach import datasets
 from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import background
+from bdl_teach.widgets._engine.background import LatestValue
 from bdl_teach.widgets._engine.convergence import Convergence
-from bdl_teach.widgets._engine.latest_value import LatestValue
 
 if TYPE_CHECKING:
     from bdl_teach.methods import vae

@@ -151,8 +151,8 @@ def test_each_mistake_is_named_alone_and_differs_from_the_reference(number: str)
     names = [mistake.name for mistake in exercise.mistakes]
     assert len(set(names)) == len(names) <= 8
     for mistake in exercise.mistakes:
-        for face in mistake.faces:
-            mark, sentence = exercise.find(face)
+        for formula in mistake.formulas:
+            mark, sentence = exercise.find(formula)
             assert mark == "✗", mistake.name
             assert sentence.startswith(f"{mistake.name}: "), (mistake.name, sentence)
 
@@ -161,7 +161,7 @@ def test_each_mistake_is_named_alone_and_differs_from_the_reference(number: str)
 def test_common_slip_is_refused_and_named_or_shown(number: str) -> None:
     exercise = exercises.REGISTRY[number]
     names = [mistake.name for mistake in exercise.mistakes]
-    for slip in (*exercise._slips_of_answers, *exercise._slips_of_arguments):
+    for slip in (*exercise._changed_answers, *exercise._changed_arguments):
         mark, sentence = exercise.find(replayed(slip.values))
         assert mark == "✗", slip.name
         assert sentence.split(": ")[0] in names or re.search(

@@ -19,10 +19,9 @@ from explorer_claims import (
 
 from bdl_teach import widgets
 from bdl_teach.widgets._engine import background, controls
-from bdl_teach.widgets._engine.canvas import RENDER_LOCK
+from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Place
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.own_data import Unseen
-from bdl_teach.widgets._engine.picture import Place
 from bdl_teach.widgets._engine.question import QuestionBox
 
 

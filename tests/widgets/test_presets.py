@@ -216,7 +216,7 @@ def test_sentences_of_presets_and_questions_agree_with_the_numbers(idle: Explore
 
     def number(name: str, what: Number, seed: int) -> Any:
         if (name, seed) not in results:
-            state = {**idle._whole(idle._defaults), **values_of(idle, name), "seed": seed}
+            state = {**idle.DEFAULTS, **values_of(idle, name), "seed": seed}
             results[name, seed] = idle._compute(state)
         result = results[name, seed]
         return idle._readings_of(result)[what] if isinstance(what, str) else what(result)
@@ -232,7 +232,7 @@ def test_sentences_of_presets_and_questions_agree_with_the_numbers(idle: Explore
 def taken(explorer: Explorer[Any], values: Values) -> Values:
     known = explorer._controls
     state = {n: controls.take(known, n, value) for n, value in values.items()}
-    return {**explorer._defaults, **state}
+    return {**explorer.DEFAULTS, **state}
 
 
 def missing(explorer: Explorer[Any], mission: Mission, state: Values) -> list[str]:
@@ -246,7 +246,7 @@ def test_second_hint_solves_the_mission_and_the_start_does_not(idle: Explorer[An
             continue
         for seed in range(SEEDS):
             assert missing(idle, mission, {**state, "seed": seed}) == [], (mission.id, seed)
-        start = {**taken(idle, {}), **idle._whole({})}
+        start = taken(idle, {})
         starts = [{**start, "seed": seed} for seed in range(SEEDS)]
         assert any(missing(idle, mission, one) for one in starts), mission.id
         if "data" in mission.way:

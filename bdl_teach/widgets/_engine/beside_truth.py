@@ -43,16 +43,10 @@ _Shape = tuple[int, int, int]  # rows, layers and parts of the prior: what a pro
 
 @dataclass(frozen=True)
 class GoldStandard:
-    """What an explorer shows of the true posterior.
+    """What an explorer shows of the true posterior."""
 
-    Attributes:
-        prediction: The predictive at the explorer's grid; ``None`` if there is none yet.
-        report: A sentence that says how well the chains have mixed, or why there are none; "" if
-            the true posterior is switched off.
-    """
-
-    prediction: Predictive | None = None
-    report: str = ""
+    prediction: Predictive | None = None  # at the explorer's grid, once there is one
+    report: str = ""  # a sentence on how well the chains have mixed, or why there are none
 
 
 class _Run(NamedTuple):
@@ -123,11 +117,7 @@ class Chains:
         return run.gold
 
     def whole(self, problem: Problem) -> GoldStandard:
-        """Compute the posterior of a problem that is not shown, to its end.
-
-        Raises:
-            Moved: A control moved meanwhile.
-        """
+        """Compute the posterior of a problem that is not shown; raise ``Moved`` if interrupted."""
         run = self._found(problem)
         while not run.over and run.outputs.shape[1] < FIRST:
             run = self._further(run)
@@ -181,12 +171,9 @@ class Chains:
 
 
 class ExplorerBesideTruth(Explorer[Result], abstract=True):
-    """An explorer with a toggle ``nuts``, which shows the true posterior.
+    """An explorer with a toggle ``nuts``, which shows the true posterior at ``GRID`` ``[m, 1]``.
 
     Its result has the fields ``nuts`` and ``nuts_report``, which ``_compute`` leaves out.
-
-    Attributes:
-        GRID: Inputs ``[m, 1]`` at which it predicts.
     """
 
     GRID: ClassVar[Array]

@@ -1,11 +1,9 @@
-"""A figure at the size of its place in the page, drawn in three layers so that a tick is cheap.
+"""The picture of an explorer: a figure drawn in three layers, and the widget that shows it.
 
-Redrawn seldom: the lowest layer. Redrawn when an axis limit changes: the axes given to ``settle``.
-Redrawn at each tick: the artists given to ``animate``. Drawing the whole figure takes ten times as
-long as drawing one axis.
+The lowest layer is redrawn seldom, artists given to ``animate_seldom`` after a change of limits,
+artists given to ``animate`` at each tick. Drawing the whole figure takes ten times as long as
+drawing one axis.
 """
-
-from __future__ import annotations
 
 import base64
 import io
@@ -13,9 +11,13 @@ import math
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
 
+import anywidget
 import numpy as np
+import traitlets
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
@@ -24,19 +26,29 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, LogFormatter, NullFormatter
-from PIL import Image
+from PIL import Image, ImageOps
 
 from bdl_teach.plots import LETTERS, rewrap_legend
-from bdl_teach.widgets._engine.picture import Place
 from bdl_teach.widgets._engine.pinned_copies import PinnedCopies
 
 # Matplotlib is not thread-safe (its text parser is shared): one render at a time, process-wide.
 RENDER_LOCK = threading.RLock()
 
 _RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+_HERE = Path(__file__).parent
+_SCRIPTS = ("pointer.js", "page.js")
 _DPI = 100.0  # of the design: letters of 10 points are 14 pixels high
 _STILL = 1.65  # device pixels per pixel of the design, in stills
 _SMALLEST, _LARGEST = 0.6, 4.0  # scale of letters in the smallest and largest place
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a picture is shown: width and height in CSS pixels, and device pixels per CSS pixel."""
+
+    width: float
+    height: float
+    ratio: float = 1.0
 
 
 class Canvas:
@@ -47,15 +59,9 @@ class Canvas:
     held.
 
     Args:
-        width: Width of the design in pixels. At the size of its design, a picture has letters of
-            the sizes that were given to Matplotlib.
+        width: Width in pixels of the design, the size at which letters have their nominal size.
         height: Height of the design.
         narrow: Width and height of another design, used in places where it gives larger letters.
-
-    Attributes:
-        figure: The figure; give it axes before the first picture.
-        place: Where the next picture will be shown.
-        moving: All artists that move, in the order in which they are drawn.
     """
 
     def __init__(
@@ -65,7 +71,7 @@ class Canvas:
         narrow: tuple[float, float] | None = None,
     ) -> None:
         self._designs = [(width, height), *([narrow] if narrow else [])]
-        self._still = self.place = Place(width, height, _STILL)
+        self._still = self.place = Place(width, height, _STILL)  # of the next picture
         size = (width / _DPI, height / _DPI)
         self.figure = Figure(figsize=size, dpi=_DPI, facecolor="white")
         self._arranger = ConstrainedLayoutEngine()  # a figure would call it at each drawing
@@ -73,16 +79,10 @@ class Canvas:
         self._backgrounds: dict[Place, Any] = {}
         self._grounds: dict[Place, Any] = {}  # backgrounds with the seldom moving artists
         self._arranged: tuple[float, float] | None = None  # size that the panels are placed for
-        self.moving: list[Artist] = []
+        self.moving: list[Artist] = []  # in the order in which they are drawn
         self._seldom: list[Artist] = []
         self._copies: PinnedCopies | None = None
         self._resize()
-
-    @property
-    def pixels(self) -> tuple[int, int]:
-        """Return width and height of the picture, in device pixels."""
-        width, height = self._agg.get_width_height()
-        return int(width), int(height)
 
     def animate(self, artists: Iterable[Artist]) -> None:
         """Mark artists as moving; they are drawn over the background, in this order."""
@@ -91,8 +91,8 @@ class Canvas:
             artist.set_in_layout(False)  # so that moving artists do not move the panels
             self.moving.append(artist)
 
-    def settle(self, artists: Iterable[Artist]) -> None:
-        """Mark artists as seldom moving; they are redrawn after ``redraw_settled``."""
+    def animate_seldom(self, artists: Iterable[Artist]) -> None:
+        """Mark artists as seldom moving; they are redrawn after ``redraw_seldom``."""
         for artist in artists:
             artist.set_animated(True)
             self._seldom.append(artist)
@@ -135,7 +135,7 @@ class Canvas:
         if arrange:
             self._arranged = None
 
-    def redraw_settled(self) -> None:
+    def redraw_seldom(self) -> None:
         """Redraw the seldom moving artists in the next picture."""
         self._grounds.clear()
 
@@ -148,7 +148,6 @@ class Canvas:
             self._resize()
 
     def _resize(self) -> None:
-        """Give the figure the size and resolution of its place."""
         place = self.place
         scale = max(min(place.width / w, place.height / h) for w, h in self._designs)
         scale = min(max(scale, _SMALLEST), _LARGEST)
@@ -158,15 +157,16 @@ class Canvas:
 
     def render(self) -> Image.Image:
         """Draw the moving artists over the background."""
-        self._make_room()
+        self._hold_copies()
         if self.place not in self._grounds:
-            self._draw_ground()
+            self._store_backgrounds()
         self._agg.get_renderer()  # makes one of this size
         self._agg.restore_region(self._grounds[self.place])
         self._draw_over(self.moving)
-        return Image.frombuffer("RGBX", self.pixels, self._agg.buffer_rgba(), "raw", "RGBX", 0, 1)
+        size, pixels = self._agg.get_width_height(), self._agg.buffer_rgba()
+        return Image.frombuffer("RGBX", size, pixels, "raw", "RGBX", 0, 1)
 
-    def _make_room(self) -> None:
+    def _hold_copies(self) -> None:
         """Widen axis limits so that they hold the grey copies."""
         if self._copies is not None and self._copies.follow():
             self.redraw_background()
@@ -179,7 +179,7 @@ class Canvas:
             elif artist.axes.get_visible():
                 artist.axes.draw_artist(artist)
 
-    def _draw_ground(self) -> None:
+    def _store_backgrounds(self) -> None:
         """Store two backgrounds: without and with the seldom moving artists."""
         place, whole = self.place, self.figure.bbox
         if place not in self._backgrounds:
@@ -218,14 +218,10 @@ class Canvas:
             self.fit(shown)
 
     def still(self, note: str = "") -> bytes:
-        """Encode the picture as PNG at the size of the design, below a note if one is given.
-
-        Panels are placed for their present contents, so that the still of a state is always the
-        same.
-        """
+        """Encode the picture as PNG at the size of the design, below a note if one is given."""
         out = io.BytesIO()
         with self._at_design():
-            self.redraw_background(arrange=True)
+            self.redraw_background(arrange=True)  # whatever was shown before
             picture = self.render().convert("RGB")
             if note:
                 picture = _noted(picture, note, self.figure.dpi)
@@ -236,7 +232,7 @@ class Canvas:
         """Draw everything as vectors, at the size of the design."""
         out = io.BytesIO()
         with self._at_design():
-            self._make_room()
+            self._hold_copies()
             self._arrange()
             for artist in self.moving:  # savefig leaves out animated artists
                 artist.set_animated(False)
@@ -249,11 +245,7 @@ class Canvas:
 
 
 def _write_powers_plainly(axis: Axis) -> None:
-    """Label the ticks of a logarithmic axis with Unicode powers (10³), not with formulas.
-
-    All threads share Matplotlib's formula parser, so a figure in a notebook cell could fail
-    meanwhile.
-    """
+    """Label a logarithmic axis with 10³ as text: the formula parser is shared by all threads."""
     if isinstance(axis.get_major_formatter(), LogFormatter):
         axis.set_major_formatter(FuncFormatter(_power))
         axis.set_minor_formatter(NullFormatter())
@@ -264,24 +256,35 @@ def _power(value: float, _position: int | None = None) -> str:
 
 
 def _noted(picture: Image.Image, note: str, dpi: float) -> Image.Image:
-    """Add a strip with a sentence above a picture."""
     strip = Figure(figsize=(picture.width / dpi, 0.26), dpi=dpi, facecolor="#FFF4CC")
     strip.text(0.5, 0.5, note, ha="center", va="center", fontsize=LETTERS)
     agg: Any = FigureCanvasAgg(strip)
     agg.draw()
     over = Image.fromarray(np.asarray(agg.buffer_rgba())).convert("RGB")
-    whole = Image.new("RGB", (picture.width, over.height + picture.height))
-    whole.paste(over, (0, 0))
-    whole.paste(picture, (0, over.height))
+    whole = ImageOps.expand(picture, (0, over.height, 0, 0))
+    whole.paste(over)
     return whole
 
 
 def as_data_url(picture: Image.Image) -> bytes:
-    """Encode a picture for the live view, as a ``data:`` address of a JPEG (3 ms; a PNG takes 20).
-
-    JupyterLab shows such an address 1 to 6 ms sooner than a blob, which goes through another
-    process.
-    """
+    """Encode a picture for the live view: a JPEG (3 ms; a PNG takes 20) as a ``data:`` address."""
     out = io.BytesIO()
     picture.save(out, "JPEG", quality=92, subsampling=0)
     return b"data:image/jpeg;base64," + base64.b64encode(out.getvalue())
+
+
+class Picture(anywidget.AnyWidget):
+    """A picture as large as its place in the page, with the actions that only a page can do."""
+
+    # One module, because a widget's script cannot import another file.
+    _esm: ClassVar[str] = "\n".join((_HERE / name).read_text("utf-8") for name in _SCRIPTS)
+    _css: ClassVar[Path] = _HERE / "page.css"
+    value = traitlets.Bytes(b"").tag(sync=True)  # the picture as a data: address
+    alt = traitlets.Unicode("").tag(sync=True)  # a description for screen readers
+    line = traitlets.Unicode("").tag(sync=True)  # of Python, which "share" copies
+    place = traitlets.Dict({}).tag(sync=True)  # fields of Place, set by the page
+    panels: Any = traitlets.List([]).tag(sync=True)  # what Panel.place returns of each
+    # Their points ``at`` [n][2], and the number of the newest message that these ``answer``: a page
+    # that has sent a newer message ignores them.
+    points = traitlets.Dict({}).tag(sync=True)
+    in_use = traitlets.Bool(False).tag(sync=True)  # whether focus or pressed pointer is inside

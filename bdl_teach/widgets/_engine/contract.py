@@ -8,15 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from bdl_teach import datasets
 from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls
-from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas
+from bdl_teach.widgets._engine.background import LatestValue
+from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas, Picture, Place
 from bdl_teach.widgets._engine.controls import Presets, Values, Widget
 from bdl_teach.widgets._engine.function_panel import Panel
-from bdl_teach.widgets._engine.latest_value import LatestValue
 from bdl_teach.widgets._engine.missions import Mission, MissionBox, next_seeds
-from bdl_teach.widgets._engine.picture import Picture, Place
 from bdl_teach.widgets._engine.pinning import Pin
 from bdl_teach.widgets._engine.prediction_drawing import DrawnBand
 from bdl_teach.widgets._engine.question import Question
@@ -77,8 +75,7 @@ class Contract(Generic[Result]):
     def _pointer_panels(self) -> list[Panel]:
         """Return the panels in which the pointer acts; by default ``self._function``, if it exists.
 
-        Where the pointer moves points, the control ``data`` holds them, and ``Problem.data`` reads
-        it.
+        The points that it moves are in the control ``data``, which ``Problem.data`` reads.
         """
         return [self._function] if hasattr(self, "_function") else []
 
@@ -119,9 +116,9 @@ class Contract(Generic[Result]):
         """Return the templates of the words in the status line, by name."""
         return {}
 
-    def _data(self, result: Result) -> datasets.Regression1D:
-        data: datasets.Regression1D = result.data  # type: ignore[attr-defined]
-        return data
+    def _data(self, result: Any) -> Any:
+        """Return the data points of a result; ``None`` in an explorer without points."""
+        return result.data if "data" in self._controls else None
 
     def _shares(self, result: Result) -> str:
         """Return how the time of a tick was divided, to be written after it in the status line."""
@@ -153,10 +150,7 @@ class Contract(Generic[Result]):
         return None
 
     def _next_seeds(self, values: Values) -> list[Values]:
-        """Return these values with the other seeds for which a mission must also hold.
-
-        They are passed to ``_compute`` at rest, and their results are not drawn.
-        """
+        """Return these values with the other seeds for which a mission must also hold."""
         seed = self._controls.get("seed")
         return [] if seed is None else next_seeds(values, seed)
 
@@ -206,7 +200,7 @@ class Contract(Generic[Result]):
         self._shown_at: Place | None = None  # where the page shows the picture, if it does
         self._asking = threading.Lock()  # several threads ask the worker
         self._pointed: object = None  # what ``_linked`` has returned
-        self._heard = 0  # number of the page's last message about points
+        self._newest_message = 0  # number of the page's last message about points
         self._moved_at = 0.0  # when controls moved by themselves
         self._asked = self._answered = 0  # numbers of the newest and the last shown tick
         self._asked_at = 0.0  # when the newest tick was asked for, by ``time.monotonic``
@@ -219,7 +213,10 @@ class Contract(Generic[Result]):
             self._canvas = Canvas(*self.SIZE)
             self._make_panels(self._canvas)
             self._active_panels = self._pointer_panels()
-            self._drawn_band = self._make_drawn_band()  # the band that the learner draws
+            self._drawn_band: DrawnBand | None = None  # drawn by the learner, in the first panel
+            for panel in [panel for panel in self._active_panels if panel.stays][:1]:
+                self._drawn_band = DrawnBand(panel.axes, panel.stays)
+                self._canvas.animate(self._drawn_band.artists)
             self._notice = self._canvas.add_notice()  # the box that shows failures
         self._picture = Picture(alt=self.TEXTS.alt)
         self._painted: Values = {}  # the values that the picture shows
@@ -231,7 +228,6 @@ class Contract(Generic[Result]):
         self._missions: MissionBox | None = None
         if self.MISSIONS:
             self._missions = MissionBox(self.MISSIONS, self._controls, self._draw_again)
-        self._defaults = self.state()
 
     def _make_controls(self) -> dict[str, Widget]:
         return {name: self._make_control(name) for name in self.TEXTS.controls}
@@ -247,13 +243,11 @@ class Contract(Generic[Result]):
         def undo(self) -> None: ...
         def redo(self) -> None: ...
         def reset(self) -> None: ...
-        def _go(self, values: Values) -> None: ...
         def _undoable(self) -> Values: ...
         def _request(self, act: Callable[[], object] | None = None) -> None: ...
         def _draw_again(self, act: Callable[[], object] | None = None) -> None: ...
         def _say(self, sentence: str) -> None: ...
         def _say_what_is_shown(self) -> None: ...
         def _show_state(self) -> None: ...
-        def _make_drawn_band(self) -> DrawnBand | None: ...
         def _hold_axes(self, held: bool = False) -> None: ...
         def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]: ...

@@ -1,7 +1,5 @@
 """The controls that explorers share: core ipywidgets, Unicode labels, one look."""
 
-from __future__ import annotations
-
 import html
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,10 +19,6 @@ Presets = Mapping[str, tuple[str, Values]]  # by name: where to look, and values
 _STYLE = {"description_width": "6.4em"}
 _WIDE = {"width": "auto"}
 _USUAL = 13  # letters of a label that fit into the width above
-_SLIDERS = (
-    ipywidgets.FloatSlider, ipywidgets.IntSlider, ipywidgets.FloatLogSlider,
-    ipywidgets.SelectionSlider,
-)  # fmt: skip
 _BUTTONS = (ipywidgets.Button, ipywidgets.ToggleButton)
 
 
@@ -32,26 +26,20 @@ _BUTTONS = (ipywidgets.Button, ipywidgets.ToggleButton)
 class Control:
     """One control, as the data file of its explorer declares it.
 
-    Attributes:
-        kind: ``"slider"``, ``"count"`` (whole numbers), ``"powers"`` (of ten), ``"places"`` (a
-            slider over given values), ``"menu"``, ``"row"`` (of buttons, of which one is down),
-            ``"toggle"`` or ``"points"`` (set in the picture). The explorer makes controls of other
-            kinds itself.
-        label: The text beside the control.
-        default: Its starting value.
-        range: For a slider ``[low, high, step]``; for powers the same as exponents, where the step
-            may be left out (0.1); for places, menu and row the options, each a value or ``[words,
-            value]``; for points ``[largest number]``.
-        hint: Its tooltip; for a row a list with one for each option.
-        readout: The format in which a slider shows its value.
+    Kinds are ``"slider"``, ``"count"`` (whole numbers), ``"powers"`` (of ten), ``"places"`` (a
+    slider over given values), ``"menu"``, ``"row"`` (of buttons, of which one is down),
+    ``"toggle"`` and ``"points"`` (set in the picture); the explorer makes controls of other kinds.
+    Ranges are ``[low, high, step]`` of a slider; the same as exponents of powers, where the step
+    may be left out (0.1); the options of places, menu and row, each a value or ``[words, value]``;
+    ``[largest number]`` of points.
     """
 
     kind: str
-    label: str = ""
-    default: Any = None
+    label: str = ""  # the text beside it
+    default: Any = None  # the starting value
     range: Sequence[Any] = ()
-    hint: str | Sequence[str] = ""
-    readout: str = ".2f"
+    hint: str | Sequence[str] = ""  # the tooltip; for a row one for each option
+    readout: str = ".2f"  # the format in which a slider shows its value
 
     @property
     def unseen(self) -> bool:
@@ -61,7 +49,7 @@ class Control:
     @property
     def start(self) -> Any:
         """Return the starting value as the control holds it."""
-        return None if self.unseen else self.value(self.default)
+        return self.value(self.default)
 
     @property
     def options(self) -> list[Any]:
@@ -136,11 +124,7 @@ def same(one: Values, other: Values) -> bool:
 
 
 def take(known: Mapping[str, Widget], name: str, value: object) -> Any:
-    """Return a value as a control holds it.
-
-    Raises:
-        ValueError: There is no such control, or it does not take this value as it is.
-    """
+    """Return a value as a control holds it; raise ``ValueError`` if the control refuses it."""
     if name not in known:
         raise ValueError(f"{name}: expected one of the controls {', '.join(known)}")
     control = known[name]
@@ -185,11 +169,10 @@ def written(control: Widget, value: Any) -> str:
     return format(value, f"#{form}" if form.endswith("g") else form)  # the page's g keeps zeros
 
 
-def words(text: str, *classes: str) -> Widget:
-    """Make a line of text, with class names for the style sheet."""
+def words(text: str, name: str) -> Widget:
+    """Make a line of text with a class name for the style sheet."""
     made = ipywidgets.HTML(value=html.escape(text))
-    for name in classes:
-        made.add_class(name)
+    made.add_class(name)
     return made
 
 
@@ -202,7 +185,7 @@ def box(name: str, children: Iterable[Widget]) -> Widget:
 
 def group(name: str, widgets: Sequence[Widget]) -> Widget:
     """Put controls under a heading, with the buttons among them in shared rows."""
-    sliders = [widget for widget in widgets if isinstance(widget, _SLIDERS)]
+    sliders = [widget for widget in widgets if hasattr(widget, "readout")]
     if any(len(slider.description) > _USUAL for slider in sliders):
         for slider in sliders:
             slider.style.description_width = "7.4em"

@@ -15,20 +15,12 @@ if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress lin
 
 @dataclass(frozen=True)
 class Convergence:
-    """What the longer runs of ``fit.converged`` have found so far.
+    """What the longer runs of ``fit.converged`` have found so far."""
 
-    Attributes:
-        runs: Number of longer runs so far.
-        gain: How far the lowest free energy of these runs is below that of the fit, in nats; at
-            least 0.
-        over: Whether the answer is known.
-        tolerance: Largest gain, in nats, at which the fit is called converged.
-    """
-
-    runs: int = 0
-    gain: float = 0.0
-    over: bool = False
-    tolerance: float = 0.0
+    runs: int = 0  # number of longer runs
+    gain: float = 0.0  # nats by which the lowest of their free energies is below that of the fit
+    over: bool = False  # whether the answer is known
+    tolerance: float = 0.0  # largest gain in nats at which the fit is called converged
 
     @property
     def converged(self) -> bool | None:

@@ -26,28 +26,17 @@ _TEN_FUNCTIONS = partial(plots.PredictiveArtists, n_functions=10)
 
 @dataclass
 class Panel:
-    """A panel that the pointer can act in.
-
-    Attributes:
-        room: Chooses the limits of y, which stay while a point is held.
-        truth: The line of the noise-free function, hidden where that is unknown.
-        columns: Columns of the panel's legend; 0 if it has none of its own.
-        stays: Artists that are shown while the learner draws a band; () where none is drawn.
-        hover: Whether the panel reacts to a pointer that moves over it without a click.
-        most: Largest number of points.
-        kind: "points" if the pointer edits points, "at" if it chooses a place, or "seen".
-        spread: A panel of standard deviations of y along the same x, labelled in the same units.
-    """
+    """A panel that the pointer can act in."""
 
     axes: Axes
-    room: plots.Room | None = None
-    truth: Artist | None = None
-    columns: int = 6
-    stays: Sequence[Artist] = ()
-    hover: bool = False
-    most: int = MOST
-    kind: str = "points"
-    spread: Axes | None = None
+    room: plots.Room | None = None  # chooses the limits of y, which stay while a point is held
+    truth: Artist | None = None  # the line of the noise-free function, hidden if that is unknown
+    columns: int = 6  # of the panel's legend; 0 if it has none of its own
+    stays: Sequence[Artist] = ()  # shown while the learner draws a band; () if none is drawn here
+    hover: bool = False  # whether the pointer acts without a click
+    most: int = MOST  # largest number of points
+    kind: str = "points"  # or "at" if the pointer only chooses a place, "seen" if not even that
+    spread: Axes | None = None  # a panel of sds of y along the same x, labelled in the same units
     units: Units = COURSE
     labels: Labels = PLAIN
 
@@ -112,15 +101,11 @@ class FunctionPanel(Panel):
     If the result has them, it also shows the gap, functions of the prior and the true posterior.
 
     Args:
-        canvas: The canvas on which the artists move.
-        ax: An empty panel.
-        title: Title of the panel.
         x: Inputs ``[m, 1]`` of every predictive, rising.
         band: Makes the artists that show a predictive; by default with ten drawn functions. If they
             have a method ``edges``, it returns the curves that the limits must include.
         truth: Whether to show the sine.
         limits: Possible upper limits of y.
-        xlabel: Label of the x-axis.
         **fields: Fields of ``Panel``.
     """
 
@@ -152,7 +137,7 @@ class FunctionPanel(Panel):
         super().__init__(ax, room, sine, **fields)
         canvas.animate([*self._before.artists, *self._gap.artists, *self.band.artists, *lines])
         canvas.animate([*self._over.artists, self.points, *room.artists])
-        canvas.settle(room.frame)
+        canvas.animate_seldom(room.frame)
         self.name()
 
     def update(
@@ -181,4 +166,4 @@ class FunctionPanel(Panel):
         assert self.room is not None
         awaited = asked and posterior is None
         if self.room.hold({**curves, **more}, at_least, posterior, awaited=awaited):
-            self._canvas.redraw_settled()
+            self._canvas.redraw_seldom()

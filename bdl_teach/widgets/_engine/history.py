@@ -1,7 +1,5 @@
 """The states that an explorer has been in, for undo and redo."""
 
-from __future__ import annotations
-
 from bdl_teach.widgets._engine.controls import Values, same
 
 _KEPT = 200  # states
@@ -9,10 +7,7 @@ _ONE_MOVE_S = 1.0  # faster changes of one control are one movement
 
 
 class History:
-    """States to undo and redo; a drag of a control or point counts as one movement.
-
-    All changes while ``held`` (a point is being dragged) are one movement.
-    """
+    """States to undo and redo; all changes while ``held`` (during a drag) are one movement."""
 
     def __init__(self, state: Values) -> None:
         self.first, self.held = dict(state), False

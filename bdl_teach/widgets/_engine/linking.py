@@ -1,10 +1,8 @@
-"""Linked panels: what the pointer is on in one panel is marked in another.
+"""What the pointer is on in one panel is marked in another.
 
 A weight is shown as the functions that it makes while the other weights stay, a drawn function as
 the weights that make it.
 """
-
-from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
@@ -23,13 +21,10 @@ _NEAR = 0.03  # of the panel's height: largest distance from the pointer to a fu
 
 @dataclass(frozen=True)
 class Mark:
-    """Functions, weights and words to mark while the pointer is on one of them.
+    """Functions, weights and words to mark while the pointer is on one of them."""
 
-    Functions are ``[k, m]``; weights have places ``[j]`` along x, or ``[j, 2]``.
-    """
-
-    functions: Array
-    weights: Array
+    functions: Array  # [k, m]
+    weights: Array  # places [j] along x, or [j, 2]
     words: str
 
 
@@ -44,15 +39,8 @@ class LinkArtists(plots.Artists):
         (self._rug,) = weights.plot([], [], "|", ms=14, mew=1.2, zorder=6, **orange)
         (self._dots,) = weights.plot([], [], "o", ms=9, mfc="none", mew=2.4, zorder=6, **orange)
         box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1.0}
-        self._words = functions.text(
-            0.01,
-            0.03,
-            "",
-            transform=functions.transAxes,
-            fontsize=plots.LETTERS,
-            zorder=7,
-            bbox=box,
-        )
+        style: dict[str, Any] = {"fontsize": plots.LETTERS, "zorder": 7, "bbox": box}
+        self._words = functions.text(0.01, 0.03, "", transform=functions.transAxes, **style)
         self.artists: list[Artist] = [self._lines, self._rug, self._dots, self._words]
         self.show(None)
 

@@ -17,7 +17,6 @@ from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 from bdl_teach.widgets._engine.contract import Result
 from bdl_teach.widgets._engine.controls import Values, Widget
 from bdl_teach.widgets._engine.history import History
-from bdl_teach.widgets._engine.own_data import Unseen
 from bdl_teach.widgets._engine.page import Page
 from bdl_teach.widgets._engine.worker import sentence
 
@@ -115,7 +114,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         self.wait(timeout)
         self._begin_chores(unseen=True)
         if not self._warmed.wait(timeout):
-            raise TimeoutError(f"expected the compilations within {timeout:g} s")
+            raise TimeoutError(f"expected all programs compiled within {timeout:g} s")
         return self
 
     def replay(self, step: int | None = None) -> Self:
@@ -152,13 +151,10 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
     def state(self) -> Values:
         """Return the values of all controls by name; ``type(explorer)(**state)`` rebuilds it.
 
-        Points, and other values that are set in the picture, are included once they have been set.
+        Values that are set in the picture, such as ``data``, are left out until then.
         """
-        return {
-            name: control.value
-            for name, control in self._controls.items()
-            if not isinstance(control, Unseen) or control.value is not None
-        }
+        values = {name: control.value for name, control in self._controls.items()}
+        return {name: value for name, value in values.items() if value is not None}
 
     def readings(self) -> dict[str, float]:
         """Return all readings of the shown result, by name."""
@@ -184,11 +180,9 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
 
     def code(self) -> str:
         """Return the line of Python that rebuilds the explorer in its present state."""
-        given = ", ".join(
-            f"{name}={_rounded(value)!r}"
-            for name, value in self.state().items()
-            if value != self._defaults.get(name)
-        )
+        moved = {n: v for n, v in self.state().items() if v != self.DEFAULTS.get(n)}
+        shown = {n: float(f"{v:.10g}") if isinstance(v, float) else v for n, v in moved.items()}
+        given = ", ".join(f"{name}={value!r}" for name, value in shown.items())
         return f"widgets.{type(self).__name__}({given})"
 
     def record(
@@ -241,13 +235,11 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
 
     def pin(self) -> Self:
         """Keep what is shown as the pinned state A, in grey, to compare later states with it."""
-        self._must_live()
         self._draw_again(self._pin.set)
         return self.wait()
 
     def unpin(self) -> Self:
         """Remove the pinned state A from the picture and the status line."""
-        self._must_live()
         self._draw_again(self._pin.unset)
         return self.wait()
 
@@ -277,7 +269,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         """
         self._must_live()
         if self._missions is None:
-            raise ValueError(f"mission: {type(self).__name__} has none, got {name!r}")
+            raise ValueError(f"mission: {type(self).__name__} has no missions, got {name!r}")
         self._missions.choose(name)
         return self.wait()
 
@@ -349,14 +341,9 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
             raise RuntimeError(_CLOSED.format(type(self).__name__))
         if os.getpid() != self._process:
             raise RuntimeError(
-                f"this {type(self).__name__} lives in the process that made it; a forked process "
-                "has no thread to refit it: use it there"
+                f"this {type(self).__name__} belongs to the process that made it: use it there; a "
+                "forked process has no thread that refits it"
             )
-
-
-def _rounded(value: object) -> object:
-    """Round a float for display: 0.1 and not 0.10000000000000002."""
-    return float(f"{value:.10g}") if isinstance(value, float) else value
 
 
 def _parts(widget: Widget) -> list[Widget]:

@@ -4,12 +4,10 @@ One success may be luck, so a mission must also hold for the next seeds. These a
 control moves, and are not shown.
 """
 
-from __future__ import annotations
-
 import html
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import ipywidgets
@@ -40,16 +38,12 @@ class Moved(Exception):
 
 
 class Need(NamedTuple):
-    """A condition of a mission on a reading, or on a control if no reading has this name.
-
-    The comparison is a key of ``COMPARISONS``. The words are shown while the condition fails; in
-    them ``{}`` is the reading, ``{name:.3g}`` another reading.
-    """
+    """A condition of a mission on a reading, or on a control if no reading has this name."""
 
     name: str
-    comparison: str
+    comparison: str  # a key of COMPARISONS
     value: Any
-    words: str
+    words: str  # shown while it fails; {} is the reading, {name:.3g} another reading
 
     def lacks(self, values: Values, readings: Readings) -> str | None:
         """Return ``None`` if the condition holds, else its words; "" if its reading is missing."""
@@ -58,27 +52,19 @@ class Need(NamedTuple):
         found = readings.get(self.name, values.get(self.name))
         if COMPARISONS[self.comparison](found, self.value):
             return None
-        return str(Said(self.words.replace("{}", figure(found)), readings))
+        return str(Said(self.words.replace("{}", written(found)), readings))
 
 
 @dataclass(frozen=True)
 class Mission:
-    """A task to do by moving controls or points, judged by conditions on a state and its readings.
+    """A task to do by moving controls or points, judged by conditions on a state."""
 
-    Attributes:
-        id: Its name in the learner's progress, such as ``"sinusoid-wider-at-1"``.
-        hints: Two: where to look, then which control to move where.
-        way: The solution in the second hint, as values of controls.
-        leave: Controls that must keep their starting values, with these values; for ``data`` the
-            value is ``None``.
-    """
-
-    id: str
+    id: str  # its name in the learner's progress, such as "sinusoid-wider-at-1"
     text: str
-    hints: Sequence[str]
-    way: Values
+    hints: Sequence[str]  # two: where to look, then which control to move where
+    way: Values  # the solution in the second hint
     needs: Sequence[Need]
-    leave: Mapping[str, Any] = field(default_factory=dict)
+    leave: Mapping[str, Any]  # starting values that controls must keep; None for data
 
     def missing(self, values: Values, readings: Readings) -> list[str]:
         """Return a text for each condition that fails; in it ``{name}`` is a control's label."""
@@ -87,13 +73,13 @@ class Mission:
         if moved.pop("data", "") is None:
             said = ["points were dragged, added or removed"]
         elif moved:
-            ways = [f"{{{name}}} back to {figure(value)}" for name, value in moved.items()]
+            ways = [f"{{{name}}} back to {written(value)}" for name, value in moved.items()]
             said = [f"take {' and '.join(ways)}"]
         lacks = (need.lacks(values, readings) for need in self.needs)
         return list(dict.fromkeys([*said, *(words for words in lacks if words is not None)]))
 
 
-def figure(value: Any) -> str:
+def written(value: Any) -> str:
     """Write a value for a sentence: with three digits, and 0 in place of a rounding error."""
     if isinstance(value, bool):
         return "on" if value else "off"
@@ -111,7 +97,7 @@ def next_seeds(values: Values, seed: Widget) -> list[Values]:
 
 
 class MissionBox:
-    """The box that shows missions in place of the question, and the button that opens it.
+    """The box of missions, shown in place of the question, and the button that opens it.
 
     When another mission is chosen, it calls ``ask``, so that the worker runs ``judge``.
     """
@@ -214,7 +200,6 @@ class MissionBox:
         return [words.format_map(self._labels) for words in missing]
 
     def _mark(self) -> None:
-        """Mark the missions that are done in the row of buttons."""
         options, chosen = self._options(self.done()), self._row.value
         if options != list(self._row.options):
             self._quiet = True
@@ -229,7 +214,6 @@ class MissionBox:
         ]
 
     def _on_toggle(self) -> None:
-        """Open the box in the question's place, or close it."""
         (self.box.add_class if self.toggle.value else self.box.remove_class)("bdl-open")
         self._ask()
 
@@ -248,7 +232,6 @@ class MissionBox:
         self._text.value = f"<b>Mission.</b> {html.escape(text)}"  # last, when all else is set
 
     def _show_hints(self) -> None:
-        """Show the hints that were asked for, and offer the second after the first."""
         mission = self._missions[self._row.value]
         if self._hints[0].value:
             self._hints[1].disabled = False

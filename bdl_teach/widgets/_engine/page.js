@@ -1,6 +1,6 @@
-// The explorer's part that lives in the page: the picture at the size of its place, the acts of
-// buttons that only a page can do, and names and states for who hears the page. What a hand does to
-// points is in pointer.js, which stands before this.
+// The explorer's script in the page: it shows the picture at the size of its place, acts for buttons
+// whose work only a page can do, and adds names and states for screen readers. pointer.js, which
+// handles the pointer, comes before this file.
 
 const LABELLED = ".widget-label";
 const decoder = new TextDecoder();
@@ -16,7 +16,7 @@ function show(model, image, wait) {
   wait.hidden = true;
 }
 
-// Say how large the picture's place is, at most once a frame, and only when that changed.
+// Report the size of the picture's place if it has changed.
 function measure(model, stage) {
   const { width, height } = stage.getBoundingClientRect();
   if (width < 120 || height < 100 || width > 8000 || height > 8000) return; // during layout
@@ -27,7 +27,7 @@ function measure(model, stage) {
   model.save_changes();
 }
 
-let pressed = null; // the view in which a button was pressed last, of all views of this model
+let pressed = null; // the view, of all views of this model, in which a button was pressed last
 
 function save(name, kind, content) {
   const link = document.createElement("a");
@@ -50,7 +50,7 @@ async function copy(text) {
   }
 }
 
-// Names and states: what core widgets leave out.
+// Names and states that core widgets leave out.
 
 const set = (element, attributes) => {
   for (const [name, value] of Object.entries(attributes))
@@ -59,7 +59,7 @@ const set = (element, attributes) => {
 
 const nameOf = (box) => box.querySelector(LABELLED)?.textContent.trim() || "";
 
-function dressSlider(box) {
+function nameSlider(box) {
   const handle = box.querySelector("[role=slider]");
   const readout = box.querySelector(".widget-readout");
   if (!handle) return;
@@ -73,8 +73,8 @@ function dressSlider(box) {
   else handle.removeAttribute("aria-disabled");
 }
 
-// One tab stop: the button that is down; arrows go to the others, as in any radio group.
-function dressChoices(box) {
+// The only tab stop is the button that is down; arrows go to the others, as in a radio group.
+function nameChoices(box) {
   set(box, { role: "radiogroup", "aria-label": nameOf(box) || box.title || "choice" });
   for (const button of box.querySelectorAll("button")) {
     const down = button.matches(".mod-active");
@@ -94,10 +94,10 @@ function arrows(event) {
   event.stopPropagation();
 }
 
-function dress(root) {
+function addNames(root) {
   for (const element of root.querySelectorAll("[title=null]")) element.removeAttribute("title");
-  for (const box of root.querySelectorAll(".widget-slider")) dressSlider(box);
-  for (const box of root.querySelectorAll(".widget-toggle-buttons")) dressChoices(box);
+  for (const box of root.querySelectorAll(".widget-slider")) nameSlider(box);
+  for (const box of root.querySelectorAll(".widget-toggle-buttons")) nameChoices(box);
   for (const button of root.querySelectorAll(".widget-toggle-button"))
     if (!button.closest(".widget-toggle-buttons"))
       set(button, { "aria-pressed": String(button.matches(".mod-active")) });
@@ -115,11 +115,11 @@ function dress(root) {
     set(bar, { role: "progressbar", "aria-label": nameOf(bar.closest(".widget-inline-hbox") ?? bar) || "progress" });
 }
 
-// The notebook builds these views anew when it keeps their still. The explorer says when it is in
-// use, so that this waits; and if it comes all the same, the keyboard is given back.
+// The notebook rebuilds these views when a still is added to them. That waits while the explorer
+// reports that it is in use. If it happens all the same, the keyboard focus is restored.
 
 const STOPS = "button, select, input, textarea, [role=slider], [role=textbox], .bdl-hand";
-let keyboard = null; // which of an explorer's stops has it
+let keyboard = null; // index of the element with the focus
 
 function watchUse(model, root) {
   const stops = () => [...root.querySelectorAll(STOPS)];
@@ -152,11 +152,11 @@ function watchUse(model, root) {
   };
 }
 
-// Keys: save; undo and redo, kept from the notebook round it.
+// Keys: save, undo and redo; the last two do not reach the notebook.
 function keys(event, model) {
   if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
   const key = event.key.toLowerCase();
-  if (key === "s") { // what is saved is to have its still
+  if (key === "s") { // so that a still is added before
     model.set("in_use", false);
     model.save_changes();
   }
@@ -169,7 +169,7 @@ function keys(event, model) {
 }
 
 function clicks(event, model, root) {
-  // A click on the rail moves the slider: the keys that follow are for it.
+  // A click on its rail moves a slider, so it gets the keyboard focus.
   const slider = event.target.closest(".noUi-target")?.querySelector("[role=slider]");
   slider?.focus({ preventScroll: true });
   const button = event.target.closest("button");
@@ -183,8 +183,8 @@ function clicks(event, model, root) {
   if (button.matches(".bdl-own")) askForTable(model, root);
 }
 
-// JupyterLab scrolls to the next cell when one has been run, and to the last when all have:
-// come back to the explorer that was just run, or to the first of the notebook.
+// JupyterLab scrolls to the next cell after a run, and to the last after Run All. Scroll back to the
+// explorer that was just run, or to the first of the notebook.
 const shown = new WeakMap();
 function comeBack(model, root) {
   const cell = root.closest(".jp-Cell");
@@ -210,7 +210,7 @@ export default {
     const update = () => show(model, image, wait);
     model.on("change:value", update);
     model.on("change:alt", update);
-    const hand = new Hand(model, el);
+    const handles = new Handles(model, el);
     const message = (content, buffers) => {
       const mine = !pressed || pressed === el.closest(".bdl-explorer");
       if (content.save && mine) save(content.save, content.kind, buffers[0]);
@@ -231,7 +231,7 @@ export default {
       };
       const sizes = new ResizeObserver(again(() => measure(model, stage)));
       sizes.observe(stage);
-      // Another screen, or zoom, may change the ratio and nothing else.
+      // Zoom or another screen may change the pixel ratio and nothing else.
       let media = null;
       const ratio = () => {
         media?.removeEventListener("change", ratio);
@@ -243,7 +243,7 @@ export default {
       window.addEventListener("resize", ratio);
       const use = watchUse(model, root);
       const watch = new MutationObserver(() => {
-        dress(root);
+        addNames(root);
         use.giveBack();
       });
       const what = { subtree: true, childList: true, characterData: true };
@@ -255,7 +255,7 @@ export default {
       const onClick = (event) => clicks(event, model, root);
       root.addEventListener("keydown", onKey, true);
       root.addEventListener("click", onClick);
-      dress(root);
+      addNames(root);
       comeBack(model, root);
       use.giveBack();
       undo.push(() => {
@@ -268,7 +268,7 @@ export default {
         root.removeEventListener("click", onClick);
       });
     };
-    // It is drawn before it hangs in the page.
+    // The view is rendered before it is attached to the page.
     const wait_for_root = setInterval(() => {
       if (!el.closest(".bdl-explorer")) return;
       clearInterval(wait_for_root);
@@ -279,7 +279,7 @@ export default {
       model.off("change:value", update);
       model.off("change:alt", update);
       model.off("msg:custom", message);
-      hand.close();
+      handles.close();
       for (const act of undo) act();
     };
   },

@@ -1,7 +1,5 @@
 """The page of an explorer: its layout, and the callbacks of its controls and buttons."""
 
-from __future__ import annotations
-
 import html
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -10,10 +8,10 @@ from typing import Any
 import ipywidgets
 
 from bdl_teach.widgets._engine import controls
+from bdl_teach.widgets._engine.canvas import Place
 from bdl_teach.widgets._engine.contract import Contract, Result
 from bdl_teach.widgets._engine.controls import Presets, Values, Widget
 from bdl_teach.widgets._engine.own_data import Unseen
-from bdl_teach.widgets._engine.picture import Place
 from bdl_teach.widgets._engine.pointer import BUTTONS, WHILE_OWN
 from bdl_teach.widgets._engine.question import QuestionBox
 from bdl_teach.widgets._engine.worker import Worker
@@ -22,10 +20,7 @@ OWN = "own settings"
 
 
 class PresetMenu:
-    """The menu of presets, and the sentence that says where to look in the chosen one.
-
-    A preset may switch the toggles in ``stays`` on, but never off.
-    """
+    """The menu of presets; a preset may switch the toggles in ``stays`` on, but never off."""
 
     def __init__(
         self, presets: Presets, set_values: Callable[[Values], object], stays: frozenset[str]
@@ -47,10 +42,7 @@ class PresetMenu:
         self.menu.observe(self._on_choice, names="value")
 
     def show(self, state: Values) -> None:
-        """Select the preset whose values ``state`` has, and show its sentence.
-
-        If several match: the chosen one, or else the one that sets most controls.
-        """
+        """Select this state's preset: the chosen one if it fits, else the one that sets most."""
         fitting = {
             name: len(values)
             for name, (_, values) in self._presets.items()
@@ -158,26 +150,24 @@ class Page(Worker[Result], abstract=True):
         return controls.box("bdl-controls", [*first, *more, *later])
 
     def _go_from_the_start(self, values: Values) -> None:
-        """Set controls to the target of the question and all others to where the question begins.
+        """Set the question's control to its target, and all others to where the question begins.
 
-        The starting state is pinned. From any other state, the picture could contradict the
-        verdict.
+        The picture there is pinned. From any other state, the result could contradict the verdict.
         """
         assert self.QUESTION is not None
-        first = {**self._past.first, **dict(self.QUESTION.before)}
+        first = {**self._past.first, **self.QUESTION.before}
         stays = {name: value for name, value in self.state().items() if name in self.TEXTS.stays}
         self._compared = {**stays, **first}
         self._go({**self._whole(self._past.first), **values})
 
     def _set_preset(self, values: Values) -> None:
-        """Set the controls to a preset, and remove the pin that a question has set."""
         self._pin.unset(of_question=True)
         self._go(self._whole(values))
 
     def _whole(self, state: Values) -> Values:
-        """Return a state with ``None`` for the controls without a widget that it leaves out."""
-        unseen = [name for name, control in self._controls.items() if isinstance(control, Unseen)]
-        return {**dict.fromkeys(unseen), **state}
+        """Add ``None`` for the controls without a widget that a state leaves out."""
+        known = self.TEXTS.controls
+        return {**{name: None for name in known if known[name].unseen}, **state}
 
     def _undoable(self) -> Values:
         """Return the values that undo restores: all but those of the toggles in ``stays``."""
@@ -211,7 +201,6 @@ class Page(Worker[Result], abstract=True):
             self._quiet = False
 
     def _offer_picture(self) -> None:
-        """Have the page save the picture, as SVG and as PNG."""
         name = type(self).__name__
         self._picture.send({"save": f"{name}.svg", "kind": "image/svg+xml"}, [self.svg()])
         self._picture.send({"save": f"{name}.png", "kind": "image/png"}, [self.png()])
@@ -220,7 +209,6 @@ class Page(Worker[Result], abstract=True):
         self._say(f"Copied: {self.code()}")
 
     def _resample(self) -> None:
-        """Take the next seed, after a click on "resample"."""
         drawn = {"data": None} if "data" in self._controls else {}
         self._go({"seed": (self._controls["seed"].value + 1) % 100, **drawn})
 
@@ -232,7 +220,7 @@ class Page(Worker[Result], abstract=True):
         self._request(self._film.to_end)
 
     def _show_state(self) -> None:
-        """Show the preset of this state, whether undo is possible, and which controls are idle."""
+        """Show the preset of this state, whether undo is possible, and what is dimmed."""
         state = self.state()
         self._start.show(state)
         self._dim(state)
@@ -240,7 +228,7 @@ class Page(Worker[Result], abstract=True):
             moved = ", ".join(
                 f"{control.description} {controls.written(control, control.value)}"
                 for name, control in self._behind.items()
-                if not controls.alike(state[name], self._defaults[name])
+                if not controls.alike(state[name], self.DEFAULTS[name])
             )
             self._more.description = f"more ({moved})" if moved else "more"
         self._acts["undo"].disabled = self._past.before is None
@@ -248,7 +236,7 @@ class Page(Worker[Result], abstract=True):
         self._picture.line = f"from bdl_teach import widgets; {self.code()}"
 
     def _dim(self, state: Values) -> None:
-        """Dim controls without effect; also those that draw points, while the points are own."""
+        """Dim the controls that have no effect, or that would replace the learner's own points."""
         idle = self._idle(state)
         drawing = {*self._DRAWN_BY, "seed"} if state.get("data") is not None else set()
         for name, control in self._controls.items():
@@ -261,12 +249,10 @@ class Page(Worker[Result], abstract=True):
                 control.tooltip = WHILE_OWN if name in drawing else self.TEXTS.controls[name].hint
 
     def _on_place(self, change: Any) -> None:
-        """Ask the worker for the same picture at another size."""
         self._shown_at = Place(**change["new"])
         self._draw_again()
         self._begin_chores()
 
     def _on_use(self, change: Any) -> None:
-        """Add the stills that are missing once nobody uses the explorer."""
         if not change["new"] and self._without_still:
             self._draw_again()

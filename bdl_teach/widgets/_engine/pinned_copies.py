@@ -1,7 +1,5 @@
 """Grey copies of the moving artists as they were at one moment, drawn behind the moving ones."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from copy import copy
 from typing import Any, cast
@@ -37,7 +35,7 @@ class PinnedCopies:
 
     def __init__(self, figure: Figure, moving: Iterable[Artist]) -> None:
         self._copies = [
-            (artist, _shape(artist), _copies(artist) if artist.get_visible() else [])
+            (artist, _shape(artist), _grey_copies(artist) if artist.get_visible() else [])
             for artist in moving
             if _is_compared(artist)
         ]
@@ -56,17 +54,14 @@ class PinnedCopies:
             self.over += copies if _covers(artist) else []
 
     def follow(self) -> bool:
-        """Widen the panels' limits so that they hold the copies; return whether a limit changed.
-
-        A copy above an artist that has not moved is hidden.
-        """
+        """Widen limits to hold the copies, and return whether any changed; hide unmoved copies."""
         for artist, then, copies in self._copies:
             for one in copies if _covers(artist) else ():
                 one.set_visible(not _is_equal(then, _shape(artist)))
         changed = False
         for panel, (held, _, given) in self._limits.items():
             if (wanted := _limits(panel)) != given:
-                given = _both(wanted[0], held[0]), _both(wanted[1], held[1])
+                given = _union(wanted[0], held[0]), _union(wanted[1], held[1])
                 panel.set(xlim=given[0], ylim=given[1])
                 self._limits[panel] = held, wanted, given
                 changed = True
@@ -94,7 +89,7 @@ def _limits(panel: Axes) -> _Limits:
     return panel.get_xlim(), panel.get_ylim()
 
 
-def _both(now: tuple[float, float], then: tuple[float, float]) -> tuple[float, float]:
+def _union(now: tuple[float, float], then: tuple[float, float]) -> tuple[float, float]:
     """Return limits that hold two pairs of limits, in the direction of the first."""
     low, high = min(*now, *then), max(*now, *then)
     return (low, high) if now[0] <= now[1] else (high, low)
@@ -137,13 +132,10 @@ def _is_equal(then: Array, now: Array) -> bool:
     return then.shape == now.shape and bool(np.allclose(then, now, rtol=1e-6, equal_nan=True))
 
 
-def _copies(artist: Artist) -> list[Artist]:
-    """Copy an artist in grey, without adding it to its panel; the copy shares its coordinates.
-
-    An update of an artist replaces its coordinates as a whole, so the copy keeps the old ones.
-    """
+def _grey_copies(artist: Artist) -> list[Artist]:
+    """Copy an artist in grey. An update replaces its data, so the copy keeps the old data."""
     if isinstance(artist, AxesImage):
-        return _small(artist)
+        return _framed_image(artist)
     grey = copy(artist)
     if isinstance(artist, Line2D):
         grey.set(color=_GREY, mec=_GREY, mfc="none")
@@ -156,8 +148,7 @@ def _copies(artist: Artist) -> list[Artist]:
     return [grey]
 
 
-def _small(image: AxesImage) -> list[Artist]:
-    """Copy an image, framed, into a corner of its panel."""
+def _framed_image(image: AxesImage) -> list[Artist]:
     assert image.axes is not None
     place = TransformedBbox(Bbox.from_bounds(*_CORNER), image.axes.transAxes)
     small = BboxImage(place, cmap=image.get_cmap(), norm=cast(Normalize, image.norm))

@@ -4,8 +4,6 @@ Learners who compare two cases look for what changed and overlook what stayed th
 as much. So the question comes before the answer.
 """
 
-from __future__ import annotations
-
 import html
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
@@ -74,10 +72,7 @@ class Pin:
             self.toggle.value = False
 
     def note(self, values: Values, said: Said, *, better: bool = False) -> None:
-        """Record what is shown now; call with ``RENDER_LOCK`` held.
-
-        A ``better`` result for the values of A replaces A.
-        """
+        """Record what is shown, with ``RENDER_LOCK`` held; a ``better`` result for A replaces A."""
         self._seen = Seen(dict(values), said)
         if better and self._pinned is not None and controls.same(values, self._pinned.values):
             self._pinned = None
@@ -85,7 +80,7 @@ class Pin:
             self._say()
 
     def settle(self) -> bool:
-        """Pin or unpin if asked to, and return whether; call with ``RENDER_LOCK`` held."""
+        """Pin or unpin if asked to, with ``RENDER_LOCK`` held; return whether that was done."""
         wanted = self._seen if self.toggle.value else None
         if (wanted is None) == (self._pinned is None):
             return False
@@ -107,7 +102,6 @@ class Pin:
         return said.marked(None if self._pinned is None else self._pinned.said)
 
     def _say(self) -> None:
-        """Ask what stayed the same; show the answer if it was asked for."""
         self._words.value = _ASKED
         if self._answer.value and self._pinned is not None and self._seen is not None:
             with RENDER_LOCK:  # artists are read
@@ -127,10 +121,10 @@ class Pin:
             return {"Nothing has moved": "this is A itself"}
         n = len(self._controls)
         parts = {"Stayed": [f"{n - len(moved)} of {n} controls"], "Changed": [", ".join(moved)]}
-        figures = [f for f in now.said.figures(then.said) if f.name in self._labels]
+        numbers = [f for f in now.said.numbers(then.said) if f.name in self._labels]
         drawn = self._canvas.unmoved().items()
         for stayed, part in zip((True, False), parts.values(), strict=True):
-            same = [f for f in figures if (f.then == f.now) is stayed]
+            same = [f for f in numbers if (f.then == f.now) is stayed]
             part.append(", ".join(f"{self._labels[f.name]} {f}" for f in same))
             if names := [name for name, unmoved in drawn if unmoved is stayed]:
                 part.append(f"in the picture {', '.join(names)}")

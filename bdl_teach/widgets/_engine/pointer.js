@@ -1,11 +1,11 @@
-// Points that a hand can move: handles over the picture, for pointer, touch and keys.
+// Handles over the picture, with which pointer, touch and keys move points.
 //
-// A handle goes where the hand goes at once; the picture, with the model refitted, follows.
+// A handle follows the pointer at once; the picture, with the model refitted, comes later.
 
 const SVG = "http://www.w3.org/2000/svg";
-const FINGER = 22; // pixels from a point that a finger may miss it by
-const CLICK = 4; // pixels that a click may wander
-const NEAR = 0.012; // of the panel: what an arrow key moves; with Shift five times as far
+const FINGER = 22; // pixels by which a finger may miss a point
+const CLICK = 4; // pixels by which the pointer may move during a click
+const NEAR = 0.012; // of the panel: the step of an arrow key; with Shift five times as far
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 const HELP =
   "Data points. Page Up and Page Down choose a point, arrows move it, with Shift further, " +
@@ -21,7 +21,7 @@ const make = (kind, attributes = {}) => {
   return element;
 };
 
-// A place in the learner's units, as exactly as a picture shows it: a date, if 0 is one.
+// Write a place in the learner's units; as a date if ``zero`` is one.
 function written(place, scale, zero) {
   if (zero.includes("-")) {
     const start = Date.parse(`${zero.replace(" ", "T")}${zero.includes(" ") ? "Z" : ""}`);
@@ -33,46 +33,46 @@ function written(place, scale, zero) {
 
 const within = (value, [low, high]) => Math.min(Math.max(value, low), high);
 
-class Hand {
+class Handles {
   constructor(model, el) {
     this.model = model;
     this.svg = make("svg", {
       class: "bdl-hand", tabindex: "0", role: "application", "aria-label": HELP,
       "data-lm-suppress-shortcuts": "true",
     });
-    this.stages = []; // a panel each: {panel, group, ground, dots}
+    this.stages = []; // for each panel: {panel, group, ground, dots, edges}
     this.said = document.createElement("div");
     this.said.className = "bdl-said";
     this.said.setAttribute("role", "status");
     el.append(this.svg, this.said);
     this.points = [];
-    this.kind = ""; // of the points: "edges" of a band that is drawn move up and down only
+    this.kind = ""; // "edges" if the points are those of a drawn band, which move up and down only
     this.chosen = -1;
     this.held = null; // what the pointer holds: {i, id, moved}
-    this.frame = 0; // in which a place that was gone to is sent
-    this.followed = -1; // the point that waits for the frame, if it is one
-    this.sent = 0; // number of the newest message: points that are older are not taken
+    this.frame = 0; // number of the animation frame that will send a place
+    this.followed = -1; // index of the point whose place will be sent
+    this.sent = 0; // number of the newest message: points that answer an older one are ignored
     this.read = () => this.take();
     this.draw = () => this.show();
     model.on("change:points", this.read);
     model.on("change:panels", this.draw);
     this.svg.addEventListener("pointerdown", (event) => this.down(event));
-    // A finger on a point, or on a map, does not scroll the page; elsewhere it does.
-    const seize = (event) => {
+    // A finger on a point or in an "at" panel does not scroll the page; elsewhere it does.
+    const keepFromScrolling = (event) => {
       const [stage, i] = this.under(this.at(event.touches[0]), FINGER);
       if (event.touches.length === 1 && (i >= 0 || stage?.panel.kind === "at")) event.preventDefault();
     };
-    this.svg.addEventListener("touchstart", seize, { passive: false });
+    this.svg.addEventListener("touchstart", keepFromScrolling, { passive: false });
     this.svg.addEventListener("pointermove", (event) => this.move(event));
     this.svg.addEventListener("pointerup", (event) => this.up(event, true));
     this.svg.addEventListener("pointercancel", (event) => this.up(event, false));
     this.svg.addEventListener("lostpointercapture", (event) => {
-      if (event.target === this.svg) this.up(event, false); // a dot's is only handed over
+      if (event.target === this.svg) this.up(event, false); // of a dot: the svg has taken it
     });
     this.svg.addEventListener("pointerleave", () => this.point(null));
     this.svg.addEventListener("keydown", (event) => this.key(event));
     this.svg.addEventListener("focus", () => this.choose(Math.max(this.chosen, 0)));
-    this.svg.addEventListener("blur", () => this.sendNow()); // before the button that is pressed
+    this.svg.addEventListener("blur", () => this.sendNow()); // before a click on a button takes effect
     this.sizes = new ResizeObserver(() => this.show());
     this.sizes.observe(el);
     this.take();
@@ -85,9 +85,9 @@ class Hand {
     this.forget();
   }
 
-  // Where things are.
+  // Places.
 
-  // The first panel that shows the points: what keys move is measured by it.
+  // The first panel that shows the points; keys move points in its units.
   get main() {
     return this.stages.find((stage) => stage.panel.kind === "points");
   }
@@ -116,7 +116,7 @@ class Hand {
     return [event.clientX - box.left, event.clientY - box.top];
   }
 
-  // The panel under a place, and the point of it that is near enough to be meant.
+  // Return the panel at a place, and the index of the point within ``reach`` pixels, or -1.
   under([px, py], reach) {
     const [w, h] = this.size();
     const stage = this.stages.find(({ panel: { left, top, width, height } }) => {
@@ -133,7 +133,7 @@ class Hand {
     return [stage, found];
   }
 
-  // What is seen.
+  // Drawing.
 
   take() {
     const { at, answers, kind } = { at: [], answers: 0, kind: "", ...this.model.get("points") };
@@ -212,7 +212,7 @@ class Hand {
     this.model.send({ act, number: this.sent, ...more });
   }
 
-  // A point comes and goes at once: the next key may be for the one that has just been added.
+  // Add a point without waiting for an answer, since the next key may be for it.
   add(x, y) {
     if (this.kind || this.points.length >= this.main.panel.most) return;
     this.sendNow();
@@ -229,7 +229,7 @@ class Hand {
     this.choose(Math.min(i, this.points.length - 1));
   }
 
-  // What is pointed at, of a panel that wants to know; at most once a frame.
+  // Report the pointer in a panel with hover, at most once a frame.
   point(at) {
     const [stage] = at ? this.under(at, 0) : [];
     const wanted = stage?.panel.hover ? stage : null;
@@ -244,14 +244,13 @@ class Hand {
     });
   }
 
-  // A place on a map.
+  // Report a place in an "at" panel.
   go(act, stage, at) {
     const [x, y] = this.toData(stage.panel, at);
     this.send(act, { x, y, panel: this.stages.indexOf(stage) });
   }
 
-  // At most one message a frame and point, the last of each for sure: on a slow page a hand is at
-  // the next point before the frame has come.
+  // Report a point at most once a frame. Before another point, the last place of this one is sent.
   follow(i) {
     if (this.followed === i) return;
     this.sendNow();
@@ -259,7 +258,7 @@ class Hand {
     this.frame = requestAnimationFrame(() => this.sendNow());
   }
 
-  // What waits for the frame does not wait.
+  // Send the waiting place without waiting for the frame.
   sendNow() {
     const i = this.followed;
     if (i < 0) return;
@@ -331,7 +330,7 @@ class Hand {
     const held = this.held;
     const at = this.at(event);
     if (held?.id === event.pointerId) {
-      if (this.followed !== held.i) this.sendNow(); // of the keys, before
+      if (this.followed !== held.i) this.sendNow(); // a place that keys have set
       this.forget();
       this.held = null;
       if (held.i < 0) this.go("up", held.stage, at);
@@ -386,7 +385,7 @@ class Hand {
     return true;
   }
 
-  // The next point to the right, or to the left; round at the ends.
+  // Return the next point to the right or left, from the last to the first.
   beside(i, step) {
     const order = this.points.map((_, k) => k).sort((a, b) => this.points[a][0] - this.points[b][0]);
     const place = order.indexOf(i);
@@ -394,11 +393,11 @@ class Hand {
   }
 }
 
-// A table of one's own: a dialog that takes what is pasted, typed or dropped.
+// The learner's own table: a dialog that takes pasted, typed or dropped text.
 
 const MOST = 4000000; // characters
 
-// The text of a file, whatever a spreadsheet wrote it in.
+// Read a file in the encodings that spreadsheets write.
 async function textOf(file) {
   const bytes = new Uint8Array(await file.arrayBuffer());
   const [a, b] = bytes;
@@ -419,10 +418,10 @@ function askForTable(model, root) {
     dialog.setAttribute("data-lm-suppress-shortcuts", "true");
     dialog.setAttribute("aria-label", "my data");
     dialog.innerHTML =
-      '<p><b>My data</b>: two columns, x and y, as they come from a spreadsheet, a web page or a ' +
-      "CSV file; of very many rows some are taken at random, and it says how many. " +
-      "The model sees x stretched to ±½, and y to mean 0 and sd 5: the sliders speak of these, " +
-      "axes and figures of your units.</p>" +
+      '<p><b>My data</b>: two columns, x and y, copied from a spreadsheet, a web page or a CSV file. ' +
+      "From a very long table some rows are drawn at random; the status line says how many. " +
+      "The model sees x scaled to ±½, and y with mean 0 and sd 5. Sliders use these units, axes and " +
+      "numbers in the text yours.</p>" +
       '<textarea rows="9" aria-label="two columns, x and y" spellcheck="false" ' +
       'placeholder="1.2, 30.5&#10;1.9, 28.1&#10;…"></textarea>' +
       '<p class="bdl-refused" role="alert"></p><p class="bdl-choice"></p>' +
@@ -469,7 +468,7 @@ function sendTable(model, dialog) {
   else model.send({ act: "table", text, ...chosen });
 }
 
-// What became of the table: a sentence that refuses it or asks for a choice, or nothing.
+// Show the answer to a table: a sentence that refuses it or asks for a choice, or nothing.
 function answerTable(model, root, { refused, columns = [], argument, readings = [] }) {
   const dialog = root?.querySelector("dialog.bdl-table");
   if (!dialog) return;

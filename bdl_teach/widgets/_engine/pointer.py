@@ -37,16 +37,13 @@ class PointerInput(Contract[Result], abstract=True):
 
     def _label_axes(self, result: Any) -> bool:
         """Label the panels in the units of the points; return whether the units changed."""
-        if "data" not in self._controls:
-            return False
         data = self._data(result)
-        return any([panel.label(data) for panel in self._active_panels])
+        return data is not None and any([panel.label(data) for panel in self._active_panels])
 
     def _words_on_points(self, result: Any) -> dict[str, str]:
         """Return the words about the points: how many, the ends of their x-axis, their units."""
-        if "data" not in self._controls:
+        if (data := self._data(result)) is None:
             return {"units": ""}
-        data = self._data(result)
         return {
             "units": points.stretched(data),
             "points": points.count(data).replace(str(len(data.x)), "{n}", 1),
@@ -54,10 +51,9 @@ class PointerInput(Contract[Result], abstract=True):
         }
 
     def _readings_on_points(self, result: Any) -> dict[str, float]:
-        """Return the readings of the points: how many, and 1 if they are own or from a table."""
-        if "data" not in self._controls:
+        """Return the number of points, and 1 or 0 for: set by the learner; read from a table."""
+        if (data := self._data(result)) is None:
             return {}
-        data = self._data(result)
         return {
             "n": len(data.x),
             "own": float(isinstance(data, points.OwnPoints)),
@@ -77,15 +73,6 @@ class PointerInput(Contract[Result], abstract=True):
         return " Your points are gone: “undo” brings them back."
 
     # The band that the learner draws before the fit is shown.
-
-    def _make_drawn_band(self) -> DrawnBand | None:
-        """Make the edges for drawing a band, in the first panel that has ``stays``."""
-        panel = next((panel for panel in self._active_panels if panel.stays), None)
-        if panel is None:
-            return None
-        band = DrawnBand(panel.axes, panel.stays)
-        self._canvas.animate(band.artists)
-        return band
 
     @property
     def _drawing(self) -> DrawnBand | None:
@@ -155,7 +142,7 @@ class PointerInput(Contract[Result], abstract=True):
     def _on_pointer(self, did: dict[str, Any]) -> None:
         """Apply what the pointer did: to the points, to the drawn band, or in an ``"at"`` panel."""
         act, band = did["act"], self._drawing
-        self._heard = int(did.get("number", self._heard))
+        self._newest_message = int(did.get("number", self._newest_message))
         if act in ("down", "up"):
             self._hold(act == "down")
         if "panel" in did:
@@ -164,7 +151,7 @@ class PointerInput(Contract[Result], abstract=True):
             if act == "move":
                 self._draw_again(partial(band.move, did["i"], did["y"]))
                 self._draw_again(self._show_points)
-        elif "data" in self._controls and (now := self._now()) is not None:
+        elif "data" in self._controls and (now := self._shown_points()) is not None:
             self._edit_points(did, now)
 
     def _on_hover(self, did: dict[str, Any]) -> None:
@@ -177,7 +164,6 @@ class PointerInput(Contract[Result], abstract=True):
             self._draw_again(partial(setattr, self, "_pointed", found))
 
     def _hold(self, held: bool) -> None:
-        """Keep the limits while a point is dragged, and count the drag as one movement."""
         self._past.end_movement()
         self._past.held = held
         ask = self._draw_again if held or self._drawing is not None else self._request
@@ -211,8 +197,8 @@ class PointerInput(Contract[Result], abstract=True):
 
     # Edits of the points.
 
-    def _now(self) -> points.Value | None:
-        """Return the shown points as a value of their control."""
+    def _shown_points(self) -> points.Value | None:
+        """Return the points that are shown, as a value of their control."""
         value: points.Value | None = self._controls["data"].value
         if value is None and self.result is not None:
             data = self._data(self.result)
@@ -228,22 +214,21 @@ class PointerInput(Contract[Result], abstract=True):
             self._set_points(after)
 
     def _set_points(self, value: points.Value) -> None:
-        """Set the points, and tell the page where they are now."""
         self._controls["data"].value = value
         self._show_points()
 
     def _show_points(self) -> None:
         """Tell the page the places of the points or, while a band is drawn, of its edges."""
         if (band := self._drawing) is not None:
-            edges = {"at": band.handles(), "answers": self._heard, "kind": "edges"}
+            edges = {"at": band.handles(), "answers": self._newest_message, "kind": "edges"}
             self._picture.points = edges
-        elif "data" in self._controls and (now := self._now()) is not None:
+        elif "data" in self._controls and (now := self._shown_points()) is not None:
             at = np.stack(points.in_course(now), axis=1).round(4).tolist()
-            self._picture.points = {"at": at, "answers": self._heard}
+            self._picture.points = {"at": at, "answers": self._newest_message}
 
     def _ask_for_point(self) -> None:
         """Add a noisy point of the true function where the model is least sure."""
-        result, now = self.result, self._now()
+        result, now = self.result, self._shown_points()
         if result is None or now is None:
             return
         data: Any = self._data(result)
@@ -255,7 +240,7 @@ class PointerInput(Contract[Result], abstract=True):
             x_name, y_name = points.names(data)
             place = f"{x_name} = {points.at(data, at)}"
             self._say(
-                f"No truth is known behind your own points: measure {y_name} at "
+                f"The function behind your points is unknown: measure {y_name} at "
                 f"{place}, and add the point."
             )
             return

@@ -1,9 +1,4 @@
-"""Prediction by drawing: the learner draws the edges of a band before the fit is shown.
-
-The fit is hidden meanwhile; then both bands are shown, with a score.
-"""
-
-from __future__ import annotations
+"""The learner draws the edges of a band before the fit is shown, and gets a score."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -24,10 +19,7 @@ ASKS = (
 
 
 class DrawnBand:
-    """The edges of a band that the learner draws in a panel; only ``stays`` is visible meanwhile.
-
-    The stage is "" without a band, "drawing", or "shown" beside the fit.
-    """
+    """The edges of a band that the learner draws in a panel; only ``stays`` is shown meanwhile."""
 
     def __init__(self, axes: Axes, stays: Sequence[Artist]) -> None:
         self._axes, self._stays = axes, stays
@@ -39,7 +31,7 @@ class DrawnBand:
         style: dict[str, Any] = {"color": plots.BLACK, "lw": 1.8, "ls": (0, (5, 2)), "zorder": 6}
         self._lines = [axes.plot([], [], **style)[0] for _ in range(2)]
         self.artists = list(self._lines)
-        self.stage = ""
+        self.stage = ""  # without a band; then "drawing", then "shown" beside the fit
 
     def handles(self) -> Any:
         """Return the places of the lower edge, then those of the upper edge."""
@@ -62,7 +54,6 @@ class DrawnBand:
         self._edges[1 - side, place] = meet(self._edges[1 - side, place], y)
 
     def hide(self, artists: Iterable[Artist]) -> None:
-        """Hide the artists that would show the answer."""
         for artist in artists:
             if artist.get_visible() and artist not in self._stays:
                 artist.set_visible(False)

@@ -1,45 +1,33 @@
 """A question to answer before a control is moved: first the prediction, then the verdict."""
 
-from __future__ import annotations
-
 import html
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import ipywidgets
 
 from bdl_teach.widgets._engine import controls
-from bdl_teach.widgets._engine.controls import Widget
+from bdl_teach.widgets._engine.controls import Values, Widget
 
 
 @dataclass(frozen=True)
 class Question:
-    """A question about an explorer that the learner answers before trying.
+    """A question about an explorer that the learner answers before trying."""
 
-    Attributes:
-        text: The question, which says which control will move where.
-        answer: Index of the right answer in ``choices``.
-        because: The reason, in a sentence or two; shown when the control is at the target.
-        control: Name of the control that will move.
-        target: Its value at which the verdict is shown; ``None`` for one step from where it is.
-        before: Values of controls at which the question begins.
-    """
-
-    text: str
-    choices: tuple[str, ...]
-    answer: int
-    because: str
-    control: str
-    target: Any = None
-    before: tuple[tuple[str, Any], ...] = ()
+    text: str  # which says which control will move where
+    choices: Sequence[str]
+    answer: int  # index of the right choice
+    because: str  # the reason, shown with the verdict
+    control: str  # name of the control that will move
+    target: Any = None  # its value at which the verdict is shown; None for one step from its value
+    before: Values = field(default_factory=dict)  # values of controls where the question begins
 
 
 class QuestionBox(ipywidgets.VBox):  # type: ignore[misc]
     """The question with its choices; a verdict replaces it once the control is at the target.
 
-    "Take me there" calls ``take`` with values to set; a choice at the start calls ``compare``,
-    which pins the picture. ``unlocked``: whether the verdict is shown.
+    "Take me there" calls ``take`` with values to set; a choice at the start calls ``compare``.
     """
 
     def __init__(
@@ -66,8 +54,7 @@ class QuestionBox(ipywidgets.VBox):  # type: ignore[misc]
         self.ask()
 
     def ask(self) -> None:
-        """Show the question with no choice made."""
-        self._from, self.unlocked = self._control.value, False
+        self._start, self.unlocked = self._control.value, False  # unlocked: the verdict is shown
         self._choices.value, self._choices.disabled, self._there.disabled = None, False, True
         self._said.value = f"<b>Predict first.</b> {html.escape(self._question.text)}"
 
@@ -76,37 +63,34 @@ class QuestionBox(ipywidgets.VBox):  # type: ignore[misc]
         """Return the value of the control at which the verdict is shown."""
         if self._question.target is not None:
             return self._question.target
-        return self._from + (1 if self._from < self._control.max else -1)
+        return self._start + (1 if self._start < self._control.max else -1)
 
     def _on_choice(self) -> None:
         if not self.unlocked and self._choices.value is not None:
-            self._from = self._control.value
+            self._start = self._control.value
             self._there.disabled = False
             if not self._question.before:
                 self._pin_start()
 
     def _on_move(self) -> None:
-        """Show the verdict if a choice was made and the control is at the target or beyond."""
+        """Show the verdict once a choice was made and the control is at the target or beyond."""
         value, target = self._control.value, self.target
         if self.unlocked or self._choices.value is None:
             return
         there = controls.alike(value, target)
-        begins_elsewhere = self._question.control in dict(self._question.before)
+        begins_elsewhere = self._question.control in self._question.before
         if not (there or begins_elsewhere or isinstance(value, bool | str)):
-            there = min(self._from, value) < target < max(self._from, value)
-        if there:
-            self._unlock()
-
-    def _go(self) -> None:
-        if self._choices.value is not None:
-            self._take({**dict(self._question.before), self._question.control: self.target})
-            self._on_move()
-
-    def _unlock(self) -> None:
-        """Fix the choice, and say in the question's place whether it was right."""
+            there = min(self._start, value) < target < max(self._start, value)
+        if not there:
+            return
         self.unlocked = self._choices.disabled = self._there.disabled = True
         right = self._choices.index == self._question.answer
         expected = self._question.choices[self._question.answer]
         verdict = "As you said" if right else f"The answer is “{expected}”"
         said = f"{verdict}. {self._question.because}"
         self._said.value = f"<b>{'✓' if right else '✗'}</b> {html.escape(said)}"
+
+    def _go(self) -> None:
+        if self._choices.value is not None:
+            self._take({**self._question.before, self._question.control: self.target})
+            self._on_move()

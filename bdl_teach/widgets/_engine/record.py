@@ -1,7 +1,5 @@
 """Animations of a sweep of an explorer: GIF by Pillow, MP4 by ffmpeg."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -20,7 +18,7 @@ from bdl_teach.widgets._engine.controls import Values, Widget
 
 _COLOURS = 128  # of a GIF, the same in all its pictures
 _WHITE = 248  # of 255: from here on a colour is made white, which quantising has darkened
-_LOOKED_AT = 8  # pictures from which the colours are chosen
+_SAMPLED = 8  # pictures from which the colours are chosen
 _DPI = 100
 
 
@@ -32,10 +30,7 @@ def record(
     seconds: float = 4.0,
     width: int = 720,
 ) -> Path:
-    """Write the pictures of some states to a file: see ``Explorer.record``.
-
-    ``show`` sets a state and returns its picture as PNG.
-    """
+    """Write the PNG pictures that ``show`` returns for some states: see ``Explorer.record``."""
     path = Path(file)
     if path.suffix not in (".gif", ".mp4"):
         raise ValueError(f"file: expected a name that ends in .gif or .mp4, got {str(path)!r}")
@@ -43,9 +38,9 @@ def record(
         raise ValueError("states: expected at least one, got none")
     seconds, width = checks.positive("seconds", seconds), checks.count("width", width, 100)
     if path.suffix == ".mp4" and not FFMpegWriter.isAvailable():
-        raise RuntimeError("an .mp4 needs the program ffmpeg on the PATH, got none: name a .gif")
+        raise RuntimeError("file: expected ffmpeg on the PATH for an .mp4, found none; name a .gif")
     shown = tqdm(states, unit="picture", desc=path.name)
-    pictures = [_picture(show(state), width) for state in shown]
+    pictures = [_scaled(show(state), width) for state in shown]
     {".gif": _write_gif, ".mp4": _write_mp4}[path.suffix](path, pictures, seconds)
     return path
 
@@ -53,17 +48,11 @@ def record(
 def sweep(
     known: Mapping[str, Widget], name: str, start: object, stop: object, frames: int
 ) -> list[Values]:
-    """Return values of a control from ``start`` to ``stop``, evenly on the scale of its slider.
-
-    Only positions of the slider are returned, so there may be fewer than ``frames``.
-
-    Raises:
-        ValueError: There is no such slider, or it does not take ``start`` or ``stop``.
-    """
+    """Return at most ``frames`` positions of a slider, evenly from ``start`` to ``stop``."""
     ends = [controls.take(known, name, value) for value in (start, stop)]
     control = known[name]
     if isinstance(control, ipywidgets.ToggleButton) or not isinstance(control, ipywidgets.Widget):
-        raise ValueError(f"{name}: expected a slider; give states=[...] for others")
+        raise ValueError(f"{name}: expected a slider; for other controls give states=[...]")
     if hasattr(control, "options"):
         values = controls.options(control)
     else:
@@ -77,7 +66,7 @@ def sweep(
     return [{name: values[place]} for place in dict.fromkeys(places.round().astype(int).tolist())]
 
 
-def _picture(png: bytes, width: int) -> Image.Image:
+def _scaled(png: bytes, width: int) -> Image.Image:
     still = Image.open(io.BytesIO(png)).convert("RGB")
     height = round(still.height * width / still.width)
     return still.resize((width, height), Image.Resampling.LANCZOS)
@@ -85,7 +74,7 @@ def _picture(png: bytes, width: int) -> Image.Image:
 
 def _write_gif(path: Path, pictures: list[Image.Image], seconds: float) -> None:
     """Write a GIF with one palette and no dithering, so that still parts do not flicker."""
-    chosen = pictures[:: -(-len(pictures) // _LOOKED_AT)]
+    chosen = pictures[:: -(-len(pictures) // _SAMPLED)]
     together = Image.fromarray(np.concatenate([np.asarray(picture) for picture in chosen]))
     palette = together.quantize(_COLOURS)
     colours = np.array(palette.getpalette())

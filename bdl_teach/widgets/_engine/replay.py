@@ -4,8 +4,6 @@ A frame is the fit after some of its steps; the last frame is the fit itself. Th
 frames as fast as pictures can be made, until a request comes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -19,12 +17,7 @@ class Film:
     """The frames of the shown training, and which one is shown; only the worker changes it.
 
     ``frames`` returns the steps at each frame of a result's training, ``replay`` the result at a
-    frame; ``ask`` makes the worker call a function and draw again.
-
-    Attributes:
-        row: The button and the slider.
-        words: The step of the shown frame, to begin the status line; "" at the last frame.
-        playing: Whether the worker shows frame after frame.
+    frame; ``ask`` makes the worker call a function and draw again. ``words`` begin the status line.
     """
 
     def __init__(
@@ -36,7 +29,7 @@ class Film:
         self._frames, self._replay, self._ask = frames, replay, ask
         self._steps: tuple[int, ...] = (0,)
         self._frame = self._shown = 0
-        self.words, self.playing, self._quiet = "", False, False
+        self.words, self.playing, self._quiet = "", False, False  # playing: frame after frame
         self._button = controls.toggle(_PLAY, "watch the training that led here, from its start")
         hint = "how long the fit that is shown was trained"
         places = controls.Control("places", "training step", 0, _options(self._steps), hint)
@@ -80,7 +73,6 @@ class Film:
         self._go(self._frame + 1, playing=self._frame + 1 < self._last)
 
     def empty(self) -> None:
-        """Remove all frames, because there is no result."""
         self._go(self._frame)
         self._load(())
 
@@ -108,11 +100,10 @@ class Film:
         self._slider.index = self._frame
 
     def _start(self) -> None:
-        """Play from here, or from the first frame if this is the last."""
+        """Play from the chosen frame, or from the first if the last is chosen."""
         self._go(0 if self.at_end else self._frame, playing=True)
 
     def _on_slider(self, change: Any) -> None:
-        """Show the frame of the slider, unless the code itself has moved it."""
         if not self._quiet and change["new"] != self._frame:
             self._ask(lambda: self._go(change["new"]))
 

@@ -27,7 +27,7 @@ Readings = Mapping[str, float]
 _AMONG = 0.5  # largest |x| of the drawn points
 
 
-class Figure(NamedTuple):
+class Number(NamedTuple):
     """A reading as it is written, now and before; ``unit`` is a per cent sign if one follows."""
 
     name: str
@@ -74,16 +74,16 @@ class Said:
         text, since = "", " from grey A"  # written once, after the first change
         for part in self._parts(self.line, then):
             text += part if isinstance(part, str) else f"{part.now}{part.unit}"
-            if isinstance(part, Figure) and part.difference:
+            if isinstance(part, Number) and part.difference:
                 text, since = f"{text} ({part.difference}{since})", ""
         return re.sub(" {2,}", " ", text).strip()
 
-    def figures(self, then: Said) -> list[Figure]:
+    def numbers(self, then: Said) -> list[Number]:
         """Return the readings that both lines have, in the order of this one."""
         parts = self._parts(self.line, then)
-        return [part for part in parts if isinstance(part, Figure) and part.then is not None]
+        return [part for part in parts if isinstance(part, Number) and part.then is not None]
 
-    def _parts(self, template: str, then: Said | None) -> Iterator[str | Figure]:
+    def _parts(self, template: str, then: Said | None) -> Iterator[str | Number]:
         """Yield the pieces of a template: words and readings."""
         pieces = list(Formatter().parse(template))
         for i, (literal, name, form, _) in enumerate(pieces):
@@ -100,7 +100,7 @@ class Said:
                     before = then.write(name, form or "")
                 following = _PER_CENT.match(pieces[i + 1][0]) if i + 1 < len(pieces) else None
                 unit = following[0] if following else ""
-                yield Figure(name, self.write(name, form or ""), before, unit)
+                yield Number(name, self.write(name, form or ""), before, unit)
 
     def write(self, name: str, form: str) -> str:
         """Write a reading: a dash if it is missing, and no minus sign on a rounded 0."""
@@ -145,7 +145,7 @@ def costs(cost: FreeEnergy) -> dict[str, float]:
 
 
 def cost_words(cost: FreeEnergy) -> dict[str, str]:
-    """Return the template of the cost, which names the KL weight if that is not 1."""
+    """Return the template ``weighted`` for ``cost`` if the KL weight is not 1, with the weight."""
     return {} if cost.kl_weight == 1 else {"cost": "{weighted}", "factor": f"{cost.kl_weight:.4g}"}
 
 

@@ -4,8 +4,6 @@ A run is found by a hash of points and model, so that it is never shown for anot
 ``tools/store_nuts.py`` makes the runs.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

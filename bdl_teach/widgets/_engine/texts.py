@@ -36,12 +36,9 @@ A file has, in this order:
 No expression in a file is evaluated.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +60,7 @@ class Texts:
     title: str
     alt: str
     controls: Mapping[str, Control]
+    defaults: Values  # the starting values of the controls that have a widget
     status: Mapping[str, str]
     groups: Mapping[str, tuple[str, ...]]
     buttons: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -75,28 +73,14 @@ class Texts:
     stays: frozenset[str] = frozenset()
     folded: frozenset[str] = frozenset()
 
-    @cached_property
-    def defaults(self) -> Values:
-        """Return the starting values of the controls that have a widget."""
-        return _defaults(self.controls)
-
 
 def of(name: str, **given: Mapping[str, Control]) -> Texts:
     """Read the data file of an explorer of this package: see ``parse``."""
-    return read(FOLDER / f"{name}.toml", **given)
-
-
-def read(path: Path, **given: Mapping[str, Control]) -> Texts:
-    """Read a data file: see ``parse``."""
-    return parse(path.read_text(encoding="utf-8"), **given)
+    return parse((FOLDER / f"{name}.toml").read_text(encoding="utf-8"), **given)
 
 
 def parse(text: str, **given: Mapping[str, Control]) -> Texts:
-    """Parse the text of a data file.
-
-    Args:
-        text: The text.
-        **given: Controls that the explorer supplies, by the name of the row that stands for them.
+    """Parse the text of a data file; ``given`` are the controls of its empty rows, by row name.
 
     Raises:
         ValueError: A preset, the question or a mission names a control that does not exist.
@@ -107,7 +91,8 @@ def parse(text: str, **given: Mapping[str, Control]) -> Texts:
     known: dict[str, Control] = {}
     for name, row in file["controls"].items():
         known |= given[name] if name in given else {name: Control(*row)}
-    file["controls"], start = known, _defaults(known)
+    start = {name: control.start for name, control in known.items() if not control.unseen}
+    file |= {"controls": known, "defaults": start}
     file["groups"] = {
         group: tuple(name for one in row for name in given.get(one, (one,)))
         for group, row in file["groups"].items()
@@ -119,39 +104,31 @@ def parse(text: str, **given: Mapping[str, Control]) -> Texts:
         for name, (look, values) in file.get("presets", {}).items()
     }
     if "question" in file:
-        file["question"] = _question(known, **file["question"])
+        asked = file["question"]
+        asked["before"] = _values(known, asked.get("before", {}))
+        if "target" in asked:
+            there = _values(known, {asked["control"]: asked["target"]})
+            asked["target"] = there[asked["control"]]
+        file["question"] = Question(**asked)
     words = file.get("readings", {})
     missions = file.get("missions", {}).items()
-    file["missions"] = tuple(_mission(name, known, words, **table) for name, table in missions)
+    file["missions"] = tuple(_mission(name, known, start, words, **rows) for name, rows in missions)
     return Texts(**file)
-
-
-def _defaults(known: Mapping[str, Control]) -> Values:
-    return {name: control.start for name, control in known.items() if not control.unseen}
 
 
 def _values(known: Mapping[str, Control], given: Values) -> Values:
     """Return values as their controls will hold them."""
     if unknown := given.keys() - known.keys():
-        raise ValueError(f"expected names of controls, got {', '.join(sorted(unknown))}")
+        raise ValueError(f"values: expected names of controls, got {', '.join(sorted(unknown))}")
     return {name: known[name].value(value) for name, value in given.items()}
 
 
-def _question(known: Mapping[str, Control], **fields: Any) -> Question:
-    control = fields["control"]
-    if "target" in fields:
-        fields["target"] = _values(known, {control: fields["target"]})[control]
-    before = tuple(_values(known, fields.pop("before", {})).items())
-    return Question(**{**fields, "choices": tuple(fields["choices"])}, before=before)
-
-
 def _mission(
-    name: str, known: Mapping[str, Control], words: Mapping[str, str], **fields: Any
+    name: str, known: Mapping[str, Control], start: Values, words: Mapping[str, str], **fields: Any
 ) -> Mission:
-    start, more = _defaults(known), fields.pop("add", None)
     fields["way"] = _values(known, fields["way"])
-    if more is not None:
-        fields["way"]["data"] = _with_more(start, more)
+    if "add" in fields:
+        fields["way"]["data"] = _with_points(start, fields.pop("add"))
     fields["leave"] = {one: start.get(one) for one in fields.get("leave", ())}
     fields["needs"] = [
         Need(reading, comparison, value, said[0] if said else f"{words[reading]} is {{}}")
@@ -160,7 +137,7 @@ def _mission(
     return Mission(name, **fields)
 
 
-def _with_more(start: Values, more: list[tuple[float, float]]) -> points.Value:
+def _with_points(start: Values, more: list[tuple[float, float]]) -> points.Value:
     """Return the starting points with others added, as if a learner had added them."""
     data = Problem.of({"n": 32, "noise_std": 1.0, "seed": 0} | start).data
     x, y = np.append(data.x[:, 0], [p[0] for p in more]), np.append(data.y, [p[1] for p in more])

@@ -34,7 +34,7 @@ def top(score: Any) -> Any:
 
 def weights_left(seed: int, count: int, score: Any) -> Any:
     """The means of a fit, all but some of them 0."""
-    fit = chapter3._quiet_fit(seed)
+    fit = chapter3._low_noise_fit(seed)
     last = np.sort(np.argsort(-score(fit))[:count])
     out = np.zeros(481)
     out[last] = fit.mean[last]

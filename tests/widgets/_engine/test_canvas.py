@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from bdl_teach.widgets._engine.canvas import Canvas, as_data_url
-from bdl_teach.widgets._engine.picture import Place
+from bdl_teach.widgets._engine.canvas import Canvas, Place, as_data_url
 
 
 def shown(canvas: Canvas) -> Any:
@@ -27,7 +26,7 @@ def panels(*, settled: bool) -> Canvas:
         ax.grid(True)
         made.animate(ax.plot([0, 1], [0, 1], lw=8))
     if settled:
-        made.settle([first.yaxis, *first.spines.values()])
+        made.animate_seldom([first.yaxis, *first.spines.values()])
     return made
 
 
@@ -38,7 +37,7 @@ def test_changed_limits_redraw_only_their_axis(monkeypatch: pytest.MonkeyPatch) 
         canvas.figure.axes[0].set_ylim(0, 0.5)
     drawn: list[int] = []
     monkeypatch.setattr(one._agg, "draw", lambda: drawn.append(1))
-    one.redraw_settled()
+    one.redraw_seldom()
     whole.redraw_background()
     assert (shown(one) == shown(whole)).all()
     assert drawn == []
@@ -57,7 +56,11 @@ def labelled() -> Canvas:
 def test_live_picture_is_a_jpeg_close_to_the_drawn_pixels(labelled: Canvas) -> None:
     head, data = bytes(as_data_url(labelled.render())).split(b",")
     live, sent = Image.open(io.BytesIO(base64.b64decode(data))), shown(labelled)
-    assert (head, live.format, live.size) == (b"data:image/jpeg;base64", "JPEG", labelled.pixels)
+    assert (head, live.format, live.size) == (
+        b"data:image/jpeg;base64",
+        "JPEG",
+        labelled.render().size,
+    )
     difference = np.asarray(live.convert("RGB"), float) - sent
     assert np.sqrt((difference**2).mean()) < 5  # of 255, by compression
 

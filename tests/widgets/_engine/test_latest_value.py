@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from bdl_teach.widgets._engine.latest_value import LatestValue
+from bdl_teach.widgets._engine.background import LatestValue
 
 
 def test_worker_skips_replaced_values_and_gets_the_last() -> None:

@@ -252,7 +252,9 @@ def test_ask_adds_a_point_where_the_epistemic_sd_is_largest(explorer: Touched) -
     assert len(shown(explorer)[0]) == 7, "the limit of points is reached"
     explorer.set(data=TABLE)
     explorer._ask_for_point()
-    assert explorer.status.startswith("No truth is known behind your own points: measure y at x = ")
+    assert explorer.status.startswith(
+        "The function behind your points is unknown: measure y at x = "
+    )
     assert len(explorer.state()["data"][0]) == 3
 
 

@@ -39,7 +39,7 @@ def test_status_compares_common_numbers_and_names_pinned_state_once() -> None:
     before = Said("{a:.0f}", {"a": 1.0, "b": 2.0})
     after = Said("{a:.0f}, {b:.0f} {more}", {"a": 2.0, "b": 3.0, "c": 4.0}, {"more": "{c:.0f}"})
     assert after.marked(before) == "2 (+1 from grey A), 3 (+1) 4"
-    assert [figure.name for figure in after.figures(before)] == ["a", "b"]
+    assert [number.name for number in after.numbers(before)] == ["a", "b"]
 
 
 @pytest.mark.parametrize(("value", "written"), [(-0.04, "0.0"), (-0.06, "−0.1"), (math.nan, "–")])
