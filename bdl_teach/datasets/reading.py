@@ -17,13 +17,13 @@ from bdl_teach.datasets import cells as reader
 from bdl_teach.datasets.cells import Ambiguous, is_missing, is_value
 
 _SEPARATORS = "\t;|，, "  # of equally good ones the first is taken
-_AS_WRITTEN_HERE: dict[int, int | str | None] = {
+_AS_ASCII: dict[int, int | str | None] = {
     code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F) if code != 0xFF0C
 }
-_AS_WRITTEN_HERE |= str.maketrans(
+_AS_ASCII |= str.maketrans(
     "、\u3000￥−‐‑’‘ʼ´`\u202f\u2009\u2007\u2008", "， ¥---'''''\u00a0\u00a0\u00a0\u00a0"
 )
-_AS_WRITTEN_HERE |= dict.fromkeys(map(ord, "\ufeff\u200b\u200e\u200f\u2060"))
+_AS_ASCII |= dict.fromkeys(map(ord, "\ufeff\u200b\u200e\u200f\u2060"))
 _COMMENT = re.compile(r"\s*(?:#(?!(?:[A-ZА-ЯÄÖÜÉ/0]+[!?]|N/?A\b|NV\b|N/D\b|Н/Д\b))|//)")
 _RULE = re.compile(r"[\s|:+=-]*(?:[=-]{3}|--\s*\||:-|-:)[\s|:+=-]*")  # a line drawn in a table
 _PRINTED = re.compile(
@@ -167,7 +167,7 @@ def _lines(text: str) -> tuple[list[tuple[int, str]], list[str], str]:
     if not isinstance(text, str):
         raise ValueError(f"text: expected a str, got {type(text).__name__}")
     separator, comments, shortened, lines = "", [], [], []
-    for number, line in enumerate(text.translate(_AS_WRITTEN_HERE).splitlines(), 1):
+    for number, line in enumerate(text.translate(_AS_ASCII).splitlines(), 1):
         if number == 1 and (named := re.fullmatch(r'"?sep=(.)"?', line.strip())):
             separator = named[1]
         elif not line.strip() or _RULE.fullmatch(line) or _PRINTED.fullmatch(line.strip()):
