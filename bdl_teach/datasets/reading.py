@@ -361,7 +361,7 @@ def _look_at_commas(
 
 
 def _with_width(row: _Row, width: int) -> _Row:
-    """Return a row without empty cells beyond the width, or raise ``ValueError``."""
+    """Return a row cut to ``width`` cells, or raise if it has fewer, or if others are not empty."""
     if not any(row.cells[width:]):
         row = _Row(row.line, row.cells[:width], row.kinds[:width])
     cells = row.cells
@@ -377,7 +377,7 @@ def _with_width(row: _Row, width: int) -> _Row:
 
 
 def _leave_out_columns(table: _Table) -> None:
-    """Remove a column of row numbers, and columns without a value, if two others remain."""
+    """Remove columns without a value, and a column of row numbers, if two others remain."""
     width, line = len(table.names), table.rows[0].line
     valued = {i for i in range(width) if any(row.kinds[i] == "v" for row in table.rows)}
     for i in sorted(set(range(width)) - valued, reverse=True):
@@ -402,7 +402,7 @@ def _leave_out_columns(table: _Table) -> None:
 
 
 def _counts_up(cells: Sequence[str], notes: Sequence[str]) -> bool:
-    """Return whether cells count by ones, with one jump if a note says that rows are not copied."""
+    """Return whether cells count up by ones; one jump is allowed where rows were not copied."""
     if not all(re.fullmatch(r"\d+", cell) for cell in cells):
         return False
     steps = np.diff([int(cell) for cell in cells])
