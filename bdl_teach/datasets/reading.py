@@ -101,7 +101,6 @@ class _Table:
         return self.names[i] or f"column {i + 1}"
 
     def remove(self, i: int) -> None:
-        """Remove a column."""
         self.rows = [_Row(n, c[:i] + c[i + 1 :], k[:i] + k[i + 1 :]) for n, c, k in self.rows]
         del self.names[i]
 

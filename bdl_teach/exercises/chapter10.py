@@ -209,7 +209,6 @@ exercise(
 
 
 def _fault_of_plan(answer: Any, t: Any) -> str:
-    """Return the fault of a plan of exploration, by its mean regret on four mushroom stands."""
     if ((answer < 0) | (answer > 1)).any():
         return "no share"
     if np.mean([_regret_of(answer, seed) for seed in range(100, 104)]) < 600.0:

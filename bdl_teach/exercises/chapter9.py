@@ -168,7 +168,6 @@ def _log_loss(logs: Any, labels: Any, temperature: float) -> float:
 
 
 def _fault_of_temperature(temperature: Any, logs: Any, labels: Any) -> str:
-    """Return the fault of a temperature, judged on the new pictures."""
     if temperature <= 0:
         return "not above 0"
     world = next(w for w in _miscalibrated() if np.array_equal(w.labels, labels))
