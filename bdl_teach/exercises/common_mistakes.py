@@ -28,9 +28,7 @@ class Candidate(NamedTuple):
     values: Sequence[Any]  # what an answer with this mistake computes in each case
 
 
-_Row = tuple[
-    str, str, Callable[[Any], Any]
-]  # name, hint, function from a right value to a wrong one
+_Row = tuple[str, str, Callable[[Any], Any]]  # name, hint, function that makes a value wrong
 
 
 def _plus(small: float) -> Callable[[Any], Any]:
@@ -38,6 +36,8 @@ def _plus(small: float) -> Callable[[Any], Any]:
 
 
 def _in_logarithm(small: float, sign: int) -> Callable[[Any], Any]:
+    """Return the change of sign · log p that is caused by adding ``small`` to p."""
+
     def change(r: Any) -> Any:
         number = np.exp(sign * r)
         return sign * np.log(number + small) if np.isfinite(number).all() else np.nan * r
