@@ -16,7 +16,7 @@ DATA = datasets.sinusoid(gap=(0.1, 0.4))
 
 
 def test_live_fit_equals_fit_of_its_method() -> None:
-    """Live PBP runs many steps per call; live MAP repeats each point with larger noise."""
+    """A live fit runs in a larger program; live PBP takes many steps per call."""
     problem = Problem(n=8, noise_std=0.7, seed=5)
     x, y = problem.data.x, problem.data.y
     given: dict[str, Any] = {"hidden_units": (MAX_WIDTH,), "seed": 5}

@@ -8,7 +8,6 @@ import pytest
 from bdl_teach import DivergedError, datasets
 from bdl_teach._support.compiled import trace_count
 from bdl_teach.densities import Gaussian
-from bdl_teach.methods._loop import Capacity
 from bdl_teach.methods.catalogue import CATALOGUE, Fitted
 
 GAP = (0.1, 0.4)
@@ -34,23 +33,13 @@ def some(names: Any) -> list[Any]:
 METHODS = some(CATALOGUE)
 QUICK = some(name for name, method in CATALOGUE.items() if method.pace != "background")
 NETWORKS = [name for name, method in CATALOGUE.items() if "hidden_units" in method.takes]
-REPEATING = [name for name, method in CATALOGUE.items() if method.repeats]
 BAYES = some(name for name in NETWORKS if CATALOGUE[name].module != "point")
-
-
-DOUBLED = [name for name in REPEATING if CATALOGUE[name].module != "mcmc"]
-
-
-def common(name: str) -> dict[str, Any]:
-    """Return options for all methods, with room for two copies of the data where needed."""
-    room = {"capacity": Capacity(2 * len(DATA.x), (20,), 1)} if name in DOUBLED else {}
-    return {**COMMON, **room}
 
 
 def fit(name: str, y: Any = DATA.y, seed: int = 0) -> Any:
     """Fit a method to the sinusoid with a gap."""
     draws = {"n_samples": 200} if CATALOGUE[name].pace == "background" else {}
-    return CATALOGUE[name].fit(DATA.x, y, seed=seed, **common(name), **draws)
+    return CATALOGUE[name].fit(DATA.x, y, seed=seed, **COMMON, **draws)
 
 
 @pytest.fixture(scope="module")
@@ -112,18 +101,6 @@ def test_every_prediction_is_finite_and_has_the_known_draws(fitted, name):
     assert draws == known.get(name, 100)
     assert p.samples is None or p.samples.shape == (draws, 71)
     assert (p.epistemic_std == 0).all() if draws == 1 else (p.epistemic_std > 0).all()
-
-
-@pytest.mark.parametrize("name", DOUBLED)
-def test_two_copies_of_data_with_larger_noise_equal_one(name):
-    """Samplers are left out: their runs agree only up to Monte-Carlo error."""
-    options = {**common(name), "steps": 100}
-    louder = {**options, "noise_std": 2.0**0.5}
-    one = CATALOGUE[name].fit(DATA.x, DATA.y, **options).predict(X, 64)
-    twice = (np.repeat(values, 2, axis=0) for values in (DATA.x, DATA.y))
-    two = CATALOGUE[name].fit(*twice, **louder).predict(X, 64)
-    np.testing.assert_allclose(two.mean, one.mean, atol=0.02)
-    np.testing.assert_allclose(two.epistemic_std, one.epistemic_std, rtol=0.02, atol=0.02)
 
 
 @pytest.mark.parametrize("name", QUICK)
@@ -209,7 +186,7 @@ def test_new_values_do_not_recompile_any_method(name, fitted):
     """Noise, prior, seed and targets are arguments of the program."""
     fitted(name).predict(X, n_samples=64)
     before = trace_count()
-    other = {**common(name), "noise_std": 0.7, "prior": Gaussian(2.0), "seed": 5}
+    other = {**COMMON, "noise_std": 0.7, "prior": Gaussian(2.0), "seed": 5}
     CATALOGUE[name].fit(DATA.x, 2 * DATA.y, **other).predict(X, n_samples=64, seed=7)
     assert trace_count() == before
 
@@ -220,7 +197,7 @@ STEPPING = [name for name, method in CATALOGUE.items() if "learning_rate" in met
 @pytest.mark.parametrize("name", STEPPING)
 def test_divergence_names_step_and_remedy_for_every_method(name):
     with pytest.raises(DivergedError, match=r"step \d+.*lower the learning rate") as caught:
-        CATALOGUE[name].fit(DATA.x, DATA.y, learning_rate=1e30, **common(name))
+        CATALOGUE[name].fit(DATA.x, DATA.y, learning_rate=1e30, **COMMON)
     assert 1 <= caught.value.step <= 1500
     assert "noise_std" in caught.value.remedy
 
