@@ -85,8 +85,6 @@ class Method:
         options: Arguments that it always gets and that set it apart from its module's default.
         compared: Further arguments in the comparison; ``None`` leaves it out there.
         rival: Whether chapter 10's table compares it with the true posterior.
-        repeats: Whether r copies of each point with noise √r times as large are the same problem to
-            it, so that the comparison can fit any number of points with one program.
         pace: ``"live"`` if each tick of a slider waits for it, ``"slow"`` if the other methods are
             shown before it, ``"background"`` if it takes seconds and runs on request.
     """
@@ -101,7 +99,6 @@ class Method:
     options: Mapping[str, object] = field(default_factory=dict)
     compared: Mapping[str, object] | None = field(default_factory=dict)
     rival: bool = True
-    repeats: bool = False
     pace: Literal["live", "slow", "background"] = "live"
 
     @property
@@ -130,11 +127,11 @@ class Method:
 CATALOGUE: Mapping[str, Method] = {  # the quickest first
     "mle": Method(
         "point", "MLE", "one network, least squares",
-        bench="point, MLE", options={"prior": None}, repeats=True,
+        bench="point, MLE", options={"prior": None},
     ),
     "map": Method(
         "point", "MAP", "one network, with the prior as weight decay",
-        bench="point, MAP", repeats=True,
+        bench="point, MAP",
     ),
     "infinite": Method(
         "infinite_width", "∞ width", "the Gaussian process of infinitely many hidden units: exact",
@@ -142,11 +139,10 @@ CATALOGUE: Mapping[str, Method] = {  # the quickest first
     ),
     "laplace": Method(
         "laplace", "Laplace", "a Gaussian round MAP, as wide as the posterior is curved there",
-        repeats=True,
     ),
     "last_layer": Method(
         "laplace", "Laplace, last layer", "Laplace over the weights of the last layer alone",
-        bench="laplace, MAP and last layer", options={"structure": "last_layer"}, repeats=True,
+        bench="laplace, MAP and last layer", options={"structure": "last_layer"},
         compared=None,  # a variant, a switch in the side-by-side explorer
     ),
     "bbb": Method("bbb", "BBB", "Bayes by Backprop: a Gaussian over each weight"),
@@ -193,12 +189,12 @@ CATALOGUE: Mapping[str, Method] = {  # the quickest first
     ),
     "hmc": Method(
         "mcmc", "HMC", "sample the true posterior: four chains at once, a fraction of a second",
-        function="hmc", repeats=True, pace="slow",
+        function="hmc", pace="slow",
         compared=None, rival=False,  # it is the true posterior beside all others
     ),
     "nuts": Method(
         "mcmc", "NUTS", "sample the true posterior in the background: some seconds",
-        function="nuts", repeats=True, pace="background", rival=False,
+        function="nuts", pace="background", rival=False,
         compared={"n_chains": 4, "n_samples": 500, "n_warmup": 300, "n_thin": 2},
     ),
 }  # fmt: skip
