@@ -32,10 +32,10 @@ COMMANDS = {
     "notebooks": "copy the notebooks to a folder of your own",
     "deck": "write slides of chapters: a file each, which needs no network",
     "doctor": "check what works on this machine",
-    "data": "fetch the data sets ahead of a lecture",
+    "data": "fetch the data sets before a lecture",
     "reproduce": "compute a paper's table again; `reproduce --list` lists the tables",
     "claims": "test the course's claims about methods in many worlds; `claims --list` lists them",
-    "bench": "measure: live, methods, replay, ticks, or browser (key press to repainted picture)",
+    "bench": "measure speed or memory: live, methods, chains, replay, ticks, or browser",
 }
 FORWARD = ("test", "bench")  # pass their arguments on, and come with a checkout only
 MODULES = {  # the others are in _cli

@@ -251,22 +251,6 @@ def with_frame(path: Path | None, frame: int) -> Path:
     return path
 
 
-def history_until(frame: int, path: Path, history: dict[str, Array]) -> dict[str, Array]:
-    """Return the part of the history up to a frame of the path, ending with the frame.
-
-    Args:
-        frame: Number of the frame, from 0; negative numbers count from the end.
-        path: What :func:`path` returned.
-        history: What :func:`history` returned for the same run.
-    """
-    before = history["step"] < path.steps[frame]
-    now = [path.steps[frame], *path.records[frame]]
-    return {
-        name: np.append(values[before], value)
-        for (name, values), value in zip(history.items(), now, strict=True)
-    }
-
-
 def start_seeds(seed: int, starts: int) -> list[int]:
     """Return the seeds of several starts: ``seed``, ``seed + 10⁶``, ``seed + 2·10⁶``, ...
 

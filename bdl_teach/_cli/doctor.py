@@ -103,7 +103,7 @@ def tensorflow() -> str:
     found = str(tf.__version__)
     if not kept_programs.was_tried(found):
         tried = " and ".join(kept_programs.TRIED)
-        raise Trouble(f"{found}, but {tried} were tried: compiled programs are not kept here")
+        raise Trouble(f"{found}, but {tried} were tried: compiled programs are not stored")
     return found
 
 

@@ -127,7 +127,7 @@ def number(cell: str) -> Number | None:
     text = _FOOTNOTE.sub("", written)
     negative = text.startswith("(") and text.endswith(")")  # as accountants write it
     found = _NUMBER.fullmatch(text[1:-1].strip() if negative else text)
-    if found is None or (found["after"] or "%")[0].isnumeric():  # 10³
+    if found is None or (found["after"] or "%")[0].isnumeric():  # such as 10³
         return None
     signs = [sign for sign in (found["sign"], found["sign2"], "-" if negative else "") if sign]
     units = [unit for unit in (found["before"], found["after"]) if unit]
@@ -159,7 +159,7 @@ def _marks(body: str, exponent: bool) -> tuple[str, str, bool] | None:
     if set(before) == {thousands} and re.fullmatch(r"[1-9]\d{0,2}(?:[.,]\d{3})+[.,]\d*", body):
         return body, last, False
     if set(before) == {last} and re.fullmatch(r"[1-9]\d{0,2}(?:[.,]\d{3})+", body) and not exponent:
-        return body, thousands, False  # thousands more than once
+        return body, thousands, False  # the mark occurs twice, so it separates thousands
     return None
 
 
@@ -249,7 +249,7 @@ def _units(name: str, cells: Cells, numbers: Sequence[Number]) -> list[str]:
 
 
 def _dates(cell: str) -> dict[bool, datetime]:
-    """Return the date in a cell if its day comes first (key True), and if its month does."""
+    """Return the possible dates of a cell, by whether the day comes before the month."""
     text, clock, zone = cell.strip(), timedelta(0), None
     with_time = _WITH_TIME.fullmatch(text)
     if with_time:
@@ -271,7 +271,7 @@ def _dates(cell: str) -> dict[bool, datetime]:
 
 
 def _parts(text: str) -> dict[bool, tuple[int, int, int]]:
-    """Return (year, month, day) if the day comes first (key True), and if the month does."""
+    """Return the possible (year, month, day), by whether the day comes before the month."""
     if found := _DAY_OR_MONTH_FIRST.fullmatch(text):
         one, other = int(found[1]), int(found[3])
         year = int(found[4]) + (0 if len(found[4]) == 4 else 2000 if int(found[4]) < 70 else 1900)

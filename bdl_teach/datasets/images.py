@@ -1,4 +1,4 @@
-"""Small pictures: Fashion-MNIST, the MNIST test set, scikit-learn's digits."""
+"""Load small pictures: Fashion-MNIST, the MNIST test set, scikit-learn's digits."""
 
 from __future__ import annotations
 

@@ -17,13 +17,13 @@ from bdl_teach.datasets import cells as reader
 from bdl_teach.datasets.cells import Ambiguous, is_missing, is_value
 
 _SEPARATORS = "\t;|，, "  # of equally good ones the first is taken
-_AS_WRITTEN_HERE: dict[int, int | str | None] = {
+_AS_ASCII: dict[int, int | str | None] = {
     code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F) if code != 0xFF0C
 }
-_AS_WRITTEN_HERE |= str.maketrans(
+_AS_ASCII |= str.maketrans(
     "、\u3000￥−‐‑’‘ʼ´`\u202f\u2009\u2007\u2008", "， ¥---'''''\u00a0\u00a0\u00a0\u00a0"
 )
-_AS_WRITTEN_HERE |= dict.fromkeys(map(ord, "\ufeff\u200b\u200e\u200f\u2060"))
+_AS_ASCII |= dict.fromkeys(map(ord, "\ufeff\u200b\u200e\u200f\u2060"))
 _COMMENT = re.compile(r"\s*(?:#(?!(?:[A-ZА-ЯÄÖÜÉ/0]+[!?]|N/?A\b|NV\b|N/D\b|Н/Д\b))|//)")
 _RULE = re.compile(r"[\s|:+=-]*(?:[=-]{3}|--\s*\||:-|-:)[\s|:+=-]*")  # a line drawn in a table
 _PRINTED = re.compile(
@@ -101,7 +101,6 @@ class _Table:
         return self.names[i] or f"column {i + 1}"
 
     def remove(self, i: int) -> None:
-        """Remove a column."""
         self.rows = [_Row(n, c[:i] + c[i + 1 :], k[:i] + k[i + 1 :]) for n, c, k in self.rows]
         del self.names[i]
 
@@ -167,7 +166,7 @@ def _lines(text: str) -> tuple[list[tuple[int, str]], list[str], str]:
     if not isinstance(text, str):
         raise ValueError(f"text: expected a str, got {type(text).__name__}")
     separator, comments, shortened, lines = "", [], [], []
-    for number, line in enumerate(text.translate(_AS_WRITTEN_HERE).splitlines(), 1):
+    for number, line in enumerate(text.translate(_AS_ASCII).splitlines(), 1):
         if number == 1 and (named := re.fullmatch(r'"?sep=(.)"?', line.strip())):
             separator = named[1]
         elif not line.strip() or _RULE.fullmatch(line) or _PRINTED.fullmatch(line.strip()):
@@ -361,7 +360,7 @@ def _look_at_commas(
 
 
 def _with_width(row: _Row, width: int) -> _Row:
-    """Return a row without empty cells beyond the width, or raise ``ValueError``."""
+    """Return a row cut to ``width`` cells, or raise if it has fewer, or if others are not empty."""
     if not any(row.cells[width:]):
         row = _Row(row.line, row.cells[:width], row.kinds[:width])
     cells = row.cells
@@ -377,7 +376,7 @@ def _with_width(row: _Row, width: int) -> _Row:
 
 
 def _leave_out_columns(table: _Table) -> None:
-    """Remove a column of row numbers, and columns without a value, if two others remain."""
+    """Remove columns without a value, and a column of row numbers, if two others remain."""
     width, line = len(table.names), table.rows[0].line
     valued = {i for i in range(width) if any(row.kinds[i] == "v" for row in table.rows)}
     for i in sorted(set(range(width)) - valued, reverse=True):
@@ -402,7 +401,7 @@ def _leave_out_columns(table: _Table) -> None:
 
 
 def _counts_up(cells: Sequence[str], notes: Sequence[str]) -> bool:
-    """Return whether cells count by ones, with one jump if a note says that rows are not copied."""
+    """Return whether cells count up by ones; one jump is allowed where rows were not copied."""
     if not all(re.fullmatch(r"\d+", cell) for cell in cells):
         return False
     steps = np.diff([int(cell) for cell in cells])

@@ -1,4 +1,4 @@
-"""Tables of numbers: nine UCI regression sets, California housing, the Alzheimer's table."""
+"""Load tables of numbers: nine UCI regression sets, California housing, the Alzheimer's table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The toy problems of the course, drawn from explicit seeds."""
+"""Draw the toy problems of the course from explicit seeds."""
 
 from __future__ import annotations
 

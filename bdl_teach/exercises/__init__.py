@@ -1,4 +1,4 @@
-"""Diagnostic checks: ``check("3.1", answer)`` says "right", or which mistake it recognises.
+"""Check answers to exercises: ``check("3.1", answer)`` prints "right", or names the mistake.
 
 An answer is run on a few inputs and compared with a right one; if it differs, it is compared with
 what known mistakes compute. A check never raises for an answer: a stub, a wrong type or an error

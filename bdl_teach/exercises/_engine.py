@@ -252,13 +252,13 @@ class Exercise:
         got = _outcomes.unboxed(got, want) if isinstance(got, np.ndarray) else got
         shaped = isinstance(got, np.ndarray) and got.shape == want.shape
         if shaped and self.judge is not None and not _outcomes.breaks(got, want):
-            said = f" your answer, {_wording.show(got)}, does not do what is asked."
+            words = f" your answer, {_wording.show(got)}, does not do what is asked."
         else:
             is_pair = isinstance(self._returned[0], tuple)
-            said = _wording.difference(got, want, is_pair=is_pair)
+            words = _wording.difference(got, want, is_pair=is_pair)
         names = inspect.signature(self.reference).parameters
         where = ", ".join(_wording.argument(n, v) for n, v in zip(names, case, strict=True))
-        return f"for {where}{said}" + (f" {self.read}" if shaped else "")
+        return f"for {where}{words}" + (f" {self.read}" if shaped else "")
 
 
 @dataclass(frozen=True)
@@ -289,12 +289,12 @@ class Choice(Exercise):
                 f"{many} judged wrongly, of {len(self.statements)}. Think again; after the next "
                 f"wrong answer you are told which. {self.read}"
             )
-        said = [
+        hints = [
             f"statement {letter} {'is not true' if letter in letters else 'was left out'}: "
             f"{self.statements[letter]}"
             for letter in wrong
         ]
-        return WRONG, f"{' '.join(said)} {self.read}"
+        return WRONG, f"{' '.join(hints)} {self.read}"
 
 
 DEFINED: list[Exercise] = []  # the exercises that ask for a function

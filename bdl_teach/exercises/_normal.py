@@ -1,4 +1,4 @@
-"""The density of a normal distribution by ``scipy.stats``, which takes a second to import."""
+"""Compute normal densities by ``scipy.stats``, which is imported late: it takes a second."""
 
 import scipy
 from numpy.typing import ArrayLike

@@ -142,7 +142,7 @@ exercise(
 )(lambda a, b: np.sqrt(np.mean((np.sort(a, axis=0) - np.sort(b, axis=0)) ** 2)))
 
 
-def _announced(count: int, factor: float, shift: float) -> tuple[Any, Any, Any]:
+def _forecasts(count: int, factor: float, shift: float) -> tuple[Any, Any, Any]:
     """Draw targets, predicted means and sds; errors are ``factor`` times as large as the sds."""
     mean, std = _RNG_10_5.normal(size=count).round(2), _RNG_10_5.uniform(0.2, 1.9, count).round(2)
     return (mean + std * (shift + factor * _RNG_10_5.standard_normal(count))).round(2), mean, std
@@ -150,7 +150,7 @@ def _announced(count: int, factor: float, shift: float) -> tuple[Any, Any, Any]:
 
 exercise(
     "10.6",
-    *map(_announced, (3, 50, 7, 2, 20), (3.0, 3.0, 0.4, 2.0, 1.0), (0.5, -0.4, 0.1, 0.3, 0.2)),
+    *map(_forecasts, (3, 50, 7, 2, 20), (3.0, 3.0, 0.4, 2.0, 1.0), (0.5, -0.4, 0.1, 0.3, 0.2)),
     ([3e-6, -1e-6], [0.0, 1e-6], [1e-6, 2e-6]),  # reveals a small number added to s
     ([4.0, -2.5, 7.1], [0.2, 1.0, -0.3], [0.03, 0.08, 0.05]),  # sds that are far too small
     "absolute values for squares: the likelihood is maximal at the root mean square of z.",
@@ -165,7 +165,7 @@ exercise(
 )(lambda y, mean, std: np.sqrt(np.mean(((y - mean) / std) ** 2)))
 
 
-def _stand(n_actions: int, size: int) -> tuple[Any, ...]:
+def _bandit_case(n_actions: int, size: int) -> tuple[Any, ...]:
     """Draw the mean and covariance of w, the context of each action, and ε."""
     draw, root = _RNG_10_5.normal, _RNG_10_5.normal(size=(size, size))
     covariance = (root @ root.T + 0.1 * np.eye(size)).round(3)
@@ -175,7 +175,7 @@ def _stand(n_actions: int, size: int) -> tuple[Any, ...]:
 
 @exercise(
     "10.7",
-    *(_stand(*sizes) for _ in range(8) for sizes in ((3, 2), (6, 3), (9, 4), (5, 7))),
+    *(_bandit_case(*sizes) for _ in range(8) for sizes in ((3, 2), (6, 3), (9, 4), (5, 7))),
     "covariance for its root: w = m + L ε with L Lᵀ = Σ; Σ ε has covariance Σ².",
     lambda m, c, x, e: np.argmax(x @ (m + c @ e)),
     "correlations ignored: the square roots of the diagonal are not a root of Σ: use Cholesky.",
@@ -209,7 +209,6 @@ exercise(
 
 
 def _fault_of_plan(answer: Any, t: Any) -> str:
-    """Return the fault of a plan of exploration, by its mean regret on four mushroom stands."""
     if ((answer < 0) | (answer > 1)).any():
         return "no share"
     if np.mean([_regret_of(answer, seed) for seed in range(100, 104)]) < 600.0:
@@ -293,7 +292,7 @@ def _by_ranks(rank: Any) -> Any:
     return ends
 
 
-def _kept_apart(n: int, m: int, level: float, lean: float = 0.4) -> tuple[Any, ...]:
+def _calibration_case(n: int, m: int, level: float, lean: float = 0.4) -> tuple[Any, ...]:
     """Draw n points with outliers, whose errors have mean ``lean``, and m new predictions."""
     mean, std = _RNG_10_11.normal(size=n).round(2), _RNG_10_11.uniform(0.3, 2.5, n).round(2)
     y = mean + std * (lean + 1.7 * _RNG_10_11.standard_t(3, n))
@@ -304,7 +303,7 @@ def _kept_apart(n: int, m: int, level: float, lean: float = 0.4) -> tuple[Any, .
 exercise(
     "10.11",
     *(
-        _kept_apart(*case)
+        _calibration_case(*case)
         for case in (
             *((63, 4, 0.95), (24, 3, 0.9), (12, 5, 0.8), (45, 1, 0.55)),
             *((31, 3, 0.75), (7, 2, 0.5)),  # (n + 1)(1 + c)/2 is whole, in floating point, too

@@ -98,13 +98,13 @@ def _copies(hidden_units: Any) -> Any:
     "4.5",
     *((4, 1.0, 0.5, 0.1), (0, 2.0, 1.0, 0.25), (32, 3.0, 1.0, 0.5), (7, 0.5, 2.0, 4.0)),
     "the prior tempered twice: a KL weight divides the likelihood's precision only.",
-    lambda n, p, s, t: (_colds(n, p, s, t)[1],) * 2,
+    lambda n, p, s, t: (_tempered_stds(n, p, s, t)[1],) * 2,
     "the prior not tempered: a temperature divides the whole log posterior, prior included.",
-    lambda n, p, s, t: (_colds(n, p, s, t)[0],) * 2,
+    lambda n, p, s, t: (_tempered_stds(n, p, s, t)[0],) * 2,
     "t for √t: the precision is divided by t, so that the sd is multiplied by √t.",
-    lambda n, p, s, t: (_colds(n, p, s, t)[0], t**0.5 * _colds(n, p, s, t)[1]),
+    lambda n, p, s, t: (_tempered_stds(n, p, s, t)[0], t**0.5 * _tempered_stds(n, p, s, t)[1]),
 )
-def _colds(n: Any, prior_std: Any, noise_std: Any, t: Any) -> Any:
+def _tempered_stds(n: Any, prior_std: Any, noise_std: Any, t: Any) -> Any:
     weighted = 1 / prior_std**2 + n / (t * noise_std**2)
     tempered = (1 / prior_std**2 + n / noise_std**2) / t
     return weighted**-0.5, tempered**-0.5

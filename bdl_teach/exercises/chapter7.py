@@ -241,7 +241,7 @@ def _match(w: Any, prior: Any, likelihood: Any) -> Any:
     return mean, np.trapezoid((w - mean) ** 2 * tilted, w)
 
 
-def _tilts() -> tuple[tuple[Any, ...], ...]:
+def _likelihoods() -> tuple[tuple[Any, ...], ...]:
     """Return likelihoods on grids of different steps, fine enough for every rule of integration."""
     a, b, c = (np.linspace(-8, 8, 801), np.linspace(-3, 5, 1201), np.linspace(2, 12, 334))
     return (
@@ -260,7 +260,7 @@ def _contributed(moments: Any, m: Any, v: Any) -> Any:
 
 exercise(
     "7.8",
-    *_tilts(),
+    *_likelihoods(),
     "the moments themselves: what did the Gaussian know before the point came?",
     lambda w, m, v, f: _match(w, norm.pdf(w, m, np.sqrt(v)), f),
     "moments subtracted: what adds when densities are multiplied? Not means and variances.",

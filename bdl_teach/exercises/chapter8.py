@@ -254,11 +254,11 @@ exercise("8.9", (0,), (1,), (2,), judge=_fault_of_width, overall=_fault_of_width
 )
 
 
-_SURE = (0.55, 0.75)  # epistemic sd at the data, in units of y; Laplace's is 0.6 on average
+_WANTED_STD = (0.55, 0.75)  # epistemic sd at the data, in units of y; Laplace's is 0.6 on average
 
 
 @lru_cache(maxsize=64)
-def _vagueness(rate: float, seed: int) -> float:
+def _std_at_data(rate: float, seed: int) -> float:
     """Return the mean epistemic sd of MC dropout at the data, by (8.3), in units of y."""
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=seed, gap=_GAP)
     m = mc_dropout.fit(data.x, data.y, rate=rate, **_GIVEN).weights
@@ -269,7 +269,7 @@ def _vagueness(rate: float, seed: int) -> float:
 def _fault_of_rate(rate: Any, seed: int) -> str:
     if not 0 <= rate < 1:
         return "no rate"
-    if _SURE[0] < _vagueness(float(rate), seed) < _SURE[1]:
+    if _WANTED_STD[0] < _std_at_data(float(rate), seed) < _WANTED_STD[1]:
         return ""
     if rate < 0.04:
         return "not calm" if rate > 0 else "no dropout"

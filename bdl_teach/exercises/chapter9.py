@@ -90,11 +90,6 @@ def _last(suits: Any) -> Any:
     return (np.flatnonzero(suits)[-1] + 1) / len(suits) if suits.any() else 0.0
 
 
-def _too_soon(p: Any, labels: Any, limit: Any) -> Any:
-    above = _curve(p, labels) > limit
-    return np.argmax(above) / len(p) if above.any() else 1.0
-
-
 exercise(
     "9.5",
     (*_draw(40, 3), 0.21),
@@ -104,7 +99,7 @@ exercise(
     (_FOUR, [0, 1, 2, 0], 0.27),  # only the surest answer is wrong
     (_FOUR, [1, 1, 2, 0], 0.2),  # the two surest answers are wrong: none may be given
     "stopped too soon: further on the curve may come below the limit once more.",
-    _too_soon,
+    lambda p, labels, limit: np.argmax(np.append(_curve(p, labels), np.inf) > limit) / len(p),
     "the unsurest first: np.argsort begins with the smallest: the surest are at the other end.",
     lambda p, labels, limit: _last(_curve(p, labels, np.argsort(p.max(axis=1))) <= limit),
     "errors among all: divide by the number of the answered pictures, not by that of all.",
@@ -173,7 +168,6 @@ def _log_loss(logs: Any, labels: Any, temperature: float) -> float:
 
 
 def _fault_of_temperature(temperature: Any, logs: Any, labels: Any) -> str:
-    """Return the fault of a temperature, judged on the new pictures."""
     if temperature <= 0:
         return "not above 0"
     world = next(w for w in _miscalibrated() if np.array_equal(w.labels, labels))

@@ -28,9 +28,7 @@ class Candidate(NamedTuple):
     values: Sequence[Any]  # what an answer with this mistake computes in each case
 
 
-_Row = tuple[
-    str, str, Callable[[Any], Any]
-]  # name, hint, function from a right value to a wrong one
+_Row = tuple[str, str, Callable[[Any], Any]]  # name, hint, function that makes a value wrong
 
 
 def _plus(small: float) -> Callable[[Any], Any]:
@@ -38,6 +36,8 @@ def _plus(small: float) -> Callable[[Any], Any]:
 
 
 def _in_logarithm(small: float, sign: int) -> Callable[[Any], Any]:
+    """Return the change of sign · log p that is caused by adding ``small`` to p."""
+
     def change(r: Any) -> Any:
         number = np.exp(sign * r)
         return sign * np.log(number + small) if np.isfinite(number).all() else np.nan * r
@@ -159,13 +159,10 @@ def of_arguments(
     reference: Callable[..., Any], cases: Sequence[tuple[Any, ...]]
 ) -> Iterator[Candidate]:
     """Yield the right answers to changed or swapped arguments."""
-    for name, hint, changed in _changed_cases(reference, cases):
-        yield Candidate(name, hint, [outcome(reference, case) for case in changed])
 
+    def candidate(name: str, hint: str, changed: Sequence[tuple[Any, ...]]) -> Candidate:
+        return Candidate(name, hint, [outcome(reference, case) for case in changed])
 
-def _changed_cases(
-    reference: Callable[..., Any], cases: Sequence[tuple[Any, ...]]
-) -> Iterator[tuple[str, str, list[tuple[Any, ...]]]]:
     names = list(inspect.signature(reference).parameters)
     columns = list(zip(*cases, strict=True))
     reals = {i for i, column in enumerate(columns) if all(map(_is_real, column))}
@@ -176,15 +173,15 @@ def _changed_cases(
             with np.errstate(all="ignore"):
                 changed = [_changed(case, i, change) for case in cases]
             if all(np.isfinite(a).all() for case in changed for a in case if _is_real(a)):
-                yield name.format(names[i]), hint.format(names[i]), changed
+                yield candidate(name.format(names[i]), hint.format(names[i]), changed)
     for i, j in combinations(range(len(columns)), 2):
         both = f"{names[i]} and {names[j]}"
         if _alike(columns[i], columns[j]):
             swapped = [_put(_put(case, i, case[j]), j, case[i]) for case in cases]
-            yield f"{both} swapped", "each in the place of the other.", swapped
+            yield candidate(f"{both} swapped", "each in the place of the other.", swapped)
         if {i, j} <= reals and all(np.min(case[k]) >= 0 for case in cases for k in (i, j)):
             roots = [_changed(_changed(case, i, np.sqrt), j, np.sqrt) for case in cases]
-            yield f"{both} for their squares", "is a square missing in both?", roots
+            yield candidate(f"{both} for their squares", "is a square missing in both?", roots)
 
 
 def _changed(values: Any, i: int, change: Callable[[Any], Any]) -> Any:

@@ -44,6 +44,10 @@ class Rivals:
     milliseconds: Mapping[str, float]  # time of a warm refit, by method
     made: str  # the command and the machine that made them
 
+    def of(self, name: str) -> list[float]:
+        """Return one number, such as ``"bbb-gap"``, in each world."""
+        return [world[name] for world in self.worlds]
+
 
 def read(path: Path = FILE) -> Rivals:
     """Read the measurements from a file."""
@@ -96,5 +100,5 @@ def cells(table: Rivals, columns: Sequence[str]) -> list[list[str]]:
 
 def _cell(table: Rivals, method: str, region: str, column: str) -> str:
     ending, times, plus, digits = COLUMNS[column]
-    mean, error = mean_and_error([world[f"{method}-{region}{ending}"] for world in table.worlds])
+    mean, error = mean_and_error(table.of(f"{method}-{region}{ending}"))
     return f"{times * mean + plus:.{digits}f} ± {times * error:.{digits}f}"

@@ -186,7 +186,9 @@ class NetworkFit(Drawn):
             ValueError: There is no such frame, or no path.
         """
         path = optimise.with_frame(self.path, frame)
-        history = optimise.history_until(frame, path, self.history)
+        before = self.history["step"] < path.steps[frame]
+        now = dict(zip(self.history, [path.steps[frame], *path.records[frame]], strict=True))
+        history = {name: np.append(v[before], now[name]) for name, v in self.history.items()}
         then = [parameters[frame].astype(np.float64) for parameters in path.parameters]
         return replace(self, history=history, **self._posterior_at(then))
 

@@ -1,6 +1,6 @@
 """Classifiers of pictures: Bayes by Backprop on a small convolutional network, and two controls.
 
-q(w | θ) = Π_j N(w_j | μ_j, σ_j²) with σ = softplus(ρ) over the kernels of ``convnet.ConvNet``,
+q(w | θ) = Π_j N(w_j | μ_j, σ_j²) with σ = softplus(ρ) over the kernels of a ``ConvNet``,
 and a Gaussian prior. Training minimises the free energy F = KL[q ‖ P(w)] − E_q[log P(D | w)] with
 the KL in closed form and one weight draw a minibatch.
 
@@ -18,6 +18,8 @@ Lakshminarayanan, Pritzel & Blundell 2017 for ensembles.
 
 from __future__ import annotations
 
+import itertools
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -32,11 +34,9 @@ from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.errors import DivergedError
 from bdl_teach._support.one_line import one_line
-from bdl_teach.backend import Tensor, tf
+from bdl_teach.backend import Tensor, tf, tfd, tfp
 from bdl_teach.densities import gaussian_kl
 from bdl_teach.elbo import FreeEnergy
-from bdl_teach.methods import _convnet as convnet
-from bdl_teach.methods._convnet import Built, ConvNet
 from bdl_teach.methods._fitted import Variational
 
 REMEDY = "lower the learning rate"
@@ -52,6 +52,97 @@ FEW_IMAGES: dict[str, Any] = {"epochs": 30, "learning_rate": 0.01, "kl_weight": 
 FEW_IMAGES |= {"prior_std": 3.0, "initial_rho": -4.0}
 # One network, by maximum likelihood: no KL, and every σ is 0 in float32 and stays 0.
 ORDINARY: dict[str, Any] = {"kl_weight": 0.0, "initial_rho": _NO_SPREAD}
+
+
+class Built(NamedTuple):
+    """A network with its variables."""
+
+    model: Any  # of Keras; each call draws its weights from ``draw``
+    draw: Tensor  # variable [2], int32: the same pair gives the same weights
+    # The model as one graph, pictures [n, height, width, 1] → [n, classes]: four times faster than
+    # the model itself, which also computes the KL.
+    logits: Callable[[Tensor], Tensor]
+
+    @property
+    def gaussians(self) -> list[tuple[Tensor, Tensor]]:
+        """Return the variables (μ, ρ) of each Gaussian; deterministic biases are left out."""
+        pairs = itertools.pairwise(self.model.trainable_variables)
+        return [(mu, rho) for mu, rho in pairs if "untransformed_scale" in rho.name]
+
+
+@dataclass(frozen=True)
+class ConvNet:
+    """Sizes of the network, its prior, and the starting values of its Gaussians.
+
+    Convolution (5 × 5, SAME, ReLU) → max-pooling by 2 → dense, one logit a class. Traits of TFP's
+    ``*Reparameterization`` layers that matter here:
+
+    - their *biases are deterministic*;
+    - they draw one kernel a call, which all pictures of the call share, and Keras' ``predict``
+      calls them anew for every 32 pictures. So each draw is seeded by a pair of whole numbers, and
+      any number of calls can see the same weights;
+    - they need Keras 2, which is the package ``tf_keras``. Its initialisers get explicit seeds,
+      since Keras would take new numbers in each process;
+    - they return logits here: the cross-entropy of a softmax that was rounded to 0 is infinite.
+    """
+
+    image_shape: tuple[int, int]  # height and width of a picture, in pixels
+    n_classes: int
+    filters: int = 64  # maps of the convolution
+    kernel_size: int = 5  # side of its window, in pixels
+    prior_std: float = 1.0  # of each weight's prior N(0, prior_std²)
+    initial_rho: float = -3.0  # of every Gaussian, σ = softplus(ρ)
+    seed: int = 0  # of the starting μ, drawn from N(0, 0.1²) as TFP does
+
+    def build(self) -> Built:
+        """Make the variables with their starting values."""
+        draw = tf.Variable([0, 0], dtype=tf.int32, trainable=False)
+        layers = [
+            tfp.layers.Convolution2DReparameterization(
+                self.filters,
+                self.kernel_size,
+                padding="SAME",
+                activation=tf.nn.relu,
+                **self._layer_options(0, draw),
+            ),
+            tf.keras.layers.MaxPooling2D(2, padding="SAME"),
+            tf.keras.layers.Flatten(),
+            tfp.layers.DenseReparameterization(self.n_classes, **self._layer_options(1, draw)),
+        ]
+        model = tf.keras.Sequential(layers)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # TFP's layers call a deprecated Keras method
+            model.build((None, *self.image_shape, 1))
+        spec = tf.TensorSpec(model.input_shape, tf.float32)
+        graph = tf.function(lambda x: model(x), input_signature=[spec], autograph=False)
+        return Built(model, draw, graph)
+
+    def _layer_options(self, layer: int, draw: Tensor) -> dict[str, Any]:
+        """Return the arguments of a TFP layer: prior, posterior, and how to draw from it."""
+        fold_in = tf.random.experimental.stateless_fold_in
+        return {
+            "kernel_prior_fn": self._prior,
+            "kernel_posterior_fn": self._posterior(2 * layer),
+            "kernel_posterior_tensor_fn": lambda q: q.sample(seed=fold_in(draw, 2 * layer)),
+            "bias_posterior_fn": self._posterior(2 * layer + 1, is_deterministic=True),
+        }
+
+    def _prior(self, dtype: Any, shape: Any, *_: Any) -> Any:
+        std = tf.fill(shape, tf.cast(self.prior_std, dtype))
+        return tfd.Independent(tfd.Normal(tf.zeros_like(std), std), len(shape))
+
+    def _posterior(self, place: int, is_deterministic: bool = False) -> Any:
+        start, seed = tf.keras.initializers, int(_key(self.seed, 0, place)[0]) % 2**31
+        return tfp.layers.default_mean_field_normal_fn(
+            is_singular=is_deterministic,
+            loc_initializer=start.RandomNormal(stddev=0.1, seed=seed),
+            untransformed_scale_initializer=start.Constant(self.initial_rho),
+        )
+
+
+def _key(seed: int, *path: int) -> Array:
+    """Return a pair of whole numbers that seeds stateless draws, different for each path."""
+    return np.random.SeedSequence([seed, *path]).generate_state(2).astype(np.int32)
 
 
 class Problem(NamedTuple):
@@ -171,7 +262,7 @@ def _train(step: Callable[..., Tensor], x: Array, draw: Tensor, o: Problem) -> d
         records = []
         batches = np.split(rng.permutation(len(x)), range(o.batch_size, len(x), o.batch_size))
         for i, rows in enumerate(batches):
-            draw.assign(convnet.key(o.seed, _TRAINING, epoch, i))
+            draw.assign(_key(o.seed, _TRAINING, epoch, i))
             batch = tf.constant(x[rows], tf.float32), tf.constant(o.labels[rows], tf.int32)
             records.append(step(*batch))
         epochs.append(np.asarray(tf.reduce_mean(records, axis=0)))
@@ -326,7 +417,7 @@ class Fit(Variational):
         s, seed = checks.count("n_samples", n_samples), checks.count("seed", seed, 0)
         logits = np.empty((s, len(x), self.network.n_classes))
         for i in range(s):
-            self.built.draw.assign(convnet.key(seed, _PREDICTION, i))
+            self.built.draw.assign(_key(seed, _PREDICTION, i))
             for start in range(0, len(x), _CHUNK):  # all chunks of one draw see the same weights
                 logits[i, start : start + _CHUNK] = self.built.logits(x[start : start + _CHUNK])
         return logits

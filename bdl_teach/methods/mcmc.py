@@ -18,7 +18,7 @@ of four chains with 300 + 500 transitions:
 - ChEES from L = 120: it falls to L = 15 to 39, 22,000 gradients, 76 effective draws, largest R-hat
   1.02 to 1.34;
 - ChEES and SNAPER from TFP's own start: they fall to L = 1 to 3, 5 effective draws, R-hat 1.9 to
-3.5.
+  3.5.
 
 With a warm-up of 100 or 150 transitions and twenty worlds, effective draws in the gap a second
 differ by less than a tenth from L = 80 to 120.

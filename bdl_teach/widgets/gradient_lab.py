@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from matplotlib.axes import Axes
 
 from bdl_teach import plots
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import controls, status, texts
+from bdl_teach.widgets._engine import controls, texts
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
 
@@ -131,7 +132,7 @@ class GradientLab(Explorer[GradientResult]):
             "pathwise": pathwise / result.n_draws,
             "score_measured": drawn["score"].var(),
             "pathwise_measured": drawn["pathwise"].var(),
-            "score_times": status.ratio(score, pathwise),
-            "pathwise_times": status.ratio(pathwise, score),
+            "score_times": score / pathwise if pathwise > 0 else math.inf,
+            "pathwise_times": pathwise / score if score > 0 else math.inf,
             "right_signs": np.mean(np.sign(drawn["score"]) == np.sign(result.exact)),
         }

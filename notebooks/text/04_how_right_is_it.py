@@ -278,7 +278,7 @@ for name, settings in (("N(0, 1)", narrow), ("N(0, 3²)", wide)):
     assert prior_sd < 5 or name != "N(0, 1)"
 
 # %% slideshow={"slide_type": "fragment"}
-check = mcmc.nuts(data.x, data.y, **lab.CHAINS, **wide)
+check = mcmc.nuts(data.x, data.y, n_samples=800, **wide)
 apart = calibration.distance(check.predict(x_grid), p, lab.IN_GAP)
 print(f"HMC and NUTS, wide prior: {apart:.2f} apart in the gap; {check.report}")
 assert apart < 0.5
@@ -322,7 +322,7 @@ panel(ax, "HMC opens in the gap (grey); mean field does not", "x", "epistemic sd
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4.7 The three parts as numbers
 #
-# To set the parts beside each other they need one unit. In the gap, over $x$, and in units of $y$: *optimisation* is the distance of the default fit from the fit with the lowest $F$, *family* the distance of that one from NUTS (both by means and sd, `calibration.distance`), *prior* what of the truth lies beyond the ±2 sd of NUTS. Distances are not nats: they do not add up to one whole. Two worlds, each with a data set and a start of its own:
+# To set the parts beside each other they need one unit. In the gap, over $x$, and in units of $y$: *optimisation* is the distance of the default fit from the fit with the lowest $F$, *family* the distance of that one from the posterior (both by means and sd, `calibration.distance`), *prior* what of the truth lies beyond the ±2 sd of the posterior. Distances are not nats: they do not add up to one whole. Two worlds, each with a data set and a start of its own:
 
 # %% slideshow={"slide_type": "fragment"}
 worlds = [lab.parts(World(n)) for n in range(2)]
@@ -348,7 +348,7 @@ ax.set_xticks(range(3), ("optimisation", "family", "prior"))
 panel(ax, "Whose is it? The prior decides", "dots: worlds", "units of y, in the gap")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Under the narrow prior the prior's part is the largest by far; <!-- claim: under-a-narrow-prior-the-prior-is-the-largest-part --> and of the distance to NUTS the lowest $F$ removes more than half a unit. <!-- claim: under-a-narrow-prior-the-lower-f-is-nearer --> Under the wide prior next to nothing is left of the prior's part, <!-- claim: under-a-wide-prior-next-to-nothing-is-the-prior-s --> and the lowest mean field known stays more than one unit away: <!-- claim: under-a-wide-prior-the-family-stays-away --> that is the family's.
+# Under the narrow prior the prior's part is the largest by far; <!-- claim: under-a-narrow-prior-the-prior-is-the-largest-part --> and of the distance to the posterior the lowest $F$ removes more than half a unit. <!-- claim: under-a-narrow-prior-the-lower-f-is-nearer --> Under the wide prior next to nothing is left of the prior's part, <!-- claim: under-a-wide-prior-next-to-nothing-is-the-prior-s --> and the lowest mean field known stays more than one unit away: <!-- claim: under-a-wide-prior-the-family-stays-away --> that is the family's.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### An illusion of one run
@@ -729,7 +729,7 @@ for correlation in (0.5, 0.9, 0.99):
 # - A gap to the truth has three parts: optimisation, family, prior. In nats the first two add up to $\mathrm{KL}[q\|P(w\mid D)]$; the third is in the posterior itself. As distances they do not add up.
 # - The optimiser's part is a difference of free energies: train on, start elsewhere, keep the lowest.
 # - The family's part points in directions: too unsure along what the data know, too sure along what they leave open. Some of it, up to $\log K$, is copies and means nothing.
-# - The prior's part is what NUTS gets wrong, but for the luck of the data.
+# - The prior's part is what the posterior gets wrong, but for the luck of the data.
 # - The theorem about gaps is for one hidden layer.
 # - A KL weight tempers the likelihood alone.
 # - Subtract within a world, then average over worlds.

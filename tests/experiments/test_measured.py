@@ -29,7 +29,7 @@ MARK = re.compile(r"(?:<!--|#) claim: ([a-z0-9-]+(?:, [a-z0-9-]+)*)(?: -->|$)", 
 SHOWN = re.compile(r"\bclaims\.show\(([^)]*)\)")
 LITERAL = re.compile(r'"([^"]+)"')
 STORED = "beside-nuts"  # checked in test_rivals
-LONGEST_S = 7.5  # of a whole world; cheaper experiments or chapters cover the rest
+LONGEST_S = 2.5  # of a whole world; dearer experiments are left to the command `claims`
 FEW = {"steps": 60, "epochs": 1, "n_samples": 8, "n_warmup": 4, "n_thin": 1}
 
 

@@ -18,8 +18,6 @@ from waiting import until
 from bdl_teach.experiments import command, report, runner, store
 from bdl_teach.experiments.table import Row, mean_and_error, verdict
 
-# What is printed
-
 
 def test_printed_table_has_published_and_own_number_error_n_verdict(here: Here) -> None:
     result = here()
@@ -56,9 +54,6 @@ def test_stored_task_is_rerun_only_if_code_changed(
     monkeypatch.setattr(runner, "fingerprint", lambda module: "another")
     here("--quick")
     assert toy.numbers()[12:] == [0, 1, 2]
-
-
-# Faults
 
 
 def test_failed_task_is_reported_and_the_rest_is_printed_and_stored(
@@ -99,9 +94,6 @@ def test_full_disk_is_reported_and_table_still_printed(
     assert "the disk is full" in result.err
     assert [path for path in toy.store.rglob("*") if path.is_file()] == []
     monkeypatch.undo()
-
-
-# Stopped, killed, on a cluster
 
 
 posix = pytest.mark.skipif(os.name == "nt", reason="sends a POSIX signal")
@@ -177,7 +169,7 @@ def test_cluster_gives_same_table_after_loss_of_a_worker(
     address, (victim, _) = cluster
     toy.log = toy.folder / "log"
     process = toy.start("--fresh", "--scheduler", address)
-    toy.wait_for(12 + 4, process)
+    until(lambda: len(toy.ran()) >= 12 + 4, "a task", process)
     victim.kill()
     out, err = process.communicate(timeout=120)
     assert (process.returncode, out) == (0, alone), err

@@ -8,7 +8,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from waiting import until
 
 from bdl_teach import cli
 from bdl_teach.experiments import claim, measured, papers, store
@@ -118,10 +117,6 @@ class Toy:
         process = self.start(*argv, **more)
         out, err = process.communicate(timeout=120)
         return SimpleNamespace(code=process.returncode, out=out, err=err)
-
-    def wait_for(self, n: int, process: "subprocess.Popen[str]") -> None:
-        """Wait until `n` tasks have started or the process has ended."""
-        until(lambda: len(self.ran()) >= n or process.poll() is not None, "a task")
 
     def ran(self) -> list[tuple[str, int]]:
         """Return (run, task or world) of every execution so far."""

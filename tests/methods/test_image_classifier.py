@@ -9,7 +9,7 @@ from scipy.special import softmax
 from bdl_teach import datasets, densities, metrics
 from bdl_teach.backend import tf, tfd
 from bdl_teach.methods import image_classifier
-from bdl_teach.methods._convnet import ConvNet
+from bdl_teach.methods.image_classifier import ConvNet
 
 DIGITS = datasets.digits()
 FEW = DIGITS.labels < 3

@@ -97,11 +97,11 @@ def test_chain_density_is_the_joint_density_of_data_and_weights(likelihood, prio
 def test_hmc_agrees_with_nuts():
     """Compare mean and sd of the function, in the data, the gap and outside."""
     data = datasets.sinusoid(gap=(0.1, 0.4))
-    y, given = (data.y > 2.0) * 1.0, {"likelihood": "bernoulli", "hidden_units": (10,)}
+    y, given = (data.y > 2.0) * 1.0, {"likelihood": "bernoulli", "hidden_units": (6,)}
     given["prior"] = Gaussian(2.0)
-    room = mcmc.Capacity(40, (12,), 1)  # padded points and units must not matter
-    ours = mcmc.hmc(data.x, y, n_samples=1000, n_chains=16, capacity=room, **given)
-    theirs = mcmc.nuts(data.x, y, n_samples=1000, n_chains=8, **given)
+    room = mcmc.Capacity(40, (8,), 1)  # padded points and units must not matter
+    ours = mcmc.hmc(data.x, y, n_samples=500, n_chains=16, capacity=room, **given)
+    theirs = mcmc.nuts(data.x, y, n_samples=400, n_chains=8, **given)
     grid = np.linspace(-0.7, 0.7, 15)[:, None]
     z = z_scores(ours.outputs(grid), theirs.outputs(grid))
     assert np.sqrt((z**2).mean()) < 2.0, z

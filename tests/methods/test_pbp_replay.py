@@ -62,5 +62,5 @@ def test_frames_of_a_pbp_fit_lead_from_the_prior_to_its_end(taken):
         then = taken[steps[frame] - 1].fit
         assert_allclose(weights(fit.at(frame)), weights(then), rtol=1e-8, atol=1e-12)
     assert_array_equal(fit.at(0).state.noise, pbp.NOISE_PRIOR)
-    with pytest.raises(ValueError, match="^frame: expected one of the"):
+    with pytest.raises(ValueError, match="^frame: expected a number from"):
         fit.at(len(steps))

@@ -119,13 +119,13 @@ def test_take_me_there_button_shows_the_answer_at_the_target(
     assert box.unlocked
     assert fresh.state()[asked.control] != before
     assert asked.because in html.unescape(box._said.value)
-    there = {**first, **dict(asked.before), asked.control: box.target}
+    there = {**first, **asked.before, asked.control: box.target}
     assert controls.same(fresh.state(), there), "the question must begin at its own start"
     fresh.reset()
     assert not box.unlocked and box._choices.index is None and box._there.disabled
     assert html.unescape(box._said.value) == f"<b>Predict first.</b> {asked.text}"
     box._choices.index = 1
-    for name, value in (*asked.before, (asked.control, box.target)):
+    for name, value in {**asked.before, asked.control: box.target}.items():
         fresh._controls[name].value = value
     assert box.unlocked, "moving the control by hand must show the answer, too"
     fresh.close()

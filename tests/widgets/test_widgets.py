@@ -17,19 +17,22 @@ SWEEP = """
 import sys
 from bdl_teach import datasets
 from bdl_teach._support.compiled import trace_count
-from bdl_teach.methods import _fitted
-from bdl_teach.widgets import KLBudgetLab, SinusoidExplorer
+from bdl_teach.methods import _fitted, _mean_field
+from bdl_teach.widgets import SinusoidExplorer
+from bdl_teach.widgets._engine.beside_truth import Chains
 from bdl_teach.widgets._engine.live import Explorer
 
+Chains.prepare = lambda *_: None  # the posterior is not sampled here
 Explorer._show_picture = lambda *_, **__: None  # to draw compiles nothing
-_fitted.LONGER = 1600  # steps, from over 1500 on with a table of noise of their own
+_fitted.LONGER = 1600  # steps: more than 1500 need another table of noise
+_mean_field.Fit.n_longer = 2  # one run that goes on, and one from a new start
 
 def rest(explorer):
     better = explorer.result
     while better is not None:
         better = explorer._improve(explorer.state(), better)
 
-explorer, lab = SinusoidExplorer().warm(), KLBudgetLab().warm()
+explorer = SinusoidExplorer().warm()
 traces = trace_count()
 print("all is warm", file=sys.stderr, flush=True)
 for name, control in explorer._controls.items():
@@ -42,15 +45,8 @@ explorer.preset("article").set(n=5, width=3, n_samples=3, n_predictions=1, prior
 for estimator in ("weights", "article", "quiet"):
     rest(explorer.set(estimator=estimator))
 table = datasets.sinusoid(200)  # as many as there may be
-for touched in (explorer, lab):
-    rest(touched.set(data=(table.x, table.y)))
-lab.reset()
-for m in (1, 4, 32):
-    lab.set(n_batches=m, scheme="uniform")
-    lab.set(n_batches=m, scheme="geometric")
-rest(lab)
-for trained in (explorer, lab):
-    trained.replay(100)
+rest(explorer.set(data=(table.x, table.y)))
+explorer.replay(100)
 print(trace_count() - traces)
 """
 # With these, XLA logs each program that it compiles or loads.

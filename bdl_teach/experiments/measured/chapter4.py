@@ -9,12 +9,11 @@ from bdl_teach import calibration, datasets, densities
 from bdl_teach._support.checks import Array
 from bdl_teach.experiments.measured._measure import X, rms, score
 from bdl_teach.experiments.world import World
-from bdl_teach.methods import bbb, exact, local_reparam, point
+from bdl_teach.methods import bbb, local_reparam, mcmc, point
 from bdl_teach.predictive import Predictive
 
 GAP = (0.1, 0.4)  # without data; the sine has its peak here
-ONE_LAYER = (32,)  # NUTS explores one hidden layer in seconds
-CHAINS: dict[str, Any] = {"n_samples": 800, "n_warmup": 400}  # of NUTS, two of them
+ONE_LAYER = (32,)  # a network whose posterior HMC samples in seconds
 LONG = 6000  # steps of the quiet estimator; more gain next to nothing
 IN_GAP = (X[:, 0] > GAP[0]) & (X[:, 0] < GAP[1])
 AMONG = (np.abs(X[:, 0]) <= 0.5) & ~IN_GAP
@@ -50,17 +49,17 @@ def parts(world: World) -> dict[str, float]:
         quiet = {**local_reparam.QUIET, "learning_rate": 0.1, "steps": LONG, **settings}
         fits["mode"] = local_reparam.fit(data.x, data.y, initial=start, **quiet)
         fits["best"] = min(fits["on"], fits["mode"], key=lambda fit: fit.free_energy)
-        nuts = exact.nuts(data.x, data.y, **CHAINS, **settings)
-        p = {key: fit.predict(X, 1000) for key, fit in fits.items()} | {"nuts": nuts.predict(X)}
+        posterior = mcmc.hmc(data.x, data.y, n_samples=2000, **settings).predict(X)
+        p = {key: fit.predict(X, 1000) for key, fit in fits.items()} | {"posterior": posterior}
         figures |= {f"{name}-{key}-f": fit.free_energy for key, fit in fits.items()}
         for key, prediction in p.items():
             for where, mask in (("gap", IN_GAP), ("among", AMONG), ("outside", OUTSIDE)):
                 sd = prediction.epistemic_std[mask].mean()
                 figures[f"{name}-{key}-std-{where}"] = float(sd)
             figures[f"{name}-{key}-coverage"] = coverage(prediction, truth)
-            figures[f"{name}-{key}-distance"] = calibration.distance(prediction, p["nuts"], IN_GAP)
+            figures[f"{name}-{key}-distance"] = calibration.distance(prediction, posterior, IN_GAP)
         figures[f"{name}-optimisation"] = calibration.distance(p["fit"], p["best"], IN_GAP)
-        figures[f"{name}-prior"] = beyond(p["nuts"], truth)
+        figures[f"{name}-prior"] = beyond(posterior, truth)
     others = figures["narrow-optimisation"], figures["narrow-best-distance"]
     figures["narrow-prior-ahead"] = figures["narrow-prior"] - max(others)
     return figures

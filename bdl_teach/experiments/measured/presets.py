@@ -12,7 +12,7 @@ from bdl_teach import datasets, features, metrics, problems
 from bdl_teach._support.checks import Array
 from bdl_teach.experiments.measured import _measure
 from bdl_teach.experiments.world import World
-from bdl_teach.methods import exact
+from bdl_teach.methods import exact, mcmc
 from bdl_teach.methods.empirical_bayes import optimal_prior_std
 from bdl_teach.methods.pbp import replay
 from bdl_teach.predictive import Predictive
@@ -129,8 +129,6 @@ def spreads(world: World) -> dict[str, float]:
     return figures
 
 
-# After half this warm-up one chain of sixteen lagged, and R-hat was 1.19.
-CHAINS: dict[str, Any] = {"n_chains": 4, "n_warmup": 1000, "n_samples": 1000}
 PRIOR_STDS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 
@@ -157,24 +155,24 @@ def _scores(data_seed: int, test_seed: int) -> tuple[Array, Array]:
     return np.array([fit.log_evidence for fit in fits]), np.array(test)
 
 
-def beside_nuts(world: World) -> dict[str, float]:
-    """Compare the truth explorer's fits with NUTS, at two priors and without the gap."""
+def beside_posterior(world: World) -> dict[str, float]:
+    """Compare the truth explorer's fits with the true posterior, at two priors and without gap."""
     figures: dict[str, float] = {}
     for name, prior_std, gap in (("wide", 3.0, 0.3), ("narrow", 1.0, 0.3), ("whole", 3.0, 0.0)):
         problem = Problem(seed=world.data_seed, gap=gap, scales=(prior_std,))
         result = _after_search(problem, 1)
         x, y = problem.data.x, problem.data.y
-        nuts = exact.nuts(x, y, **problem.settings, **CHAINS).predict(GAP_GRID, 1000)
-        result = replace(result, nuts=nuts)
+        posterior = mcmc.hmc(x, y, n_samples=2000, **problem.settings).predict(GAP_GRID)
+        result = replace(result, nuts=posterior)
         where = result.regions["gap"] if gap else IN_DATA
         figures |= {
-            f"{name}-nuts": _sd(nuts, where),
-            f"{name}-nuts-among": _sd(nuts, IN_DATA & ~result.regions["gap"]),
+            f"{name}-posterior": _sd(posterior, where),
+            f"{name}-posterior-among": _sd(posterior, IN_DATA & ~result.regions["gap"]),
             f"{name}-best": _sd(result.search.prediction, where),
         }
         if gap:
-            off = np.abs(problems.truth(GAP_GRID) - nuts.mean)
-            figures[f"{name}-held"] = float((off < 2 * nuts.epistemic_std)[where].mean())
+            off = np.abs(problems.truth(GAP_GRID) - posterior.mean)
+            figures[f"{name}-held"] = float((off < 2 * posterior.epistemic_std)[where].mean())
             figures[f"{name}-optimisation"] = result.parts["optimisation"]
             figures[f"{name}-family"] = result.parts["family"]
             figures[f"{name}-prior"] = result.parts["prior_miss"]

@@ -65,10 +65,7 @@ class Canvas:
     """
 
     def __init__(
-        self,
-        width: float = 580.0,
-        height: float = 392.0,
-        narrow: tuple[float, float] | None = None,
+        self, width: float = 580.0, height: float = 392.0, narrow: tuple[float, float] | None = None
     ) -> None:
         self._designs = [(width, height), *([narrow] if narrow else [])]
         self._still = self.place = Place(width, height, _STILL)  # of the next picture

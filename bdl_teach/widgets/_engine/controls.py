@@ -47,11 +47,6 @@ class Control:
         return self.kind in ("points", "unseen")
 
     @property
-    def start(self) -> Any:
-        """Return the starting value as the control holds it."""
-        return self.value(self.default)
-
-    @property
     def options(self) -> list[Any]:
         """Return the options as values or pairs (words, value)."""
         return [tuple(one) if isinstance(one, list) else one for one in self.range]
@@ -73,7 +68,7 @@ class Control:
     def make(self) -> Widget:
         if self.kind == "points":
             return Points(*self.range)
-        given: dict[str, Any] = {"value": self.start, "description": self.label}
+        given: dict[str, Any] = {"value": self.value(self.default), "description": self.label}
         if self.kind in ("menu", "places", "row"):
             given["options"] = self.options
         else:

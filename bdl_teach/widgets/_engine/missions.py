@@ -103,10 +103,7 @@ class MissionBox:
     """
 
     def __init__(
-        self,
-        missions: Sequence[Mission],
-        known: Mapping[str, Widget],
-        ask: Callable[[], object],
+        self, missions: Sequence[Mission], known: Mapping[str, Widget], ask: Callable[[], object]
     ) -> None:
         self._missions, self._ask, self._quiet = missions, ask, False
         self._labels = {n: getattr(control, "description", n) for n, control in known.items()}

@@ -149,11 +149,6 @@ def cost_words(cost: FreeEnergy) -> dict[str, str]:
     return {} if cost.kl_weight == 1 else {"cost": "{weighted}", "factor": f"{cost.kl_weight:.4g}"}
 
 
-def ratio(one: float, other: float) -> float:
-    """Return ``one / other``; infinity if ``other`` is 0."""
-    return one / other if other > 0 else math.inf
-
-
 def at(x_grid: Array, curve: Array, x: float) -> float:
     """Return a curve ``[m]`` on a grid ``[m, 1]`` at the grid point nearest to ``x``."""
     return float(curve[np.abs(x_grid[:, 0] - x).argmin()])

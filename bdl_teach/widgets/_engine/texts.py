@@ -91,7 +91,7 @@ def parse(text: str, **given: Mapping[str, Control]) -> Texts:
     known: dict[str, Control] = {}
     for name, row in file["controls"].items():
         known |= given[name] if name in given else {name: Control(*row)}
-    start = {name: control.start for name, control in known.items() if not control.unseen}
+    start = {name: c.value(c.default) for name, c in known.items() if not c.unseen}
     file |= {"controls": known, "defaults": start}
     file["groups"] = {
         group: tuple(name for one in row for name in given.get(one, (one,)))
