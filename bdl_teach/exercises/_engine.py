@@ -162,9 +162,10 @@ class Exercise:
         return _outcomes.close(a, b, self.rtol, self.atol)
 
     def _diagnose(self, outcomes: Sequence[Outcome]) -> str:
-        """Return the name and hint of the only mistake that explains all outcomes.
+        """Return the message for a wrong answer.
 
-        If none or several do, return how the answer differs in the first case that is wrong.
+        It names the only mistake or the fault that explains all outcomes; if there is none, it says
+        how the answer differs in the first case that is wrong.
         """
         known = {c[:2] for c in self._known if self.same(outcomes, c.values)}
         if len(known) == 1:
@@ -396,7 +397,7 @@ class Session:
         return f"Forgotten: {solved} solved of {len(wanted)}{counted}."
 
     def _counted(self, chapter: int | None) -> tuple[list[str], Sequence[str], Any, int, int]:
-        """Return exercises, missions (ids), marks, and the counts of solved exercises and missions."""
+        """Return ids of exercises and missions, the marks, and how many of each are solved."""
         chapters = sorted({int(number.split(".")[0]) for number in self._registry})
         if chapter is not None and chapter not in chapters:
             known = ", ".join(map(str, chapters))
