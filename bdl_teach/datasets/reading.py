@@ -275,7 +275,7 @@ def _look_at_blanks(lines: list[tuple[int, str]]) -> None:
     if rows and all(len(row.cells) == 2 and all(map(is_value, row.cells)) for row in rows):
         x, y = rows[0].cells
         raise ValueError(
-            f"line {rows[0].line}: a comma and a blank, of which either may separate {x} and {y}: "
+            f"line {rows[0].line}: either the comma or the blank may separate {x} and {y}: "
             "put a semicolon between the columns"
         )
 
@@ -336,7 +336,7 @@ def _names(
             notes.append(f"line {line} skipped: {', '.join(words)[:60]}")
             if separator == "," and len(words) > 1 and not full:
                 raise ValueError(
-                    f"line {line}: expected {width} names as there are columns, got {len(words)}"
+                    f"line {line}: expected {width} names, one for each column, got {len(words)}"
                 )
     return [" ".join(name.split()) for name in names]
 

@@ -245,7 +245,7 @@ REFUSED = {
     "index that counts nothing": ("  co2 temp\n2018 1 2\n2019 3 4", "got 3: column 1, co2, temp"),
     "unquoted decimal commas": (
         "a,b\n1,5,2\n2,5,3\n3,5,4",
-        "line 1: expected 3 names as there are columns, got 2",
+        "line 1: expected 3 names, one for each column, got 2",
     ),
     "long row": ("1,2\n3,4,5\n6,7\n8,9", "line 2: expected two columns, got 3: 3, 4, 5"),
     "word": ("1,2\n3,4\n5,six", "line 3: expected a number in y, got six"),
