@@ -54,14 +54,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def inside(argv: Sequence[str]) -> int:
-    """Run one command in this Python, which is that of the environment."""
+    """Run one command in this Python, which must be that of the environment."""
     return report_failures(lambda: run(parse(argv)), "Stopped.")
 
 
 def report_failures(command: Callable[[], int], stopped: str) -> int:
-    """Return the exit code of `command`; print a failure as a sentence, `stopped` after ctrl-C.
+    """Call `command` and return its exit code; print a failure as a sentence (`stopped`: ctrl-C).
 
-    A character that the output's encoding lacks (in a file on Windows) becomes a question mark.
+    Characters that the output cannot encode (in a file on Windows) become question marks.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -116,7 +116,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def needed_lock(options: argparse.Namespace) -> str:
-    """Return the lock with the packages of a command; "" if the standard library is enough."""
+    """Return the name of the lock file that a command needs; "" if it needs no packages."""
     command = options.command
     if command == "notebooks" or (command in ("claims", "reproduce") and options.list):
         return ""
@@ -125,7 +125,7 @@ def needed_lock(options: argparse.Namespace) -> str:
 
 
 def start(argv: Sequence[str]) -> int:
-    """Run a command: in a checkout in `.venv`, which is made if necessary, else in this Python."""
+    """Run a command in this Python, or, in a checkout, in `.venv`, which is made if necessary."""
     options = parse(argv)
     name, lock, checkout = options.command, needed_lock(options), is_checkout(ROOT)
     if not checkout and name in FORWARD:
@@ -141,7 +141,7 @@ def start(argv: Sequence[str]) -> int:
 
 
 def set_environment() -> None:
-    """Set environment variables so that all that a command starts uses `.venv`, in a checkout."""
+    """Set environment variables; in a checkout, all that a command starts then uses `.venv`."""
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # before kernels in the user's home folder
     if data := os.environ.get("BDL_TEACH_DATA"):  # kernels run in other folders
         os.environ["BDL_TEACH_DATA"] = os.path.abspath(os.path.expanduser(data))

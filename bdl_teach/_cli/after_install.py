@@ -1,9 +1,10 @@
 """Put bdl_teach and JupyterLab's settings into an environment that has the packages.
 
-The launcher and Binder run this, with the standard library only. A wheel has the settings of the
-folder ``jupyter``, too: they keep a widget's callbacks on the kernel's main thread
-(widgets/_engine/live.py), and make the server show pictures instead of dead views for a notebook
-without a kernel (_support/stills.py). The settings below are for a JupyterLab of this course only.
+The launcher and Binder run this file, which needs the standard library only. The settings in the
+folder ``jupyter`` are installed by a wheel, too: they keep a widget's callbacks on the kernel's
+main thread (widgets/_engine/live.py), and make the server show pictures instead of dead views for
+a notebook without a kernel (_support/stills.py). The settings in this file are only for a
+JupyterLab that was made for this course.
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ def connect(venv: Path, root: Path) -> None:
 def stand_in(site: Path) -> None:
     """Register an installed tensorflow-cpu as `tensorflow`, which tf-keras requires by name.
 
-    Otherwise the next installation would add the large wheel over the small one.
+    Otherwise the next installation would install the large package tensorflow over the small one.
     """
     for small in site.glob("tensorflow_cpu-*.dist-info"):
         info = site / small.name.replace("_cpu", "")

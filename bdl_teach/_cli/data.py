@@ -86,7 +86,7 @@ def fetch(names: Sequence[str]) -> int:
 
 
 def state(name: str) -> str:
-    """Return ``"there"``, ``"missing"``, ``"damaged"``, ``"bundled"`` or ``"unreadable"``."""
+    """Return a data set's state: "there", "missing", "damaged", "bundled" or "unreadable"."""
     from bdl_teach.datasets import store, tables
 
     if name == "digits":
@@ -101,7 +101,7 @@ def state(name: str) -> str:
 
 
 def place(name: str) -> str:
-    """Return the path of a data set inside the data folder, whether it is there or not."""
+    """Return a data set's path inside the data folder, whether the file exists or not."""
     from bdl_teach.datasets import store, tables
 
     if name == "digits":

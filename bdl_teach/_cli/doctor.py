@@ -77,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def examine(name: str, needed: bool, look: Look) -> Finding:
-    """Run one check; turn any exception into a finding."""
+    """Run one check; return its finding, also if it raises an exception."""
     try:
         found = look()
     except Exception as error:  # a broken package can raise anything on import
@@ -108,7 +108,7 @@ def tensorflow() -> str:
 
 
 def imported(module: str) -> str:
-    """Import a module and return its version."""
+    """Import a module and return the version of its package."""
     return str(importlib.import_module(module).__version__)
 
 
@@ -161,7 +161,7 @@ def packages() -> str:
 
 
 def files() -> str:
-    """Compare the size of each file of the required packages with what was installed."""
+    """Compare the size of each file of the required packages with the installer's record."""
     names, seen = [_name(line) for line in required().values()], set()
     while names:
         name = names.pop()
@@ -183,7 +183,7 @@ def files() -> str:
 
 
 def server() -> str:
-    """Return the environment of the JupyterLab server that started this kernel."""
+    """Return the JupyterLab server's environment; raise ``Trouble`` if explorers may stay blank."""
     found = _server()
     if found is None:
         raise Trouble(
@@ -199,9 +199,11 @@ def server() -> str:
 
 
 def _server() -> Path | None:
-    """Return the environment of the server that started this kernel; outside a kernel, this one.
+    """Return the environment of the server that started this kernel.
 
-    Return None if another program than Python started the kernel, or a server on another machine.
+    Outside a kernel, return this process's environment.
+
+    Return None if the kernel was started by a program other than Python, or from another machine.
     """
     import psutil
 
@@ -216,10 +218,10 @@ def _server() -> Path | None:
 
 
 def widgets(package: str, front_end: str, begins: str = "") -> str:
-    """Return the version of a widget package, if it fits that of its JupyterLab extension.
+    """Return the version of a widget package; raise ``Trouble`` if its extension does not fit.
 
-    The extension is in JupyterLab's environment, which may be another than this one. It fits if
-    its version starts with ``begins``, or equals the package's version.
+    The extension is in JupyterLab's environment, which may differ from this one. It fits if its
+    version starts with ``begins``, or equals the package's version.
     """
     from jupyter_core.paths import jupyter_path
 
@@ -238,7 +240,7 @@ def widgets(package: str, front_end: str, begins: str = "") -> str:
 
 
 def ipykernel() -> str:
-    """Return the kernel's version; refuse 7, which runs widget callbacks on a second thread."""
+    """Return ipykernel's version; refuse 7, which runs widget callbacks on a second thread."""
     importlib.import_module("ipykernel")
     found = version("ipykernel")
     if int(found.split(".")[0]) >= 7:
@@ -247,7 +249,7 @@ def ipykernel() -> str:
 
 
 def kernel() -> str:
-    """Return the environment that JupyterLab starts kernels in; refuse another than this one."""
+    """Return the environment in which JupyterLab starts kernels; refuse any but this one."""
     from jupyter_client.kernelspec import KernelSpecManager
 
     spec = KernelSpecManager().get_kernel_spec("python3")
@@ -258,7 +260,7 @@ def kernel() -> str:
 
 
 def enough(what: str, needed_gb: float) -> Quantity:
-    """Return the free GB of "memory" or "disk"; refuse fewer than ``needed_gb``."""
+    """Return how many GB of "memory" or "disk" are free; refuse fewer than ``needed_gb``."""
     import psutil
 
     if what == "memory":

@@ -1,4 +1,4 @@
-"""Make the `.venv` of a checkout from a lock, with uv or pip; make it again if it is incomplete.
+"""Make a checkout's `.venv` from a lock file, with uv or pip; make it again if incomplete.
 
 This module needs the standard library only: it runs before anything is installed.
 """
@@ -54,7 +54,7 @@ class Trouble(Exception):
 
 
 def describe(error: OSError) -> str:
-    """Return a sentence for an operating-system error."""
+    """Return a sentence that describes an error of the operating system."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return FULL
     sentence = f"{error.filename or 'The system'}: {error.strerror or error}."
@@ -69,7 +69,7 @@ def is_checkout(root: Path) -> bool:
 
 
 def ensure(root: Path, name: str) -> Path:
-    """Return the Python of `.venv`; build it unless it has the packages of the lock `name`."""
+    """Return the Python of `.venv`; build `.venv` first unless it fits the lock file `name`."""
     venv, lock = root / ".venv", root / name
     if not lock.is_file():
         raise Trouble(f"{root} is not a checkout of bdl_teach: it has no {name}.")
@@ -108,7 +108,7 @@ def contents(venv: Path) -> list[str]:
 
 
 def made_from(venv: Path) -> str:
-    """Return the digest of the lock that `venv` was made from; "" if it is incomplete."""
+    """Return the digest of the lock file that `venv` was made from; "" if `venv` is incomplete."""
     try:
         first, *names = (venv / MARKER).read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError):
@@ -122,8 +122,8 @@ def made_from(venv: Path) -> str:
 def exclusive(path: Path) -> Iterator[None]:
     """Lock the file at `path`, after waiting for another launcher that has locked it.
 
-    Installers inherit the open file: except on Windows, a launcher also waits for the installer of
-    another launcher that was killed.
+    Installers inherit the open file. So, except on Windows, a launcher also waits for the installer
+    of a launcher that was killed.
     """
     if (held := try_lock(path)) is None:
         say("Another bdl_teach is preparing .venv; waiting for it to finish.")
@@ -136,7 +136,7 @@ def exclusive(path: Path) -> Iterator[None]:
 
 
 def build(venv: Path, lock: Path) -> None:
-    """Make `venv`; if that fails, put the old one back, and use it while there is no network."""
+    """Make `venv`; if that fails, put the old one back; without a network, accept the old one."""
     machine, old = f"{sys.platform} {platform.machine()}", venv.with_name(".venv.old")
     if machine not in MACHINES:
         raise Trouble(
@@ -166,7 +166,7 @@ def build(venv: Path, lock: Path) -> None:
 
 
 def remove(path: Path) -> None:
-    """Remove a folder, a file or a link; in a folder skip what cannot be removed."""
+    """Remove a folder, a file or a link; leave those files in a folder that cannot be removed."""
     if path.is_symlink() or path.is_file():
         path.unlink()
     else:
@@ -174,7 +174,7 @@ def remove(path: Path) -> None:
 
 
 def install(venv: Path, lock: Path) -> None:
-    """Install a lock into a new environment, with uv or else pip; at the end mark it complete."""
+    """Install a lock file's packages into a new `venv`, with uv or pip; then mark it complete."""
     say(f"Installing the packages of {lock.name} into .venv. This takes a few minutes once.")
     python, uv = venv_python(venv), shutil.which("uv")
     base = getattr(sys, "_base_executable", sys.executable)  # even if this runs in the old .venv
@@ -225,7 +225,7 @@ def last_line(output: str) -> str:
 
 
 def progress(output: str) -> str:
-    """Return an installer's last line, with the number of finished downloads that uv announced."""
+    """Return an installer's last line, for uv with the number of finished downloads before it."""
     last = last_line(output)
     if last.startswith("Installed "):  # uv does not announce its last step
         return f"{last}; compiling them"
@@ -241,7 +241,7 @@ def show(text: str) -> None:
 
 
 def explain(output: str) -> str:
-    """Return a sentence for the reason that an installer printed before it failed."""
+    """Return a sentence on why an installer failed, found in what it printed."""
     for sentence, symptom in SYMPTOMS.items():
         if re.search(symptom, output, re.IGNORECASE):
             return sentence

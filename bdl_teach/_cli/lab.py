@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def port(text: str) -> int:
-    """Return a free port of the loopback interface; refuse one that is in use or invalid."""
+    """Convert text to the number of a free port of this machine; refuse a used or invalid one."""
     wanted = int(text)
     with socket.socket() as probe:
         if os.name == "posix":  # the port of a server that has just ended is free
@@ -78,7 +78,7 @@ def find_a_home() -> None:
 
 
 def lab_command(python: Path, port: int | None, root: Path, first: Path) -> list[str]:
-    """Return the command that starts JupyterLab, also as root."""
+    """Return the command that starts JupyterLab; for root, with --allow-root."""
     command = [str(python), "-m", "jupyterlab", "--ip=127.0.0.1", f"--ServerApp.root_dir={root}"]
     command += [f"--LabApp.default_url=/lab/tree/{first.as_posix()}", CONTENTS, NO_PAIRING]
     if port is not None:

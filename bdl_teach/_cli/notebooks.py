@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Copy the notebooks; return 1 if the learner has changed an older version of one."""
+    """Copy the notebooks; return 1 if a newer one was not copied over the learner's changes."""
     written, kept, older = copy(options.folder)
     n_there = len(files()) - len(written) - len(kept)
     print(f"{options.folder}: {len(written)} files written, {n_there} there already.")
@@ -52,8 +52,8 @@ def copy(folder: Path) -> tuple[list[str], list[str], list[str]]:
     """Copy the notebooks to `folder`, but do not overwrite files that the learner has changed.
 
     Returns:
-        Three lists of names: written; kept because the learner changed them; and, among the kept,
-        those based on another version of the notebook.
+        Three lists of names: written; kept because the learner changed them; and, of the kept ones,
+        those that the learner made from another version of the notebook.
     """
     if folder.resolve() == source():
         raise Trouble(f"{folder} is where the notebooks come from: name another folder.")
@@ -84,7 +84,7 @@ def copy(folder: Path) -> tuple[list[str], list[str], list[str]]:
 
 
 def _read_record(folder: Path) -> dict[str, str]:
-    """Return the recorded hashes by file name; none, which makes every file count as changed."""
+    """Return the recorded hashes by file name; {} without a record (all files count as changed)."""
     try:
         return dict(json.loads((folder / RECORD).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
@@ -92,7 +92,7 @@ def _read_record(folder: Path) -> dict[str, str]:
 
 
 def _content(file: bytes) -> str:
-    """Return the hash of a file, in a notebook of its cells without their outputs."""
+    """Return the hash of a file; of a notebook, the hash of its cells without outputs."""
     try:
         cells = [(c["cell_type"], "".join(c["source"])) for c in json.loads(file)["cells"]]
     except (ValueError, KeyError, TypeError):

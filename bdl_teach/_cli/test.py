@@ -1,4 +1,4 @@
-"""Run every check of a checkout, pytest last: `python3 -m bdl_teach test`."""
+"""Run all checks of the code, pytest last: `python3 -m bdl_teach test`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SHARED_OUT = ("-n", "3", "--dist", "loadfile", "--no-loadscope-reorder")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run all checks, or with arguments only pytest; return a non-zero code if one fails."""
+    """Run all checks, or, given arguments, only pytest; return a non-zero code on failure."""
     import pytest
 
     os.chdir(cli.ROOT)

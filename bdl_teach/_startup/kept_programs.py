@@ -105,12 +105,12 @@ def _usable(folder: Path) -> bool:
 
 
 def was_tried(*versions: str) -> bool:
-    """Return whether programs may be stored with each of these TensorFlow versions."""
+    """Return whether all these TensorFlow versions were tried, so that programs may be stored."""
     return bool(versions) and all(".".join(v.split(".")[:2]) in TRIED for v in versions)
 
 
 def _tensorflow() -> list[str]:
-    """Return the versions of all installed TensorFlows; any of them may be imported."""
+    """Return the versions of all installed TensorFlow packages: which is imported is unknown."""
     found = []
     for name in ("tensorflow-cpu", "tensorflow"):
         with suppress(PackageNotFoundError):

@@ -43,13 +43,13 @@ def light_import() -> Iterator[None]:
 
 
 def probability(*path: str) -> Any:
-    """Return the part of TensorFlow Probability at ``path``, which is imported on first use."""
+    """Return the part of TensorFlow Probability at ``path``; its first use imports the library."""
     part = _LazyPart(path)
     return part.loaded() if PLAIN else part
 
 
 class _LazyPart:
-    """A part of TensorFlow Probability that is not loaded yet."""
+    """A stand-in for a part of TensorFlow Probability, which loads it on first use."""
 
     def __init__(self, path: tuple[str, ...]) -> None:
         self._path = path

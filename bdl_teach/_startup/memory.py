@@ -36,10 +36,10 @@ def keep_heap_small() -> None:
 def after_run(compiling_s: float | None) -> None:
     """Release memory after a compilation, after loading a stored program, and after many runs.
 
-    A release takes a tenth of a second, so it waits until a first picture has loaded its programs.
+    A release takes 0.1 s. After loading it waits 2 s: a first picture loads several programs.
 
     Args:
-        compiling_s: Seconds of a run that first compiled or loaded its program; else None.
+        compiling_s: Seconds of the run, if it compiled or loaded its program; else None.
     """
     global _due, _runs
     _runs += 1
@@ -72,8 +72,8 @@ def release() -> None:
 def _unchanged() -> Iterator[tuple[int, int]]:
     """Yield the address and the length of each unchanged part of a library in memory.
 
-    These are its machine code, and the read-only part at the head of its file. The loader has
-    written to its later read-only parts.
+    Unchanged are a library's machine code, and the read-only part at the head of its file. To later
+    read-only parts, the loader has written.
     """
     for line in Path("/proc/self/maps").read_text(encoding="utf-8").splitlines():
         addresses, rights, offset, *_, path = line.split(maxsplit=5)

@@ -28,7 +28,7 @@ _tracing = threading.local()
 
 @contextmanager
 def while_running() -> Iterator[None]:
-    """Call or trace a program; at the end, let TensorFlow number functions of this thread again."""
+    """Run or trace a program in a with-block, after which TensorFlow chooses the numbers again."""
     try:
         yield
     finally:
@@ -36,7 +36,7 @@ def while_running() -> Iterator[None]:
 
 
 def begin(function: Callable[..., Any], arguments: Any) -> None:
-    """Number all that this thread traces next from ``function`` and the shapes."""
+    """Choose the numbers of all that this thread traces next, by ``function`` and the shapes."""
     if PLAIN:
         return
     import tensorflow as tf
@@ -51,7 +51,7 @@ def begin(function: Callable[..., Any], arguments: Any) -> None:
 
 
 def identity(function: Callable[..., Any]) -> tuple[Any, ...]:
-    """Return the name of a function and the values in its closure, as text."""
+    """Return the name of a function, and as text the values in its closure."""
     values = [cell.cell_contents for cell in function.__closure__ or ()]
     texts = [
         identity(v) if isfunction(v) else re.sub(" at 0x[0-9a-f]+", "", repr(v)) for v in values
@@ -60,7 +60,7 @@ def identity(function: Callable[..., Any]) -> tuple[Any, ...]:
 
 
 def install() -> None:
-    """Make TensorFlow, which is imported already, take its numbers from here."""
+    """Make TensorFlow, which must be imported already, take its numbers from this module."""
     if PLAIN:
         return
     with suppress(ImportError, AttributeError):  # a TensorFlow without this function: no change

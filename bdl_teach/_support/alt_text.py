@@ -1,4 +1,4 @@
-"""Describe matplotlib figures in words for people who cannot see them.
+"""Describe matplotlib figures in text for people who cannot see them.
 
 A notebook that imports ``bdl_teach.plots`` gets a description with every figure: as the output's
 plain text (for screen readers, diffs, places without pictures), and, with a kernel, as the ``alt``

@@ -46,7 +46,7 @@ def probability(name: str, value: float) -> float:
 
 
 def level(value: float) -> float:
-    """Return the probability of an interval as a float inside (0, 1)."""
+    """Check the probability of an interval; return it as a float inside (0, 1)."""
     return number("level", value, "a number inside (0, 1)", lambda number: 0 < number < 1)
 
 
@@ -61,7 +61,7 @@ def count(name: str, value: int, minimum: int = 1) -> int:
 
 
 def batches(n_batches: int, n: int) -> int:
-    """Return the number of minibatches of ``n`` data points, an integer from 1 to n."""
+    """Check the number of minibatches of ``n`` points; return it as an integer from 1 to n."""
     result = count("n_batches", n_batches)
     if result > n:
         raise ValueError(f"n_batches: expected at most {n}, one for each point, got {n_batches}")
@@ -110,7 +110,7 @@ def regression_data(x: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
 
 
 def resolved_in_float32(name: str, values: Array) -> Array:
-    """Return ``values`` [n, d] if float32 keeps the differences within each column."""
+    """Return ``values`` [n, d]; refuse a column whose differences are lost in float32."""
     with np.errstate(over="ignore", invalid="ignore"):
         rounded = values.astype(np.float32).astype(np.float64)
         spread = values.max(axis=0) - values.min(axis=0)
@@ -119,9 +119,9 @@ def resolved_in_float32(name: str, values: Array) -> Array:
     if lost.any():
         column = values[:, lost][:, 0]
         raise ValueError(
-            f"{name}: expected columns that float32 tells apart, got one from {column.min():.10g} "
-            f"to {column.max():.10g}, which differs by less than float32 holds: subtract its mean, "
-            "and divide by its standard deviation"
+            f"{name}: expected columns whose values differ in float32; one column spans only "
+            f"{column.min():.10g} to {column.max():.10g}: subtract its mean, and divide by its "
+            "standard deviation"
         )
     return values
 

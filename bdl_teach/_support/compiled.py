@@ -73,7 +73,7 @@ class Compiled:
         return result
 
     def _without_stored_programs(self, error: Exception, arguments: tuple[Tensor, ...]) -> Tensor:
-        """Run after the stored programs were deleted: one is damaged, or the disk is full."""
+        """Compile and run again, after stored programs were deleted, with or else without XLA."""
         _LOG.debug("XLA's stored programs: %s", error)
         with suppress(tf.errors.OpError):
             self._program = self._build()
@@ -103,7 +103,7 @@ class Compiled:
 
 
 def room(n: int) -> int:
-    """Return the smallest power of two >= max(n, 64), so that few sizes are compiled."""
+    """Return the smallest power of two >= max(n, 64): programs are compiled for few sizes."""
     return max(64, 1 << (n - 1).bit_length())
 
 

@@ -11,7 +11,7 @@ from typing import IO
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file so that, at any moment, the old or the new one is there as a whole.
+    """Replace a file so that, at any moment, either the old or the new text is there completely.
 
     Raises:
         OSError: The file could not be written, and the old one is unchanged.

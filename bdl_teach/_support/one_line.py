@@ -35,7 +35,7 @@ def _line(self: Any) -> str:
 
 
 def _value(name: str, value: Any) -> str:
-    """Return an attribute's name and value, or an array's shape; "" for long or other values."""
+    """Return "name=value", or "name [shape]" of an array; "" for long or other values."""
     if isinstance(value, np.ndarray):
         return f"{name} {list(value.shape)}"
     if isinstance(value, Real) and not isinstance(value, bool):
@@ -48,7 +48,7 @@ def _value(name: str, value: Any) -> str:
 
 
 def _training(self: Any) -> list[str]:
-    """Return a fit's network, number of points, number of steps, and last objective, if present."""
+    """Return texts on a fit's network, points, steps or epochs, and last objective, if present."""
     sizes = getattr(getattr(self, "network", None), "sizes", ())
     data = getattr(getattr(self, "problem", None), "x", None)
     history: Mapping[str, Any] = getattr(self, "history", {})

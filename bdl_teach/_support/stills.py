@@ -1,6 +1,6 @@
 """Make JupyterLab's server send pictures instead of errors for a notebook without a kernel.
 
-A saved explorer has a view, a picture and a sentence. JupyterLab prefers the view, and shows
+A saved explorer has a live view, a picture and a sentence. JupyterLab prefers the view, and shows
 "model not found" once the kernel has ended. So the server removes the view from a notebook that has
 no running kernel, and JupyterLab shows the picture.
 """
@@ -35,12 +35,12 @@ class Stills(AsyncLargeFileManager):
 
 
 def _jupyter_server_extension_points() -> list[dict[str, str]]:
-    """Name the module of :func:`_load_jupyter_server_extension`."""
+    """Tell JupyterLab's server which module has ``_load_jupyter_server_extension``."""
     return [{"module": __name__}]
 
 
 def _load_jupyter_server_extension(server: Any) -> None:
-    """Install the contents manager, unless another one than the default is configured."""
+    """Install :class:`Stills`, unless the user has configured a contents manager."""
     if type(server.contents_manager) is not AsyncLargeFileManager:
         return
     server.contents_manager_class = Stills

@@ -4,7 +4,7 @@ A file has a line ``about`` its topic, a table for each experiment and, below it
 the experiment's claims::
 
     [one-network]                           # results are stored under this name
-    run = "one_network.scores"              # module.function: from a world to numbers by name
+    run = "one_network.scores"              # module.function: takes a world, returns {name: number}
     seconds = 0.2                           # roughly, for one world on two cores
 
     [one-network.bbb-beats-mle-outside]     # the id that a chapter refers to
@@ -12,8 +12,8 @@ the experiment's claims::
     measure = "log score outside, BBB − MLE"
     asked = { of = "bbb-outside", less = "mle-outside", above = 0.0, unit = "nats a point" }
 
-The effect of a claim in a world is the number ``of``, minus the number ``less``, divided by the
-number ``over``; the last two may be left out. A sentence or a limit can change without a new run.
+The effect of a claim in a world is (``of`` − ``less``) / ``over``: three names of measured numbers,
+of which the last two may be left out. Sentences and limits can change without a new run.
 Importing this module needs the standard library only.
 """
 
@@ -30,7 +30,7 @@ from bdl_teach.experiments.world import Figures, World
 
 
 class Rule(NamedTuple):
-    """The condition under which a claim holds."""
+    """The limits that a claim's effect must meet."""
 
     above: float = -math.inf  # the mean effect exceeds this by two standard errors
     below: float = math.inf  # the mean effect is less than this by two standard errors
@@ -80,7 +80,7 @@ class Experiment(NamedTuple):
 
     @property
     def function(self) -> Callable[[World], Figures]:
-        """Import the function that maps a world to numbers by name."""
+        """Import and return the function, which takes a world and returns numbers by name."""
         module, _, name = self.run.partition(".")
         found: Callable[[World], Figures]
         found = getattr(importlib.import_module(f"{measured.__name__}.{module}"), name)
@@ -89,7 +89,7 @@ class Experiment(NamedTuple):
 
 @lru_cache(maxsize=1)
 def topics() -> list[tuple[str, list[Experiment]]]:
-    """Read all TOML files; return the line ``about`` of each, and its experiments.
+    """Read all TOML files; return the experiments of each file by its line ``about``.
 
     Raises:
         ValueError: Two claims have the same id.

@@ -83,7 +83,7 @@ def _add_running(parser: argparse.ArgumentParser) -> None:
 
 
 def _known_id(text: str) -> str:
-    """Return a claim's id, or a pattern that matches one; refuse any other text."""
+    """Return a text that is a claim's id or a pattern matching one; refuse any other."""
     ids = claim.claims()
     if not any(fnmatchcase(one, text) for one in ids):
         close = difflib.get_close_matches(text, ids, n=3, cutoff=0.3) or list(ids)[:3]
@@ -93,7 +93,7 @@ def _known_id(text: str) -> str:
 
 
 def _count(text: str, least: int = 0, also: str = "") -> int:
-    """Read a whole number that is at least ``least`` or typed exactly as ``also``."""
+    """Convert text to an integer; refuse one below ``least`` unless the text equals ``also``."""
     if text != also and not (text.isdecimal() and int(text) >= least):
         asked = f"{least}, or {also}" if also else f"{least}"
         raise argparse.ArgumentTypeError(f"expected a whole number >= {asked}, got {text}")
@@ -118,7 +118,7 @@ def _list_claims(ids: Collection[str]) -> int:
 
 
 def tables() -> dict[str, Path]:
-    """Return the module files of all papers' tables, by their names on the command line."""
+    """Return the path of each paper's module, by the table's name on the command line."""
     paths = [path for folder in papers.__path__ for path in Path(folder).glob("[!_]*.py")]
     return {path.stem.replace("_", "-"): path for path in sorted(paths, key=lambda p: p.stem)}
 
@@ -131,7 +131,7 @@ def module_of(table: str) -> ModuleType:
 def _in_sentences(run: Callable[[], int]) -> int:
     """Return the exit code of `run`; print an error as a sentence and return 1, or 130 on Ctrl-C.
 
-    An ``OSError`` of the system but a full disk is raised again.
+    An ``OSError`` that the system raised is raised again, unless it says that the disk is full.
     """
     try:
         return run()

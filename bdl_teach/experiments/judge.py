@@ -34,9 +34,9 @@ class Finding(NamedTuple):
 def judge(claim: Claim, effects: Sequence[float]) -> Finding:
     """Judge a claim by its effects in some worlds.
 
-    A true mean two standard errors from the limit passes in half of all runs, one at three in five
-    of six. So place a limit five standard errors (of 20 worlds) from what was measured;
-    :func:`chance` estimates how often the claim would fail.
+    If the true mean is two standard errors from the limit, the claim holds in half of all runs; if
+    it is three, in five of six. So place a limit five standard errors (of 20 worlds) from what was
+    measured; :func:`chance` estimates how often the claim would fail.
     """
     mean, error = mean_and_error(effects) if effects else (math.nan, math.nan)
     n_met = sum(map(claim.rule.met_by, effects))
@@ -56,9 +56,9 @@ def _verdict(rule: Rule, effects: Sequence[float], mean: float, reach: float, n_
 
 
 def chance(finding: Finding) -> float:
-    """Return the share of samples of 20 worlds, drawn from a finding's, whose claim does not hold.
+    """Return how often the claim would fail with 20 worlds drawn at random from the finding's.
 
-    This bootstrap knows no rarer effects than the finding's worlds show; use at least sixty.
+    A bootstrap misses effects that no world of the finding shows: use at least sixty worlds.
     """
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""A simplified listing of PBP that circulates, rebuilt with its faults to show them.
+"""A faulty program of PBP ("the listing") that circulates, rebuilt to show its faults.
 
 It is for teaching only; use ``pbp.fit``. The faults:
 
@@ -41,7 +41,7 @@ def fit(
     eps: float = _EPS,
     seed: int = 0,
 ) -> Fit:
-    """Fit PBP as the listing does.
+    """Fit PBP with the faults of the listing.
 
     Args:
         x: Inputs ``[n, d]``.
@@ -138,7 +138,10 @@ def _forward(x: Tensor, mean: Tensor, var: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def relu_moments(mean: Tensor, var: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the listing's moments of a rectified Gaussian; negative for large −mean/√var."""
+    """Return mean and variance of a rectified Gaussian as the listing does.
+
+    The mean is negative for large −mean/√var.
+    """
     normal = tfd.Normal(tf.zeros([], mean.dtype), 1.0)
     std = tf.sqrt(tf.maximum(var, 0.0))
     alpha = _safe_divide(mean, std)
@@ -153,7 +156,7 @@ def relu_moments(mean: Tensor, var: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _log_ratio(square: Tensor, v1: Tensor, v2: Tensor, eps: Tensor) -> Tensor:
-    """Return log N(r | 0, v1) − log N(r | 0, v2)."""
+    """Return log N(r | 0, v1) − log N(r | 0, v2) for r² = ``square``."""
     quadratic = 0.5 * square * _safe_divide(v2 - v1, v1 * v2, eps)
     return -quadratic - 0.5 * tf.math.log(_safe_divide(v1, v2, eps) + eps)
 

@@ -38,7 +38,7 @@ def effect(finding: Finding) -> str:
 
 
 def asked(finding: Finding) -> str:
-    """Return the rule of a finding's claim in words, such as ``"> 0 nats"``."""
+    """Return the limits of a finding's claim as text, such as ``"> 0 nats"``."""
     return finding.claim.rule.in_words(finding.claim.unit)
 
 

@@ -1,4 +1,4 @@
-"""The table that compares every method with NUTS, from stored worlds.
+"""The table that compares every method with NUTS, from stored results.
 
 ``python3 -m bdl_teach claims --table rivals --csv bdl_teach/experiments/rivals.csv`` makes its file
 in some minutes; the times need an otherwise idle machine. Chapter 10 reads the file, and
@@ -38,14 +38,14 @@ COLUMNS: Mapping[str, tuple[str, float, float, int]] = {
 
 @dataclass(frozen=True)
 class Rivals:
-    """The measurements that the table shows."""
+    """The measurements of all methods in all worlds, and the times of refits."""
 
     worlds: Sequence[Mapping[str, float]]  # the experiment's result in each world
     milliseconds: Mapping[str, float]  # time of a warm refit, by method
     made: str  # the command and the machine that made them
 
     def of(self, name: str) -> list[float]:
-        """Return one number, such as ``"bbb-gap"``, in each world."""
+        """Return the values in all worlds of one number, such as ``"bbb-gap"``."""
         return [world[name] for world in self.worlds]
 
 
@@ -62,7 +62,7 @@ def read(path: Path = FILE) -> Rivals:
 
 
 def as_csv(table: Rivals, first_world: int = 0) -> str:
-    """Return the file's text: how it was made, then one line for each method and world."""
+    """Return the text of the CSV file: how it was made, then a line for each method and world."""
     parts = (name.partition("-") for name in table.worlds[0])
     names = [rest for method, _, rest in parts if method == "nuts"]
     figures = {
@@ -75,19 +75,19 @@ def as_csv(table: Rivals, first_world: int = 0) -> str:
 
 
 def as_text(table: Rivals, *columns: str) -> str:
-    """Lay out some columns, chosen by their headings, or all, and the times."""
+    """Return the table as text: the columns with these headings (default: all), and the times."""
     chosen = columns or tuple(COLUMNS)
     return report.table(heads(chosen), cells(table, chosen))
 
 
 def heads(columns: Sequence[str]) -> list[str]:
-    """Return the headings; each column has three, and the first carries the column's name."""
+    """Return the headings: three (one a region) for each column, the first with its name."""
     three = [[f"{name}: {REGIONS[0]}", *REGIONS[1:]] for name in columns]
     return ["method", *(head for part in three for head in part), "ms"]
 
 
 def cells(table: Rivals, columns: Sequence[str]) -> list[list[str]]:
-    """Return one row a method: its label, the means over worlds ± standard errors, its time."""
+    """Return a row for each method: label, means over worlds ± standard errors, time in ms."""
     return [
         [
             label + " †" * (method in OTHER_MODEL),

@@ -53,14 +53,14 @@ class Job(NamedTuple):
 
 
 class Done(NamedTuple):
-    """What is known after a run."""
+    """The results of the jobs that were run or stored before, and the errors of the others."""
 
     jobs: Sequence[Job]
     figures: dict[str, Figures]  # results by the task's key, in the order of the jobs
     faults: dict[str, list[str]]  # keys of tasks that failed or could not be stored, by the error
 
     def report(self, command: str, options: Options) -> int:
-        """Write the file of `--figures`, if it is asked for; print errors; return the exit code."""
+        """Write the file that `--figures` names, if given; print errors; return the exit code."""
         if options.figures:
             kept = Kept(made_by(f"{command} --figures"), self.figures)
             write_whole(options.figures, kept_as_csv(kept))
@@ -77,7 +77,7 @@ class Done(NamedTuple):
 
 
 def jobs_of(name: str, run: Run, module: str, tasks: Sequence[Task], options: Options) -> list[Job]:
-    """Return a job for each of some tasks, with one function and one store for all."""
+    """Return a job for each task; all jobs have the same function and store."""
     version = fingerprint(module)
     store = Store(_folder(options), name, version)
     return [Job(task, run, module, version, store) for task in tasks]
@@ -89,7 +89,7 @@ def _folder(options: Options) -> Path:
 
 
 def finish(jobs: Sequence[Job], options: Options) -> Done:
-    """Run the jobs that have no stored result, in parallel as the options say; store each result.
+    """Run the jobs that have no stored result, in parallel as the options say; return all results.
 
     Raises:
         OSError: The cluster does not answer, or a worker process died.
@@ -113,7 +113,7 @@ def finish(jobs: Sequence[Job], options: Options) -> Done:
 
 
 def _run_task(task: Task, run: Run, module: str, version: str) -> tuple[str, Figures | str]:
-    """Run one task; return its key, and its result or the text of the exception."""
+    """Run one task; return its key with its result, or with the text of its exception."""
     if fingerprint(module) != version:
         return task.key, OTHER_CODE
     try:
@@ -127,9 +127,9 @@ def _run_task(task: Task, run: Run, module: str, version: str) -> tuple[str, Fig
 def _collect(
     outcomes: Iterator[tuple[str, Figures | str]], jobs: Sequence[Job], found: dict[str, Figures]
 ) -> dict[str, list[str]]:
-    """Add each outcome to ``found`` and store it; return the keys of failed tasks by their error.
+    """Add results to ``found`` and store them; return the keys of failed tasks by error text.
 
-    A result that could not be stored is in ``found``, and its task among the failed.
+    If a result cannot be stored, it is in ``found``, but its task counts as failed.
     """
     by_key = {job.task.key: job for job in jobs}
     faults: dict[str, list[str]] = {}
@@ -172,13 +172,13 @@ def backend(options: Options) -> Iterator[joblib.Parallel]:
             yield joblib.Parallel(n_jobs=-1, pre_dispatch="2*n_jobs", **settings)
     except TerminatedWorkerError as error:
         raise OSError(
-            "A worker process died, perhaps as memory ran out. What had finished is kept: "
+            "A worker process died, perhaps as memory ran out. Finished tasks are kept: "
             "start again with fewer --jobs."
         ) from error
 
 
 def _end_with(parent: int) -> None:
-    """Watch the parent process from a thread, and end this worker process soon after it."""
+    """Start a thread that ends this worker process soon after the parent process has ended."""
 
     def watch() -> None:
         posix = os.name == "posix"  # on Windows getppid stays the same when the parent has ended

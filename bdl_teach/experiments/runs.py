@@ -91,7 +91,7 @@ def _told(ids: Sequence[str], worlds: Worlds) -> list[Finding]:
 
 
 def judged(ids: Collection[str], worlds: Worlds) -> list[Finding]:
-    """Judge some claims; ``worlds`` maps an experiment to its results in each world."""
+    """Judge some claims; ``worlds`` is a function from an experiment to its results by world."""
     return [
         judge(claim, [claim.effect(figures) for figures in seen])
         for one in resting_on(ids)
@@ -102,17 +102,17 @@ def judged(ids: Collection[str], worlds: Worlds) -> list[Finding]:
 
 
 def resting_on(ids: Collection[str]) -> list[Experiment]:
-    """Return the experiments that measure some claims."""
+    """Return the experiments that measure the claims with these ids."""
     return [one for one in experiments() if any(claim.id in ids for claim in one.claims)]
 
 
 def in_world(run: Callable[[World], Mapping[str, float]], world: int) -> Mapping[str, float]:
-    """Run an experiment in the world with this number."""
+    """Call an experiment's function in the world with this number."""
     return run(World(world))
 
 
 def world_jobs(experiment: Experiment, options: argparse.Namespace) -> list[Job]:
-    """Return a job for each world that the options ask for."""
+    """Return the jobs of an experiment, one for each world that the options ask for."""
     numbers = range(options.first_world, options.first_world + options.worlds)
     tasks = [Task(f"{experiment.name}/world-{n:04}", {"world": n}) for n in numbers]
     function = experiment.function
@@ -126,7 +126,7 @@ def worlds_in_words(options: argparse.Namespace) -> str:
 
 
 def stored_in(experiment: Experiment) -> Path:
-    """Return the path of an experiment's results that come with the package, if any do."""
+    """Return the path of an experiment's packaged results; None if there are none."""
     return Path(str(measured.__path__[0]), f"{experiment.name.replace('-', '_')}.csv")
 
 
@@ -157,7 +157,7 @@ def run_table(options: argparse.Namespace) -> int:
 
 
 def summarised(table: Any, tasks: Sequence[Task], figures: Mapping[str, Figures]) -> Sequence[Row]:
-    """Return the rows of a table from those of its tasks that have a result."""
+    """Return the rows of a table, made from the tasks that have a result."""
     found = [(task.arguments, figures[task.key]) for task in tasks if task.key in figures]
     rows: Sequence[Row] = table.summarise(found)
     return rows

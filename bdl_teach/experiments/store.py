@@ -80,8 +80,8 @@ class Store:
 def fingerprint(module: str) -> str:
     """Return 16 hexadecimal digits for the code that results of a module depend on.
 
-    They are a hash of the module, all modules of this package that it imports, directly or not, and
-    the versions of the libraries.
+    They are a hash of the module, of all modules of this package that it imports, directly or not,
+    and of the versions of the libraries.
     """
     digest = hashlib.sha256(bdl_teach.__version__.encode())
     for name, text in sorted(reached(module).items()):
@@ -93,7 +93,7 @@ def fingerprint(module: str) -> str:
 
 
 def reached(module: str) -> dict[str, bytes]:
-    """Return the text of a module and of all modules that it imports, directly or not, by name.
+    """Return {name: text} of a module and of all modules that it imports, directly or not.
 
     Imports inside functions count too. A module that uses ``CATALOGUE``, which imports methods by
     name, counts as importing every method.
@@ -131,19 +131,19 @@ class _Finder(ModuleFinder):
 
 
 class Kept(NamedTuple):
-    """The contents of a CSV file: results by the task's key, and the command that made them."""
+    """The contents of a CSV file: results by the task's key, and the command that computed them."""
 
     made: str  # the command, and the machine that it ran on
     figures: Mapping[str, Figures]
 
 
 def made_by(command: str) -> str:
-    """Return the sentence for ``Kept.made``, given the command's words after ``bdl_teach``."""
+    """Return the sentence "Made by: ..." for a command (its words after ``bdl_teach``)."""
     return f"Made by: python3 -m bdl_teach {command} FILE. {machine_line()}"
 
 
 def kept_as_csv(kept: Kept) -> str:
-    """Return the text of a CSV file: how it was made, then one line a task, with four digits."""
+    """Return a CSV file as text: how it was made, then a line for each task, with four digits."""
     names = list(dict.fromkeys(name for figures in kept.figures.values() for name in figures))
     rows = [
         [key, *(f"{figures[name]:.4g}" if name in figures else "" for name in names)]

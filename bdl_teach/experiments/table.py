@@ -46,12 +46,12 @@ class Row(NamedTuple):
 
     @classmethod
     def mean(cls, label: str, quantity: str, values: Sequence[float], published: str = "") -> "Row":
-        """Return the row of a quantity that was measured in several tasks."""
+        """Return a row with the mean and the standard error of values from several tasks."""
         return cls(label, quantity, published, *mean_and_error(values), len(values))
 
 
 def grouped(results: Results, *names: str) -> dict[tuple[Any, ...], list[Mapping[str, float]]]:
-    """Group results by the values of some arguments, in the order of their first appearance."""
+    """Group results by the values of the named arguments, in order of first appearance."""
     groups: dict[tuple[Any, ...], list[Mapping[str, float]]] = {}
     for arguments, figures in results:
         groups.setdefault(tuple(arguments[name] for name in names), []).append(figures)
@@ -69,13 +69,13 @@ def mean_and_error(values: Sequence[float]) -> tuple[float, float]:
 
 
 def verdict(ours: float, published: float, standard_error: float, within: float = 2.0) -> str:
-    """Return ``"agrees: 1.2 SE"`` or ``"differs: 3.4 SE"``: how far our mean is from the published.
+    """Return ``"agrees: 1.2 SE"`` or ``"differs: 3.4 SE"``: the distance of our mean from theirs.
 
     Args:
         ours: Our mean.
         published: The published mean.
-        standard_error: The standard error to measure in, > 0: the published one if there is one.
-        within: Up to this number of standard errors the two agree.
+        standard_error: The unit of the distance, > 0: the published standard error if there is one.
+        within: Largest distance, in standard errors, at which the means agree.
     """
     distance = abs(ours - published) / standard_error
     return f"{'agrees' if distance <= within else 'differs'}: {distance:.1f} SE"

@@ -11,8 +11,8 @@ class World:
     """The seeds of one run: of its data, of the start of its fits, and of other random draws.
 
     World n has the seeds 1000 (n + 1) to 1000 (n + 1) + 999. So no two worlds share a seed, and no
-    world has one of the small seeds on which the course's settings were chosen. Data and start have
-    different seeds, or a network's first weights would equal the noise on its data.
+    world has one of the small seeds with which the course's settings were chosen. Data and start
+    have different seeds, or a network's first weights would equal the noise on its data.
     """
 
     number: int  # 0, 1, 2, ...
@@ -24,11 +24,11 @@ class World:
 
     @property
     def start_seed(self) -> int:
-        """Return the seed of a fit's start and noise; all fits of a comparison use it."""
+        """Return the seed of a fit's start and noise, which all fits of a comparison share."""
         return self.seed(1)
 
     def parts(self, n: int) -> "list[World]":
-        """Return n worlds for an experiment that needs several data sets."""
+        """Return n worlds, others for each world, for experiments that need several data sets."""
         return [World(n * self.number + k) for k in range(n)]
 
     def seed(self, k: int) -> int:

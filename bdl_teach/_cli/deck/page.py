@@ -59,7 +59,7 @@ def make(path: Path) -> str:
 
 
 def follow(source: str) -> str:
-    """Point links to other chapters at their decks, and replace the call to run a cell."""
+    """Make links to chapters lead to their decks; replace "Run the cell below"."""
     source = source.replace("**Run the cell below** (Shift+Enter), then", "**In the notebook:**")
     to_decks = re.sub(r"\]\((\d\d_\w+)\.ipynb(?:#[^)]*)?\)", r"](\1.html)", source)
     return to_decks.replace("[TEACHING.md](TEACHING.md)", "TEACHING.md")
@@ -68,8 +68,8 @@ def follow(source: str) -> str:
 def add_notes(notebook: nbformat.NotebookNode, path: Path) -> None:
     """Add speaker notes from TEACHING.md.
 
-    The first slide gets all that it says about the chapter; each slide of a section gets the table
-    row of that section.
+    The notes of the first slide are all that TEACHING.md says about the chapter; those of a
+    section's slides are the section's row in the table there.
     """
     note, rows = teaching(path)
     cells = []
@@ -87,7 +87,7 @@ def add_notes(notebook: nbformat.NotebookNode, path: Path) -> None:
 
 
 def teaching(path: Path) -> tuple[str, dict[str, str]]:
-    """Return what TEACHING.md says about a chapter, and a note for each section of its table."""
+    """Return TEACHING.md's text on a chapter, and notes {section: text} from the table there."""
     guide = (notebooks.source() / "TEACHING.md").read_text(encoding="utf-8")
     guide = re.sub(r"\s*<!--.*?-->", "", guide)
     number = re.match(r"\d\d", path.name)
@@ -103,7 +103,7 @@ def teaching(path: Path) -> tuple[str, dict[str, str]]:
 
 
 def _sections(text: str) -> list[str]:
-    """Return the sections that a text names: "3.6-3.7" gives "3.6" and "3.7"."""
+    """Return the sections that a text names, with ranges expanded: "3.6-3.7" gives 3.6 and 3.7."""
     found = []
     for first, last in re.findall(r"(?<!exercise )\b(\d+\.\d+)(?:-(\d+\.\d+))?", text):
         chapter, start = first.split(".")

@@ -19,7 +19,7 @@ CIRCLE, CORNER = 2.0, np.array([3.5, 3.5])  # on the explorer's map: a radius, a
 
 
 def digits(world: World) -> Figures:
-    """Measure codes, costs and generated digits of VAEs and of a plain autoencoder."""
+    """Measure the codes, the ELBO and the generated digits of VAEs and of a plain autoencoder."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.neighbors import KNeighborsClassifier
 
@@ -68,7 +68,7 @@ def digits(world: World) -> Figures:
 
 
 def _misfit(mean: Array, std: Array, seed: int) -> float:
-    """Return the KL in nats of the mixture of all codes from the prior, by one draw of each."""
+    """Estimate the KL in nats from the mixture of all codes to the prior, by one draw per code."""
     z = mean + std * np.random.default_rng(seed).standard_normal(mean.shape)
     log_each = scipy.stats.norm(mean, std).logpdf(z[:, None]).sum(axis=-1)  # draw i, code j
     log_all = logsumexp(log_each, axis=1) - np.log(len(z))
@@ -76,12 +76,12 @@ def _misfit(mean: Array, std: Array, seed: int) -> float:
 
 
 def _outside(codes: Array) -> float:
-    """Return the share of codes outside the outer circle of the explorer's map."""
+    """Return the share of codes outside the outer circle that the explorer draws."""
     return float(np.mean(np.linalg.norm(codes, axis=1) > CIRCLE))
 
 
 def _off_the_mean(train: Array, seed: int) -> float:
-    """Return the largest rms distance at β = 10 of a decoded point of the map to the mean digit."""
+    """Return the largest rms distance of a decoded code from the mean digit, at β = 10."""
     side = np.linspace(-CORNER[0], CORNER[0], 8)
     places = np.array([(one, other) for one in side for other in side])
     silent = vae.fit(train, beta=DEAREST, seed=seed)

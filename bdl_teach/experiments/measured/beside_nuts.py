@@ -19,10 +19,10 @@ REFITS = 5  # timed; the least time counts, as other load only adds to it
 
 
 def beside_nuts(world: World) -> dict[str, float]:
-    """Score each method and NUTS, and measure the distance of each from NUTS (eq. 10.1).
+    """Score each method and NUTS, and measure each method's distance from NUTS (eq. 10.1).
 
-    For NUTS itself, it is the distance of two of its chains from the other two: by chance √2 times
-    that of two whole runs, which have twice as many draws.
+    The distance of NUTS is that of two of its chains from the other two. By chance it is √2 times
+    the distance of two whole runs, which have twice as many draws.
     """
     gold = chapter10.fitted("nuts", Problem(seed=world.data_seed).data, world.start_seed)
     assert isinstance(gold, NutsFit)
@@ -38,7 +38,10 @@ def beside_nuts(world: World) -> dict[str, float]:
 
 
 def over_all(f: Figures) -> dict[str, float]:
-    """Return the shares of methods that NUTS beats, and the least distances, from all numbers."""
+    """Return, given the numbers of one world, the share of methods that score lower than NUTS.
+
+    Also the least distance from NUTS in the gap, and its least ratio to the distance at the data.
+    """
     beaten = {
         f"beaten-{region}": float(
             np.mean([f[f"{m}-{region}-lost"] > f[f"nuts-{region}-lost"] for m in RIVALS])
@@ -51,7 +54,7 @@ def over_all(f: Figures) -> dict[str, float]:
 
 
 def milliseconds(world: World) -> dict[str, float]:
-    """Return the least time of several warm refits of each method, compiled for these points."""
+    """Return the time in ms of each method's refit, the least of several after compilation."""
     data, times = Problem(seed=world.data_seed).data, {}
     for name in (*RIVALS, "hmc", "nuts"):
         refit = partial(chapter10.fitted, name, data, world.start_seed, room=None)

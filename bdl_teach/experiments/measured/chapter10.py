@@ -33,7 +33,7 @@ def fitted(
 ) -> Fitted:
     """Fit a method of the catalogue, with 20 hidden units and the prior N(0, 3²).
 
-    A method that takes a ``capacity`` is compiled for the sizes in ``room``.
+    Methods that take a ``capacity`` are compiled for sizes up to ``room``; None: for this one.
     """
     given = Problem(seed=seed).settings
     if name == "nuts":
@@ -46,7 +46,7 @@ def fitted(
 
 
 def scored(prediction: Predictive, data: datasets.Regression1D, seed: int) -> dict[str, float]:
-    """Score a predictive on X in each region.
+    """Score a prediction on X in each region.
 
     ``lost`` is how far the log score is below the best to expect, in nats a point; ``covered`` the
     share of new points inside the 95 % interval; ``error`` the rms error of the mean; ``sd`` the
@@ -65,7 +65,7 @@ def scored(prediction: Predictive, data: datasets.Regression1D, seed: int) -> di
 
 
 def predictives(world: World, names: Sequence[str] = METHODS) -> dict[str, Predictive]:
-    """Fit some methods in one world, and return their predictives on X by name."""
+    """Fit the named methods in one world; return their predictions on X by name."""
     data, seed = Problem(seed=world.data_seed).data, world.seed(2)
     fits = {name: fitted(name, data, world.start_seed) for name in names}
     return {name: fit.predict(X, n_samples=500, seed=seed) for name, fit in fits.items()}
@@ -77,7 +77,7 @@ def compared(world: World) -> dict[str, float]:
 
 
 def scores(told: Mapping[str, Predictive], world: World) -> dict[str, float]:
-    """Score predictives of several methods, by name."""
+    """Score the predictions ``told``, by method; return also each one's mean noise sd."""
     data = Problem(seed=world.data_seed).data
     figures: dict[str, float] = {}
     for name, prediction in told.items():
@@ -88,7 +88,11 @@ def scores(told: Mapping[str, Predictive], world: World) -> dict[str, float]:
 
 
 def moved(world: World) -> dict[str, float]:
-    """Measure the comparison explorer's fits at its presets and its question."""
+    """Measure the comparison explorer's fits at the settings that its presets and question use.
+
+    Coverage, bias, noise sd and epistemic sd: with 8 points, noise 3, or another gap, and PBP after
+    10, 40 and 400 epochs.
+    """
     start, figures = Problem(seed=world.data_seed), dict[str, float]()
     places: dict[str, dict[str, Any]] = {"start": {}, "few": {"n": 8}, "loud": {"noise_std": 3.0}}
     for place, changes in {**places, "all-04": {"gap": 0.4}, "no-gap": {"gap": 0.0}}.items():
@@ -108,7 +112,7 @@ def moved(world: World) -> dict[str, float]:
 
 
 def _measure_in_explorer(key: str, one: Problem, name: str, epochs: int) -> dict[str, float]:
-    """Measure coverage, bias, noise and epistemic sd of an explorer's fit, by region."""
+    """Measure the explorer's fit of one method: coverage, bias and sds, in each region."""
     prediction = live_fits.fit(name, one, epochs).predict(X, 200)
     truth, reach = one.data.truth(X)[:, 0], 1.96 * prediction.total_std
     ends = prediction.mean - reach, prediction.mean + reach
@@ -123,7 +127,7 @@ def _measure_in_explorer(key: str, one: Problem, name: str, epochs: int) -> dict
 
 
 def held(world: World) -> dict[str, float]:
-    """Measure the coverage of conformal bands by method, region and level.
+    """Measure the coverage of conformal bands, for each method, region and level.
 
     Of 64 points with a gap, a random half is for training, the others are for calibration.
     """
@@ -146,7 +150,10 @@ def held_on_99(world: World) -> dict[str, float]:
 def _in_bands(
     learn: Regression1D, count: Regression1D, levels: tuple[float, ...], world: World
 ) -> dict[str, float]:
-    """Measure the coverage of bands by fits to ``learn`` that are calibrated on ``count``."""
+    """Return the share of new points inside the bands of fits to ``learn``, by method and region.
+
+    The bands are calibrated on ``count``, another data set.
+    """
     truth, figures = count.truth(X)[:, 0], {}
     for name in THREE:
         fit = fitted(name, learn, world.start_seed)

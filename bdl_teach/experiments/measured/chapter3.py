@@ -1,6 +1,6 @@
 """Bayes by Backprop on the sinusoid and the paper's curve (chapter 3 and its explorers).
 
-Presets and questions of an explorer are measured on the explorer's fit, by the quiet estimator.
+What an explorer's presets and questions claim is measured on its own fits (quiet estimator).
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ PRIOR = densities.ScaleMixture(1.5, 0.1, 0.5)
 
 
 def _measured(fit: bbb.Fit, data: Regression1D, world: World) -> dict[str, float]:
-    """Measure a fit: errors and sds in units of y, costs in nats."""
+    """Return a fit's error, sds and coverage (in units of y), and its costs in nats."""
     prediction, truth = fit.predict(X, n_samples=200), data.truth(X)[:, 0]
     sd, off = prediction.epistemic_std, prediction.mean - truth
     noise = np.random.default_rng(world.seed(2)).standard_normal((N_NEW, len(X)))
@@ -46,7 +46,7 @@ def _measured(fit: bbb.Fit, data: Regression1D, world: World) -> dict[str, float
 def _fit(
     world: World, n: int = 32, noise_std: float = 1.0, quiet: bool = True, **values: Any
 ) -> tuple[bbb.Fit, Regression1D]:
-    """Return the explorer's fit and its data; unless ``quiet``, a fit by the paper's algorithm."""
+    """Return a fit and its data; if not ``quiet``, by the paper's algorithm, not the explorer's."""
     data = datasets.sinusoid(n, noise_std, world.data_seed)
     given = {"prior": PRIOR, "noise_std": noise_std, "seed": world.start_seed}
     if quiet:
@@ -55,7 +55,7 @@ def _fit(
 
 
 def _measured_plans(world: World, **plans: Mapping[str, Any]) -> dict[str, float]:
-    """Measure one fit for each plan, the arguments of ``_fit``."""
+    """Measure one fit for each plan, which maps names of arguments of ``_fit`` to values."""
     return {
         f"{name} {key}": value
         for name, plan in plans.items()
@@ -66,7 +66,7 @@ def _measured_plans(world: World, **plans: Mapping[str, Any]) -> dict[str, float
 def presets(world: World) -> dict[str, float]:
     """Measure the sinusoid explorer's presets.
 
-    For presets whose fresh fit may miss the sine, also measure one that starts from the article's.
+    For presets whose fit may miss the sine, also measure one that starts at the article's fit.
     """
     article, _ = _fit(world)
     start = article.mean, article.std
@@ -100,7 +100,7 @@ def estimators(world: World) -> dict[str, float]:
 
 
 def sliders(world: World) -> dict[str, float]:
-    """Measure fits with another noise, σ₁, N or KL weight; KL weight 0 also after more steps."""
+    """Measure fits with another noise, σ₁, N or KL weight; weight 0 also trained longer."""
     nothing: dict[str, Any] = {"quiet": False, "kl_weight": 0.0}
     zero, data = _fit(world, **nothing)
     on = _measured(zero.refined(steps=4000), data, world)
@@ -111,7 +111,7 @@ def sliders(world: World) -> dict[str, float]:
 
 
 def pruning(world: World) -> dict[str, float]:
-    """Return rms errors of pruned networks (weights: means), over that of the whole network."""
+    """Return the rms errors of the pruned mean network, divided by that of the whole network."""
     fit, data = _fit(world, quiet=False)
     by_ratio = np.argsort(fit.signal_to_noise)
     at_random = np.random.default_rng(world.seed(2)).permutation(by_ratio)
@@ -130,7 +130,7 @@ def pruning(world: World) -> dict[str, float]:
 
 
 def curve(world: World) -> dict[str, float]:
-    """Return the epistemic sd within the data's range and at the ends, for Blundell's curve."""
+    """Return the epistemic sd on Blundell's curve, within the data's range and at the ends of x."""
     data = datasets.blundell_curve(n=32, seed=world.data_seed)
     x = np.linspace(-0.4, 0.9, 131)[:, None]
     among = (x[:, 0] > 0.05) & (x[:, 0] < 0.45)

@@ -1,4 +1,4 @@
-"""How far mean field is from the truth by optimisation, family and prior (chapter 4)."""
+"""Three errors of mean field: of optimisation, of the family, of the prior (chapter 4)."""
 
 from typing import Any
 
@@ -26,16 +26,17 @@ def coverage(prediction: Predictive, truth: Array) -> float:
 
 
 def beyond(prediction: Predictive, truth: Array) -> float:
-    """Return the rms over the gap of how far the truth lies beyond ±2 epistemic sd."""
+    """Return the rms distance of the true function from the band ±2 epistemic sd, over the gap."""
     miss = np.abs(prediction.mean - truth) - 2 * prediction.epistemic_std
     return rms(np.maximum(miss, 0.0)[IN_GAP])
 
 
 def parts(world: World) -> dict[str, float]:
-    """Measure the parts of the distance to the truth, for the priors N(0, 1) and N(0, 3²).
+    """Measure how far fits and the posterior are from the truth, for priors N(0, 1) and N(0, 3²).
 
-    ``fit`` is Bayes by Backprop at its defaults, ``on`` is ``fit`` after more steps, ``mode`` a fit
-    that starts at a MAP, and ``best`` is the one of ``on`` and ``mode`` with the lower F.
+    ``fit`` is Bayes by Backprop at its defaults, ``on`` is that fit trained longer, ``mode`` a fit
+    that starts at a MAP, ``best`` is the one of ``on`` and ``mode`` with the lower F, and
+    ``posterior`` is HMC.
     """
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed, gap=GAP)
     truth = data.truth(X)[:, 0]
@@ -84,7 +85,7 @@ def starts(world: World) -> dict[str, float]:
 
 
 def recipes(world: World) -> dict[str, float]:
-    """Score four ways to minimise F on chapter 3's problem; ``-on`` is a fit after more steps."""
+    """Score four ways to minimise F on chapter 3's problem; ``-on`` marks a fit trained longer."""
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     prior, seed = densities.ScaleMixture(1.5, 0.1, 0.5), world.start_seed
     draw = np.random.default_rng(world.seed(2)).standard_normal(481)
@@ -111,7 +112,7 @@ def recipes(world: World) -> dict[str, float]:
 
 
 def temperatures(world: World) -> dict[str, float]:
-    """Return the epistemic sd (units of y) at KL weight 0.1, and at temperature 0.1.
+    """Return the epistemic sd in units of y of fits at KL weight 1 and 0.1, and temperature 0.1.
 
     Temperature T is KL weight T under a prior of √T times the sd.
     """

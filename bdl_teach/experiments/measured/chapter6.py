@@ -26,7 +26,7 @@ def deal(world: World) -> tuple[Rows, Rows]:
 
 
 def bayes(rows: Rows, width: int, seed: int, rate: float = 0.03) -> empirical_bayes.Fit:
-    """Fit empirical Bayes with one prior a weight, by the source's steps of γ = μ/σ."""
+    """Fit empirical Bayes with a prior for each weight; as in the source, train γ = μ/σ."""
     options = {**empirical_bayes.SOURCE, **_options(rows, width, seed), "learning_rate": rate}
     return empirical_bayes.fit(*rows, **options)
 
@@ -37,7 +37,7 @@ def classic(rows: Rows, width: int, decay: float, seed: int) -> point.Fit:
 
 
 def _options(rows: Rows, width: int, seed: int) -> dict[str, Any]:
-    """Return settings shared by all fits; one compiled program serves all widths up to 16."""
+    """Return the settings of all fits; networks of up to 16 units share one compiled program."""
     room = bbb.Capacity(len(rows[0]), (max(width, 16),), 1)
     options: dict[str, Any] = {"likelihood": "bernoulli", "steps": 800, "hidden_units": (width,)}
     return {**options, "seed": seed, "capacity": room}
@@ -49,7 +49,7 @@ def auc(fit: Fit, rows: Rows) -> float:
 
 
 def tuned_decay(rows: Rows, world: World) -> float:
-    """Return the weight decay of best AUC at width 16, on the rows outside a bootstrap sample."""
+    """Return the weight decay of best AUC on the rows outside a bootstrap sample (16 units)."""
     n = len(rows[0])
     bag = np.random.default_rng(world.seed(2)).integers(n, size=n)
     out = np.setdiff1d(np.arange(n), bag)
@@ -84,7 +84,11 @@ def wide_networks(world: World) -> dict[str, float]:
 
 
 def one_split(world: World) -> dict[str, float]:
-    """Correlate training and test AUC on one split, over settings of two families of fits."""
+    """Return the correlation of training and test AUC over several settings, on one split.
+
+    The settings vary the width of empirical Bayes, or the weight decay of one network. ``lost``:
+    the best test AUC minus that of the fit of best training AUC.
+    """
     train, test = deal(world)
     seeds = world.start_seed, world.seed(2)
     grid = [(w, rate, seed) for w in WIDTHS for rate in (0.02, 0.05) for seed in seeds]
@@ -104,9 +108,9 @@ N_PATIENTS, N_SPLITS = 2149, 40  # as in the Alzheimer's table
 
 
 def never_fitted(world: World) -> dict[str, float]:
-    """Correlate training and test AUC over splits, for made-up scores that are never fitted.
+    """Return the correlation of training and test AUC over splits, for scores made without a fit.
 
-    Of the labels 35 % are 1, and their scores are higher by one sd.
+    The scores are normal. Of the labels 35 % are 1, and their scores are higher by one sd.
     """
     rng = np.random.default_rng(world.data_seed)
     labels = (rng.random(N_PATIENTS) < 0.35).astype(float)
@@ -128,8 +132,8 @@ SWEEP = np.logspace(-0.5, 1.5, 9)  # from σ_p to σ_p by a factor of 1.78
 def learnt_priors(world: World) -> dict[str, float]:
     """Measure F (nats), share of pruned weights, learnt σ_p and test log-likelihood (nats a point).
 
-    ``each``: one prior a weight; ``all``: one shared prior; ``weak``: ``each`` from weak starts;
-    ``-gamma``: steps of γ = μ/σ; ``again``: a fixed prior with the σ_p that ``all`` has learnt.
+    ``each``: a prior for each weight; ``all``: one shared prior; ``weak``: ``each`` from weak
+    starts; ``-gamma``: γ = μ/σ is trained, not μ; ``again``: σ_p fixed at what ``all`` learnt.
     """
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     options: dict[str, Any] = {"hidden_units": (20,), "seed": world.start_seed}

@@ -27,14 +27,20 @@ def drawn(world: World, n: int = 32) -> Regression1D:
 
 
 def potential(network: MLP, weights: Array, data: Regression1D) -> Array:
-    """Return −log P(D | w) − log P(w) up to a constant, in nats ``[s]``, for noise 1, σ_p = 3."""
+    """Return −log P(D | w) − log P(w) of s networks in nats ``[s]``, without constant terms.
+
+    The noise has sd 1, the prior sd 3.
+    """
     f = predictive.evaluate_weights(network, weights, data.x)
     of_weights = (weights**2).sum(axis=1) / PRIOR_STD**2
     return np.asarray(0.5 * ((f - data.y.T) ** 2).sum(axis=1) + 0.5 * of_weights)
 
 
 def barrier(network: MLP, one: Array, other: Array, data: Regression1D) -> float:
-    """Return how far the potential between two networks rises above the higher end, in nats."""
+    """Return the height in nats of the barrier on the line between two networks' weights.
+
+    It is the largest potential on the line minus that of the higher end.
+    """
     heights = potential(network, one + ON_THE_CUT[:, None] * (other - one), data)
     return float(heights.max() - max(heights[0], heights[-1]))
 
@@ -50,7 +56,7 @@ def matched(one: Array, other: Array) -> Array:
 
 
 def walls(world: World) -> dict[str, float]:
-    """Measure barriers between the first of ten networks and the others, also after matching."""
+    """Measure barriers between one of ten networks and the others, before and after matching."""
     data = drawn(world)
     fit = ensemble.fit(data.x, data.y, seed=world.start_seed, **SETTINGS)
     first, *others = fit.weights
@@ -83,7 +89,7 @@ def bands(world: World, n: int = 32) -> dict[str, float]:
 
 
 def one_band_each(world: World) -> dict[str, float]:
-    """Return in what share of data sets a plain ensemble covers most, or little, of the gap."""
+    """Return the shares of data sets in which a plain ensemble covers most or little of the gap."""
     found = [bands(one) for one in world.parts(N_SETS)]
     plain, anchored = (np.array([f[f"{k}-coverage"] for f in found]) for k in ("plain", "anchored"))
     return {
@@ -104,7 +110,7 @@ def more_points(world: World) -> dict[str, float]:
 
 
 def around_modes(world: World) -> dict[str, float]:
-    """Measure Laplace: sampled over linearised sd, tuned noise, and the effect of the exact mode.
+    """Measure Laplace: ratio of sampled to linearised sd, tuned noise, and effect of the mode.
 
     ``short`` is the Gaussian round the point where 1500 steps of Adam stop, not round the mode.
     """

@@ -19,7 +19,7 @@ N_KNOWN = 32  # points outside the gap, known before the first round
 
 
 def fitted(agent: str, x: Array, y: Array, seed: int) -> Any:
-    """Fit an agent's model to all points it has seen, in one program for any number of points."""
+    """Fit an agent's model to all points that the agent has seen, without a new compilation."""
     prior, room = densities.Gaussian(3.0), bbb.Capacity(N_KNOWN + ROUNDS, (20,), 1)
     given: dict[str, Any] = {"prior": prior, "hidden_units": (20,), "seed": seed, "capacity": room}
     if agent != "laplace":
@@ -39,7 +39,10 @@ def functions(fit: Any, x: Array, seed: int) -> Array:
 
 
 def play(agent: str, world: World) -> Array:
-    """Return one agent's regret after each round ``[round]``; all agents meet the same contexts."""
+    """Return an agent's total regret after each round ``[round]``.
+
+    In a world all agents are offered the same contexts.
+    """
     data = datasets.sinusoid(n=N_KNOWN, seed=world.data_seed, gap=(0.1, 0.4))
     rng = np.random.default_rng(world.seed(2))
     offered = rng.uniform(-0.5, 0.5, (ROUNDS, 1))
@@ -58,7 +61,7 @@ def play(agent: str, world: World) -> Array:
 def regrets(world: World) -> dict[str, float]:
     """Return each agent's regret after all rounds, averaged over six data sets.
 
-    ``-part`` is the agent's regret over the sum of its own and that of Bayes by Backprop.
+    ``-part`` is r/(r + b), with the agent's regret r and that of Bayes by Backprop, b.
     """
     each = [{agent: float(play(agent, one)[-1]) for agent in AGENTS} for one in world.parts(N_SETS)]
     figures = {agent: float(np.mean([one[agent] for one in each])) for agent in AGENTS}
@@ -87,7 +90,10 @@ POLICIES: dict[str, mushrooms.Policy] = {  # from posterior means and sds to whe
 
 
 def of_policies(world: World) -> dict[str, float]:
-    """Return the mean regret of twenty runs: after 2000 rounds, and a round in the last 500."""
+    """Return each policy's mean regret over twenty runs: in all 2000 rounds, and per late round.
+
+    The late rounds are the last 500.
+    """
     stand = mushrooms.Stand.open(world.data_seed)
     figures: dict[str, float] = {}
     for name, policy in POLICIES.items():

@@ -1,4 +1,4 @@
-"""Bayes by Backprop against one network, other estimators and minibatches (chapters 3 and 5)."""
+"""Bayes by Backprop compared with one network, other estimators, minibatches (chapters 3, 5)."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ PLANS: dict[str, dict[str, Any]] = {
 
 
 def scores(world: World) -> dict[str, float]:
-    """Return test log-likelihoods of one network and BBB in nats a point, to |x| = ½ and 1."""
+    """Return test log-likelihoods (nats a point) of one network and BBB, within and beyond ½."""
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     mle = point.fit(data.x, data.y, seed=world.start_seed)
     bayes = bbb.fit(data.x, data.y, prior=PRIOR, seed=world.start_seed)
@@ -42,7 +42,11 @@ def _score(
 
 
 def leads(world: World) -> dict[str, float]:
-    """Return in what share of ten data sets a fit scores higher within the range of the data."""
+    """Compare test scores within the range of the data, over ten data sets.
+
+    The shares of data sets in which BBB is a little below one network, and in which more steps
+    raise its score; and the mean gain by a KL weight of 0.1.
+    """
     network, bayes, on, cold = np.array([_among(one) for one in world.parts(N_SETS)]).T
     lead = bayes - network
     return {
@@ -53,7 +57,7 @@ def leads(world: World) -> dict[str, float]:
 
 
 def _among(world: World) -> list[float]:
-    """Score, to |x| = ½, one network, BBB, BBB after more steps, and BBB at KL weight 0.1."""
+    """Score, for |x| ≤ ½, one network, BBB, BBB trained longer, and BBB with KL weight 0.1."""
     data, seed = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed), world.start_seed
     bayes = bbb.fit(data.x, data.y, prior=PRIOR, seed=seed)
     fits: list[Fitted] = [
@@ -82,7 +86,7 @@ def two_estimators(world: World) -> dict[str, float]:
 
 
 def shares(world: World) -> dict[str, float]:
-    """Return F in nats, and the largest |mean|, for each minibatch scheme."""
+    """Return F in nats, and the largest |predicted mean|, for each scheme of minibatches."""
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     x = np.linspace(-0.5, 0.5, 41)[:, None]
     figures = {}

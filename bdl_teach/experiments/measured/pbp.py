@@ -1,4 +1,4 @@
-"""PBP after some points or some epochs (chapter 7)."""
+"""Measure PBP after a number of points or epochs (chapter 7)."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ STEPS = 1320  # 40 epochs of 32 points and a refinement
 
 
 def epochs(world: World) -> dict[str, float]:
-    """Measure PBP after 1 to 400 epochs, and one network and BBB, which are told the noise.
+    """Measure PBP after 1 to 400 epochs, and one network and BBB, to which the noise is given.
 
     ``bbb`` has the prior of chapter 3, ``bbb-3`` N(0, 3²). ``doubt`` is the mean epistemic sd and
     ``error`` the rms error of the mean, both for |x| ≤ ½.
@@ -41,7 +41,7 @@ def epochs(world: World) -> dict[str, float]:
 
 
 def noise_after_40_epochs(world: World) -> dict[str, float]:
-    """Return PBP's α, and its noise sd over the true one, after 40 epochs on 32 points."""
+    """Return PBP's α, and its noise sd divided by the true one, after 40 epochs on 32 points."""
     plans: dict[str, tuple[float, float, float]] = {  # noise, α, first guess in spreads of y
         "quiet": (1.0, 6.0, 1.0),
         "loud": (3.0, 6.0, 1.0),
@@ -60,10 +60,12 @@ def noise_after_40_epochs(world: World) -> dict[str, float]:
 
 
 def orders(world: World) -> dict[str, float]:
-    """Measure PBP on sorted points: sd after 16 of 32 over sd before, and against another order.
+    """Measure PBP on 32 sorted points, of which the first 16 have x < 0.
 
-    ``distance`` is the rms for |x| ≤ 1.5 of the difference of two means after an epoch: on sorted
-    and on shuffled points.
+    ``left`` and ``right``: epistemic sd at that end of the data after 16 points, over sd before.
+
+    ``distance``: rms difference, for |x| ≤ 1.5, of the means after an epoch of sorted points and
+    after one of shuffled points.
     """
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     trail, other = (
@@ -81,7 +83,7 @@ def orders(world: World) -> dict[str, float]:
 
 
 def sites(world: World) -> dict[str, float]:
-    """Measure PBP with and without an average site, after 40 and after 400 epochs."""
+    """Measure PBP with each kind of site (``pbp.SITES``), after 40 and after 400 epochs."""
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     x = np.linspace(-0.5, 0.5, 101)[:, None]
     figures: dict[str, float] = {}

@@ -1,4 +1,4 @@
-"""What presets and questions of explorers promise, measured on the explorers' own fits.
+"""Measure, on explorers' own fits, what the texts of their presets and questions say.
 
 For chapters 1, 4, 6, 7 and 8.
 """
@@ -56,7 +56,7 @@ ASKED: dict[str, tuple[str, dict[str, Any]]] = {  # method of the explorer, and 
 
 
 def degrees(world: World) -> dict[str, float]:
-    """Return the share of twenty data sets for which degree 5 has the highest evidence."""
+    """Return the share of twenty data sets in which degree 5 has the highest evidence."""
     chosen = []
     for k in range(N_SETS):
         data = arrivals(32, 1.0, world.seed(k))
@@ -67,7 +67,7 @@ def degrees(world: World) -> dict[str, float]:
 
 
 def steps(world: World) -> dict[str, float]:
-    """Measure the effect of a step, an epoch and 40 epochs of PBP, at the stepper's presets."""
+    """Measure what a step, an epoch and 40 epochs of PBP change, at the stepper's presets."""
     x, truth = WIDE_GRID[:, 0], problems.truth(WIDE_GRID)[INSIDE]
     data, k, now, before = _stepped("one point", world)
     far = [abs(data.y[k, 0] - np.interp(data.x[k, 0], x, p.mean)) for p in (before, now)]
@@ -91,7 +91,7 @@ def steps(world: World) -> dict[str, float]:
 def _stepped(
     preset: str, world: World
 ) -> tuple[datasets.Regression1D, int, Predictive, Predictive]:
-    """Return the stepper's data, its last point, and its predictives after and before that."""
+    """Return the data, the index of the last point, and the predictions after and before it."""
     n, step = STEPPED[preset]
     data = datasets.sinusoid(n, seed=world.data_seed)
     trail = replay.Trail(data.x, data.y, noise_prior=NOISE_PRIOR, seed=world.start_seed)
@@ -100,7 +100,7 @@ def _stepped(
 
 
 def priors(world: World) -> dict[str, float]:
-    """Measure fits at the presets of empirical Bayes: best σ_p, sd at x = ±1, errors, pruning."""
+    """Measure fits at empirical Bayes' presets: best σ_p, sd at x = ±1, error, share pruned."""
     figures: dict[str, float] = {}
     truth = problems.truth(X)
     for name, (problem, tie) in PRESETS.items():
@@ -118,7 +118,7 @@ def priors(world: World) -> dict[str, float]:
 
 
 def spreads(world: World) -> dict[str, float]:
-    """Return the mean epistemic sd of the explorer's quick fits, at the data and in the gap."""
+    """Return the mean epistemic sd, at the data and in the gap, of the methods' quick fits."""
     problem = Problem(seed=world.data_seed)
     regions = problem.regions(GAP_GRID[:, 0])
     figures: dict[str, float] = {}
@@ -133,7 +133,10 @@ PRIOR_STDS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 
 def choices(world: World) -> dict[str, float]:
-    """Compare six priors of a linear model with six bumps by evidence and by test score."""
+    """Return test scores of the priors of most evidence, best score and worst score, of six.
+
+    The model is linear, with six bumps. ``another``: how often the first two priors differ.
+    """
     evidence, test = _scores(world.data_seed, world.seed(2))
     more = [_scores(world.seed(10 + k), world.seed(30 + k)) for k in range(10)]
     return {
@@ -156,7 +159,7 @@ def _scores(data_seed: int, test_seed: int) -> tuple[Array, Array]:
 
 
 def beside_posterior(world: World) -> dict[str, float]:
-    """Compare the truth explorer's fits with the true posterior, at two priors and without gap."""
+    """Compare the truth explorer's fits with HMC: for two priors, and for data without a gap."""
     figures: dict[str, float] = {}
     for name, prior_std, gap in (("wide", 3.0, 0.3), ("narrow", 1.0, 0.3), ("whole", 3.0, 0.0)):
         problem = Problem(seed=world.data_seed, gap=gap, scales=(prior_std,))
@@ -185,7 +188,7 @@ def _sd(prediction: Predictive, where: np.ndarray) -> float:
 
 
 def searched(world: World) -> dict[str, float]:
-    """Measure presets of the truth explorer after its search for the lowest F has ended."""
+    """Measure the truth explorer's presets when its search for the lowest F has ended."""
     problem = Problem(seed=world.data_seed)
     narrow, timid = (replace(problem, scales=(prior_std,)) for prior_std in (1.0, 0.5))
     wide = _after_search(problem, 1)

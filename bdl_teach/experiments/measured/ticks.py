@@ -1,4 +1,4 @@
-"""Whether the sinusoid explorer's fits have converged, and report it correctly (chapter 4)."""
+"""Whether the sinusoid explorer's fits converge, and say so only if they do (chapter 4)."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -28,7 +28,10 @@ CHANGES = (-0.003, -0.002, 0.002, 0.003)  # relative changes of y
 
 
 def tick(world: World) -> dict[str, float]:
-    """Measure how far the explorer's F is above that of long runs, and how y moves its mean."""
+    """Measure F of the explorer's fit minus the lowest F of long runs.
+
+    ``log-moved``: log10 of the rms change of the predicted mean when y changes a little.
+    """
     problem = replace(ARTICLE, seed=world.data_seed)
     data, prior = problem.data, problem.prior
     quiet, paper = (live_fits.backprop(problem, estimator) for estimator in ("quiet", "weights"))
@@ -61,10 +64,10 @@ def lowest_of_long_runs(
 
 
 def anywhere(world: World) -> dict[str, float]:
-    """Return shares of fits at random slider settings: that converged, and that report it right.
+    """Return the shares of fits that have converged, and that say so rightly, at random settings.
 
     A fit has converged if none of eight runs of 10,000 steps has an F lower by more than 20 nats;
-    the fit's own ``converged`` uses other runs.
+    the fit's own attribute ``converged`` was found with other runs.
     """
     rng = np.random.default_rng(world.seed(2))
     arrived, said = np.array([_converged_and_reported(world, rng) for _ in range(N_SETTINGS)]).T

@@ -1,9 +1,9 @@
 """NUTS on ever wider networks, compared with the Gaussian process that is their limit (chapter 8).
 
-A network with n hidden units has the prior functions of one with 20 units and the prior N(0, 3²)
-if its output weights are divided by √(n/20). ReLU networks with the prior sd 3 (20/n)^¼ for every
-weight have the same ones, but for a narrower output bias, and suit NUTS better. Each width is
-compared with the process that has its own bias.
+The prior over functions of 20 hidden units with weights N(0, 3²) is kept at n units if the output
+weights are divided by √(n/20), or, for ReLU, if every weight has the prior sd 3 (20/n)^¼, which
+suits NUTS better. The latter makes the output bias narrower: each width is compared with the
+process that has that bias.
 
 ``sine`` is the course's data, which are improbable under this prior; ``own`` has the same inputs
 with a draw of the process plus noise as targets.
@@ -28,7 +28,7 @@ CHAINS: dict[str, Any] = {"n_chains": 4, "n_warmup": 150, "n_samples": 200}
 
 
 def relative(width: int) -> dict[str, Any]:
-    """Return prior, noise and width of a network; the prior functions of all widths are alike."""
+    """Return prior, noise and width of a network; the prior over functions is that of any width."""
     prior = Gaussian(PRIOR_STD * (UNITS / width) ** 0.25)
     return {"prior": prior, "noise_std": 1.0, "hidden_units": (width,)}
 
@@ -43,10 +43,10 @@ def drawn(x: Array, seed: int, **model: Any) -> Array:
 def beside_the_process(
     x: ArrayLike, y: ArrayLike, seed: int, grid: Array, **model: Any
 ) -> dict[str, float]:
-    """Return the distance of NUTS from the Gaussian process, and its Monte-Carlo error.
+    """Return the distance of NUTS from the Gaussian process, and that distance's error by chance.
 
-    ``mean`` is the rms over the grid of the difference of the means, in sd of the process; ``sd``
-    is the rms difference of log sd. ``-error`` is estimated from the differences between chains.
+    ``mean``: rms over the grid of the difference of the means, over the process' sd; ``sd``: rms
+    difference of log sd. ``-error`` is estimated from the differences between chains.
     """
     limit = infinite_width.fit(x, y, **model).predict(grid)
     chains = exact.nuts(x, y, seed=seed, **CHAINS, **model)
@@ -61,7 +61,7 @@ def beside_the_process(
 
 
 def wide_networks(world: World) -> dict[str, float]:
-    """Compare NUTS at three widths with the process, on the sinusoid and on a draw of it."""
+    """Compare NUTS at three widths with the process, on the sinusoid and on one of its draws."""
     data = datasets.sinusoid(n=POINTS, noise_std=1.0, seed=world.data_seed)
     own = drawn(data.x, world.seed(2), **relative(WIDTHS[-1]))
     figures = {

@@ -76,7 +76,7 @@ def run(method: str, epochs: int, seed: int) -> dict[str, float]:
 
 
 def summarise(results: Results) -> list[Row]:
-    """Return rows of log-likelihood, RMSE, α and noise variance, for each case with results."""
+    """Return the table's rows: log-likelihood, RMSE, α and noise variance of each case."""
     groups, cases = grouped(results, "method", "epochs"), {case[:2]: case for case in CASES}
     return [row for key, found in groups.items() for row in _rows(cases[key], found)]
 

@@ -91,7 +91,7 @@ def best_decay(x: Array, y: Array, common: Mapping[str, Any]) -> float:
 
 
 def summarise(results: Results) -> list[Row]:
-    """Return rows of AUCs for each model and width, and of their correlations."""
+    """Return the table's rows: AUCs of each model and width, then correlations of the AUCs."""
     cells, widths = grouped(results, "model", "width"), range(1, 61)
     rows = [
         row
@@ -117,9 +117,9 @@ def _rows(model: str, width: int, runs: Sequence[Mapping[str, float]]) -> list[R
 
 
 def _verdict(difference: float, error: float, n: int) -> str:
-    """Return whether two means over different splits agree, by Student's t or within 0.01.
+    """Return as text whether two means over different splits agree: "agrees: +0.003".
 
-    The error of the difference is √2 times the error of one mean.
+    They agree within 0.01, or by Student's t, with √2 times the error of one mean.
     """
     reach = float(stats.t.ppf(0.975, n - 1)) * math.sqrt(2) * error
     close = abs(difference) <= max(0.01, reach)  # one split has no error: 0.01

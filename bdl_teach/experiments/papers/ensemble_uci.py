@@ -1,12 +1,12 @@
 """Deep ensembles on nine UCI sets, with PBP's splits: test RMSE and negative log-likelihood.
 
 Each of five networks has one hidden layer and two outputs: the mean m(x), and s(x) with the
-variance of the noise v(x) = softplus(s(x)) + 1e-6. It minimises the mean of −log N(y | m, v) over
-batches of 100, for 40 epochs with Adam at a rate of 0.1, on standardised data. The mixture of the
-five is replaced by the Gaussian of its mean and variance, as in the paper. Without adversarial
-examples, which the paper adds. The paper does not say how weights start: here, as in PBP, whose
-experiment the paper repeats, they are drawn from N(0, 1) and divided by √(inputs + 1) in the
-network. Without that division a rate of 0.1 is far too high (boston's RMSE over 5 splits: 8).
+variance of the noise v(x) = softplus(s(x)) + 1e-6. Training minimises the mean of −log N(y | m, v)
+over batches of 100, for 40 epochs with Adam at a rate of 0.1, on standardised data. The mixture of
+the five is replaced by the Gaussian of its mean and variance, as in the paper. The adversarial
+examples that the paper adds are left out. The paper does not say how weights start: here, as in
+PBP, whose experiment the paper repeats, they are drawn from N(0, 1) and divided by √(inputs + 1) in
+the network. Without that division a rate of 0.1 is far too high (boston's RMSE over 5 splits: 8).
 
 The paper's rate is ``constant``; a ``falling`` one shows what that costs where the noise is small.
 The number that the paper prints after ± must be the standard deviation between splits (for boston's
@@ -69,7 +69,7 @@ class _Batches(NamedTuple):
 
 
 def _loss(network: MLP, w: Tensor, step: Tensor, p: _Batches) -> tuple[Tensor, Tensor]:
-    """Return the mean of −log N(y | m, v) over a step's batch, twice: as loss and as record."""
+    """Return the mean of −log N(y | m, v) over a step's batch: the loss, and ``[1]`` to record."""
     rows, n = tf.gather(p.rows, step), p.x.shape[0]
     there = tf.cast(rows < n, tf.float32)[:, None]
     x, y = (tf.gather(values, tf.minimum(rows, n - 1)) for values in (p.x, p.y))
@@ -80,7 +80,7 @@ def _loss(network: MLP, w: Tensor, step: Tensor, p: _Batches) -> tuple[Tensor, T
 
 
 def _scale(network: MLP) -> Array:
-    """Return the factor on each weight ``[n_weights]`` that turns N(0, 1) into a start."""
+    """Return 1/√(inputs + 1) for each weight ``[n_weights]``, which is multiplied by it."""
     return np.asarray((network.fan_in + 1.0) ** -0.5)
 
 
@@ -134,7 +134,7 @@ def members(x: Array, y: Array, width: int, rate: str, seed: int) -> tuple[MLP, 
 
 
 def predict(network: MLP, weights: Array, scaling: Scaling, x: Array) -> Predictive:
-    """Return the Gaussian that has the mean and the variance of the members' mixture.
+    """Predict by the Gaussian that has the mean and the variance of the members' mixture.
 
     Args:
         network: The network of every member.
@@ -189,7 +189,7 @@ def run(line: str, rate: str, split: int) -> dict[str, float]:
 
 
 def summarise(results: Results) -> list[Row]:
-    """Return rows of RMSE and NLL, for each set and rate with results, and for one network."""
+    """Return the table's rows: RMSE and NLL of each data set and rate, ensemble and one network."""
     rows = []
     for (line, rate), found in grouped(results, "line", "rate").items():
         for who, name in (("", ""), (", one network", "_one")):
@@ -202,7 +202,7 @@ def summarise(results: Results) -> list[Row]:
 
 
 def _verdict(printed: str, row: Row) -> str:
-    """Judge a row by the published standard error, or if that is ±0.00 by the printed digits."""
+    """Return a row's verdict by the published standard error; if it is ±0.00, by printed digits."""
     mean, deviation = map(float, printed.split("±"))
     if deviation > 0:
         return verdict(row.ours, mean, deviation / math.sqrt(min(row.n, 20)))

@@ -33,7 +33,7 @@ N_DATA, NOISE_STD, MU, SIGMA = 1024, 0.5, 0.6, 0.3
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return a task for each size of a minibatch, estimator and minibatch; few if ``quick``."""
+    """Return a task for each estimator, size and seed of a minibatch; few if ``quick``."""
     sizes, batches, n_draws = (SIZES[:3], 3, 2000) if quick else (SIZES, 10, 20_000)
     key = "{kind}/{size}/batch-{seed:02d}"
     return grid(key, size=sizes, kind=LABELS, seed=range(batches), n_draws=[n_draws])
@@ -72,7 +72,7 @@ def run(kind: str, size: int, seed: int, n_draws: int) -> dict[str, float]:
 
 
 def minibatch(size: int, seed: int) -> estimators.Minibatch:
-    """Draw a minibatch of the one-weight model."""
+    """Draw a minibatch of data for the model with one weight."""
     rng = np.random.default_rng([seed, size])
     x = rng.uniform(0.5, 1.5, (size, 1))
     y = 0.7 * x[:, 0] + NOISE_STD * rng.standard_normal(size)
@@ -80,7 +80,7 @@ def minibatch(size: int, seed: int) -> estimators.Minibatch:
 
 
 def summarise(results: Results) -> list[Row]:
-    """Return rows of variances, their ratios and biases, averaged over the minibatches."""
+    """Return the table's rows: variances, their ratios, and biases, averaged over minibatches."""
     cells = grouped(results, "size", "kind")
     rows = [
         _row(f"M = {size}, {LABELS[kind]}", f"Var d/d{symbol}", _averages(name, figures), figures)
@@ -113,6 +113,9 @@ def _row(label: str, quantity: str, measured: Measured, each: Sequence[object]) 
 
 
 def _averages(name: str, figures: Sequence[Mapping[str, float]]) -> Measured:
-    """Average the variance of d/dμ or d/dσ over the minibatches."""
+    """Return the measured variance of d/dμ or d/dσ, that in theory, and the error of the former.
+
+    Each is averaged over the minibatches.
+    """
     ours, theory, error = ([f[name + end] for f in figures] for end in ("", "_theory", "_error"))
     return fmean(ours), fmean(theory), math.hypot(*error) / len(figures)

@@ -38,7 +38,7 @@ _PUBLISHED = {("60,000", "ordinary"): 0.843, ("60,000", "ensemble"): 0.861}
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return a task for each set, network and seed; if ``quick``, one a network on 720 pictures."""
+    """Return a task for each set, network and seed; ``quick``: a task for each network."""
     sets, n_out = ({"720": 1}, [200]) if quick else (SEEDS, [1000])
     key = "{pictures}/{network}/seed-{seed}"
     return [
@@ -102,7 +102,7 @@ def _fit(network: str, images: Array, labels: Array, seed: int, few: bool) -> An
 
 
 def summarise(results: Results) -> list[Row]:
-    """Return rows of means over the seeds, and of differences from the ordinary network."""
+    """Return the table's rows: means over seeds, and differences from the ordinary network."""
     runs = {(a["pictures"], a["network"], a["seed"]): figures for a, figures in results}
     rows = []
     for pictures, n in SEEDS.items():

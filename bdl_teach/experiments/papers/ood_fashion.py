@@ -70,8 +70,8 @@ def run(setting: str, seed: int, n_out: int) -> dict[str, float]:
         n_out: Number of MNIST pictures.
 
     Returns:
-        AUROC of each score by number of draws, accuracy, NLL in nats, and the share of test
-        pictures whose variance score is below 1e-6.
+        AUROC of each score for several numbers of draws, accuracy, NLL in nats, and the share of
+        test pictures whose variance score is below 1e-6.
     """
     train, test, labels, truth = split_sprite(seed)
     digits = datasets.mnist_test().images[:n_out]
@@ -93,7 +93,7 @@ def run(setting: str, seed: int, n_out: int) -> dict[str, float]:
 
 
 def summarise(done: Results) -> list[Row]:
-    """Return rows of each quantity and setting, averaged over the seeds."""
+    """Return the table's rows: each quantity and setting, averaged over the seeds."""
     rows = []
     for (setting,), runs in grouped(done, "setting").items():
         for quantity in runs[0]:
@@ -104,7 +104,7 @@ def summarise(done: Results) -> list[Row]:
 
 
 def _verdict(setting: str, quantity: str, mean: float, published: str) -> str:
-    """Return the difference from the published number, or whether ``AIM`` is reached."""
+    """Return as text the difference from the published number, or whether ``AIM`` is reached."""
     if published:
         return f"{mean - float(published):+.3f} with 720 pictures"
     name, draws = quantity.rsplit(" ", 1)

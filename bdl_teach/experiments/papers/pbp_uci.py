@@ -88,7 +88,7 @@ def run(line: str, split: int) -> dict[str, float]:
 
 
 def summarise(results: Results) -> list[Row]:
-    """Return rows of RMSE, log-likelihood and α for each published line with results."""
+    """Return the table's rows: RMSE, log-likelihood and α of each published line."""
     return [
         row
         for (line,), found in grouped(results, "line").items()
