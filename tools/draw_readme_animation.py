@@ -1,4 +1,4 @@
-"""Draw docs/drag.gif, a data point that is dragged: ``python -m tools.draw_readme_animation``."""
+"""Draw docs/drag.gif, in which a point is dragged: ``python -m tools.draw_readme_animation``."""
 
 from __future__ import annotations
 

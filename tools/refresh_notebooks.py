@@ -1,4 +1,4 @@
-"""Build notebooks/*.ipynb from notebooks/text/*.py: run every cell, and store it normalised.
+"""Build notebooks/*.ipynb from notebooks/text/*.py: run all cells, store what does not vary.
 
 If pyproject.toml names a public repository (`[tool.bdl_teach]`), each notebook gets links that
 open it elsewhere, and a folded first cell that installs the package if it is missing. After a
@@ -89,7 +89,7 @@ def refresh(name: str) -> None:
     """Run the text version of one notebook and write the notebook beside it.
 
     Raises:
-        SystemExit: Other data were used instead of real data that are missing.
+        SystemExit: Real data are missing, and the notebook used other data instead.
     """
     from nbclient import NotebookClient  # only a run needs it
 
@@ -133,7 +133,7 @@ def take_prose(name: str) -> None:
 
 
 def read_text(name: str) -> Any:
-    """Rewrite the text version of a notebook as JupyterLab would save it, and read it.
+    """Rewrite the text version of a notebook as JupyterLab would save it; return the notebook.
 
     Otherwise opening a chapter in JupyterLab would change two files of the checkout.
     """
@@ -167,7 +167,7 @@ def is_launch(cell: Any) -> bool:
 
 
 def as_saved(text: str) -> str:
-    """Return a text version as JupyterLab's jupytext writes it."""
+    """Return the text version of a notebook, formatted as JupyterLab would save it."""
     notebook = jupytext.reads(text, fmt="py:percent")
     for cell in notebook.cells:
         cell.metadata.pop("lines_to_next_cell", None)
@@ -182,7 +182,7 @@ def store(name: str, notebook: Any) -> None:
 
 
 def stand_in(notebook: Any) -> str:
-    """Return a chapter's sentence about missing data; "" if all data are there."""
+    """Return what a chapter printed about missing data; "" if no data were missing."""
     ran = [cell for cell in notebook.cells if "DatasetUnavailable:" in cell.source]
     printed = [o.text for c in ran for o in c.get("outputs", ()) if o.get("name") == "stdout"]
     found = STAND_IN.search("\n".join(printed))
@@ -243,7 +243,7 @@ def _alternative(output: Any) -> dict[str, Any]:
 
 
 def name_pictures(notebook: Any) -> None:
-    """Make each picture's plain text its alternative text, which web pages use."""
+    """Copy each picture's plain text to its alternative text, which web pages use."""
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             data = output.get("data", {})
@@ -252,7 +252,7 @@ def name_pictures(notebook: Any) -> None:
 
 
 def faults(name: str) -> list[str]:
-    """Return the differences of a stored notebook from its text and from normal form."""
+    """Return how a stored notebook differs from its text and from its normalised form."""
     path = NOTEBOOKS / f"{name}.ipynb"
     if not path.is_file():
         return [f"{name}: notebooks/{path.name} is missing"]

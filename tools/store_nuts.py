@@ -1,6 +1,6 @@
 """Compute the runs of NUTS that the sinusoid's presets show: ``python -m tools.store_nuts``.
 
-A run takes some minutes. A stored run is computed again only if its line was deleted.
+A run takes some minutes. To compute a stored run again, delete its line.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CHAINS = {"n_chains": 4, "n_samples": 500, "n_thin": 10}
 
 
 def wanted() -> dict[str, tuple[Problem, list[str]]]:
-    """Return the presets' problems, each with the names of its presets, by the keys of the runs."""
+    """Return {key of a run: (its problem, names of the presets that show it)}."""
     found: dict[str, tuple[Problem, list[str]]] = {}
     for preset, (_, values) in SinusoidExplorer.PRESETS.items():
         problem = SinusoidExplorer._problem(values)
@@ -29,7 +29,7 @@ def wanted() -> dict[str, tuple[Problem, list[str]]]:
 
 
 def make(problem: Problem, of: list[str]) -> Stored:
-    """Compute a run, and return the part that presets show."""
+    """Run NUTS on a problem; return the report and the curves that the presets ``of`` show."""
     print(f"{', '.join(of)} …", flush=True)
     fit = exact.nuts(**problem.given, **CHAINS)
     shown = fit.predict(WIDE_GRID)

@@ -1,4 +1,4 @@
-"""Measure speed and memory: `python3 -m bdl_teach bench`, with the name of a measurement."""
+"""Measure speed and memory: `python3 -m bdl_teach bench NAME`, with a module's name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ABOUT = {
 
 
 def measurement(name: str) -> ModuleType:
-    """Import the module of one measurement."""
+    """Import and return the module of the named measurement."""
     return importlib.import_module(
         "browser_bench.browser" if name == "browser" else f"bench.{name}"
     )
@@ -29,7 +29,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def main(argv: list[str]) -> int:
-    """Run one measurement and print it; return its exit code."""
+    """Run one measurement and print its results; return the exit code."""
     parser = argparse.ArgumentParser(prog="python3 -m bdl_teach bench", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="measurement")
     for name, text in ABOUT.items():

@@ -29,7 +29,7 @@ BATCH_SIZE = 32
 
 
 class VariationalDense(tf_keras.layers.Layer):  # type: ignore[misc]
-    """A dense layer with a Gaussian over each weight, drawn again in each call.
+    """A dense layer with a Gaussian over each weight; each call draws all weights anew.
 
     It adds its complexity cost at the drawn weights, Σ log q(w | θ) − log P(w), to the model's
     losses. P is a sum of two densities, as in the article, which underflows from |w| = 21.4 for
@@ -53,7 +53,7 @@ class VariationalDense(tf_keras.layers.Layer):  # type: ignore[misc]
         self.activation = tf_keras.activations.get(activation)
 
     def build(self, input_shape: Sequence[int]) -> None:
-        """Make μ, drawn with the prior's standard deviation, and ρ = 0, of weights and biases."""
+        """Create μ, drawn with the prior's sd, and ρ, which is 0, for weights and biases."""
         shapes = {"kernel": (int(input_shape[-1]), self.units), "bias": (self.units,)}
         self.mu, self.rho = {}, {}
         for name, shape in shapes.items():
@@ -83,15 +83,15 @@ class VariationalDense(tf_keras.layers.Layer):  # type: ignore[misc]
 
 
 def article_layer(prior: ScaleMixture) -> Maker:
-    """Return a maker of :class:`VariationalDense` layers."""
+    """Return a function that makes :class:`VariationalDense` layers, given (units, activation)."""
     return lambda units, activation=None: VariationalDense(units, prior, activation=activation)
 
 
 def tfp_layer(prior: ScaleMixture, kind: str = "DenseReparameterization") -> Maker:
-    """Return a maker of TFP layers: ``"DenseReparameterization"`` or ``"DenseFlipout"``.
+    """Return a function that makes TFP layers: "DenseReparameterization" or "DenseFlipout".
 
-    The prior and the KL, at one draw, are the article's; the posterior is TFP's default, also for
-    the biases.
+    The prior and the KL, which is computed at one draw, are the article's; the posterior of weights
+    and biases is TFP's default.
     """
 
     def maker(units: int, activation: str | None = None) -> Keras:
@@ -110,7 +110,7 @@ def tfp_layer(prior: ScaleMixture, kind: str = "DenseReparameterization") -> Mak
 
 
 def tfp_variational(prior: ScaleMixture) -> Maker:
-    """Return a maker of ``tfp.layers.DenseVariational`` layers with the article's prior and KL."""
+    """Return a function that makes ``DenseVariational`` layers of TFP, with the article's prior."""
 
     def posterior(kernel_size: int, bias_size: int = 0, dtype: Any = None) -> Any:
         n = kernel_size + bias_size
@@ -134,7 +134,7 @@ def tfp_variational(prior: ScaleMixture) -> Maker:
 
 
 def _posterior_fn() -> Callable[..., Any]:
-    """Return TFP's default posterior, with new initializers: shared ones draw the same values."""
+    """Return TFP's default posterior with its own initializers: if shared, all start equal."""
     normal = tf_keras.initializers.RandomNormal
     maker: Callable[..., Any] = tfp.layers.default_mean_field_normal_fn(
         loc_initializer=normal(stddev=0.1),
@@ -155,7 +155,7 @@ def _mixture_fn(prior: ScaleMixture) -> Callable[..., Any]:
 
 
 def _divergence(q: Any, p: Any, w: Any) -> Any:
-    """Return the KL at the layer's draw, or at a new draw if the layer has none (Flipout)."""
+    """Return log q(w) − log p(w) at the layer's draw w, or at a new draw without one (Flipout)."""
     w = q.sample() if w is None else w
     return q.log_prob(w) - p.log_prob(w)
 
@@ -169,7 +169,7 @@ def network(
     """Stack layers into a compiled ReLU model whose loss is the free energy of one draw.
 
     Args:
-        layer: A maker of layers, such as ``article_layer(prior)``.
+        layer: A function that makes layers, such as ``article_layer(prior)``.
         hidden_units: Width of each hidden layer.
         noise_std: Standard deviation of the noise on y.
         learning_rate: Learning rate of Adam.
@@ -197,6 +197,6 @@ def train(model: Keras, x: ArrayLike, y: ArrayLike, epochs: int = 1500) -> Array
 
 
 def predict(model: Keras, x: ArrayLike, n_samples: int = 500) -> Array:
-    """Return network outputs ``[n_samples, m]``, each row from a call of ``model.predict``."""
+    """Return outputs of drawn networks ``[n_samples, m]``: a call of ``model.predict`` each."""
     x = np.asarray(x, np.float32)
     return np.concatenate([model.predict(x, verbose=0) for _ in range(n_samples)], axis=1).T

@@ -1,4 +1,4 @@
-"""`bench chains`: count effective draws a second of HMC, NUTS and numpyro's NUTS, in the gap."""
+"""`bench chains`: effective draws in the gap, per second, of HMC, NUTS and numpyro's NUTS."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure, print, and compare with the limits."""
+    """Measure the samplers, print the results, and compare them with the limits."""
     from bdl_teach.methods import mcmc
 
     ways: dict[str, Callable[[Problem], Drawn]] = {
@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def rate(problem: Problem, sample: Callable[[Problem], Drawn]) -> float:
-    """Return the effective draws a second, the median over x in the gap."""
+    """Return the sampler's effective draws per second: the median over x in the gap."""
     from bdl_teach.methods import mcmc
 
     spent, outputs = sample(problem)
@@ -86,7 +86,7 @@ def run_package(sampler: Callable[..., Any], problem: Problem) -> Drawn:
 
 
 def run_numpyro(ask: IO[str], answers: IO[str], problem: Problem) -> Drawn:
-    """Let numpyro run as many chains as ``mcmc.nuts``, at the same time."""
+    """Let numpyro run as many chains as ``mcmc.nuts`` does, all at once; return its draws."""
     points = {name: getattr(problem.data, name)[:, 0].tolist() for name in ("x", "y")}
     model = {"prior_std": problem.scales[0], "noise_std": problem.noise_std}
     shape = {"units": problem.hidden_units[0], "grid": GAP_GRID[:, 0].tolist()}

@@ -1,4 +1,4 @@
-"""`bench live`: time a refit and 500 predictions, of this package, of Keras and of TFP layers."""
+"""`bench live`: time a refit and 500 predictions of this package, of Keras and of TFP layers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Row:
         refit_s: Time of 1500 steps on the 32 points.
         predict_s: Time of 500 draws at 1000 points.
         rms: Distance of the predictive mean from the noise-free sine on [−½, ½].
-        share: Share of the epochs and draws that was run; the times are scaled to all of them.
+        share: Share of the epochs and draws that was run; the times are scaled up to all of them.
     """
 
     name: str
@@ -68,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure, print, and compare with the limits."""
+    """Measure the times, print them, and compare them with the limits."""
     rows = [our_row(name, options.repeats) for name in OURS]
     memory = resident_mb()
     if not options.only_ours:
@@ -79,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def our_row(name: str, repeats: int) -> Row:
-    """Measure this package; σ₁ changes between the repeats, as with a slider."""
+    """Measure this package; the prior's σ₁ changes between the repeats, as with a slider."""
     from bdl_teach import datasets, densities
     from bdl_teach._support import compiled
     from bdl_teach.methods import bbb, local_reparam
@@ -145,7 +145,7 @@ def grid() -> Array:
 
 
 def distance(mean_at: Callable[[Array], Array]) -> float:
-    """Return the rms distance of a predictive mean from the noise-free sine on [−½, ½]."""
+    """Return the rms distance on [−½, ½] of the function ``mean_at`` from the noise-free sine."""
     from bdl_teach import datasets
 
     x = np.linspace(-0.5, 0.5, 101)[:, None]
@@ -179,7 +179,7 @@ def judge(rows: list[Row]) -> list[Verdict]:
 
 
 def as_text(rows: list[Row], memory: float) -> list[str]:
-    """Return the results as paragraphs."""
+    """Return the results as a list of texts: tables and sentences."""
     reference = rows[0]
     heads = ["implementation", "XLA", "start-up s", "refit s", "faster", "predict s", "faster"]
     body = [

@@ -1,4 +1,4 @@
-"""`bench methods`: time every method on the sinusoid, and PBP's growth with data and width."""
+"""`bench methods`: time every method on the sinusoid, and PBP by number of points and width."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ LIVE = {  # refits that a slider asks for: limit in ms
 
 
 class Way(NamedTuple):
-    """A method: its name, its function of (x, y, seed), and whether it is fitted repeatedly."""
+    """A method: its name, its function of (x, y, seed), and whether a bench fits it repeatedly."""
 
     name: str
     fit: Callable[..., Any]
@@ -68,7 +68,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Growth:
-    """The time of an epoch of PBP.
+    """The time of an epoch of PBP at one size.
 
     Attributes:
         n: Number of points.
@@ -82,7 +82,7 @@ class Growth:
 
     @property
     def point_s(self) -> float:
-        """Return the time for one point."""
+        """Return the time that an epoch takes for one point."""
         return self.epoch_s / self.n
 
 
@@ -93,7 +93,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure, print, and compare with the limits."""
+    """Measure the methods, print the results, and compare them with the limits."""
     chosen = [*ways(), *parts()]
     rows = [measure(way, options.repeats) for way in chosen if way.repeated or not options.quick]
     growth = [] if options.quick else [grow(n, width) for n, width in SIZES]
@@ -124,7 +124,7 @@ def ways() -> list[Way]:
 
 
 def parts() -> list[Way]:
-    """Return the parts of slower methods that a slider waits for."""
+    """Return, of slower methods, the first part, which is what a slider waits for."""
     from bdl_teach.densities import ScaleMixture
     from bdl_teach.methods import sgmcmc
     from bdl_teach.problems.live_fits import SGHMC_FIRST
@@ -134,7 +134,7 @@ def parts() -> list[Way]:
 
 
 def _last_layer(x: Array, y: Array, seed: int) -> Any:
-    """Fit the last layer again under another prior, as a tick does; the seed changes the prior."""
+    """Refit the last layer with a prior that the seed determines, as an explorer's tick does."""
     from bdl_teach.densities import Gaussian
 
     return _frozen(x.tobytes(), y.tobytes()).with_prior(Gaussian(1.0 + 0.01 * seed))
@@ -142,7 +142,7 @@ def _last_layer(x: Array, y: Array, seed: int) -> Any:
 
 @lru_cache(maxsize=1)
 def _frozen(x: bytes, y: bytes) -> Any:
-    """Return a Laplace fit of the last layer, whose network stays."""
+    """Return a Laplace fit of the last layer, cached for refits that keep its network."""
     from bdl_teach.methods import laplace
 
     data = (np.frombuffer(values).reshape(-1, 1) for values in (x, y))
@@ -150,7 +150,7 @@ def _frozen(x: bytes, y: bytes) -> Any:
 
 
 def live(rows: Sequence[Row]) -> list[Verdict]:
-    """Compare each refit that a slider waits for with its limit."""
+    """Return verdicts that compare refits that sliders wait for with their limits."""
     times = {row.name: 1e3 * row.refit_s for row in rows}
     return [
         Verdict(f"{name}, refit", times[name], "ms", limit)
@@ -188,13 +188,13 @@ def grow(n: int, width: int) -> Growth:
 def judge(
     what: str, n: int, n_features: int, hidden_units: tuple[int, ...], epochs: int, limit: float
 ) -> Verdict:
-    """Measure PBP at the size of a real data set, and compare the time with its limit."""
+    """Time a fit of PBP to data of a given size; return the verdict on that time."""
     print(f"{what} ...", file=sys.stderr, flush=True)
     return Verdict(what, pbp_seconds(n, n_features, hidden_units, epochs), "s", limit)
 
 
 def pbp_seconds(n: int, n_features: int, hidden_units: tuple[int, ...], epochs: int) -> float:
-    """Return the median time of a fit to noise of this size, without compilation."""
+    """Return the median time of a PBP fit to random data of this size, without compilation."""
     from bdl_teach.methods import pbp
 
     rng = np.random.default_rng(0)
@@ -208,7 +208,7 @@ def pbp_seconds(n: int, n_features: int, hidden_units: tuple[int, ...], epochs: 
 
 
 def exponent(growth: Sequence[Growth], of: str) -> float:
-    """Return p where the time of an epoch grows as n^p or width^p, for ``of`` "n" or "width"."""
+    """Return p if the time of an epoch grows as n^p or width^p (``of``: "n" or "width")."""
     other = "width" if of == "n" else "n"
     fixed = SIZES[0][1] if of == "n" else SIZES[1][0]
     chosen = [g for g in growth if getattr(g, other) == fixed]
@@ -217,7 +217,7 @@ def exponent(growth: Sequence[Growth], of: str) -> float:
 
 
 def as_text(rows: Sequence[Row], growth: Sequence[Growth]) -> list[str]:
-    """Return the results as paragraphs."""
+    """Return the results as a list of texts: tables and sentences."""
     heads = ["method", "start-up s", "refit ms", "predict ms", "test LL", "test RMSE"]
     body = [
         [

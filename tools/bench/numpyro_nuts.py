@@ -17,7 +17,7 @@ from numpyro.infer import MCMC, NUTS
 
 
 def network(w: Any, x: Any, units: int) -> Any:
-    """Evaluate networks of weights ``[..., 3 units + 1]`` at x ``[n]``."""
+    """Return outputs ``[..., n]`` at x ``[n]`` of networks with weights ``[..., 3 units + 1]``."""
     slope, shift, weight = (w[..., i * units : (i + 1) * units] for i in range(3))
     hidden = jax.nn.relu(slope[..., None] * x + shift[..., None])
     return (weight[..., None] * hidden).sum(-2) + w[..., -1:]
@@ -30,7 +30,7 @@ def model(x: Any, y: Any, prior_std: Any, noise_std: Any, units: int) -> None:
 
 
 def main() -> None:
-    """Answer each input line."""
+    """Read problems from standard input, and print an answer to each."""
     for line in sys.stdin:
         problem = json.loads(line)
         x, y, grid = (jnp.array(problem[name]) for name in ("x", "y", "grid"))

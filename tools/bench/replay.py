@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure, print, and compare with the limit."""
+    """Measure the costs, print them, and compare them with the limit."""
     measured = (measure(way, options.pairs) for way in chosen())
     rows = [row for row in measured if row is not None]
     results = {"rows": [asdict(row) for row in rows]}
@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def chosen() -> list[Way]:
-    """Return every method, and a single member of an ensemble, which the course calls MAP."""
+    """Return all methods, and an ensemble of one member, which the course calls MAP."""
     from bdl_teach.densities import ScaleMixture
     from bdl_teach.methods import ensemble
 
@@ -97,7 +97,7 @@ def measure(way: Way, pairs: int) -> Row | None:
 
 
 def judge(name: str, kept: Sequence[float], none: Sequence[float]) -> Row:
-    """Return the mean cost over pairs of times with frames (`kept`) and without (`none`)."""
+    """Return the mean cost of frames, from the times of fits with (`kept`) and without (`none`)."""
     fit_s = statistics.mean(none)
     extra = [(a - b) / fit_s for a, b in zip(kept, none, strict=True)]
     return Row(name, fit_s, statistics.mean(extra), statistics.stdev(extra) / len(extra) ** 0.5)
@@ -114,7 +114,7 @@ def _programs() -> _Programs:
 
 @contextmanager
 def _without_frames(own: _Programs) -> Iterator[None]:
-    """Let methods use the programs `own`, which find frames too large to be stored."""
+    """Let methods use the programs `own` in a with-block, and store no frames."""
     from bdl_teach import optimise
 
     with ExitStack() as stack:
@@ -126,7 +126,7 @@ def _without_frames(own: _Programs) -> Iterator[None]:
 
 @contextmanager
 def _without_collections() -> Iterator[None]:
-    """Switch garbage collection off, so that no fit is slower because of it."""
+    """Switch garbage collection off in a with-block, so that it slows no fit."""
     gc.collect()
     gc.disable()
     try:
@@ -136,7 +136,7 @@ def _without_collections() -> Iterator[None]:
 
 
 def as_text(rows: Sequence[Row]) -> list[str]:
-    """Return the results as paragraphs."""
+    """Return the results as a list of texts: tables and sentences."""
     about = (
         "Processor time of fits that store the frames of their training, compared with the same\n"
         "fits without frames, on the 32 points of the sinusoid, own default settings."

@@ -23,7 +23,7 @@ GROWTH_MB = 20.0
 
 
 class Run(TypedDict):
-    """Numbers of ticks and pictures, memory in MB, and the exceptions of a run."""
+    """The result of a run: numbers of ticks and pictures, memory in MB, and exceptions."""
 
     ticks: int
     pictures: int
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure, print, and compare with the limit; return 1 after an exception or a lost value."""
+    """Measure memory, print it with its limit; return 1 after an exception or a lost value."""
     from bdl_teach.widgets import SinusoidExplorer
 
     seen = drive(SinusoidExplorer(), options.ticks, options.warm_up)
@@ -58,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def drive(explorer: SinusoidExplorer, ticks: int, warm_up: int) -> Run:
-    """Move one control after another, waiting for each picture."""
+    """Move one control after another, waiting for each picture; return what was measured."""
     from bench.live import resident_mb
 
     explorer.warm()  # programs compiled in the background are no leak
@@ -99,7 +99,7 @@ def _take(
 
 
 def moves(seed: int = 0) -> Iterator[tuple[str, float]]:
-    """Yield names of controls in turn, each with a random value in its range, without end."""
+    """Yield, without end, the controls' names in turn, each with a random value in its range."""
     generator = random.Random(seed)
     while True:
         for name, (low, high) in RANGES.items():

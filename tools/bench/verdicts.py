@@ -48,14 +48,14 @@ class Verdict:
 
 
 def seconds(action: Callable[[], object]) -> float:
-    """Return how long a call takes."""
+    """Return how many seconds a call of ``action`` takes."""
     start = time.perf_counter()
     action()
     return time.perf_counter() - start
 
 
 def median_seconds(action: Callable[[int], object], repeats: int) -> float:
-    """Return the median time of ``action(0)``, ``action(1)``, ..."""
+    """Return the median time in seconds of the calls ``action(0)``, ``action(1)``, ..."""
     return statistics.median(seconds(partial(action, i)) for i in range(repeats))
 
 

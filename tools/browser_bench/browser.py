@@ -55,7 +55,7 @@ class Session:
     faults: list[str] = field(default_factory=list)
 
     def verdicts(self) -> list[Verdict]:
-        """Compare the measurements of the whole notebook with their limits."""
+        """Return verdicts that compare the whole notebook's measurements with their limits."""
         whole = [
             Verdict("opening to first live plot", self.first_picture_s, "s", FIRST_S),
             Verdict("of which from Run All", self.from_run_s, "s", FROM_RUN_S),
@@ -78,7 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure, print, and compare with the limits; return 2 if measuring is impossible."""
+    """Measure the sliders, print the results and verdicts; return 2 if nothing can be measured."""
     path = find_chromium()
     if path is None:
         print(NO_CHROMIUM, file=sys.stderr)
@@ -140,7 +140,7 @@ def open_and_run(notebook: Notebook, server: Server, session: Session) -> None:
 def drive(
     notebook: Notebook, view: ExplorerView, slider: int, steps: int, seconds: float
 ) -> SliderFigures:
-    """Measure steps up and down the range and a drag; then restore the slider's value."""
+    """Move a slider by steps and by a drag; return the measurements, and restore its value."""
     notebook.focus(view.number, slider)
     start = notebook.value(view.number, slider)
     effects = walk(notebook, view.number, slider, steps + WARM_UP)
@@ -153,7 +153,7 @@ def drive(
 
 
 def walk(notebook: Notebook, explorer: int, slider: int, steps: int) -> list[Effect]:
-    """Press the right arrow key, and at the end of the range change the direction."""
+    """Press arrow keys, right until the range ends, then left, and so on; return each effect."""
     keys = ["ArrowRight", "ArrowLeft"]
     effects: list[Effect] = []
     for _ in range(steps):
@@ -166,7 +166,7 @@ def walk(notebook: Notebook, explorer: int, slider: int, steps: int) -> list[Eff
 
 
 def status_faults(notebook: Notebook, view: ExplorerView) -> list[str]:
-    """Return the status line if it mentions an error."""
+    """Return a list with the explorer's status line if it mentions an error, else []."""
     text = notebook.status(view.number)
     return [f"status line: {text}"] if "error" in text.lower() else []
 
@@ -201,7 +201,7 @@ def row(s: SliderFigures) -> list[str]:
 
 
 def as_text(rows: list[list[str]], faults: list[str]) -> list[str]:
-    """Return the measurements of the sliders as paragraphs."""
+    """Return the measurements of the sliders as a list of texts."""
     heads = ["explorer: slider", "steps", "no change", "p50 ms", "p95 ms", "drag /s", "last ms", ""]
     limits = ["(limit)", "", "", *(f"≤ {x:.0f}" for x in (P50_MS, P95_MS))]
     limits += [f"≥ {PER_SECOND:.0f}", f"≤ {LAST_MS:.0f}", ""]

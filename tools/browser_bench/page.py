@@ -73,8 +73,8 @@ class ExplorerView:
         number: Its number among the explorers of the notebook, from 0.
         sliders: Labels of its sliders.
         buttons: Labels of its buttons.
-        toggles: Numbers of the buttons that stay down until pressed again.
-        choices: Numbers of the buttons in each group of which one is down.
+        toggles: Indices of the buttons that stay down until pressed again.
+        choices: For each group of buttons of which only one is down, their indices.
     """
 
     number: int
@@ -85,11 +85,11 @@ class ExplorerView:
 
 
 class Notebook:
-    """A notebook in its own page.
+    """A notebook that is open in a page of its own.
 
     Attributes:
         page: The page.
-        console: Errors in the page's console, and uncaught ones.
+        console: Errors that the page wrote to the console or did not catch.
         patience_ms: Longest time to wait for a picture to change.
     """
 
@@ -129,11 +129,11 @@ class Notebook:
         self.page.evaluate(SCROLL_THROUGH)
 
     def age_s(self) -> float:
-        """Return the seconds since navigation began."""
+        """Return the seconds since the browser began to open the page."""
         return float(self.page.evaluate("() => performance.now()")) / 1000
 
     def first_picture_s(self, timeout_s: float = 120.0) -> float:
-        """Wait for an explorer's first picture; return the seconds since navigation began."""
+        """Wait for an explorer's first picture; return the seconds since the page began to open."""
         self._wait("() => window.bdlProbe.paints.length", timeout_s, "no explorer showed a picture")
         return float(self.page.evaluate("() => window.bdlProbe.paints[0].time")) / 1000
 
@@ -142,7 +142,7 @@ class Notebook:
         return [ExplorerView(i, **view) for i, view in enumerate(self._probe("list"))]
 
     def distinct_explorers(self) -> list[ExplorerView]:
-        """Return the explorers without further views of the same explorer."""
+        """Return one view of each explorer, the first of those with equal sliders and buttons."""
         first: dict[tuple[str, ...], ExplorerView] = {}
         for view in self.explorers():
             first.setdefault((*view.sliders, *view.buttons), view)
@@ -154,11 +154,11 @@ class Notebook:
         return [f"{output['ename']}: {output['evalue']}" for output in raised]
 
     def stderr(self) -> list[str]:
-        """Return the standard error of each cell and its threads."""
+        """Return the text that each cell and its threads wrote to standard error."""
         return ["".join(o["text"]) for o in self._outputs() if o.get("name") == "stderr"]
 
     def _outputs(self) -> list[dict[str, Any]]:
-        """Return all outputs from JupyterLab's model; the page may contain only those in view."""
+        """Return all outputs, from JupyterLab's model: the page may lack those out of view."""
         cells = self.page.evaluate(CELLS)
         return [output for cell in cells for output in cell.get("outputs", ())]
 
@@ -179,7 +179,7 @@ class Notebook:
         return str(self._probe("value", explorer, slider))
 
     def restore(self, explorer: int, slider: int, value: str) -> bool:
-        """Move a slider to ``value`` and wait for the picture; return whether it got there."""
+        """Move a slider to ``value`` and wait for the picture; return whether it has that value."""
         start = self._probe("clear")
         moved = value != self.value(explorer, slider)
         done = bool(self._probe("restore", explorer, slider, value))
@@ -188,7 +188,7 @@ class Notebook:
         return done
 
     def press(self, explorer: int, slider: int, key: str) -> Effect:
-        """Press a key on the focused slider, and wait for the picture."""
+        """Press a key on the focused slider, and wait for the picture; return the effect."""
         before = self.value(explorer, slider)
         start = self._probe("clear")
         self.page.keyboard.press(key)
@@ -198,7 +198,7 @@ class Notebook:
         return Effect(moved, [time - pressed[0] for time in paints] if pressed else [])
 
     def click(self, explorer: int, button: int, quiet: float = QUIET_MS) -> Effect:
-        """Click a button, and wait until the picture has changed and rested for ``quiet`` ms."""
+        """Click a button; wait until the picture has changed and then rested for ``quiet`` ms."""
         before = self.is_down(explorer, button)
         start = self._probe("clear")
         self._probe("click", explorer, button)
@@ -211,14 +211,14 @@ class Notebook:
         return bool(self._probe("down", explorer, button))
 
     def flood(self, explorer: int, slider: int, seconds: float = 3.0, rate: float = 60.0) -> Flood:
-        """Send ``rate`` key events a second to a slider, up and down its range."""
+        """Send ``rate`` keys per second to a slider, up and down its range; return the effect."""
         start = self._probe("clear")
         sent = self._probe("flood", explorer, slider, seconds, rate)
         spent_ms = sent["changed"] - sent["begin"]
         return self._flood(explorer, start, sent["changed"], sent["sent"], spent_ms)
 
     def drag_point(self, explorer: int, seconds: float = 3.0, rate: float = 60.0) -> Flood | None:
-        """Drag one of an explorer's data points about; return ``None`` if it has none."""
+        """Drag a data point of an explorer about; return the effect, ``None`` without points."""
         place = self._probe("point", explorer)
         if place is None:
             return None
