@@ -59,8 +59,9 @@ def inside(argv: Sequence[str]) -> int:
 
 
 def report_failures(command: Callable[[], int], stopped: str) -> int:
-    """Call `command` and return its exit code; print a failure as a sentence (`stopped`: ctrl-C).
+    """Call `command` and return its exit code; print a sentence if it fails.
 
+    After ctrl-C that sentence is `stopped`.
     Characters that the output cannot encode (in a file on Windows) become question marks.
     """
     for stream in (sys.stdout, sys.stderr):
@@ -83,7 +84,7 @@ def report_failures(command: Callable[[], int], stopped: str) -> int:
 
 
 def module(name: str) -> ModuleType:
-    """Import the module that runs a command."""
+    """Import and return the module that runs a command."""
     if name == "bench":
         sys.path.append(str(ROOT / "tools"))
     return importlib.import_module(MODULES.get(name, f"bdl_teach._cli.{name}"))

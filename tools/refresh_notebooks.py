@@ -143,7 +143,7 @@ def read_text(name: str) -> Any:
 
 
 def with_launch(notebook: Any, name: str) -> Any:
-    """Add links that open a notebook elsewhere, if the repository has an address."""
+    """Return a notebook with links that open it elsewhere, if the repository has an address."""
     if REPOSITORY:
         place = urlsplit(REPOSITORY).path.strip("/")
         line = LAUNCH.format(name=name, place=place, repository=REPOSITORY)

@@ -43,7 +43,7 @@ class Quantity(NamedTuple):
 
 @dataclass(frozen=True)
 class Finding:
-    """One line of the report."""
+    """One line of the report: a check and its result."""
 
     name: str
     text: str  # what was found, or what to do about it
@@ -201,9 +201,8 @@ def server() -> str:
 def _server() -> Path | None:
     """Return the environment of the server that started this kernel.
 
-    Outside a kernel, return this process's environment.
-
-    Return None if the kernel was started by a program other than Python, or from another machine.
+    Outside a kernel, return this process's environment. Return None if the kernel was started by a
+    program other than Python, or from another machine.
     """
     import psutil
 

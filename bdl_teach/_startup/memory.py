@@ -72,8 +72,8 @@ def release() -> None:
 def _unchanged() -> Iterator[tuple[int, int]]:
     """Yield the address and the length of each unchanged part of a library in memory.
 
-    Unchanged are a library's machine code, and the read-only part at the head of its file. To later
-    read-only parts, the loader has written.
+    Unchanged are a library's machine code, and the read-only part at the head of its file. (The
+    loader has written to later read-only parts.)
     """
     for line in Path("/proc/self/maps").read_text(encoding="utf-8").splitlines():
         addresses, rights, offset, *_, path = line.split(maxsplit=5)

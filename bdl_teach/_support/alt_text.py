@@ -38,7 +38,7 @@ def describe(figure: Figure) -> str:
 
 
 def _axis(axis: XAxis | YAxis) -> str:
-    """Return the name of an axis with its range or categories; without ticks only the name."""
+    """Return as text an axis's name with its range or categories; without ticks only the name."""
     name = _one_line(axis.get_label_text())
     if not axis.get_visible() or not len(axis.get_majorticklocs()):
         return name

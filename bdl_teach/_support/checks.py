@@ -23,7 +23,7 @@ def number(
     expected: str = "a finite number",
     holds: Callable[[float], bool] = math.isfinite,
 ) -> float:
-    """Return ``value`` as a finite float for which ``holds`` is true."""
+    """Return ``value`` as a finite float; raise an error unless ``holds(value)`` is true."""
     try:
         result = math.nan if isinstance(value, str | bytes) else float(value)
     except (TypeError, ValueError):
@@ -69,7 +69,7 @@ def batches(n_batches: int, n: int) -> int:
 
 
 def starting_rho(name: str, value: float) -> float:
-    """Return ρ as a float for which σ = log(1 + e^ρ) and σ² fit into float32."""
+    """Check ρ; return it as a float for which σ = log(1 + e^ρ) and σ² fit into float32."""
     expected = "ρ >= -41 (below, σ is 0 in float32)"
     return number(name, value, expected, lambda rho: -41.0 <= rho <= 1e18)
 
@@ -81,7 +81,7 @@ def choice(name: str, value: str, options: Sequence[str]) -> str:
 
 
 def layer_widths(name: str, value: Sequence[int]) -> tuple[int, ...]:
-    """Return the widths of hidden layers as integers >= 1; () is a linear model."""
+    """Check the widths of hidden layers; return them as integers >= 1 (() is a linear model)."""
     try:
         widths = tuple(value)
     except TypeError:
@@ -90,7 +90,7 @@ def layer_widths(name: str, value: Sequence[int]) -> tuple[int, ...]:
 
 
 def inputs(name: str, value: ArrayLike, n_features: int | None = None) -> Array:
-    """Return a finite float array ``[n, d]`` with n >= 1, d >= 1."""
+    """Check inputs; return them as a finite float array ``[n, d]`` with n >= 1, d >= 1."""
     array = finite(name, value)
     if array.ndim != 2 or 0 in array.shape:
         raise ValueError(f"{name}: expected shape [n, d] with n, d >= 1, got {array.shape}")
@@ -100,7 +100,7 @@ def inputs(name: str, value: ArrayLike, n_features: int | None = None) -> Array:
 
 
 def regression_data(x: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
-    """Return finite ``x`` [n, d] and ``y`` [n, 1]; ``y`` may be given as [n]."""
+    """Check data; return finite arrays x ``[n, d]`` and y ``[n, 1]``, which may be given as [n]."""
     x = inputs("x", x)
     y = finite("y", y)
     n = len(x)

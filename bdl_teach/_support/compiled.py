@@ -23,7 +23,7 @@ tf.get_logger().addFilter(lambda record: "tf.function retracing" not in record.g
 
 @lru_cache(maxsize=1)
 def xla_available() -> bool:
-    """Return whether XLA compiles and runs a small function on this machine's CPU (cached)."""
+    """Return whether XLA can compile and run a small function on this CPU; the result is cached."""
     works = _probe() or (kept_programs.clear() and _probe())
     if not works:
         _LOG.warning("XLA is not available here: refits run in plain graph mode, more slowly.")
@@ -73,7 +73,7 @@ class Compiled:
         return result
 
     def _without_stored_programs(self, error: Exception, arguments: tuple[Tensor, ...]) -> Tensor:
-        """Compile and run again, after stored programs were deleted, with or else without XLA."""
+        """Compile and run again after stored programs were deleted, without XLA if need be."""
         _LOG.debug("XLA's stored programs: %s", error)
         with suppress(tf.errors.OpError):
             self._program = self._build()

@@ -32,7 +32,7 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def try_lock(path: Path) -> IO[str] | None:
-    """Open and lock a file; return None if another process has locked it.
+    """Open and lock a file, and return it; return None if another process has locked the file.
 
     The system unlocks the file when it is closed or the process ends.
     """

@@ -27,7 +27,7 @@ def number(value: float) -> str:
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Align text in columns, the first one left, the others right."""
+    """Return a table as text: the first column is aligned to the left, the others to the right."""
     widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
 
     def line(cells: Sequence[str]) -> str:

@@ -218,7 +218,7 @@ def _numbers(name: str, cells: Cells, decimal: str) -> Column:
     values = [one.value(mark or ".") for one in numbers]
     for (line, cell), value, one in zip(cells, values, numbers, strict=True):
         if math.isinf(value) or (value == 0.0 and re.search("[1-9]", one.body)):
-            raise ValueError(f"line {line}: {cell.strip()[:40]} in {name} is beyond any float")
+            raise ValueError(f"line {line}: {cell.strip()[:40]} in {name} is too large for a float")
     return Column(values, notes)
 
 
@@ -233,7 +233,7 @@ def _mixed(name: str, kinds: Sequence[tuple[tuple[int, str], str]]) -> ValueErro
 
 
 def _units(name: str, cells: Cells, numbers: Sequence[Number]) -> list[str]:
-    """Return sentences on what was stripped from numbers; raise if their units differ."""
+    """Return sentences on what was stripped from numbers; raise an error if their units differ."""
     units = [one.unit for one in numbers]
     only = list(dict.fromkeys(filter(None, units)))
     left_out = "" in units and only and not re.fullmatch(_CURRENCY, only[0])

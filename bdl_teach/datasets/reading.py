@@ -79,7 +79,7 @@ class _Row(NamedTuple):
 
     @property
     def complete(self) -> bool:
-        """Return whether the row has two cells that are values, of which one may be missing."""
+        """Return whether the row has a value, and another cell that is a value or missing."""
         values, missing = map(self.kinds.count, "vm")
         return values >= 1 and values + missing >= 2 and "p" not in self.kinds
 
@@ -190,7 +190,7 @@ def _lines(text: str) -> tuple[list[tuple[int, str]], list[str], str]:
 
 
 def _split(lines: Sequence[tuple[int, str]], separator: str) -> list[_Row]:
-    """Split lines at a separator, but not inside quotes."""
+    """Split lines into rows of cells at a separator, but not inside quotes."""
     # Whether thousands may be grouped by blanks.
     spaced = separator not in ", " or (separator == "," and all('"' in line for _, line in lines))
     if separator == " ":
@@ -408,7 +408,7 @@ def _leave_out_columns(table: _Table) -> None:
 
 
 def _counts_up(cells: Sequence[str], notes: Sequence[str]) -> bool:
-    """Return whether cells count up by ones; one jump is allowed if rows were left out."""
+    """Return whether cells count up by ones; one jump is allowed if rows are missing."""
     if not all(re.fullmatch(r"\d+", cell) for cell in cells):
         return False
     steps = np.diff([int(cell) for cell in cells])
@@ -424,7 +424,7 @@ def _chosen(table: _Table, columns: tuple[str | int, str | int] | None) -> tuple
             raise ChooseColumns(names)
         return 0, 1
     if isinstance(columns, str) or len(columns) != 2:
-        raise ValueError(f"columns: expected two names, or two places from 0, got {columns!r}")
+        raise ValueError(f"columns: expected two names, or two numbers from 0, got {columns!r}")
     first, second = (_place(names, column) for column in columns)
     if first == second:
         raise ValueError(f"columns: expected two different columns, got {columns!r}")
@@ -436,14 +436,14 @@ def _place(names: Sequence[str], column: str | int) -> int:
         places = [i for i, name in enumerate(names) if name == column]
         if len(places) > 1:
             raise ValueError(
-                f"columns: {len(places)} columns are called {column}: give places from 0"
+                f"columns: {len(places)} columns are called {column}: give numbers from 0"
             )
         if places:
             return places[0]
     elif not isinstance(column, bool) and 0 <= column < len(names):
         return column
     raise ValueError(
-        f"columns: expected names among {_listed(names)}, or places from 0, got {column!r}"
+        f"columns: expected names among {_listed(names)}, or numbers from 0, got {column!r}"
     )
 
 

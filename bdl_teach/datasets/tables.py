@@ -29,7 +29,7 @@ _NO_FEATURES = ("PatientID", "DoctorInCharge", "Diagnosis")
 @one_line
 @dataclass(frozen=True)
 class Table:
-    """A supervised data set.
+    """The features and targets of a data set, and how papers split its rows.
 
     Attributes:
         name: Name of the data set in the `data` command.
@@ -63,7 +63,7 @@ def splits(
 
     Args:
         n: Number of rows, >= 2.
-        n_splits: Number of splits, >= 1; it does not affect the first ones.
+        n_splits: Number of splits, >= 1; the first splits do not depend on this number.
         train_share: Share of the rows for training, inside (0, 1).
         seed: Seed of the generator; 1 for the published splits.
 

@@ -16,7 +16,7 @@ from bdl_teach._support.one_line import one_line
 @one_line
 @dataclass(frozen=True)
 class Regression1D:
-    """A one-dimensional regression problem whose truth is known.
+    """A one-dimensional regression problem whose true function is known.
 
     Attributes:
         x: Inputs ``[n, 1]``.

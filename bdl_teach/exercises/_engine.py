@@ -52,7 +52,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Mistake:
-    """A known mistake. An answer contains it if it equals one of the formulas in every case."""
+    """A known mistake; an answer has made it if it agrees with one of ``formulas`` in all cases."""
 
     name: str  # in a few words
     hint: str  # a sentence on what to think about, without the answer itself
@@ -119,7 +119,7 @@ class Exercise:
 
     @property
     def is_exact(self) -> bool:
-        """Return whether answers must equal the reference's numbers, to a tolerance below 1 %."""
+        """Return whether an answer is right only if it equals the reference within 1 % or less."""
         return self.compared is None and self.judge is None and self.rtol < 0.01
 
     @property
@@ -128,7 +128,7 @@ class Exercise:
         return f"Read section{'s' if ' and ' in self.section else ''} {self.section}."
 
     def find(self, answer: object, tries: int = 0) -> tuple[str, str]:
-        """Return the mark and the sentence for an answer that ``tries`` wrong ones preceded."""
+        """Check an answer given after ``tries`` wrong ones; return its mark and a sentence."""
         if _outcomes.is_stub(answer):
             return OPEN, "nothing to check yet: replace the ... and run the cell again."
         if not callable(answer):
@@ -221,7 +221,7 @@ class Exercise:
         ]
 
     def _common(self, outcomes: Sequence[Outcome]) -> Iterator[list[Candidate]]:
-        """Yield four lists of common mistakes; the first list with a fitting one decides."""
+        """Yield four lists of common mistakes, in the order in which they are tried."""
         yield self._changed_answers
         with np.errstate(all="ignore"):
             yield [*common_mistakes.of_parts(outcomes, self._expected)]
@@ -277,7 +277,7 @@ class Choice(Exercise):
     statements: Mapping[str, str] = field(default_factory=dict)  # for each letter, a hint
 
     def find(self, answer: object, tries: int = 0) -> tuple[str, str]:
-        """Return the mark and the sentence for an answer that ``tries`` wrong ones preceded."""
+        """Check an answer given after ``tries`` wrong ones; return its mark and a sentence."""
         if _outcomes.is_stub(answer):
             return OPEN, "nothing to check yet: put the letters of the true statements."
         letters = _outcomes.read_letters(answer)
@@ -315,7 +315,7 @@ def exercise(number: str, *rows: Any, cases: Any = None, **options: Any) -> Call
         number: Number of the exercise.
         *rows: The cases, each a tuple of arguments, in which a list becomes an array; then known
             mistakes, as :func:`mistakes` takes them.
-        cases: The cases, if they are :class:`Late`.
+        cases: The cases as :class:`Late`, if they are made on first use; then ``rows`` has none.
         **options: Other attributes of :class:`Exercise`, by name.
     """
     title, section = _TEXTS["exercises"].get(number, ("", ""))

@@ -13,6 +13,6 @@ def pdf(x: ArrayLike, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0) -> Array:
 
 
 def logpdf(x: ArrayLike, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0) -> Array:
-    """Return the logarithm of :func:`pdf`."""
+    """Return the log density at ``x`` of a normal with mean ``loc`` and sd ``scale``, broadcast."""
     log_density: Array = scipy.stats.norm.logpdf(x, loc, scale)
     return log_density

@@ -52,7 +52,8 @@ def outcome(function: Function, case: Case) -> Outcome:
 def _unchanged(now: object, before: object) -> bool:
     """Return whether arguments equal their copies, part by part; NaN equals NaN.
 
-    A wrong False here would be found for the reference, too, and make every answer right.
+    If this were False by mistake, the reference would be judged in the same way, and every wrong
+    answer would count as right.
     """
     if isinstance(before, tuple | list):
         if not isinstance(now, tuple | list) or len(now) != len(before):
@@ -97,7 +98,7 @@ def close(got: Array, want: Array, rtol: float, atol: float) -> bool:
         got: What an answer returned.
         want: What was expected.
         rtol: Tolerance, as a share of each expected value.
-        atol: Tolerance for an expected 0 (to rounding), as a share of the largest expected value.
+        atol: Tolerance where 0 is expected, as a share of the largest expected value.
     """
     size = np.where(np.isfinite(want), np.abs(want), 0.0)
     largest = size.max(initial=0.0) or 1.0
@@ -125,7 +126,7 @@ def breaks(got: Any, want: Array) -> bool:
 
 
 def read_letters(answer: Any) -> set[str] | None:
-    """Return the letters in a text, a collection, or a mapping of letters to true or false."""
+    """Return the letters in a text, a collection or a {letter: bool}; None for other answers."""
     if isinstance(answer, Mapping):
         answer = [letter for letter, holds in answer.items() if holds]
     if isinstance(answer, str):

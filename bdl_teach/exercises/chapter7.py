@@ -242,7 +242,7 @@ def _match(w: Any, prior: Any, likelihood: Any) -> Any:
 
 
 def _likelihoods() -> tuple[tuple[Any, ...], ...]:
-    """Return four cases: a grid fine enough for any quadrature, m, v, and a likelihood on it."""
+    """Return four cases: a fine grid, mean m, variance v, and the likelihood on the grid."""
     a, b, c = (np.linspace(-8, 8, 801), np.linspace(-3, 5, 1201), np.linspace(2, 12, 334))
     return (
         (a, 0.0, 1.0, 1 / (1 + np.exp(-2 * a))),
@@ -334,7 +334,7 @@ exercise("7.10", (32,), judge=_fault_of_plan)(lambda n: np.array([6.0, 0.2, 40.0
 
 
 def _log_of_alpha(eps: float, n: int, seed: int) -> tuple[Any, Any]:
-    """Return 41 counts of points, and α after so many, by (7.13) with eps added to 1/α and 1/β.
+    """Return 41 numbers of points, and α after each, by (7.13) with eps added to 1/α and 1/β.
 
     The residuals have sd 0.5; the network's variance falls to 0.005.
     """
@@ -362,6 +362,6 @@ def _log_of_alpha(eps: float, n: int, seed: int) -> tuple[Any, Any]:
     rtol=0.4,
 )
 def _eps_of(points: Any, alpha: Any) -> Any:
-    """Estimate eps from the growth of α per point, which is c/2 − eps α²: a line in α²."""
+    """Estimate eps from the growth of α per point, which falls along a line in α² of slope −eps."""
     steps, middle = np.diff(alpha) / np.diff(points), 0.5 * (alpha[1:] + alpha[:-1])
     return -np.polyfit(middle**2, steps, 1)[0]

@@ -17,7 +17,7 @@ _RNG = np.random.default_rng(9)
 
 
 def _draw(n: int, c: int, scale: float = 1.5) -> tuple[Any, Any]:
-    """Draw class probabilities ``[n, c]``, and a label from each row."""
+    """Draw class probabilities ``[n, c]``, and for each row a label with these probabilities."""
     p = np.exp(log_softmax(scale * _RNG.normal(size=(n, c)), axis=1))
     return p, _A([_RNG.choice(c, p=row) for row in p])
 
@@ -163,7 +163,7 @@ def _miscalibrated() -> list[_World]:
 
 
 def _log_loss(logs: Any, labels: Any, temperature: float) -> float:
-    """Return the log loss of the networks' mean probabilities, each tempered (logits over T)."""
+    """Return the log loss of the mean over networks of their probabilities at a temperature."""
     return -metrics.class_log_likelihood(calibration.tempered(logs, temperature), labels)
 
 
@@ -231,7 +231,7 @@ def _digits_and_unknown() -> list[_World]:
 
 
 def _random_layer(x: Any, labels: Any, train: Any, rng: Any) -> Any:
-    """Return log class probabilities ``[n, 8]``: a random hidden layer, an output layer fitted."""
+    """Return log class probabilities ``[n, 8]`` of a network whose hidden layer is random."""
     hidden = np.maximum(x @ rng.normal(size=(x.shape[1], 150)) / 4 + rng.normal(size=150), 0)
     phi, target = hidden[train], np.eye(8)[labels[train]]
     w = np.linalg.solve(phi.T @ phi + 3.0 * np.eye(150), phi.T @ target)

@@ -126,7 +126,7 @@ def of_answers(
 
 
 def of_parts(got: Sequence[Any], expected: Sequence[Any]) -> Iterator[Candidate]:
-    """Yield the mistake "the sum (mean) is missing" if that of the answer's last axis is right."""
+    """Yield the mistake of a missing sum or mean, if that over the answer's last axis is right."""
     for word, whole in (("sum", np.sum), ("mean", np.mean)):
         if all(
             isinstance(parts, np.ndarray)

@@ -41,7 +41,7 @@ class Rule(NamedTuple):
         return self.above < effect < self.below
 
     def in_words(self, unit: str = "") -> str:
-        """Return the rule as text, such as ``"> 0 nats, in 80 % of the worlds"``."""
+        """Return the limits as text, such as ``"> 0 nats, in 80 % of the worlds"``."""
         above, below = (f"{value:g}".replace("-", "−") for value in (self.above, self.below))
         limits = f"{above} to {below}"
         if math.isinf(self.below):
@@ -108,7 +108,7 @@ def experiments() -> list[Experiment]:
 
 
 def claims() -> dict[str, Claim]:
-    """Return every claim by its id."""
+    """Return a dict of all claims, by id."""
     return {claim.id: claim for one in experiments() for claim in one.claims}
 
 

@@ -124,7 +124,7 @@ def tables() -> dict[str, Path]:
 
 
 def module_of(table: str) -> ModuleType:
-    """Import the module of a paper's table."""
+    """Import and return the module of a paper's table."""
     return importlib.import_module(f"{papers.__name__}.{table.replace('-', '_')}")
 
 

@@ -21,7 +21,7 @@ def figure(mean: float, standard_error: float) -> str:
 
 
 def rows_as_text(table: Any, rows: Sequence[Row]) -> str:
-    """Lay out the rows of a paper's table, whose module in ``papers`` is ``table``."""
+    """Return the rows of a paper's table as text; ``table`` is the table's module in ``papers``."""
     heads = ["", "quantity", table.COLUMNS, "ours ± SE", "n", "verdict"]
     body = [
         [r.label, r.quantity, r.published, figure(r.ours, r.standard_error), str(r.n), r.verdict]
@@ -43,7 +43,7 @@ def asked(finding: Finding) -> str:
 
 
 def as_text(findings: Sequence[Finding], *, chance: bool = False) -> str:
-    """Lay out findings, one claim a line, and below them the claims that must not be made.
+    """Return findings as text: one claim a line, and below them the claims that must not be made.
 
     Args:
         findings: The judged claims.
@@ -63,7 +63,7 @@ def as_text(findings: Sequence[Finding], *, chance: bool = False) -> str:
 
 
 def as_sentences(findings: Sequence[Finding]) -> str:
-    """Lay out findings for a notebook: each claim's sentence, with its measured effect below."""
+    """Return findings as text for a notebook: each claim's sentence, its measured effect below."""
     return "\n".join(
         f"{f.claim.sentence}\n    {f.claim.measure}: {effect(f)}; "
         f"asked for: {asked(f)}; {f.n_met} of {len(f.effects)} worlds; {f.verdict}"

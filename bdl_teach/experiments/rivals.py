@@ -2,7 +2,7 @@
 
 ``python3 -m bdl_teach claims --table rivals --csv bdl_teach/experiments/rivals.csv`` makes its file
 in some minutes; the times need an otherwise idle machine. Chapter 10 reads the file, and
-docs/results.md shows and explains the table. ``measured/beside_nuts.py`` measures it.
+docs/results.md shows and explains the table. ``measured/beside_nuts.py`` makes the measurements.
 """
 
 import math
@@ -50,7 +50,7 @@ class Rivals:
 
 
 def read(path: Path = FILE) -> Rivals:
-    """Read the measurements from a file."""
+    """Read the measurements from a CSV file that :func:`as_csv` made."""
     kept, times = read_kept(path), dict[str, float]()
     worlds: dict[str, dict[str, float]] = {}
     for key, figures in kept.figures.items():

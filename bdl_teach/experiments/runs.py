@@ -121,7 +121,7 @@ def world_jobs(experiment: Experiment, options: argparse.Namespace) -> list[Job]
 
 
 def worlds_in_words(options: argparse.Namespace) -> str:
-    """Return the command-line options that ask for the worlds of ``options``."""
+    """Return as text the command-line options that ask for the same worlds as ``options``."""
     return f"--worlds {options.worlds} --first-world {options.first_world}"
 
 

@@ -55,7 +55,7 @@ class Store:
         return figures
 
     def put(self, task: Task, figures: Figures) -> None:
-        """Store the result of a task; once this returns, it survives a crash of the machine.
+        """Store the result of a task; when this returns, the result survives a machine's crash.
 
         Raises:
             OSError: The result could not be written; no partial file is left.
@@ -113,7 +113,7 @@ def _texts(finder: ModuleFinder) -> dict[str, bytes]:
 
 
 class _Finder(ModuleFinder):
-    """A finder of imports that follows only this package and the package of one module."""
+    """A finder of imports, which enters only this package and the package of one module."""
 
     def __init__(self, module: str) -> None:
         self.roots = {name.partition(".")[0] for name in (module, bdl_teach.__name__)}

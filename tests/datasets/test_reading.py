@@ -250,7 +250,7 @@ REFUSED = {
     "long row": ("1,2\n3,4,5\n6,7\n8,9", "line 2: expected two columns, got 3: 3, 4, 5"),
     "word": ("1,2\n3,4\n5,six", "line 3: expected a number in y, got six"),
     "infinity": ("1,2\n3,inf\n4,5", "line 2: expected a number in y, got inf"),
-    "too large": ("1,2\n3,1e400", "line 2: 1e400 in y is beyond any float"),
+    "too large": ("1,2\n3,1e400", "line 2: 1e400 in y is too large for a float"),
     "all x the same": ("1,2\n1,3\n1,4", "all x are 1: there is nothing to fit"),
     "two currencies": ("1\t$5\n2\t€6\n3\t€7", "line 1: $5 in y has $, other rows have €"),
     "a range": ("1\t5–7\n2\t6", "line 1: expected a number in y, got 5–7"),

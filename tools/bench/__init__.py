@@ -1,4 +1,4 @@
-"""Measure speed and memory: `python3 -m bdl_teach bench NAME`, with a module's name."""
+"""Measure speed and memory: `python3 -m bdl_teach bench NAME`."""
 
 from __future__ import annotations
 

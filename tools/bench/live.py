@@ -161,7 +161,7 @@ def resident_mb() -> float:
 
 
 def judge(rows: list[Row]) -> list[Verdict]:
-    """Compare the times with their limits, and with Keras if it was measured."""
+    """Return verdicts that compare the times with limits, and with Keras if it was measured."""
     ours = {row.name: row for row in rows}
     times = {"refit_ms": ONE, "refit_10_ms": TEN, "quiet_ms": QUIET}
     values = {key: 1e3 * ours[name].refit_s for key, name in times.items()}

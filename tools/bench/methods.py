@@ -124,7 +124,7 @@ def ways() -> list[Way]:
 
 
 def parts() -> list[Way]:
-    """Return, of slower methods, the first part, which is what a slider waits for."""
+    """Return those parts of slower methods' fits for which a slider waits."""
     from bdl_teach.densities import ScaleMixture
     from bdl_teach.methods import sgmcmc
     from bdl_teach.problems.live_fits import SGHMC_FIRST
@@ -180,7 +180,7 @@ def measure(way: Way, repeats: int) -> Row:
 
 
 def grow(n: int, width: int) -> Growth:
-    """Measure an epoch of PBP."""
+    """Measure an epoch of PBP on n points with this width."""
     print(f"pbp, {n} points, {width} units ...", file=sys.stderr, flush=True)
     return Growth(n, width, pbp_seconds(n, N_FEATURES, (width,), EPOCHS) / EPOCHS)
 

@@ -42,7 +42,7 @@ class Row:
 
     @property
     def verdict(self) -> Verdict:
-        """Compare the cost with its limit."""
+        """Return a verdict that compares the cost with its limit."""
         return Verdict(f"{self.name}, frames", 100 * self.extra, "%", LIMIT)
 
 
@@ -69,7 +69,7 @@ def chosen() -> list[Way]:
 
 
 def measure(way: Way, pairs: int) -> Row | None:
-    """Measure pairs of fits with and without frames; return ``None`` if a method stores none."""
+    """Measure pairs of fits with and without frames; return None if the method stores no frames."""
     from bdl_teach import datasets
     from bdl_teach.widgets._engine import replay
 

@@ -44,7 +44,7 @@ class SliderFigures:
 
 @dataclass
 class Session:
-    """The measurements and the faults of a run."""
+    """What a run measured in the notebook, and the faults it found."""
 
     first_picture_s: float | None = None
     from_run_s: float | None = None
@@ -172,7 +172,7 @@ def status_faults(notebook: Notebook, view: ExplorerView) -> list[str]:
 
 
 def snapshot(notebook: Notebook, folder: Path | None, name: str) -> None:
-    """Save a picture of the page, if there is a folder for it."""
+    """Save a picture of the page, if a folder is given."""
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
         notebook.page.screenshot(path=folder / f"{name}.png")

@@ -59,7 +59,7 @@ def make(path: Path) -> str:
 
 
 def follow(source: str) -> str:
-    """Make links to chapters lead to their decks; replace "Run the cell below"."""
+    """Make links lead to decks; replace "Run the cell below, then" by "In the notebook:"."""
     source = source.replace("**Run the cell below** (Shift+Enter), then", "**In the notebook:**")
     to_decks = re.sub(r"\]\((\d\d_\w+)\.ipynb(?:#[^)]*)?\)", r"](\1.html)", source)
     return to_decks.replace("[TEACHING.md](TEACHING.md)", "TEACHING.md")

@@ -1,4 +1,4 @@
-"""Scores of predictions, and NUTS, for several experiments."""
+"""Functions that several experiments share: scores of predictions, and NUTS."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def nuts_until_converged(x: Array, y: Array, **settings: Any) -> exact.NutsFit:
 
 
 def test_log_likelihood(prediction: Predictive, data: Regression1D, x: Array, seed: int) -> Array:
-    """Return the log density of new targets at ``x`` [m, 1], averaged over 20 draws: ``[m]``."""
+    """Return the mean log predictive density of 20 new targets at each x [m, 1]: ``[m]``."""
     noise = np.random.default_rng(seed).standard_normal((N_NEW, len(x)))
     new = data.truth(x)[:, 0] + data.noise_std * noise
     return np.asarray(np.mean([prediction.log_prob(y) for y in new], axis=0))
@@ -42,5 +42,5 @@ def score(
 
 
 def rms(values: Array) -> float:
-    """Return the root mean square."""
+    """Return the root mean square of an array."""
     return float(np.sqrt(np.mean(np.square(values))))

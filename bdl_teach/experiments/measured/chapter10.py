@@ -48,9 +48,9 @@ def fitted(
 def scored(prediction: Predictive, data: datasets.Regression1D, seed: int) -> dict[str, float]:
     """Score a prediction on X in each region.
 
-    ``lost`` is how far the log score is below the best to expect, in nats a point; ``covered`` the
-    share of new points inside the 95 % interval; ``error`` the rms error of the mean; ``sd`` the
-    mean epistemic sd.
+    ``lost`` is the expected log score of the true density minus that of the prediction, in nats a
+    point; ``covered`` the share of new points inside the 95 % interval; ``error`` the rms error of
+    the mean; ``sd`` the mean epistemic sd.
     """
     truth = data.truth(X)[:, 0]
     log_p = test_log_likelihood(prediction, data, X, seed)

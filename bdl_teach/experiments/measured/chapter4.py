@@ -21,7 +21,7 @@ OUTSIDE = np.abs(X[:, 0]) > 0.5
 
 
 def coverage(prediction: Predictive, truth: Array) -> float:
-    """Return the share of the gap in which the truth lies inside ±2 epistemic sd."""
+    """Return the share of the gap in which the true function lies inside ±2 epistemic sd."""
     return float((np.abs(prediction.mean - truth) < 2 * prediction.epistemic_std)[IN_GAP].mean())
 
 

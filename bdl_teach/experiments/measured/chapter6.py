@@ -44,7 +44,7 @@ def _options(rows: Rows, width: int, seed: int) -> dict[str, Any]:
 
 
 def auc(fit: Fit, rows: Rows) -> float:
-    """Return the area under the ROC curve of the averaged probabilities."""
+    """Return the area under the ROC curve of a fit's probabilities for some patients."""
     return metrics.auroc(rows[1], fit.predict(rows[0], n_samples=50).mean)
 
 

@@ -56,7 +56,7 @@ ASKED: dict[str, tuple[str, dict[str, Any]]] = {  # method of the explorer, and 
 
 
 def degrees(world: World) -> dict[str, float]:
-    """Return the share of twenty data sets in which degree 5 has the highest evidence."""
+    """Return the share of twenty data sets in which a polynomial of degree 5 has most evidence."""
     chosen = []
     for k in range(N_SETS):
         data = arrivals(32, 1.0, world.seed(k))
@@ -133,7 +133,7 @@ PRIOR_STDS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 
 def choices(world: World) -> dict[str, float]:
-    """Return test scores of the priors of most evidence, best score and worst score, of six.
+    """Return the test scores of three of six priors: of most evidence, best score, worst score.
 
     The model is linear, with six bumps. ``another``: how often the first two priors differ.
     """

@@ -64,7 +64,7 @@ def lowest_of_long_runs(
 
 
 def anywhere(world: World) -> dict[str, float]:
-    """Return the shares of fits that have converged, and that say so rightly, at random settings.
+    """Return shares of fits at random settings: that converged, that are right about whether.
 
     A fit has converged if none of eight runs of 10,000 steps has an F lower by more than 20 nats;
     the fit's own attribute ``converged`` was found with other runs.
