@@ -179,7 +179,7 @@ def pit(prediction: Predictive, y: ArrayLike) -> Array:
         y: Targets ``[m]`` or ``[m, 1]``.
 
     Returns:
-        Values of the predictive's distribution functions at y, ``[m]``.
+        P(a new target at x_i is at most y_i) under the predictive, for each input ``[m]``.
 
     Raises:
         ValueError: y does not have one finite target for each input.
