@@ -142,9 +142,9 @@ def start(argv: Sequence[str]) -> int:
 
 
 def set_environment() -> None:
-    """Set environment variables that programs started by a command read.
+    """Set the environment variables of the programs that a command starts.
 
-    In a checkout the programs then use `.venv`.
+    In a checkout these programs then use `.venv`.
     """
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # before kernels in the user's home folder
     if data := os.environ.get("BDL_TEACH_DATA"):  # kernels run in other folders

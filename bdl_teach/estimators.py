@@ -131,9 +131,10 @@ def _score_variance(b: Minibatch) -> Gradients:
 
 
 def _pathwise_variance(kind: str, b: Minibatch) -> Gradients:
-    """Return the variance of each estimator that differentiates the cost along its draws.
+    """Return the variance of an estimator that differentiates the cost: any but ``"score"``.
 
-    With G = xᵀx, m_i the residual of point i at w = μ, and δ_i the variance of its output:
+    The gradients are those by μ_k and by σ_k. With G = xᵀx, m_i the residual of point i at w = μ,
+    and δ_i the variance of its output:
 
     - ``"shared"``, one ε for all points, whose effects add up before they are squared:
       Var_μ = c² Σ_l G_kl² σ_l²; Var_σ = c² [(Σ_i x_ik m_i)² + Σ_l G_kl² σ_l² + G_kk² σ_k²];

@@ -12,7 +12,7 @@ from bdl_teach.backend import Tensor, tf
 
 @dataclass(frozen=True)
 class MLP:
-    """A ReLU network ``f(w, x)`` with a linear output; ``hidden_units=()`` is linear.
+    """A ReLU network ``f(w, x)`` with a linear output; with ``hidden_units=()`` a linear model.
 
     The flat vector holds, layer by layer, the weight matrix ``[out, in]`` row by row and then
     the biases ``[out]``.

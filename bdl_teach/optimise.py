@@ -28,7 +28,7 @@ _EARLY = (0, 1, 2, 4, 8)  # steps at which a path has frames before the first re
 _KEPT = 36  # further frames of a path, denser at the start, where a fit moves most
 MOST_NUMBERS = 2**21  # numbers in the parameters of a path, at most
 
-# (parameters, step, block) -> (the block's share of the loss, and of the recorded quantities)
+# (parameters, step, block) -> what the block adds to (the loss, the recorded quantities)
 Objective = Callable[[Sequence[Tensor], Tensor, Tensor], tuple[Tensor, Tensor]]
 
 
@@ -253,7 +253,7 @@ def with_frame(path: Path | None, frame: int) -> Path:
     """Return ``path`` if it has a frame of this number (from 0, or −1 for the last), else raise."""
     n = 0 if path is None else len(path.steps)
     if path is None or not -n <= frame < n:
-        kept = f"a number from {-n} to {n - 1}" if n else "a fit with a path"
+        kept = f"a number from {-n} to {n - 1}" if n else "a fit that has frames"
         raise ValueError(f"frame: expected {kept}, got {frame}")
     return path
 
@@ -273,7 +273,7 @@ def best_of(
 ) -> Fitted:
     """Fit from each seed in parallel, and return the fit of lowest cost.
 
-    A start that diverges is skipped.
+    A fit that diverges is left out.
 
     Args:
         fit: Maps a seed to a fit.
@@ -299,9 +299,9 @@ def best_of(
 
 
 def side_by_side(fit: Callable[[int], Fitted], seeds: Sequence[int]) -> list[Fitted]:
-    """Fit from each seed, as many at a time as there are cores.
+    """Return the fits of all seeds, in their order; as many run at a time as there are cores.
 
-    Compiled loops release Python's lock, so threads are enough.
+    Compiled loops release Python's lock, so that they can run in threads.
     """
     first = fit(seeds[0])  # alone, since it may compile the program
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:

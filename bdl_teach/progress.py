@@ -22,7 +22,12 @@ VARIABLE = "BDL_TEACH_PROGRESS"  # names another file; empty: nothing is stored
 _PATIENCE = 2.0  # seconds to wait while another process writes
 _ORDER = (OPEN, WRONG, SOLVED)
 _NUMBERING = 2  # version of the exercises' numbers; the file of version 1 does not state it
-_MOVED = {"4": "5", "5": "6", "6": "7", "7": "10"}  # numbers of chapters: in version 1, now
+_MOVED = {
+    "4": "5",
+    "5": "6",
+    "6": "7",
+    "7": "10",
+}  # chapter in version 1: chapter now
 
 
 def place() -> Path | None:

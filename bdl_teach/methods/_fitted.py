@@ -47,7 +47,7 @@ class Variational(ABC):
 
     @property
     def tolerance(self) -> float:
-        """Return how many nats a longer run of a converged fit may gain: half a nat a point."""
+        """Return by how many nats a longer run may lower F after convergence: ½ a data point."""
         return TOLERANCE_A_POINT * self.n_points
 
     @abstractmethod
@@ -212,7 +212,7 @@ class VariationalFit(NetworkFit, Variational):
     problem: Problem
     tolerance = ARRIVED
     _new_starts: ClassVar[Sequence[tuple[float | None, float]]]  # (scale of means, ρ) of new starts
-    _rates: ClassVar[Mapping[str, tuple[float, float]]]  # to continue, and for a new start
+    _rates: ClassVar[Mapping[str, tuple[float, float]]]  # to continue a fit, and for a new start
 
     def cost(self, n_draws: int = 1000, seed: int = 1) -> FreeEnergy:
         """Estimate F on all data points from fresh draws: its KL and its likelihood cost.

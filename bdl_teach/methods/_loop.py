@@ -92,7 +92,7 @@ class Block(NamedTuple):
     zeta: Tensor  # [units, rows], or ()
 
 
-Costs: TypeAlias = "tuple[Tensor, Tensor]"  # a block's share of the loss, and of the record
+Costs: TypeAlias = "tuple[Tensor, Tensor]"  # what a block adds to loss, and records
 
 
 class Plan(NamedTuple):
@@ -330,13 +330,14 @@ def _row_noise(
 ) -> Tensor:
     """Draw the noise ζ of n data points, in their order, so that a point's ζ does not depend on n.
 
-    ``small`` and ``large`` are the widths of the network's layers and of the padded one's.
+    ``small`` and ``large`` list the units with noise in each layer: of the network, and with its
+    padding.
     """
     rows = capacity.chunk or capacity.n
     chunks = -(-capacity.n // rows)
     most = max(64, _TABLE // (sum(large) * chunks * rows))
     room = n_rows  # several draws a step cycle through the table, all rows of which are used
-    if capacity.n_samples == 1:  # rows after the last step are not read: lengths share a program
+    if capacity.n_samples == 1:  # rows after the last step stay unread: one program
         room = next((room for room in _ROOMS if room >= n_rows), n_rows)
     room, steps = min(room, most), min(n_rows, most)
     rng = np.random.default_rng([seed, 0x10CA1])

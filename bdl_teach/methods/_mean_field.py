@@ -157,7 +157,7 @@ def _given(initial: Sequence[ArrayLike], n_weights: int) -> tuple[Array, Array]:
 
 
 def _posterior(mean: Array, rho: Array) -> dict[str, Any]:
-    """Return the fields of a fit that follow from (μ, ρ), each ``[n_weights]``."""
+    """Return a dict of a fit's ``mean`` and ``std``, from the trained (μ, ρ)."""
     return {"mean": mean, "std": np.logaddexp(0.0, rho)}
 
 

@@ -84,9 +84,10 @@ class Method:
         bench: Name in ``bench methods``, if different from the module's or the function's name.
         options: Arguments with which ``function`` is always called for this method.
         compared: Further arguments in the comparison explorer; ``None`` leaves the method out.
-        rival: Whether chapter 10's table compares it with the true posterior.
-        pace: ``"live"`` if each tick of a slider waits for it, ``"slow"`` if the other methods are
-            shown before it, ``"background"`` if it takes seconds and runs on request.
+        rival: Whether chapter 10's table compares the method with the true posterior.
+        pace: ``"live"`` if a fit is fast enough to wait for at each movement of a slider;
+            ``"slow"`` if the other methods' fits are shown first; ``"background"`` if a fit takes
+            seconds and is made on request.
     """
 
     module: str

@@ -104,7 +104,7 @@ class Settings(Training):
 
 
 class Model(NamedTuple):
-    """Which weights of a network exist, share a prior, and have which unit of σ, as arrays."""
+    """Arrays that say which weights exist, which of them share a prior, and the unit of each σ."""
 
     layers: Array  # [n_weights]: 0 for those of the first layer, ...
     groups: Array  # [n_weights]: number of the prior that a weight has
@@ -362,7 +362,7 @@ class Fit(_mean_field.Fit):
         )
 
     def pruning(self, threshold: float = 0.5) -> Pruning:
-        """Return which weights have |γ| below ``threshold``, and which share of all they are.
+        """Return which weights have |γ| below ``threshold``, and their share of all weights.
 
         Draws of such weights are mostly noise.
         """

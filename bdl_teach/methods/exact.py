@@ -24,7 +24,7 @@ __all__ = [
     "NutsFit",
     "linear_regression",
     "nuts",
-]  # nuts: an old name
+]  # nuts and its Fit: for programs written before they moved to mcmc
 
 
 def linear_regression(

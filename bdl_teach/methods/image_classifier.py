@@ -88,8 +88,8 @@ class ConvNet:
 
     image_shape: tuple[int, int]  # height and width of a picture, in pixels
     n_classes: int
-    filters: int = 64  # maps of the convolution
-    kernel_size: int = 5  # side of its window, in pixels
+    filters: int = 64  # number of kernels of the convolution
+    kernel_size: int = 5  # side of a kernel, in pixels
     prior_std: float = 1.0  # of each weight's prior N(0, prior_std²)
     initial_rho: float = -3.0  # of every Gaussian, σ = softplus(ρ)
     seed: int = 0  # of the starting μ, drawn from N(0, 0.1²) as TFP does
@@ -259,7 +259,7 @@ def _trained(network: ConvNet, built: Built, scale: float, o: Problem) -> Fit:
 
 
 def _train(step: Callable[..., Tensor], x: Array, draw: Tensor, o: Problem) -> dict[str, Array]:
-    """Train in minibatches, in a new order each epoch; record the mean of each epoch's steps."""
+    """Train in minibatches, in a new order each epoch; return the history, means over epochs."""
     rng, epochs = np.random.default_rng([o.seed, _TRAINING]), []
     for epoch in range(o.epochs):
         records = []
@@ -413,7 +413,7 @@ class Fit(Variational):
         return np.exp(self.log_predict(images, n_samples, seed))
 
     def log_predict(self, images: ArrayLike, n_samples: int = 30, seed: int = 1) -> Array:
-        """Return the logarithms of :meth:`predict`, finite where the probability rounds to 0."""
+        """Return the logarithms of what :meth:`predict` returns, finite for tiny probabilities."""
         return np.asarray(log_softmax(self.logits(images, n_samples, seed), axis=-1))
 
     def logits(self, images: ArrayLike, n_samples: int = 30, seed: int = 1) -> Array:

@@ -153,7 +153,9 @@ def prior_functions(
     times: int = 1,
     seed: int = 0,
 ) -> Array:
-    """Draw finite networks from the prior, whose limit is this Gaussian process.
+    """Draw finite networks from the prior, and return their outputs.
+
+    For large ``times`` their distribution is close to that of the Gaussian process.
 
     Args:
         x: Inputs ``[m, d]``.
@@ -192,7 +194,7 @@ def fit(
     noise_std: float = 1.0,
     hidden_units: tuple[int, ...] = (20, 20),
 ) -> Fit:
-    """Condition the Gaussian process of the network's prior on the data, in closed form.
+    """Fit the Gaussian process of the network's prior to data, in closed form.
 
     Args:
         x: Inputs ``[n, d]``.

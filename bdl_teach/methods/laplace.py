@@ -204,7 +204,7 @@ def to_mode(
 def _problem(
     mode: point.Fit, x: ArrayLike, y: ArrayLike, structure: str = "full", linearised: bool = True
 ) -> Problem:
-    """Check that the data fit the network, and that the structure exists."""
+    """Check that the data fit the network and that the structure exists; return them together."""
     checks.choice("structure", structure, STRUCTURES)
     x, y = likelihoods.data(mode.likelihood, x, y)
     return Problem(mode, checks.inputs("x", x, mode.network.n_inputs), y, structure, linearised)
@@ -249,7 +249,7 @@ def around(
 
 
 def _approximate(p: Problem, prior: Prior, noise_std: float) -> Fit:
-    """Return the Gaussian at the mode, with its log evidence."""
+    """Return the fit: the Gaussian at the mode under this prior and noise, and its log evidence."""
     mode, target, mean = p.mode, p.target(prior, noise_std), p.mode.weights.copy()
     f, rows = jacobian(mode.network, mean, p.x, p.n_layers)
     learnt = mean[len(mean) - rows.shape[1] :]  # a view of the weights with a posterior
@@ -273,9 +273,10 @@ def _approximate(p: Problem, prior: Prior, noise_std: float) -> Fit:
 
 
 def _spread(target: Target, f: Array, rows: Array, w: Array, diagonal: bool = False) -> Spread:
-    """Return N(0, Λ⁻¹) of the weights w ``[k]``, from the outputs f ``[n]`` of the network there.
+    """Return the Gaussian N(0, Λ⁻¹) for a mode at the weights w ``[k]``.
 
-    ``rows`` are the derivatives ∂f/∂w ``[n, k]``; ``diagonal`` keeps only the diagonal of Λ.
+    f ``[n]`` are the network's outputs there, and ``rows`` their derivatives ∂f/∂w ``[n, k]``. With
+    ``diagonal`` only the diagonal of Λ is kept.
     """
     _, h = target.by_output(f)
     delta = prior_precision(w, target.prior)

@@ -61,8 +61,8 @@ from bdl_teach.predictive import Predictive
 __all__ = ["Capacity", "Fit", "diagnose", "hmc", "nuts"]
 
 REMEDY = "raise the noise_std, or shrink the prior"
-R_HAT_LIMIT = 1.01  # chains agree below it, and tell enough with
-ESS_FLOOR = 100  # effective draws of each: so advise Vehtari et al. 2021
+R_HAT_LIMIT = 1.01  # chains agree if every R-hat is below it (Vehtari et al. 2021)
+ESS_FLOOR = 100  # effective draws of each chain that are enough (Vehtari et al. 2021)
 _WINDOW = 25  # transitions of NUTS between two reports of progress
 _JITTER = 0.4  # share of the leapfrog steps by which their number differs, at most
 _DIVERGENT = -1000.0  # log of the acceptance below which TFP's NUTS calls a transition divergent
@@ -94,7 +94,7 @@ class _Recipe(NamedTuple):
 
 def _log_density(network: MLP, likelihood: str, w: Tensor, p: _Target) -> Tensor:
     """Return log P(D, w) of weights ``[chains, n_weights]``, in nats ``[chains]``."""
-    w = w * p.unit_mask  # padding drifts by its momentum, and nothing sees it
+    w = w * p.unit_mask  # weights that are padding move, but have no effect
     log_prior = scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2]) * p.unit_mask
     cost = likelihoods.cost(likelihood, p.y, network(w, p.x), p.noise_std, p.row_weight)
     return tf.reduce_sum(log_prior, axis=-1) - cost

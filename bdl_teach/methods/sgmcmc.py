@@ -46,9 +46,9 @@ SAMPLERS = {"sgld": 0.0, "sghmc": 0.9}  # β
 EVERY = 10  # steps from one draw that is kept to the next
 _WINDOW = 500  # steps of one run of the compiled loop, a multiple of EVERY
 _DESCENT = 400  # Adam steps from the start to a mode
-_RATE = 0.05  # their learning rate
+_RATE = 0.05  # learning rate of these Adam steps
 _PROBES = 16  # made-up data sets of each chain from which its mass is estimated
-_TRANSIENT = 0.25  # share of a path that is its way from the mode
+_TRANSIENT = 0.25  # share of a path, at the start, that is no draw: it leads away from the mode
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,13 +126,14 @@ def _move(
 
 
 def _mass(network: MLP, kind: str, w: Tensor, p: LoopInputs) -> Tensor:
-    """Return the mass √(V V̄) of each weight, with V its curvature of U, V̄ the mean over weights.
+    """Return the mass √(V V̄) of each weight.
 
-    V is estimated by the prior's curvature plus the Fisher information: the mean square of the
-    likelihood's gradient for data simulated from the model, averaged over the chains. With the real
-    data, as in RMSprop, the gradient would vanish at a minimum, where a chain with T = 0 ends. With
-    V itself as mass, weights that have no effect at the mode would take so long steps that a chain
-    of a network of two layers diverges; with the root, as in RMSprop, it does not.
+    V is the curvature of U along the weight, V̄ the mean of V over all weights. V is estimated by
+    the prior's curvature plus the Fisher information: the mean square of the likelihood's gradient
+    for data simulated from the model, averaged over the chains. With the real data, as in RMSprop,
+    the gradient would vanish at a minimum, where a chain with T = 0 ends. With V itself as mass,
+    weights that have no effect at the mode would take so long steps that a chain of a network of
+    two layers diverges; with the root, as in RMSprop, it does not.
     """
     draws = tf.repeat(w, _PROBES, axis=0)
     with tf.GradientTape() as tape:

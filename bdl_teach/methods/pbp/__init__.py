@@ -102,7 +102,7 @@ class Walk:
         seed: int,
         **how: Any,
     ) -> Walk:
-        """Check the arguments of :func:`fit`, and prepare its steps."""
+        """Check the arguments of :func:`fit`, and return all that its steps depend on."""
         x, y = checks.regression_data(x, y)
         widths = checks.layer_widths("hidden_units", hidden_units)
         seed, scaling = checks.count("seed", seed, 0), Scaling.of(x, y)

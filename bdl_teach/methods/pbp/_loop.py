@@ -28,7 +28,7 @@ from bdl_teach.methods.pbp._moments import (
 
 PRIOR_ALPHA = PRIOR_BETA = 6.0  # Gamma(6, 6) over the noise precision and the weights' precision
 CHUNK = 256  # steps of one run of the program
-REFINE = -1  # in a schedule, where a point's row would stand
+REFINE = -1  # stands for a refinement of the prior in a schedule of data points
 _SMALLEST_VAR = 1e-100
 _LARGEST_CAVITY_VAR = 1e6
 
