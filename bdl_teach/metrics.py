@@ -106,7 +106,7 @@ def mutual_information(probabilities: ArrayLike) -> Array:
 def variance_score(probabilities: ArrayLike) -> Array:
     """Return the variance of class probabilities over the draws, averaged over classes ``[n]``.
 
-    It is in [0, ¼], and 0 where the draws agree: on one class, or that any class is possible.
+    The variance is in [0, ¼]. It is 0 where all draws are equal, be they sure of a class or not.
 
     Args:
         probabilities: ``[t, n, c]``: T draws, n inputs, c classes; rows sum to 1.

@@ -321,7 +321,7 @@ class Fit:
         return float(np.sqrt(self.beta / (self.alpha - 1.0))) * self.scaling.y_std
 
     def predict(self, x: ArrayLike, n_samples: int = 1, seed: int = 1) -> Predictive:
-        """Propagate means and variances through the network; nothing is sampled.
+        """Return the predictive, by propagating means and variances through the network.
 
         Args:
             x: Test inputs ``[m, d]``.
