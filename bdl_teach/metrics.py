@@ -68,7 +68,7 @@ def auroc(labels: ArrayLike, scores: ArrayLike) -> float:
     """
     labels, scores = _paired(labels=labels, scores=scores)
     if not np.array_equal(np.unique(labels), (0.0, 1.0)):
-        raise ValueError(f"labels: expected both 0 and 1 among them, got {np.unique(labels)[:5]}")
+        raise ValueError(f"labels: expected both 0 and 1 to occur, got {np.unique(labels)[:5]}")
     positive, negative = scores[labels == 1], scores[labels == 0]
     wins = scipy.stats.mannwhitneyu(positive, negative).statistic  # pairs in the right order
     return float(wins / (len(positive) * len(negative)))

@@ -238,8 +238,8 @@ def around(
         x: Inputs ``[n, d]``.
         y: Targets ``[n, 1]`` or ``[n]``.
         prior: Prior of each weight; ``Gaussian(1.0)`` if not given.
-        structure: As for :func:`fit`.
-        linearised: As for :func:`fit`.
+        structure: ``"full"``, ``"diagonal"`` or ``"last_layer"``.
+        linearised: Whether to predict with the model that is linear in the weights.
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.

@@ -238,10 +238,10 @@ def steps(
     Args:
         x: Inputs ``[n, d]``.
         y: Targets ``[n, 1]`` or ``[n]``.
-        hidden_units: As for :func:`fit`.
-        epochs: Passes over the data.
-        noise_prior: As for :func:`fit`.
-        seed: As for :func:`fit`.
+        hidden_units: Width of each hidden ReLU layer; () is a linear model.
+        epochs: Passes over the data, each in a new order.
+        noise_prior: α > 1 and β > 0 of the Gamma over the noise precision before any data.
+        seed: Seed of the starting point and of the orders.
 
     Yields:
         A :class:`Step` for each point, and one for each refinement.
