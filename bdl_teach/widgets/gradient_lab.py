@@ -31,7 +31,7 @@ _STYLES = {  # name, colour, line, marker
 
 @dataclass(frozen=True)
 class GradientResult:
-    """The result for one setting of the controls."""
+    """Estimates of the gradient of E[f(z)] by two estimators, its exact value and variances."""
 
     cost: Cost  # f(z)
     mu: float  # mean of z

@@ -1,4 +1,4 @@
-"""The explorer of out-of-distribution pictures: three kinds of network, and a temperature."""
+"""The explorer of out-of-distribution pictures: three kinds of network, at a temperature."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class PicturesResult:
-    """The result for one setting of the controls."""
+    """Predictions of each kind of network, and how the chosen kind answers strange pictures."""
 
     kind: str  # chosen kind of network
     kinds: Mapping[str, Kind]  # predictions of each kind of network
@@ -172,7 +172,11 @@ class PicturesExplorer(Explorer[PicturesResult]):
 
 
 def _tempered(temperature: float, known: Array, strange: Array, labels: Array) -> Kind:
-    """Make the predictions of networks with log probabilities ``[t, n, c]`` at a temperature."""
+    """Return the predictions at a temperature of t networks, averaged, and their scores.
+
+    ``known`` and ``strange`` are log class probabilities ``[t, n, c]`` of known and of strange
+    pictures; ``labels`` are the classes of the known ones.
+    """
     from bdl_teach import calibration, metrics
 
     logs, others = (

@@ -139,7 +139,7 @@ class Worker(PointerInput[Result], abstract=True):
         return True
 
     def _look_at_mission(self, values: Values) -> tuple[int, Job] | None:
-        """Check whether the chosen mission is done; return a request that interrupts it."""
+        """Check whether the chosen mission is done; return a request that interrupts this check."""
         if self._missions is None or self._missions.chosen is None or self.result is None:
             return None
         away = {name: False for name in self.TEXTS.stays if not self._missions.chosen.way.get(name)}
@@ -170,7 +170,7 @@ class Worker(PointerInput[Result], abstract=True):
         self._say_what_is_shown()
 
     def _play(self) -> tuple[int, Job] | None:
-        """Show frame after frame while the replay plays; return a request that interrupts it."""
+        """Show frame after frame while the replay plays; return a request that ends the replay."""
         spent = 0.0
         while self._film.playing and not self._slot.closed:
             if (job := self._slot.take(max(PACE - spent, 0.0))) is not None:
