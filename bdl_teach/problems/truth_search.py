@@ -122,7 +122,7 @@ def free_energy(fit: bbb.Fit) -> float:
 
 
 def refit(problem: Problem, starts: int) -> TruthResult:
-    """Make quick fits from ``starts`` starts; return a result with the fit of lowest F."""
+    """Make quick fits from a number of starts; return a result with the fit of lowest F."""
     from bdl_teach import optimise
 
     fit = optimise.best_of(

@@ -52,7 +52,7 @@ _MARKS = {  # marker and colour of the coverage in each region
 
 
 class ComparisonExplorer(MethodsExplorer):
-    """Choose methods, and change the problem that they are fitted to."""
+    """An explorer to choose methods, and to change the problem to which they are fitted."""
 
     TEXTS = texts.of("comparison", methods=_TOGGLES)
     TEXTS = replace(TEXTS, readings={**TEXTS.readings, **_READINGS})
@@ -127,7 +127,7 @@ class ComparisonExplorer(MethodsExplorer):
         return replace(result, methods=fits)
 
     def _improve(self, values: controls.Values, result: SideBySide) -> SideBySide | None:
-        """Make a longer run of the first method whose convergence is unknown; return the result."""
+        """Make a longer run of the first method with unknown convergence; return the new result."""
         if not self._warmed.is_set():  # a movement would wait for a compilation
             return None
         for name, one in result.methods.items():

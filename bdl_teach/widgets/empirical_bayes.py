@@ -48,7 +48,7 @@ class EmpiricalBayesResult(Outcome):
 
 
 class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
-    """Set the prior's σ by hand, or have it learnt."""
+    """An explorer to set the σ of the prior by hand, or to have it learnt."""
 
     TEXTS = texts.of("empirical_bayes")
 
@@ -67,7 +67,7 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
         canvas.animate([self._curve, self._best, self._ring, self._in_use, self._wanted])
 
     def _make_best_panel(self, ax: Axes) -> None:
-        """Prepare the plot of KL[q ‖ N(0, σ_p²)] against σ_p, with its lowest point and σ_p now."""
+        """Prepare the plot of KL[q ‖ N(0, σ_p²)] against σ_p; mark the best σ_p and that in use."""
         plots.tidy(ax, "KL by σ of one prior for all", "prior σ", "nats above")
         ax.set(xscale="log", xlim=(0.025, 40), ylim=(-12, _HIGHEST))
         (self._curve,) = ax.plot(_GRID, _GRID, "-", color=plots.BLUE, lw=2, label="KL")
@@ -161,6 +161,9 @@ def _result(problem: Problem, fit: _mean_field.Fit, std: Array) -> EmpiricalBaye
 
 
 def _above_best(prior_std: Array, best_std: float, n_weights: int) -> Array:
-    """Return the KL at σ_p minus the KL at the best σ*: n [ln(σ_p/σ*) + ½ (σ*²/σ_p² − 1)]."""
+    """Return by how many nats the KL at each σ_p exceeds the KL at the best σ_p, σ*.
+
+    For n weights this is n [ln(σ_p/σ*) + ½ (σ*²/σ_p² − 1)].
+    """
     ratio = prior_std / best_std
     return np.asarray(n_weights * (np.log(ratio) + 0.5 * (ratio**-2 - 1)))

@@ -37,7 +37,7 @@ class KLBudgetResult(Outcome):
 
 
 class KLBudgetLab(Explorer[KLBudgetResult]):
-    """Set the number of minibatches, their shares of the KL and the KL weight."""
+    """An explorer to set the number of minibatches, their shares of the KL and the KL weight."""
 
     TEXTS = texts.of("kl_budget_lab")
 

@@ -50,7 +50,7 @@ class VAEResult:
 
 
 class VAEExplorer(Explorer[VAEResult]):
-    """Choose z, which is decoded at once, or settings of a training, which takes two seconds."""
+    """An explorer to choose z, which is decoded at once, or settings of a two-second training."""
 
     TEXTS = _TEXTS
 
@@ -121,7 +121,7 @@ class VAEExplorer(Explorer[VAEResult]):
         return []  # training with another seed would take seconds, and replace the shown model
 
     def _improve(self, values: controls.Values, result: VAEResult) -> None:
-        """Start finding out whether the model has converged, which a later tick shows."""
+        """Start a check whether the model has converged; a later tick shows the answer."""
         self._trainer.check_convergence(result.order)
 
     def _draw(self, result: VAEResult) -> None:
@@ -174,7 +174,7 @@ class VAEExplorer(Explorer[VAEResult]):
 
 
 def _result(order: Order, trained: Trained, z: Array) -> VAEResult:
-    """Make the result of a trained model: decode z, encode digits for the map, draw pictures."""
+    """Make the result of a model: decode z, encode digits for the map, generate pictures."""
     x, labels = pictures()
     shown = np.concatenate([np.flatnonzero(labels == k)[:_PER_CLASS] for k in range(10)])
     fit = trained.fit

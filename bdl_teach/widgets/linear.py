@@ -53,7 +53,7 @@ class LinearResult:
 
 
 class LinearRegressionExplorer(Explorer[LinearResult]):
-    """Set the number of points, prior σ, noise σ and features of an exact posterior."""
+    """An explorer to set the number of points, prior σ, noise σ and features of a linear model."""
 
     TEXTS = _TEXTS
 

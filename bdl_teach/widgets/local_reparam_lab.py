@@ -96,7 +96,7 @@ class VarianceResult:
 
 
 class LocalReparamLab(Explorer[VarianceResult]):
-    """Set the batch size and the weights' σ, and choose estimators to compare."""
+    """An explorer to compare gradient estimators at a chosen batch size and σ of the weights."""
 
     TEXTS = _TEXTS
 

@@ -35,7 +35,7 @@ _LIMITS = (30.0, 45.0, 60.0, 90.0, 120.0, 180.0, 240.0)  # limits of y in the fu
 
 @dataclass(frozen=True)
 class StepperResult(Outcome):
-    """The posterior after the chosen steps (``fit``), and predictions before the last of them."""
+    """The posterior after the chosen steps of PBP, and the predictions before the last step."""
 
     before: Predictive  # the predictive before the last step
     speed: float  # steps a second while playing
@@ -54,7 +54,7 @@ class StepperResult(Outcome):
 
 
 class PBPStepper(Explorer[StepperResult]):
-    """Set the number of steps, the data and the prior of the noise, or play the steps."""
+    """An explorer to step through PBP, or to play its steps, for chosen data and noise prior."""
 
     TEXTS = _TEXTS
 
@@ -176,7 +176,7 @@ class PBPStepper(Explorer[StepperResult]):
             self._controls["step"].value = 0
 
     def _next(self, values: controls.Values) -> tuple[float, controls.Values] | None:
-        """While the steps play, return when to show which step next, at most 12 a second."""
+        """While playing, return the time and the next step to show, at most 12 times a second."""
         if not values["play"]:
             return None
         if values["step"] == MOST_STEPS:

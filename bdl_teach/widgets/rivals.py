@@ -37,7 +37,7 @@ _MENUS = {
 
 
 class RivalsExplorer(MethodsExplorer):
-    """Choose two methods, and change their options and the problem that they are fitted to.
+    """An explorer to choose two methods, their options and the problem to which they are fitted.
 
     While the controls rest, the chains of SGHMC continue. The last-layer Laplace uses a network
     trained at σ_p = 3, whatever σ_p the control sets. Given this network, the posterior of the last

@@ -103,7 +103,7 @@ class SinusoidResult(Outcome):
 
 
 class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
-    """Set the prior, the noise, the data, the network and its training."""
+    """An explorer to set the prior, the noise, the data, the network and its training."""
 
     TEXTS = texts.of("sinusoid")
     GRID = WIDE_GRID
@@ -169,7 +169,7 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
         )
 
     def _improve(self, values: controls.Values, result: SinusoidResult) -> SinusoidResult | None:
-        """Make one longer run, and keep its fit if F is lower; ``None`` after the last run."""
+        """Make a longer run; return the result with its fit if F is lower. ``None`` at the end."""
         if result.over:
             return None
         number = result.tried

@@ -32,7 +32,7 @@ _SPREADS = {  # line style and colour of each epistemic sd
 
 
 class TruthExplorer(ExplorerBesideTruth[TruthResult]):
-    """Compare a mean-field fit with the true posterior, in the gap of the data.
+    """An explorer to compare a mean-field fit with the true posterior, in the gap of the data.
 
     While the sliders rest, HMC samples the true posterior, and a search continues for the fit of
     lowest free energy. The error of the fit then has three known parts: see ``TruthResult.parts``.

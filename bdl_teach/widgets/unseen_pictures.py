@@ -61,7 +61,7 @@ class PicturesResult:
 
 
 class PicturesExplorer(Explorer[PicturesResult]):
-    """Choose a kind of network, a temperature and the share of pictures that it answers."""
+    """An explorer to choose a kind of network, a temperature and the share of answered pictures."""
 
     TEXTS = texts.of("unseen_pictures")
 
@@ -172,7 +172,7 @@ class PicturesExplorer(Explorer[PicturesResult]):
 
 
 def _tempered(temperature: float, known: Array, strange: Array, labels: Array) -> Kind:
-    """Return the predictions at a temperature of t networks, averaged, and their scores.
+    """Average the predictions of t networks, apply a temperature, and score them.
 
     ``known`` and ``strange`` are log class probabilities ``[t, n, c]`` of known and of strange
     pictures; ``labels`` are the classes of the known ones.

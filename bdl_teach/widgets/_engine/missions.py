@@ -93,7 +93,7 @@ def written(value: Any) -> str:
 
 
 def next_seeds(values: Values, seed: Widget) -> list[Values]:
-    """Return copies of ``values`` with the next seeds; the slider's first follows its last."""
+    """Return copies of ``values`` with the next seeds; after the slider's last comes its first."""
     places = seed.max - seed.min + 1
     following = ((values["seed"] - seed.min + k) % places + seed.min for k in range(1, SEEDS))
     return [{**values, "seed": number} for number in following]

@@ -55,7 +55,7 @@ class Worker(PointerInput[Result], abstract=True):
                 job = self._answer(*job)
 
     def _answer(self, version: int, job: Job) -> tuple[int, Job] | None:
-        """Show the result that a request asks for, then better ones; return the next request."""
+        """Show the result for a request, then better ones, until the next request; return that."""
         error: BaseException | None = None
         asked, values = job
         try:
@@ -254,7 +254,7 @@ class Worker(PointerInput[Result], abstract=True):
         return self._words_of(self._shown)
 
     def _words_of(self, shown: Result) -> Said:
-        """Return the status line of a result or of a frame of its training, with its units."""
+        """Return the status line of a result, or of a frame of its training."""
         words = {
             **self.TEXTS.status,
             **self._words_on_points(shown),
