@@ -55,11 +55,11 @@ _MONTHS = {
 
 
 class Ambiguous(ValueError):
-    """The error for a cell that can be read in two ways, if no other cell decides.
+    """The error for a cell that can be read in two ways, if no other cell tells which is meant.
 
     Attributes:
-        question: The two ways, in a sentence.
-        argument: Name of the argument of ``read_points`` that decides.
+        question: A sentence that names the cell and the two ways to read it.
+        argument: The argument of ``read_points`` that tells which is meant, such as ``decimal``.
         readings: For each value of that argument, how the cell is read.
     """
 
@@ -71,7 +71,7 @@ class Ambiguous(ValueError):
 
 
 class Number(NamedTuple):
-    """A number as a cell writes it; "," or "." in it may still mean either."""
+    """The parts of a number in a cell; "," or "." may be the decimal mark or separate thousands."""
 
     sign: str  # "" or "-"
     body: str  # its digits with "." and ","
@@ -90,7 +90,7 @@ class Number(NamedTuple):
 
 @dataclass(frozen=True)
 class Column:
-    """The numbers of a column."""
+    """A column as numbers."""
 
     values: list[float]
     notes: list[str]  # sentences that say what was stripped or assumed
@@ -103,7 +103,7 @@ def is_missing(cell: str) -> bool:
 
 
 def is_value(cell: str, spaced: bool = True) -> bool:
-    """Return whether a cell is a number, date or time; ``spaced`` numbers may contain blanks."""
+    """Return whether a cell is a number, date or time; if ``spaced``, numbers may have blanks."""
     kind = _kind(cell)
     return bool(kind) and (kind != "number" or spaced or not re.search(r"\d \d", cell))
 
@@ -140,7 +140,7 @@ def number(cell: str) -> Number | None:
 
 
 def _marks(body: str, exponent: bool) -> tuple[str, str, bool] | None:
-    """Return ``body``, ``mark`` and ``open`` of a :class:`Number` from its digits, if they fit."""
+    """Return ``body``, ``mark`` and ``open`` of a :class:`Number`; None if this is no number."""
     grouped = re.fullmatch(r"(\d{1,3}(?:([ '])\d{3})(?:\2\d{3})*)([.,]\d*)?", body)
     if grouped:
         rest = grouped[3] or ""
@@ -164,7 +164,7 @@ def _marks(body: str, exponent: bool) -> tuple[str, str, bool] | None:
 
 
 def decimal_mark(cells: Cells) -> str:
-    """Return the only decimal mark in a column; "" if no cell shows one, or both occur."""
+    """Return the decimal mark of a column, "." or ","; "" if no cell shows one, or cells differ."""
     marks = {one.mark for _, cell in cells if (one := number(cell)) and one.mark}
     return marks.pop() if len(marks) == 1 else ""
 
@@ -173,10 +173,10 @@ def read(name: str, cells: Cells, decimal: str, day_first: bool | None) -> Colum
     """Read a column without missing values.
 
     Args:
-        name: What messages call the column.
+        name: The column's name in messages.
         cells: The cells, with their line numbers.
-        decimal: The decimal mark if no cell shows it; "" if unknown.
-        day_first: Whether 01/02/2020 is 1 February if no cell shows it; ``None`` if unknown.
+        decimal: The decimal mark, used if no cell shows it; "" if unknown.
+        day_first: Whether 01/02/2020 is 1 February, used if no cell shows it; ``None`` if unknown.
 
     Raises:
         ValueError: Cells differ in kind or unit; the message names a line.
@@ -223,7 +223,7 @@ def _numbers(name: str, cells: Cells, decimal: str) -> Column:
 
 
 def _mixed(name: str, kinds: Sequence[tuple[tuple[int, str], str]]) -> ValueError:
-    """Return the error for a column of mixed formats; it names a cell of the rarest one."""
+    """Return the error for a column of mixed formats; it names a cell of the rarest format."""
     counts = Counter(kind for _, kind in kinds)
     odd = min(counts, key=counts.__getitem__)
     most = max((kind for kind in counts if kind != odd), key=counts.__getitem__)
@@ -249,7 +249,7 @@ def _units(name: str, cells: Cells, numbers: Sequence[Number]) -> list[str]:
 
 
 def _dates(cell: str) -> dict[bool, datetime]:
-    """Return the possible dates of a cell, by whether the day comes before the month."""
+    """Return the date of a cell if the day comes first (key True) and if the month does (False)."""
     text, clock, zone = cell.strip(), timedelta(0), None
     with_time = _WITH_TIME.fullmatch(text)
     if with_time:
@@ -271,7 +271,7 @@ def _dates(cell: str) -> dict[bool, datetime]:
 
 
 def _parts(text: str) -> dict[bool, tuple[int, int, int]]:
-    """Return the possible (year, month, day), by whether the day comes before the month."""
+    """Return (year, month, day) if the day comes first (key True), if the month does (False)."""
     if found := _DAY_OR_MONTH_FIRST.fullmatch(text):
         one, other = int(found[1]), int(found[3])
         year = int(found[4]) + (0 if len(found[4]) == 4 else 2000 if int(found[4]) < 70 else 1900)
@@ -289,7 +289,7 @@ def _parts(text: str) -> dict[bool, tuple[int, int, int]]:
 
 
 def _clock(found: re.Match[str]) -> float | None:
-    """Return the hours since midnight, or ``None`` if this is no time of day."""
+    """Return the hours since midnight of a matched time; ``None`` if there is no such time."""
     hour, minute, second = int(found["h"]), int(found["m"]), float(found["s"] or 0)
     if half := (found["half"] or "")[:1].lower():
         if not 1 <= hour <= 12:

@@ -40,7 +40,7 @@ def fashion_sprite(full: bool = False) -> Images:
     """Return 900 pictures of Fashion-MNIST, 90 of each class in order, or all 70,000.
 
     Args:
-        full: Whether to return all 70,000 (30 MB to download), the 60,000 for training first.
+        full: Whether to return all 70,000 (30 MB to download); the first 60,000 are for training.
 
     Returns:
         :class:`Images` of 28 × 28 pixels. Class 0 is the T-shirt.
@@ -92,12 +92,15 @@ def digits() -> Images:
 
 
 def _unit(pixels: Array, brightest: float = 255.0) -> Array:
-    """Scale pixels to [0, 1] in float32."""
+    """Divide pixels by the largest possible value; return float32 in [0, 1]."""
     return np.asarray(pixels / np.float32(brightest), dtype=np.float32)
 
 
 def _read_idx(path: Path) -> Array:
-    """Read a gzipped IDX file: two zeros, type, rank, the sizes as big-endian int32, bytes."""
+    """Return the array in a gzipped IDX file.
+
+    Such a file has two zeros, type, rank, the sizes as big-endian int32, then the values as bytes.
+    """
     raw = gzip.decompress(path.read_bytes())
     shape = np.frombuffer(raw, ">i4", count=raw[3], offset=4)
     return np.frombuffer(raw, np.uint8, offset=4 + 4 * raw[3]).reshape(shape)

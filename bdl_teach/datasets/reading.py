@@ -79,7 +79,7 @@ class _Row(NamedTuple):
 
     @property
     def complete(self) -> bool:
-        """Return whether the row has a value and a second one that may be missing."""
+        """Return whether the row has two cells that are values, of which one may be missing."""
         values, missing = map(self.kinds.count, "vm")
         return values >= 1 and values + missing >= 2 and "p" not in self.kinds
 
@@ -117,14 +117,15 @@ def read_points(
     Columns may be separated by tabs, semicolons, bars, commas or blanks; cells may be quoted; names
     and other lines of text may stand above the numbers. Decimal points and commas, thousands,
     currencies, per cent and missing values are understood; a row that lacks x or y is left out.
-    If a cell can be read in two ways, the other rows decide; if they do not, an error asks.
+    If a cell can be read in two ways, the other rows decide; if they do not, an error says which
+    argument must be given.
 
     Args:
         text: The table.
-        columns: Names of the columns x and y in a table of more than two, or their places from 0,
-            not counting columns of row numbers or of words.
-        decimal: The decimal mark, "." or ",", needed if every row fits both (1,250).
-        day_first: Whether 01/02/2020 is 1 February, needed if every row fits both orders.
+        columns: Names of the columns of x and y, or their numbers from 0 (columns of row numbers
+            or of words are not counted); needed if the table has more than two columns.
+        decimal: The decimal mark, "." or ","; needed if every row can be read with each (1,250).
+        day_first: Whether 01/02/2020 is 1 February; needed if every row can be read either way.
 
     Returns:
         All rows that have two values, with notes on what was skipped, stripped or assumed.
@@ -132,7 +133,7 @@ def read_points(
     Raises:
         ChooseColumns: There are more than two columns, and ``columns`` is not given.
         Ambiguous: Numbers or dates can be read in two ways.
-        ValueError: The text is no such table; the message names the line and what was expected.
+        ValueError: The text is not such a table; the message names the line and what is wrong.
     """
     if decimal not in (None, ".", ","):
         raise ValueError(f"decimal: expected '.' or ',', got {decimal!r}")
@@ -162,7 +163,10 @@ def read_points(
 
 
 def _lines(text: str) -> tuple[list[tuple[int, str]], list[str], str]:
-    """Return the numbered lines of a table, notes, and the separator if a line "sep=;" gives it."""
+    """Return the numbered lines of a table, notes on skipped lines, and the separator, or "".
+
+    Only a first line such as "sep=;" names the separator.
+    """
     if not isinstance(text, str):
         raise ValueError(f"text: expected a str, got {type(text).__name__}")
     separator, comments, shortened, lines = "", [], [], []
@@ -181,7 +185,7 @@ def _lines(text: str) -> tuple[list[tuple[int, str]], list[str], str]:
     if shortened:
         notes.append(f"{_places(shortened)}: “…” stands for rows that were not copied")
     if not lines:
-        raise ValueError("expected a table of two columns of numbers, got none")
+        raise ValueError("expected a table of two columns of numbers, got no line of data")
     return lines, notes, separator
 
 
@@ -215,7 +219,7 @@ def _row(line: int, cells: list[str], spaced: bool) -> _Row:
 
 
 def _joined(line: str) -> str:
-    """Join a time to its date, and AM or PM to its time, so that no blank separates them."""
+    """Remove the blank between a date and its time, and between a time and AM or PM."""
     line = re.sub(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d)", r"\1T\2", line)
     return re.sub(r"(\d:\d\d) ([AaPp]\.?[Mm]\b)", r"\1\2", line)
 
@@ -223,7 +227,7 @@ def _joined(line: str) -> str:
 def _table(
     lines: list[tuple[int, str]], named: str, notes: list[str], decimal: str | None
 ) -> _Table:
-    """Make a table of numbered lines; ``named`` is a known separator, or ""."""
+    """Make a table from numbered lines; ``named`` is the separator, or "" if it must be guessed."""
     separator = named or _separator(lines)
     rows = _split(lines, separator)
     width = _width(rows)
@@ -241,13 +245,13 @@ def _table(
 
 
 def _width(rows: Sequence[_Row]) -> int:
-    """Return the number of cells that most complete rows have; 0 if no row is complete."""
+    """Return the most frequent number of cells in a complete row; 0 if no row is complete."""
     widths = Counter(len(row.cells) for row in rows if row.complete)
     return max(widths, key=lambda width: (widths[width], width), default=0)
 
 
 def _separator(lines: list[tuple[int, str]]) -> str:
-    """Return the separator with the most numeric rows; among ties, with the fewest other cells."""
+    """Return the separator that gives the most rows of numbers, and then the fewest other cells."""
     lines = lines[:_SAMPLE]
     best, found = (0, 0), ","
     for separator in _SEPARATORS:
@@ -266,7 +270,7 @@ def _separator(lines: list[tuple[int, str]]) -> str:
 
 
 def _look_at_blanks(lines: list[tuple[int, str]]) -> None:
-    """Raise ``ValueError`` for lines such as "0,1 234": 0.1 and 234, or 0 and 1234."""
+    """Raise ``ValueError`` if lines such as "0,1 234" may mean 0.1 and 234, or 0 and 1234."""
     rows = [row for row in _split(lines, ",") if any(map(is_value, row.cells))]
     if rows and all(len(row.cells) == 2 and all(map(is_value, row.cells)) for row in rows):
         x, y = rows[0].cells
@@ -300,7 +304,7 @@ def _head(rows: Sequence[_Row], width: int) -> int:
 def _names(
     above: list[_Row], width: int, separator: str, lines: dict[int, str], notes: list[str]
 ) -> list[str]:
-    """Return the column names from the rows above the values; note which other rows are skipped."""
+    """Return the column names, found in the rows above the values; note which rows are skipped."""
     kept: list[tuple[int, list[str]]] = []  # number of the line, its names
     for row in above:
         cells = row.cells
@@ -345,7 +349,10 @@ def _with_unit(name: str, unit: str) -> str:
 def _look_at_commas(
     lines: Sequence[tuple[int, str]], notes: list[str], decimal: str | None, *, one_name: bool
 ) -> None:
-    """Note that a lone comma in each line separates x and y; raise if it may be a decimal mark."""
+    """Note that the only comma in each line separates x and y.
+
+    Raise an error if that comma may be a decimal mark.
+    """
     whole = [reader.number(line) for _, line in lines]
     if not all(whole):
         return
@@ -360,7 +367,7 @@ def _look_at_commas(
 
 
 def _with_width(row: _Row, width: int) -> _Row:
-    """Return a row cut to ``width`` cells, or raise if it has fewer, or if others are not empty."""
+    """Cut a row to ``width`` cells; raise an error if it has fewer, or if others are not empty."""
     if not any(row.cells[width:]):
         row = _Row(row.line, row.cells[:width], row.kinds[:width])
     cells = row.cells
@@ -376,7 +383,7 @@ def _with_width(row: _Row, width: int) -> _Row:
 
 
 def _leave_out_columns(table: _Table) -> None:
-    """Remove columns without a value, and a column of row numbers, if two others remain."""
+    """Remove columns without a value, and a column of row numbers, if two columns remain."""
     width, line = len(table.names), table.rows[0].line
     valued = {i for i in range(width) if any(row.kinds[i] == "v" for row in table.rows)}
     for i in sorted(set(range(width)) - valued, reverse=True):
@@ -401,7 +408,7 @@ def _leave_out_columns(table: _Table) -> None:
 
 
 def _counts_up(cells: Sequence[str], notes: Sequence[str]) -> bool:
-    """Return whether cells count up by ones; one jump is allowed where rows were not copied."""
+    """Return whether cells count up by ones; one jump is allowed if rows were left out."""
     if not all(re.fullmatch(r"\d+", cell) for cell in cells):
         return False
     steps = np.diff([int(cell) for cell in cells])
@@ -441,7 +448,7 @@ def _place(names: Sequence[str], column: str | int) -> int:
 
 
 def _leave_out_missing(table: _Table, two: tuple[int, int], called: Sequence[str]) -> bool:
-    """Remove and note the rows that lack x or y; return whether there are any."""
+    """Remove the rows that lack x or y, and note them; return whether there were any."""
     lost: dict[int, list[str]] = {}  # by the number of the line, what is missing
     for row in table.rows:
         cells = [(name, row.cells[i].strip()) for i, name in zip(two, called, strict=True)]
@@ -461,7 +468,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _places(lines: Sequence[int]) -> str:
-    """Name at most five lines: "line 3", "lines 3, 4 and 9"."""
+    """Return line numbers as text: "line 3", "lines 3, 4 and 9"; at most five."""
     if len(lines) == 1:
         return f"line {lines[0]}"
     if len(lines) > 5:

@@ -23,7 +23,7 @@ _TIMEOUT = (4.0, 30.0)  # seconds to connect, and to wait for the next bytes
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file to download, as files.toml lists it."""
+    """A file to download: a row of files.toml."""
 
     dataset: str
     path: str  # inside the data folder, with forward slashes
@@ -46,7 +46,7 @@ def folder() -> Path:
     """Return the data folder: ``$BDL_TEACH_DATA``, or the user's cache folder.
 
     Raises:
-        ValueError: ``$BDL_TEACH_DATA`` is relative, which means another folder in each notebook.
+        ValueError: ``$BDL_TEACH_DATA`` is a relative path (another folder for each notebook).
     """
     from pooch import os_cache
 
@@ -61,7 +61,7 @@ def folder() -> Path:
 
 
 def files_of(dataset: str) -> list[RemoteFile]:
-    """Return the files of a data set."""
+    """Return the files that make up a data set."""
     return [file for file in FILES.values() if file.dataset == dataset]
 
 
@@ -80,7 +80,7 @@ def state(path: str) -> str:
 
 
 def fetch(path: str, progress: Any = False) -> Path:
-    """Return where a file with the right hash is, after downloading it if necessary.
+    """Return the path of a file whose hash is right, after downloading it if necessary.
 
     Args:
         path: The file's path inside the data folder, a key of ``FILES``.
@@ -112,7 +112,7 @@ def fetch(path: str, progress: Any = False) -> Path:
 
 
 def reason(error: Exception) -> str:
-    """Say in words why a download failed."""
+    """Return a phrase that says why a download failed."""
     import requests
 
     if isinstance(error, requests.HTTPError) and error.response is not None:

@@ -63,7 +63,7 @@ def splits(
 
     Args:
         n: Number of rows, >= 2.
-        n_splits: Number of splits, >= 1; more splits leave the first ones as they are.
+        n_splits: Number of splits, >= 1; it does not affect the first ones.
         train_share: Share of the rows for training, inside (0, 1).
         seed: Seed of the generator; 1 for the published splits.
 
@@ -160,7 +160,7 @@ def california() -> Table:
 
 
 def california_state() -> str:
-    """Return ``"there"``, ``"missing"`` or ``"damaged"`` for the California table."""
+    """Return whether the California table is ``"there"``, ``"missing"`` or ``"damaged"``."""
     (file,) = store.files_of("california")
     if _kept_by_sklearn() is not None:
         return "there"
@@ -180,9 +180,10 @@ def _pickle() -> Path:
 
 
 def _kept_by_sklearn() -> Array | None:
-    """Return the numbers ``[9, n]`` in scikit-learn's pickle, or ``None`` if their hash is wrong.
+    """Return the numbers ``[9, n]`` in scikit-learn's pickle; ``None`` without such numbers.
 
-    Unpickling could run any code. The numbers are the pickle's last bytes before the stop mark.
+    The file is not unpickled, which could run any code: the numbers, whose hash is checked, are the
+    last bytes before the stop mark.
     """
     n_bytes = 8 * _CALIFORNIA_SHAPE[0] * _CALIFORNIA_SHAPE[1]
     try:

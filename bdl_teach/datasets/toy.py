@@ -51,7 +51,7 @@ def sinusoid(
         n: Number of points, >= 1.
         noise_std: Standard deviation of the Gaussian noise, > 0.
         seed: Seed of the noise.
-        gap: An interval (low, high) without points; the n points are spread over the rest.
+        gap: An interval (low, high) without points; all n points lie in the rest of [−½, ½].
 
     Raises:
         ValueError: An argument is out of range, or the gap leaves nothing of [−½, ½].

@@ -1,8 +1,9 @@
 """Check answers to exercises: ``check("3.1", answer)`` prints "right", or names the mistake.
 
-An answer is run on a few inputs and compared with a right one; if it differs, it is compared with
-what known mistakes compute. A check never raises for an answer: a stub, a wrong type or an error
-inside it gets a sentence.
+An answer (a function of the learner's) is called with a few inputs, and its results are compared
+with those of a right function; if they differ, with those of functions that contain known mistakes.
+A check never raises because of an answer: if the answer is still ``...``, has a wrong type or
+raises an error, the check prints a sentence.
 
 Solved exercises are stored in a small file in the user's data folder. Exercises that ask for a
 function are defined in the chapters' modules; titles, and exercises that ask which statements are

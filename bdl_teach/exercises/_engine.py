@@ -47,12 +47,12 @@ class Result:
         return self.solved
 
     def _ipython_display_(self) -> None:
-        """Show nothing as the last line of a cell: the message has been printed."""
+        """Display nothing if a result is the last value of a cell: it was printed already."""
 
 
 @dataclass(frozen=True)
 class Mistake:
-    """A known mistake; an answer that agrees with one of its formulas in every case has made it."""
+    """A known mistake. An answer contains it if it equals one of the formulas in every case."""
 
     name: str  # in a few words
     hint: str  # a sentence on what to think about, without the answer itself
@@ -63,8 +63,8 @@ def mistakes(*rows: str | Function | tuple[Function, ...]) -> tuple[Mistake, ...
     """Make mistakes from a table in which sentences and formulas alternate.
 
     Args:
-        *rows: A sentence ``"name: hint."``, then a function that makes this mistake, or a tuple of
-            such functions, and so on.
+        *rows: A sentence ``"name: hint."``, then a function that contains this mistake, or a tuple
+            of such functions; then the next sentence and function, and so on.
 
     Raises:
         ValueError: Sentences and formulas do not alternate.
@@ -93,7 +93,7 @@ class Late(Sequence[Case]):
 
 @dataclass(frozen=True)
 class Exercise:
-    """An exercise that asks for a function."""
+    """An exercise that asks the learner to write a function."""
 
     number: str  # "3.1": exercise 1 of chapter 3
     title: str  # the exercise's heading in the notebook: "Compute: the KL"
@@ -124,7 +124,7 @@ class Exercise:
 
     @property
     def read(self) -> str:
-        """Return a sentence that names the sections to read."""
+        """Return the sentence "Read section ...", which names the sections to read."""
         return f"Read section{'s' if ' and ' in self.section else ''} {self.section}."
 
     def find(self, answer: object, tries: int = 0) -> tuple[str, str]:
@@ -143,7 +143,7 @@ class Exercise:
         return WRONG, self._diagnose(outcomes)
 
     def same(self, got: Sequence[Outcome], want: Sequence[Outcome]) -> bool:
-        """Return whether outcomes agree in every case: in shape and value, or in the error."""
+        """Return whether in every case two arrays agree, or two errors have the same type."""
         cases = zip(self.cases, got, want, strict=True)
         return all(self._same(case, a, b) for case, a, b in cases)
 
@@ -162,7 +162,11 @@ class Exercise:
         return _outcomes.close(a, b, self.rtol, self.atol)
 
     def _diagnose(self, outcomes: Sequence[Outcome]) -> str:
-        """Name the only mistake that explains every case, or say where the answer differs."""
+        """Return the message for a wrong answer.
+
+        It names the only mistake or the fault that explains all outcomes; if there is none, it says
+        how the answer differs in the first case that is wrong.
+        """
         known = {c[:2] for c in self._known if self.same(outcomes, c.values)}
         if len(known) == 1:
             return f"{': '.join(known.pop())} {self.read}"
@@ -180,7 +184,7 @@ class Exercise:
         return differs
 
     def _fault(self, outcomes: Sequence[Outcome]) -> str:
-        """Return the fault of all answers together, or else of the first case that has one."""
+        """Return the name of the fault that ``overall`` or ``judge`` finds first, or ""."""
         answers = self._shaped(outcomes)
         if not answers or any(map(_outcomes.breaks, answers, self._expected)):
             return ""
@@ -192,7 +196,7 @@ class Exercise:
         return ""
 
     def _shaped(self, outcomes: Sequence[Outcome]) -> list[Array]:
-        """Return the answers to all cases; no answers at all if one has an unexpected shape."""
+        """Return the arrays of all cases, or [] if one is no array or has an unexpected shape."""
         pairs = zip(outcomes, self._expected, strict=True)
         fitted = [_outcomes.unboxed(a, b) for a, b in pairs if isinstance(a, np.ndarray)]
         shapes = [np.shape(want) for want in self._expected]
@@ -200,7 +204,7 @@ class Exercise:
 
     @cached_property
     def _returned(self) -> list[Any]:
-        """Return what the reference returns in each case; late, because some references train."""
+        """Return the reference's results in all cases, computed on first use (some take long)."""
         with np.errstate(all="ignore"):
             return [self.reference(*copy.deepcopy(case)) for case in self.cases]
 
@@ -217,7 +221,7 @@ class Exercise:
         ]
 
     def _common(self, outcomes: Sequence[Outcome]) -> Iterator[list[Candidate]]:
-        """Yield common mistakes in four groups; those of an earlier group are named first."""
+        """Yield four lists of common mistakes; the first list with a fitting one decides."""
         yield self._changed_answers
         with np.errstate(all="ignore"):
             yield [*common_mistakes.of_parts(outcomes, self._expected)]
@@ -234,7 +238,7 @@ class Exercise:
         return self._wrong(common_mistakes.of_arguments(self.reference, self.cases))
 
     def _wrong(self, candidates: Iterable[Candidate]) -> list[Candidate]:
-        """Return the candidates whose numbers are wrong, and not the same in all cases."""
+        """Return the candidates that differ from the right answer and are not constant."""
         found = []
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
@@ -248,7 +252,7 @@ class Exercise:
         return found
 
     def _differs(self, case: Case, got: Outcome, want: Any) -> str:
-        """Describe how an answer differs from the reference in one case."""
+        """Return a sentence on how an answer differs from the reference in one case."""
         got = _outcomes.unboxed(got, want) if isinstance(got, np.ndarray) else got
         shaped = isinstance(got, np.ndarray) and got.shape == want.shape
         if shaped and self.judge is not None and not _outcomes.breaks(got, want):
@@ -265,7 +269,8 @@ class Exercise:
 class Choice(Exercise):
     """An exercise that asks which of some statements are true.
 
-    After a first wrong answer the message says how many are judged wrongly, later which ones.
+    After a first wrong answer the message says how many statements the learner has judged wrongly,
+    after later ones which statements.
     """
 
     reference: AbstractSet[str]  # type: ignore[assignment]  # letters of the true statements
@@ -344,7 +349,7 @@ class Session:
     Args:
         registry: The exercises, by number.
         progress: The learner's marks; by default new ones, which are not stored.
-        missions: Returns the ids of the explorers' missions.
+        missions: A function that returns the ids of the explorers' missions.
     """
 
     def __init__(
@@ -375,7 +380,7 @@ class Session:
         return result
 
     def table(self, chapter: int | None = None) -> str:
-        """Return a line for each exercise of one chapter, or of all, and the number solved.
+        """Return a text: a line for each exercise of a chapter, or of all, and the number solved.
 
         Only the table of all chapters counts missions, since an explorer is in several chapters.
         """
@@ -385,14 +390,14 @@ class Session:
         return "\n".join([*rows, f"solved {solved} of {len(wanted)}", *counted])
 
     def reset(self, chapter: int | None = None) -> str:
-        """Delete the marks of one chapter, or of all and every mission; return a summary."""
+        """Delete the marks of a chapter, or all marks and all missions; return a summary."""
         wanted, missions, _, solved, done = self._counted(chapter)
         self._progress.forget([*wanted, *missions])
         counted = f", and {done} of {len(missions)} missions" if missions else ""
         return f"Forgotten: {solved} solved of {len(wanted)}{counted}."
 
     def _counted(self, chapter: int | None) -> tuple[list[str], Sequence[str], Any, int, int]:
-        """Return exercise numbers, mission ids, all marks, exercises solved, missions solved."""
+        """Return ids of exercises and missions, the marks, and how many of each are solved."""
         chapters = sorted({int(number.split(".")[0]) for number in self._registry})
         if chapter is not None and chapter not in chapters:
             known = ", ".join(map(str, chapters))

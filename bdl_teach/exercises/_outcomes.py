@@ -23,7 +23,7 @@ _LATIN = str.maketrans(
 
 @dataclass(frozen=True)
 class Unreadable:
-    """A returned value that cannot be converted to numbers, and the text that shows it."""
+    """A returned value that cannot be converted to numbers, kept as its shortened ``repr``."""
 
     text: str
 
@@ -52,7 +52,7 @@ def outcome(function: Function, case: Case) -> Outcome:
 def _unchanged(now: object, before: object) -> bool:
     """Return whether arguments equal their copies, part by part; NaN equals NaN.
 
-    A false alarm would be the outcome of the reference too, and every answer would count as right.
+    A wrong False here would be found for the reference, too, and make every answer right.
     """
     if isinstance(before, tuple | list):
         if not isinstance(now, tuple | list) or len(now) != len(before):
@@ -63,7 +63,7 @@ def _unchanged(now: object, before: object) -> bool:
 
 
 def read(value: object) -> Outcome:
-    """Convert numbers of Python, NumPy or TensorFlow, or a tuple of them, to float64."""
+    """Convert a number or array (Python, NumPy, TensorFlow), or a tuple of these, to float64."""
     if is_stub(value):
         return None
     try:
@@ -76,14 +76,14 @@ def read(value: object) -> Outcome:
 
 
 def _array(value: object) -> Array:
-    """Convert a value to an array; fractions, decimals and very large integers to float64."""
+    """Convert a value to an array; fractions, decimals and huge integers become float64."""
     array = np.asarray(value)
     exact = array.dtype.kind == "O" and all(isinstance(v, Real | Decimal) for v in array.flat)
     return array.astype(np.float64) if exact else array
 
 
 def _stack(parts: Sequence[object]) -> Array:
-    """Stack the parts of a tuple; beside numbers, arrays of one element count as numbers."""
+    """Stack the parts of a tuple; if some are numbers, arrays ``[1]`` are converted to numbers."""
     arrays = [_array(part) for part in parts]
     if {array.shape for array in arrays} == {(), (1,)}:
         arrays = [array.reshape(()) for array in arrays]
@@ -106,7 +106,7 @@ def close(got: Array, want: Array, rtol: float, atol: float) -> bool:
 
 
 def unboxed(got: Array, want: Outcome) -> Array:
-    """Drop a last axis of length 1 from ``got`` if ``want`` is a number or a pair without it."""
+    """Remove a last axis of length 1 from ``got`` if ``want``, a number or a pair, has none."""
     if isinstance(want, np.ndarray) and want.ndim <= 1 and want.size <= 2:
         return got[..., 0] if got.shape == (*want.shape, 1) else got
     return got

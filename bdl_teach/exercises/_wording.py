@@ -53,7 +53,7 @@ def argument(name: str, value: Any) -> str:
 
 
 def difference(got: Outcome, want: Outcome, *, is_pair: bool = False) -> str:
-    """Say how an outcome differs from the right one; ``is_pair`` if that is a stacked pair."""
+    """Say how an outcome differs from the right one (``is_pair``: a pair, stacked to an array)."""
     if isinstance(got, Changed):
         return " your function changed its argument; work on a copy."
     if isinstance(got, BaseException):
@@ -85,7 +85,7 @@ def _kind(value: Outcome) -> str:
 
 
 def show(value: object, other: object = None) -> str:
-    """Format a value with six digits, or sixteen if six do not tell it from ``other``."""
+    """Format a value with six digits, or with sixteen if ``other`` has the same six digits."""
     text = _digits(value, 6)
     if other is not None and text == _digits(other, 6):
         text = _digits(value, 16)

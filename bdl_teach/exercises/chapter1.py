@@ -124,7 +124,7 @@ def _log_density(cov: Any, y: Any) -> Any:
 
 
 def _for_all(function: Any) -> Any:
-    """Turn a function that scores one candidate into a function that scores all candidates."""
+    """Turn a function that scores one candidate model into one that scores a list of them."""
     return lambda phi, y, noise_std, candidates: np.array(
         [function(phi, y, noise_std, candidate) for candidate in candidates]
     )
@@ -158,7 +158,7 @@ exercise(
 
 
 def _inverse_by_group(matrix: Any, group: Any) -> Any:
-    """Return the inverse of each group's block, and 0 between groups."""
+    """Invert a matrix after setting all entries to 0 whose row and column differ in group."""
     return np.linalg.inv(np.where(group[:, None] == group, matrix, 0.0))
 
 
@@ -184,7 +184,7 @@ _GRID = np.linspace(-1, 1, 201)
 
 
 def _epistemic(inputs: Any) -> Array:
-    """Return the epistemic sd of a model of ten bumps, at ``_GRID``, after measuring at inputs."""
+    """Return the epistemic sd on ``_GRID`` of a linear model of ten bumps, given data at inputs."""
     phi = features.bumps(np.reshape(inputs, (-1, 1)), 10)
     known = exact.linear_regression(phi, np.zeros(len(phi)), 10.0, 1.0)
     return known.predict(features.bumps(_GRID[:, None], 10)).epistemic_std

@@ -40,12 +40,12 @@ _RNG = np.random.default_rng(7)
     lambda y, f, s: norm.logpdf(y, np.mean(f), s),
 )
 def _left_out(y: Any, samples: Any, noise_std: Any) -> Any:
-    """Return the log of the harmonic mean of the densities."""
+    """Return the log of the harmonic mean over the samples of the density of y."""
     return np.log(len(samples)) - logsumexp(-norm.logpdf(y, samples, noise_std))
 
 
 def _targets(count: int, most: float, noise: float) -> tuple[Any, ...]:
-    """Draw targets on both sides of their mean, many near an end of the 95 % interval."""
+    """Draw targets, many of them near an end of the 95 % interval of their prediction."""
     mean, epistemic = most * 0.5 * _RNG.normal(size=count), most * _RNG.uniform(0.05, 1.0, count)
     near = np.where(_RNG.random(count) < 0.5, 0.15, 1.0) * _RNG.normal(size=count)
     z = _RNG.choice([-1.0, 1.0], count) * np.abs(1.96 + near)
@@ -101,7 +101,7 @@ _F = _RNG.normal(0.0, 1.0, (30, 6))
     rtol=1e-4,
 )
 def _quantile(level: Any, samples: Any, noise_std: Any) -> Any:
-    """Return, by bisection, where the mean of the distribution functions reaches the level."""
+    """Return the quantile at the level of a mixture of normals around the samples, by bisection."""
     low = samples.min(axis=0) - 50 * noise_std
     high = samples.max(axis=0) + 50 * noise_std
     for _ in range(100):
@@ -115,7 +115,7 @@ _RNG_10_5 = np.random.default_rng(77)
 
 
 def _two_sets(s: int, m: int, scale: float = 1.0) -> tuple[Any, Any]:
-    """Draw samples ``[s, m]`` around one peak, and samples ``[s, m]`` around two peaks."""
+    """Return samples ``[s, m]`` from one peak, and samples ``[s, m]`` from two peaks."""
     one = _RNG_10_5.normal(0.5, 1.0, (s, m))
     side = np.where(_RNG_10_5.random((s, m)) < 0.5, -2.0, 2.0)
     return scale * one.round(2), scale * (side + _RNG_10_5.normal(0.0, 0.6, (s, m))).round(2)
@@ -143,7 +143,7 @@ exercise(
 
 
 def _forecasts(count: int, factor: float, shift: float) -> tuple[Any, Any, Any]:
-    """Draw targets, predicted means and sds; errors are ``factor`` times as large as the sds."""
+    """Draw targets, predicted means and predicted sds; errors are ``factor`` times those sds."""
     mean, std = _RNG_10_5.normal(size=count).round(2), _RNG_10_5.uniform(0.2, 1.9, count).round(2)
     return (mean + std * (shift + factor * _RNG_10_5.standard_normal(count))).round(2), mean, std
 
@@ -166,7 +166,7 @@ exercise(
 
 
 def _bandit_case(n_actions: int, size: int) -> tuple[Any, ...]:
-    """Draw the mean and covariance of w, the context of each action, and ε."""
+    """Draw the mean and covariance of weights w, the features of each action, and noise ε."""
     draw, root = _RNG_10_5.normal, _RNG_10_5.normal(size=(size, size))
     covariance = (root @ root.T + 0.1 * np.eye(size)).round(3)
     mean, contexts = draw(size=size).round(2), draw(size=(n_actions, size)).round(2)
@@ -218,7 +218,7 @@ def _fault_of_plan(answer: Any, t: Any) -> str:
 
 
 def _regret_of(plan: Array, seed: int) -> float:
-    """Return the mean regret of an agent that explores with probability ``plan[t]`` in round t."""
+    """Return the mean regret of an agent that acts at random with probability plan[t] at time t."""
     shares = iter(plan)
 
     def policy(mean: Array, sd: Array, rng: np.random.Generator) -> Array:
@@ -244,7 +244,7 @@ def _problems() -> tuple[tuple[Array, Array], ...]:
 
 
 def _repeats(answer: Any) -> bool:
-    """Return whether two data sets got the same answer."""
+    """Return whether the answers to any two data sets are equal."""
     return any(np.array_equal(one, other) for one, other in combinations(answer, 2))
 
 
@@ -266,7 +266,7 @@ def _fault_of_bands(answer: Any, problems: Any, x_new: Any) -> str:
 
 @exercise("10.10", (_problems(), _NEW), judge=_fault_of_bands)
 def _cover_the_gap(problems: Any, x_new: Any) -> Any:
-    """Return the mean and sd ``[w, 2, m]`` of ten MAP networks from different starts."""
+    """Return ``[w, 2, m]``: for w data sets, mean and sd of ten MAP networks at m inputs."""
     bands = []
     for x, y in problems:
         fits = [point.fit(x, y, prior=Gaussian(10.0), seed=k, **_GIVEN) for k in range(10)]
@@ -279,9 +279,9 @@ _RNG_10_11 = np.random.default_rng(1011)
 
 
 def _by_ranks(rank: Any) -> Any:
-    """Return an answer whose interval ends at the k-th smallest and k-th largest score.
+    """Return an answer to the exercise that takes k = ``rank(scores, level)``.
 
-    ``rank(scores, level)`` returns k.
+    Its interval ends at the k-th smallest and the k-th largest score (error over predicted sd).
     """
 
     def ends(y: Any, mean: Any, std: Any, new_mean: Any, new_std: Any, level: Any) -> Any:
@@ -293,7 +293,10 @@ def _by_ranks(rank: Any) -> Any:
 
 
 def _calibration_case(n: int, m: int, level: float, lean: float = 0.4) -> tuple[Any, ...]:
-    """Draw n points with outliers, whose errors have mean ``lean``, and m new predictions."""
+    """Draw n targets with their predictions, and m new predictions.
+
+    An error over its predicted sd is ``lean`` on average, and has heavy tails.
+    """
     mean, std = _RNG_10_11.normal(size=n).round(2), _RNG_10_11.uniform(0.3, 2.5, n).round(2)
     y = mean + std * (lean + 1.7 * _RNG_10_11.standard_t(3, n))
     new_mean, new_std = _RNG_10_11.normal(size=m), _RNG_10_11.uniform(0.3, 2.5, m)
@@ -335,7 +338,7 @@ def _fault_of_draws(answer: Any, problems: Any, x_new: Any) -> str:
 
 @exercise("10.12", (_problems(), _NEW), judge=_fault_of_draws)
 def _one_a_decision(problems: Any, x_new: Any) -> Any:
-    """Draw functions ``[w, s, m]`` from an anchored ensemble for each data set."""
+    """Draw s functions from an anchored ensemble, at m inputs, for each of w data sets."""
     drawn = []
     for x, y in problems:
         fit = ensemble.fit(x, y, prior=Gaussian(3.0), anchored=True, **_GIVEN)

@@ -156,7 +156,7 @@ exercise(
 
 
 def _log_ratio(ripple: float, mu: float, sigma: float, curvature: float) -> float:
-    """Return log(variance of the score-function gradient by μ / that of the pathwise gradient)."""
+    """Return the log of var(score-function gradient by μ) / var(pathwise gradient by μ)."""
     cost = eg.Cost(curvature, ripple=ripple)
     score, path = (eg.variance(kind, "μ", cost, mu, sigma) for kind in eg.KINDS)
     return float(np.log(score / path))

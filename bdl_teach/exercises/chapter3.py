@@ -41,7 +41,7 @@ def _kl(mu_q: Any, sigma_q: Any, mu_p: Any, sigma_p: Any) -> Any:
 
 
 def _pilot(exactly: float, sd: float, n: int = 1000) -> tuple[Array, float]:
-    """Return n pilot estimates, and the standard error of the mean of ``exactly`` draws."""
+    """Return n estimates from a pilot run, and the standard error that ``exactly`` draws reach."""
     estimates = 380.0 + sd * _RNG.normal(size=n)
     return estimates, float(estimates.std(ddof=1) / np.sqrt(exactly))
 
@@ -156,7 +156,7 @@ exercise(
 
 
 def _path(mu: Any, sigma: Any, eps: Any, x: Any, y: Any, prior_var: Any) -> Any:
-    """Return ∂f/∂w of the classifier at the drawn weight w = μ + σε."""
+    """Return ∂f/∂w of a one-weight classifier at w = μ + σε; f is the cost at one draw."""
     w = mu + sigma * eps
     return -eps / sigma + w / prior_var + np.sum((expit(w * x) - y) * x)
 
@@ -193,7 +193,7 @@ _TWO = np.stack([np.stack([0.5 + d, 0.5 - d], axis=-1) for d in (_OFF, -_OFF)])
 
 
 def _expected(p: Any) -> Any:
-    """Return the mean of the networks' entropies."""
+    """Return the mean over networks of the entropy of their class probabilities p."""
     return entr(p).sum(axis=-1).mean(axis=0)
 
 
@@ -291,7 +291,7 @@ _NATS = 20.0  # by which F may be above F at σ₁ = 1: that of 0.7 and 1.2 is 1
 
 @lru_cache(maxsize=32)
 def _mean_free_energy(sigma1: float) -> float:
-    """Return the mean F in nats of low-noise fits to the unseen data sets."""
+    """Return the mean F in nats, over the data sets ``_UNSEEN``, of quiet fits with this σ₁."""
     prior = densities.ScaleMixture(sigma1, 0.1, 0.5)
     sets = (datasets.sinusoid(seed=seed) for seed in _UNSEEN)
     fits = (local_reparam.fit(d.x, d.y, prior=prior, **local_reparam.QUIET) for d in sets)

@@ -46,7 +46,7 @@ def _sds(cov: Any, u: Any) -> Any:
 
 
 def _as_if_independent(cov: Any, a: Any, b: Any) -> Any:
-    """Return the sds of aᵀw − bᵀw under both distributions, as if aᵀw and bᵀw were independent."""
+    """Return the sds of aᵀw − bᵀw, computed as if aᵀw and bᵀw were independent (a mistake)."""
     return np.hypot(_sds(cov, a), _sds(cov, b))
 
 

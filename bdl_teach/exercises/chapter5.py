@@ -148,7 +148,10 @@ exercise(
 
 
 def _split_world(seed: int, sigma: float) -> tuple[Any, ...]:
-    """Return x and y of y = w x + noise, μ and σ of w, the noise's sd, and a budget M K."""
+    """Return x and y of y = w x + noise, μ and σ of w, the noise's sd, and the product M K.
+
+    M K is the cost of a step: M points in the minibatch times K draws of w.
+    """
     rng = np.random.default_rng(seed)
     x = rng.uniform(0.5, 1.5, 500)
     return x, 0.7 * x + 0.5 * rng.standard_normal(500), 0.6, sigma, 0.5, 256
@@ -157,7 +160,7 @@ def _split_world(seed: int, sigma: float) -> tuple[Any, ...]:
 def _variance_of_split(
     rows: Any, draws: Any, x: Any, y: Any, mu: Any, sigma: Any, noise_std: Any
 ) -> Any:
-    """Return Var/N² of the gradient from a minibatch of ``rows``, averaged over draws of w."""
+    """Return Var/N² of a gradient that uses ``rows`` of N points and averages ``draws`` of w."""
     over_points = np.var(x * (mu * x - y))
     own, common = sigma**2 * np.mean(x**4), sigma**2 * np.mean(x**2) ** 2
     over_draws = (own + common * (rows - 1)) / draws
@@ -204,9 +207,9 @@ _SIZES = np.array([4, 16, 64, 256])
 
 
 def _programs(seed: int, order: Sequence[int]) -> tuple[Any, Any, Any]:
-    """Return batch sizes, and 400 gradients by μ and by σ ``[program, size, draw]``.
+    """Return batch sizes, and 400 gradients d/dμ and d/dσ ``[program, size, draw]`` of estimators.
 
-    Each program has its own posterior sd, so that its kind does not show in a single variance.
+    Each program (an estimator) has another posterior sd: no single variance tells which it is.
     """
     rng = np.random.default_rng(seed)
     x = rng.uniform(0.5, 1.5, 256)
@@ -226,7 +229,7 @@ def _programs(seed: int, order: Sequence[int]) -> tuple[Any, Any, Any]:
 
 
 def _falls(gradients: Any) -> Any:
-    """Return whether the variance at the largest batch is below a sixth of that at the smallest."""
+    """Return for each program whether its variance falls sixfold from smallest to largest batch."""
     variance = gradients.var(axis=-1)
     return variance[:, -1] < variance[:, 0] / 6
 

@@ -141,7 +141,7 @@ exercise(
 
 
 def _units(n_in: int, n_out: int) -> tuple[Any, Any]:
-    """Draw γ and σ of the weights ``[in, out]``."""
+    """Draw γ = μ/σ and σ of the weights of a layer, ``[in, out]`` each."""
     shape = n_in, n_out
     return _NORMAL(size=shape).round(1), _RNG_6_6.uniform(0.1, 1.0, shape).round(2)
 
@@ -186,7 +186,7 @@ exercise(
 
 
 def _few_matter(seed: int) -> tuple[Array, Array, Array]:
-    """Return 30 inputs of 20 features, targets with noise of sd 1, and weights: 17 of them 0."""
+    """Return x ``[30, 20]``, y with noise of sd 1, and the true weights, of which 17 are 0."""
     rng = np.random.default_rng(seed)
     w = np.zeros(20)
     w[rng.permutation(20)[:3]] = rng.choice([-1.0, 1.0], 3)
@@ -211,7 +211,7 @@ def _fresh_score(x: Array, y: Array, w: Array, prior_std: Array) -> float:
 
 @lru_cache(maxsize=1)
 def _scores_of_one_prior() -> tuple[float, ...]:
-    """Return each world's score if all weights share the σ_p of largest evidence."""
+    """Return the score in each world if all weights share the σ_p that maximises the evidence."""
     sweep, scores = np.geomspace(0.01, 10, 40), []
     for x, y, w in _FEW:
         evidence = [exact.linear_regression(x, y, std, 1.0).log_evidence for std in sweep]

@@ -47,7 +47,7 @@ def _label_slopes(m: Any, v: Any, x: Any, t: Any) -> Any:
 
 
 def _by_update(update: Callable[..., Any]) -> Callable[..., Any]:
-    """Return an answer that uses ``update(m, v, gm, gv)`` instead of the right update."""
+    """Return a wrong answer, made with ``update(m, v, gm, gv)``; gm, gv: slopes of log Z."""
     return lambda m, v, x, t: update(m, v, *_label_slopes(m, v, x, t))
 
 
@@ -78,10 +78,10 @@ def _truncated(m: Any, v: Any) -> Any:
 
 
 def _compared_moments(got: Any, m: Any, v: Any) -> Any:
-    """Raise an answer to a power, so that the tolerance 3e-5 suits inputs far below 0 as well.
+    """Raise an answer to a power, so that a tolerance of 3e-5 also suits m/√v far below 0.
 
-    A subtraction leaves two digits of float32 there. The power 0.01 allows errors of 0.3 %, and the
-    smaller one, below −8, larger errors. Terms added by mistake are larger still.
+    There, a subtraction leaves two digits of float32. The power 0.01 (below −3.5) allows errors of
+    0.3 %, the power 3e-4 (below −8) larger ones. Terms added by mistake are larger still.
     """
     alpha = m / np.sqrt(v)
     power = np.select([alpha < -40, alpha < -8, alpha < -3.5], [1.0, 3e-4, 0.01], 1.0)
@@ -149,7 +149,7 @@ def _layer(mean: Any, var: Any, weight_mean: Any, weight_var: Any) -> Any:
 
 
 def _steps(got: Any, alpha: Any, beta: Any, _r: Any, _v: Any) -> Any:
-    """Return the growth of α, and that of β in units of β/α.
+    """Return the changes of α and β in one update, that of β divided by β/α.
 
     Comparing α and β themselves would not show an error in the growth of α = 10¹².
     """
@@ -192,7 +192,7 @@ def _fault_of_digits(answers: list[Array]) -> str:
     compared=_steps,
 )
 def _gamma(alpha: Any, beta: Any, r: Any, v: Any) -> Any:
-    """Return α and β after update (7.13), accurate for large α."""
+    """Return the new α and β by (7.13), without the loss of digits at large α."""
     v0, v1, v2 = (v + beta / (alpha + k) for k in (-1.0, 0.0, 1.0))
 
     def log_ratio(before: Any, after: Any, change: Any) -> Any:
@@ -242,7 +242,7 @@ def _match(w: Any, prior: Any, likelihood: Any) -> Any:
 
 
 def _likelihoods() -> tuple[tuple[Any, ...], ...]:
-    """Return likelihoods on grids of different steps, fine enough for every rule of integration."""
+    """Return four cases: a grid fine enough for any quadrature, m, v, and a likelihood on it."""
     a, b, c = (np.linspace(-8, 8, 801), np.linspace(-3, 5, 1201), np.linspace(2, 12, 334))
     return (
         (a, 0.0, 1.0, 1 / (1 + np.exp(-2 * a))),
@@ -253,7 +253,7 @@ def _likelihoods() -> tuple[tuple[Any, ...], ...]:
 
 
 def _contributed(moments: Any, m: Any, v: Any) -> Any:
-    """Return the precision and shift of the factor that takes N(m, v) to these moments."""
+    """Return precision and precision·mean of the factor that changes N(m, v) to these moments."""
     mean, var = moments
     return 1 / var - 1 / v, mean / var - m / v
 
@@ -298,9 +298,9 @@ _FACTOR = 1.6  # by which the learned noise may be off; after 40 epochs from (6,
 
 @lru_cache(maxsize=32)
 def _beliefs(alpha: float, beta: float, epochs: int) -> tuple[Any, float]:
-    """Return learned noise/true noise for each true noise, and epistemic sd/error at the data.
+    """Return learnt over true noise for each true noise, and epistemic sd over error at the data.
 
-    Both are geometric means over data sets.
+    Each ratio is the geometric mean over data sets.
     """
     noise, doubt, x = [], [], np.linspace(-0.5, 0.5, 51)[:, None]
     for true in _TRUE_NOISES:
@@ -334,7 +334,7 @@ exercise("7.10", (32,), judge=_fault_of_plan)(lambda n: np.array([6.0, 0.2, 40.0
 
 
 def _log_of_alpha(eps: float, n: int, seed: int) -> tuple[Any, Any]:
-    """Return 41 numbers of points, and α after them, by update (7.13) with eps added to 1/α′.
+    """Return 41 counts of points, and α after so many, by (7.13) with eps added to 1/α and 1/β.
 
     The residuals have sd 0.5; the network's variance falls to 0.005.
     """

@@ -16,7 +16,7 @@ _GIVEN: dict[str, Any] = {"prior": densities.Gaussian(3.0), "hidden_units": (20,
 
 
 def _tops(first: Any, second: Any) -> Any:
-    """Return the largest loss along each path ``[k]`` of two legs ``[k, points]``."""
+    """Return the largest loss on each of k paths, which consist of two legs ``[k, points]``."""
     return np.maximum(first.max(axis=1), second.max(axis=1))
 
 
@@ -68,7 +68,7 @@ exercise(
 
 
 def _dropout_std(contributions: Any, rate: Any) -> Any:
-    """Return the sd (8.3), for units that are dropped independently."""
+    """Return the sd of MC dropout's output by (8.3), for units that are dropped independently."""
     return _in_groups(contributions, np.arange(contributions.shape[1]), rate)
 
 
@@ -181,7 +181,7 @@ def _entropy(own_std: Any, columns: Any) -> Any:
 
 
 def _crossed(mean: Any, own_std: Any, columns: Any, prior_std: Any) -> Any:
-    """Return the mean of −log P(w) under q."""
+    """Return the mean of −log P(w) under a Gaussian q, for the prior N(0, σ_p²)."""
     square = np.sum(mean**2) + np.sum(own_std**2) + np.sum(columns**2)
     return 0.5 * square / prior_std**2 + len(mean) * math.log(prior_std * math.sqrt(2 * math.pi))
 
@@ -208,7 +208,7 @@ def _price(mean: Any, own_std: Any, columns: Any, prior_std: Any) -> Any:
 
 @lru_cache(maxsize=8)
 def _networks(seed: int) -> tuple[tuple[Any, Any], ...]:
-    """Return (features ``[32, 21]``, targets) of two trained networks: Laplace's mode and MAP."""
+    """Return the last layer's inputs ``[32, 21]`` and targets for two networks: mode and MAP."""
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=seed, gap=_GAP)
     mode = laplace.fit(data.x, data.y, structure="last_layer", **_GIVEN).mean
     found = []
@@ -224,7 +224,7 @@ def _log_evidence(prior_std: float, phi: Any, y: Any) -> float:
 
 @lru_cache(maxsize=8)
 def _best_widths(seed: int) -> list[float]:
-    """Return the σ_p of largest evidence for each of the two networks."""
+    """Return the σ_p that maximises the evidence, for each network of ``_networks``."""
     widths = np.geomspace(0.5, 50.0, 41)
     return [float(max(widths, key=lambda s: _log_evidence(s, *net))) for net in _networks(seed)]
 
@@ -241,7 +241,7 @@ def _fault_of_width(prior_std: Any, seed: int) -> str:
 
 
 def _fault_of_widths(found: list[Array]) -> str:
-    """Return "the variance" if answers differ, and each is near the square of the best σ_p."""
+    """Return "the variance" if the answers, not all equal, are near σ_p² instead of σ_p."""
     near = [
         any(0.7 < float(width) / best**2 < 1.4 for best in _best_widths(seed))
         for seed, width in enumerate(found)

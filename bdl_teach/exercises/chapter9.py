@@ -79,14 +79,14 @@ def _equal_count(p: Any, labels: Any, n_bins: Any) -> Any:
 
 
 def _curve(p: Any, labels: Any, order: Any = None) -> Any:
-    """Return the share of errors among the 1, 2, … n pictures of largest confidence ``[n]``."""
+    """Return ``[n]``: for k = 1 … n the share of errors in the k most confident pictures."""
     order = np.argsort(-p.max(axis=1), kind="stable") if order is None else order
     wrong = p[order].argmax(axis=1) != labels[order]
     return np.cumsum(wrong) / np.arange(1, len(p) + 1)
 
 
 def _last(suits: Any) -> Any:
-    """Return the share of the pictures up to the last true element of ``suits``."""
+    """Return the place of the last true element of ``suits`` as a share of all; 0 if none is."""
     return (np.flatnonzero(suits)[-1] + 1) / len(suits) if suits.any() else 0.0
 
 
@@ -115,7 +115,7 @@ def _surplus(p: Any, labels: Any) -> Any:
 
 
 def _overconfident(p: Any, labels: Any) -> tuple[Any, Any]:
-    """Return class probabilities with the same answers, but too sure, and the labels."""
+    """Return overconfident probabilities (cubed, normalised), and the labels unchanged."""
     return p**3 / np.sum(p**3, axis=1, keepdims=True), labels
 
 
@@ -140,7 +140,7 @@ def _deviation(p: Any, labels: Any) -> Any:
 
 
 class _World(NamedTuple):
-    """Predictions of five networks."""
+    """What five networks predict for two sets of pictures, with the labels."""
 
     logs: Any  # log class probabilities [5, n, c] of the pictures that the learner has labels of
     labels: Any
@@ -150,7 +150,7 @@ class _World(NamedTuple):
 
 @cache
 def _miscalibrated() -> list[_World]:
-    """Return three worlds, whose networks have noisy logits multiplied by a wrong factor."""
+    """Return three worlds; their networks' logits are noisy and multiplied by a wrong factor."""
     worlds = []
     for seed, factor in enumerate((4.0, 0.5, 2.0)):
         rng = np.random.default_rng([9, 7, seed])
@@ -163,7 +163,7 @@ def _miscalibrated() -> list[_World]:
 
 
 def _log_loss(logs: Any, labels: Any, temperature: float) -> float:
-    """Return the log loss of the mean of networks at a temperature."""
+    """Return the log loss of the networks' mean probabilities, each tempered (logits over T)."""
     return -metrics.class_log_likelihood(calibration.tempered(logs, temperature), labels)
 
 
@@ -212,7 +212,7 @@ _AS_OFTEN = 0.1  # difference between two shares that counts as none
 
 @cache
 def _digits_and_unknown() -> list[_World]:
-    """Return three worlds of eight digits, and two others among the new pictures, labelled −1."""
+    """Return three worlds of eight digits; new pictures also show two other digits, labelled −1."""
     digits, worlds = datasets.digits(), []
     x = digits.images.reshape(len(digits.images), -1).astype(float)
     for seed in range(3):
@@ -231,7 +231,7 @@ def _digits_and_unknown() -> list[_World]:
 
 
 def _random_layer(x: Any, labels: Any, train: Any, rng: Any) -> Any:
-    """Return log class probabilities ``[n, 8]`` of a random layer and a least-squares one."""
+    """Return log class probabilities ``[n, 8]``: a random hidden layer, an output layer fitted."""
     hidden = np.maximum(x @ rng.normal(size=(x.shape[1], 150)) / 4 + rng.normal(size=150), 0)
     phi, target = hidden[train], np.eye(8)[labels[train]]
     w = np.linalg.solve(phi.T @ phi + 3.0 * np.eye(150), phi.T @ target)

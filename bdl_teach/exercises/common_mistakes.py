@@ -1,4 +1,4 @@
-"""Compute what mistakes that are common to all exercises would give.
+"""Compute wrong answers from mistakes that are common in all exercises, to recognise them.
 
 An answer with a common mistake is a changed right answer (its sign, a factor, its square, …), or
 the right answer to changed arguments (σ² for σ, two arguments swapped, …).
@@ -36,7 +36,7 @@ def _plus(small: float) -> Callable[[Any], Any]:
 
 
 def _in_logarithm(small: float, sign: int) -> Callable[[Any], Any]:
-    """Return the change of sign · log p that is caused by adding ``small`` to p."""
+    """Return a function that maps sign · log p to sign · log(p + small)."""
 
     def change(r: Any) -> Any:
         number = np.exp(sign * r)
@@ -107,7 +107,7 @@ _ORDINALS = ("first", "second", "third", "fourth")
 def of_answers(
     expected: Sequence[Any], cases: Sequence[tuple[Any, ...]], has_parts: bool
 ) -> Iterator[Candidate]:
-    """Yield changes of the right answers; ``has_parts`` if each is a stacked tuple."""
+    """Yield mistakes that change the right answers (``has_parts``: each is a stacked tuple)."""
     for name, hint, change in (*_OF_ANSWERS, *_OF_WHOLES):
         yield Candidate(name, hint, [np.asarray(change(r)) for r in expected])
     for name, hint, change in _OF_ANSWERS if has_parts else ():
@@ -126,7 +126,7 @@ def of_answers(
 
 
 def of_parts(got: Sequence[Any], expected: Sequence[Any]) -> Iterator[Candidate]:
-    """Yield the answer itself if its sum or mean along the last axis is right."""
+    """Yield the mistake "the sum (mean) is missing" if that of the answer's last axis is right."""
     for word, whole in (("sum", np.sum), ("mean", np.mean)):
         if all(
             isinstance(parts, np.ndarray)
@@ -140,7 +140,7 @@ def of_parts(got: Sequence[Any], expected: Sequence[Any]) -> Iterator[Candidate]
 
 
 def of_constants(got: Sequence[Any], expected: Sequence[Any]) -> Iterator[Candidate]:
-    """Yield the right answers with one wrong factor, and with one wrong constant added."""
+    """Yield the right answers times a factor and plus a constant, chosen to fit ``got``."""
     if not got:
         return
     ours, right = (np.concatenate([np.ravel(v) for v in values]) for values in (got, expected))
@@ -158,7 +158,7 @@ def of_constants(got: Sequence[Any], expected: Sequence[Any]) -> Iterator[Candid
 def of_arguments(
     reference: Callable[..., Any], cases: Sequence[tuple[Any, ...]]
 ) -> Iterator[Candidate]:
-    """Yield the right answers to changed or swapped arguments."""
+    """Yield mistakes whose answers are the reference's for changed or swapped arguments."""
 
     def candidate(name: str, hint: str, changed: Sequence[tuple[Any, ...]]) -> Candidate:
         return Candidate(name, hint, [outcome(reference, case) for case in changed])
@@ -201,7 +201,7 @@ def _is_real(value: Any) -> bool:
 
 
 def _alike(ones: Sequence[Any], others: Sequence[Any]) -> bool:
-    """Return whether two arguments are numbers or arrays, of equal shapes in each case."""
+    """Return whether two arguments are numbers or arrays that have equal shapes in each case."""
     numbers = (float, int, np.ndarray)
     return all(
         isinstance(a, numbers) and isinstance(b, numbers) and np.shape(a) == np.shape(b)

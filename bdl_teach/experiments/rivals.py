@@ -18,7 +18,7 @@ from bdl_teach.methods.catalogue import CATALOGUE
 
 EXPERIMENT = "beside-nuts"  # which measures the table
 FILE = Path(__file__).with_name("rivals.csv")
-LABELS = {name: CATALOGUE[name].label for name in (*RIVALS, "nuts")}
+LABELS = {name: CATALOGUE[name].label for name in (*RIVALS, "hmc", "nuts")}
 OTHER_MODEL = ("mle", "infinite", "eb", "pbp")
 NOTES = (
     "† Another model than that of NUTS: MLE has no prior, the infinitely wide network learns no "

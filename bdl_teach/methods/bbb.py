@@ -29,7 +29,7 @@ ARTICLE: dict[str, Any] = {"start_scale": 1.0, "initial_rho": 0.0, "cooldown": 0
 
 
 def _free_energy(network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs) -> Costs:
-    """Return one block's share of a step's free energy, and its share of the recorded costs.
+    """Return what one block (a draw, a chunk of data) adds to the free energy and to the records.
 
     Source: Blundell et al. 2015, eq. 2.
     """
@@ -48,5 +48,5 @@ _program = _loop.programs(_free_energy)
 
 @taking(Settings)
 def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
-    """Fit a Bayesian network by Bayes by Backprop."""
+    """Fit a Bayesian neural network by Bayes by Backprop."""
     return _mean_field.fit(_program, x, y, settings)

@@ -69,8 +69,8 @@ def fit(name: str, problem: Problem, epochs: int) -> Fitted:
     from bdl_teach.methods.bbb import Capacity
 
     own = {"epochs": epochs} if "epochs" in CATALOGUE[name].takes else {}
-    room = Capacity(OWN_ROOM, (MAX_WIDTH,), 1)
-    fitted: Fitted = fit_method(name, problem, capacity=room, **own)
+    capacity = Capacity(OWN_ROOM, (MAX_WIDTH,), 1)
+    fitted: Fitted = fit_method(name, problem, capacity=capacity, **own)
     return fitted
 
 
@@ -109,11 +109,11 @@ def with_prior(problem: Problem, tie: str = "") -> tuple[MeanFieldFit, Array]:
     from bdl_teach.methods.bbb import Capacity
 
     most = MOST_DRAWN if len(problem.data.x) <= MOST_DRAWN else own_points.MOST
-    room = Capacity(most, (PRIOR_WIDTH,), 1)
+    capacity = Capacity(most, (PRIOR_WIDTH,), 1)
     if tie:
-        learnt = fit_method("eb", problem, tie=tie, capacity=room)
+        learnt = fit_method("eb", problem, tie=tie, capacity=capacity)
         return learnt, learnt.prior_std
-    fixed = fit_method("local", problem, capacity=room)
+    fixed = fit_method("local", problem, capacity=capacity)
     return fixed, np.full(len(fixed.mean), problem.scales[0])
 
 

@@ -72,8 +72,7 @@ class ComparisonExplorer(MethodsExplorer):
 
     def _arrange(self, names: tuple[str, ...], *, nuts: bool) -> bool:
         """Arrange the panels of the methods ``names``; return whether the arrangement changed."""
-        rows = (*names, *(["nuts"] if nuts else []))
-        changed = self._coverage.set_rows({name: LABELS[name] for name in rows})
+        changed = self._coverage.set_rows([*names, *(["nuts"] if nuts else [])])
         if names == self._arranged:
             return changed
         self._arranged, n = names, len(names)
@@ -257,20 +256,20 @@ class CoverageArtists:
         ax.grid(axis="y", which="minor", color="#DDDDDD", lw=0.8)
         ax.tick_params(axis="y", which="minor", length=0)
         self._level = ax.axvline(95, color=plots.BLACK, lw=1.2, ls="--", label="level")
-        self._marks = {}
-        for region, (marker, colour) in _MARKS.items():
-            (line,) = ax.plot([], [], marker, color=colour, ms=8, mec="white", label=region)
-            self._marks[region] = line
+        self._marks = {
+            region: ax.plot([], [], marker, color=colour, ms=8, mec="white", label=region)[0]
+            for region, (marker, colour) in _MARKS.items()
+        }
         plots.legend_above(ax, columns=2)
         canvas.animate([self._level, *self._marks.values()])
 
-    def set_rows(self, rows: Mapping[str, str]) -> bool:
-        """Make a row for each method (labels by method); return whether the rows changed."""
-        if [*rows] == self._rows:
+    def set_rows(self, rows: list[str]) -> bool:
+        """Give each method in ``rows`` a row with its label; return whether the rows changed."""
+        if rows == self._rows:
             return False
-        self._rows, n = [*rows], max(len(rows), 1)
+        self._rows, n = rows, max(len(rows), 1)
         self._ax.set_ylim(n - 0.5, -0.5)
-        self._ax.set_yticks(range(len(rows)), list(rows.values()))
+        self._ax.set_yticks(range(len(rows)), [LABELS[name] for name in rows])
         self._ax.set_yticks(np.arange(n - 1) + 0.5, minor=True)
         for line in self._marks.values():
             line.set_markersize(8 if n <= 8 else 6)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -137,7 +138,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         kind, d, prior_std = values["kind"], values["n_features"], values["prior_std"]
         posterior, phi = _posterior(data, kind, d, prior_std), features.design(kind, X_GRID, d)
         eps = np.random.default_rng([values["seed"], 1]).standard_normal((10, d))
-        chosen = values.get("pair")
+        chosen, log_evidence = values.get("pair"), partial(_log_evidence, data, kind)
         weights = posterior.mean + eps @ np.linalg.cholesky(posterior.cov).T  # [10, d]
         return LinearResult(
             data=data,
@@ -148,11 +149,9 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
             weights=weights,
             functions=weights @ phi.T,  # [10, m]
             pair=chosen if chosen and max(chosen) < d else _pair(kind, d, values["seed"]),
-            log_evidence=_log_evidence(data, kind, d, prior_std),
-            evidence_by_prior=np.array([_log_evidence(data, kind, d, s) for s in PRIOR_STDS]),
-            evidence_by_count=np.array(
-                [_log_evidence(data, kind, int(k), prior_std) for k in COUNTS]
-            ),
+            log_evidence=log_evidence(d, prior_std),
+            evidence_by_prior=np.array([log_evidence(d, s) for s in PRIOR_STDS]),
+            evidence_by_count=np.array([log_evidence(int(k), prior_std) for k in COUNTS]),
         )
 
     def _draw(self, result: LinearResult) -> None:

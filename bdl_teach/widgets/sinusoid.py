@@ -30,7 +30,6 @@ MOST_RUNS = 9  # number of longer runs; the last one continues training the best
 ENOUGH = 10.0  # nats that the last longer run may gain if the fit has converged
 _SPREADS = {"fit": ("-", plots.BLUE), plots.POSTERIOR: ("-.", plots.GREEN)}
 _NEAR = 0.1  # distance on the axis of weights at which the pointer is on a weight's mean
-_PAPER: controls.Values = {"estimator": "weights"}
 
 
 @dataclass(frozen=True)
@@ -147,8 +146,7 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
             near = np.abs(result.fit.mean - x) < _NEAR
             # Of several weights, the one with the largest sd: its functions differ most.
             return ("weight", int(np.argmax(near * result.fit.std))) if near.any() else None
-        drawn = result.prediction.samples
-        height = 2 * self._function.axes.get_ylim()[1]
+        drawn, height = result.prediction.samples, 2 * self._function.axes.get_ylim()[1]
         k = None if drawn is None else nearest_function(drawn[:10], WIDE_GRID[:, 0], (x, y), height)
         return None if k is None else ("draw", k)
 
@@ -212,8 +210,9 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
 
     def _chores(self) -> Iterator[Callable[[], object]]:
         """Yield functions that compile other estimators, more draws, longer runs, HMC, a mark."""
+        paper: controls.Values = {"estimator": "weights"}
         more = {"n_samples": 2}
-        for values in (_PAPER, more, _PAPER | more):
+        for values in (paper, more, paper | more):
             yield partial(self._compute, self.DEFAULTS | values)
         for values in ({}, more):
             quick = self._compute(self.DEFAULTS | values)

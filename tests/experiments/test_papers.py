@@ -405,3 +405,37 @@ def test_differences_of_network_kinds_pair_the_same_seeds() -> None:
     assert (more.ours, more.n, more.published) == (pytest.approx(0.05), 2, "")
     assert more.standard_error == pytest.approx(0.15)
     assert not any("BBB" in label or "720" in label for label, _ in rows)
+
+
+def test_clinic_rows_are_means_over_splits_beside_published_numbers() -> None:
+    scores = np.random.default_rng(1).uniform(0.8, 0.9, (5, 2))
+    done = [
+        ({"model": "eb_source", "width": 1, "split": k}, {"train": train, "test": test})
+        for k, (train, test) in enumerate(scores)
+    ]
+    gap = scores[:, 0] - scores[:, 1]
+    for row, values, held in zip(
+        eb_alzheimers.summarise(done), (*scores.T, gap), ("0.809", "0.792", "0.017"), strict=False
+    ):
+        assert (row.ours, row.n, row.published) == (pytest.approx(values.mean()), 5, held)
+        assert row.standard_error == pytest.approx(values.std(ddof=1) / np.sqrt(5))
+
+
+def test_aurocs_agree_within_student_t_interval_or_a_hundredth() -> None:
+    """The interval is two-sided, of 95 %, with n − 1 degrees of freedom."""
+    reach = 2.776 * math.sqrt(2) * 0.02
+    assert eb_alzheimers._verdict(0.995 * reach, 0.02, 5).startswith("agrees: +")
+    assert eb_alzheimers._verdict(-1.005 * reach, 0.02, 5).startswith("lower: -")
+    assert eb_alzheimers._verdict(-0.01, 0.0, 5) == "agrees: -0.010"
+    assert eb_alzheimers._verdict(0.0101, math.nan, 1) == "higher: +0.010"
+
+
+def test_gallery_rows_stand_beside_their_published_numbers() -> None:
+    few, source = "few, pixels 0-1", "source, pixels 0-1"
+    done = [({"setting": few}, {"information 30": v, "test NLL 30": 1.0}) for v in (0.94, 0.98)]
+    done.append(({"setting": source}, {"variance 7": 0.7}))
+    rows = {(row.label, row.quantity): row for row in ood_fashion.summarise(done)}
+    best, held = rows[few, "information 30"], rows[source, "variance 7"]
+    assert (best.ours, best.standard_error) == (pytest.approx(0.96), pytest.approx(0.02))
+    assert (best.n, best.verdict, best.published) == (2, "reaches 0.95", "")
+    assert (held.published, held.verdict) == (".971", "-0.271 with 720 pictures")

@@ -81,7 +81,7 @@ def test_claims_command_prints_results_table_and_writes_its_file(
         assert cli.inside(["claims", *argv, f"--store={tmp_path}"]) == 0
     printed = capsys.readouterr().out
     row = next(line.split() for line in printed.splitlines() if line.startswith("NUTS"))
-    assert row[-1] == "22.0" and printed.endswith(rivals.NOTES[-1] + "\n")
+    assert row[-1] == "23.0" and printed.endswith(rivals.NOTES[-1] + "\n")
     table = rivals.read(made)
     assert table.worlds == KEPT.worlds[2:5] and "converged in 2 of 3 worlds" in table.made
     assert "--worlds 3 --first-world 2" in table.made and table.milliseconds["mle"] == 7.0

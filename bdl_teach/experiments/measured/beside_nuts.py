@@ -28,10 +28,10 @@ def beside_nuts(world: World) -> dict[str, float]:
     assert isinstance(gold, NutsFit)
     truth = gold.predict(X)
     one, other = (replace(gold, weights=half).predict(X) for half in np.split(gold.weights, 2))
-    told = {**chapter10.predictives(world, RIVALS), "nuts": truth}
+    told = {**chapter10.predictives(world, (*RIVALS, "hmc")), "nuts": truth}
     figures = {**chapter10.scores(told, world), "converged": float(gold.converged)}
     for region, mask in REGIONS.items():
-        for name in RIVALS:
+        for name in (*RIVALS, "hmc"):
             figures[f"{name}-{region}"] = calibration.distance(told[name], truth, mask)
         figures[f"nuts-{region}"] = calibration.distance(one, other, mask)
     return figures | over_all(figures)

@@ -10,7 +10,7 @@ from bdl_teach import calibration, datasets
 from bdl_teach.datasets.toy import Regression1D
 from bdl_teach.experiments.measured._measure import nuts_until_converged, rms, test_log_likelihood
 from bdl_teach.experiments.world import World
-from bdl_teach.methods import bbb
+from bdl_teach.methods import bbb, mcmc
 from bdl_teach.methods.catalogue import CATALOGUE, Fitted
 from bdl_teach.predictive import Predictive
 from bdl_teach.problems import MAX_WIDTH, Problem, live_fits
@@ -38,6 +38,8 @@ def fitted(
     given = Problem(seed=seed).settings
     if name == "nuts":
         return nuts_until_converged(data.x, data.y, **given, **CHAINS)
+    if name == "hmc":
+        return mcmc.hmc(data.x, data.y, n_samples=2000, **given)
     method = CATALOGUE[name]
     method = replace(method, options={**method.options, **(method.compared or {})})
     return method.fit(data.x, data.y, capacity=room, epochs=100, **given)
