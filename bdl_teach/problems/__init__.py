@@ -41,7 +41,7 @@ class Problem:
     n: int = ROOM  # number of drawn points
     noise_std: float = 1.0  # standard deviation of the noise, in the data and in the model
     gap: float = 0.3  # width of the gap around x = ¼; 0 for none
-    seed: int = 0  # of the data, the starting weights and the noise of the gradients
+    seed: int = 0  # seed of the data, the starting weights and the noise of the gradients
     own: own_points.Value | None = None  # the learner's points, used in place of drawn ones
     scales: tuple[float, ...] = (PRIOR_STD,)  # Gaussian prior: (σ_p,); mixture: (σ₁, σ₂, π)
     hidden_units: tuple[int, ...] = (MAX_WIDTH,)  # width of each hidden layer
@@ -132,7 +132,7 @@ class ProblemResult:
     x_grid: ClassVar[Array] = GAP_GRID  # test inputs [m, 1]
     problem: Problem
     _: KW_ONLY
-    nuts: Predictive | None = None  # of the true posterior, if it is shown and computed
+    nuts: Predictive | None = None  # predictions of the true posterior, if shown and computed
     nuts_report: str = ""  # how well the chains have mixed, or why there are none; a sentence
 
     @property
@@ -151,9 +151,9 @@ class Outcome(ProblemResult):
     """The base of explorers' results with one fit: a problem, the fit and its predictions."""
 
     fit: Any
-    prediction: Predictive  # of the fit, on x_grid
+    prediction: Predictive  # predictions of the fit on x_grid
     _: KW_ONLY
-    prior_functions: Array | None = None  # drawn from the prior [s, m], if they are shown
+    prior_functions: Array | None = None  # functions drawn from the prior [s, m], if shown
 
 
 # The problem of chapter 3 and of its article: the whole sine, a mixture, two hidden layers.

@@ -40,7 +40,7 @@ class Split(NamedTuple):
     choose: tuple[Array, Array]  # validation pictures and labels, to choose the temperature
     test: tuple[Array, Array]  # test pictures and labels
     strange: Array  # out-of-distribution pictures [m, 8, 8]
-    names: tuple[str, ...]  # of the classes
+    names: tuple[str, ...]  # names of the classes
 
 
 def clothes_split(seed: int) -> Split:

@@ -23,8 +23,8 @@ QUICK_STEPS, LONG_STEPS = 500, 1500  # Adam steps of the first fit, and of each 
 N_STARTS = 8  # starts of the search; a second fit begins at the mode to which each start leads
 COLD = 1e-3  # temperature at which a mean-field fit finds a mode
 WIDTH_AT_MODE = 0.1  # sd of each weight where a fit begins at a mode
-ENOUGH = 1.0  # the search ends when a round lowers F by fewer nats,
-MOST_ROUNDS = 5  # and after this number of rounds
+ENOUGH = 1.0  # the search ends when a round lowers F by fewer nats than this
+MOST_ROUNDS = 5  # largest number of rounds of the search
 N_PREDICTIONS = 500
 
 

@@ -31,7 +31,7 @@ class KLBudgetResult(Outcome):
     """A fit whose minibatches carry the chosen shares of the KL, and its cost."""
 
     shares: Array  # share of the KL that each minibatch carries [M]
-    cost: FreeEnergy  # of the fit, on all points
+    cost: FreeEnergy  # free energy of the fit, on all points
     convergence: Convergence = Convergence()
     x_grid: ClassVar[Array] = WIDE_GRID
 

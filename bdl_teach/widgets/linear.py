@@ -39,11 +39,11 @@ _REACH = 3.5  # limit of the panel of weights, in prior sds; doubled until the p
 class LinearResult:
     """The exact posterior given the points so far: predictions, draws and log evidence."""
 
-    data: datasets.Regression1D  # in the order in which the points arrive
-    kind: str  # of the features
+    data: datasets.Regression1D  # points in the order in which they arrive
+    kind: str  # kind of features: "polynomial" or "bumps"
     posterior: LinearPosterior  # equal to the prior before the first point
-    prior_std: float  # of each weight
-    prediction: Predictive  # exact, on x_grid
+    prior_std: float  # prior sd of each weight
+    prediction: Predictive  # exact predictions on x_grid
     weights: Array  # ten draws from the posterior [10, d]
     functions: Array  # functions of these draws, on x_grid [10, m]
     pair: tuple[int, int]  # indices of the two weights in the panel of weights

@@ -51,7 +51,7 @@ class SideBySide(ProblemResult):
     level: float = 0.95  # share of new points that intervals should contain
     calibration_set: datasets.Regression1D | None = None  # calibration set of conformal bands
     waiting: tuple[str, ...] = ()  # chosen methods that are not fitted yet
-    share: float = 1.0  # of each training that is done; below 1 in a replay
+    share: float = 1.0  # share of each training that is done; below 1 in a replay
 
     @property
     def predictions(self) -> dict[str, Predictive]:

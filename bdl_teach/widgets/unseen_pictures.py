@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress lin
     from bdl_teach import calibration
 
 _SPLIT = 0  # seed of the split that the networks are trained on
-_N_DRAWN = 200, 100  # numbers of known and strange pictures that are drawn for the numbers
+_N_DRAWN = 200, 100  # numbers of known and strange pictures that are drawn for the readings
 _SHOWN = 4  # number of known, and of strange, pictures in the plot
 _BINS = 5  # bins of confidence
 _SIDE = 9  # pixels from one picture in the plot to the next
@@ -47,7 +47,7 @@ class PicturesResult:
     kind: str  # chosen kind of network
     kinds: Mapping[str, Kind]  # predictions of each kind of network
     shown: Array  # four known and four strange pictures [8, 8, 8]
-    labels: Array  # of the known pictures [200]
+    labels: Array  # classes of the known pictures [200]
     entropy: float  # AUROC of the predictive entropy: strange against known pictures
     information: float  # AUROC of the mutual information, which no temperature changes
     answered: float  # share of the known pictures that are answered, the surest first

@@ -17,7 +17,7 @@ from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.controls import Values, Widget
 from bdl_teach.widgets._engine.status import Readings, Said
 
-SEEDS = 3  # for which a mission must hold: the learner's own and the next ones
+SEEDS = 3  # number of seeds for which a mission must hold: the learner's own and the next ones
 _NOTHING = 1e-6  # smaller values come from rounding
 _DONE = "✓"
 _LOOKING = "Wait …"  # until the controls rest, and while other seeds are computed

@@ -25,7 +25,7 @@ from bdl_teach.widgets._engine.replay import PACE
 from bdl_teach.widgets._engine.status import Readings, Said, plain
 
 REST = 0.8  # seconds without a movement before a result is improved
-FOLLOW = 0.12  # seconds from a movement to what takes longer: no drag is to wait for it
+FOLLOW = 0.12  # seconds from a movement to the first ``_follow``, so that no drag waits for it
 SHARPEN = 0.2  # seconds from a movement to a picture with all pixels that the page can show
 
 
@@ -226,7 +226,7 @@ class Worker(PointerInput[Result], abstract=True):
                 self._forget_drawing()
                 self._canvas.redraw_background(arrange=True)
             if self._drawn_band is not None:
-                self._drawn_band.uncover()  # what is drawn says itself whether it is seen
+                self._drawn_band.uncover()  # ``_draw`` sets the visibility of its artists
             self._draw(shown)
             self._mark(shown, self._pointed)
             if (band := self._drawing) is not None:
