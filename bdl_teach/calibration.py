@@ -108,7 +108,7 @@ def distance(a: Predictive, b: Predictive, where: Array | None = None) -> float:
 
     Args:
         a: Predictive at m inputs.
-        b: Predictive at the same inputs.
+        b: Predictive at the inputs of ``a``.
         where: Mask ``[m]`` of the inputs that count; all if not given.
 
     Returns:

@@ -126,7 +126,7 @@ def scale_mixture_log_prob(w: Values, sigma1: Values, sigma2: Values, pi: Values
 def _log_add_exp(a: Values, b: Values) -> Values:
     """Return log(eᵃ + eᵇ) = m + log(1 + e^(a + b − 2m)), m = max(a, b), without overflow.
 
-    ``tfp.math.log_add_exp`` is the same function, but a refit would have to load TFP for it.
+    ``tfp.math.log_add_exp`` would do, but loading TensorFlow Probability delays the first fit.
     """
     larger = tf.maximum(a, b)
     return larger + tf.nn.softplus((a - larger) + (b - larger))
@@ -171,7 +171,7 @@ def _softplus_bells(a: float) -> tuple[Array, Array]:
 def expected_log_prob(mean: Tensor, std: Tensor, terms: LogDensityTerms) -> Tensor:
     """Return E[log P(w)] in nats ``[d]`` for w ~ N(mean, std²), in closed form, for tensors.
 
-    E exp(−½ k w²) = √r exp(−½ k r mean²) with r = 1/(1 + k std²).
+    The mean of an exponential is E exp(−½ k w²) = √r exp(−½ k r mean²) with r = 1/(1 + k std²).
 
     Args:
         mean: Means of the weights ``[d]``.

@@ -252,8 +252,8 @@ def gradient_samples(
     Args:
         kind: One of ``KINDS``.
         batch: What :func:`minibatch` returns.
-        prior: Adds the gradient of KL[q ‖ P(w)], in the same way for each kind: in closed form for
-            a ``Gaussian``, from separate draws of the weights for a ``ScaleMixture``.
+        prior: Add the gradient of KL[q ‖ P(w)] for this prior, if given: in closed form for a
+            ``Gaussian``, from separate draws of the weights for a ``ScaleMixture``.
         n_draws: Number of gradients to draw.
         seed: Seed of the draws.
 

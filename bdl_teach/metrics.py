@@ -68,7 +68,7 @@ def auroc(labels: ArrayLike, scores: ArrayLike) -> float:
     """
     labels, scores = _paired(labels=labels, scores=scores)
     if not np.array_equal(np.unique(labels), (0.0, 1.0)):
-        raise ValueError(f"labels: expected both 0 and 1 among them, got {np.unique(labels)[:5]}")
+        raise ValueError(f"labels: expected both 0 and 1 to occur, got {np.unique(labels)[:5]}")
     positive, negative = scores[labels == 1], scores[labels == 0]
     wins = scipy.stats.mannwhitneyu(positive, negative).statistic  # pairs in the right order
     return float(wins / (len(positive) * len(negative)))
@@ -106,7 +106,7 @@ def mutual_information(probabilities: ArrayLike) -> Array:
 def variance_score(probabilities: ArrayLike) -> Array:
     """Return the variance of class probabilities over the draws, averaged over classes ``[n]``.
 
-    It is in [0, ¼], and 0 where the draws agree: on one class, or that any class is possible.
+    The variance is in [0, ¼]. It is 0 where all draws are equal, be they sure of a class or not.
 
     Args:
         probabilities: ``[t, n, c]``: T draws, n inputs, c classes; rows sum to 1.

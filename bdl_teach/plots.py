@@ -181,7 +181,7 @@ ROOM = (25.0, 35.0, 50.0, 70.0, 100.0, 140.0, 200.0)  # limits of y in a panel o
 
 
 class Artists:
-    """Base class of what is drawn over the stored background of a panel, again at each update."""
+    """Base class of drawings that change: they are drawn over a panel's stored background."""
 
     artists: list[Artist]  # from back to front
 

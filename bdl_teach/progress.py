@@ -22,16 +22,11 @@ VARIABLE = "BDL_TEACH_PROGRESS"  # names another file; empty: nothing is stored
 _PATIENCE = 2.0  # seconds to wait while another process writes
 _ORDER = (OPEN, WRONG, SOLVED)
 _NUMBERING = 2  # version of the exercises' numbers; the file of version 1 does not state it
-_MOVED = {
-    "4": "5",
-    "5": "6",
-    "6": "7",
-    "7": "10",
-}  # chapter in version 1: chapter now
+_MOVED = {"4": "5", "5": "6", "6": "7", "7": "10"}  # a chapter's number in version 1, and now
 
 
 def place() -> Path | None:
-    """Return the path of the progress file: ``$BDL_TEACH_PROGRESS``, or one in the user's data.
+    """Return the path of the progress file: ``$BDL_TEACH_PROGRESS``, or in the user's data folder.
 
     An empty variable means that no file is written; the function then returns None.
     """

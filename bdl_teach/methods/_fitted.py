@@ -47,7 +47,7 @@ class Variational(ABC):
 
     @property
     def tolerance(self) -> float:
-        """Return by how many nats a longer run may lower F after convergence: ½ a data point."""
+        """Return how far, in nats, a longer run may lower F: half a nat for each data point."""
         return TOLERANCE_A_POINT * self.n_points
 
     @abstractmethod
@@ -126,7 +126,7 @@ class Drawn:
         raise NotImplementedError
 
     def predict(self, x: ArrayLike, n_samples: int = 500, seed: int = 1) -> Predictive:
-        """Average networks drawn from the posterior.
+        """Return the predictive: the average of networks drawn from the posterior.
 
         Args:
             x: Test inputs ``[m, d]``.
@@ -275,7 +275,7 @@ class VariationalFit(NetworkFit, Variational):
 
     @property
     def _same_problem(self) -> dict[str, Any]:
-        """Return the settings with which another fit has this fit's network, data and prior."""
+        """Return the settings, as a dict, that give a new fit the network and prior of this one."""
         problem = self.problem
         return {
             "hidden_units": self.network.hidden_units,

@@ -61,7 +61,7 @@ class Problem(NamedTuple):
 
 
 class LoopInputs(NamedTuple):
-    """The inputs of one run of a compiled loop, all of them tensors."""
+    """The tensors that a training program takes besides starting parameters and a schedule."""
 
     x: Tensor  # [chunks, rows, d]
     y: Tensor  # [chunks, rows, 1]

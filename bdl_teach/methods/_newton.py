@@ -112,14 +112,14 @@ def forward(network: MLP, w: Array, x: Array, tau: Sequence[float] = ()) -> Pass
 
 
 def prior_precision(w: Array, prior: Prior) -> Array:
-    """Return δ = E[1/σ² | w] ``[k]``: the slope of −log P(w) divided by w; 1/σ² if Gaussian."""
+    """Return δ = E[1/σ² | w] ``[k]``: the slope of −log P(w), divided by w."""
     one, other = _log_shares(w, prior)
     share = expit(one - other)
     return np.asarray(share / prior.mixture[0] ** 2 + (1.0 - share) / prior.mixture[1] ** 2)
 
 
 def _log_shares(w: Array, prior: Prior) -> tuple[Array, Array]:
-    """Return the logs of both prior components' densities at w ``[k]``, without −½ log 2π."""
+    """Return log(share · density) of each prior component at w ``[k]``, without −½ log 2π."""
     sigma1, sigma2, pi = prior.mixture
     with np.errstate(divide="ignore"):  # π = 0 or 1: a component with log weight −inf
         one, other = np.log(np.array([pi, 1.0 - pi]) / (sigma1, sigma2))
@@ -169,7 +169,10 @@ def _blas() -> ThreadpoolController:
 
 
 def _descend(target: Target, w: Array, tau: Sequence[float]) -> Array:
-    """Lower the cost −log P(D, w) of a network rounded by ``tau``, in a few Newton steps."""
+    """Take Newton steps from w to lower −log P(D, w) of the network whose ReLUs ``tau`` rounds.
+
+    Return the weights at the end.
+    """
 
     def look(w: Array) -> tuple[Pass, float]:
         p = forward(target.network, w, target.x, tau)

@@ -29,7 +29,9 @@ ARTICLE: dict[str, Any] = {"start_scale": 1.0, "initial_rho": 0.0, "cooldown": 0
 
 
 def _free_energy(network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs) -> Costs:
-    """Return what one block (a draw, a chunk of data) adds to the free energy and to the records.
+    """Return what one block adds to a step's free energy, and to the recorded costs.
+
+    A block is one draw of the weights, and one chunk of the data.
 
     Source: Blundell et al. 2015, eq. 2.
     """

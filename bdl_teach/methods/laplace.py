@@ -238,8 +238,8 @@ def around(
         x: Inputs ``[n, d]``.
         y: Targets ``[n, 1]`` or ``[n]``.
         prior: Prior of each weight; ``Gaussian(1.0)`` if not given.
-        structure: As for :func:`fit`.
-        linearised: As for :func:`fit`.
+        structure: ``"full"``, ``"diagonal"`` or ``"last_layer"``.
+        linearised: Whether to predict with the model that is linear in the weights.
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
@@ -316,11 +316,11 @@ class Fit(NetworkFit):
     """A Gaussian round the mode of a network's weights.
 
     Attributes:
-        mean: The mode ``[n_weights]``, in the order of ``network``; if only the last layer has a
-            posterior, that layer is solved anew.
+        mean: The mode ``[n_weights]``, in the order of ``network``. With the structure
+            ``"last_layer"`` the weights of that layer come from Newton's method.
         spread: The Gaussian round the mode, of the k last weights of ``mean``.
-        log_evidence: Laplace's log P(D) at a mode, in nats; if only the last layer has a posterior,
-            given its features.
+        log_evidence: Laplace's log P(D) at a mode, in nats. With the structure ``"last_layer"`` it
+            is that of a linear model of the last hidden layer's outputs.
         prior: Prior of each weight.
         problem: The mode, the data, the structure, and whether to predict ``linearised``.
         history: What ``point.fit`` recorded on its way to the mode; the last entry is the mode.
@@ -335,7 +335,7 @@ class Fit(NetworkFit):
     def _posterior_at(self, parameters: Sequence[Array]) -> dict[str, Any]:
         """Return the Gaussian round the weights at a frame of the training, as if they were a mode.
 
-        A posterior of the last layer alone is fitted to the features at that frame.
+        With the structure ``"last_layer"`` the last layer is solved for the features at that frame.
         """
         mode = replace(self.problem.mode, weights=parameters[0])
         then = _approximate(self.problem._replace(mode=mode), self.prior, self.noise_std)
@@ -360,8 +360,8 @@ class Fit(NetworkFit):
     def with_prior(self, prior: Prior, noise_std: float | None = None) -> Fit:
         """Return the approximation at this mode under another prior and other noise.
 
-        Nothing is trained: the mode stays where it is ("post hoc"). Only a posterior of the last
-        layer alone is solved again.
+        Nothing is trained: the mode stays where it is ("post hoc"). With the structure
+        ``"last_layer"`` the mode of that layer is solved again.
 
         Args:
             prior: Prior of each weight.
@@ -376,8 +376,8 @@ class Fit(NetworkFit):
     def tuned(self) -> Fit:
         """Return the approximation at this mode under the prior and noise of highest evidence.
 
-        Weights trained under another prior are not at the mode under this one. MacKay's scheme
-        trains again with ``.prior`` and ``.noise_std``, repeatedly.
+        Weights trained under another prior are not at a mode under the new one. MacKay's scheme
+        repeats two steps: tune, and train again with the tuned fit's ``prior`` and ``noise_std``.
 
         Raises:
             ValueError: The prior is no Gaussian, or the evidence still rises where the search ends,
@@ -438,7 +438,9 @@ class Fit(NetworkFit):
         return jacobian(self.network, self.mean, x, self.problem.n_layers)
 
     def predict(self, x: ArrayLike, n_samples: int = 500, seed: int = 1) -> Predictive:
-        """Average over the weights, in closed form for a linearised model with Gaussian noise.
+        """Return the predictive: the average over the weights.
+
+        It is in closed form for a linearised model with Gaussian noise, else over drawn weights.
 
         Args:
             x: Test inputs ``[m, d]``.

@@ -123,7 +123,7 @@ def _quick_log_density(recipe: _Recipe, w: Tensor, p: _Target) -> Tensor:
 
 @tf.custom_gradient  # type: ignore[untyped-decorator]
 def _mixture_log_prob(w: Tensor, prior: Tensor) -> tuple[Tensor, Tensor]:
-    """Return ``scale_mixture_log_prob`` with a hand-written gradient that takes half the time."""
+    """Return what ``scale_mixture_log_prob`` returns, with a gradient that takes half the time."""
     wide, narrow, pi = tf.unstack(prior)
     log_b = tf.math.log((1.0 - pi) / narrow) - 0.5 * (w / narrow) ** 2
     ahead = tf.math.log(pi / wide) - 0.5 * (w / wide) ** 2 - log_b
@@ -332,8 +332,8 @@ def hmc(
             over the warm-up.
         window: Number of transitions between two reports of progress, >= 1.
         seed: Seed of the starts and of the chains.
-        capacity: Compile for these sizes instead of exactly this problem's; its ``n_samples`` has
-            no effect. A Gaussian prior and a mixture need two programs.
+        capacity: Sizes to compile for, instead of exactly those of this problem. Its ``n_samples``
+            has no effect. A Gaussian prior and a mixture need two programs.
         progress: Called with (transitions done, transitions in all) after each window; an exception
             that it raises ends the run.
 
@@ -544,7 +544,7 @@ class Fit:
         return f"{name} {verdict}: largest R-hat {worst:.3f}, smallest ESS {least:.0f}"
 
     def outputs(self, x: ArrayLike) -> Array:
-        """Evaluate the network for every draw: ``[chains, s, m]``, means of y or logits.
+        """Return the network's outputs for every draw ``[chains, s, m]``: means of y, or logits.
 
         Args:
             x: Inputs ``[m, d]``.
@@ -570,7 +570,7 @@ class Fit:
         return np.asarray(self.outputs(x).mean(axis=1).std(axis=0))
 
     def predict(self, x: ArrayLike, n_samples: int | None = None, seed: int = 1) -> Predictive:
-        """Average networks over the draws.
+        """Return the predictive: the average of the drawn networks.
 
         Args:
             x: Test inputs ``[m, d]``.

@@ -65,9 +65,10 @@ class Settings(Training):
             them in another order. A learning rate that is too large for the steepest of them widens
             the draws, or diverges.
         temperature: T >= 0: 1 for the posterior, 0 for a minimum of U.
-        preconditioned: Whether the mass is the curvature along each weight at the modes; else 1.
-        capacity: Compile for these sizes instead of exactly this problem's. A capacity for more
-            points changes the simulated data from which the mass is estimated.
+        preconditioned: Whether each weight has a mass that follows from the curvature at the modes;
+            else all masses are 1.
+        capacity: Sizes to compile for, instead of exactly those of this problem. A capacity for
+            more points changes the simulated data from which the mass is estimated.
     """
 
     prior: Prior | None = None

@@ -110,7 +110,7 @@ class Problem(NamedTuple):
 
 
 class _LoopInputs(NamedTuple):
-    """The inputs of one run of the compiled loop, all of them tensors."""
+    """The tensors that the training program takes besides starting weights and a schedule."""
 
     x: Tensor  # [n, d]
     beta: Tensor

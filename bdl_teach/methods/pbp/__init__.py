@@ -238,10 +238,10 @@ def steps(
     Args:
         x: Inputs ``[n, d]``.
         y: Targets ``[n, 1]`` or ``[n]``.
-        hidden_units: As for :func:`fit`.
-        epochs: Passes over the data.
-        noise_prior: As for :func:`fit`.
-        seed: As for :func:`fit`.
+        hidden_units: Width of each hidden ReLU layer; () is a linear model.
+        epochs: Passes over the data, each in a new order.
+        noise_prior: α > 1 and β > 0 of the Gamma over the noise precision before any data.
+        seed: Seed of the starting point and of the orders.
 
     Yields:
         A :class:`Step` for each point, and one for each refinement.
@@ -321,7 +321,7 @@ class Fit:
         return float(np.sqrt(self.beta / (self.alpha - 1.0))) * self.scaling.y_std
 
     def predict(self, x: ArrayLike, n_samples: int = 1, seed: int = 1) -> Predictive:
-        """Propagate means and variances through the network; nothing is sampled.
+        """Return the predictive, by propagating means and variances through the network.
 
         Args:
             x: Test inputs ``[m, d]``.

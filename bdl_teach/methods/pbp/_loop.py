@@ -218,13 +218,13 @@ def _valid(m: Tensor, v: Tensor, new_m: Tensor, new_v: Tensor) -> tuple[Tensor, 
 
 
 def refine_prior(state: State) -> State:
-    """Sweep once over the prior factors N(w_i | 0, 1/λ) by expectation propagation, in order.
+    """Refine the prior factors N(w_i | 0, 1/λ), one after the other, by expectation propagation.
 
-    Each factor is removed from the approximation, multiplied in exactly, and projected again. As in
-    the authors' program, a factor is refined whenever the rest without it (its cavity) is proper,
-    even if this leaves λ a Gamma with α <= 1. After that few cavities are proper, and the sweep
-    almost ends. Skipping such factors to keep λ proper would let β grow without bound (yacht, two
-    hidden layers, 40 fits: RMSE 3.4 instead of 0.85).
+    The approximation of a factor is removed from q (what is left is its cavity), the exact factor
+    is multiplied in, and the product is approximated again. As in the authors' program, this is
+    done for each factor whose cavity is proper, even if λ is left with a Gamma of α <= 1. From then
+    on few cavities are proper, and hardly any factor is refined. Skipping a factor to keep λ proper
+    would let β grow without bound (yacht, two hidden layers, 40 fits: RMSE 3.4 instead of 0.85).
 
     Source: Hernández-Lobato & Adams 2015, section 3.3.
     """

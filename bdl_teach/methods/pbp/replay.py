@@ -22,7 +22,7 @@ from bdl_teach.predictive import Predictive
 @one_line
 @dataclass(frozen=True)
 class Replay:
-    """The posterior after some steps, and the one before the last step.
+    """The posterior after some steps, and the posterior before the last of these steps.
 
     A step learns one point or, at the end of an epoch, refines the prior of the weights.
 
