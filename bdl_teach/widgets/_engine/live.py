@@ -115,7 +115,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         self.wait(timeout)
         self._begin_chores(unseen=True)
         if not self._warmed.wait(timeout):
-            raise TimeoutError(f"expected all programs compiled within {timeout:g} s, got only some")
+            raise TimeoutError(f"expected all programs compiled within {timeout:g} s, got some")
         return self
 
     def replay(self, step: int | None = None) -> Self:
