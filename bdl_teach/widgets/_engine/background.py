@@ -84,7 +84,7 @@ class LatestValue(Generic[T]):
             self._changed.notify_all()
 
     def shown_again(self, version: int) -> None:
-        """Record that the value ``version`` has been shown; keep the error of an earlier one."""
+        """Record that the value ``version`` has been shown; keep an earlier value's error."""
         with self._changed:
             self._done = version
             self._changed.notify_all()

@@ -133,7 +133,7 @@ class Chains:
     def waits(self) -> bool:
         """Return whether the program of the present run has yet to be compiled.
 
-        If so, another thread compiles the program.
+        If so, start the compilation on another thread, unless that is done.
         """
         if self._run is None or self._run.over:
             return False

@@ -188,7 +188,7 @@ class Canvas:
         self._grounds[place] = self._agg.copy_from_bbox(whole)
 
     def _arrange(self) -> None:
-        """Place the panels for this size, unless that is done: it takes as long as a drawing."""
+        """Place the panels, unless they are placed for this size: that is as slow as drawing."""
         size = self.place.width, self.place.height
         if self._arranged == size:
             return
@@ -205,7 +205,7 @@ class Canvas:
 
     @contextmanager
     def _at_design(self) -> Iterator[None]:
-        """Give the figure its designed size in a ``with`` block; the page's picture stays."""
+        """Give the figure its designed size in a ``with`` block; the page keeps its picture."""
         shown = self.place
         self.fit(self._still)
         try:

@@ -38,7 +38,7 @@ class Convergence:
         return Convergence(runs, gain, gain > tolerance or runs == fit.n_longer, tolerance)
 
     def __str__(self) -> str:
-        """Return the sentence for the status line; "" as long as the answer is not known."""
+        """Say whether the fit has converged; "" as long as that is not known."""
         if not self.over:
             return ""
         if self.converged:

@@ -26,7 +26,7 @@ _TEN_FUNCTIONS = partial(plots.PredictiveArtists, n_functions=10)
 
 @dataclass
 class Panel:
-    """A panel that the pointer can act in."""
+    """A panel in which the pointer can act, with its limits, legend and units."""
 
     axes: Axes
     room: plots.Room | None = None  # chooses the limits of y, which stay while a point is held

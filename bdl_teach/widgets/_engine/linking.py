@@ -61,7 +61,7 @@ class LinkArtists(plots.Artists):
 def nearest_function(
     functions: Array, x_grid: Array, at: tuple[float, float], height: float
 ) -> int | None:
-    """Return the index of the one of ``functions`` ``[k, m]`` that is nearest to the point ``at``.
+    """Return the index of the row of ``functions`` ``[k, m]`` that is nearest to the point ``at``.
 
     ``None`` if none is near, compared with the ``height`` of the panel.
     """

@@ -115,7 +115,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         self.wait(timeout)
         self._begin_chores(unseen=True)
         if not self._warmed.wait(timeout):
-            raise TimeoutError(f"expected all programs compiled within {timeout:g} s")
+            raise TimeoutError(f"expected all programs compiled within {timeout:g} s, got some")
         return self
 
     def replay(self, step: int | None = None) -> Self:
@@ -152,7 +152,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
     def state(self) -> Values:
         """Return the values of all controls by name; ``type(explorer)(**state)`` rebuilds it.
 
-        Values that are set in the picture, such as ``data``, are left out until then.
+        Values that are set in the picture, such as ``data``, are left out if they are not set.
         """
         values = {name: control.value for name, control in self._controls.items()}
         return {name: value for name, value in values.items() if value is not None}

@@ -17,7 +17,7 @@ from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.controls import Values, Widget
 from bdl_teach.widgets._engine.status import Readings, Said
 
-SEEDS = 3  # for which a mission must hold: the learner's own and the next ones
+SEEDS = 3  # number of seeds for which a mission must hold: the learner's own and the next ones
 _NOTHING = 1e-6  # smaller values come from rounding
 _DONE = "✓"
 _LOOKING = "Wait …"  # until the controls rest, and while other seeds are computed
@@ -93,7 +93,7 @@ def written(value: Any) -> str:
 
 
 def next_seeds(values: Values, seed: Widget) -> list[Values]:
-    """Return copies of ``values`` with the next seeds; the slider's first follows its last."""
+    """Return copies of ``values`` with the next seeds; after the slider's last comes its first."""
     places = seed.max - seed.min + 1
     following = ((values["seed"] - seed.min + k) % places + seed.min for k in range(1, SEEDS))
     return [{**values, "seed": number} for number in following]

@@ -44,7 +44,7 @@ class PresetMenu:
     def show(self, state: Values) -> None:
         """Select in the menu the preset that ``state`` matches, if any.
 
-        Of several, this is the one that was chosen, or else the one that sets most controls.
+        If several match, select the one that was chosen, or else the one that sets most controls.
         """
         fitting = {
             name: len(values)

@@ -53,7 +53,7 @@ class Pin:
 
     @property
     def compares(self) -> bool:
-        """Return whether a question has set the pin: the axis limits must then stay."""
+        """Return whether a question has set the pin: the axis limits must then stay unchanged."""
         return self._of_question and self._pinned is not None
 
     def set(self) -> None:

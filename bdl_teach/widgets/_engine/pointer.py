@@ -110,7 +110,7 @@ class PointerInput(Contract[Result], abstract=True):
         self._made["draw"].description = words[band.stage]
 
     def _end_drawing(self) -> None:
-        """Remove the learner's band, finished or not, and show what it hid; for the worker."""
+        """Remove the learner's band, finished or not, and show hidden artists; for the worker."""
         while self._drawn_band is not None and self._drawn_band.stage:
             self._go_on_drawing()
 
@@ -239,7 +239,7 @@ class PointerInput(Contract[Result], abstract=True):
             self._picture.points = {"at": at, "answers": self._newest_message}
 
     def _ask_for_point(self) -> None:
-        """Add a noisy point of the true function where the model is least sure."""
+        """Add a point (true function plus noise) where the model is least sure."""
         result, now = self.result, self._shown_points()
         if result is None or now is None:
             return

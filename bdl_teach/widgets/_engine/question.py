@@ -15,7 +15,7 @@ from bdl_teach.widgets._engine.controls import Values, Widget
 class Question:
     """A question about an explorer that the learner answers before trying."""
 
-    text: str  # which says which control will move where
+    text: str  # the question, which says which control will move where
     choices: Sequence[str]
     answer: int  # index of the right choice
     because: str  # the reason, shown with the verdict

@@ -37,7 +37,7 @@ class Number(NamedTuple):
 
     @property
     def difference(self) -> str:
-        """Return the signed change, with as many digits as the reading; "" if there is none."""
+        """Return the signed change since ``then``, with the digits of the reading; "" if none."""
         if self.then is None or self.then == self.now or "–" in (self.then, self.now):
             return ""
         change = _value(self.now) - _value(self.then)
@@ -79,7 +79,7 @@ class Said:
         return re.sub(" {2,}", " ", text).strip()
 
     def numbers(self, then: Said) -> list[Number]:
-        """Return the readings that ``then`` has, too, in the order of this status line."""
+        """Return the readings that this line and ``then`` share, in the order of this line."""
         parts = self._parts(self.line, then)
         return [part for part in parts if isinstance(part, Number) and part.then is not None]
 
@@ -117,7 +117,7 @@ class Said:
 
 
 def shown_if(**shown: bool) -> dict[str, str]:
-    """Return an empty template for each name whose value is false, so that it is not shown."""
+    """Return an empty template for each name whose value is false: the line leaves it out."""
     return {name: "" for name, is_shown in shown.items() if not is_shown}
 
 

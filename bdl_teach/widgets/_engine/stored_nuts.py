@@ -1,6 +1,6 @@
 """Stored runs of NUTS that come with the package, for the presets of the sinusoid explorer.
 
-A run is found by a hash of points and model, so that it is never shown for another posterior.
+A run is found by a hash of data and model, so that no run is shown for a wrong posterior.
 ``tools/store_nuts.py`` makes the runs.
 """
 
@@ -41,7 +41,7 @@ def read() -> dict[str, Stored]:
 
 
 def as_text(runs: Mapping[str, Stored]) -> str:
-    """Return these runs as the text of the file, in lines of at most 110 characters."""
+    """Return these runs as the text of ``FILE``, in lines of at most 110 characters."""
     text = json.dumps({name: run._asdict() for name, run in runs.items()}, indent=1)
     return re.sub(r"(?<=\[)[-\d., \ne]+(?=\])", _folded, text) + "\n"
 

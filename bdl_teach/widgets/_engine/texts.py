@@ -86,7 +86,7 @@ def of(name: str, **given: Mapping[str, Control]) -> Texts:
 
 
 def parse(text: str, **given: Mapping[str, Control]) -> Texts:
-    """Parse the text of a data file; ``given`` has the controls for each of its empty rows.
+    """Parse the text of a data file; ``given`` holds the controls for each empty row, by name.
 
     Raises:
         ValueError: A preset, the question or a mission names a control that does not exist.

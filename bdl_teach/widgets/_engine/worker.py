@@ -25,7 +25,7 @@ from bdl_teach.widgets._engine.replay import PACE
 from bdl_teach.widgets._engine.status import Readings, Said, plain
 
 REST = 0.8  # seconds without a movement before a result is improved
-FOLLOW = 0.12  # seconds from a movement to what takes longer: no drag is to wait for it
+FOLLOW = 0.12  # seconds from a movement to the first ``_follow``, so that no drag waits for it
 SHARPEN = 0.2  # seconds from a movement to a picture with all pixels that the page can show
 
 
@@ -55,7 +55,7 @@ class Worker(PointerInput[Result], abstract=True):
                 job = self._answer(*job)
 
     def _answer(self, version: int, job: Job) -> tuple[int, Job] | None:
-        """Show the result that a request asks for, then better ones; return the next request."""
+        """Show the result for a request, then better ones, until the next request; return that."""
         error: BaseException | None = None
         asked, values = job
         try:
@@ -139,7 +139,7 @@ class Worker(PointerInput[Result], abstract=True):
         return True
 
     def _look_at_mission(self, values: Values) -> tuple[int, Job] | None:
-        """Check whether the chosen mission is done; return a request that interrupts it."""
+        """Check whether the chosen mission is done; return a request that interrupts this check."""
         if self._missions is None or self._missions.chosen is None or self.result is None:
             return None
         away = {name: False for name in self.TEXTS.stays if not self._missions.chosen.way.get(name)}
@@ -170,7 +170,7 @@ class Worker(PointerInput[Result], abstract=True):
         self._say_what_is_shown()
 
     def _play(self) -> tuple[int, Job] | None:
-        """Show frame after frame while the replay plays; return a request that interrupts it."""
+        """Show frame after frame while the replay plays; return a request that ends the replay."""
         spent = 0.0
         while self._film.playing and not self._slot.closed:
             if (job := self._slot.take(max(PACE - spent, 0.0))) is not None:
@@ -226,7 +226,7 @@ class Worker(PointerInput[Result], abstract=True):
                 self._forget_drawing()
                 self._canvas.redraw_background(arrange=True)
             if self._drawn_band is not None:
-                self._drawn_band.uncover()  # what is drawn says itself whether it is seen
+                self._drawn_band.uncover()  # ``_draw`` sets the visibility of its artists
             self._draw(shown)
             self._mark(shown, self._pointed)
             if (band := self._drawing) is not None:
@@ -254,7 +254,7 @@ class Worker(PointerInput[Result], abstract=True):
         return self._words_of(self._shown)
 
     def _words_of(self, shown: Result) -> Said:
-        """Return the status line of a result or of a frame of its training, with its units."""
+        """Return the status line of a result, or of a frame of its training."""
         words = {
             **self.TEXTS.status,
             **self._words_on_points(shown),
