@@ -51,7 +51,8 @@ def as_float(values: ArrayLike, name: str = "") -> Tensor:
     """Return ``values`` as a float32 tensor.
 
     Raises:
-        ValueError: ``name`` is given, and a value is not 0 but underflows or overflows.
+        ValueError: A value is too large for float32, or so small that it would become 0. This is
+            checked only if ``name``, the argument's name for the message, is given.
     """
     if name:
         size, limits = np.abs(np.asarray(values)), np.finfo(np.float32)

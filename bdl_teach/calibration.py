@@ -108,7 +108,7 @@ def distance(a: Predictive, b: Predictive, where: Array | None = None) -> float:
 
     Args:
         a: Predictive at m inputs.
-        b: Predictive at the same inputs.
+        b: Predictive at the inputs of ``a``.
         where: Mask ``[m]`` of the inputs that count; all if not given.
 
     Returns:
@@ -118,7 +118,7 @@ def distance(a: Predictive, b: Predictive, where: Array | None = None) -> float:
         ValueError: The predictives have different numbers of inputs.
     """
     if len(a.mean) != len(b.mean):
-        raise ValueError(f"b: expected the {len(a.mean)} test inputs of a, got {len(b.mean)}")
+        raise ValueError(f"b: expected {len(a.mean)} predictions, as many as a, got {len(b.mean)}")
     squared = (a.mean - b.mean) ** 2 + (a.epistemic_std - b.epistemic_std) ** 2
     return math.sqrt(average(squared, where))
 
@@ -179,7 +179,7 @@ def pit(prediction: Predictive, y: ArrayLike) -> Array:
         y: Targets ``[m]`` or ``[m, 1]``.
 
     Returns:
-        Values of the predictive's distribution functions at y, ``[m]``.
+        P(a new target at x_i is at most y_i) under the predictive, for each input ``[m]``.
 
     Raises:
         ValueError: y does not have one finite target for each input.

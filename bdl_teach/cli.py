@@ -54,15 +54,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def inside(argv: Sequence[str]) -> int:
-    """Run one command in this Python, which must be that of the environment."""
+    """Run one command in this Python, after :func:`start` has started it from ``.venv``."""
     return report_failures(lambda: run(parse(argv)), "Stopped.")
 
 
 def report_failures(command: Callable[[], int], stopped: str) -> int:
-    """Call `command` and return its exit code; print a sentence if it fails.
+    """Call `command` and return its exit code; print an expected failure as one sentence.
 
-    After ctrl-C that sentence is `stopped`.
-    Characters that the output cannot encode (in a file on Windows) become question marks.
+    After ctrl-C the sentence is `stopped`. A character that the encoding of the output lacks (in a
+    file on Windows) becomes a question mark.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -84,14 +84,14 @@ def report_failures(command: Callable[[], int], stopped: str) -> int:
 
 
 def module(name: str) -> ModuleType:
-    """Import and return the module that runs a command."""
+    """Import and return the module that runs the command of this name."""
     if name == "bench":
         sys.path.append(str(ROOT / "tools"))
     return importlib.import_module(MODULES.get(name, f"bdl_teach._cli.{name}"))
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
-    """Parse the command line; arguments for pytest and the benchmarks end up in `rest`.
+    """Parse the command line; the arguments that pytest or a benchmark gets are in `rest`.
 
     Every `--help` except that of `bench` works before anything is installed.
     """
@@ -111,13 +111,13 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run a command in the current environment."""
+    """Run the parsed command in this Python, and return its exit code."""
     code: int = module(options.command).run(options)
     return code
 
 
 def needed_lock(options: argparse.Namespace) -> str:
-    """Return the name of the lock file that a command needs; "" if it needs no packages."""
+    """Return the name of the file that lists the packages a command needs; "" if it needs none."""
     command = options.command
     if command == "notebooks" or (command in ("claims", "reproduce") and options.list):
         return ""
@@ -126,7 +126,7 @@ def needed_lock(options: argparse.Namespace) -> str:
 
 
 def start(argv: Sequence[str]) -> int:
-    """Run a command in this Python, or, in a checkout, in `.venv`, which is made if necessary."""
+    """Run a command: in a checkout in `.venv`, which is made if necessary, else in this Python."""
     options = parse(argv)
     name, lock, checkout = options.command, needed_lock(options), is_checkout(ROOT)
     if not checkout and name in FORWARD:
@@ -142,7 +142,10 @@ def start(argv: Sequence[str]) -> int:
 
 
 def set_environment() -> None:
-    """Set environment variables; in a checkout, all that a command starts then uses `.venv`."""
+    """Set the environment variables of the programs that a command starts.
+
+    In a checkout these programs then use `.venv`.
+    """
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # before kernels in the user's home folder
     if data := os.environ.get("BDL_TEACH_DATA"):  # kernels run in other folders
         os.environ["BDL_TEACH_DATA"] = os.path.abspath(os.path.expanduser(data))
@@ -159,7 +162,7 @@ def set_environment() -> None:
 
 
 def hand_over(command: list[str]) -> int:
-    """Replace this process by `command`; on Windows run it, and leave ctrl-C to it."""
+    """Replace this process by `command`; on Windows, run it as a child that handles ctrl-C."""
     if sys.platform != "win32":
         os.execv(command[0], command)
     signal.signal(signal.SIGINT, signal.SIG_IGN)

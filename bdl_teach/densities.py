@@ -23,7 +23,10 @@ HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 
 
 def numpy_or_tensor(function: Callable[..., Values]) -> Callable[..., Values]:
-    """Let a function of tensors also take numbers and arrays, and then return NumPy in float64."""
+    """Decorate a function of tensors so that it takes numbers and arrays, too.
+
+    For numbers and arrays the function returns NumPy arrays in float64.
+    """
     parameters = signature(function)
 
     @wraps(function)
@@ -94,8 +97,8 @@ def gaussian_nll(y: Values, mean: Values, var: Values) -> Values:
 def scale_mixture_log_prob(w: Values, sigma1: Values, sigma2: Values, pi: Values) -> Values:
     """Return the log density of π N(w | 0, σ₁²) + (1 − π) N(w | 0, σ₂²), elementwise.
 
-    It adds the two densities by log-sum-exp, so that the result is finite for every finite w. The
-    densities themselves underflow in float32 from |w| = 21.4 for σ₁ = 1.5.
+    The two densities are added by log-sum-exp, so that the result is finite for every finite w.
+    The densities themselves would be 0 in float32 from |w| = 21.4 on for σ₁ = 1.5.
 
     Args:
         w: Weights, any shape.
@@ -123,7 +126,7 @@ def scale_mixture_log_prob(w: Values, sigma1: Values, sigma2: Values, pi: Values
 def _log_add_exp(a: Values, b: Values) -> Values:
     """Return log(eᵃ + eᵇ) = m + log(1 + e^(a + b − 2m)), m = max(a, b), without overflow.
 
-    ``tfp.math.log_add_exp`` is the same function, but a refit would have to load TFP for it.
+    ``tfp.math.log_add_exp`` would do, but loading TensorFlow Probability delays the first fit.
     """
     larger = tf.maximum(a, b)
     return larger + tf.nn.softplus((a - larger) + (b - larger))
@@ -136,9 +139,9 @@ def _log_component(w: Values, sigma: Values, weight: Values) -> Values:
 
 
 class LogDensityTerms(NamedTuple):
-    """The terms of log P(w) = offset − w²/(2 std²) + Σ_j heights_j exp(−½ rates_j w²).
+    """A prior's log density as log P(w) = offset − w²/(2 std²) + Σ_j heights_j exp(−½ rates_j w²).
 
-    The mean of each term over a Gaussian weight has a closed form: :func:`expected_log_prob`.
+    For a Gaussian w the mean of each term has a closed form; see :func:`expected_log_prob`.
     """
 
     offset: Values  # in nats
@@ -152,10 +155,11 @@ _N_BELLS = 4  # exponentials that approximate softplus(a − u); more cost time 
 
 @lru_cache(maxsize=64)
 def _softplus_bells(a: float) -> tuple[Array, Array]:
-    """Return c_j and p_j of the least-squares fit softplus(a − u) ≈ Σ_j c_j exp(−p_j u), u >= 0.
+    """Fit softplus(a − u) ≈ Σ_j c_j exp(−p_j u) for u >= 0, and return all c_j and all p_j.
 
-    The error is at most 0.005 for a = 2.7 (the default prior), 0.08 for a = 5, 0.25 for a = 7.3,
-    most of it near u = a. The ridge keeps the c_j small enough for float32.
+    The largest error is 0.005 for a = 2.7 (the default prior), 0.08 for a = 5, 0.25 for a = 7.3,
+    near u = a. The fit is by least squares with a ridge penalty, which keeps the c_j small enough
+    for float32.
     """
     rates = min(1.1, 4.0 / max(a, 1.0)) * np.geomspace(1.0, 2.1, _N_BELLS)
     u = np.linspace(0.0, math.sqrt(max(a, 0.0) + 12.0), 300) ** 2
@@ -167,7 +171,7 @@ def _softplus_bells(a: float) -> tuple[Array, Array]:
 def expected_log_prob(mean: Tensor, std: Tensor, terms: LogDensityTerms) -> Tensor:
     """Return E[log P(w)] in nats ``[d]`` for w ~ N(mean, std²), in closed form, for tensors.
 
-    E exp(−½ k w²) = √r exp(−½ k r mean²) with r = 1/(1 + k std²).
+    The mean of an exponential is E exp(−½ k w²) = √r exp(−½ k r mean²) with r = 1/(1 + k std²).
 
     Args:
         mean: Means of the weights ``[d]``.
@@ -180,7 +184,10 @@ def expected_log_prob(mean: Tensor, std: Tensor, terms: LogDensityTerms) -> Tens
 
 @tf.custom_gradient  # type: ignore[untyped-decorator]
 def _expected_bells(mean: Tensor, std: Tensor, heights: Tensor, rates: Tensor) -> Tensor:
-    """Return Σ_j heights_j E exp(−½ rates_j w²), with a gradient three times as fast as TF's."""
+    """Return Σ_j heights_j E exp(−½ rates_j w²) for w ~ N(mean, std²).
+
+    The gradient is written by hand: three times as fast as automatic differentiation.
+    """
     k, c = rates[:, None], heights[:, None]  # [terms, 1]; the weights come last, for XLA's loops
     shrink = 1.0 / (1.0 + k * std**2)  # r [terms, d]
     pull = k * shrink
@@ -228,7 +235,10 @@ class ScaleMixture:
 
     @property
     def terms(self) -> LogDensityTerms:
-        """Return the terms of log P(w); the exponentials approximate the narrow component."""
+        """Return log P(w) as :class:`LogDensityTerms`: exact but for the narrow component.
+
+        The exponentials approximate what the narrow component adds.
+        """
         wide, narrow, pi = self.mixture
         if narrow > wide:
             wide, narrow, pi = narrow, wide, 1.0 - pi
@@ -251,7 +261,7 @@ class ScaleMixture:
         return sum(share * _normal_density(w, sigma) for share, sigma in components)
 
     def sample(self, shape: int | tuple[int, ...], seed: int = 0) -> Array:
-        """Draw weights of a ``shape`` from the prior."""
+        """Draw an array of weights of this ``shape`` from the prior."""
         rng = np.random.default_rng(seed)
         wide = rng.random(shape) < self.pi
         return np.where(wide, self.sigma1, self.sigma2) * rng.standard_normal(shape)
@@ -282,7 +292,7 @@ class Gaussian:
 
     @property
     def terms(self) -> LogDensityTerms:
-        """Return the terms of log P(w), whose exponentials have height 0."""
+        """Return log P(w) as :class:`LogDensityTerms`, exactly: all exponentials have height 0."""
         none = np.zeros(_N_BELLS)
         return LogDensityTerms(-math.log(self.sigma) - HALF_LOG_TWO_PI, self.sigma, none, none)
 
@@ -295,7 +305,7 @@ class Gaussian:
         return _normal_density(w, self.sigma)
 
     def sample(self, shape: int | tuple[int, ...], seed: int = 0) -> Array:
-        """Draw weights of a ``shape`` from the prior."""
+        """Draw an array of weights of this ``shape`` from the prior."""
         return self.sigma * np.random.default_rng(seed).standard_normal(shape)
 
 
@@ -314,6 +324,9 @@ def as_prior(name: str, value: object) -> Prior:
 
 
 def _positive_values(name: str, value: Values) -> None:
-    """Refuse values that are not positive and finite, unless they are traced."""
+    """Raise ``ValueError`` unless all values are finite and > 0.
+
+    While a function is compiled its tensors have no values, and nothing is checked.
+    """
     if tf.executing_eagerly() and not bool(tf.reduce_all((value > 0) & tf.math.is_finite(value))):
         raise ValueError(f"{name}: expected finite numbers > 0, got {np.asarray(value)}")

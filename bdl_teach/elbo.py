@@ -51,7 +51,7 @@ class FreeEnergy:
 
 
 def complexity_cost(eps: Tensor, std: Tensor, log_prior: Tensor, mask: Tensor = 1.0) -> Tensor:
-    """Estimate KL[q ‖ P(w)] from each draw w = μ + σ ε: Σ log q(w) − log P(w).
+    """Estimate KL[q ‖ P(w)] from each draw w = μ + σ ε by Σ (log q(w) − log P(w)) over weights.
 
     Here log q(w) = −log σ − ½ε² − ½ log 2π.
 
@@ -59,7 +59,7 @@ def complexity_cost(eps: Tensor, std: Tensor, log_prior: Tensor, mask: Tensor = 
         eps: Standard normal draws ``[..., d]``.
         std: Posterior standard deviations ``[d]``.
         log_prior: log P(w) of each drawn weight ``[..., d]``.
-        mask: 1 for a weight that counts, else 0, ``[d]``.
+        mask: 1 for a weight of the network, 0 for one that only pads the vector, ``[d]``.
 
     Returns:
         Nats, an estimate for each draw ``[...]``.
@@ -94,7 +94,7 @@ def free_energy(complexity: Tensor, likelihood: Tensor, kl_weight: Tensor) -> Te
 
 
 def minibatch_weights(n_batches: int, scheme: str = "uniform") -> Array:
-    """Return the shares of the KL that M minibatches carry, ``[M]``; they sum to 1.
+    """Return the share of the KL in the cost of each of M minibatches ``[M]``; the sum is 1.
 
     ``"uniform"``: π_i = 1/M. ``"geometric"``: π_i = 2^(M−i)/(2^M − 1), computed as
     2^(−i)/(1 − 2^(−M)), which does not overflow.
@@ -128,10 +128,10 @@ def minibatch_free_energies(kl: float, nll: ArrayLike, weights: ArrayLike) -> Ar
     """
     nll, weights = checks.finite("nll", nll), checks.finite("weights", weights)
     if weights.ndim != 1 or not weights.size:
-        raise ValueError(f"weights: expected [M] with M >= 1, got {weights.shape}")
+        raise ValueError(f"weights: expected one or more numbers, got shape {weights.shape}")
     if nll.ndim != 1 or len(nll) % len(weights):
         raise ValueError(
-            f"nll: expected [n] with n a multiple of {len(weights)} batches, got {nll.shape}"
+            f"nll: expected shape (n,) with n a multiple of {len(weights)}, got {nll.shape}"
         )
     shares = weights * checks.number("kl", kl)
     return np.asarray(shares + nll.reshape(len(weights), -1).sum(axis=1))

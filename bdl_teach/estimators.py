@@ -25,11 +25,11 @@ KINDS = ("score", "shared", "per_example", "local", "flipout")
 
 
 class Gradients(NamedTuple):
-    """A gradient, draws of one, or its variance.
+    """The gradients with respect to μ and to σ: one of each, many draws, or their variances.
 
     Attributes:
-        mu: With respect to μ, ``[..., d]``.
-        sigma: With respect to σ, ``[..., d]``.
+        mu: Gradient with respect to μ (or its draws, or its variance), ``[..., d]``.
+        sigma: Gradient with respect to σ (or its draws, or its variance), ``[..., d]``.
     """
 
     mu: Array
@@ -73,7 +73,7 @@ def minibatch(
     noise_std: float = 1.0,
     n_data: int | None = None,
 ) -> Minibatch:
-    """Return the linear model at a minibatch, for the estimators.
+    """Check the arguments, and return the :class:`Minibatch` that the estimators take.
 
     Args:
         mu: Posterior means ``[d]``.
@@ -106,10 +106,11 @@ def _checked_std(sigma: ArrayLike, d: int) -> Array:
 def _score_variance(b: Minibatch) -> Gradients:
     """Return the variance of the score-function estimator: E[cost² h(ε_k)] − mean².
 
-    h = (ε_k/σ_k)² for μ, and ((ε_k² − 1)/σ_k)² for σ. The cost is a quadratic in ε, a + b·ε + εᵀCε.
-    Given ε_k, over the other weights, it has mean a + tr C − C_kk + b_k ε_k + C_kk ε_k² and
-    variance Σ_l (b_l + 2 C_kl ε_k)² + 2 Σ_lm C_lm². So E[cost² | ε_k] is a polynomial in ε_k, which
-    Gauss-Hermite quadrature integrates exactly.
+    Here h = (ε_k/σ_k)² for μ, and ((ε_k² − 1)/σ_k)² for σ. The cost is a quadratic of the noise ε
+    of all weights, a + u·ε + εᵀCε. For a fixed ε_k its mean over the other ε is
+    a + tr C − C_kk + u_k ε_k + C_kk ε_k², and its variance Σ_l (u_l + 2 C_kl ε_k)² + 2 Σ_lm C_lm²,
+    with l, m ≠ k. So E[cost² | ε_k] is a polynomial in ε_k, which Gauss-Hermite quadrature
+    integrates exactly.
     """
     t, weights = np.polynomial.hermite_e.hermegauss(8)
     weights = weights / weights.sum()
@@ -130,9 +131,10 @@ def _score_variance(b: Minibatch) -> Gradients:
 
 
 def _pathwise_variance(kind: str, b: Minibatch) -> Gradients:
-    """Return the variance of a gradient along draws of the weights W, or of the outputs.
+    """Return the variance of an estimator that differentiates the cost: any but ``"score"``.
 
-    With G = xᵀx and δ the outputs' variance:
+    The gradients are those by μ_k and by σ_k. With G = xᵀx, m_i the residual of point i at w = μ,
+    and δ_i the variance of its output:
 
     - ``"shared"``, one ε for all points, whose effects add up before they are squared:
       Var_μ = c² Σ_l G_kl² σ_l²; Var_σ = c² [(Σ_i x_ik m_i)² + Σ_l G_kl² σ_l² + G_kk² σ_k²];
@@ -140,7 +142,8 @@ def _pathwise_variance(kind: str, b: Minibatch) -> Gradients:
       Var_μ = c² Σ_i x_ik² δ_i; Var_σ = c² Σ_i x_ik² (m_i² + δ_i + x_ik² σ_k²);
     - ``"local"``, a ζ for each output, with the same Var_μ as an ε for each point:
       Var_σ = c² Σ_i (x_ik⁴ σ_k² / δ_i) (m_i² + 2 δ_i);
-    - ``"flipout"``, one ε with a sign for each point; rows do not covary, but share |ε|:
+    - ``"flipout"``, one ε with random signs for each point: the outputs are uncorrelated, but
+      depend on the same |ε|:
       Var_σ = c² [Σ_i x_ik² m_i² + 2 σ_k² G_kk² + Σ_{l≠k} σ_l² Σ_i x_ik² x_il²].
     """
     square, delta, gram = b.x**2, b.output_var, b.x.T @ b.x
@@ -249,8 +252,8 @@ def gradient_samples(
     Args:
         kind: One of ``KINDS``.
         batch: What :func:`minibatch` returns.
-        prior: Adds the gradient of KL[q ‖ P(w)], in the same way for each kind: in closed form for
-            a ``Gaussian``, from separate draws of the weights for a ``ScaleMixture``.
+        prior: Add the gradient of KL[q ‖ P(w)] for this prior, if given: in closed form for a
+            ``Gaussian``, from separate draws of the weights for a ``ScaleMixture``.
         n_draws: Number of gradients to draw.
         seed: Seed of the draws.
 
@@ -317,7 +320,7 @@ def row_covariance(kind: str, x: ArrayLike, sigma: ArrayLike) -> Array:
 def output_samples(
     kind: str, mu: ArrayLike, sigma: ArrayLike, x: ArrayLike, *, n_draws: int = 1000, seed: int = 0
 ) -> Array:
-    """Draw the outputs of a minibatch under an estimator.
+    """Draw the outputs x·w of a minibatch, with the noise that this estimator gives them.
 
     Args:
         kind: One of ``KINDS``.
@@ -345,7 +348,7 @@ def output_samples(
 
 
 def _draws(kind: str, b: Minibatch, n: int, rng: np.random.Generator) -> Gradients:
-    """Draw ``n`` gradients of the minibatch's expected cost, of one kind."""
+    """Draw ``n`` gradients of the minibatch's expected cost with the estimator ``kind``."""
     if kind == "local":
         zeta, std = rng.standard_normal((n, len(b.x))), np.sqrt(b.output_var)
         error = b.scale * (b.residual + std * zeta)  # [n, M]
@@ -363,7 +366,7 @@ def _draws(kind: str, b: Minibatch, n: int, rng: np.random.Generator) -> Gradien
 
 
 def _noise(kind: str, b: Minibatch, n: int, rng: np.random.Generator) -> Array:
-    """Draw the noise of the weights ``[n, M or 1, d]``."""
+    """Draw the noise ε of the weights: ``[n, 1, d]`` if all points share it, else ``[n, M, d]``."""
     if kind == "per_example":
         return rng.standard_normal((n, *b.x.shape))
     signs = rng.integers(0, 2, (n, *b.x.shape)) if kind == "flipout" else 1
@@ -371,7 +374,10 @@ def _noise(kind: str, b: Minibatch, n: int, rng: np.random.Generator) -> Array:
 
 
 def _kl_gradients(b: Minibatch, prior: Prior, eps: Array) -> Gradients:
-    """Return the gradients of KL[q ‖ P(w)]: estimated at w = μ + σ ⊙ ε, or in closed form."""
+    """Return the gradients of KL[q ‖ P(w)].
+
+    They are in closed form for a ``Gaussian`` prior, else estimated at w = μ + σ ⊙ ε.
+    """
     if isinstance(prior, Gaussian):
         return Gradients(b.mu / prior.sigma**2, b.sigma / prior.sigma**2 - 1.0 / b.sigma)
     score = prior_score(b.mu + b.sigma * eps, prior)  # [n, d]

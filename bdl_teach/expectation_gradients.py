@@ -72,7 +72,7 @@ class Cost:
 
 
 def draws(kind: str, parameter: str, cost: Cost, mu: float, sigma: float, eps: ArrayLike) -> Array:
-    """Return an estimate of the gradient for each draw of ε, in the shape of ``eps``.
+    """Return, for each draw of ε, an estimate of the derivative of E f(z) by μ or σ.
 
     Args:
         kind: ``"score"`` or ``"pathwise"``.
@@ -98,7 +98,7 @@ def draws(kind: str, parameter: str, cost: Cost, mu: float, sigma: float, eps: A
 
 
 def variance(kind: str, parameter: str, cost: Cost, mu: float, sigma: float) -> float:
-    """Return the variance of an estimate of :func:`draws`, by quadrature over ε."""
+    """Return the variance of one value that :func:`draws` returns, by quadrature over ε."""
     each = draws(kind, parameter, cost, mu, sigma, _EPS)
     mean = each @ _DENSITY
     return float((each - mean) ** 2 @ _DENSITY)

@@ -24,11 +24,11 @@ _LEAST_VARIANCE = 1e-30  # keeps the gradient of its square root finite
 
 
 def data(likelihood: str, x: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
-    """Return ``x`` [n, d] and ``y`` [n, 1], checked for this likelihood and for float32.
+    """Check data for this likelihood, and return them as arrays ``x`` [n, d] and ``y`` [n, 1].
 
     Raises:
-        ValueError: The likelihood is unknown, x and y do not fit, a label is not 0 or 1, or
-            float32 does not keep the differences within a column.
+        ValueError: The likelihood is unknown, the shapes of x and y do not fit, a label is not 0
+            or 1, or the values of a column are so close that float32 makes them equal.
     """
     checks.choice("likelihood", likelihood, LIKELIHOODS)
     x, y = checks.regression_data(x, y)
@@ -86,7 +86,7 @@ def expected_cost(
 
 
 def predict(likelihood: str, outputs: Array, noise_std: float) -> Predictive:
-    """Build the predictive from network outputs ``[s, m]``: means, or logits."""
+    """Return the predictive of drawn outputs ``[s, m]``: means of y, or logits of P(y = 1)."""
     if likelihood == "bernoulli":
         return BernoulliPredictive.from_logits(outputs)
     return Predictive.from_samples(outputs, noise_std)

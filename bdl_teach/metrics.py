@@ -60,14 +60,15 @@ def auroc(labels: ArrayLike, scores: ArrayLike) -> float:
 
     Args:
         labels: 1 for positive, 0 for negative ``[m]``.
-        scores: Larger for inputs that are rather positive ``[m]``; a tie counts half.
+        scores: Scores ``[m]``; a higher one says that the input is more probably positive. A pair
+            of equal scores counts half.
 
     Raises:
         ValueError: The shapes differ, or the labels are not 0 and 1 with at least one of each.
     """
     labels, scores = _paired(labels=labels, scores=scores)
     if not np.array_equal(np.unique(labels), (0.0, 1.0)):
-        raise ValueError(f"labels: expected both 0 and 1, got {np.unique(labels)[:5]}")
+        raise ValueError(f"labels: expected both 0 and 1 to occur, got {np.unique(labels)[:5]}")
     positive, negative = scores[labels == 1], scores[labels == 0]
     wins = scipy.stats.mannwhitneyu(positive, negative).statistic  # pairs in the right order
     return float(wins / (len(positive) * len(negative)))
@@ -105,7 +106,7 @@ def mutual_information(probabilities: ArrayLike) -> Array:
 def variance_score(probabilities: ArrayLike) -> Array:
     """Return the variance of class probabilities over the draws, averaged over classes ``[n]``.
 
-    It is in [0, ¼], and 0 where the draws agree: on one class, or that any class is possible.
+    The variance is in [0, ¼]. It is 0 where all draws are equal, be they sure of a class or not.
 
     Args:
         probabilities: ``[t, n, c]``: T draws, n inputs, c classes; rows sum to 1.
@@ -157,8 +158,8 @@ def risk_coverage(probabilities: ArrayLike, labels: ArrayLike) -> tuple[Array, A
         labels: ``[n]``, whole numbers from 0 to c − 1.
 
     Returns:
-        Coverage k/n ``[n]``, and the share of wrong answers at each ``[n]``. The errors of inputs
-        with the same confidence are spread evenly over them.
+        The coverage k/n ``[n]``, and the share of wrong answers among the k surest ``[n]``. Inputs
+        of equal confidence share their errors evenly.
 
     Raises:
         ValueError: The shapes do not fit, rows do not sum to 1, or a label is out of range.
@@ -174,7 +175,7 @@ def risk_coverage(probabilities: ArrayLike, labels: ArrayLike) -> tuple[Array, A
 
 
 def classified(probabilities: ArrayLike, labels: ArrayLike) -> tuple[Array, Array]:
-    """Return class probabilities ``[n, c]`` and their labels ``[n]``, or raise ``ValueError``."""
+    """Check probabilities ``[n, c]`` and labels ``[n]``, and return them as arrays."""
     p = np.asarray(probabilities, dtype=np.float64)
     if p.ndim != 2:
         raise ValueError(f"probabilities: expected shape [n, c], got {p.shape}")

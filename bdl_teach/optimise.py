@@ -28,7 +28,7 @@ _EARLY = (0, 1, 2, 4, 8)  # steps at which a path has frames before the first re
 _KEPT = 36  # further frames of a path, denser at the start, where a fit moves most
 MOST_NUMBERS = 2**21  # numbers in the parameters of a path, at most
 
-# (parameters, step, block) -> (the block's share of the loss, and of the recorded quantities)
+# (parameters, step, block) -> what the block adds to (the loss, the recorded quantities)
 Objective = Callable[[Sequence[Tensor], Tensor, Tensor], tuple[Tensor, Tensor]]
 
 
@@ -46,7 +46,7 @@ class Schedule(NamedTuple):
 
 
 def schedule(steps: int, learning_rate: float, cooldown: float) -> Schedule:
-    """Make the schedule from a user's arguments.
+    """Check the steps, the learning rate and the cooldown, and return them as a schedule.
 
     Raises:
         ValueError: ``steps`` < 1, the learning rate is not > 0, or the cooldown not in [0, 1].
@@ -74,7 +74,7 @@ class Path(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """The result of a run of the loop."""
+    """What :func:`adam` returns: the final parameters, the records and, if kept, the frames."""
 
     parameters: list[Tensor]  # optimised
     steps: Tensor  # at which the objective was recorded [r]
@@ -98,14 +98,15 @@ def adam(
     n_records: int = 100,
     keep_path: bool = False,
 ) -> Trace:
-    """Minimise the sum of ``objective`` over its blocks with Adam, and record the run.
+    """Minimise a loss with Adam; the loss is a sum of blocks, such as draws or chunks of data.
 
     Args:
-        objective: Maps (parameters, step, block) to (scalar loss, recorded quantities ``[k]``).
+        objective: Maps (parameters, step, number of a block) to that block's (scalar loss,
+            recorded quantities ``[k]``); both are summed over the blocks.
         parameters: Float tensors to start from.
         schedule: Number of steps and their size.
         n_blocks: Number of blocks, an int32 tensor; ``None`` is one block without a loop.
-        n_records: Number of records; fixed, since it is a shape.
+        n_records: How often the quantities are recorded; another number compiles a new program.
         keep_path: Whether to keep about forty frames of the run, unless they would be too large.
 
     Source: Kingma & Ba 2015, algorithm 1, in the form with one corrected step size.
@@ -155,7 +156,10 @@ def adam(
 
 
 def _frames(n_records: int) -> Array:
-    """Return the frame that each record is written to; a later record replaces an earlier one."""
+    """Return, for each record of a run, the index of the frame that it is written to.
+
+    Of several records with one index the last one stays.
+    """
     n = min(_KEPT, n_records)
     kept = np.unique(np.ceil(n_records * (np.arange(1, n + 1) / n) ** 1.5))  # counted from 1
     later = len(_EARLY) + np.searchsorted(kept, np.arange(1, n_records + 1))
@@ -181,7 +185,7 @@ def _sum_over_blocks(part: Callable[[Tensor], Tensor], zeros: Tensor, n_blocks: 
 def _run_until(
     stop: Tensor, gradient: Callable[..., Tensor], state: _Adam, schedule: Schedule
 ) -> _Adam:
-    """Take Adam steps until ``state.step`` is ``stop``."""
+    """Take Adam steps from ``state`` until its step is ``stop``, and return the new state."""
 
     def update(state: _Adam) -> tuple[_Adam]:
         gradients = gradient(state.parameters, state.step)
@@ -208,7 +212,7 @@ def _zeros(tensors: Sequence[Tensor]) -> list[Tensor]:
 
 
 def history(trace: Trace, names: Sequence[str], remedy: str) -> dict[str, Array]:
-    """Return the recorded quantities by name; raise ``DivergedError`` unless all are finite.
+    """Return the recorded quantities as a dict; raise ``DivergedError`` unless all are finite.
 
     Args:
         trace: What :func:`adam` returned, as tensors.
@@ -216,7 +220,7 @@ def history(trace: Trace, names: Sequence[str], remedy: str) -> dict[str, Array]
         remedy: What the user should change if the run diverged, as a sentence.
 
     Returns:
-        ``step`` and each name: arrays ``[r]``.
+        Arrays ``[r]``: ``step``, the steps of the records, and one array for each of ``names``.
 
     Raises:
         DivergedError: A record or a final parameter is not finite.
@@ -233,7 +237,10 @@ def history(trace: Trace, names: Sequence[str], remedy: str) -> dict[str, Array]
 
 
 def path(trace: Trace) -> Path | None:
-    """Return the path of a run as arrays, or ``None``; a short run has fewer frames."""
+    """Return the frames of a run as NumPy arrays, one for each step kept; ``None`` without frames.
+
+    A run of few steps has fewer frames.
+    """
     if trace.path is None:
         return None
     steps = trace.path.steps.numpy()
@@ -243,10 +250,10 @@ def path(trace: Trace) -> Path | None:
 
 
 def with_frame(path: Path | None, frame: int) -> Path:
-    """Return ``path`` if it has the frame, or raise ``ValueError``."""
+    """Return ``path`` if it has a frame of this number (from 0, or −1 for the last), else raise."""
     n = 0 if path is None else len(path.steps)
     if path is None or not -n <= frame < n:
-        kept = f"a number from {-n} to {n - 1}" if n else "a fit with a path"
+        kept = f"a number from {-n} to {n - 1}" if n else "a fit that has frames"
         raise ValueError(f"frame: expected {kept}, got {frame}")
     return path
 
@@ -266,7 +273,7 @@ def best_of(
 ) -> Fitted:
     """Fit from each seed in parallel, and return the fit of lowest cost.
 
-    A start that diverges is skipped.
+    A fit that diverges is left out.
 
     Args:
         fit: Maps a seed to a fit.
@@ -292,9 +299,9 @@ def best_of(
 
 
 def side_by_side(fit: Callable[[int], Fitted], seeds: Sequence[int]) -> list[Fitted]:
-    """Fit from each seed, as many at a time as there are cores.
+    """Return the fits of all seeds, in their order; as many run at a time as there are cores.
 
-    Compiled loops release Python's lock, so threads are enough.
+    Compiled loops release Python's lock, so that they can run in threads.
     """
     first = fit(seeds[0])  # alone, since it may compile the program
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:

@@ -72,7 +72,7 @@ def tidy(ax: Axes, title: str, xlabel: str, ylabel: str) -> None:
 def legend_above(ax: Axes, columns: int) -> None:
     """Put a legend of the visible artists between a panel's title and its frame.
 
-    It has at most ``columns`` entries in a row, and at most four if there are several rows.
+    A legend of one row has at most ``columns`` entries, a row of a longer legend at most four.
     """
     labelled = zip(*ax.get_legend_handles_labels(), strict=True)
     shown = [(handle, label) for handle, label in labelled if handle.get_visible()]
@@ -98,7 +98,7 @@ def _place_legend(ax: Axes, handles: Any, labels: Any, columns: int) -> None:
 
 
 def rewrap_legend(ax: Axes) -> bool:
-    """Give a legend as many entries in a row as fit; return whether this changed its rows."""
+    """Break a panel's legend into rows that fit its width; return whether the rows changed."""
     legend = ax.get_legend()
     if legend is None or ax not in _COLUMNS:
         return False
@@ -117,10 +117,10 @@ def rewrap_legend(ax: Axes) -> bool:
 
 
 class FigureLegend:
-    """A legend above all panels of a figure, which names only what is drawn.
+    """A legend above all panels of a figure, with entries only for what is drawn.
 
-    It takes the artists of the panel ``ax``, and names those labelled ``always`` in any case. It
-    has one row of up to ``in_a_row`` names; if there are more, it has rows of four.
+    The entries are artists of the panel ``ax``; the labels ``always`` have an entry at any time. Up
+    to ``in_a_row`` entries stand in one row, more of them in rows of four.
     """
 
     def __init__(self, ax: Axes, always: set[str], in_a_row: int) -> None:
@@ -129,7 +129,11 @@ class FigureLegend:
         self.show(truth=True, nuts=False)
 
     def show(self, *, truth: bool, nuts: bool, more: Collection[str] = ()) -> bool:
-        """Name what is drawn, and ``more``, in the panel's order; return whether names changed."""
+        """Show the entries of ``always``, ``more``, and the truth and the posterior if drawn.
+
+        The entries have the order in which the panel's artists were made. Return whether the set
+        of entries changed.
+        """
         names = {*self._always, *more, *(["truth"] if truth else [])}
         names |= {f"{POSTERIOR} mean", f"{POSTERIOR} ±2 sd"} if nuts else set()
         if names == self._named:
@@ -158,13 +162,13 @@ def draw_data(ax: Axes, x: ArrayLike, y: ArrayLike) -> Line2D:
 
 
 def draw_truth(ax: Axes, x: ArrayLike, y: ArrayLike) -> Line2D:
-    """Draw the noise-free function, and return the artist."""
+    """Draw the noise-free function with values ``y`` at ``x``, and return the artist."""
     (line,) = ax.plot(np.ravel(x), np.ravel(y), ":", color=BLACK, lw=1.6, label="truth", zorder=4)
     return line
 
 
 def draw_predictive(ax: Axes, x: ArrayLike, prediction: Predictive) -> None:
-    """Draw a predictive at ``x`` [m, 1], in rising order: mean, ±2 sd epistemic, ±2 sd total."""
+    """Draw a predictive's mean and its epistemic and total ±2 sd bands at rising ``x`` [m, 1]."""
     PredictiveArtists(ax, np.ravel(x)).update(prediction)
 
 
@@ -177,23 +181,24 @@ ROOM = (25.0, 35.0, 50.0, 70.0, 100.0, 140.0, 200.0)  # limits of y in a panel o
 
 
 class Artists:
-    """Artists that are drawn over the background of a panel."""
+    """Base class of drawings that change: they are drawn over a panel's stored background."""
 
     artists: list[Artist]  # from back to front
 
 
 def step_above(value: float, steps: Sequence[float]) -> float:
-    """Return the first of some rising limits that is at least ``value``; if none is, the last.
+    """Return the first of the rising ``steps`` that is at least ``value``; if none is, the last.
 
-    Limits that change in steps keep the background of most pictures unchanged.
+    A limit of an axis that changes in steps rarely changes, so that the background, with the
+    numbers along the axis, is rarely drawn again.
     """
     return next((step for step in steps if value <= step), steps[-1])
 
 
 class Room(Artists):
-    """The height of a panel: |y| up to one of the rising limits ``steps``, to fit its curves.
+    """The y limits of a panel, −L to L, with the smallest L of ``steps`` that its curves fit in.
 
-    The panel names curves that leave it.
+    If curves leave the panel, a text in the corner names them and says how far they go.
     """
 
     def __init__(self, ax: Axes, steps: Sequence[float] = ROOM) -> None:
@@ -209,7 +214,10 @@ class Room(Artists):
         self.frame = [ax.yaxis, *ax.spines.values()]  # to be drawn again when the height changes
 
     def conceal(self) -> bool:
-        """Set a height that reveals nothing about the curves; return whether it changed."""
+        """Set the middle one of the limits, which gives away nothing about the curves.
+
+        Return whether the limit changed.
+        """
         before, self._limit = self._limit, self._steps[len(self._steps) // 2]
         self._ax.set_ylim(-self._limit, self._limit)
         return before != self._limit
@@ -222,9 +230,10 @@ class Room(Artists):
         *,
         awaited: bool = False,
     ) -> bool:
-        """Set a height that fits the curves and the band of ``nuts``; return whether it changed.
+        """Set the limit that ``curves`` and the true posterior's band ``nuts`` fit in.
 
-        While the band is ``awaited``, the height only grows, so that it does not change twice.
+        At least ``at_least`` is shown. While the posterior is ``awaited``, the limit only grows,
+        so that it does not change twice. Return whether the limit changed.
         """
         if nuts is not None:
             curves = {**curves, POSTERIOR: epistemic_edges(nuts)}
@@ -249,7 +258,7 @@ class Room(Artists):
 
 
 def edges(prediction: Predictive) -> dict[str, Array]:
-    """Return the mean ``[m]`` and the edges of the ±2 sd total band ``[2, m]``, by name."""
+    """Return ``mean`` [m], and ``band`` [2, m], the edges of the ±2 sd total band, as a dict."""
     mean, reach = prediction.mean, 2 * prediction.total_std
     return {"mean": mean, "band": np.stack([mean - reach, mean + reach])}
 
@@ -261,7 +270,7 @@ def epistemic_edges(prediction: Predictive) -> Array:
 
 
 class PredictiveArtists(Artists):
-    """Mean, bands and ``n_functions`` drawn functions of predictives at ``x`` [m], rising."""
+    """A predictive at rising inputs ``x`` [m]: its mean, two bands, and ``n_functions`` draws."""
 
     def __init__(self, ax: Axes, x: Array, n_functions: int = 0) -> None:
         zero = np.zeros_like(x)
@@ -280,7 +289,7 @@ class PredictiveArtists(Artists):
         self.artists = [self._total, self._epistemic, self._functions, self._mean]
 
     def update(self, prediction: Predictive) -> None:
-        """Show ``prediction``."""
+        """Move the mean, the bands and the draws to those of ``prediction``."""
         mean, x = prediction.mean, self._x
         self._total.set_data(x, *edges(prediction)["band"])
         self._epistemic.set_data(x, *epistemic_edges(prediction))
@@ -290,7 +299,7 @@ class PredictiveArtists(Artists):
 
 
 class OverlayArtists(Artists):
-    """A predictive drawn over another one: dashed mean and edges of the ±2 sd band."""
+    """A second predictive in a panel, as lines: its mean and the edges of its epistemic band."""
 
     def __init__(self, ax: Axes, x: Array, label: str) -> None:
         self._x = x
@@ -302,9 +311,9 @@ class OverlayArtists(Artists):
         self.show(None)
 
     def show(self, prediction: Predictive | None, *, asked: bool = False) -> bool:
-        """Show ``prediction``, or nothing; return whether the legend has changed.
+        """Show ``prediction``, or nothing if it is ``None``; return whether the legend changed.
 
-        The legend names a prediction that is only ``asked`` for, too.
+        With ``asked`` (the prediction is requested but not ready) the legend names the lines, too.
         """
         there = asked or prediction is not None
         changed = self._mean.get_visible() != there
@@ -328,7 +337,10 @@ class FunctionArtists(Artists):
         self.show(None)
 
     def show(self, functions: Array | None) -> bool:
-        """Show ``functions`` [s, m], or hide the lines; return whether the legend has changed."""
+        """Show ``functions`` [s, m], or hide all lines for ``None``.
+
+        Return whether the legend changed, which has an entry for the lines while they are shown.
+        """
         changed = bool(self._lines.get_visible() != (functions is not None))
         self._lines.set_visible(functions is not None)
         drawn = () if functions is None else functions
@@ -337,7 +349,7 @@ class FunctionArtists(Artists):
 
 
 class GapStripe(Artists):
-    """A grey stripe over the inputs without data, in the background."""
+    """A grey stripe behind the curves, over the inputs where there are no data."""
 
     def __init__(self, ax: Axes) -> None:
         self._stripe = Rectangle((0, -_TALL), 0, 2 * _TALL, color=SHADE, zorder=0, lw=0)
@@ -345,17 +357,17 @@ class GapStripe(Artists):
         self.artists = [self._stripe]
 
     def update(self, x: Array, gap: Array) -> None:
-        """Cover the inputs ``x`` [m] in the mask ``gap`` [m]."""
+        """Cover those inputs of ``x`` [m] where the mask ``gap`` [m] is true."""
         inside = x[gap]
         low, high = (inside[0], inside[-1]) if len(inside) else (0.0, 0.0)
         self._stripe.set_bounds(low, -_TALL, high - low, 2 * _TALL)
 
 
 class SpreadPanel(Artists):
-    """A panel with the epistemic standard deviations of several fits along ``x`` [m, 1], rising.
+    """A panel with the epistemic standard deviations of several fits at rising ``x`` [m, 1].
 
-    ``styles`` has the line style and the colour of each fit by its name; ``limits`` are the rising
-    limits of y.
+    ``styles`` maps the name of each fit to its line style and colour. The y axis ends at the first
+    of the rising ``limits`` that all curves fit below.
     """
 
     LIMITS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
@@ -381,7 +393,7 @@ class SpreadPanel(Artists):
         self.frame = [ax.yaxis, *ax.spines.values()]  # to be drawn again when the height changes
 
     def show(self, name: str, shown: bool) -> bool:
-        """Show or hide a curve and its name in the legend; return whether this changed it."""
+        """Show or hide the curve of this name, also in the legend; return whether it changed."""
         changed = self._lines[name].get_visible() != shown
         if changed:
             self._lines[name].set_visible(shown)
@@ -389,7 +401,10 @@ class SpreadPanel(Artists):
         return bool(changed)
 
     def update(self, shown: Mapping[str, Predictive | None], gap: Array | None = None) -> bool:
-        """Draw predictives by name, and a gap, a mask [m]; return whether the height changed."""
+        """Draw the predictives ``shown`` (a dict by name), and shade the ``gap`` (a mask [m] of x).
+
+        A predictive ``None`` has no curve. Return whether the limit of y changed.
+        """
         if gap is not None:
             self._gap.update(self._x, gap)
         highest = 0.0
@@ -405,9 +420,10 @@ class SpreadPanel(Artists):
 
 
 class HistoryPanel(Artists):
-    """A panel with F, complexity and likelihood cost by step; above 1000 nats it is logarithmic.
+    """A panel with the free energy F and its parts along the steps of a training.
 
-    If ``longer``, it shows 5000 steps on a logarithmic axis, in half the width, instead of 1500.
+    The y axis is linear up to 1000 nats and logarithmic above. With ``longer`` the x axis goes to
+    5000 steps, logarithmically, instead of 1500, for a panel of half the width.
     """
 
     _SERIES = (
@@ -436,13 +452,16 @@ class HistoryPanel(Artists):
         legend_above(ax, columns=2 if longer else 3)
 
     def update(self, history: dict[str, Array]) -> None:
-        """Show a fit's ``history``."""
+        """Draw F, the complexity and the likelihood cost from a fit's ``history``."""
         for key, line in self._lines.items():
             line.set_data(history["step"], history[key])
 
 
 class WeightArtists(Artists):
-    """Density of the prior over a histogram of posterior means, with logarithmic density."""
+    """The prior's density, a histogram of posterior means, and the average density of q.
+
+    ``edges`` are those of the histogram's bins; densities below a floor are drawn at the floor.
+    """
 
     _FLOOR = 1e-4  # the smallest density shown
 
@@ -459,7 +478,7 @@ class WeightArtists(Artists):
         self.artists = [self._bars, self._prior, self._marginal]
 
     def update(self, prior: Prior, mean: Array, std: Array) -> None:
-        """Show a prior, and posterior means and standard deviations ``[n_weights]``."""
+        """Show ``prior``, and the posterior's means and standard deviations ``[n_weights]``."""
         inside = np.clip(mean, self._edges[0], self._edges[-1])
         density, _ = np.histogram(inside, self._edges, density=True)
         self._bars.set_data(np.maximum(density, self._FLOOR))
@@ -473,8 +492,8 @@ class WeightArtists(Artists):
 def draw_beliefs(ax: Axes, mean: ArrayLike, std: ArrayLike, prior_std: float) -> list[Line2D]:
     """Draw a network with one input and one output, and two densities on each connection.
 
-    The prior N(0, σ_p²) is dashed, the posterior N(μ, σ²) solid, both scaled to one height; the
-    short upright line is at w = 0. Biases are left out.
+    On each connection the prior N(0, σ_p²) is dashed and the posterior N(μ, σ²) solid, with peaks
+    of equal height; a short upright line marks w = 0. Biases are left out.
 
     Args:
         ax: The panel.
@@ -483,7 +502,7 @@ def draw_beliefs(ax: Axes, mean: ArrayLike, std: ArrayLike, prior_std: float) ->
         prior_std: σ_p, > 0.
 
     Returns:
-        The lines of the posteriors, of the first layer first.
+        The lines of the posterior densities, those of the first layer first.
 
     Source: Blundell et al. 2015, figure 1.
     """

@@ -42,10 +42,10 @@ class Predictive:
 
     @classmethod
     def from_samples(cls, samples: ArrayLike, noise_std: float) -> Predictive:
-        """Build the predictive from network outputs ``[s, m]`` and one noise level.
+        """Build the predictive from network outputs ``[s, m]`` and the noise's standard deviation.
 
         Raises:
-            ValueError: The outputs have another shape, or the noise is negative.
+            ValueError: ``samples`` is not ``[s, m]`` with s >= 1, or ``noise_std`` is < 0.
         """
         samples = _outputs("samples", samples)
         noise = np.full(samples.shape[1], checks.non_negative("noise_std", noise_std))
@@ -113,7 +113,7 @@ class Predictive:
         return np.asarray((low + high) / 2)
 
     def _share_below(self, y: Array) -> Array:
-        """Return the distribution function of the mixture over the draws at ``y`` ``[m]``."""
+        """Return P(a new target at x_i is at most y_i), averaged over the draws, ``[m]``."""
         beyond, noisy = y - self.samples, self.aleatoric_std > 0
         smooth = ndtr(beyond / np.where(noisy, self.aleatoric_std, 1.0))
         return np.asarray(np.where(noisy, smooth, beyond >= 0).mean(axis=0))
@@ -133,7 +133,7 @@ class BernoulliPredictive(Predictive):
         """Build the predictive from network outputs ``[s, m]``, the logits of P(y = 1).
 
         Raises:
-            ValueError: The outputs have another shape.
+            ValueError: ``logits`` is not ``[s, m]`` with s >= 1.
         """
         p = expit(_outputs("logits", logits))
         noise = np.sqrt((p * (1 - p)).mean(axis=0))
@@ -161,7 +161,10 @@ class BernoulliPredictive(Predictive):
 
 
 def _outputs(name: str, value: ArrayLike) -> Array:
-    """Return network outputs as float64 ``[s, m]``, with s >= 1; they may be infinite or NaN."""
+    """Check the shape ``[s, m]`` of network outputs, and return them as float64.
+
+    Infinite outputs and NaN are allowed.
+    """
     outputs = np.asarray(value, dtype=np.float64)
     if outputs.ndim != 2 or not len(outputs):
         raise ValueError(f"{name}: expected shape [s, m] with s >= 1, got {outputs.shape}")
@@ -209,9 +212,10 @@ def evaluate_weights(network: MLP, weights: Array, x: Array) -> Array:
 
 @lru_cache(maxsize=32)
 def _evaluator(network: MLP) -> Compiled:
-    """Return a program: outputs ``[blocks · block, m]`` of weights ``[blocks, block, d]`` at x.
+    """Compile a function of (weights, x, n_blocks) that evaluates the network for many weights.
 
-    It evaluates the first ``n_blocks`` blocks; the other outputs are 0.
+    The weight vectors come in blocks of equal size, ``[blocks, size, n_weights]``. The function
+    returns the outputs ``[blocks · size, m]``, which are 0 after the first ``n_blocks`` blocks.
     """
 
     def evaluate(weights: Tensor, x: Tensor, n_blocks: Tensor) -> Tensor:
@@ -228,6 +232,6 @@ def _evaluator(network: MLP) -> Compiled:
 
 @lru_cache(maxsize=8)
 def _prediction_noise(n_weights: int, n_rows: int, seed: int) -> Array:
-    """Return standard normal draws ``[n_rows, n_weights]``; more rows leave the first ones."""
+    """Draw standard normal numbers ``[n_rows, n_weights]``; a larger n_rows only adds rows."""
     rng = np.random.default_rng([seed, 0x5EED])
     return rng.standard_normal((n_rows, n_weights), dtype=np.float32)

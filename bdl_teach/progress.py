@@ -22,13 +22,13 @@ VARIABLE = "BDL_TEACH_PROGRESS"  # names another file; empty: nothing is stored
 _PATIENCE = 2.0  # seconds to wait while another process writes
 _ORDER = (OPEN, WRONG, SOLVED)
 _NUMBERING = 2  # version of the exercises' numbers; the file of version 1 does not state it
-_MOVED = {"4": "5", "5": "6", "6": "7", "7": "10"}  # numbers of chapters: in version 1, now
+_MOVED = {"4": "5", "5": "6", "6": "7", "7": "10"}  # a chapter's number in version 1, and now
 
 
 def place() -> Path | None:
-    """Return the path of the file: ``$BDL_TEACH_PROGRESS``, or one in the user's data folder.
+    """Return the path of the progress file: ``$BDL_TEACH_PROGRESS``, or in the user's data folder.
 
-    Return None if the variable is empty.
+    An empty variable means that no file is written; the function then returns None.
     """
     chosen = os.environ.get(VARIABLE)
     if chosen is not None:
@@ -45,7 +45,7 @@ def missions() -> list[str]:
 
 @cache
 def own() -> Progress:
-    """Return the learner's progress, a shared object, which works without a file, too."""
+    """Return the learner's progress, one object for the whole process."""
     return Progress(place())
 
 
@@ -53,8 +53,8 @@ class Progress:
     """The best mark and the number of wrong answers of each exercise and mission tried.
 
     Args:
-        path: File to store them in; without one they last as long as this object. If it cannot be
-            read or written, a sentence says so once, and no answer is lost.
+        path: File that stores the marks; without a file they last as long as this object. If the
+            file cannot be read or written, a message says so once, and the object keeps the marks.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -73,13 +73,13 @@ class Progress:
             return {number: mark for number, (mark, _) in self._tried.items()}
 
     def tries(self, number: str) -> int:
-        """Return the number of wrong answers to an exercise."""
+        """Return the number of wrong answers to the exercise ``number``, such as ``"3.2"``."""
         with self._lock:
             self._read()
             return self._tried.get(number, (OPEN, 0))[1]
 
     def add(self, number: str, mark: str) -> None:
-        """Record the mark of an answer; a solved exercise stays solved."""
+        """Record the ``mark`` of an answer to exercise ``number``; the best mark is kept."""
         with self._lock, self._file_lock():
             self._read()
             before, wrong = self._tried.get(number, (OPEN, 0))
@@ -87,7 +87,7 @@ class Progress:
             self._write()
 
     def forget(self, numbers: Iterable[str]) -> None:
-        """Delete the records of some exercises."""
+        """Delete the marks and the counts of wrong answers of the exercises ``numbers``."""
         with self._lock, self._file_lock():
             self._read()
             for number in numbers:
@@ -108,7 +108,7 @@ class Progress:
             yield
 
     def _read(self) -> None:
-        """Read the file, to which another notebook may have written."""
+        """Read the file again, since another notebook may have written to it."""
         if self._path is None:
             return
         try:
@@ -148,7 +148,10 @@ class Progress:
 
 
 def _entries(stored: dict[str, Any]) -> dict[str, tuple[str, int]]:
-    """Return the mark and the number of wrong answers by exercise; raise if the file is damaged."""
+    """Return (mark, number of wrong answers) for each exercise in the content of the file.
+
+    Raise an error if the content is damaged.
+    """
     if "numbering" not in stored:
         parts = [(number.partition("."), entry) for number, entry in stored.items()]
         tried = {_MOVED.get(c, c) + dot + place: entry for (c, dot, place), entry in parts}

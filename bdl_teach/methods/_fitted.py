@@ -32,10 +32,10 @@ FitT = TypeVar("FitT", bound="Variational")
 
 
 class Variational(ABC):
-    """A fit with a free energy.
+    """Base class of fits that minimise a free energy.
 
-    The fit has converged if none of its ``n_longer`` longer runs lowers the free energy by more
-    than ``tolerance``. By default one longer run continues the training.
+    A fit has converged if training for longer, in ``n_longer`` runs, lowers the free energy by at
+    most ``tolerance``. By default there is one such run, which continues the training.
     """
 
     n_longer: int = 1
@@ -47,19 +47,19 @@ class Variational(ABC):
 
     @property
     def tolerance(self) -> float:
-        """Return the nats by which longer runs may lower F: half a nat for each data point."""
+        """Return how far, in nats, a longer run may lower F: half a nat for each data point."""
         return TOLERANCE_A_POINT * self.n_points
 
     @abstractmethod
     def cost(self) -> FreeEnergy:
-        """Estimate KL and likelihood cost, the parts of F, on all data points from fresh draws."""
+        """Estimate F on all data points from fresh draws: its KL and its likelihood cost."""
 
     def refined(self) -> Self:
-        """Continue training from this fit."""
+        """Return a fit whose training starts where the training of this one ended."""
         raise NotImplementedError
 
     def longer(self, k: int) -> Self:
-        """Return the k-th of the ``n_longer`` longer runs that :attr:`converged` compares with.
+        """Return the fit of the k-th longer run, k < ``n_longer``, for :attr:`converged`.
 
         Raises:
             DivergedError: The free energy became NaN or infinite.
@@ -70,13 +70,13 @@ class Variational(ABC):
     def free_energy(self) -> float:
         """Return the free energy F in nats on all data points, averaged over many fresh draws.
 
-        The last record of the training is noisier: it has one draw and perhaps one minibatch.
+        The last F in ``history`` is noisier: an estimate from one draw and perhaps one minibatch.
         """
         return self.cost().total
 
     @cached_property
     def converged(self) -> bool:
-        """Return whether no longer run lowers the free energy by more than the tolerance.
+        """Return whether each longer run lowers the free energy by at most the tolerance.
 
         A run that diverges does not count.
         """
@@ -89,13 +89,13 @@ class Variational(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class Drawn:
-    """A fit that predicts by drawing weights of a network; a subclass defines ``_draw``.
+    """Base class of fits that predict with drawn weights; a subclass defines ``_draw``.
 
     Attributes:
         network: The network that the weights belong to.
         noise_std: Standard deviation of the observation noise.
         likelihood: ``"gaussian"``, or ``"bernoulli"`` for labels: then the outputs are logits.
-        capacity: Sizes that the program was compiled for; those of ``network`` if ``None``.
+        capacity: Sizes that the training was compiled for; ``None`` means exactly those needed.
     """
 
     network: MLP
@@ -105,7 +105,7 @@ class Drawn:
 
     @property
     def padded(self) -> MLP:
-        """Return the network that the program was compiled for."""
+        """Return the network, as large as ``network`` or larger, that training was compiled for."""
         if self.capacity is None:
             return self.network
         return MLP(self.network.n_inputs, self.capacity.hidden_units)
@@ -126,7 +126,7 @@ class Drawn:
         raise NotImplementedError
 
     def predict(self, x: ArrayLike, n_samples: int = 500, seed: int = 1) -> Predictive:
-        """Average networks drawn from the posterior.
+        """Return the predictive: the average of networks drawn from the posterior.
 
         Args:
             x: Test inputs ``[m, d]``.
@@ -164,12 +164,12 @@ class Drawn:
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkFit(Drawn):
-    """A network trained by gradient steps.
+    """Base class of fits that are trained by gradient steps.
 
-    A subclass with other fields than ``weights`` computes them in ``_posterior_at``.
+    A subclass whose posterior is not one field ``weights`` defines ``_posterior_at``.
 
     Attributes:
-        history: ``step``, and the costs recorded at each, in nats.
+        history: Arrays by name: ``step``, and the costs recorded at these steps, in nats.
         path: Frames of the training, for :meth:`at`; ``None`` if the network is too large.
     """
 
@@ -193,13 +193,15 @@ class NetworkFit(Drawn):
         return replace(self, history=history, **self._posterior_at(then))
 
     def _posterior_at(self, parameters: Sequence[Array]) -> dict[str, Any]:
-        """Return the fields of the fit that follow from the loop's parameters, float64 arrays."""
+        """Return the fit's fields that depend on the trained ``parameters``, as a dict."""
         return {"weights": parameters[0]}
 
 
 @dataclass(frozen=True, kw_only=True)
 class VariationalFit(NetworkFit, Variational):
-    """A Gaussian over a network's weights; a subclass defines the KL and how to fit again.
+    """Base class of fits with a Gaussian q over a network's weights.
+
+    A subclass defines its KL (``_complexity``) and how to fit the data again (``_refit``).
 
     Attributes:
         mean: μ of each weight ``[n_weights]``, in the order of ``network``.
@@ -210,10 +212,10 @@ class VariationalFit(NetworkFit, Variational):
     problem: Problem
     tolerance = ARRIVED
     _new_starts: ClassVar[Sequence[tuple[float | None, float]]]  # (scale of means, ρ) of new starts
-    _rates: ClassVar[Mapping[str, tuple[float, float]]]  # to continue, and for a new start
+    _rates: ClassVar[Mapping[str, tuple[float, float]]]  # to continue a fit, and for a new start
 
     def cost(self, n_draws: int = 1000, seed: int = 1) -> FreeEnergy:
-        """Estimate KL and likelihood cost, the parts of F, on all data points from fresh draws.
+        """Estimate F on all data points from fresh draws: its KL and its likelihood cost.
 
         Args:
             n_draws: Number of draws of the weights, >= 1.
@@ -237,7 +239,7 @@ class VariationalFit(NetworkFit, Variational):
 
         Args:
             steps: Adam steps, at a rate that falls linearly to 0.
-            learning_rate: First Adam step size, > 0; the method's own if not given.
+            learning_rate: First Adam step size, > 0; a default of the method if not given.
 
         Raises:
             ValueError: An argument is out of range.
@@ -247,10 +249,10 @@ class VariationalFit(NetworkFit, Variational):
         return self._refit(steps, rate)
 
     def longer(self, k: int) -> Self:
-        """Return the k-th of the longer runs that :attr:`converged` compares this fit with.
+        """Return the fit of the k-th longer run, which :attr:`converged` compares with this one.
 
-        Run 0 continues this fit; the others start anew, so that a fit in a poor minimum does not
-        count as converged.
+        Run 0 continues the training of this fit. The others start anew, so that a fit in a poor
+        minimum does not count as converged.
 
         Args:
             k: 0 to ``n_longer`` - 1.
@@ -265,12 +267,15 @@ class VariationalFit(NetworkFit, Variational):
         return self._refit(LONGER, rate, start_scale=scale, initial_rho=rho, seed=seed)
 
     def _refit(self, steps: int, learning_rate: float, **start: Any) -> Self:
-        """Fit ``self.problem`` again on all data points, from this fit or from a new ``start``."""
+        """Fit ``self.problem`` again on all data points.
+
+        Training starts from this fit, unless ``start`` has settings of another starting point.
+        """
         raise NotImplementedError
 
     @property
     def _same_problem(self) -> dict[str, Any]:
-        """Return the settings with which another fit has this fit's network, data and prior."""
+        """Return the settings, as a dict, that give a new fit the network and prior of this one."""
         problem = self.problem
         return {
             "hidden_units": self.network.hidden_units,

@@ -1,8 +1,8 @@
 """The compiled training loop that methods share: its inputs, and the data of each step.
 
-A method brings its objective. This module adds checks of arguments, minibatches, padding (so that
-moving a slider compiles nothing), chunks of data points, random numbers that do not depend on the
-settings, Adam, and the record of the costs.
+A method defines its objective. This module checks arguments, splits data into minibatches and
+chunks, pads arrays (so that moving a slider compiles nothing), draws random numbers that do not
+depend on the settings, and runs Adam and records the costs.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _ROOMS = (2048, 8192)  # rows of a table of ζ to compile for: short fits, and l
 
 
 class Capacity(NamedTuple):
-    """Sizes to compile for, so that every smaller problem runs in the same program.
+    """Sizes that a training program is compiled for; a problem of at most these sizes can use it.
 
     Attributes:
-        n: Data points.
+        n: Number of data points.
         hidden_units: Width of each hidden layer.
-        n_samples: Weight draws in a step: 1, or more than 1.
-        chunk: Data points evaluated at a time, so that fewer points take less time; ``None``
-            evaluates all at once.
+        n_samples: Number of weight draws in a step: 1, or any number > 1 for "several".
+        chunk: Number of data points evaluated at a time, so that fewer points take less time;
+            ``None`` evaluates all at once.
     """
 
     n: int
@@ -61,7 +61,7 @@ class Problem(NamedTuple):
 
 
 class LoopInputs(NamedTuple):
-    """The inputs of one run of a compiled loop, all of them tensors."""
+    """The tensors that a training program takes besides starting parameters and a schedule."""
 
     x: Tensor  # [chunks, rows, d]
     y: Tensor  # [chunks, rows, 1]
@@ -81,7 +81,7 @@ class LoopInputs(NamedTuple):
 
 
 class Block(NamedTuple):
-    """The inputs of one block of a step: one draw, and one chunk of the data points."""
+    """The inputs of one block: the part of a step with one weight draw and one chunk of points."""
 
     x: Tensor  # [rows, d]
     y: Tensor  # [rows, 1]
@@ -92,11 +92,11 @@ class Block(NamedTuple):
     zeta: Tensor  # [units, rows], or ()
 
 
-Costs: TypeAlias = "tuple[Tensor, Tensor]"  # a block's share of the loss, and of the record
+Costs: TypeAlias = "tuple[Tensor, Tensor]"  # what a block adds to loss, and records
 
 
 class Plan(NamedTuple):
-    """A checked problem and the loop inputs that every method needs."""
+    """What :func:`lay_out` returns: checked data and settings, and the loop's inputs."""
 
     problem: Problem
     network: MLP  # the requested one
@@ -108,7 +108,7 @@ class Plan(NamedTuple):
     inputs: LoopInputs
 
     def embed(self, values: Array) -> Tensor:
-        """Place ``values`` [..., n_weights] in the padded vector, as a float32 tensor."""
+        """Return ``values`` [..., n_weights] in the order of ``padded``, as a float32 tensor."""
         return as_float(embed(values, self.network, self.padded))
 
     def train(
@@ -119,11 +119,11 @@ class Plan(NamedTuple):
         cooldown: float,
         record: tuple[Sequence[str], str],
     ) -> tuple[list[Array], dict[str, Any]]:
-        """Run a program of :func:`programs`; return the final parameters and a fit's fields.
+        """Run a training program; return the final parameters, and fields of a fit as a dict.
 
-        ``starts`` and ``inputs`` are padded, the returned float64 parameters ``[n_weights, ...]``
-        are not. ``record`` holds the names of the recorded quantities, and the advice if one is not
-        finite.
+        ``program`` comes from :func:`programs`. ``starts`` and ``inputs`` have padding, the
+        returned float64 parameters ``[n_weights, ...]`` have none. ``record`` is a pair: the names
+        of the recorded quantities, and what to advise the user if one is not finite.
         """
         o, used = self.settings, self.network.positions_in(self.padded)
         schedule = optimise.schedule(o.steps, o.learning_rate, cooldown)
@@ -153,8 +153,8 @@ def lay_out(
 ) -> Plan:
     """Check data, prior and settings, and prepare them for a loop without minibatches.
 
-    Only a method that draws weights (``draws_weights``) gets a table of ε: its shape depends on the
-    number of steps, so that a new number compiles the program again.
+    A table of noise ε is drawn only with ``draws_weights``: its shape depends on the number of
+    steps, so that another number compiles the program again.
     """
     o = settings
     x, y = likelihoods.data(o.likelihood, x, y)
@@ -199,10 +199,10 @@ def lay_out(
 
 @lru_cache(maxsize=4)
 def _noise(network: MLP, padded: MLP, n_rows: int, seed: int) -> tuple[Array, Tensor]:
-    """Draw a starting point ``[n_weights]`` and, if n_rows > 0, the table of ε ``[n_rows, ...]``.
+    """Draw normal numbers for the start ``[n_weights]`` and the table of ε ``[n_rows, padded]``.
 
-    The numbers depend on the network and the seed alone, so that other sliders do not change the
-    noise; more rows or padded weights change none of them.
+    The table is () if n_rows is 0. All numbers depend only on the network and the seed: other
+    settings, more rows and padding do not change them.
     """
     rng = np.random.default_rng(seed)
     draw = rng.standard_normal(network.n_weights)
@@ -227,7 +227,7 @@ def check_room(capacity: Capacity, n: int, network: MLP, n_samples: int) -> None
 
 
 def embed(values: Array, network: MLP, padded: MLP) -> Array:
-    """Place ``values`` [..., n_weights] in the flat vector of ``padded``, with zeros elsewhere."""
+    """Return ``values`` [..., n_weights] in the flat order of ``padded``, with 0 as padding."""
     out = np.zeros((*values.shape[:-1], padded.n_weights))
     out[..., network.positions_in(padded)] = values
     return out
@@ -247,10 +247,11 @@ def chunks(values: Array, capacity: Capacity) -> Tensor:
 
 
 def programs(objective: Callable[..., Tensor]) -> Callable[..., Compiled]:
-    """Return a cached function that compiles Adam on ``objective(*choices, theta, block, inputs)``.
+    """Return a cached function of ``choices`` that compiles training by Adam.
 
-    The function takes the choices: the network, the likelihood, and so on. A new shape of the data
-    compiles a program again, a new value never does.
+    The training minimises ``objective(*choices, theta, block, inputs)`` over the parameters theta;
+    the choices are the network, the likelihood, and so on. A program is compiled again for data of
+    another shape, never for other values.
     """
 
     @lru_cache(maxsize=32)
@@ -274,9 +275,10 @@ def programs(objective: Callable[..., Tensor]) -> Callable[..., Compiled]:
 
 
 def make_block(step: Tensor, i: Tensor, p: LoopInputs) -> Block:
-    """Gather the inputs of block ``i`` of a step.
+    """Return the inputs of block ``i`` of a step.
 
-    Indexing instead of ``tf.gather`` would make XLA compile again for each value of an index.
+    They are selected with ``tf.gather``: for an index in brackets XLA would compile the program
+    again for each value.
     """
     draw, chunk = i // p.n_chunks, i % p.n_chunks
     batch, row = step % p.n_batches, step + STRIDE * draw
@@ -293,10 +295,10 @@ def make_block(step: Tensor, i: Tensor, p: LoopInputs) -> Block:
 
 
 def costs(complexity: Tensor, likelihood: Tensor, block: Block, p: LoopInputs) -> Costs:
-    """Return one block's share of a step's free energy, and its share of the recorded costs.
+    """Return what one block adds to a step's free energy, and what it adds to the recorded costs.
 
-    ``complexity`` is the whole KL, or an estimate of it; ``likelihood`` is −log P of the block's
-    data points for one draw, both in nats.
+    ``complexity`` is the KL over all weights, or an estimate; ``likelihood`` is −log P of the
+    block's data points for one draw. Both are in nats.
 
     Source: Blundell et al. 2015, eq. 2 with the factor 1/S, and eq. 8 for minibatches.
     """
@@ -308,10 +310,10 @@ def costs(complexity: Tensor, likelihood: Tensor, block: Block, p: LoopInputs) -
 
 
 def row_noise(plan: Plan, widths: Callable[[MLP], Sequence[int]]) -> Tensor:
-    """Return noise ζ ``[table, chunks, units, rows]``, different for each data point.
+    """Return normal noise ζ ``[table, chunks, units, rows]`` with a number for each data point.
 
-    ``widths(network)`` lists the numbers of units that need noise. Adding data points does not
-    change the noise of the first ones.
+    ``widths(network)`` returns the number of units with noise in each layer. More data points do
+    not change the noise of the first ones.
     """
     small, large = tuple(widths(plan.network)), tuple(widths(plan.padded))
     if not large:
@@ -326,12 +328,16 @@ def row_noise(plan: Plan, widths: Callable[[MLP], Sequence[int]]) -> Tensor:
 def _row_noise(
     small: Sequence[int], large: Sequence[int], capacity: Capacity, n_rows: int, seed: int, n: int
 ) -> Tensor:
-    """Draw ζ for the first n points, one point after the other."""
+    """Draw the noise ζ of n data points, in their order, so that a point's ζ does not depend on n.
+
+    ``small`` and ``large`` list the units with noise in each layer: of the network, and with its
+    padding.
+    """
     rows = capacity.chunk or capacity.n
     chunks = -(-capacity.n // rows)
     most = max(64, _TABLE // (sum(large) * chunks * rows))
     room = n_rows  # several draws a step cycle through the table, all rows of which are used
-    if capacity.n_samples == 1:  # rows after the last step are not read: lengths share a program
+    if capacity.n_samples == 1:  # rows after the last step stay unread: one program
         room = next((room for room in _ROOMS if room >= n_rows), n_rows)
     room, steps = min(room, most), min(n_rows, most)
     rng = np.random.default_rng([seed, 0x10CA1])

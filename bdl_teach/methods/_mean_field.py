@@ -1,7 +1,7 @@
 """Code that the mean-field methods share: settings, preparation of the loop, and the posterior.
 
-A method brings its objective. This module adds checks of arguments, several starts, the history,
-the free energy on all data, and the test whether longer training would lower it.
+A method defines its objective. This module checks arguments, fits from several starts, and returns
+a fit with its history, its free energy on all data, and a test whether longer training lowers it.
 """
 
 from __future__ import annotations
@@ -92,9 +92,9 @@ def fit(
     widths: Callable[[MLP], Sequence[int]] = lambda network: (),
     draws_weights: bool = True,
 ) -> Fit:
-    """Check the arguments of ``bbb.fit``, run a method's program, and return its posterior.
+    """Check the arguments of a method, train it with its ``program``, and return its posterior.
 
-    ``widths(network)`` lists the numbers of units that need noise for each data point.
+    ``widths(network)`` returns, for each layer, how many units have noise for each data point.
     """
 
     def once(o: Settings) -> Fit:
@@ -157,13 +157,13 @@ def _given(initial: Sequence[ArrayLike], n_weights: int) -> tuple[Array, Array]:
 
 
 def _posterior(mean: Array, rho: Array) -> dict[str, Any]:
-    """Return the fields of a fit that follow from (μ, ρ), each ``[n_weights]``."""
+    """Return a dict of a fit's ``mean`` and ``std``, from the trained (μ, ρ)."""
     return {"mean": mean, "std": np.logaddexp(0.0, rho)}
 
 
 @lru_cache(maxsize=1)
 def _mean_complexity() -> Callable[..., Tensor]:
-    """Return a graph that averages the KL over any number of draws, faster than eager execution."""
+    """Return a compiled function of (w, ε, σ, prior) that averages log q − log P(w) over draws."""
 
     def mean_complexity(w: Tensor, eps: Tensor, std: Tensor, prior: Tensor) -> Tensor:
         log_prior = scale_mixture_log_prob(w, *tf.unstack(prior))

@@ -11,8 +11,9 @@ itself. Of the curvature of U, the parts that cannot be negative are used,
 
     H = Σ_i h_i g_i g_iᵀ + diag(δ) + Σ max(0, ∂U/∂relu(z)) s (1 − s)/τ ∇z ∇zᵀ:
 
-Laplace's Λ, and the V of each unit at each data point. ∇z is taken by the unit's own weights alone,
-which is all of it with one hidden layer. A step that does not lower U is shortened.
+Laplace's Λ, and the curvature of each unit's rounded kink at each data point. ∇z is the gradient by
+the unit's own weights only; with one hidden layer there are no others. A step that does not lower U
+is shortened.
 
 Source: Nocedal & Wright 2006, "Numerical optimization", section 10.3 (Levenberg and Marquardt);
 Chen & Mangasarian 1996, "A class of smoothing functions".
@@ -43,7 +44,7 @@ _STIFFEST = 1e8  # damping at which the search gives up
 
 
 class Target(NamedTuple):
-    """The posterior P(w | D) whose mode is sought."""
+    """Network, data, prior and noise: together the posterior P(w | D) whose mode is sought."""
 
     network: MLP  # with one output
     x: Array  # [n, d]
@@ -73,7 +74,7 @@ class Target(NamedTuple):
 
 
 class Pass(NamedTuple):
-    """The activations of a network at its inputs, layer by layer."""
+    """What :func:`forward` returns: a network's activations at n inputs, a list over the layers."""
 
     matrices: list[Array]  # [out, in]: weights without biases
     below: list[Array]  # [n, in]: inputs of the layer
@@ -111,14 +112,14 @@ def forward(network: MLP, w: Array, x: Array, tau: Sequence[float] = ()) -> Pass
 
 
 def prior_precision(w: Array, prior: Prior) -> Array:
-    """Return δ = E[1/σ² | w] ``[k]``: the slope of −log P(w) divided by w; 1/σ² if Gaussian."""
+    """Return δ = E[1/σ² | w] ``[k]``: the slope of −log P(w), divided by w."""
     one, other = _log_shares(w, prior)
     share = expit(one - other)
     return np.asarray(share / prior.mixture[0] ** 2 + (1.0 - share) / prior.mixture[1] ** 2)
 
 
 def _log_shares(w: Array, prior: Prior) -> tuple[Array, Array]:
-    """Return the logs of both prior components' densities at w ``[k]``, without −½ log 2π."""
+    """Return log(share · density) of each prior component at w ``[k]``, without −½ log 2π."""
     sigma1, sigma2, pi = prior.mixture
     with np.errstate(divide="ignore"):  # π = 0 or 1: a component with log weight −inf
         one, other = np.log(np.array([pi, 1.0 - pi]) / (sigma1, sigma2))
@@ -126,7 +127,10 @@ def _log_shares(w: Array, prior: Prior) -> tuple[Array, Array]:
 
 
 def gradient(target: Target, w: Array, rounded: bool) -> Array:
-    """Return ∂(−log P(D, w))/∂w ``[n_weights]``, of the least rounded network if ``rounded``."""
+    """Return ∂(−log P(D, w))/∂w ``[n_weights]``.
+
+    With ``rounded`` the ReLUs are rounded as in the last Newton steps.
+    """
     tau = [float(size) for size in ROUNDED[-1] * _sizes(target, w)] if rounded else []
     p = forward(target.network, w, target.x, tau)
     slope, _ = target.by_output(p.f)
@@ -145,8 +149,8 @@ def _sizes(target: Target, w: Array) -> Array:
 def to_mode(target: Target, start: Array) -> Array:
     """Take Newton steps from trained weights ``[n_weights]`` to a nearby mode.
 
-    The cost −log P(D, w) does not rise by more than the last rounding of the ReLUs allows. A
-    network with more than ``LARGEST`` weights keeps them.
+    If the cost −log P(D, w) has risen by more than the last rounding of the ReLUs explains, or the
+    network has more than ``LARGEST`` weights, the weights are returned unchanged.
     """
     network, w = target.network, start
     if network.n_weights > LARGEST:
@@ -165,7 +169,10 @@ def _blas() -> ThreadpoolController:
 
 
 def _descend(target: Target, w: Array, tau: Sequence[float]) -> Array:
-    """Lower the cost −log P(D, w) of a network rounded by ``tau``, in a few Newton steps."""
+    """Take Newton steps from w to lower −log P(D, w) of the network whose ReLUs ``tau`` rounds.
+
+    Return the weights at the end.
+    """
 
     def look(w: Array) -> tuple[Pass, float]:
         p = forward(target.network, w, target.x, tau)
@@ -194,7 +201,10 @@ def _descend(target: Target, w: Array, tau: Sequence[float]) -> Array:
 
 
 def _add_kinks(curvature: Array, p: Pass, slope: Array, network: MLP, tau: Sequence[float]) -> None:
-    """Add the curvature of each unit's rounded kink to the block of the unit's own weights."""
+    """Add to the matrix ``curvature`` what the rounded kink of each hidden unit contributes.
+
+    A unit changes only the rows and columns of its own weights.
+    """
     cost = -slope[:, None]  # ∂U/∂(output of the layer) [n, out]
     for k in range(len(tau) - 1, -1, -1):
         cost = cost @ p.matrices[k + 1]  # [n, units]

@@ -31,7 +31,7 @@ class Training:
         steps: Adam steps.
         learning_rate: Adam step size, > 0; it falls to 0 over the last quarter of the steps.
         seed: Seed of the starting point and of the noise.
-        capacity: Compile for these sizes instead of exactly this problem's.
+        capacity: Sizes to compile for, instead of exactly those of this problem.
     """
 
     likelihood: str = "gaussian"

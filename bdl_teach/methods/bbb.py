@@ -29,7 +29,9 @@ ARTICLE: dict[str, Any] = {"start_scale": 1.0, "initial_rho": 0.0, "cooldown": 0
 
 
 def _free_energy(network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs) -> Costs:
-    """Return one block's share of a step's free energy, and its share of the recorded costs.
+    """Return what one block adds to a step's free energy, and to the recorded costs.
+
+    A block is one draw of the weights, and one chunk of the data.
 
     Source: Blundell et al. 2015, eq. 2.
     """
@@ -48,5 +50,5 @@ _program = _loop.programs(_free_energy)
 
 @taking(Settings)
 def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
-    """Fit a Bayesian network by Bayes by Backprop."""
+    """Fit a Bayesian neural network by Bayes by Backprop."""
     return _mean_field.fit(_program, x, y, settings)

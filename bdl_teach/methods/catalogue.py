@@ -76,17 +76,18 @@ class Method:
     """An entry of the catalogue; most methods need only the first three fields.
 
     Attributes:
-        module: Its module in ``bdl_teach.methods``.
-        label: Its short name, for a small panel or a button.
-        hint: The tooltip of its button.
+        module: Name of the method's module in ``bdl_teach.methods``.
+        label: Short name, for a small panel or a button.
+        hint: Tooltip of the method's button.
         function: The module's function with the interface of :class:`Fit`.
-        title: Its longer name; ``label`` if "".
-        bench: Its name in ``bench methods`` if that is not the module's or the function's name.
-        options: Arguments that it always gets and that set it apart from its module's default.
-        compared: Further arguments in the comparison; ``None`` leaves it out there.
-        rival: Whether chapter 10's table compares it with the true posterior.
-        pace: ``"live"`` if each tick of a slider waits for it, ``"slow"`` if the other methods are
-            shown before it, ``"background"`` if it takes seconds and runs on request.
+        title: Longer name; ``label`` if "".
+        bench: Name in ``bench methods``, if different from the module's or the function's name.
+        options: Arguments with which ``function`` is always called for this method.
+        compared: Further arguments in the comparison explorer; ``None`` leaves the method out.
+        rival: Whether chapter 10's table compares the method with the true posterior.
+        pace: ``"live"`` if a fit is fast enough to wait for at each movement of a slider;
+            ``"slow"`` if the other methods' fits are shown first; ``"background"`` if a fit takes
+            seconds and is made on request.
     """
 
     module: str
@@ -109,17 +110,17 @@ class Method:
 
     @property
     def call(self) -> Fit:
-        """Return the method's function."""
+        """Import the method's module, and return its fitting function."""
         found: Fit = getattr(importlib.import_module(f"{__package__}.{self.module}"), self.function)
         return found
 
     @property
     def takes(self) -> frozenset[str]:
-        """Return the names of the function's arguments."""
+        """Return the names of the arguments that the fitting function takes."""
         return frozenset(inspect.signature(self.call).parameters)
 
     def fit(self, x: ArrayLike, y: ArrayLike, **common: object) -> Fitted:
-        """Fit with those common arguments that the method takes, and with its own options."""
+        """Fit the method to data with its ``options`` and those of ``common`` that it takes."""
         taken: dict[str, Any] = {name: common[name] for name in common.keys() & self.takes}
         return self.call(x, y, **{**taken, **self.options})
 

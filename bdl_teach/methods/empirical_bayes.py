@@ -104,7 +104,7 @@ class Settings(Training):
 
 
 class Model(NamedTuple):
-    """The chosen model, as arrays over its weights."""
+    """Arrays that say which weights exist, which of them share a prior, and the unit of each σ."""
 
     layers: Array  # [n_weights]: 0 for those of the first layer, ...
     groups: Array  # [n_weights]: number of the prior that a weight has
@@ -113,14 +113,14 @@ class Model(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """How the minimum is searched for; the free energy does not depend on it."""
+    """The gradient estimator and the coordinates of the training: they do not change F."""
 
     estimator: str
     coordinates: str
 
 
 def choose(network: MLP, tie: str, biases: bool, scale: str) -> Model:
-    """Check the choices of a model, and turn them into arrays over the weights."""
+    """Check the settings ``tie``, ``biases`` and ``scale``, and return them as a :class:`Model`."""
     layers = np.concatenate([np.full(a * b, i // 2) for i, (a, b) in enumerate(network.shapes)])
     is_bias = np.concatenate([np.full(a * b, i % 2) for i, (a, b) in enumerate(network.shapes)])
     groups = {"weight": np.arange(len(layers)), "layer": layers, "all": 0 * layers}
@@ -258,7 +258,7 @@ _program = _loop.programs(_free_energy)
 
 @taking(Settings)
 def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
-    """Fit a Bayesian network together with the width of its prior."""
+    """Fit a Bayesian neural network together with the standard deviation of its prior."""
     offered = [name for name in _WIDTHS if name != "quiet" or settings.likelihood == "gaussian"]
     walk = Walk(
         checks.choice("estimator", settings.estimator, offered),
@@ -279,7 +279,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 def _train(
     model: Model, walk: Walk, plan: Plan, start: tuple[Array, Array], cooldown: float
 ) -> Fit:
-    """Run the compiled loop from (γ, ρ), each ``[n_weights]``."""
+    """Train from the starting (γ, ρ), each ``[n_weights]``, and return the fit."""
     own_priors = len(np.unique(model.groups)) == len(model.groups)
     gamma, rho = start
     place = gamma if walk.coordinates == "gamma" else gamma * np.logaddexp(0.0, rho)
@@ -298,7 +298,7 @@ def _train(
 
 
 def _posterior(parameters: Sequence[Array], model: Model, walk: Walk) -> dict[str, Any]:
-    """Return the fields of a fit that follow from the loop's parameters, ``[n_weights]`` each."""
+    """Return a dict of a fit's ``mean``, ``std``, ``gamma`` and ``prior_std``, after training."""
     place, rho = parameters
     std = np.logaddexp(0.0, rho)
     gamma = model.used * (place if walk.coordinates == "gamma" else place / std)
@@ -362,7 +362,10 @@ class Fit(_mean_field.Fit):
         )
 
     def pruning(self, threshold: float = 0.5) -> Pruning:
-        """Return which weights have |γ| below ``threshold``: draws of them are mostly noise."""
+        """Return which weights have |γ| below ``threshold``, and their share of all weights.
+
+        Draws of such weights are mostly noise.
+        """
         used, layers = self.model.used, self.model.layers
         pruned = used & (np.abs(self.gamma) < checks.positive("threshold", threshold))
         shares = (np.bincount(layers, pruned) / np.bincount(layers, used)).tolist()
@@ -372,7 +375,7 @@ class Fit(_mean_field.Fit):
 @one_line
 @dataclass(frozen=True)
 class Pruning:
-    """The weights that the learnt prior has switched off.
+    """The weights that the learnt prior has switched off, and their shares.
 
     Attributes:
         pruned: ``[n_weights]``: ``True`` where |γ| is below the threshold.

@@ -48,8 +48,8 @@ class Settings(Training):
             likelihood, its own noise on the targets. The prior is then the Gaussian of
             ``prior``'s standard deviation.
         steps: Adam steps of each member.
-        seed: Member k = 0, 1, ... has the seed ``seed + 10⁶ k`` and is ``point.fit``'s network of
-            that seed.
+        seed: Member k = 0, 1, ... has the seed ``seed + 10⁶ k``; unless anchored, it is the network
+            that ``point.fit`` returns for that seed.
     """
 
     n_members: int = 10
@@ -99,7 +99,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 
 
 def _draws(seeds: Sequence[int], n: int, what: int) -> Array:
-    """Return standard normal numbers ``[members, n]``, a row from the seed of each member."""
+    """Draw standard normal numbers ``[members, n]``; a row depends on its member's seed alone."""
     return np.stack([np.random.default_rng([seed, what]).standard_normal(n) for seed in seeds])
 
 

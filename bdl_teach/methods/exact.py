@@ -24,7 +24,7 @@ __all__ = [
     "NutsFit",
     "linear_regression",
     "nuts",
-]  # nuts: an old name
+]  # nuts and its Fit: for programs written before they moved to mcmc
 
 
 def linear_regression(
@@ -65,8 +65,8 @@ class LinearPosterior:
     """The exact posterior of y = x·w + noise under w ~ N(0, prior_std² I).
 
     Attributes:
-        mean: ``[d]``.
-        cov: ``[d, d]``.
+        mean: Posterior mean of the weights ``[d]``.
+        cov: Posterior covariance of the weights ``[d, d]``.
         log_evidence: log P(y | x), in nats.
         noise_std: Standard deviation of the noise.
     """
@@ -77,7 +77,7 @@ class LinearPosterior:
     noise_std: float
 
     def predict(self, x: ArrayLike) -> Predictive:
-        """Return the exact predictive at ``x`` [m, d]: mean x·m, epistemic variance xᵀ Σ x.
+        """Return the exact predictive at ``x`` [m, d]: mean x·mean, epistemic variance xᵀ cov x.
 
         Raises:
             ValueError: x does not have d columns.

@@ -55,7 +55,7 @@ ORDINARY: dict[str, Any] = {"kl_weight": 0.0, "initial_rho": _NO_SPREAD}
 
 
 class Built(NamedTuple):
-    """A network with its variables."""
+    """A Keras model with its variables, and a compiled function that computes its logits."""
 
     model: Any  # of Keras; each call draws its weights from ``draw``
     draw: Tensor  # variable [2], int32: the same pair gives the same weights
@@ -65,7 +65,7 @@ class Built(NamedTuple):
 
     @property
     def gaussians(self) -> list[tuple[Tensor, Tensor]]:
-        """Return the variables (μ, ρ) of each Gaussian; deterministic biases are left out."""
+        """Return the variables (μ, ρ) of each kernel; the biases have no Gaussian."""
         pairs = itertools.pairwise(self.model.trainable_variables)
         return [(mu, rho) for mu, rho in pairs if "untransformed_scale" in rho.name]
 
@@ -88,14 +88,14 @@ class ConvNet:
 
     image_shape: tuple[int, int]  # height and width of a picture, in pixels
     n_classes: int
-    filters: int = 64  # maps of the convolution
-    kernel_size: int = 5  # side of its window, in pixels
+    filters: int = 64  # number of kernels of the convolution
+    kernel_size: int = 5  # side of a kernel, in pixels
     prior_std: float = 1.0  # of each weight's prior N(0, prior_std²)
     initial_rho: float = -3.0  # of every Gaussian, σ = softplus(ρ)
     seed: int = 0  # of the starting μ, drawn from N(0, 0.1²) as TFP does
 
     def build(self) -> Built:
-        """Make the variables with their starting values."""
+        """Make the Keras model, whose variables have their starting values."""
         draw = tf.Variable([0, 0], dtype=tf.int32, trainable=False)
         layers = [
             tfp.layers.Convolution2DReparameterization(
@@ -118,7 +118,10 @@ class ConvNet:
         return Built(model, draw, graph)
 
     def _layer_options(self, layer: int, draw: Tensor) -> dict[str, Any]:
-        """Return the arguments of a TFP layer: prior, posterior, and how to draw from it."""
+        """Return the arguments of a TFP layer: its prior, its posterior, and how to draw weights.
+
+        ``draw`` is the pair of whole numbers that seeds the draws.
+        """
         fold_in = tf.random.experimental.stateless_fold_in
         return {
             "kernel_prior_fn": self._prior,
@@ -141,7 +144,7 @@ class ConvNet:
 
 
 def _key(seed: int, *path: int) -> Array:
-    """Return a pair of whole numbers that seeds stateless draws, different for each path."""
+    """Return a pair of whole numbers, different for each seed and path, to seed stateless draws."""
     return np.random.SeedSequence([seed, *path]).generate_state(2).astype(np.int32)
 
 
@@ -173,7 +176,7 @@ def fit(
     n_classes: int | None = None,
     seed: int = 0,
 ) -> Fit:
-    """Fit a Bayesian convolutional network by Bayes by Backprop.
+    """Fit a Bayesian convolutional neural network by Bayes by Backprop.
 
     The defaults are those of the source, which has 60,000 pictures. For a few hundred pictures add
     ``**FEW_IMAGES``.
@@ -187,9 +190,9 @@ def fit(
         kl_weight: Factor on the KL term, >= 0; 1 is Bayes' rule.
         prior_std: Standard deviation of each weight's Gaussian prior, > 0.
         initial_rho: Starting value of every ρ; −3 is TFP's, σ = 0.049.
-        filters: Maps of the convolution.
-        kernel_size: Side of its window, in pixels.
-        pixel_scale: Factor on the pixels; 255 undoes their scaling, as the source does.
+        filters: Number of kernels of the convolution.
+        kernel_size: Side of a kernel, in pixels.
+        pixel_scale: Factor on the pixels; 255 gives pixels from 0 to 255, as the source has.
         n_classes: Number of classes; the largest label + 1 if not given.
         seed: Seed of the starting point, of the order of the pictures and of every ε.
 
@@ -247,7 +250,7 @@ def ensemble(
 
 
 def _trained(network: ConvNet, built: Built, scale: float, o: Problem) -> Fit:
-    """Train the variables of ``built`` from their current values."""
+    """Train the variables of ``built`` from their current values, and return the fit."""
     adam = tf.keras.optimizers.legacy.Adam(o.learning_rate)
     step = _train_step(built.model, adam, len(o.images), o.kl_weight)
     history = _train(step, o.images[..., None] * np.float32(scale), built.draw, o)
@@ -256,7 +259,7 @@ def _trained(network: ConvNet, built: Built, scale: float, o: Problem) -> Fit:
 
 
 def _train(step: Callable[..., Tensor], x: Array, draw: Tensor, o: Problem) -> dict[str, Array]:
-    """Train in minibatches, in a new order each epoch; record the mean of each epoch's steps."""
+    """Train in minibatches, in a new order each epoch; return the history, means over epochs."""
     rng, epochs = np.random.default_rng([o.seed, _TRAINING]), []
     for epoch in range(o.epochs):
         records = []
@@ -274,7 +277,7 @@ def _train(step: Callable[..., Tensor], x: Array, draw: Tensor, o: Problem) -> d
 
 
 def _train_step(model: Any, adam: Any, n_data: int, kl_weight: float) -> Callable[..., Any]:
-    """Return the graph of one Adam step, which returns (F, KL, likelihood cost) in nats.
+    """Return a compiled function that takes one Adam step and returns (F, KL, likelihood cost).
 
     A minibatch of B pictures stands for all N: its log-likelihood is multiplied by N/B.
     """
@@ -296,7 +299,7 @@ def _train_step(model: Any, adam: Any, n_data: int, kl_weight: float) -> Callabl
 
 
 def _pictures(value: ArrayLike, shape: tuple[int, int] | None = None) -> Array:
-    """Return finite pictures ``[n, height, width, 1]`` as float32, or raise ``ValueError``."""
+    """Check that pictures are finite and of this shape; return ``[n, height, width, 1]``."""
     array = checks.finite("images", value)
     wanted = "[n, height, width]" if shape is None else f"[n, {shape[0]}, {shape[1]}]"
     if array.ndim != 3 or 0 in array.shape or (shape and array.shape[1:] != shape):
@@ -305,7 +308,7 @@ def _pictures(value: ArrayLike, shape: tuple[int, int] | None = None) -> Array:
 
 
 def _classes(value: ArrayLike, n: int, n_classes: int | None) -> tuple[Array, int]:
-    """Return labels ``[n]`` and the number of classes, at least two, or raise ``ValueError``."""
+    """Check n labels, and return them with the number of classes, at least two."""
     labels = checks.finite("labels", value)
     if labels.shape != (n,):
         raise ValueError(f"labels: expected shape ({n},), one for each picture, got {labels.shape}")
@@ -354,7 +357,9 @@ class Fit(Variational):
         return FreeEnergy(float(complexity), likelihood, self.problem.kl_weight)
 
     def refined(self) -> Fit:
-        """Train a copy further: as many epochs, at least 1000 steps, in new orders of the pictures.
+        """Return a copy trained for as many epochs again, but at least 1000 steps.
+
+        The pictures come in new orders.
 
         Raises:
             DivergedError: The free energy became NaN or infinite.
@@ -370,7 +375,7 @@ class Fit(Variational):
         return len(self.problem.labels)
 
     def _copy(self) -> Built:
-        """Return a copy of the network with its own variables."""
+        """Return a copy of ``built`` with new variables of equal values."""
         built = self.network.build()
         built.model.set_weights(self.built.model.get_weights())
         return built
@@ -408,7 +413,7 @@ class Fit(Variational):
         return np.exp(self.log_predict(images, n_samples, seed))
 
     def log_predict(self, images: ArrayLike, n_samples: int = 30, seed: int = 1) -> Array:
-        """Return the logarithms of :meth:`predict`, finite where the probability rounds to 0."""
+        """Return the logarithms of what :meth:`predict` returns, finite for tiny probabilities."""
         return np.asarray(log_softmax(self.logits(images, n_samples, seed), axis=-1))
 
     def logits(self, images: ArrayLike, n_samples: int = 30, seed: int = 1) -> Array:
@@ -458,7 +463,7 @@ class Ensemble:
     members: tuple[Fit, ...]
 
     def predict(self, images: ArrayLike, n_samples: int = 1, seed: int = 1) -> Array:
-        """Return the class probabilities of each member; see :meth:`log_predict`."""
+        """Return the class probabilities of each member ``[members · n_samples, n, classes]``."""
         return np.exp(self.log_predict(images, n_samples, seed))
 
     def log_predict(self, images: ArrayLike, n_samples: int = 1, seed: int = 1) -> Array:

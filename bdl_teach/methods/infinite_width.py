@@ -45,7 +45,7 @@ MOST_SCALES = 1024  # choices of s under a mixture prior, at most: nine inputs
 
 
 class _Moments(NamedTuple):
-    """Second moments of a layer's units between two sets of inputs."""
+    """Second moments E[u u′] of a layer's units u at n inputs and u′ at m other inputs."""
 
     cross: Array  # [n, m]
     left: Array  # [n, 1]: of the first set with itself
@@ -76,7 +76,10 @@ def _weighted(moments: _Moments, factor: float, constant: float) -> _Moments:
 
 
 def _first_layer(x: Array, other: Array, prior: Prior) -> _Moments:
-    """Return E[relu(u) relu(u′)] after the first layer, averaged over its weights' scales."""
+    """Return E[relu(u) relu(u′)] of the first layer's units at the inputs ``x`` and ``other``.
+
+    Under a scale mixture it is the mean over all choices of a component for each weight.
+    """
     one, two = (np.hstack([values, np.ones((len(values), 1))]) for values in (x, other))
     total = _Moments(*(np.zeros(shape) for shape in ((len(x), len(other)), (len(x), 1), (1, 1))))
     for share, scales in _scales(prior, one.shape[1]):
@@ -87,7 +90,10 @@ def _first_layer(x: Array, other: Array, prior: Prior) -> _Moments:
 
 
 def _scales(prior: Prior, n_weights: int) -> list[tuple[float, Array]]:
-    """Return (probability, standard deviations ``[n_weights]``) of a unit's weights, bias last."""
+    """List (probability, standard deviation of each weight) for all choices of components.
+
+    A choice is a component of the prior for each of a unit's ``n_weights`` weights, the bias last.
+    """
     sigma1, sigma2, pi = prior.mixture
     if sigma1 == sigma2:
         return [(1.0, np.full(n_weights, sigma1))]
@@ -147,14 +153,16 @@ def prior_functions(
     times: int = 1,
     seed: int = 0,
 ) -> Array:
-    """Draw finite networks from the prior, whose limit is this Gaussian process.
+    """Draw finite networks from the prior, and return their outputs.
+
+    For large ``times`` their distribution is close to that of the Gaussian process.
 
     Args:
         x: Inputs ``[m, d]``.
         n_samples: Number of networks S.
         prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given.
         hidden_units: Width of each hidden layer, for ``times`` = 1.
-        times: Factor n on the widths; the weights behind a hidden layer are divided by √n.
+        times: Factor n on the widths; weights from a hidden layer to the next are divided by √n.
         seed: Seed of the weights.
 
     Returns:
@@ -186,7 +194,7 @@ def fit(
     noise_std: float = 1.0,
     hidden_units: tuple[int, ...] = (20, 20),
 ) -> Fit:
-    """Condition the Gaussian process of the network's prior on the data, in closed form.
+    """Fit the Gaussian process of the network's prior to data, in closed form.
 
     Args:
         x: Inputs ``[n, d]``.
@@ -222,7 +230,8 @@ class Fit:
 
     Attributes:
         log_evidence: log P(y | x), in nats.
-        pull: (C + noise² I)⁻¹ y ``[n]``: how strongly each data point pulls at the mean.
+        pull: (C + noise² I)⁻¹ y ``[n]``, with C the prior covariance of the outputs at the training
+            inputs: how strongly each data point pulls at the mean.
         factor: Lower Cholesky factor of C + noise² I ``[n, n]``.
     """
 

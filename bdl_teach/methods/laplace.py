@@ -86,7 +86,7 @@ class Settings(Training):
 
 @one_line
 class Problem(NamedTuple):
-    """A mode and the structure of its approximation, without prior and noise."""
+    """The mode, the data and the structure of an approximation: all but its prior and noise."""
 
     mode: point.Fit
     x: Array  # [n, d]
@@ -96,21 +96,22 @@ class Problem(NamedTuple):
 
     @property
     def n_layers(self) -> int | None:
-        """Return how many last layers have a posterior; ``None`` means all."""
+        """Return how many of the last layers have a posterior, or ``None`` if all have one."""
         return 1 if self.structure == "last_layer" else None
 
     def target(self, prior: Prior, noise_std: float) -> Target:
-        """Return the posterior that this prior and this noise give."""
+        """Return the posterior of these data under this prior and noise, for Newton's method."""
         mode = self.mode
         return Target(mode.network, self.x, self.y, prior, noise_std, mode.likelihood)
 
 
 @one_line
 class Spread(NamedTuple):
-    """N(0, Λ⁻¹) of k weights, stored as the prior's scales and the directions that data narrow.
+    """The Gaussian N(0, Λ⁻¹) of k weights, stored as a square root S of its covariance S Sᵀ = Λ⁻¹.
 
-    Λ^(−½) = diag(scale) (I − Vᵀ diag(told) V). V has at most as many rows as there are data
-    points, so that nothing here costs k³.
+    S = diag(scale) (I − Vᵀ diag(told) V): the prior's standard deviations ``scale``, narrowed by
+    the shares ``told`` along the directions that the data determine, the rows of V. There are at
+    most as many rows as data points, so that no computation here takes time k³.
     """
 
     scale: Array  # [k]: δ^(−½), the standard deviations before the data
@@ -118,7 +119,7 @@ class Spread(NamedTuple):
     told: Array  # [r]: share by which the data narrow each direction, in [0, 1)
 
     def narrowed(self, rows: Array) -> Array:
-        """Multiply ``rows`` [m, k] by I − Vᵀ diag(told) V."""
+        """Return ``rows`` [m, k] times the matrix I − Vᵀ diag(told) V."""
         return np.asarray(rows - ((rows @ self.directions.T) * self.told) @ self.directions)
 
     def std(self, rows: Array) -> Array:
@@ -126,7 +127,7 @@ class Spread(NamedTuple):
         return np.asarray(np.linalg.norm(self.narrowed(rows * self.scale), axis=1))
 
     def draw(self, n_samples: int, seed: int) -> Array:
-        """Draw weights ``[s, k]``."""
+        """Draw deviations of the weights from the mode ``[s, k]``."""
         zero, one = np.zeros_like(self.scale), np.ones_like(self.scale)
         return self.narrowed(predictive.draw_weights(zero, one, n_samples, seed)) * self.scale
 
@@ -154,7 +155,7 @@ def jacobian(
         network: A network with one output.
         weights: Its flat weights ``[n_weights]``.
         x: Inputs ``[n, d]``.
-        n_layers: Differentiate by this many last layers only; by all if ``None``.
+        n_layers: Differentiate by the weights of this many last layers; of all if ``None``.
 
     Returns:
         f ``[n]`` and ∂f/∂w ``[n, k]``, k the number of weights of those layers.
@@ -203,7 +204,7 @@ def to_mode(
 def _problem(
     mode: point.Fit, x: ArrayLike, y: ArrayLike, structure: str = "full", linearised: bool = True
 ) -> Problem:
-    """Check that the data fit the network, and that the structure exists."""
+    """Check that the data fit the network and that the structure exists; return them together."""
     checks.choice("structure", structure, STRUCTURES)
     x, y = likelihoods.data(mode.likelihood, x, y)
     return Problem(mode, checks.inputs("x", x, mode.network.n_inputs), y, structure, linearised)
@@ -237,8 +238,8 @@ def around(
         x: Inputs ``[n, d]``.
         y: Targets ``[n, 1]`` or ``[n]``.
         prior: Prior of each weight; ``Gaussian(1.0)`` if not given.
-        structure: As for :func:`fit`.
-        linearised: As for :func:`fit`.
+        structure: ``"full"``, ``"diagonal"`` or ``"last_layer"``.
+        linearised: Whether to predict with the model that is linear in the weights.
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
@@ -248,7 +249,7 @@ def around(
 
 
 def _approximate(p: Problem, prior: Prior, noise_std: float) -> Fit:
-    """Return the Gaussian at the mode, with its log evidence."""
+    """Return the fit: the Gaussian at the mode under this prior and noise, and its log evidence."""
     mode, target, mean = p.mode, p.target(prior, noise_std), p.mode.weights.copy()
     f, rows = jacobian(mode.network, mean, p.x, p.n_layers)
     learnt = mean[len(mean) - rows.shape[1] :]  # a view of the weights with a posterior
@@ -272,7 +273,11 @@ def _approximate(p: Problem, prior: Prior, noise_std: float) -> Fit:
 
 
 def _spread(target: Target, f: Array, rows: Array, w: Array, diagonal: bool = False) -> Spread:
-    """Return N(0, Λ⁻¹) at weights w ``[k]`` with outputs f ``[n]`` and derivatives ``[n, k]``."""
+    """Return the Gaussian N(0, Λ⁻¹) for a mode at the weights w ``[k]``.
+
+    f ``[n]`` are the network's outputs there, and ``rows`` their derivatives ∂f/∂w ``[n, k]``. With
+    ``diagonal`` only the diagonal of Λ is kept.
+    """
     _, h = target.by_output(f)
     delta = prior_precision(w, target.prior)
     if diagonal:
@@ -311,11 +316,11 @@ class Fit(NetworkFit):
     """A Gaussian round the mode of a network's weights.
 
     Attributes:
-        mean: The mode ``[n_weights]``, in the order of ``network``; if only the last layer has a
-            posterior, that layer is solved anew.
+        mean: The mode ``[n_weights]``, in the order of ``network``. With the structure
+            ``"last_layer"`` the weights of that layer come from Newton's method.
         spread: The Gaussian round the mode, of the k last weights of ``mean``.
-        log_evidence: Laplace's log P(D) at a mode, in nats; if only the last layer has a posterior,
-            given its features.
+        log_evidence: Laplace's log P(D) at a mode, in nats. With the structure ``"last_layer"`` it
+            is that of a linear model of the last hidden layer's outputs.
         prior: Prior of each weight.
         problem: The mode, the data, the structure, and whether to predict ``linearised``.
         history: What ``point.fit`` recorded on its way to the mode; the last entry is the mode.
@@ -330,7 +335,7 @@ class Fit(NetworkFit):
     def _posterior_at(self, parameters: Sequence[Array]) -> dict[str, Any]:
         """Return the Gaussian round the weights at a frame of the training, as if they were a mode.
 
-        A posterior of the last layer alone is fitted to the features at that frame.
+        With the structure ``"last_layer"`` the last layer is solved for the features at that frame.
         """
         mode = replace(self.problem.mode, weights=parameters[0])
         then = _approximate(self.problem._replace(mode=mode), self.prior, self.noise_std)
@@ -338,7 +343,7 @@ class Fit(NetworkFit):
 
     @property
     def newton_decrement(self) -> float:
-        """Return the nats from ``mean`` down to the minimum of the parabola: 0 at a mode.
+        """Return how many nats the parabola's minimum lies below ``mean``: 0 at a mode.
 
         It is ½ ∂U · Λ⁻¹ ∂U with U = −log P(D, w). Where a kink lies on a data point, ∂U is the
         average of both sides, by a rounded ReLU.
@@ -355,8 +360,8 @@ class Fit(NetworkFit):
     def with_prior(self, prior: Prior, noise_std: float | None = None) -> Fit:
         """Return the approximation at this mode under another prior and other noise.
 
-        Nothing is trained: the mode stays where it is ("post hoc"). Only a posterior of the last
-        layer alone is solved again.
+        Nothing is trained: the mode stays where it is ("post hoc"). With the structure
+        ``"last_layer"`` the mode of that layer is solved again.
 
         Args:
             prior: Prior of each weight.
@@ -371,8 +376,8 @@ class Fit(NetworkFit):
     def tuned(self) -> Fit:
         """Return the approximation at this mode under the prior and noise of highest evidence.
 
-        Weights trained under another prior are not at the mode under this one. MacKay's scheme
-        trains again with ``.prior`` and ``.noise_std``, repeatedly.
+        Weights trained under another prior are not at a mode under the new one. MacKay's scheme
+        repeats two steps: tune, and train again with the tuned fit's ``prior`` and ``noise_std``.
 
         Raises:
             ValueError: The prior is no Gaussian, or the evidence still rises where the search ends,
@@ -407,7 +412,7 @@ class Fit(NetworkFit):
         return best
 
     def _draw(self, n_samples: int, seed: int) -> Array:
-        """Draw weights; layers without a posterior stay at the mode."""
+        """Draw weights ``[s, n_weights]``; layers without a posterior stay at the mode."""
         steps = self.spread.draw(n_samples, seed)
         fixed = len(self.mean) - steps.shape[1]  # number of weights in the layers before
         return np.asarray(self.mean + np.pad(steps, ((0, 0), (fixed, 0))))
@@ -428,12 +433,14 @@ class Fit(NetworkFit):
         return np.asarray(f + self.spread.draw(n_samples, seed) @ rows.T)
 
     def _linear(self, x: ArrayLike) -> tuple[Array, Array]:
-        """Return f ``[m]`` at the mode, and its derivatives by the weights ``[m, k]``."""
+        """Return the outputs ``[m]`` at the mode, and their derivatives by weights ``[m, k]``."""
         x = checks.inputs("x", x, self.network.n_inputs)
         return jacobian(self.network, self.mean, x, self.problem.n_layers)
 
     def predict(self, x: ArrayLike, n_samples: int = 500, seed: int = 1) -> Predictive:
-        """Average over the weights, in closed form for a linearised model with Gaussian noise.
+        """Return the predictive: the average over the weights.
+
+        It is in closed form for a linearised model with Gaussian noise, else over drawn weights.
 
         Args:
             x: Test inputs ``[m, d]``.

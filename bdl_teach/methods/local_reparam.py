@@ -92,7 +92,10 @@ def preactivation_moments(x: ArrayLike, mu: ArrayLike, sigma: ArrayLike) -> tupl
 def forward(
     network: MLP, estimator: str, mu: Tensor, std: Tensor, eps: Tensor, zeta: Tensor, x: Tensor
 ) -> Tensor:
-    """Return network outputs ``[n, 1]`` for one draw of the estimator's noise."""
+    """Return network outputs ``[n, 1]`` for weights N(mu, std²) with the estimator's noise.
+
+    ``eps`` is the noise of the weights, ``zeta`` that of the data points.
+    """
     noise = tf.split(zeta, noise_widths(estimator, network))  # a part [units, n] each
     means = network.unflatten(mu)
     spreads = network.unflatten(std if estimator == "local" else std * eps)
@@ -128,7 +131,10 @@ def _flipout_layer(h: Tensor, mean: Tensor, change: Tensor, noise: Tensor) -> Te
 
 
 def noise_widths(estimator: str, network: MLP) -> list[int]:
-    """Return how many units need noise: each layer's outputs and, for Flipout, then its inputs."""
+    """Return how many numbers of noise a data point needs in each layer: one for each output.
+
+    For Flipout, which needs a sign for each output and input, the numbers of inputs follow.
+    """
     outputs, inputs = network.sizes[1:], network.sizes[:-1]
     return [*outputs, *(inputs if estimator == "flipout" else ())]
 

@@ -84,7 +84,7 @@ class SwagSettings(Training):
 
 
 def _log_det(b: Tensor) -> Tensor:
-    """Return log det(I + Bᵀ B) for B ``[n_weights, room]``."""
+    """Return log det(I + Bᵀ B) for B ``[n_weights, columns]``; columns of zeros add nothing."""
     inner = tf.matmul(b, b, transpose_a=True) + tf.eye(b.shape[1])
     return 2.0 * tf.reduce_sum(tf.math.log(tf.linalg.diag_part(tf.linalg.cholesky(inner))))
 
@@ -105,7 +105,7 @@ _program = _loop.programs(_free_energy)  # a new number of padded columns compil
 
 
 def _potential(network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs) -> Costs:
-    """Return a block's share of U = −log P(D | w) − log P(w), and the weights as its record."""
+    """Return what a minibatch adds to U = −log P(D | w) − log P(w), and the weights, to record."""
     (w,) = theta
     log_prior = scale_mixture_log_prob(w, *tf.unstack(p.prior))
     prior_cost = -tf.reduce_sum(log_prior) * block.kl_share
@@ -140,7 +140,10 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 
 
 def _pace(d: int, rank: int) -> float:
-    """Return the factor on the loop's parameter B that sets the length of its steps."""
+    """Return the factor between B and the parameter that is trained for it.
+
+    A smaller factor makes Adam's steps in B shorter.
+    """
     return float(_PACE / (max(rank, 1) * d) ** 0.5)
 
 
@@ -153,21 +156,24 @@ def _posterior(parameters: Sequence[Array], rank: int) -> dict[str, Any]:
 
 
 def _room(rank: int) -> int:
-    """Return the padded number of columns, so that a rank slider compiles only a few times."""
+    """Return the number of columns, at least ``rank``, that the program is compiled for.
+
+    There are only a few such numbers, so that moving a slider of the rank seldom compiles.
+    """
     return next((room for room in _ROOMS if room >= rank), -(-rank // _ROOMS[-1]) * _ROOMS[-1])
 
 
 @lru_cache(maxsize=4)
 def _zeta(n_rows: int, room: int, seed: int) -> Tensor:
-    """Return the table of ζ ``[n_rows, room]``; a higher rank keeps the numbers of a lower one."""
+    """Draw the noise ζ ``[n_rows, room]``; a higher rank does not change the first columns."""
     rng = np.random.default_rng([seed, 0x2E7A])
     return tf.constant(rng.standard_normal((room, n_rows), np.float32).T)
 
 
 def _first_columns(plan: Plan, rank: int, given: ArrayLike | None) -> Tensor:
-    """Return the padded starting columns: the given L, or small draws of B.
+    """Return the columns to start from, with padding: the ``given`` L, or small random numbers.
 
-    At B = 0 the gradient would vanish.
+    If all columns were 0, their gradient would be 0.
     """
     shape = plan.network.n_weights, rank
     if given is None:
@@ -210,9 +216,9 @@ def swag(x: ArrayLike, y: ArrayLike, settings: SwagSettings) -> Fit:
 
 
 def _moments(path: Array, rank: int) -> tuple[Array, Array, Array]:
-    """Return μ, σ ``[d]`` and L ``[d, K]`` of the weights on a path ``[r, d]``.
+    """Return μ ``[d]``, σ ``[d]`` and L ``[d, K]`` of SWAG for the weights on a path ``[r, d]``.
 
-    With K = 0 the diagonal is the whole variance (the paper's SWAG-Diagonal).
+    With K = 0, σ² is the whole variance (the paper's SWAG-Diagonal).
 
     Source: Maddox et al. 2019, eq. 1.
     """
@@ -230,7 +236,8 @@ class Fit(VariationalFit):
     """A Gaussian with covariance D² + L Lᵀ.
 
     Attributes:
-        own_std: The diagonal of D ``[n_weights]``: the spread of each weight apart from L.
+        own_std: The diagonal of D ``[n_weights]``: the part of each weight's standard deviation
+            that L does not cover.
         columns: L ``[n_weights, rank]``.
         history: ``step``, ``free_energy``, ``complexity_cost`` and ``likelihood_cost`` in nats;
             for SWAG the history of the MAP fit, see ``point.Fit``.

@@ -55,9 +55,9 @@ class Settings(Training):
 
 
 def _sources(network: MLP) -> Array:
-    """Return the index of the hidden unit that each weight leaves ``[n_weights]``.
+    """Return, for each weight, the index of the hidden unit whose output it multiplies.
 
-    Biases, and the weights of the inputs, have the index after the last unit.
+    Biases and the weights of the inputs have as index the number of hidden units.
     """
     first = np.cumsum((0, *network.hidden_units))
     numbers = []
@@ -80,7 +80,9 @@ def _forward(network: MLP, w: Tensor, x: Tensor, scale: Tensor) -> Tensor:
 
 
 def _loss(network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs) -> Costs:
-    """Return one block's share of −E_q[log P(D | w)] − E_q[log P(w)], and of the recorded costs.
+    """Return what one block adds to −E_q[log P(D | w)] − E_q[log P(w)] and to the recorded costs.
+
+    A block is one draw of the kept units, and one chunk of the data.
 
     Source: Gal & Ghahramani 2016, section 3.
     """
@@ -101,7 +103,7 @@ _program = _loop.programs(_loss)
 
 @taking(Settings)
 def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
-    """Fit one network with hidden units dropped at random."""
+    """Fit one network by MC dropout: in training, hidden units are left out at random."""
     rate, prior = checks.probability("rate", settings.rate), settings.prior
     if rate == 1.0:
         raise ValueError("rate: expected a number in [0, 1), got 1: nothing would be left")
@@ -120,7 +122,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 @one_line
 @dataclass(frozen=True, kw_only=True)
 class Fit(NetworkFit):
-    """One weight vector, and the rate at which its hidden units are dropped.
+    """A fitted network, and the rate at which a draw leaves out its hidden units.
 
     Attributes:
         weights: m ``[n_weights]``, in the order of ``network``: the mean of q.
@@ -133,7 +135,10 @@ class Fit(NetworkFit):
     rate: float
 
     def _draw(self, n_samples: int, seed: int) -> Array:
-        """Draw weights from q; with the same seed a higher rate drops the same units and more."""
+        """Draw weights ``[s, n_weights]`` from q.
+
+        For a fixed seed a higher rate leaves out all units that a lower one does, and more.
+        """
         zeros = np.zeros(sum(self.network.hidden_units))
         zeta = predictive.draw_weights(zeros, zeros + 1.0, n_samples, seed)  # [s, units]
         scale = np.ones((n_samples, len(zeros) + 1))  # last: weights that are never dropped

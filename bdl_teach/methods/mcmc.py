@@ -61,8 +61,8 @@ from bdl_teach.predictive import Predictive
 __all__ = ["Capacity", "Fit", "diagnose", "hmc", "nuts"]
 
 REMEDY = "raise the noise_std, or shrink the prior"
-R_HAT_LIMIT = 1.01  # chains agree below it, and tell enough with
-ESS_FLOOR = 100  # effective draws of each: so advise Vehtari et al. 2021
+R_HAT_LIMIT = 1.01  # chains agree if every R-hat is below it (Vehtari et al. 2021)
+ESS_FLOOR = 100  # effective draws of each chain that are enough (Vehtari et al. 2021)
 _WINDOW = 25  # transitions of NUTS between two reports of progress
 _JITTER = 0.4  # share of the leapfrog steps by which their number differs, at most
 _DIVERGENT = -1000.0  # log of the acceptance below which TFP's NUTS calls a transition divergent
@@ -71,7 +71,7 @@ Progress = Callable[[int, int], None]  # told (transitions done, transitions in 
 
 
 class _Target(NamedTuple):
-    """Data, prior and noise that the posterior density depends on, all of them tensors."""
+    """The tensors (data, prior, noise) that the density log P(D, w) depends on."""
 
     x: Tensor  # [rows, d]
     y: Tensor  # [rows, 1]
@@ -94,17 +94,17 @@ class _Recipe(NamedTuple):
 
 def _log_density(network: MLP, likelihood: str, w: Tensor, p: _Target) -> Tensor:
     """Return log P(D, w) of weights ``[chains, n_weights]``, in nats ``[chains]``."""
-    w = w * p.unit_mask  # padding drifts by its momentum, and nothing sees it
+    w = w * p.unit_mask  # weights that are padding move, but have no effect
     log_prior = scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2]) * p.unit_mask
     cost = likelihoods.cost(likelihood, p.y, network(w, p.x), p.noise_std, p.row_weight)
     return tf.reduce_sum(log_prior, axis=-1) - cost
 
 
 def _quick_log_density(recipe: _Recipe, w: Tensor, p: _Target) -> Tensor:
-    """Return the values of :func:`_log_density`, with a gradient in 2 µs instead of 5.7.
+    """Return what :func:`_log_density` returns, but faster: the gradient takes 2 µs, not 5.7.
 
-    XLA fuses a product and a sum, but not the product of a matrix with one row; and a Gaussian
-    prior needs no logarithm.
+    A product with a matrix of one row is written as a product and a sum, which XLA can fuse, and a
+    Gaussian prior needs no logarithm.
     """
     w = w * p.unit_mask
     *hidden, weight, bias = recipe.padded.unflatten(w)
@@ -123,7 +123,7 @@ def _quick_log_density(recipe: _Recipe, w: Tensor, p: _Target) -> Tensor:
 
 @tf.custom_gradient  # type: ignore[untyped-decorator]
 def _mixture_log_prob(w: Tensor, prior: Tensor) -> tuple[Tensor, Tensor]:
-    """Return ``scale_mixture_log_prob`` with a hand-written gradient that takes half the time."""
+    """Return what ``scale_mixture_log_prob`` returns, with a gradient that takes half the time."""
     wide, narrow, pi = tf.unstack(prior)
     log_b = tf.math.log((1.0 - pi) / narrow) - 0.5 * (w / narrow) ** 2
     ahead = tf.math.log(pi / wide) - 0.5 * (w / wide) ** 2 - log_b
@@ -155,7 +155,7 @@ def _kernel(recipe: _Recipe, target: _Target) -> Tensor:
 
 
 def _traced(results: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the log density of each chain, and whether its transition diverged."""
+    """Return each chain's log P(D, w) after a transition, and whether the transition diverged."""
     inner = results.inner_results
     if hasattr(inner, "has_divergence"):
         return inner.target_log_prob, inner.has_divergence
@@ -187,7 +187,7 @@ class _Jittered:
 
 @lru_cache(maxsize=8)
 def _programs(recipe: _Recipe) -> tuple[Compiled, Compiled]:
-    """Compile two programs: the initial state of the kernel, and a window of transitions."""
+    """Compile two functions: one prepares the sampler's state, one runs a window of transitions."""
 
     def begin(state: Tensor, target: _Target) -> Tensor:
         return _kernel(recipe, target).bootstrap_results(state)
@@ -224,10 +224,10 @@ class _Chains(NamedTuple):
     ahead: tuple[Array, ...] | None = None  # draws after the last stored one, as ``run`` has them
 
     def run(self, n_draws: int, progress: Progress | None) -> tuple[_Chains, tuple[Array, ...]]:
-        """Continue by ``n_draws`` draws; return the new state of the chains, and the draws.
+        """Run the chains for ``n_draws`` more draws; return the new state, and all transitions.
 
-        The draws are, for each transition t, weights ``[t, chains, n_weights]``, log densities and
-        divergences ``[t, chains]``.
+        Of the n_draws · n_thin transitions it returns the weights ``[t, chains, n_weights]``, the
+        log densities ``[t, chains]``, and whether they diverged ``[t, chains]``.
         """
         _, advance = _programs(self.recipe)
         state, kernel, done = self.state, self.kernel, self.done
@@ -280,7 +280,7 @@ def nuts(
         n_chains: Chains, at least 2, since R-hat compares them; each starts from the prior.
         n_warmup: Transitions that adapt the step size and are thrown away.
         n_thin: Transitions from one kept draw to the next. A prior of two scales needs thousands
-            of transitions, of which a few draws say as much.
+            of transitions, but so similar ones that it is enough to keep a few.
         seed: Seed of the starts and of the chains.
         progress: Called with (transitions done, transitions in all) as the chains run.
 
@@ -330,10 +330,10 @@ def hmc(
         n_warmup: Transitions that adapt the step size and are thrown away.
         n_leapfrog: Mean number of leapfrog steps of a transition, >= 1; it rises to this number
             over the warm-up.
-        window: Transitions between two reports of progress, >= 1.
+        window: Number of transitions between two reports of progress, >= 1.
         seed: Seed of the starts and of the chains.
-        capacity: Compile for these sizes instead of exactly this problem's; its ``n_samples`` has
-            no effect. A Gaussian prior and a mixture need two programs.
+        capacity: Sizes to compile for, instead of exactly those of this problem. Its ``n_samples``
+            has no effect. A Gaussian prior and a mixture need two programs.
         progress: Called with (transitions done, transitions in all) after each window; an exception
             that it raises ends the run.
 
@@ -425,7 +425,7 @@ def diagnose(draws: ArrayLike) -> tuple[Array, Array]:
 
 
 def r_hat(draws: Array) -> Array:
-    """Return R-hat ``[k]`` as ``diagnose`` does, for draws ``[chains, s, k]``, vectorised."""
+    """Return the R-hat ``[k]`` of ``diagnose`` for draws ``[chains, s, k]``, but faster."""
     from scipy.stats import rankdata  # takes long to load
 
     n = draws.shape[1] // 2
@@ -473,11 +473,11 @@ class Fit:
     chains: _Chains | None = field(default=None, repr=False)
 
     def longer(self, n_samples: int = 500, progress: Progress | None = None) -> Fit:
-        """Return a fit with longer chains, the same as one run of all the draws would give.
+        """Return a fit with longer chains, equal to what one run of all the draws would give.
 
         Args:
             n_samples: Further draws of each chain, >= 1.
-            progress: As for the sampler.
+            progress: Called with (transitions done, transitions in all), as in :func:`hmc`.
 
         Returns:
             A fit that holds the old draws and the new ones.
@@ -520,7 +520,7 @@ class Fit:
 
     @property
     def r_hat(self) -> Array:
-        """Return R-hat ``[n + 1]`` of each output at the training inputs, then of log density."""
+        """Return R-hat ``[n + 1]``: of the output at each training input, then of log P(D, w)."""
         return self._diagnosed[0]
 
     @property
@@ -544,7 +544,7 @@ class Fit:
         return f"{name} {verdict}: largest R-hat {worst:.3f}, smallest ESS {least:.0f}"
 
     def outputs(self, x: ArrayLike) -> Array:
-        """Evaluate the network for every draw: ``[chains, s, m]``, means of y or logits.
+        """Return the network's outputs for every draw ``[chains, s, m]``: means of y, or logits.
 
         Args:
             x: Inputs ``[m, d]``.
@@ -570,12 +570,12 @@ class Fit:
         return np.asarray(self.outputs(x).mean(axis=1).std(axis=0))
 
     def predict(self, x: ArrayLike, n_samples: int | None = None, seed: int = 1) -> Predictive:
-        """Average networks over the draws.
+        """Return the predictive: the average of the drawn networks.
 
         Args:
             x: Test inputs ``[m, d]``.
             n_samples: Number of draws to use, picked at random; all of them if not given.
-            seed: Seed of the pick.
+            seed: Seed of the random choice of draws.
 
         Raises:
             ValueError: x does not fit the network, or more draws are asked for than there are.

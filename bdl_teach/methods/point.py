@@ -36,7 +36,7 @@ class Settings(Training):
 
     Attributes:
         prior: Prior of each weight, for MAP.
-        weight_decay: λ >= 0 of the penalty ½ λ Σ w²; the same as ``Gaussian(1/√λ)``.
+        weight_decay: λ >= 0 of the penalty ½ λ Σ w²; equivalent to the prior ``Gaussian(1/√λ)``.
         starts: Number of fits from different starting points, of which the one of lowest last loss
             is kept. Start k = 0, 1, ... has the seed ``seed + 10⁶ k``.
     """
@@ -47,9 +47,10 @@ class Settings(Training):
 
 
 def _loss(network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs) -> Costs:
-    """Return one block's share of −log P(D | w) − log P(w), and its share of the recorded costs.
+    """Return what one chunk of data adds to −log P(D | w) − log P(w), and to the recorded costs.
 
-    A padded weight starts at 0 and stays there, since its gradient is 0.
+    The prior's part is divided evenly among the chunks. A weight that is padding starts at 0 and
+    stays there, since its gradient is 0.
     """
     (w,) = theta
     (anchor, has_prior, weight_decay), (sigma1, sigma2, pi) = p.own, tf.unstack(p.prior)
@@ -82,14 +83,17 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 def prior_inputs(
     plan: Plan, has_prior: bool, anchor: Array | None = None, weight_decay: float = 0.0
 ) -> LoopInputs:
-    """Return the loop's inputs with a prior around ``anchor`` [n_weights], 0 if not given."""
+    """Return the loop's inputs with the prior's mean, ``anchor`` [n_weights] (0 if not given).
+
+    Without ``has_prior`` the loss is −log P(D | w) plus the weight decay.
+    """
     mean = np.zeros(plan.network.n_weights) if anchor is None else anchor
     decay = as_float(weight_decay, "weight_decay")
     return plan.inputs._replace(own=(plan.embed(mean), as_float(float(has_prior)), decay))
 
 
 def train(plan: Plan, inputs: LoopInputs, seed: int) -> Fit:
-    """Fit one network from the starting point of this seed."""
+    """Fit one network to the data of ``plan``, from a starting point drawn with this seed."""
     draw = np.random.default_rng(seed).standard_normal(plan.network.n_weights)
     start = plan.embed(draw * np.sqrt(2.0 / plan.network.fan_in))
     program = _program(plan.padded, plan.settings.likelihood)

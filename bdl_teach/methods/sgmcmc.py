@@ -46,9 +46,9 @@ SAMPLERS = {"sgld": 0.0, "sghmc": 0.9}  # β
 EVERY = 10  # steps from one draw that is kept to the next
 _WINDOW = 500  # steps of one run of the compiled loop, a multiple of EVERY
 _DESCENT = 400  # Adam steps from the start to a mode
-_RATE = 0.05  # their learning rate
+_RATE = 0.05  # learning rate of these Adam steps
 _PROBES = 16  # made-up data sets of each chain from which its mass is estimated
-_TRANSIENT = 0.25  # share of a path that is its way from the mode
+_TRANSIENT = 0.25  # share of a path, at the start, that is no draw: it leads away from the mode
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,9 +65,10 @@ class Settings(Training):
             them in another order. A learning rate that is too large for the steepest of them widens
             the draws, or diverges.
         temperature: T >= 0: 1 for the posterior, 0 for a minimum of U.
-        preconditioned: Whether the mass is the curvature along each weight at the modes; else 1.
-        capacity: Compile for these sizes instead of exactly this problem's. A capacity for more
-            points changes the simulated data from which the mass is estimated.
+        preconditioned: Whether each weight has a mass that follows from the curvature at the modes;
+            else all masses are 1.
+        capacity: Sizes to compile for, instead of exactly those of this problem. A capacity for
+            more points changes the simulated data from which the mass is estimated.
     """
 
     prior: Prior | None = None
@@ -80,7 +81,7 @@ class Settings(Training):
 
 
 class _Walk(NamedTuple):
-    """The loops' tensors for the steps of the chains."""
+    """The tensors that only the samplers' compiled loops need, besides data and prior."""
 
     precision: Tensor  # curvature of −log P(w)
     preconditioned: Tensor  # 1, or 0 for M = I
@@ -92,7 +93,7 @@ class _Walk(NamedTuple):
 
 
 class State(NamedTuple):
-    """The current state of the chains."""
+    """Weights, velocities and mass of all chains after a number of steps."""
 
     step: Tensor  # steps taken
     w: Tensor  # [chains, n_weights]
@@ -101,7 +102,10 @@ class State(NamedTuple):
 
 
 def _loss(network: MLP, kind: str, w: Tensor, row_weight: Tensor, p: LoopInputs) -> Tensor:
-    """Return −log P(D, w) of each chain in nats ``[chains]``, with weighted data points."""
+    """Return −log P(D, w) of each chain's weights w, in nats ``[chains]``.
+
+    The term of each data point is multiplied by its ``row_weight``.
+    """
     log_prior = scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2])
     likelihood = likelihoods.cost(kind, p.y[0], network(w, p.x[0]), p.noise_std, row_weight)
     return likelihood - tf.reduce_sum(log_prior * p.unit_mask, axis=-1)
@@ -110,7 +114,7 @@ def _loss(network: MLP, kind: str, w: Tensor, row_weight: Tensor, p: LoopInputs)
 def _move(
     network: MLP, kind: str, state: State, noise: Tensor, batches: Tensor, p: LoopInputs
 ) -> State:
-    """Take one step of all chains, with ∇U estimated from the current minibatch."""
+    """Take one step of all chains with ∇U estimated from a minibatch, and return the new state."""
     own, now = p.own, state.step % _WINDOW
     in_batch = tf.cast(own.dealt == tf.gather(batches, now), tf.float32) * p.row_weight[0]
     with tf.GradientTape() as tape:
@@ -123,12 +127,14 @@ def _move(
 
 
 def _mass(network: MLP, kind: str, w: Tensor, p: LoopInputs) -> Tensor:
-    """Return M of each weight: √(V V̄), V the curvature of U along it, V̄ the mean of all V.
+    """Return the mass √(V V̄) of each weight.
 
-    V is averaged over the chains. It is the Fisher information: the mean square of the
-    likelihood's gradient for data simulated from the model. With the real data, as in RMSprop, it
-    would vanish at a minimum, where T = 0 ends. M = V would give the weights without effect at the
-    mode so long steps that a chain of two layers diverges; the root, as in RMSprop, does not.
+    V is the curvature of U along the weight, V̄ the mean of V over all weights. V is estimated by
+    the prior's curvature plus the Fisher information: the mean square of the likelihood's gradient
+    for data simulated from the model, averaged over the chains. With the real data, as in RMSprop,
+    the gradient would vanish at a minimum, where a chain with T = 0 ends. With V itself as mass,
+    weights that have no effect at the mode would take so long steps that a chain of a network of
+    two layers diverges; with the root, as in RMSprop, it does not.
     """
     draws = tf.repeat(w, _PROBES, axis=0)
     with tf.GradientTape() as tape:
@@ -147,7 +153,7 @@ def _mass(network: MLP, kind: str, w: Tensor, p: LoopInputs) -> Tensor:
 def _descend(
     network: MLP, kind: str, start: Tensor, schedule: optimise.Schedule, p: LoopInputs
 ) -> State:
-    """Bring each chain to a mode by Adam, and compute the masses there."""
+    """Bring each chain to a mode by Adam, and compute the mass of each weight there."""
 
     def objective(parameters: Tensor, _step: Tensor, _block: Tensor) -> tuple[Tensor, Tensor]:
         u = _loss(network, kind, parameters[0], p.row_weight[0], p)
@@ -166,10 +172,10 @@ def _advance(
     batches: Tensor,
     p: LoopInputs,
 ) -> tuple[State, Tensor, Tensor]:
-    """Advance to the step ``stop``; return the state, and records every ``EVERY`` steps.
+    """Take all chains to the step ``stop``; return the state, the weights and U = −log P(D, w).
 
-    The records are the weights and U = −log P(D, w). ``noise`` [window, chains, n_weights] and
-    ``batches`` [window] hold ξ and the minibatch of each step in the state's window of steps.
+    The weights and U are recorded every ``EVERY`` steps. ``noise`` [window, chains, n_weights] has
+    the ξ, and ``batches`` [window] the minibatch, of each step in the current window of steps.
     """
 
     def record(
@@ -194,17 +200,17 @@ def _advance(
 
 @lru_cache(maxsize=32)
 def _program(network: MLP, kind: str) -> tuple[Compiled, Compiled]:
-    """Compile two programs: the descent to the modes, and the chains."""
+    """Compile :func:`_descend` and :func:`_advance` for a network and a likelihood ``kind``."""
     descend = Compiled(lambda *arguments: _descend(network, kind, *arguments))
     return descend, Compiled(lambda *arguments: _advance(network, kind, *arguments))
 
 
 @lru_cache(maxsize=3)
 def _noise(seed: int, window: int, n_chains: int, network: MLP, padded: MLP) -> Tensor:
-    """Return standard normal numbers for a window of steps ``[window, chains, n_weights]``.
+    """Draw standard normal numbers for a window of steps ``[window, chains, n_weights]``.
 
-    They do not depend on where a run ends. NumPy draws them in a tenth of the time that the
-    compiled loop would need. Padded weights get 0, so that they stay at their start, 0.
+    The numbers do not depend on where a run ends. NumPy draws them in a tenth of the time that the
+    compiled loop would need. Weights that are padding get 0, so that they stay at 0.
     """
     rng = np.random.default_rng([seed, window])
     shape = (_WINDOW, n_chains, network.n_weights)
@@ -286,7 +292,7 @@ class Fit(Drawn):
     state: State
 
     def longer(self, steps: int = 1500) -> Fit:
-        """Return a fit with longer chains, the same as one run of all the steps would give.
+        """Return a fit with longer chains, equal to what one run of all the steps would give.
 
         Args:
             steps: Further steps of each chain, >= 1.
@@ -317,7 +323,7 @@ class Fit(Drawn):
 
     @property
     def history(self) -> dict[str, Array]:
-        """Return ``step`` and ``potential``: −log P(D, w), the mean of the chains, in nats."""
+        """Return arrays ``step`` and ``potential``: −log P(D, w), averaged over the chains."""
         steps = EVERY * np.arange(1, len(self.path) + 1)
         return {"step": steps, "potential": self.potential.mean(axis=1)}
 
@@ -343,6 +349,6 @@ class Fit(Drawn):
         return self.path[int(_TRANSIENT * len(self.path)) :].swapaxes(0, 1)
 
     def _draw(self, n_samples: int, seed: int) -> Array:
-        """Pick draws at random, with repeats if there are fewer than ``n_samples``."""
+        """Choose ``n_samples`` draws at random, with repeats if there are fewer."""
         samples, rng = self.samples, np.random.default_rng(seed)
         return samples[rng.choice(len(samples), n_samples, replace=n_samples > len(samples))]

@@ -110,7 +110,7 @@ class Problem(NamedTuple):
 
 
 class _LoopInputs(NamedTuple):
-    """The inputs of one run of the compiled loop, all of them tensors."""
+    """The tensors that the training program takes besides starting weights and a schedule."""
 
     x: Tensor  # [n, d]
     beta: Tensor
@@ -132,7 +132,7 @@ def kl_from_prior(mean: ArrayLike, std: ArrayLike) -> Array:
 
 
 def sampled_kl(eps: Tensor, std: Tensor, z: Tensor) -> Tensor:
-    """Return log q(z | x) − log p(z) at z = μ + σ ⊙ ε: nats ``[s, n]``."""
+    """Return log q(z | x) − log p(z) at z = μ + σ ⊙ ε, in nats ``[s, n]``: its mean is the KL."""
     return tf.reduce_sum((z**2 - eps**2) / 2 - tf.math.log(std), axis=-1)
 
 
@@ -159,7 +159,7 @@ def _loss(
 
 @lru_cache(maxsize=16)
 def _program(model: Model, batch_size: int, n_samples: int) -> Compiled:
-    """Compile the loop; a new shape of the data compiles it again, a new value never does."""
+    """Compile the training loop; it is compiled again for data of another shape only."""
 
     def run(starts: Tensor, schedule: optimise.Schedule, inputs: _LoopInputs) -> Tensor:
         def objective(weights: Tensor, step: Tensor, _: Tensor) -> tuple[Tensor, Tensor]:
@@ -252,7 +252,7 @@ def fit_autoencoder(x: ArrayLike, **settings: object) -> Fit:
 
 
 def checked_data(x: ArrayLike, likelihood: str) -> Array:
-    """Return finite data ``[n, d]``, in [0, 1] for the Bernoulli, or raise ``ValueError``."""
+    """Check that data are finite, and in [0, 1] for the Bernoulli; return them as ``[n, d]``."""
     array = checks.resolved_in_float32("x", checks.inputs("x", x))
     low, high = array.min(), array.max()
     if likelihood == "bernoulli" and (low < 0 or high > 1):
@@ -304,7 +304,7 @@ class Fit(Variational):
         return replace(self, encoder_weights=encoder, decoder_weights=decoder)
 
     def cost(self, n_draws: int = 10, seed: int = 1) -> FreeEnergy:
-        """Return the negative ELBO of all training data: the codes' KL and the reconstruction cost.
+        """Estimate the negative ELBO of all training data: its KL and its reconstruction cost.
 
         Each example has draws of its own, so that ten for each are enough.
 
@@ -387,7 +387,7 @@ class Fit(Variational):
         return self.decode(rng.standard_normal((checks.count("n", n), self.latent_dim)))
 
     def elbo(self, x: ArrayLike, n_samples: int = 100, seed: int = 1) -> Elbo:
-        """Estimate the ELBO of each example, as reconstruction and KL.
+        """Estimate the ELBO of each example, and its two parts: reconstruction and KL.
 
         Args:
             x: ``[n, d]``.

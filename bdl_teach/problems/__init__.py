@@ -41,7 +41,7 @@ class Problem:
     n: int = ROOM  # number of drawn points
     noise_std: float = 1.0  # standard deviation of the noise, in the data and in the model
     gap: float = 0.3  # width of the gap around x = ¼; 0 for none
-    seed: int = 0  # of the data, the starting weights and the noise of the gradients
+    seed: int = 0  # seed of the data, the starting weights and the noise of the gradients
     own: own_points.Value | None = None  # the learner's points, used in place of drawn ones
     scales: tuple[float, ...] = (PRIOR_STD,)  # Gaussian prior: (σ_p,); mixture: (σ₁, σ₂, π)
     hidden_units: tuple[int, ...] = (MAX_WIDTH,)  # width of each hidden layer
@@ -70,7 +70,7 @@ class Problem:
 
     @cached_property
     def data(self) -> datasets.Regression1D:
-        """Return the training points; ``truth`` of a learner's table is NaN."""
+        """Return the training points; those of a learner's table have the ``truth`` NaN."""
         if self.own is None:
             return self._draw(self.n, self.seed)
         x, y = (column[:, None] for column in own_points.in_course(self.own))
@@ -79,12 +79,12 @@ class Problem:
 
     @property
     def calibration_set(self) -> datasets.Regression1D | None:
-        """Return a calibration set, drawn like the data; ``None`` for a learner's table."""
+        """Return points to calibrate conformal bands, drawn like the data; ``None`` for a table."""
         return self._draw(N_CALIBRATION, self.seed + _OTHER) if self.is_drawn else None
 
     @property
     def is_drawn(self) -> bool:
-        """Return whether the points come from the sine, moved by hand or not, and no table."""
+        """Return whether the points come from the sine, even if moved by hand, not from a table."""
         return self.own is None or self.own[2] == own_points.COURSE
 
     def _draw(self, n: int, seed: int) -> datasets.Regression1D:
@@ -92,7 +92,7 @@ class Problem:
         return datasets.sinusoid(n, self.noise_std, seed, gap=ends)
 
     def regions(self, x: Array) -> dict[str, Array]:
-        """Return masks ``[m]`` of inputs ``x`` [m]: ``"data"``, ``"gap"`` and ``"outside"``."""
+        """Return masks ``[m]``: which inputs ``x`` [m] are in "data", "gap" and "outside"."""
         width = self.gap if self.is_drawn else 0.0
         gap = np.abs(x - CENTRE) < width / 2 - 1e-9
         outside = np.abs(x) > 0.5 + 1e-9
@@ -107,13 +107,13 @@ class Problem:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Return noise, prior, network and seed, by the names of the arguments of ``fit``."""
+        """Return noise, prior, network and seed, as keyword arguments of a method's ``fit``."""
         given = {"noise_std": self.noise_std, "prior": self.prior}
         return {**given, "hidden_units": self.hidden_units, "seed": self.seed}
 
     @property
     def given(self) -> dict[str, Any]:
-        """Return points, noise, prior and network: all that the posterior depends on."""
+        """Return all that the posterior depends on (data, noise, prior, network) as keywords."""
         model = {name: value for name, value in self.settings.items() if name != "seed"}
         return {"x": self.data.x, "y": self.data.y, **model}
 
@@ -127,12 +127,12 @@ class Problem:
 
 @dataclass(frozen=True)
 class ProblemResult:
-    """The part that the results of several explorers share: a problem and its true posterior."""
+    """The base of explorers' results: a problem and, if shown, its true posterior."""
 
     x_grid: ClassVar[Array] = GAP_GRID  # test inputs [m, 1]
     problem: Problem
     _: KW_ONLY
-    nuts: Predictive | None = None  # of the true posterior, if it is shown and computed
+    nuts: Predictive | None = None  # predictions of the true posterior, if shown and computed
     nuts_report: str = ""  # how well the chains have mixed, or why there are none; a sentence
 
     @property
@@ -142,18 +142,18 @@ class ProblemResult:
 
     @cached_property
     def regions(self) -> dict[str, Array]:
-        """Return masks ``[m]`` of ``x_grid``: ``"data"``, ``"gap"`` and ``"outside"``."""
+        """Return masks ``[m]``: which points of ``x_grid`` are in "data", "gap" and "outside"."""
         return self.problem.regions(self.x_grid[:, 0])
 
 
 @dataclass(frozen=True)
 class Outcome(ProblemResult):
-    """A fit to a problem, and its predictions, as an explorer shows them."""
+    """The base of explorers' results with one fit: a problem, the fit and its predictions."""
 
     fit: Any
-    prediction: Predictive  # of the fit, on x_grid
+    prediction: Predictive  # predictions of the fit on x_grid
     _: KW_ONLY
-    prior_functions: Array | None = None  # drawn from the prior [s, m], if they are shown
+    prior_functions: Array | None = None  # functions drawn from the prior [s, m], if shown
 
 
 # The problem of chapter 3 and of its article: the whole sine, a mixture, two hidden layers.

@@ -44,8 +44,9 @@ def fit_method(name: str, problem: Problem, **own: Any) -> Any:
     Args:
         name: Key of the method in ``CATALOGUE``.
         problem: The problem to fit.
-        **own: More arguments of the method's ``fit``; the default ``capacity`` is for one hidden
-            layer, with one size for all drawn data that have a gap, and one for all tables.
+        **own: More arguments of the method's ``fit``. The default ``capacity`` (the sizes that a
+            program is compiled for) has one hidden layer, and ``ROOM`` rows or, for more points,
+            ``own_points.MOST`` rows.
     """
     from bdl_teach.methods.bbb import Capacity
 
@@ -99,7 +100,8 @@ def with_prior(problem: Problem, tie: str = "") -> tuple[MeanFieldFit, Array]:
 
     Args:
         problem: The problem to fit.
-        tie: Weights that share a learnt σ_p, as in ``empirical_bayes.fit``; "" fixes the prior.
+        tie: Which weights share one learnt σ_p, as in ``empirical_bayes.fit``; "" for a fixed
+            prior.
 
     Returns:
         The fit, and σ_p of each weight ``[n_weights]``.
@@ -116,10 +118,10 @@ def with_prior(problem: Problem, tie: str = "") -> tuple[MeanFieldFit, Array]:
 
 
 class Quick(NamedTuple):
-    """A method that ``quick`` can fit."""
+    """A method that ``quick`` can fit, and the options that affect its fit."""
 
     method: str  # key in the catalogue
-    heeds: tuple[str, ...] = ()  # names of the options that affect it
+    heeds: tuple[str, ...] = ()  # names of the options that affect the fit
 
     @property
     def label(self) -> str:
@@ -148,7 +150,7 @@ def quick(name: str, problem: Problem, options: Mapping[str, Any]) -> Fitted:
         name: Key of the method in ``QUICK``.
         problem: The problem to fit.
         options: Arguments of ``fit`` by name, and ``members`` for an ensemble's ``n_members``;
-            those that the method does not heed are ignored.
+            options that do not affect the method are ignored.
     """
     method, heeds = QUICK[name]
     own = {option: options[option] for option in heeds if option in options}
@@ -167,13 +169,13 @@ def quick(name: str, problem: Problem, options: Mapping[str, Any]) -> Fitted:
 
 @lru_cache(maxsize=4)
 def _frozen(problem: Problem) -> laplace.Fit:
-    """Train a network for the last-layer Laplace, whose hidden layer then stays fixed."""
+    """Train the network whose hidden layer the last-layer Laplace keeps; return its fit."""
     fit: laplace.Fit = fit_method("laplace", problem, structure="last_layer")
     return fit
 
 
 def shown(fit: Any) -> Predictive:
-    """Predict on ``GAP_GRID`` with a fit of ``quick``; ``samples`` holds at most 20 functions."""
+    """Return the predictive of a fit by ``quick`` at ``GAP_GRID``, with at most 20 ``samples``."""
     from bdl_teach.methods import infinite_width, laplace
     from bdl_teach.predictive import Predictive
 
@@ -191,7 +193,7 @@ def shown(fit: Any) -> Predictive:
 
 
 def _draws_of_process(fit: infinite_width.Fit) -> Array:
-    """Draw functions ``[s, m]`` on ``GAP_GRID`` from the conditioned Gaussian process."""
+    """Draw functions ``[s, m]`` at ``GAP_GRID`` from the Gaussian process given the data."""
     from scipy.linalg import cholesky, solve_triangular
 
     from bdl_teach.methods.infinite_width import kernel

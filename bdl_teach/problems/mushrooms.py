@@ -38,9 +38,9 @@ Policy = Callable[[Array, Array, np.random.Generator], Array]
 
 
 def play(stand: Stand, policy: Policy, seed: int) -> Array:
-    """Return the total regret of each run after each round ``[round, run]``.
+    """Let a policy decide on all mushrooms; return the total regret so far ``[round, run]``.
 
-    The posterior of a species' mean reward is N(b/λ, 1/λ), independent of the other species.
+    The posterior of a species' mean reward is Gaussian, and independent of the other species.
     """
     rng, runs = np.random.default_rng(seed), np.arange(RUNS)
     precision, b = np.full((RUNS, KINDS), PRIOR_STD**-2), np.zeros((RUNS, KINDS))

@@ -1,10 +1,10 @@
 """Read the learner's own points, convert their units, and format numbers in those units.
 
-The value of a ``data`` control is ``None`` for points that are drawn by number and seed. Otherwise
-it is ``(x, y, units)`` or, if a column has a name or dates, ``(x, y, units, labels)``. The numbers
-are in the learner's units; ``units = (x₀, x₁, y₀, y₁)`` converts them to the course's units, in
-which the models are fitted: (x − x₀)/x₁ and (y − y₀)/y₁. Drawn points that were moved by hand have
-the course's units, ``(0, 1, 0, 1)``.
+The value of a ``data`` control is ``None`` for points that the course draws from the sine. For the
+learner's points, the value is ``(x, y, units)`` or, if a column has a name or dates, ``(x, y,
+units, labels)``. The numbers are in the learner's units; ``units = (x₀, x₁, y₀, y₁)`` converts them
+to the course's units, in which the models are fitted: (x − x₀)/x₁ and (y − y₀)/y₁. Drawn points
+that were moved by hand have the course's units, ``(0, 1, 0, 1)``.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _LARGEST = 1e100  # largest number that a picture can show; one over it is the s
 
 
 def read(given: object, most: int = MOST) -> tuple[Value | None, list[str]]:
-    """Convert data to a value of the ``data`` control; without units, standardise them.
+    """Convert data to a value of the ``data`` control; choose units if the data have none.
 
     Args:
         given: ``None``, ``(x, y)``, a value of the control, an array ``[n, 2]``, a frame of two
             columns, a text, or ``datasets.Points``.
-        most: Largest number of points; from more, this many are drawn at random.
+        most: Largest number of points; of a longer table, this number of rows is drawn at random.
 
     Returns:
         The value, and sentences on how the data were read.
@@ -67,7 +67,7 @@ def read(given: object, most: int = MOST) -> tuple[Value | None, list[str]]:
 
 
 def _points(given: Any) -> datasets.Points:
-    """Convert two columns of numbers or dates: a pair, an array ``[n, 2]`` or a frame."""
+    """Convert a pair (x, y), an array ``[n, 2]`` or a frame of two columns to ``Points``."""
     columns: list[Any] = []
     if hasattr(given, "columns"):  # a frame of pandas or polars
         columns = [given[name] for name in given.columns]
@@ -91,7 +91,7 @@ def _points(given: Any) -> datasets.Points:
 
 
 def _column(name: str, given: Any) -> tuple[Any, str]:
-    """Return a column ``[n]`` of numbers, with its mask, and the date at 0 ("" for none)."""
+    """Convert a column to numbers ``[n]``, masked as given; also return the date at 0, or ""."""
     values = np.ma.asarray(given) if np.ma.isMaskedArray(given) else np.asarray(given)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
@@ -160,7 +160,7 @@ def _standard(x: Array, y: Array) -> Units:
 
 
 def _value(x: Iterable[float], y: Iterable[float], units: Units, *labels: Labels) -> Value:
-    """Return a value whose numbers are rounded to a millionth of their unit."""
+    """Make a value of the ``data`` control, rounding numbers to a millionth of their unit."""
 
     def short(numbers: Iterable[float], unit: float) -> tuple[float, ...]:
         places = 6 - math.floor(math.log10(unit))
@@ -170,13 +170,13 @@ def _value(x: Iterable[float], y: Iterable[float], units: Units, *labels: Labels
 
 
 def in_course(value: Value) -> tuple[Array, Array]:
-    """Convert a value to x and y ``[n]`` in the course's units."""
+    """Convert a value of the ``data`` control to x and y ``[n]`` in the course's units."""
     x0, x1, y0, y1 = value[2]
     return (np.array(value[0]) - x0) / x1, (np.array(value[1]) - y0) / y1
 
 
 def from_course(x: Array, y: Array, units: Units = COURSE, *labels: Labels) -> Value:
-    """Convert x and y ``[n]`` in the course's units to a value."""
+    """Convert x and y ``[n]``, in the course's units, to a value of the ``data`` control."""
     x0, x1, y0, y1 = units
     return _value(x * x1 + x0, y * y1 + y0, units, *labels)
 
@@ -201,7 +201,7 @@ def count(data: datasets.Regression1D) -> str:
 
 
 def labels_of(data: datasets.Regression1D) -> Labels:
-    """Return the labels of data; drawn data have none."""
+    """Return the names of x and y and their dates at 0; empty strings for drawn data."""
     return data.labels if isinstance(data, OwnPoints) else PLAIN
 
 

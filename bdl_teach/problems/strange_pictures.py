@@ -1,4 +1,4 @@
-"""Train an ordinary network, an ensemble and a Bayesian network; test them out of distribution.
+"""Test a network, an ensemble and a Bayesian neural network on out-of-distribution pictures.
 
 Two of the ten classes of scikit-learn's digits are held out as out-of-distribution pictures, here
 called *strange*; pictures of the eight other classes are *known*. The hyperparameters were chosen
@@ -27,8 +27,8 @@ N_TRAIN, N_CHOOSE, N_TEST = 200, 150, 400  # training, validation and test pictu
 N_STRANGE_CLASSES = 2
 CLOTHES_TRAIN, CLOTHES_CHOOSE = 500, 150  # of 900 pictures; the remaining 250 are for testing
 MEMBERS, DRAWS = 5, 30
-# Hyperparameters of all networks, and those of the Bayesian network only. With a KL weight of 1 its
-# log loss is far higher: the prior on 5,000 weights outweighs 200 labels.
+# Hyperparameters of all networks, and those of the Bayesian neural network only. With a KL weight
+# of 1 its log loss is far higher: the prior on 5,000 weights outweighs 200 labels.
 COMMON: dict[str, Any] = {"filters": 16, "kernel_size": 3, "epochs": 30, "learning_rate": 0.01}
 BAYESIAN: dict[str, Any] = {"kl_weight": 0.03, "prior_std": 0.5, "initial_rho": -4.0}
 
@@ -40,7 +40,7 @@ class Split(NamedTuple):
     choose: tuple[Array, Array]  # validation pictures and labels, to choose the temperature
     test: tuple[Array, Array]  # test pictures and labels
     strange: Array  # out-of-distribution pictures [m, 8, 8]
-    names: tuple[str, ...]  # of the classes
+    names: tuple[str, ...]  # names of the classes
 
 
 def clothes_split(seed: int) -> Split:
@@ -75,7 +75,7 @@ def split(seed: int) -> Split:
 
 @dataclass(frozen=True)
 class Answers:
-    """Log class probabilities by t networks of one kind (members or draws) for a split."""
+    """Log class probabilities of a split's pictures by t networks (members or draws) of a kind."""
 
     choose: Array  # of the validation pictures [t, 150, 8]
     test: Array  # of the test pictures [t, 400, 8]
@@ -85,9 +85,10 @@ class Answers:
 def trained(
     pictures: Split, seed: int
 ) -> dict[str, image_classifier.Fit | image_classifier.Ensemble]:
-    """Train each kind of network, with equal layers and equally many steps per network.
+    """Train the networks of all ``KINDS`` on a split, and return them by kind.
 
-    The ordinary network is the first member of the ensemble.
+    All networks have equal layers and equally many training steps. The ordinary network is the
+    first member of the ensemble.
     """
     from bdl_teach.methods import image_classifier
 
@@ -98,7 +99,7 @@ def trained(
 
 
 def bayesian(pictures: Split, seed: int) -> image_classifier.Fit:
-    """Train the Bayesian network."""
+    """Train the Bayesian neural network on the training pictures of a split."""
     from bdl_teach.methods import image_classifier
 
     given = {**COMMON, **BAYESIAN, "n_classes": len(pictures.names), "seed": seed}
@@ -127,12 +128,15 @@ def shown(seed: int) -> tuple[Split, dict[str, Answers]]:
 
 
 def mean_log(logs: Array) -> Array:
-    """Average class probabilities over networks: from logs ``[t, n, c]`` to logs ``[n, c]``."""
+    """Average class probabilities over t networks: from logs ``[t, n, c]`` to logs ``[n, c]``."""
     return np.asarray(np.logaddexp.reduce(logs, axis=0) - np.log(len(logs)))
 
 
 def auroc(known: Array, strange: Array) -> float:
-    """Return the AUROC by which a score tells strange pictures ``[m]`` from known ones ``[n]``."""
+    """Return the AUROC with which a score tells strange pictures from known ones.
+
+    ``known`` and ``strange`` are the scores of known pictures ``[n]`` and of strange ones ``[m]``.
+    """
     from bdl_teach import metrics
 
     is_strange = np.repeat([0, 1], [len(known), len(strange)])
@@ -140,7 +144,7 @@ def auroc(known: Array, strange: Array) -> float:
 
 
 def scores(logs: Array, labels: Array) -> dict[str, float]:
-    """Return accuracy, log loss, Brier score and calibration error, from logs ``[n, c]``."""
+    """Return accuracy, log loss, Brier and calibration error of log probabilities ``[n, c]``."""
     from bdl_teach import calibration, metrics
 
     p = np.exp(logs)

@@ -23,15 +23,16 @@ QUICK_STEPS, LONG_STEPS = 500, 1500  # Adam steps of the first fit, and of each 
 N_STARTS = 8  # starts of the search; a second fit begins at the mode to which each start leads
 COLD = 1e-3  # temperature at which a mean-field fit finds a mode
 WIDTH_AT_MODE = 0.1  # sd of each weight where a fit begins at a mode
-ENOUGH = 1.0  # the search ends when a round lowers F by fewer nats,
-MOST_ROUNDS = 5  # and after this number of rounds
+ENOUGH = 1.0  # the search ends when a round lowers F by fewer nats than this
+MOST_ROUNDS = 5  # largest number of rounds of the search
 N_PREDICTIONS = 500
 
 
 def _mean_field(problem: Problem, start: int, temperature: float = 1.0, **own: Any) -> bbb.Fit:
-    """Fit mean field from start number ``start`` to the tempered posterior P(w | D)^(1/T).
+    """Fit mean field to the tempered posterior P(w | D)^(1/T) at the ``temperature`` T.
 
-    Its noise has the sd s√T and its prior σ_p√T.
+    ``start`` is the number of the start. The tempered posterior is the posterior of a problem whose
+    noise sd and prior sd are √T times as large.
     """
     from bdl_teach import optimise
 
@@ -44,7 +45,7 @@ def _mean_field(problem: Problem, start: int, temperature: float = 1.0, **own: A
 
 @dataclass(frozen=True)
 class Search:
-    """A search for the lowest free energy of a problem."""
+    """The state of a search for the fit of lowest free energy to a problem."""
 
     best: bbb.Fit  # the fit of lowest free energy so far
     tried: int = 0  # number of starts tried
@@ -75,19 +76,19 @@ class Search:
 
 @dataclass(frozen=True)
 class TruthResult(Outcome):
-    """A fit for one setting of the controls, and the search that goes on while they rest."""
+    """A quick fit to a problem, and the search for the best fit, which goes on at rest."""
 
     search: Search
 
     @cached_property
     def parts(self) -> dict[str, float]:
-        """Return the known parts of the error, over the gap in the data, in the units of y.
+        """Return the known parts of the fit's error in the gap of the data, in the units of y.
 
         Three are distances between predictives (``calibration.distance``): ``optimisation`` from
         the fit to the best fit, ``family`` from the best fit to the true posterior, ``whole`` from
         the fit to the true posterior, at most the sum of the two others. ``prior_miss`` is the root
-        mean square of max(0, |truth − mean| − 2 sd) of the true posterior. It is empty without a
-        gap.
+        mean square of max(0, |truth − mean| − 2 sd) of the true posterior. The dictionary is empty
+        if the data have no gap.
         """
         from bdl_teach import calibration
 
@@ -107,20 +108,21 @@ class TruthResult(Outcome):
 
     @property
     def excess(self) -> float:
-        """Return F of the fit minus F of the best fit, in nats; never negative."""
+        """Return the free energy of the fit minus that of the best fit, in nats; at least 0."""
         return free_energy(self.fit) - free_energy(self.search.best)
 
 
 def free_energy(fit: bbb.Fit) -> float:
-    """Return F of a fit to one hidden layer, in nats: the last record of its history.
+    """Return the free energy of a fit in nats: the last one in the history of its training.
 
-    This is exact, as the quiet estimator draws nothing; ``fit.free_energy`` draws, and is slow.
+    For one hidden layer this is exact, since the quiet estimator draws nothing; the slower
+    ``fit.free_energy`` averages over draws.
     """
     return float(fit.history["free_energy"][-1])
 
 
 def refit(problem: Problem, starts: int) -> TruthResult:
-    """Fit quickly from each of ``starts`` starts, and return the fit of lowest free energy."""
+    """Make quick fits from a number of starts; return a result with the fit of lowest F."""
     from bdl_teach import optimise
 
     fit = optimise.best_of(
@@ -131,9 +133,10 @@ def refit(problem: Problem, starts: int) -> TruthResult:
 
 
 def improve(result: TruthResult) -> TruthResult | None:
-    """Continue the search by one step; return ``None`` if it is over.
+    """Continue the search by one step, and return the new result; ``None`` if it is over.
 
-    A step fits from the next start and from its mode, or continues training the best fit.
+    A step fits from the next start, and from the mode found there. After the last start, a step
+    continues training the best fit.
     """
     search = result.search
     if search.over:
@@ -149,9 +152,9 @@ def improve(result: TruthResult) -> TruthResult | None:
 
 
 def _from_start(problem: Problem, start: int) -> tuple[bbb.Fit, bbb.Fit]:
-    """Fit from a start, and from the mode to which that start leads.
+    """Return two fits: one from start number ``start``, one from the mode found from there.
 
-    A mean-field fit to a cold posterior finds the mode, so that no other program is compiled.
+    The mode is found by a mean-field fit to a cold posterior, which needs no further program.
     """
     rho = math.log(math.expm1(problem.scales[0] * math.sqrt(COLD) / 10))
     cold = _mean_field(problem, start, COLD, steps=LONG_STEPS, initial_rho=rho)
@@ -161,6 +164,6 @@ def _from_start(problem: Problem, start: int) -> tuple[bbb.Fit, bbb.Fit]:
 
 
 def at(result: TruthResult, frame: int) -> TruthResult:
-    """Return the result with its fit as it was at a frame of the training."""
+    """Return the result with its fit as it was at frame number ``frame`` of the training."""
     fit = result.fit.at(frame)
     return replace(result, fit=fit, prediction=fit.predict(GAP_GRID, N_PREDICTIONS))

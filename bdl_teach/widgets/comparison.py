@@ -1,4 +1,4 @@
-"""The comparison explorer: chosen methods and the true posterior on the sine with a gap."""
+"""The comparison explorer: chosen methods beside the true posterior, on the sine with a gap."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _MARKS = {  # marker and colour of the coverage in each region
 
 
 class ComparisonExplorer(MethodsExplorer):
-    """Choose methods, and change the problem that they are fitted to."""
+    """An explorer to choose methods, and to change the problem to which they are fitted."""
 
     TEXTS = texts.of("comparison", methods=_TOGGLES)
     TEXTS = replace(TEXTS, readings={**TEXTS.readings, **_READINGS})
@@ -71,7 +71,7 @@ class ComparisonExplorer(MethodsExplorer):
         self._legend = plots.FigureLegend(any_panel, _ALWAYS, in_a_row=6)
 
     def _arrange(self, names: tuple[str, ...], *, nuts: bool) -> bool:
-        """Divide the space among the panels of these methods; return whether that changed it."""
+        """Arrange the panels of the methods ``names``; return whether the arrangement changed."""
         changed = self._coverage.set_rows([*names, *(["nuts"] if nuts else [])])
         if names == self._arranged:
             return changed
@@ -126,7 +126,7 @@ class ComparisonExplorer(MethodsExplorer):
         return replace(result, methods=fits)
 
     def _improve(self, values: controls.Values, result: SideBySide) -> SideBySide | None:
-        """Make one longer run of the first method whose convergence is not yet known."""
+        """Make a longer run of the first method with unknown convergence; return the new result."""
         if not self._warmed.is_set():  # a movement would wait for a compilation
             return None
         for name, one in result.methods.items():
@@ -138,7 +138,7 @@ class ComparisonExplorer(MethodsExplorer):
         return None
 
     def _show(self, result: SideBySide) -> None:
-        """Show the methods fitted so far, while others are still being fitted."""
+        """Show the methods fitted so far, before the others are fitted."""
         with RENDER_LOCK:
             self._draw(result)
             self._notice.set_visible(False)
@@ -192,7 +192,7 @@ class ComparisonExplorer(MethodsExplorer):
         }
 
     def _chores(self) -> Iterator[Callable[[], object]]:
-        """Compile the chains, all methods and their longer runs; then ask for another tick."""
+        """Yield functions that compile HMC and all methods, and a last one that asks for a tick."""
         yield from super()._chores()
         for name in METHODS:
             yield partial(_warm, name)
@@ -200,7 +200,7 @@ class ComparisonExplorer(MethodsExplorer):
 
 
 def _warm(name: str) -> None:
-    """Compile a method and its longer runs."""
+    """Fit a method and make its longer runs once, so that their programs are compiled."""
     from bdl_teach.methods._fitted import Variational
 
     fitted = live_fits.fit(name, Problem(), 10)
@@ -231,7 +231,7 @@ class MethodPanel(FunctionPanel):
         canvas.animate([*self._ends, self._words])
 
     def show(self, result: SideBySide, place: str, height: float) -> None:
-        """Show the predictions of the method at ``place``; the limits include ``height``."""
+        """Show the predictions of the method at ``place``; the limits of y include ``height``."""
         one, more = result.methods.get(place), {}
         conformal = one is not None and result.calibration_set is not None
         if conformal:
@@ -247,7 +247,7 @@ class MethodPanel(FunctionPanel):
 
 
 class CoverageArtists:
-    """The share of new points in each method's interval, by region, and the chosen level."""
+    """Artists of the share of new points in each method's interval, by region, and of the level."""
 
     def __init__(self, canvas: Canvas, ax: Axes) -> None:
         self._ax, self._rows = ax, [""]
@@ -276,7 +276,7 @@ class CoverageArtists:
         return True
 
     def update(self, coverage: Mapping[str, Mapping[str, float]], level: float) -> None:
-        """Show the shares by method and region; a method without shares has no marks."""
+        """Show the coverage (shares by method, then by region) and the chosen level."""
         self._level.set_xdata([100 * level, 100 * level])
         for i, (region, line) in enumerate(self._marks.items()):
             shares = [coverage.get(name, {}).get(region, np.nan) for name in self._rows]

@@ -34,7 +34,7 @@ _OFF = 0.5  # a weight whose |μ|/σ is below this counts as switched off
 
 @dataclass(frozen=True)
 class EmpiricalBayesResult(Outcome):
-    """The result for one setting of the controls."""
+    """A fit under a set or learnt prior, and the σ_p that would suit its weights best."""
 
     prior_std: Array  # σ_p of each weight [n_weights], set or learnt
     wanted_std: Array  # √(μ² + σ²) [n_weights]: the best σ_p if a weight had its own
@@ -48,7 +48,7 @@ class EmpiricalBayesResult(Outcome):
 
 
 class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
-    """Set the prior's σ by hand, or have it learnt."""
+    """An explorer to set the σ of the prior by hand, or to have it learnt."""
 
     TEXTS = texts.of("empirical_bayes")
 
@@ -67,7 +67,7 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
         canvas.animate([self._curve, self._best, self._ring, self._in_use, self._wanted])
 
     def _make_best_panel(self, ax: Axes) -> None:
-        """Prepare the curve of KL[q ‖ N(0, σ_p²)] by σ_p, its lowest point and the σ_p in use."""
+        """Prepare the plot of KL[q ‖ N(0, σ_p²)] against σ_p; mark the best σ_p and that in use."""
         plots.tidy(ax, "KL by σ of one prior for all", "prior σ", "nats above")
         ax.set(xscale="log", xlim=(0.025, 40), ylim=(-12, _HIGHEST))
         (self._curve,) = ax.plot(_GRID, _GRID, "-", color=plots.BLUE, lw=2, label="KL")
@@ -78,7 +78,7 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
         plots.legend_above(ax, columns=3)
 
     def _make_weight_panel(self, ax: Axes) -> None:
-        """Prepare the plot of each weight's σ_p, and of the best σ_p if it had its own."""
+        """Prepare the plot of each weight's σ_p, and of the σ_p that would be best for it alone."""
         plots.tidy(ax, "σ of each weight's prior", "weights, from the widest", "σ")
         ax.set(yscale="log", xlim=(0, 3 * PRIOR_WIDTH + 2), ylim=(_FLOOR, 40))
         (self._wanted,) = ax.plot([], [], ".", color=plots.ORANGE, ms=7, label="best: √(μ² + σ²)")
@@ -105,7 +105,7 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
             line.set_data(places, np.maximum(stds[order], _FLOOR))
 
     def _chores(self) -> Iterator[Callable[[], object]]:
-        """Compile the fits with a learnt prior, then each fit to a table."""
+        """Yield functions that compile the fits with a learnt prior, then all fits to a table."""
         for mode in ("per weight", "per layer"):
             yield partial(self._compute, {**self.DEFAULTS, "prior": mode})
         for mode in ("fixed", "per weight", "per layer"):
@@ -137,7 +137,7 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
 
 
 def _result(problem: Problem, fit: _mean_field.Fit, std: Array) -> EmpiricalBayesResult:
-    """Make the result of a fit whose weights have the prior sds ``std`` [n_weights]."""
+    """Make the result of a fit, given the prior sd of each weight, ``std`` [n_weights]."""
     from bdl_teach.methods.empirical_bayes import optimal_prior_std, tied_kl
 
     used = std > 0
@@ -161,6 +161,9 @@ def _result(problem: Problem, fit: _mean_field.Fit, std: Array) -> EmpiricalBaye
 
 
 def _above_best(prior_std: Array, best_std: float, n_weights: int) -> Array:
-    """Return the KL at σ_p minus that at the best σ*: n [ln(σ_p/σ*) + ½ (σ*²/σ_p² − 1)]."""
+    """Return by how many nats the KL at each σ_p exceeds the KL at the best σ_p, σ*.
+
+    For n weights this is n [ln(σ_p/σ*) + ½ (σ*²/σ_p² − 1)].
+    """
     ratio = prior_std / best_std
     return np.asarray(n_weights * (np.log(ratio) + 0.5 * (ratio**-2 - 1)))

@@ -31,7 +31,7 @@ _STYLES = {  # name, colour, line, marker
 
 @dataclass(frozen=True)
 class GradientResult:
-    """The result for one setting of the controls."""
+    """Two estimators' estimates of the gradient of E[f(z)], their variances, the exact gradient."""
 
     cost: Cost  # f(z)
     mu: float  # mean of z
@@ -44,7 +44,7 @@ class GradientResult:
 
 
 class GradientLab(Explorer[GradientResult]):
-    """Set the distribution of z, the cost and the number of draws; compare two estimators."""
+    """An explorer to compare two gradient estimators for a chosen cost and distribution of z."""
 
     TEXTS = _TEXTS
 

@@ -28,16 +28,16 @@ _BATCHES = 32  # largest number of batches
 
 @dataclass(frozen=True)
 class KLBudgetResult(Outcome):
-    """The result for one setting of the controls."""
+    """A fit whose minibatches carry the chosen shares of the KL, and its cost."""
 
     shares: Array  # share of the KL that each minibatch carries [M]
-    cost: FreeEnergy  # of the fit, on all points
+    cost: FreeEnergy  # free energy of the fit, on all points
     convergence: Convergence = Convergence()
     x_grid: ClassVar[Array] = WIDE_GRID
 
 
 class KLBudgetLab(Explorer[KLBudgetResult]):
-    """Set the number of minibatches, their shares of the KL and the KL weight."""
+    """An explorer to set the number of minibatches, their shares of the KL and the KL weight."""
 
     TEXTS = texts.of("kl_budget_lab")
 
@@ -71,7 +71,7 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         return _refit(problem, values)
 
     def _chores(self) -> Iterator[Callable[[], object]]:
-        """Compile the fit to a table, and its longer runs."""
+        """Yield a function that compiles the fit to a learner's table, and its longer runs."""
 
         def fit_and_improve() -> None:
             result = _refit(replace(ARTICLE, n=MOST), self.DEFAULTS)
@@ -120,7 +120,7 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
 
 
 def _refit(problem: Problem, values: controls.Values) -> KLBudgetResult:
-    """Fit with the minibatches, shares and KL weight of these values of the controls."""
+    """Fit the problem with the minibatches, shares of the KL and KL weight that controls set."""
     from bdl_teach import elbo
 
     m, scheme = values["n_batches"], values["scheme"]
@@ -130,6 +130,6 @@ def _refit(problem: Problem, values: controls.Values) -> KLBudgetResult:
 
 
 def _result(problem: Problem, shares: Array, fit: bbb.Fit) -> KLBudgetResult:
-    """Make the result of a fit: predict, and average its free energy."""
+    """Make the result of a fit, with its predictions and its free energy averaged over draws."""
     prediction = fit.predict(WIDE_GRID, n_samples=200)
     return KLBudgetResult(problem, fit, prediction, shares, fit.cost(COST_DRAWS))

@@ -32,10 +32,10 @@ _COLOURS = (
 
 @dataclass(frozen=True)
 class VAEResult:
-    """The result for one setting of the controls."""
+    """A model, the chosen z decoded by it, the codes of digits, and generated pictures."""
 
     order: Order  # the settings of the controls
-    trained: Trained | None  # for ``order`` or, until that is ready, the newest model
+    trained: Trained | None  # the model for ``order`` or, until that is ready, the newest model
     z: Array  # chosen place [2]
     image: Array  # decoded from z [8, 8]
     codes: Array  # means of q(z | x) for the digits on the map [n, 2]
@@ -50,7 +50,7 @@ class VAEResult:
 
 
 class VAEExplorer(Explorer[VAEResult]):
-    """Choose z, which is decoded at once, or settings of a training, which takes two seconds."""
+    """An explorer to choose z, which is decoded at once, or settings of a two-second training."""
 
     TEXTS = _TEXTS
 
@@ -93,7 +93,7 @@ class VAEExplorer(Explorer[VAEResult]):
         return [Panel(self._map, kind="at")]
 
     def _point_at(self, x: float, y: float, begins: bool) -> None:
-        """Decode the place on the map that is clicked or dragged to."""
+        """Move z to the place on the map that is clicked or dragged to."""
         z1, z2 = (round(min(max(z, -REACH), REACH), 1) for z in (x, y))
         self._assign({"z1": z1, "z2": z2})
         self._request()
@@ -121,7 +121,7 @@ class VAEExplorer(Explorer[VAEResult]):
         return []  # training with another seed would take seconds, and replace the shown model
 
     def _improve(self, values: controls.Values, result: VAEResult) -> None:
-        """Start a longer run, which shows whether the model has converged; a later tick says so."""
+        """Start a check whether the model has converged; a later tick shows the answer."""
         self._trainer.check_convergence(result.order)
 
     def _draw(self, result: VAEResult) -> None:
@@ -174,7 +174,7 @@ class VAEExplorer(Explorer[VAEResult]):
 
 
 def _result(order: Order, trained: Trained, z: Array) -> VAEResult:
-    """Make the result of a model: decode z, encode the digits on the map, generate pictures."""
+    """Make the result of a model: decode z, encode digits for the map, generate pictures."""
     x, labels = pictures()
     shown = np.concatenate([np.flatnonzero(labels == k)[:_PER_CLASS] for k in range(10)])
     fit = trained.fit
@@ -200,7 +200,7 @@ def _converged(convergence: Convergence) -> str:
 
 
 def _picture(canvas: Canvas, ax: Axes, title: str, side: int) -> AxesImage:
-    """Prepare a panel for a picture of ``side`` × ``side`` pixels; return its artist."""
+    """Prepare a panel for a picture of ``side`` × ``side`` pixels; return the image artist."""
     ax.set_title(title, fontsize=11, loc="left")
     ax.set(xticks=[], yticks=[])
     ax.spines[:].set_visible(False)  # the picture would cover a part of them

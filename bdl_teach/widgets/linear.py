@@ -37,13 +37,13 @@ _REACH = 3.5  # limit of the panel of weights, in prior sds; doubled until the p
 
 @dataclass(frozen=True)
 class LinearResult:
-    """The result for one setting of the controls."""
+    """The exact posterior given the points so far: predictions, draws and log evidence."""
 
-    data: datasets.Regression1D  # in the order in which the points arrive
-    kind: str  # of the features
+    data: datasets.Regression1D  # points in the order in which they arrive
+    kind: str  # kind of features: "polynomial" or "bumps"
     posterior: LinearPosterior  # equal to the prior before the first point
-    prior_std: float  # of each weight
-    prediction: Predictive  # exact, on x_grid
+    prior_std: float  # prior sd of each weight
+    prediction: Predictive  # exact predictions on x_grid
     weights: Array  # ten draws from the posterior [10, d]
     functions: Array  # functions of these draws, on x_grid [10, m]
     pair: tuple[int, int]  # indices of the two weights in the panel of weights
@@ -54,7 +54,7 @@ class LinearResult:
 
 
 class LinearRegressionExplorer(Explorer[LinearResult]):
-    """Set the number of points, prior σ, noise σ and features of an exact posterior."""
+    """An explorer to set the number of points, prior σ, noise σ and features of a linear model."""
 
     TEXTS = _TEXTS
 
@@ -81,7 +81,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         canvas.animate([*self._by_prior.artists, *self._by_count.artists])
 
     def _make_weight_panel(self, ax: Axes) -> None:
-        """Prepare the plot of two weights in prior sds, and a row of dots to choose the weights."""
+        """Prepare the plot of two weights over the prior sd, and the dots that choose them."""
         plots.tidy(ax, "Two weights, ±2 sd", "one weight / prior σ", "another / prior σ")
         self._weights, self._reach = ax, _REACH
         ax.set(xlim=(-_REACH, _REACH), ylim=(-_REACH, _REACH), aspect="equal")
@@ -101,7 +101,10 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         return [self._function, Panel(self._weights, kind="at", hover=True)]
 
     def _linked(self, result: LinearResult, panel: int, x: float, y: float) -> object:
-        """Return ("draw", k) or ("weight", i) for what the pointer is on; ``None`` for nothing."""
+        """Return what is under the pointer, if anything.
+
+        Draw number k is ("draw", k), weight number i is ("weight", i).
+        """
         if panel == 0:
             height = 2 * self._function.axes.get_ylim()[1]
             k = nearest_function(result.functions, X_GRID[:, 0], (x, y), height)
@@ -113,7 +116,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         return None if k is None else ("draw", k)
 
     def _weight_at(self, result: LinearResult, x: float, y: float) -> int | None:
-        """Return the weight whose dot is at (x, y) in the row of dots; ``None`` below the row."""
+        """Return the index of the weight whose dot is at (x, y); ``None`` below the row of dots."""
         n = len(result.posterior.mean)
         across, up = (0.5 + 0.5 * at / self._reach for at in (x, y))
         return min(max(int(across * n), 0), n - 1) if up > 2 * _ROW - 1 else None
@@ -122,7 +125,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         self._links.show(None if linked is None else _mark(result, *linked))
 
     def _point_at(self, x: float, y: float, begins: bool) -> None:
-        """Show the weight whose dot is clicked, in place of the one that was chosen first."""
+        """Plot the weight whose dot is clicked, in place of the first of the two plotted."""
         if begins and self.result is not None:
             chosen = self._weight_at(self.result, x, y)
             pair = self._controls["pair"].value or self.result.pair
@@ -196,9 +199,10 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
 
 
 def _mark(result: LinearResult, kind: str, i: int) -> Mark:
-    """Return what to mark: draw i, or the functions of weight i from −2 to 2 sd.
+    """Return the mark of draw ``i`` (``kind="draw"``) or of weight ``i`` (``"weight"``).
 
-    The other weights are at their means given weight i.
+    A weight is marked by its functions from −2 to 2 sd, with all other weights at their means given
+    the value of this weight.
     """
     pair = list(result.pair)
     if kind == "draw":
@@ -249,14 +253,14 @@ class Pair(Unseen):
         return first, second
 
     def words(self, value: tuple[int, int] | None) -> str:
-        """Write the two indices in words."""
+        """Return the two indices as text."""
         return "not chosen" if value is None else f"{value[0]} and {value[1]}"
 
 
 def _pair(kind: str, n_features: int, seed: int) -> tuple[int, int]:
-    """Return the weights to plot by default: those that react most to the first point.
+    """Return the indices of the two weights that react most to the first point.
 
-    These are slope and cube of a polynomial, or the two bumps nearest to the first point.
+    These are the weights of x and x³ in a polynomial, or of the two bumps nearest to the point.
     """
     if kind == "polynomial":
         return (1, 3) if n_features > 3 else (0, 1)
@@ -265,7 +269,7 @@ def _pair(kind: str, n_features: int, seed: int) -> tuple[int, int]:
 
 
 class EvidenceArtists(plots.Artists):
-    """The log evidence of each value of a control, relative to the best one."""
+    """Artists of the log evidence over the values of a control, relative to the highest."""
 
     def __init__(self, ax: Axes, choices: Array) -> None:
         self._choices = choices
@@ -275,7 +279,7 @@ class EvidenceArtists(plots.Artists):
         self.artists = [self._curve, self._now]
 
     def update(self, log_evidence: Array, choice: float) -> None:
-        """Plot the ``log_evidence`` of each value, cut off at the lower limit; mark ``choice``."""
+        """Plot the log evidence of each value, cut off at the panel's limit; mark ``choice``."""
         below = np.maximum(log_evidence - log_evidence.max(), self._floor)
         self._curve.set_data(self._choices, below)
         nearest = int(np.argmin(np.abs(self._choices - choice)))

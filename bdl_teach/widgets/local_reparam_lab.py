@@ -23,7 +23,10 @@ KINDS = ("score", "shared", "per_example", "flipout", "local")  # of ``bdl_teach
 
 @lru_cache(maxsize=4)
 def _pool(d: int, seed: int) -> tuple[Array, Array, Array]:
-    """Return the weights' means ``[d]``, and 256 inputs and targets; a batch is the first M."""
+    """Return the means of d weights, and 256 inputs and targets.
+
+    A batch of size M is the first M of the inputs and targets.
+    """
     rng = np.random.default_rng([seed, 0])
     x, mu = rng.uniform(0.5, 1.5, (N_DATA, MOST_INPUTS))[:, :d], np.linspace(0.6, -0.6, d)
     return mu, x, x @ mu + rng.standard_normal(N_DATA)
@@ -33,10 +36,18 @@ def _pool(d: int, seed: int) -> tuple[Array, Array, Array]:
 def gradients(
     kind: str, d: int, sigma: float, seed: int, n_draws: int, name: str
 ) -> tuple[Array, Array]:
-    """Draw gradients of the cost per point for the first weight's μ or σ, at each batch size.
+    """Draw estimates of the gradient of the cost per point, for one parameter of one weight.
+
+    Args:
+        kind: The estimator, one of ``KINDS``.
+        d: Number of weights; the gradient is for the first weight.
+        sigma: Standard deviation σ of each weight.
+        seed: Seed of the data and of the draws.
+        n_draws: Number of estimates for each batch size.
+        name: The parameter: "mu" or "sigma".
 
     Returns:
-        The gradients ``[len(SIZES), n_draws]``, and their variances in closed form.
+        The estimates ``[len(SIZES), n_draws]`` by batch size, and their variances in closed form.
     """
     from bdl_teach import estimators
 
@@ -53,7 +64,7 @@ def gradients(
 
 @lru_cache(maxsize=8)
 def two_rows(kind: str, d: int, sigma: float, seed: int, n_draws: int) -> Array:
-    """Draw the outputs at two data points, standardised ``[n_draws, 2]``."""
+    """Draw outputs at two data points, and return them standardised ``[n_draws, 2]``."""
     from bdl_teach import estimators
 
     mu, x, _ = _pool(d, seed)
@@ -73,7 +84,7 @@ _STYLES: dict[str, tuple[str, str, str, str]] = {  # name, colour, line, marker
 
 @dataclass(frozen=True)
 class VarianceResult:
-    """The result for one setting of the controls; all dictionaries are by estimator."""
+    """Drawn gradients and outputs, and variances of the gradients; dictionaries by estimator."""
 
     size: int  # chosen batch size M
     sigma: float  # sd of each weight
@@ -85,7 +96,7 @@ class VarianceResult:
 
 
 class LocalReparamLab(Explorer[VarianceResult]):
-    """Set the batch size and the weights' σ, and choose estimators to compare."""
+    """An explorer to compare gradient estimators at a chosen batch size and σ of the weights."""
 
     TEXTS = _TEXTS
 

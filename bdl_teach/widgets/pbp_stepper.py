@@ -35,7 +35,7 @@ _LIMITS = (30.0, 45.0, 60.0, 90.0, 120.0, 180.0, 240.0)  # limits of y in the fu
 
 @dataclass(frozen=True)
 class StepperResult(Outcome):
-    """The result for one setting of the controls; ``fit`` is the posterior after the steps."""
+    """The posterior after the chosen steps of PBP, and the predictions before the last step."""
 
     before: Predictive  # the predictive before the last step
     speed: float  # steps a second while playing
@@ -44,17 +44,17 @@ class StepperResult(Outcome):
 
     @property
     def learned(self) -> Array:
-        """Return the rows of the data that this epoch has learned so far."""
+        """Return the indices of the data rows that this epoch has learned so far."""
         return np.asarray(self.order[self.fit.seen])
 
     @property
     def last(self) -> int | None:
-        """Return the row learned in the last step; ``None`` if the step learned no point."""
+        """Return the index of the row learned in the last step; ``None`` if it learned none."""
         return None if self.fit.point is None else int(self.order[self.fit.point])
 
 
 class PBPStepper(Explorer[StepperResult]):
-    """Set the number of steps, the data and the noise's prior, or play the steps."""
+    """An explorer to step through PBP, or to play its steps, for chosen data and noise prior."""
 
     TEXTS = _TEXTS
 
@@ -107,7 +107,7 @@ class PBPStepper(Explorer[StepperResult]):
         panel.stays = (panel.truth, panel.points, self._waiting, self._last)
 
     def _make_noise_panels(self, gamma: Axes, noise: Axes) -> None:
-        """Prepare the plots of α and β of the noise precision, and of the noise sd, by step."""
+        """Prepare plots, by step, of α and β of the noise precision, and of the noise sd."""
         plots.tidy(gamma, "Gamma over the noise precision", "step", "log scale")
         gamma.set(yscale="log", ylim=(0.005, 2000))
         (self._alpha,) = gamma.plot([], [], "-", color=plots.BLUE, lw=2, label="α: points")
@@ -157,7 +157,7 @@ class PBPStepper(Explorer[StepperResult]):
         self._speed.set_text(f"play takes {result.speed:.0f} steps a second")
 
     def _undoable(self) -> controls.Values:
-        """Return the values for undo, with play off: playing would change them at once."""
+        """Return the values that undo restores; *play* is off, since playing would change them."""
         return {**super()._undoable(), "play": False}
 
     def _move(self, steps: int) -> None:
@@ -170,13 +170,13 @@ class PBPStepper(Explorer[StepperResult]):
         self._move(length - self._controls["step"].value % length)
 
     def _on_play(self, change: Any) -> None:
-        """Label the button with its next action; at the last step, start playing from step 0."""
+        """Label the button *play* with its next action; at the last step, play from step 0."""
         self._controls["play"].description = _PAUSE if change["new"] else _PLAY
         if change["new"] and self._controls["step"].value == MOST_STEPS:
             self._controls["step"].value = 0
 
     def _next(self, values: controls.Values) -> tuple[float, controls.Values] | None:
-        """Move the slider of the steps while playing, at most 12 times a second."""
+        """While playing, return the time and the next step to show, at most 12 times a second."""
         if not values["play"]:
             return None
         if values["step"] == MOST_STEPS:
@@ -219,7 +219,11 @@ class PBPStepper(Explorer[StepperResult]):
 
 @lru_cache(maxsize=1)  # the slider of the steps moves along one trail
 def _trail(problem: Problem, alpha: float, guess: float, by_x: bool) -> pbp_replay.Trail:
-    """Return the states after each step; ``alpha`` and ``guess`` set the noise's Gamma prior."""
+    """Return a trail of PBP, which holds the state after each step.
+
+    ``alpha`` (α) and ``guess`` (a noise sd) set the Gamma prior of the noise precision. ``by_x``:
+    whether PBP gets the rows in the order of x.
+    """
     from bdl_teach.methods.pbp import replay as pbp_replay
 
     data, order = problem.data, _order(problem.data, by_x)
@@ -234,7 +238,7 @@ def _trail(problem: Problem, alpha: float, guess: float, by_x: bool) -> pbp_repl
 
 
 def _order(data: datasets.Regression1D, by_x: bool) -> Array:
-    """Return the rows ``[n]`` of the data as the fit gets them: sorted by x, or unchanged."""
+    """Return the row indices ``[n]`` in the order in which PBP gets the rows: by x, or as given."""
     return np.argsort(data.x[:, 0], kind="stable") if by_x else np.arange(len(data.x))
 
 

@@ -37,10 +37,11 @@ _MENUS = {
 
 
 class RivalsExplorer(MethodsExplorer):
-    """Choose two methods, and change their options and the problem that they are fitted to.
+    """An explorer to choose two methods, their options and the problem to which they are fitted.
 
     While the controls rest, the chains of SGHMC continue. The last-layer Laplace uses a network
-    trained at σ_p = 3, whatever σ_p is set; given that network, its posterior is exact.
+    trained at σ_p = 3, whatever σ_p the control sets. Given this network, the posterior of the last
+    layer is exact.
     """
 
     TEXTS = texts.of("rivals", methods=_MENUS)
@@ -135,7 +136,7 @@ class RivalsExplorer(MethodsExplorer):
         return f" ({', '.join(times)})"
 
     def _chores(self) -> Iterator[Callable[[], object]]:
-        """Compile the chains and every method, for the problem of the sliders and for a table."""
+        """Yield functions that compile HMC and all methods, for drawn data and for a table."""
         yield from super()._chores()
         other = {"linearised": False, "rank": 20}  # values that need another program
         for problem in (Problem(), Problem(n=own_points.MOST)):
@@ -146,7 +147,7 @@ class RivalsExplorer(MethodsExplorer):
 
 
 def _name(one: MethodFit, steps: str = "") -> str:
-    """Return the name of a method, with the number of steps of SGHMC (as ``steps``)."""
+    """Return the name of a method and, for SGHMC, its number of steps (or the text ``steps``)."""
     label = QUICK[one.method].label
     if one.remark:
         return f"{label}, {one.remark}"
@@ -155,7 +156,7 @@ def _name(one: MethodFit, steps: str = "") -> str:
 
 
 def _longer(fit: Any) -> Any:
-    """Continue the chains of SGHMC; return ``None`` for other methods or after enough steps."""
+    """Return the fit of SGHMC after more steps; ``None`` for other methods or after enough."""
     from bdl_teach.methods import sgmcmc
 
     if not isinstance(fit, sgmcmc.Fit) or fit.history["step"][-1] >= SGHMC_MOST:
@@ -164,7 +165,7 @@ def _longer(fit: Any) -> Any:
 
 
 def _warm(name: str, problem: Problem, options: controls.Values) -> None:
-    """Compile a method with these options, and its predictions."""
+    """Fit a method with these options and predict, so that the programs are compiled."""
     fit = live_fits.quick(name, problem, options)
     live_fits.shown(fit)
     if (longer := _longer(fit)) is not None:

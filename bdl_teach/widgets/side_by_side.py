@@ -1,4 +1,4 @@
-"""The base of two explorers that compare chosen methods with each other and with the posterior."""
+"""The base of two explorers that compare methods with each other and with the true posterior."""
 
 from __future__ import annotations
 
@@ -45,17 +45,17 @@ class MethodFit:
 
 @dataclass(frozen=True)
 class SideBySide(ProblemResult):
-    """The result for one setting of the controls."""
+    """The fits of the chosen methods to one problem, with their intervals and coverage."""
 
     methods: Mapping[str, MethodFit]  # by place in the picture
     level: float = 0.95  # share of new points that intervals should contain
     calibration_set: datasets.Regression1D | None = None  # calibration set of conformal bands
     waiting: tuple[str, ...] = ()  # chosen methods that are not fitted yet
-    share: float = 1.0  # of each training that is done; below 1 in a replay
+    share: float = 1.0  # share of each training that is done; below 1 in a replay
 
     @property
     def predictions(self) -> dict[str, Predictive]:
-        """Return the predictive of each method, by place."""
+        """Return the predictive of each method, by its place in the picture."""
         return {place: one.prediction for place, one in self.methods.items()}
 
     @property
@@ -70,9 +70,9 @@ class SideBySide(ProblemResult):
 
     @cached_property
     def distances(self) -> _ByRegion:
-        """Return the ``calibration.distance`` of each method to the true posterior, by region.
+        """Return the distance of each method to the true posterior, by place and region.
 
-        It is empty without the true posterior.
+        See ``calibration.distance``. The dictionary is empty if the true posterior is not known.
         """
         from bdl_teach import calibration
 
@@ -84,7 +84,7 @@ class SideBySide(ProblemResult):
 
     @cached_property
     def ends(self) -> dict[str, Array]:
-        """Return the ends of the interval of each method, and of "nuts", on ``GAP_GRID`` [2, m]."""
+        """Return, for each method and "nuts", the ends [2, m] of the interval at ``GAP_GRID``."""
         shown = {**self.predictions, **({"nuts": self.nuts} if self.nuts else {})}
         found = {}
         for place, prediction in shown.items():
@@ -93,7 +93,10 @@ class SideBySide(ProblemResult):
         return found
 
     def _factor(self, prediction: Predictive) -> float:
-        """Return the half-width of an interval in total sds: conformal, or Gaussian."""
+        """Return half the width of a method's interval, divided by its total sd.
+
+        The interval is conformal if there is a calibration set, else Gaussian.
+        """
         from bdl_teach import calibration
 
         if self.calibration_set is None:
@@ -105,7 +108,7 @@ class SideBySide(ProblemResult):
 
     @cached_property
     def coverage(self) -> _ByRegion:
-        """Return, for each method and "nuts", the share of new noisy points in its interval."""
+        """Return, for each method and "nuts", the share of new points in the interval by region."""
         from bdl_teach import calibration
 
         truth, noise_std = self.data.truth(GAP_GRID)[:, 0], self.data.noise_std
@@ -124,15 +127,15 @@ class MethodsExplorer(ExplorerBesideTruth[SideBySide], abstract=True):
 
     @abstractmethod
     def _heeds(self, method: str) -> Iterable[str]:
-        """Return the names of the controls that affect a method, besides those of the problem."""
+        """Return the names of the controls that affect a method's fit but not the problem."""
 
     @abstractmethod
     def _fit(self, method: str, problem: Problem, values: controls.Values) -> Fitted:
-        """Fit a method to a problem."""
+        """Fit a method to a problem, with the options that the controls set."""
 
     @abstractmethod
     def _predict(self, fit: Fitted) -> Predictive:
-        """Predict on ``GAP_GRID``; ``samples`` are the functions to draw."""
+        """Return the predictive of a fit at ``GAP_GRID``; the picture shows its ``samples``."""
 
     def _beside(self) -> dict[str, controls.Widget]:
         self._fits: dict[_Key, MethodFit] = {}
@@ -142,7 +145,7 @@ class MethodsExplorer(ExplorerBesideTruth[SideBySide], abstract=True):
         return method, problem, tuple(values[name] for name in self._heeds(method))
 
     def _fit_or_recall(self, key: _Key, values: controls.Values) -> MethodFit:
-        """Return the fit and predictions of a method, kept from an earlier tick or new."""
+        """Return the fit and predictions for a key: those of an earlier tick, or else new ones."""
         from bdl_teach.methods._fitted import Variational
 
         if (kept := self._fits.get(key)) is not None:
@@ -157,17 +160,17 @@ class MethodsExplorer(ExplorerBesideTruth[SideBySide], abstract=True):
         return new
 
     def _doubt(self, result: SideBySide) -> tuple[Array, Array]:
-        """Return the inputs, and the epistemic sd of the first method that has one."""
+        """Return the inputs, and the epistemic sd of the first method for which it is not 0."""
         spreads = [p.epistemic_std for p in result.predictions.values()]
         return GAP_GRID[:, 0], next((s for s in spreads if s.any()), np.zeros(len(GAP_GRID)))
 
     def _frames(self, result: SideBySide) -> Sequence[int]:
-        """Return the steps of the first method that trains in steps."""
+        """Return the number of steps at each frame of the first method that trains in steps."""
         fits = (one.fit for one in result.methods.values())
         return next(filter(None, map(_steps_of, fits)), ())
 
     def _replay(self, result: SideBySide, frame: int) -> SideBySide:
-        """Return the result when each method has done the same share of its training."""
+        """Return the result as it was when each method had done an equal share of its training."""
         steps, then = self._frames(result), {}
         share = steps[frame] / steps[-1]
         for place, one in result.methods.items():
@@ -186,9 +189,9 @@ def height_of(result: SideBySide) -> float:
 
 
 def _steps_of(fit: Any) -> Sequence[int]:
-    """Return the steps taken at each frame of a fit's training; () for a fit in closed form.
+    """Return the number of steps at each frame of a fit's training; () for a closed form.
 
-    A frame of SGHMC is the chain so far; a frame of Laplace is one of its mode.
+    A frame of SGHMC is the chain up to a step; a frame of Laplace is a step of finding the mode.
     """
     from bdl_teach.methods import sgmcmc
 
@@ -198,7 +201,7 @@ def _steps_of(fit: Any) -> Sequence[int]:
 
 
 def _at_share(fit: Any, share: float) -> tuple[Fitted, str]:
-    """Return a fit as it was after a share of its training, and a remark on its state."""
+    """Return a fit as it was after a share of its training, and a remark for the status line."""
     from bdl_teach.methods import laplace, pbp, sgmcmc
 
     steps = np.array(_steps_of(fit))

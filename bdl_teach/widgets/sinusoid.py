@@ -34,7 +34,7 @@ _NEAR = 0.1  # distance on the axis of weights at which the pointer is on a weig
 
 @dataclass(frozen=True)
 class SinusoidResult(Outcome):
-    """The result for one setting of the controls."""
+    """A fit by Bayes by Backprop, its free energy, and the runs of training that led to it."""
 
     estimator: str  # "quiet", "weights" (the paper's) or "article"
     cost: FreeEnergy  # free energy of ``fit``, on all points
@@ -47,7 +47,7 @@ class SinusoidResult(Outcome):
 
     @property
     def over(self) -> bool:
-        """Return whether all longer runs are made; only the quiet estimator has any."""
+        """Return whether all longer runs are made; only the quiet estimator has longer runs."""
         return self.estimator != "quiet" or self.tried == MOST_RUNS
 
     @property
@@ -64,9 +64,9 @@ class SinusoidResult(Outcome):
 
     @cached_property
     def gaps(self) -> dict[str, float]:
-        """Return the ``calibration.distance`` to the true posterior; empty if that is unknown.
+        """Return the distances of the prediction to the true posterior; empty if that is unknown.
 
-        ``gap`` is the distance where there are data, ``gap_outside`` the distance elsewhere.
+        ``gap`` is the ``calibration.distance`` where there are data, ``gap_outside`` elsewhere.
         """
         from bdl_teach import calibration
 
@@ -78,7 +78,7 @@ class SinusoidResult(Outcome):
 
     @cached_property
     def frames(self) -> list[tuple[bbb.Fit, int, int]]:
-        """Return the frames of all runs: (run, index of the frame in it, steps of all runs so far).
+        """Return the frames of all runs: (run, index of the frame in the run, total steps so far).
 
         After the first run, only every fourth frame is returned.
         """
@@ -93,7 +93,7 @@ class SinusoidResult(Outcome):
 
     @property
     def history(self) -> dict[str, Array]:
-        """Join the costs of all runs, with their steps counted from the start of the first run."""
+        """Return the costs of all runs, with their steps counted from the start of the first."""
         found = [run.history for run in self.runs]
         lengths = [0, *(int(costs["step"][-1]) for costs in found[:-1])]
         joined = {name: np.concatenate([costs[name] for costs in found]) for name in found[0]}
@@ -102,7 +102,7 @@ class SinusoidResult(Outcome):
 
 
 class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
-    """Set the prior, the noise, the data, the network and its training."""
+    """An explorer to set the prior, the noise, the data, the network and its training."""
 
     TEXTS = texts.of("sinusoid")
     GRID = WIDE_GRID
@@ -167,7 +167,7 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
         )
 
     def _improve(self, values: controls.Values, result: SinusoidResult) -> SinusoidResult | None:
-        """Make one longer run, and keep its fit if F is lower; ``None`` after the last run."""
+        """Make a longer run; return the result with its fit if F is lower. ``None`` at the end."""
         if result.over:
             return None
         number = result.tried
@@ -209,7 +209,7 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
         self._weights.update(result.problem.prior, result.fit.mean, result.fit.std)
 
     def _chores(self) -> Iterator[Callable[[], object]]:
-        """Compile the other estimators, more draws, the longer runs, the chains and a mark."""
+        """Yield functions that compile other estimators, more draws, longer runs, HMC, a mark."""
         paper: controls.Values = {"estimator": "weights"}
         more = {"n_samples": 2}
         for values in (paper, more, paper | more):
@@ -252,7 +252,7 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
 
 
 def _marked(result: SinusoidResult, kind: str, i: int) -> Mark:
-    """Return what to mark for weight i (``kind="weight"``) or drawn function i (``"draw"``).
+    """Return the mark of weight ``i`` (``kind="weight"``) or drawn function ``i`` (``"draw"``).
 
     A weight is marked by its functions from −2 to 2 sd, with all other weights at their means.
     """
@@ -271,7 +271,7 @@ def _marked(result: SinusoidResult, kind: str, i: int) -> Mark:
 
 
 def _name(network: MLP, i: int) -> str:
-    """Return the place of weight i in words: its layer, and the units that it connects."""
+    """Describe weight ``i`` of a network in words: its layer, and the units that it connects."""
     starts = np.cumsum([0, *map(math.prod, network.shapes)])
     number = int(np.searchsorted(starts, i, side="right")) - 1
     place = np.unravel_index(i - starts[number], network.shapes[number])

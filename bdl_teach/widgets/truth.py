@@ -32,7 +32,7 @@ _SPREADS = {  # line style and colour of each epistemic sd
 
 
 class TruthExplorer(ExplorerBesideTruth[TruthResult]):
-    """Compare a mean-field fit with the true posterior, in the gap of the data.
+    """An explorer to compare a mean-field fit with the true posterior, in the gap of the data.
 
     While the sliders rest, HMC samples the true posterior, and a search continues for the fit of
     lowest free energy. The error of the fit then has three known parts: see ``TruthResult.parts``.
@@ -80,7 +80,7 @@ class TruthExplorer(ExplorerBesideTruth[TruthResult]):
             self._canvas.redraw_seldom()
 
     def _chores(self) -> Iterator[Callable[[], object]]:
-        """Compile the chains, the prior functions and the fit to a table."""
+        """Yield functions that compile HMC, the prior functions and the fit to a table."""
         yield from super()._chores()
         yield partial(self._compute, self.DEFAULTS | {"prior_functions": True})
         yield partial(truth_search.refit, Problem(n=own_points.MOST), 1)
@@ -119,7 +119,7 @@ class TruthExplorer(ExplorerBesideTruth[TruthResult]):
 
 
 class MeanFieldArtists(plots.Artists):
-    """Mean and epistemic band of a fit, and the mean of the best fit, at inputs ``x`` [m]."""
+    """Artists of the mean and epistemic band of a fit, and of the best fit's mean, at ``x`` [m]."""
 
     def __init__(self, ax: Axes, x: Array) -> None:
         self._x, zero = x, np.zeros_like(x)
@@ -132,21 +132,21 @@ class MeanFieldArtists(plots.Artists):
 
     @staticmethod
     def edges(fit: Predictive) -> dict[str, Array]:
-        """Return the mean and the band of a fit, which the limits of y include."""
+        """Return the curves that the limits of y must include: mean and band of a fit."""
         return {"mean": fit.mean, "band": plots.epistemic_edges(fit)}
 
     def update(self, fit: Predictive) -> None:
-        """Show the mean and the band of a fit."""
+        """Show the mean and the epistemic band of a fit."""
         self._band.set_data(self._x, *plots.epistemic_edges(fit))
         self._mean.set_data(self._x, fit.mean)
 
     def show_best(self, best: Predictive | None) -> None:
-        """Show the mean of the best fit, or nothing while the search has not begun."""
+        """Show the mean of the best fit; show nothing if ``best`` is ``None``."""
         self._best.set_ydata(np.full_like(self._x, np.nan) if best is None else best.mean)
 
 
 class PartsPanel(plots.Artists):
-    """A bar for each part of the error, or words where the part is unknown."""
+    """Artists of each part of the error: a bar, or words if the part is unknown."""
 
     LIMITS = (2.0, 4.0, 8.0, 16.0)
     _PARTS = ("optimisation", "family", "prior_miss")
@@ -163,7 +163,7 @@ class PartsPanel(plots.Artists):
         self.frame = [ax.xaxis, *ax.spines.values()]  # drawn anew when the limit changes
 
     def update(self, result: TruthResult) -> bool:
-        """Show each part, or why it is unknown; return whether the limit of the axis changed."""
+        """Show each part, or why it is unknown; return whether the limit of x changed."""
         known = result.parts
         longest = max(known.get(part, 0.0) for part in self._PARTS)
         # An axis that shrinks until the missing parts come would take as long as a refit, twice.
@@ -183,7 +183,7 @@ class PartsPanel(plots.Artists):
 
 
 def _missing(result: TruthResult, part: str) -> str:
-    """Return the words for a part that is not known."""
+    """Say why a part of the error is not known yet, or how to make it known."""
     if not result.regions["gap"].any():
         return "there is no gap"
     if part == "optimisation" or result.nuts is not None:
@@ -192,9 +192,10 @@ def _missing(result: TruthResult, part: str) -> str:
 
 
 def prior_height(prior_std: float, width: int) -> float:
-    """Return the sd at x = ¼ of the functions of one hidden layer with the prior N(0, σ_p²).
+    """Return the sd at x = ¼ of functions drawn from the prior N(0, σ_p²) of one hidden layer.
 
-    f = Σ v_k max(0, a_k x + b_k) + c: each unit adds the variance σ_p⁴ (1 + x²)/2.
+    The functions are Σ v_k max(0, a_k x + b_k) + c; hidden unit k adds the variance
+    σ_p⁴ (1 + x²)/2, the bias c adds σ_p².
     """
     units = width * prior_std**4 * (1 + 0.25**2) / 2
     return math.sqrt(units + prior_std**2)

@@ -1,4 +1,4 @@
-"""The explorer of out-of-distribution pictures: three kinds of network, and a temperature."""
+"""The explorer of out-of-distribution pictures: three kinds of network, at a temperature."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress lin
     from bdl_teach import calibration
 
 _SPLIT = 0  # seed of the split that the networks are trained on
-_N_DRAWN = 200, 100  # numbers of known and strange pictures that are drawn for the numbers
+_N_DRAWN = 200, 100  # numbers of known and strange pictures that are drawn for the readings
 _SHOWN = 4  # number of known, and of strange, pictures in the plot
 _BINS = 5  # bins of confidence
 _SIDE = 9  # pixels from one picture in the plot to the next
@@ -42,12 +42,12 @@ class Kind:
 
 @dataclass(frozen=True)
 class PicturesResult:
-    """The result for one setting of the controls."""
+    """Predictions of each kind of network, and how the chosen kind answers strange pictures."""
 
     kind: str  # chosen kind of network
     kinds: Mapping[str, Kind]  # predictions of each kind of network
     shown: Array  # four known and four strange pictures [8, 8, 8]
-    labels: Array  # of the known pictures [200]
+    labels: Array  # classes of the known pictures [200]
     entropy: float  # AUROC of the predictive entropy: strange against known pictures
     information: float  # AUROC of the mutual information, which no temperature changes
     answered: float  # share of the known pictures that are answered, the surest first
@@ -61,7 +61,7 @@ class PicturesResult:
 
 
 class PicturesExplorer(Explorer[PicturesResult]):
-    """Choose a kind of network, a temperature and the share of pictures that it answers."""
+    """An explorer to choose a kind of network, a temperature and the share of answered pictures."""
 
     TEXTS = texts.of("unseen_pictures")
 
@@ -172,7 +172,11 @@ class PicturesExplorer(Explorer[PicturesResult]):
 
 
 def _tempered(temperature: float, known: Array, strange: Array, labels: Array) -> Kind:
-    """Make the predictions of networks with log probabilities ``[t, n, c]`` at a temperature."""
+    """Average the predictions of t networks, apply a temperature, and score them.
+
+    ``known`` and ``strange`` are log class probabilities ``[t, n, c]`` of known and of strange
+    pictures; ``labels`` are the classes of the known ones.
+    """
     from bdl_teach import calibration, metrics
 
     logs, others = (

@@ -71,15 +71,16 @@ def pictures() -> tuple[Array, Array]:
 
 
 class Trainer:
-    """A background training of one order at a time; a newer order replaces the running one.
+    """Trains models in the background, one order at a time; a newer order ends the training.
 
-    Its attributes are changed by the explorer's worker only; its threads send acts to the worker.
+    Only the explorer's worker changes the attributes; the training threads send functions to the
+    worker, which calls them.
 
     Args:
         tell: Makes the worker call a function and then compute a new result.
 
     Attributes:
-        orders: What to train; closing it ends the thread after the running stage.
+        orders: The newest order to train; closing ``orders`` ends the thread after a stage.
         bar: A progress bar, shown while a training runs.
         newest: The model after the stage that was completed last; ``None`` before the first.
     """
@@ -98,7 +99,7 @@ class Trainer:
         )  # fmt: skip
 
     def get(self, order: Order) -> Trained | None:
-        """Return the model for ``order`` if it is finished; else start training, return ``newest``.
+        """Return the finished model for ``order``, or else start training and return ``newest``.
 
         Raises:
             Exception: The error that ended the training; the next call trains again.
@@ -127,12 +128,12 @@ class Trainer:
             background.start(lambda: self._check(trained))
 
     def _set_running(self, order: Order | None) -> None:
-        """Note the order of the running training, and show or hide the progress bar."""
+        """Note which order is being trained, if any, and show or hide the progress bar."""
         self._running = order
         self.bar.layout.visibility = "hidden" if order is None else "visible"
 
     def _receive(self, order: Order, found: Trained | Exception) -> None:
-        """Take the model after a stage, or the error that ended the training."""
+        """Store the model for ``order`` after a stage, or the error that ended its training."""
         if isinstance(found, Exception) or found.finished:
             self._finished[order] = found
             while len(self._finished) > _KEPT:
@@ -194,7 +195,7 @@ def _stage(order: Order, number: int, start: vae.Fit | None) -> vae.Fit:
 
 
 def _frames(fit: vae.Fit, number: int) -> dict[int, vae.Fit]:
-    """Return the fit after a stage by its step and, for the first stage, at early steps."""
+    """Return fits by step: the fit after a stage and, for the first stage, at early steps, too."""
     frames = {STEPS * (number + 1): fit}
     if number == 0 and fit.path is not None:
         steps = fit.path.steps

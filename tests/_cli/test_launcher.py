@@ -237,14 +237,9 @@ def test_installation_without_uv_uses_venv_and_pip(checkout: Checkout) -> None:
     digest = sha256(path.read_bytes()).hexdigest()
     (checkout.root / "programs" / "uv").unlink()
     pip = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": ".", "PIP_USER": "1"}
-    for pin, sentence in (
-        (f"jupyterlab==1 --hash=sha256:{'0' * 64}\n", environment.CHANGED),
-        (f"jupyterlab==1 --hash=sha256:{digest}\n", ""),
-    ):
-        (checkout.root / environment.LOCK).write_text(pin)
-        ran = checkout.run("lab", "--no-browser", **pip)
-        assert sentence in ran.stderr
-        assert ran.returncode == bool(sentence)
+    (checkout.root / environment.LOCK).write_text(f"jupyterlab==1 --hash=sha256:{digest}\n")
+    ran = checkout.run("lab", "--no-browser", **pip)
+    assert ran.returncode == 0, ran.stderr
     assert ran.stdout.strip() == str(checkout.root / ".venv")
 
 

@@ -32,7 +32,14 @@ def rest(explorer):
     while better is not None:
         better = explorer._improve(explorer.state(), better)
 
+def show_table(n):
+    table = datasets.sinusoid(n)
+    explorer.set(data=(table.x, table.y))
+
 explorer = SinusoidExplorer().warm()
+show_table(200)  # the first table compiles its program
+explorer.reset()
+explorer.wait()
 traces = trace_count()
 print("all is warm", file=sys.stderr, flush=True)
 for name, control in explorer._controls.items():
@@ -44,8 +51,8 @@ for name, control in explorer._controls.items():
 explorer.preset("article").set(n=5, width=3, n_samples=3, n_predictions=1, prior_functions=True)
 for estimator in ("weights", "article", "quiet"):
     rest(explorer.set(estimator=estimator))
-table = datasets.sinusoid(200)  # as many as there may be
-rest(explorer.set(data=(table.x, table.y)))
+show_table(100)
+rest(explorer)
 explorer.replay(100)
 print(trace_count() - traces)
 """

@@ -101,12 +101,8 @@ def one_band_each(world: World) -> dict[str, float]:
 
 def more_points(world: World) -> dict[str, float]:
     """Return the mean epistemic sd within the range of the data, for 32 and 320 points."""
-    few, many = bands(world), bands(world, 320)
-    return {
-        f"{name}-{n}": found[f"{name}-among"]
-        for name in ("dropout", "laplace")
-        for n, found in ((32, few), (320, many))
-    }
+    found = {n: bands(world, n) for n in (32, 320)}
+    return {f"{m}-{n}": f[f"{m}-among"] for n, f in found.items() for m in ("dropout", "laplace")}
 
 
 def around_modes(world: World) -> dict[str, float]:

@@ -80,7 +80,7 @@ def __getattr__(name: str) -> ModuleType:
 
 @dataclass(frozen=True)
 class Walk:
-    """Standardised data, padded to a power of two, and the start and order of the steps."""
+    """All that the steps of a fit depend on: standardised data, prior, and order of the points."""
 
     x: Tensor  # [rows, d]
     y: Tensor  # [rows]
@@ -102,7 +102,7 @@ class Walk:
         seed: int,
         **how: Any,
     ) -> Walk:
-        """Check the arguments of :func:`fit`, and prepare its steps."""
+        """Check the arguments of :func:`fit`, and return all that its steps depend on."""
         x, y = checks.regression_data(x, y)
         widths = checks.layer_widths("hidden_units", hidden_units)
         seed, scaling = checks.count("seed", seed, 0), Scaling.of(x, y)
@@ -117,13 +117,19 @@ class Walk:
         return self.n + self.refines
 
     def rows(self, epoch: int) -> Array:
-        """Return the row that each step of an epoch learns ``[length]``, a refinement last."""
+        """Return, for each step of an epoch, the index of the data point learned ``[length]``.
+
+        If the epoch ends with a refinement of the prior, the last number is ``REFINE``.
+        """
         rng = np.random.default_rng([self.seed, epoch])
         order = rng.permutation(self.n) if self.shuffle else np.arange(self.n)
         return np.append(order, [_loop.REFINE] * self.refines).astype(np.int32)
 
     def advance(self, state: State, start: int, stop: int) -> tuple[State, Array]:
-        """Take steps of one chunk; return the new state, and the trace ``[stop - start, 5]``."""
+        """Take the steps from ``start`` to ``stop``, which lie within one chunk of ``CHUNK`` steps.
+
+        Return the new state, and a row of the trace for each step; see :func:`_loop.advance`.
+        """
         first = start // CHUNK * CHUNK
         epochs = range(first // self.length, (first + CHUNK) // self.length + 1)
         rows = np.concatenate([self.rows(epoch) for epoch in epochs])[first % self.length :]
@@ -145,13 +151,13 @@ class Walk:
         return state, np.concatenate(parts)
 
     def fitted(self, state: State, history: dict[str, Array] | None = None, **way: Any) -> Fit:
-        """Return a state as a :class:`Fit`."""
+        """Return a :class:`Fit` with this state as its posterior, in NumPy arrays."""
         arrays = tf.nest.map_structure(lambda t: t.numpy(), state)
         return Fit(arrays, self.scaling, history or {}, **way)
 
 
 def _noise_prior(value: tuple[float, float]) -> tuple[float, float]:
-    """Return (α, β) with α > 1 and β > 0, or raise ``ValueError``."""
+    """Check that ``value`` is a pair (α, β) with α > 1 and β > 0, and return the two numbers."""
     try:
         alpha, beta = value
     except (TypeError, ValueError):
@@ -163,7 +169,7 @@ def _noise_prior(value: tuple[float, float]) -> tuple[float, float]:
 
 
 def _padded(rows: Array) -> Tensor:
-    """Pad with rows of zeros until their number is a power of two, at least 64."""
+    """Return ``rows`` with rows of zeros added, until their number is a power of two >= 64."""
     padding = np.zeros((room(len(rows)) - len(rows), *rows.shape[1:]), rows.dtype)
     return tf.constant(np.concatenate([rows, padding]))
 
@@ -179,7 +185,7 @@ def fit(
     sites: str = "none",
     seed: int = 0,
 ) -> Fit:
-    """Fit a Bayesian network by probabilistic backpropagation.
+    """Fit a Bayesian neural network by probabilistic backpropagation.
 
     The data are standardised inside; there is no learning rate and no noise level to choose.
 
@@ -227,15 +233,15 @@ def steps(
     noise_prior: tuple[float, float] = NOISE_PRIOR,
     seed: int = 0,
 ) -> Iterator[Step]:
-    """Do what :func:`fit` does, one point at a time, and yield the posterior after each.
+    """Learn one data point after the other as :func:`fit` does, and yield the posterior after each.
 
     Args:
         x: Inputs ``[n, d]``.
         y: Targets ``[n, 1]`` or ``[n]``.
-        hidden_units: As for :func:`fit`.
-        epochs: Passes over the data.
-        noise_prior: As for :func:`fit`.
-        seed: As for :func:`fit`.
+        hidden_units: Width of each hidden ReLU layer; () is a linear model.
+        epochs: Passes over the data, each in a new order.
+        noise_prior: α > 1 and β > 0 of the Gamma over the noise precision before any data.
+        seed: Seed of the starting point and of the orders.
 
     Yields:
         A :class:`Step` for each point, and one for each refinement.
@@ -263,7 +269,8 @@ class Fit:
         history: ``epoch``, and after each epoch ``alpha``, ``beta``, ``noise_std`` (in the units of
             y), ``prior_alpha``, ``prior_beta`` and ``log_z``: log Z of each point *before* it was
             learned, averaged over the epoch, in nats of the standardised y.
-        walk: The steps of the fit, for :meth:`at`; ``None`` for a state within an epoch.
+        walk: What :meth:`at` needs to take the steps again; ``None`` for a fit of :func:`steps`
+            or of a replay.
         n_steps: Number of steps taken.
     """
 
@@ -275,9 +282,9 @@ class Fit:
 
     @property
     def path(self) -> optimise.Path | None:
-        """Return the steps at which :meth:`at` has frames, denser at the start.
+        """Return the step numbers of the frames that :meth:`at` accepts, denser at the start.
 
-        It is ``None`` for a fit of too many steps.
+        A fit of too many steps has ``None``.
         """
         if self.walk is None or self.n_steps > _MOST_STEPS:
             return None
@@ -286,7 +293,7 @@ class Fit:
         return optimise.Path(kept, np.empty((len(kept), 0)), [])
 
     def at(self, frame: int) -> Fit:
-        """Return the posterior after ``path.steps[frame]`` steps, by taking them again.
+        """Return the posterior after ``path.steps[frame]`` steps, by taking the steps again.
 
         Args:
             frame: 0 for the prior, −1 for the end.
@@ -314,7 +321,7 @@ class Fit:
         return float(np.sqrt(self.beta / (self.alpha - 1.0))) * self.scaling.y_std
 
     def predict(self, x: ArrayLike, n_samples: int = 1, seed: int = 1) -> Predictive:
-        """Propagate means and variances through the network; nothing is sampled.
+        """Return the predictive, by propagating means and variances through the network.
 
         Args:
             x: Test inputs ``[m, d]``.
@@ -334,7 +341,10 @@ class Fit:
         return self.in_units_of_y(mean.numpy(), var.numpy())
 
     def in_units_of_y(self, mean: Array, var: Array) -> Predictive:
-        """Return the predictive in units of y from moments ``[m]`` of the network's output."""
+        """Return the predictive in the units of y, from the mean and variance of the output.
+
+        Both are ``[m]``, in units of the standardised y.
+        """
         unit = self.scaling.y_std
         return Predictive(
             mean * unit + self.scaling.y_mean,

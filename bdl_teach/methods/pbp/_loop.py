@@ -28,7 +28,7 @@ from bdl_teach.methods.pbp._moments import (
 
 PRIOR_ALPHA = PRIOR_BETA = 6.0  # Gamma(6, 6) over the noise precision and the weights' precision
 CHUNK = 256  # steps of one run of the program
-REFINE = -1  # in a schedule, where a point's row would stand
+REFINE = -1  # stands for a refinement of the prior in a schedule of data points
 _SMALLEST_VAR = 1e-100
 _LARGEST_CAVITY_VAR = 1e6
 
@@ -128,9 +128,9 @@ def advance() -> Compiled:
     """Compile a program that takes scheduled steps; each learns a point or refines the prior.
 
     The program takes (state, x [n, d], y [n], schedule [CHUNK], start, stop) and returns (state,
-    trace [CHUNK, 5]): after each step α and β of the noise and of the prior, and log Z of its
-    point before the step. With two more tensors it removes an average site before each point: the
-    share of each step ``[CHUNK]``, and the noise before any data.
+    trace [CHUNK, 5]). A row of the trace has α and β of the noise and of the prior after the step,
+    and log Z of the step's point before the step. With two more arguments, ``share`` and ``noise``
+    of :func:`without_a_site` (a share for each step), it first removes a point's average site.
     """
 
     def run(
@@ -160,13 +160,14 @@ def advance() -> Compiled:
 
 
 def without_a_site(state: State, share: Tensor, noise: Tensor) -> State:
-    """Remove a share of the points' sites from a state, but not the prior's factors.
+    """Remove from a state a share of what the data have contributed (q divided by the prior).
 
-    After n points q is the prior times the n-th power of their average site. With the share 1/n
-    what is left is the cavity of stochastic expectation propagation; a point learnt from there adds
-    1/n of its own site to the average. The share is 0 for a point that is learnt for the first
-    time. ``noise`` holds α and β before any data. A weight whose cavity is not a proper Gaussian
-    (possible after a prior factor of negative precision) is not changed.
+    What one data point has contributed to q is its site. After n points q is the prior times the
+    n-th power of their average site. Removing the share 1/n leaves the cavity of stochastic
+    expectation propagation; a point learnt from there adds 1/n of its own site to the average. The
+    share is 0 for a point that is learnt for the first time. ``noise`` holds α and β before any
+    data. A weight whose cavity is not a proper Gaussian (possible after a prior factor of negative
+    precision) is not changed.
 
     Source: Li, Hernández-Lobato & Turner 2015, algorithm 1 with ε = 1/n.
     """
@@ -179,7 +180,10 @@ def without_a_site(state: State, share: Tensor, noise: Tensor) -> State:
 def _without_share(
     m: Tensor, v: Tensor, precision: Tensor, shift: Tensor, share: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Return mean and variance of weights after removing ``share`` of the data's factors."""
+    """Return mean and variance of weights after removing ``share`` of the data's contribution.
+
+    ``precision`` and ``shift`` are 1/v and m/v of the weights' prior factors.
+    """
     left = 1.0 / v + share * (precision - 1.0 / v)
     good = left > 1.0 / _LARGEST_CAVITY_VAR
     new_v = 1.0 / tf.where(good, left, 1.0)  # so that nothing is divided by 0
@@ -208,19 +212,19 @@ def learn_point(state: State, x: Tensor, y: Tensor) -> tuple[State, Tensor]:
 
 
 def _valid(m: Tensor, v: Tensor, new_m: Tensor, new_v: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the updated weights, but unchanged ones where the update is not a proper Gaussian."""
+    """Return the new means and variances, or the old where the new ones are no proper Gaussian."""
     good = (new_v > _SMALLEST_VAR) & tf.math.is_finite(new_m) & tf.math.is_finite(new_v)
     return tf.where(good, new_m, m), tf.where(good, new_v, v)
 
 
 def refine_prior(state: State) -> State:
-    """Sweep once over the prior factors N(w_i | 0, 1/λ) by expectation propagation, in order.
+    """Refine the prior factors N(w_i | 0, 1/λ), one after the other, by expectation propagation.
 
-    Each factor is removed from the approximation, multiplied in exactly, and projected again. As in
-    the authors' program, a factor is refined whenever the rest without it (its cavity) is proper,
-    even if this leaves λ a Gamma with α <= 1. After that few cavities are proper, and the sweep
-    almost ends. Skipping such factors to keep λ proper would let β grow without bound (yacht, two
-    hidden layers, 40 fits: RMSE 3.4 instead of 0.85).
+    The approximation of a factor is removed from q (what is left is its cavity), the exact factor
+    is multiplied in, and the product is approximated again. As in the authors' program, this is
+    done for each factor whose cavity is proper, even if λ is left with a Gamma of α <= 1. From then
+    on few cavities are proper, and hardly any factor is refined. Skipping a factor to keep λ proper
+    would let β grow without bound (yacht, two hidden layers, 40 fits: RMSE 3.4 instead of 0.85).
 
     Source: Hernández-Lobato & Adams 2015, section 3.3.
     """
@@ -245,7 +249,10 @@ def refine_prior(state: State) -> State:
 
 
 def _refine_weight(prior: Tensor, row: Tensor) -> tuple[Tensor, Tensor]:
-    """Refine one weight's prior factor; return [α, β] of λ, and [m, v, *factor]."""
+    """Refine the prior factor of one weight by a step of expectation propagation.
+
+    ``prior`` is [α, β] of λ, ``row`` the weight's [mean, variance, *factor]. Return both, updated.
+    """
     m, v, precision, shift, alpha_share, beta_share = tf.unstack(row)
     cavity_precision, cavity_shift = 1.0 / v - precision, m / v - shift
     cavity_m, cavity_v = cavity_shift / cavity_precision, 1.0 / cavity_precision

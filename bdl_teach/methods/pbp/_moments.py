@@ -192,7 +192,10 @@ def _rows_times(rows: Values, weight: Values) -> Values:
 
 
 def _check(positive: bool = False, minimum: float | None = None, **values: Values) -> None:
-    """Raise ``ValueError`` for numbers that are not finite or out of range, if values are known."""
+    """Raise ``ValueError`` for numbers that are not finite or out of range.
+
+    While a function is compiled its tensors have no values, and nothing is checked.
+    """
     if not tf.executing_eagerly():
         return
     least = 0.0 if positive and minimum is None else minimum

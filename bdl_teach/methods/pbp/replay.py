@@ -22,7 +22,7 @@ from bdl_teach.predictive import Predictive
 @one_line
 @dataclass(frozen=True)
 class Replay:
-    """The posterior after some steps, and the one before the last step.
+    """The posterior after some steps, and the posterior before the last of these steps.
 
     A step learns one point or, at the end of an epoch, refines the prior of the weights.
 
@@ -45,7 +45,7 @@ class Replay:
     noise_std: Array
 
     def predict(self, x: Array) -> tuple[Predictive, Predictive]:
-        """Predict at ``x`` [m, d] with ``fit`` and with ``before``, in one compiled call."""
+        """Return the predictives at ``x`` [m, d] after and before the last step."""
         fits = (self.fit, self.before)
         states = [(fit.state.mean, fit.state.var) for fit in fits]
         moments = _forward()(tf.constant(self.fit.scaling.inputs(x)), *states)
@@ -57,10 +57,11 @@ class Replay:
 
 
 class Trail:
-    """The steps of probabilistic backpropagation, with a stored state every ``CHUNK`` steps.
+    """A run of probabilistic backpropagation that can show its state after any number of steps.
 
-    Going back, or forward by a few steps, takes at most ``CHUNK`` steps. The arguments are those of
-    ``pbp.fit``; without ``shuffle`` each epoch visits the rows in their order.
+    The state after every ``CHUNK`` steps is stored, so that to go back, or forward by a few steps,
+    at most ``CHUNK`` steps are taken. The arguments are those of ``pbp.fit``; without ``shuffle``
+    each epoch visits the rows in their order.
     """
 
     def __init__(
@@ -78,7 +79,7 @@ class Trail:
         self._noise = [self._walk.start.noise.numpy()[None]]  # α, β on the way to each state
 
     def at(self, n_steps: int) -> Replay:
-        """Return the state after ``n_steps`` >= 0 steps."""
+        """Return the posterior after ``n_steps`` >= 0 steps, as a :class:`Replay`."""
         n_steps = checks.count("n_steps", n_steps, 0)
         last = max(n_steps - 1, 0)  # the last step is taken by itself
         chunk, walk = last // CHUNK, self._walk
@@ -104,7 +105,7 @@ class Trail:
 
 
 def replay(x: ArrayLike, y: ArrayLike, n_steps: int, **options: object) -> Replay:
-    """Return the state after ``n_steps`` >= 0 steps of :func:`pbp.steps`.
+    """Return the posterior after ``n_steps`` >= 0 steps of :func:`pbp.steps`.
 
     Args:
         x: Inputs ``[n, d]``.
@@ -123,5 +124,8 @@ def replay(x: ArrayLike, y: ArrayLike, n_steps: int, **options: object) -> Repla
 
 @lru_cache(maxsize=1)
 def _forward() -> Compiled:
-    """Compile a program for the output's moments at x [m, d], given (mean, var) of weights."""
+    """Compile a function of x [m, d] and of several (means, variances) of a network's weights.
+
+    For each it returns the mean and the variance of the output.
+    """
     return Compiled(lambda x, *states: [forward(x, *state) for state in states])

@@ -1,13 +1,13 @@
 """The engine of the explorers; what the author of an explorer defines is in ``contract.py``.
 
-Each class builds on the next: ``Explorer`` (``live.py``: what a user calls), ``Page`` (layout,
+Each class inherits from the next: ``Explorer`` (``live.py``: what a user calls), ``Page`` (layout,
 callbacks of controls and buttons), ``Worker`` (computes and draws), ``PointerInput`` (the pointer
-in the picture), ``Contract``. Only the worker thread changes result, replay, pin and drawing; other
-threads queue functions for it in ``LatestValue``.
+in the picture), ``Contract``. Only the worker thread changes the result, the replay, the pin and
+the drawing; other threads queue functions in ``LatestValue``, which the worker then calls.
 
 When a control moves, ``Explorer`` puts the values of all controls into ``LatestValue``. The worker
 takes the newest values, computes and draws (a *tick*); ``Canvas`` renders the picture for the
-browser. Panels that the notebooks use, too, are in ``bdl_teach/plots.py``.
+browser. Panels that notebooks also use are in ``bdl_teach/plots.py``.
 """
 
 from ipywidgets import __version__ as _found

@@ -1,7 +1,7 @@
-"""Daemon threads that have ended before the interpreter exits, and a slot to pass them values.
+"""Run daemon threads that Python waits for at exit, and pass the newest value to a thread.
 
 A daemon thread that is inside TensorFlow when Python exits crashes the process with "FATAL:
-exception not rethrown". So at exit the threads are told to stop, and waited for.
+exception not rethrown". So at exit, the threads are told to stop, and Python waits for them.
 """
 
 import atexit
@@ -18,7 +18,7 @@ STOPS: list[Callable[[], object]] = []  # called at exit, before the threads are
 
 
 def start(work: Callable[[], object]) -> threading.Thread:
-    """Run ``work`` on a daemon thread that is waited for at exit."""
+    """Run ``work`` on a daemon thread; at exit, Python waits until the thread has ended."""
     thread = threading.Thread(target=work, daemon=True, name=f"bdl_teach {work.__qualname__}")
     with _lock:
         atexit.unregister(finish)  # exit hooks run last in, first out: this one must run
@@ -30,7 +30,7 @@ def start(work: Callable[[], object]) -> threading.Thread:
 
 
 def finish() -> None:
-    """Stop the background work and wait for its threads; called at exit and between tests."""
+    """Call all of ``STOPS``, then wait for all threads; called at exit and between tests."""
     for stop in STOPS:
         stop()
     waited_for: set[threading.Thread] = set()
@@ -43,7 +43,8 @@ def finish() -> None:
 class LatestValue(Generic[T]):
     """A slot for one value: a newer value replaces one that has not been taken yet.
 
-    Functions can be queued beside it. They are all to be called, in order, before it is taken.
+    The version of a value is its number, from 1. Functions can be queued beside the value: the
+    worker calls all of them, in order, before it uses the value.
     """
 
     def __init__(self) -> None:
@@ -62,7 +63,7 @@ class LatestValue(Generic[T]):
             self._changed.notify_all()
 
     def messages(self) -> list[Callable[[], object]]:
-        """Take all queued functions, in their order."""
+        """Empty the queue of functions, and return them in their order."""
         with self._changed:
             taken, self._messages = self._messages, []
         return taken
@@ -77,19 +78,19 @@ class LatestValue(Generic[T]):
             return self._taken, self._value
 
     def done(self, version: int, error: BaseException | None) -> None:
-        """Record that ``version`` has been shown, or the error that prevented it."""
+        """Record that the value ``version`` has been shown, or the error that prevented that."""
         with self._changed:
             self._done, self._error = version, error
             self._changed.notify_all()
 
     def shown_again(self, version: int) -> None:
-        """Record that ``version`` needed no new result; keep an error that was not raised yet."""
+        """Record that the value ``version`` has been shown; keep an earlier value's error."""
         with self._changed:
             self._done = version
             self._changed.notify_all()
 
     def wait(self, timeout: float) -> None:
-        """Wait until the newest value has been shown; raise its error, or ``TimeoutError``."""
+        """Wait until the newest value has been shown; raise the recorded error, if any."""
         with self._changed:
             over = self._changed.wait_for(lambda: self.closed or self._done >= self._put, timeout)
             error, self._error = self._error, None

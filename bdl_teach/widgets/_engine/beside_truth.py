@@ -1,6 +1,7 @@
-"""Explorers with the true posterior beside the fit: their worker draws it by HMC, in windows.
+"""The base of explorers that show a fit beside the true posterior, which HMC samples.
 
-When the problem changes, the old run ends after its current window. Finished runs are cached.
+The worker thread runs HMC in windows, each of a few transitions of all chains. When the problem
+changes, the old run ends after its current window. Finished runs are cached.
 """
 
 from __future__ import annotations
@@ -43,14 +44,14 @@ _Shape = tuple[int, int, int]  # rows, layers and parts of the prior: what a pro
 
 @dataclass(frozen=True)
 class GoldStandard:
-    """What an explorer shows of the true posterior."""
+    """The true posterior as an explorer shows it: predictions, and a sentence on the chains."""
 
     prediction: Predictive | None = None  # at the explorer's grid, once there is one
     report: str = ""  # a sentence on how well the chains have mixed, or why there are none
 
 
 class _Run(NamedTuple):
-    """One HMC run: its problem, its draws so far, and what is shown of them."""
+    """One HMC run: its problem, its draws so far, and what an explorer shows of these draws."""
 
     problem: Problem
     gold: GoldStandard
@@ -63,9 +64,9 @@ class Chains:
     """The HMC chains of one explorer; only ``prepare`` may be called outside the worker thread.
 
     Args:
-        x_grid: Where to predict ``[m, 1]``.
-        moved: Returns whether a control has moved or the explorer is closed, so that drawing stops.
-        on_ready: Called when the program that a run waits for has been compiled.
+        x_grid: Inputs ``[m, 1]`` at which to predict.
+        moved: Returns whether a control has moved or the explorer is closed; then sampling stops.
+        on_ready: Called when the HMC program that the present run needs has been compiled.
     """
 
     _kept: ClassVar[dict[tuple[Problem, int], GoldStandard]] = {}  # shared
@@ -80,7 +81,10 @@ class Chains:
         self._awaited: set[_Shape] = set()
 
     def ask(self, problem: Problem | None) -> GoldStandard:
-        """Return what is known of a problem's posterior; drop the run of any other problem."""
+        """Make ``problem`` the one to sample; return what is known of its posterior so far.
+
+        ``None`` ends the sampling.
+        """
         if problem is None:
             self._run = None
             return GoldStandard()
@@ -89,7 +93,7 @@ class Chains:
         return self._run.gold
 
     def _found(self, problem: Problem) -> _Run:
-        """Return a finished run of a problem from the cache or the package, or else a new run."""
+        """Return the run of a problem that is cached or stored in the package, else a new run."""
         if (kept := self._kept.get((problem, len(self._x_grid)))) is not None:
             return _Run(problem, kept, over=True)
         if (run := stored_nuts.read().get(stored_nuts.key(problem))) is not None:
@@ -98,10 +102,10 @@ class Chains:
         return _Run(problem, GoldStandard(report=f"The {NAME} is on its way."))
 
     def go_on(self, most: int) -> GoldStandard | None:
-        """Draw until there is something new to show, and return it.
+        """Sample the present problem further, and return the posterior as known from all draws.
 
-        Return ``None`` if the run is over, has ``most`` draws of each chain, waits for its program,
-        or a control has moved.
+        Return ``None`` if the run is over or has ``most`` draws of each chain, if its program is
+        not compiled yet, or if a control has moved.
         """
         run = self._run
         if run is None or run.over or run.outputs.shape[1] >= most or self.waits():
@@ -117,14 +121,20 @@ class Chains:
         return run.gold
 
     def whole(self, problem: Problem) -> GoldStandard:
-        """Compute the posterior of a problem that is not shown; raise ``Moved`` if interrupted."""
+        """Sample a problem that is not shown, and return its posterior.
+
+        Raise ``Moved`` if a control moves before ``FIRST`` draws of each chain are made.
+        """
         run = self._found(problem)
         while not run.over and run.outputs.shape[1] < FIRST:
             run = self._further(run)
         return run.gold
 
     def waits(self) -> bool:
-        """Return whether the run waits for its program, and have it compiled on another thread."""
+        """Return whether the program of the present run has yet to be compiled.
+
+        If so, start the compilation on another thread, unless that is done.
+        """
         if self._run is None or self._run.over:
             return False
         problem = self._run.problem
@@ -136,7 +146,7 @@ class Chains:
         return True
 
     def prepare(self, problem: Problem, then: Callable[[], object] = bool) -> None:
-        """Compile the program that a problem needs, unless that is done; then call ``then``."""
+        """Compile the HMC program for a problem, unless that is done; then call ``then``."""
         with self._compiling:
             if _shape(problem) not in self._compiled:
                 with suppress(Exception):  # then the run itself says what is wrong
@@ -145,7 +155,7 @@ class Chains:
         then()
 
     def _further(self, run: _Run) -> _Run:
-        """Lengthen a run, check whether its chains have mixed, and cache the run if it is over."""
+        """Return a longer run, with a report on whether its chains have mixed; cache it if over."""
 
         def progress(*_: int) -> None:
             if self._moved():
@@ -173,18 +183,19 @@ class Chains:
 class ExplorerBesideTruth(Explorer[Result], abstract=True):
     """An explorer with a toggle ``nuts``, which shows the true posterior at ``GRID`` ``[m, 1]``.
 
-    Its result has the fields ``nuts`` and ``nuts_report``, which ``_compute`` leaves out.
+    The result of such an explorer has the fields ``nuts`` and ``nuts_report``. ``_compute`` leaves
+    them at their defaults; this class sets them.
     """
 
     GRID: ClassVar[Array]
 
     @staticmethod
     def _problem(values: Values) -> Problem:
-        """Return the problem whose posterior these values ask for."""
+        """Return the problem (data and model) for these values of the controls."""
         return Problem.of(values)
 
     def _with_truth(self, result: Result, gold: GoldStandard) -> Result:
-        """Add the true posterior to a result."""
+        """Return the result with its fields ``nuts`` and ``nuts_report`` set from ``gold``."""
         now: Any = result
         beside: Result = replace(now, nuts=gold.prediction, nuts_report=gold.report)
         return beside
@@ -199,10 +210,10 @@ class ExplorerBesideTruth(Explorer[Result], abstract=True):
         super().__init__(**values)
 
     def settle(self, timeout: float = 120.0) -> Self:
-        """Wait for the picture and, if it is switched on, for the true posterior."""
+        """Wait for the picture and, if the toggle ``nuts`` is on, for the true posterior."""
         self.wait(timeout)
         if not self._settled.wait(timeout):
-            raise TimeoutError(f"expected the true posterior within {timeout:g} s")
+            raise TimeoutError(f"expected the true posterior within {timeout:g} s, got none")
         return self
 
     def _compute_shown(self, values: Values) -> Result:
@@ -211,7 +222,7 @@ class ExplorerBesideTruth(Explorer[Result], abstract=True):
         return self._with_truth(result, self._known(values))
 
     def _known(self, values: Values) -> GoldStandard:
-        """Return what is known so far of the posterior that these values ask for."""
+        """Return what is known so far of the true posterior for these values of the controls."""
         return self._chains.ask(self._problem(values) if values["nuts"] else None)
 
     def _read_unseen(self, values: Values) -> Readings:
@@ -248,7 +259,7 @@ def _shape(problem: Problem) -> _Shape:
 
 
 def _begin(problem: Problem, progress: Callable[[int, int], None] | None) -> mcmc.Fit:
-    """Warm up the chains, and draw the first two windows."""
+    """Warm up HMC chains for a problem, and return a fit with the draws of two windows."""
     from bdl_teach.methods import mcmc
 
     rows, layers, _ = _shape(problem)
@@ -265,7 +276,7 @@ def _begin(problem: Problem, progress: Callable[[int, int], None] | None) -> mcm
 
 
 def _judge(outputs: Array, regions: Mapping[str, Array]) -> tuple[bool, str]:
-    """Return whether chains ``[chains, s, m]`` have mixed, and a sentence that says so."""
+    """Return whether chains with outputs ``[chains, s, m]`` have mixed, and a sentence on that."""
     from bdl_teach.methods import mcmc
 
     chains, n, _ = outputs.shape

@@ -1,8 +1,8 @@
 """The picture of an explorer: a figure drawn in three layers, and the widget that shows it.
 
-The lowest layer is redrawn seldom, artists given to ``animate_seldom`` after a change of limits,
-artists given to ``animate`` at each tick. Drawing the whole figure takes ten times as long as
-drawing one axis.
+The lowest layer, the background, is redrawn seldom; artists given to ``animate_seldom`` are redrawn
+after a change of axis limits, artists given to ``animate`` at each tick. Drawing the whole figure
+takes ten times as long as drawing one axis.
 """
 
 import base64
@@ -44,7 +44,7 @@ _SMALLEST, _LARGEST = 0.6, 4.0  # scale of letters in the smallest and largest p
 
 @dataclass(frozen=True)
 class Place:
-    """Where a picture is shown: width and height in CSS pixels, and device pixels per CSS pixel."""
+    """The size of a shown picture: width and height in CSS pixels, device pixels per CSS pixel."""
 
     width: float
     height: float
@@ -54,14 +54,13 @@ class Place:
 class Canvas:
     """A figure, its cached backgrounds, and the artists that move over them.
 
-    The panels are arranged anew for each size. Letters grow with the place: a place twice as large
-    shows the same picture with letters of twice the size. Call what draws with ``RENDER_LOCK``
-    held.
+    The panels are arranged anew for each size. A picture of twice the size has letters of twice the
+    size. Hold ``RENDER_LOCK`` during each call of a method that draws.
 
     Args:
-        width: Width in pixels of the design, the size at which letters have their nominal size.
-        height: Height of the design.
-        narrow: Width and height of another design, used in places where it gives larger letters.
+        width: Designed width in pixels: letters have their nominal size in a picture so wide.
+        height: Designed height in pixels.
+        narrow: A second designed width and height, used where they give larger letters.
     """
 
     def __init__(
@@ -82,20 +81,20 @@ class Canvas:
         self._resize()
 
     def animate(self, artists: Iterable[Artist]) -> None:
-        """Mark artists as moving; they are drawn over the background, in this order."""
+        """Mark artists as moving: each picture draws them over the background, in this order."""
         for artist in artists:
             artist.set_animated(True)
             artist.set_in_layout(False)  # so that moving artists do not move the panels
             self.moving.append(artist)
 
     def animate_seldom(self, artists: Iterable[Artist]) -> None:
-        """Mark artists as seldom moving; they are redrawn after ``redraw_seldom``."""
+        """Mark artists as seldom moving: they are redrawn only after ``redraw_seldom``."""
         for artist in artists:
             artist.set_animated(True)
             self._seldom.append(artist)
 
     def add_notice(self) -> Text:
-        """Make the box that shows failures over the whole picture."""
+        """Make and return the text box that shows failures over the picture."""
         box = {"facecolor": "#FFF4CC", "edgecolor": "#7F7F7F", "boxstyle": "round,pad=0.6"}
         notice = self.figure.text(
             0.5, 0.5, "", ha="center", va="center", fontsize=15, wrap=True, zorder=20, bbox=box
@@ -104,7 +103,7 @@ class Canvas:
         return notice
 
     def pin(self) -> None:
-        """Keep grey copies of the moving artists as they are now."""
+        """Draw grey copies of the moving artists, which stay where the artists are now."""
         self.unpin()
         self._copies = PinnedCopies(self.figure, self.moving)
         self.animate(self._copies.over)
@@ -119,11 +118,11 @@ class Canvas:
             self.redraw_background()
 
     def unmoved(self) -> dict[str, bool]:
-        """Return, by name in a legend, whether the artists are where they were when pinned."""
+        """Return, for each name in a legend, whether its artists are where they were pinned."""
         return {} if self._copies is None else self._copies.verdicts()
 
     def redraw_background(self, *, arrange: bool = False) -> None:
-        """Redraw everything in the next picture, because something that does not move has changed.
+        """Have the next picture redraw the background, because something in it has changed.
 
         ``arrange``: also place the panels anew, because a legend needs more or less space.
         """
@@ -133,11 +132,11 @@ class Canvas:
             self._arranged = None
 
     def redraw_seldom(self) -> None:
-        """Redraw the seldom moving artists in the next picture."""
+        """Have the next picture redraw the seldom moving artists."""
         self._grounds.clear()
 
     def fit(self, place: Place) -> None:
-        """Draw the next pictures for ``place``."""
+        """Draw the following pictures at the size ``place``."""
         if place != self.place:
             if (place.width, place.height) != (self.place.width, self.place.height):
                 self.redraw_background()
@@ -153,7 +152,7 @@ class Canvas:
         self.figure.set_size_inches(*inches, forward=False)
 
     def render(self) -> Image.Image:
-        """Draw the moving artists over the background."""
+        """Draw the moving artists over the stored background, and return the picture."""
         self._hold_copies()
         if self.place not in self._grounds:
             self._store_backgrounds()
@@ -164,12 +163,12 @@ class Canvas:
         return Image.frombuffer("RGBX", size, pixels, "raw", "RGBX", 0, 1)
 
     def _hold_copies(self) -> None:
-        """Widen axis limits so that they hold the grey copies."""
+        """Widen axis limits so that they include the grey copies."""
         if self._copies is not None and self._copies.follow():
             self.redraw_background()
 
     def _draw_over(self, artists: Iterable[Artist]) -> None:
-        """Draw artists over what has been drawn, except those of hidden panels."""
+        """Draw the artists of visible panels over what has been drawn."""
         for artist in artists:
             if artist.axes is None:
                 self.figure.draw_artist(artist)
@@ -177,7 +176,7 @@ class Canvas:
                 artist.axes.draw_artist(artist)
 
     def _store_backgrounds(self) -> None:
-        """Store two backgrounds: without and with the seldom moving artists."""
+        """Store two backgrounds: one without and one with the seldom moving artists."""
         place, whole = self.place, self.figure.bbox
         if place not in self._backgrounds:
             self._arrange()
@@ -189,7 +188,7 @@ class Canvas:
         self._grounds[place] = self._agg.copy_from_bbox(whole)
 
     def _arrange(self) -> None:
-        """Place the panels, unless that was done for this size; it takes as long as a drawing."""
+        """Place the panels, unless they are placed for this size: that is as slow as drawing."""
         size = self.place.width, self.place.height
         if self._arranged == size:
             return
@@ -206,7 +205,7 @@ class Canvas:
 
     @contextmanager
     def _at_design(self) -> Iterator[None]:
-        """Draw at the size of the design meanwhile; the picture in the page keeps its size."""
+        """Give the figure its designed size in a ``with`` block; the page keeps its picture."""
         shown = self.place
         self.fit(self._still)
         try:
@@ -215,7 +214,7 @@ class Canvas:
             self.fit(shown)
 
     def still(self, note: str = "") -> bytes:
-        """Encode the picture as PNG at the size of the design, below a note if one is given."""
+        """Return the picture as PNG at its designed size, below a strip with ``note`` if given."""
         out = io.BytesIO()
         with self._at_design():
             self.redraw_background(arrange=True)  # whatever was shown before
@@ -226,7 +225,7 @@ class Canvas:
         return out.getvalue()
 
     def as_svg(self) -> bytes:
-        """Draw everything as vectors, at the size of the design."""
+        """Return the picture as SVG at its designed size."""
         out = io.BytesIO()
         with self._at_design():
             self._hold_copies()
@@ -242,7 +241,7 @@ class Canvas:
 
 
 def _write_powers_plainly(axis: Axis) -> None:
-    """Label a logarithmic axis with 10³ as text: the formula parser is shared by all threads."""
+    """Label a logarithmic axis with plain text (10³): the parser of formulas is not thread-safe."""
     if isinstance(axis.get_major_formatter(), LogFormatter):
         axis.set_major_formatter(FuncFormatter(_power))
         axis.set_minor_formatter(NullFormatter())
@@ -264,14 +263,14 @@ def _noted(picture: Image.Image, note: str, dpi: float) -> Image.Image:
 
 
 def as_data_url(picture: Image.Image) -> bytes:
-    """Encode a picture for the live view: a JPEG (3 ms; a PNG takes 20) as a ``data:`` address."""
+    """Return a picture as a ``data:`` address of a JPEG, which takes 3 ms (a PNG takes 20 ms)."""
     out = io.BytesIO()
     picture.save(out, "JPEG", quality=92, subsampling=0)
     return b"data:image/jpeg;base64," + base64.b64encode(out.getvalue())
 
 
 class Picture(anywidget.AnyWidget):
-    """A picture as large as its place in the page, with the actions that only a page can do."""
+    """The widget that shows the picture as large as the page allows; its script handles input."""
 
     # One module, because a widget's script cannot import another file.
     _esm: ClassVar[str] = "\n".join((_HERE / name).read_text("utf-8") for name in _SCRIPTS)
@@ -281,7 +280,7 @@ class Picture(anywidget.AnyWidget):
     line = traitlets.Unicode("").tag(sync=True)  # of Python, which "share" copies
     place = traitlets.Dict({}).tag(sync=True)  # fields of Place, set by the page
     panels: Any = traitlets.List([]).tag(sync=True)  # what Panel.place returns of each
-    # Their points ``at`` [n][2], and the number of the newest message that these ``answer``: a page
-    # that has sent a newer message ignores them.
+    # Places ``at`` [n][2] of the points in the panels, and the number of the newest message that
+    # they answer (``answers``): a page that has sent a newer message ignores them.
     points = traitlets.Dict({}).tag(sync=True)
     in_use = traitlets.Bool(False).tag(sync=True)  # whether focus or pressed pointer is inside

@@ -35,7 +35,7 @@ class Contract(Generic[Result]):
 
     ``MyResult`` is a frozen dataclass of what one tick computes. ``TEXTS`` is the data file with
     the controls and all texts. ``_make_panels``, ``_compute``, ``_readings`` and ``_draw`` are
-    required, the other methods optional; they stand in the order in which they are called. An
+    required, the other methods optional. The methods are listed in the order of their calls. An
     explorer that needs a thread of its own starts it in ``_beside`` and ends it in ``close``.
     """
 
@@ -48,7 +48,7 @@ class Contract(Generic[Result]):
     _DRAWN_BY: ClassVar[tuple[str, ...]] = ("n", "gap")  # controls that draw new points
 
     def __init_subclass__(cls, *, abstract: bool = False) -> None:
-        """Refuse a subclass that lacks a required method, unless it is declared abstract."""
+        """Raise ``TypeError`` if a subclass that is not abstract lacks a required method."""
         super().__init_subclass__()
         if abstract:
             return
@@ -65,7 +65,7 @@ class Contract(Generic[Result]):
     # What an explorer defines.
 
     def _make_control(self, name: str) -> Widget:
-        """Make one control; override this for a kind of control that ``Control`` does not know."""
+        """Make the widget of a control; override this for a kind that ``Control`` does not know."""
         return self.TEXTS.controls[name].make()
 
     @abstractmethod
@@ -75,16 +75,17 @@ class Contract(Generic[Result]):
     def _pointer_panels(self) -> list[Panel]:
         """Return the panels in which the pointer acts; by default ``self._function``, if it exists.
 
-        The points that it moves are in the control ``data``, which ``Problem.data`` reads.
+        The points that the pointer moves are the value of the control ``data``, which
+        ``Problem.data`` reads.
         """
         return [self._function] if hasattr(self, "_function") else []
 
     def _buttons(self) -> dict[str, Callable[[], object]]:
-        """Return the functions of the explorer's own buttons, by their names in the data file."""
+        """Return the function that each of the explorer's own buttons calls, by button name."""
         return {}
 
     def _beside(self) -> dict[str, Widget]:
-        """Make the widgets of the groups that are neither controls nor buttons, by their names."""
+        """Return widgets that are neither controls nor buttons, by their names in ``[groups]``."""
         return {}
 
     def _idle(self, values: Values) -> set[str]:
@@ -110,25 +111,26 @@ class Contract(Generic[Result]):
 
     @abstractmethod
     def _readings(self, result: Result) -> dict[str, float]:
-        """Return the readings of ``result`` by name; leave out those that it does not have."""
+        """Return the readings of ``result`` by name; leave out those that are not known."""
 
     def _words(self, result: Result) -> dict[str, str]:
-        """Return the templates of the words in the status line, by name."""
+        """Return templates for the status line, by name; they replace those of the data file."""
         return {}
 
     def _data(self, result: Any) -> Any:
-        """Return the data points of a result; ``None`` in an explorer without points."""
+        """Return the data points that a result shows; ``None`` in an explorer without points."""
         return result.data if "data" in self._controls else None
 
     def _shares(self, result: Result) -> str:
-        """Return how the time of a tick was divided, to be written after it in the status line."""
+        """Return words on how the time of a tick was spent; the status line ends with them."""
         return ""
 
     def _follow(self, values: Values, result: Result, *, at_rest: bool) -> Result | None:
-        """Extend the result by the next slow, secondary part (such as the true posterior), if any.
+        """Return the result with more of a slow, secondary part, such as the true posterior.
 
-        The worker calls this repeatedly: after a tick, and at rest after each ``_improve``. It must
-        return soon after a control has moved. An exception is shown over the picture.
+        Return ``None`` if there is no more to add. The worker calls this repeatedly: after a tick,
+        and at rest after each ``_improve``. It must return soon after a control has moved. An
+        exception is shown over the picture.
         """
         return None
 
@@ -136,8 +138,8 @@ class Contract(Generic[Result]):
         """Return a better result for the same values, or ``None`` if this one is good enough.
 
         Called repeatedly while no control moves. It should take no longer than a tick, because the
-        next tick waits for it. An exception is ignored. By default it continues the search for the
-        ``convergence`` of the result's ``fit``, if the result has this field.
+        next tick waits for it. An exception is ignored. By default, if the result has a field
+        ``convergence``, this makes one of the longer runs that show whether its ``fit`` converged.
         """
         now: Any = result
         if getattr(now, "convergence", None) is None or now.convergence.over:
@@ -146,11 +148,14 @@ class Contract(Generic[Result]):
         return better
 
     def _next(self, values: Values) -> tuple[float, Values] | None:
-        """Return (seconds from now, values) of the next move that controls make by themselves."""
+        """Return the next movement that controls make by themselves, if any: (seconds, values).
+
+        The seconds are counted from the previous such movement.
+        """
         return None
 
     def _next_seeds(self, values: Values) -> list[Values]:
-        """Return these values with the other seeds for which a mission must also hold."""
+        """Return copies of ``values`` with other seeds, for which a mission must also hold."""
         seed = self._controls.get("seed")
         return [] if seed is None else next_seeds(values, seed)
 
@@ -159,25 +164,31 @@ class Contract(Generic[Result]):
         return steps_of(getattr(result, "fit", None))
 
     def _replay(self, result: Result, frame: int) -> Result:
-        """Return ``result`` as it was at a frame of its training before the last.
+        """Return ``result`` as it was at frame number ``frame`` of its training (not the last).
 
         An explorer that defines this method gets a row of replay controls under its picture.
         """
         return result
 
     def _doubt(self, result: Any) -> tuple[Array, Array]:
-        """Return the inputs ``[m]`` where *ask where unsure* may add a point, and the sd there."""
+        """Return inputs ``[m]`` at which *ask where unsure* may add a point, and the sd at each."""
         return result.x_grid[:, 0], result.prediction.epistemic_std
 
     def _point_at(self, x: float, y: float, begins: bool) -> None:
-        """Set controls to the place that the pointer marks in a panel of kind ``"at"``."""
+        """Set controls to the place (x, y) of the pointer in a panel of kind ``"at"``.
+
+        ``begins``: whether the pointer has just been pressed, rather than dragged.
+        """
 
     def _linked(self, result: Result, panel: int, x: float, y: float) -> object:
-        """Return what the pointer is on in a panel with ``hover``, or ``None``."""
+        """Return what is drawn under the pointer in a panel with ``hover``, or ``None``.
+
+        ``panel``: index of the panel. ``x``, ``y``: place of the pointer.
+        """
         return None
 
     def _mark(self, result: Any, linked: Any) -> None:
-        """Mark what ``_linked`` returned, in all panels; called with ``RENDER_LOCK`` held."""
+        """Mark in all panels what ``_linked`` has returned; called with ``RENDER_LOCK`` held."""
 
     def _chores(self) -> Iterator[Callable[[], object]]:
         """Yield functions that compile programs in the background after the first picture."""
@@ -190,13 +201,13 @@ class Contract(Generic[Result]):
     _past: History
 
     def _make_parts(self) -> None:
-        """Make all parts of an explorer except the boxes of its page."""
+        """Make controls, canvas and all other parts, except the boxes that lay out the page."""
         self.result: Result | None = None
         self.ticks = 0
         self._shown: Result | None = None  # the result, or a frame of its training
         self._film = Film(self._frames, self._replay, self._draw_again)
         self._slot: LatestValue[Job] = LatestValue()
-        self._without_still: list[Any] = []  # handles of displayed outputs without one
+        self._without_still: list[Any] = []  # handles of displayed outputs without a still
         self._shown_at: Place | None = None  # where the page shows the picture, if it does
         self._asking = threading.Lock()  # several threads ask the worker
         self._pointed: object = None  # what ``_linked`` has returned

@@ -1,4 +1,4 @@
-"""The controls that explorers share: core ipywidgets, Unicode labels, one look."""
+"""Make the controls of explorers from ipywidgets, check their values and write them as text."""
 
 import html
 import math
@@ -29,9 +29,9 @@ class Control:
     Kinds are ``"slider"``, ``"count"`` (whole numbers), ``"powers"`` (of ten), ``"places"`` (a
     slider over given values), ``"menu"``, ``"row"`` (of buttons, of which one is down),
     ``"toggle"`` and ``"points"`` (set in the picture); the explorer makes controls of other kinds.
-    Ranges are ``[low, high, step]`` of a slider; the same as exponents of powers, where the step
-    may be left out (0.1); the options of places, menu and row, each a value or ``[words, value]``;
-    ``[largest number]`` of points.
+    ``range`` is ``[low, high, step]`` for a slider or a count; exponents ``[low, high, step]`` for
+    powers, where the step may be left out (0.1); the options, each a value or ``[words, value]``,
+    for places, menu and row; ``[largest number]`` for points.
     """
 
     kind: str
@@ -52,7 +52,7 @@ class Control:
         return [tuple(one) if isinstance(one, list) else one for one in self.range]
 
     def value(self, given: Any) -> Any:
-        """Return a value of the data file as the control holds it; powers are moved to a step."""
+        """Convert a value of the data file to what the control holds; round powers to a step."""
         if self.kind == "points":
             return own_points.read(given)[0]
         if self.kind == "slider":
@@ -92,7 +92,7 @@ _KINDS: Mapping[str, Callable[..., Widget]] = {
 
 
 def toggle(label: str, hint: str) -> Widget:
-    """Make a button that stays down."""
+    """Make a button that stays down until the next click."""
     return ipywidgets.ToggleButton(description=label, tooltip=hint, layout=_WIDE)
 
 
@@ -104,22 +104,22 @@ def button(label: str, hint: str, on_click: Callable[[], object]) -> Widget:
 
 
 def in_the_page() -> None:
-    """Do nothing: the page's script handles this button."""
+    """Do nothing: a script in the page handles the click on a button with this function."""
 
 
 def alike(one: Any, other: Any) -> bool:
-    """Return whether two values are equal, up to the page's rounding."""
+    """Return whether two values are equal, up to the rounding of numbers in the page."""
     numbers = isinstance(one, int | float) and isinstance(other, int | float)
     return math.isclose(one, other, rel_tol=1e-6) if numbers else bool(one == other)
 
 
 def same(one: Values, other: Values) -> bool:
-    """Return whether two states have equal values, up to the page's rounding."""
+    """Return whether two states have equal values, up to the rounding of numbers in the page."""
     return one.keys() == other.keys() and all(alike(one[name], other[name]) for name in one)
 
 
 def take(known: Mapping[str, Widget], name: str, value: object) -> Any:
-    """Return a value as a control holds it; raise ``ValueError`` if the control refuses it."""
+    """Convert a value to what the control ``name`` holds, or raise ``ValueError``."""
     if name not in known:
         raise ValueError(f"{name}: expected one of the controls {', '.join(known)}")
     control = known[name]
@@ -140,7 +140,7 @@ def options(control: Widget) -> list[Any]:
 
 
 def _range(control: Widget) -> str:
-    """Return the words for the values that a control takes."""
+    """Describe the values that a control takes, for an error message."""
     if isinstance(control, ipywidgets.ToggleButton):
         return "True or False"
     if hasattr(control, "options"):
@@ -152,7 +152,7 @@ def _range(control: Widget) -> str:
 
 
 def written(control: Widget, value: Any) -> str:
-    """Write a value of a control as the page shows it."""
+    """Return a value of a control as text, as the page shows it."""
     if isinstance(control, Unseen):
         return control.words(value)
     if isinstance(value, bool):
@@ -165,21 +165,21 @@ def written(control: Widget, value: Any) -> str:
 
 
 def words(text: str, name: str) -> Widget:
-    """Make a line of text with a class name for the style sheet."""
+    """Make a line of text; ``name`` is its class in the style sheet."""
     made = ipywidgets.HTML(value=html.escape(text))
     made.add_class(name)
     return made
 
 
 def box(name: str, children: Iterable[Widget]) -> Widget:
-    """Make a box with a class name for the style sheet, which lays it out."""
+    """Make a box of widgets; ``name`` is its class in the style sheet, which lays it out."""
     made = ipywidgets.Box(list(children))
     made.add_class(name)
     return made
 
 
 def group(name: str, widgets: Sequence[Widget]) -> Widget:
-    """Put controls under a heading, with the buttons among them in shared rows."""
+    """Make a box of widgets under a heading; neighbouring buttons share a row."""
     sliders = [widget for widget in widgets if hasattr(widget, "readout")]
     if any(len(slider.description) > _USUAL for slider in sliders):
         for slider in sliders:

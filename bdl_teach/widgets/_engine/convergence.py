@@ -1,4 +1,4 @@
-"""Whether a fit has converged: asked while no control moves, and said in the status line."""
+"""Find out whether a fit has converged, while no control moves, and say so in a sentence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress lin
 
 @dataclass(frozen=True)
 class Convergence:
-    """What the longer runs of ``fit.converged`` have found so far."""
+    """What is known so far from longer runs of a fit, which show whether it has converged."""
 
     runs: int = 0  # number of longer runs
     gain: float = 0.0  # nats by which the lowest of their free energies is below that of the fit
@@ -24,18 +24,21 @@ class Convergence:
 
     @property
     def converged(self) -> bool | None:
-        """Return what ``fit.converged`` says; ``None`` as long as it is not known."""
+        """Return whether the fit has converged; ``None`` as long as that is not known."""
         return self.gain <= self.tolerance if self.over else None
 
     def after_one_more(self, fit: Variational) -> Convergence:
-        """Make the next longer run of ``fit``; one that diverges counts as no gain."""
+        """Make the next longer run of ``fit``, and return what is known then.
+
+        A run that diverges counts as no gain.
+        """
         gain, runs, tolerance = self.gain, self.runs + 1, fit.tolerance
         with suppress(DivergedError):
             gain = max(gain, fit.free_energy - fit.longer(self.runs).free_energy)
         return Convergence(runs, gain, gain > tolerance or runs == fit.n_longer, tolerance)
 
     def __str__(self) -> str:
-        """Return the sentence for the status line; "" as long as the answer is not known."""
+        """Say whether the fit has converged; "" as long as that is not known."""
         if not self.over:
             return ""
         if self.converged:
@@ -44,7 +47,7 @@ class Convergence:
 
 
 def of_several(arrivals: Mapping[str, Convergence]) -> str:
-    """Return one sentence about several fits, by name; leave out those that are not yet known."""
+    """Say which of several fits, given by name, have converged; leave out those not yet known."""
     over = {name: found for name, found in arrivals.items() if found.over}
     yes = ", ".join(name for name, found in over.items() if found.converged)
     no = ", ".join(f"{n} by {found.gain:.0f}" for n, found in over.items() if not found.converged)

@@ -26,7 +26,7 @@ _TEN_FUNCTIONS = partial(plots.PredictiveArtists, n_functions=10)
 
 @dataclass
 class Panel:
-    """A panel that the pointer can act in."""
+    """A panel in which the pointer can act, with its limits, legend and units."""
 
     axes: Axes
     room: plots.Room | None = None  # chooses the limits of y, which stay while a point is held
@@ -77,7 +77,10 @@ class Panel:
         return True
 
     def place(self) -> dict[str, Any]:
-        """Return the panel's limits, and its place as shares of the picture from left and top."""
+        """Return what the page needs to know: the panel's place in the picture, limits and units.
+
+        The place is in shares of the picture, from left and top.
+        """
         whole = self.axes.figure.bbox
         left, bottom, right, top = self.axes.bbox.extents / np.tile(whole.size, 2)
         return {
@@ -96,16 +99,22 @@ class Panel:
 
 
 class FunctionPanel(Panel):
-    """Bands, mean, drawn functions, truth and points of a fit.
+    """A panel that shows a fit: bands, mean, drawn functions, the sine and the data.
 
-    If the result has them, it also shows the gap, functions of the prior and the true posterior.
+    If the result has them, the panel also shows the gap, functions of the prior and the true
+    posterior.
 
     Args:
-        x: Inputs ``[m, 1]`` of every predictive, rising.
-        band: Makes the artists that show a predictive; by default with ten drawn functions. If they
-            have a method ``edges``, it returns the curves that the limits must include.
+        canvas: The canvas to which the artists are given.
+        ax: The axes to draw in.
+        title: Title of the panel.
+        x: Inputs ``[m, 1]`` of all predictions, in rising order.
+        band: Called with ``ax`` and the inputs; returns the artists that show a prediction, by
+            default with ten drawn functions. If they have a method ``edges``, it returns the curves
+            that the limits must include.
         truth: Whether to show the sine.
         limits: Possible upper limits of y.
+        xlabel: Label of the x axis.
         **fields: Fields of ``Panel``.
     """
 
@@ -143,13 +152,13 @@ class FunctionPanel(Panel):
     def update(
         self, result: Any, prediction: Predictive | None, at_least: float = 0.0, **more: Array
     ) -> None:
-        """Show a result, and choose limits that include it.
+        """Show a result, and choose limits of y that include all of it.
 
         Args:
             result: Has ``data``, and may have ``regions``, ``nuts`` and ``prior_functions``.
             prediction: The predictive to show; with ``None`` the band stays as it is.
-            at_least: A height that the limits must include.
-            **more: Other curves that the limits must include.
+            at_least: A value of y that the limits must include.
+            **more: Other curves that the limits must include, by name.
         """
         self.points.set_data(result.data.x[:, 0], result.data.y[:, 0])
         curves = {} if prediction is None else self._edges(prediction)

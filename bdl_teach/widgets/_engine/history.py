@@ -7,7 +7,7 @@ _ONE_MOVE_S = 1.0  # faster changes of one control are one movement
 
 
 class History:
-    """States to undo and redo; all changes while ``held`` (during a drag) are one movement."""
+    """The states for undo and redo; changes while ``held`` (during a drag) are one movement."""
 
     def __init__(self, state: Values) -> None:
         self.first, self.held = dict(state), False
@@ -17,7 +17,7 @@ class History:
 
     @property
     def before(self) -> Values | None:
-        """Return the state to which ``undo`` would go; ``None`` at the first."""
+        """Return the state that ``undo`` would return; ``None`` at the first state."""
         return dict(self._states[self._at - 1]) if self._at else None
 
     @property
@@ -26,7 +26,7 @@ class History:
         return self._at + 1 < len(self._states)
 
     def note(self, state: Values, when: float) -> None:
-        """Store ``state``, reached at ``when`` (seconds), and forget the undone states."""
+        """Store ``state``, reached at the time ``when`` (seconds); forget states to redo."""
         now = self._states[self._at]
         if same(state, now):
             return
@@ -46,7 +46,7 @@ class History:
         self._moved = frozenset()
 
     def undo(self) -> Values | None:
-        """Go back one state and return it; ``None`` at the first."""
+        """Go back to the state before, and return it; ``None`` at the first state."""
         return None if self.before is None else self._go(-1)
 
     def redo(self) -> Values | None:

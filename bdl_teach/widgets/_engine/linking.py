@@ -1,7 +1,7 @@
-"""What the pointer is on in one panel is marked in another.
+"""Mark in a second panel what belongs to the weight or function under the pointer.
 
-A weight is shown as the functions that it makes while the other weights stay, a drawn function as
-the weights that make it.
+For a weight, these are the functions for ten of its values; for a drawn function, the weights that
+make it.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _NEAR = 0.03  # of the panel's height: largest distance from the pointer to a fu
 
 @dataclass(frozen=True)
 class Mark:
-    """Functions, weights and words to mark while the pointer is on one of them."""
+    """The functions, weights and words to show while the pointer is on a weight or function."""
 
     functions: Array  # [k, m]
     weights: Array  # places [j] along x, or [j, 2]
@@ -29,7 +29,7 @@ class Mark:
 
 
 class LinkArtists(plots.Artists):
-    """Artists that mark functions at inputs ``x`` ``[m]`` in one panel, and weights in another."""
+    """Artists that mark functions of ``x`` ``[m]`` in one panel, and weights in another panel."""
 
     def __init__(self, functions: Axes, x: Array, weights: Axes) -> None:
         self._x, self._weights = x, weights
@@ -61,7 +61,10 @@ class LinkArtists(plots.Artists):
 def nearest_function(
     functions: Array, x_grid: Array, at: tuple[float, float], height: float
 ) -> int | None:
-    """Return the index of the function ``[k, m]`` nearest to a place; ``None`` if none is near."""
+    """Return the index of the row of ``functions`` ``[k, m]`` that is nearest to the point ``at``.
+
+    ``None`` if none is near, compared with the ``height`` of the panel.
+    """
     column = int(np.argmin(np.abs(x_grid - at[0])))
     far = np.abs(functions[:, column] - at[1])
     k = int(np.argmin(far))

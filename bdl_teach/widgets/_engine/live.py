@@ -1,4 +1,4 @@
-"""``Explorer``: what a user calls, and how an explorer begins and ends."""
+"""``Explorer``: the methods that a user calls, and how an explorer is made and closed."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _CLOSED = (
 class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
     """Controls over one picture that is recomputed whenever a control moves.
 
-    Creating an explorer closes the previous one of the same class, which remains as a still. What
+    Creating an explorer closes the previous one of the same class, of which a still remains. What
     the author of an explorer defines is described in ``Contract``.
 
     Attributes:
-        result: The result of the last tick, after its whole training even during a replay; ``None``
-            before the first tick.
+        result: The result of the last tick; ``None`` before the first tick. A replay of the
+            training does not change this.
         ticks: Number of ticks so far.
     """
 
@@ -50,7 +50,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
             **values: Starting values of controls, as ``state()`` returns them.
 
         Raises:
-            ValueError: No such control, or a value outside its range.
+            ValueError: There is no such control, or a value is outside its control's range.
         """
         self._process = os.getpid()
         self._make_parts()
@@ -90,7 +90,8 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
             The explorer itself.
 
         Raises:
-            ValueError: No such control, or a value outside its range; then no control has moved.
+            ValueError: There is no such control, or a value is outside its control's range; then no
+                control has moved.
             RuntimeError: The explorer has been closed, or lives in another process.
             DivergedError: The fit diverged. Any other exception of a tick is raised as it is.
         """
@@ -99,7 +100,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         return self.wait()
 
     def wait(self, timeout: float = 120.0) -> Self:
-        """Wait for the picture of the latest values, and raise what its computation raised."""
+        """Wait for the picture of the latest values; raise the error of its computation, if any."""
         self._must_live()
         self._slot.wait(timeout)
         self._must_live()
@@ -114,7 +115,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         self.wait(timeout)
         self._begin_chores(unseen=True)
         if not self._warmed.wait(timeout):
-            raise TimeoutError(f"expected all programs compiled within {timeout:g} s")
+            raise TimeoutError(f"expected all programs compiled within {timeout:g} s, got some")
         return self
 
     def replay(self, step: int | None = None) -> Self:
@@ -151,7 +152,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
     def state(self) -> Values:
         """Return the values of all controls by name; ``type(explorer)(**state)`` rebuilds it.
 
-        Values that are set in the picture, such as ``data``, are left out until then.
+        Values that are set in the picture, such as ``data``, are left out if they are not set.
         """
         values = {name: control.value for name, control in self._controls.items()}
         return {name: value for name, value in values.items() if value is not None}
@@ -212,12 +213,16 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
             The path of the file.
 
         Raises:
-            ValueError: No such control, a value that it does not take, or another kind of file.
+            ValueError: There is no such control, it does not take a value, or the file ends in
+                neither .gif nor .mp4.
             RuntimeError: There is no ffmpeg for an .mp4, or the explorer has been closed.
         """
         self._must_live()
         if (control is None) == (states is None):
-            raise ValueError("record: expected a control with two values, or states=[...]")
+            got = "neither" if control is None else "both"
+            raise ValueError(
+                f"record: expected a control with start and stop, or states=[...], got {got}"
+            )
         if control is not None:
             states = recording.sweep(self._controls, control, start, stop, frames)
         whole = [self._taken(state) for state in states or ()]
@@ -284,9 +289,10 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
             self._go(self._whole(state))
 
     def reset(self) -> None:
-        """Go back to the starting state, except for the true posterior's toggle; can be undone.
+        """Set all controls but the true posterior's toggle to their starting values.
 
-        This removes a drawn band and asks the question again.
+        This also removes a band that the learner has drawn, and asks the question again. Undo
+        restores the values before.
         """
         self._draw_again(self._end_drawing)
         self._pin.unset(of_question=True)
@@ -306,7 +312,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         self.__dict__.pop("_repr_mimebundle_", None)  # ipywidgets has set it to None
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
-        """Return the live view, with a still and a sentence for places where widgets do not run.
+        """Return the live view as a MIME bundle, with a still for places where no widgets run.
 
         A closed explorer returns its last picture and a sentence that says it is closed.
         """
@@ -336,7 +342,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
             self._without_still.append(shown)
 
     def _must_live(self) -> None:
-        """Raise ``RuntimeError`` if the worker cannot answer: closed, or in another process."""
+        """Raise ``RuntimeError`` if the explorer is closed or lives in another process."""
         if self._slot.closed:
             raise RuntimeError(_CLOSED.format(type(self).__name__))
         if os.getpid() != self._process:

@@ -1,7 +1,7 @@
 """Missions: tasks in an explorer, the conditions that say whether one is done, and their box.
 
-One success may be luck, so a mission must also hold for the next seeds. These are computed while no
-control moves, and are not shown.
+Success with one seed may be luck, so the conditions must also hold for the next seeds. The results
+for these seeds are computed while no control moves, and are not shown.
 """
 
 import html
@@ -17,7 +17,7 @@ from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.controls import Values, Widget
 from bdl_teach.widgets._engine.status import Readings, Said
 
-SEEDS = 3  # for which a mission must hold: the learner's own and the next ones
+SEEDS = 3  # number of seeds for which a mission must hold: the learner's own and the next ones
 _NOTHING = 1e-6  # smaller values come from rounding
 _DONE = "✓"
 _LOOKING = "Wait …"  # until the controls rest, and while other seeds are computed
@@ -38,7 +38,7 @@ class Moved(Exception):
 
 
 class Need(NamedTuple):
-    """A condition of a mission on a reading, or on a control if no reading has this name."""
+    """A condition of a mission on the reading (or else the control) called ``name``."""
 
     name: str
     comparison: str  # a key of COMPARISONS
@@ -46,7 +46,10 @@ class Need(NamedTuple):
     words: str  # shown while it fails; {} is the reading, {name:.3g} another reading
 
     def lacks(self, values: Values, readings: Readings) -> str | None:
-        """Return ``None`` if the condition holds, else its words; "" if its reading is missing."""
+        """Return ``None`` if the condition holds, else a text that says what is wrong.
+
+        The text is empty if there is no reading or control of this name.
+        """
         if self.name not in readings and self.name not in values:
             return ""
         found = readings.get(self.name, values.get(self.name))
@@ -67,7 +70,7 @@ class Mission:
     leave: Mapping[str, Any]  # starting values that controls must keep; None for data
 
     def missing(self, values: Values, readings: Readings) -> list[str]:
-        """Return a text for each condition that fails; in it ``{name}`` is a control's label."""
+        """Return a text for each condition that fails; ``{name}`` stands for a control's label."""
         moved = {n: v for n, v in self.leave.items() if not controls.alike(values.get(n), v)}
         said = []
         if moved.pop("data", "") is None:
@@ -80,7 +83,7 @@ class Mission:
 
 
 def written(value: Any) -> str:
-    """Write a value for a sentence: with three digits, and 0 in place of a rounding error."""
+    """Return a value as text: with three digits, and as 0 if only a rounding error is left."""
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, str):
@@ -90,7 +93,7 @@ def written(value: Any) -> str:
 
 
 def next_seeds(values: Values, seed: Widget) -> list[Values]:
-    """Return these values with the next seeds of a slider, where the first follows the last."""
+    """Return copies of ``values`` with the next seeds; after the slider's last comes its first."""
     places = seed.max - seed.min + 1
     following = ((values["seed"] - seed.min + k) % places + seed.min for k in range(1, SEEDS))
     return [{**values, "seed": number} for number in following]
@@ -99,7 +102,7 @@ def next_seeds(values: Values, seed: Widget) -> list[Values]:
 class MissionBox:
     """The box of missions, shown in place of the question, and the button that opens it.
 
-    When another mission is chosen, it calls ``ask``, so that the worker runs ``judge``.
+    When the learner chooses a mission, ``ask`` is called, which makes the worker run ``judge``.
     """
 
     def __init__(
@@ -133,7 +136,7 @@ class MissionBox:
         return self._missions[self._row.value] if self.toggle.value else None
 
     def choose(self, name: str | None) -> None:
-        """Open the box at the mission with this id; close it for ``None``."""
+        """Open the box and show the mission with the id ``name``; close the box for ``None``."""
         ids = [mission.id for mission in self._missions]
         if name is not None and name not in ids:
             raise ValueError(f"mission: expected one of {', '.join(ids)}, or None, got {name!r}")
@@ -142,7 +145,7 @@ class MissionBox:
         self.toggle.value = name is not None
 
     def moved(self) -> None:
-        """Replace the verdict by *wait*, because a control has moved."""
+        """Replace the verdict by "Wait …", because a control has moved."""
         if (mission := self.chosen) is not None:
             self._say(mission, _LOOKING)
 
@@ -160,8 +163,8 @@ class MissionBox:
     ) -> Iterator[None]:
         """Check on the worker thread whether the chosen mission is done, and show the verdict.
 
-        ``others`` holds the same values with other seeds, for which ``read`` computes the readings.
-        Before each of these it yields, so that the worker can stop for a movement of a control.
+        ``others`` are copies of ``values`` with other seeds; ``read`` computes their readings. The
+        generator yields before each of them, so that the worker can stop if a control has moved.
         """
         if (mission := self.chosen) is None:
             return
@@ -187,7 +190,7 @@ class MissionBox:
     def _missing(
         self, mission: Mission, values: Values, read: Callable[[Values], Readings]
     ) -> list[str]:
-        """Return what the mission lacks at these values; ``[""]`` if computing them fails."""
+        """Return a text for each condition that fails at ``values``; ``[""]`` if ``read`` fails."""
         try:
             missing = mission.missing(values, read(values))
         except Moved:
@@ -244,7 +247,10 @@ class MissionBox:
 
 
 def _first_two(begin: str, missing: Sequence[str]) -> str:
-    """Return at most two of the missing conditions, which fill the box; "" if none has words."""
+    """Return ``begin`` and the first two texts of failed conditions; "" if there is no text.
+
+    The box has room for two.
+    """
     said = "; ".join([words for words in missing if words][:2])
     return f"{begin}{said}" if said else ""
 

@@ -1,4 +1,4 @@
-"""The learner's own points: the control that holds them, edits of them, axes in their units."""
+"""The learner's own points: the control that holds them, their edits, and axes in their units."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class Unseen(traitlets.HasTraits):
     value = traitlets.Any(None, allow_none=True)
 
     def read(self, given: Any) -> Any:
-        """Return a value as the control holds it, or raise ``ValueError``."""
+        """Convert ``given`` to what the control holds, or raise ``ValueError``."""
         raise NotImplementedError
 
     def words(self, value: Any) -> str:
-        """Write a value that the control holds in words."""
+        """Return a value of the control in words."""
         raise NotImplementedError
 
 
@@ -48,15 +48,16 @@ class Points(Unseen):
         return "as drawn" if value is None else f"{len(value[0])} by hand"
 
     def notes(self, value: Value | None) -> str:
-        """Return how a pasted table was read, if there is anything to say."""
+        """Return a sentence on how a pasted table was read; "" if there is nothing to say."""
         return "" if value is None else self._notes.get(value, "")
 
 
 def after(did: Mapping[str, Any], now: Value, most: int = own_points.MOST) -> Value | None:
-    """Return the points after an edit by the pointer; ``None`` if the edit is impossible.
+    """Return the points ``now`` after an edit by the pointer; ``None`` for an impossible edit.
 
     ``did["act"]`` is "move", "add" or "remove"; ``did["i"]`` is the index of the point,
-    ``did["x"]`` and ``did["y"]`` its place in the course's units. There may be ``most`` points.
+    ``did["x"]`` and ``did["y"]`` its new place in the course's units. At most ``most`` points are
+    allowed.
     """
     x, y = own_points.in_course(now)
     act, i = did["act"], did.get("i", -1)
@@ -78,10 +79,10 @@ def after(did: Mapping[str, Any], now: Value, most: int = own_points.MOST) -> Va
 def label_axis(
     axis: Any, name: str, start: float, scale: float, zero: str = "", whole: bool = False
 ) -> None:
-    """Label an axis, and show on it the learner's units: start + scale · place.
+    """Label an axis, with ticks in the learner's units: start + scale · (value on the axis).
 
-    ``zero``: the date or time of day that is 0 in these units, if there is one. ``whole``: put
-    ticks at whole numbers only.
+    ``zero``: the date or time of day that is 0 in the learner's units, if there is one. ``whole``:
+    put ticks at whole numbers only.
     """
     axis.set_label_text(name)
     if (start, scale) == (0.0, 1.0):
@@ -103,7 +104,7 @@ def label_axis(
 
 
 class _OwnTicks(Locator):
-    """Ticks at the places that another locator chooses in the learner's units."""
+    """A locator with the ticks that the locator ``inner`` chooses in the learner's units."""
 
     def __init__(self, inner: Locator, start: float, scale: float) -> None:
         self._inner, self._start, self._scale = inner, start, scale
@@ -119,7 +120,7 @@ class _OwnTicks(Locator):
 
 
 class _OwnFormatter(Formatter):
-    """Tick labels that another formatter writes in the learner's units."""
+    """A formatter with the labels that the formatter ``inner`` writes in the learner's units."""
 
     def __init__(self, inner: Formatter, start: float, scale: float, name: str) -> None:
         self._inner, self._start, self._scale, self._name = inner, start, scale, name

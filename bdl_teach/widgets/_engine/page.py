@@ -20,7 +20,7 @@ OWN = "own settings"
 
 
 class PresetMenu:
-    """The menu of presets; a preset may switch the toggles in ``stays`` on, but never off."""
+    """The menu of presets; a preset switches the toggles in ``stays`` only on, never off."""
 
     def __init__(
         self, presets: Presets, set_values: Callable[[Values], object], stays: frozenset[str]
@@ -42,7 +42,10 @@ class PresetMenu:
         self.menu.observe(self._on_choice, names="value")
 
     def show(self, state: Values) -> None:
-        """Select this state's preset: the chosen one if it fits, else the one that sets most."""
+        """Select in the menu the preset that ``state`` matches, if any.
+
+        If several match, select the one that was chosen, or else the one that sets most controls.
+        """
         fitting = {
             name: len(values)
             for name, (_, values) in self._presets.items()
@@ -73,7 +76,7 @@ class Page(Worker[Result], abstract=True):
     """The part of an explorer that lays out its page and handles its controls and buttons."""
 
     def _make_groups(self) -> dict[str, list[Widget]]:
-        """Return the controls and buttons of each group, by the group's name; make the buttons."""
+        """Make the buttons; return the controls and buttons of each group, by its name."""
         acts = {
             "my data": controls.in_the_page,
             "ask": self._ask_for_point,
@@ -92,7 +95,7 @@ class Page(Worker[Result], abstract=True):
         return {name: [made[one] for one in row] for name, row in self.TEXTS.groups.items()}
 
     def _make_frame(self) -> list[Widget]:
-        """Lay out the page: head, question, picture beside controls, status line."""
+        """Make the rows of the page: head, question, picture beside controls, status line."""
         acts = self._acts = {
             name: controls.button(name, hint, act)
             for name, hint, act in (
@@ -133,7 +136,10 @@ class Page(Worker[Result], abstract=True):
         ]
 
     def _make_controls_box(self, less_used: list[Widget]) -> Widget:
-        """Lay out the groups; a button *more* shows the folded groups and ``less_used`` buttons."""
+        """Make the box of all groups of controls.
+
+        If some groups are folded, a button *more* shows them and the ``less_used`` buttons.
+        """
         groups, folded = self._make_groups(), self.TEXTS.folded
         panels = {name: controls.group(name, widgets) for name, widgets in groups.items()}
         behind = [widget for name in folded for widget in groups[name]]
@@ -150,9 +156,10 @@ class Page(Worker[Result], abstract=True):
         return controls.box("bdl-controls", [*first, *more, *later])
 
     def _go_from_the_start(self, values: Values) -> None:
-        """Set the question's control to its target, and all others to where the question begins.
+        """Set the controls in ``values`` (the question's target), and all others as at the start.
 
-        The picture there is pinned. From any other state, the result could contradict the verdict.
+        The state where the question begins is pinned first. From any other state, the result could
+        contradict the verdict.
         """
         assert self.QUESTION is not None
         first = {**self._past.first, **self.QUESTION.before}
@@ -165,12 +172,12 @@ class Page(Worker[Result], abstract=True):
         self._go(self._whole(values))
 
     def _whole(self, state: Values) -> Values:
-        """Add ``None`` for the controls without a widget that a state leaves out."""
+        """Return ``state`` with ``None`` for each control without a widget that it leaves out."""
         known = self.TEXTS.controls
         return {**{name: None for name in known if known[name].unseen}, **state}
 
     def _undoable(self) -> Values:
-        """Return the values that undo restores: all but those of the toggles in ``stays``."""
+        """Return the values of controls that undo restores: all but the toggles in ``stays``."""
         return {name: value for name, value in self.state().items() if name not in self.TEXTS.stays}
 
     def _go(self, values: Values) -> None:
@@ -183,7 +190,7 @@ class Page(Worker[Result], abstract=True):
         return {n: controls.take(self._controls, n, value) for n, value in values.items()}
 
     def _assign(self, values: Values) -> None:
-        """Set control values without a tick: all of them, or none and a ``ValueError``.
+        """Set controls to ``values`` without a tick, or set none and raise ``ValueError``.
 
         Observers of a control are called after all controls have their values.
         """
@@ -220,7 +227,7 @@ class Page(Worker[Result], abstract=True):
         self._request(self._film.to_end)
 
     def _show_state(self) -> None:
-        """Show the preset of this state, whether undo is possible, and what is dimmed."""
+        """Update preset menu, undo and redo buttons, and dimmed controls to the present state."""
         state = self.state()
         self._start.show(state)
         self._dim(state)

@@ -26,11 +26,11 @@ _Limits = tuple[tuple[float, float], tuple[float, float]]  # of x, of y
 
 
 class PinnedCopies:
-    """Frozen copies of the moving artists that are visible, in the coordinates of their data.
+    """Grey copies of the visible moving artists, which stay where the artists were when copied.
 
-    Lines and bands are dashed, bars outlined, points hollow; of an image a small copy stands in its
+    Lines and bands are dashed, bars outlined, points hollow; an image has a small copy in its
     corner. Text is not copied, nor are drawn functions, which would hide what they are compared
-    with. ``over`` holds the copies that must be drawn above moving artists, which would cover them.
+    with. ``over`` holds the copies that are drawn above the moving artists, which would hide them.
     """
 
     def __init__(self, figure: Figure, moving: Iterable[Artist]) -> None:
@@ -54,7 +54,10 @@ class PinnedCopies:
             self.over += copies if _covers(artist) else []
 
     def follow(self) -> bool:
-        """Widen limits to hold the copies, and return whether any changed; hide unmoved copies."""
+        """Widen axis limits to include the copies, and return whether a limit changed.
+
+        Hide each copy in ``over`` whose artist has not moved.
+        """
         for artist, then, copies in self._copies:
             for one in copies if _covers(artist) else ():
                 one.set_visible(not _is_equal(then, _shape(artist)))
@@ -76,7 +79,7 @@ class PinnedCopies:
                 panel.set(xlim=wanted[0], ylim=wanted[1])
 
     def verdicts(self) -> dict[str, bool]:
-        """Return, for each legend name and image, whether all its artists are where they were."""
+        """Return, for each name in a legend and image, whether none of its artists has moved."""
         same: dict[str, bool] = {}
         for artist, then, _ in self._copies:
             name, now = _name(artist), _shape(artist)
@@ -90,13 +93,13 @@ def _limits(panel: Axes) -> _Limits:
 
 
 def _union(now: tuple[float, float], then: tuple[float, float]) -> tuple[float, float]:
-    """Return limits that hold two pairs of limits, in the direction of the first."""
+    """Return limits that include two pairs of limits; the order of low and high is ``now``'s."""
     low, high = min(*now, *then), max(*now, *then)
     return (low, high) if now[0] <= now[1] else (high, low)
 
 
 def _name(artist: Artist) -> str:
-    """Return what a legend calls an artist; an image has the name of its panel."""
+    """Return an artist's name in a legend; for an image, the title of its panel."""
     if isinstance(artist, AxesImage) and isinstance(artist.axes, Axes):
         return artist.axes.get_title(loc="left")
     return str(artist.get_label())
@@ -113,7 +116,7 @@ def _covers(artist: Artist) -> bool:
 
 
 def _shape(artist: Artist) -> Array:
-    """Return an artist's coordinates, to compare; empty if it is hidden or shows nothing."""
+    """Return the coordinates that an artist draws; empty if it is hidden or shows nothing."""
     if not artist.get_visible():
         return np.zeros(0)
     if isinstance(artist, Line2D):
@@ -133,7 +136,7 @@ def _is_equal(then: Array, now: Array) -> bool:
 
 
 def _grey_copies(artist: Artist) -> list[Artist]:
-    """Copy an artist in grey. An update replaces its data, so the copy keeps the old data."""
+    """Return grey copies of an artist; they keep their data when the artist gets new data."""
     if isinstance(artist, AxesImage):
         return _framed_image(artist)
     grey = copy(artist)

@@ -19,7 +19,7 @@ _ASKED = "<b>A is pinned</b>, in grey. Move something: what stayed the same?"
 
 
 class Seen(NamedTuple):
-    """What was shown at one moment: the controls' values, and the status line without a time."""
+    """What was shown at one moment: the values of the controls, and the status line."""
 
     values: Values
     said: Said
@@ -28,8 +28,8 @@ class Seen(NamedTuple):
 class Pin:
     """The pinned state A of an explorer, its button, and the box with the comparison.
 
-    Only the worker pins, so that picture, values and sentence belong to one state: ``ask`` makes
-    the worker call ``settle``. It calls ``hold`` when ``compares`` changes.
+    Only the worker thread pins, so that picture, values and status line belong to one state:
+    ``ask`` makes the worker call ``settle``, which calls ``hold`` after each change of the pin.
     """
 
     def __init__(
@@ -53,26 +53,29 @@ class Pin:
 
     @property
     def compares(self) -> bool:
-        """Return whether a question compares two pictures, whose axes must then be the same."""
+        """Return whether a question has set the pin: the axis limits must then stay unchanged."""
         return self._of_question and self._pinned is not None
 
     def set(self) -> None:
-        """Ask for a pin of what is shown, in place of an earlier one."""
+        """Have the next ``settle`` pin what is shown, in place of what is pinned now."""
         self._pinned = None
         self.toggle.value = True
 
     def set_for_question(self) -> None:
-        """Ask for a pin of what is shown, as the start of a question."""
+        """Have the next ``settle`` pin what is shown, as the start of a question."""
         self._of_question = True
         self.set()
 
     def unset(self, *, of_question: bool = False) -> None:
-        """Ask to remove the pin; with ``of_question``, only if a question has set it."""
+        """Have the next ``settle`` remove the pin; with ``of_question``, only a question's pin."""
         if self._of_question or not of_question:
             self.toggle.value = False
 
     def note(self, values: Values, said: Said, *, better: bool = False) -> None:
-        """Record what is shown, with ``RENDER_LOCK`` held; a ``better`` result for A replaces A."""
+        """Record the values and the status line that are shown; hold ``RENDER_LOCK`` for the call.
+
+        If they are of a ``better`` result for the values of A, they replace A.
+        """
         self._seen = Seen(dict(values), said)
         if better and self._pinned is not None and controls.same(values, self._pinned.values):
             self._pinned = None
@@ -80,7 +83,7 @@ class Pin:
             self._say()
 
     def settle(self) -> bool:
-        """Pin or unpin if asked to, with ``RENDER_LOCK`` held; return whether that was done."""
+        """Pin or unpin if asked to; return whether that was done. Hold ``RENDER_LOCK`` for this."""
         wanted = self._seen if self.toggle.value else None
         if (wanted is None) == (self._pinned is None):
             return False
@@ -98,7 +101,7 @@ class Pin:
         return True
 
     def marked(self, said: Said) -> str:
-        """Write a status line, with the change of each reading since A in brackets."""
+        """Return a status line with the change of each reading since A, in brackets."""
         return said.marked(None if self._pinned is None else self._pinned.said)
 
     def _say(self) -> None:
@@ -111,7 +114,7 @@ class Pin:
             )
 
     def _compare(self, then: Seen, now: Seen) -> dict[str, str]:
-        """Return which controls, readings and names of the legend stayed, and which changed."""
+        """Say which controls, readings and artists are the same in both states, and which not."""
         moved = [
             _arrow(name, control, then.values.get(name), now.values.get(name))
             for name, control in self._controls.items()

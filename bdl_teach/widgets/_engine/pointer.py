@@ -1,4 +1,4 @@
-"""What the pointer does in an explorer's picture: edit points, paste a table, draw a band.
+"""Handle the pointer in an explorer's picture: edit points, paste a table, draw a band.
 
 The page's script ``pointer.js`` reports each action; the methods here turn it into values of
 controls, and change what the picture marks or hides.
@@ -51,7 +51,10 @@ class PointerInput(Contract[Result], abstract=True):
         }
 
     def _readings_on_points(self, result: Any) -> dict[str, float]:
-        """Return the number of points, and 1 or 0 for: set by the learner; read from a table."""
+        """Return three readings on the points: ``n``, their number; ``own`` and ``table``, 0 or 1.
+
+        ``own`` is 1 if the learner has set the points, ``table`` if they have units of their own.
+        """
         if (data := self._data(result)) is None:
             return {}
         return {
@@ -61,7 +64,7 @@ class PointerInput(Contract[Result], abstract=True):
         }
 
     def _notes_on_points(self) -> str:
-        """Return how the shown points were read from a table."""
+        """Return a sentence on how the shown points were read from a table; "" if they were not."""
         data = self._controls.get("data")
         return "" if data is None else str(data.notes(self._painted.get("data")))
 
@@ -81,7 +84,10 @@ class PointerInput(Contract[Result], abstract=True):
         return band if band is not None and band.stage == "drawing" else None
 
     def _go_on_drawing(self) -> None:
-        """Start the drawing, show the fit beside it, or remove it; called by the worker."""
+        """Go to the next stage of the learner's band: being drawn, beside the fit, removed.
+
+        Called by the worker.
+        """
         band, room = self._drawn_band, self._active_panels[0].room
         if band is None or self.result is None:
             return
@@ -98,23 +104,26 @@ class PointerInput(Contract[Result], abstract=True):
         self._show_points()
 
     def _advance(self, band: DrawnBand) -> None:
-        """Go to the next stage of the drawing, and label its button with the one after that."""
+        """Go to the band's next stage, and label the button with what the next click does."""
         band.advance()
         words = {"": "draw it", "drawing": "show the fit", "shown": "clear"}
         self._made["draw"].description = words[band.stage]
 
     def _end_drawing(self) -> None:
-        """Remove the drawing, finished or not, and show what it hid; called by the worker."""
+        """Remove the learner's band, finished or not, and show hidden artists; for the worker."""
         while self._drawn_band is not None and self._drawn_band.stage:
             self._go_on_drawing()
 
     def _forget_drawing(self) -> None:
-        """Remove a band that was drawn for points in other units."""
+        """Remove the learner's finished band, because the points have other units now."""
         if (band := self._drawn_band) is not None and band.stage == "shown":
             self._advance(band)
 
     def _beside_drawing(self, said: str) -> str:
-        """Return the status line: the task while the band is drawn, then its score and ``said``."""
+        """Return the status line ``said``, after the score of the learner's band if there is one.
+
+        While the learner draws a band, return the task of drawing instead.
+        """
         band, shown = self._drawn_band, self._shown
         if band is None or not band.stage:
             return said
@@ -140,7 +149,7 @@ class PointerInput(Contract[Result], abstract=True):
             self._on_pointer(content)
 
     def _on_pointer(self, did: dict[str, Any]) -> None:
-        """Apply what the pointer did: to the points, to the drawn band, or in an ``"at"`` panel."""
+        """Apply a pointer action to points, to the learner's band, or in a panel of kind "at"."""
         act, band = did["act"], self._drawing
         self._newest_message = int(did.get("number", self._newest_message))
         if act in ("down", "up"):
@@ -155,7 +164,7 @@ class PointerInput(Contract[Result], abstract=True):
             self._edit_points(did, now)
 
     def _on_hover(self, did: dict[str, Any]) -> None:
-        """Have the worker mark what the pointer is on, if that has changed."""
+        """Have the worker mark what is under the pointer, if that has changed."""
         shown, panel = None if self._drawing is not None else self._shown, did["panel"]
         found = None
         if shown is not None and panel >= 0:
@@ -170,14 +179,17 @@ class PointerInput(Contract[Result], abstract=True):
         ask(partial(self._hold_axes, held))
 
     def _hold_axes(self, held: bool = False) -> None:
-        """Keep the limits during a drag, while a band is drawn, or while a question compares."""
+        """Keep the axis limits during a drag, while a band is drawn, and if a question has pinned.
+
+        Otherwise let the limits change again.
+        """
         held = held or self._drawing is not None or self._pin.compares
         for panel in self._active_panels:
             if panel.room is not None:
                 panel.room.held = held
 
     def _on_table(self, did: dict[str, Any]) -> None:
-        """Read a pasted table, or tell the page what is wrong with it or must be chosen."""
+        """Read a pasted table, or tell the page what is wrong or what the learner must choose."""
         chosen = {name: did[name] for name in ("columns", "decimal", "day_first") if name in did}
         answer: dict[str, Any] = {"refused": ""}
         self._past.end_movement()
@@ -198,7 +210,7 @@ class PointerInput(Contract[Result], abstract=True):
     # Edits of the points.
 
     def _shown_points(self) -> points.Value | None:
-        """Return the points that are shown, as a value of their control."""
+        """Return the points that are shown, as a value of the control ``data``."""
         value: points.Value | None = self._controls["data"].value
         if value is None and self.result is not None:
             data = self._data(self.result)
@@ -206,7 +218,7 @@ class PointerInput(Contract[Result], abstract=True):
         return value
 
     def _edit_points(self, did: dict[str, Any], now: points.Value) -> None:
-        """Move, add or remove a point; each such edit but a drag is a movement of its own."""
+        """Move, add or remove a point; undo treats each added or removed point as one movement."""
         after = own_data.after(did, now, self._controls["data"].most)
         if after is not None:
             if did["act"] != "move":
@@ -218,7 +230,7 @@ class PointerInput(Contract[Result], abstract=True):
         self._show_points()
 
     def _show_points(self) -> None:
-        """Tell the page the places of the points or, while a band is drawn, of its edges."""
+        """Send the places of the points to the page or, while a band is drawn, of its edges."""
         if (band := self._drawing) is not None:
             edges = {"at": band.handles(), "answers": self._newest_message, "kind": "edges"}
             self._picture.points = edges
@@ -227,7 +239,7 @@ class PointerInput(Contract[Result], abstract=True):
             self._picture.points = {"at": at, "answers": self._newest_message}
 
     def _ask_for_point(self) -> None:
-        """Add a noisy point of the true function where the model is least sure."""
+        """Add a point (true function plus noise) where the model is least sure."""
         result, now = self.result, self._shown_points()
         if result is None or now is None:
             return

@@ -19,7 +19,7 @@ ASKS = (
 
 
 class DrawnBand:
-    """The edges of a band that the learner draws in a panel; only ``stays`` is shown meanwhile."""
+    """A band that the learner draws in a panel where only the artists ``stays`` show."""
 
     def __init__(self, axes: Axes, stays: Sequence[Artist]) -> None:
         self._axes, self._stays = axes, stays
@@ -34,7 +34,7 @@ class DrawnBand:
         self.stage = ""  # without a band; then "drawing", then "shown" beside the fit
 
     def handles(self) -> Any:
-        """Return the places of the lower edge, then those of the upper edge."""
+        """Return the points [x, y] of the lower edge, then those of the upper edge."""
         return np.stack([np.tile(self._x, 2), self._edges.ravel()], axis=1).tolist()
 
     def advance(self) -> None:
@@ -47,7 +47,7 @@ class DrawnBand:
             line.set_data((self._x, edge) if self.stage == "shown" else ([], []))
 
     def move(self, i: int, y: float) -> None:
-        """Move the i-th place to a height, and the other edge with it where they would cross."""
+        """Move point ``i`` of ``handles`` to the height ``y``; edges that would cross then meet."""
         side, place = divmod(min(max(i, 0), self._edges.size - 1), len(self._x))
         self._edges[side, place] = y
         meet = max if side == 0 else min
@@ -66,7 +66,8 @@ class DrawnBand:
     def score(self, x: Array, mean: Array, std: Array) -> str:
         """Return a sentence on how near the drawn band is to mean ± 2 sd, at inputs ``x`` ``[m]``.
 
-        It says the overlap of the bands over their union, and the mean error of the edges.
+        The sentence gives the area shared by the two bands over the area of their union, and the
+        mean error of the drawn edges.
         """
         low, high = (np.interp(x, self._x, edge) for edge in self._edges)
         below, above = mean - 2 * std, mean + 2 * std

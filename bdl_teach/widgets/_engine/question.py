@@ -15,7 +15,7 @@ from bdl_teach.widgets._engine.controls import Values, Widget
 class Question:
     """A question about an explorer that the learner answers before trying."""
 
-    text: str  # which says which control will move where
+    text: str  # the question, which says which control will move where
     choices: Sequence[str]
     answer: int  # index of the right choice
     because: str  # the reason, shown with the verdict
@@ -27,7 +27,8 @@ class Question:
 class QuestionBox(ipywidgets.VBox):  # type: ignore[misc]
     """The question with its choices; a verdict replaces it once the control is at the target.
 
-    "Take me there" calls ``take`` with values to set; a choice at the start calls ``compare``.
+    The button *take me there* calls ``take`` with the values to set. An answer calls ``compare``
+    if the question begins at the present values of the controls.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Animations of a sweep of an explorer: GIF by Pillow, MP4 by ffmpeg."""
+"""Write pictures of an explorer as an animation: GIF by Pillow, MP4 by ffmpeg."""
 
 import io
 from collections.abc import Callable, Mapping, Sequence
@@ -30,15 +30,20 @@ def record(
     seconds: float = 4.0,
     width: int = 720,
 ) -> Path:
-    """Write the PNG pictures that ``show`` returns for some states: see ``Explorer.record``."""
+    """Write an animation of the PNG that ``show`` returns for each state; return its path.
+
+    ``Explorer.record`` describes the options.
+    """
     path = Path(file)
     if path.suffix not in (".gif", ".mp4"):
         raise ValueError(f"file: expected a name that ends in .gif or .mp4, got {str(path)!r}")
     if not states:
-        raise ValueError("states: expected at least one, got none")
+        raise ValueError("states: expected at least one state to draw, got none")
     seconds, width = checks.positive("seconds", seconds), checks.count("width", width, 100)
     if path.suffix == ".mp4" and not FFMpegWriter.isAvailable():
-        raise RuntimeError("file: expected ffmpeg on the PATH for an .mp4, found none; name a .gif")
+        raise RuntimeError(
+            "file: expected ffmpeg on the PATH to write an .mp4, found none; name a .gif"
+        )
     shown = tqdm(states, unit="picture", desc=path.name)
     pictures = [_scaled(show(state), width) for state in shown]
     {".gif": _write_gif, ".mp4": _write_mp4}[path.suffix](path, pictures, seconds)
@@ -48,11 +53,13 @@ def record(
 def sweep(
     known: Mapping[str, Widget], name: str, start: object, stop: object, frames: int
 ) -> list[Values]:
-    """Return at most ``frames`` positions of a slider, evenly from ``start`` to ``stop``."""
+    """Return at most ``frames`` states: evenly spaced positions of the slider called ``name``."""
     ends = [controls.take(known, name, value) for value in (start, stop)]
     control = known[name]
     if isinstance(control, ipywidgets.ToggleButton) or not isinstance(control, ipywidgets.Widget):
-        raise ValueError(f"{name}: expected a slider; for other controls give states=[...]")
+        raise ValueError(
+            f"{name}: expected a control with a slider; for other controls give states=[...]"
+        )
     if hasattr(control, "options"):
         values = controls.options(control)
     else:

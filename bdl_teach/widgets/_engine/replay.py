@@ -1,7 +1,7 @@
 """Replay: a slider over the frames of a training, and a button that plays them.
 
-A frame is the fit after some of its steps; the last frame is the fit itself. The worker plays the
-frames as fast as pictures can be made, until a request comes.
+A frame is the fit after some of its training steps; the last frame is the fit itself. The worker
+plays the frames as fast as it can draw them, until a request comes.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,10 +14,11 @@ _PLAY, _PAUSE = "▶ replay", "‖ pause"
 
 
 class Film:
-    """The frames of the shown training, and which one is shown; only the worker changes it.
+    """The frames of the shown training, and which one is shown; only the worker changes a film.
 
-    ``frames`` returns the steps at each frame of a result's training, ``replay`` the result at a
-    frame; ``ask`` makes the worker call a function and draw again. ``words`` begin the status line.
+    ``frames(result)`` returns the number of training steps at each frame, ``replay(result, i)`` the
+    result at frame ``i``; ``ask(f)`` makes the worker call ``f`` and draw again. The attribute
+    ``words`` is the beginning of the status line.
     """
 
     def __init__(
@@ -46,16 +47,16 @@ class Film:
 
     @property
     def at_end(self) -> bool:
-        """Return whether the chosen frame is the last, the fit itself."""
+        """Return whether the chosen frame is the last, which is the fit itself."""
         return self._frame == self._last
 
     @property
     def moved(self) -> bool:
-        """Return whether another frame has been chosen than is shown."""
+        """Return whether the chosen frame is not the shown one."""
         return self._frame != self._shown
 
     def develop(self, result: Any) -> Any:
-        """Return ``result`` as it was at the chosen frame."""
+        """Return ``result`` as it was at the chosen frame, and update ``words``."""
         self._load(self._frames(result))
         self._shown = frame = self._frame
         self.words = "" if self.at_end else f"Step {self._steps[frame]} of {self._steps[-1]}: "
@@ -77,7 +78,10 @@ class Film:
         self._load(())
 
     def _load(self, steps: Sequence[int]) -> None:
-        """Take the frames of another training; stay at its end, or at the same frame number."""
+        """Replace the frames by those of another training, given by their steps.
+
+        If the last frame was chosen, the new last one is chosen; else the frame number stays.
+        """
         loaded = tuple(map(int, steps)) or (0,)
         if loaded != self._steps:
             at_end, self._steps = self.at_end, loaded
@@ -113,11 +117,11 @@ class Film:
 
 
 def steps_of(fit: Any) -> Sequence[int]:
-    """Return the steps at each stored frame of a fit's training; () if it stores none."""
+    """Return the number of training steps at each stored frame of a fit; () without frames."""
     path = getattr(fit, "path", None)
     return () if path is None else tuple(path.steps.tolist())
 
 
 def _options(steps: Sequence[int]) -> list[tuple[str, int]]:
-    """Return the slider's options, by step: at least two, since its page needs two to draw it."""
+    """Return an option of the slider for each step; at least two, since a page draws no fewer."""
     return [(str(step), i) for i, step in enumerate(steps if len(steps) > 1 else (0, 1))]

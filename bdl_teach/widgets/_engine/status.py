@@ -1,8 +1,8 @@
-"""The status line: a template filled with readings, and how it differs from an earlier one.
+"""The status line: a template filled with readings, and their changes since an earlier line.
 
-A name in braces is a reading, such as ``{F:.0f}``, or another template. Beside Python's formats
+A name in braces is a reading, such as ``{F:.0f}``, or a further template. Besides Python's formats
 there are ``sd`` and ``sd2``, which write a standard deviation of y in the units of the points with
-one digit or two, and ``at``, which writes a place on their x-axis.
+one digit or two, and ``at``, which writes a value of x in the units of the points.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _AMONG = 0.5  # largest |x| of the drawn points
 
 
 class Number(NamedTuple):
-    """A reading as it is written, now and before; ``unit`` is a per cent sign if one follows."""
+    """A reading as text: ``now``, and ``then`` in an earlier line; ``unit`` is "%" or ""."""
 
     name: str
     now: str
@@ -37,7 +37,7 @@ class Number(NamedTuple):
 
     @property
     def difference(self) -> str:
-        """Return the signed change, with as many digits as are written; "" if there is none."""
+        """Return the signed change since ``then``, with the digits of the reading; "" if none."""
         if self.then is None or self.then == self.now or "–" in (self.then, self.now):
             return ""
         change = _value(self.now) - _value(self.then)
@@ -56,9 +56,9 @@ class Number(NamedTuple):
 
 @dataclass(frozen=True)
 class Said:
-    """A status line before it is written: a template, with readings and other templates by name.
+    """The parts of a status line: its template, and readings and further templates by name.
 
-    Places and standard deviations are written in the units of ``data``.
+    Values of x and standard deviations of y are written in the units of ``data``.
     """
 
     line: str
@@ -79,12 +79,12 @@ class Said:
         return re.sub(" {2,}", " ", text).strip()
 
     def numbers(self, then: Said) -> list[Number]:
-        """Return the readings that both lines have, in the order of this one."""
+        """Return the readings that this line and ``then`` share, in the order of this line."""
         parts = self._parts(self.line, then)
         return [part for part in parts if isinstance(part, Number) and part.then is not None]
 
     def _parts(self, template: str, then: Said | None) -> Iterator[str | Number]:
-        """Yield the pieces of a template: words and readings."""
+        """Yield the pieces of a template in their order: text, and readings."""
         pieces = list(Formatter().parse(template))
         for i, (literal, name, form, _) in enumerate(pieces):
             yield _PER_CENT.sub("", literal) if i and pieces[i - 1][1] else literal
@@ -103,7 +103,7 @@ class Said:
                 yield Number(name, self.write(name, form or ""), before, unit)
 
     def write(self, name: str, form: str) -> str:
-        """Write a reading: a dash if it is missing, and no minus sign on a rounded 0."""
+        """Return a reading as text: a dash if it is NaN, and no minus sign before a rounded 0."""
         value = self.readings[name]
         if math.isnan(value):
             return "–"
@@ -117,12 +117,12 @@ class Said:
 
 
 def shown_if(**shown: bool) -> dict[str, str]:
-    """Return empty templates for the names that are not to be shown."""
+    """Return an empty template for each name whose value is false: the line leaves it out."""
     return {name: "" for name, is_shown in shown.items() if not is_shown}
 
 
 def plain(text: str) -> str:
-    """Escape braces in words, such as names of a learner's columns."""
+    """Escape braces in text that becomes part of a template, such as a learner's column names."""
     return text.replace("{", "{{").replace("}", "}}")
 
 
@@ -137,7 +137,10 @@ def _value(text: str) -> float:
 
 
 def costs(cost: FreeEnergy) -> dict[str, float]:
-    """Return the parts of a free energy, with F as the sum of the rounded parts."""
+    """Return the readings ``F``, ``complexity`` and ``likelihood`` of a free energy.
+
+    ``F`` is the sum of the other two as the status line rounds them.
+    """
     digits = 0 if cost.kl_weight == 1 else 1  # a KL weight magnifies rounding errors
     complexity = float(f"{cost.complexity:.{digits}f}")
     total = float(f"{cost.kl_weight:.4g}") * complexity + float(f"{cost.likelihood:.0f}")
@@ -145,17 +148,20 @@ def costs(cost: FreeEnergy) -> dict[str, float]:
 
 
 def cost_words(cost: FreeEnergy) -> dict[str, str]:
-    """Return the template ``weighted`` for ``cost`` if the KL weight is not 1, with the weight."""
+    """Return the templates that show the KL weight in a status line; none if the weight is 1."""
     return {} if cost.kl_weight == 1 else {"cost": "{weighted}", "factor": f"{cost.kl_weight:.4g}"}
 
 
 def at(x_grid: Array, curve: Array, x: float) -> float:
-    """Return a curve ``[m]`` on a grid ``[m, 1]`` at the grid point nearest to ``x``."""
+    """Return the value of ``curve`` ``[m]`` where ``x_grid`` ``[m, 1]`` is nearest to ``x``."""
     return float(curve[np.abs(x_grid[:, 0] - x).argmin()])
 
 
 def off_the_sine(x_grid: Array, mean: Array, mask: Array | None = None) -> float:
-    """Return the rms distance of the mean from the sine, at ``mask`` or where the data are."""
+    """Return the rms distance of ``mean`` from the sine where ``mask`` is true.
+
+    Without a mask, it is the distance where the drawn data are.
+    """
     where = np.abs(x_grid[:, 0]) <= _AMONG if mask is None else mask
     off = mean - datasets.sinusoid().truth(x_grid)[:, 0]
     return float(np.sqrt((off[where] ** 2).mean())) if where.any() else math.nan

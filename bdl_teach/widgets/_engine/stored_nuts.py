@@ -1,6 +1,6 @@
 """Stored runs of NUTS that come with the package, for the presets of the sinusoid explorer.
 
-A run is found by a hash of points and model, so that it is never shown for another posterior.
+A run is found by a hash of data and model, so that no run is shown for a wrong posterior.
 ``tools/store_nuts.py`` makes the runs.
 """
 
@@ -19,7 +19,7 @@ FILE = Path(__file__).with_name("stored_nuts.json")
 
 
 class Stored(NamedTuple):
-    """The stored part of a run, at the explorer's grid, and the presets that use it."""
+    """What is stored of a run: mean and sd at the explorer's inputs, a report, its presets."""
 
     of: list[str]
     report: str
@@ -28,7 +28,7 @@ class Stored(NamedTuple):
 
 
 def key(problem: Problem) -> str:
-    """Return the SHA-256 of a posterior, with numbers rounded to six digits for portability."""
+    """Return the SHA-256 of a problem's data and model, rounded to six digits to be portable."""
     data, model = problem.data, (*problem.scales, *problem.hidden_units)
     numbers = (*data.x[:, 0], *data.y[:, 0], problem.noise_std, *model)
     return hashlib.sha256(" ".join(f"{v:.6g}" for v in numbers).encode()).hexdigest()
@@ -41,7 +41,7 @@ def read() -> dict[str, Stored]:
 
 
 def as_text(runs: Mapping[str, Stored]) -> str:
-    """Return the text of the file for these runs, in lines of at most 110 characters."""
+    """Return these runs as the text of ``FILE``, in lines of at most 110 characters."""
     text = json.dumps({name: run._asdict() for name, run in runs.items()}, indent=1)
     return re.sub(r"(?<=\[)[-\d., \ne]+(?=\])", _folded, text) + "\n"
 

@@ -5,10 +5,15 @@ A file has, in this order:
 ``title``, ``alt``
     The first line of the page; a description of the picture without its numbers, for screen
     readers.
-``work``, ``wide``, ``stays``, ``folded``
-    What a tick does, written before its time (``"refit"``). Whether the picture needs the whole
-    width. Toggles of slow extras: a preset may switch them on but not off; undo, redo and reset
-    leave them. Groups behind the button *more*.
+``work``
+    What a tick does, as the status line says before the time of the tick (``"refit"``).
+``wide``
+    Whether the picture needs the whole width of the page.
+``stays``
+    Toggles of slow extras: a preset may switch them on but not off; undo, redo and reset do not
+    change them.
+``folded``
+    Groups that are shown only by the button *more*.
 ``[controls]``
     ``name = [kind, label, default, range, hint, readout]``: see ``controls.Control``. The name is
     the keyword of the constructor and of ``set``. An empty row ``name = []`` stands for controls
@@ -26,7 +31,8 @@ A file has, in this order:
     ``text``; ``hints``, two; ``leave``: controls that must keep their starting values; ``needs``:
     rows ``[name, comparison, value, words]``, where ``name`` is a reading or a control, and
     ``words`` (such as ``"the mean is {} off the sine"``) may be left out if ``[readings]`` has
-    them; ``way``: values that solve it; ``add``: points to add to the drawn ones for that.
+    them; ``way``: values of controls that solve the mission; ``add``: points that the solution adds
+    to the drawn ones.
 ``[readings]``
     ``name = words`` for the readings that *pin A* and missions name.
 ``[status]``
@@ -75,12 +81,12 @@ class Texts:
 
 
 def of(name: str, **given: Mapping[str, Control]) -> Texts:
-    """Read the data file of an explorer of this package: see ``parse``."""
+    """Read the data file ``name`` of this package; ``parse`` describes ``given``."""
     return parse((FOLDER / f"{name}.toml").read_text(encoding="utf-8"), **given)
 
 
 def parse(text: str, **given: Mapping[str, Control]) -> Texts:
-    """Parse the text of a data file; ``given`` are the controls of its empty rows, by row name.
+    """Parse the text of a data file; ``given`` holds the controls for each empty row, by name.
 
     Raises:
         ValueError: A preset, the question or a mission names a control that does not exist.
@@ -117,7 +123,7 @@ def parse(text: str, **given: Mapping[str, Control]) -> Texts:
 
 
 def _values(known: Mapping[str, Control], given: Values) -> Values:
-    """Return values as their controls will hold them."""
+    """Convert values of a data file to what their controls hold."""
     if unknown := given.keys() - known.keys():
         raise ValueError(f"values: expected names of controls, got {', '.join(sorted(unknown))}")
     return {name: known[name].value(value) for name, value in given.items()}
@@ -138,7 +144,7 @@ def _mission(
 
 
 def _with_points(start: Values, more: list[tuple[float, float]]) -> points.Value:
-    """Return the starting points with others added, as if a learner had added them."""
+    """Return the data drawn at the starting values with points added, as a value of ``data``."""
     data = Problem.of({"n": 32, "noise_std": 1.0, "seed": 0} | start).data
     x, y = np.append(data.x[:, 0], [p[0] for p in more]), np.append(data.y, [p[1] for p in more])
     return points.from_course(x.round(3), y.round(2))

@@ -1,4 +1,4 @@
-"""The worker of an explorer: a thread that computes and draws the newest values.
+"""The worker of an explorer: a thread that computes and draws for the newest control values.
 
 Each movement of a control puts the values of all controls into ``LatestValue`` and wakes the
 worker. Values that come during a refit replace each other, so that none queue up.
@@ -25,8 +25,8 @@ from bdl_teach.widgets._engine.replay import PACE
 from bdl_teach.widgets._engine.status import Readings, Said, plain
 
 REST = 0.8  # seconds without a movement before a result is improved
-FOLLOW = 0.12  # seconds from a movement to what takes longer: no drag is to wait for it
-SHARPEN = 0.2  # the same before its picture has all the pixels that the page can show
+FOLLOW = 0.12  # seconds from a movement to the first ``_follow``, so that no drag waits for it
+SHARPEN = 0.2  # seconds from a movement to a picture with all pixels that the page can show
 
 
 class Worker(PointerInput[Result], abstract=True):
@@ -44,7 +44,7 @@ class Worker(PointerInput[Result], abstract=True):
         self._show_state()
 
     def _draw_again(self, act: Callable[[], object] | None = None) -> None:
-        """Ask the worker to call ``act``, and to redraw the result that it has."""
+        """Ask the worker to call ``act`` and to redraw the present result, without a tick."""
         with self._asking:
             self._slot.put((self._asked, self.state()), act)
 
@@ -55,7 +55,7 @@ class Worker(PointerInput[Result], abstract=True):
                 job = self._answer(*job)
 
     def _answer(self, version: int, job: Job) -> tuple[int, Job] | None:
-        """Show a result for these values, then better ones; return the next request, if any."""
+        """Show the result for a request, then better ones, until the next request; return that."""
         error: BaseException | None = None
         asked, values = job
         try:
@@ -81,7 +81,7 @@ class Worker(PointerInput[Result], abstract=True):
         return self._rest(values)
 
     def _rest(self, values: Values) -> tuple[int, Job] | None:
-        """Extend, sharpen and improve the shown result until the next request; return that, if any.
+        """Extend, sharpen and improve the shown result until a request comes; return it, if any.
 
         A replay continues first; frames before the last are not improved.
         """
@@ -105,7 +105,10 @@ class Worker(PointerInput[Result], abstract=True):
         return job
 
     def _followed(self, values: Values) -> tuple[int, Job] | None:
-        """Extend the shown result as ``_follow`` does; return the next request, if any."""
+        """Call ``_follow``, which extends the shown result, until it ends or a request comes.
+
+        Return that request, else ``None``.
+        """
         job = self._slot.take(max(self._asked_at + FOLLOW - time.monotonic(), 0.0))
         while job is None and not self._slot.closed and self._film.at_end:
             if not self._go_on(values, at_rest=False):
@@ -114,7 +117,7 @@ class Worker(PointerInput[Result], abstract=True):
         return job
 
     def _go_on(self, values: Values, *, at_rest: bool) -> bool:
-        """Show a better result for the same values; return whether there was one."""
+        """Extend (and at rest, improve) the shown result and show it; return whether it changed."""
         if (shown := self.result) is None:
             return False
         better, spent = None, "" if at_rest else self._spent
@@ -136,7 +139,7 @@ class Worker(PointerInput[Result], abstract=True):
         return True
 
     def _look_at_mission(self, values: Values) -> tuple[int, Job] | None:
-        """Judge the chosen mission; return the next request, if any."""
+        """Check whether the chosen mission is done; return a request that interrupts this check."""
         if self._missions is None or self._missions.chosen is None or self.result is None:
             return None
         away = {name: False for name in self.TEXTS.stays if not self._missions.chosen.way.get(name)}
@@ -153,7 +156,7 @@ class Worker(PointerInput[Result], abstract=True):
         return self._readings_of(self._compute(values))
 
     def _compute_shown(self, values: Values) -> Result:
-        """Compute the result to show, with what is cached of its slow parts."""
+        """Compute the result to show; overridden to add what is known of slow parts."""
         return self._compute(values)
 
     def _tick(self, values: Values) -> None:
@@ -167,7 +170,7 @@ class Worker(PointerInput[Result], abstract=True):
         self._say_what_is_shown()
 
     def _play(self) -> tuple[int, Job] | None:
-        """Show one frame after another while the replay plays; return the next request, if any."""
+        """Show frame after frame while the replay plays; return a request that ends the replay."""
         spent = 0.0
         while self._film.playing and not self._slot.closed:
             if (job := self._slot.take(max(PACE - spent, 0.0))) is not None:
@@ -179,7 +182,7 @@ class Worker(PointerInput[Result], abstract=True):
         return None
 
     def _move_on(self, values: Values) -> tuple[int, Job] | None:
-        """Move the controls that move by themselves; return the next request, if any."""
+        """Move the controls as ``_next`` says; return the request that follows, if any."""
         if (further := self._next(values)) is None:
             return None
         pause, moved = further
@@ -192,7 +195,7 @@ class Worker(PointerInput[Result], abstract=True):
         return job
 
     def _repaint(self) -> None:
-        """Redraw the same result: at another size, with a mark, or at another frame."""
+        """Redraw the present result: at a new size, with a mark, or at a new frame."""
         if self.result is None or not self._film.moved:
             with RENDER_LOCK:
                 self._mark(self._shown, self._pointed)
@@ -210,9 +213,10 @@ class Worker(PointerInput[Result], abstract=True):
     def _paint(
         self, result: Result, values: Values, *, better: bool = False, sharp: bool = False
     ) -> None:
-        """Draw a result of these values, or the chosen frame of its training.
+        """Draw the result for these control values, or the chosen frame of its training.
 
-        ``better``: it replaces a result of the same values. ``sharp``: draw all device pixels.
+        ``better``: the result replaces an earlier one for these values. ``sharp``: draw all device
+        pixels.
         """
         shown = self._film.develop(result)
         said = self._words_of(shown)
@@ -222,7 +226,7 @@ class Worker(PointerInput[Result], abstract=True):
                 self._forget_drawing()
                 self._canvas.redraw_background(arrange=True)
             if self._drawn_band is not None:
-                self._drawn_band.uncover()  # what is drawn says itself whether it is seen
+                self._drawn_band.uncover()  # ``_draw`` sets the visibility of its artists
             self._draw(shown)
             self._mark(shown, self._pointed)
             if (band := self._drawing) is not None:
@@ -235,7 +239,7 @@ class Worker(PointerInput[Result], abstract=True):
         self._show_points()
 
     def _pin_before(self) -> None:
-        """Draw and pin the state where a question begins, if one is waiting to be compared."""
+        """Draw and pin the state where a question begins, if *take me there* was pressed."""
         before, self._compared = self._compared, None
         if before is None:
             return
@@ -250,7 +254,7 @@ class Worker(PointerInput[Result], abstract=True):
         return self._words_of(self._shown)
 
     def _words_of(self, shown: Result) -> Said:
-        """Return the status line of a result or of a frame of its training, with its units."""
+        """Return the status line of a result, or of a frame of its training."""
         words = {
             **self.TEXTS.status,
             **self._words_on_points(shown),
@@ -275,8 +279,8 @@ class Worker(PointerInput[Result], abstract=True):
     def _show_picture(self, *, sharp: bool) -> None:
         """Render the picture at the size of its place in the page, and send it there.
 
-        A ``sharp`` picture has all device pixels of a fine screen. It takes longer, so it is made
-        at rest.
+        A ``sharp`` picture has all device pixels of a fine screen. Rendering it takes longer, so it
+        is made only while no control moves.
         """
         with RENDER_LOCK:
             place = self._shown_at
@@ -304,7 +308,7 @@ class Worker(PointerInput[Result], abstract=True):
     def _keep_stills(self) -> None:
         """Add a still to the displayed outputs that have none yet.
 
-        The page rebuilds these outputs then, so this waits while somebody uses one of them.
+        That makes the page rebuild these outputs, so this waits while somebody uses one of them.
         """
         while self._without_still and not self._picture.in_use:
             self._without_still.pop().update(self._repr_mimebundle_(), raw=True)
@@ -312,7 +316,7 @@ class Worker(PointerInput[Result], abstract=True):
     def _begin_chores(self, unseen: bool = False) -> None:
         """Start the background compilation, once, after a page has shown the first picture.
 
-        ``unseen``: start it without a page.
+        ``unseen``: start the compilation even if no page shows the picture.
         """
         with self._asking:
             if self._chores_begun or not self.ticks or not (unseen or self._shown_at):

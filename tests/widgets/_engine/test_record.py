@@ -60,7 +60,7 @@ def frames(path: Path) -> list[Image.Image]:
         ({"control": "n", "start": 1, "stop": 4, "frames": 1}, "frames: expected an integer >= 2"),
         ({"control": "n", "start": 1, "stop": 4, "file": "a.webm"}, "expected a name that ends in"),
         ({"states": [{"n": 2}, {"n": 99}]}, "n: expected a value between 0 and 90, got 99"),
-        ({}, "record: expected a control with two values, or states"),
+        ({}, "record: expected a control with start and stop, or states"),
     ],
 )
 def test_invalid_recording_is_refused_and_no_control_moves(
