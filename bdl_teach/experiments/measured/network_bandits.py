@@ -39,10 +39,7 @@ def functions(fit: Any, x: Array, seed: int) -> Array:
 
 
 def play(agent: str, world: World) -> Array:
-    """Return an agent's total regret after each round ``[round]``.
-
-    In a world all agents are offered the same contexts.
-    """
+    """Return one agent's regret after each round ``[round]``; all agents meet the same contexts."""
     data = datasets.sinusoid(n=N_KNOWN, seed=world.data_seed, gap=(0.1, 0.4))
     rng = np.random.default_rng(world.seed(2))
     offered = rng.uniform(-0.5, 0.5, (ROUNDS, 1))
