@@ -36,9 +36,9 @@ for _name, _handler in {"SIGINT": signal.default_int_handler, "SIGHUP": signal.S
 # one compiles the programs that the other tests of explorers use.
 LONGEST = (
     "tests/widgets/test_page.py",
-    "tests/widgets/test_contract.py",
     "tests/experiments/test_measured.py",
     "tests/exercises/test_exercises.py",
+    "tests/widgets/test_contract.py",
     "tests/methods/test_methods_together.py",
     "tests/methods/test_float64_references.py",
     "tests/widgets/test_widgets.py",

@@ -14,7 +14,15 @@ from matplotlib.axes import Axes
 
 from bdl_teach import plots
 from bdl_teach._support.checks import Array
-from bdl_teach.problems import COST_DRAWS, INSIDE, WIDE_GRID, Outcome, Problem, live_fits
+from bdl_teach.problems import (
+    COST_DRAWS,
+    INSIDE,
+    WIDE_GRID,
+    Outcome,
+    Problem,
+    live_fits,
+    own_points,
+)
 from bdl_teach.widgets._engine import controls, replay, status, texts
 from bdl_teach.widgets._engine.beside_truth import ExplorerBesideTruth
 from bdl_teach.widgets._engine.canvas import Canvas
@@ -212,7 +220,7 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
         """Yield functions that compile other estimators, more draws, longer runs, HMC, a mark."""
         paper: controls.Values = {"estimator": "weights"}
         more = {"n_samples": 2}
-        for values in (paper, more, paper | more):
+        for values in (paper, more, paper | more, {"n": own_points.MOST}):
             yield partial(self._compute, self.DEFAULTS | values)
         for values in ({}, more):
             quick = self._compute(self.DEFAULTS | values)

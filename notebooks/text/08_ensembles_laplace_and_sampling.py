@@ -675,7 +675,7 @@ assert np.allclose(quiet.result.prediction.aleatoric_std, 0.5)
 gap = [spread(gap=width)[1] if width else np.nan for width in (0.0, 0.1, 0.4)]
 assert gap[1] < gap[2] and np.isnan(gap[0])
 narrow = explorer.set(first="map", width=5, n=8, seed=3).result
-assert narrow.fit.weights.shape == (1, 16) and len(narrow.problem.data.y) == 8
+assert narrow.fit.weights.shape == (16,) and len(narrow.problem.data.y) == 8
 explorer.preset("start")  # as it was: its missions begin there
 
 
