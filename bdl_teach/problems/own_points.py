@@ -138,7 +138,8 @@ def _units(given: Any) -> Units:
 def _labels(given: Any) -> Labels:
     if len(given) != 4 or not all(isinstance(label, str) for label in given):
         raise ValueError(
-            f"data: expected labels of four strings (two names, two dates or times), got {given!r}"
+            "data: expected labels of four strings (names of x and y, and the date or time at "
+            f'which each is 0, "" if none), got {given!r}'
         )
     x, y, x0, y0 = given
     return x, y, x0, y0

@@ -247,7 +247,7 @@ class MethodPanel(FunctionPanel):
 
 
 class CoverageArtists:
-    """Artists of the share of new points in each method's interval, by region, and of the level."""
+    """For each method and region, a mark at the share of new points in the interval; the level."""
 
     def __init__(self, canvas: Canvas, ax: Axes) -> None:
         self._ax, self._rows = ax, [""]

@@ -101,10 +101,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         return [self._function, Panel(self._weights, kind="at", hover=True)]
 
     def _linked(self, result: LinearResult, panel: int, x: float, y: float) -> object:
-        """Return what is under the pointer, if anything.
-
-        Draw number k is ("draw", k), weight number i is ("weight", i).
-        """
+        """Return what is under the pointer: ("draw", index), ("weight", index) or ``None``."""
         if panel == 0:
             height = 2 * self._function.axes.get_ylim()[1]
             k = nearest_function(result.functions, X_GRID[:, 0], (x, y), height)

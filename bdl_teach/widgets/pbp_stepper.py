@@ -176,7 +176,7 @@ class PBPStepper(Explorer[StepperResult]):
             self._controls["step"].value = 0
 
     def _next(self, values: controls.Values) -> tuple[float, controls.Values] | None:
-        """While playing, return the time and the next step to show, at most 12 times a second."""
+        """Return the seconds to wait and the next step (or the end of play); ``None`` if paused."""
         if not values["play"]:
             return None
         if values["step"] == MOST_STEPS:

@@ -93,10 +93,7 @@ class SideBySide(ProblemResult):
         return found
 
     def _factor(self, prediction: Predictive) -> float:
-        """Return half the width of a method's interval, divided by its total sd.
-
-        The interval is conformal if there is a calibration set, else Gaussian.
-        """
+        """Return half the width of an interval (conformal, or else Gaussian) over the total sd."""
         from bdl_teach import calibration
 
         if self.calibration_set is None:
@@ -108,7 +105,7 @@ class SideBySide(ProblemResult):
 
     @cached_property
     def coverage(self) -> _ByRegion:
-        """Return, for each method and "nuts", the share of new points in the interval by region."""
+        """Return, by method (or "nuts") and region, the share of new points in the interval."""
         from bdl_teach import calibration
 
         truth, noise_std = self.data.truth(GAP_GRID)[:, 0], self.data.noise_std
@@ -145,7 +142,7 @@ class MethodsExplorer(ExplorerBesideTruth[SideBySide], abstract=True):
         return method, problem, tuple(values[name] for name in self._heeds(method))
 
     def _fit_or_recall(self, key: _Key, values: controls.Values) -> MethodFit:
-        """Return the fit and predictions for a key: those of an earlier tick, or else new ones."""
+        """Return the fit and predictions for a ``_key``: from an earlier tick, or else new ones."""
         from bdl_teach.methods._fitted import Variational
 
         if (kept := self._fits.get(key)) is not None:

@@ -55,7 +55,7 @@ class SinusoidResult(Outcome):
 
     @property
     def over(self) -> bool:
-        """Return whether all longer runs are made; only the quiet estimator has longer runs."""
+        """Return whether all longer trainings have been tried; only the quiet estimator has any."""
         return self.estimator != "quiet" or self.tried == MOST_RUNS
 
     @property

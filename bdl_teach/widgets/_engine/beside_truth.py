@@ -81,10 +81,7 @@ class Chains:
         self._awaited: set[_Shape] = set()
 
     def ask(self, problem: Problem | None) -> GoldStandard:
-        """Make ``problem`` the one to sample; return what is known of its posterior so far.
-
-        ``None`` ends the sampling.
-        """
+        """Sample ``problem`` from now on, or nothing; return what is known of its posterior."""
         if problem is None:
             self._run = None
             return GoldStandard()
@@ -131,10 +128,7 @@ class Chains:
         return run.gold
 
     def waits(self) -> bool:
-        """Return whether the program of the present run has yet to be compiled.
-
-        If so, start the compilation on another thread, unless that is done.
-        """
+        """Return whether the HMC program is not compiled yet; if so, have a thread compile it."""
         if self._run is None or self._run.over:
             return False
         problem = self._run.problem
@@ -276,7 +270,7 @@ def _begin(problem: Problem, progress: Callable[[int, int], None] | None) -> mcm
 
 
 def _judge(outputs: Array, regions: Mapping[str, Array]) -> tuple[bool, str]:
-    """Return whether chains with outputs ``[chains, s, m]`` have mixed, and a sentence on that."""
+    """Return whether chains with outputs ``[chains, s, m]`` have mixed, and a sentence about it."""
     from bdl_teach.methods import mcmc
 
     chains, n, _ = outputs.shape

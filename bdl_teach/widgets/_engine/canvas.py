@@ -122,10 +122,7 @@ class Canvas:
         return {} if self._copies is None else self._copies.verdicts()
 
     def redraw_background(self, *, arrange: bool = False) -> None:
-        """Have the next picture redraw the background, because something in it has changed.
-
-        ``arrange``: also place the panels anew, because a legend needs more or less space.
-        """
+        """Have the next picture redraw the background and, if ``arrange``, place the panels."""
         self._backgrounds.clear()
         self._grounds.clear()
         if arrange:

@@ -28,12 +28,9 @@ class Convergence:
         return self.gain <= self.tolerance if self.over else None
 
     def after_one_more(self, fit: Variational) -> Convergence:
-        """Make the next longer run of ``fit``, and return what is known then.
-
-        A run that diverges counts as no gain.
-        """
+        """Train ``fit`` once more, for longer; return an updated record of runs and gain."""
         gain, runs, tolerance = self.gain, self.runs + 1, fit.tolerance
-        with suppress(DivergedError):
+        with suppress(DivergedError):  # a run that diverges adds no gain
             gain = max(gain, fit.free_energy - fit.longer(self.runs).free_energy)
         return Convergence(runs, gain, gain > tolerance or runs == fit.n_longer, tolerance)
 

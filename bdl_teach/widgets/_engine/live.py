@@ -115,7 +115,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         self.wait(timeout)
         self._begin_chores(unseen=True)
         if not self._warmed.wait(timeout):
-            raise TimeoutError(f"expected all programs compiled within {timeout:g} s, got some")
+            raise TimeoutError(f"expected all programs compiled within {timeout:g} s, some are not")
         return self
 
     def replay(self, step: int | None = None) -> Self:
@@ -291,8 +291,8 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
     def reset(self) -> None:
         """Set all controls but the true posterior's toggle to their starting values.
 
-        This also removes a band that the learner has drawn, and asks the question again. Undo
-        restores the values before.
+        This also removes a band that the learner has drawn, and clears the answer to the question.
+        Undo restores the earlier values of the controls.
         """
         self._draw_again(self._end_drawing)
         self._pin.unset(of_question=True)

@@ -46,10 +46,7 @@ class Need(NamedTuple):
     words: str  # shown while it fails; {} is the reading, {name:.3g} another reading
 
     def lacks(self, values: Values, readings: Readings) -> str | None:
-        """Return ``None`` if the condition holds, else a text that says what is wrong.
-
-        The text is empty if there is no reading or control of this name.
-        """
+        """Return ``None`` if the condition holds, else what is wrong; "" if ``name`` is unknown."""
         if self.name not in readings and self.name not in values:
             return ""
         found = readings.get(self.name, values.get(self.name))
@@ -247,11 +244,8 @@ class MissionBox:
 
 
 def _first_two(begin: str, missing: Sequence[str]) -> str:
-    """Return ``begin`` and the first two texts of failed conditions; "" if there is no text.
-
-    The box has room for two.
-    """
-    said = "; ".join([words for words in missing if words][:2])
+    """Return ``begin`` and the first two texts of failed conditions; "" if there is no text."""
+    said = "; ".join([words for words in missing if words][:2])  # the box has room for two
     return f"{begin}{said}" if said else ""
 
 

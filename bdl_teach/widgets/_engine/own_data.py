@@ -26,7 +26,7 @@ class Unseen(traitlets.HasTraits):
         raise NotImplementedError
 
     def words(self, value: Any) -> str:
-        """Return a value of the control in words."""
+        """Return a value of the control as text for the learner."""
         raise NotImplementedError
 
 

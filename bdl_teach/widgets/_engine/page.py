@@ -136,10 +136,7 @@ class Page(Worker[Result], abstract=True):
         ]
 
     def _make_controls_box(self, less_used: list[Widget]) -> Widget:
-        """Make the box of all groups of controls.
-
-        If some groups are folded, a button *more* shows them and the ``less_used`` buttons.
-        """
+        """Make the box of all groups; *more* shows folded groups and the ``less_used`` buttons."""
         groups, folded = self._make_groups(), self.TEXTS.folded
         panels = {name: controls.group(name, widgets) for name, widgets in groups.items()}
         behind = [widget for name in folded for widget in groups[name]]
@@ -172,7 +169,7 @@ class Page(Worker[Result], abstract=True):
         self._go(self._whole(values))
 
     def _whole(self, state: Values) -> Values:
-        """Return ``state`` with ``None`` for each control without a widget that it leaves out."""
+        """Return ``state``, and ``None`` for each control without a widget that ``state`` lacks."""
         known = self.TEXTS.controls
         return {**{name: None for name in known if known[name].unseen}, **state}
 
@@ -190,16 +187,13 @@ class Page(Worker[Result], abstract=True):
         return {n: controls.take(self._controls, n, value) for n, value in values.items()}
 
     def _assign(self, values: Values) -> None:
-        """Set controls to ``values`` without a tick, or set none and raise ``ValueError``.
-
-        Observers of a control are called after all controls have their values.
-        """
+        """Set controls to ``values`` without a tick, or set none and raise ``ValueError``."""
         values = self._taken(values)
         if "data" in self._controls and any(name in values for name in self._DRAWN_BY):
             values.setdefault("data", None)
         self._quiet = True
         try:
-            with ExitStack() as held:
+            with ExitStack() as held:  # observers are called after all values are set
                 for name in values:
                     held.enter_context(self._controls[name].hold_trait_notifications())
                 for name, value in values.items():

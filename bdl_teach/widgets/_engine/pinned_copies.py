@@ -54,12 +54,9 @@ class PinnedCopies:
             self.over += copies if _covers(artist) else []
 
     def follow(self) -> bool:
-        """Widen axis limits to include the copies, and return whether a limit changed.
-
-        Hide each copy in ``over`` whose artist has not moved.
-        """
+        """Widen axis limits to include the copies, and return whether a limit changed."""
         for artist, then, copies in self._copies:
-            for one in copies if _covers(artist) else ():
+            for one in copies if _covers(artist) else ():  # hidden while the artist has not moved
                 one.set_visible(not _is_equal(then, _shape(artist)))
         changed = False
         for panel, (held, _, given) in self._limits.items():

@@ -74,7 +74,7 @@ class Pin:
     def note(self, values: Values, said: Said, *, better: bool = False) -> None:
         """Record the values and the status line that are shown; hold ``RENDER_LOCK`` for the call.
 
-        If they are of a ``better`` result for the values of A, they replace A.
+        ``better``: the result was improved; then a pinned state A with equal values is replaced.
         """
         self._seen = Seen(dict(values), said)
         if better and self._pinned is not None and controls.same(values, self._pinned.values):

@@ -84,10 +84,7 @@ class PointerInput(Contract[Result], abstract=True):
         return band if band is not None and band.stage == "drawing" else None
 
     def _go_on_drawing(self) -> None:
-        """Go to the next stage of the learner's band: being drawn, beside the fit, removed.
-
-        Called by the worker.
-        """
+        """On the worker, put the drawn band in its next stage: drawing, beside the fit, gone."""
         band, room = self._drawn_band, self._active_panels[0].room
         if band is None or self.result is None:
             return
@@ -179,10 +176,7 @@ class PointerInput(Contract[Result], abstract=True):
         ask(partial(self._hold_axes, held))
 
     def _hold_axes(self, held: bool = False) -> None:
-        """Keep the axis limits during a drag, while a band is drawn, and if a question has pinned.
-
-        Otherwise let the limits change again.
-        """
+        """Fix axis limits if ``held``, a band is drawn or a question has pinned; else free them."""
         held = held or self._drawing is not None or self._pin.compares
         for panel in self._active_panels:
             if panel.room is not None:

@@ -158,10 +158,7 @@ def at(x_grid: Array, curve: Array, x: float) -> float:
 
 
 def off_the_sine(x_grid: Array, mean: Array, mask: Array | None = None) -> float:
-    """Return the rms distance of ``mean`` from the sine where ``mask`` is true.
-
-    Without a mask, it is the distance where the drawn data are.
-    """
+    """Return the rms distance of ``mean`` from the sine at ``mask``, by default at drawn data."""
     where = np.abs(x_grid[:, 0]) <= _AMONG if mask is None else mask
     off = mean - datasets.sinusoid().truth(x_grid)[:, 0]
     return float(np.sqrt((off[where] ** 2).mean())) if where.any() else math.nan

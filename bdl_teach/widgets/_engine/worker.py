@@ -105,10 +105,7 @@ class Worker(PointerInput[Result], abstract=True):
         return job
 
     def _followed(self, values: Values) -> tuple[int, Job] | None:
-        """Call ``_follow``, which extends the shown result, until it ends or a request comes.
-
-        Return that request, else ``None``.
-        """
+        """Call ``_follow`` until it returns ``None`` or a request comes; return that request."""
         job = self._slot.take(max(self._asked_at + FOLLOW - time.monotonic(), 0.0))
         while job is None and not self._slot.closed and self._film.at_end:
             if not self._go_on(values, at_rest=False):
@@ -156,7 +153,7 @@ class Worker(PointerInput[Result], abstract=True):
         return self._readings_of(self._compute(values))
 
     def _compute_shown(self, values: Values) -> Result:
-        """Compute the result to show; overridden to add what is known of slow parts."""
+        """Compute the result to show; a subclass adds what is known of the true posterior."""
         return self._compute(values)
 
     def _tick(self, values: Values) -> None:
@@ -314,10 +311,7 @@ class Worker(PointerInput[Result], abstract=True):
             self._without_still.pop().update(self._repr_mimebundle_(), raw=True)
 
     def _begin_chores(self, unseen: bool = False) -> None:
-        """Start the background compilation, once, after a page has shown the first picture.
-
-        ``unseen``: start the compilation even if no page shows the picture.
-        """
+        """Start the background compilation, once, if a page has shown a picture, or ``unseen``."""
         with self._asking:
             if self._chores_begun or not self.ticks or not (unseen or self._shown_at):
                 return
