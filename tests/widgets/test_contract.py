@@ -152,7 +152,7 @@ def test_dimmed_controls_have_no_effect(live: Explorer[Any]) -> None:
         assert not where or not any(live._controls[name].disabled for name in moved)
 
 
-def test_presets_have_different_pictures_that_their_state_rebuilds(live: Explorer[Any]) -> None:
+def test_each_preset_has_its_own_picture_which_its_state_rebuilds(live: Explorer[Any]) -> None:
     shown, words = {}, {}
     for name, (_, values) in live.PRESETS.items():
         live.preset(name)
@@ -211,7 +211,9 @@ def test_replay_goes_from_the_first_step_to_the_fit(live: Explorer[Any]) -> None
     assert (live.state(), live.result) == (state, result) or live.result is result
 
 
-def test_mean_and_band_fit_the_panel_or_the_edge_says_so(live: Explorer[Any]) -> None:
+def test_mean_and_band_are_inside_the_panel_or_a_note_says_they_leave_it(
+    live: Explorer[Any],
+) -> None:
     name = type(live).__name__
     if name not in PANELS:
         return

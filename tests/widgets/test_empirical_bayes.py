@@ -57,7 +57,9 @@ def test_prior_panel_and_readings_show_the_chosen_prior(explorer: EmpiricalBayes
 
 
 @everywhere
-def test_other_panels_show_the_prediction_and_the_kl(explorer: EmpiricalBayesExplorer) -> None:
+def test_function_and_kl_panels_show_the_prediction_and_the_kl(
+    explorer: EmpiricalBayesExplorer,
+) -> None:
     v, result = explorer.state(), explorer.result
     assert_shows(panel(explorer, "What the network believes about y"), result.prediction)
     drawn = result.fit.predict(result.x_grid, n_samples=200)
@@ -80,7 +82,9 @@ def test_other_panels_show_the_prediction_and_the_kl(explorer: EmpiricalBayesExp
         assert now.size == 0, "with several σ, the curve has no point for them"
 
 
-def test_best_button_sets_the_prior_nearest_to_the_best(made: EmpiricalBayesExplorer) -> None:
+def test_best_button_sets_the_slider_value_nearest_to_the_best_prior(
+    made: EmpiricalBayesExplorer,
+) -> None:
     for values in ({}, {"prior": "per weight"}):
         best = made.set(**{**HOME, **values}).result.best_std
         made._to_best()

@@ -101,7 +101,9 @@ def test_evidence_panels_show_the_log_evidence(explorer: LinearRegressionExplore
             assert_reads(explorer, log_evidence=here, best=choices[np.argmax(log_p)])
 
 
-def test_shown_weights_stay_while_points_are_added(made: LinearRegressionExplorer) -> None:
+def test_same_two_weights_stay_plotted_while_points_are_added(
+    made: LinearRegressionExplorer,
+) -> None:
     made.preset("before any data").set(seed=5)
     assert len({made.set(n=n).result.pair for n in (0, 1, 7, 32)}) == 1
     made.set(kind="polynomial")

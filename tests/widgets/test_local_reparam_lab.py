@@ -66,7 +66,9 @@ def test_dots_and_lines_show_gradients_and_their_variances(
 
 
 @everywhere
-def test_row_panel_shows_both_outputs_and_their_correlation(explorer: LocalReparamLab) -> None:
+def test_outputs_panel_shows_outputs_at_two_points_and_their_correlation(
+    explorer: LocalReparamLab,
+) -> None:
     v, ax = explorer.state(), panel(explorer, "Two outputs")
     first, second = local_reparam_lab._pool(v["n_inputs"], v["seed"])[1][:2]
     in_theory = {"shared": first @ second / np.sqrt(first @ first * (second @ second)), "local": 0}

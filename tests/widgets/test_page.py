@@ -390,7 +390,7 @@ FRAMES_STAND_STILL = """() => {
 }"""
 
 
-def test_moved_points_survive_late_frames(hand: Hand) -> None:
+def test_points_moved_before_the_page_draws_a_frame_stay_moved(hand: Hand) -> None:
     """Three points are moved and one is added before the page draws a frame."""
     hand.box.locator(".bdl-hand").focus()
     keys, before = hand.page.keyboard, hand.dots()
@@ -415,7 +415,9 @@ def paste(hand: Hand, text: str) -> Any:
     return dialog
 
 
-def test_table_dialog_asks_for_columns_and_thousands_and_reports_omissions(hand: Hand) -> None:
+def test_table_dialog_asks_for_columns_and_thousands_separator_and_reports_omissions(
+    hand: Hand,
+) -> None:
     dialog = paste(hand, "1,2\n3\n")
     refused = dialog.get_by_role("alert").filter(has_text="line 2: expected two columns")
     refused.wait_for(timeout=10_000)
@@ -508,7 +510,9 @@ def assert_axe_finds_nothing_serious(page: Any) -> None:
     assert serious == []
 
 
-def test_page_changes_reach_the_kernel_and_back(seen: dict[str, Any], notebook: Notebook) -> None:
+def test_page_changes_controls_in_the_kernel_and_shows_its_answers(
+    seen: dict[str, Any], notebook: Notebook
+) -> None:
     """Try a preset, one control of each kind, reset, and the question."""
     kind, hand = widgets.SinusoidExplorer, Hand(notebook, "SinusoidExplorer")
     preset, (sentence, values) = list(kind.PRESETS.items())[-1]

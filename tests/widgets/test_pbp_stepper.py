@@ -102,7 +102,7 @@ def test_play_ends_at_the_last_step_and_restarts_from_the_first(explorer: PBPSte
     explorer.set(play=False)
 
 
-def test_sorted_steps_follow_x_for_an_unordered_table(explorer: PBPStepper) -> None:
+def test_sorted_toggle_makes_pbp_take_the_rows_of_a_table_by_x(explorer: PBPStepper) -> None:
     own = ((0.5, 0.1, 0.3, -0.2, 0.4), (1.0, 2.0, 3.0, 4.0, 5.0), points.COURSE)
     for step, x in enumerate((-0.2, 0.1, 0.3, 0.4, 0.5), 1):
         result = explorer.set(data=own, sorted=True, step=step).result

@@ -177,7 +177,7 @@ def conformal(prediction: Predictive, gap: float, level: float) -> float:
 
 @every_picture_is_drawn
 @pytest.mark.parametrize(("level", "gap"), [(0.5, 0.0), (0.99, 0.3)])
-def test_coverage_by_region_agrees_and_conformal_bands_need_no_refit(
+def test_coverage_by_region_is_right_and_conformal_bands_need_no_refit(
     comparison: ComparisonExplorer,
     nuts: dict[str, Any],
     monkeypatch: pytest.MonkeyPatch,

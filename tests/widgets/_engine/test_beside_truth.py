@@ -129,7 +129,7 @@ def test_moved_control_ends_the_hmc_run_for_old_values(made: Any) -> None:
     assert draws_of(chains.go_on(800)) == 50, "the new run starts at its beginning"
 
 
-def test_failed_hmc_run_is_reported_for_its_values_only(made: Any) -> None:
+def test_failed_hmc_run_is_reported_only_for_the_problem_that_failed(made: Any) -> None:
     def fails(*_: Any) -> Any:
         raise ArithmeticError("no finite gradient")
 
@@ -155,7 +155,7 @@ def test_posterior_program_is_compiled_in_the_background_before_a_run(
     assert chains.redrawn == 1 and chains.go_on(800) is not None
 
 
-def test_other_seeds_of_a_mission_do_not_change_the_shown_run(made: Any) -> None:
+def test_other_seeds_of_a_mission_do_not_change_the_shown_hmc_run(made: Any) -> None:
     chains = made()
     chains.ask(Problem())
     chains.go_on(800)

@@ -40,7 +40,7 @@ def test_wait_for_a_newer_value_times_out() -> None:
         slot.wait(0.01)
 
 
-def test_error_is_raised_once_even_if_shown_again() -> None:
+def test_error_is_raised_once_even_if_a_later_value_is_shown() -> None:
     slot: LatestValue[str] = LatestValue()
     for value in ("one", "the same, smaller"):
         slot.put(value)
@@ -51,7 +51,7 @@ def test_error_is_raised_once_even_if_shown_again() -> None:
     slot.wait(1.0)
 
 
-def test_closed_slot_wakes_all_waiters() -> None:
+def test_closing_the_slot_ends_all_waits() -> None:
     slot: LatestValue[str] = LatestValue()
     slot.put("one")
     slot.close()

@@ -99,7 +99,7 @@ def test_too_many_points_are_sampled_reproducibly() -> None:
     assert np.std(value[0]) == pytest.approx(1.0, abs=0.2)
 
 
-def test_places_in_a_table_of_dates_are_given_as_dates() -> None:
+def test_x_values_of_a_table_of_dates_are_written_as_dates() -> None:
     data = Problem(own=normal((DAYS[[0, 2]], (0.0, 1.0)))).data
     assert points.at(data, 0.0) == "2018-02-01 12:00"
     assert points.ends(data).startswith("x = 2018-01-28")

@@ -54,7 +54,7 @@ def test_pinned_curve_stays_grey_and_status_numbers_show_differences(slope: Slop
     assert slope._repr_mimebundle_()["text/plain"].endswith("Height 5 (+3 from grey A).")
 
 
-def test_pinned_state_follows_improvements_at_rest(
+def test_improved_result_at_rest_replaces_the_pinned_one(
     slope: Slope, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker, "REST", worker.SHARPEN)
@@ -71,7 +71,7 @@ def test_pinned_state_follows_improvements_at_rest(
     assert "Changed: the height 2.5 → 2 (−0.5)" in answer(slope)
 
 
-def test_pin_answer_lists_what_stayed_and_what_changed(slope: Slope) -> None:
+def test_comparison_with_pinned_state_lists_what_stayed_and_what_changed(slope: Slope) -> None:
     slope.pin()
     assert answer(slope) == ASKED
     slope._pin._answer.value = True

@@ -234,7 +234,7 @@ def test_neighbouring_ticks_have_different_labels(
     assert explorer.fit.axes.yaxis.get_label_text() == "y (1e9)"
 
 
-def test_ask_adds_a_point_where_the_epistemic_sd_is_largest(explorer: Touched) -> None:
+def test_ask_where_unsure_adds_a_point_where_the_epistemic_sd_is_largest(explorer: Touched) -> None:
     explorer._ask_for_point()
     x, y = shown(explorer)
     assert x[-1] == -1.0  # the furthest from 0.3
