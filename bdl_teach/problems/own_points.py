@@ -91,7 +91,7 @@ def _points(given: Any) -> datasets.Points:
 
 
 def _column(name: str, given: Any) -> tuple[Any, str]:
-    """Convert a column to numbers ``[n]``, masked as given; also return the date at 0, or ""."""
+    """Convert a column to numbers ``[n]``, masked as given; return the date that is 0, too."""
     values = np.ma.asarray(given) if np.ma.isMaskedArray(given) else np.asarray(given)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
@@ -202,7 +202,7 @@ def count(data: datasets.Regression1D) -> str:
 
 
 def labels_of(data: datasets.Regression1D) -> Labels:
-    """Return the names of x and y and their dates at 0; empty strings for drawn data."""
+    """Return the names of x and y and the dates at which they are 0; "" for drawn data."""
     return data.labels if isinstance(data, OwnPoints) else PLAIN
 
 

@@ -247,7 +247,7 @@ class MethodPanel(FunctionPanel):
 
 
 class CoverageArtists:
-    """For each method and region, a mark at the share of new points in the interval; the level."""
+    """Marks at the share of new points in each method's interval, by region; a level line."""
 
     def __init__(self, canvas: Canvas, ax: Axes) -> None:
         self._ax, self._rows = ax, [""]

@@ -105,7 +105,7 @@ class SideBySide(ProblemResult):
 
     @cached_property
     def coverage(self) -> _ByRegion:
-        """Return, by method (or "nuts") and region, the share of new points in the interval."""
+        """Return the share of new points in the interval, by method (or "nuts") and by region."""
         from bdl_teach import calibration
 
         truth, noise_std = self.data.truth(GAP_GRID)[:, 0], self.data.noise_std

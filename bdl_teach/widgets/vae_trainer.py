@@ -99,7 +99,7 @@ class Trainer:
         )  # fmt: skip
 
     def get(self, order: Order) -> Trained | None:
-        """Return the model trained for ``order``; if none, start that and return the latest.
+        """Return the finished model for ``order``, or start its training and return the last model.
 
         Raises:
             Exception: The error that ended the training; the next call trains again.
@@ -195,7 +195,7 @@ def _stage(order: Order, number: int, start: vae.Fit | None) -> vae.Fit:
 
 
 def _frames(fit: vae.Fit, number: int) -> dict[int, vae.Fit]:
-    """Return the fit after stage ``number`` by its step; for stage 0, early states too."""
+    """Return the fit after stage ``number``, by its step; for stage 0, also at early steps."""
     frames = {STEPS * (number + 1): fit}
     if number == 0 and fit.path is not None:
         steps = fit.path.steps

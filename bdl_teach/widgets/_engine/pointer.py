@@ -84,7 +84,7 @@ class PointerInput(Contract[Result], abstract=True):
         return band if band is not None and band.stage == "drawing" else None
 
     def _go_on_drawing(self) -> None:
-        """On the worker, put the drawn band in its next stage: drawing, beside the fit, gone."""
+        """On the worker, put the learner's band in its next stage: drawn, beside the fit, gone."""
         band, room = self._drawn_band, self._active_panels[0].room
         if band is None or self.result is None:
             return

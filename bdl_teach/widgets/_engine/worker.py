@@ -311,7 +311,10 @@ class Worker(PointerInput[Result], abstract=True):
             self._without_still.pop().update(self._repr_mimebundle_(), raw=True)
 
     def _begin_chores(self, unseen: bool = False) -> None:
-        """Start the background compilation, once, if a page has shown a picture, or ``unseen``."""
+        """Start the background compilation, once, after a page has shown the first picture.
+
+        ``unseen``: start the compilation even if no page shows the picture.
+        """
         with self._asking:
             if self._chores_begun or not self.ticks or not (unseen or self._shown_at):
                 return
