@@ -91,7 +91,7 @@ def _points(given: Any) -> datasets.Points:
 
 
 def _column(name: str, given: Any) -> tuple[Any, str]:
-    """Convert a column to numbers ``[n]``, masked as given; return the date that is 0, too."""
+    """Return a column as numbers ``[n]``, masked as given, and the date that is 0 (or "")."""
     values = np.ma.asarray(given) if np.ma.isMaskedArray(given) else np.asarray(given)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
