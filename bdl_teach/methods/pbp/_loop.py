@@ -125,7 +125,7 @@ def forward(x: Tensor, mean: Sequence[Tensor], var: Sequence[Tensor]) -> tuple[T
 
 @lru_cache(maxsize=1)
 def advance() -> Compiled:
-    """Compile a program that takes scheduled steps; each learns a point or refines the prior.
+    """Compile a program that takes the steps of a schedule: to learn a point or refine the prior.
 
     The program takes (state, x [n, d], y [n], schedule [CHUNK], start, stop) and returns (state,
     trace [CHUNK, 5]). A row of the trace has α and β of the noise and of the prior after the step,
@@ -251,7 +251,8 @@ def refine_prior(state: State) -> State:
 def _refine_weight(prior: Tensor, row: Tensor) -> tuple[Tensor, Tensor]:
     """Refine the prior factor of one weight by a step of expectation propagation.
 
-    ``prior`` is [α, β] of λ, ``row`` the weight's [mean, variance, *factor]. Return both, updated.
+    ``prior`` is [α, β] of λ, ``row`` the weight's [mean, variance, *factor]. Return the new
+    ``prior`` and the new ``row``.
     """
     m, v, precision, shift, alpha_share, beta_share = tf.unstack(row)
     cavity_precision, cavity_shift = 1.0 / v - precision, m / v - shift
