@@ -54,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def inside(argv: Sequence[str]) -> int:
-    """Run one command in this Python, after :func:`start` has started it from ``.venv``."""
+    """Run one command in this Python, which :func:`start` has started from ``.venv``."""
     return report_failures(lambda: run(parse(argv)), "Stopped.")
 
 
