@@ -24,8 +24,8 @@ from bdl_teach.predictive import Predictive
 
 ARRIVED = 20.0  # nats: a fit so little above the lowest known free energy has converged
 LONGER = 3000  # steps of a longer run
-# Nats for each data point by which a longer run may be below a converged fit to many points: about
-# as much as ``ARRIVED`` for each of the 32 points of a small problem.
+# Nats for each data point by which a longer run may lower the F of a converged fit to many points:
+# about as much as ``ARRIVED`` divided by the 32 points of a small problem.
 TOLERANCE_A_POINT = 0.5
 
 FitT = TypeVar("FitT", bound="Variational")
