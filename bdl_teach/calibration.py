@@ -22,12 +22,12 @@ _COLDEST, _HOTTEST = 0.05, 20.0  # range of temperatures to search
 
 
 class Reliability(NamedTuple):
-    """Confidence and accuracy of a classifier's answers, by bins of confidence.
+    """Confidence and accuracy of a classifier's predictions, in bins by confidence.
 
     Attributes:
-        size: Number of answers in each bin ``[b]``.
-        confidence: Mean confidence of the answers in each bin ``[b]``; NaN if it is empty.
-        accuracy: Share of right answers in each bin ``[b]``; NaN if it is empty.
+        size: Number of predictions in each bin ``[b]``.
+        confidence: Mean confidence of the predictions in each bin ``[b]``; NaN if it is empty.
+        accuracy: Share of right predictions in each bin ``[b]``; NaN if it is empty.
     """
 
     size: Array
@@ -36,13 +36,13 @@ class Reliability(NamedTuple):
 
     @property
     def error(self) -> float:
-        """Return the expected calibration error: mean |accuracy − confidence| over the answers."""
+        """Return the expected calibration error: mean |accuracy − confidence| of predictions."""
         distance = np.abs(np.nan_to_num(self.accuracy - self.confidence))
         return float(self.size @ distance / self.size.sum())
 
 
 def reliability(probabilities: ArrayLike, labels: ArrayLike, n_bins: int = 10) -> Reliability:
-    """Sort a classifier's answers into bins by their confidence, the largest class probability.
+    """Sort a classifier's predictions into bins by confidence, the largest class probability.
 
     Args:
         probabilities: ``[n, c]``: rows sum to 1.

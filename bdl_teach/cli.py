@@ -54,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def inside(argv: Sequence[str]) -> int:
-    """Run one command in this Python, after :func:`start` has started it from ``.venv``."""
+    """Run one command in this Python, which :func:`start` has started from ``.venv``."""
     return report_failures(lambda: run(parse(argv)), "Stopped.")
 
 
@@ -76,7 +76,7 @@ def report_failures(command: Callable[[], int], stopped: str) -> int:
     except KeyboardInterrupt:
         say(stopped)
         return 130
-    except BrokenPipeError:  # the reader has gone; without this Python would report it at exit
+    except BrokenPipeError:  # nobody reads the output; Python would report that at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
         say(environment.describe(error))

@@ -40,7 +40,7 @@ class FreeEnergy:
         return self.kl_weight * self.complexity + self.likelihood
 
     def __str__(self) -> str:
-        """Return F as a sentence with its two parts, rounded so that they add up to it."""
+        """Return a sentence with F and its two parts, rounded so that the parts add up to F."""
         digits = 0 if self.kl_weight == 1 else 1  # a factor magnifies the rounding error
         factor = f"{self.kl_weight:.4g}"
         complexity, likelihood = f"{self.complexity:.{digits}f}", f"{self.likelihood:.0f}"

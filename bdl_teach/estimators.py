@@ -60,7 +60,10 @@ class Minibatch(NamedTuple):
 
     @property
     def expected(self) -> Gradients:
-        """Return the exact gradient: c Σ_i x_i m_i for μ, and c Σ_i x_i² σ for σ."""
+        """Return the exact gradient: c Σ_i x_i m_i for μ, and c Σ_i x_i² σ for σ.
+
+        m_i is the ``residual`` of point i, and c the ``scale``.
+        """
         to_mu = self.residual @ self.x
         return Gradients(self.scale * to_mu, self.scale * (self.x**2).sum(axis=0) * self.sigma)
 
@@ -133,8 +136,8 @@ def _score_variance(b: Minibatch) -> Gradients:
 def _pathwise_variance(kind: str, b: Minibatch) -> Gradients:
     """Return the variance of an estimator that differentiates the cost: any but ``"score"``.
 
-    The gradients are those by μ_k and by σ_k. With G = xᵀx, m_i the residual of point i at w = μ,
-    and δ_i the variance of its output:
+    The gradients are those by μ_k and by σ_k. With c = (N/M)/noise², G = xᵀx, m_i = x_i·μ − y_i,
+    and δ_i the variance of the output at point i:
 
     - ``"shared"``, one ε for all points, whose effects add up before they are squared:
       Var_μ = c² Σ_l G_kl² σ_l²; Var_σ = c² [(Σ_i x_ik m_i)² + Σ_l G_kl² σ_l² + G_kk² σ_k²];
@@ -320,7 +323,7 @@ def row_covariance(kind: str, x: ArrayLike, sigma: ArrayLike) -> Array:
 def output_samples(
     kind: str, mu: ArrayLike, sigma: ArrayLike, x: ArrayLike, *, n_draws: int = 1000, seed: int = 0
 ) -> Array:
-    """Draw the outputs x·w of a minibatch, with the noise that this estimator gives them.
+    """Draw the outputs x·w of a minibatch, with the noise of the estimator ``kind``.
 
     Args:
         kind: One of ``KINDS``.

@@ -158,7 +158,7 @@ def adam(
 def _frames(n_records: int) -> Array:
     """Return, for each record of a run, the index of the frame that it is written to.
 
-    Of several records with one index the last one stays.
+    A record overwrites earlier ones with the same index.
     """
     n = min(_KEPT, n_records)
     kept = np.unique(np.ceil(n_records * (np.arange(1, n + 1) / n) ** 1.5))  # counted from 1
@@ -237,9 +237,9 @@ def history(trace: Trace, names: Sequence[str], remedy: str) -> dict[str, Array]
 
 
 def path(trace: Trace) -> Path | None:
-    """Return the frames of a run as NumPy arrays, one for each step kept; ``None`` without frames.
+    """Return the frames of a run as NumPy arrays, or ``None`` if the run kept no frames.
 
-    A run of few steps has fewer frames.
+    In a run of few steps several frames are of one step; only one of them is returned.
     """
     if trace.path is None:
         return None
@@ -253,7 +253,7 @@ def with_frame(path: Path | None, frame: int) -> Path:
     """Return ``path`` if it has a frame of this number (from 0, or −1 for the last), else raise."""
     n = 0 if path is None else len(path.steps)
     if path is None or not -n <= frame < n:
-        kept = f"a number from {-n} to {n - 1}" if n else "a fit that has frames"
+        kept = f"a number from {-n} to {n - 1}" if n else "a fit with stored frames (this has none)"
         raise ValueError(f"frame: expected {kept}, got {frame}")
     return path
 

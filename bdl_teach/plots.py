@@ -129,7 +129,7 @@ class FigureLegend:
         self.show(truth=True, nuts=False)
 
     def show(self, *, truth: bool, nuts: bool, more: Collection[str] = ()) -> bool:
-        """Show the entries of ``always``, ``more``, and the truth and the posterior if drawn.
+        """Show the entries ``always`` and ``more``, and those of truth and posterior if drawn.
 
         The entries have the order in which the panel's artists were made. Return whether the set
         of entries changed.
@@ -214,7 +214,7 @@ class Room(Artists):
         self.frame = [ax.yaxis, *ax.spines.values()]  # to be drawn again when the height changes
 
     def conceal(self) -> bool:
-        """Set the middle one of the limits, which gives away nothing about the curves.
+        """Set the middle limit of ``steps``, which gives away nothing about hidden curves.
 
         Return whether the limit changed.
         """
@@ -230,10 +230,10 @@ class Room(Artists):
         *,
         awaited: bool = False,
     ) -> bool:
-        """Set the limit that ``curves`` and the true posterior's band ``nuts`` fit in.
+        """Set the smallest limit that ``curves`` and the true posterior's band ``nuts`` fit in.
 
-        At least ``at_least`` is shown. While the posterior is ``awaited``, the limit only grows,
-        so that it does not change twice. Return whether the limit changed.
+        The limit is never below ``at_least``. While the posterior is ``awaited``, the limit only
+        grows, so that it does not change twice. Return whether the limit changed.
         """
         if nuts is not None:
             curves = {**curves, POSTERIOR: epistemic_edges(nuts)}
@@ -313,7 +313,7 @@ class OverlayArtists(Artists):
     def show(self, prediction: Predictive | None, *, asked: bool = False) -> bool:
         """Show ``prediction``, or nothing if it is ``None``; return whether the legend changed.
 
-        With ``asked`` (the prediction is requested but not ready) the legend names the lines, too.
+        With ``asked`` (the prediction is requested but not ready) the legend has its lines already.
         """
         there = asked or prediction is not None
         changed = self._mean.get_visible() != there
@@ -339,7 +339,8 @@ class FunctionArtists(Artists):
     def show(self, functions: Array | None) -> bool:
         """Show ``functions`` [s, m], or hide all lines for ``None``.
 
-        Return whether the legend changed, which has an entry for the lines while they are shown.
+        The legend has an entry for the lines only while they are shown. Return whether the legend
+        changed.
         """
         changed = bool(self._lines.get_visible() != (functions is not None))
         self._lines.set_visible(functions is not None)

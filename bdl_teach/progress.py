@@ -63,7 +63,7 @@ class Progress:
         self._told = False
         self._lock = threading.Lock()
         if path is not None and os.path.exists(path) and not os.path.isfile(path):
-            self._tell(f"{path} is no file")  # but a folder or a device, not to be replaced
+            self._tell(f"{path} is no file")  # a folder or a device must not be replaced
             self._path = None
 
     def marks(self) -> dict[str, str]:

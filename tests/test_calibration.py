@@ -33,7 +33,7 @@ def test_conformal_factor_is_the_score_of_its_rank(level, rank):
     assert calibration.conformal_factor(scores, 0.98) == math.inf, "the rank is above 32"
 
 
-def test_whole_rank_is_not_rounded_up():
+def test_conformal_rank_that_is_whole_is_not_rounded_up():
     """25 · 0.28 is 7, but 7.000000000000001 in floating point."""
     assert 25 * 0.28 > 7
     assert calibration.conformal_factor(np.arange(1.0, 25.0), 0.28) == 7

@@ -26,7 +26,7 @@ def by_tfp(likelihood: str, y: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("likelihood", likelihoods.LIKELIHOODS)
-def test_cost_of_each_draw_equals_tfp_summed_over_points(likelihood):
+def test_likelihood_cost_of_each_draw_equals_tfp_summed_over_points(likelihood):
     """A row of weight 0 costs nothing, whatever its values."""
     y, noise = targets(likelihood), tf.constant(NOISE_STD, tf.float64)
     expected = by_tfp(likelihood, y)

@@ -67,7 +67,7 @@ def test_interval_has_its_probability_under_the_mixture(level):
     np.testing.assert_allclose(mixture_cdf(p, upper), (1 + level) / 2, atol=1e-9)
 
 
-def test_noise_at_one_input_does_not_affect_others():
+def test_noise_at_one_input_does_not_affect_intervals_at_others():
     draws = np.random.default_rng(0).standard_normal((400, 1))
     quiet, loud = (Predictive.from_samples(draws, noise).interval(0.95) for noise in (0.0, 2.0))
     both = Predictive(np.zeros(2), np.ones(2), np.array([0.0, 2.0]), np.tile(draws, (1, 2)))
@@ -137,7 +137,7 @@ def test_log_probability_of_labels_is_bernoulli():
         prediction.log_prob(labels + 0.5)
 
 
-def test_label_interval_has_its_nominal_coverage():
+def test_interval_of_new_labels_contains_the_requested_probability():
     prediction = BernoulliPredictive.from_logits(np.array([[-9.0, -1.0, 1.0, 9.0]]))
     lower, upper = prediction.interval(0.9)
     np.testing.assert_array_equal(lower, [0, 0, 0, 1])

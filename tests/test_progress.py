@@ -82,7 +82,7 @@ def test_damaged_progress_file_is_moved_aside_and_reported_once(
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no named pipes in folders")
 @pytest.mark.parametrize("kind", ["mkdir", "mkfifo"])
-def test_special_file_is_not_replaced_by_progress(tmp_path: Path, kind: str) -> None:
+def test_progress_does_not_replace_a_special_file(tmp_path: Path, kind: str) -> None:
     special = tmp_path / "special"
     getattr(os, kind)(special)
     kept = Progress(special)

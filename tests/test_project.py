@@ -61,7 +61,7 @@ def markers(platform: str, python: str) -> dict[str, str]:
 @pytest.mark.parametrize("lock", LOCKS)
 @pytest.mark.parametrize("python", ["3.11", "3.12", "3.13"])
 @pytest.mark.parametrize("platform", PLATFORMS)
-def test_lock_satisfies_every_declared_requirement(platform: str, python: str, lock: str) -> None:
+def test_lock_file_satisfies_declared_requirements(platform: str, python: str, lock: str) -> None:
     where = markers(platform, python)
     versions = pins(where, lock)
     versions.setdefault("tensorflow", versions.get("tensorflow-cpu", ""))
@@ -70,7 +70,7 @@ def test_lock_satisfies_every_declared_requirement(platform: str, python: str, l
             assert versions[canonicalize_name(wanted.name)] in wanted.specifier, wanted
 
 
-def test_learners_lock_is_a_subset_of_contributors_lock() -> None:
+def test_lock_file_of_learners_is_a_subset_of_that_of_contributors() -> None:
     where = markers("linux-x86_64", "3.12")
     ours, site, theirs = (pins(where, lock) for lock in LOCKS)
     assert ours.items() <= site.items() <= theirs.items()
@@ -80,7 +80,7 @@ def test_learners_lock_is_a_subset_of_contributors_lock() -> None:
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
-def test_lock_has_exactly_one_tensorflow_wheel(platform: str) -> None:
+def test_lock_file_has_exactly_one_tensorflow_wheel(platform: str) -> None:
     found = {"tensorflow", "tensorflow-cpu"} & set(pins(markers(platform, "3.12")))
     assert found == {"tensorflow-cpu" if platform == "linux-x86_64" else "tensorflow"}
 
@@ -92,7 +92,7 @@ def test_every_supported_python_gets_the_same_numerical_stack() -> None:
 
 
 @pytest.mark.parametrize("lock", LOCKS)
-def test_every_pin_has_hashes_and_no_lock_names_an_index(lock: str) -> None:
+def test_every_pin_has_hashes_and_no_lock_file_names_an_index(lock: str) -> None:
     text = (ROOT / lock).read_text(encoding="utf-8")
     assert "://" not in text
     assert not re.search(r"^-", text, re.MULTILINE)
@@ -115,7 +115,7 @@ def test_binder_has_a_supported_python_and_the_pinned_kernel() -> None:
     assert by_conda["ipykernel"].specifier == kernel.specifier
 
 
-def test_binder_installs_the_lock_as_the_launcher_does() -> None:
+def test_binder_installs_the_lock_file_as_the_launcher_does() -> None:
     script = (ROOT / "binder" / "postBuild").read_text(encoding="utf-8")
     assert "--no-deps --require-hashes -r requirements.lock" in script
     assert "write_settings(" in script

@@ -24,8 +24,8 @@ from bdl_teach.predictive import Predictive
 
 ARRIVED = 20.0  # nats: a fit so little above the lowest known free energy has converged
 LONGER = 3000  # steps of a longer run
-# Nats for each data point by which a longer run may be below a converged fit to many points: about
-# as much as ``ARRIVED`` for each of the 32 points of a small problem.
+# Nats for each data point by which a longer run may lower the F of a converged fit to many points:
+# about as much as ``ARRIVED`` divided by the 32 points of a small problem.
 TOLERANCE_A_POINT = 0.5
 
 FitT = TypeVar("FitT", bound="Variational")
@@ -34,8 +34,8 @@ FitT = TypeVar("FitT", bound="Variational")
 class Variational(ABC):
     """Base class of fits that minimise a free energy.
 
-    A fit has converged if training for longer, in ``n_longer`` runs, lowers the free energy by at
-    most ``tolerance``. By default there is one such run, which continues the training.
+    A fit has converged if none of ``n_longer`` longer runs lowers the free energy by more than
+    ``tolerance``. By default there is one longer run, which continues the training.
     """
 
     n_longer: int = 1
@@ -52,14 +52,14 @@ class Variational(ABC):
 
     @abstractmethod
     def cost(self) -> FreeEnergy:
-        """Estimate F on all data points from fresh draws: its KL and its likelihood cost."""
+        """Estimate the parts of F, KL and likelihood cost, on all data points, from fresh draws."""
 
     def refined(self) -> Self:
         """Return a fit whose training starts where the training of this one ended."""
         raise NotImplementedError
 
     def longer(self, k: int) -> Self:
-        """Return the fit of the k-th longer run, k < ``n_longer``, for :attr:`converged`.
+        """Return the fit of the k-th longer run, which :attr:`converged` compares with this one.
 
         Raises:
             DivergedError: The free energy became NaN or infinite.
@@ -215,7 +215,7 @@ class VariationalFit(NetworkFit, Variational):
     _rates: ClassVar[Mapping[str, tuple[float, float]]]  # to continue a fit, and for a new start
 
     def cost(self, n_draws: int = 1000, seed: int = 1) -> FreeEnergy:
-        """Estimate F on all data points from fresh draws: its KL and its likelihood cost.
+        """Estimate the parts of F, KL and likelihood cost, on all data points, from fresh draws.
 
         Args:
             n_draws: Number of draws of the weights, >= 1.
@@ -275,7 +275,7 @@ class VariationalFit(NetworkFit, Variational):
 
     @property
     def _same_problem(self) -> dict[str, Any]:
-        """Return the settings, as a dict, that give a new fit the network and prior of this one."""
+        """Return a dict of the settings with which a new fit has this fit's network and prior."""
         problem = self.problem
         return {
             "hidden_units": self.network.hidden_units,

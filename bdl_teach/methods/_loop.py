@@ -81,7 +81,7 @@ class LoopInputs(NamedTuple):
 
 
 class Block(NamedTuple):
-    """The inputs of one block: the part of a step with one weight draw and one chunk of points."""
+    """The inputs of one block, which is one weight draw and one chunk of data points in a step."""
 
     x: Tensor  # [rows, d]
     y: Tensor  # [rows, 1]
@@ -221,7 +221,7 @@ def check_room(capacity: Capacity, n: int, network: MLP, n_samples: int) -> None
     wide = len(rooms) == len(widths) and all(map(operator.ge, rooms, widths))
     if not wide or capacity.n < n or capacity.n_samples < n_samples:
         wanted = Capacity(n, network.hidden_units, n_samples)
-        raise ValueError(f"capacity: expected room for {wanted}, got {capacity}")
+        raise ValueError(f"capacity: expected sizes of at least {wanted}, got {capacity}")
     if capacity.chunk is not None:
         checks.count("capacity.chunk", capacity.chunk)
 
@@ -310,10 +310,10 @@ def costs(complexity: Tensor, likelihood: Tensor, block: Block, p: LoopInputs) -
 
 
 def row_noise(plan: Plan, widths: Callable[[MLP], Sequence[int]]) -> Tensor:
-    """Return normal noise ζ ``[table, chunks, units, rows]`` with a number for each data point.
+    """Return normal noise ζ ``[table, chunks, units, rows]``: a number for each unit and point.
 
-    ``widths(network)`` returns the number of units with noise in each layer. More data points do
-    not change the noise of the first ones.
+    ``widths(network)`` returns the number of units with noise in each layer. Adding data points
+    does not change the noise of the points before them.
     """
     small, large = tuple(widths(plan.network)), tuple(widths(plan.padded))
     if not large:
@@ -330,8 +330,8 @@ def _row_noise(
 ) -> Tensor:
     """Draw the noise ζ of n data points, in their order, so that a point's ζ does not depend on n.
 
-    ``small`` and ``large`` list the units with noise in each layer: of the network, and with its
-    padding.
+    ``small`` lists the number of units with noise in each layer of the network, and ``large`` that
+    in each layer of the padded network.
     """
     rows = capacity.chunk or capacity.n
     chunks = -(-capacity.n // rows)

@@ -31,8 +31,8 @@ REMEDY = (
     "lower the learning rate; if that does not help, the scale of the data does not fit "
     "noise_std or the prior"
 )
-# Nats by which longer runs may be below a converged fit. It is less than ``ARRIVED``, since the
-# lowest of eight runs of 3000 steps is above the lowest of eight of 10,000. claim: converged-knows
+# Nats by which longer runs may lower the F of a converged fit. The number is less than ``ARRIVED``,
+# since eight runs of 10,000 steps reach a lower F than eight of 3000. claim: converged-knows
 TOLERANCE = 16.0
 # Very different starts of longer runs: (scale of the means, ρ). With a large KL weight or noise a
 # start near 0 ends in a fit that ignores the data; a start with large means and small σ finds

@@ -11,9 +11,9 @@ itself. Of the curvature of U, the parts that cannot be negative are used,
 
     H = Σ_i h_i g_i g_iᵀ + diag(δ) + Σ max(0, ∂U/∂relu(z)) s (1 − s)/τ ∇z ∇zᵀ:
 
-Laplace's Λ, and the curvature of each unit's rounded kink at each data point. ∇z is the gradient by
-the unit's own weights only; with one hidden layer there are no others. A step that does not lower U
-is shortened.
+Laplace's Λ, with the h, g and δ of ``laplace``, and the curvature of each unit's rounded kink at
+each data point. ∇z is the gradient by the unit's own weights only; with one hidden layer there are
+no others. A step that does not lower U is shortened.
 
 Source: Nocedal & Wright 2006, "Numerical optimization", section 10.3 (Levenberg and Marquardt);
 Chen & Mangasarian 1996, "A class of smoothing functions".
@@ -112,14 +112,14 @@ def forward(network: MLP, w: Array, x: Array, tau: Sequence[float] = ()) -> Pass
 
 
 def prior_precision(w: Array, prior: Prior) -> Array:
-    """Return δ = E[1/σ² | w] ``[k]``: the slope of −log P(w), divided by w."""
+    """Return δ = E[1/σ² | w] ``[k]``: the slope of −log P(w) at each weight w, divided by w."""
     one, other = _log_shares(w, prior)
     share = expit(one - other)
     return np.asarray(share / prior.mixture[0] ** 2 + (1.0 - share) / prior.mixture[1] ** 2)
 
 
 def _log_shares(w: Array, prior: Prior) -> tuple[Array, Array]:
-    """Return log(share · density) of each prior component at w ``[k]``, without −½ log 2π."""
+    """Return log(share · density) of the two prior components at w ``[k]``, without −½ log 2π."""
     sigma1, sigma2, pi = prior.mixture
     with np.errstate(divide="ignore"):  # π = 0 or 1: a component with log weight −inf
         one, other = np.log(np.array([pi, 1.0 - pi]) / (sigma1, sigma2))
@@ -169,9 +169,9 @@ def _blas() -> ThreadpoolController:
 
 
 def _descend(target: Target, w: Array, tau: Sequence[float]) -> Array:
-    """Take Newton steps from w to lower −log P(D, w) of the network whose ReLUs ``tau`` rounds.
+    """Lower −log P(D, w) by Newton steps from w, and return the weights at the end.
 
-    Return the weights at the end.
+    ``tau`` holds the rounding τ of each hidden layer's ReLU.
     """
 
     def look(w: Array) -> tuple[Pass, float]:
@@ -201,7 +201,7 @@ def _descend(target: Target, w: Array, tau: Sequence[float]) -> Array:
 
 
 def _add_kinks(curvature: Array, p: Pass, slope: Array, network: MLP, tau: Sequence[float]) -> None:
-    """Add to the matrix ``curvature`` what the rounded kink of each hidden unit contributes.
+    """Add the second derivatives of each hidden unit's rounded ReLU to the matrix ``curvature``.
 
     A unit changes only the rows and columns of its own weights.
     """

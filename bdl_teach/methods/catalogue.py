@@ -144,7 +144,7 @@ CATALOGUE: Mapping[str, Method] = {  # the quickest first
     "last_layer": Method(
         "laplace", "Laplace, last layer", "Laplace over the weights of the last layer alone",
         bench="laplace, MAP and last layer", options={"structure": "last_layer"},
-        compared=None,  # a variant, a switch in the side-by-side explorer
+        compared=None,  # a switch of the side-by-side explorer selects it
     ),
     "bbb": Method("bbb", "BBB", "Bayes by Backprop: a Gaussian over each weight"),
     "local": Method(

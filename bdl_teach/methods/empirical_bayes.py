@@ -5,8 +5,8 @@ alone, and is largest at σ_p² = μ² + σ², averaged over the weights that sh
 σ_p, with one prior for each weight, KL = ½ Σ ln(1 + μ²/σ²) = ½ Σ ln(1 + γ²) with γ = μ/σ.
 
 The parameters are ρ, with σ = softplus(ρ), and μ; as in the source they can be ρ and γ
-(``coordinates="gamma"``). γ has no 0/0 where a weight collapses, but the γ of a weight that the
-data determine may be near a hundred, which is far for steps in γ.
+(``coordinates="gamma"``). Then no 0/0 arises where both μ and σ go to 0, but the γ of a weight that
+the data determine may be near a hundred, which takes many steps in γ.
 
 The ELBO bounds max over the priors of ln p(D | priors), the type-II evidence: it can exceed
 ln p(D) under any one prior.
@@ -113,7 +113,7 @@ class Model(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """The gradient estimator and the coordinates of the training: they do not change F."""
+    """How F is minimised: the gradient estimator, and which parameters the steps change."""
 
     estimator: str
     coordinates: str
@@ -317,7 +317,7 @@ class Fit(_mean_field.Fit):
         gamma: γ = μ/σ of each weight ``[n_weights]``, in the order of ``network``.
         prior_std: Learnt σ_p of each weight's prior ``[n_weights]``.
         model: The chosen model: which weights exist and which share a prior.
-        walk: How the minimum was searched for.
+        walk: The gradient estimator and the coordinates of the training.
     """
 
     gamma: Array
@@ -342,7 +342,7 @@ class Fit(_mean_field.Fit):
         return tied_kl(self.mean[used], self.std[used], self.model.groups[used])
 
     def _refit(self, steps: int, learning_rate: float, **start: Any) -> Self:
-        """Fit ``self.problem`` again, from this fit or from new draws of γ."""
+        """Fit ``self.problem`` again: from this fit or, given ``start``, from new draws of γ."""
         same = {**self._same_problem, "seed": start.get("seed", self.problem.seed)}
         del same["prior"], same["kl_weight"]
         o = Training(steps=steps, learning_rate=learning_rate, **same)

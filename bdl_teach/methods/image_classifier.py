@@ -144,7 +144,7 @@ class ConvNet:
 
 
 def _key(seed: int, *path: int) -> Array:
-    """Return a pair of whole numbers, different for each seed and path, to seed stateless draws."""
+    """Return the two numbers that seed a stateless draw, others for each ``seed`` and ``path``."""
     return np.random.SeedSequence([seed, *path]).generate_state(2).astype(np.int32)
 
 
@@ -259,7 +259,7 @@ def _trained(network: ConvNet, built: Built, scale: float, o: Problem) -> Fit:
 
 
 def _train(step: Callable[..., Tensor], x: Array, draw: Tensor, o: Problem) -> dict[str, Array]:
-    """Train in minibatches, in a new order each epoch; return the history, means over epochs."""
+    """Train in minibatches, in a new order each epoch; return the mean costs of each epoch."""
     rng, epochs = np.random.default_rng([o.seed, _TRAINING]), []
     for epoch in range(o.epochs):
         records = []

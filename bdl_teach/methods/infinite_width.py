@@ -60,7 +60,7 @@ def _rectified(z: _Moments) -> _Moments:
     """
     reach = np.sqrt(z.left) * np.sqrt(z.right)  # > 0, since each unit has a bias
     cosine = np.clip(z.cross / reach, -1.0, 1.0)
-    cross = np.arccos(cosine)  # in place from here: a new array takes longer than its sum
+    cross = np.arccos(cosine)  # from here on in place, which saves the time to make new arrays
     np.subtract(math.pi, cross, out=cross)
     cross *= cosine
     cosine *= cosine

@@ -100,7 +100,7 @@ class Problem(NamedTuple):
         return 1 if self.structure == "last_layer" else None
 
     def target(self, prior: Prior, noise_std: float) -> Target:
-        """Return the posterior of these data under this prior and noise, for Newton's method."""
+        """Return the posterior under this prior and noise, as Newton's method takes it."""
         mode = self.mode
         return Target(mode.network, self.x, self.y, prior, noise_std, mode.likelihood)
 
@@ -109,9 +109,10 @@ class Problem(NamedTuple):
 class Spread(NamedTuple):
     """The Gaussian N(0, Λ⁻¹) of k weights, stored as a square root S of its covariance S Sᵀ = Λ⁻¹.
 
-    S = diag(scale) (I − Vᵀ diag(told) V): the prior's standard deviations ``scale``, narrowed by
-    the shares ``told`` along the directions that the data determine, the rows of V. There are at
-    most as many rows as data points, so that no computation here takes time k³.
+    S = diag(scale) (I − Vᵀ diag(told) V). ``scale`` has the prior's standard deviations, V the
+    directions that the data determine as rows, and ``told`` the share by which the data narrow each
+    direction. V has at most as many rows as there are data points, so that no computation here
+    takes time k³.
     """
 
     scale: Array  # [k]: δ^(−½), the standard deviations before the data
@@ -204,7 +205,7 @@ def to_mode(
 def _problem(
     mode: point.Fit, x: ArrayLike, y: ArrayLike, structure: str = "full", linearised: bool = True
 ) -> Problem:
-    """Check that the data fit the network and that the structure exists; return them together."""
+    """Check that the data fit the network and that the structure exists; return a ``Problem``."""
     checks.choice("structure", structure, STRUCTURES)
     x, y = likelihoods.data(mode.likelihood, x, y)
     return Problem(mode, checks.inputs("x", x, mode.network.n_inputs), y, structure, linearised)
@@ -407,7 +408,7 @@ class Fit(NetworkFit):
             if abs(factor) > math.log(SEARCH) - 1e-3:
                 raise ValueError(
                     f"{name}: expected the evidence to have a maximum within a factor of "
-                    f"{SEARCH:.0f} of the start, got one that still rises at {value}"
+                    f"{SEARCH:.0f} of the start, got evidence that still rises at {value}"
                 )
         return best
 

@@ -105,7 +105,7 @@ _program = _loop.programs(_free_energy)  # a new number of padded columns compil
 
 
 def _potential(network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs) -> Costs:
-    """Return what a minibatch adds to U = −log P(D | w) − log P(w), and the weights, to record."""
+    """Return a minibatch's part of U = −log P(D | w) − log P(w), and the weights w to record."""
     (w,) = theta
     log_prior = scale_mixture_log_prob(w, *tf.unstack(p.prior))
     prior_cost = -tf.reduce_sum(log_prior) * block.kl_share
@@ -140,9 +140,9 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 
 
 def _pace(d: int, rank: int) -> float:
-    """Return the factor between B and the parameter that is trained for it.
+    """Return the number by which the trained parameter is multiplied to give B.
 
-    A smaller factor makes Adam's steps in B shorter.
+    A smaller number makes Adam's steps in B shorter.
     """
     return float(_PACE / (max(rank, 1) * d) ** 0.5)
 

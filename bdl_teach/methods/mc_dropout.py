@@ -45,7 +45,7 @@ class Settings(Training):
     """Settings of MC dropout, in addition to those of every method.
 
     Attributes:
-        rate: Probability that a draw leaves a hidden unit out, in [0, 1); 0 is ``point.fit``.
+        rate: Probability that a draw leaves a hidden unit out, in [0, 1); 0 gives ``point.fit``.
         prior: Prior of each weight; a Gaussian one acts as weight decay.
         steps: Adam steps; at each step every data point leaves out units of its own.
     """
@@ -106,7 +106,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     """Fit one network by MC dropout: in training, hidden units are left out at random."""
     rate, prior = checks.probability("rate", settings.rate), settings.prior
     if rate == 1.0:
-        raise ValueError("rate: expected a number in [0, 1), got 1: nothing would be left")
+        raise ValueError("rate: expected a number in [0, 1), got 1: no unit would be left")
     plan = _loop.lay_out(x, y, settings, prior)
     behind = _sources(plan.padded) < sum(plan.padded.hidden_units)
     kept = np.where(behind, 1.0 - rate, 1.0)  # probability that a weight is not 0 [n_weights]

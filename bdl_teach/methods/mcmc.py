@@ -224,10 +224,10 @@ class _Chains(NamedTuple):
     ahead: tuple[Array, ...] | None = None  # draws after the last stored one, as ``run`` has them
 
     def run(self, n_draws: int, progress: Progress | None) -> tuple[_Chains, tuple[Array, ...]]:
-        """Run the chains for ``n_draws`` more draws; return the new state, and all transitions.
+        """Run the chains for ``n_draws`` more draws; return the new state, and t transitions.
 
-        Of the n_draws · n_thin transitions it returns the weights ``[t, chains, n_weights]``, the
-        log densities ``[t, chains]``, and whether they diverged ``[t, chains]``.
+        The t = n_draws · n_thin transitions are given as weights ``[t, chains, n_weights]``, log
+        densities ``[t, chains]``, and whether each transition diverged ``[t, chains]``.
         """
         _, advance = _programs(self.recipe)
         state, kernel, done = self.state, self.kernel, self.done

@@ -304,7 +304,7 @@ class Fit(Variational):
         return replace(self, encoder_weights=encoder, decoder_weights=decoder)
 
     def cost(self, n_draws: int = 10, seed: int = 1) -> FreeEnergy:
-        """Estimate the negative ELBO of all training data: its KL and its reconstruction cost.
+        """Estimate the parts of −ELBO, KL and reconstruction cost, on all training data.
 
         Each example has draws of its own, so that ten for each are enough.
 

@@ -48,7 +48,7 @@ def test_tied_weights_share_the_prior_found_by_numerical_search():
     assert empirical_bayes.tied_kl(MU, SIGMA, GROUPS) == pytest.approx(total, rel=1e-12)
 
 
-def test_cost_of_small_gamma_is_accurate_in_float32():
+def test_kl_of_small_gamma_is_accurate_in_float32():
     gamma = np.full(1000, 1e-3, np.float32)
     cost = float(empirical_bayes.weight_cost(tf.constant(gamma)))
     assert cost == pytest.approx(empirical_bayes.kl(gamma), rel=1e-4)
@@ -124,7 +124,7 @@ def test_elbo_of_one_weight_equals_largest_log_evidence(oracle):
         assert elbo > case["log_evidence_alpha1"]
 
 
-def test_weight_without_evidence_is_pruned():
+def test_weight_of_an_irrelevant_input_is_pruned():
     """α is infinite where q² <= s: the second column is unrelated to y."""
     y = LINEAR_Y - LINEAR_X[:, [1]] * Q[1] / S[1]
     fit, *_ = linear_fits(y=y, tie="weight", estimator="local")

@@ -210,7 +210,7 @@ def test_draws_after_warm_up_are_kept_and_diagnosed(monkeypatch, settings, kept,
     assert calls == [(25, total), (50, total), (75, total), (total, total)]
 
 
-def test_chain_with_non_finite_density_is_named_with_step(monkeypatch):
+def test_non_finite_density_raises_divergence_with_its_step(monkeypatch):
     told = StandIn(monkeypatch)
     told.bad = 1041  # transition 41 of the second chain
     with pytest.raises(DivergedError, match="raise the noise_std") as error:

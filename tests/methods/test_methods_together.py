@@ -85,7 +85,7 @@ def test_frames_of_a_fit_lead_from_its_start_to_its_end(name, fitted):
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_every_prediction_is_finite_and_has_the_known_draws(fitted, name):
+def test_every_prediction_is_finite_and_has_the_expected_number_of_draws(fitted, name):
     assert isinstance(fitted(name), Fitted)
     p = fitted(name).predict(X, n_samples=100, seed=1)
     for values in (p.mean, p.epistemic_std, p.aleatoric_std, p.total_std, p.mc_error):
@@ -220,7 +220,7 @@ def test_every_method_refuses_data_of_wrong_shape_or_type(name):
 
 
 @pytest.mark.parametrize("name", CATALOGUE)
-def test_every_method_fits_far_data_or_reports_float32_limit(name):
+def test_every_method_fits_data_far_from_0_or_reports_float32_limit(name):
     far = {
         "x": (1.7e9 + np.arange(20.0)[:, None], np.arange(20.0)),
         "y": (np.linspace(-1, 1, 20)[:, None], 1e9 + np.arange(20.0)),

@@ -137,7 +137,7 @@ def test_three_pbp_epochs_equal_the_reference_trace(oracle):
     assert_allclose(noise_var, trace["pred_noise_var"], trace["rtol"])
 
 
-def test_update_without_a_valid_variance_is_skipped():
+def test_update_that_gives_an_invalid_variance_is_skipped():
     m, v = tf.constant([1.0, 1.0], tf.float64), tf.constant([0.5, 0.5], tf.float64)
     bad = tf.constant([-0.1, 0.4], tf.float64)
     mean, var = pbp_loop._valid(m, v, m + 1.0, bad)
@@ -184,7 +184,7 @@ def with_cavity(variance: float) -> tuple[float, ...]:
     ],
     ids=["wide", "alpha", "beta", "infinite"],
 )
-def test_factor_with_invalid_cavity_is_unchanged(prior, row):
+def test_prior_factor_with_invalid_cavity_is_unchanged(prior, row):
     new_prior, new_row = refined(prior, row)
     assert_array_equal(new_prior, prior)
     assert_array_equal(new_row, row)

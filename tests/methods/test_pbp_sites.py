@@ -41,7 +41,7 @@ def test_pbp_with_sites_finds_exact_posterior_of_linear_network():
         assert np.abs(state.mean[0][0] - wanted.mean).max() < 0.35 * std.min()
 
 
-def test_forty_epochs_without_sites_count_the_data_forty_times():
+def test_forty_pbp_epochs_without_sites_count_the_data_forty_times():
     share = linear("none", 40).state.var[0][0] / np.diag(posterior().cov)
     np.testing.assert_allclose(share, 1 / 40, rtol=0.1)
 
@@ -78,7 +78,7 @@ def test_site_removal_takes_a_share_of_the_likelihood_factors(share):
     np.testing.assert_array_equal(left.factors, before.factors)
 
 
-def test_second_epoch_removes_one_nth_of_average_site_before_each_point():
+def test_second_pbp_epoch_removes_one_nth_of_average_site_before_each_point():
     """Repeat three epochs of five points step by step, with a refinement after each."""
     x, y = X[:5], Y[:5]
     options: dict[str, Any] = {"hidden_units": (2,), "noise_prior": (5.0, 3.0), "seed": 4}

@@ -64,7 +64,7 @@ def test_several_starts_keep_the_one_with_the_lowest_loss():
 
 
 def test_prior_together_with_weight_decay_is_refused():
-    with pytest.raises(ValueError, match="got both"):
+    with pytest.raises(ValueError, match="expected 0 if a prior is given"):
         small(prior=Gaussian(1.0), weight_decay=1.0)
 
 

@@ -83,7 +83,7 @@ def exact_kl(prior: Prior, mu: float, std: float) -> float:
     [(ScaleMixture(), 0.005), (ScaleMixture(1.5, 0.01, 0.5), 0.01)],
     ids=str,
 )
-def test_slopes_of_the_complexity_equal_quadrature(prior, allowed):
+def test_gradient_of_the_kl_equals_quadrature(prior, allowed):
     """Slopes are multiplied by σ, the natural unit of a step."""
     theta = tf.constant(MU), tf.constant(STD)
     with tf.GradientTape() as tape:

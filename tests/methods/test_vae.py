@@ -128,7 +128,7 @@ def step(number=0, *, likelihood="bernoulli", n=200, s=3, beta=1.0, noise=1.0, s
     return float(loss), record.numpy(), watched
 
 
-def test_every_example_draw_and_latent_has_its_own_noise():
+def test_vae_noise_is_independent_for_each_example_draw_and_latent():
     eps = step()[2].eps  # [s, n, latent]
     assert eps.shape == (3, 200, 2)
     assert len(np.unique(eps.round(4))) > 0.97 * eps.size

@@ -307,7 +307,7 @@ class Fit:
 
     @property
     def alpha(self) -> float:
-        """Return α of the noise precision; after many updates it is about half their number."""
+        """Return α of the noise precision; after many updates, about half the number of updates."""
         return float(self.state.noise[0])
 
     @property

@@ -72,9 +72,10 @@ class Scaling(NamedTuple):
     def of(cls, x: Array, y: Array) -> Scaling:
         """Compute means and scales from training data ``x`` [n, d] and ``y`` [n, 1]."""
         constant, x_mean, x_std = np.ptp(x, axis=0) == 0, x.mean(axis=0), x.std(axis=0)
-        # A constant column becomes 0. But rounding gives one such as naval's 0.998 a deviation of
-        # 1e-13, by which the authors' program divides: it becomes ±1, a second bias, and the
-        # published numbers rest on that. So it does here, but other values are not blown up.
+        # A constant column becomes 0, unless rounding gives it a deviation, such as 1e-13 for the
+        # 0.998 of the data set naval. The authors' program divides by that deviation: the column
+        # becomes ±1, a second bias, on which the published numbers rest. Here it becomes ±1, too,
+        # but a new value of this column is not divided by 1e-13.
         bias = np.where(constant & (x_std > 0), np.sign(x[0] - x_mean), 0.0)
         x_mean, x_std = np.where(constant, x[0] - bias, x_mean), np.where(constant, 1.0, x_std)
         y_std = float(y.std()) if np.ptp(y) > 0 else 1.0
@@ -125,7 +126,7 @@ def forward(x: Tensor, mean: Sequence[Tensor], var: Sequence[Tensor]) -> tuple[T
 
 @lru_cache(maxsize=1)
 def advance() -> Compiled:
-    """Compile a program that takes scheduled steps; each learns a point or refines the prior.
+    """Compile a program that takes the steps of a schedule: to learn a point or refine the prior.
 
     The program takes (state, x [n, d], y [n], schedule [CHUNK], start, stop) and returns (state,
     trace [CHUNK, 5]). A row of the trace has α and β of the noise and of the prior after the step,
@@ -251,7 +252,8 @@ def refine_prior(state: State) -> State:
 def _refine_weight(prior: Tensor, row: Tensor) -> tuple[Tensor, Tensor]:
     """Refine the prior factor of one weight by a step of expectation propagation.
 
-    ``prior`` is [α, β] of λ, ``row`` the weight's [mean, variance, *factor]. Return both, updated.
+    ``prior`` is [α, β] of λ, ``row`` the weight's [mean, variance, *factor]. Return the new
+    ``prior`` and the new ``row``.
     """
     m, v, precision, shift, alpha_share, beta_share = tf.unstack(row)
     cavity_precision, cavity_shift = 1.0 / v - precision, m / v - shift

@@ -126,6 +126,6 @@ def replay(x: ArrayLike, y: ArrayLike, n_steps: int, **options: object) -> Repla
 def _forward() -> Compiled:
     """Compile a function of x [m, d] and of several (means, variances) of a network's weights.
 
-    For each it returns the mean and the variance of the output.
+    The function returns the output's mean and variance for each of these (means, variances).
     """
     return Compiled(lambda x, *states: [forward(x, *state) for state in states])
