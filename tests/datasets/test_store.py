@@ -163,12 +163,12 @@ def test_relative_data_folder_is_refused(
 ) -> None:
     monkeypatch.setenv("BDL_TEACH_DATA", "./mine")
     here = Path.cwd() / "mine"
-    words = f"BDL_TEACH_DATA: expected the whole path of a folder, got './mine'.*{here}$"
+    words = f"BDL_TEACH_DATA: expected the absolute path of a folder, got './mine'.*{here}$"
     for load in (datasets.folder, datasets.california, lambda: datasets.uci("yacht")):
         with pytest.raises(ValueError, match=words):
             load()
     assert cli.inside(["data", "--list"]) == 1
-    assert "BDL_TEACH_DATA: expected the whole path" in capsys.readouterr().err
+    assert "BDL_TEACH_DATA: expected the absolute path" in capsys.readouterr().err
 
 
 def test_every_data_file_has_a_pinned_address_and_a_hash() -> None:
