@@ -40,7 +40,7 @@ def refusal() -> str:
     return str(caught.value)
 
 
-def test_file_is_fetched_once_without_output_then_read_in_place(
+def test_file_is_downloaded_once_and_without_output(
     home: Path, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     announced: list[Any] = []
@@ -326,7 +326,7 @@ def test_malicious_pickle_is_refused_and_never_executed(
     assert trace.exists(), "the pickle is malicious"
 
 
-def test_invalid_or_changed_california_cache_is_refused_by_name(kept: Path) -> None:
+def test_message_on_an_invalid_california_cache_names_its_file(kept: Path) -> None:
     numbers = joblib.load(kept)
     numbers[-1, -1] += 1e-9
     joblib.dump(numbers, kept, compress=6)
