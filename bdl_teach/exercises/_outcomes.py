@@ -80,7 +80,7 @@ def _array(value: object) -> Array:
 
 
 def _stack(parts: Sequence[object]) -> Array:
-    """Stack the parts of a tuple to an array; next to a number, parts of shape (1,) are numbers."""
+    """Stack the parts of a tuple; arrays ``[1]`` become numbers if another part is a number."""
     arrays = [_array(part) for part in parts]
     if {array.shape for array in arrays} == {(), (1,)}:
         arrays = [array.reshape(()) for array in arrays]

@@ -229,7 +229,7 @@ def _programs(seed: int, order: Sequence[int]) -> tuple[Any, Any, Any]:
 
 
 def _falls(gradients: Any) -> Any:
-    """Return, for each program, whether the largest batch has 1/6 of the smallest's variance."""
+    """Return, for each program, whether the largest batch has < 1/6 of the smallest's variance."""
     variance = gradients.var(axis=-1)
     return variance[:, -1] < variance[:, 0] / 6
 

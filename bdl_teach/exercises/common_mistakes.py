@@ -107,7 +107,7 @@ _ORDINALS = ("first", "second", "third", "fourth")
 def of_answers(
     expected: Sequence[Any], cases: Sequence[tuple[Any, ...]], has_parts: bool
 ) -> Iterator[Candidate]:
-    """Yield the right answers, changed by mistakes; ``has_parts``: each was a tuple."""
+    """Yield the right answers with a common mistake in each; ``has_parts``: answers are tuples."""
     for name, hint, change in (*_OF_ANSWERS, *_OF_WHOLES):
         yield Candidate(name, hint, [np.asarray(change(r)) for r in expected])
     for name, hint, change in _OF_ANSWERS if has_parts else ():
@@ -126,7 +126,7 @@ def of_answers(
 
 
 def of_parts(got: Sequence[Any], expected: Sequence[Any]) -> Iterator[Candidate]:
-    """Yield "the sum (or mean) is missing" if that over the last axis of ``got`` is right."""
+    """Yield "the sum is missing" if ``got`` summed over its last axis is right; so for the mean."""
     for word, whole in (("sum", np.sum), ("mean", np.mean)):
         if all(
             isinstance(parts, np.ndarray)
@@ -140,7 +140,7 @@ def of_parts(got: Sequence[Any], expected: Sequence[Any]) -> Iterator[Candidate]
 
 
 def of_constants(got: Sequence[Any], expected: Sequence[Any]) -> Iterator[Candidate]:
-    """Yield the right answers times a factor, then plus a constant, each fitted to ``got``."""
+    """Yield two candidates, fitted to ``got``: the right answers times a factor or plus a constant."""
     if not got:
         return
     ours, right = (np.concatenate([np.ravel(v) for v in values]) for values in (got, expected))

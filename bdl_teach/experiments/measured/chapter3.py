@@ -100,7 +100,10 @@ def estimators(world: World) -> dict[str, float]:
 
 
 def sliders(world: World) -> dict[str, float]:
-    """Measure fits with changed noise, σ₁, N or KL weight; ``zero-on``: KL weight 0, longer."""
+    """Measure fits with changed noise, σ₁, N or KL weight.
+
+    ``zero`` is the fit with KL weight 0, ``zero-on`` that fit after longer training.
+    """
     nothing: dict[str, Any] = {"quiet": False, "kl_weight": 0.0}
     zero, data = _fit(world, **nothing)
     on = _measured(zero.refined(steps=4000), data, world)

@@ -133,7 +133,7 @@ PRIOR_STDS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 
 def choices(world: World) -> dict[str, float]:
-    """Return test scores of six priors: of the one of most evidence, the best and the worst.
+    """Return the test scores of three of six priors: that of most evidence, the best, the worst.
 
     The model is linear, with six bumps. ``another``: the share of data sets in which the prior of
     most evidence is not the one of best test score.

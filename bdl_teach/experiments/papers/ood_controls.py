@@ -38,7 +38,7 @@ _PUBLISHED = {("60,000", "ordinary"): 0.843, ("60,000", "ensemble"): 0.861}
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return a task for each set of pictures, network and seed; if ``quick``, one a network."""
+    """Return a task for each set of pictures, network and seed; ``quick``: one per network."""
     sets, n_out = ({"720": 1}, [200]) if quick else (SEEDS, [1000])
     key = "{pictures}/{network}/seed-{seed}"
     return [
