@@ -140,7 +140,7 @@ def of_parts(got: Sequence[Any], expected: Sequence[Any]) -> Iterator[Candidate]
 
 
 def of_constants(got: Sequence[Any], expected: Sequence[Any]) -> Iterator[Candidate]:
-    """Yield two candidates, fitted to ``got``: the right answers times a factor or plus a constant."""
+    """Yield, fitted to ``got``, the right answers times a factor or plus a constant."""
     if not got:
         return
     ours, right = (np.concatenate([np.ravel(v) for v in values]) for values in (got, expected))
