@@ -316,7 +316,7 @@ def exercise(number: str, *rows: Any, cases: Any = None, **options: Any) -> Call
         *rows: The cases, each a tuple of arguments, in which a list becomes an array; then known
             mistakes, as :func:`mistakes` takes them.
         cases: The cases as :class:`Late`, if they are made on first use; then ``rows`` has none.
-        **options: Other attributes of :class:`Exercise`, by name.
+        **options: Values of other attributes of :class:`Exercise`.
     """
     title, section = _TEXTS["exercises"].get(number, ("", ""))
     named: Any = {"faults": _TEXTS["faults"].get(number, {}), **options}
