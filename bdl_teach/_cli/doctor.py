@@ -103,7 +103,8 @@ def tensorflow() -> str:
     found = str(tf.__version__)
     if not kept_programs.was_tried(found):
         tried = " and ".join(kept_programs.TRIED)
-        raise Trouble(f"{found}, but {tried} were tried: compiled programs are not stored")
+        fault = f"{found}, but the course was tried with {tried}"
+        raise Trouble(f"{fault}: compiled programs are not stored")
     return found
 
 
@@ -121,7 +122,7 @@ def xla() -> str:
 
 
 def required() -> dict[str, str]:
-    """Return the requirements of the package as pip writes them, by the module to import."""
+    """Return {module to import: requirement as pip writes it} for the package's requirements."""
     if is_checkout(ROOT):
         with (ROOT / "pyproject.toml").open("rb") as file:
             lines = tomllib.load(file)["project"]["dependencies"]
@@ -187,13 +188,13 @@ def server() -> str:
     found = _server()
     if found is None:
         raise Trouble(
-            "cannot be seen from this kernel: where explorers stay blank, install bdl_teach in the "
-            "environment of JupyterLab, too, and restart its server"
+            "this kernel cannot tell the environment of the Jupyter server: where explorers stay "
+            "blank, install bdl_teach in JupyterLab's environment, too, and restart its server"
         )
     if found != Path(sys.prefix) and not (found / SAVED).is_file():
         raise Trouble(
-            f"runs in {found}: install bdl_teach there, too, or saved explorers are blank until "
-            "their cell is run"
+            f"the Jupyter server runs in another environment, {found}: install bdl_teach there, "
+            "too; otherwise saved explorers are blank until their cell is run"
         )
     return str(found)
 
@@ -255,7 +256,10 @@ def kernel() -> str:
     program = spec.argv[0]
     if Path(program).name == program or Path(program) == Path(sys.executable):
         return f"python3 of {sys.prefix}"
-    raise Trouble(f"'python3' would start {program}; remove {spec.resource_dir}")
+    raise Trouble(
+        f"the Jupyter kernel 'python3' starts {program}, not {sys.executable}: remove its folder "
+        f"{spec.resource_dir}"
+    )
 
 
 def enough(what: str, needed_gb: float) -> Quantity:

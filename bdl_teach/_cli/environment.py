@@ -166,7 +166,7 @@ def build(venv: Path, lock: Path) -> None:
 
 
 def remove(path: Path) -> None:
-    """Remove a folder, a file or a link; leave those files in a folder that cannot be removed."""
+    """Remove a folder, a file or a link; skip files of a folder that cannot be removed."""
     if path.is_symlink() or path.is_file():
         path.unlink()
     else:

@@ -105,7 +105,7 @@ def _usable(folder: Path) -> bool:
 
 
 def was_tried(*versions: str) -> bool:
-    """Return whether all these TensorFlow versions were tried, so that programs may be stored."""
+    """Return whether the course was tried with all these TensorFlow versions."""
     return bool(versions) and all(".".join(v.split(".")[:2]) in TRIED for v in versions)
 
 

@@ -73,7 +73,7 @@ class Compiled:
         return result
 
     def _without_stored_programs(self, error: Exception, arguments: tuple[Tensor, ...]) -> Tensor:
-        """Compile and run again after stored programs were deleted, without XLA if need be."""
+        """Compile and run again after stored programs are deleted; if that fails, without XLA."""
         _LOG.debug("XLA's stored programs: %s", error)
         with suppress(tf.errors.OpError):
             self._program = self._build()

@@ -140,7 +140,7 @@ def number(cell: str) -> Number | None:
 
 
 def _marks(body: str, exponent: bool) -> tuple[str, str, bool] | None:
-    """Return ``body``, ``mark`` and ``open`` of a :class:`Number`; None if this is no number."""
+    """Return ``body``, ``mark`` and ``open`` of a :class:`Number`; None for other text."""
     grouped = re.fullmatch(r"(\d{1,3}(?:([ '])\d{3})(?:\2\d{3})*)([.,]\d*)?", body)
     if grouped:
         rest = grouped[3] or ""
@@ -249,7 +249,7 @@ def _units(name: str, cells: Cells, numbers: Sequence[Number]) -> list[str]:
 
 
 def _dates(cell: str) -> dict[bool, datetime]:
-    """Return the date of a cell if the day comes first (key True) and if the month does (False)."""
+    """Return a cell's possible dates: key True if the day comes first, False if the month."""
     text, clock, zone = cell.strip(), timedelta(0), None
     with_time = _WITH_TIME.fullmatch(text)
     if with_time:
@@ -271,7 +271,7 @@ def _dates(cell: str) -> dict[bool, datetime]:
 
 
 def _parts(text: str) -> dict[bool, tuple[int, int, int]]:
-    """Return (year, month, day) if the day comes first (key True), if the month does (False)."""
+    """Return (year, month, day) by whether the day comes before the month (key True or False)."""
     if found := _DAY_OR_MONTH_FIRST.fullmatch(text):
         one, other = int(found[1]), int(found[3])
         year = int(found[4]) + (0 if len(found[4]) == 4 else 2000 if int(found[4]) < 70 else 1900)

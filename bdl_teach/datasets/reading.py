@@ -349,7 +349,7 @@ def _with_unit(name: str, unit: str) -> str:
 def _look_at_commas(
     lines: Sequence[tuple[int, str]], notes: list[str], decimal: str | None, *, one_name: bool
 ) -> None:
-    """Note that the only comma in each line separates x and y.
+    """Add a note that the only comma in each line separates x and y.
 
     Raise an error if that comma may be a decimal mark.
     """

@@ -54,8 +54,8 @@ def folder() -> Path:
     place = Path(chosen).expanduser() if chosen else Path(os_cache("bdl_teach"))
     if not place.is_absolute():
         raise ValueError(
-            f"BDL_TEACH_DATA: expected the whole path of a folder, got {chosen!r}: a relative "
-            f"path is another folder in each notebook. Here it would be {place.absolute()}"
+            f"BDL_TEACH_DATA: expected the absolute path of a folder, got {chosen!r}: a relative "
+            f"path means another folder in each notebook; here it means {place.absolute()}"
         )
     return place
 

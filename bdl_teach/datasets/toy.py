@@ -71,7 +71,8 @@ def _spread(n: int, gap: tuple[float, float] | None) -> Array:
     edges = checks.finite("gap", gap)
     low, high = np.clip(edges, -0.5, 0.5) if edges.shape == (2,) else (0.0, 0.0)
     if not low < high or high - low >= 1.0:
-        raise ValueError(f"gap: expected (low, high) that leaves part of [-0.5, 0.5], got {gap!r}")
+        asked = "(low, high), low < high, that does not cover all of [-0.5, 0.5]"
+        raise ValueError(f"gap: expected {asked}, got {gap!r}")
     position = np.linspace(0.0, 1.0 - (high - low), n)  # from −½, not counting the gap
     left = low + 0.5
     beyond = position > left if left > 0 else position >= 0

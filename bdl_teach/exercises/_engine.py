@@ -143,7 +143,7 @@ class Exercise:
         return WRONG, self._diagnose(outcomes)
 
     def same(self, got: Sequence[Outcome], want: Sequence[Outcome]) -> bool:
-        """Return whether in every case two arrays agree, or two errors have the same type."""
+        """Return whether two lists of outcomes agree in each case: arrays, or types of errors."""
         cases = zip(self.cases, got, want, strict=True)
         return all(self._same(case, a, b) for case, a, b in cases)
 
@@ -164,8 +164,8 @@ class Exercise:
     def _diagnose(self, outcomes: Sequence[Outcome]) -> str:
         """Return the message for a wrong answer.
 
-        It names the only mistake or the fault that explains all outcomes; if there is none, it says
-        how the answer differs in the first case that is wrong.
+        If exactly one known mistake (or one general fault, such as equal answers to all cases)
+        explains all outcomes, name it; else say how the answer differs in the first wrong case.
         """
         known = {c[:2] for c in self._known if self.same(outcomes, c.values)}
         if len(known) == 1:
@@ -196,7 +196,7 @@ class Exercise:
         return ""
 
     def _shaped(self, outcomes: Sequence[Outcome]) -> list[Array]:
-        """Return the arrays of all cases, or [] if one is no array or has an unexpected shape."""
+        """Return the answer's array for each case; [] if one is no array or has a wrong shape."""
         pairs = zip(outcomes, self._expected, strict=True)
         fitted = [_outcomes.unboxed(a, b) for a, b in pairs if isinstance(a, np.ndarray)]
         shapes = [np.shape(want) for want in self._expected]
@@ -316,7 +316,7 @@ def exercise(number: str, *rows: Any, cases: Any = None, **options: Any) -> Call
         *rows: The cases, each a tuple of arguments, in which a list becomes an array; then known
             mistakes, as :func:`mistakes` takes them.
         cases: The cases as :class:`Late`, if they are made on first use; then ``rows`` has none.
-        **options: Other attributes of :class:`Exercise`, by name.
+        **options: Values of other attributes of :class:`Exercise`.
     """
     title, section = _TEXTS["exercises"].get(number, ("", ""))
     named: Any = {"faults": _TEXTS["faults"].get(number, {}), **options}
@@ -397,7 +397,7 @@ class Session:
         return f"Forgotten: {solved} solved of {len(wanted)}{counted}."
 
     def _counted(self, chapter: int | None) -> tuple[list[str], Sequence[str], Any, int, int]:
-        """Return ids of exercises and missions, the marks, and how many of each are solved."""
+        """Return ids of exercises, ids of missions, all marks, and the numbers of each solved."""
         chapters = sorted({int(number.split(".")[0]) for number in self._registry})
         if chapter is not None and chapter not in chapters:
             known = ", ".join(map(str, chapters))

@@ -50,11 +50,7 @@ def outcome(function: Function, case: Case) -> Outcome:
 
 
 def _unchanged(now: object, before: object) -> bool:
-    """Return whether arguments equal their copies, part by part; NaN equals NaN.
-
-    If this were False by mistake, the reference would be judged in the same way, and every wrong
-    answer would count as right.
-    """
+    """Return whether arguments equal their copies, part by part; NaN equals NaN."""
     if isinstance(before, tuple | list):
         if not isinstance(now, tuple | list) or len(now) != len(before):
             return False
@@ -84,7 +80,7 @@ def _array(value: object) -> Array:
 
 
 def _stack(parts: Sequence[object]) -> Array:
-    """Stack the parts of a tuple; if some are numbers, arrays ``[1]`` are converted to numbers."""
+    """Stack the parts of a tuple; arrays ``[1]`` become numbers if another part is a number."""
     arrays = [_array(part) for part in parts]
     if {array.shape for array in arrays} == {(), (1,)}:
         arrays = [array.reshape(()) for array in arrays]

@@ -40,7 +40,7 @@ _RNG = np.random.default_rng(7)
     lambda y, f, s: norm.logpdf(y, np.mean(f), s),
 )
 def _left_out(y: Any, samples: Any, noise_std: Any) -> Any:
-    """Return the log of the harmonic mean over the samples of the density of y."""
+    """Return the log of the harmonic mean of the densities of y, one density for each sample."""
     return np.log(len(samples)) - logsumexp(-norm.logpdf(y, samples, noise_std))
 
 
@@ -101,7 +101,7 @@ _F = _RNG.normal(0.0, 1.0, (30, 6))
     rtol=1e-4,
 )
 def _quantile(level: Any, samples: Any, noise_std: Any) -> Any:
-    """Return the quantile at the level of a mixture of normals around the samples, by bisection."""
+    """Find by bisection the quantile at ``level`` of a mixture of normals, one for each sample."""
     low = samples.min(axis=0) - 50 * noise_std
     high = samples.max(axis=0) + 50 * noise_std
     for _ in range(100):
@@ -244,7 +244,7 @@ def _problems() -> tuple[tuple[Array, Array], ...]:
 
 
 def _repeats(answer: Any) -> bool:
-    """Return whether the answers to any two data sets are equal."""
+    """Return whether at least two of the data sets got the same answer."""
     return any(np.array_equal(one, other) for one, other in combinations(answer, 2))
 
 
@@ -279,7 +279,7 @@ _RNG_10_11 = np.random.default_rng(1011)
 
 
 def _by_ranks(rank: Any) -> Any:
-    """Return an answer to the exercise that takes k = ``rank(scores, level)``.
+    """Return an answer to exercise 10.11 that uses the rank k = ``rank(scores, level)``.
 
     Its interval ends at the k-th smallest and the k-th largest score (error over predicted sd).
     """
@@ -295,7 +295,7 @@ def _by_ranks(rank: Any) -> Any:
 def _calibration_case(n: int, m: int, level: float, lean: float = 0.4) -> tuple[Any, ...]:
     """Draw n targets with their predictions, and m new predictions.
 
-    An error over its predicted sd is ``lean`` on average, and has heavy tails.
+    Errors divided by their predicted sds have mean ``lean`` and heavy tails.
     """
     mean, std = _RNG_10_11.normal(size=n).round(2), _RNG_10_11.uniform(0.3, 2.5, n).round(2)
     y = mean + std * (lean + 1.7 * _RNG_10_11.standard_t(3, n))

@@ -160,7 +160,7 @@ def _split_world(seed: int, sigma: float) -> tuple[Any, ...]:
 def _variance_of_split(
     rows: Any, draws: Any, x: Any, y: Any, mu: Any, sigma: Any, noise_std: Any
 ) -> Any:
-    """Return Var/N² of a gradient that uses ``rows`` of N points and averages ``draws`` of w."""
+    """Return Var/N² of the gradient from ``rows`` of the N points and ``draws`` draws of w."""
     over_points = np.var(x * (mu * x - y))
     own, common = sigma**2 * np.mean(x**4), sigma**2 * np.mean(x**2) ** 2
     over_draws = (own + common * (rows - 1)) / draws
@@ -207,9 +207,9 @@ _SIZES = np.array([4, 16, 64, 256])
 
 
 def _programs(seed: int, order: Sequence[int]) -> tuple[Any, Any, Any]:
-    """Return batch sizes, and 400 gradients d/dμ and d/dσ ``[program, size, draw]`` of estimators.
+    """Return batch sizes, and gradients d/dμ and d/dσ ``[program, size, draw]``, 400 draws each.
 
-    Each program (an estimator) has another posterior sd: no single variance tells which it is.
+    A program is an estimator. Posterior sds differ, so that no single variance tells which it is.
     """
     rng = np.random.default_rng(seed)
     x = rng.uniform(0.5, 1.5, 256)
@@ -229,7 +229,7 @@ def _programs(seed: int, order: Sequence[int]) -> tuple[Any, Any, Any]:
 
 
 def _falls(gradients: Any) -> Any:
-    """Return for each program whether its variance falls sixfold from smallest to largest batch."""
+    """Return, for each program, whether the largest batch has < 1/6 of the smallest's variance."""
     variance = gradients.var(axis=-1)
     return variance[:, -1] < variance[:, 0] / 6
 

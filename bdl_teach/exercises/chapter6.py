@@ -211,7 +211,7 @@ def _fresh_score(x: Array, y: Array, w: Array, prior_std: Array) -> float:
 
 @lru_cache(maxsize=1)
 def _scores_of_one_prior() -> tuple[float, ...]:
-    """Return the score in each world if all weights share the σ_p that maximises the evidence."""
+    """Return the test score on each data set if all weights share the σ_p of highest evidence."""
     sweep, scores = np.geomspace(0.01, 10, 40), []
     for x, y, w in _FEW:
         evidence = [exact.linear_regression(x, y, std, 1.0).log_evidence for std in sweep]

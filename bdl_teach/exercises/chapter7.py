@@ -47,7 +47,7 @@ def _label_slopes(m: Any, v: Any, x: Any, t: Any) -> Any:
 
 
 def _by_update(update: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a wrong answer, made with ``update(m, v, gm, gv)``; gm, gv: slopes of log Z."""
+    """Return an answer to 7.2 that calls the wrong ``update(m, v, ∂log Z/∂m, ∂log Z/∂v)``."""
     return lambda m, v, x, t: update(m, v, *_label_slopes(m, v, x, t))
 
 
@@ -78,10 +78,10 @@ def _truncated(m: Any, v: Any) -> Any:
 
 
 def _compared_moments(got: Any, m: Any, v: Any) -> Any:
-    """Raise an answer to a power, so that a tolerance of 3e-5 also suits m/√v far below 0.
+    """Raise an answer to a power below 1 where m/√v is far below 0, to allow larger errors.
 
-    There, a subtraction leaves two digits of float32. The power 0.01 (below −3.5) allows errors of
-    0.3 %, the power 3e-4 (below −8) larger ones. Terms added by mistake are larger still.
+    There, float32 loses digits in a subtraction. The power 0.01 (for m/√v < −3.5) allows errors of
+    0.3 %, the power 3e-4 (for m/√v < −8) larger ones. Terms added by mistake are larger still.
     """
     alpha = m / np.sqrt(v)
     power = np.select([alpha < -40, alpha < -8, alpha < -3.5], [1.0, 3e-4, 0.01], 1.0)
@@ -149,7 +149,7 @@ def _layer(mean: Any, var: Any, weight_mean: Any, weight_var: Any) -> Any:
 
 
 def _steps(got: Any, alpha: Any, beta: Any, _r: Any, _v: Any) -> Any:
-    """Return the changes of α and β in one update, that of β divided by β/α.
+    """Return the change of α in one update, and the change of β divided by β/α.
 
     Comparing α and β themselves would not show an error in the growth of α = 10¹².
     """
@@ -298,9 +298,10 @@ _FACTOR = 1.6  # by which the learned noise may be off; after 40 epochs from (6,
 
 @lru_cache(maxsize=32)
 def _beliefs(alpha: float, beta: float, epochs: int) -> tuple[Any, float]:
-    """Return learnt over true noise for each true noise, and epistemic sd over error at the data.
+    """Return two ratios of PBP's fits to data of known noise.
 
-    Each ratio is the geometric mean over data sets.
+    The ratios are learnt noise to true noise (one for each true noise), and epistemic sd to rms
+    error at the data. Each is a geometric mean over data sets.
     """
     noise, doubt, x = [], [], np.linspace(-0.5, 0.5, 51)[:, None]
     for true in _TRUE_NOISES:
@@ -334,7 +335,7 @@ exercise("7.10", (32,), judge=_fault_of_plan)(lambda n: np.array([6.0, 0.2, 40.0
 
 
 def _log_of_alpha(eps: float, n: int, seed: int) -> tuple[Any, Any]:
-    """Return 41 numbers of points, and α after each, by (7.13) with eps added to 1/α and 1/β.
+    """Return 41 counts of points, and α after so many updates (7.13) that add eps to 1/α and 1/β.
 
     The residuals have sd 0.5; the network's variance falls to 0.005.
     """
@@ -362,6 +363,6 @@ def _log_of_alpha(eps: float, n: int, seed: int) -> tuple[Any, Any]:
     rtol=0.4,
 )
 def _eps_of(points: Any, alpha: Any) -> Any:
-    """Estimate eps from the growth of α per point, which falls along a line in α² of slope −eps."""
+    """Estimate eps: the growth of α per point is a linear function of α², with slope −eps."""
     steps, middle = np.diff(alpha) / np.diff(points), 0.5 * (alpha[1:] + alpha[:-1])
     return -np.polyfit(middle**2, steps, 1)[0]

@@ -208,7 +208,7 @@ def _price(mean: Any, own_std: Any, columns: Any, prior_std: Any) -> Any:
 
 @lru_cache(maxsize=8)
 def _networks(seed: int) -> tuple[tuple[Any, Any], ...]:
-    """Return the last layer's inputs ``[32, 21]`` and targets for two networks: mode and MAP."""
+    """Return the last layer's inputs ``[32, 21]`` and targets, at Laplace's mode and at a MAP."""
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=seed, gap=_GAP)
     mode = laplace.fit(data.x, data.y, structure="last_layer", **_GIVEN).mean
     found = []
@@ -241,7 +241,7 @@ def _fault_of_width(prior_std: Any, seed: int) -> str:
 
 
 def _fault_of_widths(found: list[Array]) -> str:
-    """Return "the variance" if the answers, not all equal, are near σ_p² instead of σ_p."""
+    """Return "the variance" if the answers, not all equal, are near the squares of the best σ_p."""
     near = [
         any(0.7 < float(width) / best**2 < 1.4 for best in _best_widths(seed))
         for seed, width in enumerate(found)

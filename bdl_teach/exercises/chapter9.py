@@ -86,7 +86,7 @@ def _curve(p: Any, labels: Any, order: Any = None) -> Any:
 
 
 def _last(suits: Any) -> Any:
-    """Return the place of the last true element of ``suits`` as a share of all; 0 if none is."""
+    """Return the position of the last true element of ``suits`` over the length; 0 if none is."""
     return (np.flatnonzero(suits)[-1] + 1) / len(suits) if suits.any() else 0.0
 
 
@@ -163,7 +163,7 @@ def _miscalibrated() -> list[_World]:
 
 
 def _log_loss(logs: Any, labels: Any, temperature: float) -> float:
-    """Return the log loss of the mean over networks of their probabilities at a temperature."""
+    """Return the log loss of the networks' mean probabilities at a temperature."""
     return -metrics.class_log_likelihood(calibration.tempered(logs, temperature), labels)
 
 

@@ -107,7 +107,7 @@ _ORDINALS = ("first", "second", "third", "fourth")
 def of_answers(
     expected: Sequence[Any], cases: Sequence[tuple[Any, ...]], has_parts: bool
 ) -> Iterator[Candidate]:
-    """Yield mistakes that change the right answers (``has_parts``: each is a stacked tuple)."""
+    """Yield the right answers with a common mistake in each; ``has_parts``: answers are tuples."""
     for name, hint, change in (*_OF_ANSWERS, *_OF_WHOLES):
         yield Candidate(name, hint, [np.asarray(change(r)) for r in expected])
     for name, hint, change in _OF_ANSWERS if has_parts else ():
@@ -126,7 +126,7 @@ def of_answers(
 
 
 def of_parts(got: Sequence[Any], expected: Sequence[Any]) -> Iterator[Candidate]:
-    """Yield the mistake of a missing sum or mean, if that over the answer's last axis is right."""
+    """Yield "the sum is missing" if ``got`` summed over its last axis is right; so for the mean."""
     for word, whole in (("sum", np.sum), ("mean", np.mean)):
         if all(
             isinstance(parts, np.ndarray)
@@ -140,7 +140,7 @@ def of_parts(got: Sequence[Any], expected: Sequence[Any]) -> Iterator[Candidate]
 
 
 def of_constants(got: Sequence[Any], expected: Sequence[Any]) -> Iterator[Candidate]:
-    """Yield the right answers times a factor and plus a constant, chosen to fit ``got``."""
+    """Yield, fitted to ``got``, the right answers times a factor or plus a constant."""
     if not got:
         return
     ours, right = (np.concatenate([np.ravel(v) for v in values]) for values in (got, expected))
@@ -158,7 +158,7 @@ def of_constants(got: Sequence[Any], expected: Sequence[Any]) -> Iterator[Candid
 def of_arguments(
     reference: Callable[..., Any], cases: Sequence[tuple[Any, ...]]
 ) -> Iterator[Candidate]:
-    """Yield mistakes whose answers are the reference's for changed or swapped arguments."""
+    """Yield the reference's answers to changed arguments (σ² for σ), and to swapped ones."""
 
     def candidate(name: str, hint: str, changed: Sequence[tuple[Any, ...]]) -> Candidate:
         return Candidate(name, hint, [outcome(reference, case) for case in changed])

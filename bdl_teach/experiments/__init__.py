@@ -4,7 +4,7 @@ A claim is one sentence with an id. An experiment measures it in many *worlds*, 
 and a start seed. The claim holds if the mean of what was measured lies on the right side of a
 limit by two standard errors. To add a claim:
 
-1. ``measured/TOPIC.py``: a function that takes a world and returns numbers in a dict by name.
+1. ``measured/TOPIC.py``: a function that takes a world and returns {name: number}.
 2. ``measured/TOPIC.toml``: a table for the function and one for each claim (see ``claim.py``).
 3. The sentence in a chapter, with ``<!-- claim: its-id -->`` behind it, and a cell that shows it.
 

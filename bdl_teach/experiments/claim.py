@@ -80,7 +80,7 @@ class Experiment(NamedTuple):
 
     @property
     def function(self) -> Callable[[World], Figures]:
-        """Import and return the function, which takes a world and returns numbers by name."""
+        """Import and return the function, which takes a world and returns {name: number}."""
         module, _, name = self.run.partition(".")
         found: Callable[[World], Figures]
         found = getattr(importlib.import_module(f"{measured.__name__}.{module}"), name)

@@ -83,7 +83,7 @@ def _add_running(parser: argparse.ArgumentParser) -> None:
 
 
 def _known_id(text: str) -> str:
-    """Return a text that is a claim's id or a pattern matching one; refuse any other."""
+    """Return ``text`` if it is a claim's id or a pattern that matches one; else raise an error."""
     ids = claim.claims()
     if not any(fnmatchcase(one, text) for one in ids):
         close = difflib.get_close_matches(text, ids, n=3, cutoff=0.3) or list(ids)[:3]

@@ -32,7 +32,10 @@ class Finding(NamedTuple):
 
 
 def judge(claim: Claim, effects: Sequence[float]) -> Finding:
-    """Judge a claim by its effects in some worlds.
+    """Return whether a claim holds, as a :class:`Finding`.
+
+    It holds if its mean effect over the worlds is inside its limits by two standard errors. Its
+    ``share`` of the worlds must lie inside the limits, too, and every effect must be finite.
 
     If the true mean is two standard errors from the limit, the claim holds in half of all runs; if
     it is three, in five of six. So place a limit five standard errors (of 20 worlds) from what was
@@ -56,7 +59,7 @@ def _verdict(rule: Rule, effects: Sequence[float], mean: float, reach: float, n_
 
 
 def chance(finding: Finding) -> float:
-    """Return how often the claim would fail with 20 worlds drawn at random from the finding's.
+    """Return the share of random samples of 20 of the finding's worlds in which the claim fails.
 
     A bootstrap misses effects that no world of the finding shows: use at least sixty worlds.
     """

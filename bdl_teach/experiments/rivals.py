@@ -75,13 +75,13 @@ def as_csv(table: Rivals, first_world: int = 0) -> str:
 
 
 def as_text(table: Rivals, *columns: str) -> str:
-    """Return the table as text: the columns with these headings (default: all), and the times."""
+    """Return the table as text: the named columns (by default all), and the times of refits."""
     chosen = columns or tuple(COLUMNS)
     return report.table(heads(chosen), cells(table, chosen))
 
 
 def heads(columns: Sequence[str]) -> list[str]:
-    """Return the headings: three (one a region) for each column, the first with its name."""
+    """Return the headings: for each column one per region, the first with the column's name."""
     three = [[f"{name}: {REGIONS[0]}", *REGIONS[1:]] for name in columns]
     return ["method", *(head for part in three for head in part), "ms"]
 

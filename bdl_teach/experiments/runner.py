@@ -127,7 +127,7 @@ def _run_task(task: Task, run: Run, module: str, version: str) -> tuple[str, Fig
 def _collect(
     outcomes: Iterator[tuple[str, Figures | str]], jobs: Sequence[Job], found: dict[str, Figures]
 ) -> dict[str, list[str]]:
-    """Add results to ``found`` and store them; return the keys of failed tasks by error text.
+    """Add results to ``found`` and store them; return {error text: keys of the failed tasks}.
 
     If a result cannot be stored, it is in ``found``, but its task counts as failed.
     """

@@ -91,7 +91,7 @@ def _told(ids: Sequence[str], worlds: Worlds) -> list[Finding]:
 
 
 def judged(ids: Collection[str], worlds: Worlds) -> list[Finding]:
-    """Judge some claims; ``worlds`` is a function from an experiment to its results by world."""
+    """Judge some claims; ``worlds(experiment)`` returns the results of its worlds."""
     return [
         judge(claim, [claim.effect(figures) for figures in seen])
         for one in resting_on(ids)

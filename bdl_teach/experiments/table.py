@@ -2,8 +2,8 @@
 
 A module in ``papers/`` is a table. It has a ``TITLE``, ``COLUMNS`` (the heading of the published
 numbers), maybe ``REMARKS`` (printed below the table) and three functions: ``tasks(quick)`` returns
-all tasks, or a few that take seconds; ``run(**arguments)`` runs one task and returns numbers by
-name; ``summarise(results)`` turns the results of the finished tasks into rows.
+all tasks, or a few that take seconds; ``run(**arguments)`` runs one task and returns {name:
+number}; ``summarise(results)`` turns the results of the finished tasks into rows.
 """
 
 import math

@@ -21,7 +21,7 @@ def test_jupyterlab_uses_one_callback_thread_and_fewer_extensions(tmp_path: Path
         assert f'"{plugin}"' in lab, "JupyterLab has no extension of this name"
 
 
-def test_other_settings_stay_and_broken_settings_are_replaced(tmp_path: Path) -> None:
+def test_other_jupyterlab_settings_stay_and_broken_files_are_replaced(tmp_path: Path) -> None:
     theirs = {"disabledExtensions": {"one": True}, "lockedExtensions": {"two": True}}
     (tmp_path / PAGE).parent.mkdir(parents=True)
     (tmp_path / PAGE).write_text(json.dumps(theirs))

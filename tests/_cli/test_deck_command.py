@@ -14,7 +14,7 @@ def test_chapter_is_found_by_number_or_name() -> None:
         assert deck.find(name).name == "03_bayes_by_backprop.ipynb"
 
 
-def test_deck_without_its_packages_names_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_deck_command_names_the_packages_that_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
     def distribution(name: str) -> None:
         raise metadata.PackageNotFoundError(name)
 

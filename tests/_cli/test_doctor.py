@@ -84,7 +84,7 @@ def test_doctor_reports_broken_and_missing_packages(monkeypatch, tmp_path: Path)
 
 def test_doctor_reports_a_server_in_another_environment(monkeypatch, tmp_path) -> None:
     monkeypatch.setitem(sys.modules, "ipykernel.kernelapp", SimpleNamespace())
-    for program, said in (("bin/python3", "install bdl_teach there"), ("code", "cannot be seen")):
+    for program, said in (("bin/python3", "install bdl_teach there"), ("code", "cannot tell")):
         words = [str(tmp_path / program), "-m", "jupyterhub.singleuser"]
         server = SimpleNamespace(cmdline=lambda words=words: words)
         monkeypatch.setattr(psutil, "Process", lambda pid, server=server: server)
@@ -93,7 +93,7 @@ def test_doctor_reports_a_server_in_another_environment(monkeypatch, tmp_path) -
         assert examine("ipywidgets").ok == (program == "code")
 
 
-def test_doctor_names_other_incompatibilities(monkeypatch) -> None:
+def test_doctor_names_what_is_incompatible(monkeypatch) -> None:
     monkeypatch.setattr(doctor, "version", lambda _: "7.0.1")
     spec = SimpleNamespace(argv=["/elsewhere/python"], resource_dir="/elsewhere/kernel")
     kernels = "jupyter_client.kernelspec.KernelSpecManager.get_kernel_spec"
@@ -104,9 +104,9 @@ def test_doctor_names_other_incompatibilities(monkeypatch) -> None:
     monkeypatch.setattr("bdl_teach._support.compiled.xla_available", lambda: False)
     for look, sentence in (
         (doctor.ipykernel, r"7\.0\.1, but a version below 7 is needed"),
-        (doctor.kernel, "would start /elsewhere/python; remove /elsewhere/kernel"),
+        (doctor.kernel, "starts /elsewhere/python, not .*: remove its folder /elsewhere/kernel"),
         (doctor.python, r"3\.14\.0, but 3\.11, 3\.12, 3\.13"),
-        (doctor.tensorflow, r"2\.19\.1, but 2\.20 and 2\.21 were tried"),
+        (doctor.tensorflow, r"2\.19\.1, but the course was tried with 2\.20 and 2\.21"),
         (lambda: doctor.enough("memory", 1.5), r"0\.4 GB free"),
         (doctor.xla, "plain graph mode"),
     ):

@@ -39,7 +39,7 @@ def test_last_column_of_a_uci_file_is_the_target(
         np.testing.assert_array_equal(np.concatenate(split), np.concatenate(published))
 
 
-def test_naval_has_sixteen_features_and_its_first_target(
+def test_naval_keeps_sixteen_features_and_the_first_of_two_targets(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     (file,) = store.files_of("naval")

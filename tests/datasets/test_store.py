@@ -40,7 +40,7 @@ def refusal() -> str:
     return str(caught.value)
 
 
-def test_file_is_fetched_once_without_output_then_read_in_place(
+def test_file_is_downloaded_once_and_without_output(
     home: Path, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     announced: list[Any] = []
@@ -163,12 +163,12 @@ def test_relative_data_folder_is_refused(
 ) -> None:
     monkeypatch.setenv("BDL_TEACH_DATA", "./mine")
     here = Path.cwd() / "mine"
-    words = f"BDL_TEACH_DATA: expected the whole path of a folder, got './mine'.*{here}$"
+    words = f"BDL_TEACH_DATA: expected the absolute path of a folder, got './mine'.*{here}$"
     for load in (datasets.folder, datasets.california, lambda: datasets.uci("yacht")):
         with pytest.raises(ValueError, match=words):
             load()
     assert cli.inside(["data", "--list"]) == 1
-    assert "BDL_TEACH_DATA: expected the whole path" in capsys.readouterr().err
+    assert "BDL_TEACH_DATA: expected the absolute path" in capsys.readouterr().err
 
 
 def test_every_data_file_has_a_pinned_address_and_a_hash() -> None:
@@ -326,7 +326,7 @@ def test_malicious_pickle_is_refused_and_never_executed(
     assert trace.exists(), "the pickle is malicious"
 
 
-def test_invalid_or_changed_california_cache_is_refused_by_name(kept: Path) -> None:
+def test_message_on_an_invalid_california_cache_names_its_file(kept: Path) -> None:
     numbers = joblib.load(kept)
     numbers[-1, -1] += 1e-9
     joblib.dump(numbers, kept, compress=6)

@@ -44,7 +44,7 @@ def asked(reference: Any, *cases: Any, answer: Any, **options: Any) -> str:
     return Session({"1.1": made}).check("1.1", answer).message
 
 
-def test_tolerance_is_relative_to_value_or_to_largest_at_zero() -> None:
+def test_tolerance_is_a_share_of_each_value_or_for_zero_of_the_largest() -> None:
     want = np.array([0.0, 1e-3, 1e6])
     assert close(want * (1 + 2e-5) + np.array([0.5, 0, 0]), want, 3e-5, 1e-6)
     for off in (want + [2.0, 0, 0], want + [0, 1e-6, 0], want * (1 + 4e-5)):
@@ -86,7 +86,7 @@ def test_feedback_names_known_mistake_or_first_differing_case(answer: Any, said:
     assert said in say(answer)
 
 
-def test_ambiguous_mistake_is_not_named() -> None:
+def test_no_mistake_is_named_if_two_explain_the_answer() -> None:
     two = mistakes("a: .", lambda x: 2 * x, "b: .", lambda x: x + x)
     message = asked(SQUARE.reference, *SQUARE.cases, answer=lambda x: 2 * x, mistakes=two)
     assert message == "✗ 1.1 for x=[0 2 -3] expected [0 4 9], got [0 4 -6]. Read section 1.4."
@@ -264,7 +264,7 @@ def test_invalid_letter_is_reported(answer: Any) -> None:
 
 
 @pytest.mark.parametrize("number", [3.10, 3, None])
-def test_exercise_number_that_is_not_text_is_refused(number: Any) -> None:
+def test_exercise_number_given_as_float_is_refused(number: Any) -> None:
     with pytest.raises(ValueError, match=r'expected text such as "3\.10", got .*3\.10 is 3\.1'):
         exercises.check(number, lambda x: x)
 

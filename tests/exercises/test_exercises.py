@@ -206,8 +206,8 @@ def test_exercises_of_chapter_10_compile_nothing_new() -> None:
     assert trace_count() == before
 
 
-def test_stored_bounds_of_an_experiment_match_the_fits() -> None:
-    """Compare one world with bounds that are means over eight."""
+def test_free_energy_is_higher_for_a_prior_that_is_too_wide() -> None:
+    """Exercise 3.15 judges σ₁ by F on eight data sets, of which this is one."""
     data = datasets.sinusoid(seed=40)
     one, wide = (
         local_reparam.fit(

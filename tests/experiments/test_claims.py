@@ -68,7 +68,9 @@ def test_finding_has_the_mean_and_its_standard_error() -> None:
     )
 
 
-def test_claims_command_prints_a_line_per_claim_and_failed_sentences(claimed: Here) -> None:
+def test_claims_command_prints_a_line_per_claim_and_each_failed_sentence(
+    claimed: Here,
+) -> None:
     result = claimed("--worlds", "6")
     assert result.code == 1
     assert line(result, "toy-up") == (

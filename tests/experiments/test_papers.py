@@ -386,7 +386,7 @@ def test_scores_of_each_network_kind_equal_their_definitions(lab: Lab) -> None:
     assert told["ordinary"]["energy"] == pytest.approx(auroc(low, PICTURES[test], OTHER[:20]))
 
 
-def test_differences_of_network_kinds_pair_the_same_seeds() -> None:
+def test_networks_of_two_kinds_are_compared_seed_by_seed() -> None:
     """Seed 2 has no ordinary network yet: it counts for the mean but for no difference."""
     seen = {"ordinary": {1: 0.9, 0: 0.8}, "ensemble": {2: 0.97, 0: 0.9, 1: 0.85}}
     done = [
@@ -407,7 +407,7 @@ def test_differences_of_network_kinds_pair_the_same_seeds() -> None:
     assert not any("BBB" in label or "720" in label for label, _ in rows)
 
 
-def test_clinic_rows_are_means_over_splits_beside_published_numbers() -> None:
+def test_alzheimers_rows_are_means_over_splits_beside_published_numbers() -> None:
     scores = np.random.default_rng(1).uniform(0.8, 0.9, (5, 2))
     done = [
         ({"model": "eb_source", "width": 1, "split": k}, {"train": train, "test": test})
@@ -421,7 +421,7 @@ def test_clinic_rows_are_means_over_splits_beside_published_numbers() -> None:
         assert row.standard_error == pytest.approx(values.std(ddof=1) / np.sqrt(5))
 
 
-def test_aurocs_agree_within_student_t_interval_or_a_hundredth() -> None:
+def test_auroc_agrees_with_the_paper_within_t_interval_or_a_hundredth() -> None:
     """The interval is two-sided, of 95 %, with n − 1 degrees of freedom."""
     reach = 2.776 * math.sqrt(2) * 0.02
     assert eb_alzheimers._verdict(0.995 * reach, 0.02, 5).startswith("agrees: +")
@@ -430,7 +430,7 @@ def test_aurocs_agree_within_student_t_interval_or_a_hundredth() -> None:
     assert eb_alzheimers._verdict(0.0101, math.nan, 1) == "higher: +0.010"
 
 
-def test_gallery_rows_stand_beside_their_published_numbers() -> None:
+def test_fashion_rows_are_compared_with_the_published_numbers() -> None:
     few, source = "few, pixels 0-1", "source, pixels 0-1"
     done = [({"setting": few}, {"information 30": v, "test NLL 30": 1.0}) for v in (0.94, 0.98)]
     done.append(({"setting": source}, {"variance 7": 0.7}))

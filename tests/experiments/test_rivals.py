@@ -19,13 +19,13 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "results.md"
 MARKS = re.compile(r"(?<=<!-- table of the rivals -->\n\n)[^!]*(?=\n\n<!-- end of the table -->)")
 
 
-def test_results_table_includes_each_method_of_the_catalogue() -> None:
+def test_rivals_table_includes_each_method_of_the_catalogue() -> None:
     assert {CATALOGUE[name].module for name in rivals.LABELS if name in CATALOGUE} == {
         method.module for method in CATALOGUE.values()
     }
 
 
-def test_results_file_has_twenty_worlds_and_is_rewritten_unchanged() -> None:
+def test_rivals_file_has_twenty_worlds_and_is_rewritten_unchanged() -> None:
     assert len(KEPT.worlds) == 20 and "Made by: python3 -m bdl_teach claims" in KEPT.made
     assert rivals.as_csv(KEPT) == rivals.FILE.read_text(encoding="utf-8")
 
@@ -39,7 +39,7 @@ def as_markdown(table: rivals.Rivals) -> str:
     return "\n\n".join(["\n".join(ruled), *rivals.NOTES])
 
 
-def test_results_page_shows_the_stored_table() -> None:
+def test_results_page_shows_the_stored_rivals_table() -> None:
     """In update mode the table is written to the page first."""
     there = PAGE.read_text(encoding="utf-8")
     assert len(MARKS.findall(there)) == 1
@@ -50,7 +50,7 @@ def test_results_page_shows_the_stored_table() -> None:
 
 
 @pytest.mark.parametrize("name", ["map", "infinite", "laplace"])
-def test_stored_results_match_the_code(name: str) -> None:
+def test_new_fits_match_the_stored_results(name: str) -> None:
     """Check quick methods; if one changes, compute the table again."""
     figures = chapter10.scores(chapter10.predictives(World(3), [name]), World(3))
     assert len(figures) == 13
@@ -66,7 +66,7 @@ def test_rivals_claims_hold_in_the_stored_worlds() -> None:
     assert len(found) > 5 and [f.claim.id for f in found if f.verdict != HOLDS] == []
 
 
-def test_claims_command_prints_results_table_and_writes_its_file(
+def test_claims_command_prints_rivals_table_and_writes_its_file(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def kept(world: World) -> dict[str, float]:

@@ -19,7 +19,7 @@ from bdl_teach.experiments import command, report, runner, store
 from bdl_teach.experiments.table import Row, mean_and_error, verdict
 
 
-def test_printed_table_has_published_and_own_number_error_n_verdict(here: Here) -> None:
+def test_paper_table_prints_published_and_own_number_with_error_and_verdict(here: Here) -> None:
     result = here()
     figure = report.figure(*mean_and_error([i / 7 for i in range(12)]))
     assert result.code == 0

@@ -54,7 +54,7 @@ def test_notebook_agrees_with_its_text_and_is_normalised(name: str, refresh: Mod
     assert refresh.stand_in(read(ROOT / "notebooks" / f"{name}.ipynb")) == "", "no real data"
 
 
-def test_launch_cell_installs_only_missing_packages_and_title_links(
+def test_launch_cell_installs_only_missing_packages_and_title_has_links(
     refresh: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(refresh, "REPOSITORY", "https://github.com/me/course")

@@ -25,7 +25,7 @@ def known_presets() -> set[str]:
 
 
 @pytest.mark.parametrize("chapter", sorted(TEXTS))
-def test_lecture_notes_agree_with_the_chapter(chapter: int) -> None:
+def test_lecture_notes_name_sections_and_presets_that_exist(chapter: int) -> None:
     assert chapter in PARTS, "the chapter has no notes"
     if not chapter:
         return

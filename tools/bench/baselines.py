@@ -134,7 +134,7 @@ def tfp_variational(prior: ScaleMixture) -> Maker:
 
 
 def _posterior_fn() -> Callable[..., Any]:
-    """Return TFP's default posterior with its own initializers: if shared, all start equal."""
+    """Return TFP's default posterior with new initializers: layers that share them start equal."""
     normal = tf_keras.initializers.RandomNormal
     maker: Callable[..., Any] = tfp.layers.default_mean_field_normal_fn(
         loc_initializer=normal(stddev=0.1),

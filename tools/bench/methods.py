@@ -124,7 +124,7 @@ def ways() -> list[Way]:
 
 
 def parts() -> list[Way]:
-    """Return those parts of slower methods' fits for which a slider waits."""
+    """Return the parts of slow fits that run before the picture after a slider's move."""
     from bdl_teach.densities import ScaleMixture
     from bdl_teach.methods import sgmcmc
     from bdl_teach.problems.live_fits import SGHMC_FIRST
@@ -150,7 +150,7 @@ def _frozen(x: bytes, y: bytes) -> Any:
 
 
 def live(rows: Sequence[Row]) -> list[Verdict]:
-    """Return verdicts that compare refits that sliders wait for with their limits."""
+    """Return verdicts that compare with limits the refits that run before a slider's picture."""
     times = {row.name: 1e3 * row.refit_s for row in rows}
     return [
         Verdict(f"{name}, refit", times[name], "ms", limit)

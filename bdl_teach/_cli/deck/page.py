@@ -69,7 +69,7 @@ def add_notes(notebook: nbformat.NotebookNode, path: Path) -> None:
     """Add speaker notes from TEACHING.md.
 
     The notes of the first slide are all that TEACHING.md says about the chapter; those of a
-    section's slides are the section's row in the table there.
+    section's slides are the section's row in TEACHING.md's table.
     """
     note, rows = teaching(path)
     cells = []
@@ -87,7 +87,7 @@ def add_notes(notebook: nbformat.NotebookNode, path: Path) -> None:
 
 
 def teaching(path: Path) -> tuple[str, dict[str, str]]:
-    """Return TEACHING.md's text on a chapter, and notes {section: text} from the table there."""
+    """Return TEACHING.md's text on a chapter, and notes {section: text} from its table."""
     guide = (notebooks.source() / "TEACHING.md").read_text(encoding="utf-8")
     guide = re.sub(r"\s*<!--.*?-->", "", guide)
     number = re.match(r"\d\d", path.name)

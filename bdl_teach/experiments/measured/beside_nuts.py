@@ -21,8 +21,8 @@ REFITS = 5  # timed; the least time counts, as other load only adds to it
 def beside_nuts(world: World) -> dict[str, float]:
     """Score each method and NUTS, and measure each method's distance from NUTS (eq. 10.1).
 
-    The distance of NUTS is that of two of its chains from the other two. By chance it is √2 times
-    the distance of two whole runs, which have twice as many draws.
+    The distance given for NUTS is that between two of its chains and its other two: √2 times the
+    distance between two whole runs, which have twice as many draws.
     """
     gold = chapter10.fitted("nuts", Problem(seed=world.data_seed).data, world.start_seed)
     assert isinstance(gold, NutsFit)
@@ -38,9 +38,10 @@ def beside_nuts(world: World) -> dict[str, float]:
 
 
 def over_all(f: Figures) -> dict[str, float]:
-    """Return, given the numbers of one world, the share of methods that score lower than NUTS.
+    """Return the share of methods that score lower than NUTS in one world, whose numbers are ``f``.
 
-    Also the least distance from NUTS in the gap, and its least ratio to the distance at the data.
+    Also the least distance from NUTS in the gap, and the least ratio of a method's distance in the
+    gap to its distance at the data.
     """
     beaten = {
         f"beaten-{region}": float(

@@ -33,7 +33,7 @@ def fitted(
 ) -> Fitted:
     """Fit a method of the catalogue, with 20 hidden units and the prior N(0, 3²).
 
-    Methods that take a ``capacity`` are compiled for sizes up to ``room``; None: for this one.
+    Methods that take a ``capacity`` are compiled for sizes up to ``room``; None: for these data.
     """
     given = Problem(seed=seed).settings
     if name == "nuts":
@@ -65,7 +65,7 @@ def scored(prediction: Predictive, data: datasets.Regression1D, seed: int) -> di
 
 
 def predictives(world: World, names: Sequence[str] = METHODS) -> dict[str, Predictive]:
-    """Fit the named methods in one world; return their predictions on X by name."""
+    """Fit the named methods in one world; return {name: prediction on X}."""
     data, seed = Problem(seed=world.data_seed).data, world.seed(2)
     fits = {name: fitted(name, data, world.start_seed) for name in names}
     return {name: fit.predict(X, n_samples=500, seed=seed) for name, fit in fits.items()}
@@ -77,7 +77,7 @@ def compared(world: World) -> dict[str, float]:
 
 
 def scores(told: Mapping[str, Predictive], world: World) -> dict[str, float]:
-    """Score the predictions ``told``, by method; return also each one's mean noise sd."""
+    """Return each method's scores and mean noise sd, given {method: prediction}."""
     data = Problem(seed=world.data_seed).data
     figures: dict[str, float] = {}
     for name, prediction in told.items():
@@ -90,8 +90,8 @@ def scores(told: Mapping[str, Predictive], world: World) -> dict[str, float]:
 def moved(world: World) -> dict[str, float]:
     """Measure the comparison explorer's fits at the settings that its presets and question use.
 
-    Coverage, bias, noise sd and epistemic sd: with 8 points, noise 3, or another gap, and PBP after
-    10, 40 and 400 epochs.
+    Measured are coverage, bias, noise sd and epistemic sd. The settings are 8 points, noise 3, a
+    wide gap or none, and for PBP 10, 40 and 400 epochs.
     """
     start, figures = Problem(seed=world.data_seed), dict[str, float]()
     places: dict[str, dict[str, Any]] = {"start": {}, "few": {"n": 8}, "loud": {"noise_std": 3.0}}
@@ -150,9 +150,9 @@ def held_on_99(world: World) -> dict[str, float]:
 def _in_bands(
     learn: Regression1D, count: Regression1D, levels: tuple[float, ...], world: World
 ) -> dict[str, float]:
-    """Return the share of new points inside the bands of fits to ``learn``, by method and region.
+    """Return the coverage of conformal bands, for each method, region and level.
 
-    The bands are calibrated on ``count``, another data set.
+    Methods are fitted to the data ``learn``; their bands are calibrated on the data ``count``.
     """
     truth, figures = count.truth(X)[:, 0], {}
     for name in THREE:

@@ -1,6 +1,6 @@
 """Bayes by Backprop on the sinusoid and the paper's curve (chapter 3 and its explorers).
 
-What an explorer's presets and questions claim is measured on its own fits (quiet estimator).
+Claims of an explorer's presets and questions are measured on the explorer's fits (quiet estimator).
 """
 
 from collections.abc import Mapping
@@ -46,7 +46,7 @@ def _measured(fit: bbb.Fit, data: Regression1D, world: World) -> dict[str, float
 def _fit(
     world: World, n: int = 32, noise_std: float = 1.0, quiet: bool = True, **values: Any
 ) -> tuple[bbb.Fit, Regression1D]:
-    """Return a fit and its data; if not ``quiet``, by the paper's algorithm, not the explorer's."""
+    """Return a fit, by the explorer's algorithm if ``quiet``, else by the paper's; and its data."""
     data = datasets.sinusoid(n, noise_std, world.data_seed)
     given = {"prior": PRIOR, "noise_std": noise_std, "seed": world.start_seed}
     if quiet:
@@ -66,7 +66,7 @@ def _measured_plans(world: World, **plans: Mapping[str, Any]) -> dict[str, float
 def presets(world: World) -> dict[str, float]:
     """Measure the sinusoid explorer's presets.
 
-    For presets whose fit may miss the sine, also measure one that starts at the article's fit.
+    For presets whose fit may miss the sine, also measure a fit that starts at the article's.
     """
     article, _ = _fit(world)
     start = article.mean, article.std
@@ -100,7 +100,10 @@ def estimators(world: World) -> dict[str, float]:
 
 
 def sliders(world: World) -> dict[str, float]:
-    """Measure fits with another noise, σ₁, N or KL weight; weight 0 also trained longer."""
+    """Measure fits with changed noise, σ₁, N or KL weight.
+
+    ``zero`` is the fit with KL weight 0, ``zero-on`` that fit after longer training.
+    """
     nothing: dict[str, Any] = {"quiet": False, "kl_weight": 0.0}
     zero, data = _fit(world, **nothing)
     on = _measured(zero.refined(steps=4000), data, world)

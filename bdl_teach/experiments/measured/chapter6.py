@@ -49,7 +49,7 @@ def auc(fit: Fit, rows: Rows) -> float:
 
 
 def tuned_decay(rows: Rows, world: World) -> float:
-    """Return the weight decay of best AUC on the rows outside a bootstrap sample (16 units)."""
+    """Fit 16 units to a bootstrap sample; return the weight decay of best AUC on other rows."""
     n = len(rows[0])
     bag = np.random.default_rng(world.seed(2)).integers(n, size=n)
     out = np.setdiff1d(np.arange(n), bag)
@@ -87,7 +87,7 @@ def one_split(world: World) -> dict[str, float]:
     """Return the correlation of training and test AUC over several settings, on one split.
 
     The settings vary the width of empirical Bayes, or the weight decay of one network. ``lost``:
-    the best test AUC minus that of the fit of best training AUC.
+    the best test AUC minus the test AUC of the fit that is best in training.
     """
     train, test = deal(world)
     seeds = world.start_seed, world.seed(2)
@@ -110,7 +110,7 @@ N_PATIENTS, N_SPLITS = 2149, 40  # as in the Alzheimer's table
 def never_fitted(world: World) -> dict[str, float]:
     """Return the correlation of training and test AUC over splits, for scores made without a fit.
 
-    The scores are normal. Of the labels 35 % are 1, and their scores are higher by one sd.
+    35 % of the labels are 1, the others 0; a score is drawn from N(label, 1).
     """
     rng = np.random.default_rng(world.data_seed)
     labels = (rng.random(N_PATIENTS) < 0.35).astype(float)

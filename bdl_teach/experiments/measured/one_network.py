@@ -27,7 +27,7 @@ PLANS: dict[str, dict[str, Any]] = {
 
 
 def scores(world: World) -> dict[str, float]:
-    """Return test log-likelihoods (nats a point) of one network and BBB, within and beyond ½."""
+    """Return test log-likelihoods (nats a point) of one network and BBB, for |x| ≤ ½ and > ½."""
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     mle = point.fit(data.x, data.y, seed=world.start_seed)
     bayes = bbb.fit(data.x, data.y, prior=PRIOR, seed=world.start_seed)
@@ -42,10 +42,10 @@ def _score(
 
 
 def leads(world: World) -> dict[str, float]:
-    """Compare test scores within the range of the data, over ten data sets.
+    """Compare test scores of BBB and one network within the range of the data, on ten data sets.
 
-    The shares of data sets in which BBB is a little below one network, and in which more steps
-    raise its score; and the mean gain by a KL weight of 0.1.
+    Return the share of data sets in which BBB scores a little lower than one network, the share in
+    which longer training raises BBB's score, and the mean gain in score by a KL weight of 0.1.
     """
     network, bayes, on, cold = np.array([_among(one) for one in world.parts(N_SETS)]).T
     lead = bayes - network

@@ -133,9 +133,10 @@ PRIOR_STDS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 
 def choices(world: World) -> dict[str, float]:
-    """Return the test scores of three of six priors: of most evidence, best score, worst score.
+    """Return the test scores of three of six priors: that of most evidence, the best, the worst.
 
-    The model is linear, with six bumps. ``another``: how often the first two priors differ.
+    The model is linear, with six bumps. ``another``: the share of data sets in which the prior of
+    most evidence is not the one of best test score.
     """
     evidence, test = _scores(world.data_seed, world.seed(2))
     more = [_scores(world.seed(10 + k), world.seed(30 + k)) for k in range(10)]

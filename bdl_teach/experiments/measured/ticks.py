@@ -1,4 +1,4 @@
-"""Whether the sinusoid explorer's fits converge, and say so only if they do (chapter 4)."""
+"""Measure whether the sinusoid explorer's fits converge, and report it rightly (chapter 4)."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -64,7 +64,7 @@ def lowest_of_long_runs(
 
 
 def anywhere(world: World) -> dict[str, float]:
-    """Return shares of fits at random settings: that converged, that are right about whether.
+    """Return shares of fits at random settings: that converged, and whose ``converged`` is right.
 
     A fit has converged if none of eight runs of 10,000 steps has an F lower by more than 20 nats;
     the fit's own attribute ``converged`` was found with other runs.

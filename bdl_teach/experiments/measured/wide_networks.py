@@ -28,7 +28,7 @@ CHAINS: dict[str, Any] = {"n_chains": 4, "n_warmup": 150, "n_samples": 200}
 
 
 def relative(width: int) -> dict[str, Any]:
-    """Return prior, noise and width of a network; the prior over functions is that of any width."""
+    """Return prior, noise and width of a network; all widths have one prior over functions."""
     prior = Gaussian(PRIOR_STD * (UNITS / width) ** 0.25)
     return {"prior": prior, "noise_std": 1.0, "hidden_units": (width,)}
 

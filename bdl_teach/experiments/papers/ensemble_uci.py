@@ -80,7 +80,7 @@ def _loss(network: MLP, w: Tensor, step: Tensor, p: _Batches) -> tuple[Tensor, T
 
 
 def _scale(network: MLP) -> Array:
-    """Return 1/√(inputs + 1) for each weight ``[n_weights]``, which is multiplied by it."""
+    """Return factors 1/√(inputs + 1) ``[n_weights]`` by which the network multiplies weights."""
     return np.asarray((network.fan_in + 1.0) ** -0.5)
 
 

@@ -113,9 +113,9 @@ def _row(label: str, quantity: str, measured: Measured, each: Sequence[object]) 
 
 
 def _averages(name: str, figures: Sequence[Mapping[str, float]]) -> Measured:
-    """Return the measured variance of d/dμ or d/dσ, that in theory, and the error of the former.
+    """Return the variance of d/dμ or d/dσ as measured and in theory, and the measurement's error.
 
-    Each is averaged over the minibatches.
+    The numbers are averages over the minibatches.
     """
     ours, theory, error = ([f[name + end] for f in figures] for end in ("", "_theory", "_error"))
     return fmean(ours), fmean(theory), math.hypot(*error) / len(figures)

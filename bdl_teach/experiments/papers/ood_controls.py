@@ -38,7 +38,7 @@ _PUBLISHED = {("60,000", "ordinary"): 0.843, ("60,000", "ensemble"): 0.861}
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return a task for each set, network and seed; ``quick``: a task for each network."""
+    """Return a task for each set of pictures, network and seed; ``quick``: one per network."""
     sets, n_out = ({"720": 1}, [200]) if quick else (SEEDS, [1000])
     key = "{pictures}/{network}/seed-{seed}"
     return [
@@ -49,10 +49,10 @@ def tasks(quick: bool) -> list[Task]:
 
 
 def run(pictures: str, network: str, seed: int, n_out: int) -> dict[str, float]:
-    """Train one network, or five, and score test clothes and ``n_out`` digits.
+    """Train one network (or an ensemble) on clothes; measure how well it detects ``n_out`` digits.
 
     Args:
-        pictures: A key of ``SEEDS``.
+        pictures: Which training pictures: "720" or "60,000".
         network: One of ``NETWORKS``.
         seed: Seed of the split of 720 pictures, of the training and of the draws.
         n_out: Number of MNIST pictures.
