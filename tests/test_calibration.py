@@ -50,6 +50,24 @@ def test_conformal_factor_refuses_negative_scores_and_invalid_levels():
             calibration.conformal_factor([1.0, bad], 0.5)
 
 
+def test_calibration_error_weights_each_bin_by_its_size():
+    """Three right answers are 0.05 from their confidence, and a wrong one is 0.65."""
+    p = [[0.95, 0.05], [0.95, 0.05], [0.95, 0.05], [0.65, 0.35]]
+    told = calibration.reliability(p, [0, 0, 0, 1])
+    assert told.size[[6, 9]].tolist() == [1, 3]
+    assert told.error == pytest.approx((3 * 0.05 + 0.65) / 4)
+
+
+def test_pit_of_draws_is_the_cdf_of_their_mixture():
+    draws, noise = np.array([[-1.0, 0.0], [2.0, 0.5]]), np.array([0.5, 2.0])
+    prediction = Predictive(draws.mean(axis=0), draws.std(axis=0), noise, draws)
+    cdf = [
+        0.5 * stats.norm(-1.0, 0.5).cdf(-0.7) + 0.5 * stats.norm(2.0, 0.5).cdf(-0.7),
+        0.5 * stats.norm(0.0, 2.0).cdf(1.0) + 0.5 * stats.norm(0.5, 2.0).cdf(1.0),
+    ]
+    np.testing.assert_allclose(calibration.pit(prediction, [-0.7, 1.0]), cdf, rtol=1e-9)
+
+
 LOGITS = 2.0 * RNG.normal(size=(4000, 5))
 RIGHT = np.array([RNG.choice(5, p=p) for p in softmax(LOGITS, axis=1)])  # labels drawn from LOGITS
 

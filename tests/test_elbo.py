@@ -1,5 +1,7 @@
 """The free energy and the division of its KL over minibatches."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -74,3 +76,9 @@ def test_free_energy_is_minus_elbo_and_exceeds_evidence_by_kl(oracle):
         f = elbo.free_energy(kl, weight @ nll, 1.0)
         assert f == pytest.approx(-point["elbo"], abs=truth["tol"])
         assert f + case["log_evidence"] == pytest.approx(point["kl_q_post"], abs=truth["tol"])
+
+
+def test_printed_parts_of_a_weighted_free_energy_add_up():
+    sentence = str(elbo.FreeEnergy(complexity=66, likelihood=55, kl_weight=10.0))
+    numbers = [float(number) for number in re.findall(r"\d+\.?\d*", sentence)]
+    assert numbers == [715, 10, 66, 55]  # F = 10 × 66 + 55

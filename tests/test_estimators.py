@@ -77,6 +77,14 @@ def test_gradient_estimators_are_unbiased_against_autodiff(kind):
         assert (np.abs(sample.mean(axis=0) - exact) < 5 * error).all()
 
 
+def test_draws_of_likelihood_and_kl_add_their_variances():
+    """At x = noise = prior's σ = 1 both gradients by μ are w plus a constant."""
+    batch = estimators.minibatch([0.3], [0.5], [[1.0]], [0.7], 1.0, 1)
+    prior = ScaleMixture(1.0, 0.1, 1.0)  # not in closed form, but only one scale has weight
+    draws = estimators.gradient_samples("shared", batch, prior=prior, n_draws=20_000)
+    assert draws.mu.var() == pytest.approx(0.5**2 + 0.5**2, rel=0.05)
+
+
 def test_gradient_variances_of_one_weight_equal_the_oracle(oracle):
     truth = oracle("local_reparam")
     for case in truth["grad_variance"]:

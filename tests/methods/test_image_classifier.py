@@ -187,6 +187,24 @@ def test_picture_ensemble_predicts_once_per_member(pair):
         pair.predict(IMAGES[:4], 0)
 
 
+def test_picture_ensemble_adds_its_number_to_the_seed_of_each_member(pair):
+    first, second = (member.mean for member in pair.members)
+    alone = tiny(seed=6, **image_classifier.ORDINARY)
+    np.testing.assert_allclose(second, alone.mean, rtol=1e-5, atol=1e-7)
+    assert np.abs(first - second).max() > 0.1
+
+
+def test_pruning_takes_an_uncertain_weight_before_a_smaller_certain_one(fit):
+    """36 weights of kernels have |μ|/σ = 0.2, the 192 of the dense layer have 10."""
+    built = fit.network.build()
+    for (mu, rho), size, std in zip(built.gaussians, (2.0, 1.0), (10.0, 0.1), strict=True):
+        mu.assign(tf.fill(mu.shape, size))
+        rho.assign(tf.fill(rho.shape, np.float32(np.log(np.expm1(std)))))
+    mean = replace(fit, built=built).pruned(0.1).mean
+    assert (mean[:36] == 0.0).sum() == 22  # a tenth of 228
+    np.testing.assert_array_equal(mean[36:], 1.0)
+
+
 def test_free_energy_is_computed_on_all_training_pictures(still):
     """With σ ≈ 0 no noise is left: the mean record of an epoch is the same sum."""
     cost, seen = still.cost(n_draws=2), still.history

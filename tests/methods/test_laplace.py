@@ -144,6 +144,14 @@ def test_last_layer_laplace_is_at_the_mode_under_a_mixture_prior():
     np.testing.assert_allclose(np.linalg.inv(fit.cov), precision, rtol=1e-6, atol=1e-6)
 
 
+def test_last_layer_evidence_is_that_of_linear_regression_on_hidden_units():
+    """The 40 weights of the hidden layer are fixed, and so are no part of it."""
+    fit = network("last_layer")
+    design = features(fit, DATA.x)
+    posterior = exact.linear_regression(design, DATA.y, prior_std=1.0, noise_std=1.0)
+    assert fit.log_evidence == pytest.approx(posterior.log_evidence, abs=1e-6)
+
+
 def test_tuned_prior_and_noise_have_the_highest_evidence():
     """The last layer's evidence is exact: compare it with linear regression."""
     tuned = linear("last_layer").tuned()
