@@ -9,7 +9,7 @@ import pytest
 from bdl_teach import datasets
 from bdl_teach.densities import Gaussian
 from bdl_teach.methods import pbp, point
-from bdl_teach.problems import GAP_GRID, MAX_WIDTH, Problem, live_fits, own_points
+from bdl_teach.problems import GAP_GRID, MAX_WIDTH, Problem, live_fits, mushrooms, own_points
 from bdl_teach.problems.live_fits import QUICK
 
 DATA = datasets.sinusoid(gap=(0.1, 0.4))
@@ -67,3 +67,9 @@ def test_drawn_functions_have_the_standard_deviation_of_the_band() -> None:
         assert found.samples is not None
         ratio = found.samples.std(axis=0, ddof=1) / found.epistemic_std
         assert 0.67 < ratio.mean() < 1.33, method
+
+
+def test_mushroom_posterior_stays_the_prior_if_nothing_is_eaten() -> None:
+    sds: list[Any] = []
+    mushrooms.play(mushrooms.Stand.open(0), lambda _, sd, rng: sds.append(sd) or 0 * sd, 0)
+    np.testing.assert_allclose(sds, mushrooms.PRIOR_STD)

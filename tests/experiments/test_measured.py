@@ -8,6 +8,7 @@ the chapters that show them, and by the stored results.
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from bdl_teach import DatasetUnavailable, datasets
 from bdl_teach._support import checks, compiled
 from bdl_teach.experiments import claim
 from bdl_teach.experiments.claim import Experiment
-from bdl_teach.experiments.measured import _measure
+from bdl_teach.experiments.measured import _measure, beside_nuts, chapter10, network_bandits
 from bdl_teach.experiments.world import World
 from bdl_teach.predictive import Predictive
 
@@ -107,3 +108,39 @@ def test_scores_are_split_into_inside_and_outside_the_data() -> None:
     prediction = Predictive(data.truth(x)[:, 0], doubt, np.ones(len(x)))
     scores = _measure.score("a", prediction, data, 0, x)
     assert scores == pytest.approx({"a-among": -1.42, "a-outside": -7.83}, abs=0.05)
+
+
+def test_bandit_learns_only_the_rewards_of_what_it_ate(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+    monkeypatch.setattr(network_bandits, "fitted", lambda _, x, y, seed: seen.append(x[32:]))
+    monkeypatch.setattr(network_bandits, "functions", lambda _, x, seed: 99 * np.sign(x[:, 0]))
+    network_bandits.play("greedy", World(0))
+    assert len(seen[-1]) > 20 and (seen[-1] > 0).all(), "it eats where x > 0"
+
+
+@dataclass(frozen=True)
+class Chains:
+    """A stand-in for NUTS, whose mean is that of its weights."""
+
+    weights: Any
+    converged: bool = True
+
+    def predict(self, x: Any) -> Predictive:
+        return Predictive(np.full(len(x), self.weights.mean()), *np.ones((2, len(x))))
+
+
+def test_distance_of_nuts_is_between_halves_of_its_chains(monkeypatch: pytest.MonkeyPatch) -> None:
+    gold = Chains(np.array([0.0, 0.0, 6.0, 6.0]))
+    told = dict.fromkeys((*beside_nuts.RIVALS, "hmc"), gold.predict(chapter10.X))
+    monkeypatch.setattr(beside_nuts, "NutsFit", Chains)
+    monkeypatch.setattr(beside_nuts, "over_all", lambda _: {})
+    for name, value in {"fitted": gold, "predictives": told, "scores": {}}.items():
+        monkeypatch.setattr(chapter10, name, lambda *_, value=value: value)
+    figures = beside_nuts.beside_nuts(World(0))
+    assert [figures[f"nuts-{region}"] for region in chapter10.REGIONS] == [6.0, 6.0, 6.0]
+
+
+def test_conformal_bands_are_calibrated_on_unseen_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chapter10, "_in_bands", lambda learn, count, *_: (learn.x, count.x))
+    learn, count = chapter10.held(World(0))
+    assert len(learn) == len(count) == 32 and not np.isin(count, learn).any()

@@ -91,3 +91,9 @@ def test_best_button_sets_the_slider_value_nearest_to_the_best_prior(
         state = made.wait().state()
         assert state["prior"] == "fixed"
         assert abs(np.log10(state["prior_std"] / best)) <= 0.05 + 1e-9
+
+
+def test_shown_free_energy_counts_the_kl_once(explorer: EmpiricalBayesExplorer) -> None:
+    likelihood = explorer.result.fit.cost(100).likelihood
+    once = kl(explorer.result, HOME["prior_std"]) + likelihood
+    assert_reads(explorer, likelihood=likelihood, F=once)

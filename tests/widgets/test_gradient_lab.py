@@ -82,3 +82,10 @@ def test_gradient_lab_readings_agree_with_the_formulas(explorer: GradientLab) ->
     measured = {f"{kind}_measured": np.var(e) for kind, e in explorer.result.estimates.items()}
     assert_reads(explorer, exact=exact(v), score=score, pathwise=path, score_times=score / path)
     assert_reads(explorer, n_draws=v["n_draws"], **measured)
+
+
+@set_to([{"mu": -2.0, "sigma": 0.1, "offset": 10.0}])
+def test_offset_leaves_score_estimates_the_right_sign_half_the_time(explorer: GradientLab) -> None:
+    """Here the pathwise estimator, the slope at z, is never positive: it has the right sign."""
+    assert (explorer.result.estimates["pathwise"] < 0).all()
+    assert 0.35 < explorer.readings()["right_signs"] < 0.65

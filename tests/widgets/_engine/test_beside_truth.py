@@ -161,3 +161,10 @@ def test_other_seeds_of_a_mission_do_not_change_the_shown_hmc_run(made: Any) -> 
     chains.go_on(800)
     assert draws_of(chains.whole(Problem(seed=1))) == 800
     assert draws_of(chains.go_on(800)) == 100
+
+
+def test_posterior_band_includes_how_far_the_chains_stand_apart(made: Any) -> None:
+    """Chains at 0, 3, 6 and 9 have a variance of 11.25, and draws at ±1 around each add 1."""
+    chains = made(lambda t, c: 3.0 * c + (-1.0) ** t)
+    chains.ask(Problem())
+    np.testing.assert_allclose(chains.go_on(800).prediction.epistemic_std, 3.5)
