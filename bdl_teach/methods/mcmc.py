@@ -221,7 +221,7 @@ class _Chains(NamedTuple):
     state: Tensor  # [chains, n_weights]: weights after the last window
     kernel: Tensor  # the sampler's own state
     done: int = 0  # transitions so far, the warm-up's included
-    ahead: tuple[Array, ...] | None = None  # draws after the last stored one, as ``run`` has them
+    ahead: tuple[Array, ...] | None = None  # transitions after the last stored draw
 
     def run(self, n_draws: int, progress: Progress | None) -> tuple[_Chains, tuple[Array, ...]]:
         """Run the chains for ``n_draws`` more draws; return the new state, and t transitions.
