@@ -36,7 +36,10 @@ class Reliability(NamedTuple):
 
     @property
     def error(self) -> float:
-        """Return the expected calibration error: mean |accuracy − confidence| of predictions."""
+        """Return the expected calibration error: the bins' average |accuracy − confidence|.
+
+        The weight of a bin is its number of predictions.
+        """
         distance = np.abs(np.nan_to_num(self.accuracy - self.confidence))
         return float(self.size @ distance / self.size.sum())
 

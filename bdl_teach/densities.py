@@ -1,7 +1,7 @@
 """Log densities and KL divergences, in nats.
 
-Functions take numbers and arrays, to return NumPy in float64, or tensors, whose dtype they keep.
-With tensors they can be differentiated and compiled.
+For numbers and arrays the functions return NumPy arrays in float64, for tensors a tensor of the
+same dtype. With tensors they can be differentiated and compiled.
 """
 
 from __future__ import annotations

@@ -25,11 +25,11 @@ KINDS = ("score", "shared", "per_example", "local", "flipout")
 
 
 class Gradients(NamedTuple):
-    """The gradients with respect to μ and to σ: one of each, many draws, or their variances.
+    """Gradients with respect to μ and to σ, or the variances of such gradients.
 
     Attributes:
-        mu: Gradient with respect to μ (or its draws, or its variance), ``[..., d]``.
-        sigma: Gradient with respect to σ (or its draws, or its variance), ``[..., d]``.
+        mu: Gradient with respect to μ ``[d]``, n draws of it ``[n, d]``, or its variance ``[d]``.
+        sigma: Gradient with respect to σ ``[d]``, n draws ``[n, d]``, or its variance ``[d]``.
     """
 
     mu: Array
@@ -139,14 +139,13 @@ def _pathwise_variance(kind: str, b: Minibatch) -> Gradients:
     The gradients are those by μ_k and by σ_k. With c = (N/M)/noise², G = xᵀx, m_i = x_i·μ − y_i,
     and δ_i the variance of the output at point i:
 
-    - ``"shared"``, one ε for all points, whose effects add up before they are squared:
+    - ``"shared"``, one ε for all points, so that the points' terms are added, then squared:
       Var_μ = c² Σ_l G_kl² σ_l²; Var_σ = c² [(Σ_i x_ik m_i)² + Σ_l G_kl² σ_l² + G_kk² σ_k²];
-    - ``"per_example"``, an ε for each point, whose squares add up:
+    - ``"per_example"``, an ε for each point, so that the squares of the terms are added:
       Var_μ = c² Σ_i x_ik² δ_i; Var_σ = c² Σ_i x_ik² (m_i² + δ_i + x_ik² σ_k²);
-    - ``"local"``, a ζ for each output, with the same Var_μ as an ε for each point:
+    - ``"local"``, a normal number for each output, with the Var_μ of ``"per_example"``:
       Var_σ = c² Σ_i (x_ik⁴ σ_k² / δ_i) (m_i² + 2 δ_i);
-    - ``"flipout"``, one ε with random signs for each point: the outputs are uncorrelated, but
-      depend on the same |ε|:
+    - ``"flipout"``, one ε with random signs for each point, with the Var_μ of ``"per_example"``:
       Var_σ = c² [Σ_i x_ik² m_i² + 2 σ_k² G_kk² + Σ_{l≠k} σ_l² Σ_i x_ik² x_il²].
     """
     square, delta, gram = b.x**2, b.output_var, b.x.T @ b.x

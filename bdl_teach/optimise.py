@@ -239,7 +239,7 @@ def history(trace: Trace, names: Sequence[str], remedy: str) -> dict[str, Array]
 def path(trace: Trace) -> Path | None:
     """Return the frames of a run as NumPy arrays, or ``None`` if the run kept no frames.
 
-    In a run of few steps several frames are of one step; only one of them is returned.
+    A short run may store several frames at one step; only the last of these is returned.
     """
     if trace.path is None:
         return None
@@ -250,7 +250,7 @@ def path(trace: Trace) -> Path | None:
 
 
 def with_frame(path: Path | None, frame: int) -> Path:
-    """Return ``path`` if it has a frame of this number (from 0, or −1 for the last), else raise."""
+    """Return ``path``; raise ``ValueError`` if it has no frame ``frame`` (−1 is the last)."""
     n = 0 if path is None else len(path.steps)
     if path is None or not -n <= frame < n:
         kept = f"a number from {-n} to {n - 1}" if n else "a fit with stored frames (this has none)"

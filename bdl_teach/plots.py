@@ -119,8 +119,8 @@ def rewrap_legend(ax: Axes) -> bool:
 class FigureLegend:
     """A legend above all panels of a figure, with entries only for what is drawn.
 
-    The entries are artists of the panel ``ax``; the labels ``always`` have an entry at any time. Up
-    to ``in_a_row`` entries stand in one row, more of them in rows of four.
+    The entries are labelled artists of the panel ``ax``; those whose label is in ``always`` never
+    disappear. Up to ``in_a_row`` entries stand in one row, more of them in rows of four.
     """
 
     def __init__(self, ax: Axes, always: set[str], in_a_row: int) -> None:
@@ -129,10 +129,10 @@ class FigureLegend:
         self.show(truth=True, nuts=False)
 
     def show(self, *, truth: bool, nuts: bool, more: Collection[str] = ()) -> bool:
-        """Show the entries ``always`` and ``more``, and those of truth and posterior if drawn.
+        """Show the entries with the labels ``always`` and ``more``; return whether any changed.
 
-        The entries have the order in which the panel's artists were made. Return whether the set
-        of entries changed.
+        With ``truth`` the truth has an entry, too, with ``nuts`` the true posterior. The entries
+        have the order in which the panel's artists were made.
         """
         names = {*self._always, *more, *(["truth"] if truth else [])}
         names |= {f"{POSTERIOR} mean", f"{POSTERIOR} ±2 sd"} if nuts else set()
@@ -313,7 +313,7 @@ class OverlayArtists(Artists):
     def show(self, prediction: Predictive | None, *, asked: bool = False) -> bool:
         """Show ``prediction``, or nothing if it is ``None``; return whether the legend changed.
 
-        With ``asked`` (the prediction is requested but not ready) the legend has its lines already.
+        With ``asked``, for a prediction that is not ready yet, the legend already has its entries.
         """
         there = asked or prediction is not None
         changed = self._mean.get_visible() != there

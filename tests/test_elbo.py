@@ -40,7 +40,7 @@ def test_minibatch_weights_sum_to_one_for_any_number(n_batches, scheme):
     assert weights.sum() == pytest.approx(1.0, abs=1e-12)
 
 
-def test_minibatch_free_energies_equal_the_oracle(oracle):
+def test_minibatch_free_energies_equal_the_reference(oracle):
     truth = oracle("minibatch_elbo")
     nll = -np.array(truth["ll"])
     for scheme, expected in (("uniform", "F_eq"), ("geometric", "F_pi")):

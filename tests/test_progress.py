@@ -12,7 +12,7 @@ from bdl_teach import exercises, progress
 from bdl_teach.progress import SOLVED, VARIABLE, Progress, own, place
 
 
-def test_marks_of_two_notebooks_are_both_kept(
+def test_solved_exercises_of_two_notebooks_are_both_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The second one tries to write between reading and writing of the first."""

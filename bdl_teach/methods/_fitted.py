@@ -52,7 +52,7 @@ class Variational(ABC):
 
     @abstractmethod
     def cost(self) -> FreeEnergy:
-        """Estimate the parts of F, KL and likelihood cost, on all data points, from fresh draws."""
+        """Estimate the two parts of F, KL and likelihood cost, on all data points."""
 
     def refined(self) -> Self:
         """Return a fit whose training starts where the training of this one ended."""
@@ -166,7 +166,7 @@ class Drawn:
 class NetworkFit(Drawn):
     """Base class of fits that are trained by gradient steps.
 
-    A subclass whose posterior is not one field ``weights`` defines ``_posterior_at``.
+    A subclass that stores its posterior in other fields than ``weights`` defines ``_posterior_at``.
 
     Attributes:
         history: Arrays by name: ``step``, and the costs recorded at these steps, in nats.
@@ -215,7 +215,7 @@ class VariationalFit(NetworkFit, Variational):
     _rates: ClassVar[Mapping[str, tuple[float, float]]]  # to continue a fit, and for a new start
 
     def cost(self, n_draws: int = 1000, seed: int = 1) -> FreeEnergy:
-        """Estimate the parts of F, KL and likelihood cost, on all data points, from fresh draws.
+        """Estimate the two parts of F on all data points, KL and likelihood cost, from new draws.
 
         Args:
             n_draws: Number of draws of the weights, >= 1.
@@ -251,8 +251,8 @@ class VariationalFit(NetworkFit, Variational):
     def longer(self, k: int) -> Self:
         """Return the fit of the k-th longer run, which :attr:`converged` compares with this one.
 
-        Run 0 continues the training of this fit. The others start anew, so that a fit in a poor
-        minimum does not count as converged.
+        Run 0 continues the training of this fit. Each further run has a new starting point, so
+        that a fit in a poor minimum does not count as converged.
 
         Args:
             k: 0 to ``n_longer`` - 1.
@@ -269,13 +269,13 @@ class VariationalFit(NetworkFit, Variational):
     def _refit(self, steps: int, learning_rate: float, **start: Any) -> Self:
         """Fit ``self.problem`` again on all data points.
 
-        Training starts from this fit, unless ``start`` has settings of another starting point.
+        Training starts from this fit, or from a new starting point with the settings ``start``.
         """
         raise NotImplementedError
 
     @property
     def _same_problem(self) -> dict[str, Any]:
-        """Return a dict of the settings with which a new fit has this fit's network and prior."""
+        """Return this fit's network, likelihood, prior and seed, as arguments for a new fit."""
         problem = self.problem
         return {
             "hidden_units": self.network.hidden_units,

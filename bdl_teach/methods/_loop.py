@@ -310,8 +310,9 @@ def costs(complexity: Tensor, likelihood: Tensor, block: Block, p: LoopInputs) -
 
 
 def row_noise(plan: Plan, widths: Callable[[MLP], Sequence[int]]) -> Tensor:
-    """Return normal noise ζ ``[table, chunks, units, rows]``: a number for each unit and point.
+    """Return a table of normal noise ζ ``[table, chunks, units, rows]``.
 
+    A row of the table has a number for each unit and data point, used for one draw in a step.
     ``widths(network)`` returns the number of units with noise in each layer. Adding data points
     does not change the noise of the points before them.
     """

@@ -35,9 +35,9 @@ LEAST_VARIANCE = 1e-30  # keeps the slope of √δ finite when every σ has gone
 
 
 def noise_widths(network: MLP, likelihood: str = "gaussian") -> list[int]:
-    """Return the widths of the hidden layers whose units are drawn: all but the last.
+    """Return the widths of the hidden layers whose units are drawn.
 
-    For labels 0 and 1 all hidden layers are drawn.
+    For regression these are all hidden layers but the last, for labels 0 and 1 all hidden layers.
     """
     return list(network.sizes[1 : -2 if likelihood == "gaussian" else -1])
 
@@ -81,8 +81,8 @@ def output_moments(
 def _rectified(mean: Tensor, var: Tensor) -> tuple[Tensor, Tensor]:
     """Return mean and variance of max(0, a) for a ~ N(mean, var), fast, in float32.
 
-    With ``pbp.relu_moments`` instead a refit would take half as long again. The price is an error
-    of 1e-7 ``mean²`` where a unit is almost never on, which has no effect on a fit.
+    A refit with ``pbp.relu_moments``, which is exact, would take 1.5 times as long. The error here
+    is 1e-7 ``mean²`` where a unit is almost never on, which has no effect on a fit.
 
     Source: Hernández-Lobato & Adams 2015, eq. 17-18.
     """

@@ -342,7 +342,10 @@ class Fit(_mean_field.Fit):
         return tied_kl(self.mean[used], self.std[used], self.model.groups[used])
 
     def _refit(self, steps: int, learning_rate: float, **start: Any) -> Self:
-        """Fit ``self.problem`` again: from this fit or, given ``start``, from new draws of γ."""
+        """Fit ``self.problem`` again on all data points.
+
+        Training starts from this fit or, with the settings ``start``, from new draws of γ.
+        """
         same = {**self._same_problem, "seed": start.get("seed", self.problem.seed)}
         del same["prior"], same["kl_weight"]
         o = Training(steps=steps, learning_rate=learning_rate, **same)

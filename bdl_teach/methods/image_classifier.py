@@ -144,7 +144,7 @@ class ConvNet:
 
 
 def _key(seed: int, *path: int) -> Array:
-    """Return the two numbers that seed a stateless draw, others for each ``seed`` and ``path``."""
+    """Return two numbers that seed a stateless draw and depend on ``seed`` and ``path``."""
     return np.random.SeedSequence([seed, *path]).generate_state(2).astype(np.int32)
 
 
@@ -340,7 +340,7 @@ class Fit(Variational):
     problem: Problem
 
     def cost(self, n_draws: int = 30, seed: int = 1) -> FreeEnergy:
-        """Return exact KL and estimated likelihood cost, the parts of F, on all training pictures.
+        """Return the two parts of F on all training pictures: exact KL, estimated likelihood cost.
 
         Args:
             n_draws: Number of draws of the weights, >= 1.

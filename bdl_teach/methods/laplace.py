@@ -100,19 +100,19 @@ class Problem(NamedTuple):
         return 1 if self.structure == "last_layer" else None
 
     def target(self, prior: Prior, noise_std: float) -> Target:
-        """Return the posterior under this prior and noise, as Newton's method takes it."""
+        """Return the posterior under this prior and noise, as an argument of Newton's method."""
         mode = self.mode
         return Target(mode.network, self.x, self.y, prior, noise_std, mode.likelihood)
 
 
 @one_line
 class Spread(NamedTuple):
-    """The Gaussian N(0, Λ⁻¹) of k weights, stored as a square root S of its covariance S Sᵀ = Λ⁻¹.
+    """The Gaussian N(0, Λ⁻¹) of k weights, for the precision matrix Λ of the posterior.
 
-    S = diag(scale) (I − Vᵀ diag(told) V). ``scale`` has the prior's standard deviations, V the
-    directions that the data determine as rows, and ``told`` the share by which the data narrow each
-    direction. V has at most as many rows as there are data points, so that no computation here
-    takes time k³.
+    It is stored as a square root S of its covariance, S Sᵀ = Λ⁻¹, with
+    S = diag(scale) (I − Vᵀ diag(told) V). ``scale`` has the prior's standard deviations. Each row
+    of V (``directions``) is a direction in which the data narrow the prior, by the share ``told``.
+    V has at most as many rows as there are data points, so that no computation takes time k³.
     """
 
     scale: Array  # [k]: δ^(−½), the standard deviations before the data
@@ -346,8 +346,8 @@ class Fit(NetworkFit):
     def newton_decrement(self) -> float:
         """Return how many nats the parabola's minimum lies below ``mean``: 0 at a mode.
 
-        It is ½ ∂U · Λ⁻¹ ∂U with U = −log P(D, w). Where a kink lies on a data point, ∂U is the
-        average of both sides, by a rounded ReLU.
+        It is ½ ∂U · Λ⁻¹ ∂U with U = −log P(D, w). Where a kink lies on a data point, ∂U is
+        that of a rounded ReLU: between the slopes on the two sides of the kink.
         """
         target, size = self.problem.target(self.prior, self.noise_std), len(self.spread.scale)
         slope = _newton.gradient(target, self.mean, not self.problem.n_layers)[-size:]

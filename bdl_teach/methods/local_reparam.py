@@ -131,9 +131,9 @@ def _flipout_layer(h: Tensor, mean: Tensor, change: Tensor, noise: Tensor) -> Te
 
 
 def noise_widths(estimator: str, network: MLP) -> list[int]:
-    """Return how many numbers of noise a data point needs in each layer: one for each output.
+    """Return how many random numbers a data point needs in each layer: one for each output.
 
-    For Flipout, which needs a sign for each output and input, the numbers of inputs follow.
+    Flipout also needs one for each input: the list goes on with the inputs of each layer.
     """
     outputs, inputs = network.sizes[1:], network.sizes[:-1]
     return [*outputs, *(inputs if estimator == "flipout" else ())]

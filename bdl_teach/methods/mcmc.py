@@ -64,7 +64,7 @@ REMEDY = "raise the noise_std, or shrink the prior"
 R_HAT_LIMIT = 1.01  # chains agree if every R-hat is below it (Vehtari et al. 2021)
 ESS_FLOOR = 100  # effective draws of each chain that are enough (Vehtari et al. 2021)
 _WINDOW = 25  # transitions of NUTS between two reports of progress
-_JITTER = 0.4  # share of the leapfrog steps by which their number differs, at most
+_JITTER = 0.4  # L of a transition differs from the given L by at most this share
 _DIVERGENT = -1000.0  # log of the acceptance below which TFP's NUTS calls a transition divergent
 
 Progress = Callable[[int, int], None]  # told (transitions done, transitions in all)
@@ -221,7 +221,7 @@ class _Chains(NamedTuple):
     state: Tensor  # [chains, n_weights]: weights after the last window
     kernel: Tensor  # the sampler's own state
     done: int = 0  # transitions so far, the warm-up's included
-    ahead: tuple[Array, ...] | None = None  # draws after the last stored one, as ``run`` has them
+    ahead: tuple[Array, ...] | None = None  # transitions after the last stored draw
 
     def run(self, n_draws: int, progress: Progress | None) -> tuple[_Chains, tuple[Array, ...]]:
         """Run the chains for ``n_draws`` more draws; return the new state, and t transitions.
@@ -279,8 +279,8 @@ def nuts(
         n_samples: Draws kept of each chain, at least 4, since R-hat compares halves.
         n_chains: Chains, at least 2, since R-hat compares them; each starts from the prior.
         n_warmup: Transitions that adapt the step size and are thrown away.
-        n_thin: Transitions from one kept draw to the next. A prior of two scales needs thousands
-            of transitions, but so similar ones that it is enough to keep a few.
+        n_thin: Transitions from one kept draw to the next. Under a scale mixture a chain needs
+            thousands of transitions, which differ so little that it is enough to keep a few.
         seed: Seed of the starts and of the chains.
         progress: Called with (transitions done, transitions in all) as the chains run.
 

@@ -59,11 +59,11 @@ class Settings(Training):
         prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given.
         sampler: ``"sghmc"``, with momentum 0.9, or ``"sgld"``, without momentum.
         steps: Steps of each chain, >= 10; every tenth is a draw.
-        learning_rate: Step size ℓ > 0, without a unit if the mass is the curvature.
+        learning_rate: Step size ℓ > 0, a number without a unit if ``preconditioned``.
         n_chains: Number of chains.
         n_batches: Minibatches M in an epoch, dealt from a shuffle of the rows; each epoch visits
-            them in another order. A learning rate that is too large for the steepest of them widens
-            the draws, or diverges.
+            them in another order. With a learning rate that is too large for the minibatch of
+            steepest cost the draws are too wide, or the chain diverges.
         temperature: T >= 0: 1 for the posterior, 0 for a minimum of U.
         preconditioned: Whether each weight has a mass that follows from the curvature at the modes;
             else all masses are 1.
@@ -133,8 +133,8 @@ def _mass(network: MLP, kind: str, w: Tensor, p: LoopInputs) -> Tensor:
     the prior's curvature plus the Fisher information: the mean square of the likelihood's gradient
     for data simulated from the model, averaged over the chains. With the real data, as in RMSprop,
     the gradient would vanish at a minimum, where a chain with T = 0 ends. With V itself as mass,
-    weights that have no effect at the mode would take so long steps that a chain of a network of
-    two layers diverges; with the root, as in RMSprop, it does not.
+    weights that have no effect at the mode would take such long steps that the chain of a network
+    of two layers diverges; with the root, as in RMSprop, the chain does not diverge.
     """
     draws = tf.repeat(w, _PROBES, axis=0)
     with tf.GradientTape() as tape:

@@ -203,7 +203,8 @@ def fit(
         cooldown: Share of the steps, at the end, over which the learning rate falls to 0.
         seed: Seed of the starting point, the minibatches and ε.
         variational: False fits a plain autoencoder, as :func:`fit_autoencoder` does.
-        start: Start from this fit's weights, with a fresh Adam; the sizes must agree.
+        start: Start from the weights of this fit, whose networks must have the sizes asked for
+            here; Adam starts afresh.
 
     Returns:
         A :class:`Fit`.
@@ -304,9 +305,9 @@ class Fit(Variational):
         return replace(self, encoder_weights=encoder, decoder_weights=decoder)
 
     def cost(self, n_draws: int = 10, seed: int = 1) -> FreeEnergy:
-        """Estimate the parts of −ELBO, KL and reconstruction cost, on all training data.
+        """Estimate the two parts of −ELBO on all training data: KL and reconstruction cost.
 
-        Each example has draws of its own, so that ten for each are enough.
+        Each example has its own draws of z, so that ten for each are enough.
 
         Args:
             n_draws: Draws of z for each example, >= 1.

@@ -284,7 +284,7 @@ class Fit:
     def path(self) -> optimise.Path | None:
         """Return the step numbers of the frames that :meth:`at` accepts, denser at the start.
 
-        A fit of too many steps has ``None``.
+        ``None`` if the fit took more than 10,000 steps, or cannot take them again.
         """
         if self.walk is None or self.n_steps > _MOST_STEPS:
             return None
@@ -343,7 +343,7 @@ class Fit:
     def in_units_of_y(self, mean: Array, var: Array) -> Predictive:
         """Return the predictive in the units of y, from the mean and variance of the output.
 
-        Both are ``[m]``, in units of the standardised y.
+        ``mean`` and ``var`` are ``[m]``, in units of the standardised y.
         """
         unit = self.scaling.y_std
         return Predictive(
