@@ -105,7 +105,7 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
             line.set_data(places, np.maximum(stds[order], _FLOOR))
 
     def _chores(self) -> Iterator[Callable[[], object]]:
-        """Yield functions that compile the fits with a learnt prior, then all fits to a table."""
+        """Yield functions that compile fits with a learnt prior, then fits to a learner's table."""
         for mode in ("per weight", "per layer"):
             yield partial(self._compute, {**self.DEFAULTS, "prior": mode})
         for mode in ("fixed", "per weight", "per layer"):

@@ -43,7 +43,7 @@ class Trained:
     stage: int  # number of completed stages
     fit: vae.Fit
     convergence: Convergence = Convergence()  # unknown for a plain autoencoder
-    film: Mapping[int, vae.Fit] = field(default_factory=dict)  # earlier states by step, and fit
+    film: Mapping[int, vae.Fit] = field(default_factory=dict)  # by step: earlier states and ``fit``
 
     def at(self, step: int) -> Trained:
         """Return the model as it was at ``step``, a key of ``film``."""

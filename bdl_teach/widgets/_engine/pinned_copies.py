@@ -29,8 +29,8 @@ class PinnedCopies:
     """Grey copies of the visible moving artists, which stay where the artists were when copied.
 
     Lines and bands are dashed, bars outlined, points hollow; an image has a small copy in its
-    corner. Text is not copied, nor are drawn functions, which would hide what they are compared
-    with. ``over`` holds the copies that are drawn above the moving artists, which would hide them.
+    corner. Text is not copied, nor are drawn functions: copies of them would hide the present
+    ones. ``over`` holds the copies that moving artists would hide, and that are drawn above these.
     """
 
     def __init__(self, figure: Figure, moving: Iterable[Artist]) -> None:

@@ -41,7 +41,7 @@ class PointerInput(Contract[Result], abstract=True):
         return data is not None and any([panel.label(data) for panel in self._active_panels])
 
     def _words_on_points(self, result: Any) -> dict[str, str]:
-        """Return the words about the points: how many, the ends of their x-axis, their units."""
+        """Return templates for the status line: number of points, ends of the x axis, units."""
         if (data := self._data(result)) is None:
             return {"units": ""}
         return {
