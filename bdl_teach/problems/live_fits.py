@@ -54,7 +54,7 @@ def fit_method(name: str, problem: Problem, **own: Any) -> Any:
     rows = ROOM if len(data.x) <= ROOM else own_points.MOST
     capacity = own.pop("capacity", Capacity(rows, (MAX_WIDTH,), 1))
     options = {**method.options, **(method.compared or {}), **own}
-    common = {**problem.settings, "capacity": capacity}  # of which a method may take a part
+    common = {**problem.settings, "capacity": capacity}  # a method may ignore some of them
     return replace(method, options=options).fit(data.x, data.y, **common)
 
 
@@ -169,7 +169,7 @@ def quick(name: str, problem: Problem, options: Mapping[str, Any]) -> Fitted:
 
 @lru_cache(maxsize=4)
 def _frozen(problem: Problem) -> laplace.Fit:
-    """Train the network whose hidden layer the last-layer Laplace keeps; return its fit."""
+    """Return a last-layer Laplace fit, whose hidden layer ``quick`` keeps for all priors."""
     fit: laplace.Fit = fit_method("laplace", problem, structure="last_layer")
     return fit
 

@@ -91,7 +91,7 @@ def _points(given: Any) -> datasets.Points:
 
 
 def _column(name: str, given: Any) -> tuple[Any, str]:
-    """Return a column as numbers ``[n]``, masked as given, and the date that is 0 (or "")."""
+    """Return a column as numbers ``[n]`` (a mask is kept), and the date that is 0; "" if none."""
     values = np.ma.asarray(given) if np.ma.isMaskedArray(given) else np.asarray(given)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
@@ -207,7 +207,7 @@ def labels_of(data: datasets.Regression1D) -> Labels:
 
 
 def stretched(data: datasets.Regression1D) -> str:
-    """Return a sentence on the units that the sliders use for a table; "" for drawn data."""
+    """Return a sentence on how a table is rescaled for the sliders; "" for drawn data."""
     if units_of(data) == COURSE:
         return ""
     return f" The sliders see x stretched to ±½ and y to sd 5: a σ of 1 is {sd(data, 1.0)}."
@@ -219,7 +219,7 @@ def sd(data: datasets.Regression1D, value: float, places: int = 1) -> str:
     Args:
         data: The points.
         value: The standard deviation, in the course's units.
-        places: Digits after the decimal point, for points in the course's units.
+        places: Digits after the decimal point; in other units, there are 3 significant digits.
     """
     units = units_of(data)
     return f"{value:.{places}f}" if units == COURSE else f"{float(f'{value * units[3]:.3g}'):g}"

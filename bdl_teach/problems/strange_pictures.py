@@ -75,7 +75,7 @@ def split(seed: int) -> Split:
 
 @dataclass(frozen=True)
 class Answers:
-    """Log class probabilities of a split's pictures by t networks (members or draws) of a kind."""
+    """Log class probabilities of a split's pictures, from t networks (members or draws)."""
 
     choose: Array  # of the validation pictures [t, 150, 8]
     test: Array  # of the test pictures [t, 400, 8]

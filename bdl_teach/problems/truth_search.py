@@ -135,8 +135,8 @@ def refit(problem: Problem, starts: int) -> TruthResult:
 def improve(result: TruthResult) -> TruthResult | None:
     """Continue the search by one step, and return the new result; ``None`` if it is over.
 
-    A step fits from the next start, and from the mode found there. After the last start, a step
-    continues training the best fit.
+    A step makes two fits: from the next start, and from the mode to which this start leads. After
+    the last start, a step continues training the best fit.
     """
     search = result.search
     if search.over:
@@ -154,7 +154,7 @@ def improve(result: TruthResult) -> TruthResult | None:
 def _from_start(problem: Problem, start: int) -> tuple[bbb.Fit, bbb.Fit]:
     """Return two fits: one from start number ``start``, one from the mode found from there.
 
-    The mode is found by a mean-field fit to a cold posterior, which needs no further program.
+    The mode is found by a mean-field fit to a cold posterior, in the program of the other fits.
     """
     rho = math.log(math.expm1(problem.scales[0] * math.sqrt(COLD) / 10))
     cold = _mean_field(problem, start, COLD, steps=LONG_STEPS, initial_rho=rho)

@@ -247,7 +247,7 @@ class MethodPanel(FunctionPanel):
 
 
 class CoverageArtists:
-    """Marks at the share of new points in each method's interval, by region; a level line."""
+    """Artists of the coverage: a mark per method and region, and a line at the chosen level."""
 
     def __init__(self, canvas: Canvas, ax: Axes) -> None:
         self._ax, self._rows = ax, [""]

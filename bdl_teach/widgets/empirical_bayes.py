@@ -67,7 +67,7 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
         canvas.animate([self._curve, self._best, self._ring, self._in_use, self._wanted])
 
     def _make_best_panel(self, ax: Axes) -> None:
-        """Prepare the plot of KL[q ‖ N(0, σ_p²)] against σ_p; mark the best σ_p and that in use."""
+        """Prepare the plot of KL[q ‖ N(0, σ_p²)] against σ_p; mark the best and the present σ_p."""
         plots.tidy(ax, "KL by σ of one prior for all", "prior σ", "nats above")
         ax.set(xscale="log", xlim=(0.025, 40), ylim=(-12, _HIGHEST))
         (self._curve,) = ax.plot(_GRID, _GRID, "-", color=plots.BLUE, lw=2, label="KL")
@@ -105,7 +105,7 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
             line.set_data(places, np.maximum(stds[order], _FLOOR))
 
     def _chores(self) -> Iterator[Callable[[], object]]:
-        """Yield functions that compile the fits with a learnt prior, then all fits to a table."""
+        """Yield functions that compile fits with a learnt prior, then fits to a learner's table."""
         for mode in ("per weight", "per layer"):
             yield partial(self._compute, {**self.DEFAULTS, "prior": mode})
         for mode in ("fixed", "per weight", "per layer"):

@@ -81,7 +81,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         canvas.animate([*self._by_prior.artists, *self._by_count.artists])
 
     def _make_weight_panel(self, ax: Axes) -> None:
-        """Prepare the plot of two weights over the prior sd, and the dots that choose them."""
+        """Prepare the plot of two weights in prior sds, and dots to click to choose the weights."""
         plots.tidy(ax, "Two weights, ±2 sd", "one weight / prior σ", "another / prior σ")
         self._weights, self._reach = ax, _REACH
         ax.set(xlim=(-_REACH, _REACH), ylim=(-_REACH, _REACH), aspect="equal")
@@ -113,7 +113,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         return None if k is None else ("draw", k)
 
     def _weight_at(self, result: LinearResult, x: float, y: float) -> int | None:
-        """Return the index of the weight whose dot is at (x, y); ``None`` below the row of dots."""
+        """Return the index of the weight whose dot is at x; ``None`` if y is below the dots."""
         n = len(result.posterior.mean)
         across, up = (0.5 + 0.5 * at / self._reach for at in (x, y))
         return min(max(int(across * n), 0), n - 1) if up > 2 * _ROW - 1 else None
@@ -198,8 +198,8 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
 def _mark(result: LinearResult, kind: str, i: int) -> Mark:
     """Return the mark of draw ``i`` (``kind="draw"``) or of weight ``i`` (``"weight"``).
 
-    A weight is marked by its functions from −2 to 2 sd, with all other weights at their means given
-    the value of this weight.
+    The mark of a weight has a function for each of its values from −2 to 2 sd; all other weights
+    are at their means given this value.
     """
     pair = list(result.pair)
     if kind == "draw":
@@ -235,7 +235,7 @@ class Pair(Unseen):
     """The control that holds the indices of two different weights; ``None`` for the default."""
 
     def read(self, given: Any) -> tuple[int, int] | None:
-        """Return the two indices, or raise ``ValueError``."""
+        """Return ``given`` as two indices or ``None``; raise ``ValueError`` if it is neither."""
         if given is None:
             return None
         try:
@@ -250,7 +250,7 @@ class Pair(Unseen):
         return first, second
 
     def words(self, value: tuple[int, int] | None) -> str:
-        """Return the two indices as text."""
+        """Return the control's value as text, such as "1 and 3", or "not chosen" for ``None``."""
         return "not chosen" if value is None else f"{value[0]} and {value[1]}"
 
 

@@ -36,11 +36,11 @@ def _pool(d: int, seed: int) -> tuple[Array, Array, Array]:
 def gradients(
     kind: str, d: int, sigma: float, seed: int, n_draws: int, name: str
 ) -> tuple[Array, Array]:
-    """Draw estimates of the gradient of the cost per point, for one parameter of one weight.
+    """Draw estimates of the gradient of the cost per point in μ or σ of the first weight.
 
     Args:
         kind: The estimator, one of ``KINDS``.
-        d: Number of weights; the gradient is for the first weight.
+        d: Number of weights.
         sigma: Standard deviation σ of each weight.
         seed: Seed of the data and of the draws.
         n_draws: Number of estimates for each batch size.

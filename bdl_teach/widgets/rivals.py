@@ -147,7 +147,7 @@ class RivalsExplorer(MethodsExplorer):
 
 
 def _name(one: MethodFit, steps: str = "") -> str:
-    """Return the name of a method and, for SGHMC, its number of steps (or the text ``steps``)."""
+    """Return a method's label; after SGHMC's, the text ``steps`` or else its number of steps."""
     label = QUICK[one.method].label
     if one.remark:
         return f"{label}, {one.remark}"
@@ -156,7 +156,7 @@ def _name(one: MethodFit, steps: str = "") -> str:
 
 
 def _longer(fit: Any) -> Any:
-    """Return the fit of SGHMC after more steps; ``None`` for other methods or after enough."""
+    """Continue a fit of SGHMC; return ``None`` for other methods or after ``SGHMC_MOST`` steps."""
     from bdl_teach.methods import sgmcmc
 
     if not isinstance(fit, sgmcmc.Fit) or fit.history["step"][-1] >= SGHMC_MOST:

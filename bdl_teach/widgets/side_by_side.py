@@ -38,7 +38,7 @@ class MethodFit:
     method: str  # its key in the explorer
     fit: Fitted
     prediction: Predictive  # on GAP_GRID
-    seconds: float = 0.0  # that this tick took to fit it; 0 for an earlier fit
+    seconds: float = 0.0  # time that this tick took for the fit; 0 for an earlier fit
     convergence: Convergence | None = None  # of a variational fit
     remark: str = ""  # on the state of its training in a replay, for the status line
 
@@ -93,7 +93,7 @@ class SideBySide(ProblemResult):
         return found
 
     def _factor(self, prediction: Predictive) -> float:
-        """Return half the width of an interval (conformal, or else Gaussian) over the total sd."""
+        """Return the half-width of the conformal (or else Gaussian) interval, in total sds."""
         from bdl_teach import calibration
 
         if self.calibration_set is None:
@@ -157,7 +157,7 @@ class MethodsExplorer(ExplorerBesideTruth[SideBySide], abstract=True):
         return new
 
     def _doubt(self, result: SideBySide) -> tuple[Array, Array]:
-        """Return the inputs, and the epistemic sd of the first method for which it is not 0."""
+        """Return the inputs, and the epistemic sd of the first method that has any."""
         spreads = [p.epistemic_std for p in result.predictions.values()]
         return GAP_GRID[:, 0], next((s for s in spreads if s.any()), np.zeros(len(GAP_GRID)))
 

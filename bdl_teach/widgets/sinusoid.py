@@ -262,7 +262,8 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
 def _marked(result: SinusoidResult, kind: str, i: int) -> Mark:
     """Return the mark of weight ``i`` (``kind="weight"``) or drawn function ``i`` (``"draw"``).
 
-    A weight is marked by its functions from −2 to 2 sd, with all other weights at their means.
+    The mark of a weight has a function for each of its values from −2 to 2 sd; all other weights
+    are at their means.
     """
     from bdl_teach import predictive
 

@@ -172,7 +172,7 @@ class PicturesExplorer(Explorer[PicturesResult]):
 
 
 def _tempered(temperature: float, known: Array, strange: Array, labels: Array) -> Kind:
-    """Average the predictions of t networks, apply a temperature, and score them.
+    """Average the class probabilities of t networks, apply a temperature, and score the result.
 
     ``known`` and ``strange`` are log class probabilities ``[t, n, c]`` of known and of strange
     pictures; ``labels`` are the classes of the known ones.

@@ -43,7 +43,7 @@ class Trained:
     stage: int  # number of completed stages
     fit: vae.Fit
     convergence: Convergence = Convergence()  # unknown for a plain autoencoder
-    film: Mapping[int, vae.Fit] = field(default_factory=dict)  # earlier states by step, and fit
+    film: Mapping[int, vae.Fit] = field(default_factory=dict)  # by step: earlier states and ``fit``
 
     def at(self, step: int) -> Trained:
         """Return the model as it was at ``step``, a key of ``film``."""
@@ -80,7 +80,7 @@ class Trainer:
         tell: Makes the worker call a function and then compute a new result.
 
     Attributes:
-        orders: The newest order to train; closing ``orders`` ends the thread after a stage.
+        orders: Slot of the newest order; closing the slot ends the training after a stage.
         bar: A progress bar, shown while a training runs.
         newest: The model after the stage that was completed last; ``None`` before the first.
     """
@@ -99,7 +99,7 @@ class Trainer:
         )  # fmt: skip
 
     def get(self, order: Order) -> Trained | None:
-        """Return the finished model for ``order``, or start its training and return the last model.
+        """Return the finished model for ``order``, or start training it and return ``newest``.
 
         Raises:
             Exception: The error that ended the training; the next call trains again.
@@ -195,7 +195,7 @@ def _stage(order: Order, number: int, start: vae.Fit | None) -> vae.Fit:
 
 
 def _frames(fit: vae.Fit, number: int) -> dict[int, vae.Fit]:
-    """Return the fit after stage ``number``, by its step; for stage 0, also at early steps."""
+    """Return fits by training step: at the end of stage ``number``, and early in stage 0."""
     frames = {STEPS * (number + 1): fit}
     if number == 0 and fit.path is not None:
         steps = fit.path.steps

@@ -131,7 +131,7 @@ def test_take_me_there_button_shows_the_answer_at_the_target(
     fresh.close()
 
 
-def test_while_a_band_is_drawn_only_points_and_truth_show(idle: Explorer[Any]) -> None:
+def test_prediction_is_hidden_while_the_learner_draws_a_band(idle: Explorer[Any]) -> None:
     band = idle._drawn_band
     if band is None:
         return

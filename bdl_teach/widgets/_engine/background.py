@@ -30,7 +30,7 @@ def start(work: Callable[[], object]) -> threading.Thread:
 
 
 def finish() -> None:
-    """Call all of ``STOPS``, then wait for all threads; called at exit and between tests."""
+    """Call all functions in ``STOPS``, then wait for all threads; for exit and between tests."""
     for stop in STOPS:
         stop()
     waited_for: set[threading.Thread] = set()
@@ -84,7 +84,7 @@ class LatestValue(Generic[T]):
             self._changed.notify_all()
 
     def shown_again(self, version: int) -> None:
-        """Record that the value ``version`` has been shown; keep an earlier value's error."""
+        """Record that the value ``version`` has been shown; keep the recorded error, if any."""
         with self._changed:
             self._done = version
             self._changed.notify_all()

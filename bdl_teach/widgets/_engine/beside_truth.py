@@ -35,8 +35,8 @@ FIRST, MOST = 800, 4000  # draws of each chain before the fit is improved, and a
 _ROWS = (ROOM, 2 * ROOM, own_points.MOST)  # points that programs are compiled for
 # By the number of hidden layers: a window of each takes about ten milliseconds.
 _STEPS = {1: (25, 100), 2: (10, 50)}  # transitions, and leapfrog steps of each
-_JUDGED = 250  # draws of each chain that R-hat is computed of
-_KEPT = 16  # results kept, over all explorers
+_JUDGED = 250  # number of draws of each chain that R-hat is computed from
+_KEPT = 16  # number of true posteriors that are cached for all explorers
 _WHERE = {"data": "among the data", "gap": "in the gap"}
 
 _Shape = tuple[int, int, int]  # rows, layers and parts of the prior: what a program is compiled for
@@ -149,7 +149,7 @@ class Chains:
         then()
 
     def _further(self, run: _Run) -> _Run:
-        """Return a longer run, with a report on whether its chains have mixed; cache it if over."""
+        """Sample ``run`` further; return it with a new report on mixing, and cache it if over."""
 
         def progress(*_: int) -> None:
             if self._moved():

@@ -171,7 +171,7 @@ class Contract(Generic[Result]):
         return result
 
     def _doubt(self, result: Any) -> tuple[Array, Array]:
-        """Return inputs ``[m]`` at which *ask where unsure* may add a point, and the sd at each."""
+        """Return inputs ``[m]`` where *ask where unsure* may add a point, and the epistemic sd."""
         return result.x_grid[:, 0], result.prediction.epistemic_std
 
     def _point_at(self, x: float, y: float, begins: bool) -> None:

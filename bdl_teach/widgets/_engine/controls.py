@@ -104,7 +104,7 @@ def button(label: str, hint: str, on_click: Callable[[], object]) -> Widget:
 
 
 def in_the_page() -> None:
-    """Do nothing: a script in the page handles the click on a button with this function."""
+    """Do nothing; for buttons whose clicks a script in the page handles."""
 
 
 def alike(one: Any, other: Any) -> bool:
@@ -119,7 +119,7 @@ def same(one: Values, other: Values) -> bool:
 
 
 def take(known: Mapping[str, Widget], name: str, value: object) -> Any:
-    """Convert a value to what the control ``name`` holds, or raise ``ValueError``."""
+    """Convert a value to what the control ``name`` of ``known`` holds, or raise ``ValueError``."""
     if name not in known:
         raise ValueError(f"{name}: expected one of the controls {', '.join(known)}")
     control = known[name]

@@ -44,7 +44,7 @@ class Convergence:
 
 
 def of_several(arrivals: Mapping[str, Convergence]) -> str:
-    """Say which of several fits, given by name, have converged; leave out those not yet known."""
+    """Say which fits, the keys of ``arrivals``, have converged; leave out those not yet known."""
     over = {name: found for name, found in arrivals.items() if found.over}
     yes = ", ".join(name for name, found in over.items() if found.converged)
     no = ", ".join(f"{n} by {found.gain:.0f}" for n, found in over.items() if not found.converged)

@@ -45,7 +45,7 @@ class Panel:
         self._spread_name = "" if self.spread is None else self.spread.get_ylabel()
 
     def name(self) -> None:
-        """Make the legend, if the panel has one of its own."""
+        """Draw the legend above the panel, unless the panel has none of its own."""
         if self.columns:
             plots.legend_above(self.axes, self.columns)
 

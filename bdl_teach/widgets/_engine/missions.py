@@ -250,7 +250,7 @@ def _first_two(begin: str, missing: Sequence[str]) -> str:
 
 
 def _verdict(tried: _Tried) -> str:
-    """Return the sentence that says for which seeds the mission holds."""
+    """Return the sentence that says for which seeds in ``tried`` the mission holds."""
     (own, _), *others = tried
     wrong = [(seed, lacks) for seed, lacks in others if lacks]
     seeds = [str(seed) for seed, lacks in others if bool(lacks) is bool(wrong)]

@@ -104,7 +104,7 @@ def label_axis(
 
 
 class _OwnTicks(Locator):
-    """A locator with the ticks that the locator ``inner`` chooses in the learner's units."""
+    """A locator of ticks where the locator ``inner`` chooses them in the learner's units."""
 
     def __init__(self, inner: Locator, start: float, scale: float) -> None:
         self._inner, self._start, self._scale = inner, start, scale
@@ -120,7 +120,7 @@ class _OwnTicks(Locator):
 
 
 class _OwnFormatter(Formatter):
-    """A formatter with the labels that the formatter ``inner`` writes in the learner's units."""
+    """A formatter that converts positions to the learner's units; ``inner`` writes the labels."""
 
     def __init__(self, inner: Formatter, start: float, scale: float, name: str) -> None:
         self._inner, self._start, self._scale, self._name = inner, start, scale, name

@@ -169,7 +169,7 @@ class Page(Worker[Result], abstract=True):
         self._go(self._whole(values))
 
     def _whole(self, state: Values) -> Values:
-        """Return ``state``, and ``None`` for each control without a widget that ``state`` lacks."""
+        """Return a state with ``None`` added for each control without a widget that is missing."""
         known = self.TEXTS.controls
         return {**{name: None for name in known if known[name].unseen}, **state}
 

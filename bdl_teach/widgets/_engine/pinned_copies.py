@@ -29,8 +29,8 @@ class PinnedCopies:
     """Grey copies of the visible moving artists, which stay where the artists were when copied.
 
     Lines and bands are dashed, bars outlined, points hollow; an image has a small copy in its
-    corner. Text is not copied, nor are drawn functions, which would hide what they are compared
-    with. ``over`` holds the copies that are drawn above the moving artists, which would hide them.
+    corner. Text is not copied, nor are drawn functions: copies of them would hide the present
+    ones. ``over`` holds the copies that moving artists would hide, and that are drawn above these.
     """
 
     def __init__(self, figure: Figure, moving: Iterable[Artist]) -> None:
@@ -68,7 +68,7 @@ class PinnedCopies:
         return changed
 
     def leave(self) -> None:
-        """Remove the copies, and give the panels the limits that they had without them."""
+        """Remove the copies, and give the panels the limits that they would have without copies."""
         for one in (self._note, *(one for *_, copies in self._copies for one in copies)):
             one.remove()
         for panel, (_, wanted, given) in self._limits.items():
@@ -76,7 +76,7 @@ class PinnedCopies:
                 panel.set(xlim=wanted[0], ylim=wanted[1])
 
     def verdicts(self) -> dict[str, bool]:
-        """Return, for each name in a legend and image, whether none of its artists has moved."""
+        """Return, for each name in a legend and each image, whether its artists are unmoved."""
         same: dict[str, bool] = {}
         for artist, then, _ in self._copies:
             name, now = _name(artist), _shape(artist)
@@ -90,7 +90,7 @@ def _limits(panel: Axes) -> _Limits:
 
 
 def _union(now: tuple[float, float], then: tuple[float, float]) -> tuple[float, float]:
-    """Return limits that include two pairs of limits; the order of low and high is ``now``'s."""
+    """Return axis limits that include ``now`` and ``then``, in the direction of ``now``."""
     low, high = min(*now, *then), max(*now, *then)
     return (low, high) if now[0] <= now[1] else (high, low)
 

@@ -41,7 +41,7 @@ class PointerInput(Contract[Result], abstract=True):
         return data is not None and any([panel.label(data) for panel in self._active_panels])
 
     def _words_on_points(self, result: Any) -> dict[str, str]:
-        """Return the words about the points: how many, the ends of their x-axis, their units."""
+        """Return templates for the status line: number of points, ends of the x axis, units."""
         if (data := self._data(result)) is None:
             return {"units": ""}
         return {
@@ -84,7 +84,7 @@ class PointerInput(Contract[Result], abstract=True):
         return band if band is not None and band.stage == "drawing" else None
 
     def _go_on_drawing(self) -> None:
-        """On the worker, put the learner's band in its next stage: drawn, beside the fit, gone."""
+        """Put the learner's band in its next stage: drawn, beside the fit, gone; for the worker."""
         band, room = self._drawn_band, self._active_panels[0].room
         if band is None or self.result is None:
             return
@@ -176,7 +176,7 @@ class PointerInput(Contract[Result], abstract=True):
         ask(partial(self._hold_axes, held))
 
     def _hold_axes(self, held: bool = False) -> None:
-        """Fix axis limits if ``held``, a band is drawn or a question has pinned; else free them."""
+        """Free axis limits; fix them if ``held``, a band is drawn or a question set the pin."""
         held = held or self._drawing is not None or self._pin.compares
         for panel in self._active_panels:
             if panel.room is not None:
@@ -224,7 +224,7 @@ class PointerInput(Contract[Result], abstract=True):
         self._show_points()
 
     def _show_points(self) -> None:
-        """Send the places of the points to the page or, while a band is drawn, of its edges."""
+        """Send the page the places of the points or, while a band is drawn, of the band's edges."""
         if (band := self._drawing) is not None:
             edges = {"at": band.handles(), "answers": self._newest_message, "kind": "edges"}
             self._picture.points = edges

@@ -27,8 +27,8 @@ class Question:
 class QuestionBox(ipywidgets.VBox):  # type: ignore[misc]
     """The question with its choices; a verdict replaces it once the control is at the target.
 
-    The button *take me there* calls ``take`` with the values to set. ``compare`` pins the
-    present state; an answer calls it, unless the question sets the state where it begins.
+    The button *take me there* calls ``take`` with the values to set. Choosing an answer calls
+    ``compare``, which pins the present state, unless ``question.before`` sets another state.
     """
 
     def __init__(

@@ -42,7 +42,8 @@ def record(
     seconds, width = checks.positive("seconds", seconds), checks.count("width", width, 100)
     if path.suffix == ".mp4" and not FFMpegWriter.isAvailable():
         raise RuntimeError(
-            "file: expected ffmpeg on the PATH to write an .mp4, found none: write a .gif"
+            "file: writing an .mp4 needs ffmpeg on the PATH, found none: "
+            "install ffmpeg, or write a .gif"
         )
     shown = tqdm(states, unit="picture", desc=path.name)
     pictures = [_scaled(show(state), width) for state in shown]

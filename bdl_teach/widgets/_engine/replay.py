@@ -78,7 +78,7 @@ class Film:
         self._load(())
 
     def _load(self, steps: Sequence[int]) -> None:
-        """Replace the frames by those of another training, given by their steps.
+        """Replace the frames by others; ``steps`` are the numbers of training steps at them.
 
         If the last frame was chosen, the new last one is chosen; else the frame number stays.
         """

@@ -28,12 +28,12 @@ _AMONG = 0.5  # largest |x| of the drawn points
 
 
 class Number(NamedTuple):
-    """A reading as text: ``now``, and ``then`` in an earlier line; ``unit`` is "%" or ""."""
+    """A reading as text in two status lines: ``now`` in the present, ``then`` in an earlier one."""
 
     name: str
     now: str
     then: str | None
-    unit: str
+    unit: str  # "%" or ""
 
     @property
     def difference(self) -> str:
@@ -158,7 +158,7 @@ def at(x_grid: Array, curve: Array, x: float) -> float:
 
 
 def off_the_sine(x_grid: Array, mean: Array, mask: Array | None = None) -> float:
-    """Return the rms distance of ``mean`` from the sine at ``mask``, by default at drawn data."""
+    """Return the rms distance of ``mean`` from the sine at ``mask``, by default where |x| ≤ ½."""
     where = np.abs(x_grid[:, 0]) <= _AMONG if mask is None else mask
     off = mean - datasets.sinusoid().truth(x_grid)[:, 0]
     return float(np.sqrt((off[where] ** 2).mean())) if where.any() else math.nan

@@ -47,5 +47,5 @@ def as_text(runs: Mapping[str, Stored]) -> str:
 
 
 def _folded(numbers: re.Match[str]) -> str:
-    """Wrap the numbers of a curve at 110 characters."""
+    """Return the matched list of numbers, wrapped at 110 characters."""
     return "\n" + textwrap.fill(" ".join(numbers[0].split()), 110) + "\n"

@@ -55,7 +55,7 @@ class Worker(PointerInput[Result], abstract=True):
                 job = self._answer(*job)
 
     def _answer(self, version: int, job: Job) -> tuple[int, Job] | None:
-        """Show the result for a request, then better ones, until the next request; return that."""
+        """Show the result for a request, then better ones; return the next request, if any."""
         error: BaseException | None = None
         asked, values = job
         try:
@@ -105,7 +105,7 @@ class Worker(PointerInput[Result], abstract=True):
         return job
 
     def _followed(self, values: Values) -> tuple[int, Job] | None:
-        """Call ``_follow`` until it returns ``None`` or a request comes; return that request."""
+        """Call ``_follow`` until it returns ``None`` or a request comes; return this request."""
         job = self._slot.take(max(self._asked_at + FOLLOW - time.monotonic(), 0.0))
         while job is None and not self._slot.closed and self._film.at_end:
             if not self._go_on(values, at_rest=False):
@@ -119,7 +119,7 @@ class Worker(PointerInput[Result], abstract=True):
             return False
         better, spent = None, "" if at_rest else self._spent
         if at_rest:
-            with suppress(Exception):  # what is shown already stands
+            with suppress(Exception):  # the shown result remains
                 better = self._improve(values, shown)
         try:
             better = self._follow(values, better or shown, at_rest=at_rest) or better
@@ -192,7 +192,7 @@ class Worker(PointerInput[Result], abstract=True):
         return job
 
     def _repaint(self) -> None:
-        """Redraw the present result: at a new size, with a mark, or at a new frame."""
+        """Redraw the present result after a change of size, frame, pin or mark at the pointer."""
         if self.result is None or not self._film.moved:
             with RENDER_LOCK:
                 self._mark(self._shown, self._pointed)
