@@ -192,7 +192,7 @@ def _fault_of_digits(answers: list[Array]) -> str:
     compared=_steps,
 )
 def _gamma(alpha: Any, beta: Any, r: Any, v: Any) -> Any:
-    """Return the new α and β by (7.13), without the loss of digits at large α."""
+    """Return α and β of the noise after one update (7.13), without a loss of digits at large α."""
     v0, v1, v2 = (v + beta / (alpha + k) for k in (-1.0, 0.0, 1.0))
 
     def log_ratio(before: Any, after: Any, change: Any) -> Any:
@@ -242,7 +242,7 @@ def _match(w: Any, prior: Any, likelihood: Any) -> Any:
 
 
 def _likelihoods() -> tuple[tuple[Any, ...], ...]:
-    """Return four cases: a fine grid, mean m, variance v, and the likelihood on the grid."""
+    """Return four cases, each a tuple (fine grid, mean m, variance v, likelihood on the grid)."""
     a, b, c = (np.linspace(-8, 8, 801), np.linspace(-3, 5, 1201), np.linspace(2, 12, 334))
     return (
         (a, 0.0, 1.0, 1 / (1 + np.exp(-2 * a))),
@@ -253,7 +253,7 @@ def _likelihoods() -> tuple[tuple[Any, ...], ...]:
 
 
 def _contributed(moments: Any, m: Any, v: Any) -> Any:
-    """Return precision and precision·mean of the factor that changes N(m, v) to these moments."""
+    """Return precision and precision·mean of the factor that gives N(m, v) these ``moments``."""
     mean, var = moments
     return 1 / var - 1 / v, mean / var - m / v
 
