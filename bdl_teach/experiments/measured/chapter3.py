@@ -66,7 +66,8 @@ def _measured_plans(world: World, **plans: Mapping[str, Any]) -> dict[str, float
 def presets(world: World) -> dict[str, float]:
     """Measure the sinusoid explorer's presets.
 
-    For presets whose fit may miss the sine, also measure a fit that starts at the article's.
+    For presets whose fit may miss the sine, also measure a fit that starts from the weights of the
+    preset ``article`` after its training.
     """
     article, _ = _fit(world)
     start = article.mean, article.std
@@ -93,7 +94,7 @@ def presets(world: World) -> dict[str, float]:
 
 
 def estimators(world: World) -> dict[str, float]:
-    """Measure fits by the paper's estimator with one and ten draws, and by the quiet estimator."""
+    """Measure the quiet fit, and the paper's with one draw, with ten, and with KL weight 32."""
     plans: Plans = {"one": {}, "ten": {"n_samples": 10}, "forgotten": {"kl_weight": 32.0}}
     drawn = {name: {"quiet": False, **plan} for name, plan in plans.items()}
     return _measured_plans(world, quiet={}, **drawn)
