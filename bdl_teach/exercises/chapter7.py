@@ -335,7 +335,7 @@ exercise("7.10", (32,), judge=_fault_of_plan)(lambda n: np.array([6.0, 0.2, 40.0
 
 
 def _log_of_alpha(eps: float, n: int, seed: int) -> tuple[Any, Any]:
-    """Return 41 counts of points, and α after so many updates (7.13) that add eps to 1/α and 1/β.
+    """Return 41 numbers of points, and α after each of them; updates add eps to 1/α and 1/β.
 
     The residuals have sd 0.5; the network's variance falls to 0.005.
     """
