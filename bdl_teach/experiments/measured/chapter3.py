@@ -22,7 +22,7 @@ PRIOR = densities.ScaleMixture(1.5, 0.1, 0.5)
 
 
 def _measured(fit: bbb.Fit, data: Regression1D, world: World) -> dict[str, float]:
-    """Return a fit's error, sds and coverage (in units of y), and its costs in nats."""
+    """Return a fit's error and sds in units of y, its coverage, and its costs in nats."""
     prediction, truth = fit.predict(X, n_samples=200), data.truth(X)[:, 0]
     sd, off = prediction.epistemic_std, prediction.mean - truth
     noise = np.random.default_rng(world.seed(2)).standard_normal((N_NEW, len(X)))
