@@ -44,9 +44,9 @@ KERNEL: dict[str, dict[str, object]] = {
 
 
 def write_settings(prefix: Path) -> None:
-    """Write the settings into the files that a JupyterLab under `prefix` reads.
+    """Write the settings of this file and of the folder ``jupyter`` for the JupyterLab in `prefix`.
 
-    JupyterLab writes to these files, too. All other settings in them stay, and a file that has
+    JupyterLab writes to the same files. All other settings in them stay, and a file that has
     these settings already is not touched.
     """
     shared = {prefix / path.relative_to(SHARED): _read(path) for path in SHARED.rglob("*.json")}

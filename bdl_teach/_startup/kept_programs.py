@@ -40,8 +40,9 @@ def prepare() -> Path | None:
     """Set flags for TensorFlow, before its import, to compile for one thread and store programs.
 
     Returns:
-        The folder of the programs; None if nothing is stored, because the user or an untried
-        TensorFlow forbids it, the folder is not writable or full, or the processor is unknown.
+        The folder of the programs; None if nothing is stored, because the user forbids it, the
+        course was not tried with this TensorFlow, the folder is full or not writable, or the
+        processor is unknown.
     """
     if _ONE_THREAD.partition("=")[0] not in os.environ.get("XLA_FLAGS", ""):
         os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {_ONE_THREAD}".strip()

@@ -36,7 +36,7 @@ def while_running() -> Iterator[None]:
 
 
 def begin(function: Callable[..., Any], arguments: Any) -> None:
-    """Set the first number of what this thread traces next, by ``function`` and the shapes."""
+    """Choose the first number of this thread's next program, by ``function`` and the shapes."""
     if PLAIN:
         return
     import tensorflow as tf

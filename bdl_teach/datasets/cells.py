@@ -71,7 +71,7 @@ class Ambiguous(ValueError):
 
 
 class Number(NamedTuple):
-    """The parts of a number in a cell; "," or "." may be the decimal mark or separate thousands."""
+    """The parts of a number in a cell, whose decimal mark may be unknown, as in 1,250."""
 
     sign: str  # "" or "-"
     body: str  # its digits with "." and ","
@@ -90,7 +90,7 @@ class Number(NamedTuple):
 
 @dataclass(frozen=True)
 class Column:
-    """A column as numbers."""
+    """The values of a column as numbers, with notes on how its cells were read."""
 
     values: list[float]
     notes: list[str]  # sentences that say what was stripped or assumed
@@ -103,7 +103,7 @@ def is_missing(cell: str) -> bool:
 
 
 def is_value(cell: str, spaced: bool = True) -> bool:
-    """Return whether a cell is a number, date or time; if ``spaced``, numbers may have blanks."""
+    """Return whether a cell is a number, date or time; "1 234" is a number only if ``spaced``."""
     kind = _kind(cell)
     return bool(kind) and (kind != "number" or spaced or not re.search(r"\d \d", cell))
 

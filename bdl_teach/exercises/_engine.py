@@ -52,7 +52,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Mistake:
-    """A known mistake; an answer has made it if it agrees with one of ``formulas`` in all cases."""
+    """A known mistake: its name, a hint for the learner, and ``formulas`` that contain it."""
 
     name: str  # in a few words
     hint: str  # a sentence on what to think about, without the answer itself
@@ -119,7 +119,7 @@ class Exercise:
 
     @property
     def is_exact(self) -> bool:
-        """Return whether an answer is right only if it equals the reference within 1 % or less."""
+        """Return whether only answers that are within 1 % of the reference's count as right."""
         return self.compared is None and self.judge is None and self.rtol < 0.01
 
     @property
@@ -128,7 +128,7 @@ class Exercise:
         return f"Read section{'s' if ' and ' in self.section else ''} {self.section}."
 
     def find(self, answer: object, tries: int = 0) -> tuple[str, str]:
-        """Check an answer given after ``tries`` wrong ones; return its mark and a sentence."""
+        """Return the mark and the message for an answer, given after ``tries`` wrong ones."""
         if _outcomes.is_stub(answer):
             return OPEN, "nothing to check yet: replace the ... and run the cell again."
         if not callable(answer):
@@ -143,7 +143,7 @@ class Exercise:
         return WRONG, self._diagnose(outcomes)
 
     def same(self, got: Sequence[Outcome], want: Sequence[Outcome]) -> bool:
-        """Return whether two lists of outcomes agree in each case: arrays, or types of errors."""
+        """Return whether ``got`` and ``want`` have, in each case, close arrays or equal errors."""
         cases = zip(self.cases, got, want, strict=True)
         return all(self._same(case, a, b) for case, a, b in cases)
 
@@ -221,7 +221,7 @@ class Exercise:
         ]
 
     def _common(self, outcomes: Sequence[Outcome]) -> Iterator[list[Candidate]]:
-        """Yield four lists of common mistakes, in the order in which they are tried."""
+        """Yield, for each of four kinds of common mistakes, the wrong answers that they lead to."""
         yield self._changed_answers
         with np.errstate(all="ignore"):
             yield [*common_mistakes.of_parts(outcomes, self._expected)]
@@ -277,7 +277,7 @@ class Choice(Exercise):
     statements: Mapping[str, str] = field(default_factory=dict)  # for each letter, a hint
 
     def find(self, answer: object, tries: int = 0) -> tuple[str, str]:
-        """Check an answer given after ``tries`` wrong ones; return its mark and a sentence."""
+        """Return the mark and the message for an answer, given after ``tries`` wrong ones."""
         if _outcomes.is_stub(answer):
             return OPEN, "nothing to check yet: put the letters of the true statements."
         letters = _outcomes.read_letters(answer)

@@ -158,7 +158,7 @@ exercise(
 
 
 def _inverse_by_group(matrix: Any, group: Any) -> Any:
-    """Invert a matrix after setting all entries to 0 whose row and column differ in group."""
+    """Invert ``matrix`` after its entries between weights of different groups are set to 0."""
     return np.linalg.inv(np.where(group[:, None] == group, matrix, 0.0))
 
 

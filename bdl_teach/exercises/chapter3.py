@@ -41,7 +41,7 @@ def _kl(mu_q: Any, sigma_q: Any, mu_p: Any, sigma_p: Any) -> Any:
 
 
 def _pilot(exactly: float, sd: float, n: int = 1000) -> tuple[Array, float]:
-    """Return n estimates from a pilot run, and the standard error of a mean of ``exactly`` ones."""
+    """Draw n estimates; return them, and the standard error of a mean of ``exactly`` estimates."""
     estimates = 380.0 + sd * _RNG.normal(size=n)
     return estimates, float(estimates.std(ddof=1) / np.sqrt(exactly))
 

@@ -192,7 +192,7 @@ def _fault_of_digits(answers: list[Array]) -> str:
     compared=_steps,
 )
 def _gamma(alpha: Any, beta: Any, r: Any, v: Any) -> Any:
-    """Return the new α and β by (7.13), without the loss of digits at large α."""
+    """Return α and β of the noise after one update (7.13), without a loss of digits at large α."""
     v0, v1, v2 = (v + beta / (alpha + k) for k in (-1.0, 0.0, 1.0))
 
     def log_ratio(before: Any, after: Any, change: Any) -> Any:
@@ -242,7 +242,7 @@ def _match(w: Any, prior: Any, likelihood: Any) -> Any:
 
 
 def _likelihoods() -> tuple[tuple[Any, ...], ...]:
-    """Return four cases: a fine grid, mean m, variance v, and the likelihood on the grid."""
+    """Return four cases, each a tuple (fine grid, mean m, variance v, likelihood on the grid)."""
     a, b, c = (np.linspace(-8, 8, 801), np.linspace(-3, 5, 1201), np.linspace(2, 12, 334))
     return (
         (a, 0.0, 1.0, 1 / (1 + np.exp(-2 * a))),
@@ -253,7 +253,7 @@ def _likelihoods() -> tuple[tuple[Any, ...], ...]:
 
 
 def _contributed(moments: Any, m: Any, v: Any) -> Any:
-    """Return precision and precision·mean of the factor that changes N(m, v) to these moments."""
+    """Return precision and precision·mean of the factor that gives N(m, v) these ``moments``."""
     mean, var = moments
     return 1 / var - 1 / v, mean / var - m / v
 
@@ -335,7 +335,7 @@ exercise("7.10", (32,), judge=_fault_of_plan)(lambda n: np.array([6.0, 0.2, 40.0
 
 
 def _log_of_alpha(eps: float, n: int, seed: int) -> tuple[Any, Any]:
-    """Return 41 counts of points, and α after so many updates (7.13) that add eps to 1/α and 1/β.
+    """Return 41 numbers of points, and α after each of them; updates add eps to 1/α and 1/β.
 
     The residuals have sd 0.5; the network's variance falls to 0.005.
     """

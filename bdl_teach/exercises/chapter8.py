@@ -97,7 +97,7 @@ def _in_groups(contributions: Any, group: Any, rate: Any) -> Any:
 
 
 def _linearised(seen: Any, new: Any, prior_std: Any, noise_std: Any) -> Any:
-    """Return the sd of gᵀw at each new input g, under the Laplace posterior."""
+    """Return the sd of gᵀw for each row g of ``new``, if w has the Laplace posterior."""
     cov = np.linalg.inv(_precision(seen, prior_std, noise_std))
     return np.sqrt(np.sum(new @ cov * new, axis=1))
 
@@ -181,7 +181,7 @@ def _entropy(own_std: Any, columns: Any) -> Any:
 
 
 def _crossed(mean: Any, own_std: Any, columns: Any, prior_std: Any) -> Any:
-    """Return the mean of −log P(w) under a Gaussian q, for the prior N(0, σ_p²)."""
+    """Return the mean of −log P(w) over w ~ q, a Gaussian, for the prior P = N(0, σ_p²)."""
     square = np.sum(mean**2) + np.sum(own_std**2) + np.sum(columns**2)
     return 0.5 * square / prior_std**2 + len(mean) * math.log(prior_std * math.sqrt(2 * math.pi))
 
@@ -208,7 +208,7 @@ def _price(mean: Any, own_std: Any, columns: Any, prior_std: Any) -> Any:
 
 @lru_cache(maxsize=8)
 def _networks(seed: int) -> tuple[tuple[Any, Any], ...]:
-    """Return the last layer's inputs ``[32, 21]`` and targets, at Laplace's mode and at a MAP."""
+    """Return (last layer's inputs ``[32, 21]``, targets) of two networks: Laplace's, and a MAP."""
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=seed, gap=_GAP)
     mode = laplace.fit(data.x, data.y, structure="last_layer", **_GIVEN).mean
     found = []

@@ -126,7 +126,7 @@ def of_answers(
 
 
 def of_parts(got: Sequence[Any], expected: Sequence[Any]) -> Iterator[Candidate]:
-    """Yield "the sum is missing" if ``got`` summed over its last axis is right; so for the mean."""
+    """Yield a mistake if the sum or the mean of ``got`` over its last axis is the right answer."""
     for word, whole in (("sum", np.sum), ("mean", np.mean)):
         if all(
             isinstance(parts, np.ndarray)

@@ -34,8 +34,8 @@ class Finding(NamedTuple):
 def judge(claim: Claim, effects: Sequence[float]) -> Finding:
     """Return whether a claim holds, as a :class:`Finding`.
 
-    It holds if its mean effect over the worlds is inside its limits by two standard errors. Its
-    ``share`` of the worlds must lie inside the limits, too, and every effect must be finite.
+    It holds if its mean effect over the worlds is inside its limits by two standard errors, the
+    effects in at least its ``share`` of the worlds are inside them, and all effects are finite.
 
     If the true mean is two standard errors from the limit, the claim holds in half of all runs; if
     it is three, in five of six. So place a limit five standard errors (of 20 worlds) from what was

@@ -113,7 +113,7 @@ def _texts(finder: ModuleFinder) -> dict[str, bytes]:
 
 
 class _Finder(ModuleFinder):
-    """A finder of imports, which enters only this package and the package of one module."""
+    """A finder of imports, which follows only those from this package and from ``module``'s."""
 
     def __init__(self, module: str) -> None:
         self.roots = {name.partition(".")[0] for name in (module, bdl_teach.__name__)}

@@ -28,7 +28,10 @@ class World:
         return self.seed(1)
 
     def parts(self, n: int) -> "list[World]":
-        """Return n worlds that no other world returns, for experiments with several data sets."""
+        """Split this world into n worlds, one for each data set of an experiment.
+
+        The worlds that another world is split into have other seeds.
+        """
         return [World(n * self.number + k) for k in range(n)]
 
     def seed(self, k: int) -> int:

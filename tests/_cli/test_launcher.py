@@ -132,7 +132,7 @@ def test_only_first_start_installs_even_if_checkout_moves(
 
 
 @posix
-def test_command_test_leaves_an_environment_that_lab_can_use(checkout: Checkout) -> None:
+def test_lab_command_works_after_the_test_command(checkout: Checkout) -> None:
     checkout.lab()
     ran = checkout.run("test")
     style, form, tests = ran.stdout.splitlines()

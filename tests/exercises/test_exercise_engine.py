@@ -254,7 +254,7 @@ WIDE, CYRILLIC = "\uff42\u3001\uff44", {"\u0412", "d"}  # letters of another key
         {"a": False, "b": 1, "d": 1},
     ],
 )
-def test_letters_are_accepted_as_text_list_set_or_mapping(answer: Any) -> None:
+def test_answer_letters_are_accepted_as_text_list_set_or_mapping(answer: Any) -> None:
     assert say(answer, "1.2") == "✓ 1.2 right."
 
 

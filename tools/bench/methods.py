@@ -38,7 +38,7 @@ LIVE = {  # refits that a slider asks for: limit in ms
 
 
 class Way(NamedTuple):
-    """A method: its name, its function of (x, y, seed), and whether a bench fits it repeatedly."""
+    """A method: its name, its function of (x, y, seed), and whether to time several fits of it."""
 
     name: str
     fit: Callable[..., Any]
@@ -124,7 +124,7 @@ def ways() -> list[Way]:
 
 
 def parts() -> list[Way]:
-    """Return the parts of slow fits that run before the picture after a slider's move."""
+    """Return those parts of slow fits that must end before a moved slider's picture appears."""
     from bdl_teach.densities import ScaleMixture
     from bdl_teach.methods import sgmcmc
     from bdl_teach.problems.live_fits import SGHMC_FIRST
@@ -150,7 +150,7 @@ def _frozen(x: bytes, y: bytes) -> Any:
 
 
 def live(rows: Sequence[Row]) -> list[Verdict]:
-    """Return verdicts that compare with limits the refits that run before a slider's picture."""
+    """Return a verdict on the time of each refit that a moved slider's picture waits for."""
     times = {row.name: 1e3 * row.refit_s for row in rows}
     return [
         Verdict(f"{name}, refit", times[name], "ms", limit)

@@ -53,4 +53,5 @@ def find(name: str) -> Path:
     for path in chapters():
         if name in (path.stem, path.name) or (name.isdigit() and int(path.stem[:2]) == int(name)):
             return path
-    raise Trouble(f"There is no chapter {name}, and no such notebook.")
+    wanted = f"a number from 0 to {len(chapters()) - 1}, or the name of a notebook"
+    raise Trouble(f"chapter: expected {wanted}, got {name}")

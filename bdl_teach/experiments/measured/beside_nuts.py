@@ -38,10 +38,10 @@ def beside_nuts(world: World) -> dict[str, float]:
 
 
 def over_all(f: Figures) -> dict[str, float]:
-    """Return the share of methods that score lower than NUTS in one world, whose numbers are ``f``.
+    """Return numbers that summarise all methods, from ``f``, the measurements in one world.
 
-    Also the least distance from NUTS in the gap, and the least ratio of a method's distance in the
-    gap to its distance at the data.
+    They are the share of methods that score lower than NUTS, the least distance from NUTS in the
+    gap, and the least ratio of a method's distance in the gap to its distance at the data.
     """
     beaten = {
         f"beaten-{region}": float(

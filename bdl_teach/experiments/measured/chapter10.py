@@ -33,7 +33,8 @@ def fitted(
 ) -> Fitted:
     """Fit a method of the catalogue, with 20 hidden units and the prior N(0, 3²).
 
-    Methods that take a ``capacity`` are compiled for sizes up to ``room``; None: for these data.
+    Methods that take a ``capacity`` are compiled for sizes up to ``room``; if ``room`` is None,
+    for the size of these data.
     """
     given = Problem(seed=seed).settings
     if name == "nuts":
@@ -112,7 +113,7 @@ def moved(world: World) -> dict[str, float]:
 
 
 def _measure_in_explorer(key: str, one: Problem, name: str, epochs: int) -> dict[str, float]:
-    """Measure the explorer's fit of one method: coverage, bias and sds, in each region."""
+    """Measure coverage, bias and sds, in each region, of the explorer's fit of a method."""
     prediction = live_fits.fit(name, one, epochs).predict(X, 200)
     truth, reach = one.data.truth(X)[:, 0], 1.96 * prediction.total_std
     ends = prediction.mean - reach, prediction.mean + reach

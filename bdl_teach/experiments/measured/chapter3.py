@@ -22,7 +22,7 @@ PRIOR = densities.ScaleMixture(1.5, 0.1, 0.5)
 
 
 def _measured(fit: bbb.Fit, data: Regression1D, world: World) -> dict[str, float]:
-    """Return a fit's error, sds and coverage (in units of y), and its costs in nats."""
+    """Return a fit's error and sds in units of y, its coverage, and its costs in nats."""
     prediction, truth = fit.predict(X, n_samples=200), data.truth(X)[:, 0]
     sd, off = prediction.epistemic_std, prediction.mean - truth
     noise = np.random.default_rng(world.seed(2)).standard_normal((N_NEW, len(X)))
@@ -66,7 +66,8 @@ def _measured_plans(world: World, **plans: Mapping[str, Any]) -> dict[str, float
 def presets(world: World) -> dict[str, float]:
     """Measure the sinusoid explorer's presets.
 
-    For presets whose fit may miss the sine, also measure a fit that starts at the article's.
+    For presets whose fit may miss the sine, also measure a fit that starts from the weights of the
+    preset ``article`` after its training.
     """
     article, _ = _fit(world)
     start = article.mean, article.std
@@ -93,7 +94,7 @@ def presets(world: World) -> dict[str, float]:
 
 
 def estimators(world: World) -> dict[str, float]:
-    """Measure fits by the paper's estimator with one and ten draws, and by the quiet estimator."""
+    """Measure the quiet fit, and the paper's with one draw, with ten, and with KL weight 32."""
     plans: Plans = {"one": {}, "ten": {"n_samples": 10}, "forgotten": {"kl_weight": 32.0}}
     drawn = {name: {"quiet": False, **plan} for name, plan in plans.items()}
     return _measured_plans(world, quiet={}, **drawn)

@@ -87,7 +87,7 @@ def one_split(world: World) -> dict[str, float]:
     """Return the correlation of training and test AUC over several settings, on one split.
 
     The settings vary the width of empirical Bayes, or the weight decay of one network. ``lost``:
-    the best test AUC minus the test AUC of the fit that is best in training.
+    the best test AUC of all settings minus that of the setting with the best training AUC.
     """
     train, test = deal(world)
     seeds = world.start_seed, world.seed(2)

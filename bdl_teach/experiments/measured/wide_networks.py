@@ -28,7 +28,7 @@ CHAINS: dict[str, Any] = {"n_chains": 4, "n_warmup": 150, "n_samples": 200}
 
 
 def relative(width: int) -> dict[str, Any]:
-    """Return prior, noise and width of a network; all widths have one prior over functions."""
+    """Return a network's prior, noise and width; the prior over functions is that of 20 units."""
     prior = Gaussian(PRIOR_STD * (UNITS / width) ** 0.25)
     return {"prior": prior, "noise_std": 1.0, "hidden_units": (width,)}
 
@@ -43,7 +43,7 @@ def drawn(x: Array, seed: int, **model: Any) -> Array:
 def beside_the_process(
     x: ArrayLike, y: ArrayLike, seed: int, grid: Array, **model: Any
 ) -> dict[str, float]:
-    """Return the distance of NUTS from the Gaussian process, and that distance's error by chance.
+    """Return the distance of NUTS from the Gaussian process, and the distance's standard error.
 
     ``mean``: rms over the grid of the difference of the means, over the process' sd; ``sd``: rms
     difference of log sd. ``-error`` is estimated from the differences between chains.

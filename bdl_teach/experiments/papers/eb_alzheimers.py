@@ -119,7 +119,7 @@ def _rows(model: str, width: int, runs: Sequence[Mapping[str, float]]) -> list[R
 def _verdict(difference: float, error: float, n: int) -> str:
     """Return as text whether two means over different splits agree: "agrees: +0.003".
 
-    They agree if they differ by at most 0.01, or by Student's t of √2 times one mean's error.
+    They agree if they differ by at most 0.01 or t √2 ``error``; t is Student's 97.5 % quantile.
     """
     reach = float(stats.t.ppf(0.975, n - 1)) * math.sqrt(2) * error
     close = abs(difference) <= max(0.01, reach)  # one split has no error: 0.01

@@ -69,7 +69,7 @@ class _Batches(NamedTuple):
 
 
 def _loss(network: MLP, w: Tensor, step: Tensor, p: _Batches) -> tuple[Tensor, Tensor]:
-    """Return the mean of −log N(y | m, v) over a step's batch: the loss, and ``[1]`` to record."""
+    """Return the mean of −log N(y | m, v) over a step's batch, as a scalar and as ``[1]``."""
     rows, n = tf.gather(p.rows, step), p.x.shape[0]
     there = tf.cast(rows < n, tf.float32)[:, None]
     x, y = (tf.gather(values, tf.minimum(rows, n - 1)) for values in (p.x, p.y))
