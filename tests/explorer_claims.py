@@ -1,7 +1,5 @@
 """Read what an explorer's picture shows, and check what holds of every explorer."""
 
-from __future__ import annotations
-
 import io
 from functools import partial
 from typing import Any

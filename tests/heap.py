@@ -1,7 +1,5 @@
 """Measure the memory in use precisely enough for a test of leaks."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import sys

@@ -5,8 +5,6 @@ After an intended change, write them anew and read the difference before committ
     BDL_TEACH_UPDATE_SNAPSHOTS=1 python -m pytest tests/test_public_face.py
 """
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Names, arguments, controls and ids that courses, notebooks and saved files rely on."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import textwrap

@@ -4,8 +4,6 @@ A mutant wraps the real function and replaces it under every name in the package
 test of the suite that passes without the mutant.
 """
 
-from __future__ import annotations
-
 import inspect
 import sys
 from collections.abc import Callable, Iterator

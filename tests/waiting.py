@@ -1,7 +1,5 @@
 """Wait for events in tests, and fail with a sentence instead of hanging."""
 
-from __future__ import annotations
-
 import subprocess
 import threading
 import time

@@ -1,7 +1,5 @@
 """Test that JupyterLab gets live views of a notebook with a kernel, and stills without."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Pasted tables are read exactly, or refused in one sentence; none is misread without a note."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 

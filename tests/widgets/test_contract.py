@@ -1,7 +1,5 @@
 """Test what holds of every live explorer: one contract for all of them."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Iterator

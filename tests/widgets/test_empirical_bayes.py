@@ -1,7 +1,5 @@
 """Test the empirical-Bayes explorer: learnt priors, the KL curve and the best prior."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Test controls, presets, question and letters of every explorer, without any fit."""
 
-from __future__ import annotations
-
 import html
 import math
 import subprocess

@@ -1,7 +1,5 @@
 """Test that the gradient lab's picture and readings agree with the formulas."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

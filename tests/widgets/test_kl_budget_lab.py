@@ -1,7 +1,5 @@
 """Test the KL-budget lab: each batch's share of the KL, the fit and its cost."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Test that the linear-regression explorer agrees with the exact formulas."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

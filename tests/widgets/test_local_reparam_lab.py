@@ -1,7 +1,5 @@
 """Test that the local-reparameterization lab agrees with the formulas of its estimators."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

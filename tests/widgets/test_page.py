@@ -4,8 +4,6 @@ All explorers are in one notebook, in one page that is resized. Tests without a 
 ``test_contract.py``.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Test that the PBP stepper shows the method's own steps, and that play takes them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Test the pictures explorer: its networks, its picture and its readings."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

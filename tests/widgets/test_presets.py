@@ -3,8 +3,6 @@
 What an explorer says of a method in general is a claim of ``bdl_teach.experiments``.
 """
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Test the two explorers that show methods side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

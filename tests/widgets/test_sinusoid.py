@@ -1,7 +1,5 @@
 """Test the sinusoid explorer: its picture, readings, question, prior functions and hovering."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Test the truth explorer: its picture, readings, search for the best fit, and sentences."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Test the VAE explorer: its map and pictures, and training in the background."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Test explorers for recompilation, for crashes at exit and for leaks."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Test the canvas of an explorer: redrawing, JPEG, still and SVG."""
 
-from __future__ import annotations
-
 import base64
 import io
 from typing import Any

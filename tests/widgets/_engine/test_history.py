@@ -1,7 +1,5 @@
 """Test undo and redo: which changes are one step, and which are forgotten."""
 
-from __future__ import annotations
-
 import pytest
 
 from bdl_teach.widgets._engine.history import History

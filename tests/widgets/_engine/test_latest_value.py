@@ -1,7 +1,5 @@
 """Test the slot between controls and worker, which keeps the latest value only."""
 
-from __future__ import annotations
-
 import threading
 
 import pytest

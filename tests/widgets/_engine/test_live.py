@@ -1,7 +1,5 @@
 """Test the engine of the explorers on a toy: errors, closing, improving, undo, resizing."""
 
-from __future__ import annotations
-
 import base64
 import io
 import threading

@@ -1,7 +1,5 @@
 """Test missions: done if they hold for three seeds, called luck for fewer, recorded once."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Test the grey copies that a canvas keeps of the artists of a pinned state."""
 
-from __future__ import annotations
-
 import numpy as np
 from matplotlib.lines import Line2D
 

@@ -1,7 +1,5 @@
 """Test pin A: the picture and status line compare the present state with a pinned one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Test dragging, adding and removing points, pasting tables, drawing a band, and hovering."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Test the band that a learner draws before the fit is shown: its edges and its score."""
 
-from __future__ import annotations
-
 import matplotlib.figure
 import numpy as np
 import pytest

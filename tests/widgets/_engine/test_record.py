@@ -1,7 +1,5 @@
 """Test the recording of a sweep as a GIF."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

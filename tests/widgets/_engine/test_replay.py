@@ -1,7 +1,5 @@
 """Test the replay of a training: its slider and its button."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator, Sequence
 from typing import Any

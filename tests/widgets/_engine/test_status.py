@@ -1,7 +1,5 @@
 """Test how the status line writes numbers and their change since a pinned state."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

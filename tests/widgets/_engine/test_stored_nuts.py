@@ -1,7 +1,5 @@
 """Test the NUTS runs that come with the package."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A small explorer for the tests of the engine."""
 
-from __future__ import annotations
-
 import html
 import re
 from typing import Any
