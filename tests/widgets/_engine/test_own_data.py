@@ -1,5 +1,7 @@
 """Test the learner's own points: accepted tables, their units, and refused ones."""
 
+from __future__ import annotations
+
 import re
 from typing import Any
 
