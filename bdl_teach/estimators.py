@@ -281,15 +281,15 @@ def gradient_samples(
 def gradient_variance(kind: str, batch: Minibatch) -> Gradients:
     """Return the variance of one draw of the gradient, in closed form, for a given minibatch.
 
-    For μ of one weight it is c² σ² (Σx²)² with shared weights and c² σ² Σx⁴ with noise for each
-    point: their ratio (Σx²)²/Σx⁴ is M if all x are equal.
+    For μ of one weight, with c = (N/M)/noise², it is c² σ² (Σx²)² for shared weights and c² σ² Σx⁴
+    for noise of its own at each of M points: their ratio is M if all x are equal.
 
     Args:
         kind: One of ``KINDS``.
         batch: What :func:`minibatch` returns.
 
     Returns:
-        Variances ``[d]`` each.
+        The variances of the gradients by μ and by σ, ``[d]`` each.
 
     Raises:
         ValueError: ``kind`` is not one of ``KINDS``.

@@ -156,7 +156,9 @@ DAMAGE = {
 
 @posix
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_damaged_environment_is_reinstalled_or_kept(checkout: Checkout, damage: str) -> None:
+def test_damaged_environment_is_kept_offline_and_reinstalled_online(
+    checkout: Checkout, damage: str
+) -> None:
     checkout.lab()
     venv = checkout.root / ".venv"
     DAMAGE[damage](venv, checkout.site)

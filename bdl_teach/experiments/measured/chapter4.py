@@ -67,7 +67,7 @@ def parts(world: World) -> dict[str, float]:
 
 
 def starts(world: World) -> dict[str, float]:
-    """Measure how much of the gap is covered by long fits from six starts."""
+    """Measure in which share of the gap the band of long fits holds the truth, over six starts."""
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed, gap=GAP)
     truth = data.truth(X)[:, 0]
     settings: dict[str, Any] = {"prior": densities.Gaussian(3.0), "hidden_units": ONE_LAYER}

@@ -81,7 +81,7 @@ class Chains:
         self._awaited: set[_Shape] = set()
 
     def ask(self, problem: Problem | None) -> GoldStandard:
-        """Sample ``problem`` from now on, or nothing; return what is known of its posterior."""
+        """Sample ``problem`` from now on (``None``: stop sampling); return what is known so far."""
         if problem is None:
             self._run = None
             return GoldStandard()

@@ -62,7 +62,7 @@ class Pin:
         self.toggle.value = True
 
     def set_for_question(self) -> None:
-        """Have the next ``settle`` pin what is shown, as the start of a question."""
+        """Have the next ``settle`` pin what a question begins with, to compare its answer."""
         self._of_question = True
         self.set()
 

@@ -61,7 +61,7 @@ FOLDER = Path(__file__).parents[1] / "texts"
 
 @dataclass(frozen=True)
 class Texts:
-    """The contents of a data file; this module's docstring describes its parts."""
+    """The texts of one explorer, as its data file holds them: see this module's docstring."""
 
     title: str
     alt: str

@@ -307,7 +307,7 @@ def test_fit_is_hidden_while_a_band_is_drawn(drawn: Drawn) -> None:
     assert drawn.status.startswith("5 points.") and drawn._made["draw"].description == "draw it"
 
 
-def test_dragging_while_drawing_moves_edges_and_no_points(drawn: Drawn) -> None:
+def test_drag_while_a_band_is_drawn_moves_its_edges_and_no_points(drawn: Drawn) -> None:
     press(drawn)
     before = drawn._picture.points
     assert before["kind"] == "edges"
