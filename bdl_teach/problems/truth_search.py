@@ -48,14 +48,10 @@ class Search:
     """The state of a search for the fit of lowest free energy to a problem."""
 
     best: bbb.Fit  # the fit of lowest free energy so far
+    prediction: Predictive  # of the best fit, on ``GAP_GRID``
     tried: int = 0  # number of starts tried
     rounds: int = 0  # number of times that training of the best fit was continued
     gain: float = math.inf  # nats by which the last round lowered the free energy
-
-    @cached_property
-    def prediction(self) -> Predictive:
-        """Return the predictive of the best fit, on ``GAP_GRID``."""
-        return self.best.predict(GAP_GRID, N_PREDICTIONS)
 
     @property
     def over(self) -> bool:
@@ -128,8 +124,8 @@ def refit(problem: Problem, starts: int) -> TruthResult:
     fit = optimise.best_of(
         lambda start: _mean_field(problem, start, steps=QUICK_STEPS), range(starts), free_energy
     )
-    search = Search(fit)
-    return TruthResult(problem, fit, search.prediction, search)
+    prediction = fit.predict(GAP_GRID, N_PREDICTIONS)
+    return TruthResult(problem, fit, prediction, Search(fit, prediction))
 
 
 def improve(result: TruthResult) -> TruthResult | None:
@@ -143,11 +139,13 @@ def improve(result: TruthResult) -> TruthResult | None:
         return None
     if search.tried < N_STARTS:
         best = min(search.best, *_from_start(result.problem, search.tried), key=free_energy)
-        search = replace(search, best=best, tried=search.tried + 1)
+        search = replace(search, tried=search.tried + 1)
     else:
         best = min(search.best, search.best.refined(), key=free_energy)
         gain = free_energy(search.best) - free_energy(best)
-        search = replace(search, best=best, rounds=search.rounds + 1, gain=gain)
+        search = replace(search, rounds=search.rounds + 1, gain=gain)
+    if best is not search.best:
+        search = replace(search, best=best, prediction=best.predict(GAP_GRID, N_PREDICTIONS))
     return replace(result, search=search)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import ipywidgets
@@ -42,25 +42,19 @@ class Trained:
     order: Order
     stage: int  # number of completed stages
     fit: vae.Fit
+    scores: tuple[float, ...]  # ELBO, reconstruction, KL per held-out digit; () for an autoencoder
     convergence: Convergence = Convergence()  # unknown for a plain autoencoder
     film: Mapping[int, vae.Fit] = field(default_factory=dict)  # by step: earlier states and ``fit``
 
     def at(self, step: int) -> Trained:
         """Return the model as it was at ``step``, a key of ``film``."""
-        return replace(self, fit=self.film[step], convergence=Convergence())
+        fit = self.film[step]
+        return replace(self, fit=fit, scores=_scores(fit), convergence=Convergence())
 
     @property
     def finished(self) -> bool:
         """Return whether all stages are completed."""
         return self.stage == len(RATES)
-
-    @cached_property
-    def scores(self) -> tuple[float, ...]:
-        """Return ELBO, reconstruction and KL per held-out digit; () for a plain autoencoder."""
-        if not self.fit.variational:
-            return ()
-        held_out = pictures()[0][N_TRAIN:]
-        return tuple(float(part.mean()) for part in self.fit.elbo(held_out, n_samples=5))
 
 
 @lru_cache(maxsize=1)
@@ -161,7 +155,7 @@ class Trainer:
                 fit = _stage(order, number, fit)
                 film |= _frames(fit, number)
                 fit = film[STEPS * (number + 1)]
-                trained = Trained(order, number + 1, fit, film=dict(film))
+                trained = Trained(order, number + 1, fit, _scores(fit), film=dict(film))
                 self._tell(partial(self._receive, order, trained))
         except Exception as error:  # ``get`` raises it
             self._tell(partial(self._receive, order, error))
@@ -204,3 +198,10 @@ def _frames(fit: vae.Fit, number: int) -> dict[int, vae.Fit]:
     return {
         step: replace(frame, path=None) for step, frame in frames.items()
     }  # a path takes megabytes
+
+
+def _scores(fit: vae.Fit) -> tuple[float, ...]:
+    if not fit.variational:
+        return ()
+    held_out = pictures()[0][N_TRAIN:]
+    return tuple(float(part.mean()) for part in fit.elbo(held_out, n_samples=5))

@@ -198,7 +198,7 @@ class ExplorerBesideTruth(Explorer[Result], abstract=True):
         self._settled = threading.Event()
         self._chains = Chains(
             self.GRID,
-            lambda: self._slot.closed or self._asked != self._answered,
+            lambda: self._slot.closed or self._overtaken,
             self._draw_again,
         )
         super().__init__(**values)

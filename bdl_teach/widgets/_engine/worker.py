@@ -48,6 +48,11 @@ class Worker(PointerInput[Result], abstract=True):
         with self._asking:
             self._slot.put((self._asked, self.state()), act)
 
+    @property
+    def _overtaken(self) -> bool:
+        """Return whether a control has moved since the shown tick: its picture is next."""
+        return self._asked != self._answered
+
     def _work(self) -> None:
         """Answer requests until the explorer is closed; the main loop of the worker thread."""
         while (job := self._slot.take()) is not None:
@@ -125,7 +130,7 @@ class Worker(PointerInput[Result], abstract=True):
             better = self._follow(values, better or shown, at_rest=at_rest) or better
             if better is None:
                 return False
-            if self._asked != self._answered:  # a control has moved: its picture is next
+            if self._overtaken:
                 return True
             self._paint(better, values, better=True, sharp=at_rest)
             self._spent = spent
