@@ -337,9 +337,12 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         """
         from IPython.display import display
 
-        shown = display(self._repr_mimebundle_(), raw=True, display_id=True)
-        if shown is not None and self.result is None and not self._slot.closed:
+        bundle = self._repr_mimebundle_()
+        shown = display(bundle, raw=True, display_id=True)
+        if shown is not None and "image/png" not in bundle and not self._slot.closed:
             self._without_still.append(shown)
+            if self.result is not None:  # it came during the display
+                self._draw_again()
 
     def _must_live(self) -> None:
         """Raise ``RuntimeError`` if the explorer is closed or lives in another process."""

@@ -74,6 +74,31 @@ def test_closed_explorer_is_displayed_as_its_last_picture(
     assert closed._repr_mimebundle_() == closed._repr_mimebundle_(include=None, exclude=None)
 
 
+def test_still_is_added_when_the_first_result_comes_during_the_display(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    added: list[dict[str, Any]] = []
+
+    class Output:
+        def update(self, bundle: dict[str, Any], raw: bool) -> None:
+            added.append(bundle)
+
+    free, compute = threading.Event(), Toy._compute
+    monkeypatch.setattr(Toy, "_compute", lambda *given: free.wait(60) and compute(*given))
+    toy = Toy()
+
+    def display(bundle: dict[str, Any], **_: Any) -> Output:
+        assert "image/png" not in bundle
+        free.set()
+        toy.wait()
+        return Output()
+
+    monkeypatch.setattr("IPython.display.display", display)
+    toy._ipython_display_()
+    assert "image/png" in until(lambda: added, "a still", seconds=20)[0]
+    toy.close()
+
+
 def test_set_with_one_invalid_value_changes_no_control(toy: Toy) -> None:
     state, ticks, heard = toy.state(), toy.ticks, []
     for control in toy._controls.values():
