@@ -189,7 +189,8 @@ class PointerInput(Contract[Result], abstract=True):
         self._past.end_movement()
         try:
             table = datasets.read_points(str(did.get("text")), **chosen)
-            self._set_points(self._controls["data"].read(table))
+            self._controls["data"].value = self._controls["data"].read(table)
+            self._show_points()
         except datasets.ChooseColumns as error:
             answer = {"refused": "Which columns are x and y?", "columns": list(error.names)}
         except datasets.Ambiguous as error:
@@ -217,11 +218,8 @@ class PointerInput(Contract[Result], abstract=True):
         if after is not None:
             if did["act"] != "move":
                 self._past.end_movement()
-            self._set_points(after)
-
-    def _set_points(self, value: points.Value) -> None:
-        self._controls["data"].value = value
-        self._show_points()
+            self._controls["data"].value = after
+            self._show_points()
 
     def _show_points(self) -> None:
         """Send the page the places of the points or, while a band is drawn, of the band's edges."""
