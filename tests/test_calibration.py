@@ -27,7 +27,7 @@ def test_distance_of_two_gaussians_is_their_wasserstein_distance():
 
 
 @pytest.mark.parametrize(("level", "rank"), [(0.5, 17), (0.9, 30), (0.91, 31), (0.96, 32)])
-def test_conformal_factor_is_the_score_of_its_rank(level, rank):
+def test_conformal_factor_is_the_score_at_the_conformal_rank(level, rank):
     scores = RNG.permutation(np.arange(1.0, 33.0))
     assert calibration.conformal_factor(scores, level) == rank
     assert calibration.conformal_factor(scores, 0.98) == math.inf, "the rank is above 32"

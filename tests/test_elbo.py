@@ -32,7 +32,7 @@ def test_minibatch_weights_equal_formula_of_the_paper(oracle):
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("n_batches", [1, 2, 53, 1023, 1024, 1025, 100_000])
-def test_minibatch_weights_sum_to_one_for_any_number(n_batches, scheme):
+def test_minibatch_weights_sum_to_one_for_any_number_of_batches(n_batches, scheme):
     weights = elbo.minibatch_weights(n_batches, scheme)
     assert weights.shape == (n_batches,)
     assert weights.dtype == np.float64
@@ -65,7 +65,7 @@ def test_minibatch_free_energies_sum_to_the_full_one(scheme, n_batches, nll, kl)
     assert parts.sum() == pytest.approx(kl + nll.sum(), abs=1e-9)
 
 
-def test_free_energy_is_minus_elbo_and_exceeds_evidence_by_kl(oracle):
+def test_free_energy_is_minus_elbo_and_exceeds_minus_log_evidence_by_kl(oracle):
     truth = oracle("elbo_one_weight")
     (case,) = truth["cases"]
     x, y = np.array([0.5, -1.2, 2.0, 0.3]), np.array([1, 0, 1, 1])  # as in case["name"]

@@ -32,7 +32,7 @@ def minimise(objective, plan: Schedule, **options) -> Trace:
 
 
 @pytest.mark.parametrize(("steps", "n_records", "n_blocks"), [(7, 100, 3), (250, 100, None)])
-def test_training_record_has_the_values_of_its_own_step(steps, n_records, n_blocks):
+def test_each_entry_of_the_training_record_has_the_values_of_its_step(steps, n_records, n_blocks):
     """With a constant gradient each step of Adam has the length of its learning rate.
 
     The record of step t (counted from 1) holds the inputs of step t and the parameters after it.

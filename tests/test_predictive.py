@@ -52,7 +52,7 @@ def test_log_prob_of_draws_equals_the_oracle(oracle):
     assert p.log_prob(truth["y"]).mean() == pytest.approx(truth["mixture_ll"], abs=truth["tol"])
 
 
-def test_noiseless_target_off_every_draw_has_log_prob_minus_infinity():
+def test_log_prob_is_minus_infinity_without_noise_if_no_draw_equals_the_target():
     p = Predictive.from_samples([[1.0, 1.0]], 0.0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -169,7 +169,7 @@ def tracked(*patterns: str) -> list[Path]:
     return [ROOT / name for name in listing.stdout.split("\0") if name and (ROOT / name).is_file()]
 
 
-def test_no_tracked_file_names_a_registry_or_a_local_path() -> None:
+def test_no_tracked_file_mentions_a_registry_or_a_local_path() -> None:
     registries = "py[p]i\\.org|python[h]osted|npm[j]s\\.|deb\\.deb[i]an|anaconda\\.[o]rg"
     machine = r"(?<![\w.])/(?:work|root|home/\w+|tmp/\w+|opt/wheels)/"
     for path in tracked():

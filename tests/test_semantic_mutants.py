@@ -67,7 +67,9 @@ of_expected_cost = partial(
 of_intervals = partial(test_predictive.test_interval_has_its_probability_under_the_mixture, 0.95)
 of_drawn_weights = test_predictive.test_drawn_weights_are_independent_and_follow_the_seed
 of_uncertainty = test_metrics.test_uncertainty_scores_equal_the_oracle
-of_conformal = partial(test_calibration.test_conformal_factor_is_the_score_of_its_rank, 0.9, 30)
+of_conformal = partial(
+    test_calibration.test_conformal_factor_is_the_score_at_the_conformal_rank, 0.9, 30
+)
 of_auroc = partial(
     test_metrics.test_auroc_is_share_of_ordered_pairs_plus_half_of_ties.hypothesis.inner_test,
     [(True, 1), (False, 1), (False, 0)],

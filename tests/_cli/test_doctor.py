@@ -27,7 +27,9 @@ def measured() -> doctor.Quantity:
 
 
 @pytest.mark.parametrize(("needed", "code", "mark"), [(True, 1, "FAIL"), (False, 0, "note")])
-def test_doctor_fails_only_for_a_required_finding(monkeypatch, capsys, needed, code, mark) -> None:
+def test_doctor_fails_only_if_a_required_check_fails(
+    monkeypatch, capsys, needed, code, mark
+) -> None:
     monkeypatch.setattr(doctor, "LOOKS", (("thing", needed, broken), ("speed", True, measured)))
     assert cli.inside(["doctor"]) == code
     first, second, verdict = capsys.readouterr().out.splitlines()

@@ -16,7 +16,7 @@ KERNEL = (
 LOADED = f"import sys; print(all(name in sys.modules for name in {head_start.NEEDED!r}))"
 
 
-def test_new_kernel_loads_the_packages_of_a_picture(tmp_path: Path) -> None:
+def test_new_kernel_preloads_the_packages_that_drawing_needs(tmp_path: Path) -> None:
     write_settings(tmp_path)
     manager, said = KernelManager(), []
     argv = [sys.executable, "-c", KERNEL.format(str(tmp_path)), "-f", "{connection_file}"]

@@ -47,7 +47,9 @@ OTHERS = (  # two functions of one place in the code, and a loop with its gradie
 )
 
 
-def test_stored_programs_are_found_in_any_order_and_replaced_if_damaged(tmp_path: Path) -> None:
+def test_stored_programs_are_found_in_any_order_of_calls_and_replaced_if_damaged(
+    tmp_path: Path,
+) -> None:
     dumps, cache = tmp_path / "dumps", tmp_path / "cache"
     flags = f"--xla_dump_to={dumps} --xla_dump_hlo_as_text"  # one file a compiled program
     for order, said in (("(3, 4)", [6.0, 8.0, 32.0]), ("(4, 3)", [8.0, 6.0, 32.0])):
@@ -92,7 +94,7 @@ def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_each_tensorflow_processor_and_set_of_flags_has_a_folder(
+def test_programs_are_stored_by_tensorflow_version_cpu_and_flags(
     environment: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TF_XLA_FLAGS", "--tf_xla_clustering_debug")

@@ -55,7 +55,7 @@ def test_only_unmodified_memory_is_released():
     assert {changed[piece] for piece in pieces} == {0}
 
 
-def test_memory_is_released_later_after_loading_than_after_compiling(monkeypatch):
+def test_memory_release_waits_longer_after_a_load_than_after_a_compilation(monkeypatch):
     released, clock = [], SimpleNamespace(now=0.0)
     monkeypatch.setattr(memory, "_due", None)
     monkeypatch.setattr(memory, "release", lambda: released.append(clock.now))

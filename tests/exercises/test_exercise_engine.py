@@ -44,7 +44,7 @@ def asked(reference: Any, *cases: Any, answer: Any, **options: Any) -> str:
     return Session({"1.1": made}).check("1.1", answer).message
 
 
-def test_tolerance_is_a_share_of_each_value_or_for_zero_of_the_largest() -> None:
+def test_tolerance_is_relative_to_each_value_and_for_zeros_to_the_largest() -> None:
     want = np.array([0.0, 1e-3, 1e6])
     assert close(want * (1 + 2e-5) + np.array([0.5, 0, 0]), want, 3e-5, 1e-6)
     for off in (want + [2.0, 0, 0], want + [0, 1e-6, 0], want * (1 + 4e-5)):
@@ -230,7 +230,7 @@ def test_output_printed_by_an_answer_is_shown_once(capsys: pytest.CaptureFixture
     assert capsys.readouterr().out == "my x is [ 0.  2. -3.]\n✓ 1.1 right.\n"
 
 
-def test_wrong_statements_are_counted_first_and_named_second() -> None:
+def test_first_feedback_counts_wrong_statements_and_second_names_them() -> None:
     session = Session(REGISTRY)
     session.check("1.2", "a", record=False)  # a worked solution or a stub is no attempt
     session.check("1.2", ...)
@@ -293,7 +293,7 @@ def test_new_session_knows_solved_exercises_and_attempts(tmp_path: Path) -> None
             ask(9)
 
 
-def test_missions_are_counted_apart_and_reset_with_all_chapters(tmp_path: Path) -> None:
+def test_missions_are_not_counted_as_exercises_but_reset_with_them(tmp_path: Path) -> None:
     progress = Progress(tmp_path / "p.json")
     session = Session(REGISTRY, progress, lambda: ("lift-high", "lift-low"))
     progress.add("lift-high", SOLVED)

@@ -120,7 +120,7 @@ def test_feedback_names_the_mistake_of_a_wrong_answer(number: str, said: str, an
     assert said in result.message
 
 
-def test_every_fault_is_reported_for_some_answer() -> None:
+def test_every_fault_message_is_triggered_by_an_answer() -> None:
     for number, exercise in exercises.REGISTRY.items():
         said = [said for n, said, _ in WRONG if n == number]
         for fault in exercise.faults:

@@ -129,7 +129,9 @@ class Chains:
         return Predictive(np.full(len(x), self.weights.mean()), *np.ones((2, len(x))))
 
 
-def test_distance_of_nuts_is_between_halves_of_its_chains(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_distance_reported_for_nuts_is_between_two_halves_of_its_chains(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     gold = Chains(np.array([0.0, 0.0, 6.0, 6.0]))
     told = dict.fromkeys((*beside_nuts.RIVALS, "hmc"), gold.predict(chapter10.X))
     monkeypatch.setattr(beside_nuts, "NutsFit", Chains)

@@ -25,7 +25,7 @@ def test_rivals_table_includes_each_method_of_the_catalogue() -> None:
     }
 
 
-def test_rivals_file_has_twenty_worlds_and_is_rewritten_unchanged() -> None:
+def test_rivals_file_has_twenty_worlds_and_writing_it_again_changes_nothing() -> None:
     assert len(KEPT.worlds) == 20 and "Made by: python3 -m bdl_teach claims" in KEPT.made
     assert rivals.as_csv(KEPT) == rivals.FILE.read_text(encoding="utf-8")
 

@@ -26,7 +26,7 @@ def small(**changes: Any) -> ensemble.Fit:
 
 
 @pytest.mark.parametrize("options", [{"prior": ScaleMixture()}, {"likelihood": "bernoulli"}])
-def test_each_ensemble_member_equals_point_estimate_of_its_start(options):
+def test_each_ensemble_member_equals_point_estimate_trained_from_its_start(options):
     y = np.float64(DATA.y > 0) if "likelihood" in options else DATA.y
     fit = small(y=y, seed=5, **options)
     plan = {k: v for k, v in SMALL.items() if k != "n_members"}

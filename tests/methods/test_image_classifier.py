@@ -187,7 +187,7 @@ def test_picture_ensemble_predicts_once_per_member(pair):
         pair.predict(IMAGES[:4], 0)
 
 
-def test_picture_ensemble_adds_its_number_to_the_seed_of_each_member(pair):
+def test_seed_of_a_picture_ensemble_member_is_seed_plus_member_number(pair):
     first, second = (member.mean for member in pair.members)
     alone = tiny(seed=6, **image_classifier.ORDINARY)
     np.testing.assert_allclose(second, alone.mean, rtol=1e-5, atol=1e-7)

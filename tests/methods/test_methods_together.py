@@ -115,7 +115,7 @@ def test_every_method_is_reproducible_also_with_one_dimensional_targets(fitted, 
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_every_prediction_refuses_invalid_inputs_and_counts(fitted, name):
+def test_every_prediction_refuses_invalid_inputs_and_numbers_of_draws(fitted, name):
     with pytest.raises(ValueError, match="x: expected 1 columns, got 2"):
         fitted(name).predict(np.zeros((3, 2)))
     for wrong in (0, 1.5, True):

@@ -48,7 +48,9 @@ def refresh() -> ModuleType:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_notebook_agrees_with_its_text_and_is_normalised(name: str, refresh: ModuleType) -> None:
+def test_notebook_equals_its_paired_text_file_and_has_normalised_json(
+    name: str, refresh: ModuleType
+) -> None:
     how = f"run .venv/bin/python tools/refresh_notebooks.py --only {name}"
     assert refresh.faults(name) == [], how
     assert refresh.stand_in(read(ROOT / "notebooks" / f"{name}.ipynb")) == "", "no real data"

@@ -6,7 +6,7 @@ import bench
 from bench import live
 
 
-def test_live_benchmark_reports_refits_of_the_package(capsys):
+def test_live_benchmark_reports_time_error_and_memory_of_refits(capsys):
     assert bench.main(["live", "--only-ours", "--repeats", "1", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert [row["name"] for row in told["rows"]] == list(live.OURS)

@@ -83,7 +83,9 @@ def test_gradient_lab_readings_agree_with_the_formulas(explorer: GradientLab) ->
 
 
 @set_to([{"mu": -2.0, "sigma": 0.1, "offset": 10.0}])
-def test_with_an_offset_half_of_score_estimates_have_right_sign(explorer: GradientLab) -> None:
+def test_only_half_of_score_estimates_have_right_sign_if_cost_has_offset(
+    explorer: GradientLab,
+) -> None:
     """Here the pathwise estimator, the slope at z, is never positive: it has the right sign."""
     assert (explorer.result.estimates["pathwise"] < 0).all()
     assert 0.35 < explorer.readings()["right_signs"] < 0.65

@@ -103,7 +103,7 @@ def boxed(notebook: Notebook, name: str) -> Any:
 # These run first, while the pictures are on their way and the groups are folded.
 
 
-def test_slider_keeps_the_focus_when_its_still_is_stored(notebook: Notebook) -> None:
+def test_slider_keeps_the_focus_when_the_explorers_still_is_stored(notebook: Notebook) -> None:
     """A still is stored when nobody uses the explorer, or when the notebook is saved."""
     page, box = notebook.page, boxed(notebook, "SinusoidExplorer")
     slider = box.get_by_role("slider", name="σ₁ wide part")
@@ -567,7 +567,7 @@ TOP = """() => Math.round(document.querySelector(".bdl-explorer").getBoundingCli
 COMES_BACK = f"() => document.querySelector('.bdl-explorer') && Math.abs(({TOP})()) < 5"
 
 
-def test_run_all_keeps_explorer_in_view_and_save_downloads_once(
+def test_run_all_keeps_explorer_in_view_and_save_button_downloads_one_file(
     browser: Browser, server: Server
 ) -> None:
     """JupyterLab itself scrolls to the next cell, or to the last one."""

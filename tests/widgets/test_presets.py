@@ -237,7 +237,9 @@ def missing(explorer: Explorer[Any], mission: Mission, state: Values) -> list[st
     return mission.missing(state, explorer._readings_of(explorer._compute(state)))
 
 
-def test_second_hint_solves_the_mission_and_the_start_does_not(idle: Explorer[Any]) -> None:
+def test_mission_is_solved_by_its_second_hint_and_not_by_its_initial_state(
+    idle: Explorer[Any],
+) -> None:
     for mission in idle.MISSIONS:
         state = taken(idle, mission.way)
         if mission.way.get("nuts") or isinstance(idle, widgets.VAEExplorer):

@@ -40,7 +40,7 @@ def digits() -> tuple[Any, Any]:
     return found.images.reshape(len(found.images), -1), found.labels
 
 
-def test_map_pictures_and_readings_agree_with_the_model(moved: VAEExplorer) -> None:
+def test_latent_map_pictures_and_readings_agree_with_the_model(moved: VAEExplorer) -> None:
     v, fit, (x, labels) = moved.state(), moved.result.trained.fit, digits()
     ax, outside = panel(moved, "Where the encoder puts each digit"), []
     for digit in range(10):

@@ -49,7 +49,7 @@ def test_error_is_raised_once_even_if_a_later_value_is_shown() -> None:
     slot.wait(1.0)
 
 
-def test_closing_the_slot_ends_all_waits() -> None:
+def test_closing_a_latest_value_ends_all_waits_for_it() -> None:
     slot: LatestValue[str] = LatestValue()
     slot.put("one")
     slot.close()

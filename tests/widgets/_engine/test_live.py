@@ -187,7 +187,7 @@ def test_result_improves_at_rest_until_no_improvement_is_left(improving: Improvi
     until(lambda: improving.result == 20.0, "an improvement")
 
 
-def test_moved_control_interrupts_improvements(
+def test_moved_control_interrupts_further_training_of_the_old_fit(
     improving: Improving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     steps: list[float] = []
@@ -261,7 +261,9 @@ def test_picture_follows_the_page_size_without_a_refit(toy: Toy) -> None:
     assert (toy.ticks, computed) == (1, [])
 
 
-def test_value_set_during_a_resize_is_computed(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_value_set_during_a_resize_is_fitted_and_shown(
+    toy: Toy, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The worker has taken the resize, and waits, when the new value arrives."""
     taken, look = threading.Event(), threading.Event()
     answer, store = toy._answer, toy._slot.put

@@ -116,7 +116,7 @@ def test_explorer_goes_on_if_progress_cannot_be_saved(
     assert lift.set(n=3).result == 3.0
 
 
-def test_moved_control_is_computed_before_other_seeds_of_a_mission(lift: Lift) -> None:
+def test_fit_for_a_moved_control_runs_before_a_mission_checks_other_seeds(lift: Lift) -> None:
     begun, go_on = threading.Event(), threading.Event()
     lift.trouble[1] = lambda: (begun.set(), go_on.wait(20.0))  # computing seed 1 waits
     lift.mission("lift-high").set(n=5)
@@ -128,7 +128,7 @@ def test_moved_control_is_computed_before_other_seeds_of_a_mission(lift: Lift) -
     assert seeds(lift) == [0, 0, 1, 0] and lift.done == ()
 
 
-def test_other_seeds_skip_true_posterior_unless_mission_needs_it(lift: Lift) -> None:
+def test_mission_check_with_other_seeds_omits_true_posterior_unless_needed(lift: Lift) -> None:
     lift.mission("lift-high").set(n=5, seen=True)
     assert said(lift, "✓ Done, also with seeds 1 and 2.")
     assert [values["seen"] for values in lift.computed] == [False, True, False, False]

@@ -43,7 +43,7 @@ def test_points_fill_the_middle_of_the_panel_and_keep_their_units() -> None:
         ((np.array(["2018-01-01", "NaT"], "M8[D]"), (1.0, 5.0)), "expected dates in x, got NaT"),
     ],
 )
-def test_invalid_points_are_refused_with_the_expected_form(given: Any, words: str) -> None:
+def test_message_on_invalid_points_says_the_expected_form(given: Any, words: str) -> None:
     with pytest.raises(ValueError, match=re.escape(words)):
         normal(given)
 

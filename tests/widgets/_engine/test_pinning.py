@@ -52,7 +52,7 @@ def test_pinned_curve_stays_grey_and_status_numbers_show_differences(slope: Slop
     assert slope._repr_mimebundle_()["text/plain"].endswith("Height 5 (+3 from grey A).")
 
 
-def test_improved_result_at_rest_replaces_the_pinned_one(
+def test_pinned_result_is_replaced_when_longer_training_improves_it(
     slope: Slope, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker, "REST", worker.SHARPEN)

@@ -136,7 +136,7 @@ def test_own_points_stay_until_new_points_are_drawn(explorer: Touched) -> None:
     assert "data" not in explorer.state() and len(shown(explorer)[0]) == 3
 
 
-def test_shared_code_rebuilds_own_points(explorer: Touched) -> None:
+def test_code_copied_by_share_rebuilds_own_points(explorer: Touched) -> None:
     explorer.set(data=TABLE)
     hand(explorer, "move", i=0, x=0.123, y=-1.0)
     state = explorer.wait().state()
@@ -157,7 +157,7 @@ def assert_labelled(axis: Any, start: float, scale: float) -> None:
         assert float(value) == pytest.approx(start + scale * at)
 
 
-def test_panel_of_a_table_has_its_units_and_no_truth(explorer: Touched) -> None:
+def test_panel_of_pasted_data_shows_table_units_and_no_true_function(explorer: Touched) -> None:
     explorer.set(data=TABLE)
     x, y = shown(explorer)
     assert (min(x), max(x)) == pytest.approx((-0.5, 0.5))

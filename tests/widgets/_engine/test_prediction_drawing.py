@@ -42,7 +42,7 @@ def test_score_of_a_drawn_band_gives_overlap_and_error(band: DrawnBand) -> None:
     assert band.score(X, 4.0 * X, np.ones(81)).startswith("your band and this one share 100%")
 
 
-def test_drawn_edges_stay_beside_the_fit_until_drawing_begins_again(band: DrawnBand) -> None:
+def test_learners_band_stays_beside_the_fit_until_a_new_band_is_begun(band: DrawnBand) -> None:
     band.move(3, -9.0)
     for stage, n in (("shown", PLACES), ("", 0), ("drawing", 0)):
         band.advance()

@@ -33,7 +33,7 @@ def test_status_number_is_followed_by_its_change_in_brackets(
     assert "grey A" not in str(after)
 
 
-def test_status_line_shows_changes_of_shared_readings_and_names_pinned_state_once() -> None:
+def test_status_line_shows_changes_of_readings_that_both_states_have() -> None:
     before = Said("{a:.0f}", {"a": 1.0, "b": 2.0})
     after = Said("{a:.0f}, {b:.0f} {more}", {"a": 2.0, "b": 3.0, "c": 4.0}, {"more": "{c:.0f}"})
     assert after.marked(before) == "2 (+1 from grey A), 3 (+1) 4"
