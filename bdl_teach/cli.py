@@ -126,7 +126,10 @@ def needed_lock(options: argparse.Namespace) -> str:
 
 
 def start(argv: Sequence[str]) -> int:
-    """Run a command: in a checkout in `.venv`, which is made if necessary, else in this Python."""
+    """Run a command: of a checkout with the Python of its `.venv`, of a package with this Python.
+
+    The `.venv` is made if necessary.
+    """
     options = parse(argv)
     name, lock, checkout = options.command, needed_lock(options), is_checkout(ROOT)
     if not checkout and name in FORWARD:

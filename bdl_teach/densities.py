@@ -235,9 +235,9 @@ class ScaleMixture:
 
     @property
     def terms(self) -> LogDensityTerms:
-        """Return log P(w) as :class:`LogDensityTerms`: exact but for the narrow component.
+        """Return log P(w) as :class:`LogDensityTerms`, with the narrow component approximated.
 
-        The exponentials approximate what the narrow component adds.
+        The quadratic is the wide component's; a sum of exponentials is what the narrow one adds.
         """
         wide, narrow, pi = self.mixture
         if narrow > wide:
@@ -292,7 +292,7 @@ class Gaussian:
 
     @property
     def terms(self) -> LogDensityTerms:
-        """Return log P(w) as :class:`LogDensityTerms`, exactly: all exponentials have height 0."""
+        """Return log P(w) as :class:`LogDensityTerms`: a quadratic and exponentials of height 0."""
         none = np.zeros(_N_BELLS)
         return LogDensityTerms(-math.log(self.sigma) - HALF_LOG_TWO_PI, self.sigma, none, none)
 

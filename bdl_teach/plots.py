@@ -129,10 +129,10 @@ class FigureLegend:
         self.show(truth=True, nuts=False)
 
     def show(self, *, truth: bool, nuts: bool, more: Collection[str] = ()) -> bool:
-        """Show the entries with the labels ``always`` and ``more``; return whether any changed.
+        """Show the legend entries labelled ``always`` and ``more``; return whether any changed.
 
-        With ``truth`` the truth has an entry, too, with ``nuts`` the true posterior. The entries
-        have the order in which the panel's artists were made.
+        ``truth`` adds an entry for the true function, ``nuts`` one for the true posterior. The
+        entries have the order in which the panel's artists were made.
         """
         names = {*self._always, *more, *(["truth"] if truth else [])}
         names |= {f"{POSTERIOR} mean", f"{POSTERIOR} ±2 sd"} if nuts else set()
@@ -214,7 +214,7 @@ class Room(Artists):
         self.frame = [ax.yaxis, *ax.spines.values()]  # to be drawn again when the height changes
 
     def conceal(self) -> bool:
-        """Set the middle limit of ``steps``, which gives away nothing about hidden curves.
+        """Set the middle one of the possible limits of y, which tells nothing of hidden curves.
 
         Return whether the limit changed.
         """
@@ -230,10 +230,10 @@ class Room(Artists):
         *,
         awaited: bool = False,
     ) -> bool:
-        """Set the smallest limit that ``curves`` and the true posterior's band ``nuts`` fit in.
+        """Set the smallest limit of y that ``curves`` and the true posterior's band fit in.
 
         The limit is never below ``at_least``. While the posterior is ``awaited``, the limit only
-        grows, so that it does not change twice. Return whether the limit changed.
+        grows, so that it does not shrink and grow again. Return whether the limit changed.
         """
         if nuts is not None:
             curves = {**curves, POSTERIOR: epistemic_edges(nuts)}
@@ -313,7 +313,7 @@ class OverlayArtists(Artists):
     def show(self, prediction: Predictive | None, *, asked: bool = False) -> bool:
         """Show ``prediction``, or nothing if it is ``None``; return whether the legend changed.
 
-        With ``asked``, for a prediction that is not ready yet, the legend already has its entries.
+        With ``asked`` the legend has the prediction's entries although ``prediction`` is ``None``.
         """
         there = asked or prediction is not None
         changed = self._mean.get_visible() != there
@@ -358,7 +358,7 @@ class GapStripe(Artists):
         self.artists = [self._stripe]
 
     def update(self, x: Array, gap: Array) -> None:
-        """Cover those inputs of ``x`` [m] where the mask ``gap`` [m] is true."""
+        """Shade the panel over those inputs of ``x`` [m] where the mask ``gap`` [m] is true."""
         inside = x[gap]
         low, high = (inside[0], inside[-1]) if len(inside) else (0.0, 0.0)
         self._stripe.set_bounds(low, -_TALL, high - low, 2 * _TALL)

@@ -117,7 +117,7 @@ def xla() -> str:
     from bdl_teach._support import compiled
 
     if not compiled.xla_available():
-        raise Trouble("does not compile here; refits run in plain graph mode, more slowly")
+        raise Trouble("cannot compile here: fits run in plain graph mode, more slowly")
     return "compiles"
 
 
@@ -234,7 +234,10 @@ def widgets(package: str, front_end: str, begins: str = "") -> str:
         if file.is_file():
             found = str(json.loads(file.read_text(encoding="utf-8"))["version"])
             if not found.startswith(begins or version(package)):
-                raise Trouble(f"{version(package)} does not fit its front end {found} ({file})")
+                raise Trouble(
+                    f"{version(package)} does not fit its front end {found} "
+                    f"({file}): install {package} again beside JupyterLab"
+                )
             return f"{version(package)}, front end {found}"
     raise Trouble(f"{version(package)}, but JupyterLab has no {front_end}: install {package} again")
 

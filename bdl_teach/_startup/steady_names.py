@@ -28,7 +28,7 @@ _tracing = threading.local()
 
 @contextmanager
 def while_running() -> Iterator[None]:
-    """Run or trace a program in a with-block, after which TensorFlow chooses the numbers again."""
+    """Return a context for running or tracing a program: after it TensorFlow numbers functions."""
     try:
         yield
     finally:
@@ -36,7 +36,10 @@ def while_running() -> Iterator[None]:
 
 
 def begin(function: Callable[..., Any], arguments: Any) -> None:
-    """Choose the first number of this thread's next program, by ``function`` and the shapes."""
+    """Choose the number from which the names in this thread's next program are counted.
+
+    It depends on ``function`` and on the shapes of its arguments only.
+    """
     if PLAIN:
         return
     import tensorflow as tf
@@ -60,7 +63,7 @@ def identity(function: Callable[..., Any]) -> tuple[Any, ...]:
 
 
 def install() -> None:
-    """Make TensorFlow, which must be imported already, take its numbers from this module."""
+    """Make TensorFlow, which must be imported already, number its functions by this module."""
     if PLAIN:
         return
     with suppress(ImportError, AttributeError):  # a TensorFlow without this function: no change

@@ -61,5 +61,5 @@ def machine() -> dict[str, str | int | float]:
 
 
 def machine_line() -> str:
-    """Return :func:`machine` as one line of text."""
+    """Return the description of this computer, :func:`machine`, as one line of text."""
     return "Machine: " + ", ".join(f"{name} {value}" for name, value in machine().items())

@@ -140,7 +140,10 @@ def number(cell: str) -> Number | None:
 
 
 def _marks(body: str, exponent: bool) -> tuple[str, str, bool] | None:
-    """Return ``body``, ``mark`` and ``open`` of a :class:`Number`; None for other text."""
+    """Return a number's digits, its decimal mark, and whether the mark may mean thousands.
+
+    None if the text is no number.
+    """
     grouped = re.fullmatch(r"(\d{1,3}(?:([ '])\d{3})(?:\2\d{3})*)([.,]\d*)?", body)
     if grouped:
         rest = grouped[3] or ""
@@ -271,7 +274,7 @@ def _dates(cell: str) -> dict[bool, datetime]:
 
 
 def _parts(text: str) -> dict[bool, tuple[int, int, int]]:
-    """Return (year, month, day) by whether the day comes before the month (key True or False)."""
+    """Return the readings of a date as {whether the day comes first: (year, month, day)}."""
     if found := _DAY_OR_MONTH_FIRST.fullmatch(text):
         one, other = int(found[1]), int(found[3])
         year = int(found[4]) + (0 if len(found[4]) == 4 else 2000 if int(found[4]) < 70 else 1900)
@@ -305,8 +308,10 @@ def _days(name: str, cells: Cells, day_first: bool | None) -> Column:
     possible = [first for first in (True, False) if all(first in way for way in ways)]
     if not possible:
         line, cell = next(c for c, way in zip(cells, ways, strict=True) if len(way) < 2)
-        other = "day and month the other way round than other rows"
-        raise ValueError(f"line {line}: {cell.strip()} in {name} has {other}")
+        raise ValueError(
+            f"line {line}: expected day and month in the same order in all rows of {name}, got "
+            f"{cell.strip()}, which has them the other way round"
+        )
     differ = [i for i, way in enumerate(ways) if len(way) > 1 and way[True] != way[False]]
     notes = []
     if len(possible) > 1 and differ:

@@ -79,7 +79,7 @@ class _Row(NamedTuple):
 
     @property
     def complete(self) -> bool:
-        """Return whether the row has a value, and another cell that is a value or missing."""
+        """Return whether this can be a row of data: a value, and a second or a missing value."""
         values, missing = map(self.kinds.count, "vm")
         return values >= 1 and values + missing >= 2 and "p" not in self.kinds
 
@@ -251,7 +251,7 @@ def _width(rows: Sequence[_Row]) -> int:
 
 
 def _separator(lines: list[tuple[int, str]]) -> str:
-    """Return the separator that gives the most rows of numbers, and then the fewest other cells."""
+    """Return the separator that gives the most rows of numbers; if equal, fewest other cells."""
     lines = lines[:_SAMPLE]
     best, found = (0, 0), ","
     for separator in _SEPARATORS:
@@ -367,7 +367,7 @@ def _look_at_commas(
 
 
 def _with_width(row: _Row, width: int) -> _Row:
-    """Cut a row to ``width`` cells; raise an error if it has fewer, or if others are not empty."""
+    """Cut a row to ``width`` cells; raise an error if it has fewer or a cut cell is not empty."""
     if not any(row.cells[width:]):
         row = _Row(row.line, row.cells[:width], row.kinds[:width])
     cells = row.cells
@@ -383,7 +383,7 @@ def _with_width(row: _Row, width: int) -> _Row:
 
 
 def _leave_out_columns(table: _Table) -> None:
-    """Remove columns without a value, and a column of row numbers, if two columns remain."""
+    """Remove columns without a value, then a column of row numbers if two others remain."""
     width, line = len(table.names), table.rows[0].line
     valued = {i for i in range(width) if any(row.kinds[i] == "v" for row in table.rows)}
     for i in sorted(set(range(width)) - valued, reverse=True):
@@ -394,8 +394,8 @@ def _leave_out_columns(table: _Table) -> None:
             years = [cell for cell in table.rows[0].cells if re.fullmatch("[12]\\d{3}", cell)]
             if not any(table.names) and len(years) >= 2:  # "country;2019;2020"
                 raise ValueError(
-                    f"line {line}: {' and '.join(years[:2])} may be names or values: "
-                    "put names above, or leave the column of words out"
+                    f"line {line}: {' and '.join(years[:2])} may be names of columns "
+                    "or values: add a line of names above, or remove the column of words"
                 )
             if table.names[i] or not all(map(is_missing, texts)):
                 table.notes.append(f"{table.called(i)} has no number: left out")

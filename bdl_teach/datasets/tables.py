@@ -180,7 +180,7 @@ def _pickle() -> Path:
 
 
 def _kept_by_sklearn() -> Array | None:
-    """Return the numbers ``[9, n]`` in scikit-learn's pickle; ``None`` without such numbers.
+    """Return California's numbers ``[9, n]`` from scikit-learn's data file; ``None`` without one.
 
     The file is not unpickled, which could run any code: the numbers, whose hash is checked, are the
     last bytes before the stop mark.

@@ -184,7 +184,7 @@ class Exercise:
         return differs
 
     def _fault(self, outcomes: Sequence[Outcome]) -> str:
-        """Return the name of the fault that ``overall`` or ``judge`` finds first, or ""."""
+        """Return the name of the first fault of an answer, in all cases or in one; "" if none."""
         answers = self._shaped(outcomes)
         if not answers or any(map(_outcomes.breaks, answers, self._expected)):
             return ""
@@ -397,7 +397,7 @@ class Session:
         return f"Forgotten: {solved} solved of {len(wanted)}{counted}."
 
     def _counted(self, chapter: int | None) -> tuple[list[str], Sequence[str], Any, int, int]:
-        """Return ids of exercises, ids of missions, all marks, and the numbers of each solved."""
+        """Return ids of exercises, ids of missions, all marks, and two numbers of solved ids."""
         chapters = sorted({int(number.split(".")[0]) for number in self._registry})
         if chapter is not None and chapter not in chapters:
             known = ", ".join(map(str, chapters))

@@ -40,10 +40,10 @@ def _kl(mu_q: Any, sigma_q: Any, mu_p: Any, sigma_p: Any) -> Any:
     return np.log(sigma_p / sigma_q) + (sigma_q**2 + (mu_q - mu_p) ** 2) / (2 * sigma_p**2) - 0.5
 
 
-def _pilot(exactly: float, sd: float, n: int = 1000) -> tuple[Array, float]:
-    """Draw n estimates; return them, and the standard error of a mean of ``exactly`` estimates."""
+def _pilot(count: float, sd: float, n: int = 1000) -> tuple[Array, float]:
+    """Draw n estimates; return them, and the standard error that a mean of ``count`` would have."""
     estimates = 380.0 + sd * _RNG.normal(size=n)
-    return estimates, float(estimates.std(ddof=1) / np.sqrt(exactly))
+    return estimates, float(estimates.std(ddof=1) / np.sqrt(count))
 
 
 exercise(

@@ -209,7 +209,8 @@ _SIZES = np.array([4, 16, 64, 256])
 def _programs(seed: int, order: Sequence[int]) -> tuple[Any, Any, Any]:
     """Return batch sizes, and gradients d/dμ and d/dσ ``[program, size, draw]``, 400 draws each.
 
-    A program is an estimator. Posterior sds differ, so that no single variance tells which it is.
+    A program is an estimator unknown to the learner. Each has a posterior of another sd, so that no
+    single variance tells which estimator it is.
     """
     rng = np.random.default_rng(seed)
     x = rng.uniform(0.5, 1.5, 256)
@@ -229,7 +230,7 @@ def _programs(seed: int, order: Sequence[int]) -> tuple[Any, Any, Any]:
 
 
 def _falls(gradients: Any) -> Any:
-    """Return, for each program, whether the largest batch has < 1/6 of the smallest's variance."""
+    """Return whether each estimator's variance at the largest batch is < 1/6 of the smallest's."""
     variance = gradients.var(axis=-1)
     return variance[:, -1] < variance[:, 0] / 6
 

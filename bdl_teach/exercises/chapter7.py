@@ -78,10 +78,11 @@ def _truncated(m: Any, v: Any) -> Any:
 
 
 def _compared_moments(got: Any, m: Any, v: Any) -> Any:
-    """Raise an answer to a power below 1 where m/√v is far below 0, to allow larger errors.
+    """Return the form in which an answer is compared: a small power of it if m/√v is far below 0.
 
-    There, float32 loses digits in a subtraction. The power 0.01 (for m/√v < −3.5) allows errors of
-    0.3 %, the power 3e-4 (for m/√v < −8) larger ones. Terms added by mistake are larger still.
+    There float32 loses digits in a subtraction. A power below 1 makes relative errors smaller: 0.01
+    (for m/√v < −3.5) allows errors of 0.3 %, 3e-4 (for m/√v < −8) larger ones. The errors of
+    mistaken terms are larger still.
     """
     alpha = m / np.sqrt(v)
     power = np.select([alpha < -40, alpha < -8, alpha < -3.5], [1.0, 3e-4, 0.01], 1.0)
@@ -149,9 +150,9 @@ def _layer(mean: Any, var: Any, weight_mean: Any, weight_var: Any) -> Any:
 
 
 def _steps(got: Any, alpha: Any, beta: Any, _r: Any, _v: Any) -> Any:
-    """Return the change of α in one update, and the change of β divided by β/α.
+    """Return the change of α in one update, and the change of β in units of β/α.
 
-    Comparing α and β themselves would not show an error in the growth of α = 10¹².
+    Beside α = 10¹² itself, an error in its small change would not show.
     """
     return (got - np.array([alpha, beta])) * np.array([1.0, alpha / beta])
 
@@ -253,7 +254,7 @@ def _likelihoods() -> tuple[tuple[Any, ...], ...]:
 
 
 def _contributed(moments: Any, m: Any, v: Any) -> Any:
-    """Return precision and precision·mean of the factor that gives N(m, v) these ``moments``."""
+    """Return precision and precision·mean of the factor that turns N(m, v) into ``moments``."""
     mean, var = moments
     return 1 / var - 1 / v, mean / var - m / v
 
@@ -298,10 +299,9 @@ _FACTOR = 1.6  # by which the learned noise may be off; after 40 epochs from (6,
 
 @lru_cache(maxsize=32)
 def _beliefs(alpha: float, beta: float, epochs: int) -> tuple[Any, float]:
-    """Return two ratios of PBP's fits to data of known noise.
+    """Return, for each true noise, learnt noise / true noise of PBP; and epistemic sd / rms error.
 
-    The ratios are learnt noise to true noise (one for each true noise), and epistemic sd to rms
-    error at the data. Each is a geometric mean over data sets.
+    Each ratio is a geometric mean over data sets; the error is that at the data.
     """
     noise, doubt, x = [], [], np.linspace(-0.5, 0.5, 51)[:, None]
     for true in _TRUE_NOISES:
@@ -335,7 +335,7 @@ exercise("7.10", (32,), judge=_fault_of_plan)(lambda n: np.array([6.0, 0.2, 40.0
 
 
 def _log_of_alpha(eps: float, n: int, seed: int) -> tuple[Any, Any]:
-    """Return 41 numbers of points, and α after each of them; updates add eps to 1/α and 1/β.
+    """Return 41 counts of points, and α after so many noise updates that add eps to 1/α and 1/β.
 
     The residuals have sd 0.5; the network's variance falls to 0.005.
     """

@@ -208,7 +208,10 @@ def _price(mean: Any, own_std: Any, columns: Any, prior_std: Any) -> Any:
 
 @lru_cache(maxsize=8)
 def _networks(seed: int) -> tuple[tuple[Any, Any], ...]:
-    """Return (last layer's inputs ``[32, 21]``, targets) of two networks: Laplace's, and a MAP."""
+    """Return (last layer's inputs ``[32, 21]``, targets) of two networks trained to a mode.
+
+    One is trained by :mod:`laplace`, the other by :mod:`point`.
+    """
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=seed, gap=_GAP)
     mode = laplace.fit(data.x, data.y, structure="last_layer", **_GIVEN).mean
     found = []
@@ -241,7 +244,7 @@ def _fault_of_width(prior_std: Any, seed: int) -> str:
 
 
 def _fault_of_widths(found: list[Array]) -> str:
-    """Return "the variance" if the answers, not all equal, are near the squares of the best σ_p."""
+    """Return "the variance" if the answers are near σ_p² in place of the best σ_p, else ""."""
     near = [
         any(0.7 < float(width) / best**2 < 1.4 for best in _best_widths(seed))
         for seed, width in enumerate(found)

@@ -86,7 +86,7 @@ def _curve(p: Any, labels: Any, order: Any = None) -> Any:
 
 
 def _last(suits: Any) -> Any:
-    """Return (position of the last true element, from 1) / ``len(suits)``; 0 if none is true."""
+    """Return the 1-based position of the last true element / the length; 0 if none is true."""
     return (np.flatnonzero(suits)[-1] + 1) / len(suits) if suits.any() else 0.0
 
 

@@ -107,7 +107,10 @@ _ORDINALS = ("first", "second", "third", "fourth")
 def of_answers(
     expected: Sequence[Any], cases: Sequence[tuple[Any, ...]], has_parts: bool
 ) -> Iterator[Candidate]:
-    """Yield the right answers with a common mistake in each; ``has_parts``: answers are tuples."""
+    """For each common mistake, yield what it makes of the right answers.
+
+    ``has_parts``: the answers are tuples.
+    """
     for name, hint, change in (*_OF_ANSWERS, *_OF_WHOLES):
         yield Candidate(name, hint, [np.asarray(change(r)) for r in expected])
     for name, hint, change in _OF_ANSWERS if has_parts else ():
@@ -140,7 +143,7 @@ def of_parts(got: Sequence[Any], expected: Sequence[Any]) -> Iterator[Candidate]
 
 
 def of_constants(got: Sequence[Any], expected: Sequence[Any]) -> Iterator[Candidate]:
-    """Yield, fitted to ``got``, the right answers times a factor or plus a constant."""
+    """Yield the right answers times a factor, or plus a constant, that is fitted to ``got``."""
     if not got:
         return
     ours, right = (np.concatenate([np.ravel(v) for v in values]) for values in (got, expected))

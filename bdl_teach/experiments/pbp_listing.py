@@ -116,7 +116,7 @@ def _learn(state: State, x: Tensor, y: Tensor, eps: Tensor, noise_update: str) -
 def _update_noise(
     alpha: Tensor, beta: Tensor, square: Tensor, f_var: Tensor, total: Tensor, eps: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Return the listing's new α and β, with eps in each denominator."""
+    """Return α and β as the published listing updates them, with eps in each denominator."""
     one = f_var + _safe_divide(beta, alpha, eps)
     two = f_var + beta / (alpha + 1.0)
     l21, l10 = _log_ratio(square, two, one, eps), _log_ratio(square, one, total, eps)

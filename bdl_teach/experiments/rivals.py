@@ -45,7 +45,7 @@ class Rivals:
     made: str  # the command and the machine that made them
 
     def of(self, name: str) -> list[float]:
-        """Return the values in all worlds of one number, such as ``"bbb-gap"``."""
+        """Return the value in each world of the quantity ``name``, such as ``"bbb-gap"``."""
         return [world[name] for world in self.worlds]
 
 

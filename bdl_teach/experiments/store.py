@@ -113,7 +113,7 @@ def _texts(finder: ModuleFinder) -> dict[str, bytes]:
 
 
 class _Finder(ModuleFinder):
-    """A finder of imports, which follows only those from this package and from ``module``'s."""
+    """A finder of imports that follows imports of this package and of the package of ``module``."""
 
     def __init__(self, module: str) -> None:
         self.roots = {name.partition(".")[0] for name in (module, bdl_teach.__name__)}
@@ -121,7 +121,7 @@ class _Finder(ModuleFinder):
 
     def find_module(self, name: str, path: Any, parent: Any = None) -> Any:
         if path is None and name not in self.roots:
-            raise ImportError(name)
+            raise ImportError(f"{name}: not followed, it is of another package")
         if parent is not None and parent.__name__ in sys.modules:
             path = list(sys.modules[parent.__name__].__path__)  # which may have grown
         return super().find_module(name, path, parent)

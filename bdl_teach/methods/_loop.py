@@ -295,7 +295,9 @@ def make_block(step: Tensor, i: Tensor, p: LoopInputs) -> Block:
 
 
 def costs(complexity: Tensor, likelihood: Tensor, block: Block, p: LoopInputs) -> Costs:
-    """Return what one block adds to a step's free energy, and what it adds to the recorded costs.
+    """Return what a block adds to a step's free energy, and what it adds to the recorded costs.
+
+    A block is one draw of the weights with one chunk of the data.
 
     ``complexity`` is the KL over all weights, or an estimate; ``likelihood`` is −log P of the
     block's data points for one draw. Both are in nats.
@@ -312,7 +314,7 @@ def costs(complexity: Tensor, likelihood: Tensor, block: Block, p: LoopInputs) -
 def row_noise(plan: Plan, widths: Callable[[MLP], Sequence[int]]) -> Tensor:
     """Return a table of normal noise ζ ``[table, chunks, units, rows]``.
 
-    A row of the table has a number for each unit and data point, used for one draw in a step.
+    An entry of the table has a number for each unit and data point, for one draw in one step.
     ``widths(network)`` returns the number of units with noise in each layer. Adding data points
     does not change the noise of the points before them.
     """

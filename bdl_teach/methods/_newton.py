@@ -129,7 +129,7 @@ def _log_shares(w: Array, prior: Prior) -> tuple[Array, Array]:
 def gradient(target: Target, w: Array, rounded: bool) -> Array:
     """Return ∂(−log P(D, w))/∂w ``[n_weights]``.
 
-    With ``rounded`` the ReLUs are rounded as in the last Newton steps.
+    With ``rounded`` the kinks of the ReLUs are smoothed, as in the last steps of :func:`to_mode`.
     """
     tau = [float(size) for size in ROUNDED[-1] * _sizes(target, w)] if rounded else []
     p = forward(target.network, w, target.x, tau)
@@ -149,8 +149,8 @@ def _sizes(target: Target, w: Array) -> Array:
 def to_mode(target: Target, start: Array) -> Array:
     """Take Newton steps from trained weights ``[n_weights]`` to a nearby mode.
 
-    If the cost −log P(D, w) has risen by more than the last rounding of the ReLUs explains, or the
-    network has more than ``LARGEST`` weights, the weights are returned unchanged.
+    The weights are returned unchanged if the network has more than ``LARGEST`` weights, or if the
+    cost −log P(D, w) has risen by more than the smoothing of the ReLUs' kinks can cause.
     """
     network, w = target.network, start
     if network.n_weights > LARGEST:
@@ -171,7 +171,7 @@ def _blas() -> ThreadpoolController:
 def _descend(target: Target, w: Array, tau: Sequence[float]) -> Array:
     """Lower −log P(D, w) by Newton steps from w, and return the weights at the end.
 
-    ``tau`` holds the rounding τ of each hidden layer's ReLU.
+    ``tau`` holds, for each hidden layer, the width over which the kink of its ReLU is smoothed.
     """
 
     def look(w: Array) -> tuple[Pass, float]:

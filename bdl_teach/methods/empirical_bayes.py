@@ -71,10 +71,11 @@ class Settings(Training):
     """Settings of empirical Bayes, in addition to those of every method.
 
     Attributes:
-        tie: Which weights share a prior: ``"weight"`` none, ``"layer"`` those of a layer (biases
-            included), ``"all"`` all of them.
-        estimator: ``"local"`` draws each pre-activation, ``"shared"`` one W a step; ``"quiet"``,
-            for the Gaussian likelihood, averages over the last two layers in closed form.
+        tie: Which weights share a prior: with ``"weight"`` none, with ``"layer"`` those of a layer
+            (biases included), with ``"all"`` all.
+        estimator: ``"local"`` draws each pre-activation, ``"shared"`` draws the weights once a
+            step; ``"quiet"``, for the Gaussian likelihood, averages over the last two layers in
+            closed form.
         biases: Whether layers have biases; the source has none.
         scale: Unit of σ: ``"fan_in"`` is 1/√(inputs of the layer), ``"none"`` is 1. It changes
             the starting point and the length of a step, but not the bound.
@@ -104,7 +105,7 @@ class Settings(Training):
 
 
 class Model(NamedTuple):
-    """Arrays that say which weights exist, which of them share a prior, and the unit of each σ."""
+    """Arrays that say which weights exist, which of them share a prior, and how σ is scaled."""
 
     layers: Array  # [n_weights]: 0 for those of the first layer, ...
     groups: Array  # [n_weights]: number of the prior that a weight has
@@ -317,7 +318,7 @@ class Fit(_mean_field.Fit):
         gamma: γ = μ/σ of each weight ``[n_weights]``, in the order of ``network``.
         prior_std: Learnt σ_p of each weight's prior ``[n_weights]``.
         model: The chosen model: which weights exist and which share a prior.
-        walk: The gradient estimator and the coordinates of the training.
+        walk: The gradient estimator, and the parameter that is trained beside ρ: μ or γ.
     """
 
     gamma: Array

@@ -120,7 +120,7 @@ class Spread(NamedTuple):
     told: Array  # [r]: share by which the data narrow each direction, in [0, 1)
 
     def narrowed(self, rows: Array) -> Array:
-        """Return ``rows`` [m, k] times the matrix I − Vᵀ diag(told) V."""
+        """Return ``rows`` [m, k], shortened along each of ``directions`` by its share ``told``."""
         return np.asarray(rows - ((rows @ self.directions.T) * self.told) @ self.directions)
 
     def std(self, rows: Array) -> Array:
@@ -344,10 +344,10 @@ class Fit(NetworkFit):
 
     @property
     def newton_decrement(self) -> float:
-        """Return how many nats the parabola's minimum lies below ``mean``: 0 at a mode.
+        """Return by how many nats a quadratic fitted to U at ``mean`` goes lower: 0 at a mode.
 
-        It is ½ ∂U · Λ⁻¹ ∂U with U = −log P(D, w). Where a kink lies on a data point, ∂U is
-        that of a rounded ReLU: between the slopes on the two sides of the kink.
+        It is ½ ∂U · Λ⁻¹ ∂U with U = −log P(D, w) and the Hessian Λ. Where the kink of a ReLU lies
+        on a data point, it is smoothed: ∂U is between the slopes on its two sides.
         """
         target, size = self.problem.target(self.prior, self.noise_std), len(self.spread.scale)
         slope = _newton.gradient(target, self.mean, not self.problem.n_layers)[-size:]
@@ -408,7 +408,7 @@ class Fit(NetworkFit):
             if abs(factor) > math.log(SEARCH) - 1e-3:
                 raise ValueError(
                     f"{name}: expected the evidence to have a maximum within a factor of "
-                    f"{SEARCH:.0f} of the start, got evidence that still rises at {value}"
+                    f"{SEARCH:.0f} of the start, but it still rises at {value}: give a fixed {name}"
                 )
         return best
 

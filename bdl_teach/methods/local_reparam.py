@@ -110,7 +110,9 @@ def forward(
 
 
 def _local_layer(h: Tensor, mean: Tensor, std: Tensor, zeta: Tensor) -> Tensor:
-    """Draw b = γ + √δ ⊙ ζ ``[out, n]`` for h ``[in, n]``; the bias is a weight on an input of 1.
+    """Draw a layer's pre-activations b = γ + √δ ⊙ ζ ``[out, n]`` for its inputs h ``[in, n]``.
+
+    γ and δ are their means and variances, ζ is normal; the bias is a weight on an input of 1.
 
     Source: Kingma, Salimans & Welling 2015, eq. 6.
     """
@@ -120,9 +122,10 @@ def _local_layer(h: Tensor, mean: Tensor, std: Tensor, zeta: Tensor) -> Tensor:
 
 
 def _flipout_layer(h: Tensor, mean: Tensor, change: Tensor, noise: Tensor) -> Tensor:
-    """Draw b = μh + r ⊙ (ΔW (s ⊙ h)) ``[out, n]``, with signs r ``[out, n]`` and s ``[in, n]``.
+    """Draw a layer's pre-activations b = μh + r ⊙ (ΔW (s ⊙ h)) ``[out, n]`` from its inputs h.
 
-    The bias is a weight on an input of 1, whose sign is not flipped.
+    ΔW is one draw of σε for all points, r ``[out, n]`` and s ``[in, n]`` are random signs. The bias
+    is a weight on an input of 1, whose sign is not flipped.
 
     Source: Wen et al. 2018, section 3.
     """

@@ -140,15 +140,18 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 
 
 def _pace(d: int, rank: int) -> float:
-    """Return the number by which the trained parameter is multiplied to give B.
+    """Return the factor between the trained parameter and the low-rank columns, per unit of std.
 
-    A smaller number makes Adam's steps in B shorter.
+    A smaller factor makes Adam's steps in the columns shorter.
     """
     return float(_PACE / (max(rank, 1) * d) ** 0.5)
 
 
 def _posterior(parameters: Sequence[Array], rank: int) -> dict[str, Any]:
-    """Return the fields ``mean``, ``own_std`` and ``columns`` of a fit from (μ, ρ, padded B)."""
+    """Return a fit's ``mean``, ``own_std`` and ``columns`` from its trained parameters.
+
+    These are μ, ρ and a matrix of at least ``rank`` columns.
+    """
     mean, rho, b = parameters
     own_std = np.logaddexp(0.0, rho)
     columns = _pace(len(mean), rank) * own_std[:, None] * b[:, :rank]

@@ -83,7 +83,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 def prior_inputs(
     plan: Plan, has_prior: bool, anchor: Array | None = None, weight_decay: float = 0.0
 ) -> LoopInputs:
-    """Return the loop's inputs with the prior's mean, ``anchor`` [n_weights] (0 if not given).
+    """Return the training loop's inputs for a prior of mean ``anchor`` [n_weights], by default 0.
 
     Without ``has_prior`` the loss is −log P(D | w) plus the weight decay.
     """

@@ -174,8 +174,9 @@ def _advance(
 ) -> tuple[State, Tensor, Tensor]:
     """Take all chains to the step ``stop``; return the state, the weights and U = −log P(D, w).
 
-    The weights and U are recorded every ``EVERY`` steps. ``noise`` [window, chains, n_weights] has
-    the ξ, and ``batches`` [window] the minibatch, of each step in the current window of steps.
+    The weights and U are recorded every ``EVERY`` steps. For each step of the current window of
+    steps, ``noise`` [window, chains, n_weights] holds normal noise, ``batches`` [window] the number
+    of its minibatch.
     """
 
     def record(

@@ -169,7 +169,7 @@ def quick(name: str, problem: Problem, options: Mapping[str, Any]) -> Fitted:
 
 @lru_cache(maxsize=4)
 def _frozen(problem: Problem) -> laplace.Fit:
-    """Return a last-layer Laplace fit, whose hidden layer ``quick`` keeps for all priors."""
+    """Return a last-layer Laplace fit; :func:`quick` uses its hidden layer for all priors."""
     fit: laplace.Fit = fit_method("laplace", problem, structure="last_layer")
     return fit
 

@@ -91,7 +91,10 @@ def _points(given: Any) -> datasets.Points:
 
 
 def _column(name: str, given: Any) -> tuple[Any, str]:
-    """Return a column as numbers ``[n]`` (a mask is kept), and the date that is 0; "" if none."""
+    """Return a column as numbers ``[n]``, masked or not, and the date that the number 0 stands for.
+
+    The date is "" if the column holds no dates.
+    """
     values = np.ma.asarray(given) if np.ma.isMaskedArray(given) else np.asarray(given)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]

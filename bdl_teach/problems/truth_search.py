@@ -150,9 +150,9 @@ def improve(result: TruthResult) -> TruthResult | None:
 
 
 def _from_start(problem: Problem, start: int) -> tuple[bbb.Fit, bbb.Fit]:
-    """Return two fits: one from start number ``start``, one from the mode found from there.
+    """Return two fits: one from start number ``start``, and one from a mode near this start.
 
-    The mode is found by a mean-field fit to a cold posterior, in the program of the other fits.
+    The mode is found by a mean-field fit to a cold posterior, with the same compiled program.
     """
     rho = math.log(math.expm1(problem.scales[0] * math.sqrt(COLD) / 10))
     cold = _mean_field(problem, start, COLD, steps=LONG_STEPS, initial_rho=rho)

@@ -71,7 +71,7 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         return _refit(problem, values)
 
     def _chores(self) -> Iterator[Callable[[], object]]:
-        """Yield a function that compiles the fit to a learner's table, and its longer runs."""
+        """Yield a function that compiles the programs that fit data from a learner's table."""
 
         def fit_and_improve() -> None:
             result = _refit(replace(ARTICLE, n=MOST), self.DEFAULTS)

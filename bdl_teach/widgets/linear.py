@@ -196,10 +196,10 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
 
 
 def _mark(result: LinearResult, kind: str, i: int) -> Mark:
-    """Return the mark of draw ``i`` (``kind="draw"``) or of weight ``i`` (``"weight"``).
+    """Return what to highlight for draw ``i`` (``kind="draw"``) or weight ``i`` (``"weight"``).
 
-    The mark of a weight has a function for each of its values from −2 to 2 sd; all other weights
-    are at their means given this value.
+    For a weight these are the functions for its values from −2 to 2 sd, with all other weights at
+    their means given this value.
     """
     pair = list(result.pair)
     if kind == "draw":

@@ -157,7 +157,7 @@ class PBPStepper(Explorer[StepperResult]):
         self._speed.set_text(f"play takes {result.speed:.0f} steps a second")
 
     def _undoable(self) -> controls.Values:
-        """Return the values that undo restores; *play* is off, since playing would change them."""
+        """Return the values that undo restores; *play* is set to off, as it would change them."""
         return {**super()._undoable(), "play": False}
 
     def _move(self, steps: int) -> None:

@@ -84,7 +84,7 @@ class SideBySide(ProblemResult):
 
     @cached_property
     def ends(self) -> dict[str, Array]:
-        """Return, for each method and "nuts", the ends [2, m] of the interval at ``GAP_GRID``."""
+        """Return the ends [2, m] of each predictive interval, NUTS's too, at ``GAP_GRID``."""
         shown = {**self.predictions, **({"nuts": self.nuts} if self.nuts else {})}
         found = {}
         for place, prediction in shown.items():

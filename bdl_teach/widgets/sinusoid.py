@@ -72,9 +72,10 @@ class SinusoidResult(Outcome):
 
     @cached_property
     def gaps(self) -> dict[str, float]:
-        """Return the distances of the prediction to the true posterior; empty if that is unknown.
+        """Return the prediction's distances to the true posterior; empty if that is unknown.
 
-        ``gap`` is the ``calibration.distance`` where there are data, ``gap_outside`` elsewhere.
+        ``gap`` is the :func:`calibration.distance` (not a gap in the data) over inputs where there
+        are data, ``gap_outside`` the one over the others.
         """
         from bdl_teach import calibration
 
@@ -175,7 +176,10 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
         )
 
     def _improve(self, values: controls.Values, result: SinusoidResult) -> SinusoidResult | None:
-        """Make a longer run; return the result with its fit if F is lower. ``None`` at the end."""
+        """Make a longer run; return the result, with the new fit if its F is lower.
+
+        ``None`` if no longer run is left.
+        """
         if result.over:
             return None
         number = result.tried
@@ -260,10 +264,10 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
 
 
 def _marked(result: SinusoidResult, kind: str, i: int) -> Mark:
-    """Return the mark of weight ``i`` (``kind="weight"``) or drawn function ``i`` (``"draw"``).
+    """Return what to highlight for weight ``i`` (``kind="weight"``) or function ``i`` (``"draw"``).
 
-    The mark of a weight has a function for each of its values from −2 to 2 sd; all other weights
-    are at their means.
+    For a weight these are the network's functions for its values from −2 to 2 sd, with all other
+    weights at their means.
     """
     from bdl_teach import predictive
 

@@ -80,7 +80,7 @@ class TruthExplorer(ExplorerBesideTruth[TruthResult]):
             self._canvas.redraw_seldom()
 
     def _chores(self) -> Iterator[Callable[[], object]]:
-        """Yield functions that compile HMC, the prior functions and the fit to a table."""
+        """Yield functions that compile HMC, the prior functions and fits to a learner's table."""
         yield from super()._chores()
         yield partial(self._compute, self.DEFAULTS | {"prior_functions": True})
         yield partial(truth_search.refit, Problem(n=own_points.MOST), 1)

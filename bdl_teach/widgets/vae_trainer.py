@@ -93,7 +93,7 @@ class Trainer:
         )  # fmt: skip
 
     def get(self, order: Order) -> Trained | None:
-        """Return the finished model for ``order``, or start training it and return ``newest``.
+        """Return the finished model for ``order``; else start to train it and return the newest.
 
         Raises:
             Exception: The error that ended the training; the next call trains again.
@@ -189,7 +189,7 @@ def _stage(order: Order, number: int, start: vae.Fit | None) -> vae.Fit:
 
 
 def _frames(fit: vae.Fit, number: int) -> dict[int, vae.Fit]:
-    """Return fits by training step: at the end of stage ``number``, and early in stage 0."""
+    """Return {step: fit} at the end of training stage ``number``, and early in stage 0."""
     frames = {STEPS * (number + 1): fit}
     if number == 0 and fit.path is not None:
         steps = fit.path.steps

@@ -229,7 +229,7 @@ REFUSED = {
     ),
     "years for names": (
         "land;2019;2020\nDE;1;2\nFR;3;4",
-        "line 1: 2019 and 2020 may be names or values",
+        "line 1: 2019 and 2020 may be names of columns or values",
     ),
     "a comma and a blank": ("0,1 234\n1,1 234", "put a semicolon between the columns"),
     "mixed marks": (
@@ -266,7 +266,7 @@ REFUSED = {
     ),
     "both orders of day and month": (
         "13/02/2018\t1\n02/13/2018\t2",
-        "has day and month the other way",
+        "which has them the other way round",
     ),
     "R vector": ("[1] 1 2\n[3] 3 4", "line 1: expected a table, got a vector as R prints it"),
     "raised digits": ("1\t10³\n2\t6", "line 1: expected a number in y, got 10³"),

@@ -169,7 +169,7 @@ def test_tuned_prior_and_noise_have_the_highest_evidence():
 
 def test_tuning_the_noise_of_noiseless_data_is_refused():
     x = np.linspace(-1.0, 1.0, 20)[:, None]
-    with pytest.raises(ValueError, match="^noise_std: expected .*got evidence that still rises at"):
+    with pytest.raises(ValueError, match="^noise_std: expected .*but it still rises at"):
         laplace.fit(x, 2 * x, hidden_units=(), structure="last_layer").tuned()
 
 

@@ -94,7 +94,7 @@ def presets(world: World) -> dict[str, float]:
 
 
 def estimators(world: World) -> dict[str, float]:
-    """Measure the quiet fit, and the paper's with one draw, with ten, and with KL weight 32."""
+    """Measure the quiet fit, and Bayes by Backprop with one draw, ten draws, and KL weight 32."""
     plans: Plans = {"one": {}, "ten": {"n_samples": 10}, "forgotten": {"kl_weight": 32.0}}
     drawn = {name: {"quiet": False, **plan} for name, plan in plans.items()}
     return _measured_plans(world, quiet={}, **drawn)

@@ -115,9 +115,9 @@ def recipes(world: World) -> dict[str, float]:
 
 
 def temperatures(world: World) -> dict[str, float]:
-    """Return the epistemic sd in units of y of fits at KL weight 1 and 0.1, and temperature 0.1.
+    """Return the epistemic sd, in units of y, of three fits: KL weight 1 or 0.1, temperature 0.1.
 
-    Temperature T is KL weight T under a prior of √T times the sd.
+    A fit at temperature T has KL weight T, and a prior whose sd is multiplied by √T.
     """
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     cold = {"bayes": (1.0, 1.0), "kl": (1.0, 0.1), "tempered": (0.1**0.5, 0.1)}

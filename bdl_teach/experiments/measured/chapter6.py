@@ -132,8 +132,9 @@ SWEEP = np.logspace(-0.5, 1.5, 9)  # from σ_p to σ_p by a factor of 1.78
 def learnt_priors(world: World) -> dict[str, float]:
     """Measure F (nats), share of pruned weights, learnt σ_p and test log-likelihood (nats a point).
 
-    ``each``: a prior for each weight; ``all``: one shared prior; ``weak``: ``each`` from weak
-    starts; ``-gamma``: γ = μ/σ is trained, not μ; ``again``: σ_p fixed at what ``all`` learnt.
+    ``each``: a prior for each weight; ``weak``: the same from starting weights near 0; ``all``: one
+    shared prior; ``again``: σ_p fixed at the value that ``all`` learnt. In names that end in
+    ``-gamma``, γ = μ/σ is trained in place of μ.
     """
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     options: dict[str, Any] = {"hidden_units": (20,), "seed": world.start_seed}

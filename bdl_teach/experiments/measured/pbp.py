@@ -62,7 +62,7 @@ def noise_after_40_epochs(world: World) -> dict[str, float]:
 def orders(world: World) -> dict[str, float]:
     """Measure PBP on 32 sorted points, of which the first 16 have x < 0.
 
-    ``left`` and ``right``: epistemic sd after 16 points over that before, at this end of the data.
+    ``left`` and ``right``: epistemic sd at that end of the data after 16 points / before them.
     ``distance``: rms difference, for |x| ≤ 1.5, of the means after an epoch of sorted points and
     after one of shuffled points.
     """

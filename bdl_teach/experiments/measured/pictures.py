@@ -83,7 +83,7 @@ def _tempered_entropy(logs: Array, temperature: float) -> Array:
 
 
 def pruned(world: World) -> dict[str, float]:
-    """Return the accuracy of BBB on new digits, whole and with shares of its weights pruned."""
+    """Return BBB's accuracy on new digits, with all weights and with shares of them pruned."""
     pictures = fits.split(world.data_seed)
     fit = fits.bayesian(pictures, world.start_seed)
     x, y = pictures.test

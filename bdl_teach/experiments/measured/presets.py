@@ -67,7 +67,7 @@ def degrees(world: World) -> dict[str, float]:
 
 
 def steps(world: World) -> dict[str, float]:
-    """Measure what a step, an epoch and 40 epochs of PBP change, at the stepper's presets."""
+    """Measure how predictions change by a step, an epoch and 40 epochs of PBP, at its presets."""
     x, truth = WIDE_GRID[:, 0], problems.truth(WIDE_GRID)[INSIDE]
     data, k, now, before = _stepped("one point", world)
     far = [abs(data.y[k, 0] - np.interp(data.x[k, 0], x, p.mean)) for p in (before, now)]

@@ -64,10 +64,10 @@ def lowest_of_long_runs(
 
 
 def anywhere(world: World) -> dict[str, float]:
-    """Return shares of fits at random settings: that converged, and whose ``converged`` is right.
+    """Fit at random settings: return the share that converged, and the share that says so rightly.
 
     A fit has converged if none of eight runs of 10,000 steps has an F lower by more than 20 nats;
-    the fit's own attribute ``converged`` was found with other runs.
+    what it says is its attribute ``converged``, which was found with other runs.
     """
     rng = np.random.default_rng(world.seed(2))
     arrived, said = np.array([_converged_and_reported(world, rng) for _ in range(N_SETTINGS)]).T

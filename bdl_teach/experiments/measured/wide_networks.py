@@ -28,7 +28,7 @@ CHAINS: dict[str, Any] = {"n_chains": 4, "n_warmup": 150, "n_samples": 200}
 
 
 def relative(width: int) -> dict[str, Any]:
-    """Return a network's prior, noise and width; the prior over functions is that of 20 units."""
+    """Return a network's prior, noise and width; its functions vary as those of 20 units do."""
     prior = Gaussian(PRIOR_STD * (UNITS / width) ** 0.25)
     return {"prior": prior, "noise_std": 1.0, "hidden_units": (width,)}
 
@@ -45,7 +45,7 @@ def beside_the_process(
 ) -> dict[str, float]:
     """Return the distance of NUTS from the Gaussian process, and the distance's standard error.
 
-    ``mean``: rms over the grid of the difference of the means, over the process' sd; ``sd``: rms
+    ``mean``: difference of the means / the process' sd, as rms over the grid; ``sd``: rms
     difference of log sd. ``-error`` is estimated from the differences between chains.
     """
     limit = infinite_width.fit(x, y, **model).predict(grid)
@@ -61,7 +61,7 @@ def beside_the_process(
 
 
 def wide_networks(world: World) -> dict[str, float]:
-    """Compare NUTS at three widths with the process, on the sinusoid and on one of its draws."""
+    """Compare NUTS at three widths with the Gaussian process, on the sinusoid and a prior draw."""
     data = datasets.sinusoid(n=POINTS, noise_std=1.0, seed=world.data_seed)
     own = drawn(data.x, world.seed(2), **relative(WIDTHS[-1]))
     figures = {

@@ -202,7 +202,10 @@ def summarise(results: Results) -> list[Row]:
 
 
 def _verdict(printed: str, row: Row) -> str:
-    """Return a row's verdict by the published standard error; if it is ±0.00, by printed digits."""
+    """Return whether a row agrees with the published ``mean ± standard error``.
+
+    If the standard error is printed as 0.00, the means must agree as printed.
+    """
     mean, deviation = map(float, printed.split("±"))
     if deviation > 0:
         return verdict(row.ours, mean, deviation / math.sqrt(min(row.n, 20)))

@@ -130,8 +130,8 @@ def advance() -> Compiled:
 
     The program takes (state, x [n, d], y [n], schedule [CHUNK], start, stop) and returns (state,
     trace [CHUNK, 5]). A row of the trace has α and β of the noise and of the prior after the step,
-    and log Z of the step's point before the step. With two more arguments, ``share`` and ``noise``
-    of :func:`without_a_site` (a share for each step), it first removes a point's average site.
+    and log Z of the step's point before the step. With two more arguments, ``share`` (for each
+    step) and ``noise``, it first removes a point's average contribution: :func:`without_a_site`.
     """
 
     def run(

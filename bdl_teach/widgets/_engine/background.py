@@ -78,7 +78,7 @@ class LatestValue(Generic[T]):
             return self._taken, self._value
 
     def done(self, version: int, error: BaseException | None) -> None:
-        """Record that the value ``version`` has been shown, or the error that prevented that."""
+        """Record that the value of number ``version`` was shown, or the error that prevented it."""
         with self._changed:
             self._done, self._error = version, error
             self._changed.notify_all()

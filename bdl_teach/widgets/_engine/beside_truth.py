@@ -189,7 +189,7 @@ class ExplorerBesideTruth(Explorer[Result], abstract=True):
         return Problem.of(values)
 
     def _with_truth(self, result: Result, gold: GoldStandard) -> Result:
-        """Return the result with its fields ``nuts`` and ``nuts_report`` set from ``gold``."""
+        """Return the result with the true posterior's prediction and report, from ``gold``."""
         now: Any = result
         beside: Result = replace(now, nuts=gold.prediction, nuts_report=gold.report)
         return beside
@@ -253,7 +253,7 @@ def _shape(problem: Problem) -> _Shape:
 
 
 def _begin(problem: Problem, progress: Callable[[int, int], None] | None) -> mcmc.Fit:
-    """Warm up HMC chains for a problem, and return a fit with the draws of two windows."""
+    """Warm up HMC chains for a problem, and return a fit with their first draws."""
     from bdl_teach.methods import mcmc
 
     rows, layers, _ = _shape(problem)

@@ -133,7 +133,7 @@ class Canvas:
         self._grounds.clear()
 
     def fit(self, place: Place) -> None:
-        """Draw the following pictures at the size ``place``."""
+        """From now on, draw pictures at the size of ``place``, the space that the page has."""
         if place != self.place:
             if (place.width, place.height) != (self.place.width, self.place.height):
                 self.redraw_background()
@@ -185,7 +185,7 @@ class Canvas:
         self._grounds[place] = self._agg.copy_from_bbox(whole)
 
     def _arrange(self) -> None:
-        """Place the panels, unless they are placed for this size: that is as slow as drawing."""
+        """Place the panels, unless they are placed for this size: placing is as slow as drawing."""
         size = self.place.width, self.place.height
         if self._arranged == size:
             return

@@ -119,7 +119,7 @@ def same(one: Values, other: Values) -> bool:
 
 
 def take(known: Mapping[str, Widget], name: str, value: object) -> Any:
-    """Convert a value to what the control ``name`` of ``known`` holds, or raise ``ValueError``."""
+    """Convert a value to the type of the control ``known[name]``, or raise ``ValueError``."""
     if name not in known:
         raise ValueError(f"{name}: expected one of the controls {', '.join(known)}")
     control = known[name]

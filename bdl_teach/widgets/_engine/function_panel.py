@@ -45,7 +45,7 @@ class Panel:
         self._spread_name = "" if self.spread is None else self.spread.get_ylabel()
 
     def name(self) -> None:
-        """Draw the legend above the panel, unless the panel has none of its own."""
+        """Draw the panel's legend above it, if the panel has a legend of its own."""
         if self.columns:
             plots.legend_above(self.axes, self.columns)
 

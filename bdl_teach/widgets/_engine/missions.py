@@ -187,7 +187,10 @@ class MissionBox:
     def _missing(
         self, mission: Mission, values: Values, read: Callable[[Values], Readings]
     ) -> list[str]:
-        """Return a text for each condition that fails at ``values``; ``[""]`` if ``read`` fails."""
+        """Return, for each condition that fails at ``values``, a text that says what is wrong.
+
+        If the readings cannot be computed there is one text, "".
+        """
         try:
             missing = mission.missing(values, read(values))
         except Moved:

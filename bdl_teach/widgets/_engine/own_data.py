@@ -104,7 +104,7 @@ def label_axis(
 
 
 class _OwnTicks(Locator):
-    """A locator of ticks where the locator ``inner`` chooses them in the learner's units."""
+    """A tick locator that lets the locator ``inner`` choose ticks in the learner's units."""
 
     def __init__(self, inner: Locator, start: float, scale: float) -> None:
         self._inner, self._start, self._scale = inner, start, scale

@@ -169,7 +169,7 @@ class Page(Worker[Result], abstract=True):
         self._go(self._whole(values))
 
     def _whole(self, state: Values) -> Values:
-        """Return a state with ``None`` added for each control without a widget that is missing."""
+        """Return a state; a control without a widget that is not in ``state`` is ``None``."""
         known = self.TEXTS.controls
         return {**{name: None for name in known if known[name].unseen}, **state}
 

@@ -62,12 +62,12 @@ class Pin:
         self.toggle.value = True
 
     def set_for_question(self) -> None:
-        """Have the next ``settle`` pin what a question begins with, to compare its answer."""
+        """Ask ``settle`` to pin the state in which a question begins; the answer is compared."""
         self._of_question = True
         self.set()
 
     def unset(self, *, of_question: bool = False) -> None:
-        """Have the next ``settle`` remove the pin; with ``of_question``, only a question's pin."""
+        """Ask ``settle`` to remove the pin; if ``of_question``, only one set by a question."""
         if self._of_question or not of_question:
             self.toggle.value = False
 

@@ -84,7 +84,10 @@ class PointerInput(Contract[Result], abstract=True):
         return band if band is not None and band.stage == "drawing" else None
 
     def _go_on_drawing(self) -> None:
-        """Put the learner's band in its next stage: drawn, beside the fit, gone; for the worker."""
+        """Move the learner's band to its next stage. The worker calls it.
+
+        The stages are: being drawn, shown beside the fit, removed.
+        """
         band, room = self._drawn_band, self._active_panels[0].room
         if band is None or self.result is None:
             return
@@ -107,7 +110,10 @@ class PointerInput(Contract[Result], abstract=True):
         self._made["draw"].description = words[band.stage]
 
     def _end_drawing(self) -> None:
-        """Remove the learner's band, finished or not, and show hidden artists; for the worker."""
+        """Remove the learner's band, finished or not, and show hidden artists.
+
+        The worker calls it.
+        """
         while self._drawn_band is not None and self._drawn_band.stage:
             self._go_on_drawing()
 
@@ -117,9 +123,9 @@ class PointerInput(Contract[Result], abstract=True):
             self._advance(band)
 
     def _beside_drawing(self, said: str) -> str:
-        """Return the status line ``said``, after the score of the learner's band if there is one.
+        """Return the status line ``said``, after the learner's score if there is a drawn band.
 
-        While the learner draws a band, return the task of drawing instead.
+        While the learner draws a band, return the sentence that asks for it instead.
         """
         band, shown = self._drawn_band, self._shown
         if band is None or not band.stage:
@@ -146,7 +152,7 @@ class PointerInput(Contract[Result], abstract=True):
             self._on_pointer(content)
 
     def _on_pointer(self, did: dict[str, Any]) -> None:
-        """Apply a pointer action to points, to the learner's band, or in a panel of kind "at"."""
+        """Let a pointer action move points, draw the learner's band, or set a panel's controls."""
         act, band = did["act"], self._drawing
         self._newest_message = int(did.get("number", self._newest_message))
         if act in ("down", "up"):
@@ -176,7 +182,10 @@ class PointerInput(Contract[Result], abstract=True):
         ask(partial(self._hold_axes, held))
 
     def _hold_axes(self, held: bool = False) -> None:
-        """Free axis limits; fix them if ``held``, a band is drawn or a question set the pin."""
+        """Fix the axis limits if ``held``, a band is drawn or a question has set the pin.
+
+        Otherwise the limits follow the picture.
+        """
         held = held or self._drawing is not None or self._pin.compares
         for panel in self._active_panels:
             if panel.room is not None:

@@ -123,5 +123,5 @@ def steps_of(fit: Any) -> Sequence[int]:
 
 
 def _options(steps: Sequence[int]) -> list[tuple[str, int]]:
-    """Return an option of the slider for each step; at least two, since a page draws no fewer."""
+    """Return the slider's options, one for each step; two for a single step, as pages need two."""
     return [(str(step), i) for i, step in enumerate(steps if len(steps) > 1 else (0, 1))]

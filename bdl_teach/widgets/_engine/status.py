@@ -117,7 +117,7 @@ class Said:
 
 
 def shown_if(**shown: bool) -> dict[str, str]:
-    """Return an empty template for each name whose value is false: the line leaves it out."""
+    """Return ``{name: ""}`` for each name whose value is false, so that the line leaves it out."""
     return {name: "" for name, is_shown in shown.items() if not is_shown}
 
 

@@ -81,12 +81,14 @@ class Texts:
 
 
 def of(name: str, **given: Mapping[str, Control]) -> Texts:
-    """Read the data file ``name`` of this package; ``parse`` describes ``given``."""
+    """Read the data file ``name`` of this package; ``given`` is passed to :func:`parse`."""
     return parse((FOLDER / f"{name}.toml").read_text(encoding="utf-8"), **given)
 
 
 def parse(text: str, **given: Mapping[str, Control]) -> Texts:
-    """Parse the text of a data file; ``given`` holds the controls for each empty row, by name.
+    """Parse the text of a data file.
+
+    ``given`` holds, by name, controls that the file names without declaring them.
 
     Raises:
         ValueError: A preset, the question or a mission names a control that does not exist.
@@ -144,7 +146,7 @@ def _mission(
 
 
 def _with_points(start: Values, more: list[tuple[float, float]]) -> points.Value:
-    """Return the data drawn at the starting values with points added, as a value of ``data``."""
+    """Draw the data that the starting values set, add points, and return a value of ``data``."""
     data = Problem.of({"n": 32, "noise_std": 1.0, "seed": 0} | start).data
     x, y = np.append(data.x[:, 0], [p[0] for p in more]), np.append(data.y, [p[1] for p in more])
     return points.from_course(x.round(3), y.round(2))

@@ -50,7 +50,7 @@ class Worker(PointerInput[Result], abstract=True):
 
     @property
     def _overtaken(self) -> bool:
-        """Return whether a control has moved since the shown tick: its picture is next."""
+        """Return whether a control has moved since the shown tick, so that a new tick is due."""
         return self._asked != self._answered
 
     def _work(self) -> None:
@@ -60,7 +60,7 @@ class Worker(PointerInput[Result], abstract=True):
                 job = self._answer(*job)
 
     def _answer(self, version: int, job: Job) -> tuple[int, Job] | None:
-        """Show the result for a request, then better ones; return the next request, if any."""
+        """Show the result for a request, and improve it until a request comes; return that one."""
         error: BaseException | None = None
         asked, values = job
         try:
@@ -86,7 +86,7 @@ class Worker(PointerInput[Result], abstract=True):
         return self._rest(values)
 
     def _rest(self, values: Values) -> tuple[int, Job] | None:
-        """Extend, sharpen and improve the shown result until a request comes; return it, if any.
+        """Extend and improve the shown result until a request comes; return the request, if any.
 
         A replay continues first; frames before the last are not improved.
         """
