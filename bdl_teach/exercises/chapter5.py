@@ -230,7 +230,7 @@ def _programs(seed: int, order: Sequence[int]) -> tuple[Any, Any, Any]:
 
 
 def _falls(gradients: Any) -> Any:
-    """Return whether each estimator's variance at the largest batch is < 1/6 of the smallest's."""
+    """Return, for each estimator, whether var(largest batch) < 1/6 of var(smallest batch)."""
     variance = gradients.var(axis=-1)
     return variance[:, -1] < variance[:, 0] / 6
 

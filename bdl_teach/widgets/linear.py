@@ -276,7 +276,7 @@ class EvidenceArtists(plots.Artists):
         self.artists = [self._curve, self._now]
 
     def update(self, log_evidence: Array, choice: float) -> None:
-        """Plot the log evidence of each value, cut off at the panel's limit; mark ``choice``."""
+        """Plot the log evidence of each choice, cut off at the panel's limit; mark ``choice``."""
         below = np.maximum(log_evidence - log_evidence.max(), self._floor)
         self._curve.set_data(self._choices, below)
         nearest = int(np.argmin(np.abs(self._choices - choice)))

@@ -285,7 +285,7 @@ def test_scikit_learn_cache_is_read_as_scikit_learn_reads_it(server: Server, kep
     assert (said(), server.asked) == (("there", tables.CALIFORNIA), 0)
 
 
-def test_archive_that_scikit_learn_downloads_gives_the_same_table(
+def test_archive_that_scikit_learn_downloads_gives_our_table(
     home: Path, server: Server, kept: Path, archive: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ours, theirs = tables.store.FILES[ARCHIVE], _california_housing.ARCHIVE

@@ -44,7 +44,7 @@ class Panel:
         self._names = self.axes.get_xlabel(), self.axes.get_ylabel()
         self._spread_name = "" if self.spread is None else self.spread.get_ylabel()
 
-    def name(self) -> None:
+    def draw_legend(self) -> None:
         """Draw the panel's legend above it, if the panel has a legend of its own."""
         if self.columns:
             plots.legend_above(self.axes, self.columns)
@@ -59,7 +59,7 @@ class Panel:
         self.units, self.labels = units, labels
         if self.truth is not None:
             self.truth.set_visible(units == COURSE)
-            self.name()
+            self.draw_legend()
         if self.room is not None:
             self.room.start, self.room.scale = units[2:]
         for i, axis in enumerate((self.axes.xaxis, self.axes.yaxis)):
@@ -147,7 +147,7 @@ class FunctionPanel(Panel):
         canvas.animate([*self._before.artists, *self._gap.artists, *self.band.artists, *lines])
         canvas.animate([*self._over.artists, self.points, *room.artists])
         canvas.animate_seldom(room.frame)
-        self.name()
+        self.draw_legend()
 
     def update(
         self, result: Any, prediction: Predictive | None, at_least: float = 0.0, **more: Array
@@ -170,7 +170,7 @@ class FunctionPanel(Panel):
         asked = bool(getattr(result, "nuts_report", ""))
         named = self._over.show(posterior, asked=asked)
         if self._before.show(getattr(result, "prior_functions", None)) | named:
-            self.name()
+            self.draw_legend()
             self._canvas.redraw_background(arrange=True)
         assert self.room is not None
         awaited = asked and posterior is None

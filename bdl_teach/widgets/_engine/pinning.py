@@ -62,7 +62,7 @@ class Pin:
         self.toggle.value = True
 
     def set_for_question(self) -> None:
-        """Ask ``settle`` to pin the state in which a question begins; the answer is compared."""
+        """Ask ``settle`` to pin the state in which a question begins, for comparison with later."""
         self._of_question = True
         self.set()
 
