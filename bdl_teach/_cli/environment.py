@@ -225,7 +225,7 @@ def last_line(output: str) -> str:
 
 
 def progress(output: str) -> str:
-    """Return the last line that an installer printed; for uv, after its number of downloads."""
+    """Return an installer's last line; for uv, put the count of finished downloads before it."""
     last = last_line(output)
     if last.startswith("Installed "):  # uv does not announce its last step
         return f"{last}; compiling them"

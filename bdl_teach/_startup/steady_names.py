@@ -28,7 +28,10 @@ _tracing = threading.local()
 
 @contextmanager
 def while_running() -> Iterator[None]:
-    """Return a context for running or tracing a program: after it TensorFlow numbers functions."""
+    """Return a context in which to run or trace a program.
+
+    After it, TensorFlow chooses the numbers in the names of this thread's functions itself again.
+    """
     try:
         yield
     finally:

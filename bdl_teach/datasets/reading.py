@@ -79,7 +79,10 @@ class _Row(NamedTuple):
 
     @property
     def complete(self) -> bool:
-        """Return whether this can be a row of data: a value, and a second or a missing value."""
+        """Return whether this can be a row of data.
+
+        It needs a value, another value or a missing one, and no piece of a number.
+        """
         values, missing = map(self.kinds.count, "vm")
         return values >= 1 and values + missing >= 2 and "p" not in self.kinds
 
@@ -251,7 +254,7 @@ def _width(rows: Sequence[_Row]) -> int:
 
 
 def _separator(lines: list[tuple[int, str]]) -> str:
-    """Return the separator that gives the most rows of numbers; if equal, fewest other cells."""
+    """Return the separator that gives the most rows of data; among equals, the fewest words."""
     lines = lines[:_SAMPLE]
     best, found = (0, 0), ","
     for separator in _SEPARATORS:

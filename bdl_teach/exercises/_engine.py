@@ -397,7 +397,7 @@ class Session:
         return f"Forgotten: {solved} solved of {len(wanted)}{counted}."
 
     def _counted(self, chapter: int | None) -> tuple[list[str], Sequence[str], Any, int, int]:
-        """Return ids of exercises, ids of missions, all marks, and two numbers of solved ids."""
+        """Return ids of exercises and missions, all marks, and how many of each kind are solved."""
         chapters = sorted({int(number.split(".")[0]) for number in self._registry})
         if chapter is not None and chapter not in chapters:
             known = ", ".join(map(str, chapters))

@@ -337,8 +337,8 @@ def _fault_of_draws(answer: Any, problems: Any, x_new: Any) -> str:
 
 
 @exercise("10.12", (_problems(), _NEW), judge=_fault_of_draws)
-def _one_a_decision(problems: Any, x_new: Any) -> Any:
-    """Draw ``[w, s, m]``: for w data sets, s functions of an anchored ensemble at m inputs."""
+def _ensemble_draws(problems: Any, x_new: Any) -> Any:
+    """Return ``[w, s, m]``: for w data sets, s draws from an anchored ensemble, at m inputs."""
     drawn = []
     for x, y in problems:
         fit = ensemble.fit(x, y, prior=Gaussian(3.0), anchored=True, **_GIVEN)

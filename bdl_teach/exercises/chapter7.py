@@ -82,7 +82,7 @@ def _compared_moments(got: Any, m: Any, v: Any) -> Any:
 
     There float32 loses digits in a subtraction. A power below 1 makes relative errors smaller: 0.01
     (for m/√v < −3.5) allows errors of 0.3 %, 3e-4 (for m/√v < −8) larger ones. The errors of
-    mistaken terms are larger still.
+    mistaken terms are larger still. Below −40, where the right answer is 0, the power is 1.
     """
     alpha = m / np.sqrt(v)
     power = np.select([alpha < -40, alpha < -8, alpha < -3.5], [1.0, 3e-4, 0.01], 1.0)

@@ -244,7 +244,7 @@ def _fault_of_width(prior_std: Any, seed: int) -> str:
 
 
 def _fault_of_widths(found: list[Array]) -> str:
-    """Return "the variance" if the answers are near σ_p² in place of the best σ_p, else ""."""
+    """Return "the variance" if the answers differ and are near the squares of the best σ_p."""
     near = [
         any(0.7 < float(width) / best**2 < 1.4 for best in _best_widths(seed))
         for seed, width in enumerate(found)

@@ -202,7 +202,7 @@ def test_exercises_of_chapter_10_compile_nothing_new() -> None:
         fit(*problem, hidden_units=(MAX_WIDTH,), capacity=room).predict(x_new)
     before = trace_count()
     chapter10._cover_the_gap((problem,), x_new)
-    chapter10._one_a_decision((problem,), x_new)
+    chapter10._ensemble_draws((problem,), x_new)
     assert trace_count() == before
 
 

@@ -51,7 +51,7 @@ def tasks(quick: bool) -> list[Task]:
 
 
 def split_sprite(seed: int) -> list[Array]:
-    """Split Fashion-MNIST's sprite into training and test pictures, training and test labels."""
+    """Split 900 pictures of Fashion-MNIST: training and test pictures, training and test labels."""
     from sklearn.model_selection import train_test_split  # which takes long to load
 
     few = datasets.fashion_sprite()
@@ -62,7 +62,7 @@ def split_sprite(seed: int) -> list[Array]:
 
 
 def run(setting: str, seed: int, n_out: int) -> dict[str, float]:
-    """Train on four fifths of Fashion-MNIST's sprite; score the rest against ``n_out`` digits.
+    """Train on 720 pictures of Fashion-MNIST; score 180 others against ``n_out`` digits.
 
     Args:
         setting: A key of ``SETTINGS``.
