@@ -129,7 +129,7 @@ class FigureLegend:
         self.show(truth=True, nuts=False)
 
     def show(self, *, truth: bool, nuts: bool, more: Collection[str] = ()) -> bool:
-        """Show the legend entries labelled ``always`` and ``more``; return whether any changed.
+        """Show legend entries whose labels are in ``always`` or ``more``; return if any changed.
 
         ``truth`` adds an entry for the true function, ``nuts`` one for the true posterior. The
         entries have the order in which the panel's artists were made.
@@ -313,7 +313,7 @@ class OverlayArtists(Artists):
     def show(self, prediction: Predictive | None, *, asked: bool = False) -> bool:
         """Show ``prediction``, or nothing if it is ``None``; return whether the legend changed.
 
-        With ``asked`` the legend has the prediction's entries although ``prediction`` is ``None``.
+        With ``asked`` the legend has the prediction's entries even if ``prediction`` is ``None``.
         """
         there = asked or prediction is not None
         changed = self._mean.get_visible() != there

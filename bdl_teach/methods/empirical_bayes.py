@@ -71,11 +71,11 @@ class Settings(Training):
     """Settings of empirical Bayes, in addition to those of every method.
 
     Attributes:
-        tie: Which weights share a prior: with ``"weight"`` none, with ``"layer"`` those of a layer
-            (biases included), with ``"all"`` all.
-        estimator: ``"local"`` draws each pre-activation, ``"shared"`` draws the weights once a
-            step; ``"quiet"``, for the Gaussian likelihood, averages over the last two layers in
-            closed form.
+        tie: Which weights share a prior: with ``"weight"`` each has its own, with ``"layer"`` those
+            of a layer share one (biases included), with ``"all"`` all do.
+        estimator: ``"local"`` draws each pre-activation, ``"shared"`` draws weights that all data
+            points share; ``"quiet"``, for the Gaussian likelihood, averages over the last two
+            layers in closed form.
         biases: Whether layers have biases; the source has none.
         scale: Unit of σ: ``"fan_in"`` is 1/√(inputs of the layer), ``"none"`` is 1. It changes
             the starting point and the length of a step, but not the bound.
