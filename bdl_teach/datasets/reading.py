@@ -398,7 +398,7 @@ def _leave_out_columns(table: _Table) -> None:
             if not any(table.names) and len(years) >= 2:  # "country;2019;2020"
                 raise ValueError(
                     f"line {line}: {' and '.join(years[:2])} may be names of columns "
-                    "or values: add a line of names above, or remove the column of words"
+                    "or values: add a line of column names, or remove the column of text"
                 )
             if table.names[i] or not all(map(is_missing, texts)):
                 table.notes.append(f"{table.called(i)} has no number: left out")
