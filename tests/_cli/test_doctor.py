@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import importlib_metadata  # noqa: F401 - from now on, missing files are skipped as in 3.12
 import psutil
 import pytest
 
