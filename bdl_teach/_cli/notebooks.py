@@ -29,7 +29,7 @@ def files() -> list[Path]:
     """Return the notebooks and the lecturer's guide."""
     found = sorted(source().glob("*.ipynb"))
     if not found:
-        raise Trouble(f"There are no notebooks in {source()}.")
+        raise Trouble(f"There are no notebooks in {source()}: install bdl_teach again.")
     return [*found, *sorted(source().glob("*.md"))]
 
 

@@ -74,7 +74,7 @@ class SinusoidResult(Outcome):
     def gaps(self) -> dict[str, float]:
         """Return the prediction's distances to the true posterior; empty if that is unknown.
 
-        ``gap`` is the :func:`calibration.distance` (not a gap in the data) over inputs where there
+        ``gap`` is the ``calibration.distance`` (not a gap in the data) over inputs where there
         are data, ``gap_outside`` the one over the others.
         """
         from bdl_teach import calibration

@@ -103,7 +103,7 @@ def boxed(notebook: Notebook, name: str) -> Any:
 # These run first, while the pictures are on their way and the groups are folded.
 
 
-def test_slider_keeps_the_focus_when_the_explorers_still_is_stored(notebook: Notebook) -> None:
+def test_slider_keeps_the_focus_when_a_still_picture_is_stored(notebook: Notebook) -> None:
     """A still is stored when nobody uses the explorer, or when the notebook is saved."""
     page, box = notebook.page, boxed(notebook, "SinusoidExplorer")
     slider = box.get_by_role("slider", name="σ₁ wide part")

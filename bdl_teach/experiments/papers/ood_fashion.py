@@ -104,7 +104,10 @@ def summarise(done: Results) -> list[Row]:
 
 
 def _verdict(setting: str, quantity: str, mean: float, published: str) -> str:
-    """Return as text the difference from the published number, or whether ``AIM`` is reached."""
+    """Return as text the difference from the published number, or "" if there is none.
+
+    Where the paper gives no number, a score of few pictures is compared with ``AIM``.
+    """
     if published:
         return f"{mean - float(published):+.3f} with 720 pictures"
     name, draws = quantity.rsplit(" ", 1)

@@ -114,7 +114,7 @@ class Contract(Generic[Result]):
         """Return the readings of ``result`` by name; leave out those that are not known."""
 
     def _words(self, result: Result) -> dict[str, str]:
-        """Return templates for the status line, by name, in place of those in the text file."""
+        """Return templates for the status line, by name, in place of the data file's."""
         return {}
 
     def _data(self, result: Any) -> Any:

@@ -57,7 +57,7 @@ class Pin:
         return self._of_question and self._pinned is not None
 
     def set(self) -> None:
-        """Have the next ``settle`` pin what is shown, in place of what is pinned now."""
+        """Ask ``settle`` to pin what is shown, in place of what is pinned now."""
         self._pinned = None
         self.toggle.value = True
 

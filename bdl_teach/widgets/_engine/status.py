@@ -117,7 +117,7 @@ class Said:
 
 
 def shown_if(**shown: bool) -> dict[str, str]:
-    """Return ``{name: ""}`` for each name whose value is false, so that the line leaves it out."""
+    """Return ``{name: ""}`` for each name that is false: the status line shows only the others."""
     return {name: "" for name, is_shown in shown.items() if not is_shown}
 
 
