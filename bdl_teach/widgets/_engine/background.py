@@ -84,7 +84,7 @@ class LatestValue(Generic[T]):
             self._changed.notify_all()
 
     def shown_again(self, version: int) -> None:
-        """Record that the value of number ``version`` was shown; keep the recorded error, if any."""
+        """Record that the value of number ``version`` was shown; keep a recorded error."""
         with self._changed:
             self._done = version
             self._changed.notify_all()
