@@ -126,9 +126,10 @@ def needed_lock(options: argparse.Namespace) -> str:
 
 
 def start(argv: Sequence[str]) -> int:
-    """Run a command: of a checkout with the Python of its `.venv`, of a package with this Python.
+    """Run a command with the Python of the checkout's `.venv`, and return its exit code.
 
-    The `.venv` is made if necessary.
+    The `.venv` is made if necessary. A command that needs no libraries, and any command of an
+    installed bdl_teach, runs in this Python instead.
     """
     options = parse(argv)
     name, lock, checkout = options.command, needed_lock(options), is_checkout(ROOT)

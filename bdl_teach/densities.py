@@ -237,7 +237,8 @@ class ScaleMixture:
     def terms(self) -> LogDensityTerms:
         """Return log P(w) as :class:`LogDensityTerms`, with the narrow component approximated.
 
-        The quadratic is the wide component's; a sum of exponentials is what the narrow one adds.
+        The quadratic is the log of the wide component times its share; the exponentials
+        approximate what the narrow component adds to it.
         """
         wide, narrow, pi = self.mixture
         if narrow > wide:

@@ -86,7 +86,7 @@ def likelihood_cost(y: Tensor, f: Tensor, noise_std: Tensor, row_weight: Tensor 
 def free_energy(complexity: Tensor, likelihood: Tensor, kl_weight: Tensor) -> Tensor:
     """Return F = kl_weight · complexity + likelihood.
 
-    With ``kl_weight`` 1 this is Bayes' posterior, below 1 a "cold" one.
+    F is lowest for Bayes' posterior if ``kl_weight`` is 1, for a "cold" one if it is below 1.
 
     Source: Blundell et al. 2015, eq. 1.
     """

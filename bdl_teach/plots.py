@@ -214,9 +214,9 @@ class Room(Artists):
         self.frame = [ax.yaxis, *ax.spines.values()]  # to be drawn again when the height changes
 
     def conceal(self) -> bool:
-        """Set the middle one of the possible limits of y, which tells nothing of hidden curves.
+        """Set the y limit to the middle one of the possible limits; return whether it changed.
 
-        Return whether the limit changed.
+        It does not reveal how far curves reach that are still hidden.
         """
         before, self._limit = self._limit, self._steps[len(self._steps) // 2]
         self._ax.set_ylim(-self._limit, self._limit)
@@ -230,10 +230,11 @@ class Room(Artists):
         *,
         awaited: bool = False,
     ) -> bool:
-        """Set the smallest limit of y that ``curves`` and the true posterior's band fit in.
+        """Set the smallest limit of y that includes ``curves`` and the true posterior's band.
 
-        The limit is never below ``at_least``. While the posterior is ``awaited``, the limit only
-        grows, so that it does not shrink and grow again. Return whether the limit changed.
+        The band is that of ``nuts``, if given; ``awaited`` says that it is still being computed.
+        The limit then only grows, so that it does not shrink and grow again. It is never below
+        ``at_least``, and stays as it is while ``held`` is true. Return whether the limit changed.
         """
         if nuts is not None:
             curves = {**curves, POSTERIOR: epistemic_edges(nuts)}

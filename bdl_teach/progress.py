@@ -158,10 +158,13 @@ def _entries(stored: dict[str, Any]) -> dict[str, tuple[str, int]]:
     elif stored["numbering"] == _NUMBERING:
         tried = stored["tried"]
     else:
-        raise ValueError(f"numbering: expected {_NUMBERING}, got {stored['numbering']!r}")
+        raise ValueError(
+            f"progress file: expected numbering {_NUMBERING}, got {stored['numbering']!r}"
+        )
     found = {}
     for number, (mark, wrong) in tried.items():
         if mark not in _ORDER or not isinstance(wrong, int):
-            raise ValueError(f"{number}: expected [mark, wrong answers], got {[mark, wrong]}")
+            expected = f"expected [mark, number of wrong answers] for {number}"
+            raise ValueError(f"progress file: {expected}, got {[mark, wrong]}")
         found[number] = mark, wrong
     return found

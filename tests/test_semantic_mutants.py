@@ -77,7 +77,9 @@ of_auroc = partial(
 of_linear_moments = test_pbp.test_linear_moments_equal_those_of_drawn_weights
 of_jacobian = test_laplace.test_jacobian_equals_automatic_differentiation
 of_low_rank = partial(test_low_rank.test_low_rank_entropy_and_draws_match_its_covariance, 3)
-of_kernel = partial(test_infinite_width.test_kernel_equals_its_integral, (7,), (0.2, 0.5))
+of_kernel = partial(
+    test_infinite_width.test_kernel_in_closed_form_equals_numerical_integration, (7,), (0.2, 0.5)
+)
 of_gradient_estimators = partial(
     test_expectation_gradients.test_gradient_estimators_have_exact_mean_and_stated_variance,
     *("score", "μ", test_expectation_gradients.COSTS[1]),

@@ -190,8 +190,8 @@ def server() -> str:
     found = _server()
     if found is None:
         raise Trouble(
-            "this kernel cannot tell the environment of the Jupyter server: where explorers stay "
-            "blank, install bdl_teach in JupyterLab's environment, too, and restart its server"
+            "this kernel cannot find out in which environment the Jupyter server runs: if explorers"
+            " stay blank, install bdl_teach in that environment, too, and restart the server"
         )
     if found != Path(sys.prefix) and not (found / SAVED).is_file():
         raise Trouble(

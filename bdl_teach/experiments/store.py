@@ -121,7 +121,7 @@ class _Finder(ModuleFinder):
 
     def find_module(self, name: str, path: Any, parent: Any = None) -> Any:
         if path is None and name not in self.roots:
-            raise ImportError(f"{name}: not followed, it is of another package")
+            raise ImportError(f"{name}: expected a module of {' or '.join(sorted(self.roots))}")
         if parent is not None and parent.__name__ in sys.modules:
             path = list(sys.modules[parent.__name__].__path__)  # which may have grown
         return super().find_module(name, path, parent)

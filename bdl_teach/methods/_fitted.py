@@ -76,9 +76,9 @@ class Variational(ABC):
 
     @cached_property
     def converged(self) -> bool:
-        """Return whether each longer run lowers the free energy by at most the tolerance.
+        """Return whether none of the ``n_longer`` longer runs lowers F by more than ``tolerance``.
 
-        A run that diverges does not count.
+        The runs are made for this check. A run that diverges does not count.
         """
         for k in range(self.n_longer):
             with suppress(DivergedError):

@@ -108,7 +108,10 @@ class Plan(NamedTuple):
     inputs: LoopInputs
 
     def embed(self, values: Array) -> Tensor:
-        """Return ``values`` [..., n_weights] in the order of ``padded``, as a float32 tensor."""
+        """Return ``values`` [..., n_weights], given for ``network``, as a tensor for ``padded``.
+
+        Weights that only ``padded`` has get 0. The tensor is float32.
+        """
         return as_float(embed(values, self.network, self.padded))
 
     def train(

@@ -97,7 +97,8 @@ class Pass(NamedTuple):
 def forward(network: MLP, w: Array, x: Array, tau: Sequence[float] = ()) -> Pass:
     """Evaluate a network at weights w ``[n_weights]`` and inputs x ``[n, d]``, in float64.
 
-    ``tau`` holds the rounding τ of each hidden layer's ReLU; () does not round.
+    ``tau`` holds, for each hidden layer, the width τ over which the kink of its ReLU is smoothed;
+    with () no kink is smoothed.
     """
     pieces = np.split(w, np.cumsum([a * b for a, b in network.shapes])[:-1])
     parts = [p.reshape(shape) for p, shape in zip(pieces, network.shapes, strict=True)]

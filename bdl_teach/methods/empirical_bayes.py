@@ -345,7 +345,7 @@ class Fit(_mean_field.Fit):
     def _refit(self, steps: int, learning_rate: float, **start: Any) -> Self:
         """Fit ``self.problem`` again on all data points.
 
-        Training starts from this fit or, with the settings ``start``, from new draws of γ.
+        Training starts from this fit or, if ``start`` holds settings, from new draws of γ.
         """
         same = {**self._same_problem, "seed": start.get("seed", self.problem.seed)}
         del same["prior"], same["kl_weight"]

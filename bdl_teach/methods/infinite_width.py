@@ -199,8 +199,8 @@ def fit(
     Args:
         x: Inputs ``[n, d]``.
         y: Targets ``[n, 1]`` or ``[n]``.
-        prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given. A mixture needs
-            2^(d+1) terms, and so few inputs.
+        prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given. With a
+            mixture d is at most 9, since it needs 2^(d+1) terms.
         noise_std: Standard deviation of the noise on y, in the units of y, > 0.
         hidden_units: Width of each hidden ReLU layer of the network whose limit is taken; () is a
             linear model.

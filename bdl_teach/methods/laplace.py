@@ -100,7 +100,7 @@ class Problem(NamedTuple):
         return 1 if self.structure == "last_layer" else None
 
     def target(self, prior: Prior, noise_std: float) -> Target:
-        """Return the posterior under this prior and noise, as an argument of Newton's method."""
+        """Return P(w | D) for this prior and noise, as the ``Target`` of Newton's method."""
         mode = self.mode
         return Target(mode.network, self.x, self.y, prior, noise_std, mode.likelihood)
 
@@ -120,7 +120,7 @@ class Spread(NamedTuple):
     told: Array  # [r]: share by which the data narrow each direction, in [0, 1)
 
     def narrowed(self, rows: Array) -> Array:
-        """Return ``rows`` [m, k], shortened along each of ``directions`` by its share ``told``."""
+        """Return ``rows`` [m, k], with the components along ``directions`` times 1 − ``told``."""
         return np.asarray(rows - ((rows @ self.directions.T) * self.told) @ self.directions)
 
     def std(self, rows: Array) -> Array:
@@ -344,10 +344,11 @@ class Fit(NetworkFit):
 
     @property
     def newton_decrement(self) -> float:
-        """Return by how many nats a quadratic fitted to U at ``mean`` goes lower: 0 at a mode.
+        """Estimate by how many nats U = −log P(D, w) at ``mean`` exceeds its value at a mode.
 
-        It is ½ ∂U · Λ⁻¹ ∂U with U = −log P(D, w) and the Hessian Λ. Where the kink of a ReLU lies
-        on a data point, it is smoothed: ∂U is between the slopes on its two sides.
+        It is ½ ∂U · Λ⁻¹ ∂U: how far the quadratic with slope ∂U and Hessian Λ at ``mean`` falls to
+        its minimum. Where the kink of a ReLU lies on a data point, it is smoothed: ∂U is between
+        the slopes on its two sides.
         """
         target, size = self.problem.target(self.prior, self.noise_std), len(self.spread.scale)
         slope = _newton.gradient(target, self.mean, not self.problem.n_layers)[-size:]

@@ -140,17 +140,18 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 
 
 def _pace(d: int, rank: int) -> float:
-    """Return the factor between the trained parameter and the low-rank columns, per unit of std.
+    """Return the factor c in L = c diag(σ) b: columns L, standard deviations σ, trained matrix b.
 
-    A smaller factor makes Adam's steps in the columns shorter.
+    A smaller factor makes Adam's steps in L shorter.
     """
     return float(_PACE / (max(rank, 1) * d) ** 0.5)
 
 
 def _posterior(parameters: Sequence[Array], rank: int) -> dict[str, Any]:
-    """Return a fit's ``mean``, ``own_std`` and ``columns`` from its trained parameters.
+    """Return a fit's ``mean``, ``own_std`` and ``columns``, computed from trained parameters.
 
-    These are μ, ρ and a matrix of at least ``rank`` columns.
+    The parameters are μ, ρ and the matrix b of :func:`_pace`, which may have columns of padding
+    after the first ``rank``.
     """
     mean, rho, b = parameters
     own_std = np.logaddexp(0.0, rho)
@@ -195,9 +196,9 @@ def swag(x: ArrayLike, y: ArrayLike, settings: SwagSettings) -> Fit:
     """Fit a Gaussian of low rank to an optimiser's path round a mode (SWAG).
 
     After a MAP fit, 1000 Adam steps on minibatches at a constant rate yield a hundred weight
-    vectors. q has their mean. Half their variances are D², and half the covariance of the last
-    ``rank`` deviations from the running mean is L Lᵀ. Without minibatches the path would come to
-    rest. ``history`` is that of the MAP fit.
+    vectors. q = N(mean, D² + L Lᵀ) has their mean; D² is half their variances, and L Lᵀ half the
+    covariance of the last ``rank`` deviations from the running mean. With rank 0, D² is their whole
+    variances. Without minibatches the path would come to rest. ``history`` is that of the MAP fit.
     """
     o, rank = settings, checks.count("rank", settings.rank, 0)
     if rank == 1 or rank > _N_PATH:

@@ -87,7 +87,7 @@ def test_doctor_reports_broken_and_missing_packages(monkeypatch, tmp_path: Path)
 
 def test_doctor_reports_a_server_in_another_environment(monkeypatch, tmp_path) -> None:
     monkeypatch.setitem(sys.modules, "ipykernel.kernelapp", SimpleNamespace())
-    for program, said in (("bin/python3", "install bdl_teach there"), ("code", "cannot tell")):
+    for program, said in (("bin/python3", "install bdl_teach there"), ("code", "cannot find out")):
         words = [str(tmp_path / program), "-m", "jupyterhub.singleuser"]
         server = SimpleNamespace(cmdline=lambda words=words: words)
         monkeypatch.setattr(psutil, "Process", lambda pid, server=server: server)

@@ -28,7 +28,7 @@ def by_quadrature(cov):
 
 @pytest.mark.parametrize("hidden_units", [(7,), (7, 5)])
 @pytest.mark.parametrize("pair", [(-0.8, 0.9), (0.2, 0.5)])
-def test_kernel_equals_its_integral(hidden_units, pair):
+def test_kernel_in_closed_form_equals_numerical_integration(hidden_units, pair):
     x = np.array(pair)[:, None]
     cov = 0.64 * (x @ x.T + 1.0)
     for width in hidden_units:

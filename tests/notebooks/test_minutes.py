@@ -48,7 +48,7 @@ def write(path: Path, spent: dict[str, float]) -> None:
 
 
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.stem)
-def test_chapter_takes_the_minutes_of_its_title_and_at_most_75(path: Path) -> None:
+def test_chapter_takes_its_stated_minutes_and_at_most_75(path: Path) -> None:
     spent = sections(path)
     if os.environ.get(snapshot.VARIABLE):
         write(path, spent)

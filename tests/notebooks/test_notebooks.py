@@ -206,7 +206,7 @@ def test_explorers_leave_stills_and_pictures_have_alt_texts(path: Path) -> None:
         assert picture.data["text/plain"] == alt
 
 
-def test_inventory_names_sections_that_exist() -> None:
+def test_every_section_named_in_inventory_toml_exists() -> None:
     text = (ROOT / "notebooks" / "inventory.toml").read_text(encoding="utf-8")
     for row in tomllib.loads(text)["row"]:
         assert row["taught"], row["item"]

@@ -101,7 +101,7 @@ def test_code_copied_by_share_rebuilds_a_preset(
     rebuilt.close()
 
 
-def test_take_me_there_button_shows_the_answer_at_the_target(
+def test_take_me_there_button_moves_questions_control_and_shows_verdict(
     idle: Explorer[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = idle.QUESTION

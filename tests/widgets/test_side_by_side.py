@@ -240,7 +240,9 @@ def test_sentence_of_each_comparison_preset_agrees_with_its_numbers(
         assert read("start", seed, **{asked.control: asked.target})["bbb_gap"] < 60
 
 
-def test_sentence_of_each_rivals_preset_agrees_with_its_numbers(pair: RivalsExplorer) -> None:
+def test_sentence_of_each_preset_agrees_with_readings_of_rivals_explorer(
+    pair: RivalsExplorer,
+) -> None:
     def read(name: str, **changes: Any) -> float:
         return pair.set(**changes).readings()[name]
 

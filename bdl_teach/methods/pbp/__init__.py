@@ -284,7 +284,7 @@ class Fit:
     def path(self) -> optimise.Path | None:
         """Return the step numbers of the frames that :meth:`at` accepts, denser at the start.
 
-        ``None`` if the fit took more than 10,000 steps, or cannot take them again.
+        ``None`` if the fit took more than 10,000 steps, or if ``walk`` is ``None``.
         """
         if self.walk is None or self.n_steps > _MOST_STEPS:
             return None

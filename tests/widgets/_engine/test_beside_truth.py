@@ -155,7 +155,7 @@ def test_posterior_program_is_compiled_in_the_background_before_a_run(
     assert chains.redrawn == 1 and chains.go_on(800) is not None
 
 
-def test_other_seeds_of_a_mission_do_not_change_the_shown_hmc_run(made: Any) -> None:
+def test_checking_a_mission_with_other_seeds_keeps_shown_hmc_run(made: Any) -> None:
     chains = made()
     chains.ask(Problem())
     chains.go_on(800)

@@ -80,7 +80,9 @@ def seeds(lift: Lift) -> list[int]:
     return [values["seed"] for values in lift.computed]
 
 
-def test_mission_needs_its_condition_for_two_more_seeds(lift: Lift, progress: Progress) -> None:
+def test_mission_is_solved_once_its_condition_holds_for_three_seeds(
+    lift: Lift, progress: Progress
+) -> None:
     lift.mission("lift-high").set(n=5, seed=98)
     assert said(lift, "✓ Done, also with seeds 99 and 0.")
     assert lift.done == ("lift-high",)
