@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit, logsumexp, ndtr, ndtri
+from scipy.special import expit, ndtr, ndtri
 
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
@@ -76,7 +76,7 @@ class Predictive:
         if self.samples is None:
             return _log_normal(y, self.mean, self.total_std)
         each = _log_normal(y, self.samples, self.aleatoric_std)  # [s, m]
-        return np.asarray(logsumexp(each, axis=0) - math.log(len(self.samples)))
+        return np.asarray(np.logaddexp.reduce(each) - math.log(len(self.samples)))
 
     def interval(self, level: float = 0.95) -> tuple[Array, Array]:
         """Return the central interval that contains a new *noisy* y with probability ``level``.
@@ -174,6 +174,8 @@ def _outputs(name: str, value: ArrayLike) -> Array:
 def _log_normal(y: Array, mean: Array, std: Array) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         log_density = -0.5 * ((y - mean) / std) ** 2 - np.log(std) - HALF_LOG_TWO_PI
+    if (std > 0).all():
+        return log_density
     return np.where(std > 0, log_density, np.where(y == mean, np.inf, -np.inf))
 
 
