@@ -50,7 +50,7 @@ class VAEResult:
 
 
 class VAEExplorer(Explorer[VAEResult]):
-    """An explorer to choose z, which is decoded at once, or settings of a two-second training."""
+    """An explorer that decodes a chosen z, and that trains a VAE again if its settings change."""
 
     TEXTS = _TEXTS
 

@@ -74,8 +74,8 @@ class SinusoidResult(Outcome):
     def gaps(self) -> dict[str, float]:
         """Return the prediction's distances to the true posterior; empty if that is unknown.
 
-        ``gap`` is the ``calibration.distance`` (not a gap in the data) over inputs where there
-        are data, ``gap_outside`` the one over the others.
+        ``gap`` is the :func:`calibration.distance` over inputs within the range of the data,
+        ``gap_outside`` that over all other inputs.
         """
         from bdl_teach import calibration
 
@@ -176,9 +176,9 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
         )
 
     def _improve(self, values: controls.Values, result: SinusoidResult) -> SinusoidResult | None:
-        """Make a longer run; return the result, with the new fit if its F is lower.
+        """Make the next, longer run; return the result, with the new fit if its F is lower.
 
-        ``None`` if no longer run is left.
+        Return ``None`` if all longer runs have been made.
         """
         if result.over:
             return None

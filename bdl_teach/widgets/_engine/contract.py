@@ -85,7 +85,7 @@ class Contract(Generic[Result]):
         return {}
 
     def _beside(self) -> dict[str, Widget]:
-        """Return widgets that are neither controls nor buttons, by their names in ``[groups]``."""
+        """Return further widgets (no controls, no buttons): {name in the data file: widget}."""
         return {}
 
     def _idle(self, values: Values) -> set[str]:
@@ -114,7 +114,7 @@ class Contract(Generic[Result]):
         """Return the readings of ``result`` by name; leave out those that are not known."""
 
     def _words(self, result: Result) -> dict[str, str]:
-        """Return templates for the status line, by name, in place of the data file's."""
+        """Return templates {name: text} of the status line that replace those in the data file."""
         return {}
 
     def _data(self, result: Any) -> Any:
@@ -171,13 +171,13 @@ class Contract(Generic[Result]):
         return result
 
     def _doubt(self, result: Any) -> tuple[Array, Array]:
-        """Return inputs ``[m]`` where *ask where unsure* may add a point, and the epistemic sd."""
+        """Return inputs ``[m]`` at which the learner may ask for a point, and the epistemic sd."""
         return result.x_grid[:, 0], result.prediction.epistemic_std
 
     def _point_at(self, x: float, y: float, begins: bool) -> None:
-        """Set controls to the place (x, y) of the pointer in a panel of kind ``"at"``.
+        """Set controls to the place (x, y) that the pointer presses or drags in a panel.
 
-        ``begins``: whether the pointer has just been pressed, rather than dragged.
+        ``begins``: the pointer has just been pressed, not dragged.
         """
 
     def _linked(self, result: Result, panel: int, x: float, y: float) -> object:
@@ -188,7 +188,7 @@ class Contract(Generic[Result]):
         return None
 
     def _mark(self, result: Any, linked: Any) -> None:
-        """Mark in all panels what ``_linked`` has returned; called with ``RENDER_LOCK`` held."""
+        """Highlight ``linked``, as ``_linked`` returns it, in all panels; hold ``RENDER_LOCK``."""
 
     def _chores(self) -> Iterator[Callable[[], object]]:
         """Yield functions that compile programs in the background after the first picture."""
