@@ -44,7 +44,7 @@ KERNEL: dict[str, dict[str, object]] = {
 
 
 def write_settings(prefix: Path) -> None:
-    """Write the settings of this file and of the folder ``jupyter`` for the JupyterLab in `prefix`.
+    """Write the course's settings into the settings files of the JupyterLab in ``prefix``.
 
     JupyterLab writes to the same files. All other settings in them stay, and a file that has
     these settings already is not touched.

@@ -28,9 +28,9 @@ _tracing = threading.local()
 
 @contextmanager
 def while_running() -> Iterator[None]:
-    """Return a context in which to run or trace a program.
+    """Return a context for one program, in which names get the numbers that ``begin`` chose.
 
-    After it, TensorFlow chooses the numbers in the names of this thread's functions itself again.
+    After it, TensorFlow numbers the functions of this thread itself again.
     """
     try:
         yield
@@ -39,9 +39,9 @@ def while_running() -> Iterator[None]:
 
 
 def begin(function: Callable[..., Any], arguments: Any) -> None:
-    """Choose the number from which the names in this thread's next program are counted.
+    """Choose the first of the numbers that names in this thread's next program get.
 
-    It depends on ``function`` and on the shapes of its arguments only.
+    It depends only on ``function`` and on the shapes of its arguments.
     """
     if PLAIN:
         return
@@ -66,7 +66,7 @@ def identity(function: Callable[..., Any]) -> tuple[Any, ...]:
 
 
 def install() -> None:
-    """Make TensorFlow, which must be imported already, number its functions by this module."""
+    """Make TensorFlow take the numbers in names of functions from here; it is imported already."""
     if PLAIN:
         return
     with suppress(ImportError, AttributeError):  # a TensorFlow without this function: no change

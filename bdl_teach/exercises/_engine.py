@@ -184,7 +184,7 @@ class Exercise:
         return differs
 
     def _fault(self, outcomes: Sequence[Outcome]) -> str:
-        """Return the name of the first fault of an answer, in all cases or in one; "" if none."""
+        """Return the name of the first fault that ``overall`` or ``judge`` finds; "" if none."""
         answers = self._shaped(outcomes)
         if not answers or any(map(_outcomes.breaks, answers, self._expected)):
             return ""

@@ -47,7 +47,7 @@ def _label_slopes(m: Any, v: Any, x: Any, t: Any) -> Any:
 
 
 def _by_update(update: Callable[..., Any]) -> Callable[..., Any]:
-    """Return an answer to 7.2 that calls the wrong ``update(m, v, ∂log Z/∂m, ∂log Z/∂v)``."""
+    """Return a wrong answer to 7.2, which calls ``update(m, v, ∂log Z/∂m, ∂log Z/∂v)``."""
     return lambda m, v, x, t: update(m, v, *_label_slopes(m, v, x, t))
 
 
@@ -80,9 +80,9 @@ def _truncated(m: Any, v: Any) -> Any:
 def _compared_moments(got: Any, m: Any, v: Any) -> Any:
     """Return the form in which an answer is compared: a small power of it if m/√v is far below 0.
 
-    There float32 loses digits in a subtraction. A power below 1 makes relative errors smaller: 0.01
-    (for m/√v < −3.5) allows errors of 0.3 %, 3e-4 (for m/√v < −8) larger ones. The errors of
-    mistaken terms are larger still. Below −40, where the right answer is 0, the power is 1.
+    There float32 loses digits in a subtraction. A power below 1 makes relative errors smaller: with
+    the power 0.01 (for m/√v < −3.5) errors of 0.3 % pass, with 3e-4 (for m/√v < −8) larger ones.
+    Mistaken terms make still larger errors. Below −40, where the right answer is 0, the power is 1.
     """
     alpha = m / np.sqrt(v)
     power = np.select([alpha < -40, alpha < -8, alpha < -3.5], [1.0, 3e-4, 0.01], 1.0)
@@ -152,7 +152,7 @@ def _layer(mean: Any, var: Any, weight_mean: Any, weight_var: Any) -> Any:
 def _steps(got: Any, alpha: Any, beta: Any, _r: Any, _v: Any) -> Any:
     """Return the change of α in one update, and the change of β in units of β/α.
 
-    Beside α = 10¹² itself, an error in its small change would not show.
+    In α itself, about 10¹², an error in the small change would not show.
     """
     return (got - np.array([alpha, beta])) * np.array([1.0, alpha / beta])
 
@@ -299,9 +299,9 @@ _FACTOR = 1.6  # by which the learned noise may be off; after 40 epochs from (6,
 
 @lru_cache(maxsize=32)
 def _beliefs(alpha: float, beta: float, epochs: int) -> tuple[Any, float]:
-    """Return, for each true noise, learnt noise / true noise of PBP; and epistemic sd / rms error.
+    """Return PBP's learnt noise / true noise, for each true noise, and epistemic sd / rms error.
 
-    Each ratio is a geometric mean over data sets; the error is that at the data.
+    The ratios are geometric means over data sets; sd and error are within the range of the data.
     """
     noise, doubt, x = [], [], np.linspace(-0.5, 0.5, 51)[:, None]
     for true in _TRUE_NOISES:
@@ -335,7 +335,7 @@ exercise("7.10", (32,), judge=_fault_of_plan)(lambda n: np.array([6.0, 0.2, 40.0
 
 
 def _log_of_alpha(eps: float, n: int, seed: int) -> tuple[Any, Any]:
-    """Return 41 counts of points, and α after so many noise updates that add eps to 1/α and 1/β.
+    """Return 41 counts of noise updates, and α after each; an update adds eps to 1/α and 1/β.
 
     The residuals have sd 0.5; the network's variance falls to 0.005.
     """

@@ -72,7 +72,7 @@ def walls(world: World) -> dict[str, float]:
 
 
 def bands(world: World, n: int = 32) -> dict[str, float]:
-    """Measure the coverage of the gap, and the epistemic sd within the range of n points."""
+    """Measure how much of the gap bands cover, and their epistemic sd at the data."""
     data, given = drawn(world, n), {"seed": world.start_seed, **SETTINGS}
     fits: dict[str, Fitted] = {
         "plain": ensemble.fit(data.x, data.y, **given),
@@ -89,9 +89,9 @@ def bands(world: World, n: int = 32) -> dict[str, float]:
 
 
 def one_band_each(world: World) -> dict[str, float]:
-    """Return shares of data sets in which a plain ensemble's band covers much or little of the gap.
+    """Return how often a plain ensemble's band covers ``most`` of the gap, or ``little`` of it.
 
-    ``gain``: the mean additional coverage of an anchored ensemble.
+    ``gain``: how much more of it an anchored ensemble's band covers, on average.
     """
     found = [bands(one) for one in world.parts(N_SETS)]
     plain, anchored = (np.array([f[f"{k}-coverage"] for f in found]) for k in ("plain", "anchored"))
@@ -109,7 +109,7 @@ def more_points(world: World) -> dict[str, float]:
 
 
 def around_modes(world: World) -> dict[str, float]:
-    """Measure Laplace: ratio of sampled to linearised sd, tuned noise, and effect of the mode.
+    """Measure Laplace's fits: sampled sd / linearised sd, tuned noise, and sds in the gap.
 
     ``short`` is the Gaussian round the point where 1500 steps of Adam stop, not round the mode.
     """

@@ -28,9 +28,9 @@ CHANGES = (-0.003, -0.002, 0.002, 0.003)  # relative changes of y
 
 
 def tick(world: World) -> dict[str, float]:
-    """Measure F of the explorer's fit minus the lowest F of long runs.
+    """Return F of the explorer's fit minus the lowest F of long runs.
 
-    ``log-moved``: log10 of the rms change of the predicted mean when y changes a little.
+    Also ``log-moved``: log10 of the rms change of the predicted mean when y changes a little.
     """
     problem = replace(ARTICLE, seed=world.data_seed)
     data, prior = problem.data, problem.prior
@@ -64,10 +64,10 @@ def lowest_of_long_runs(
 
 
 def anywhere(world: World) -> dict[str, float]:
-    """Fit at random settings: return the share that converged, and the share that says so rightly.
+    """Fit at random settings; return how many fits converged, and how many know that rightly.
 
     A fit has converged if none of eight runs of 10,000 steps has an F lower by more than 20 nats;
-    what it says is its attribute ``converged``, which was found with other runs.
+    what it knows is its attribute ``converged``, which rests on other runs. All are shares.
     """
     rng = np.random.default_rng(world.seed(2))
     arrived, said = np.array([_converged_and_reported(world, rng) for _ in range(N_SETTINGS)]).T

@@ -104,9 +104,9 @@ def summarise(done: Results) -> list[Row]:
 
 
 def _verdict(setting: str, quantity: str, mean: float, published: str) -> str:
-    """Return as text the difference from the published number, or "" if there is none.
+    """Compare a score with the published number, or one of few pictures with ``AIM``, in words.
 
-    Where the paper gives no number, a score of few pictures is compared with ``AIM``.
+    Return "" for a score that has neither.
     """
     if published:
         return f"{mean - float(published):+.3f} with 720 pictures"
