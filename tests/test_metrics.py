@@ -101,3 +101,7 @@ def test_entropies_equal_scipy_and_information_is_never_negative(p):
 def test_class_log_likelihood_stays_finite_where_probabilities_round_to_zero():
     logs = np.array([[[0.0, -2000.0]], [[0.0, -1500.0]]])
     assert metrics.class_log_likelihood(logs, [1]) == pytest.approx(-1500 - np.log(2))
+
+
+def test_brier_score_is_two_for_a_certain_wrong_class():
+    assert metrics.brier_score(np.eye(3), [0, 2, 1]) == pytest.approx(4 / 3)  # one of three right
