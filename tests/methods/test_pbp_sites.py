@@ -63,7 +63,7 @@ def without(share: float, before: _loop.State) -> _loop.State:
 
 
 @pytest.mark.parametrize("share", [0.25, 1.0])
-def test_removing_a_share_of_the_sites_lowers_natural_parameters_by_it(share):
+def test_removing_a_share_of_sites_subtracts_that_share_of_them(share):
     """Natural parameters of factors add up."""
     before = state()
     left = without(share, before)

@@ -567,7 +567,7 @@ TOP = """() => Math.round(document.querySelector(".bdl-explorer").getBoundingCli
 COMES_BACK = f"() => document.querySelector('.bdl-explorer') && Math.abs(({TOP})()) < 5"
 
 
-def test_run_all_keeps_view_and_save_picture_downloads_svg_and_png(
+def test_run_all_keeps_scroll_position_and_save_button_downloads_two_files(
     browser: Browser, server: Server
 ) -> None:
     """JupyterLab itself scrolls to the next cell, or to the last one."""
