@@ -92,7 +92,7 @@ def test_lab_of_an_installed_package_opens_copied_notebooks(site: Path, tmp_path
 
 def test_installed_package_names_missing_packages(site: Path, tmp_path: Path) -> None:
     for command, lacks in (
-        ("test", "no `test`: it comes with a checkout"),
+        ("test", "`test` works only in a checkout"),
         ("lab", '-m pip install "tensorflow<'),
     ):
         ran = run(site, tmp_path, command, alone=True)
