@@ -121,7 +121,7 @@ def distance(a: Predictive, b: Predictive, where: Array | None = None) -> float:
         ValueError: The predictives have different numbers of inputs.
     """
     if len(a.mean) != len(b.mean):
-        raise ValueError(f"b: expected as many inputs as a has, {len(a.mean)}, got {len(b.mean)}")
+        raise ValueError(f"b: expected {len(a.mean)} predictions (as in `a`), got {len(b.mean)}")
     squared = (a.mean - b.mean) ** 2 + (a.epistemic_std - b.epistemic_std) ** 2
     return math.sqrt(average(squared, where))
 

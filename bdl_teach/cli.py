@@ -134,7 +134,7 @@ def start(argv: Sequence[str]) -> int:
     options = parse(argv)
     name, lock, checkout = options.command, needed_lock(options), is_checkout(ROOT)
     if not checkout and name in FORWARD:
-        raise Trouble(f"`{name}` works only in a checkout or sdist, not in an installed package.")
+        raise Trouble(f"`{name}` works only in a checkout or sdist of bdl_teach: run it there.")
     if not checkout and lock and name != "doctor":
         module("doctor").check_packages()
     if not checkout or not lock:

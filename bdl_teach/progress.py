@@ -159,7 +159,7 @@ def _entries(stored: dict[str, Any]) -> dict[str, tuple[str, int]]:
         tried = stored["tried"]
     else:
         raise ValueError(
-            f"progress file: expected numbering {_NUMBERING}, got {stored['numbering']!r}"
+            f"progress file: expected exercise numbering {_NUMBERING}, got {stored['numbering']!r}"
         )
     found = {}
     for number, (mark, wrong) in tried.items():

@@ -118,7 +118,7 @@ def xla() -> str:
     from bdl_teach._support import compiled
 
     if not compiled.xla_available():
-        raise Trouble("XLA cannot compile on this machine: fits run without it, more slowly")
+        raise Trouble("XLA cannot compile here: the course works without it, but fits take longer")
     return "compiles"
 
 

@@ -200,7 +200,7 @@ def clothes(home: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> dict
     return made
 
 
-def test_full_fashion_mnist_is_fetched_once_and_has_training_pictures_first(
+def test_fashion_mnist_is_fetched_once_and_begins_with_training_pictures(
     home: Path, server: Server, clothes: dict[str, bytes]
 ) -> None:
     for _ in range(2):

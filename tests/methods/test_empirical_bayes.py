@@ -48,7 +48,7 @@ def test_tied_weights_share_the_prior_found_by_numerical_search():
     assert empirical_bayes.tied_kl(MU, SIGMA, GROUPS) == pytest.approx(total, rel=1e-12)
 
 
-def test_kl_of_narrow_posterior_is_accurate_in_float32():
+def test_float32_kl_is_accurate_if_mean_over_std_is_small():
     gamma = np.full(1000, 1e-3, np.float32)
     cost = float(empirical_bayes.weight_cost(tf.constant(gamma)))
     assert cost == pytest.approx(empirical_bayes.kl(gamma), rel=1e-4)

@@ -59,7 +59,8 @@ def test_noise_and_start_are_standard_normal_and_follow_the_seed():
 
 
 @pytest.mark.parametrize(("steps", "n_samples"), [(97 * 12, 97), (10, 2000), (4000, 3)])
-def test_every_draw_and_every_step_has_its_own_noise(steps, n_samples):
+def test_noise_differs_between_draws_of_a_step_and_between_steps(steps, n_samples):
+    """Between steps of one draw, that is: draw 1 of step 0 has the noise of draw 0 of step 97."""
     n_rows = len(eps(network=MLP(1, ()), steps=steps, n_samples=n_samples))
     draws = STRIDE * np.arange(n_samples) % n_rows
     assert len(np.unique(draws)) == n_samples

@@ -63,8 +63,8 @@ def without(share: float, before: _loop.State) -> _loop.State:
 
 
 @pytest.mark.parametrize("share", [0.25, 1.0])
-def test_removing_a_share_of_sites_subtracts_that_share_of_them(share):
-    """Natural parameters of factors add up."""
+def test_removing_share_of_sites_subtracts_that_share_of_their_parameters(share):
+    """The natural parameters of q are the sum of those of the prior and of the sites."""
     before = state()
     left = without(share, before)
     flat = [np.concatenate([w.ravel() for w in ws]) for ws in (before.mean, before.var)]

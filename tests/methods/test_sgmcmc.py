@@ -160,7 +160,7 @@ def test_one_diverging_chain_raises_divergence():
     assert caught.value.step == 70
 
 
-def test_sampled_posterior_of_linear_classifier_equals_that_on_a_grid():
+def test_sampled_linear_classifier_matches_posterior_moments_computed_on_a_grid():
     x = np.random.default_rng(3).normal(size=(30, 1))
     labels = (x[:, 0] + np.random.default_rng(4).normal(size=30) > 0).astype(float)
     grid = np.stack(np.meshgrid(np.linspace(-3, 6, 200), np.linspace(-4, 4, 200)), -1)

@@ -567,10 +567,10 @@ TOP = """() => Math.round(document.querySelector(".bdl-explorer").getBoundingCli
 COMES_BACK = f"() => document.querySelector('.bdl-explorer') && Math.abs(({TOP})()) < 5"
 
 
-def test_run_all_keeps_scroll_position_and_save_button_downloads_two_files(
+def test_running_scrolls_to_explorer_and_button_downloads_svg_and_png(
     browser: Browser, server: Server
 ) -> None:
-    """JupyterLab itself scrolls to the next cell, or to the last one."""
+    """The button is *save picture*. JupyterLab itself scrolls to the next cell, or the last one."""
     notebook, saved = Notebook(browser, server, "tall.ipynb"), list[str]()
     page = notebook.page
     page.locator(".jp-CodeCell .cm-content").first.click()

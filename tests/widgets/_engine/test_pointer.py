@@ -136,7 +136,7 @@ def test_own_points_stay_until_new_points_are_drawn(explorer: Touched) -> None:
     assert "data" not in explorer.state() and len(shown(explorer)[0]) == 3
 
 
-def test_code_of_the_share_button_rebuilds_moved_points(explorer: Touched) -> None:
+def test_code_copied_by_share_button_restores_the_learners_points(explorer: Touched) -> None:
     explorer.set(data=TABLE)
     hand(explorer, "move", i=0, x=0.123, y=-1.0)
     state = explorer.wait().state()
