@@ -88,7 +88,7 @@ def test_sliders_have_steps_at_the_values_of_presets_and_missions(idle: Explorer
             assert abs(steps - round(steps)) < 1e-6, (name, value)
 
 
-def test_code_copied_by_share_rebuilds_a_preset(
+def test_code_of_the_share_button_rebuilds_a_preset(
     idle: Explorer[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(background, "start", lambda _: None)
