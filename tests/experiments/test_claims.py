@@ -87,7 +87,8 @@ def test_claims_command_prints_a_line_per_claim_and_each_failed_sentence(
 def test_exit_code_is_1_if_a_claim_fails_or_stays_open(claimed: Here) -> None:
     assert claimed("toy-up", "--worlds=6").code == 0
     assert claimed("toy-even", "--worlds=19").code == 0
-    assert claimed("toy-even").code == 1
+    still_open = claimed("toy-even")
+    assert still_open.code == 1 and 'toy-even, open: "It is even."' in still_open.out
     assert claimed("toy-down", "--worlds=1").code == 0
 
 

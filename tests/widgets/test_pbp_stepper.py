@@ -106,3 +106,9 @@ def test_sorted_toggle_makes_pbp_take_the_rows_of_a_table_by_x(explorer: PBPStep
         result = explorer.set(data=own, sorted=True, step=step).result
         assert result.last is not None and result.data.x[result.last, 0] == pytest.approx(x)
         assert sorted(result.data.x[result.learned, 0])[-1] == pytest.approx(x)
+
+
+def test_next_epoch_goes_to_the_end_of_the_present_epoch(explorer: PBPStepper) -> None:
+    explorer.set(n=9, step=14)
+    explorer._buttons()["epoch"]()
+    assert explorer.wait().state()["step"] == 20  # two epochs of nine points and a refinement
