@@ -50,7 +50,7 @@ class VAEResult:
 
 
 class VAEExplorer(Explorer[VAEResult]):
-    """An explorer to choose z, which is decoded at once, or settings of a two-second training."""
+    """An explorer to choose z, which is decoded at once, or to train a model in two seconds."""
 
     TEXTS = _TEXTS
 

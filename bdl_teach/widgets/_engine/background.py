@@ -78,13 +78,13 @@ class LatestValue(Generic[T]):
             return self._taken, self._value
 
     def done(self, version: int, error: BaseException | None) -> None:
-        """Record that the value of number ``version`` was shown, or the error that prevented it."""
+        """Record that value number ``version`` was shown, or the error that prevented it."""
         with self._changed:
             self._done, self._error = version, error
             self._changed.notify_all()
 
     def shown_again(self, version: int) -> None:
-        """Record that the value of number ``version`` was shown; keep a recorded error."""
+        """Record that value number ``version`` was shown; keep an error recorded by ``done``."""
         with self._changed:
             self._done = version
             self._changed.notify_all()

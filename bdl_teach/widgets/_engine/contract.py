@@ -85,7 +85,7 @@ class Contract(Generic[Result]):
         return {}
 
     def _beside(self) -> dict[str, Widget]:
-        """Return widgets that are neither controls nor buttons, by their names in ``[groups]``."""
+        """Return widgets besides controls and buttons, by name in the data file's ``[groups]``."""
         return {}
 
     def _idle(self, values: Values) -> set[str]:
@@ -114,7 +114,7 @@ class Contract(Generic[Result]):
         """Return the readings of ``result`` by name; leave out those that are not known."""
 
     def _words(self, result: Result) -> dict[str, str]:
-        """Return templates for the status line, by name, in place of the data file's."""
+        """Return templates for the status line by name; they override the data file's."""
         return {}
 
     def _data(self, result: Any) -> Any:
@@ -171,11 +171,11 @@ class Contract(Generic[Result]):
         return result
 
     def _doubt(self, result: Any) -> tuple[Array, Array]:
-        """Return inputs ``[m]`` where *ask where unsure* may add a point, and the epistemic sd."""
+        """Return inputs ``[m]`` where button "ask" may add a point, and the epistemic sd there."""
         return result.x_grid[:, 0], result.prediction.epistemic_std
 
     def _point_at(self, x: float, y: float, begins: bool) -> None:
-        """Set controls to the place (x, y) of the pointer in a panel of kind ``"at"``.
+        """Set controls when the pointer is pressed or dragged at (x, y), in a panel of kind "at".
 
         ``begins``: whether the pointer has just been pressed, rather than dragged.
         """
@@ -188,7 +188,7 @@ class Contract(Generic[Result]):
         return None
 
     def _mark(self, result: Any, linked: Any) -> None:
-        """Mark in all panels what ``_linked`` has returned; called with ``RENDER_LOCK`` held."""
+        """Mark ``linked``, what the pointer is on, in all panels; ``RENDER_LOCK`` is held."""
 
     def _chores(self) -> Iterator[Callable[[], object]]:
         """Yield functions that compile programs in the background after the first picture."""

@@ -28,7 +28,7 @@ _AMONG = 0.5  # largest |x| of the drawn points
 
 
 class Number(NamedTuple):
-    """A reading as text in two status lines: ``now`` in the present, ``then`` in an earlier one."""
+    """A reading as text: ``now`` in the present status line, ``then`` in an earlier status line."""
 
     name: str
     now: str
@@ -79,7 +79,7 @@ class Said:
         return re.sub(" {2,}", " ", text).strip()
 
     def numbers(self, then: Said) -> list[Number]:
-        """Return the readings that this line and ``then`` share, in the order of this line."""
+        """Return the readings that an earlier line, ``then``, also has, in this line's order."""
         parts = self._parts(self.line, then)
         return [part for part in parts if isinstance(part, Number) and part.then is not None]
 
@@ -117,7 +117,7 @@ class Said:
 
 
 def shown_if(**shown: bool) -> dict[str, str]:
-    """Return ``{name: ""}`` for each name that is false: the status line shows only the others."""
+    """Return ``{name: ""}`` for each name whose value is false: the status line then hides it."""
     return {name: "" for name, is_shown in shown.items() if not is_shown}
 
 

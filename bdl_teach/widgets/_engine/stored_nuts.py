@@ -19,7 +19,7 @@ FILE = Path(__file__).with_name("stored_nuts.json")
 
 
 class Stored(NamedTuple):
-    """What is stored of a run: mean and sd at the explorer's inputs, a report, its presets."""
+    """A stored run: the presets that show it, a report, mean and sd at the explorer's inputs."""
 
     of: list[str]
     report: str
