@@ -84,7 +84,7 @@ class Problem:
 
     @property
     def is_drawn(self) -> bool:
-        """Return whether the points were drawn from the sine (and perhaps moved), not pasted."""
+        """Return whether the points (even if moved by hand) come from the sine, not a table."""
         return self.own is None or self.own[2] == own_points.COURSE
 
     def _draw(self, n: int, seed: int) -> datasets.Regression1D:

@@ -231,7 +231,7 @@ class MethodPanel(FunctionPanel):
         canvas.animate([*self._ends, self._words])
 
     def show(self, result: SideBySide, place: str, height: float) -> None:
-        """Show the method chosen in menu ``place``; the limits of y include ``height``."""
+        """Show the predictions of the method named ``place``; limits of y include ``height``."""
         one, more = result.methods.get(place), {}
         conformal = one is not None and result.calibration_set is not None
         if conformal:

@@ -50,7 +50,7 @@ class VAEResult:
 
 
 class VAEExplorer(Explorer[VAEResult]):
-    """An explorer that decodes a chosen z, and that trains a VAE again if its settings change."""
+    """An explorer to choose z, which is decoded at once, or to train a model in two seconds."""
 
     TEXTS = _TEXTS
 

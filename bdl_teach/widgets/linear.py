@@ -122,7 +122,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         self._links.show(None if linked is None else _mark(result, *linked))
 
     def _point_at(self, x: float, y: float, begins: bool) -> None:
-        """Plot a clicked weight beside the last one chosen: two weights are plotted."""
+        """Replace the first of the two plotted weights by the weight whose dot is clicked."""
         if begins and self.result is not None:
             chosen = self._weight_at(self.result, x, y)
             pair = self._controls["pair"].value or self.result.pair

@@ -170,7 +170,7 @@ class PBPStepper(Explorer[StepperResult]):
         self._move(length - self._controls["step"].value % length)
 
     def _on_play(self, change: Any) -> None:
-        """Label the button *play* with its next action; go to step 0 to play from the last step."""
+        """Label *play* with its next action; if play begins at the last step, go to step 0."""
         self._controls["play"].description = _PAUSE if change["new"] else _PLAY
         if change["new"] and self._controls["step"].value == MOST_STEPS:
             self._controls["step"].value = 0

@@ -147,7 +147,7 @@ class RivalsExplorer(MethodsExplorer):
 
 
 def _name(one: MethodFit, steps: str = "") -> str:
-    """Return a method's label; that of SGHMC ends in ``steps`` or in the number of steps."""
+    """Return a method's label with its remark or SGHMC's number of steps (default of ``steps``)."""
     label = QUICK[one.method].label
     if one.remark:
         return f"{label}, {one.remark}"

@@ -72,10 +72,10 @@ class SinusoidResult(Outcome):
 
     @cached_property
     def gaps(self) -> dict[str, float]:
-        """Return the prediction's distances to the true posterior; empty if that is unknown.
+        """Return the prediction's distances (``calibration.distance``) to the true posterior.
 
-        ``gap`` is the :func:`calibration.distance` over inputs within the range of the data,
-        ``gap_outside`` that over all other inputs.
+        ``gap`` (not the gap in the data) is the distance over inputs with |x| ≤ ½, where points are
+        drawn, and ``gap_outside`` over all other inputs. Empty if the posterior is unknown.
         """
         from bdl_teach import calibration
 
@@ -176,9 +176,9 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
         )
 
     def _improve(self, values: controls.Values, result: SinusoidResult) -> SinusoidResult | None:
-        """Make the next, longer run; return the result, with the new fit if its F is lower.
+        """Train for longer; return the result, with the new fit if its F is lower.
 
-        Return ``None`` if all longer runs have been made.
+        Return ``None`` if all longer runs have been made, or if the estimator is not the quiet one.
         """
         if result.over:
             return None

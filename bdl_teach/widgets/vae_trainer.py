@@ -113,7 +113,7 @@ class Trainer:
         return self.newest
 
     def check_convergence(self, order: Order) -> None:
-        """Start a check whether the VAE with settings ``order`` has converged; it takes seconds."""
+        """Have a thread find out, within seconds, whether the VAE for ``order`` has converged."""
         trained = self._finished.get(order)
         if not isinstance(trained, Trained) or self._checking:
             return
@@ -127,7 +127,7 @@ class Trainer:
         self.bar.layout.visibility = "hidden" if order is None else "visible"
 
     def _receive(self, order: Order, found: Trained | Exception) -> None:
-        """Store the model with settings ``order`` after a stage, or the error that ended it."""
+        """Store the model after a stage of the training ``order``, or the error that ended it."""
         if isinstance(found, Exception) or found.finished:
             self._finished[order] = found
             while len(self._finished) > _KEPT:
@@ -189,7 +189,7 @@ def _stage(order: Order, number: int, start: vae.Fit | None) -> vae.Fit:
 
 
 def _frames(fit: vae.Fit, number: int) -> dict[int, vae.Fit]:
-    """Return the frames {step: fit} of a training stage: its end and, of stage 0, early steps."""
+    """Return {step: fit} at the end of training stage ``number``; for stage 0, early ones too."""
     frames = {STEPS * (number + 1): fit}
     if number == 0 and fit.path is not None:
         steps = fit.path.steps

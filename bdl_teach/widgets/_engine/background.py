@@ -78,13 +78,13 @@ class LatestValue(Generic[T]):
             return self._taken, self._value
 
     def done(self, version: int, error: BaseException | None) -> None:
-        """Record that value number ``version`` was shown, or which error prevented that."""
+        """Record that value number ``version`` was shown, or the error that prevented it."""
         with self._changed:
             self._done, self._error = version, error
             self._changed.notify_all()
 
     def shown_again(self, version: int) -> None:
-        """Record that value number ``version`` was shown, but keep the error of an earlier one."""
+        """Record that value number ``version`` was shown; keep an error recorded by ``done``."""
         with self._changed:
             self._done = version
             self._changed.notify_all()

@@ -149,7 +149,7 @@ class Chains:
         then()
 
     def _further(self, run: _Run) -> _Run:
-        """Continue the chains of ``run``; return it with a new report, and cache a finished run."""
+        """Return ``run`` with more draws and a new report; if it is over, cache its posterior."""
 
         def progress(*_: int) -> None:
             if self._moved():
@@ -189,7 +189,7 @@ class ExplorerBesideTruth(Explorer[Result], abstract=True):
         return Problem.of(values)
 
     def _with_truth(self, result: Result, gold: GoldStandard) -> Result:
-        """Add the true posterior's prediction and report, which ``gold`` holds, to the result."""
+        """Return ``result`` with the prediction and report of the true posterior ``gold``."""
         now: Any = result
         beside: Result = replace(now, nuts=gold.prediction, nuts_report=gold.report)
         return beside

@@ -110,7 +110,7 @@ class Canvas:
         self.redraw_background()
 
     def unpin(self) -> None:
-        """Remove the grey copies of the pinned curves, if there are any."""
+        """Remove the grey copies that ``pin`` has drawn, if there are any."""
         if self._copies is not None:
             self.moving = [a for a in self.moving if a not in self._copies.over]
             self._copies.leave()
@@ -160,7 +160,7 @@ class Canvas:
         return Image.frombuffer("RGBX", size, pixels, "raw", "RGBX", 0, 1)
 
     def _hold_copies(self) -> None:
-        """Widen axis limits so that they include the grey copies of the pinned curves."""
+        """Widen axis limits so that they include the grey copies that ``pin`` has drawn."""
         if self._copies is not None and self._copies.follow():
             self.redraw_background()
 

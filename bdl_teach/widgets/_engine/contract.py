@@ -85,7 +85,7 @@ class Contract(Generic[Result]):
         return {}
 
     def _beside(self) -> dict[str, Widget]:
-        """Return further widgets (no controls, no buttons): {name in the data file: widget}."""
+        """Return widgets besides controls and buttons, by name in the data file's ``[groups]``."""
         return {}
 
     def _idle(self, values: Values) -> set[str]:
@@ -114,7 +114,7 @@ class Contract(Generic[Result]):
         """Return the readings of ``result`` by name; leave out those that are not known."""
 
     def _words(self, result: Result) -> dict[str, str]:
-        """Return templates {name: text} of the status line that replace those in the data file."""
+        """Return templates for the status line by name; they override the data file's."""
         return {}
 
     def _data(self, result: Any) -> Any:
@@ -171,11 +171,11 @@ class Contract(Generic[Result]):
         return result
 
     def _doubt(self, result: Any) -> tuple[Array, Array]:
-        """Return inputs ``[m]`` at which the learner may ask for a point, and the epistemic sd."""
+        """Return inputs ``[m]`` where button "ask" may add a point, and the epistemic sd there."""
         return result.x_grid[:, 0], result.prediction.epistemic_std
 
     def _point_at(self, x: float, y: float, begins: bool) -> None:
-        """Set controls to the place (x, y) that the pointer presses or drags in a panel.
+        """Set controls when the pointer is pressed or dragged at (x, y), in a panel of kind "at".
 
         ``begins``: the pointer has just been pressed, not dragged.
         """
@@ -188,7 +188,7 @@ class Contract(Generic[Result]):
         return None
 
     def _mark(self, result: Any, linked: Any) -> None:
-        """Highlight ``linked``, as ``_linked`` returns it, in all panels; hold ``RENDER_LOCK``."""
+        """Mark ``linked``, what the pointer is on, in all panels; ``RENDER_LOCK`` is held."""
 
     def _chores(self) -> Iterator[Callable[[], object]]:
         """Yield functions that compile programs in the background after the first picture."""

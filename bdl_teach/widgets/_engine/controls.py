@@ -52,7 +52,7 @@ class Control:
         return [tuple(one) if isinstance(one, list) else one for one in self.range]
 
     def value(self, given: Any) -> Any:
-        """Convert a value of the data file to the control's; round on a logarithmic slider."""
+        """Convert a data file's value to the control's; round the exponent of powers to a step."""
         if self.kind == "points":
             return own_points.read(given)[0]
         if self.kind == "slider":

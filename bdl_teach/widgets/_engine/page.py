@@ -153,10 +153,10 @@ class Page(Worker[Result], abstract=True):
         return controls.box("bdl-controls", [*first, *more, *later])
 
     def _go_from_the_start(self, values: Values) -> None:
-        """Set the controls to the question's target ``values``, and all others as at the start.
+        """Set the controls in ``values``, and all others but ``TEXTS.stays`` as at the start.
 
-        Before that, the worker shows and pins the state in which the question begins: the answer
-        compares these two, and from any other state it could be untrue.
+        The button *take me there* calls this. The worker first pins the state where the question
+        begins, because from any other state the result could contradict the verdict.
         """
         assert self.QUESTION is not None
         first = {**self._past.first, **self.QUESTION.before}
@@ -169,7 +169,7 @@ class Page(Worker[Result], abstract=True):
         self._go(self._whole(values))
 
     def _whole(self, state: Values) -> Values:
-        """Add ``None`` to a state for each control that has no widget and is not in it."""
+        """Return ``state``, with ``None`` for each control that it lacks and that has no widget."""
         known = self.TEXTS.controls
         return {**{name: None for name in known if known[name].unseen}, **state}
 

@@ -62,7 +62,7 @@ class Pin:
         self.toggle.value = True
 
     def set_for_question(self) -> None:
-        """Ask ``settle`` to pin the shown state, with which the answer to a question compares."""
+        """Ask ``settle`` to pin what is shown: it is the state in which a question begins."""
         self._of_question = True
         self.set()
 
@@ -74,7 +74,7 @@ class Pin:
     def note(self, values: Values, said: Said, *, better: bool = False) -> None:
         """Record the shown values and status line; hold ``RENDER_LOCK`` for the call.
 
-        ``better``: the result was improved. Then it replaces a pinned result of equal values.
+        ``better``: the result was improved; it replaces a pinned one with the same control values.
         """
         self._seen = Seen(dict(values), said)
         if better and self._pinned is not None and controls.same(values, self._pinned.values):
@@ -83,9 +83,9 @@ class Pin:
             self._say()
 
     def settle(self) -> bool:
-        """Pin or unpin the shown state as the button says; return whether anything changed.
+        """Pin what is shown if ``toggle`` is on and nothing is pinned; unpin if it is off.
 
-        Hold ``RENDER_LOCK`` for the call.
+        Return whether the pin changed. Hold ``RENDER_LOCK`` for the call.
         """
         wanted = self._seen if self.toggle.value else None
         if (wanted is None) == (self._pinned is None):
@@ -104,7 +104,7 @@ class Pin:
         return True
 
     def marked(self, said: Said) -> str:
-        """Return the status line, each reading with its change since the pinned state."""
+        """Return a status line; brackets hold each reading's change since the pinned state."""
         return said.marked(None if self._pinned is None else self._pinned.said)
 
     def _say(self) -> None:

@@ -104,7 +104,7 @@ class PointerInput(Contract[Result], abstract=True):
         self._show_points()
 
     def _advance(self, band: DrawnBand) -> None:
-        """Begin to draw, show or clear the band; label the button with what the next click does."""
+        """Move ``band`` to its next stage, and label the button with what its next click does."""
         band.advance()
         words = {"": "draw it", "drawing": "show the fit", "shown": "clear"}
         self._made["draw"].description = words[band.stage]
@@ -123,7 +123,7 @@ class PointerInput(Contract[Result], abstract=True):
             self._advance(band)
 
     def _beside_drawing(self, said: str) -> str:
-        """Return the status line: ``said``, with the score of a drawn band in front of it.
+        """Return the status line ``said``; if the learner has drawn a band, put its score in front.
 
         While the learner draws a band, return the sentence that asks for it instead.
         """
@@ -182,10 +182,9 @@ class PointerInput(Contract[Result], abstract=True):
         ask(partial(self._hold_axes, held))
 
     def _hold_axes(self, held: bool = False) -> None:
-        """Fix the axis limits, or let them follow the picture.
+        """Fix the axis limits if ``held`` is true, else let them follow the picture.
 
-        They are fixed if ``held`` is true, while the learner draws a band, and while the pinned
-        state is that of a question.
+        They are also fixed while the learner draws a band and while a question's state is pinned.
         """
         held = held or self._drawing is not None or self._pin.compares
         for panel in self._active_panels:

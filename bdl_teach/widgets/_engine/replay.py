@@ -123,5 +123,5 @@ def steps_of(fit: Any) -> Sequence[int]:
 
 
 def _options(steps: Sequence[int]) -> list[tuple[str, int]]:
-    """Return the slider's options, one a step; a single step is there twice, as pages need two."""
+    """Return the slider's options, one per step; for a single step two, the fewest it can have."""
     return [(str(step), i) for i, step in enumerate(steps if len(steps) > 1 else (0, 1))]

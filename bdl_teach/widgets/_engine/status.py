@@ -28,7 +28,7 @@ _AMONG = 0.5  # largest |x| of the drawn points
 
 
 class Number(NamedTuple):
-    """A reading's text in the present status line (``now``) and in an earlier one (``then``)."""
+    """A reading as text: ``now`` in the present status line, ``then`` in an earlier status line."""
 
     name: str
     now: str
@@ -79,7 +79,7 @@ class Said:
         return re.sub(" {2,}", " ", text).strip()
 
     def numbers(self, then: Said) -> list[Number]:
-        """Return the readings of this line that are also in the earlier line ``then``."""
+        """Return the readings that an earlier line, ``then``, also has, in this line's order."""
         parts = self._parts(self.line, then)
         return [part for part in parts if isinstance(part, Number) and part.then is not None]
 
@@ -117,7 +117,7 @@ class Said:
 
 
 def shown_if(**shown: bool) -> dict[str, str]:
-    """Return empty texts {name: ""} for the false names: the status line leaves these out."""
+    """Return ``{name: ""}`` for each name whose value is false: the status line then hides it."""
     return {name: "" for name, is_shown in shown.items() if not is_shown}
 
 

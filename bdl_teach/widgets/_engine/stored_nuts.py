@@ -19,7 +19,7 @@ FILE = Path(__file__).with_name("stored_nuts.json")
 
 
 class Stored(NamedTuple):
-    """The stored results of a NUTS run, and the presets that show it (``of``)."""
+    """A stored run: the presets that show it, a report, mean and sd at the explorer's inputs."""
 
     of: list[str]
     report: str

@@ -146,7 +146,7 @@ def _mission(
 
 
 def _with_points(start: Values, more: list[tuple[float, float]]) -> points.Value:
-    """Return the data set of the starting values plus the points ``more``, for control ``data``."""
+    """Return the data of the starting values plus the points ``more``, for the control ``data``."""
     data = Problem.of({"n": 32, "noise_std": 1.0, "seed": 0} | start).data
     x, y = np.append(data.x[:, 0], [p[0] for p in more]), np.append(data.y, [p[1] for p in more])
     return points.from_course(x.round(3), y.round(2))

@@ -33,7 +33,7 @@ class Worker(PointerInput[Result], abstract=True):
     """The part of an explorer that computes and draws."""
 
     def _request(self, act: Callable[[], object] | None = None) -> None:
-        """Ask the worker to call ``act``, then to make a tick at the controls' present values."""
+        """Ask the worker to call ``act``, then to make a tick at the controls' current values."""
         with self._asking:
             self._asked_at = time.monotonic()
             self._past.note(self._undoable(), self._asked_at)
@@ -110,7 +110,7 @@ class Worker(PointerInput[Result], abstract=True):
         return job
 
     def _followed(self, values: Values) -> tuple[int, Job] | None:
-        """Extend the shown result until it is complete or a request comes; return the request."""
+        """Call ``_follow`` until it adds no more or a request comes; return the request, if any."""
         job = self._slot.take(max(self._asked_at + FOLLOW - time.monotonic(), 0.0))
         while job is None and not self._slot.closed and self._film.at_end:
             if not self._go_on(values, at_rest=False):
@@ -119,7 +119,7 @@ class Worker(PointerInput[Result], abstract=True):
         return job
 
     def _go_on(self, values: Values, *, at_rest: bool) -> bool:
-        """Extend the shown result, at rest improve it as well; return whether it changed."""
+        """Improve (if ``at_rest``) and extend the result, and show it; return if it got better."""
         if (shown := self.result) is None:
             return False
         better, spent = None, "" if at_rest else self._spent
@@ -141,7 +141,7 @@ class Worker(PointerInput[Result], abstract=True):
         return True
 
     def _look_at_mission(self, values: Values) -> tuple[int, Job] | None:
-        """Check whether the chosen mission is done; if a request comes, stop and return it."""
+        """Check whether the chosen mission is done; if a request interrupts this, return it."""
         if self._missions is None or self._missions.chosen is None or self.result is None:
             return None
         away = {name: False for name in self.TEXTS.stays if not self._missions.chosen.way.get(name)}
@@ -241,7 +241,7 @@ class Worker(PointerInput[Result], abstract=True):
         self._show_points()
 
     def _pin_before(self) -> None:
-        """Draw and pin the state in which a question begins, if its target was asked for."""
+        """Draw and pin the state where a question begins, after a click on *take me there*."""
         before, self._compared = self._compared, None
         if before is None:
             return
