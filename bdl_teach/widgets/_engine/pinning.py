@@ -77,7 +77,8 @@ class Pin:
         ``better``: the result was improved; it replaces a pinned one with the same control values.
         """
         self._seen = Seen(dict(values), said)
-        if better and self._pinned is not None and controls.same(values, self._pinned.values):
+        pinned = self._pinned if self.toggle.value else None  # else `settle` removes the pin
+        if better and pinned is not None and controls.same(values, pinned.values):
             self._pinned = None
         if not self.settle():
             self._say()

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from bdl_teach.widgets._engine import worker
+from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 from tests.waiting import until
 from tests.widgets._engine.toy import Toy, text
 
@@ -67,6 +68,14 @@ def test_pinned_result_is_replaced_when_longer_training_improves_it(
     slope._pin._answer.value = True
     assert answer(slope).startswith("Stayed: 7 of 7 controls; ")
     assert "Changed: the height 2.5 → 2 (−0.5)" in answer(slope)
+
+
+def test_pin_removed_just_before_an_improvement_leaves_no_grey_curve(slope: Slope) -> None:
+    pin = slope.pin()._pin
+    with RENDER_LOCK:  # until the improvement is noted, the worker cannot remove the pin
+        pin.toggle.value = False
+        pin.note(slope.state(), pin._seen.said, better=True)
+    assert ghosts(slope.wait()) == []
 
 
 def test_comparison_with_pinned_state_lists_what_stayed_and_what_changed(slope: Slope) -> None:
