@@ -168,3 +168,10 @@ def test_posterior_band_includes_how_far_the_chains_stand_apart(made: Any) -> No
     chains = made(lambda t, c: 3.0 * c + (-1.0) ** t)
     chains.ask(Problem())
     np.testing.assert_allclose(chains.go_on(800).prediction.epistemic_std, 3.5)
+
+
+def test_chains_that_differ_at_one_input_have_not_mixed() -> None:
+    outputs = np.random.default_rng(0).standard_normal((4, 500, 200))
+    assert beside_truth._judge(outputs, {})[0]
+    outputs[:, :, 3] += np.arange(4)[:, None]
+    assert not beside_truth._judge(outputs, {})[0]
