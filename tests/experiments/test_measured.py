@@ -35,11 +35,6 @@ CHEAP = [one for one in claim.experiments() if one.name != STORED and one.second
 FEW = {"steps": 60, "epochs": 1, "n_samples": 8, "n_warmup": 4, "n_thin": 1}
 
 
-def shown(text: str) -> set[str]:
-    """Return the ids of claims that a text shows."""
-    return {id for call in SHOWN.findall(text) for id in LITERAL.findall(call)}
-
-
 def test_every_claim_is_cited_and_every_citation_exists() -> None:
     said = [
         *(ROOT / "notebooks" / "text").glob("*.py"),
@@ -50,7 +45,8 @@ def test_every_claim_is_cited_and_every_citation_exists() -> None:
     ]
     texts = [path.read_text(encoding="utf-8") for path in said]
     marked = {one for text in texts for found in MARK.findall(text) for one in found.split(", ")}
-    assert marked.union(*map(shown, texts)) == set(claim.claims())
+    shown = {id for text in texts for call in SHOWN.findall(text) for id in LITERAL.findall(call)}
+    assert marked | shown == set(claim.claims())
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -128,7 +128,6 @@ def test_every_prediction_refuses_invalid_inputs_and_numbers_of_draws(fitted, na
 
 @pytest.mark.parametrize("name", METHODS)
 def test_fit_repr_is_short_and_states_last_step_in_history(fitted, name):
-    """The steps in the history increase, and its arrays have equal shapes."""
     said = repr(fitted(name))
     module = type(fitted(name)).__module__.rpartition(".")[2].lstrip("_")
     assert said.startswith(f"{module}.") and len(said) <= 200 and "\n" not in said
