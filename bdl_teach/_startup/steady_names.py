@@ -28,9 +28,9 @@ _tracing = threading.local()
 
 @contextmanager
 def while_running() -> Iterator[None]:
-    """Return a context in which to run or trace a program.
+    """Return a context in which to trace or run a program that calls :func:`begin`.
 
-    After it, TensorFlow chooses the numbers in the names of this thread's functions itself again.
+    After it, TensorFlow again chooses the numbers in the names of this thread's functions.
     """
     try:
         yield
@@ -39,9 +39,9 @@ def while_running() -> Iterator[None]:
 
 
 def begin(function: Callable[..., Any], arguments: Any) -> None:
-    """Choose the number from which the names in this thread's next program are counted.
+    """Set the first of the consecutive numbers in the names of this thread's next program.
 
-    It depends on ``function`` and on the shapes of its arguments only.
+    It comes from a hash of ``function`` and its arguments' shapes, or is the next that is free.
     """
     if PLAIN:
         return
@@ -66,7 +66,7 @@ def identity(function: Callable[..., Any]) -> tuple[Any, ...]:
 
 
 def install() -> None:
-    """Make TensorFlow, which must be imported already, number its functions by this module."""
+    """Let this module number TensorFlow's functions; TensorFlow must be imported already."""
     if PLAIN:
         return
     with suppress(ImportError, AttributeError):  # a TensorFlow without this function: no change

@@ -16,7 +16,7 @@ _GIVEN: dict[str, Any] = {"prior": densities.Gaussian(3.0), "hidden_units": (20,
 
 
 def _tops(first: Any, second: Any) -> Any:
-    """Return the largest loss on each of k paths, which consist of two legs ``[k, points]``."""
+    """Return the largest loss on each of k paths, given the losses ``[k, points]`` on two legs."""
     return np.maximum(first.max(axis=1), second.max(axis=1))
 
 
@@ -244,7 +244,7 @@ def _fault_of_width(prior_std: Any, seed: int) -> str:
 
 
 def _fault_of_widths(found: list[Array]) -> str:
-    """Return "the variance" if the answers differ and are near the squares of the best σ_p."""
+    """Return "the variance" if answers vary and each is near the square of a best σ_p, else ""."""
     near = [
         any(0.7 < float(width) / best**2 < 1.4 for best in _best_widths(seed))
         for seed, width in enumerate(found)

@@ -43,7 +43,7 @@ def asked(finding: Finding) -> str:
 
 
 def as_text(findings: Sequence[Finding], *, chance: bool = False) -> str:
-    """Return findings as text: one claim a line, and below them the claims that must not be made.
+    """Return findings as text: a line each, then the claims refuted or still open after 20 worlds.
 
     Args:
         findings: The judged claims.

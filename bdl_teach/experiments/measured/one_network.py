@@ -70,7 +70,7 @@ def _among(world: World) -> list[float]:
 
 
 def two_estimators(world: World) -> dict[str, float]:
-    """Return F (nats) and test log-likelihood (nats a point) of shared, local and quiet fits."""
+    """Return F (nats) and test log-likelihood (nats a point) of fits by three estimators."""
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     given: dict[str, Any] = {"prior": PRIOR, "seed": world.start_seed}
     fits = {

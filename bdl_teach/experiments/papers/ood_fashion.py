@@ -104,9 +104,9 @@ def summarise(done: Results) -> list[Row]:
 
 
 def _verdict(setting: str, quantity: str, mean: float, published: str) -> str:
-    """Return as text the difference from the published number, or "" if there is none.
+    """Say how a mean differs from the published number or, without one, whether it reaches ``AIM``.
 
-    Where the paper gives no number, a score of few pictures is compared with ``AIM``.
+    ``AIM`` is for the AUROCs of the setting ``few`` with more than 7 draws; the rest get "".
     """
     if published:
         return f"{mean - float(published):+.3f} with 720 pictures"
