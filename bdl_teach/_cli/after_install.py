@@ -44,7 +44,7 @@ KERNEL: dict[str, dict[str, object]] = {
 
 
 def write_settings(prefix: Path) -> None:
-    """Write the course's settings into the settings files of the JupyterLab in ``prefix``.
+    """Add the settings of this module and of the folder ``jupyter`` to JupyterLab's in ``prefix``.
 
     JupyterLab writes to the same files. All other settings in them stay, and a file that has
     these settings already is not touched.

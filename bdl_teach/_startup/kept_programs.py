@@ -61,7 +61,7 @@ def prepare() -> Path | None:
 
 
 def tidy(place: Path, limit: int = LIMIT) -> None:
-    """If the programs take more than ``limit`` bytes, delete the oldest, down to half of it."""
+    """If programs together exceed ``limit`` bytes, delete the longest unused till half is left."""
     with suppress(OSError):  # another process may delete them, too
         files = [(f.stat(), f) for f in place.glob("*/*") if f.is_file()]
         size = sum(stat.st_size for stat, _ in files)

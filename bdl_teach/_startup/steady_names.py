@@ -28,9 +28,9 @@ _tracing = threading.local()
 
 @contextmanager
 def while_running() -> Iterator[None]:
-    """Return a context for one program, in which names get the numbers that ``begin`` chose.
+    """Return a context in which to trace or run a program that calls :func:`begin`.
 
-    After it, TensorFlow numbers the functions of this thread itself again.
+    After it, TensorFlow again chooses the numbers in the names of this thread's functions.
     """
     try:
         yield
@@ -39,9 +39,9 @@ def while_running() -> Iterator[None]:
 
 
 def begin(function: Callable[..., Any], arguments: Any) -> None:
-    """Choose the first of the numbers that names in this thread's next program get.
+    """Set the first of the consecutive numbers in the names of this thread's next program.
 
-    It depends only on ``function`` and on the shapes of its arguments.
+    It comes from a hash of ``function`` and its arguments' shapes, or is the next that is free.
     """
     if PLAIN:
         return
@@ -66,7 +66,7 @@ def identity(function: Callable[..., Any]) -> tuple[Any, ...]:
 
 
 def install() -> None:
-    """Make TensorFlow take the numbers in names of functions from here; it is imported already."""
+    """Let this module number TensorFlow's functions; TensorFlow must be imported already."""
     if PLAIN:
         return
     with suppress(ImportError, AttributeError):  # a TensorFlow without this function: no change

@@ -19,7 +19,7 @@ def say(sentence: str) -> None:
 
 
 def number(value: float) -> str:
-    """Format a number with three significant digits, no exponent, no decimals if it is >= 100."""
+    """Format a number without exponent: to three significant digits, from 100 up to an integer."""
     if not math.isfinite(value) or value == 0:
         return f"{value:g}"
     digits = max(0, 2 - math.floor(math.log10(abs(value))))

@@ -18,7 +18,7 @@ class Stills(AsyncLargeFileManager):
     """A contents manager that removes explorers' views from notebooks that have no kernel."""
 
     async def get(self, path: str, content: bool = True, *args: Any, **options: Any) -> Any:
-        """Read a file or folder; from a notebook that has no kernel, remove the live views."""
+        """Read a file or folder; remove explorers' views if it is a notebook without a kernel."""
         model = await super().get(path, content, *args, **options)  # type: ignore[no-untyped-call]
         if content and model["type"] == "notebook" and not await self._has_kernel(path):
             remove_dead_views(model["content"])

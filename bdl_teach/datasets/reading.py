@@ -81,8 +81,7 @@ class _Row(NamedTuple):
     def complete(self) -> bool:
         """Return whether this can be a row of data.
 
-        It needs two cells, a value and another value or a missing one, and no cell that is a
-        piece of a number.
+        It needs two values, or a value and a missing one, and no piece of a number.
         """
         values, missing = map(self.kinds.count, "vm")
         return values >= 1 and values + missing >= 2 and "p" not in self.kinds
@@ -255,7 +254,7 @@ def _width(rows: Sequence[_Row]) -> int:
 
 
 def _separator(lines: list[tuple[int, str]]) -> str:
-    """Return the separator that gives most rows of data; of several, that with the fewest words."""
+    """Return the separator that gives most rows of data and, if several do, the fewest words."""
     lines = lines[:_SAMPLE]
     best, found = (0, 0), ","
     for separator in _SEPARATORS:

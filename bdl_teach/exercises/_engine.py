@@ -184,7 +184,7 @@ class Exercise:
         return differs
 
     def _fault(self, outcomes: Sequence[Outcome]) -> str:
-        """Return the name of the first fault that ``overall`` or ``judge`` finds; "" if none."""
+        """Return the fault that ``overall`` names, else the first that ``judge`` names, else ""."""
         answers = self._shaped(outcomes)
         if not answers or any(map(_outcomes.breaks, answers, self._expected)):
             return ""

@@ -103,7 +103,7 @@ def close(got: Array, want: Array, rtol: float, atol: float) -> bool:
 
 
 def unboxed(got: Array, want: Outcome) -> Array:
-    """Remove an additional last axis of length 1 from ``got`` if a number or a pair is wanted."""
+    """Return ``got``, without a last axis of length 1 if it then has ``want``'s shape [] or [2]."""
     if isinstance(want, np.ndarray) and want.ndim <= 1 and want.size <= 2:
         return got[..., 0] if got.shape == (*want.shape, 1) else got
     return got

@@ -53,7 +53,7 @@ def argument(name: str, value: Any) -> str:
 
 
 def difference(got: Outcome, want: Outcome, *, is_pair: bool = False) -> str:
-    """Say how an outcome differs from the right one; ``is_pair``: both are pairs, as arrays."""
+    """Say how an outcome differs from the right one, an array that stacks a pair if ``is_pair``."""
     if isinstance(got, Changed):
         return " your function changed its argument; work on a copy."
     if isinstance(got, BaseException):

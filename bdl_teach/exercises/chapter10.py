@@ -143,7 +143,7 @@ exercise(
 
 
 def _forecasts(count: int, factor: float, shift: float) -> tuple[Any, Any, Any]:
-    """Draw targets, predicted means and sds; the true sds are ``factor`` times the predicted."""
+    """Draw targets, predicted means and sds; errors are draws of N(shift, factor²) times sds."""
     mean, std = _RNG_10_5.normal(size=count).round(2), _RNG_10_5.uniform(0.2, 1.9, count).round(2)
     return (mean + std * (shift + factor * _RNG_10_5.standard_normal(count))).round(2), mean, std
 

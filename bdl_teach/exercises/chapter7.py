@@ -47,7 +47,7 @@ def _label_slopes(m: Any, v: Any, x: Any, t: Any) -> Any:
 
 
 def _by_update(update: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a wrong answer to 7.2, which calls ``update(m, v, ∂log Z/∂m, ∂log Z/∂v)``."""
+    """Return a wrong answer to 7.2, made with a wrong ``update(m, v, ∂log Z/∂m, ∂log Z/∂v)``."""
     return lambda m, v, x, t: update(m, v, *_label_slopes(m, v, x, t))
 
 
@@ -78,11 +78,12 @@ def _truncated(m: Any, v: Any) -> Any:
 
 
 def _compared_moments(got: Any, m: Any, v: Any) -> Any:
-    """Return the form in which an answer is compared: a small power of it if m/√v is far below 0.
+    """Return the answer for comparison, raised to a small power where m/√v is far below 0.
 
-    There float32 loses digits in a subtraction. A power below 1 makes relative errors smaller: with
-    the power 0.01 (for m/√v < −3.5) errors of 0.3 % pass, with 3e-4 (for m/√v < −8) larger ones.
-    Mistaken terms make still larger errors. Below −40, where the right answer is 0, the power is 1.
+    There float32 loses digits in a subtraction. Powers below 1 make relative errors smaller. For
+    m/√v < −3.5 the power is 0.01, which lets errors of 0.3 % pass; for m/√v < −8 it is 3e-4, which
+    lets errors of 10 % pass. Wrong terms make larger errors. Below −40, where the right answer is
+    0, the power is 1.
     """
     alpha = m / np.sqrt(v)
     power = np.select([alpha < -40, alpha < -8, alpha < -3.5], [1.0, 3e-4, 0.01], 1.0)
@@ -152,7 +153,7 @@ def _layer(mean: Any, var: Any, weight_mean: Any, weight_var: Any) -> Any:
 def _steps(got: Any, alpha: Any, beta: Any, _r: Any, _v: Any) -> Any:
     """Return the change of α in one update, and the change of β in units of β/α.
 
-    In α itself, about 10¹², an error in the small change would not show.
+    An error in the small change of α would not show in α itself, which is up to 10¹².
     """
     return (got - np.array([alpha, beta])) * np.array([1.0, alpha / beta])
 
@@ -299,9 +300,9 @@ _FACTOR = 1.6  # by which the learned noise may be off; after 40 epochs from (6,
 
 @lru_cache(maxsize=32)
 def _beliefs(alpha: float, beta: float, epochs: int) -> tuple[Any, float]:
-    """Return PBP's learnt noise / true noise, for each true noise, and epistemic sd / rms error.
+    """Return PBP's learnt noise over each true noise ``[3]``, and its epistemic sd over its error.
 
-    The ratios are geometric means over data sets; sd and error are within the range of the data.
+    Both are geometric means over data sets; sd and rms error are those within the data's range.
     """
     noise, doubt, x = [], [], np.linspace(-0.5, 0.5, 51)[:, None]
     for true in _TRUE_NOISES:
@@ -334,10 +335,11 @@ def _fault_of_plan(answer: Any, _: Any) -> str:
 exercise("7.10", (32,), judge=_fault_of_plan)(lambda n: np.array([6.0, 0.2, 40.0]))
 
 
-def _log_of_alpha(eps: float, n: int, seed: int) -> tuple[Any, Any]:
-    """Return 41 counts of noise updates, and α after each; an update adds eps to 1/α and 1/β.
+def _record_of_alpha(eps: float, n: int, seed: int) -> tuple[Any, Any]:
+    """Return 41 counts of points from 0 to ``n``, and α after each.
 
-    The residuals have sd 0.5; the network's variance falls to 0.005.
+    Each point updates the noise, and the update adds ``eps`` to 1/α and 1/β. The residuals have sd
+    0.5; the network's variance falls to 0.005.
     """
     rng, alpha, beta, log = np.random.default_rng(seed), 6.0, 6.0, [6.0]
     marks = np.linspace(0, n, 41).astype(int)
@@ -352,7 +354,7 @@ def _log_of_alpha(eps: float, n: int, seed: int) -> tuple[Any, Any]:
 @exercise(
     "7.11",
     *(
-        _log_of_alpha(eps, n, seed)
+        _record_of_alpha(eps, n, seed)
         for eps, n, seed in ((1e-4, 600, 0), (2e-5, 800, 1), (3e-6, 600, 2), (4e-7, 1200, 3))
     ),
     "taken to be at rest: in some logs α is still rising: draw it beside 6 + points/2.",

@@ -244,7 +244,7 @@ def _fault_of_width(prior_std: Any, seed: int) -> str:
 
 
 def _fault_of_widths(found: list[Array]) -> str:
-    """Return "the variance" if answers are near the squares of the best σ_p and not all equal."""
+    """Return "the variance" if answers vary and each is near the square of a best σ_p, else ""."""
     near = [
         any(0.7 < float(width) / best**2 < 1.4 for best in _best_widths(seed))
         for seed, width in enumerate(found)

@@ -212,7 +212,7 @@ _AS_OFTEN = 0.1  # difference between two shares that counts as none
 
 @cache
 def _digits_and_unknown() -> list[_World]:
-    """Return three data sets of eight digits; new pictures also show two others, labelled −1."""
+    """Return three worlds of networks that know eight digits; ``new`` has two more, labelled −1."""
     digits, worlds = datasets.digits(), []
     x = digits.images.reshape(len(digits.images), -1).astype(float)
     for seed in range(3):

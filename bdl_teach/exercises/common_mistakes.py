@@ -107,7 +107,7 @@ _ORDINALS = ("first", "second", "third", "fourth")
 def of_answers(
     expected: Sequence[Any], cases: Sequence[tuple[Any, ...]], has_parts: bool
 ) -> Iterator[Candidate]:
-    """For each common mistake, yield the right answers with this mistake made in them.
+    """Yield, for each common mistake, the right answers as this mistake changes them.
 
     ``has_parts``: the answers are tuples.
     """

@@ -59,7 +59,7 @@ def _verdict(rule: Rule, effects: Sequence[float], mean: float, reach: float, n_
 
 
 def chance(finding: Finding) -> float:
-    """Draw many samples of 20 of the finding's worlds; return the share in which the claim fails.
+    """Estimate the probability that the claim does not hold in 20 worlds drawn from the finding's.
 
     A bootstrap misses effects that no world of the finding shows: use at least sixty worlds.
     """

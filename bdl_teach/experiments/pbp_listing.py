@@ -140,7 +140,7 @@ def _forward(x: Tensor, mean: Tensor, var: Tensor) -> tuple[Tensor, Tensor]:
 def relu_moments(mean: Tensor, var: Tensor) -> tuple[Tensor, Tensor]:
     """Return mean and variance of a rectified Gaussian as the listing does.
 
-    A fault of the listing: far below 0, its mean can be negative.
+    If mean/√var is far below 0, the returned mean can be negative: a fault of the listing.
     """
     normal = tfd.Normal(tf.zeros([], mean.dtype), 1.0)
     std = tf.sqrt(tf.maximum(var, 0.0))

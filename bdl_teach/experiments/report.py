@@ -43,7 +43,7 @@ def asked(finding: Finding) -> str:
 
 
 def as_text(findings: Sequence[Finding], *, chance: bool = False) -> str:
-    """Return findings as a table, one claim a line; below, claims that do not hold are named.
+    """Return findings as text: a line each, then the claims refuted or still open after 20 worlds.
 
     Args:
         findings: The judged claims.

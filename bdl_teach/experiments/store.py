@@ -113,7 +113,7 @@ def _texts(finder: ModuleFinder) -> dict[str, bytes]:
 
 
 class _Finder(ModuleFinder):
-    """Finds what a module imports, but only from this package and from that of ``module``."""
+    """A finder of imported modules that enters only this package and the package of ``module``."""
 
     def __init__(self, module: str) -> None:
         self.roots = {name.partition(".")[0] for name in (module, bdl_teach.__name__)}

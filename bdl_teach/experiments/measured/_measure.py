@@ -34,7 +34,7 @@ def test_log_likelihood(prediction: Predictive, data: Regression1D, x: Array, se
 def score(
     name: str, prediction: Predictive, data: Regression1D, seed: int, x: Array = X
 ) -> dict[str, float]:
-    """Return two test log-likelihoods, nats a point: |x| ≤ ½ (``among``), |x| > ½ (``outside``)."""
+    """Return test log-likelihoods in nats a point: ``among`` if |x| ≤ ½, ``outside`` if |x| > ½."""
     log_p = test_log_likelihood(prediction, data, x, seed)
     among = np.abs(x[:, 0]) <= 0.5
     parts = {"among": among, "outside": ~among}

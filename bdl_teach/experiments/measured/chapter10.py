@@ -47,7 +47,7 @@ def fitted(
 
 
 def scored(prediction: Predictive, data: datasets.Regression1D, seed: int) -> dict[str, float]:
-    """Score a prediction in each region of the test inputs ``X``.
+    """Score a prediction in each region of the inputs: "data", "gap" and "outside".
 
     ``lost`` is the expected log score of the true density minus that of the prediction, in nats a
     point; ``covered`` the share of new points inside the 95 % interval; ``error`` the rms error of

@@ -46,7 +46,7 @@ def _measured(fit: bbb.Fit, data: Regression1D, world: World) -> dict[str, float
 def _fit(
     world: World, n: int = 32, noise_std: float = 1.0, quiet: bool = True, **values: Any
 ) -> tuple[bbb.Fit, Regression1D]:
-    """Return a fit and its data; ``quiet``: by the explorer's algorithm, not by the paper's."""
+    """Return a fit (by the explorer's algorithm if ``quiet``, else the paper's) and its data."""
     data = datasets.sinusoid(n, noise_std, world.data_seed)
     given = {"prior": PRIOR, "noise_std": noise_std, "seed": world.start_seed}
     if quiet:

@@ -115,7 +115,7 @@ def recipes(world: World) -> dict[str, float]:
 
 
 def temperatures(world: World) -> dict[str, float]:
-    """Return epistemic sds, in units of y, of three fits: Bayes', KL weight 0.1, temperature 0.1.
+    """Return epistemic sds in units of y for KL weight 1, KL weight 0.1, and temperature 0.1.
 
     A fit at temperature T has KL weight T, and a prior whose sd is multiplied by √T.
     """

@@ -91,7 +91,7 @@ def steps(world: World) -> dict[str, float]:
 def _stepped(
     preset: str, world: World
 ) -> tuple[datasets.Regression1D, int, Predictive, Predictive]:
-    """Return data, PBP's last point (its index), and the predictions after and before it."""
+    """Return data, the row learnt in PBP's last step or 0, and predictions after and before it."""
     n, step = STEPPED[preset]
     data = datasets.sinusoid(n, seed=world.data_seed)
     trail = replay.Trail(data.x, data.y, noise_prior=NOISE_PRIOR, seed=world.start_seed)

@@ -28,9 +28,9 @@ CHANGES = (-0.003, -0.002, 0.002, 0.003)  # relative changes of y
 
 
 def tick(world: World) -> dict[str, float]:
-    """Return F of the explorer's fit minus the lowest F of long runs.
+    """Measure F of the explorer's fits minus the lowest F of long runs, and how the mean moves.
 
-    Also ``log-moved``: log10 of the rms change of the predicted mean when y changes a little.
+    ``log-moved`` is the mean log10 of the rms change of the predicted mean if y changes a little.
     """
     problem = replace(ARTICLE, seed=world.data_seed)
     data, prior = problem.data, problem.prior
@@ -64,10 +64,10 @@ def lowest_of_long_runs(
 
 
 def anywhere(world: World) -> dict[str, float]:
-    """Fit at random settings; return how many fits converged, and how many know that rightly.
+    """Fit at random settings; return the share that converged, and the share whose report is right.
 
-    A fit has converged if none of eight runs of 10,000 steps has an F lower by more than 20 nats;
-    what it knows is its attribute ``converged``, which rests on other runs. All are shares.
+    A fit has converged if none of eight runs of 10,000 steps has an F lower by more than 20 nats.
+    Its report is its attribute ``converged``, which is found with other runs.
     """
     rng = np.random.default_rng(world.seed(2))
     arrived, said = np.array([_converged_and_reported(world, rng) for _ in range(N_SETTINGS)]).T

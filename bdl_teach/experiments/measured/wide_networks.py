@@ -28,7 +28,7 @@ CHAINS: dict[str, Any] = {"n_chains": 4, "n_warmup": 150, "n_samples": 200}
 
 
 def relative(width: int) -> dict[str, Any]:
-    """Return settings of a network whose prior functions vary as those of 20 units do."""
+    """Return a network's prior, noise and width; prior functions vary as much as with 20 units."""
     prior = Gaussian(PRIOR_STD * (UNITS / width) ** 0.25)
     return {"prior": prior, "noise_std": 1.0, "hidden_units": (width,)}
 
@@ -43,9 +43,9 @@ def drawn(x: Array, seed: int, **model: Any) -> Array:
 def beside_the_process(
     x: ArrayLike, y: ArrayLike, seed: int, grid: Array, **model: Any
 ) -> dict[str, float]:
-    """Return two distances of NUTS from the Gaussian process, and their standard errors.
+    """Return two distances of NUTS from the Gaussian process, with their standard errors.
 
-    ``mean``: difference of the means / the process' sd, as rms over the grid; ``sd``: rms
+    ``mean``: rms over the grid of the difference of the means, in sds of the process; ``sd``: rms
     difference of log sd. ``mean-error`` and ``sd-error`` come from differences between chains.
     """
     limit = infinite_width.fit(x, y, **model).predict(grid)

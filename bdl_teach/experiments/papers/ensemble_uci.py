@@ -189,7 +189,7 @@ def run(line: str, rate: str, split: int) -> dict[str, float]:
 
 
 def summarise(results: Results) -> list[Row]:
-    """Return rows of RMSE and NLL of ensemble and one network, by data set and kind of rate."""
+    """Return the rows: RMSE and NLL of ensemble and one network, for each set and learning rate."""
     rows = []
     for (line, rate), found in grouped(results, "line", "rate").items():
         for who, name in (("", ""), (", one network", "_one")):

@@ -104,9 +104,9 @@ def summarise(done: Results) -> list[Row]:
 
 
 def _verdict(setting: str, quantity: str, mean: float, published: str) -> str:
-    """Compare a score with the published number, or one of few pictures with ``AIM``, in words.
+    """Say how a mean differs from the published number or, without one, whether it reaches ``AIM``.
 
-    Return "" for a score that has neither.
+    ``AIM`` is for the AUROCs of the setting ``few`` with more than 7 draws; the rest get "".
     """
     if published:
         return f"{mean - float(published):+.3f} with 720 pictures"
