@@ -53,7 +53,7 @@ from bdl_teach.densities import (
     ScaleMixture,
     scale_mixture_log_prob,
 )
-from bdl_teach.methods._loop import Capacity, embed, lay_out
+from bdl_teach.methods._loop import Capacity, LoopInputs, embed, lay_out
 from bdl_teach.methods._settings import Training
 from bdl_teach.mlp import MLP, multiply
 from bdl_teach.predictive import Predictive
@@ -70,17 +70,6 @@ _DIVERGENT = -1000.0  # log of the acceptance below which TFP's NUTS calls a tra
 Progress = Callable[[int, int], None]  # told (transitions done, transitions in all)
 
 
-class _Target(NamedTuple):
-    """The tensors (data, prior, noise) that the density log P(D, w) depends on."""
-
-    x: Tensor  # [rows, d]
-    y: Tensor  # [rows, 1]
-    row_weight: Tensor  # [rows, 1]: 1 for a data point, 0 for padding
-    unit_mask: Tensor  # [n_weights]: 1 for a weight, 0 for padding
-    prior: Tensor  # [3]: σ₁, σ₂, π
-    noise_std: Tensor
-
-
 class _Recipe(NamedTuple):
     """The settings that a program is compiled for, besides the shapes of its arguments."""
 
@@ -92,7 +81,7 @@ class _Recipe(NamedTuple):
     window: int  # transitions of one call
 
 
-def _log_density(network: MLP, likelihood: str, w: Tensor, p: _Target) -> Tensor:
+def _log_density(network: MLP, likelihood: str, w: Tensor, p: LoopInputs) -> Tensor:
     """Return log P(D, w) of weights ``[chains, n_weights]``, in nats ``[chains]``."""
     w = w * p.unit_mask  # weights that are padding move, but have no effect
     log_prior = scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2]) * p.unit_mask
@@ -100,7 +89,7 @@ def _log_density(network: MLP, likelihood: str, w: Tensor, p: _Target) -> Tensor
     return tf.reduce_sum(log_prior, axis=-1) - cost
 
 
-def _quick_log_density(recipe: _Recipe, w: Tensor, p: _Target) -> Tensor:
+def _quick_log_density(recipe: _Recipe, w: Tensor, p: LoopInputs) -> Tensor:
     """Return what :func:`_log_density` returns, but faster: the gradient takes 2 µs, not 5.7.
 
     A product with a matrix of one row is written as a product and a sum, which XLA can fuse, and a
@@ -135,14 +124,14 @@ def _mixture_log_prob(w: Tensor, prior: Tensor) -> tuple[Tensor, Tensor]:
     return log_b + tf.nn.softplus(ahead) - HALF_LOG_TWO_PI, gradient
 
 
-def _density(recipe: _Recipe, target: _Target) -> Callable[[Tensor], Tensor]:
+def _density(recipe: _Recipe, target: LoopInputs) -> Callable[[Tensor], Tensor]:
     """Return log P(D, w) as a function of weights ``[chains, n_weights]``, in nats ``[chains]``."""
     if recipe.sampler == "hmc":
         return lambda w: _quick_log_density(recipe, w, target)
     return lambda w: _log_density(recipe.padded, recipe.likelihood, w, target)
 
 
-def _kernel(recipe: _Recipe, target: _Target) -> Tensor:
+def _kernel(recipe: _Recipe, target: LoopInputs) -> Tensor:
     """Return the sampler; its step size adapts over four fifths of the warm-up."""
     log_density = _density(recipe, target)
     if recipe.sampler == "nuts":
@@ -189,11 +178,11 @@ class _Jittered:
 def _programs(recipe: _Recipe) -> tuple[Compiled, Compiled]:
     """Compile two functions: one prepares the sampler's state, one runs a window of transitions."""
 
-    def begin(state: Tensor, target: _Target) -> Tensor:
+    def begin(state: Tensor, target: LoopInputs) -> Tensor:
         return _kernel(recipe, target).bootstrap_results(state)
 
     def advance(
-        state: Tensor, results: Tensor, n_leapfrog: Tensor, seed: Tensor, target: _Target
+        state: Tensor, results: Tensor, n_leapfrog: Tensor, seed: Tensor, target: LoopInputs
     ) -> Tensor:
         kernel = _kernel(recipe, target)
         drawn, traced, results = tfp.mcmc.sample_chain(
@@ -214,7 +203,7 @@ class _Chains(NamedTuple):
     """The state of the chains, and all that is needed to continue them."""
 
     recipe: _Recipe
-    target: _Target
+    target: LoopInputs
     seed: int  # of all transitions
     n_leapfrog: int  # mean number of leapfrog steps of a transition of HMC
     n_thin: int  # transitions from one draw that is kept to the next
@@ -374,12 +363,8 @@ def _start(
     plan = lay_out(x, y, settings, prior)
     told, x, prior, seed = plan.inputs, plan.problem.x, plan.problem.prior, plan.problem.seed
     rows = {name: getattr(told, name) for name in ("x", "y", "row_weight")}
-    target = _Target(
-        **{name: tf.reshape(part, [-1, part.shape[-1]]) for name, part in rows.items()},
-        unit_mask=told.unit_mask,
-        prior=told.prior,
-        noise_std=told.noise_std,
-    )
+    rows = {name: tf.reshape(part, [-1, part.shape[-1]]) for name, part in rows.items()}
+    target = told._replace(**rows)  # all chunks of the data as one
     shape = (checks.count("n_chains", n_chains, minimum=2), plan.network.n_weights)
     warmup = checks.count("n_warmup", n_warmup)
     likelihood, is_gaussian = settings.likelihood, isinstance(prior, Gaussian)
