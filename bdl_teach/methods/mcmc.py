@@ -54,7 +54,7 @@ from bdl_teach.densities import (
     scale_mixture_log_prob,
 )
 from bdl_teach.methods._loop import Capacity, LoopInputs, embed, lay_out
-from bdl_teach.methods._settings import Training
+from bdl_teach.methods._settings import Common, Training, taking
 from bdl_teach.mlp import MLP, multiply
 from bdl_teach.predictive import Predictive
 
@@ -241,139 +241,100 @@ class _Chains(NamedTuple):
         return then, tuple(part[:n] for part in every)
 
 
-def nuts(
-    x: ArrayLike,
-    y: ArrayLike,
-    *,
-    prior: Prior | None = None,
-    noise_std: float = 1.0,
-    likelihood: str = "gaussian",
-    hidden_units: tuple[int, ...] = (20, 20),
-    n_samples: int = 500,
-    n_chains: int = 2,
-    n_warmup: int = 500,
-    n_thin: int = 1,
-    seed: int = 0,
-    progress: Progress | None = None,
-) -> Fit:
-    """Sample the posterior of a network with NUTS.
+@dataclass(frozen=True, kw_only=True)
+class Settings(Common):
+    """Settings of the samplers, in addition to those of every method.
 
-    Args:
-        x: Inputs ``[n, d]``.
-        y: Targets ``[n, 1]`` or ``[n]``: numbers, or labels 0 and 1.
+    Attributes:
         prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given.
-        noise_std: Standard deviation of the noise on y, in the units of y, > 0.
-        likelihood: ``"gaussian"``, or ``"bernoulli"`` for labels 0 and 1.
-        hidden_units: Width of each hidden ReLU layer; () is a linear model.
         n_samples: Draws kept of each chain, at least 4, since R-hat compares halves.
         n_chains: Chains, at least 2, since R-hat compares them; each starts from the prior.
         n_warmup: Transitions that adapt the step size and are thrown away.
+        seed: Seed of the starts and of the chains.
+        progress: Called with (transitions done, transitions in all) as the chains run; an exception
+            that it raises ends the run.
+    """
+
+    prior: Prior | None = None
+    n_samples: int = 500
+    n_chains: int = 2
+    n_warmup: int = 500
+    progress: Progress | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class NutsSettings(Settings):
+    """Settings of NUTS, in addition to those of the samplers.
+
+    Attributes:
         n_thin: Transitions from one kept draw to the next. Under a scale mixture a chain needs
             thousands of transitions, which differ so little that it is enough to keep a few.
-        seed: Seed of the starts and of the chains.
-        progress: Called with (transitions done, transitions in all) as the chains run.
-
-    Returns:
-        A :class:`Fit`; read ``.report`` before believing it.
-
-    Raises:
-        ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: A chain became NaN or infinite.
     """
-    settings = Training(
-        likelihood=likelihood, noise_std=noise_std, hidden_units=hidden_units, steps=1, seed=seed
-    )
-    n_thin = checks.count("n_thin", n_thin)
-    start = _start("nuts", (x, y, prior), settings, n_chains, n_warmup, n_thin=n_thin)
-    return start.longer(checks.count("n_samples", n_samples, minimum=4), progress)
+
+    n_thin: int = 1
 
 
-def hmc(
-    x: ArrayLike,
-    y: ArrayLike,
-    *,
-    prior: Prior | None = None,
-    noise_std: float = 1.0,
-    likelihood: str = "gaussian",
-    hidden_units: tuple[int, ...] = (20, 20),
-    n_samples: int = 500,
-    n_chains: int = 4,
-    n_warmup: int = 150,
-    n_leapfrog: int = 100,
-    window: int = 50,
-    seed: int = 0,
-    capacity: Capacity | None = None,
-    progress: Progress | None = None,
-) -> Fit:
-    """Sample the posterior of a network with HMC.
+@dataclass(frozen=True, kw_only=True)
+class HmcSettings(Settings):
+    """Settings of HMC, in addition to those of the samplers.
 
-    Args:
-        x: Inputs ``[n, d]``.
-        y: Targets ``[n, 1]`` or ``[n]``: numbers, or labels 0 and 1.
-        prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given.
-        noise_std: Standard deviation of the noise on y, in the units of y, > 0.
-        likelihood: ``"gaussian"``, or ``"bernoulli"`` for labels 0 and 1.
-        hidden_units: Width of each hidden ReLU layer; () is a linear model.
-        n_samples: Draws kept of each chain, at least 4, since R-hat compares halves.
-        n_chains: Chains, at least 2, since R-hat compares them; each starts from the prior.
-        n_warmup: Transitions that adapt the step size and are thrown away.
+    Attributes:
         n_leapfrog: Mean number of leapfrog steps of a transition, >= 1; it rises to this number
             over the warm-up.
         window: Number of transitions between two reports of progress, >= 1.
-        seed: Seed of the starts and of the chains.
         capacity: Sizes to compile for, instead of exactly those of this problem. Its ``n_samples``
             has no effect. A Gaussian prior and a mixture need two programs.
-        progress: Called with (transitions done, transitions in all) after each window; an exception
-            that it raises ends the run.
-
-    Returns:
-        A :class:`Fit`; read ``.report`` before believing it. ``longer`` continues the chains.
-
-    Raises:
-        ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: A chain became NaN or infinite.
     """
-    settings = Training(
-        likelihood=likelihood,
-        noise_std=noise_std,
-        hidden_units=hidden_units,
-        steps=1,
-        seed=seed,
-        capacity=capacity,
-    )
-    steps, window = checks.count("n_leapfrog", n_leapfrog), checks.count("window", window)
-    start = _start("hmc", (x, y, prior), settings, n_chains, n_warmup, window, n_leapfrog=steps)
-    return start.longer(checks.count("n_samples", n_samples, minimum=4), progress)
+
+    n_chains: int = 4
+    n_warmup: int = 150
+    n_leapfrog: int = 100
+    window: int = 50
+    capacity: Capacity | None = None
 
 
-def _start(
+@taking(NutsSettings)
+def nuts(x: ArrayLike, y: ArrayLike, settings: NutsSettings) -> Fit:
+    """Sample the posterior of a network with NUTS; read ``report`` before believing the draws."""
+    n_thin = checks.count("n_thin", settings.n_thin)
+    return _sample("nuts", x, y, settings, _WINDOW, n_thin=n_thin)
+
+
+@taking(HmcSettings)
+def hmc(x: ArrayLike, y: ArrayLike, settings: HmcSettings) -> Fit:
+    """Sample the posterior of a network with HMC; read ``report`` before believing the draws."""
+    steps = checks.count("n_leapfrog", settings.n_leapfrog)
+    return _sample("hmc", x, y, settings, checks.count("window", settings.window), steps)
+
+
+def _sample(
     sampler: str,
-    problem: tuple[ArrayLike, ArrayLike, Prior | None],
-    settings: Training,
-    n_chains: int,
-    n_warmup: int,
-    window: int = _WINDOW,
-    *,
+    x: ArrayLike,
+    y: ArrayLike,
+    o: Settings,
+    window: int,
     n_leapfrog: int = 1,
     n_thin: int = 1,
 ) -> Fit:
-    """Check a sampler's arguments, and return a fit whose chains have no draws yet."""
-    x, y, prior = problem
-    prior = ScaleMixture() if prior is None else prior
-    plan = lay_out(x, y, settings, prior)
+    """Check a sampler's arguments, warm up its chains, and return a fit with their draws."""
+    prior = ScaleMixture() if o.prior is None else o.prior
+    shared = {name: value for name, value in vars(o).items() if hasattr(Training, name)}
+    plan = lay_out(x, y, Training(steps=1, **shared), prior)
     told, x, prior, seed = plan.inputs, plan.problem.x, plan.problem.prior, plan.problem.seed
     rows = {name: getattr(told, name) for name in ("x", "y", "row_weight")}
     rows = {name: tf.reshape(part, [-1, part.shape[-1]]) for name, part in rows.items()}
     target = told._replace(**rows)  # all chunks of the data as one
-    shape = (checks.count("n_chains", n_chains, minimum=2), plan.network.n_weights)
-    warmup = checks.count("n_warmup", n_warmup)
-    likelihood, is_gaussian = settings.likelihood, isinstance(prior, Gaussian)
+    shape = (checks.count("n_chains", o.n_chains, minimum=2), plan.network.n_weights)
+    warmup = checks.count("n_warmup", o.n_warmup)
+    likelihood, is_gaussian = o.likelihood, isinstance(prior, Gaussian)
     recipe = _Recipe(sampler, plan.padded, likelihood, is_gaussian, warmup, window)
     begin, _ = _programs(recipe)
     state = plan.embed(prior.sample(shape, seed=seed))
     chains = _Chains(recipe, target, seed, n_leapfrog, n_thin, state, begin(state, target))
     weights, each = np.zeros((shape[0], 0, shape[1])), np.zeros((shape[0], 0))
-    return Fit(weights, each, each, plan.network, plan.settings.noise_std, x, likelihood, chains)
+    noise_std = plan.settings.noise_std
+    start = Fit(weights, each, each, plan.network, noise_std, x, likelihood, chains)
+    return start.longer(checks.count("n_samples", o.n_samples, minimum=4), o.progress)
 
 
 def diagnose(draws: ArrayLike) -> tuple[Array, Array]:
