@@ -97,9 +97,9 @@ class Walk:
         cls,
         x: ArrayLike,
         y: ArrayLike,
-        hidden_units: Sequence[int],
-        noise_prior: tuple[float, float],
-        seed: int,
+        hidden_units: Sequence[int] = (50,),
+        noise_prior: tuple[float, float] = NOISE_PRIOR,
+        seed: int = 0,
         **how: Any,
     ) -> Walk:
         """Check the arguments of :func:`fit`, and return all that its steps depend on."""
