@@ -39,7 +39,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from bdl_teach import likelihoods, predictive
+from bdl_teach import likelihoods
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
@@ -53,7 +53,8 @@ from bdl_teach.densities import (
     ScaleMixture,
     scale_mixture_log_prob,
 )
-from bdl_teach.methods._loop import Capacity, LoopInputs, embed, lay_out
+from bdl_teach.methods._fitted import Drawn
+from bdl_teach.methods._loop import Capacity, LoopInputs, lay_out
 from bdl_teach.methods._settings import Common, Training, taking
 from bdl_teach.mlp import MLP, multiply
 from bdl_teach.predictive import Predictive
@@ -320,20 +321,19 @@ def _sample(
     prior = ScaleMixture() if o.prior is None else o.prior
     shared = {name: value for name, value in vars(o).items() if hasattr(Training, name)}
     plan = lay_out(x, y, Training(steps=1, **shared), prior)
-    told, x, prior, seed = plan.inputs, plan.problem.x, plan.problem.prior, plan.problem.seed
+    told, prior, seed = plan.inputs, plan.problem.prior, plan.problem.seed
     rows = {name: getattr(told, name) for name in ("x", "y", "row_weight")}
     rows = {name: tf.reshape(part, [-1, part.shape[-1]]) for name, part in rows.items()}
     target = told._replace(**rows)  # all chunks of the data as one
     shape = (checks.count("n_chains", o.n_chains, minimum=2), plan.network.n_weights)
     warmup = checks.count("n_warmup", o.n_warmup)
-    likelihood, is_gaussian = o.likelihood, isinstance(prior, Gaussian)
-    recipe = _Recipe(sampler, plan.padded, likelihood, is_gaussian, warmup, window)
+    is_gaussian = isinstance(prior, Gaussian)
+    recipe = _Recipe(sampler, plan.padded, o.likelihood, is_gaussian, warmup, window)
     begin, _ = _programs(recipe)
     state = plan.embed(prior.sample(shape, seed=seed))
     chains = _Chains(recipe, target, seed, n_leapfrog, n_thin, state, begin(state, target))
     weights, each = np.zeros((shape[0], 0, shape[1])), np.zeros((shape[0], 0))
-    noise_std = plan.settings.noise_std
-    start = Fit(weights, each, each, plan.network, noise_std, x, likelihood, chains)
+    start = Fit(weights, each, each, plan.problem.x, chains, **plan.shared)
     return start.longer(checks.count("n_samples", o.n_samples, minimum=4), o.progress)
 
 
@@ -390,7 +390,7 @@ def r_hat(draws: Array) -> Array:
 
 @one_line
 @dataclass(frozen=True)
-class Fit:
+class Fit(Drawn):
     """Draws from the weights' true posterior, as far as the chains have explored it.
 
     The weights of a network are not identified (hidden units can be swapped), so convergence is
@@ -402,20 +402,14 @@ class Fit:
         weights: ``[chains, s, n_weights]``.
         log_density: log P(D, w) of each draw, in nats ``[chains, s]``.
         diverged: Share of a draw's transitions that were given up as divergent ``[chains, s]``.
-        network: The network that the weights belong to.
-        noise_std: Standard deviation of the observation noise.
         x: Training inputs ``[n, d]``.
-        likelihood: ``"gaussian"`` or ``"bernoulli"``.
         chains: The state of the chains, to continue them.
     """
 
     weights: Array
     log_density: Array
     diverged: Array
-    network: MLP
-    noise_std: float
     x: Array
-    likelihood: str = "gaussian"
     chains: _Chains | None = field(default=None, repr=False)
 
     def longer(self, n_samples: int = 500, progress: Progress | None = None) -> Fit:
@@ -498,8 +492,7 @@ class Fit:
         Raises:
             ValueError: x does not fit the network.
         """
-        x = checks.inputs("x", x, self.network.n_inputs)
-        return np.stack([self._evaluate(chain, x) for chain in self.weights])
+        return np.stack([self.evaluate(chain, x) for chain in self.weights])
 
     def between_chains(self, x: ArrayLike) -> Array:
         """Return the standard deviation of the chains' mean outputs ``[m]``: their disagreement.
@@ -526,15 +519,14 @@ class Fit:
         Raises:
             ValueError: x does not fit the network, or more draws are asked for than there are.
         """
-        x = checks.inputs("x", x, self.network.n_inputs)
-        draws = self.weights.reshape(-1, self.network.n_weights)
         if n_samples is not None:
-            if checks.count("n_samples", n_samples) > len(draws):
-                raise ValueError(f"n_samples: expected at most {len(draws)}, got {n_samples}")
-            rng = np.random.default_rng(checks.count("seed", seed, 0))
-            draws = rng.permutation(draws)[:n_samples]
-        return likelihoods.predict(self.likelihood, self._evaluate(draws, x), self.noise_std)
+            return super().predict(x, n_samples, seed)
+        outputs = self.evaluate(self.weights.reshape(-1, self.network.n_weights), x)
+        return likelihoods.predict(self.likelihood, outputs, self.noise_std)
 
-    def _evaluate(self, weights: Array, x: Array) -> Array:
-        padded = self.chains.recipe.padded if self.chains else self.network
-        return predictive.evaluate_weights(padded, embed(weights, self.network, padded), x)
+    def _draw(self, n_samples: int, seed: int) -> Array:
+        """Choose ``n_samples`` of the draws at random."""
+        draws = self.weights.reshape(-1, self.network.n_weights)
+        if n_samples > len(draws):
+            raise ValueError(f"n_samples: expected at most {len(draws)}, got {n_samples}")
+        return np.random.default_rng(seed).permutation(draws)[:n_samples]

@@ -261,12 +261,9 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     return Fit(
         path=np.zeros((0, *shape)),
         potential=np.zeros((0, len(draw))),
-        network=plan.network,
-        capacity=plan.capacity,
-        noise_std=plan.settings.noise_std,
-        likelihood=o.likelihood,
         inputs=inputs,
         state=descend(start, optimise.schedule(_DESCENT, _RATE, 0.25), inputs),
+        **plan.shared,
     ).longer(steps)
 
 

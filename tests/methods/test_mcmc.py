@@ -221,7 +221,8 @@ def test_non_finite_density_raises_divergence_with_its_step(monkeypatch):
 
 def judged(r_hat: Any, ess: Any) -> mcmc.Fit:
     """Return a fit of three chains with given diagnostics."""
-    fit = mcmc.Fit(*(np.zeros(shape) for shape in ((3, 4, 2), (3, 4), (3, 4))), MLP(1, ()), 1.0, X)
+    zeros = (np.zeros(shape) for shape in ((3, 4, 2), (3, 4), (3, 4)))
+    fit = mcmc.Fit(*zeros, X, network=MLP(1, ()), noise_std=1.0)
     fit.__dict__["_diagnosed"] = np.array([1.0, *r_hat]), np.array([900.0, *ess])
     return fit
 
