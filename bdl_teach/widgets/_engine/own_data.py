@@ -17,13 +17,17 @@ _DATES: Any = matplotlib_dates  # without types
 
 
 class Unseen(traitlets.HasTraits):
-    """A control without a widget: the pointer in the picture or a line of Python sets it.
-
-    A subclass defines ``read(given)``, which converts to what the control holds or raises
-    ``ValueError``, and ``words(value)``, which returns the value as text for the learner.
-    """
+    """A control without a widget: the pointer in the picture or a line of Python sets it."""
 
     value = traitlets.Any(None, allow_none=True)
+
+    def read(self, given: Any) -> Any:
+        """Convert ``given`` to what the control holds, or raise ``ValueError``."""
+        raise NotImplementedError
+
+    def words(self, value: Any) -> str:
+        """Return a value of the control as text for the learner."""
+        raise NotImplementedError
 
 
 class Points(Unseen):
