@@ -39,16 +39,12 @@ class Variational(ABC):
     """
 
     n_longer: int = 1
-
-    @property
-    def n_points(self) -> int:
-        """Return the number of data points."""
-        raise NotImplementedError
+    problem: Any  # what F belongs to; its ``x`` holds a row for each data point
 
     @property
     def tolerance(self) -> float:
         """Return how far, in nats, a longer run may lower F: half a nat for each data point."""
-        return TOLERANCE_A_POINT * self.n_points
+        return TOLERANCE_A_POINT * len(self.problem.x)
 
     @abstractmethod
     def cost(self) -> FreeEnergy:

@@ -107,6 +107,16 @@ class Plan(NamedTuple):
     draw: Array  # [n_weights]: a standard normal number for each weight, for a starting point
     inputs: LoopInputs
 
+    @property
+    def shared(self) -> dict[str, Any]:
+        """Return the fields that every fit with drawn weights has, as a dict."""
+        return {
+            "network": self.network,
+            "noise_std": self.settings.noise_std,
+            "likelihood": self.settings.likelihood,
+            "capacity": self.capacity,
+        }
+
     def embed(self, values: Array) -> Tensor:
         """Return ``values`` [..., n_weights], given for ``network``, as a tensor for ``padded``.
 
@@ -135,14 +145,8 @@ class Plan(NamedTuple):
         trace = program(list(starts), schedule, n_blocks, inputs)
         history = optimise.history(trace, *record)
         path = optimise.path(trace)
-        told = {
-            "network": self.network,
-            "noise_std": o.noise_std,
-            "history": history,
-            "likelihood": o.likelihood,
-            "capacity": self.capacity,
-            "path": path and path._replace(parameters=[p[:, used] for p in path.parameters]),
-        }
+        path = path and path._replace(parameters=[p[:, used] for p in path.parameters])
+        told = {**self.shared, "history": history, "path": path}
         return [p.numpy()[used].astype(np.float64) for p in trace.parameters], told
 
 

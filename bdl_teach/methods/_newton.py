@@ -100,8 +100,7 @@ def forward(network: MLP, w: Array, x: Array, tau: Sequence[float] = ()) -> Pass
     ``tau`` holds, for each hidden layer, the width τ over which the kink of its ReLU is smoothed;
     with () no kink is smoothed.
     """
-    pieces = np.split(w, np.cumsum([a * b for a, b in network.shapes])[:-1])
-    parts = [p.reshape(shape) for p, shape in zip(pieces, network.shapes, strict=True)]
+    parts = _parts(network, w)
     matrices, biases = parts[::2], parts[1::2]
     below, slopes = [x], []
     for k, (weight, bias) in enumerate(zip(matrices[:-1], biases[:-1], strict=True)):
@@ -110,6 +109,12 @@ def forward(network: MLP, w: Array, x: Array, tau: Sequence[float] = ()) -> Pass
         slopes.append(expit(z / tau[k]) if tau else (z > 0).astype(float))
     f = below[-1] @ matrices[-1].T + biases[-1][:, 0]
     return Pass(matrices, below, slopes, f[:, 0])
+
+
+def _parts(network: MLP, flat: Array) -> list[Array]:
+    """Split one number for each weight ``[n_weights]`` into the network's matrices and biases."""
+    pieces = np.split(flat, np.cumsum([a * b for a, b in network.shapes])[:-1])
+    return [p.reshape(shape) for p, shape in zip(pieces, network.shapes, strict=True)]
 
 
 def prior_precision(w: Array, prior: Prior) -> Array:
@@ -221,9 +226,4 @@ def _add_kinks(curvature: Array, p: Pass, slope: Array, network: MLP, tau: Seque
 @lru_cache(maxsize=64)
 def _units(network: MLP, k: int) -> Array:
     """Return the indices of each unit's weights in layer k, the bias last ``[units, in + 1]``."""
-    n_in, units = network.sizes[k], network.sizes[k + 1]
-    first = sum(
-        (a + 1) * b for a, b in zip(network.sizes[:k], network.sizes[1 : k + 1], strict=True)
-    )
-    weights = first + np.arange(units * n_in).reshape(units, n_in)
-    return np.hstack([weights, first + units * n_in + np.arange(units)[:, None]])
+    return np.hstack(_parts(network, np.arange(network.n_weights))[2 * k : 2 * k + 2])

@@ -21,25 +21,34 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Training:
-    """Settings of every method that trains a network.
+class Common:
+    """Settings of every method that trains a network or samples its weights.
 
     Attributes:
         likelihood: ``"gaussian"``, or ``"bernoulli"`` for labels 0 and 1.
         noise_std: Standard deviation of the noise on y, in the units of y, > 0; unused for labels.
         hidden_units: Width of each hidden ReLU layer; () is a linear model.
-        steps: Adam steps.
-        learning_rate: Adam step size, > 0; it falls to 0 over the last quarter of the steps.
         seed: Seed of the starting point and of the noise.
-        capacity: Sizes to compile for, instead of exactly those of this problem.
     """
 
     likelihood: str = "gaussian"
     noise_std: float = 1.0
     hidden_units: tuple[int, ...] = (20, 20)
+    seed: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Training(Common):
+    """Settings of every method that trains a network.
+
+    Attributes:
+        steps: Adam steps.
+        learning_rate: Adam step size, > 0; it falls to 0 over the last quarter of the steps.
+        capacity: Sizes to compile for, instead of exactly those of this problem.
+    """
+
     steps: int = 1500
     learning_rate: float = 0.02
-    seed: int = 0
     capacity: Capacity | None = None
 
 
@@ -58,7 +67,7 @@ Raises:
     DivergedError: The fit became NaN or infinite.
 """
 P = ParamSpec("P")
-S = TypeVar("S", bound=Training)
+S = TypeVar("S", bound=Common)
 F = TypeVar("F")
 Inner: TypeAlias = "Callable[[ArrayLike, ArrayLike, S], F]"
 Public: TypeAlias = "Callable[Concatenate[ArrayLike, ArrayLike, P], F]"
@@ -81,7 +90,9 @@ def taking(settings: Callable[P, S]) -> Callable[[Inner[S, F]], Public[P, F]]:
         @wraps(fit)
         def public(x: ArrayLike, y: ArrayLike, **chosen: Any) -> F:
             if unknown := chosen.keys() - fields.keys():
-                raise TypeError(f"fit() got an unexpected keyword argument {min(unknown)!r}")
+                raise TypeError(
+                    f"{fit.__name__}() got an unexpected keyword argument {min(unknown)!r}"
+                )
             return fit(x, y, kind(**chosen))
 
         inner, names = inspect.signature(fit), [name for name in texts if name in fields]

@@ -200,11 +200,8 @@ CATALOGUE: Mapping[str, Method] = {  # the quickest first
     ),
 }  # fmt: skip
 
-# Not methods of regression: their ``fit`` has other arguments, and they predict no y.
-OTHER_TASKS: Mapping[str, str] = {
-    "image_classifier": "pictures to class probabilities: fit(images, labels, *, ...)",
-    "vae": "data to codes and back, without any y: fit(x, *, ...)",
-}
+# Not methods of regression: one predicts the classes of pictures, one codes data without any y.
+OTHER_TASKS = ("image_classifier", "vae")
 
 # ``exact`` is no method of the catalogue either: it is for linear models only.
 MODULES = tuple(sorted({m.module for m in CATALOGUE.values()} | {*OTHER_TASKS, "exact"}))

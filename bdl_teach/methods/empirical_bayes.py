@@ -118,6 +118,7 @@ class Walk(NamedTuple):
 
     estimator: str
     coordinates: str
+    own_priors: bool = True  # of each weight, whose best σ_p is then known in closed form
 
 
 def choose(network: MLP, tie: str, biases: bool, scale: str) -> Model:
@@ -228,19 +229,13 @@ def group_cost(gamma: Tensor, std: Tensor, groups: Tensor) -> Tensor:
 
 
 def _free_energy(
-    network: MLP,
-    likelihood: str,
-    own_priors: bool,
-    walk: Walk,
-    theta: Tensor,
-    block: Block,
-    p: LoopInputs,
+    network: MLP, likelihood: str, walk: Walk, theta: Tensor, block: Block, p: LoopInputs
 ) -> Costs:
     std = tf.nn.softplus(theta[1])
     gamma = theta[0] if walk.coordinates == "gamma" else theta[0] / std
     unit, groups = p.own  # [n_weights]; [layers, n_weights], 1 where a weight is in a group
     gamma, std = gamma * p.unit_mask, std * unit * p.unit_mask
-    kl = weight_cost(gamma) if own_priors else group_cost(gamma, std, groups)
+    kl = weight_cost(gamma) if walk.own_priors else group_cost(gamma, std, groups)
     mu = gamma * std
     if walk.estimator == "quiet":
         moments = _rao_blackwell.output_moments(network, mu, std, block.zeta, block.x)
@@ -264,6 +259,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     walk = Walk(
         checks.choice("estimator", settings.estimator, offered),
         checks.choice("coordinates", settings.coordinates, COORDINATES),
+        settings.tie == "weight",
     )
     strength = checks.non_negative("initial_gamma", settings.initial_gamma)
     rho = checks.starting_rho("initial_rho", settings.initial_rho)
@@ -281,7 +277,6 @@ def _train(
     model: Model, walk: Walk, plan: Plan, start: tuple[Array, Array], cooldown: float
 ) -> Fit:
     """Train from the starting (γ, ρ), each ``[n_weights]``, and return the fit."""
-    own_priors = len(np.unique(model.groups)) == len(model.groups)
     gamma, rho = start
     place = gamma if walk.coordinates == "gamma" else gamma * np.logaddexp(0.0, rho)
     n_layers = len(plan.network.shapes) // 2
@@ -291,7 +286,7 @@ def _train(
         zeta=_loop.row_noise(plan, _WIDTHS[walk.estimator]),
         own=(plan.embed(model.unit), plan.embed(1.0 * groups)),
     )
-    program = _program(plan.padded, plan.settings.likelihood, own_priors, walk)
+    program = _program(plan.padded, plan.settings.likelihood, walk)
     starts = [plan.embed(place), plan.embed(rho)]
     moved, told = plan.train(program, starts, inputs, cooldown, RECORD)
     posterior = _posterior(moved, model, walk)
@@ -356,7 +351,7 @@ class Fit(_mean_field.Fit):
         if start:
             draw = np.random.default_rng(o.seed).standard_normal(len(self.mean))
             gamma, rho = start["start_scale"] * draw, 0.0 * draw + start["initial_rho"]
-        walk = Walk(_CALMEST[self.likelihood], "mu")
+        walk = self.walk._replace(estimator=_CALMEST[self.likelihood], coordinates="mu")
         return cast("Self", _train(self.model, walk, plan, (gamma, rho), 1.0))
 
     def plug_in(self, x: ArrayLike) -> Predictive:

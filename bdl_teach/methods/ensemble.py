@@ -86,16 +86,9 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
         weights = np.stack([one.parameters[0] for one in paths], axis=1)  # [frames, k, n_weights]
         records = np.mean([one.records for one in paths], axis=0)
         path = optimise.Path(paths[0].steps, records, [weights])
-    return Fit(
-        weights=np.stack([one.weights for one in members]),
-        anchors=anchors,
-        network=plan.network,
-        noise_std=first.noise_std,
-        history={**told, "step": first.history["step"]},
-        likelihood=first.likelihood,
-        capacity=plan.capacity,
-        path=path,
-    )
+    shared = {**vars(first), "history": {**told, "step": first.history["step"]}, "path": path}
+    shared["weights"] = np.stack([one.weights for one in members])
+    return Fit(**shared, anchors=anchors)
 
 
 def _draws(seeds: Sequence[int], n: int, what: int) -> Array:

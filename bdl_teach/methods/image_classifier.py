@@ -151,7 +151,7 @@ def _key(seed: int, *path: int) -> Array:
 class Problem(NamedTuple):
     """The pictures and settings that a classifier's free energy belongs to."""
 
-    images: Array  # [n, height, width]: pixels in [0, 1]
+    x: Array  # [n, height, width]: pixels in [0, 1]
     labels: Array  # [n]
     kl_weight: float
     learning_rate: float
@@ -252,8 +252,8 @@ def ensemble(
 def _trained(network: ConvNet, built: Built, scale: float, o: Problem) -> Fit:
     """Train the variables of ``built`` from their current values, and return the fit."""
     adam = tf.keras.optimizers.legacy.Adam(o.learning_rate)
-    step = _train_step(built.model, adam, len(o.images), o.kl_weight)
-    history = _train(step, o.images[..., None] * np.float32(scale), built.draw, o)
+    step = _train_step(built.model, adam, len(o.x), o.kl_weight)
+    history = _train(step, o.x[..., None] * np.float32(scale), built.draw, o)
     memory.release()
     return Fit(network, built, scale, history, o)
 
@@ -349,7 +349,7 @@ class Fit(Variational):
         Raises:
             ValueError: A count is out of range.
         """
-        log_p = self.log_predict(self.problem.images, n_draws, seed)  # [s, n, classes]
+        log_p = self.log_predict(self.problem.x, n_draws, seed)  # [s, n, classes]
         labels = self.problem.labels[None, :, None]
         likelihood = -float(np.take_along_axis(log_p, labels, axis=-1).sum(axis=1).mean())
         std = self.std + np.finfo(np.float32).eps  # as TFP's layers have it
@@ -368,11 +368,6 @@ class Fit(Variational):
         least = -(-_LEAST_STEPS // -(-len(o.labels) // o.batch_size))
         problem = o._replace(epochs=max(o.epochs, least), seed=o.seed + _OTHER_ORDERS)
         return _trained(self.network, self._copy(), self.pixel_scale, problem)
-
-    @property
-    def n_points(self) -> int:
-        """Return the number of pictures."""
-        return len(self.problem.labels)
 
     def _copy(self) -> Built:
         """Return a copy of ``built`` with new variables of equal values."""

@@ -25,12 +25,7 @@ from bdl_teach import elbo, likelihoods
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach.backend import Tensor, tf
-from bdl_teach.densities import (
-    Gaussian,
-    gaussian_kl,
-    numpy_or_tensor,
-    scale_mixture_log_prob,
-)
+from bdl_teach.densities import Gaussian, gaussian_kl, numpy_or_tensor, scale_mixture_log_prob
 from bdl_teach.methods import _loop, _mean_field, _rao_blackwell
 from bdl_teach.methods._loop import Block, Costs, LoopInputs
 from bdl_teach.methods._mean_field import Fit

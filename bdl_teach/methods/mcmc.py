@@ -39,7 +39,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from bdl_teach import likelihoods, predictive
+from bdl_teach import likelihoods
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
@@ -53,8 +53,9 @@ from bdl_teach.densities import (
     ScaleMixture,
     scale_mixture_log_prob,
 )
-from bdl_teach.methods._loop import Capacity, embed, lay_out
-from bdl_teach.methods._settings import Training
+from bdl_teach.methods._fitted import Drawn
+from bdl_teach.methods._loop import Capacity, LoopInputs, lay_out
+from bdl_teach.methods._settings import Common, Training, taking
 from bdl_teach.mlp import MLP, multiply
 from bdl_teach.predictive import Predictive
 
@@ -70,17 +71,6 @@ _DIVERGENT = -1000.0  # log of the acceptance below which TFP's NUTS calls a tra
 Progress = Callable[[int, int], None]  # told (transitions done, transitions in all)
 
 
-class _Target(NamedTuple):
-    """The tensors (data, prior, noise) that the density log P(D, w) depends on."""
-
-    x: Tensor  # [rows, d]
-    y: Tensor  # [rows, 1]
-    row_weight: Tensor  # [rows, 1]: 1 for a data point, 0 for padding
-    unit_mask: Tensor  # [n_weights]: 1 for a weight, 0 for padding
-    prior: Tensor  # [3]: σ₁, σ₂, π
-    noise_std: Tensor
-
-
 class _Recipe(NamedTuple):
     """The settings that a program is compiled for, besides the shapes of its arguments."""
 
@@ -92,7 +82,7 @@ class _Recipe(NamedTuple):
     window: int  # transitions of one call
 
 
-def _log_density(network: MLP, likelihood: str, w: Tensor, p: _Target) -> Tensor:
+def _log_density(network: MLP, likelihood: str, w: Tensor, p: LoopInputs) -> Tensor:
     """Return log P(D, w) of weights ``[chains, n_weights]``, in nats ``[chains]``."""
     w = w * p.unit_mask  # weights that are padding move, but have no effect
     log_prior = scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2]) * p.unit_mask
@@ -100,7 +90,7 @@ def _log_density(network: MLP, likelihood: str, w: Tensor, p: _Target) -> Tensor
     return tf.reduce_sum(log_prior, axis=-1) - cost
 
 
-def _quick_log_density(recipe: _Recipe, w: Tensor, p: _Target) -> Tensor:
+def _quick_log_density(recipe: _Recipe, w: Tensor, p: LoopInputs) -> Tensor:
     """Return what :func:`_log_density` returns, but faster: the gradient takes 2 µs, not 5.7.
 
     A product with a matrix of one row is written as a product and a sum, which XLA can fuse, and a
@@ -135,14 +125,14 @@ def _mixture_log_prob(w: Tensor, prior: Tensor) -> tuple[Tensor, Tensor]:
     return log_b + tf.nn.softplus(ahead) - HALF_LOG_TWO_PI, gradient
 
 
-def _density(recipe: _Recipe, target: _Target) -> Callable[[Tensor], Tensor]:
+def _density(recipe: _Recipe, target: LoopInputs) -> Callable[[Tensor], Tensor]:
     """Return log P(D, w) as a function of weights ``[chains, n_weights]``, in nats ``[chains]``."""
     if recipe.sampler == "hmc":
         return lambda w: _quick_log_density(recipe, w, target)
     return lambda w: _log_density(recipe.padded, recipe.likelihood, w, target)
 
 
-def _kernel(recipe: _Recipe, target: _Target) -> Tensor:
+def _kernel(recipe: _Recipe, target: LoopInputs) -> Tensor:
     """Return the sampler; its step size adapts over four fifths of the warm-up."""
     log_density = _density(recipe, target)
     if recipe.sampler == "nuts":
@@ -189,11 +179,11 @@ class _Jittered:
 def _programs(recipe: _Recipe) -> tuple[Compiled, Compiled]:
     """Compile two functions: one prepares the sampler's state, one runs a window of transitions."""
 
-    def begin(state: Tensor, target: _Target) -> Tensor:
+    def begin(state: Tensor, target: LoopInputs) -> Tensor:
         return _kernel(recipe, target).bootstrap_results(state)
 
     def advance(
-        state: Tensor, results: Tensor, n_leapfrog: Tensor, seed: Tensor, target: _Target
+        state: Tensor, results: Tensor, n_leapfrog: Tensor, seed: Tensor, target: LoopInputs
     ) -> Tensor:
         kernel = _kernel(recipe, target)
         drawn, traced, results = tfp.mcmc.sample_chain(
@@ -214,7 +204,7 @@ class _Chains(NamedTuple):
     """The state of the chains, and all that is needed to continue them."""
 
     recipe: _Recipe
-    target: _Target
+    target: LoopInputs
     seed: int  # of all transitions
     n_leapfrog: int  # mean number of leapfrog steps of a transition of HMC
     n_thin: int  # transitions from one draw that is kept to the next
@@ -252,143 +242,99 @@ class _Chains(NamedTuple):
         return then, tuple(part[:n] for part in every)
 
 
-def nuts(
-    x: ArrayLike,
-    y: ArrayLike,
-    *,
-    prior: Prior | None = None,
-    noise_std: float = 1.0,
-    likelihood: str = "gaussian",
-    hidden_units: tuple[int, ...] = (20, 20),
-    n_samples: int = 500,
-    n_chains: int = 2,
-    n_warmup: int = 500,
-    n_thin: int = 1,
-    seed: int = 0,
-    progress: Progress | None = None,
-) -> Fit:
-    """Sample the posterior of a network with NUTS.
+@dataclass(frozen=True, kw_only=True)
+class Settings(Common):
+    """Settings of the samplers, in addition to those of every method.
 
-    Args:
-        x: Inputs ``[n, d]``.
-        y: Targets ``[n, 1]`` or ``[n]``: numbers, or labels 0 and 1.
+    Attributes:
         prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given.
-        noise_std: Standard deviation of the noise on y, in the units of y, > 0.
-        likelihood: ``"gaussian"``, or ``"bernoulli"`` for labels 0 and 1.
-        hidden_units: Width of each hidden ReLU layer; () is a linear model.
         n_samples: Draws kept of each chain, at least 4, since R-hat compares halves.
         n_chains: Chains, at least 2, since R-hat compares them; each starts from the prior.
         n_warmup: Transitions that adapt the step size and are thrown away.
+        seed: Seed of the starts and of the chains.
+        progress: Called with (transitions done, transitions in all) as the chains run; an exception
+            that it raises ends the run.
+    """
+
+    prior: Prior | None = None
+    n_samples: int = 500
+    n_chains: int = 2
+    n_warmup: int = 500
+    progress: Progress | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class NutsSettings(Settings):
+    """Settings of NUTS, in addition to those of the samplers.
+
+    Attributes:
         n_thin: Transitions from one kept draw to the next. Under a scale mixture a chain needs
             thousands of transitions, which differ so little that it is enough to keep a few.
-        seed: Seed of the starts and of the chains.
-        progress: Called with (transitions done, transitions in all) as the chains run.
-
-    Returns:
-        A :class:`Fit`; read ``.report`` before believing it.
-
-    Raises:
-        ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: A chain became NaN or infinite.
     """
-    settings = Training(
-        likelihood=likelihood, noise_std=noise_std, hidden_units=hidden_units, steps=1, seed=seed
-    )
-    n_thin = checks.count("n_thin", n_thin)
-    start = _start("nuts", (x, y, prior), settings, n_chains, n_warmup, n_thin=n_thin)
-    return start.longer(checks.count("n_samples", n_samples, minimum=4), progress)
+
+    n_thin: int = 1
 
 
-def hmc(
-    x: ArrayLike,
-    y: ArrayLike,
-    *,
-    prior: Prior | None = None,
-    noise_std: float = 1.0,
-    likelihood: str = "gaussian",
-    hidden_units: tuple[int, ...] = (20, 20),
-    n_samples: int = 500,
-    n_chains: int = 4,
-    n_warmup: int = 150,
-    n_leapfrog: int = 100,
-    window: int = 50,
-    seed: int = 0,
-    capacity: Capacity | None = None,
-    progress: Progress | None = None,
-) -> Fit:
-    """Sample the posterior of a network with HMC.
+@dataclass(frozen=True, kw_only=True)
+class HmcSettings(Settings):
+    """Settings of HMC, in addition to those of the samplers.
 
-    Args:
-        x: Inputs ``[n, d]``.
-        y: Targets ``[n, 1]`` or ``[n]``: numbers, or labels 0 and 1.
-        prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given.
-        noise_std: Standard deviation of the noise on y, in the units of y, > 0.
-        likelihood: ``"gaussian"``, or ``"bernoulli"`` for labels 0 and 1.
-        hidden_units: Width of each hidden ReLU layer; () is a linear model.
-        n_samples: Draws kept of each chain, at least 4, since R-hat compares halves.
-        n_chains: Chains, at least 2, since R-hat compares them; each starts from the prior.
-        n_warmup: Transitions that adapt the step size and are thrown away.
+    Attributes:
         n_leapfrog: Mean number of leapfrog steps of a transition, >= 1; it rises to this number
             over the warm-up.
         window: Number of transitions between two reports of progress, >= 1.
-        seed: Seed of the starts and of the chains.
         capacity: Sizes to compile for, instead of exactly those of this problem. Its ``n_samples``
             has no effect. A Gaussian prior and a mixture need two programs.
-        progress: Called with (transitions done, transitions in all) after each window; an exception
-            that it raises ends the run.
-
-    Returns:
-        A :class:`Fit`; read ``.report`` before believing it. ``longer`` continues the chains.
-
-    Raises:
-        ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: A chain became NaN or infinite.
     """
-    settings = Training(
-        likelihood=likelihood,
-        noise_std=noise_std,
-        hidden_units=hidden_units,
-        steps=1,
-        seed=seed,
-        capacity=capacity,
-    )
-    steps, window = checks.count("n_leapfrog", n_leapfrog), checks.count("window", window)
-    start = _start("hmc", (x, y, prior), settings, n_chains, n_warmup, window, n_leapfrog=steps)
-    return start.longer(checks.count("n_samples", n_samples, minimum=4), progress)
+
+    n_chains: int = 4
+    n_warmup: int = 150
+    n_leapfrog: int = 100
+    window: int = 50
+    capacity: Capacity | None = None
 
 
-def _start(
+@taking(NutsSettings)
+def nuts(x: ArrayLike, y: ArrayLike, settings: NutsSettings) -> Fit:
+    """Sample the posterior of a network with NUTS; read ``report`` before believing the draws."""
+    n_thin = checks.count("n_thin", settings.n_thin)
+    return _sample("nuts", x, y, settings, _WINDOW, n_thin=n_thin)
+
+
+@taking(HmcSettings)
+def hmc(x: ArrayLike, y: ArrayLike, settings: HmcSettings) -> Fit:
+    """Sample the posterior of a network with HMC; read ``report`` before believing the draws."""
+    steps = checks.count("n_leapfrog", settings.n_leapfrog)
+    return _sample("hmc", x, y, settings, checks.count("window", settings.window), steps)
+
+
+def _sample(
     sampler: str,
-    problem: tuple[ArrayLike, ArrayLike, Prior | None],
-    settings: Training,
-    n_chains: int,
-    n_warmup: int,
-    window: int = _WINDOW,
-    *,
+    x: ArrayLike,
+    y: ArrayLike,
+    o: Settings,
+    window: int,
     n_leapfrog: int = 1,
     n_thin: int = 1,
 ) -> Fit:
-    """Check a sampler's arguments, and return a fit whose chains have no draws yet."""
-    x, y, prior = problem
-    prior = ScaleMixture() if prior is None else prior
-    plan = lay_out(x, y, settings, prior)
-    told, x, prior, seed = plan.inputs, plan.problem.x, plan.problem.prior, plan.problem.seed
+    """Check a sampler's arguments, warm up its chains, and return a fit with their draws."""
+    prior = ScaleMixture() if o.prior is None else o.prior
+    shared = {name: value for name, value in vars(o).items() if hasattr(Training, name)}
+    plan = lay_out(x, y, Training(steps=1, **shared), prior)
+    told, prior, seed = plan.inputs, plan.problem.prior, plan.problem.seed
     rows = {name: getattr(told, name) for name in ("x", "y", "row_weight")}
-    target = _Target(
-        **{name: tf.reshape(part, [-1, part.shape[-1]]) for name, part in rows.items()},
-        unit_mask=told.unit_mask,
-        prior=told.prior,
-        noise_std=told.noise_std,
-    )
-    shape = (checks.count("n_chains", n_chains, minimum=2), plan.network.n_weights)
-    warmup = checks.count("n_warmup", n_warmup)
-    likelihood, is_gaussian = settings.likelihood, isinstance(prior, Gaussian)
-    recipe = _Recipe(sampler, plan.padded, likelihood, is_gaussian, warmup, window)
+    rows = {name: tf.reshape(part, [-1, part.shape[-1]]) for name, part in rows.items()}
+    target = told._replace(**rows)  # all chunks of the data as one
+    shape = (checks.count("n_chains", o.n_chains, minimum=2), plan.network.n_weights)
+    warmup = checks.count("n_warmup", o.n_warmup)
+    is_gaussian = isinstance(prior, Gaussian)
+    recipe = _Recipe(sampler, plan.padded, o.likelihood, is_gaussian, warmup, window)
     begin, _ = _programs(recipe)
     state = plan.embed(prior.sample(shape, seed=seed))
     chains = _Chains(recipe, target, seed, n_leapfrog, n_thin, state, begin(state, target))
     weights, each = np.zeros((shape[0], 0, shape[1])), np.zeros((shape[0], 0))
-    return Fit(weights, each, each, plan.network, plan.settings.noise_std, x, likelihood, chains)
+    start = Fit(weights, each, each, plan.problem.x, chains, **plan.shared)
+    return start.longer(checks.count("n_samples", o.n_samples, minimum=4), o.progress)
 
 
 def diagnose(draws: ArrayLike) -> tuple[Array, Array]:
@@ -444,7 +390,7 @@ def r_hat(draws: Array) -> Array:
 
 @one_line
 @dataclass(frozen=True)
-class Fit:
+class Fit(Drawn):
     """Draws from the weights' true posterior, as far as the chains have explored it.
 
     The weights of a network are not identified (hidden units can be swapped), so convergence is
@@ -456,20 +402,14 @@ class Fit:
         weights: ``[chains, s, n_weights]``.
         log_density: log P(D, w) of each draw, in nats ``[chains, s]``.
         diverged: Share of a draw's transitions that were given up as divergent ``[chains, s]``.
-        network: The network that the weights belong to.
-        noise_std: Standard deviation of the observation noise.
         x: Training inputs ``[n, d]``.
-        likelihood: ``"gaussian"`` or ``"bernoulli"``.
         chains: The state of the chains, to continue them.
     """
 
     weights: Array
     log_density: Array
     diverged: Array
-    network: MLP
-    noise_std: float
     x: Array
-    likelihood: str = "gaussian"
     chains: _Chains | None = field(default=None, repr=False)
 
     def longer(self, n_samples: int = 500, progress: Progress | None = None) -> Fit:
@@ -552,8 +492,7 @@ class Fit:
         Raises:
             ValueError: x does not fit the network.
         """
-        x = checks.inputs("x", x, self.network.n_inputs)
-        return np.stack([self._evaluate(chain, x) for chain in self.weights])
+        return np.stack([self.evaluate(chain, x) for chain in self.weights])
 
     def between_chains(self, x: ArrayLike) -> Array:
         """Return the standard deviation of the chains' mean outputs ``[m]``: their disagreement.
@@ -580,15 +519,14 @@ class Fit:
         Raises:
             ValueError: x does not fit the network, or more draws are asked for than there are.
         """
-        x = checks.inputs("x", x, self.network.n_inputs)
-        draws = self.weights.reshape(-1, self.network.n_weights)
         if n_samples is not None:
-            if checks.count("n_samples", n_samples) > len(draws):
-                raise ValueError(f"n_samples: expected at most {len(draws)}, got {n_samples}")
-            rng = np.random.default_rng(checks.count("seed", seed, 0))
-            draws = rng.permutation(draws)[:n_samples]
-        return likelihoods.predict(self.likelihood, self._evaluate(draws, x), self.noise_std)
+            return super().predict(x, n_samples, seed)
+        outputs = self.evaluate(self.weights.reshape(-1, self.network.n_weights), x)
+        return likelihoods.predict(self.likelihood, outputs, self.noise_std)
 
-    def _evaluate(self, weights: Array, x: Array) -> Array:
-        padded = self.chains.recipe.padded if self.chains else self.network
-        return predictive.evaluate_weights(padded, embed(weights, self.network, padded), x)
+    def _draw(self, n_samples: int, seed: int) -> Array:
+        """Choose ``n_samples`` of the draws at random."""
+        draws = self.weights.reshape(-1, self.network.n_weights)
+        if n_samples > len(draws):
+            raise ValueError(f"n_samples: expected at most {len(draws)}, got {n_samples}")
+        return np.random.default_rng(seed).permutation(draws)[:n_samples]

@@ -101,109 +101,104 @@ class State(NamedTuple):
     mass: Tensor  # [n_weights]: M of each weight, the same for all chains
 
 
-def _loss(network: MLP, kind: str, w: Tensor, row_weight: Tensor, p: LoopInputs) -> Tensor:
-    """Return −log P(D, w) of each chain's weights w, in nats ``[chains]``.
+class Sampler(NamedTuple):
+    """A network and its likelihood: what the compiled functions depend on besides tensors."""
 
-    The term of each data point is multiplied by its ``row_weight``.
-    """
-    log_prior = scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2])
-    likelihood = likelihoods.cost(kind, p.y[0], network(w, p.x[0]), p.noise_std, row_weight)
-    return likelihood - tf.reduce_sum(log_prior * p.unit_mask, axis=-1)
+    network: MLP
+    kind: str  # the likelihood
 
+    def loss(self, w: Tensor, row_weight: Tensor, p: LoopInputs) -> Tensor:
+        """Return −log P(D, w) of each chain's weights w, in nats ``[chains]``.
 
-def _move(
-    network: MLP, kind: str, state: State, noise: Tensor, batches: Tensor, p: LoopInputs
-) -> State:
-    """Take one step of all chains with ∇U estimated from a minibatch, and return the new state."""
-    own, now = p.own, state.step % _WINDOW
-    in_batch = tf.cast(own.dealt == tf.gather(batches, now), tf.float32) * p.row_weight[0]
-    with tf.GradientTape() as tape:
-        tape.watch(state.w)
-        u = _loss(network, kind, state.w, in_batch * tf.cast(p.n_batches, tf.float32), p)
-    push = own.learning_rate / state.mass * tape.gradient(u, state.w)
-    heat = 2.0 * (1.0 - own.momentum) * own.learning_rate * own.temperature
-    v = own.momentum * state.v - push + tf.sqrt(heat / state.mass) * tf.gather(noise, now)
-    return State(state.step + 1, state.w + v, v, state.mass)
+        The term of each data point is multiplied by its ``row_weight``.
+        """
+        log_prior = scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2])
+        f = self.network(w, p.x[0])
+        likelihood = likelihoods.cost(self.kind, p.y[0], f, p.noise_std, row_weight)
+        return likelihood - tf.reduce_sum(log_prior * p.unit_mask, axis=-1)
 
+    def move(self, state: State, noise: Tensor, batches: Tensor, p: LoopInputs) -> State:
+        """Take one step of all chains, with ∇U estimated from a minibatch."""
+        own, now = p.own, state.step % _WINDOW
+        in_batch = tf.cast(own.dealt == tf.gather(batches, now), tf.float32) * p.row_weight[0]
+        with tf.GradientTape() as tape:
+            tape.watch(state.w)
+            u = self.loss(state.w, in_batch * tf.cast(p.n_batches, tf.float32), p)
+        push = own.learning_rate / state.mass * tape.gradient(u, state.w)
+        heat = 2.0 * (1.0 - own.momentum) * own.learning_rate * own.temperature
+        v = own.momentum * state.v - push + tf.sqrt(heat / state.mass) * tf.gather(noise, now)
+        return State(state.step + 1, state.w + v, v, state.mass)
 
-def _mass(network: MLP, kind: str, w: Tensor, p: LoopInputs) -> Tensor:
-    """Return the mass √(V V̄) of each weight.
+    def mass(self, w: Tensor, p: LoopInputs) -> Tensor:
+        """Return the mass √(V V̄) of each weight.
 
-    V is the curvature of U along the weight, V̄ the mean of V over all weights. V is estimated by
-    the prior's curvature plus the Fisher information: the mean square of the likelihood's gradient
-    for data simulated from the model, averaged over the chains. With the real data, as in RMSprop,
-    the gradient would vanish at a minimum, where a chain with T = 0 ends. With V itself as mass,
-    weights that have no effect at the mode would take such long steps that the chain of a network
-    of two layers diverges; with the root, as in RMSprop, the chain does not diverge.
-    """
-    draws = tf.repeat(w, _PROBES, axis=0)
-    with tf.GradientTape() as tape:
-        tape.watch(draws)
-        f = network(draws, p.x[0])  # [probes, n, 1]
-        share = tf.stop_gradient(tf.sigmoid(f))  # of the labels that are 1
-        spread = 1.0 / p.noise_std if kind == "gaussian" else tf.sqrt(share * (1.0 - share))
-        xi = tf.random.stateless_normal(f.shape, tf.stack([p.own.seed, -1]))
-        score = tf.reduce_sum(xi * spread * f * p.row_weight[0])
-    curvature = p.own.precision + tf.reduce_mean(tape.gradient(score, draws) ** 2, axis=0)
-    mean = tf.reduce_sum(curvature * p.unit_mask) / tf.reduce_sum(p.unit_mask)
-    mass = tf.sqrt(curvature * mean)
-    return tf.where(p.own.preconditioned > 0, mass, tf.ones_like(mass))
+        V is the curvature of U along the weight, V̄ the mean of V over all weights. V is estimated
+        by the prior's curvature plus the Fisher information: the mean square of the likelihood's
+        gradient for data simulated from the model, averaged over the chains. With the real data, as
+        in RMSprop, the gradient would vanish at a minimum, where a chain with T = 0 ends. With V
+        itself as mass, weights that have no effect at the mode would take such long steps that the
+        chain of a network of two layers diverges; with the root, as in RMSprop, the chain does not
+        diverge.
+        """
+        draws = tf.repeat(w, _PROBES, axis=0)
+        with tf.GradientTape() as tape:
+            tape.watch(draws)
+            f = self.network(draws, p.x[0])  # [probes, n, 1]
+            share = tf.stop_gradient(tf.sigmoid(f))  # of the labels that are 1
+            spread = tf.sqrt(share * (1.0 - share))
+            if self.kind == "gaussian":
+                spread = 1.0 / p.noise_std
+            xi = tf.random.stateless_normal(f.shape, tf.stack([p.own.seed, -1]))
+            score = tf.reduce_sum(xi * spread * f * p.row_weight[0])
+        curvature = p.own.precision + tf.reduce_mean(tape.gradient(score, draws) ** 2, axis=0)
+        mean = tf.reduce_sum(curvature * p.unit_mask) / tf.reduce_sum(p.unit_mask)
+        mass = tf.sqrt(curvature * mean)
+        return tf.where(p.own.preconditioned > 0, mass, tf.ones_like(mass))
 
+    def descend(self, start: Tensor, schedule: optimise.Schedule, p: LoopInputs) -> State:
+        """Bring each chain to a mode by Adam, and compute the mass of each weight there."""
 
-def _descend(
-    network: MLP, kind: str, start: Tensor, schedule: optimise.Schedule, p: LoopInputs
-) -> State:
-    """Bring each chain to a mode by Adam, and compute the mass of each weight there."""
+        def objective(parameters: Tensor, _step: Tensor, _block: Tensor) -> tuple[Tensor, Tensor]:
+            u = self.loss(parameters[0], p.row_weight[0], p)
+            return tf.reduce_sum(u), u
 
-    def objective(parameters: Tensor, _step: Tensor, _block: Tensor) -> tuple[Tensor, Tensor]:
-        u = _loss(network, kind, parameters[0], p.row_weight[0], p)
-        return tf.reduce_sum(u), u
+        (w,) = optimise.adam(objective, [start], schedule, n_records=1).parameters
+        return State(tf.constant(0), w, tf.zeros_like(w), self.mass(w, p))
 
-    (w,) = optimise.adam(objective, [start], schedule, n_records=1).parameters
-    return State(tf.constant(0), w, tf.zeros_like(w), _mass(network, kind, w, p))
+    def advance(
+        self, state: State, stop: Tensor, noise: Tensor, batches: Tensor, p: LoopInputs
+    ) -> tuple[State, Tensor, Tensor]:
+        """Take all chains to the step ``stop``; return the state, the weights and U = −log P(D, w).
 
+        The weights and U are recorded every ``EVERY`` steps. For each step of the current window
+        of steps, ``noise`` [window, chains, n_weights] holds normal noise, ``batches`` [window] the
+        number of its minibatch.
+        """
 
-def _advance(
-    network: MLP,
-    kind: str,
-    state: State,
-    stop: Tensor,
-    noise: Tensor,
-    batches: Tensor,
-    p: LoopInputs,
-) -> tuple[State, Tensor, Tensor]:
-    """Take all chains to the step ``stop``; return the state, the weights and U = −log P(D, w).
+        def record(
+            i: Tensor, state: State, path: Tensor, potential: Tensor
+        ) -> tuple[Tensor, State, Tensor, Tensor]:
+            until = tf.minimum(stop, (state.step // EVERY + 1) * EVERY)
+            (state,) = tf.while_loop(
+                lambda state: state.step < until,
+                lambda state: (self.move(state, noise, batches, p),),
+                (state,),
+            )
+            u = self.loss(state.w, p.row_weight[0], p)
+            path = tf.tensor_scatter_nd_update(path, [[i]], state.w[None])
+            return i + 1, state, path, tf.tensor_scatter_nd_update(potential, [[i]], u[None])
 
-    The weights and U are recorded every ``EVERY`` steps. For each step of the current window of
-    steps, ``noise`` [window, chains, n_weights] holds normal noise, ``batches`` [window] the number
-    of its minibatch.
-    """
-
-    def record(
-        i: Tensor, state: State, path: Tensor, potential: Tensor
-    ) -> tuple[Tensor, State, Tensor, Tensor]:
-        until = tf.minimum(stop, (state.step // EVERY + 1) * EVERY)
-        (state,) = tf.while_loop(
-            lambda state: state.step < until,
-            lambda state: (_move(network, kind, state, noise, batches, p),),
-            (state,),
-        )
-        u = _loss(network, kind, state.w, p.row_weight[0], p)
-        path = tf.tensor_scatter_nd_update(path, [[i]], state.w[None])
-        return i + 1, state, path, tf.tensor_scatter_nd_update(potential, [[i]], u[None])
-
-    chains, d = state.w.shape
-    room = _WINDOW // EVERY
-    begin = (tf.constant(0), state, tf.zeros([room, chains, d]), tf.zeros([room, chains]))
-    _, *rest = tf.while_loop(lambda _, state, *__: state.step < stop, record, begin)
-    return tuple(rest)
+        chains, d = state.w.shape
+        room = _WINDOW // EVERY
+        begin = (tf.constant(0), state, tf.zeros([room, chains, d]), tf.zeros([room, chains]))
+        _, *rest = tf.while_loop(lambda _, state, *__: state.step < stop, record, begin)
+        return tuple(rest)
 
 
 @lru_cache(maxsize=32)
-def _program(network: MLP, kind: str) -> tuple[Compiled, Compiled]:
-    """Compile :func:`_descend` and :func:`_advance` for a network and a likelihood ``kind``."""
-    descend = Compiled(lambda *arguments: _descend(network, kind, *arguments))
-    return descend, Compiled(lambda *arguments: _advance(network, kind, *arguments))
+def _program(sampler: Sampler) -> tuple[Compiled, Compiled]:
+    """Compile ``descend`` and ``advance`` of a sampler."""
+    return Compiled(sampler.descend), Compiled(sampler.advance)
 
 
 @lru_cache(maxsize=3)
@@ -262,16 +257,13 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     shape = (checks.count("n_chains", o.n_chains), plan.network.n_weights)
     draw = np.random.default_rng(o.seed).standard_normal(shape)
     start = plan.embed(draw * np.sqrt(2.0 / plan.network.fan_in))
-    descend, _ = _program(plan.padded, o.likelihood)
+    descend, _ = _program(Sampler(plan.padded, o.likelihood))
     return Fit(
         path=np.zeros((0, *shape)),
         potential=np.zeros((0, len(draw))),
-        network=plan.network,
-        capacity=plan.capacity,
-        noise_std=plan.settings.noise_std,
-        likelihood=o.likelihood,
         inputs=inputs,
         state=descend(start, optimise.schedule(_DESCENT, _RATE, 0.25), inputs),
+        **plan.shared,
     ).longer(steps)
 
 
@@ -302,7 +294,7 @@ class Fit(Drawn):
             ValueError: ``steps`` < 1.
             DivergedError: A chain became NaN or infinite.
         """
-        _, advance = _program(self.padded, self.likelihood)
+        _, advance = _program(Sampler(self.padded, self.likelihood))
         used = self.network.positions_in(self.padded)
         at, state, seed = int(self.state.step), self.state, int(self.inputs.own.seed)
         end = at + checks.count("steps", steps)

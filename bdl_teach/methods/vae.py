@@ -348,11 +348,6 @@ class Fit(Variational):
         )
 
     @property
-    def n_points(self) -> int:
-        """Return the number of examples."""
-        return len(self.problem.x)
-
-    @property
     def latent_dim(self) -> int:
         """Return the number of coordinates of the code."""
         return self.model.decoder.n_inputs

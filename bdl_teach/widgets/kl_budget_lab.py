@@ -66,15 +66,21 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         plots.legend_above(ax, columns=2)
 
     def _compute(self, values: controls.Values) -> KLBudgetResult:
-        # The lab has no control of the seed; ``_next_seeds`` sets it.
-        problem = replace(ARTICLE, seed=values.get("seed", 0), own=values.get("data"))
-        return _refit(problem, values)
+        from bdl_teach import elbo
+
+        # The lab has no controls of seed and n; ``_next_seeds`` and ``_chores`` set them.
+        unseen = {name: values[name] for name in ("seed", "n") if name in values}
+        problem = replace(ARTICLE, own=values.get("data"), **unseen)
+        m, scheme = values["n_batches"], values["scheme"]
+        batches = {"kl_weight": values["kl_weight"], "n_batches": m, "kl_scheme": scheme}
+        fit = live_fits.backprop(problem, "weights", **batches)
+        return _result(problem, elbo.minibatch_weights(m, scheme), fit)
 
     def _chores(self) -> Iterator[Callable[[], object]]:
         """Yield a function that compiles the programs that fit data from a learner's table."""
 
         def fit_and_improve() -> None:
-            result = _refit(replace(ARTICLE, n=MOST), self.DEFAULTS)
+            result = self._compute({**self.DEFAULTS, "n": MOST})
             for _ in range(2):
                 result = self._improve({}, result) or result
 
@@ -117,16 +123,6 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
             **status.cost_words(result.cost),
             "convergence": str(result.convergence),
         }
-
-
-def _refit(problem: Problem, values: controls.Values) -> KLBudgetResult:
-    """Fit the problem with the minibatches, shares of the KL and KL weight that controls set."""
-    from bdl_teach import elbo
-
-    m, scheme = values["n_batches"], values["scheme"]
-    batches = {"kl_weight": values["kl_weight"], "n_batches": m, "kl_scheme": scheme}
-    fit = live_fits.backprop(problem, "weights", **batches)
-    return _result(problem, elbo.minibatch_weights(m, scheme), fit)
 
 
 def _result(problem: Problem, shares: Array, fit: bbb.Fit) -> KLBudgetResult:

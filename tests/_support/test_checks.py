@@ -41,7 +41,9 @@ ENSEMBLE_FIT = ensemble.Fit(weights=np.zeros((2, 3)), anchors=np.zeros((2, 3)), 
 DROPOUT_FIT = mc_dropout.Fit(weights=np.zeros(3), rate=0.5, **MADE)
 LINEAR = exact.LinearPosterior(np.zeros(2), np.eye(2), 0.0, 1.0)
 NUTS_FIT = mcmc.Fit(
-    *(np.zeros((2, 5, 3)), np.zeros((2, 5)), np.zeros((2, 5)), MLP(2, ()), 1.0, np.zeros((6, 2)))
+    *(np.zeros((2, 5, 3)), np.zeros((2, 5)), np.zeros((2, 5)), np.zeros((6, 2))),
+    network=MLP(2, ()),
+    noise_std=1.0,
 )
 PROBLEM = Problem(np.zeros((6, 2)), Y, Gaussian(), 1.0, 0)
 MADE |= {"mean": np.zeros(3), "std": np.ones(3), "problem": PROBLEM}

@@ -1,5 +1,6 @@
 """HMC and NUTS: known posteriors, continued runs, and convergence diagnostics."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -82,11 +83,11 @@ def test_chain_density_is_the_joint_density_of_data_and_weights(likelihood, prio
     mask, at = np.zeros(padded.n_weights), network.positions_in(padded)
     drifting[:, at], mask[at] = w, 1.0
     rows = [np.pad(values, ((0, 3), (0, 0))) for values in (X, y, np.ones((12, 1)))]
-    slopes = []
+    names, slopes = ("x", "y", "row_weight", "unit_mask", "prior", "noise_std"), []
     for sampler in ("nuts", "hmc"):
         recipe = mcmc._Recipe(sampler, padded, likelihood, isinstance(prior, Gaussian), 100, 25)
         parts = [tf.constant(part, tf.float32) for part in (*rows, mask, prior.mixture, 0.5)]
-        density = mcmc._density(recipe, mcmc._Target(*parts))
+        density = mcmc._density(recipe, SimpleNamespace(**dict(zip(names, parts, strict=True))))
         got, slope = tfp.math.value_and_gradient(density, tf.constant(drifting, tf.float32))
         np.testing.assert_allclose(got, expected, rtol=1e-5)
         slopes.append(slope)
@@ -220,7 +221,8 @@ def test_non_finite_density_raises_divergence_with_its_step(monkeypatch):
 
 def judged(r_hat: Any, ess: Any) -> mcmc.Fit:
     """Return a fit of three chains with given diagnostics."""
-    fit = mcmc.Fit(*(np.zeros(shape) for shape in ((3, 4, 2), (3, 4), (3, 4))), MLP(1, ()), 1.0, X)
+    zeros = (np.zeros(shape) for shape in ((3, 4, 2), (3, 4), (3, 4)))
+    fit = mcmc.Fit(*zeros, X, network=MLP(1, ()), noise_std=1.0)
     fit.__dict__["_diagnosed"] = np.array([1.0, *r_hat]), np.array([900.0, *ess])
     return fit
 

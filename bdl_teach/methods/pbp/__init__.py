@@ -67,14 +67,13 @@ NOISE_PRIOR = (_loop.PRIOR_ALPHA, _loop.PRIOR_BETA)
 SITES = ("none", "average")
 _FRAMES = 41  # frames of a fit's path
 _MOST_STEPS = 10_000  # steps of a fit that has a path, at most
-_LISTING = "bdl_teach.experiments.pbp_listing"  # also reachable as pbp.listing
 REMEDY = "look for values of x far outside the others: log Z overflowed"
 
 
 def __getattr__(name: str) -> ModuleType:
     """Import the paper's published listing, with its errors, when it is first used."""
     if name == "listing":
-        return importlib.import_module(_LISTING)
+        return importlib.import_module("bdl_teach.experiments.pbp_listing")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -97,9 +96,9 @@ class Walk:
         cls,
         x: ArrayLike,
         y: ArrayLike,
-        hidden_units: Sequence[int],
-        noise_prior: tuple[float, float],
-        seed: int,
+        hidden_units: Sequence[int] = (50,),
+        noise_prior: tuple[float, float] = NOISE_PRIOR,
+        seed: int = 0,
         **how: Any,
     ) -> Walk:
         """Check the arguments of :func:`fit`, and return all that its steps depend on."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -60,21 +60,13 @@ class Trail:
     """A run of probabilistic backpropagation that can show its state after any number of steps.
 
     The state after every ``CHUNK`` steps is stored, so that to go back, or forward by a few steps,
-    at most ``CHUNK`` steps are taken. The arguments are those of ``pbp.fit``; without ``shuffle``
-    each epoch visits the rows in their order.
+    at most ``CHUNK`` steps are taken. The options are those of ``pbp.Walk.of``: ``hidden_units``,
+    ``noise_prior`` and ``seed`` of ``pbp.fit``, and ``shuffle``; without ``shuffle`` each epoch
+    visits the rows in their order.
     """
 
-    def __init__(
-        self,
-        x: ArrayLike,
-        y: ArrayLike,
-        *,
-        hidden_units: tuple[int, ...] = (50,),
-        noise_prior: tuple[float, float] = pbp.NOISE_PRIOR,
-        shuffle: bool = True,
-        seed: int = 0,
-    ) -> None:
-        self._walk = pbp.Walk.of(x, y, hidden_units, noise_prior, seed, shuffle=shuffle)
+    def __init__(self, x: ArrayLike, y: ArrayLike, **options: Any) -> None:
+        self._walk = pbp.Walk.of(x, y, **options)
         self._states = [self._walk.start]  # after 0, CHUNK, 2 CHUNK, ... steps
         self._noise = [self._walk.start.noise.numpy()[None]]  # α, β on the way to each state
 
@@ -104,7 +96,7 @@ class Trail:
         )
 
 
-def replay(x: ArrayLike, y: ArrayLike, n_steps: int, **options: object) -> Replay:
+def replay(x: ArrayLike, y: ArrayLike, n_steps: int, **options: Any) -> Replay:
     """Return the posterior after ``n_steps`` >= 0 steps of :func:`pbp.steps`.
 
     Args:
@@ -119,7 +111,7 @@ def replay(x: ArrayLike, y: ArrayLike, n_steps: int, **options: object) -> Repla
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
     """
-    return Trail(x, y, **cast("dict[str, Any]", options)).at(n_steps)
+    return Trail(x, y, **options).at(n_steps)
 
 
 @lru_cache(maxsize=1)

@@ -259,11 +259,12 @@ def _begin(problem: Problem, progress: Callable[[int, int], None] | None) -> mcm
     rows, layers, _ = _shape(problem)
     window, n_leapfrog = _STEPS[layers]
     return mcmc.hmc(
-        **problem.given,
+        problem.data.x,
+        problem.data.y,
+        **problem.settings,
         n_samples=2 * window,
         window=window,
         n_leapfrog=n_leapfrog,
-        seed=problem.seed,
         capacity=mcmc.Capacity(rows, (MAX_WIDTH,) * layers, 1),
         progress=progress,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import threading
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -243,21 +244,47 @@ class Contract(Generic[Result]):
     def _make_controls(self) -> dict[str, Widget]:
         return {name: self._make_control(name) for name in self.TEXTS.controls}
 
+    def state(self) -> Values:
+        """Return the values of all controls by name; ``type(explorer)(**state)`` rebuilds it.
+
+        Values that are set in the picture, such as ``data``, are left out if they are not set.
+        """
+        values = {name: control.value for name, control in self._controls.items()}
+        return {name: value for name, value in values.items() if value is not None}
+
+    @property
+    def status(self) -> str:
+        """Return the text of the status line."""
+        return html.unescape(self._status.value)
+
+    def png(self) -> bytes:
+        """Return the current picture as PNG; its size does not depend on the page."""
+        with RENDER_LOCK:
+            return self._canvas.still()
+
+    def svg(self) -> bytes:
+        """Return the current picture as SVG."""
+        with RENDER_LOCK:
+            return self._canvas.as_svg()
+
+    def code(self) -> str:
+        """Return the line of Python that rebuilds the explorer in its present state."""
+        moved = {n: v for n, v in self.state().items() if v != self.DEFAULTS.get(n)}
+        shown = {n: float(f"{v:.10g}") if isinstance(v, float) else v for n, v in moved.items()}
+        given = ", ".join(f"{name}={value!r}" for name, value in shown.items())
+        return f"widgets.{type(self).__name__}({given})"
+
+    def _say(self, sentence: str) -> None:
+        self._status.value = html.escape(sentence)
+
     if TYPE_CHECKING:  # defined in the classes that build on this one
 
-        @property
-        def status(self) -> str: ...
-        def state(self) -> Values: ...
-        def code(self) -> str: ...
-        def png(self) -> bytes: ...
-        def svg(self) -> bytes: ...
         def undo(self) -> None: ...
         def redo(self) -> None: ...
         def reset(self) -> None: ...
         def _undoable(self) -> Values: ...
         def _request(self, act: Callable[[], object] | None = None) -> None: ...
         def _draw_again(self, act: Callable[[], object] | None = None) -> None: ...
-        def _say(self, sentence: str) -> None: ...
         def _say_what_is_shown(self) -> None: ...
         def _show_state(self) -> None: ...
         def _hold_axes(self, held: bool = False) -> None: ...

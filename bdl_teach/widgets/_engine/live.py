@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import html
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -149,42 +148,12 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         self._start.choose(name)
         return self.wait()
 
-    def state(self) -> Values:
-        """Return the values of all controls by name; ``type(explorer)(**state)`` rebuilds it.
-
-        Values that are set in the picture, such as ``data``, are left out if they are not set.
-        """
-        values = {name: control.value for name, control in self._controls.items()}
-        return {name: value for name, value in values.items() if value is not None}
-
     def readings(self) -> dict[str, float]:
         """Return all readings of the shown result, by name."""
         if self._shown is None:
             self.wait()
         assert self._shown is not None
         return self._readings_of(self._shown)
-
-    @property
-    def status(self) -> str:
-        """Return the text of the status line."""
-        return html.unescape(self._status.value)
-
-    def png(self) -> bytes:
-        """Return the current picture as PNG; its size does not depend on the page."""
-        with RENDER_LOCK:
-            return self._canvas.still()
-
-    def svg(self) -> bytes:
-        """Return the current picture as SVG."""
-        with RENDER_LOCK:
-            return self._canvas.as_svg()
-
-    def code(self) -> str:
-        """Return the line of Python that rebuilds the explorer in its present state."""
-        moved = {n: v for n, v in self.state().items() if v != self.DEFAULTS.get(n)}
-        shown = {n: float(f"{v:.10g}") if isinstance(v, float) else v for n, v in moved.items()}
-        given = ", ".join(f"{name}={value!r}" for name, value in shown.items())
-        return f"widgets.{type(self).__name__}({given})"
 
     def record(
         self,

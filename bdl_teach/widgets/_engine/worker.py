@@ -7,7 +7,6 @@ Rendering holds a process-wide lock, since Jupyter may run widget callbacks on a
 
 from __future__ import annotations
 
-import html
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -274,9 +273,6 @@ class Worker(PointerInput[Result], abstract=True):
         more = f"{self._notes_on_points()}{self._lost_points()}"
         stop = "." if more and not words.endswith(".") else ""
         self._say(f"{words}{stop}{more}{self._spent}")
-
-    def _say(self, sentence: str) -> None:
-        self._status.value = html.escape(sentence)
 
     def _show_picture(self, *, sharp: bool) -> None:
         """Render the picture at the size of its place in the page, and send it there.
