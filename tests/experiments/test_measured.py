@@ -29,9 +29,8 @@ ROOT = Path(__file__).resolve().parents[2]
 MARK = re.compile(r"(?:<!--|#) claim: ([a-z0-9-]+(?:, [a-z0-9-]+)*)(?: -->|$)", re.MULTILINE)
 SHOWN = re.compile(r"\bclaims\.show\(([^)]*)\)")
 LITERAL = re.compile(r'"([^"]+)"')
-STORED = "beside-nuts"  # checked in test_rivals
-LONGEST_S = 2.5  # of a whole world; dearer experiments are left to the command `claims`
-CHEAP = [one for one in claim.experiments() if one.name != STORED and one.seconds < LONGEST_S]
+# `beside-nuts` is checked in test_rivals; dear experiments are left to the command `claims`.
+CHEAP = [e for e in claim.experiments() if e.name != "beside-nuts" and e.seconds < 2.5]
 FEW = {"steps": 60, "epochs": 1, "n_samples": 8, "n_warmup": 4, "n_thin": 1}
 
 
