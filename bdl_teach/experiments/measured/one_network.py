@@ -57,7 +57,7 @@ def leads(world: World) -> dict[str, float]:
 
 
 def _among(world: World) -> list[float]:
-    """Return scores on |x| ≤ ½: one network, BBB, BBB trained longer, and BBB of KL weight 0.1."""
+    """Return scores on |x| ≤ ½ of one network and of BBB as usual, longer, and at KL weight 0.1."""
     data, seed = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed), world.start_seed
     bayes = bbb.fit(data.x, data.y, prior=PRIOR, seed=seed)
     fits: list[Fitted] = [

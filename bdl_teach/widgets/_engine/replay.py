@@ -56,7 +56,7 @@ class Film:
         return self._frame != self._shown
 
     def develop(self, result: Any) -> Any:
-        """Return ``result`` as it was at the chosen frame, whose number ``words`` then says."""
+        """Return ``result`` as it was at the chosen frame, and name this step in ``words``."""
         self._load(self._frames(result))
         self._shown = frame = self._frame
         self.words = "" if self.at_end else f"Step {self._steps[frame]} of {self._steps[-1]}: "
