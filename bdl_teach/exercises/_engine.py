@@ -119,7 +119,7 @@ class Exercise:
 
     @property
     def is_exact(self) -> bool:
-        """Return whether only answers that are within 1 % of the reference's count as right."""
+        """Return whether an answer must be within 1 % of the reference answer to be right."""
         return self.compared is None and self.judge is None and self.rtol < 0.01
 
     @property
@@ -313,9 +313,9 @@ def exercise(number: str, *rows: Any, cases: Any = None, **options: Any) -> Call
 
     Args:
         number: Number of the exercise.
-        *rows: The cases, each a tuple of arguments, in which a list becomes an array; then known
-            mistakes, as :func:`mistakes` takes them.
-        cases: The cases as :class:`Late`, if they are made on first use; then ``rows`` has none.
+        *rows: First the cases, each a tuple of arguments (a list in it becomes an array); then the
+            known mistakes, as :func:`mistakes` takes them.
+        cases: The cases as :class:`Late`, if made on first use; then all ``rows`` are mistakes.
         **options: Values of other attributes of :class:`Exercise`.
     """
     title, section = _TEXTS["exercises"].get(number, ("", ""))

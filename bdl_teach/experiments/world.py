@@ -30,7 +30,7 @@ class World:
     def parts(self, n: int) -> "list[World]":
         """Split this world into n worlds, one for each data set of an experiment.
 
-        The worlds that another world is split into have other seeds.
+        Parts of different worlds have different seeds.
         """
         return [World(n * self.number + k) for k in range(n)]
 

@@ -319,9 +319,9 @@ def costs(complexity: Tensor, likelihood: Tensor, block: Block, p: LoopInputs) -
 
 
 def row_noise(plan: Plan, widths: Callable[[MLP], Sequence[int]]) -> Tensor:
-    """Return a table of normal noise ζ ``[table, chunks, units, rows]``.
+    """Return normal noise ζ ``[draws, chunks, units, rows]``, a number for each unit and point.
 
-    An entry of the table has a number for each unit and data point, for one draw in one step.
+    The first axis counts draws of all steps, and each chunk has up to ``rows`` of the data points.
     ``widths(network)`` returns the number of units with noise in each layer. Adding data points
     does not change the noise of the points before them.
     """

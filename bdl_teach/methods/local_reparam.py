@@ -129,9 +129,9 @@ def _flipout_layer(h: Tensor, mean: Tensor, change: Tensor, noise: Tensor) -> Te
 
 
 def noise_widths(estimator: str, network: MLP) -> list[int]:
-    """Return how many random numbers a data point needs in each layer: one for each output.
+    """Return how many random numbers a data point needs: in each layer one for each output.
 
-    Flipout also needs one for each input: the list goes on with the inputs of each layer.
+    For flipout, the list continues with the number of inputs of each layer.
     """
     outputs, inputs = network.sizes[1:], network.sizes[:-1]
     return [*outputs, *(inputs if estimator == "flipout" else ())]

@@ -57,7 +57,7 @@ class Settings(Training):
 def _sources(network: MLP) -> Array:
     """Return, for each weight, the index of the hidden unit whose output it multiplies.
 
-    Biases and the weights of the inputs have as index the number of hidden units.
+    For biases and weights of the inputs, which multiply none, it is the number of hidden units.
     """
     first = np.cumsum((0, *network.hidden_units))
     numbers = []

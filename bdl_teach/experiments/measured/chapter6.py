@@ -26,7 +26,7 @@ def deal(world: World) -> tuple[Rows, Rows]:
 
 
 def bayes(rows: Rows, width: int, seed: int, rate: float = 0.03) -> empirical_bayes.Fit:
-    """Fit empirical Bayes with a prior for each weight; as in the source, train γ = μ/σ."""
+    """Fit empirical Bayes with a prior for each weight, and train γ = μ/σ, not μ, as the paper."""
     options = {**empirical_bayes.SOURCE, **_options(rows, width, seed), "learning_rate": rate}
     return empirical_bayes.fit(*rows, **options)
 

@@ -230,7 +230,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
     def mission(self, name: str | None) -> Self:
         """Choose a mission, as the button *missions* does; with ``None``, show the question again.
 
-        The mission is judged while no control moves; then ``done`` includes it if it has been done.
+        It is judged as soon as no control moves, and is added to ``done`` if it is solved.
 
         Args:
             name: One of ``missions``.

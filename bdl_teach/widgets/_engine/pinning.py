@@ -53,7 +53,7 @@ class Pin:
 
     @property
     def compares(self) -> bool:
-        """Return whether a question has set the pin: the axis limits must then stay unchanged."""
+        """Return whether the pinned state is that of a question; then axis limits stay."""
         return self._of_question and self._pinned is not None
 
     def set(self) -> None:
@@ -62,7 +62,7 @@ class Pin:
         self.toggle.value = True
 
     def set_for_question(self) -> None:
-        """Ask ``settle`` to pin what is shown: it is the state in which a question begins."""
+        """Pin the shown state, in which a question begins, at the next call of ``settle``."""
         self._of_question = True
         self.set()
 

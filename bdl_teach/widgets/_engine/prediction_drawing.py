@@ -19,7 +19,7 @@ ASKS = (
 
 
 class DrawnBand:
-    """A band that the learner draws in a panel, while only the artists ``stays`` are visible."""
+    """A band that the learner draws in a panel; meanwhile only some artists stay visible."""
 
     def __init__(self, axes: Axes, stays: Sequence[Artist]) -> None:
         self._axes, self._stays = axes, stays

@@ -85,9 +85,9 @@ class Worker(PointerInput[Result], abstract=True):
         return self._rest(values)
 
     def _rest(self, values: Values) -> tuple[int, Job] | None:
-        """Extend and improve the shown result until a request comes; return the request, if any.
+        """Continue a replay, then train or sample the shown result longer, until a request comes.
 
-        A replay continues first; frames before the last are not improved.
+        Return the request, if any. A frame before the last of a replay is not trained further.
         """
         for step in (self._play, partial(self._move_on, values), partial(self._followed, values)):
             if (job := step()) is not None or self._slot.closed:

@@ -129,7 +129,7 @@ def test_divergence_is_reported_over_the_picture_and_next_fit_succeeds(
     assert (pixels(toy.set(m=1)) == before).all() and "diverged" not in toy.status
 
 
-def test_failed_page_message_is_reported_and_next_fit_succeeds(toy: Toy) -> None:
+def test_error_in_a_request_is_reported_and_next_fit_succeeds(toy: Toy) -> None:
     toy._draw_again(lambda: 1 / 0)
     assert toy.wait().status.startswith("ZeroDivisionError")
     assert toy.set(n=3).status.startswith("Height 3.")
