@@ -149,7 +149,7 @@ def _key(seed: int, *path: int) -> Array:
 
 
 class Problem(NamedTuple):
-    """The pictures and settings that a classifier's free energy belongs to."""
+    """The pictures and settings that define a classifier's free energy."""
 
     x: Array  # [n, height, width]: pixels in [0, 1]
     labels: Array  # [n]

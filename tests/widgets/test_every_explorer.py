@@ -101,7 +101,7 @@ def test_code_of_the_share_button_rebuilds_a_preset(
     rebuilt.close()
 
 
-def test_take_me_there_button_moves_questions_control_and_shows_verdict(
+def test_take_me_there_button_sets_the_control_and_shows_the_verdict(
     idle: Explorer[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = idle.QUESTION

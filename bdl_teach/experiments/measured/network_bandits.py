@@ -58,8 +58,8 @@ def play(agent: str, world: World) -> Array:
 def regrets(world: World) -> dict[str, float]:
     """Return each agent's regret after all rounds, averaged over six data sets.
 
-    A key that ends in ``-part`` holds r/(r + b), with the regret r of the agent and b of Bayes by
-    Backprop.
+    A key that ends in ``-part`` holds r/(r + b), where r is the agent's regret and b that of Bayes
+    by Backprop.
     """
     each = [{agent: float(play(agent, one)[-1]) for agent in AGENTS} for one in world.parts(N_SETS)]
     figures = {agent: float(np.mean([one[agent] for one in each])) for agent in AGENTS}
