@@ -11,8 +11,8 @@ from bdl_teach import cli
 from bdl_teach._support.report import say
 
 STYLE = (["ruff", "check", "."], ["ruff", "format", "--check", "."])
-# A worker for each of CI's two cores; with three the tests take 10 minutes instead of 9. They take
-# the files in the order of tests/conftest.py, the longest first.
+# A worker for each of CI's two cores: a third one saves no time. They take the files in the order
+# of tests/conftest.py, the longest first.
 SHARED_OUT = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
 
 
