@@ -22,7 +22,7 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """Import the module behind a name when the name is first used: it needs installed packages."""
+    """Import ``rivals``, ``show`` or ``stored`` at first use: they need installed packages."""
     if name == "rivals":
         return importlib.import_module("bdl_teach.experiments.rivals")
     if name in ("show", "stored"):

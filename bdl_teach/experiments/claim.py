@@ -89,11 +89,7 @@ class Experiment(NamedTuple):
 
 @lru_cache(maxsize=1)
 def topics() -> list[tuple[str, list[Experiment]]]:
-    """Read all TOML files; return the experiments of each file by its line ``about``.
-
-    Raises:
-        ValueError: Two claims have the same id.
-    """
+    """Return the line ``about`` and the experiments of each TOML file; refuse an id used twice."""
     paths = [path for folder in measured.__path__ for path in Path(folder).glob("*.toml")]
     found = list(map(_topic, sorted(paths)))
     ids = [claim.id for _, some in found for one in some for claim in one.claims]
@@ -108,7 +104,7 @@ def experiments() -> list[Experiment]:
 
 
 def claims() -> dict[str, Claim]:
-    """Return a dict of all claims, by id."""
+    """Return every claim, by its id."""
     return {claim.id: claim for one in experiments() for claim in one.claims}
 
 

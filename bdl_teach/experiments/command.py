@@ -106,7 +106,6 @@ def _absolute(path: str) -> Path:
 
 
 def _list_claims(ids: Collection[str]) -> int:
-    """Print some claims: id, sentence, what is measured, and the limit."""
     for about, experiments in claim.topics():
         here = [c for one in experiments for c in one.claims if c.id in ids]
         if here:

@@ -32,14 +32,11 @@ class Finding(NamedTuple):
 
 
 def judge(claim: Claim, effects: Sequence[float]) -> Finding:
-    """Return whether a claim holds, as a :class:`Finding`.
+    """Judge a claim by its effect in each world.
 
-    It holds if its mean effect over the worlds is inside its limits by two standard errors, the
-    effects in at least its ``share`` of the worlds are inside them, and all effects are finite.
-
-    If the true mean is two standard errors from the limit, the claim holds in half of all runs; if
-    it is three, in five of six. So place a limit five standard errors (of 20 worlds) from what was
-    measured; :func:`chance` estimates how often the claim would fail.
+    It holds if the mean effect is inside the limits by two standard errors, the effects in at least
+    its ``share`` of the worlds are inside them, and all effects are finite. If the true mean is two
+    standard errors (of 20 worlds) from a limit, the claim holds in half of all runs: leave five.
     """
     mean, error = mean_and_error(effects) if effects else (math.nan, math.nan)
     n_met = sum(map(claim.rule.met_by, effects))
@@ -59,10 +56,7 @@ def _verdict(rule: Rule, effects: Sequence[float], mean: float, reach: float, n_
 
 
 def chance(finding: Finding) -> float:
-    """Estimate the probability that the claim does not hold in 20 worlds drawn from the finding's.
-
-    A bootstrap misses effects that no world of the finding shows: use at least sixty worlds.
-    """
+    """Estimate by bootstrap, from at least 60 worlds, how often a claim does not hold in 20."""
     import numpy as np
 
     rng = np.random.default_rng(0)

@@ -43,12 +43,7 @@ def asked(finding: Finding) -> str:
 
 
 def as_text(findings: Sequence[Finding], *, chance: bool = False) -> str:
-    """Return findings as text: a line each, then the claims refuted or still open after 20 worlds.
-
-    Args:
-        findings: The judged claims.
-        chance: Whether to add a column with ``judge.chance``.
-    """
+    """Return a table of findings (``chance`` adds a column), then the claims not to be made."""
     heads = ["claim", "effect ± SE", "asked for", "worlds", "verdict"]
     body = [
         [f.claim.id, effect(f), asked(f), f"{f.n_met} of {len(f.effects)}", f.verdict]

@@ -1,8 +1,7 @@
-"""The table that compares every method with NUTS, from stored results.
+"""The table that compares every method with NUTS, read from ``rivals.csv``.
 
-``python3 -m bdl_teach claims --table rivals --csv bdl_teach/experiments/rivals.csv`` makes its file
-in some minutes; the times need an otherwise idle machine. Chapter 10 reads the file, and
-docs/results.md shows and explains the table. ``measured/beside_nuts.py`` makes the measurements.
+``python3 -m bdl_teach claims --table rivals --csv bdl_teach/experiments/rivals.csv`` makes the file
+in some minutes; the times need an otherwise idle machine.
 """
 
 import math

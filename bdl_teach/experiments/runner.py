@@ -89,11 +89,7 @@ def _folder(options: Options) -> Path:
 
 
 def finish(jobs: Sequence[Job], options: Options) -> Done:
-    """Run the jobs that have no stored result, in parallel as the options say; return all results.
-
-    Raises:
-        OSError: The cluster does not answer, or a worker process died.
-    """
+    """Run the jobs without a stored result, in parallel as the options say; return all results."""
     if options.fresh:
         for job in jobs:
             job.store.forget(job.task)
@@ -151,11 +147,7 @@ def _collect(
 
 @contextmanager
 def backend(options: Options) -> Iterator[joblib.Parallel]:
-    """Yield a ``joblib.Parallel`` on processes of this machine or on a Dask cluster.
-
-    Raises:
-        OSError: The cluster does not answer, or a worker process died.
-    """
+    """Yield a ``joblib.Parallel`` for this machine or a cluster; report a worker that died."""
     settings: dict[str, Any] = {"return_as": "generator_unordered", "batch_size": 1}
     try:
         if options.scheduler is None:

@@ -25,11 +25,7 @@ Worlds = Callable[[Experiment], Sequence[Mapping[str, float]]]  # results of eac
 
 
 def run_claims(ids: Collection[str], options: argparse.Namespace) -> int:
-    """Run, judge and print some claims; return 1 if a world failed or a claim must not be made.
-
-    Raises:
-        OSError: The store or the CSV file cannot be written.
-    """
+    """Run, judge and print some claims; return 1 if a world failed or a claim must not be made."""
     jobs = [job for one in resting_on(ids) for job in world_jobs(one, options)]
     done = finish(jobs, options)
     findings = judged(
@@ -126,7 +122,7 @@ def worlds_in_words(options: argparse.Namespace) -> str:
 
 
 def stored_in(experiment: Experiment) -> Path:
-    """Return the path of an experiment's packaged results; None if there are none."""
+    """Return the path at which an experiment's results would come with the package."""
     return Path(str(measured.__path__[0]), f"{experiment.name.replace('-', '_')}.csv")
 
 
@@ -134,11 +130,7 @@ def stored_in(experiment: Experiment) -> Path:
 
 
 def run_table(options: argparse.Namespace) -> int:
-    """Run and print a paper's table; return 1 if a task failed, 2 if no task has the name given.
-
-    Raises:
-        OSError: The store or the CSV file cannot be written.
-    """
+    """Run and print a paper's table; return 1 if a task failed, 2 if no task has the name given."""
     name, table = options.table, module_of(options.table)
     every = list(table.tasks(bool(options.quick)))
     tasks = [task for task in every if fnmatch(task.key, f"*{options.only or ''}*")]
@@ -167,11 +159,7 @@ def summarised(table: Any, tasks: Sequence[Task], figures: Mapping[str, Figures]
 
 
 def run_rivals(options: argparse.Namespace) -> int:
-    """Run worlds, time each method, and print the table; return 1 if a world failed.
-
-    Raises:
-        OSError: The store or the CSV file cannot be written.
-    """
+    """Run worlds, time each method, and print the table; return 1 if a world failed."""
     from bdl_teach.experiments import rivals  # loads TensorFlow
     from bdl_teach.experiments.measured.beside_nuts import milliseconds
 

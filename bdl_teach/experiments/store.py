@@ -1,8 +1,4 @@
-"""Store results on disk by the version of the code that made them; read and write CSV files.
-
-Why not joblib.Memory: it returns an old result after a function called by the wrapped one has
-changed. Why not diskcache: it fails on a truncated file.
-"""
+"""Store results on disk by the version of the code that made them; read and write CSV files."""
 
 import csv
 import hashlib
@@ -29,18 +25,7 @@ LIBRARIES = ("numpy", "scipy", "scikit-learn", *PACKAGES[:4])  # that results de
 
 
 class Store:
-    """The stored results of one table or experiment, for one version of the code.
-
-    Each result is a small file, written whole or not at all.
-
-    Args:
-        parent: Folder of all stores.
-        name: Name of the table or experiment.
-        fingerprint: Hash of the code; each version of the code has its own folder.
-
-    Raises:
-        OSError: The folder cannot be made.
-    """
+    """The results of one table or experiment, for one version of its code: one JSON file a task."""
 
     def __init__(self, parent: Path, name: str, fingerprint: str) -> None:
         self.folder = parent / f"{name}-{fingerprint}"
@@ -55,11 +40,7 @@ class Store:
         return figures
 
     def put(self, task: Task, figures: Figures) -> None:
-        """Store the result of a task; when this returns, the result survives a machine's crash.
-
-        Raises:
-            OSError: The result could not be written; no partial file is left.
-        """
+        """Store a task's result for good, or raise ``OSError`` and leave no partial file."""
         record = {**task._asdict(), "figures": figures}
         write_whole(self._place(task), json.dumps(record, indent=1))
 
@@ -78,11 +59,7 @@ class Store:
 
 @lru_cache(maxsize=64)
 def fingerprint(module: str) -> str:
-    """Return 16 hexadecimal digits for the code that results of a module depend on.
-
-    They are a hash of the module, of all modules of this package that it imports, directly or not,
-    and of the versions of the libraries.
-    """
+    """Return a hash of a module, of what it imports of this package, and of libraries' versions."""
     digest = hashlib.sha256(bdl_teach.__version__.encode())
     for name, text in sorted(reached(module).items()):
         digest.update(f"\n{name}\n".encode() + text)
@@ -93,10 +70,9 @@ def fingerprint(module: str) -> str:
 
 
 def reached(module: str) -> dict[str, bytes]:
-    """Return {name: text} of a module and of all modules that it imports, directly or not.
+    """Return {name: text} of a module and of all modules that it imports, also inside functions.
 
-    Imports inside functions count too. A module that uses ``CATALOGUE``, which imports methods by
-    name, counts as importing every method.
+    A module that uses ``CATALOGUE``, which imports methods by name, counts as importing them all.
     """
     finder = _Finder(module)
     finder.import_hook(module)
@@ -153,11 +129,7 @@ def kept_as_csv(kept: Kept) -> str:
 
 
 def read_kept(path: Path) -> Kept:
-    """Read a file whose text ``kept_as_csv`` made.
-
-    Raises:
-        OSError: The file cannot be read.
-    """
+    """Read a file whose text ``kept_as_csv`` made."""
     made, *lines = path.read_text(encoding="utf-8").splitlines()
     figures = {
         row.pop("task"): {name: float(value) for name, value in row.items() if value}

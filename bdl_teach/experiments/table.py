@@ -23,11 +23,9 @@ class Task(NamedTuple):
 
 
 def grid(key: str, **values: Iterable[Any]) -> list[Task]:
-    """Return one task for each combination of arguments; the last argument changes fastest.
+    """Return a task for each combination of ``values``, of which the last changes fastest.
 
-    Args:
-        key: Format of the tasks' keys, such as ``"{line}/split-{split}"``.
-        **values: The values of each argument.
+    ``key`` is a format string for the tasks' keys, such as ``"{line}/split-{split}"``.
     """
     combinations = [dict(zip(values, one, strict=True)) for one in product(*values.values())]
     return [Task(key.format(**arguments), arguments) for arguments in combinations]
@@ -71,11 +69,8 @@ def mean_and_error(values: Sequence[float]) -> tuple[float, float]:
 def verdict(ours: float, published: float, standard_error: float, within: float = 2.0) -> str:
     """Return ``"agrees: 1.2 SE"`` or ``"differs: 3.4 SE"``: the distance of our mean from theirs.
 
-    Args:
-        ours: Our mean.
-        published: The published mean.
-        standard_error: The unit of the distance, > 0: the published standard error if there is one.
-        within: Largest distance, in standard errors, at which the means agree.
+    ``standard_error``, > 0, is the published one if there is one; ``within`` the largest distance
+    at which the means agree.
     """
     distance = abs(ours - published) / standard_error
     return f"{'agrees' if distance <= within else 'differs'}: {distance:.1f} SE"

@@ -28,18 +28,11 @@ class World:
         return self.seed(1)
 
     def parts(self, n: int) -> "list[World]":
-        """Split this world into n worlds, one for each data set of an experiment.
-
-        Parts of different worlds have different seeds.
-        """
+        """Return n worlds for n data sets; parts of different worlds have different seeds."""
         return [World(n * self.number + k) for k in range(n)]
 
     def seed(self, k: int) -> int:
-        """Return seed k of this world; 0 is the seed of the data, 1 that of the start.
-
-        Raises:
-            ValueError: k is not between 0 and 999.
-        """
+        """Return seed k, from 0 to 999; 0 is the seed of the data, 1 that of a fit's start."""
         if not 0 <= k < 1000:
             raise ValueError(f"k: expected 0 to 999, got {k}")
         return 1000 * (self.number + 1) + k

@@ -1,4 +1,4 @@
-"""Measure all fifteen methods against NUTS: the table of the rivals (chapter 10)."""
+"""Measure all methods of the catalogue beside NUTS, for the table of chapter 10."""
 
 import timeit
 from dataclasses import replace
@@ -21,8 +21,7 @@ REFITS = 5  # timed; the least time counts, as other load only adds to it
 def beside_nuts(world: World) -> dict[str, float]:
     """Score each method and NUTS, and measure each method's distance from NUTS (eq. 10.1).
 
-    The distance given for NUTS is that between two of its chains and its other two: √2 times the
-    distance between two whole runs, which have twice as many draws.
+    The distance given for NUTS itself is that between two of its chains and its other two.
     """
     gold = chapter10.fitted("nuts", Problem(seed=world.data_seed).data, world.start_seed)
     assert isinstance(gold, NutsFit)
@@ -38,11 +37,7 @@ def beside_nuts(world: World) -> dict[str, float]:
 
 
 def over_all(f: Figures) -> dict[str, float]:
-    """Return numbers that summarise all methods, from ``f``, the measurements in one world.
-
-    They are the share of methods that score lower than NUTS, the least distance from NUTS in the
-    gap, and the least ratio of a method's distance in the gap to its distance at the data.
-    """
+    """Return how all methods together compare with NUTS, from the figures ``f`` of one world."""
     beaten = {
         f"beaten-{region}": float(
             np.mean([f[f"{m}-{region}-lost"] > f[f"nuts-{region}-lost"] for m in RIVALS])

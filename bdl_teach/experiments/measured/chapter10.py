@@ -33,8 +33,7 @@ def fitted(
 ) -> Fitted:
     """Fit a method of the catalogue, with 20 hidden units and the prior N(0, 3²).
 
-    Methods that take a ``capacity`` are compiled for sizes up to ``room``; if ``room`` is None,
-    for the size of these data.
+    Its program is compiled for sizes up to ``room``; if that is None, for the size of these data.
     """
     given = Problem(seed=seed).settings
     if name == "nuts":
@@ -89,11 +88,7 @@ def scores(told: Mapping[str, Predictive], world: World) -> dict[str, float]:
 
 
 def moved(world: World) -> dict[str, float]:
-    """Measure the comparison explorer's fits at the settings that its presets and question use.
-
-    Measured are coverage, bias, noise sd and epistemic sd. The settings are 8 points, noise 3, a
-    wide gap or none, and for PBP 10, 40 and 400 epochs.
-    """
+    """Measure the comparison explorer's fits at the settings of its presets and its question."""
     start, figures = Problem(seed=world.data_seed), dict[str, float]()
     places: dict[str, dict[str, Any]] = {"start": {}, "few": {"n": 8}, "loud": {"noise_std": 3.0}}
     for place, changes in {**places, "all-04": {"gap": 0.4}, "no-gap": {"gap": 0.0}}.items():
@@ -128,10 +123,7 @@ def _measure_in_explorer(key: str, one: Problem, name: str, epochs: int) -> dict
 
 
 def held(world: World) -> dict[str, float]:
-    """Measure the coverage of conformal bands, for each method, region and level.
-
-    Of 64 points with a gap, a random half is for training, the others are for calibration.
-    """
+    """Measure the coverage of conformal bands; half of 64 points train, half calibrate."""
     data = datasets.sinusoid(n=2 * N, seed=world.data_seed, gap=GAP)
     drawn = np.random.default_rng(world.seed(2)).permutation(2 * N)
     halves = np.split(drawn, 2)
@@ -151,10 +143,7 @@ def held_on_99(world: World) -> dict[str, float]:
 def _in_bands(
     learn: Regression1D, count: Regression1D, levels: tuple[float, ...], world: World
 ) -> dict[str, float]:
-    """Return the coverage of conformal bands, for each method, region and level.
-
-    Methods are fitted to the data ``learn``; their bands are calibrated on the data ``count``.
-    """
+    """Return the coverage of conformal bands of fits to ``learn``, calibrated on ``count``."""
     truth, figures = count.truth(X)[:, 0], {}
     for name in THREE:
         fit = fitted(name, learn, world.start_seed)
@@ -175,8 +164,7 @@ def _in_bands(
 def ten(world: World) -> dict[str, float]:
     """Compare pairs of methods over ten data sets with a gap.
 
-    ``ahead`` is the share of data sets in which MAP scores higher than BBB: a mean would depend on
-    the one set in fifty in which MAP is lower by some nats.
+    ``ahead`` is a share of the data sets, as one extreme set in fifty would decide a mean.
     """
     names = ("map", "bbb", "laplace", "dropout", "local", "eb")
     each = [scores(predictives(one, names), one) for one in world.parts(N_SETS)]

@@ -66,8 +66,7 @@ def _measured_plans(world: World, **plans: Mapping[str, Any]) -> dict[str, float
 def presets(world: World) -> dict[str, float]:
     """Measure the sinusoid explorer's presets.
 
-    For presets whose fit may miss the sine, also measure a fit that starts from the weights of the
-    preset ``article`` after its training.
+    Where a fit may miss the sine, another (``-kept``) starts at the trained weights of ``article``.
     """
     article, _ = _fit(world)
     start = article.mean, article.std
@@ -101,10 +100,7 @@ def estimators(world: World) -> dict[str, float]:
 
 
 def sliders(world: World) -> dict[str, float]:
-    """Measure fits with changed noise, σ₁, N or KL weight.
-
-    ``zero`` is the fit with KL weight 0, ``zero-on`` that fit after longer training.
-    """
+    """Measure fits with other noise, σ₁, N or KL weight, and one (``zero-on``) trained longer."""
     nothing: dict[str, Any] = {"quiet": False, "kl_weight": 0.0}
     zero, data = _fit(world, **nothing)
     on = _measured(zero.refined(steps=4000), data, world)

@@ -26,7 +26,7 @@ def deal(world: World) -> tuple[Rows, Rows]:
 
 
 def bayes(rows: Rows, width: int, seed: int, rate: float = 0.03) -> empirical_bayes.Fit:
-    """Fit empirical Bayes with a prior for each weight, and train γ = μ/σ, not μ, as the paper."""
+    """Fit empirical Bayes with a prior for each weight; as in the paper, train γ = μ/σ, not μ."""
     options = {**empirical_bayes.SOURCE, **_options(rows, width, seed), "learning_rate": rate}
     return empirical_bayes.fit(*rows, **options)
 
@@ -84,10 +84,9 @@ def wide_networks(world: World) -> dict[str, float]:
 
 
 def one_split(world: World) -> dict[str, float]:
-    """Return the correlation of training and test AUC over several settings, on one split.
+    """Return the correlation of training and test AUC over settings of two methods, on one split.
 
-    The settings vary the width of empirical Bayes, or the weight decay of one network. ``lost``:
-    the best test AUC of all settings minus that of the setting with the best training AUC.
+    ``lost``: the best test AUC minus that of the setting with the best training AUC.
     """
     train, test = deal(world)
     seeds = world.start_seed, world.seed(2)
@@ -108,10 +107,7 @@ N_PATIENTS, N_SPLITS = 2149, 40  # as in the Alzheimer's table
 
 
 def never_fitted(world: World) -> dict[str, float]:
-    """Return the correlation of training and test AUC over splits, for scores made without a fit.
-
-    35 % of the labels are 1, the others 0; a score is drawn from N(label, 1).
-    """
+    """Return the correlation of training and test AUC over splits, for scores from N(label, 1)."""
     rng = np.random.default_rng(world.data_seed)
     labels = (rng.random(N_PATIENTS) < 0.35).astype(float)
     scores = labels + rng.standard_normal(N_PATIENTS)

@@ -27,7 +27,7 @@ def drawn(world: World, n: int = 32) -> Regression1D:
 
 
 def potential(network: MLP, weights: Array, data: Regression1D) -> Array:
-    """Return −log P(D | w) − log P(w) of s networks in nats ``[s]``, without constant terms.
+    """Return −log P(D, w) of s networks in nats ``[s]``, without constant terms.
 
     The noise has sd 1, the prior sd 3.
     """
@@ -89,10 +89,9 @@ def bands(world: World, n: int = 32) -> dict[str, float]:
 
 
 def one_band_each(world: World) -> dict[str, float]:
-    """Return how often a plain ensemble's band covers most of the gap, and how often little.
+    """Return the shares of data sets in which a plain ensemble covers most, or little, of the gap.
 
-    ``most``: the share of data sets with a coverage above 0.75; ``little``: below 0.5; ``gain``:
-    the mean coverage of an anchored ensemble minus that of a plain one.
+    ``gain``: the mean coverage of an anchored ensemble minus that of a plain one.
     """
     found = [bands(one) for one in world.parts(N_SETS)]
     plain, anchored = (np.array([f[f"{k}-coverage"] for f in found]) for k in ("plain", "anchored"))
@@ -110,10 +109,10 @@ def more_points(world: World) -> dict[str, float]:
 
 
 def around_modes(world: World) -> dict[str, float]:
-    """Measure Laplace's sds, its noise of highest evidence, and what changes short of the mode.
+    """Measure Laplace at the mode, and at the point where 1500 steps of Adam stop (``short``).
 
-    ``explosion``: sd of sampled functions over the linearised sd; ``short``: the Gaussian round the
-    point where 1500 steps of Adam stop; ``far-above``: −log P(w | D) is > 0.25 nats higher there.
+    ``explosion``: sd of sampled functions over the linearised sd; ``far-above``: −log P(w | D) is
+    more than 0.25 nats higher where Adam stops than at the mode.
     """
     data, figures = drawn(world), {}
     for layers in (1, 2):

@@ -56,11 +56,7 @@ def play(agent: str, world: World) -> Array:
 
 
 def regrets(world: World) -> dict[str, float]:
-    """Return each agent's regret after all rounds, averaged over six data sets.
-
-    A key that ends in ``-part`` holds r/(r + b), where r is the agent's regret and b that of Bayes
-    by Backprop.
-    """
+    """Return each agent's mean regret r over six data sets; ``-part``: r / (r + regret of BBB)."""
     each = [{agent: float(play(agent, one)[-1]) for agent in AGENTS} for one in world.parts(N_SETS)]
     figures = {agent: float(np.mean([one[agent] for one in each])) for agent in AGENTS}
     for agent in ("anchored", "laplace"):
@@ -88,10 +84,7 @@ POLICIES: dict[str, mushrooms.Policy] = {  # from posterior means and sds to whe
 
 
 def of_policies(world: World) -> dict[str, float]:
-    """Return each policy's mean regret over twenty runs: in all 2000 rounds, and per late round.
-
-    The late rounds are the last 500.
-    """
+    """Return each policy's mean regret in all 2000 rounds, and per round in the last 500."""
     stand = mushrooms.Stand.open(world.data_seed)
     figures: dict[str, float] = {}
     for name, policy in POLICIES.items():

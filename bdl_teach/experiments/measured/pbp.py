@@ -17,8 +17,7 @@ STEPS = 1320  # 40 epochs of 32 points and a refinement
 def epochs(world: World) -> dict[str, float]:
     """Measure PBP after 1 to 400 epochs, and BBB and one network, which are told the noise.
 
-    ``bbb`` has the prior of chapter 3, ``bbb-3`` the prior N(0, 3²). ``doubt`` is the mean
-    epistemic sd and ``error`` the rms error of the mean, both for |x| ≤ ½.
+    ``doubt`` is the mean epistemic sd and ``error`` the rms error of the mean, both for |x| ≤ ½.
     """
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     seed, truth = world.start_seed, data.truth(X[AMONG])[:, 0]
@@ -62,9 +61,8 @@ def noise_after_40_epochs(world: World) -> dict[str, float]:
 def orders(world: World) -> dict[str, float]:
     """Measure PBP on 32 sorted points, of which the first 16 have x < 0.
 
-    ``left`` and ``right``: the epistemic sd at that end of the data after the first 16 points,
-    divided by the sd there before any point. ``distance``: rms difference, for |x| ≤ 1.5, of the
-    means after an epoch of sorted points and after one of shuffled points.
+    ``left``, ``right``: the epistemic sd at that end after 16 points, divided by that before any;
+    ``distance``: rms difference of the means after an epoch of sorted and one of shuffled points.
     """
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     trail, other = (

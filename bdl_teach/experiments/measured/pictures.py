@@ -1,8 +1,4 @@
-"""Bayes by Backprop on pictures, compared with an ordinary network and an ensemble (chapter 9).
-
-A world of digits has its own split, two held-out classes and starts, and uses no digit on which a
-setting was chosen; see ``problems/strange_pictures.py``.
-"""
+"""Bayes by Backprop on pictures, compared with an ordinary network and an ensemble (chapter 9)."""
 
 import numpy as np
 

@@ -1,7 +1,4 @@
-"""Measure, on explorers' own fits, what the texts of their presets and questions say.
-
-For chapters 1, 4, 6, 7 and 8.
-"""
+"""Measure, on explorers' own fits, what presets and questions say (chapters 1, 4, 6, 7, 8)."""
 
 from dataclasses import replace
 from typing import Any
@@ -133,11 +130,7 @@ PRIOR_STDS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 
 def choices(world: World) -> dict[str, float]:
-    """Return the test scores of three of six priors: that of most evidence, the best, the worst.
-
-    The model is linear, with six bumps. ``another``: the share of data sets in which the prior of
-    most evidence is not the one of best test score.
-    """
+    """Return the test score of the prior of most evidence, and the best and worst of six priors."""
     evidence, test = _scores(world.data_seed, world.seed(2))
     more = [_scores(world.seed(10 + k), world.seed(30 + k)) for k in range(10)]
     return {
@@ -204,7 +197,6 @@ def searched(world: World) -> dict[str, float]:
 
 
 def _after_search(problem: Problem, starts: int) -> search.TruthResult:
-    """Return the truth explorer's result after its search has ended."""
     result = search.refit(problem, starts)
     while (better := search.improve(result)) is not None:
         result = better

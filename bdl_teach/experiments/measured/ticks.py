@@ -66,8 +66,8 @@ def lowest_of_long_runs(
 def anywhere(world: World) -> dict[str, float]:
     """Fit at random settings; return the share that converged, and the share whose report is right.
 
-    A fit has converged if none of eight runs of 10,000 steps has an F lower by more than 20 nats.
-    Its report is its attribute ``converged``, which is found with other runs.
+    A fit has converged if no run of 10,000 steps has an F lower by more than 20 nats; what it
+    reports is its attribute ``converged``, which is found with other runs.
     """
     rng = np.random.default_rng(world.seed(2))
     arrived, said = np.array([_converged_and_reported(world, rng) for _ in range(N_SETTINGS)]).T

@@ -1,9 +1,8 @@
 """NUTS on ever wider networks, compared with the Gaussian process that is their limit (chapter 8).
 
-The prior over functions of 20 hidden units with weights N(0, 3²) is kept at n units if the output
-weights are divided by √(n/20), or, for ReLU, if every weight has the prior sd 3 (20/n)^¼, which
-suits NUTS better. The latter makes the output bias narrower: each width is compared with the
-process that has that bias.
+A ReLU network of n units keeps the prior over functions of 20 units with weights N(0, 3²) if every
+weight has the prior sd 3 (20/n)^¼. Only the output bias becomes narrower: each width is compared
+with the process that has that bias.
 
 ``sine`` is the course's data, which are improbable under this prior; ``own`` has the same inputs
 with a draw of the process plus noise as targets.

@@ -50,16 +50,10 @@ def tasks(quick: bool) -> list[Task]:
 
 
 def run(method: str, epochs: int, seed: int) -> dict[str, float]:
-    """Fit and score one case.
+    """Fit and score one case; ``seed`` is that of the start and of PBP's order of the points.
 
-    Args:
-        method: ``"PBP"`` or ``"listing"``.
-        epochs: Passes over the data.
-        seed: Seed of the starting point, and for PBP of the order of the points.
-
-    Returns:
-        ``rmse`` in units of 100,000 dollars, ``log_likelihood`` in nats a point, ``alpha`` of the
-        noise, ``noise_var`` in squared units of y.
+    ``rmse`` is in units of 100,000 dollars, ``log_likelihood`` in nats a point, ``noise_var`` in
+    squared units of y; ``alpha`` is that of the noise.
     """
     from sklearn.model_selection import train_test_split
 

@@ -3,14 +3,12 @@
 Each of five networks has one hidden layer and two outputs: the mean m(x), and s(x) with the
 variance of the noise v(x) = softplus(s(x)) + 1e-6. Training minimises the mean of −log N(y | m, v)
 over batches of 100, for 40 epochs with Adam at a rate of 0.1, on standardised data. The mixture of
-the five is replaced by the Gaussian of its mean and variance, as in the paper. The adversarial
-examples that the paper adds are left out. The paper does not say how weights start: here, as in
-PBP, whose experiment the paper repeats, they are drawn from N(0, 1) and divided by √(inputs + 1) in
-the network. Without that division a rate of 0.1 is far too high (boston's RMSE over 5 splits: 8).
+the five is replaced by the Gaussian of its mean and variance. The adversarial examples of the paper
+are left out. Weights start, as in PBP, from N(0, 1), and the network divides them by √(inputs + 1).
 
-The paper's rate is ``constant``; a ``falling`` one shows what that costs where the noise is small.
-The number that the paper prints after ± must be the standard deviation between splits (for boston's
-RMSE it is 1.00, where PBP has 0.80 = 0.18 √20), and is divided by √20 here.
+The paper's rate is ``constant``; a ``falling`` one falls to 0. The number that the paper prints
+after ± is taken for the standard deviation between splits, and divided by √20 here: for boston's
+RMSE it is 1.00, where PBP has 0.80 = 0.18 √20.
 
 Source: Lakshminarayanan, Pritzel & Blundell 2017, algorithm 1, section 3.3 and table 1.
 """
@@ -102,20 +100,10 @@ def _program(network: MLP) -> Compiled:
 
 
 def members(x: Array, y: Array, width: int, rate: str, seed: int) -> tuple[MLP, Array]:
-    """Train the networks of one ensemble, each with its own start and order of batches.
+    """Train the networks of an ensemble on standardised ``x`` [n, d] and ``y`` [n].
 
-    Args:
-        x: Standardised inputs ``[n, d]``.
-        y: Standardised targets ``[n]``.
-        width: Units of the hidden layer.
-        rate: A key of ``RATES``.
-        seed: Seed of the first network; network k = 0, 1, ... has ``seed + 10⁶ k``.
-
-    Returns:
-        The network, and the weights of each member ``[N_MEMBERS, n_weights]``.
-
-    Raises:
-        DivergedError: A loss became NaN or infinite.
+    Return the network, and the weights of each member ``[N_MEMBERS, n_weights]``. Member k has the
+    seed ``seed + 10⁶ k`` for its start and its order of batches.
     """
     network, n = MLP(x.shape[1], (width,), n_outputs=2), len(x)
     data, weights = (as_float(x), as_float(y[:, None])), []
@@ -134,13 +122,9 @@ def members(x: Array, y: Array, width: int, rate: str, seed: int) -> tuple[MLP, 
 
 
 def predict(network: MLP, weights: Array, scaling: Scaling, x: Array) -> Predictive:
-    """Predict by the Gaussian that has the mean and the variance of the members' mixture.
+    """Return the Gaussian with the mean and the variance of the members' mixture, in units of y.
 
-    Args:
-        network: The network of every member.
-        weights: Weights of each member ``[k, n_weights]``.
-        scaling: How the training data were standardised.
-        x: Test inputs ``[m, d]``, not standardised.
+    ``weights`` are those of k members ``[k, n_weights]``; ``x`` [m, d] is not standardised.
     """
     moments = _moments(network, as_float(weights), as_float(scaling.inputs(x)))
     mean, variance = (np.asarray(each, np.float64) for each in moments)  # [k, m]
@@ -163,16 +147,10 @@ def tasks(quick: bool) -> list[Task]:
 
 
 def run(line: str, rate: str, split: int) -> dict[str, float]:
-    """Fit one split and score its test rows.
+    """Fit one split, whose number is also the seed, and score its test rows.
 
-    Args:
-        line: A key of ``PUBLISHED``.
-        rate: A key of ``RATES``.
-        split: Number of the split, which is also the seed.
-
-    Returns:
-        ``rmse`` in the units of y and ``nll`` in nats a point of the ensemble; ``rmse_one`` and
-        ``nll_one`` of its first member alone.
+    ``rmse`` is in the units of y, ``nll`` in nats a point; ``rmse_one`` and ``nll_one`` are of the
+    first member alone.
     """
     table = datasets.uci(line)
     train, test = table.splits()[split]
@@ -202,10 +180,7 @@ def summarise(results: Results) -> list[Row]:
 
 
 def _verdict(printed: str, row: Row) -> str:
-    """Return whether a row agrees with the published ``mean ± standard error``.
-
-    If the standard error is printed as 0.00, the means must agree as printed.
-    """
+    """Return the verdict on a row; if the printed deviation is 0.00, compare means as printed."""
     mean, deviation = map(float, printed.split("±"))
     if deviation > 0:
         return verdict(row.ours, mean, deviation / math.sqrt(min(row.n, 20)))

@@ -40,18 +40,11 @@ def tasks(quick: bool) -> list[Task]:
 
 
 def run(kind: str, size: int, seed: int, n_draws: int) -> dict[str, float]:
-    """Measure the variance of an estimator's gradient at one minibatch.
+    """Measure the variance of an estimator's gradient at one minibatch of ``size`` points.
 
-    Args:
-        kind: An estimator, one of ``estimators.KINDS``.
-        size: Points in the minibatch.
-        seed: Seed of the minibatch and of the draws.
-        n_draws: Number of gradients to draw.
-
-    Returns:
-        ``mu`` and ``sigma``: the variances of d/dμ and d/dσ in units of (Nσ/noise²)². For each of
-        them ``_theory``: the variance in closed form; ``_error``: its Monte-Carlo error; ``_bias``:
-        how far the mean is from the exact gradient, in standard errors.
+    ``mu`` and ``sigma`` are the variances of d/dμ and d/dσ in units of (Nσ/noise²)². For each,
+    ``_theory`` is the variance in closed form, ``_error`` its Monte-Carlo error, and ``_bias`` the
+    distance of the mean from the exact gradient, in standard errors.
     """
     problem = minibatch(size, seed)
     place = seed * len(LABELS) + list(LABELS).index(kind)
@@ -113,9 +106,6 @@ def _row(label: str, quantity: str, measured: Measured, each: Sequence[object]) 
 
 
 def _averages(name: str, figures: Sequence[Mapping[str, float]]) -> Measured:
-    """Return the variance of d/dμ or d/dσ as measured and in theory, and the measurement's error.
-
-    The numbers are averages over the minibatches.
-    """
+    """Return means over minibatches: Var d/dμ or d/dσ, its value in theory, and its error."""
     ours, theory, error = ([f[name + end] for f in figures] for end in ("", "_theory", "_error"))
     return fmean(ours), fmean(theory), math.hypot(*error) / len(figures)

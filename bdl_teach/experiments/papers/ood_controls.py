@@ -4,11 +4,8 @@ All networks have the same layers, steps and pictures; the ensemble has five ord
 AUROC says how well test clothes (in) are separated from MNIST digits (out), by the entropy of the
 mean class probabilities, by mutual information (ensemble and Bayes by Backprop), or by the energy
 of the logits (ordinary network). "720" trains on four fifths of the sprite with the settings of
-``FEW_IMAGES``, which were chosen for Bayes by Backprop on other seeds; "60,000" trains on all of
-Fashion-MNIST with the source's settings.
-
-The published numbers are of larger networks, trained on 60,000 pictures: they show that five
-networks are little better than one.
+``FEW_IMAGES``; "60,000" trains on all of Fashion-MNIST with the source's settings. The published
+numbers are of larger networks.
 
 Source: van Amersfoort, Smith, Teh & Gal 2020, "Uncertainty estimation using a single deep
 deterministic neural network", table 1 (one network, ensemble of five; by entropy).
@@ -51,15 +48,8 @@ def tasks(quick: bool) -> list[Task]:
 def run(pictures: str, network: str, seed: int, n_out: int) -> dict[str, float]:
     """Train one network (or an ensemble) on clothes; measure how well it detects ``n_out`` digits.
 
-    Args:
-        pictures: Which training pictures: "720" or "60,000".
-        network: One of ``NETWORKS``.
-        seed: Seed of the split of 720 pictures, of the training and of the draws.
-        n_out: Number of MNIST pictures.
-
-    Returns:
-        ``accuracy``, ``nll`` in nats, and AUROCs by ``entropy``, ``energy`` (ordinary network),
-        ``information`` (other networks) and ``information-of-five`` (five draws of BBB).
+    ``nll`` is in nats; ``entropy``, ``energy``, ``information`` and ``information-of-five`` (from
+    five draws of Bayes by Backprop) are AUROCs.
     """
     own = _FAR_APART * (seed + 1)
     train, test, labels, truth = _clothes(pictures, own)

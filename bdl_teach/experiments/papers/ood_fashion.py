@@ -2,8 +2,8 @@
 
 In-distribution are the 180 test pictures of the Fashion-MNIST sprite, out-of-distribution MNIST
 test pictures; each score of uncertainty is judged by its AUROC. The published numbers come from
-training on 60,000 pictures, ours from 720. ``source`` trains with the source's settings, ``few``
-with those of ``FEW_IMAGES``, which were chosen by the AUROC of seeds 0 and 1.
+training on 60,000 pictures, ours from 720: ``source`` with the source's settings, ``few`` with
+those of ``FEW_IMAGES``, which were chosen by the AUROC of seeds 0 and 1.
 """
 
 from collections.abc import Callable
@@ -64,14 +64,8 @@ def split_sprite(seed: int) -> list[Array]:
 def run(setting: str, seed: int, n_out: int) -> dict[str, float]:
     """Train on 720 pictures of Fashion-MNIST; score 180 others against ``n_out`` digits.
 
-    Args:
-        setting: A key of ``SETTINGS``.
-        seed: Seed of the split, of the training and of the draws.
-        n_out: Number of MNIST pictures.
-
-    Returns:
-        AUROC of each score for several numbers of draws, accuracy, NLL in nats, and the share of
-        test pictures whose variance score is below 1e-6.
+    Return the AUROC of each score for several numbers of draws, the accuracy, the NLL in nats, and
+    the share of test pictures whose variance score is below 1e-6.
     """
     train, test, labels, truth = split_sprite(seed)
     digits = datasets.mnist_test().images[:n_out]

@@ -65,15 +65,10 @@ def tasks(quick: bool) -> list[Task]:
 
 
 def run(line: str, split: int) -> dict[str, float]:
-    """Fit one split and score its test rows.
+    """Fit one split, whose number is also the seed, and score its test rows.
 
-    Args:
-        line: A key of ``PUBLISHED``.
-        split: Number of the split, which is also the seed.
-
-    Returns:
-        ``rmse`` in the units of y, ``log_likelihood`` in nats a point, and ``alpha_share``, the
-        final α over half the number of updates.
+    ``rmse`` is in the units of y, ``log_likelihood`` in nats a point, ``alpha_share`` the final
+    α divided by half the number of updates.
     """
     published, table = PUBLISHED[line], datasets.uci(line.partition(",")[0])
     train, test = table.splits()[split]
