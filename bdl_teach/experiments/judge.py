@@ -35,8 +35,8 @@ def judge(claim: Claim, effects: Sequence[float]) -> Finding:
     """Judge a claim by its effect in each world.
 
     It holds if the mean effect is inside the limits by two standard errors, the effects in at least
-    its ``share`` of the worlds are inside them, and all effects are finite. If the true mean is two
-    standard errors (of 20 worlds) from a limit, the claim holds in half of all runs: leave five.
+    its ``share`` of the worlds are inside them, and all are finite. Set limits five standard
+    errors (of 20 worlds) from the true mean: at two, the claim would hold in half of all runs.
     """
     mean, error = mean_and_error(effects) if effects else (math.nan, math.nan)
     n_met = sum(map(claim.rule.met_by, effects))
