@@ -45,37 +45,29 @@ def _of_split(pictures: fits.Split, world: World) -> dict[str, float]:
 
 def _of_kind(said: fits.Answers, pictures: fits.Split) -> dict[str, float]:
     choosers, labels = pictures.choose[1], pictures.test[1]
-    raw, known = fits.mean_log(said.test), np.exp(said.test)
+    raw, unknown = fits.mean_log(said.test), fits.mean_log(said.strange)
     temperature = calibration.best_temperature(fits.mean_log(said.choose), choosers)
-    after = fits.scores(calibration.tempered(raw, temperature), labels)
-    strange = np.exp(said.strange)
+    tempered = [calibration.tempered(logs, temperature) for logs in (raw, unknown)]
+    known, strange = np.exp(said.test), np.exp(said.strange)
     coverage, risk = metrics.risk_coverage(np.exp(raw), labels)
     return {
         **fits.scores(raw, labels),
         "entropy": fits.auroc(*map(metrics.predictive_entropy, (known, strange))),
         "information": fits.auroc(*map(metrics.mutual_information, (known, strange))),
-        "hot-entropy": fits.auroc(
-            *(_tempered_entropy(p, temperature) for p in (said.test, said.strange))
-        ),
+        "hot-entropy": fits.auroc(*(metrics.predictive_entropy(np.exp(p)[None]) for p in tempered)),
         "temperature": temperature,
-        **{f"tuned-{name}": value for name, value in after.items()},
+        **{f"tuned-{name}": value for name, value in fits.scores(tempered[0], labels).items()},
         "risk": float(risk[-1]),
         "risk-at-80": float(risk[np.searchsorted(coverage, 0.8)]),
         "certain-of-strange": float(np.mean(strange.mean(axis=0).max(axis=1) > 0.9)),
         "humble": float(np.mean(raw.argmax(axis=1) == labels) - _confidence(raw, HOT).mean()),
-        "cold-and-certain": float(np.mean(_confidence(fits.mean_log(said.strange), COLD) > 0.9)),
+        "cold-and-certain": float(np.mean(_confidence(unknown, COLD) > 0.9)),
     }
 
 
 def _confidence(logs: Array, temperature: float) -> Array:
     """Return the largest class probability of each picture at a temperature, ``[n]``."""
     return np.asarray(np.exp(calibration.tempered(logs, temperature).max(axis=1)))
-
-
-def _tempered_entropy(logs: Array, temperature: float) -> Array:
-    """Return the entropy of the mean class probabilities at a temperature, ``[n]``."""
-    mean = calibration.tempered(fits.mean_log(logs), temperature)
-    return metrics.predictive_entropy(np.exp(mean)[None])
 
 
 def pruned(world: World) -> dict[str, float]:
