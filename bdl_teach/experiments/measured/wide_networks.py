@@ -11,7 +11,6 @@ with a draw of the process plus noise as targets.
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from bdl_teach import datasets, predictive
 from bdl_teach._support.checks import Array
@@ -27,29 +26,20 @@ CHAINS: dict[str, Any] = {"n_chains": 4, "n_warmup": 150, "n_samples": 200}
 
 
 def relative(width: int) -> dict[str, Any]:
-    """Return a network's prior, noise and width; prior functions vary as much as with 20 units."""
-    prior = Gaussian(PRIOR_STD * (UNITS / width) ** 0.25)
-    return {"prior": prior, "noise_std": 1.0, "hidden_units": (width,)}
+    """Return a network's prior and width; prior functions vary as much as with 20 units."""
+    return {"prior": Gaussian(PRIOR_STD * (UNITS / width) ** 0.25), "hidden_units": (width,)}
 
 
-def drawn(x: Array, seed: int, **model: Any) -> Array:
-    """Draw a function of the Gaussian process at ``x`` [n, 1], and add noise: ``[n]``."""
-    noise = model.pop("noise_std")
-    covariance = infinite_width.kernel(x, **model) + noise**2 * np.eye(len(x))
-    return np.random.default_rng(seed).multivariate_normal(np.zeros(len(x)), covariance)
-
-
-def beside_the_process(
-    x: ArrayLike, y: ArrayLike, seed: int, grid: Array, **model: Any
-) -> dict[str, float]:
+def beside_the_process(x: Array, y: Array, seed: int, width: int) -> dict[str, float]:
     """Return two distances of NUTS from the Gaussian process, with their standard errors.
 
-    ``mean``: rms over the grid of the difference of the means, in sds of the process; ``sd``: rms
+    ``mean``: rms over ``X`` of the difference of the means, in sds of the process; ``sd``: rms
     difference of log sd. ``mean-error`` and ``sd-error`` come from differences between chains.
     """
-    limit = infinite_width.fit(x, y, **model).predict(grid)
+    model = relative(width)
+    limit = infinite_width.fit(x, y, **model).predict(X)
     chains = exact.nuts(x, y, seed=seed, **CHAINS, **model)
-    f = np.stack([predictive.evaluate_weights(chains.network, w, grid) for w in chains.weights])
+    f = np.stack([predictive.evaluate_weights(chains.network, w, X) for w in chains.weights])
     mean = (f.mean(axis=1) - limit.mean) / limit.epistemic_std  # [chains, m]
     sd = np.log(f.std(axis=1) / limit.epistemic_std)
     figures = {"r-hat": float(chains.r_hat.max())}
@@ -62,14 +52,13 @@ def beside_the_process(
 def wide_networks(world: World) -> dict[str, float]:
     """Compare NUTS at three widths with the Gaussian process, on the sinusoid and a prior draw."""
     data = datasets.sinusoid(n=POINTS, noise_std=1.0, seed=world.data_seed)
-    own = drawn(data.x, world.seed(2), **relative(WIDTHS[-1]))
+    covariance = infinite_width.kernel(data.x, **relative(WIDTHS[-1])) + np.eye(POINTS)  # noise: 1
+    own = np.random.default_rng(world.seed(2)).multivariate_normal(np.zeros(POINTS), covariance)
     figures = {
         f"{name}-{width}-{figure}": value
         for name, y in (("sine", data.y), ("own", own))
         for width in WIDTHS
-        for figure, value in beside_the_process(
-            data.x, y, world.start_seed, X, **relative(width)
-        ).items()
+        for figure, value in beside_the_process(data.x, y, world.start_seed, width).items()
     }
     beyond = beyond_chance(figures, "own-1000-mean") + beyond_chance(figures, "own-1000-sd")
     return {**figures, "own-1000-beyond-chance": beyond}
