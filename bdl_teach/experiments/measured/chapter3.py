@@ -10,7 +10,6 @@ import numpy as np
 
 from bdl_teach import datasets, densities, metrics
 from bdl_teach._support.checks import Array
-from bdl_teach.datasets.toy import Regression1D
 from bdl_teach.experiments.world import World
 from bdl_teach.methods import bbb, local_reparam
 
@@ -21,7 +20,7 @@ Plans = dict[str, dict[str, Any]]  # arguments of fits, by name
 PRIOR = densities.ScaleMixture(1.5, 0.1, 0.5)
 
 
-def _measured(fit: bbb.Fit, data: Regression1D, world: World) -> dict[str, float]:
+def _measured(fit: bbb.Fit, data: datasets.Regression1D, world: World) -> dict[str, float]:
     """Return a fit's error and sds in units of y, its coverage, and its costs in nats."""
     prediction, truth = fit.predict(X, n_samples=200), data.truth(X)[:, 0]
     sd, off = prediction.epistemic_std, prediction.mean - truth
@@ -45,7 +44,7 @@ def _measured(fit: bbb.Fit, data: Regression1D, world: World) -> dict[str, float
 
 def _fit(
     world: World, n: int = 32, noise_std: float = 1.0, quiet: bool = True, **values: Any
-) -> tuple[bbb.Fit, Regression1D]:
+) -> tuple[bbb.Fit, datasets.Regression1D]:
     """Return a fit (by the explorer's algorithm if ``quiet``, else the paper's) and its data."""
     data = datasets.sinusoid(n, noise_std, world.data_seed)
     given = {"prior": PRIOR, "noise_std": noise_std, "seed": world.start_seed}
@@ -101,13 +100,13 @@ def estimators(world: World) -> dict[str, float]:
 
 def sliders(world: World) -> dict[str, float]:
     """Measure fits with other noise, σ₁, N or KL weight, and one (``zero-on``) trained longer."""
-    nothing: dict[str, Any] = {"quiet": False, "kl_weight": 0.0}
-    zero, data = _fit(world, **nothing)
-    on = _measured(zero.refined(steps=4000), data, world)
+    zero, data = _fit(world, quiet=False, kl_weight=0.0)
     plans: Plans = {"noise": {"noise_std": 2.0}, "eight": {"n": 8}, "many": {"n": 64}}
     plans["wide"] = {"prior": densities.ScaleMixture(3.0, 0.1, 0.5)}
-    figures = _measured_plans(world, article={}, zero=nothing, **plans)
-    return figures | {f"zero-on {key}": value for key, value in on.items()}
+    figures = _measured_plans(world, article={}, **plans)
+    for name, fit in (("zero", zero), ("zero-on", zero.refined(steps=4000))):
+        figures |= {f"{name} {key}": value for key, value in _measured(fit, data, world).items()}
+    return figures
 
 
 def pruning(world: World) -> dict[str, float]:

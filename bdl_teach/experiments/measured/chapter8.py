@@ -7,7 +7,6 @@ from scipy.optimize import linear_sum_assignment
 
 from bdl_teach import datasets, densities, predictive
 from bdl_teach._support.checks import Array
-from bdl_teach.datasets.toy import Regression1D
 from bdl_teach.experiments.measured._measure import X
 from bdl_teach.experiments.measured.chapter4 import AMONG, GAP, IN_GAP, coverage
 from bdl_teach.experiments.world import World
@@ -21,12 +20,7 @@ ON_THE_CUT = np.linspace(0.0, 1.0, 41)  # from one mode to the other
 SETTINGS: dict[str, Any] = {"prior": densities.Gaussian(PRIOR_STD), "hidden_units": (20,)}
 
 
-def drawn(world: World, n: int = 32) -> Regression1D:
-    """Draw data of the sinusoid with a gap round its peak."""
-    return datasets.sinusoid(n=n, noise_std=1.0, seed=world.data_seed, gap=GAP)
-
-
-def potential(network: MLP, weights: Array, data: Regression1D) -> Array:
+def potential(network: MLP, weights: Array, data: datasets.Regression1D) -> Array:
     """Return −log P(D, w) of s networks in nats ``[s]``, without constant terms.
 
     The noise has sd 1, the prior sd 3.
@@ -36,7 +30,7 @@ def potential(network: MLP, weights: Array, data: Regression1D) -> Array:
     return np.asarray(0.5 * ((f - data.y.T) ** 2).sum(axis=1) + 0.5 * of_weights)
 
 
-def barrier(network: MLP, one: Array, other: Array, data: Regression1D) -> float:
+def barrier(network: MLP, one: Array, other: Array, data: datasets.Regression1D) -> float:
     """Return the height in nats of the barrier on the line between two networks' weights.
 
     It is the largest potential on the line minus that of the higher end.
@@ -57,13 +51,12 @@ def matched(one: Array, other: Array) -> Array:
 
 def walls(world: World) -> dict[str, float]:
     """Measure barriers between one of ten networks and the others, before and after matching."""
-    data = drawn(world)
+    data = datasets.sinusoid(seed=world.data_seed, gap=GAP)
     fit = ensemble.fit(data.x, data.y, seed=world.start_seed, **SETTINGS)
     first, *others = fit.weights
-    as_they_come, sorted_ = (
-        np.array([barrier(fit.network, first, end, data) for end in ends])
-        for ends in (others, [matched(first, other) for other in others])
-    )
+    as_they_come = np.array([barrier(fit.network, first, other, data) for other in others])
+    ends = [matched(first, other) for other in others]
+    sorted_ = np.array([barrier(fit.network, first, end, data) for end in ends])
     return {
         "barrier": float(np.median(as_they_come)),
         "left": float(np.median(sorted_ / as_they_come)),
@@ -73,7 +66,8 @@ def walls(world: World) -> dict[str, float]:
 
 def bands(world: World, n: int = 32) -> dict[str, float]:
     """Measure what share of the gap each method's band covers, and its epistemic sd at the data."""
-    data, given = drawn(world, n), {"seed": world.start_seed, **SETTINGS}
+    data = datasets.sinusoid(n, seed=world.data_seed, gap=GAP)
+    given = {"seed": world.start_seed, **SETTINGS}
     fits: dict[str, Fitted] = {
         "plain": ensemble.fit(data.x, data.y, **given),
         "anchored": ensemble.fit(data.x, data.y, anchored=True, **given),
@@ -114,20 +108,18 @@ def around_modes(world: World) -> dict[str, float]:
     ``explosion``: sd of sampled functions over the linearised sd; ``far-above``: −log P(w | D) is
     more than 0.25 nats higher where Adam stops than at the mode.
     """
-    data, figures = drawn(world), {}
-    for layers in (1, 2):
+    data, figures = datasets.sinusoid(seed=world.data_seed, gap=GAP), {}
+    for layers in (2, 1):  # what follows uses the fit with one layer
         settings = {**SETTINGS, "hidden_units": (20,) * layers}
         fit = laplace.fit(data.x, data.y, seed=world.start_seed, **settings)
         draws = fit.draw(200)
         outputs = predictive.evaluate_weights(fit.network, draws, X[AMONG])
         straight = fit.predict(X[AMONG]).epistemic_std
         figures[f"explosion-{layers}"] = float(outputs.std(axis=0).mean() / straight.mean())
-    fit = laplace.fit(data.x, data.y, seed=world.start_seed, **SETTINGS)
     mode, end = fit.problem.mode, point.fit(data.x, data.y, seed=world.start_seed, **SETTINGS)
     short = laplace.around(end, data.x, data.y, prior=SETTINGS["prior"])
-    figures["short-gap"], figures["gap"] = (
-        float(one.predict(X).epistemic_std[IN_GAP].mean()) for one in (short, fit)
-    )
+    figures["short-gap"] = float(short.predict(X).epistemic_std[IN_GAP].mean())
+    figures["gap"] = float(fit.predict(X).epistemic_std[IN_GAP].mean())
     heights = potential(mode.network, np.stack([end.weights, mode.weights]), data)
     above = float(heights[0] - heights[1])
     figures |= {"far-above": float(above > 0.25), "decrement": fit.newton_decrement}
