@@ -51,8 +51,7 @@ def noise_after_40_epochs(world: World) -> dict[str, float]:
     for name, (noise, alpha, guess) in plans.items():
         data = datasets.sinusoid(n=32, noise_std=noise, seed=world.data_seed)
         prior = alpha, (alpha - 1) * guess**2
-        trail = replay.Trail(data.x, data.y, noise_prior=prior, seed=world.start_seed)
-        end = trail.at(STEPS)
+        end = replay.replay(data.x, data.y, STEPS, noise_prior=prior, seed=world.start_seed)
         figures[f"{name}-alpha"] = float(end.noise[-1, 0])
         figures[f"{name}-noise"] = float(end.noise_std[-1] / noise)
     return figures
@@ -65,10 +64,8 @@ def orders(world: World) -> dict[str, float]:
     ``distance``: rms difference of the means after an epoch of sorted and one of shuffled points.
     """
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
-    trail, other = (
-        replay.Trail(data.x, data.y, shuffle=shuffle, seed=world.start_seed)
-        for shuffle in (False, True)
-    )
+    trail = replay.Trail(data.x, data.y, shuffle=False, seed=world.start_seed)
+    other = replay.Trail(data.x, data.y, shuffle=True, seed=world.start_seed)
 
     def doubt(step: int, x: Array) -> float:
         return float(trail.at(step).predict(x[:, None])[0].epistemic_std.mean())

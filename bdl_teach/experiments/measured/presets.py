@@ -17,12 +17,6 @@ from bdl_teach.problems import GAP_GRID, INSIDE, WIDE_GRID, Problem, arrivals, l
 from bdl_teach.problems import truth_search as search
 
 N_SETS = 20  # data sets a world, for a share that one data set cannot show
-STEPPED = {  # points and steps of the stepper's presets
-    "one point": (32, 1),
-    "one epoch": (32, 33),
-    "40 epochs": (32, 1320),
-    "few points": (8, 360),
-}
 NOISE_PRIOR = (6.0, 5.0)  # (α, β) of the stepper's Gamma prior of the noise precision
 X = np.linspace(-1.0, 1.0, 121)[:, None]
 OFF = 0.5  # a weight with |μ|/σ below this is switched off
@@ -66,13 +60,13 @@ def degrees(world: World) -> dict[str, float]:
 def steps(world: World) -> dict[str, float]:
     """Measure how predictions change by a step, an epoch and 40 epochs of PBP, at its presets."""
     x, truth = WIDE_GRID[:, 0], problems.truth(WIDE_GRID)[INSIDE]
-    data, k, now, before = _stepped("one point", world)
+    data, k, now, before = _stepped(32, 1, world)  # the preset "one point"
     far = [abs(data.y[k, 0] - np.interp(data.x[k, 0], x, p.mean)) for p in (before, now)]
     change = now.epistemic_std / before.epistemic_std - 1
-    epoch, forty = (_stepped(name, world)[2] for name in ("one epoch", "40 epochs"))
+    epoch, forty = (_stepped(32, n, world)[2] for n in (33, 1320))  # "one epoch", "40 epochs"
     thinner = forty.epistemic_std[INSIDE].mean() / epoch.epistemic_std[INSIDE].mean()
     error = metrics.rmse(truth, forty.mean[INSIDE]) / np.sqrt(np.mean(truth**2))
-    few, _, now, _ = _stepped("few points", world)
+    few, _, now, _ = _stepped(8, 360, world)  # "few points"
     points = np.sort(few.x[:, 0])
     halfway = (points[1:] + points[:-1]) / 2
     at, between = (np.interp(p, x, now.epistemic_std).mean() for p in (points, halfway))
@@ -86,13 +80,11 @@ def steps(world: World) -> dict[str, float]:
 
 
 def _stepped(
-    preset: str, world: World
+    n: int, n_steps: int, world: World
 ) -> tuple[datasets.Regression1D, int, Predictive, Predictive]:
     """Return data, the row learnt in PBP's last step or 0, and predictions after and before it."""
-    n, step = STEPPED[preset]
     data = datasets.sinusoid(n, seed=world.data_seed)
-    trail = replay.Trail(data.x, data.y, noise_prior=NOISE_PRIOR, seed=world.start_seed)
-    there = trail.at(step)
+    there = replay.replay(data.x, data.y, n_steps, noise_prior=NOISE_PRIOR, seed=world.start_seed)
     return data, there.point or 0, *there.predict(WIDE_GRID)
 
 
