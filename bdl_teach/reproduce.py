@@ -3,21 +3,18 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from bdl_teach.experiments import papers as tables
 from bdl_teach.experiments.command import add_tables as add_arguments
 from bdl_teach.experiments.command import module_of
 from bdl_teach.experiments.command import run_table as run
-
-if TYPE_CHECKING:
-    from bdl_teach.experiments.table import Row
+from bdl_teach.experiments.table import Row
 
 __all__ = ["add_arguments", "run", "stored", "tables"]
 sys.modules[f"{__name__}.tables"] = tables
 
 
-def stored(table: str) -> "Sequence[Row]":
+def stored(table: str) -> Sequence[Row]:
     """Return the rows of a paper's table from the results that come with the package.
 
     Args:

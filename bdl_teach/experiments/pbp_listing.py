@@ -76,7 +76,11 @@ def fit(
             records.append((epoch * len(x) + stop, *state.noise.numpy()))
         if not all(np.isfinite(m).all() for m in state.mean):
             raise DivergedError((epoch + 1) * len(x), REMEDY)
-    return _fitted(state, records, scaling)
+    points, alpha, beta = np.array(records).T
+    noise_std = np.sqrt(beta / (alpha - 1.0)) * scaling.y_std
+    history = {"points": points, "alpha": alpha, "beta": beta, "noise_std": noise_std}
+    double = tf.nest.map_structure(lambda t: t.numpy().astype(np.float64), state)
+    return Fit(double, scaling, history)
 
 
 @lru_cache(maxsize=8)
@@ -178,11 +182,3 @@ def _initial_state(sizes: tuple[int, ...], seed: int) -> State:
     prior = tf.constant([PRIOR_ALPHA, PRIOR_BETA], tf.float64)
     factors = tf.zeros([sum(m.shape.num_elements() for m in mean), 4], tf.float64)  # none
     return State(tuple(mean), tuple(var), prior, prior, factors)
-
-
-def _fitted(state: State, records: list[tuple[float, ...]], scaling: Scaling) -> Fit:
-    points, alpha, beta = np.array(records).T
-    noise_std = np.sqrt(beta / (alpha - 1.0)) * scaling.y_std
-    history = {"points": points, "alpha": alpha, "beta": beta, "noise_std": noise_std}
-    double = tf.nest.map_structure(lambda t: t.numpy().astype(np.float64), state)
-    return Fit(double, scaling, history)

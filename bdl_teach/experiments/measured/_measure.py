@@ -10,14 +10,13 @@ from bdl_teach.methods import exact
 from bdl_teach.predictive import Predictive
 
 N_NEW = 20  # new targets at each input
-THINNING = (1, 2, 4, 8)  # a run that has not converged is repeated, twice as long
 X = np.linspace(-1, 1, 201)[:, None]
 AMONG = np.abs(X[:, 0]) <= 0.5  # inputs within the range of the sinusoid's data
 
 
 def nuts_until_converged(x: Array, y: Array, **settings: Any) -> exact.NutsFit:
     """Run NUTS; repeat with 2, 4 and 8 times the transitions until it converges."""
-    for thin in THINNING:
+    for thin in (1, 2, 4, 8):
         fit = exact.nuts(x, y, n_thin=thin, **settings)
         if fit.converged:
             break

@@ -41,9 +41,6 @@ def digits(world: World) -> Figures:
         seen = judge.predict(which.sample(N_MADE, seed=world.seed(2)))
         return float(np.exp(scipy.stats.entropy(np.bincount(seen, minlength=10))))
 
-    def rebuilt(beta: float) -> float:
-        return float((scores[beta].reconstruction - scores[1.0].reconstruction).mean())
-
     return {
         "right": near.score(mean[N_TRAIN:], labels[N_TRAIN:]),
         "code-sd": std.mean(),
@@ -58,8 +55,8 @@ def digits(world: World) -> Figures:
         "kl-dear": scores[DEAR].kl.mean(),
         "kl-dearer": scores[DEARER].kl.mean(),
         "kl-cheap": (scores[CHEAP].kl - scores[1.0].kl).mean(),
-        "rebuilt-cheap": rebuilt(CHEAP),
-        "rebuilt-dearer": rebuilt(DEARER),
+        "rebuilt-cheap": (scores[CHEAP].reconstruction - scores[1.0].reconstruction).mean(),
+        "rebuilt-dearer": (scores[DEARER].reconstruction - scores[1.0].reconstruction).mean(),
         "outside-cheap": _outside(codes[CHEAP]) - _outside(codes[1.0]),
         "size-dearer": rms(codes[DEARER]) / rms(codes[1.0]),
         "corner": np.linalg.norm(codes[1.0] - CORNER, axis=1).min(),

@@ -28,9 +28,7 @@ EXPLORED = (0.5, 0.75, 0.9, 0.95, 0.99)  # levels of the explorer's slider
 N_SETS = 10  # data sets a world, for claims that one data set cannot show
 
 
-def fitted(
-    name: str, data: datasets.Regression1D, seed: int, room: bbb.Capacity | None = ROOM
-) -> Fitted:
+def fitted(name: str, data: Regression1D, seed: int, room: bbb.Capacity | None = ROOM) -> Fitted:
     """Fit a method of the catalogue, with 20 hidden units and the prior N(0, 3²).
 
     Its program is compiled for sizes up to ``room``; if that is None, for the size of these data.
@@ -45,7 +43,7 @@ def fitted(
     return method.fit(data.x, data.y, capacity=room, epochs=100, **given)
 
 
-def scored(prediction: Predictive, data: datasets.Regression1D, seed: int) -> dict[str, float]:
+def scored(prediction: Predictive, data: Regression1D, seed: int) -> dict[str, float]:
     """Score a prediction in each region of the inputs: "data", "gap" and "outside".
 
     ``lost`` is the expected log score of the true density minus that of the prediction, in nats a
@@ -97,12 +95,9 @@ def moved(world: World) -> dict[str, float]:
             figures |= _measure_in_explorer(f"{place}-{name}", one, name, 100)
     for epochs in (10, 40, 400):
         figures |= _measure_in_explorer(f"{epochs}-pbp", start, "pbp", epochs)
-    for place, figure, names in (
-        ("start", "covered", METHODS),
-        ("loud", "bias", THREE),
-        ("loud", "covered", THREE),
-    ):
-        figures[f"{place}-most-{figure}"] = max(figures[f"{place}-{m}-gap-{figure}"] for m in names)
+    figures["start-most-covered"] = max(figures[f"start-{m}-gap-covered"] for m in METHODS)
+    figures["loud-most-bias"] = max(figures[f"loud-{m}-gap-bias"] for m in THREE)
+    figures["loud-most-covered"] = max(figures[f"loud-{m}-gap-covered"] for m in THREE)
     covered = [figures[f"all-04-{m}-gap-covered"] for m in METHODS]
     return {**figures, "all-04-mean-covered": float(np.mean(covered))}
 
@@ -125,8 +120,7 @@ def _measure_in_explorer(key: str, one: Problem, name: str, epochs: int) -> dict
 def held(world: World) -> dict[str, float]:
     """Measure the coverage of conformal bands; half of 64 points train, half calibrate."""
     data = datasets.sinusoid(n=2 * N, seed=world.data_seed, gap=GAP)
-    drawn = np.random.default_rng(world.seed(2)).permutation(2 * N)
-    halves = np.split(drawn, 2)
+    halves = np.split(np.random.default_rng(world.seed(2)).permutation(2 * N), 2)
     learn, count = (replace(data, x=data.x[half], y=data.y[half]) for half in halves)
     return _in_bands(learn, count, (0.9, 0.95), world)
 

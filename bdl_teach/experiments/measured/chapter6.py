@@ -1,6 +1,5 @@
 """Networks for Alzheimer's patients, and learnt priors on the sinusoid (chapter 6)."""
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -143,20 +142,16 @@ def learnt_priors(world: World) -> dict[str, float]:
         "all-gamma": {"tie": "all", **STEPS_OF_GAMMA},
         "all-mu": {"tie": "all", **STEPS_OF_GAMMA, "coordinates": "mu"},
     }
-    fit_prior = partial(empirical_bayes.fit, data.x, data.y, **options)
-    fits = {name: fit_prior(**plan) for name, plan in plans.items()}
     f: dict[str, float] = {}
-    for name, fit in fits.items():
+    for name, plan in plans.items():
+        fit = empirical_bayes.fit(data.x, data.y, **options, **plan)
         f |= score(name, fit.predict(X), data, world.seed(2), X)
         f[f"{name}-F"] = fit.free_energy
         f[f"{name}-off"] = float(fit.pruning().fraction)
         f[f"{name}-std"] = float(fit.prior_std[0])
-    *swept, again = (
-        local_reparam.fit(
-            data.x, data.y, prior=densities.Gaussian(float(std)), **local_reparam.QUIET, **options
-        )
-        for std in (*SWEEP, f["all-std"])
-    )
+    given = {**local_reparam.QUIET, **options}
+    priors = [densities.Gaussian(float(std)) for std in (*SWEEP, f["all-std"])]
+    *swept, again = (local_reparam.fit(data.x, data.y, prior=prior, **given) for prior in priors)
     lowest = min(range(len(SWEEP)), key=lambda i: swept[i].free_energy)
     mle = point.fit(data.x, data.y, **options).predict(X)
     f |= score("mle", mle, data, world.seed(2), X)

@@ -14,7 +14,7 @@ from bdl_teach.methods import bbb, local_reparam
 from bdl_teach.methods._fitted import ARRIVED
 from bdl_teach.problems import ARTICLE, INSIDE, WIDE_GRID, live_fits
 
-_ROOM = (64, (20, 20), 1)  # sizes that long runs are compiled for
+_ROOM = bbb.Capacity(64, (20, 20), 1)  # sizes that long runs are compiled for
 Starts = Mapping[int, Mapping[str, Any]]  # options of long runs, by the number of the seed
 DEFAULT: Starts = {k: {} for k in range(10, 14)}
 UNLIKE: Starts = {  # these find some minima that default starts do not, 10 to 1000 nats lower
@@ -54,7 +54,7 @@ def lowest_of_long_runs(
     data: datasets.Regression1D, world: World, starts: Starts = DEFAULT, **problem: Any
 ) -> float:
     """Return the lowest F in nats of runs of 10,000 steps; runs that diverge do not count."""
-    plan = {**local_reparam.QUIET, "steps": 10_000, "capacity": bbb.Capacity(*_ROOM), **problem}
+    plan = {**local_reparam.QUIET, "steps": 10_000, "capacity": _ROOM, **problem}
     found = []
     for k, start in starts.items():
         with suppress(DivergedError):
@@ -87,7 +87,7 @@ def _converged_and_reported(world: World, rng: np.random.Generator) -> tuple[boo
     data = datasets.sinusoid(n, noise_std, world.data_seed)
     problem: dict[str, Any] = {"prior": prior, "noise_std": noise_std, "kl_weight": kl_weight}
     problem["hidden_units"] = (width, width)
-    quiet = {**local_reparam.QUIET, "seed": world.start_seed, "capacity": bbb.Capacity(*_ROOM)}
+    quiet = {**local_reparam.QUIET, "seed": world.start_seed, "capacity": _ROOM}
     fit = local_reparam.fit(data.x, data.y, **problem, **quiet)
     lowest = lowest_of_long_runs(data, world, {**DEFAULT, **UNLIKE}, **problem)
     return fit.free_energy - lowest <= ARRIVED, fit.converged
