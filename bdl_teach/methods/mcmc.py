@@ -4,24 +4,10 @@ HMC moves weights w with a momentum p ~ N(0, I) along the potential U(w) = −lo
 
     p ← p − ½ε ∇U(w);  then L times  w ← w + ε p,  p ← p − ε ∇U(w)  (the last one by half),
 
-and accepts the end with probability min(1, exp(−ΔU − Δ½|p|²)). All chains move at once, in one
-compiled program of a fixed shape, a window of transitions at a time. ε is adapted during the
-warm-up, and L rises to its given value. Each transition draws its own L, within two fifths of that
-value. NUTS chooses L by itself, at a price.
-
-Adapting L instead is worse here, since chains in different modes (units swapped) look far apart
-whatever a trajectory does. Measured on the network 1-20-1 with 32 points and a gap, over six worlds
-of four chains with 300 + 500 transitions:
-
-- L = 100: 80,000 gradients a chain, 520 effective draws of the hardest of 61 outputs;
-- L = 60: 48,000 gradients, 290 effective draws;
-- ChEES from L = 120: it falls to L = 15 to 39, 22,000 gradients, 76 effective draws, largest R-hat
-  1.02 to 1.34;
-- ChEES and SNAPER from TFP's own start: they fall to L = 1 to 3, 5 effective draws, R-hat 1.9 to
-  3.5.
-
-With a warm-up of 100 or 150 transitions and twenty worlds, effective draws in the gap a second
-differ by less than a tenth from L = 80 to 120.
+and accepts the end with probability min(1, exp(−ΔU − Δ½|p|²)). Over the warm-up ε is adapted, and
+L rises to its given value. Each transition draws its own L, within two fifths of that value. NUTS
+chooses L by itself, and takes longer. All chains move at once, in a compiled program that runs a
+window (a fixed number of transitions) at a time.
 
 Source: Neal 2011, section 5.2 (HMC); Hoffman & Gelman 2014 (NUTS, and the adaptation of ε), both
 through ``tfp.mcmc``; Vehtari et al. 2021 for R-hat and the effective sample size, through
@@ -72,7 +58,7 @@ Progress = Callable[[int, int], None]  # told (transitions done, transitions in 
 
 
 class _Recipe(NamedTuple):
-    """The settings that a program is compiled for, besides the shapes of its arguments."""
+    """The settings that a program is compiled for."""
 
     sampler: str
     padded: MLP
@@ -91,10 +77,9 @@ def _log_density(network: MLP, likelihood: str, w: Tensor, p: LoopInputs) -> Ten
 
 
 def _quick_log_density(recipe: _Recipe, w: Tensor, p: LoopInputs) -> Tensor:
-    """Return what :func:`_log_density` returns, but faster: the gradient takes 2 µs, not 5.7.
+    """Return what :func:`_log_density` returns, with a gradient that takes a third of the time.
 
-    A product with a matrix of one row is written as a product and a sum, which XLA can fuse, and a
-    Gaussian prior needs no logarithm.
+    XLA can fuse the sum over the units of the last layer, but not a matrix product.
     """
     w = w * p.unit_mask
     *hidden, weight, bias = recipe.padded.unflatten(w)
@@ -153,10 +138,7 @@ def _traced(results: Tensor) -> tuple[Tensor, Tensor]:
 
 
 class _Jittered:
-    """HMC with a random number of leapfrog steps for each transition.
-
-    With a fixed number, trajectories return to their start if the posterior is a narrow Gaussian.
-    """
+    """HMC with a random number of leapfrog steps, since a fixed one can lead back to the start."""
 
     is_calibrated = True
 
@@ -201,7 +183,7 @@ def _programs(recipe: _Recipe) -> tuple[Compiled, Compiled]:
 
 
 class _Chains(NamedTuple):
-    """The state of the chains, and all that is needed to continue them."""
+    """The state of the chains, and what is needed to continue them."""
 
     recipe: _Recipe
     target: LoopInputs
@@ -216,8 +198,8 @@ class _Chains(NamedTuple):
     def run(self, n_draws: int, progress: Progress | None) -> tuple[_Chains, tuple[Array, ...]]:
         """Run the chains for ``n_draws`` more draws; return the new state, and t transitions.
 
-        The t = n_draws · n_thin transitions are given as weights ``[t, chains, n_weights]``, log
-        densities ``[t, chains]``, and whether each transition diverged ``[t, chains]``.
+        Of the t = n_draws · n_thin transitions it returns weights ``[t, chains, n_weights]``, log
+        densities ``[t, chains]``, and whether they diverged ``[t, chains]``.
         """
         _, advance = _programs(self.recipe)
         state, kernel, done = self.state, self.kernel, self.done
@@ -268,8 +250,7 @@ class NutsSettings(Settings):
     """Settings of NUTS, in addition to those of the samplers.
 
     Attributes:
-        n_thin: Transitions from one kept draw to the next. Under a scale mixture a chain needs
-            thousands of transitions, which differ so little that it is enough to keep a few.
+        n_thin: Transitions from one kept draw to the next, >= 1.
     """
 
     n_thin: int = 1
@@ -280,11 +261,9 @@ class HmcSettings(Settings):
     """Settings of HMC, in addition to those of the samplers.
 
     Attributes:
-        n_leapfrog: Mean number of leapfrog steps of a transition, >= 1; it rises to this number
-            over the warm-up.
+        n_leapfrog: Mean number of leapfrog steps of a transition after the warm-up, >= 1.
         window: Number of transitions between two reports of progress, >= 1.
-        capacity: Sizes to compile for, instead of exactly those of this problem. Its ``n_samples``
-            has no effect. A Gaussian prior and a mixture need two programs.
+        capacity: Sizes to compile for, instead of this problem's; its ``n_samples`` is unused.
     """
 
     n_chains: int = 4
@@ -340,17 +319,15 @@ def _sample(
 def diagnose(draws: ArrayLike) -> tuple[Array, Array]:
     """Return rank-normalised split R-hat and the effective sample size of chains.
 
-    Draws are replaced by the normal scores of their ranks, so that heavy tails hide nothing. R-hat
-    compares half chains twice, by location and (folded about the median) by scale; the larger value
-    is returned. The effective sample size is the smallest of those for the bulk and for the 5 % and
-    95 % quantiles.
+    R-hat is the larger of that of the draws and that of their distances from the median. The
+    effective sample size is the smallest of those for the bulk and for the 5 % and 95 % quantiles.
 
     Args:
         draws: ``[chains, s, k]``: k quantities; at least 2 chains of 4 draws.
 
     Returns:
-        R-hat ``[k]``, 1 at best (NaN if all draws are equal, infinite if each chain stands still at
-        a place of its own), and the effective number of draws ``[k]``, summed over the chains.
+        R-hat ``[k]`` (NaN if all draws are equal, infinite if each chain stands still at a place of
+        its own) and the effective number of draws ``[k]`` of all chains together.
 
     Raises:
         ValueError: Fewer axes, chains or draws, or numbers that are not finite.
@@ -371,7 +348,7 @@ def diagnose(draws: ArrayLike) -> tuple[Array, Array]:
 
 
 def r_hat(draws: Array) -> Array:
-    """Return the R-hat ``[k]`` of ``diagnose`` for draws ``[chains, s, k]``, but faster."""
+    """Return only the R-hat ``[k]`` of :func:`diagnose`, for draws ``[chains, s, k]``."""
     from scipy.stats import rankdata  # takes long to load
 
     n = draws.shape[1] // 2
@@ -393,17 +370,14 @@ def r_hat(draws: Array) -> Array:
 class Fit(Drawn):
     """Draws from the weights' true posterior, as far as the chains have explored it.
 
-    The weights of a network are not identified (hidden units can be swapped), so convergence is
-    judged by the network's outputs at the training inputs, and by the log density. ``predict``
-    pools chains that stay in different modes; ``converged`` is then false, and ``between_chains``
-    says where the chains differ.
+    Convergence is judged by the network's outputs at the training inputs and by the log density,
+    not by the weights, since swapped hidden units change the weights alone.
 
     Attributes:
         weights: ``[chains, s, n_weights]``.
         log_density: log P(D, w) of each draw, in nats ``[chains, s]``.
         diverged: Share of a draw's transitions that were given up as divergent ``[chains, s]``.
         x: Training inputs ``[n, d]``.
-        chains: The state of the chains, to continue them.
     """
 
     weights: Array
@@ -419,11 +393,7 @@ class Fit(Drawn):
             n_samples: Further draws of each chain, >= 1.
             progress: Called with (transitions done, transitions in all), as in :func:`hmc`.
 
-        Returns:
-            A fit that holds the old draws and the new ones.
-
         Raises:
-            ValueError: ``n_samples`` < 1.
             DivergedError: A chain became NaN or infinite.
         """
         assert self.chains is not None
@@ -476,7 +446,7 @@ class Fit(Drawn):
 
     @property
     def report(self) -> str:
-        """Return a sentence with R-hat and ESS that says whether to trust the draws."""
+        """Return a sentence with R-hat and ESS that says whether the chains have converged."""
         worst, least = float(self.r_hat.max()), float(self.ess.min())
         needs = f"needs R-hat < {R_HAT_LIMIT} and ESS >= {ESS_FLOOR * len(self.weights)}"
         verdict = "converged" if self.converged else f"NOT converged ({needs})"
@@ -484,27 +454,13 @@ class Fit(Drawn):
         return f"{name} {verdict}: largest R-hat {worst:.3f}, smallest ESS {least:.0f}"
 
     def outputs(self, x: ArrayLike) -> Array:
-        """Return the network's outputs for every draw ``[chains, s, m]``: means of y, or logits.
-
-        Args:
-            x: Inputs ``[m, d]``.
-
-        Raises:
-            ValueError: x does not fit the network.
-        """
+        """Return the outputs of all drawn networks at ``x`` [m, d]: ``[chains, s, m]``."""
         return np.stack([self.evaluate(chain, x) for chain in self.weights])
 
     def between_chains(self, x: ArrayLike) -> Array:
-        """Return the standard deviation of the chains' mean outputs ``[m]``: their disagreement.
+        """Return the standard deviation ``[m]`` of the chains' mean outputs at ``x`` [m, d].
 
-        It is small beside ``epistemic_std`` where the chains have mixed, and about as large where
-        each chain has a mode of its own.
-
-        Args:
-            x: Inputs ``[m, d]``.
-
-        Raises:
-            ValueError: x does not fit the network.
+        Where each chain has a mode of its own, it is about as large as ``epistemic_std``.
         """
         return np.asarray(self.outputs(x).mean(axis=1).std(axis=0))
 
@@ -525,7 +481,6 @@ class Fit(Drawn):
         return likelihoods.predict(self.likelihood, outputs, self.noise_std)
 
     def _draw(self, n_samples: int, seed: int) -> Array:
-        """Choose ``n_samples`` of the draws at random."""
         draws = self.weights.reshape(-1, self.network.n_weights)
         if n_samples > len(draws):
             raise ValueError(f"n_samples: expected at most {len(draws)}, got {n_samples}")

@@ -1,10 +1,8 @@
 """The variational autoencoder: a decoder p(x | z), and an encoder q(z | x) fitted with it.
 
 p(z) = N(0, I); a network gives μ and σ of q(z | x) = N(μ(x), diag σ(x)²); another gives p(x | z).
-Together they minimise −ELBO = −E_q[log p(x | z)] + β KL[q(z | x) ‖ p(z)], in nats per example, with
-z = μ + σ ⊙ ε, so that the gradient passes through the draw. β = 1 is the ELBO.
-
-A plain autoencoder is the same pair of networks without a draw and without a KL term.
+Together they minimise −E_q[log p(x | z)] + β KL[q(z | x) ‖ p(z)] in nats per example, −ELBO if
+β = 1, with z = μ + σ ⊙ ε. A plain autoencoder has neither the noise ε nor the KL.
 
 Source: Kingma & Welling 2014, "Auto-encoding variational Bayes", eq. 7-10; Higgins et al. 2017
 for β.
@@ -62,8 +60,7 @@ class Model(NamedTuple):
     def log_likelihood(self, weights: Tensor, x: Tensor, z: Tensor, decoder_std: Tensor) -> Tensor:
         """Return log p(x | z) for x ``[n, d]`` and z ``[s, n, latent]``: nats ``[s, n]``.
 
-        For a grey pixel in [0, 1] the Bernoulli is the usual cross-entropy; it is a log probability
-        of x only if all pixels are 0 or 1.
+        For grey pixels the Bernoulli gives the cross-entropy, which is no log probability.
         """
         s, n, latent = z.shape
         out = self.decoder(weights, tf.reshape(z, [s * n, latent]))
@@ -84,10 +81,7 @@ def make_model(d: int, latent_dim: int, hidden_units: tuple[int, ...], likelihoo
 
 
 def starting_weights(model: Model, seed: int, start: Fit | None = None) -> list[Array]:
-    """Return the starting weights of encoder and decoder: those of ``start``, or new draws.
-
-    New weights are drawn from N(0, 1/fan-in), new biases are 0.
-    """
+    """Return the weights of ``start``, or weights drawn from N(0, 1/fan-in) with biases of 0."""
     if start is not None:
         if start.model != model:
             raise ValueError(f"start: expected a fit of {model}, got one of {start.model}")
@@ -120,11 +114,7 @@ class _LoopInputs(NamedTuple):
 
 
 def kl_from_prior(mean: ArrayLike, std: ArrayLike) -> Array:
-    """Return KL[N(mean, diag std²) ‖ N(0, I)] in nats ``[n]``, summed over the coordinates of z.
-
-    Args:
-        mean: ``[n, latent]``.
-        std: ``[n, latent]``, > 0.
+    """Return KL[N(mean, diag std²) ‖ N(0, I)] in nats ``[n]``, for arrays ``[n, latent]``.
 
     Source: Kingma & Welling 2014, appendix B.
     """
@@ -159,7 +149,7 @@ def _loss(
 
 @lru_cache(maxsize=16)
 def _program(model: Model, batch_size: int, n_samples: int) -> Compiled:
-    """Compile the training loop; it is compiled again for data of another shape only."""
+    """Compile the training loop; data of another shape compile it again."""
 
     def run(starts: Tensor, schedule: optimise.Schedule, inputs: _LoopInputs) -> Tensor:
         def objective(weights: Tensor, step: Tensor, _: Tensor) -> tuple[Tensor, Tensor]:
@@ -203,8 +193,7 @@ def fit(
         cooldown: Share of the steps, at the end, over which the learning rate falls to 0.
         seed: Seed of the starting point, the minibatches and ε.
         variational: False fits a plain autoencoder, as :func:`fit_autoencoder` does.
-        start: Start from the weights of this fit, whose networks must have the sizes asked for
-            here; Adam starts afresh.
+        start: A fit with networks of the same sizes, from whose weights to start.
 
     Returns:
         A :class:`Fit`.
@@ -246,8 +235,7 @@ def fit_autoencoder(x: ArrayLike, **settings: object) -> Fit:
         **settings: What :func:`fit` takes; ``beta`` has no effect.
 
     Returns:
-        A :class:`Fit` with ``variational=False``. Its ``sample`` decodes z ~ N(0, I), although its
-        codes are not distributed like that: the fault of a plain autoencoder.
+        A :class:`Fit`. Its ``sample`` decodes z ~ N(0, I), but its codes are not distributed so.
     """
     return fit(x, **cast("dict[str, Any]", {**settings, "variational": False}))
 
@@ -269,9 +257,6 @@ class Fit(Variational):
     """A fitted variational autoencoder, or a plain autoencoder.
 
     Attributes:
-        model: The networks.
-        encoder_weights: Flat weights of the encoder.
-        decoder_weights: Flat weights of the decoder.
         decoder_std: Standard deviation of each x given z (Gaussian likelihood only).
         variational: False for a plain autoencoder, whose code has no spread and no KL.
         history: ``step``, ``elbo``, ``reconstruction``, ``kl``: nats per example, each from the
@@ -290,12 +275,7 @@ class Fit(Variational):
     path: optimise.Path | None = field(default=None, repr=False)
 
     def at(self, frame: int) -> Fit:
-        """Return the fit as it was at a frame of its training, after ``path.steps[frame]`` steps.
-
-        The history stays that of the whole training.
-
-        Args:
-            frame: 0 for the start, −1 for the end.
+        """Return the fit as it was after ``path.steps[frame]`` steps, but with the whole history.
 
         Raises:
             ValueError: There is no such frame, or no path.
@@ -305,13 +285,7 @@ class Fit(Variational):
         return replace(self, encoder_weights=encoder, decoder_weights=decoder)
 
     def cost(self, n_draws: int = 10, seed: int = 1) -> FreeEnergy:
-        """Estimate the two parts of −ELBO on all training data: KL and reconstruction cost.
-
-        Each example has its own draws of z, so that ten for each are enough.
-
-        Args:
-            n_draws: Draws of z for each example, >= 1.
-            seed: Seed of the draws.
+        """Estimate KL and reconstruction cost on all training data, with ``n_draws`` z an example.
 
         Raises:
             ValueError: A count is out of range, or this is a plain autoencoder.
@@ -321,10 +295,6 @@ class Fit(Variational):
 
     def refined(self, steps: int = 2000, learning_rate: float = 0.002) -> Fit:
         """Continue training from this fit, with new minibatches, at a rate that falls to 0.
-
-        Args:
-            steps: Adam steps.
-            learning_rate: First Adam step size, > 0.
 
         Raises:
             ValueError: An argument is out of range.
@@ -353,15 +323,9 @@ class Fit(Variational):
         return self.model.decoder.n_inputs
 
     def encode(self, x: ArrayLike) -> tuple[Array, Array]:
-        """Return mean and standard deviation of q(z | x), ``[n, latent]`` each.
+        """Return mean and standard deviation of q(z | x) for ``x`` [n, d], ``[n, latent]`` each.
 
         The standard deviation is 0 in a plain autoencoder.
-
-        Args:
-            x: ``[n, d]``.
-
-        Raises:
-            ValueError: x does not fit the encoder.
         """
         x = tf.constant(checks.inputs("x", x, self.model.encoder.n_inputs))
         mean, std = self.model.encode(tf.constant(self.encoder_weights), x)
@@ -391,8 +355,7 @@ class Fit(Variational):
             seed: Seed of the draws.
 
         Raises:
-            ValueError: An argument is out of range, or this is a plain autoencoder, whose KL is
-                infinite.
+            ValueError: An argument is out of range, or this is a plain autoencoder.
         """
         x = checks.inputs("x", x, self.model.encoder.n_inputs)
         rng = np.random.default_rng(checks.count("seed", seed, 0))
@@ -403,14 +366,11 @@ class Fit(Variational):
         return Elbo(reconstruction - kl, reconstruction, kl)
 
     def elbo_draws(self, x: ArrayLike, eps: ArrayLike) -> tuple[Array, Array]:
-        """Return reconstruction and KL of each example at z = μ + σ ⊙ ε, for given ε.
+        """Return log p(x | z) and log q(z | x) − log p(z) at z = μ + σ ⊙ ε, nats ``[s, n]`` each.
 
         Args:
             x: ``[n, d]``.
             eps: ``[s, n, latent]``.
-
-        Returns:
-            (log p(x | z), log q(z | x) − log p(z)), nats ``[s, n]`` each.
 
         Raises:
             ValueError: The shapes do not fit, or this is a plain autoencoder.
