@@ -38,6 +38,7 @@ _STEPS = 20  # Newton steps for each τ, at most
 _NIL = 1e-4  # expected gain of a step in nats, below which the search stops
 _FLAT = 0.1  # nats that the end may be above the start, because of the last rounding
 _STIFFEST = 1e8  # damping at which the search gives up
+_blas = lru_cache(maxsize=1)(ThreadpoolController)  # to look for the libraries takes long
 
 
 class Target(NamedTuple):
@@ -75,6 +76,7 @@ class Pass(NamedTuple):
 
     matrices: list[Array]  # [out, in]: weights without biases
     below: list[Array]  # [n, in]: inputs of the layer
+    z: list[Array]  # [n, units]: pre-activations of each hidden layer
     slopes: list[Array]  # [n, units]: of each hidden unit's ReLU at its pre-activation
     f: Array  # [n]: outputs
 
@@ -98,13 +100,14 @@ def forward(network: MLP, w: Array, x: Array, tau: Sequence[float] = ()) -> Pass
     """
     parts = _parts(network, w)
     matrices, biases = parts[::2], parts[1::2]
-    below, slopes = [x], []
+    below, pre_activations, slopes = [x], [], []
     for k, (weight, bias) in enumerate(zip(matrices[:-1], biases[:-1], strict=True)):
         z = below[-1] @ weight.T + bias[:, 0]  # [n, units]
+        pre_activations.append(z)
         below.append(tau[k] * np.logaddexp(0.0, z / tau[k]) if tau else np.maximum(0.0, z))
         slopes.append(expit(z / tau[k]) if tau else (z > 0).astype(float))
     f = below[-1] @ matrices[-1].T + biases[-1][:, 0]
-    return Pass(matrices, below, slopes, f[:, 0])
+    return Pass(matrices, below, pre_activations, slopes, f[:, 0])
 
 
 def _parts(network: MLP, flat: Array) -> list[Array]:
@@ -138,11 +141,8 @@ def gradient(target: Target, w: Array, rounded: bool) -> Array:
 
 def _sizes(target: Target, w: Array) -> Array:
     """Return the root mean square of each hidden layer's pre-activations ``[layers]``."""
-    p, sizes = forward(target.network, w, target.x), []
-    for k, (weight, h) in enumerate(zip(p.matrices[:-1], p.below, strict=False)):
-        bias = w[_units(target.network, k)[:, -1]]
-        sizes.append(np.sqrt(np.mean((h @ weight.T + bias) ** 2)) or 1.0)
-    return np.array(sizes)
+    now = forward(target.network, w, target.x)
+    return np.array([np.sqrt(np.mean(z**2)) or 1.0 for z in now.z])
 
 
 def to_mode(target: Target, start: Array) -> Array:
@@ -160,11 +160,6 @@ def to_mode(target: Target, start: Array) -> Array:
             w = _descend(target, w, [float(tau) for tau in rounded * size])
     at_start, at_end = (target.cost(forward(network, v, target.x).f, v) for v in (start, w))
     return w if at_end < at_start + _FLAT else start
-
-
-@lru_cache(maxsize=1)
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController()
 
 
 def _descend(target: Target, w: Array, tau: Sequence[float]) -> Array:

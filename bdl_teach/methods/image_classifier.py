@@ -356,9 +356,8 @@ class Fit(Variational):
     @property
     def std(self) -> Array:
         """Return σ of each random weight ``[n_weights]``."""
-        return np.concatenate(
-            [tf.nn.softplus(rho).numpy().ravel() for _, rho in self.built.gaussians]
-        )
+        stds = [tf.nn.softplus(rho).numpy().ravel() for _, rho in self.built.gaussians]
+        return np.concatenate(stds)
 
     @property
     def signal_to_noise(self) -> Array:

@@ -175,7 +175,7 @@ def to_mode(
     p = _problem(mode, x, y)
     target = p.target(prior, mode.noise_std)
     weights = _newton.to_mode(target, mode.weights)
-    cost = target.cost(jacobian(mode.network, weights, p.x)[0], weights)
+    cost = target.cost(_newton.forward(mode.network, weights, p.x).f, weights)
     prior_cost = -np.sum(prior.log_prob(weights))
     last = [mode.history["step"][-1], cost, prior_cost, cost - prior_cost]
     history = {

@@ -68,11 +68,12 @@ class _Recipe(NamedTuple):
     window: int  # transitions of one call
 
 
-def _log_density(network: MLP, likelihood: str, w: Tensor, p: LoopInputs) -> Tensor:
+def _log_density(recipe: _Recipe, w: Tensor, p: LoopInputs) -> Tensor:
     """Return log P(D, w) of weights ``[chains, n_weights]``, in nats ``[chains]``."""
     w = w * p.unit_mask  # weights that are padding move, but have no effect
     log_prior = scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2]) * p.unit_mask
-    cost = likelihoods.cost(likelihood, p.y, network(w, p.x), p.noise_std, p.row_weight)
+    f = recipe.padded(w, p.x)
+    cost = likelihoods.cost(recipe.likelihood, p.y, f, p.noise_std, p.row_weight)
     return tf.reduce_sum(log_prior, axis=-1) - cost
 
 
@@ -112,9 +113,8 @@ def _mixture_log_prob(w: Tensor, prior: Tensor) -> tuple[Tensor, Tensor]:
 
 def _density(recipe: _Recipe, target: LoopInputs) -> Callable[[Tensor], Tensor]:
     """Return log P(D, w) as a function of weights ``[chains, n_weights]``, in nats ``[chains]``."""
-    if recipe.sampler == "hmc":
-        return lambda w: _quick_log_density(recipe, w, target)
-    return lambda w: _log_density(recipe.padded, recipe.likelihood, w, target)
+    log_density = _quick_log_density if recipe.sampler == "hmc" else _log_density
+    return lambda w: log_density(recipe, w, target)
 
 
 def _kernel(recipe: _Recipe, target: LoopInputs) -> Tensor:
@@ -129,7 +129,7 @@ def _kernel(recipe: _Recipe, target: LoopInputs) -> Tensor:
     )
 
 
-def _traced(results: Tensor) -> tuple[Tensor, Tensor]:
+def _traced(_state: Tensor, results: Tensor) -> tuple[Tensor, Tensor]:
     """Return each chain's log P(D, w) after a transition, and whether the transition diverged."""
     inner = results.inner_results
     if hasattr(inner, "has_divergence"):
@@ -144,9 +144,6 @@ class _Jittered:
 
     def __init__(self, kernel: Any, n_leapfrog: Tensor) -> None:
         self._kernel, self._n_leapfrog = kernel, n_leapfrog
-
-    def bootstrap_results(self, state: Tensor) -> Any:
-        return self._kernel.bootstrap_results(state)
 
     def one_step(self, state: Tensor, results: Any, seed: Tensor = None) -> Any:
         share = tf.random.stateless_uniform([], seed, 1.0 - _JITTER, 1.0 + _JITTER)
@@ -173,7 +170,7 @@ def _programs(recipe: _Recipe) -> tuple[Compiled, Compiled]:
             current_state=state,
             previous_kernel_results=results,
             kernel=_Jittered(kernel, n_leapfrog) if recipe.sampler == "hmc" else kernel,
-            trace_fn=lambda _, results: _traced(results),
+            trace_fn=_traced,
             return_final_kernel_results=True,
             seed=seed,
         )
@@ -193,21 +190,21 @@ class _Chains(NamedTuple):
     state: Tensor  # [chains, n_weights]: weights after the last window
     kernel: Tensor  # the sampler's own state
     done: int = 0  # transitions so far, the warm-up's included
-    ahead: tuple[Array, ...] | None = None  # transitions after the last stored draw
+    returned: int = 0  # transitions that ``run`` has returned so far
+    ahead: tuple[Array, ...] = ()  # transitions after these
 
-    def run(self, n_draws: int, progress: Progress | None) -> tuple[_Chains, tuple[Array, ...]]:
-        """Run the chains for ``n_draws`` more draws; return the new state, and t transitions.
+    def run(self, n: int, progress: Progress | None) -> tuple[_Chains, tuple[Array, ...]]:
+        """Return the state after n more transitions that follow the warm-up, and these transitions.
 
-        Of the t = n_draws · n_thin transitions it returns weights ``[t, chains, n_weights]``, log
-        densities ``[t, chains]``, and whether they diverged ``[t, chains]``.
+        They are weights ``[n, chains, n_weights]``, log densities ``[n, chains]``, and whether the
+        transition diverged ``[n, chains]``.
         """
         _, advance = _programs(self.recipe)
         state, kernel, done = self.state, self.kernel, self.done
         window, warmup = self.recipe.window, self.recipe.n_warmup
-        had = 0 if self.ahead is None else len(self.ahead[0])
-        first = max(done, warmup) - had  # of the new transitions that count
-        total = first + n_draws * self.n_thin
-        parts = [self.ahead] if had else []
+        returned = self.returned + n
+        total = warmup + returned
+        parts = [self.ahead] if self.ahead else []
         while done < total:
             rise = min(1.0, (done + window) / warmup)
             n_leapfrog, seed = tf.constant(rise * self.n_leapfrog), tf.constant([self.seed, done])
@@ -218,9 +215,8 @@ class _Chains(NamedTuple):
             if progress is not None:
                 progress(min(done, total), total)
         every = [np.concatenate(of) for of in zip(*parts, strict=True)]
-        n = n_draws * self.n_thin
         ahead = tuple(part[n:] for part in every)
-        then = self._replace(state=state, kernel=kernel, done=done, ahead=ahead)
+        then = self._replace(state=state, kernel=kernel, done=done, returned=returned, ahead=ahead)
         return then, tuple(part[:n] for part in every)
 
 
@@ -277,24 +273,19 @@ class HmcSettings(Settings):
 def nuts(x: ArrayLike, y: ArrayLike, settings: NutsSettings) -> Fit:
     """Sample the posterior of a network with NUTS; read ``report`` before believing the draws."""
     n_thin = checks.count("n_thin", settings.n_thin)
-    return _sample("nuts", x, y, settings, _WINDOW, n_thin=n_thin)
+    return _sample("nuts", x, y, settings, _WINDOW, n_leapfrog=1, n_thin=n_thin)
 
 
 @taking(HmcSettings)
 def hmc(x: ArrayLike, y: ArrayLike, settings: HmcSettings) -> Fit:
     """Sample the posterior of a network with HMC; read ``report`` before believing the draws."""
     steps = checks.count("n_leapfrog", settings.n_leapfrog)
-    return _sample("hmc", x, y, settings, checks.count("window", settings.window), steps)
+    window = checks.count("window", settings.window)
+    return _sample("hmc", x, y, settings, window, n_leapfrog=steps, n_thin=1)
 
 
 def _sample(
-    sampler: str,
-    x: ArrayLike,
-    y: ArrayLike,
-    o: Settings,
-    window: int,
-    n_leapfrog: int = 1,
-    n_thin: int = 1,
+    sampler: str, x: ArrayLike, y: ArrayLike, o: Settings, window: int, n_leapfrog: int, n_thin: int
 ) -> Fit:
     """Check a sampler's arguments, warm up its chains, and return a fit with their draws."""
     prior = ScaleMixture() if o.prior is None else o.prior
@@ -398,14 +389,11 @@ class Fit(Drawn):
         """
         assert self.chains is not None
         n_samples, thin = checks.count("n_samples", n_samples), self.chains.n_thin
-        chains, drawn = self.chains.run(n_samples, progress)
-        weights, log_density, diverged = (
-            part.reshape(n_samples, thin, *part.shape[1:]).swapaxes(1, 2).swapaxes(0, 1)
-            for part in drawn
-        )  # [chains, s, thin, ...]
+        chains, drawn = self.chains.run(n_samples * thin, progress)
+        weights, log_density = (part[thin - 1 :: thin].swapaxes(0, 1) for part in drawn[:2])
         used = self.network.positions_in(self.chains.recipe.padded)
-        weights = weights[:, :, -1, used].astype(np.float64)
-        log_density = log_density[..., -1]
+        weights = weights[..., used].astype(np.float64)
+        diverged = drawn[2].reshape(n_samples, thin, -1).mean(axis=1).T
         lost = np.flatnonzero(~np.isfinite(log_density).all(axis=0))
         if lost.size:
             draw = self.weights.shape[1] + int(lost[0]) + 1
@@ -414,7 +402,7 @@ class Fit(Drawn):
             self,
             weights=np.concatenate([self.weights, weights], axis=1),
             log_density=np.concatenate([self.log_density, log_density], axis=1),
-            diverged=np.concatenate([self.diverged, diverged.mean(axis=-1)], axis=1),
+            diverged=np.concatenate([self.diverged, diverged], axis=1),
             chains=chains,
         )
 

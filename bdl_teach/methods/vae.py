@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -227,7 +227,7 @@ def fit(
     return Fit(model, encoder, decoder, std, bool(variational), history, problem, path)
 
 
-def fit_autoencoder(x: ArrayLike, **settings: object) -> Fit:
+def fit_autoencoder(x: ArrayLike, **settings: Any) -> Fit:
     """Fit a plain autoencoder: the two networks of a VAE, but z = μ(x), and no KL term.
 
     Args:
@@ -237,7 +237,7 @@ def fit_autoencoder(x: ArrayLike, **settings: object) -> Fit:
     Returns:
         A :class:`Fit`. Its ``sample`` decodes z ~ N(0, I), but its codes are not distributed so.
     """
-    return fit(x, **cast("dict[str, Any]", {**settings, "variational": False}))
+    return fit(x, **{**settings, "variational": False})
 
 
 def checked_data(x: ArrayLike, likelihood: str) -> Array:
