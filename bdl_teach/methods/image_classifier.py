@@ -333,7 +333,7 @@ class Fit(Variational):
         return FreeEnergy(float(complexity), likelihood, self.problem.kl_weight)
 
     def refined(self) -> Fit:
-        """Return a copy trained for as many epochs again, at least 1000 steps, in other orders.
+        """Return a copy trained for as many epochs again, or for 1000 steps if that is more.
 
         Raises:
             DivergedError: The free energy became NaN or infinite.
@@ -425,9 +425,6 @@ class Ensemble:
             images: ``[n, height, width]``, pixels in [0, 1].
             n_samples: Draws of each member, >= 1; all draws of an ordinary network are equal.
             seed: Seed of the draws.
-
-        Raises:
-            ValueError: The pictures do not fit the networks, or n_samples < 1.
         """
         return np.exp(self.log_predict(images, n_samples, seed))
 

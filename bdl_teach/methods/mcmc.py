@@ -308,20 +308,17 @@ def _sample(
 
 
 def diagnose(draws: ArrayLike) -> tuple[Array, Array]:
-    """Return rank-normalised split R-hat and the effective sample size of chains.
+    """Return rank-normalised split R-hat and the effective sample size of ``draws`` [chains, s, k].
 
     R-hat is the larger of that of the draws and that of their distances from the median. The
     effective sample size is the smallest of those for the bulk and for the 5 % and 95 % quantiles.
-
-    Args:
-        draws: ``[chains, s, k]``: k quantities; at least 2 chains of 4 draws.
 
     Returns:
         R-hat ``[k]`` (NaN if all draws are equal, infinite if each chain stands still at a place of
         its own) and the effective number of draws ``[k]`` of all chains together.
 
     Raises:
-        ValueError: Fewer axes, chains or draws, or numbers that are not finite.
+        ValueError: There are fewer than 2 chains of 4 draws, or numbers that are not finite.
 
     Source: Vehtari, Gelman, Simpson, Carpenter, Bürkner 2021, sections 3.1, 4.1 and 4.3.
     """

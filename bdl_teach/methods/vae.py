@@ -297,7 +297,6 @@ class Fit(Variational):
         """Continue training from this fit, with new minibatches, at a rate that falls to 0.
 
         Raises:
-            ValueError: An argument is out of range.
             DivergedError: The loss became NaN or infinite.
         """
         o = self.problem
