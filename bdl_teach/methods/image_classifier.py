@@ -324,7 +324,15 @@ class Fit(Variational):
     problem: Problem
 
     def cost(self, n_draws: int = 30, seed: int = 1) -> FreeEnergy:
-        """Return the two parts of F on all training pictures: KL and estimated likelihood cost."""
+        """Return the two parts of F on all training pictures: exact KL, estimated likelihood cost.
+
+        Args:
+            n_draws: Number of draws of the weights, >= 1.
+            seed: Seed of the draws.
+
+        Raises:
+            ValueError: A count is out of range.
+        """
         log_p = self.log_predict(self.problem.x, n_draws, seed)  # [s, n, classes]
         labels = self.problem.labels[None, :, None]
         likelihood = -float(np.take_along_axis(log_p, labels, axis=-1).sum(axis=1).mean())
@@ -393,10 +401,15 @@ class Fit(Variational):
         return logits
 
     def pruned(self, fraction: float) -> Fit:
-        """Return a copy in which the weights of lowest |μ|/σ have μ = 0 and a negligible σ.
+        """Return a copy without the given fraction of the weights, lowest |μ|/σ first.
+
+        Pruned weights get μ = 0 and a negligible σ; their number is rounded down.
 
         Args:
-            fraction: Share of the weights to prune, in [0, 1]; their number is rounded down.
+            fraction: Share of the weights to prune, in [0, 1].
+
+        Raises:
+            ValueError: The fraction is out of range.
         """
         ratio = self.signal_to_noise
         n_out = int(checks.probability("fraction", fraction) * ratio.size)
@@ -429,6 +442,15 @@ class Ensemble:
         return np.exp(self.log_predict(images, n_samples, seed))
 
     def log_predict(self, images: ArrayLike, n_samples: int = 1, seed: int = 1) -> Array:
-        """Return the logarithms of what :meth:`predict` returns."""
+        """Return the logarithms of the class probabilities ``[members · n_samples, n, classes]``.
+
+        Args:
+            images: ``[n, height, width]``, pixels in [0, 1].
+            n_samples: Draws of each member, >= 1; all draws of an ordinary network are equal.
+            seed: Seed of the draws.
+
+        Raises:
+            ValueError: The pictures do not fit the networks, or n_samples < 1.
+        """
         each = [one.log_predict(images, n_samples, seed) for one in self.members]
         return np.concatenate(each)

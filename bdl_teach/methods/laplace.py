@@ -339,11 +339,15 @@ class Fit(NetworkFit):
     def with_prior(self, prior: Prior, noise_std: float | None = None) -> Fit:
         """Return the approximation at this mode under another prior and other noise.
 
-        Nothing is trained, except a last layer that alone has a posterior.
+        Nothing is trained: the mode stays where it is ("post hoc"). With the structure
+        ``"last_layer"`` the mode of that layer is solved again.
 
         Args:
             prior: Prior of each weight.
             noise_std: Standard deviation of the noise, > 0; unchanged if not given.
+
+        Raises:
+            ValueError: An argument is out of range.
         """
         noise = self.noise_std if noise_std is None else checks.positive("noise_std", noise_std)
         return _approximate(self.problem, as_prior("prior", prior), noise)
@@ -392,7 +396,16 @@ class Fit(NetworkFit):
         return np.asarray(self.mean + np.pad(steps, ((0, 0), (fixed, 0))))
 
     def draw_linearised(self, x: ArrayLike, n_samples: int, seed: int = 1) -> Array:
-        """Draw outputs f(x) + g(x)·(w − w*) of the linearised model at ``x`` [m, d]: ``[s, m]``."""
+        """Draw functions of the model linearised in the weights, f(x) + g(x)·(w − w*): ``[s, m]``.
+
+        Args:
+            x: Inputs ``[m, d]``.
+            n_samples: Number of functions S, >= 1.
+            seed: Seed of the draws.
+
+        Raises:
+            ValueError: x does not fit the network, or a count is out of range.
+        """
         f, rows = self._linear(x)
         n_samples, seed = checks.count("n_samples", n_samples), checks.count("seed", seed, 0)
         return np.asarray(f + self.spread.draw(n_samples, seed) @ rows.T)

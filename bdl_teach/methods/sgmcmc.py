@@ -269,9 +269,13 @@ class Fit(Drawn):
     state: State
 
     def longer(self, steps: int = 1500) -> Fit:
-        """Return a fit with ``steps`` more steps of each chain, equal to one run of all the steps.
+        """Return a fit with longer chains, equal to what one run of all the steps would give.
+
+        Args:
+            steps: Further steps of each chain, >= 1.
 
         Raises:
+            ValueError: ``steps`` < 1.
             DivergedError: A chain became NaN or infinite.
         """
         _, advance = _program(Sampler(self.padded, self.likelihood))

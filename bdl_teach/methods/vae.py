@@ -114,7 +114,11 @@ class _LoopInputs(NamedTuple):
 
 
 def kl_from_prior(mean: ArrayLike, std: ArrayLike) -> Array:
-    """Return KL[N(mean, diag std²) ‖ N(0, I)] in nats ``[n]``, for arrays ``[n, latent]``.
+    """Return KL[N(mean, diag std²) ‖ N(0, I)] in nats ``[n]``, summed over the coordinates of z.
+
+    Args:
+        mean: ``[n, latent]``.
+        std: ``[n, latent]``, > 0.
 
     Source: Kingma & Welling 2014, appendix B.
     """
@@ -275,7 +279,12 @@ class Fit(Variational):
     path: optimise.Path | None = field(default=None, repr=False)
 
     def at(self, frame: int) -> Fit:
-        """Return the fit as it was after ``path.steps[frame]`` steps, but with the whole history.
+        """Return the fit as it was at a frame of its training, after ``path.steps[frame]`` steps.
+
+        The history stays that of the whole training.
+
+        Args:
+            frame: 0 for the start, −1 for the end.
 
         Raises:
             ValueError: There is no such frame, or no path.
@@ -285,7 +294,13 @@ class Fit(Variational):
         return replace(self, encoder_weights=encoder, decoder_weights=decoder)
 
     def cost(self, n_draws: int = 10, seed: int = 1) -> FreeEnergy:
-        """Estimate KL and reconstruction cost on all training data, with ``n_draws`` z an example.
+        """Estimate the two parts of −ELBO on all training data: KL and reconstruction cost.
+
+        Each example has its own draws of z, so that ten for each are enough.
+
+        Args:
+            n_draws: Draws of z for each example, >= 1.
+            seed: Seed of the draws.
 
         Raises:
             ValueError: A count is out of range, or this is a plain autoencoder.
@@ -296,7 +311,12 @@ class Fit(Variational):
     def refined(self, steps: int = 2000, learning_rate: float = 0.002) -> Fit:
         """Continue training from this fit, with new minibatches, at a rate that falls to 0.
 
+        Args:
+            steps: Adam steps.
+            learning_rate: First Adam step size, > 0.
+
         Raises:
+            ValueError: An argument is out of range.
             DivergedError: The loss became NaN or infinite.
         """
         o = self.problem
@@ -322,9 +342,15 @@ class Fit(Variational):
         return self.model.decoder.n_inputs
 
     def encode(self, x: ArrayLike) -> tuple[Array, Array]:
-        """Return mean and standard deviation of q(z | x) for ``x`` [n, d], ``[n, latent]`` each.
+        """Return mean and standard deviation of q(z | x), ``[n, latent]`` each.
 
         The standard deviation is 0 in a plain autoencoder.
+
+        Args:
+            x: ``[n, d]``.
+
+        Raises:
+            ValueError: x does not fit the encoder.
         """
         x = tf.constant(checks.inputs("x", x, self.model.encoder.n_inputs))
         mean, std = self.model.encode(tf.constant(self.encoder_weights), x)
@@ -365,11 +391,14 @@ class Fit(Variational):
         return Elbo(reconstruction - kl, reconstruction, kl)
 
     def elbo_draws(self, x: ArrayLike, eps: ArrayLike) -> tuple[Array, Array]:
-        """Return log p(x | z) and log q(z | x) − log p(z) at z = μ + σ ⊙ ε, nats ``[s, n]`` each.
+        """Return reconstruction and KL of each example at z = μ + σ ⊙ ε, for given ε.
 
         Args:
             x: ``[n, d]``.
             eps: ``[s, n, latent]``.
+
+        Returns:
+            (log p(x | z), log q(z | x) − log p(z)), nats ``[s, n]`` each.
 
         Raises:
             ValueError: The shapes do not fit, or this is a plain autoencoder.
