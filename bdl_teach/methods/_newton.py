@@ -1,19 +1,16 @@
 """Newton's method for the mode of a network, where Adam would take thousands of steps more.
 
-The cost U(w) = −log P(D | w) − log P(w) of a ReLU network has kinks where a unit's pre-activation
-z passes 0 at a data point. Minima lie in such kinks, at the bottom of a V, which neither a
-gradient nor a parabola finds. So the ReLU is rounded,
+The cost U(w) = −log P(D | w) − log P(w) of a ReLU network has minima in kinks, where a unit's
+pre-activation z is 0 at a data point and a parabola does not fit. So the ReLU is rounded,
 
     relu(z) ≈ τ log(1 + e^(z/τ)),   slope s = 1/(1 + e^(−z/τ)),   curvature s (1 − s)/τ,
 
-and while τ is lowered in steps, the minimum of the rounded network moves to that of the network
-itself. Of the curvature of U, the parts that cannot be negative are used,
+and τ is lowered in steps. Of the curvature of U, the parts that cannot be negative are used,
 
     H = Σ_i h_i g_i g_iᵀ + diag(δ) + Σ max(0, ∂U/∂relu(z)) s (1 − s)/τ ∇z ∇zᵀ:
 
 Laplace's Λ, with the h, g and δ of ``laplace``, and the curvature of each unit's rounded kink at
-each data point. ∇z is the gradient by the unit's own weights only; with one hidden layer there are
-no others. A step that does not lower U is shortened.
+each data point, where ∇z is the gradient by the unit's own weights only.
 
 Source: Nocedal & Wright 2006, "Numerical optimization", section 10.3 (Levenberg and Marquardt);
 Chen & Mangasarian 1996, "A class of smoothing functions".
@@ -41,6 +38,7 @@ _STEPS = 20  # Newton steps for each τ, at most
 _NIL = 1e-4  # expected gain of a step in nats, below which the search stops
 _FLAT = 0.1  # nats that the end may be above the start, because of the last rounding
 _STIFFEST = 1e8  # damping at which the search gives up
+_blas = lru_cache(maxsize=1)(ThreadpoolController)  # to look for the libraries takes long
 
 
 class Target(NamedTuple):
@@ -74,10 +72,11 @@ class Target(NamedTuple):
 
 
 class Pass(NamedTuple):
-    """What :func:`forward` returns: a network's activations at n inputs, a list over the layers."""
+    """The activations of a network at n inputs; each list has an entry for each layer."""
 
     matrices: list[Array]  # [out, in]: weights without biases
     below: list[Array]  # [n, in]: inputs of the layer
+    z: list[Array]  # [n, units]: pre-activations of each hidden layer
     slopes: list[Array]  # [n, units]: of each hidden unit's ReLU at its pre-activation
     f: Array  # [n]: outputs
 
@@ -97,18 +96,18 @@ class Pass(NamedTuple):
 def forward(network: MLP, w: Array, x: Array, tau: Sequence[float] = ()) -> Pass:
     """Evaluate a network at weights w ``[n_weights]`` and inputs x ``[n, d]``, in float64.
 
-    ``tau`` holds, for each hidden layer, the width τ over which the kink of its ReLU is smoothed;
-    with () no kink is smoothed.
+    ``tau`` holds the τ of each hidden layer; without it the ReLU is not rounded.
     """
     parts = _parts(network, w)
     matrices, biases = parts[::2], parts[1::2]
-    below, slopes = [x], []
+    below, pre_activations, slopes = [x], [], []
     for k, (weight, bias) in enumerate(zip(matrices[:-1], biases[:-1], strict=True)):
         z = below[-1] @ weight.T + bias[:, 0]  # [n, units]
+        pre_activations.append(z)
         below.append(tau[k] * np.logaddexp(0.0, z / tau[k]) if tau else np.maximum(0.0, z))
         slopes.append(expit(z / tau[k]) if tau else (z > 0).astype(float))
     f = below[-1] @ matrices[-1].T + biases[-1][:, 0]
-    return Pass(matrices, below, slopes, f[:, 0])
+    return Pass(matrices, below, pre_activations, slopes, f[:, 0])
 
 
 def _parts(network: MLP, flat: Array) -> list[Array]:
@@ -133,10 +132,7 @@ def _log_shares(w: Array, prior: Prior) -> tuple[Array, Array]:
 
 
 def gradient(target: Target, w: Array, rounded: bool) -> Array:
-    """Return ∂(−log P(D, w))/∂w ``[n_weights]``.
-
-    With ``rounded`` the kinks of the ReLUs are smoothed, as in the last steps of :func:`to_mode`.
-    """
+    """Return ∂U/∂w ``[n_weights]``; ``rounded`` rounds the ReLUs with the last of ``ROUNDED``."""
     tau = [float(size) for size in ROUNDED[-1] * _sizes(target, w)] if rounded else []
     p = forward(target.network, w, target.x, tau)
     slope, _ = target.by_output(p.f)
@@ -145,18 +141,15 @@ def gradient(target: Target, w: Array, rounded: bool) -> Array:
 
 def _sizes(target: Target, w: Array) -> Array:
     """Return the root mean square of each hidden layer's pre-activations ``[layers]``."""
-    p, sizes = forward(target.network, w, target.x), []
-    for k, (weight, h) in enumerate(zip(p.matrices[:-1], p.below, strict=False)):
-        bias = w[_units(target.network, k)[:, -1]]
-        sizes.append(np.sqrt(np.mean((h @ weight.T + bias) ** 2)) or 1.0)
-    return np.array(sizes)
+    now = forward(target.network, w, target.x)
+    return np.array([np.sqrt(np.mean(z**2)) or 1.0 for z in now.z])
 
 
 def to_mode(target: Target, start: Array) -> Array:
     """Take Newton steps from trained weights ``[n_weights]`` to a nearby mode.
 
-    The weights are returned unchanged if the network has more than ``LARGEST`` weights, or if the
-    cost −log P(D, w) has risen by more than the smoothing of the ReLUs' kinks can cause.
+    The weights are returned unchanged if the network has more than ``LARGEST`` weights, or if U
+    has risen by more than the rounding of the ReLU can cause.
     """
     network, w = target.network, start
     if network.n_weights > LARGEST:
@@ -169,16 +162,8 @@ def to_mode(target: Target, start: Array) -> Array:
     return w if at_end < at_start + _FLAT else start
 
 
-@lru_cache(maxsize=1)
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
 def _descend(target: Target, w: Array, tau: Sequence[float]) -> Array:
-    """Lower −log P(D, w) by Newton steps from w, and return the weights at the end.
-
-    ``tau`` holds, for each hidden layer, the width over which the kink of its ReLU is smoothed.
-    """
+    """Lower U by Newton steps from w, with ReLUs rounded by the ``tau`` of each hidden layer."""
 
     def look(w: Array) -> tuple[Pass, float]:
         p = forward(target.network, w, target.x, tau)
@@ -207,10 +192,7 @@ def _descend(target: Target, w: Array, tau: Sequence[float]) -> Array:
 
 
 def _add_kinks(curvature: Array, p: Pass, slope: Array, network: MLP, tau: Sequence[float]) -> None:
-    """Add the second derivatives of each hidden unit's rounded ReLU to the matrix ``curvature``.
-
-    A unit changes only the rows and columns of its own weights.
-    """
+    """Add the third term of H, in the module's docstring, to the matrix ``curvature``."""
     cost = -slope[:, None]  # ∂U/∂(output of the layer) [n, out]
     for k in range(len(tau) - 1, -1, -1):
         cost = cost @ p.matrices[k + 1]  # [n, units]

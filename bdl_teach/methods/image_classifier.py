@@ -2,15 +2,12 @@
 
 q(w | θ) = Π_j N(w_j | μ_j, σ_j²) with σ = softplus(ρ) over the kernels of a ``ConvNet``,
 and a Gaussian prior. Training minimises the free energy F = KL[q ‖ P(w)] − E_q[log P(D | w)] with
-the KL in closed form and one weight draw a minibatch.
+the KL in closed form and one weight draw a minibatch. Each step is a plain TensorFlow graph, since
+XLA is slower for convolutions on a CPU.
 
 The controls have the same layers and the same steps: an *ordinary* network,
 ``fit(..., **ORDINARY)``, and an :func:`ensemble` of ordinary networks that differ in their start
 and in the order of the pictures.
-
-Each step is a plain TensorFlow graph instead of ``optimise.adam``, since Keras' layers own their
-variables and XLA is slower for convolutions on a CPU (0.45 s an epoch of 720 pictures against
-0.2 s).
 
 Source: Blundell et al. 2015, "Weight uncertainty in neural networks", eq. 1-2 and 8, section 5.1;
 Lakshminarayanan, Pritzel & Blundell 2017 for ensembles.
@@ -74,16 +71,10 @@ class Built(NamedTuple):
 class ConvNet:
     """Sizes of the network, its prior, and the starting values of its Gaussians.
 
-    Convolution (5 × 5, SAME, ReLU) → max-pooling by 2 → dense, one logit a class. Traits of TFP's
-    ``*Reparameterization`` layers that matter here:
-
-    - their *biases are deterministic*;
-    - they draw one kernel a call, which all pictures of the call share, and Keras' ``predict``
-      calls them anew for every 32 pictures. So each draw is seeded by a pair of whole numbers, and
-      any number of calls can see the same weights;
-    - they need Keras 2, which is the package ``tf_keras``. Its initialisers get explicit seeds,
-      since Keras would take new numbers in each process;
-    - they return logits here: the cross-entropy of a softmax that was rounded to 0 is infinite.
+    Convolution (5 × 5, SAME, ReLU) → max-pooling by 2 → dense, one logit a class. TFP's
+    ``*Reparameterization`` layers have *deterministic biases*. They draw one kernel a call, which
+    all pictures of the call share; each draw is seeded by a pair of whole numbers, so that several
+    calls can see the same weights.
     """
 
     image_shape: tuple[int, int]  # height and width of a picture, in pixels
@@ -118,10 +109,7 @@ class ConvNet:
         return Built(model, draw, graph)
 
     def _layer_options(self, layer: int, draw: Tensor) -> dict[str, Any]:
-        """Return the arguments of a TFP layer: its prior, its posterior, and how to draw weights.
-
-        ``draw`` is the pair of whole numbers that seeds the draws.
-        """
+        """Return the arguments of a TFP layer: prior, posterior, and draws seeded by ``draw``."""
         fold_in = tf.random.experimental.stateless_fold_in
         return {
             "kernel_prior_fn": self._prior,
@@ -178,8 +166,7 @@ def fit(
 ) -> Fit:
     """Fit a Bayesian convolutional neural network by Bayes by Backprop.
 
-    The defaults are those of the source, which has 60,000 pictures. For a few hundred pictures add
-    ``**FEW_IMAGES``.
+    The defaults are for 60,000 pictures; for a few hundred add ``**FEW_IMAGES``.
 
     Args:
         images: ``[n, height, width]``, pixels in [0, 1].
@@ -192,7 +179,7 @@ def fit(
         initial_rho: Starting value of every ρ; −3 is TFP's, σ = 0.049.
         filters: Number of kernels of the convolution.
         kernel_size: Side of a kernel, in pixels.
-        pixel_scale: Factor on the pixels; 255 gives pixels from 0 to 255, as the source has.
+        pixel_scale: Factor on the pixels; 255 gives pixels from 0 to 255.
         n_classes: Number of classes; the largest label + 1 if not given.
         seed: Seed of the starting point, of the order of the pictures and of every ε.
 
@@ -250,7 +237,7 @@ def ensemble(
 
 
 def _trained(network: ConvNet, built: Built, scale: float, o: Problem) -> Fit:
-    """Train the variables of ``built`` from their current values, and return the fit."""
+    """Train the variables of ``built`` from their current values."""
     adam = tf.keras.optimizers.legacy.Adam(o.learning_rate)
     step = _train_step(built.model, adam, len(o.x), o.kl_weight)
     history = _train(step, o.x[..., None] * np.float32(scale), built.draw, o)
@@ -277,10 +264,7 @@ def _train(step: Callable[..., Tensor], x: Array, draw: Tensor, o: Problem) -> d
 
 
 def _train_step(model: Any, adam: Any, n_data: int, kl_weight: float) -> Callable[..., Any]:
-    """Return a compiled function that takes one Adam step and returns (F, KL, likelihood cost).
-
-    A minibatch of B pictures stands for all N: its log-likelihood is multiplied by N/B.
-    """
+    """Return a compiled function that takes one Adam step and returns (F, KL, likelihood cost)."""
 
     def step(x: Tensor, y: Tensor) -> Tensor:
         with tf.GradientTape() as tape:
@@ -326,7 +310,7 @@ class Fit(Variational):
 
     Attributes:
         network: The sizes of the network.
-        built: The network's layers and variables.
+        built: Its layers and variables.
         pixel_scale: Factor on the pixels in [0, 1].
         history: ``epoch``, ``free_energy``, ``complexity_cost`` and ``likelihood_cost`` in nats
             over all pictures (``complexity_cost`` before ``kl_weight``), means over each epoch.
@@ -357,9 +341,7 @@ class Fit(Variational):
         return FreeEnergy(float(complexity), likelihood, self.problem.kl_weight)
 
     def refined(self) -> Fit:
-        """Return a copy trained for as many epochs again, but at least 1000 steps.
-
-        The pictures come in new orders.
+        """Return a copy trained for as many epochs again, or for 1000 steps if that is more.
 
         Raises:
             DivergedError: The free energy became NaN or infinite.
@@ -370,7 +352,6 @@ class Fit(Variational):
         return _trained(self.network, self._copy(), self.pixel_scale, problem)
 
     def _copy(self) -> Built:
-        """Return a copy of ``built`` with new variables of equal values."""
         built = self.network.build()
         built.model.set_weights(self.built.model.get_weights())
         return built
@@ -383,9 +364,8 @@ class Fit(Variational):
     @property
     def std(self) -> Array:
         """Return σ of each random weight ``[n_weights]``."""
-        return np.concatenate(
-            [tf.nn.softplus(rho).numpy().ravel() for _, rho in self.built.gaussians]
-        )
+        stds = [tf.nn.softplus(rho).numpy().ravel() for _, rho in self.built.gaussians]
+        return np.concatenate(stds)
 
     @property
     def signal_to_noise(self) -> Array:
@@ -395,11 +375,9 @@ class Fit(Variational):
     def predict(self, images: ArrayLike, n_samples: int = 30, seed: int = 1) -> Array:
         """Return the class probabilities ``[s, n, classes]`` of networks drawn from the posterior.
 
-        Their mean over s is the predictive distribution; ``bdl_teach.metrics`` scores them.
-
         Args:
             images: ``[n, height, width]``, pixels in [0, 1].
-            n_samples: Number of draws S, >= 1; the source takes 7, scores need 30 or more.
+            n_samples: Number of draws S, >= 1.
             seed: Seed of the draws; the first draws of a larger S are those of a smaller one.
 
         Raises:
@@ -449,16 +427,18 @@ class Fit(Variational):
 @one_line
 @dataclass(frozen=True)
 class Ensemble:
-    """Several classifiers of pictures, averaged with equal weights.
-
-    Attributes:
-        members: The fits of the members.
-    """
+    """Several classifiers of pictures, averaged with equal weights."""
 
     members: tuple[Fit, ...]
 
     def predict(self, images: ArrayLike, n_samples: int = 1, seed: int = 1) -> Array:
-        """Return the class probabilities of each member ``[members · n_samples, n, classes]``."""
+        """Return the class probabilities of each member ``[members · n_samples, n, classes]``.
+
+        Args:
+            images: ``[n, height, width]``, pixels in [0, 1].
+            n_samples: Draws of each member, >= 1; all draws of an ordinary network are equal.
+            seed: Seed of the draws.
+        """
         return np.exp(self.log_predict(images, n_samples, seed))
 
     def log_predict(self, images: ArrayLike, n_samples: int = 1, seed: int = 1) -> Array:

@@ -6,29 +6,21 @@ At a mode w* of P(w | D), −log P(w | D) is replaced by a parabola:
 
 with h = −∂² log P(y | f)/∂f²: 1/noise² for numbers, p (1 − p) for labels. Λ is the generalised
 Gauss-Newton matrix: the Hessian without the curvature of f, so that it has no negative direction.
-It is exact for a linear model.
 
-**The mode.** ``fit`` goes from the end of Adam to a mode by Newton's method (``to_mode``): after
-1500 steps Adam is still some nats above one, and a Gaussian there is too wide in a gap.
-``Fit.newton_decrement`` says how far from a mode a fit may be. At a mode the kinks of some ReLUs
-lie on data points; there g_i is the slope of one side of the kink.
+**The mode.** Adam ends some nats above a mode; from there ``fit`` uses Newton's method. At a mode
+the kinks of some ReLUs lie on data points; there g_i is the slope of one side of the kink.
 
-**The prior's δ** is 1/σ² for a Gaussian. The curvature of a scale mixture can be negative. Each
-weight then has δ_j = E[1/σ² | w_j], the mean precision of the component that it may come from;
-what this leaves out of the curvature, −w² Var[1/σ² | w], is the part that can be negative.
+**The prior's δ** is 1/σ² for a Gaussian. For a scale mixture, whose curvature can be negative, each
+weight has δ_j = E[1/σ² | w_j], the mean precision of the component that it may come from.
 
-**Structures.** ``"full"``: Λ as it is. ``"diagonal"``: only its diagonal, inverted entry by entry;
-this is the diagonal Gaussian with the lowest KL[q ‖ N(w*, Λ⁻¹)], too narrow for each weight by
-itself. ``"last_layer"``: all layers before the last are fixed at the mode, and the posterior of
-the last layer is solved; with Gaussian noise and prior that is exact, chapter 1's regression on
-the outputs of the last hidden layer.
+**Structures.** ``"full"``: Λ as it is. ``"diagonal"``: only its diagonal; this is the diagonal
+Gaussian with the lowest KL[q ‖ N(w*, Λ⁻¹)]. ``"last_layer"``: all layers before the last are fixed
+at the mode, and the posterior of the last layer is exact if noise and prior are Gaussian.
 
-**Predictions.** Λ belongs to the model f(w*) + g·(w − w*), which is linear in the weights, and by
-default (``linearised``) its posterior is used there: the mean is that of the mode, the variance
-gᵀ Λ⁻¹ g. Draws of w pushed through the network itself leave the region where the parabola holds.
+**Predictions.** By default (``linearised``) they are those of f(w*) + g·(w − w*), a model that is
+linear in the weights: the mean is that of the mode, the epistemic variance gᵀ Λ⁻¹ g.
 
-**The evidence** of k weights, log P(D) ≈ log P(D | w*) + log P(w*) + ½ k log 2π − ½ log |Λ|,
-serves to choose prior and noise.
+**The evidence** of k weights is log P(D) ≈ log P(D | w*) + log P(w*) + ½ k log 2π − ½ log |Λ|.
 
 Source: MacKay 1992, "A practical Bayesian framework for backpropagation networks"; Daxberger et al.
 2021, "Laplace redux"; Immer et al. 2021a, "Improving predictions of Bayesian neural nets via local
@@ -72,10 +64,9 @@ class Settings(Training):
     Attributes:
         prior: Prior of each weight; ``Gaussian(1.0)`` if not given.
         structure: ``"full"``, ``"diagonal"`` or ``"last_layer"``.
-        linearised: Predict with the model that is linear in the weights; else push draws of the
-            weights through the network.
+        linearised: Whether to predict with the model that is linear in the weights.
         steps: Adam steps; Newton's method then continues to the mode.
-        starts: Number of starting points to search the mode from; the highest mode is kept.
+        starts: Number of starting points of Adam; the one with the lowest last loss is kept.
     """
 
     prior: Prior | None = None
@@ -107,12 +98,10 @@ class Problem(NamedTuple):
 
 @one_line
 class Spread(NamedTuple):
-    """The Gaussian N(0, Λ⁻¹) of k weights, for the precision matrix Λ of the posterior.
+    """The Gaussian N(0, Λ⁻¹) of k weights, stored as a square root S of its covariance.
 
-    It is stored as a square root S of its covariance, S Sᵀ = Λ⁻¹, with
-    S = diag(scale) (I − Vᵀ diag(told) V). ``scale`` has the prior's standard deviations. Each row
-    of V (``directions``) is a direction in which the data narrow the prior, by the share ``told``.
-    V has at most as many rows as there are data points, so that no computation takes time k³.
+    S = diag(scale) (I − Vᵀ diag(told) V). Each row of V (``directions``) is a direction in which
+    the data narrow the prior, by the share ``told``; there are at most as many rows as data points.
     """
 
     scale: Array  # [k]: δ^(−½), the standard deviations before the data
@@ -120,7 +109,7 @@ class Spread(NamedTuple):
     told: Array  # [r]: share by which the data narrow each direction, in [0, 1)
 
     def narrowed(self, rows: Array) -> Array:
-        """Return ``rows`` [m, k], with the components along ``directions`` times 1 − ``told``."""
+        """Multiply the part of each row [k] along each of ``directions`` by 1 − ``told``."""
         return np.asarray(rows - ((rows @ self.directions.T) * self.told) @ self.directions)
 
     def std(self, rows: Array) -> Array:
@@ -128,7 +117,7 @@ class Spread(NamedTuple):
         return np.asarray(np.linalg.norm(self.narrowed(rows * self.scale), axis=1))
 
     def draw(self, n_samples: int, seed: int) -> Array:
-        """Draw deviations of the weights from the mode ``[s, k]``."""
+        """Draw differences between weights and mode ``[s, k]``."""
         zero, one = np.zeros_like(self.scale), np.ones_like(self.scale)
         return self.narrowed(predictive.draw_weights(zero, one, n_samples, seed)) * self.scale
 
@@ -147,14 +136,13 @@ class Spread(NamedTuple):
 def jacobian(
     network: MLP, weights: Array, x: Array, n_layers: int | None = None
 ) -> tuple[Array, Array]:
-    """Return the outputs of a network and their derivatives J by its weights.
+    """Return the outputs of a network and their derivatives by its weights, in float64.
 
-    Everything is float64, because the matrix J Jᵀ loses half of all digits. At a kink the
-    derivative is that of the side where the unit is off.
+    At the kink of a ReLU the derivative is that of the side where the unit is off.
 
     Args:
         network: A network with one output.
-        weights: Its flat weights ``[n_weights]``.
+        weights: Its weights ``[n_weights]``.
         x: Inputs ``[n, d]``.
         n_layers: Differentiate by the weights of this many last layers; of all if ``None``.
 
@@ -177,8 +165,8 @@ def to_mode(
         prior: Prior of each weight; ``Gaussian(1.0)`` if not given.
 
     Returns:
-        The network at the mode, which replaces the last entry of the history and the last frame of
-        the path. A network of more than 1000 weights keeps its weights: train it for longer.
+        The network at the mode, which is also the last entry of its history and the last frame of
+        its path. A network of more than 1000 weights keeps its weights.
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
@@ -187,7 +175,7 @@ def to_mode(
     p = _problem(mode, x, y)
     target = p.target(prior, mode.noise_std)
     weights = _newton.to_mode(target, mode.weights)
-    cost = target.cost(jacobian(mode.network, weights, p.x)[0], weights)
+    cost = target.cost(_newton.forward(mode.network, weights, p.x).f, weights)
     prior_cost = -np.sum(prior.log_prob(weights))
     last = [mode.history["step"][-1], cost, prior_cost, cost - prior_cost]
     history = {
@@ -234,8 +222,7 @@ def around(
     """Put a Gaussian round a trained network's weights, without moving them.
 
     Args:
-        mode: A network fitted with this prior to these data, with its noise and likelihood; see
-            :func:`to_mode`.
+        mode: A network fitted with this prior to these data; see :func:`to_mode`.
         x: Inputs ``[n, d]``.
         y: Targets ``[n, 1]`` or ``[n]``.
         prior: Prior of each weight; ``Gaussian(1.0)`` if not given.
@@ -274,11 +261,7 @@ def _approximate(p: Problem, prior: Prior, noise_std: float) -> Fit:
 
 
 def _spread(target: Target, f: Array, rows: Array, w: Array, diagonal: bool = False) -> Spread:
-    """Return the Gaussian N(0, Λ⁻¹) for a mode at the weights w ``[k]``.
-
-    f ``[n]`` are the network's outputs there, and ``rows`` their derivatives ∂f/∂w ``[n, k]``. With
-    ``diagonal`` only the diagonal of Λ is kept.
-    """
+    """Return N(0, Λ⁻¹) at weights w ``[k]`` with outputs f ``[n]`` and ∂f/∂w = ``rows`` [n, k]."""
     _, h = target.by_output(f)
     delta = prior_precision(w, target.prior)
     if diagonal:
@@ -291,9 +274,8 @@ def _spread(target: Target, f: Array, rows: Array, w: Array, diagonal: bool = Fa
 def _last_layer(target: Target, rows: Array, w: Array) -> Array:
     """Return the mode of the last layer's weights ``[k]``, by Newton's method.
 
-    The output is linear in these weights, so that Λ is exact and, with Gaussian noise and prior,
-    one step suffices. For labels, the curvature of log P(y | f) changes by at most a factor e^r
-    where the logit moves by r; a step shortened to log(1 + r)/r of its length never overshoots.
+    For labels a step that would move a logit by r is shortened to log(1 + r)/r of its length: it
+    then never overshoots, since the curvature of log P(y | f) changes by at most a factor e^r.
 
     Source: Bach 2010, "Self-concordant analysis for logistic regression".
     """
@@ -317,11 +299,10 @@ class Fit(NetworkFit):
     """A Gaussian round the mode of a network's weights.
 
     Attributes:
-        mean: The mode ``[n_weights]``, in the order of ``network``. With the structure
-            ``"last_layer"`` the weights of that layer come from Newton's method.
+        mean: The mode ``[n_weights]``, in the order of ``network``.
         spread: The Gaussian round the mode, of the k last weights of ``mean``.
-        log_evidence: Laplace's log P(D) at a mode, in nats. With the structure ``"last_layer"`` it
-            is that of a linear model of the last hidden layer's outputs.
+        log_evidence: Laplace's log P(D), in nats. With the structure ``"last_layer"`` it is that of
+            a linear model of the last hidden layer's outputs.
         prior: Prior of each weight.
         problem: The mode, the data, the structure, and whether to predict ``linearised``.
         history: What ``point.fit`` recorded on its way to the mode; the last entry is the mode.
@@ -334,10 +315,7 @@ class Fit(NetworkFit):
     problem: Problem
 
     def _posterior_at(self, parameters: Sequence[Array]) -> dict[str, Any]:
-        """Return the Gaussian round the weights at a frame of the training, as if they were a mode.
-
-        With the structure ``"last_layer"`` the last layer is solved for the features at that frame.
-        """
+        """Return the fields of a fit whose mode has the weights at a frame of the training."""
         mode = replace(self.problem.mode, weights=parameters[0])
         then = _approximate(self.problem._replace(mode=mode), self.prior, self.noise_std)
         return {name: getattr(then, name) for name in ("mean", "spread", "log_evidence", "problem")}
@@ -346,9 +324,8 @@ class Fit(NetworkFit):
     def newton_decrement(self) -> float:
         """Estimate by how many nats U = −log P(D, w) at ``mean`` exceeds its value at a mode.
 
-        It is ½ ∂U · Λ⁻¹ ∂U: how far the quadratic with slope ∂U and Hessian Λ at ``mean`` falls to
-        its minimum. Where the kink of a ReLU lies on a data point, it is smoothed: ∂U is between
-        the slopes on its two sides.
+        It is ½ ∂U · Λ⁻¹ ∂U at ``mean``. Where the kink of a ReLU lies on a data point, ∂U is
+        between the slopes on the two sides of the kink.
         """
         target, size = self.problem.target(self.prior, self.noise_std), len(self.spread.scale)
         slope = _newton.gradient(target, self.mean, not self.problem.n_layers)[-size:]
@@ -378,12 +355,11 @@ class Fit(NetworkFit):
     def tuned(self) -> Fit:
         """Return the approximation at this mode under the prior and noise of highest evidence.
 
-        Weights trained under another prior are not at a mode under the new one. MacKay's scheme
-        repeats two steps: tune, and train again with the tuned fit's ``prior`` and ``noise_std``.
+        The weights stay where they are. MacKay's scheme repeats two steps: tune, and train again
+        with the tuned fit's ``prior`` and ``noise_std``.
 
         Raises:
-            ValueError: The prior is no Gaussian, or the evidence still rises where the search ends,
-                as it does for data without noise, which a network fits exactly.
+            ValueError: The prior is no Gaussian, or the evidence still rises where the search ends.
 
         Source: MacKay 1992; Immer et al. 2021b, "post hoc".
         """
@@ -414,7 +390,7 @@ class Fit(NetworkFit):
         return best
 
     def _draw(self, n_samples: int, seed: int) -> Array:
-        """Draw weights ``[s, n_weights]``; layers without a posterior stay at the mode."""
+        """Draw weights ``[s, n_weights]``, equal to the mode in layers without a posterior."""
         steps = self.spread.draw(n_samples, seed)
         fixed = len(self.mean) - steps.shape[1]  # number of weights in the layers before
         return np.asarray(self.mean + np.pad(steps, ((0, 0), (fixed, 0))))
@@ -440,9 +416,7 @@ class Fit(NetworkFit):
         return jacobian(self.network, self.mean, x, self.problem.n_layers)
 
     def predict(self, x: ArrayLike, n_samples: int = 500, seed: int = 1) -> Predictive:
-        """Return the predictive: the average over the weights.
-
-        It is in closed form for a linearised model with Gaussian noise, else over drawn weights.
+        """Return the predictive: in closed form if linearised with Gaussian noise, else of draws.
 
         Args:
             x: Test inputs ``[m, d]``.
@@ -450,8 +424,7 @@ class Fit(NetworkFit):
             seed: Seed of the draws.
 
         Returns:
-            A ``Predictive`` whose ``samples`` are ``None`` in closed form; a
-            ``BernoulliPredictive`` of drawn logits for labels.
+            A ``Predictive``; its ``samples`` are ``None`` in closed form.
 
         Raises:
             ValueError: x does not fit the network, or a count is out of range.

@@ -4,24 +4,13 @@ HMC moves weights w with a momentum p ~ N(0, I) along the potential U(w) = −lo
 
     p ← p − ½ε ∇U(w);  then L times  w ← w + ε p,  p ← p − ε ∇U(w)  (the last one by half),
 
-and accepts the end with probability min(1, exp(−ΔU − Δ½|p|²)). All chains move at once, in one
-compiled program of a fixed shape, a window of transitions at a time. ε is adapted during the
-warm-up, and L rises to its given value. Each transition draws its own L, within two fifths of that
-value. NUTS chooses L by itself, at a price.
+and accepts the end with probability min(1, exp(−ΔU − Δ½|p|²)). Over the warm-up ε is adapted, and
+L rises to its given value. Each transition draws its own L, within two fifths of that value. NUTS
+chooses L by itself, and takes longer. All chains move at once, in a compiled program that runs a
+window (a fixed number of transitions) at a time.
 
-Adapting L instead is worse here, since chains in different modes (units swapped) look far apart
-whatever a trajectory does. Measured on the network 1-20-1 with 32 points and a gap, over six worlds
-of four chains with 300 + 500 transitions:
-
-- L = 100: 80,000 gradients a chain, 520 effective draws of the hardest of 61 outputs;
-- L = 60: 48,000 gradients, 290 effective draws;
-- ChEES from L = 120: it falls to L = 15 to 39, 22,000 gradients, 76 effective draws, largest R-hat
-  1.02 to 1.34;
-- ChEES and SNAPER from TFP's own start: they fall to L = 1 to 3, 5 effective draws, R-hat 1.9 to
-  3.5.
-
-With a warm-up of 100 or 150 transitions and twenty worlds, effective draws in the gap a second
-differ by less than a tenth from L = 80 to 120.
+L is given, not adapted: on this posterior ChEES and SNAPER shrank it to between 1 and 39 steps, and
+gave 5 to 76 effective draws of the hardest output where L = 60 gave 290.
 
 Source: Neal 2011, section 5.2 (HMC); Hoffman & Gelman 2014 (NUTS, and the adaptation of ε), both
 through ``tfp.mcmc``; Vehtari et al. 2021 for R-hat and the effective sample size, through
@@ -72,7 +61,7 @@ Progress = Callable[[int, int], None]  # told (transitions done, transitions in 
 
 
 class _Recipe(NamedTuple):
-    """The settings that a program is compiled for, besides the shapes of its arguments."""
+    """The settings that a program is compiled for."""
 
     sampler: str
     padded: MLP
@@ -82,19 +71,19 @@ class _Recipe(NamedTuple):
     window: int  # transitions of one call
 
 
-def _log_density(network: MLP, likelihood: str, w: Tensor, p: LoopInputs) -> Tensor:
+def _log_density(recipe: _Recipe, w: Tensor, p: LoopInputs) -> Tensor:
     """Return log P(D, w) of weights ``[chains, n_weights]``, in nats ``[chains]``."""
     w = w * p.unit_mask  # weights that are padding move, but have no effect
     log_prior = scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2]) * p.unit_mask
-    cost = likelihoods.cost(likelihood, p.y, network(w, p.x), p.noise_std, p.row_weight)
+    f = recipe.padded(w, p.x)
+    cost = likelihoods.cost(recipe.likelihood, p.y, f, p.noise_std, p.row_weight)
     return tf.reduce_sum(log_prior, axis=-1) - cost
 
 
 def _quick_log_density(recipe: _Recipe, w: Tensor, p: LoopInputs) -> Tensor:
-    """Return what :func:`_log_density` returns, but faster: the gradient takes 2 µs, not 5.7.
+    """Return what :func:`_log_density` returns, with a gradient that takes a third of the time.
 
-    A product with a matrix of one row is written as a product and a sum, which XLA can fuse, and a
-    Gaussian prior needs no logarithm.
+    XLA can fuse the sum over the units of the last layer, but not a matrix product.
     """
     w = w * p.unit_mask
     *hidden, weight, bias = recipe.padded.unflatten(w)
@@ -127,9 +116,8 @@ def _mixture_log_prob(w: Tensor, prior: Tensor) -> tuple[Tensor, Tensor]:
 
 def _density(recipe: _Recipe, target: LoopInputs) -> Callable[[Tensor], Tensor]:
     """Return log P(D, w) as a function of weights ``[chains, n_weights]``, in nats ``[chains]``."""
-    if recipe.sampler == "hmc":
-        return lambda w: _quick_log_density(recipe, w, target)
-    return lambda w: _log_density(recipe.padded, recipe.likelihood, w, target)
+    log_density = _quick_log_density if recipe.sampler == "hmc" else _log_density
+    return lambda w: log_density(recipe, w, target)
 
 
 def _kernel(recipe: _Recipe, target: LoopInputs) -> Tensor:
@@ -144,7 +132,7 @@ def _kernel(recipe: _Recipe, target: LoopInputs) -> Tensor:
     )
 
 
-def _traced(results: Tensor) -> tuple[Tensor, Tensor]:
+def _traced(_state: Tensor, results: Tensor) -> tuple[Tensor, Tensor]:
     """Return each chain's log P(D, w) after a transition, and whether the transition diverged."""
     inner = results.inner_results
     if hasattr(inner, "has_divergence"):
@@ -153,18 +141,12 @@ def _traced(results: Tensor) -> tuple[Tensor, Tensor]:
 
 
 class _Jittered:
-    """HMC with a random number of leapfrog steps for each transition.
-
-    With a fixed number, trajectories return to their start if the posterior is a narrow Gaussian.
-    """
+    """HMC with a random number of leapfrog steps, since a fixed one can lead back to the start."""
 
     is_calibrated = True
 
     def __init__(self, kernel: Any, n_leapfrog: Tensor) -> None:
         self._kernel, self._n_leapfrog = kernel, n_leapfrog
-
-    def bootstrap_results(self, state: Tensor) -> Any:
-        return self._kernel.bootstrap_results(state)
 
     def one_step(self, state: Tensor, results: Any, seed: Tensor = None) -> Any:
         share = tf.random.stateless_uniform([], seed, 1.0 - _JITTER, 1.0 + _JITTER)
@@ -191,7 +173,7 @@ def _programs(recipe: _Recipe) -> tuple[Compiled, Compiled]:
             current_state=state,
             previous_kernel_results=results,
             kernel=_Jittered(kernel, n_leapfrog) if recipe.sampler == "hmc" else kernel,
-            trace_fn=lambda _, results: _traced(results),
+            trace_fn=_traced,
             return_final_kernel_results=True,
             seed=seed,
         )
@@ -201,7 +183,7 @@ def _programs(recipe: _Recipe) -> tuple[Compiled, Compiled]:
 
 
 class _Chains(NamedTuple):
-    """The state of the chains, and all that is needed to continue them."""
+    """The state of the chains, and what is needed to continue them."""
 
     recipe: _Recipe
     target: LoopInputs
@@ -211,21 +193,21 @@ class _Chains(NamedTuple):
     state: Tensor  # [chains, n_weights]: weights after the last window
     kernel: Tensor  # the sampler's own state
     done: int = 0  # transitions so far, the warm-up's included
-    ahead: tuple[Array, ...] | None = None  # transitions after the last stored draw
+    returned: int = 0  # transitions that ``run`` has returned so far
+    ahead: tuple[Array, ...] = ()  # transitions after these
 
-    def run(self, n_draws: int, progress: Progress | None) -> tuple[_Chains, tuple[Array, ...]]:
-        """Run the chains for ``n_draws`` more draws; return the new state, and t transitions.
+    def run(self, n: int, progress: Progress | None) -> tuple[_Chains, tuple[Array, ...]]:
+        """Return the state after n more transitions that follow the warm-up, and these transitions.
 
-        The t = n_draws · n_thin transitions are given as weights ``[t, chains, n_weights]``, log
-        densities ``[t, chains]``, and whether each transition diverged ``[t, chains]``.
+        They are weights ``[n, chains, n_weights]``, log densities ``[n, chains]``, and whether the
+        transition diverged ``[n, chains]``.
         """
         _, advance = _programs(self.recipe)
         state, kernel, done = self.state, self.kernel, self.done
         window, warmup = self.recipe.window, self.recipe.n_warmup
-        had = 0 if self.ahead is None else len(self.ahead[0])
-        first = max(done, warmup) - had  # of the new transitions that count
-        total = first + n_draws * self.n_thin
-        parts = [self.ahead] if had else []
+        returned = self.returned + n
+        total = warmup + returned
+        parts = [self.ahead] if self.ahead else []
         while done < total:
             rise = min(1.0, (done + window) / warmup)
             n_leapfrog, seed = tf.constant(rise * self.n_leapfrog), tf.constant([self.seed, done])
@@ -236,9 +218,8 @@ class _Chains(NamedTuple):
             if progress is not None:
                 progress(min(done, total), total)
         every = [np.concatenate(of) for of in zip(*parts, strict=True)]
-        n = n_draws * self.n_thin
         ahead = tuple(part[n:] for part in every)
-        then = self._replace(state=state, kernel=kernel, done=done, ahead=ahead)
+        then = self._replace(state=state, kernel=kernel, done=done, returned=returned, ahead=ahead)
         return then, tuple(part[:n] for part in every)
 
 
@@ -268,8 +249,7 @@ class NutsSettings(Settings):
     """Settings of NUTS, in addition to those of the samplers.
 
     Attributes:
-        n_thin: Transitions from one kept draw to the next. Under a scale mixture a chain needs
-            thousands of transitions, which differ so little that it is enough to keep a few.
+        n_thin: Transitions from one kept draw to the next, >= 1.
     """
 
     n_thin: int = 1
@@ -280,11 +260,9 @@ class HmcSettings(Settings):
     """Settings of HMC, in addition to those of the samplers.
 
     Attributes:
-        n_leapfrog: Mean number of leapfrog steps of a transition, >= 1; it rises to this number
-            over the warm-up.
+        n_leapfrog: Mean number of leapfrog steps of a transition after the warm-up, >= 1.
         window: Number of transitions between two reports of progress, >= 1.
-        capacity: Sizes to compile for, instead of exactly those of this problem. Its ``n_samples``
-            has no effect. A Gaussian prior and a mixture need two programs.
+        capacity: Sizes to compile for, instead of this problem's; its ``n_samples`` is unused.
     """
 
     n_chains: int = 4
@@ -298,24 +276,19 @@ class HmcSettings(Settings):
 def nuts(x: ArrayLike, y: ArrayLike, settings: NutsSettings) -> Fit:
     """Sample the posterior of a network with NUTS; read ``report`` before believing the draws."""
     n_thin = checks.count("n_thin", settings.n_thin)
-    return _sample("nuts", x, y, settings, _WINDOW, n_thin=n_thin)
+    return _sample("nuts", x, y, settings, _WINDOW, n_leapfrog=1, n_thin=n_thin)
 
 
 @taking(HmcSettings)
 def hmc(x: ArrayLike, y: ArrayLike, settings: HmcSettings) -> Fit:
     """Sample the posterior of a network with HMC; read ``report`` before believing the draws."""
     steps = checks.count("n_leapfrog", settings.n_leapfrog)
-    return _sample("hmc", x, y, settings, checks.count("window", settings.window), steps)
+    window = checks.count("window", settings.window)
+    return _sample("hmc", x, y, settings, window, n_leapfrog=steps, n_thin=1)
 
 
 def _sample(
-    sampler: str,
-    x: ArrayLike,
-    y: ArrayLike,
-    o: Settings,
-    window: int,
-    n_leapfrog: int = 1,
-    n_thin: int = 1,
+    sampler: str, x: ArrayLike, y: ArrayLike, o: Settings, window: int, n_leapfrog: int, n_thin: int
 ) -> Fit:
     """Check a sampler's arguments, warm up its chains, and return a fit with their draws."""
     prior = ScaleMixture() if o.prior is None else o.prior
@@ -371,7 +344,7 @@ def diagnose(draws: ArrayLike) -> tuple[Array, Array]:
 
 
 def r_hat(draws: Array) -> Array:
-    """Return the R-hat ``[k]`` of ``diagnose`` for draws ``[chains, s, k]``, but faster."""
+    """Return only the R-hat ``[k]`` of :func:`diagnose`, for draws ``[chains, s, k]``."""
     from scipy.stats import rankdata  # takes long to load
 
     n = draws.shape[1] // 2
@@ -393,17 +366,14 @@ def r_hat(draws: Array) -> Array:
 class Fit(Drawn):
     """Draws from the weights' true posterior, as far as the chains have explored it.
 
-    The weights of a network are not identified (hidden units can be swapped), so convergence is
-    judged by the network's outputs at the training inputs, and by the log density. ``predict``
-    pools chains that stay in different modes; ``converged`` is then false, and ``between_chains``
-    says where the chains differ.
+    Convergence is judged by the network's outputs at the training inputs and by the log density,
+    not by the weights, since swapped hidden units change the weights alone.
 
     Attributes:
         weights: ``[chains, s, n_weights]``.
         log_density: log P(D, w) of each draw, in nats ``[chains, s]``.
         diverged: Share of a draw's transitions that were given up as divergent ``[chains, s]``.
         x: Training inputs ``[n, d]``.
-        chains: The state of the chains, to continue them.
     """
 
     weights: Array
@@ -428,14 +398,11 @@ class Fit(Drawn):
         """
         assert self.chains is not None
         n_samples, thin = checks.count("n_samples", n_samples), self.chains.n_thin
-        chains, drawn = self.chains.run(n_samples, progress)
-        weights, log_density, diverged = (
-            part.reshape(n_samples, thin, *part.shape[1:]).swapaxes(1, 2).swapaxes(0, 1)
-            for part in drawn
-        )  # [chains, s, thin, ...]
+        chains, drawn = self.chains.run(n_samples * thin, progress)
+        weights, log_density = (part[thin - 1 :: thin].swapaxes(0, 1) for part in drawn[:2])
         used = self.network.positions_in(self.chains.recipe.padded)
-        weights = weights[:, :, -1, used].astype(np.float64)
-        log_density = log_density[..., -1]
+        weights = weights[..., used].astype(np.float64)
+        diverged = drawn[2].reshape(n_samples, thin, -1).mean(axis=1).T
         lost = np.flatnonzero(~np.isfinite(log_density).all(axis=0))
         if lost.size:
             draw = self.weights.shape[1] + int(lost[0]) + 1
@@ -444,7 +411,7 @@ class Fit(Drawn):
             self,
             weights=np.concatenate([self.weights, weights], axis=1),
             log_density=np.concatenate([self.log_density, log_density], axis=1),
-            diverged=np.concatenate([self.diverged, diverged.mean(axis=-1)], axis=1),
+            diverged=np.concatenate([self.diverged, diverged], axis=1),
             chains=chains,
         )
 
@@ -476,7 +443,7 @@ class Fit(Drawn):
 
     @property
     def report(self) -> str:
-        """Return a sentence with R-hat and ESS that says whether to trust the draws."""
+        """Return a sentence with R-hat and ESS that says whether the chains have converged."""
         worst, least = float(self.r_hat.max()), float(self.ess.min())
         needs = f"needs R-hat < {R_HAT_LIMIT} and ESS >= {ESS_FLOOR * len(self.weights)}"
         verdict = "converged" if self.converged else f"NOT converged ({needs})"
@@ -525,7 +492,6 @@ class Fit(Drawn):
         return likelihoods.predict(self.likelihood, outputs, self.noise_std)
 
     def _draw(self, n_samples: int, seed: int) -> Array:
-        """Choose ``n_samples`` of the draws at random."""
         draws = self.weights.reshape(-1, self.network.n_weights)
         if n_samples > len(draws):
             raise ValueError(f"n_samples: expected at most {len(draws)}, got {n_samples}")

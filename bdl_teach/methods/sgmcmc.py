@@ -6,12 +6,12 @@ step of SGHMC and the density that it samples as ℓ → 0 are
     v ← β v − ℓ M⁻¹ ∇U(w) + √(2 (1 − β) ℓ T) M^(−½) ξ,   w ← w + v,   ξ ~ N(0, I),
     p_T(w) ∝ exp(−U(w)/T),
 
-so that T = 1 is the posterior, and T = 0 is gradient descent with momentum to a minimum of U. The
-temperature divides likelihood *and* prior. SGLD is the case β = 0.
+so that T = 1 is the posterior, and T = 0 is gradient descent with momentum to a minimum of U. SGLD
+is the case β = 0.
 
 A finite step widens the draws: where U is a parabola with the matrix Λ, the covariance of w is
-T (Λ − ℓ/(2(1 + β)) Λ M⁻¹ Λ)⁻¹ instead of T Λ⁻¹, too wide by the share ℓλ/(2(1 + β)) along a
-direction in which M^(−½)ΛM^(−½) has the eigenvalue λ. At ℓλ = 2(1 + β) the chain diverges.
+T (Λ − ℓ/(2(1 + β)) Λ M⁻¹ Λ)⁻¹ instead of T Λ⁻¹. Let λ be the largest eigenvalue of M^(−½)ΛM^(−½):
+at ℓλ = 2(1 + β) the chain diverges.
 
 Source: Welling & Teh 2011 (SGLD); Chen, Fox & Guestrin 2014, eq. 15 (SGHMC, their α is 1 − β);
 Li et al. 2016 for a mass from squared gradients, here held fixed while the chain samples, so that
@@ -61,12 +61,9 @@ class Settings(Training):
         steps: Steps of each chain, >= 10; every tenth is a draw.
         learning_rate: Step size ℓ > 0, a number without a unit if ``preconditioned``.
         n_chains: Number of chains.
-        n_batches: Minibatches M in an epoch, dealt from a shuffle of the rows; each epoch visits
-            them in another order. With a learning rate that is too large for the minibatch of
-            steepest cost the draws are too wide, or the chain diverges.
+        n_batches: Minibatches M in an epoch; each epoch visits them in another order.
         temperature: T >= 0: 1 for the posterior, 0 for a minimum of U.
-        preconditioned: Whether each weight has a mass that follows from the curvature at the modes;
-            else all masses are 1.
+        preconditioned: Whether masses follow from the curvature at the modes; else they are 1.
         capacity: Sizes to compile for, instead of exactly those of this problem. A capacity for
             more points changes the simulated data from which the mass is estimated.
     """
@@ -108,10 +105,7 @@ class Sampler(NamedTuple):
     kind: str  # the likelihood
 
     def loss(self, w: Tensor, row_weight: Tensor, p: LoopInputs) -> Tensor:
-        """Return −log P(D, w) of each chain's weights w, in nats ``[chains]``.
-
-        The term of each data point is multiplied by its ``row_weight``.
-        """
+        """Return −log P(D, w) in nats ``[chains]``, with data points weighted by ``row_weight``."""
         log_prior = scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2])
         f = self.network(w, p.x[0])
         likelihood = likelihoods.cost(self.kind, p.y[0], f, p.noise_std, row_weight)
@@ -130,15 +124,12 @@ class Sampler(NamedTuple):
         return State(state.step + 1, state.w + v, v, state.mass)
 
     def mass(self, w: Tensor, p: LoopInputs) -> Tensor:
-        """Return the mass √(V V̄) of each weight.
+        """Return the mass √(V V̄) of each weight; V̄ is the mean of V over all weights.
 
-        V is the curvature of U along the weight, V̄ the mean of V over all weights. V is estimated
-        by the prior's curvature plus the Fisher information: the mean square of the likelihood's
-        gradient for data simulated from the model, averaged over the chains. With the real data, as
-        in RMSprop, the gradient would vanish at a minimum, where a chain with T = 0 ends. With V
-        itself as mass, weights that have no effect at the mode would take such long steps that the
-        chain of a network of two layers diverges; with the root, as in RMSprop, the chain does not
-        diverge.
+        V, the curvature of U along the weight, is estimated by the prior's curvature plus the
+        Fisher information: the mean square of the likelihood's gradient for data simulated from the
+        model, since the gradient for the real data vanishes at a mode. With V itself as mass,
+        weights without effect at the mode would take such long steps that chains diverge.
         """
         draws = tf.repeat(w, _PROBES, axis=0)
         with tf.GradientTape() as tape:
@@ -168,11 +159,10 @@ class Sampler(NamedTuple):
     def advance(
         self, state: State, stop: Tensor, noise: Tensor, batches: Tensor, p: LoopInputs
     ) -> tuple[State, Tensor, Tensor]:
-        """Take all chains to the step ``stop``; return the state, the weights and U = −log P(D, w).
+        """Take all chains to step ``stop``; return the state, and weights and U each tenth step.
 
-        The weights and U are recorded every ``EVERY`` steps. For each step of the current window
-        of steps, ``noise`` [window, chains, n_weights] holds normal noise, ``batches`` [window] the
-        number of its minibatch.
+        ``noise`` [window, chains, n_weights] and ``batches`` [window] hold the normal noise and the
+        number of the minibatch for each step of the current window of steps.
         """
 
         def record(
@@ -197,7 +187,6 @@ class Sampler(NamedTuple):
 
 @lru_cache(maxsize=32)
 def _program(sampler: Sampler) -> tuple[Compiled, Compiled]:
-    """Compile ``descend`` and ``advance`` of a sampler."""
     return Compiled(sampler.descend), Compiled(sampler.advance)
 
 
@@ -205,8 +194,7 @@ def _program(sampler: Sampler) -> tuple[Compiled, Compiled]:
 def _noise(seed: int, window: int, n_chains: int, network: MLP, padded: MLP) -> Tensor:
     """Draw standard normal numbers for a window of steps ``[window, chains, n_weights]``.
 
-    The numbers do not depend on where a run ends. NumPy draws them in a tenth of the time that the
-    compiled loop would need. Weights that are padding get 0, so that they stay at 0.
+    NumPy needs a tenth of the compiled loop's time. Padding gets 0, so that it stays at 0.
     """
     rng = np.random.default_rng([seed, window])
     shape = (_WINDOW, n_chains, network.n_weights)
@@ -216,8 +204,7 @@ def _noise(seed: int, window: int, n_chains: int, network: MLP, padded: MLP) -> 
 def _batch_order(seed: int, window: int, n_batches: int) -> Tensor:
     """Return the minibatch of each step of a window ``[window]``, in a new order for each epoch.
 
-    In a fixed order every tenth step, which is a draw, could follow the same minibatches and be
-    biased by them.
+    In a fixed order all draws, which are ten steps apart, could follow the same minibatch.
     """
     steps = np.arange(window * _WINDOW, (window + 1) * _WINDOW)
     epochs = range(steps[0] // n_batches, steps[-1] // n_batches + 1)
@@ -229,9 +216,8 @@ def _batch_order(seed: int, window: int, n_batches: int) -> Tensor:
 def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     """Sample the posterior of a network by SGHMC or SGLD, several chains at once.
 
-    Each chain goes from a start of its own to a mode by Adam, then samples. There is no
-    accept-reject step: a learning rate that is too large widens the draws. ``Fit.longer``
-    continues the chains.
+    Each chain goes from a start of its own to a mode by Adam, then samples. A learning rate that is
+    too large widens the draws, since none is rejected.
     """
     o = settings
     prior = ScaleMixture() if o.prior is None else o.prior
@@ -275,8 +261,6 @@ class Fit(Drawn):
     Attributes:
         path: Weights every tenth step ``[draws, chains, n_weights]``, in the order of ``network``.
         potential: −log P(D, w) of these weights, in nats ``[draws, chains]``.
-        inputs: The inputs of the compiled loop.
-        state: The current state of the chains.
     """
 
     path: Array
@@ -342,6 +326,5 @@ class Fit(Drawn):
         return self.path[int(_TRANSIENT * len(self.path)) :].swapaxes(0, 1)
 
     def _draw(self, n_samples: int, seed: int) -> Array:
-        """Choose ``n_samples`` draws at random, with repeats if there are fewer."""
         samples, rng = self.samples, np.random.default_rng(seed)
         return samples[rng.choice(len(samples), n_samples, replace=n_samples > len(samples))]

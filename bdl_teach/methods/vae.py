@@ -1,10 +1,8 @@
 """The variational autoencoder: a decoder p(x | z), and an encoder q(z | x) fitted with it.
 
 p(z) = N(0, I); a network gives μ and σ of q(z | x) = N(μ(x), diag σ(x)²); another gives p(x | z).
-Together they minimise −ELBO = −E_q[log p(x | z)] + β KL[q(z | x) ‖ p(z)], in nats per example, with
-z = μ + σ ⊙ ε, so that the gradient passes through the draw. β = 1 is the ELBO.
-
-A plain autoencoder is the same pair of networks without a draw and without a KL term.
+Together they minimise −E_q[log p(x | z)] + β KL[q(z | x) ‖ p(z)] in nats per example, −ELBO if
+β = 1, with z = μ + σ ⊙ ε. A plain autoencoder has neither the noise ε nor the KL.
 
 Source: Kingma & Welling 2014, "Auto-encoding variational Bayes", eq. 7-10; Higgins et al. 2017
 for β.
@@ -14,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -62,8 +60,7 @@ class Model(NamedTuple):
     def log_likelihood(self, weights: Tensor, x: Tensor, z: Tensor, decoder_std: Tensor) -> Tensor:
         """Return log p(x | z) for x ``[n, d]`` and z ``[s, n, latent]``: nats ``[s, n]``.
 
-        For a grey pixel in [0, 1] the Bernoulli is the usual cross-entropy; it is a log probability
-        of x only if all pixels are 0 or 1.
+        For grey pixels the Bernoulli gives the cross-entropy, which is no log probability.
         """
         s, n, latent = z.shape
         out = self.decoder(weights, tf.reshape(z, [s * n, latent]))
@@ -84,10 +81,7 @@ def make_model(d: int, latent_dim: int, hidden_units: tuple[int, ...], likelihoo
 
 
 def starting_weights(model: Model, seed: int, start: Fit | None = None) -> list[Array]:
-    """Return the starting weights of encoder and decoder: those of ``start``, or new draws.
-
-    New weights are drawn from N(0, 1/fan-in), new biases are 0.
-    """
+    """Return the weights of ``start``, or weights drawn from N(0, 1/fan-in) with biases of 0."""
     if start is not None:
         if start.model != model:
             raise ValueError(f"start: expected a fit of {model}, got one of {start.model}")
@@ -159,7 +153,7 @@ def _loss(
 
 @lru_cache(maxsize=16)
 def _program(model: Model, batch_size: int, n_samples: int) -> Compiled:
-    """Compile the training loop; it is compiled again for data of another shape only."""
+    """Compile the training loop; data of another shape compile it again."""
 
     def run(starts: Tensor, schedule: optimise.Schedule, inputs: _LoopInputs) -> Tensor:
         def objective(weights: Tensor, step: Tensor, _: Tensor) -> tuple[Tensor, Tensor]:
@@ -203,8 +197,7 @@ def fit(
         cooldown: Share of the steps, at the end, over which the learning rate falls to 0.
         seed: Seed of the starting point, the minibatches and ε.
         variational: False fits a plain autoencoder, as :func:`fit_autoencoder` does.
-        start: Start from the weights of this fit, whose networks must have the sizes asked for
-            here; Adam starts afresh.
+        start: A fit with networks of the same sizes, from whose weights to start.
 
     Returns:
         A :class:`Fit`.
@@ -238,7 +231,7 @@ def fit(
     return Fit(model, encoder, decoder, std, bool(variational), history, problem, path)
 
 
-def fit_autoencoder(x: ArrayLike, **settings: object) -> Fit:
+def fit_autoencoder(x: ArrayLike, **settings: Any) -> Fit:
     """Fit a plain autoencoder: the two networks of a VAE, but z = μ(x), and no KL term.
 
     Args:
@@ -246,10 +239,9 @@ def fit_autoencoder(x: ArrayLike, **settings: object) -> Fit:
         **settings: What :func:`fit` takes; ``beta`` has no effect.
 
     Returns:
-        A :class:`Fit` with ``variational=False``. Its ``sample`` decodes z ~ N(0, I), although its
-        codes are not distributed like that: the fault of a plain autoencoder.
+        A :class:`Fit`. Its ``sample`` decodes z ~ N(0, I), but its codes are not distributed so.
     """
-    return fit(x, **cast("dict[str, Any]", {**settings, "variational": False}))
+    return fit(x, **{**settings, "variational": False})
 
 
 def checked_data(x: ArrayLike, likelihood: str) -> Array:
@@ -269,9 +261,6 @@ class Fit(Variational):
     """A fitted variational autoencoder, or a plain autoencoder.
 
     Attributes:
-        model: The networks.
-        encoder_weights: Flat weights of the encoder.
-        decoder_weights: Flat weights of the decoder.
         decoder_std: Standard deviation of each x given z (Gaussian likelihood only).
         variational: False for a plain autoencoder, whose code has no spread and no KL.
         history: ``step``, ``elbo``, ``reconstruction``, ``kl``: nats per example, each from the
@@ -391,8 +380,7 @@ class Fit(Variational):
             seed: Seed of the draws.
 
         Raises:
-            ValueError: An argument is out of range, or this is a plain autoencoder, whose KL is
-                infinite.
+            ValueError: An argument is out of range, or this is a plain autoencoder.
         """
         x = checks.inputs("x", x, self.model.encoder.n_inputs)
         rng = np.random.default_rng(checks.count("seed", seed, 0))
