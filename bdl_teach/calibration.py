@@ -1,7 +1,4 @@
-"""Compare predictive distributions with each other and with data: distance, coverage, PIT.
-
-For classifiers: reliability, the expected calibration error, and a temperature that reduces it.
-"""
+"""Measure and improve calibration: coverage, PIT, conformal bands, reliability, temperature."""
 
 from __future__ import annotations
 
@@ -36,16 +33,13 @@ class Reliability(NamedTuple):
 
     @property
     def error(self) -> float:
-        """Return the expected calibration error: the bins' average |accuracy − confidence|.
-
-        The weight of a bin is its number of predictions.
-        """
+        """Return the expected calibration error, Σ size |accuracy − confidence| / Σ size."""
         distance = np.abs(np.nan_to_num(self.accuracy - self.confidence))
         return float(self.size @ distance / self.size.sum())
 
 
 def reliability(probabilities: ArrayLike, labels: ArrayLike, n_bins: int = 10) -> Reliability:
-    """Sort a classifier's predictions into bins by confidence, the largest class probability.
+    """Return confidence and accuracy in bins of the confidence, the largest class probability.
 
     Args:
         probabilities: ``[n, c]``: rows sum to 1.
@@ -104,18 +98,15 @@ def best_temperature(log_probabilities: ArrayLike, labels: ArrayLike) -> float:
 
 
 def distance(a: Predictive, b: Predictive, where: Array | None = None) -> float:
-    """Return the rms over x of the 2-Wasserstein distance between two predictives' outputs.
+    """Return the rms over x of the 2-Wasserstein distance between two predictives, in units of y.
 
-    At each x the outputs are taken as Gaussians: W² = (m_a − m_b)² + (s_a − s_b)², where m is the
-    mean and s the epistemic standard deviation.
+    At each x the network outputs are taken as Gaussians: W² = (m_a − m_b)² + (s_a − s_b)², where m
+    is the mean and s the epistemic standard deviation.
 
     Args:
         a: Predictive at m inputs.
         b: Predictive at the inputs of ``a``.
-        where: Mask ``[m]`` of the inputs that count; all if not given.
-
-    Returns:
-        A distance in the units of y; NaN if no input counts.
+        where: Mask ``[m]`` of the inputs that count, all if not given; if none counts: NaN.
 
     Raises:
         ValueError: The predictives have different numbers of inputs.
@@ -129,19 +120,16 @@ def distance(a: Predictive, b: Predictive, where: Array | None = None) -> float:
 def expected_coverage(
     truth: ArrayLike, noise_std: float, lower: ArrayLike, upper: ArrayLike
 ) -> Array:
-    """Return the probability that a new y = truth + noise lies in [lower, upper], in closed form.
+    """Return P(lower <= truth + noise <= upper) for Gaussian noise, in closed form ``[m]``.
 
     Args:
         truth: Noise-free targets ``[m]``.
-        noise_std: Standard deviation of the Gaussian noise, > 0.
-        lower: Lower ends ``[m]``.
-        upper: Upper ends ``[m]``.
-
-    Returns:
-        Φ((upper − truth)/noise) − Φ((lower − truth)/noise), ``[m]``.
+        noise_std: Standard deviation of the noise, > 0.
+        lower: Lower ends of the intervals ``[m]``.
+        upper: Upper ends of the intervals ``[m]``.
 
     Raises:
-        ValueError: noise_std is not > 0.
+        ValueError: ``noise_std`` is not > 0.
     """
     noise_std = checks.positive("noise_std", noise_std)
     truth, lower, upper = np.asarray(truth), np.asarray(lower), np.asarray(upper)
@@ -151,15 +139,12 @@ def expected_coverage(
 def conformal_factor(scores: ArrayLike, level: float) -> float:
     """Return k such that the bands mean ± k sd contain a new point with probability ``level``.
 
-    Split conformal prediction: k is the ⌈(n + 1) level⌉-th smallest of n scores. The probability is
-    marginal, and holds for a point that is drawn from the same distribution as the n points.
+    In split conformal prediction, k is the ⌈(n + 1) level⌉-th smallest of n scores; infinite if n
+    is too small. The new point must come from the distribution of the n points.
 
     Args:
         scores: |y − mean|/sd of n points that the method has not seen ``[n]``.
         level: Probability, inside (0, 1).
-
-    Returns:
-        The factor k; infinite if there are too few scores for this level.
 
     Raises:
         ValueError: ``level`` is not inside (0, 1), or a score is negative or not finite.
@@ -175,14 +160,13 @@ def conformal_factor(scores: ArrayLike, level: float) -> float:
 
 
 def pit(prediction: Predictive, y: ArrayLike) -> Array:
-    """Return the probability integral transform F(y | x): uniform if the predictive is right.
+    """Return the probability integral transform P(new target at x_i <= y_i) ``[m]``.
+
+    Its values are uniform in [0, 1] if the predictive is right.
 
     Args:
         prediction: Predictive at m inputs.
         y: Targets ``[m]`` or ``[m, 1]``.
-
-    Returns:
-        P(a new target at x_i is at most y_i) under the predictive, for each input ``[m]``.
 
     Raises:
         ValueError: y does not have one finite target for each input.
@@ -199,6 +183,6 @@ def pit(prediction: Predictive, y: ArrayLike) -> Array:
 
 
 def average(values: Array, where: Array | None = None) -> float:
-    """Return the mean of the selected values; NaN without a warning if none is selected."""
+    """Return the mean of the values ``where`` the mask is true; NaN if it is true nowhere."""
     selected = values if where is None else values[where]
     return float(selected.mean()) if selected.size else math.nan

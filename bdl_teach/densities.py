@@ -23,10 +23,7 @@ HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 
 
 def numpy_or_tensor(function: Callable[..., Values]) -> Callable[..., Values]:
-    """Decorate a function of tensors so that it takes numbers and arrays, too.
-
-    For numbers and arrays the function returns NumPy arrays in float64.
-    """
+    """Decorate a function of tensors so that it also maps numbers and arrays to float64 arrays."""
     parameters = signature(function)
 
     @wraps(function)
@@ -51,7 +48,7 @@ def numpy_or_tensor(function: Callable[..., Values]) -> Callable[..., Values]:
 
 @numpy_or_tensor
 def gaussian_kl(mu_q: Values, sigma_q: Values, mu_p: Values, sigma_p: Values) -> Values:
-    """Return KL[N(mu_q, sigma_q²) ‖ N(mu_p, sigma_p²)], elementwise.
+    """Return KL[N(mu_q, sigma_q²) ‖ N(mu_p, sigma_p²)] in nats, elementwise.
 
     Formula: log(σ_p/σ_q) + (σ_q² + (μ_q − μ_p)²) / (2 σ_p²) − ½.
 
@@ -60,9 +57,6 @@ def gaussian_kl(mu_q: Values, sigma_q: Values, mu_p: Values, sigma_p: Values) ->
         sigma_q: Standard deviation of q, > 0.
         mu_p: Mean of p.
         sigma_p: Standard deviation of p, > 0; all shapes broadcast.
-
-    Returns:
-        Nats, >= 0.
 
     Raises:
         ValueError: A standard deviation given as a number or array is not > 0.
@@ -76,15 +70,12 @@ def gaussian_kl(mu_q: Values, sigma_q: Values, mu_p: Values, sigma_p: Values) ->
 
 @numpy_or_tensor
 def gaussian_nll(y: Values, mean: Values, var: Values) -> Values:
-    """Return −log N(y | mean, var) = ½ [log 2π·var + (y − mean)²/var], elementwise.
+    """Return −log N(y | mean, var) = ½ [log 2π·var + (y − mean)²/var] in nats, elementwise.
 
     Args:
         y: Observations.
         mean: Predicted means.
         var: Predicted *variances*, > 0; all shapes broadcast.
-
-    Returns:
-        Nats.
 
     Raises:
         ValueError: A variance given as a number or array is not > 0.
@@ -95,19 +86,15 @@ def gaussian_nll(y: Values, mean: Values, var: Values) -> Values:
 
 @numpy_or_tensor
 def scale_mixture_log_prob(w: Values, sigma1: Values, sigma2: Values, pi: Values) -> Values:
-    """Return the log density of π N(w | 0, σ₁²) + (1 − π) N(w | 0, σ₂²), elementwise.
+    """Return log [π N(w | 0, σ₁²) + (1 − π) N(w | 0, σ₂²)] in nats, of the shape of ``w``.
 
     The two densities are added by log-sum-exp, so that the result is finite for every finite w.
-    The densities themselves would be 0 in float32 from |w| = 21.4 on for σ₁ = 1.5.
 
     Args:
         w: Weights, any shape.
         sigma1: Standard deviation of the first component, > 0.
         sigma2: Standard deviation of the second component, > 0.
         pi: Weight of the first component, in [0, 1].
-
-    Returns:
-        Nats, of the shape of ``w``.
 
     Raises:
         ValueError: A parameter given as a number is out of range.
@@ -124,10 +111,7 @@ def scale_mixture_log_prob(w: Values, sigma1: Values, sigma2: Values, pi: Values
 
 
 def _log_add_exp(a: Values, b: Values) -> Values:
-    """Return log(eᵃ + eᵇ) = m + log(1 + e^(a + b − 2m)), m = max(a, b), without overflow.
-
-    ``tfp.math.log_add_exp`` would do, but loading TensorFlow Probability delays the first fit.
-    """
+    """Return log(eᵃ + eᵇ) without overflow, and without loading TFP, which delays the first fit."""
     larger = tf.maximum(a, b)
     return larger + tf.nn.softplus((a - larger) + (b - larger))
 
@@ -141,7 +125,7 @@ def _log_component(w: Values, sigma: Values, weight: Values) -> Values:
 class LogDensityTerms(NamedTuple):
     """A prior's log density as log P(w) = offset − w²/(2 std²) + Σ_j heights_j exp(−½ rates_j w²).
 
-    For a Gaussian w the mean of each term has a closed form; see :func:`expected_log_prob`.
+    For a Gaussian w the mean of each term has a closed form: :func:`expected_log_prob`.
     """
 
     offset: Values  # in nats
@@ -155,11 +139,10 @@ _N_BELLS = 4  # exponentials that approximate softplus(a − u); more cost time 
 
 @lru_cache(maxsize=64)
 def _softplus_bells(a: float) -> tuple[Array, Array]:
-    """Fit softplus(a − u) ≈ Σ_j c_j exp(−p_j u) for u >= 0, and return all c_j and all p_j.
+    """Return c_j and p_j of the fit softplus(a − u) ≈ Σ_j c_j exp(−p_j u) for u >= 0.
 
-    The largest error is 0.005 for a = 2.7 (the default prior), 0.08 for a = 5, 0.25 for a = 7.3,
-    near u = a. The fit is by least squares with a ridge penalty, which keeps the c_j small enough
-    for float32.
+    The largest error is 0.005 for a = 2.7 (the default prior), 0.08 for a = 5, 0.25 for a = 7.3.
+    A ridge penalty keeps the c_j small enough for float32.
     """
     rates = min(1.1, 4.0 / max(a, 1.0)) * np.geomspace(1.0, 2.1, _N_BELLS)
     u = np.linspace(0.0, math.sqrt(max(a, 0.0) + 12.0), 300) ** 2
@@ -169,14 +152,9 @@ def _softplus_bells(a: float) -> tuple[Array, Array]:
 
 
 def expected_log_prob(mean: Tensor, std: Tensor, terms: LogDensityTerms) -> Tensor:
-    """Return E[log P(w)] in nats ``[d]`` for w ~ N(mean, std²), in closed form, for tensors.
+    """Return E[log P(w)] for w ~ N(mean, std²), in nats ``[d]``, in closed form, for tensors.
 
     The mean of an exponential is E exp(−½ k w²) = √r exp(−½ k r mean²) with r = 1/(1 + k std²).
-
-    Args:
-        mean: Means of the weights ``[d]``.
-        std: Standard deviations of the weights ``[d]``, > 0.
-        terms: ``prior.terms``.
     """
     bell = _expected_bells(mean, std, terms.heights, terms.rates)
     return terms.offset - 0.5 * (mean**2 + std**2) / terms.std**2 + bell
@@ -184,10 +162,7 @@ def expected_log_prob(mean: Tensor, std: Tensor, terms: LogDensityTerms) -> Tens
 
 @tf.custom_gradient  # type: ignore[untyped-decorator]
 def _expected_bells(mean: Tensor, std: Tensor, heights: Tensor, rates: Tensor) -> Tensor:
-    """Return Σ_j heights_j E exp(−½ rates_j w²) for w ~ N(mean, std²).
-
-    The gradient is written by hand: three times as fast as automatic differentiation.
-    """
+    """Return Σ_j heights_j E exp(−½ rates_j w²); TensorFlow's own gradient takes thrice as long."""
     k, c = rates[:, None], heights[:, None]  # [terms, 1]; the weights come last, for XLA's loops
     shrink = 1.0 / (1.0 + k * std**2)  # r [terms, d]
     pull = k * shrink
@@ -225,7 +200,7 @@ class ScaleMixture:
 
     @property
     def std(self) -> float:
-        """Return the standard deviation of the mixture, √(πσ₁² + (1−π)σ₂²)."""
+        """Return the standard deviation of a weight, √(πσ₁² + (1−π)σ₂²)."""
         return math.sqrt(self.pi * self.sigma1**2 + (1 - self.pi) * self.sigma2**2)
 
     @property
@@ -235,11 +210,7 @@ class ScaleMixture:
 
     @property
     def terms(self) -> LogDensityTerms:
-        """Return log P(w) as :class:`LogDensityTerms`, with the narrow component approximated.
-
-        The quadratic is the log of the wide component times its share; the exponentials
-        approximate what the narrow component adds to it.
-        """
+        """Return log P(w): the wide component's quadratic, and exponentials that fit the rest."""
         wide, narrow, pi = self.mixture
         if narrow > wide:
             wide, narrow, pi = narrow, wide, 1.0 - pi
@@ -257,7 +228,7 @@ class ScaleMixture:
         return scale_mixture_log_prob(w, *self.mixture)
 
     def density(self, w: Values) -> Values:
-        """Return the density of a weight, elementwise, in NumPy; it underflows to 0 far out."""
+        """Return the density of each weight, of the shape of ``w``, as a NumPy array."""
         components = ((self.pi, self.sigma1), (1 - self.pi, self.sigma2))
         return sum(share * _normal_density(w, sigma) for share, sigma in components)
 
@@ -270,11 +241,7 @@ class ScaleMixture:
 
 @dataclass(frozen=True)
 class Gaussian:
-    """The prior N(0, σ²) on each weight.
-
-    Attributes:
-        sigma: Standard deviation, > 0.
-    """
+    """The prior N(0, σ²) on each weight, with σ > 0."""
 
     sigma: float = 1.0
 
@@ -293,7 +260,7 @@ class Gaussian:
 
     @property
     def terms(self) -> LogDensityTerms:
-        """Return log P(w) as :class:`LogDensityTerms`: a quadratic and exponentials of height 0."""
+        """Return log P(w) as a quadratic and exponentials of height 0."""
         none = np.zeros(_N_BELLS)
         return LogDensityTerms(-math.log(self.sigma) - HALF_LOG_TWO_PI, self.sigma, none, none)
 
@@ -302,7 +269,7 @@ class Gaussian:
         return -gaussian_nll(w, 0.0, self.sigma**2)
 
     def density(self, w: Values) -> Values:
-        """Return the density of a weight, elementwise, in NumPy; it underflows to 0 far out."""
+        """Return the density of each weight, of the shape of ``w``, as a NumPy array."""
         return _normal_density(w, self.sigma)
 
     def sample(self, shape: int | tuple[int, ...], seed: int = 0) -> Array:
@@ -318,16 +285,13 @@ Prior = ScaleMixture | Gaussian
 
 
 def as_prior(name: str, value: object) -> Prior:
-    """Return ``value`` if it is one of this module's priors, or raise ``ValueError``."""
+    """Return ``value`` if it is one of this module's priors; else raise ``ValueError``."""
     if not isinstance(value, ScaleMixture | Gaussian):
         raise ValueError(f"{name}: expected densities.ScaleMixture or .Gaussian, got {value!r}")
     return value
 
 
 def _positive_values(name: str, value: Values) -> None:
-    """Raise ``ValueError`` unless all values are finite and > 0.
-
-    While a function is compiled its tensors have no values, and nothing is checked.
-    """
+    """Raise ``ValueError`` unless all values are finite and > 0; do nothing during tracing."""
     if tf.executing_eagerly() and not bool(tf.reduce_all((value > 0) & tf.math.is_finite(value))):
         raise ValueError(f"{name}: expected finite numbers > 0, got {np.asarray(value)}")

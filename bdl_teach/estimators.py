@@ -1,11 +1,9 @@
 """Gradient estimators of the free energy, written out by hand, and their variances.
 
-Five estimators of the gradient of one cost, the expected likelihood cost of the linear model
-y = x·w,
+Five estimators have the same mean and different variances: the gradient of the expected likelihood
+cost of the linear model y = x·w, for a minibatch of M of the N data points,
 
-    E_q[ (N/M) Σ_i ½ (y_i − x_i·w)² / noise² ],   q(w) = Π_k N(w_k | μ_k, σ_k²),
-
-for a minibatch of M of the N data points. They agree in the mean and differ in the variance.
+    E_q[ (N/M) Σ_i ½ (y_i − x_i·w)² / noise² ],   q(w) = Π_k N(w_k | μ_k, σ_k²).
 """
 
 from __future__ import annotations
@@ -25,12 +23,7 @@ KINDS = ("score", "shared", "per_example", "local", "flipout")
 
 
 class Gradients(NamedTuple):
-    """Gradients with respect to μ and to σ, or the variances of such gradients.
-
-    Attributes:
-        mu: Gradient with respect to μ ``[d]``, n draws of it ``[n, d]``, or its variance ``[d]``.
-        sigma: Gradient with respect to σ ``[d]``, n draws ``[n, d]``, or its variance ``[d]``.
-    """
+    """Gradients by μ and σ ``[d]``, n draws of them ``[n, d]``, or their variances ``[d]``."""
 
     mu: Array
     sigma: Array
@@ -60,10 +53,7 @@ class Minibatch(NamedTuple):
 
     @property
     def expected(self) -> Gradients:
-        """Return the exact gradient: c Σ_i x_i m_i for μ, and c Σ_i x_i² σ for σ.
-
-        m_i is the ``residual`` of point i, and c the ``scale``.
-        """
+        """Return the exact gradient: c Σ_i x_i m_i for μ, and c Σ_i x_i² σ for σ."""
         to_mu = self.residual @ self.x
         return Gradients(self.scale * to_mu, self.scale * (self.x**2).sum(axis=0) * self.sigma)
 
@@ -99,7 +89,7 @@ def minibatch(
 
 
 def _checked_std(sigma: ArrayLike, d: int) -> Array:
-    """Return ``sigma`` as d standard deviations > 0, or raise ``ValueError``."""
+    """Return ``sigma`` as an array of d numbers > 0, or raise ``ValueError``."""
     std = checks.finite("sigma", sigma)
     if std.shape != (d,) or not (std > 0).all():
         raise ValueError(f"sigma: expected {d} numbers > 0, got {std}")
@@ -139,9 +129,9 @@ def _pathwise_variance(kind: str, b: Minibatch) -> Gradients:
     The gradients are those by μ_k and by σ_k. With c = (N/M)/noise², G = xᵀx, m_i = x_i·μ − y_i,
     and δ_i the variance of the output at point i:
 
-    - ``"shared"``, one ε for all points, so that the points' terms are added, then squared:
+    - ``"shared"``, one ε for all points:
       Var_μ = c² Σ_l G_kl² σ_l²; Var_σ = c² [(Σ_i x_ik m_i)² + Σ_l G_kl² σ_l² + G_kk² σ_k²];
-    - ``"per_example"``, an ε for each point, so that the squares of the terms are added:
+    - ``"per_example"``, an ε for each point:
       Var_μ = c² Σ_i x_ik² δ_i; Var_σ = c² Σ_i x_ik² (m_i² + δ_i + x_ik² σ_k²);
     - ``"local"``, a normal number for each output, with the Var_μ of ``"per_example"``:
       Var_σ = c² Σ_i (x_ik⁴ σ_k² / δ_i) (m_i² + 2 δ_i);
@@ -167,14 +157,7 @@ def _pathwise_variance(kind: str, b: Minibatch) -> Gradients:
 
 
 def prior_score(w: ArrayLike, prior: Prior) -> Array:
-    """Return d/dw log P(w) of a scale-mixture prior: −w · E[1/σ² | w], elementwise, in float64.
-
-    Args:
-        w: Weights, any shape.
-        prior: ``densities.ScaleMixture`` or ``densities.Gaussian``.
-
-    Returns:
-        An array of the shape of ``w``.
+    """Return d/dw log P(w) = −w · E[1/σ² | w], of the shape of ``w``, in float64.
 
     Raises:
         ValueError: A weight is not finite, or ``prior`` is not a prior.
@@ -201,24 +184,20 @@ def bbb_gradients(
     *,
     path_only: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """Return Bayes by Backprop's pathwise gradients (Δμ, Δρ) for the one-weight model y = w·x.
+    """Return Bayes by Backprop's gradients (Δμ, Δρ), of the shape of ``mu``, for y = w·x.
 
     With f(w, θ) = log q(w | θ) − log P(w) − log P(D | w) and w = μ + softplus(ρ) ε:
     Δμ = ∂f/∂w + ∂f/∂μ and Δρ = ∂f/∂w · ε/(1 + e^(−ρ)) + ∂f/∂ρ.
 
     Args:
         mu: Posterior mean, any shape.
-        rho: σ = softplus(ρ), same shape.
-        eps: Standard normal draw, same shape.
+        rho: ρ with σ = softplus(ρ), of the shape of ``mu``.
+        eps: Standard normal draw, of the shape of ``mu``.
         x: Inputs, a number, ``[n]`` or ``[n, 1]``.
         y: Targets, of the shape of ``x``.
         noise_std: Standard deviation of the noise, > 0.
-        prior: ``densities.ScaleMixture`` or ``densities.Gaussian``.
-        path_only: Drop ∂f/∂μ and ∂f/∂ρ, which are 0 in the mean ("sticking the landing"): still
-            unbiased, and without noise once q is the posterior.
-
-    Returns:
-        (Δμ, Δρ), each of the shape of ``mu``, in float64.
+        prior: Of the weight w.
+        path_only: Drop ∂f/∂μ and ∂f/∂ρ, whose mean is 0 ("sticking the landing").
 
     Raises:
         ValueError: ``noise_std`` is not > 0, a value is not finite, or shapes do not fit.
@@ -245,7 +224,7 @@ def bbb_gradients(
 def gradient_samples(
     kind: str, batch: Minibatch, *, prior: Prior | None = None, n_draws: int = 1000, seed: int = 0
 ) -> Gradients:
-    """Draw the gradient of a minibatch's expected cost with one of the estimators.
+    """Draw gradients ``[n_draws, d]`` of a minibatch's expected cost with one of the estimators.
 
     ``"score"``: cost × ∇ log q, which needs no derivative of the cost; ``"shared"``: one w for all
     M points (Bayes by Backprop); ``"per_example"``: a w for each point; ``"local"``: each output
@@ -254,13 +233,10 @@ def gradient_samples(
     Args:
         kind: One of ``KINDS``.
         batch: What :func:`minibatch` returns.
-        prior: Add the gradient of KL[q ‖ P(w)] for this prior, if given: in closed form for a
-            ``Gaussian``, from separate draws of the weights for a ``ScaleMixture``.
+        prior: If given, add the gradient of KL[q ‖ P(w)]: in closed form for a ``Gaussian``, from
+            separate draws of the weights for a ``ScaleMixture``.
         n_draws: Number of gradients to draw.
         seed: Seed of the draws.
-
-    Returns:
-        Draws of the gradient, ``[n_draws, d]`` each, whose mean is ``batch.expected``.
 
     Raises:
         ValueError: An argument is out of range.
@@ -279,7 +255,7 @@ def gradient_samples(
 
 
 def gradient_variance(kind: str, batch: Minibatch) -> Gradients:
-    """Return the variance of one draw of the gradient, in closed form, for a given minibatch.
+    """Return the variances of a draw of the gradients by μ and by σ ``[d]``, in closed form.
 
     For μ of one weight, with c = (N/M)/noise², it is c² σ² (Σx²)² for shared weights and c² σ² Σx⁴
     for noise of its own at each of M points: their ratio is M if all x are equal.
@@ -287,9 +263,6 @@ def gradient_variance(kind: str, batch: Minibatch) -> Gradients:
     Args:
         kind: One of ``KINDS``.
         batch: What :func:`minibatch` returns.
-
-    Returns:
-        The variances of the gradients by μ and by σ, ``[d]`` each.
 
     Raises:
         ValueError: ``kind`` is not one of ``KINDS``.
@@ -302,8 +275,8 @@ def gradient_variance(kind: str, batch: Minibatch) -> Gradients:
 def row_covariance(kind: str, x: ArrayLike, sigma: ArrayLike) -> Array:
     """Return the covariance of the outputs x_m·w of the data points ``[M, M]``.
 
-    It is Σ_k x_mk x_nk σ_k² if the points share one draw of w (``"score"``, ``"shared"``), and only
-    the diagonal of this if each point has noise of its own.
+    The covariance is Σ_k x_mk x_nk σ_k² if the points share one draw of w (``"score"``,
+    ``"shared"``), and only the diagonal of this for the other kinds.
 
     Args:
         kind: One of ``KINDS``.
@@ -322,7 +295,9 @@ def row_covariance(kind: str, x: ArrayLike, sigma: ArrayLike) -> Array:
 def output_samples(
     kind: str, mu: ArrayLike, sigma: ArrayLike, x: ArrayLike, *, n_draws: int = 1000, seed: int = 0
 ) -> Array:
-    """Draw the outputs x·w of a minibatch, with the noise of the estimator ``kind``.
+    """Draw the outputs x·w of a minibatch with the noise of an estimator, ``[n_draws, M]``.
+
+    Each column has mean x·μ and variance x²·σ², for every kind.
 
     Args:
         kind: One of ``KINDS``.
@@ -331,9 +306,6 @@ def output_samples(
         x: Inputs ``[M, d]``.
         n_draws: Number of draws.
         seed: Seed of the draws.
-
-    Returns:
-        ``[n_draws, M]``: each column has mean x·μ and variance x²·σ², for every kind.
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
@@ -350,7 +322,7 @@ def output_samples(
 
 
 def _draws(kind: str, b: Minibatch, n: int, rng: np.random.Generator) -> Gradients:
-    """Draw ``n`` gradients of the minibatch's expected cost with the estimator ``kind``."""
+    """Draw ``n`` gradients of the minibatch's expected cost, ``[n, d]`` each."""
     if kind == "local":
         zeta, std = rng.standard_normal((n, len(b.x))), np.sqrt(b.output_var)
         error = b.scale * (b.residual + std * zeta)  # [n, M]
@@ -368,7 +340,7 @@ def _draws(kind: str, b: Minibatch, n: int, rng: np.random.Generator) -> Gradien
 
 
 def _noise(kind: str, b: Minibatch, n: int, rng: np.random.Generator) -> Array:
-    """Draw the noise ε of the weights: ``[n, 1, d]`` if all points share it, else ``[n, M, d]``."""
+    """Draw the weights' noise ε: ``[n, 1, d]`` if all points share it, else ``[n, M, d]``."""
     if kind == "per_example":
         return rng.standard_normal((n, *b.x.shape))
     signs = rng.integers(0, 2, (n, *b.x.shape)) if kind == "flipout" else 1
@@ -376,10 +348,7 @@ def _noise(kind: str, b: Minibatch, n: int, rng: np.random.Generator) -> Array:
 
 
 def _kl_gradients(b: Minibatch, prior: Prior, eps: Array) -> Gradients:
-    """Return the gradients of KL[q ‖ P(w)].
-
-    They are in closed form for a ``Gaussian`` prior, else estimated at w = μ + σ ⊙ ε.
-    """
+    """Return the gradients of KL[q ‖ P(w)], exact for a ``Gaussian``, else at w = μ + σ ⊙ ε."""
     if isinstance(prior, Gaussian):
         return Gradients(b.mu / prior.sigma**2, b.sigma / prior.sigma**2 - 1.0 / b.sigma)
     score = prior_score(b.mu + b.sigma * eps, prior)  # [n, d]

@@ -1,7 +1,6 @@
 """The compiled training loop: Adam inside a while-loop, with a recorded history.
 
-The loop runs while a compiled function is traced. Step counts and learning rates are tensors, so
-that changing them never compiles anything again.
+Number of steps and learning rate are tensors, so that new values do not compile the loop again.
 """
 
 from __future__ import annotations
@@ -33,24 +32,20 @@ Objective = Callable[[Sequence[Tensor], Tensor, Tensor], tuple[Tensor, Tensor]]
 
 
 class Schedule(NamedTuple):
-    """Number of steps and their learning rates, as tensors, so that new values compile nothing."""
+    """Number of steps and their learning rates, as tensors."""
 
     steps: Tensor
     learning_rate: Tensor  # until the cooldown
     cooldown: Tensor  # share of the steps, at the end, over which it falls linearly to 0
 
     def rate(self, step: Tensor) -> Tensor:
-        """Return the learning rate of step number ``step``, counted from 0."""
+        """Return the learning rate of a step, counted from 0."""
         left = 1.0 - tf.cast(step, tf.float32) / tf.cast(self.steps, tf.float32)
         return self.learning_rate * tf.minimum(1.0, left / tf.maximum(self.cooldown, 1e-9))
 
 
 def schedule(steps: int, learning_rate: float, cooldown: float) -> Schedule:
-    """Check the steps, the learning rate and the cooldown, and return them as a schedule.
-
-    Raises:
-        ValueError: ``steps`` < 1, the learning rate is not > 0, or the cooldown not in [0, 1].
-    """
+    """Return the checked arguments as a schedule."""
     return Schedule(
         tf.constant(checks.count("steps", steps)),
         as_float(checks.positive("learning_rate", learning_rate), "learning_rate"),
@@ -60,7 +55,7 @@ def schedule(steps: int, learning_rate: float, cooldown: float) -> Schedule:
 
 @one_line
 class Path(NamedTuple):
-    """Frames of a training run, each the state after some number of steps.
+    """Frames of a training run.
 
     Attributes:
         steps: Number of steps taken at each frame, ``[f]``: 0 at the first, all at the last.
@@ -74,7 +69,7 @@ class Path(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """What :func:`adam` returns: the final parameters, the records and, if kept, the frames."""
+    """What :func:`adam` returns."""
 
     parameters: list[Tensor]  # optimised
     steps: Tensor  # at which the objective was recorded [r]
@@ -104,10 +99,10 @@ def adam(
         objective: Maps (parameters, step, number of a block) to that block's (scalar loss,
             recorded quantities ``[k]``); both are summed over the blocks.
         parameters: Float tensors to start from.
-        schedule: Number of steps and their size.
-        n_blocks: Number of blocks, an int32 tensor; ``None`` is one block without a loop.
+        schedule: What :func:`schedule` returns.
+        n_blocks: An int32 tensor; ``None`` is one block without a loop.
         n_records: How often the quantities are recorded; another number compiles a new program.
-        keep_path: Whether to keep about forty frames of the run, unless they would be too large.
+        keep_path: Whether to keep up to 41 frames, unless they exceed ``MOST_NUMBERS`` numbers.
 
     Source: Kingma & Ba 2015, algorithm 1, in the form with one corrected step size.
     """
@@ -156,10 +151,7 @@ def adam(
 
 
 def _frames(n_records: int) -> Array:
-    """Return, for each record of a run, the index of the frame that it is written to.
-
-    A record overwrites earlier ones with the same index.
-    """
+    """Return the frame number of each record; the last record of a frame overwrites the others."""
     n = min(_KEPT, n_records)
     kept = np.unique(np.ceil(n_records * (np.arange(1, n + 1) / n) ** 1.5))  # counted from 1
     later = len(_EARLY) + np.searchsorted(kept, np.arange(1, n_records + 1))
@@ -185,7 +177,7 @@ def _sum_over_blocks(part: Callable[[Tensor], Tensor], zeros: Tensor, n_blocks: 
 def _run_until(
     stop: Tensor, gradient: Callable[..., Tensor], state: _Adam, schedule: Schedule
 ) -> _Adam:
-    """Take Adam steps from ``state`` until its step is ``stop``, and return the new state."""
+    """Return Adam's state after ``stop`` steps, continued from ``state``."""
 
     def update(state: _Adam) -> tuple[_Adam]:
         gradients = gradient(state.parameters, state.step)
@@ -212,18 +204,10 @@ def _zeros(tensors: Sequence[Tensor]) -> list[Tensor]:
 
 
 def history(trace: Trace, names: Sequence[str], remedy: str) -> dict[str, Array]:
-    """Return the recorded quantities as a dict; raise ``DivergedError`` unless all are finite.
-
-    Args:
-        trace: What :func:`adam` returned, as tensors.
-        names: A name for each recorded quantity.
-        remedy: What the user should change if the run diverged, as a sentence.
-
-    Returns:
-        Arrays ``[r]``: ``step``, the steps of the records, and one array for each of ``names``.
+    """Return the records of a run by name, ``[r]`` each, with their steps as ``"step"``.
 
     Raises:
-        DivergedError: A record or a final parameter is not finite.
+        DivergedError: A record or a final parameter is not finite; ``remedy`` says what to change.
     """
     steps, records = trace.steps.numpy(), trace.records.numpy()
     bad = np.flatnonzero(~np.isfinite(records).all(axis=-1))
@@ -237,10 +221,7 @@ def history(trace: Trace, names: Sequence[str], remedy: str) -> dict[str, Array]
 
 
 def path(trace: Trace) -> Path | None:
-    """Return the frames of a run as NumPy arrays, or ``None`` if the run kept no frames.
-
-    A short run may store several frames at one step; only the last of these is returned.
-    """
+    """Return a run's frames as NumPy arrays, one per step, or ``None`` if it kept no frames."""
     if trace.path is None:
         return None
     steps = trace.path.steps.numpy()
@@ -259,11 +240,7 @@ def with_frame(path: Path | None, frame: int) -> Path:
 
 
 def start_seeds(seed: int, starts: int) -> list[int]:
-    """Return the seeds of several starts: ``seed``, ``seed + 10⁶``, ``seed + 2·10⁶``, ...
-
-    Raises:
-        ValueError: ``seed`` < 0 or ``starts`` < 1.
-    """
+    """Return the seeds of several starts: ``seed``, ``seed + 10⁶``, ``seed + 2·10⁶``, ..."""
     first = checks.count("seed", seed, 0)
     return [first + _NEXT_START * k for k in range(checks.count("starts", starts))]
 
@@ -271,17 +248,10 @@ def start_seeds(seed: int, starts: int) -> list[int]:
 def best_of(
     fit: Callable[[int], Fitted], seeds: Sequence[int], cost: Callable[[Fitted], float]
 ) -> Fitted:
-    """Fit from each seed in parallel, and return the fit of lowest cost.
-
-    A fit that diverges is left out.
-
-    Args:
-        fit: Maps a seed to a fit.
-        seeds: At least one.
-        cost: Maps a fit to its cost; called only if there are two fits.
+    """Fit from each seed, and return the fit of lowest cost; leave out fits that diverge.
 
     Raises:
-        DivergedError: Every start diverged; the error is that of the first.
+        DivergedError: Every fit diverged; the error is that of the first.
     """
 
     def attempt(seed: int) -> Fitted | DivergedError:
@@ -299,10 +269,7 @@ def best_of(
 
 
 def side_by_side(fit: Callable[[int], Fitted], seeds: Sequence[int]) -> list[Fitted]:
-    """Return the fits of all seeds, in their order; as many run at a time as there are cores.
-
-    Compiled loops release Python's lock, so that they can run in threads.
-    """
+    """Return the fits of all seeds, in their order, run in threads (programs release the GIL)."""
     first = fit(seeds[0])  # alone, since it may compile the program
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         return [first, *pool.map(fit, seeds[1:])]

@@ -31,8 +31,7 @@ class Predictive:
         mean: Predictive mean ``[m]``, in the units of y.
         epistemic_std: Standard deviation of the network output over the posterior ``[m]``.
         aleatoric_std: Standard deviation of the observation noise ``[m]``.
-        samples: Network outputs of S posterior draws ``[s, m]``, without noise; ``None`` for a
-            Gaussian in closed form.
+        samples: Network outputs of s posterior draws ``[s, m]``; ``None`` for a closed form.
     """
 
     mean: Array
@@ -42,18 +41,14 @@ class Predictive:
 
     @classmethod
     def from_samples(cls, samples: ArrayLike, noise_std: float) -> Predictive:
-        """Build the predictive from network outputs ``[s, m]`` and the noise's standard deviation.
-
-        Raises:
-            ValueError: ``samples`` is not ``[s, m]`` with s >= 1, or ``noise_std`` is < 0.
-        """
+        """Return the predictive of network outputs ``[s, m]`` with Gaussian noise on y."""
         samples = _outputs("samples", samples)
         noise = np.full(samples.shape[1], checks.non_negative("noise_std", noise_std))
         return cls(samples.mean(axis=0), samples.std(axis=0), noise, samples)
 
     @property
     def total_std(self) -> Array:
-        """Return the total standard deviation √(epistemic² + aleatoric²), ``[m]``."""
+        """Return √(epistemic² + aleatoric²), the standard deviation of a new y, ``[m]``."""
         return np.hypot(self.epistemic_std, self.aleatoric_std)
 
     @property
@@ -79,13 +74,10 @@ class Predictive:
         return np.asarray(np.logaddexp.reduce(each) - math.log(len(self.samples)))
 
     def interval(self, level: float = 0.95) -> tuple[Array, Array]:
-        """Return the central interval that contains a new *noisy* y with probability ``level``.
+        """Return the lower and upper ends ``[m]`` of the central interval of a new *noisy* y.
 
         Args:
-            level: Probability, inside (0, 1).
-
-        Returns:
-            Lower and upper ends, each ``[m]``.
+            level: Probability that the interval contains y, inside (0, 1).
 
         Raises:
             ValueError: ``level`` is not inside (0, 1).
@@ -113,7 +105,7 @@ class Predictive:
         return np.asarray((low + high) / 2)
 
     def _share_below(self, y: Array) -> Array:
-        """Return P(a new target at x_i is at most y_i), averaged over the draws, ``[m]``."""
+        """Return P(new target at x_i <= y_i), averaged over the draws, ``[m]``."""
         beyond, noisy = y - self.samples, self.aleatoric_std > 0
         smooth = ndtr(beyond / np.where(noisy, self.aleatoric_std, 1.0))
         return np.asarray(np.where(noisy, smooth, beyond >= 0).mean(axis=0))
@@ -122,19 +114,16 @@ class Predictive:
 @one_line
 @dataclass(frozen=True)
 class BernoulliPredictive(Predictive):
-    """The prediction of a binary classifier: P(y = 1), averaged over the draws.
+    """The predictive distribution of a binary classifier.
 
-    ``mean`` is this average p̄, and ``samples`` are the probabilities p_s of the draws ``[s, m]``.
-    The variance of y is p̄(1 − p̄) = Var_s[p_s] + mean_s[p_s(1 − p_s)], epistemic plus aleatoric.
+    ``samples`` are the probabilities p_s of y = 1 of the draws ``[s, m]``, and ``mean`` is their
+    mean p̄. The variance of y is p̄(1 − p̄) = Var_s[p_s] + mean_s[p_s(1 − p_s)], epistemic plus
+    aleatoric.
     """
 
     @classmethod
     def from_logits(cls, logits: ArrayLike) -> BernoulliPredictive:
-        """Build the predictive from network outputs ``[s, m]``, the logits of P(y = 1).
-
-        Raises:
-            ValueError: ``logits`` is not ``[s, m]`` with s >= 1.
-        """
+        """Return the predictive of network outputs ``[s, m]``, the logits of P(y = 1)."""
         p = expit(_outputs("logits", logits))
         noise = np.sqrt((p * (1 - p)).mean(axis=0))
         return cls(p.mean(axis=0), p.std(axis=0), noise, p)
@@ -145,11 +134,7 @@ class BernoulliPredictive(Predictive):
         return self.mean
 
     def log_prob(self, y: ArrayLike) -> Array:
-        """Return the log probability of labels 0 and 1, ``[m]`` or ``[m, 1]``, in nats ``[m]``.
-
-        Raises:
-            ValueError: y does not have one label 0 or 1 for each input.
-        """
+        """Return the log probability of labels 0 and 1, ``[m]`` or ``[m, 1]``, in nats ``[m]``."""
         y = self._targets(y)
         if not np.isin(y, (0.0, 1.0)).all():
             raise ValueError(f"y: expected labels 0 and 1, got {np.unique(y)[:5]}")
@@ -161,10 +146,7 @@ class BernoulliPredictive(Predictive):
 
 
 def _outputs(name: str, value: ArrayLike) -> Array:
-    """Check the shape ``[s, m]`` of network outputs, and return them as float64.
-
-    Infinite outputs and NaN are allowed.
-    """
+    """Return network outputs of shape ``[s, m]`` as float64; infinity and NaN are allowed."""
     outputs = np.asarray(value, dtype=np.float64)
     if outputs.ndim != 2 or not len(outputs):
         raise ValueError(f"{name}: expected shape [s, m] with s >= 1, got {outputs.shape}")
@@ -180,23 +162,19 @@ def _log_normal(y: Array, mean: Array, std: Array) -> Array:
 
 
 def draw_weights(mean: Array, std: Array, n_samples: int, seed: int) -> Array:
-    """Draw weight vectors from N(mean, std²): ``[s, n_weights]``.
+    """Draw s = ``n_samples`` weight vectors from N(mean, std²), ``[s, n_weights]``.
 
-    Args:
-        mean: Means of the weights ``[n_weights]``.
-        std: Standard deviations of the weights ``[n_weights]``.
-        n_samples: Number of draws S.
-        seed: Seed of the draws. The first S draws are the same for every larger S.
+    Fewer draws with the same seed are the first ones of more draws.
     """
     eps = _prediction_noise(len(mean), room(n_samples), seed)[:n_samples]
     return np.asarray(mean + std * eps)
 
 
 def evaluate_weights(network: MLP, weights: Array, x: Array) -> Array:
-    """Evaluate the network for given weights ``[s, n_weights]`` at ``x`` [m, d]: ``[s, m]``.
+    """Return network outputs ``[s, m]`` for ``weights`` [s, n_weights] at ``x`` [m, d].
 
-    The program takes 250 weight vectors at a time and pads x to a power of two, so that it is
-    rarely compiled for another number of draws or inputs.
+    The weight vectors of a run are padded to 250 and the inputs to a power of two, so that the
+    program is rarely compiled for another number of either.
     """
     m, evaluator = len(x), _evaluator(network)
     inputs = np.zeros((room(m), network.n_inputs), np.float32)
@@ -214,10 +192,10 @@ def evaluate_weights(network: MLP, weights: Array, x: Array) -> Array:
 
 @lru_cache(maxsize=32)
 def _evaluator(network: MLP) -> Compiled:
-    """Compile a function of (weights, x, n_blocks) that evaluates the network for many weights.
+    """Return a compiled function of (weights, x, n_blocks) that evaluates the network.
 
-    The weight vectors come in blocks of equal size, ``[blocks, size, n_weights]``. The function
-    returns the outputs ``[blocks · size, m]``, which are 0 after the first ``n_blocks`` blocks.
+    Its weights are ``[blocks, size, n_weights]``, and its outputs ``[blocks · size, m]``; they are
+    0 after the first ``n_blocks`` blocks.
     """
 
     def evaluate(weights: Tensor, x: Tensor, n_blocks: Tensor) -> Tensor:
@@ -234,6 +212,6 @@ def _evaluator(network: MLP) -> Compiled:
 
 @lru_cache(maxsize=8)
 def _prediction_noise(n_weights: int, n_rows: int, seed: int) -> Array:
-    """Draw standard normal numbers ``[n_rows, n_weights]``; a larger n_rows only adds rows."""
+    """Draw standard normal numbers ``[n_rows, n_weights]``; a larger ``n_rows`` adds rows."""
     rng = np.random.default_rng([seed, 0x5EED])
     return rng.standard_normal((n_rows, n_weights), dtype=np.float32)

@@ -1,4 +1,4 @@
-"""Format the numbers and tables of reports, and print messages, with the standard library only."""
+"""Format numbers and tables, and describe the computer, with the standard library only."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def say(sentence: str) -> None:
 
 
 def number(value: float) -> str:
-    """Format a number without exponent: to three significant digits, from 100 up to an integer."""
+    """Format a number without exponent: three significant digits, from 100 on as an integer."""
     if not math.isfinite(value) or value == 0:
         return f"{value:g}"
     digits = max(0, 2 - math.floor(math.log10(abs(value))))
@@ -61,5 +61,5 @@ def machine() -> dict[str, str | int | float]:
 
 
 def machine_line() -> str:
-    """Return the description of this computer, :func:`machine`, as one line of text."""
+    """Return :func:`machine` as one line of text."""
     return "Machine: " + ", ".join(f"{name} {value}" for name, value in machine().items())
