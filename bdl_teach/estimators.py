@@ -30,14 +30,9 @@ class Gradients(NamedTuple):
 
 
 class Minibatch(NamedTuple):
-    """The linear model at a minibatch of M data points.
+    """The linear model at a minibatch of M data points, as :func:`minibatch` returns it.
 
-    Attributes:
-        mu: Posterior means ``[d]``.
-        sigma: Posterior standard deviations ``[d]``.
-        x: Inputs ``[M, d]``.
-        residual: m_i = x_i·μ − y_i, ``[M]``.
-        scale: c = (N/M) / noise².
+    ``residual`` is m_i = x_i·μ − y_i for each point ``[M]``, and ``scale`` is c = (N/M) / noise².
     """
 
     mu: Array

@@ -37,10 +37,7 @@ _FOLDER_FLAG = "tf_xla_persistent_cache_directory"
 
 
 def prepare() -> Path | None:
-    """Set TensorFlow's flags, before its import, to compile for one thread and store programs.
-
-    Return the folder of the programs, or None if programs are not stored.
-    """
+    """Set TensorFlow's flags before its import; return the folder of stored programs, or None."""
     if _ONE_THREAD.partition("=")[0] not in os.environ.get("XLA_FLAGS", ""):
         os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {_ONE_THREAD}".strip()
     given = os.environ.get(_FLAGS, "").replace(os.environ.pop(_ADDED, ""), "").strip()
