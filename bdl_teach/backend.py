@@ -51,7 +51,7 @@ def as_float(values: ArrayLike, name: str = "") -> Tensor:
     """Return ``values`` as a float32 tensor.
 
     Raises:
-        ValueError: ``name`` is given, and a value overflows in float32 or becomes 0.
+        ValueError: ``name`` is given, and a value overflows or underflows in float32.
     """
     if name:
         size, limits = np.abs(np.asarray(values)), np.finfo(np.float32)

@@ -39,7 +39,7 @@ class Reliability(NamedTuple):
 
 
 def reliability(probabilities: ArrayLike, labels: ArrayLike, n_bins: int = 10) -> Reliability:
-    """Return confidence and accuracy in bins of the confidence, the largest class probability.
+    """Return confidence (the largest class probability) and accuracy, in bins of confidence.
 
     Args:
         probabilities: ``[n, c]``: rows sum to 1.

@@ -49,7 +49,7 @@ class FreeEnergy:
 def complexity_cost(eps: Tensor, std: Tensor, log_prior: Tensor, mask: Tensor = 1.0) -> Tensor:
     """Return an estimate of KL[q ‖ P(w)], in nats, from each draw w = μ + σ ε, ``[...]``.
 
-    It is Σ (log q(w) − log P(w)) over the weights, with log q(w) = −log σ − ½ε² − ½ log 2π.
+    This is Σ (log q(w) − log P(w)) over the weights, with log q(w) = −log σ − ½ε² − ½ log 2π.
 
     Args:
         eps: Standard normal draws ``[..., d]``.

@@ -1,7 +1,7 @@
 """Gradient estimators of the free energy, written out by hand, and their variances.
 
-Five estimators have the same mean and different variances: the gradient of the expected likelihood
-cost of the linear model y = x·w, for a minibatch of M of the N data points,
+Five estimators of one gradient have the same mean and different variances. The gradient is that of
+the expected likelihood cost of the linear model y = x·w, for a minibatch of M of the N data points,
 
     E_q[ (N/M) Σ_i ½ (y_i − x_i·w)² / noise² ],   q(w) = Π_k N(w_k | μ_k, σ_k²).
 """
@@ -252,8 +252,8 @@ def gradient_samples(
 def gradient_variance(kind: str, batch: Minibatch) -> Gradients:
     """Return the variances of a draw of the gradients by μ and by σ ``[d]``, in closed form.
 
-    For μ of one weight, with c = (N/M)/noise², it is c² σ² (Σx²)² for shared weights and c² σ² Σx⁴
-    for noise of its own at each of M points: their ratio is M if all x are equal.
+    For μ of one weight, with c = (N/M)/noise², the variance is c² σ² (Σx²)² if all M points share a
+    draw of the weight, and c² σ² Σx⁴ if each has its own: the ratio is M if all x are equal.
 
     Args:
         kind: One of ``KINDS``.
@@ -343,7 +343,7 @@ def _noise(kind: str, b: Minibatch, n: int, rng: np.random.Generator) -> Array:
 
 
 def _kl_gradients(b: Minibatch, prior: Prior, eps: Array) -> Gradients:
-    """Return the gradients of KL[q ‖ P(w)], exact for a ``Gaussian``, else at w = μ + σ ⊙ ε."""
+    """Return gradients of KL[q ‖ P(w)], exact for a ``Gaussian``, else estimated at w = μ + σ ε."""
     if isinstance(prior, Gaussian):
         return Gradients(b.mu / prior.sigma**2, b.sigma / prior.sigma**2 - 1.0 / b.sigma)
     score = prior_score(b.mu + b.sigma * eps, prior)  # [n, d]

@@ -1,4 +1,4 @@
-"""Two unbiased estimators of the gradient of E f(z) over z ~ N(μ, σ²), and its exact value.
+"""Two unbiased estimators of the derivative of E f(z) by θ = μ or σ, for z ~ N(μ, σ²).
 
     score function   f(z) ∂ log N(z | μ, σ²)/∂θ     needs only the values of f
     pathwise         f′(z) ∂(μ + σ ε)/∂θ            needs the slope of f

@@ -13,7 +13,7 @@ _OVERLAP = 0.75  # width of a bump, as a multiple of the distance between centre
 
 
 def polynomial(x: ArrayLike, n_features: int) -> Array:
-    """Return powers φ_k(x) = (2x)^k for k = 0 … d−1, ``[n, d]``: in [−1, 1] for x in [−½, ½].
+    """Return powers φ_k(x) = (2x)^k, k = 0 … d−1, ``[n, d]``, which are in [−1, 1] if |x| <= ½.
 
     Args:
         x: Inputs ``[n, 1]``.
@@ -32,7 +32,7 @@ def bumps(x: ArrayLike, n_features: int) -> Array:
     """Return Gaussian bumps φ_k(x) = exp(−½ ((x − c_k)/l)²), ``[n, d]``.
 
     Their centres c_k are evenly spaced over [−1, 1], and the width l is 0.75 of the distance
-    between two centres. Far outside [−1, 1] all features are 0, so that f = 0 with certainty.
+    between two centres. Far outside [−1, 1] all are 0: a linear model predicts 0 with certainty.
 
     Args:
         x: Inputs ``[n, 1]``.

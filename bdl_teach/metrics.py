@@ -26,7 +26,7 @@ def rmse(y: ArrayLike, mean: ArrayLike) -> float:
 
 
 def log_likelihood(y: ArrayLike, mean: ArrayLike, var: ArrayLike) -> float:
-    """Return the mean log density of y under N(mean, var), in nats a point.
+    """Return the mean log density of y under N(mean, var), in nats per point.
 
     Args:
         y: Targets ``[m]``.

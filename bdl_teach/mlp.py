@@ -69,7 +69,7 @@ class MLP:
 
 
 def multiply(weight: Tensor, h: Tensor) -> Tensor:
-    """Return the matrix product ``[..., out, n]``; elementwise, which XLA fuses, if ``in`` is 1."""
+    """Return weight @ h; if their common axis has length 1, elementwise, which XLA can fuse."""
     if h.shape[-2] == 1:
         return weight * h
     return _product(weight, h) if len(weight.shape) == len(h.shape) else tf.matmul(weight, h)

@@ -31,7 +31,7 @@ class Predictive:
         mean: Predictive mean ``[m]``, in the units of y.
         epistemic_std: Standard deviation of the network output over the posterior ``[m]``.
         aleatoric_std: Standard deviation of the observation noise ``[m]``.
-        samples: Network outputs of s posterior draws ``[s, m]``; ``None`` for a closed form.
+        samples: Network outputs of s posterior draws ``[s, m]``; ``None`` for a Gaussian of y.
     """
 
     mean: Array
@@ -164,7 +164,7 @@ def _log_normal(y: Array, mean: Array, std: Array) -> Array:
 def draw_weights(mean: Array, std: Array, n_samples: int, seed: int) -> Array:
     """Draw s = ``n_samples`` weight vectors from N(mean, std²), ``[s, n_weights]``.
 
-    Fewer draws with the same seed are the first ones of more draws.
+    The first draws of a seed do not depend on ``n_samples``.
     """
     eps = _prediction_noise(len(mean), room(n_samples), seed)[:n_samples]
     return np.asarray(mean + std * eps)
@@ -212,6 +212,6 @@ def _evaluator(network: MLP) -> Compiled:
 
 @lru_cache(maxsize=8)
 def _prediction_noise(n_weights: int, n_rows: int, seed: int) -> Array:
-    """Draw standard normal numbers ``[n_rows, n_weights]``; a larger ``n_rows`` adds rows."""
+    """Draw standard normal numbers ``[n_rows, n_weights]``; no row depends on ``n_rows``."""
     rng = np.random.default_rng([seed, 0x5EED])
     return rng.standard_normal((n_rows, n_weights), dtype=np.float32)
