@@ -107,13 +107,8 @@ def scale_mixture_log_prob(w: Values, sigma1: Values, sigma2: Values, pi: Values
         raise ValueError(f"pi: expected a number in [0, 1], got {np.asarray(pi)}")
     log_a = _log_component(w, sigma1, pi)
     log_b = _log_component(w, sigma2, 1.0 - pi)
-    return _log_add_exp(log_a, log_b)
-
-
-def _log_add_exp(a: Values, b: Values) -> Values:
-    """Return log(eᵃ + eᵇ) without overflow, and without loading TFP, which delays the first fit."""
-    larger = tf.maximum(a, b)
-    return larger + tf.nn.softplus((a - larger) + (b - larger))
+    larger = tf.maximum(log_a, log_b)  # tfp.math.log_add_exp would delay the first fit
+    return larger + tf.nn.softplus((log_a - larger) + (log_b - larger))
 
 
 def _log_component(w: Values, sigma: Values, weight: Values) -> Values:

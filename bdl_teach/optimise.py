@@ -106,7 +106,8 @@ def adam(
 
     Source: Kingma & Ba 2015, algorithm 1, in the form with one corrected step size.
     """
-    start = _Adam(tf.constant(0), list(parameters), *(_zeros(parameters) for _ in range(2)))
+    zeros = [tf.zeros_like(p) for p in parameters]
+    start = _Adam(tf.constant(0), list(parameters), zeros, zeros)
     width = objective(parameters, start.step, 0)[1].shape[0]
 
     def gradient(parameters: Sequence[Tensor], step: Tensor) -> Tensor:
@@ -116,7 +117,7 @@ def adam(
                 loss, _ = objective(parameters, step, block)
             return tape.gradient(loss, parameters)
 
-        return _sum_over_blocks(of_block, _zeros(parameters), n_blocks)
+        return _sum_over_blocks(of_block, [tf.zeros_like(p) for p in parameters], n_blocks)
 
     def recorded(parameters: Sequence[Tensor], step: Tensor) -> Tensor:
         zero = tf.zeros([width])
@@ -199,10 +200,6 @@ def _blend(decay: float, old: Sequence[Tensor], new: Sequence[Tensor]) -> list[T
     return [decay * a + (1 - decay) * b for a, b in zip(old, new, strict=True)]
 
 
-def _zeros(tensors: Sequence[Tensor]) -> list[Tensor]:
-    return [tf.zeros_like(t) for t in tensors]
-
-
 def history(trace: Trace, names: Sequence[str], remedy: str) -> dict[str, Array]:
     """Return the records of a run by name, ``[r]`` each, with their steps as ``"step"``.
 
@@ -216,8 +213,7 @@ def history(trace: Trace, names: Sequence[str], remedy: str) -> dict[str, Array]
     if not all(np.isfinite(p.numpy()).all() for p in trace.parameters):
         raise DivergedError(int(steps[-1]), remedy)
     kept = np.flatnonzero(np.diff(steps, prepend=0))  # with few steps, records repeat a step
-    columns = dict(zip(names, records[kept].T, strict=True))
-    return {"step": steps[kept], **columns}
+    return {"step": steps[kept], **dict(zip(names, records[kept].T, strict=True))}
 
 
 def path(trace: Trace) -> Path | None:

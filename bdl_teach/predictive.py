@@ -156,8 +156,6 @@ def _outputs(name: str, value: ArrayLike) -> Array:
 def _log_normal(y: Array, mean: Array, std: Array) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         log_density = -0.5 * ((y - mean) / std) ** 2 - np.log(std) - HALF_LOG_TWO_PI
-    if (std > 0).all():
-        return log_density
     return np.where(std > 0, log_density, np.where(y == mean, np.inf, -np.inf))
 
 

@@ -81,11 +81,11 @@ def clear() -> bool:
 
 
 def _folder() -> Path | None:
-    chosen = os.environ.get(VARIABLE)
-    if chosen == "" or not was_tried(*_tensorflow()) or not (processor := _processor()):
+    chosen, found = os.environ.get(VARIABLE), _tensorflow()
+    if chosen == "" or not was_tried(*found) or not (processor := _processor()):
         return None
     place = Path(chosen) if chosen else platformdirs.user_cache_path("bdl_teach", False) / "xla"
-    key = (*_tensorflow(), platform.machine(), processor, os.environ.get("XLA_FLAGS", ""))
+    key = (*found, platform.machine(), processor, os.environ.get("XLA_FLAGS", ""))
     return place.expanduser().absolute() / hashlib.sha256(repr(key).encode()).hexdigest()[:16]
 
 

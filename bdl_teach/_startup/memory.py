@@ -1,6 +1,6 @@
 """Return memory to the system after TensorFlow has loaded or compiled a program.
 
-Binder stops a kernel that holds too much memory. Except on Linux this module does nothing.
+Binder stops a kernel that holds too much memory. Except on Linux, only garbage is collected.
 """
 
 from __future__ import annotations

@@ -55,7 +55,6 @@ class Compiled:
         self._program: Callable[..., Tensor] | None = None
         self._lock = threading.Lock()
         self.traces = 0  # how often the Python function was traced
-        self.__doc__ = function.__doc__
 
     def __call__(self, *arguments: Tensor) -> Tensor:
         """Run the function; trace and compile it first if the shapes are new."""

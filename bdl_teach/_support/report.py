@@ -38,20 +38,15 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join([line(heads), rule, *map(line, rows)])
 
 
-def cores() -> int:
-    """Return the number of cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 def machine() -> dict[str, str | int | float]:
     """Return the number of cores, the load, and the versions of Python and packages, by name."""
     facts: dict[str, str | int | float] = {
         "system": f"{platform.system()} {platform.machine()}",
-        "cores": cores(),
+        "cores": os.cpu_count() or 1,
         "python": platform.python_version(),
     }
+    if hasattr(os, "sched_getaffinity"):
+        facts["cores"] = len(os.sched_getaffinity(0))  # those that this process may use
     if hasattr(os, "getloadavg"):
         facts["load"] = round(os.getloadavg()[0], 2)
     for package in PACKAGES:
