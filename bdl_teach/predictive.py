@@ -19,7 +19,7 @@ from bdl_teach.densities import HALF_LOG_TWO_PI
 from bdl_teach.mlp import MLP
 
 _BLOCK = 50  # draws evaluated at a time: 50 networks on 1000 points stay in the processor's cache
-_ROWS = 250  # weight vectors of one run of the program
+_BLOCKS = 5  # of one run of the program
 
 
 @one_line
@@ -174,18 +174,15 @@ def evaluate_weights(network: MLP, weights: Array, x: Array) -> Array:
     The weight vectors of a run are padded to 250 and the inputs to a power of two, so that the
     program is rarely compiled for another number of either.
     """
-    m, evaluator = len(x), _evaluator(network)
-    inputs = np.zeros((room(m), network.n_inputs), np.float32)
-    inputs[:m] = x
+    n, m, evaluator = len(weights), len(x), _evaluator(network)
+    inputs = tf.constant(np.pad(x, ((0, room(m) - m), (0, 0))), tf.float32)
+    padded = np.pad(weights, ((0, -n % (_BLOCKS * _BLOCK)), (0, 0)))
     outputs = []
-    for i in range(0, len(weights), _ROWS):
-        part = weights[i : i + _ROWS]
-        padded = np.zeros((_ROWS, network.n_weights), np.float32)
-        padded[: len(part)] = part
-        blocks = tf.constant(padded.reshape(-1, _BLOCK, network.n_weights))
-        n_blocks = tf.constant(-(-len(part) // _BLOCK))
-        outputs.append(np.asarray(evaluator(blocks, tf.constant(inputs), n_blocks))[: len(part)])
-    return np.concatenate(outputs)[:, :m]
+    for i, run in enumerate(padded.reshape(-1, _BLOCKS, _BLOCK, padded.shape[1])):
+        n_blocks = min(_BLOCKS, math.ceil(n / _BLOCK) - i * _BLOCKS)
+        blocks = tf.constant(run, tf.float32)
+        outputs.append(np.asarray(evaluator(blocks, inputs, tf.constant(n_blocks))))
+    return np.concatenate(outputs)[:n, :m]
 
 
 @lru_cache(maxsize=32)
