@@ -98,15 +98,18 @@ def best_temperature(log_probabilities: ArrayLike, labels: ArrayLike) -> float:
 
 
 def distance(a: Predictive, b: Predictive, where: Array | None = None) -> float:
-    """Return the rms over x of the 2-Wasserstein distance between two predictives, in units of y.
+    """Return the rms over x of the 2-Wasserstein distance between two predictives' outputs.
 
-    At each x the network outputs are taken as Gaussians: W² = (m_a − m_b)² + (s_a − s_b)², where m
-    is the mean and s the epistemic standard deviation.
+    At each x the outputs are taken as Gaussians: W² = (m_a − m_b)² + (s_a − s_b)², where m is the
+    mean and s the epistemic standard deviation.
 
     Args:
         a: Predictive at m inputs.
         b: Predictive at the inputs of ``a``.
-        where: Mask ``[m]`` of the inputs that count, all if not given; if none counts: NaN.
+        where: Mask ``[m]`` of the inputs that count; all if not given.
+
+    Returns:
+        A distance in the units of y; NaN if no input counts.
 
     Raises:
         ValueError: The predictives have different numbers of inputs.
@@ -120,16 +123,19 @@ def distance(a: Predictive, b: Predictive, where: Array | None = None) -> float:
 def expected_coverage(
     truth: ArrayLike, noise_std: float, lower: ArrayLike, upper: ArrayLike
 ) -> Array:
-    """Return P(lower <= truth + noise <= upper) for Gaussian noise, in closed form ``[m]``.
+    """Return the probability that a new y = truth + noise lies in [lower, upper], in closed form.
 
     Args:
         truth: Noise-free targets ``[m]``.
-        noise_std: Standard deviation of the noise, > 0.
-        lower: Lower ends of the intervals ``[m]``.
-        upper: Upper ends of the intervals ``[m]``.
+        noise_std: Standard deviation of the Gaussian noise, > 0.
+        lower: Lower ends ``[m]``.
+        upper: Upper ends ``[m]``.
+
+    Returns:
+        Φ((upper − truth)/noise) − Φ((lower − truth)/noise), ``[m]``.
 
     Raises:
-        ValueError: ``noise_std`` is not > 0.
+        ValueError: noise_std is not > 0.
     """
     noise_std = checks.positive("noise_std", noise_std)
     truth, lower, upper = np.asarray(truth), np.asarray(lower), np.asarray(upper)
@@ -139,12 +145,15 @@ def expected_coverage(
 def conformal_factor(scores: ArrayLike, level: float) -> float:
     """Return k such that the bands mean ± k sd contain a new point with probability ``level``.
 
-    In split conformal prediction, k is the ⌈(n + 1) level⌉-th smallest of n scores; infinite if n
-    is too small. The new point must come from the distribution of the n points.
+    Split conformal prediction: k is the ⌈(n + 1) level⌉-th smallest of n scores. The probability is
+    marginal, and holds for a point that is drawn from the same distribution as the n points.
 
     Args:
         scores: |y − mean|/sd of n points that the method has not seen ``[n]``.
         level: Probability, inside (0, 1).
+
+    Returns:
+        The factor k; infinite if there are too few scores for this level.
 
     Raises:
         ValueError: ``level`` is not inside (0, 1), or a score is negative or not finite.
@@ -160,13 +169,14 @@ def conformal_factor(scores: ArrayLike, level: float) -> float:
 
 
 def pit(prediction: Predictive, y: ArrayLike) -> Array:
-    """Return the probability integral transform P(new target at x_i <= y_i) ``[m]``.
-
-    Its values are uniform in [0, 1] if the predictive is right.
+    """Return the probability integral transform F(y | x): uniform if the predictive is right.
 
     Args:
         prediction: Predictive at m inputs.
         y: Targets ``[m]`` or ``[m, 1]``.
+
+    Returns:
+        P(a new target at x_i is at most y_i) under the predictive, for each input ``[m]``.
 
     Raises:
         ValueError: y does not have one finite target for each input.

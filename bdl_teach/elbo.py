@@ -47,15 +47,18 @@ class FreeEnergy:
 
 
 def complexity_cost(eps: Tensor, std: Tensor, log_prior: Tensor, mask: Tensor = 1.0) -> Tensor:
-    """Return an estimate of KL[q ‖ P(w)], in nats, from each draw w = μ + σ ε, ``[...]``.
+    """Estimate KL[q ‖ P(w)] from each draw w = μ + σ ε by Σ (log q(w) − log P(w)) over weights.
 
-    This is Σ (log q(w) − log P(w)) over the weights, with log q(w) = −log σ − ½ε² − ½ log 2π.
+    Here log q(w) = −log σ − ½ε² − ½ log 2π.
 
     Args:
         eps: Standard normal draws ``[..., d]``.
         std: Posterior standard deviations ``[d]``.
         log_prior: log P(w) of each drawn weight ``[..., d]``.
         mask: 1 for a weight of the network, 0 for one that only pads the vector, ``[d]``.
+
+    Returns:
+        Nats, an estimate for each draw ``[...]``.
 
     Source: Blundell et al. 2015, eq. 2, first two terms.
     """
@@ -77,7 +80,12 @@ def likelihood_cost(y: Tensor, f: Tensor, noise_std: Tensor, row_weight: Tensor 
 
 
 def free_energy(complexity: Tensor, likelihood: Tensor, kl_weight: Tensor) -> Tensor:
-    """Return F = kl_weight · complexity + likelihood (Blundell et al. 2015, eq. 1)."""
+    """Return F = kl_weight · complexity + likelihood.
+
+    F is lowest for Bayes' posterior if ``kl_weight`` is 1, for a "cold" one if it is below 1.
+
+    Source: Blundell et al. 2015, eq. 1.
+    """
     return kl_weight * complexity + likelihood
 
 

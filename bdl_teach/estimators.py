@@ -152,7 +152,14 @@ def _pathwise_variance(kind: str, b: Minibatch) -> Gradients:
 
 
 def prior_score(w: ArrayLike, prior: Prior) -> Array:
-    """Return d/dw log P(w) = −w · E[1/σ² | w], of the shape of ``w``, in float64.
+    """Return d/dw log P(w) of a scale-mixture prior: −w · E[1/σ² | w], elementwise, in float64.
+
+    Args:
+        w: Weights, any shape.
+        prior: ``densities.ScaleMixture`` or ``densities.Gaussian``.
+
+    Returns:
+        An array of the shape of ``w``.
 
     Raises:
         ValueError: A weight is not finite, or ``prior`` is not a prior.
@@ -179,20 +186,24 @@ def bbb_gradients(
     *,
     path_only: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """Return Bayes by Backprop's gradients (Δμ, Δρ), of the shape of ``mu``, for y = w·x.
+    """Return Bayes by Backprop's pathwise gradients (Δμ, Δρ) for the one-weight model y = w·x.
 
     With f(w, θ) = log q(w | θ) − log P(w) − log P(D | w) and w = μ + softplus(ρ) ε:
     Δμ = ∂f/∂w + ∂f/∂μ and Δρ = ∂f/∂w · ε/(1 + e^(−ρ)) + ∂f/∂ρ.
 
     Args:
         mu: Posterior mean, any shape.
-        rho: ρ with σ = softplus(ρ), of the shape of ``mu``.
-        eps: Standard normal draw, of the shape of ``mu``.
+        rho: σ = softplus(ρ), same shape.
+        eps: Standard normal draw, same shape.
         x: Inputs, a number, ``[n]`` or ``[n, 1]``.
         y: Targets, of the shape of ``x``.
         noise_std: Standard deviation of the noise, > 0.
-        prior: Of the weight w.
-        path_only: Drop ∂f/∂μ and ∂f/∂ρ, whose mean is 0 ("sticking the landing").
+        prior: ``densities.ScaleMixture`` or ``densities.Gaussian``.
+        path_only: Drop ∂f/∂μ and ∂f/∂ρ, which are 0 in the mean ("sticking the landing"): still
+            unbiased, and without noise once q is the posterior.
+
+    Returns:
+        (Δμ, Δρ), each of the shape of ``mu``, in float64.
 
     Raises:
         ValueError: ``noise_std`` is not > 0, a value is not finite, or shapes do not fit.
@@ -219,7 +230,7 @@ def bbb_gradients(
 def gradient_samples(
     kind: str, batch: Minibatch, *, prior: Prior | None = None, n_draws: int = 1000, seed: int = 0
 ) -> Gradients:
-    """Draw gradients ``[n_draws, d]`` of a minibatch's expected cost with one of the estimators.
+    """Draw the gradient of a minibatch's expected cost with one of the estimators.
 
     ``"score"``: cost × ∇ log q, which needs no derivative of the cost; ``"shared"``: one w for all
     M points (Bayes by Backprop); ``"per_example"``: a w for each point; ``"local"``: each output
@@ -228,10 +239,13 @@ def gradient_samples(
     Args:
         kind: One of ``KINDS``.
         batch: What :func:`minibatch` returns.
-        prior: If given, add the gradient of KL[q ‖ P(w)]: in closed form for a ``Gaussian``, from
-            separate draws of the weights for a ``ScaleMixture``.
+        prior: Add the gradient of KL[q ‖ P(w)] for this prior, if given: in closed form for a
+            ``Gaussian``, from separate draws of the weights for a ``ScaleMixture``.
         n_draws: Number of gradients to draw.
         seed: Seed of the draws.
+
+    Returns:
+        Draws of the gradient, ``[n_draws, d]`` each, whose mean is ``batch.expected``.
 
     Raises:
         ValueError: An argument is out of range.
@@ -250,14 +264,17 @@ def gradient_samples(
 
 
 def gradient_variance(kind: str, batch: Minibatch) -> Gradients:
-    """Return the variances of a draw of the gradients by μ and by σ ``[d]``, in closed form.
+    """Return the variance of one draw of the gradient, in closed form, for a given minibatch.
 
-    For μ of one weight, with c = (N/M)/noise², the variance is c² σ² (Σx²)² if all M points share a
-    draw of the weight, and c² σ² Σx⁴ if each has its own: the ratio is M if all x are equal.
+    For μ of one weight, with c = (N/M)/noise², it is c² σ² (Σx²)² for shared weights and c² σ² Σx⁴
+    for noise of its own at each of M points: their ratio is M if all x are equal.
 
     Args:
         kind: One of ``KINDS``.
         batch: What :func:`minibatch` returns.
+
+    Returns:
+        The variances of the gradients by μ and by σ, ``[d]`` each.
 
     Raises:
         ValueError: ``kind`` is not one of ``KINDS``.
@@ -290,9 +307,7 @@ def row_covariance(kind: str, x: ArrayLike, sigma: ArrayLike) -> Array:
 def output_samples(
     kind: str, mu: ArrayLike, sigma: ArrayLike, x: ArrayLike, *, n_draws: int = 1000, seed: int = 0
 ) -> Array:
-    """Draw the outputs x·w of a minibatch with the noise of an estimator, ``[n_draws, M]``.
-
-    Each column has mean x·μ and variance x²·σ², for every kind.
+    """Draw the outputs x·w of a minibatch, with the noise of the estimator ``kind``.
 
     Args:
         kind: One of ``KINDS``.
@@ -301,6 +316,9 @@ def output_samples(
         x: Inputs ``[M, d]``.
         n_draws: Number of draws.
         seed: Seed of the draws.
+
+    Returns:
+        ``[n_draws, M]``: each column has mean x·μ and variance x²·σ², for every kind.
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.

@@ -13,11 +13,14 @@ _OVERLAP = 0.75  # width of a bump, as a multiple of the distance between centre
 
 
 def polynomial(x: ArrayLike, n_features: int) -> Array:
-    """Return powers φ_k(x) = (2x)^k, k = 0 … d−1, ``[n, d]``, which are in [−1, 1] if |x| <= ½.
+    """Return powers φ_k(x) = (2x)^k for k = 0 … d−1; for x in [−½, ½] they are in [−1, 1].
 
     Args:
         x: Inputs ``[n, 1]``.
         n_features: Number d of powers, >= 1.
+
+    Returns:
+        Design matrix ``[n, d]``.
 
     Raises:
         ValueError: An argument is out of range.
@@ -29,14 +32,17 @@ def polynomial(x: ArrayLike, n_features: int) -> Array:
 
 
 def bumps(x: ArrayLike, n_features: int) -> Array:
-    """Return Gaussian bumps φ_k(x) = exp(−½ ((x − c_k)/l)²), ``[n, d]``.
+    """Return Gaussian bumps φ_k(x) = exp(−½ ((x − c_k)/l)²), with c_k evenly spaced over [−1, 1].
 
-    Their centres c_k are evenly spaced over [−1, 1], and the width l is 0.75 of the distance
-    between two centres. Far outside [−1, 1] all are 0: a linear model predicts 0 with certainty.
+    The width l is 0.75 of the distance between two centres. Far outside [−1, 1] all features are 0:
+    whatever the data, the model is certain there that f = 0.
 
     Args:
         x: Inputs ``[n, 1]``.
         n_features: Number d of bumps, >= 2.
+
+    Returns:
+        Design matrix ``[n, d]``.
 
     Raises:
         ValueError: An argument is out of range.

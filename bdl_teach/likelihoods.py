@@ -24,7 +24,12 @@ _LEAST_VARIANCE = 1e-30  # keeps the gradient of its square root finite
 
 
 def data(likelihood: str, x: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
-    """Check data for this likelihood, and return them as arrays ``x`` [n, d] and ``y`` [n, 1]."""
+    """Check data for this likelihood, and return them as arrays ``x`` [n, d] and ``y`` [n, 1].
+
+    Raises:
+        ValueError: The likelihood is unknown, the shapes of x and y do not fit, a label is not 0
+            or 1, or the values of a column are so close that float32 makes them equal.
+    """
     checks.choice("likelihood", likelihood, LIKELIHOODS)
     x, y = checks.regression_data(x, y)
     x, y = checks.resolved_in_float32("x", x), checks.resolved_in_float32("y", y)
@@ -38,8 +43,12 @@ def cost(
 ) -> Tensor:
     """Return −Σ log p(y | f) over the data points, in nats ``[...]``.
 
-    The targets ``y`` are ``[n, 1]``, the network outputs ``f`` are ``[..., n, 1]``. ``row_weight``
-    [n, 1] is 1 for a point that counts, else 0.
+    Args:
+        likelihood: ``"gaussian"`` or ``"bernoulli"``.
+        y: Targets ``[n, 1]``.
+        f: Network outputs ``[..., n, 1]``.
+        noise_std: Standard deviation of the Gaussian noise.
+        row_weight: 1 for a point that counts, else 0, ``[n, 1]``.
     """
     if likelihood == "gaussian":
         return elbo.likelihood_cost(y, f, noise_std, row_weight)
@@ -57,8 +66,15 @@ def expected_cost(
 ) -> Tensor:
     """Return −Σ E[log p(y | f)] over the data points, for outputs f ~ N(mean, var), in nats.
 
-    With ``"gaussian"``, E(y − f)² = (y − mean)² + var, and f need not be Gaussian. The shape of
-    ``y``, ``mean``, ``var`` and ``row_weight`` is ``[n, 1]``.
+    With ``"gaussian"``, E(y − f)² = (y − mean)² + var, and f need not be Gaussian.
+
+    Args:
+        likelihood: ``"gaussian"`` or ``"bernoulli"``.
+        y: Targets ``[n, 1]``.
+        mean: Means of the network outputs ``[n, 1]``.
+        var: Variances of the network outputs ``[n, 1]``.
+        noise_std: Standard deviation of the Gaussian noise.
+        row_weight: 1 for a point that counts, else 0, ``[n, 1]``.
     """
     if likelihood == "gaussian":
         spread = 0.5 * tf.reduce_sum(var * row_weight, axis=[-2, -1]) / noise_std**2
@@ -70,7 +86,7 @@ def expected_cost(
 
 
 def predict(likelihood: str, outputs: Array, noise_std: float) -> Predictive:
-    """Return the predictive distribution for outputs of s draws at m inputs, ``[s, m]``."""
+    """Return what ``outputs`` [s draws, m inputs] predict: they are means of y, or logits."""
     if likelihood == "bernoulli":
         return BernoulliPredictive.from_logits(outputs)
     return Predictive.from_samples(outputs, noise_std)

@@ -45,7 +45,11 @@ class Schedule(NamedTuple):
 
 
 def schedule(steps: int, learning_rate: float, cooldown: float) -> Schedule:
-    """Return the checked arguments as a schedule."""
+    """Check the steps, the learning rate and the cooldown, and return them as a schedule.
+
+    Raises:
+        ValueError: ``steps`` < 1, the learning rate is not > 0, or the cooldown not in [0, 1].
+    """
     return Schedule(
         tf.constant(checks.count("steps", steps)),
         as_float(checks.positive("learning_rate", learning_rate), "learning_rate"),
@@ -201,10 +205,18 @@ def _blend(decay: float, old: Sequence[Tensor], new: Sequence[Tensor]) -> list[T
 
 
 def history(trace: Trace, names: Sequence[str], remedy: str) -> dict[str, Array]:
-    """Return the records of a run by name, ``[r]`` each, with their steps as ``"step"``.
+    """Return the recorded quantities as a dict; raise ``DivergedError`` unless all are finite.
+
+    Args:
+        trace: What :func:`adam` returned, as tensors.
+        names: A name for each recorded quantity.
+        remedy: What the user should change if the run diverged, as a sentence.
+
+    Returns:
+        Arrays ``[r]``: ``step``, the steps of the records, and one array for each of ``names``.
 
     Raises:
-        DivergedError: A record or a final parameter is not finite; ``remedy`` says what to change.
+        DivergedError: A record or a final parameter is not finite.
     """
     steps, records = trace.steps.numpy(), trace.records.numpy()
     bad = np.flatnonzero(~np.isfinite(records).all(axis=-1))
@@ -236,7 +248,11 @@ def with_frame(path: Path | None, frame: int) -> Path:
 
 
 def start_seeds(seed: int, starts: int) -> list[int]:
-    """Return the seeds of several starts: ``seed``, ``seed + 10⁶``, ``seed + 2·10⁶``, ..."""
+    """Return the seeds of several starts: ``seed``, ``seed + 10⁶``, ``seed + 2·10⁶``, ...
+
+    Raises:
+        ValueError: ``seed`` < 0 or ``starts`` < 1.
+    """
     first = checks.count("seed", seed, 0)
     return [first + _NEXT_START * k for k in range(checks.count("starts", starts))]
 
@@ -244,10 +260,17 @@ def start_seeds(seed: int, starts: int) -> list[int]:
 def best_of(
     fit: Callable[[int], Fitted], seeds: Sequence[int], cost: Callable[[Fitted], float]
 ) -> Fitted:
-    """Fit from each seed, and return the fit of lowest cost; leave out fits that diverge.
+    """Fit from each seed in parallel, and return the fit of lowest cost.
+
+    A fit that diverges is left out.
+
+    Args:
+        fit: Maps a seed to a fit.
+        seeds: At least one.
+        cost: Maps a fit to its cost; called only if there are two fits.
 
     Raises:
-        DivergedError: Every fit diverged; the error is that of the first.
+        DivergedError: Every start diverged; the error is that of the first.
     """
 
     def attempt(seed: int) -> Fitted | DivergedError:

@@ -41,7 +41,11 @@ class Predictive:
 
     @classmethod
     def from_samples(cls, samples: ArrayLike, noise_std: float) -> Predictive:
-        """Return the predictive of network outputs ``[s, m]`` with Gaussian noise on y."""
+        """Build the predictive from network outputs ``[s, m]`` and the noise's standard deviation.
+
+        Raises:
+            ValueError: ``samples`` is not ``[s, m]`` with s >= 1, or ``noise_std`` is < 0.
+        """
         samples = _outputs("samples", samples)
         noise = np.full(samples.shape[1], checks.non_negative("noise_std", noise_std))
         return cls(samples.mean(axis=0), samples.std(axis=0), noise, samples)
@@ -74,10 +78,13 @@ class Predictive:
         return np.asarray(np.logaddexp.reduce(each) - math.log(len(self.samples)))
 
     def interval(self, level: float = 0.95) -> tuple[Array, Array]:
-        """Return the lower and upper ends ``[m]`` of the central interval of a new *noisy* y.
+        """Return the central interval that contains a new *noisy* y with probability ``level``.
 
         Args:
-            level: Probability that the interval contains y, inside (0, 1).
+            level: Probability, inside (0, 1).
+
+        Returns:
+            Lower and upper ends, each ``[m]``.
 
         Raises:
             ValueError: ``level`` is not inside (0, 1).
@@ -123,7 +130,11 @@ class BernoulliPredictive(Predictive):
 
     @classmethod
     def from_logits(cls, logits: ArrayLike) -> BernoulliPredictive:
-        """Return the predictive of network outputs ``[s, m]``, the logits of P(y = 1)."""
+        """Build the predictive from network outputs ``[s, m]``, the logits of P(y = 1).
+
+        Raises:
+            ValueError: ``logits`` is not ``[s, m]`` with s >= 1.
+        """
         p = expit(_outputs("logits", logits))
         noise = np.sqrt((p * (1 - p)).mean(axis=0))
         return cls(p.mean(axis=0), p.std(axis=0), noise, p)
@@ -134,7 +145,11 @@ class BernoulliPredictive(Predictive):
         return self.mean
 
     def log_prob(self, y: ArrayLike) -> Array:
-        """Return the log probability of labels 0 and 1, ``[m]`` or ``[m, 1]``, in nats ``[m]``."""
+        """Return the log probability of labels 0 and 1, ``[m]`` or ``[m, 1]``, in nats ``[m]``.
+
+        Raises:
+            ValueError: y does not have one label 0 or 1 for each input.
+        """
         y = self._targets(y)
         if not np.isin(y, (0.0, 1.0)).all():
             raise ValueError(f"y: expected labels 0 and 1, got {np.unique(y)[:5]}")
@@ -160,9 +175,13 @@ def _log_normal(y: Array, mean: Array, std: Array) -> Array:
 
 
 def draw_weights(mean: Array, std: Array, n_samples: int, seed: int) -> Array:
-    """Draw s = ``n_samples`` weight vectors from N(mean, std²), ``[s, n_weights]``.
+    """Draw weight vectors from N(mean, std²): ``[s, n_weights]``.
 
-    The first draws of a seed do not depend on ``n_samples``.
+    Args:
+        mean: Means of the weights ``[n_weights]``.
+        std: Standard deviations of the weights ``[n_weights]``.
+        n_samples: Number of draws S.
+        seed: Seed of the draws. The first S draws are the same for every larger S.
     """
     eps = _prediction_noise(len(mean), room(n_samples), seed)[:n_samples]
     return np.asarray(mean + std * eps)
