@@ -51,8 +51,7 @@ def as_float(values: ArrayLike, name: str = "") -> Tensor:
     """Return ``values`` as a float32 tensor.
 
     Raises:
-        ValueError: A value is too large for float32, or so small that it would become 0. This is
-            checked only if ``name``, the argument's name for the message, is given.
+        ValueError: ``name`` is given, and a value overflows or underflows in float32.
     """
     if name:
         size, limits = np.abs(np.asarray(values)), np.finfo(np.float32)

@@ -1,7 +1,4 @@
-"""Compare predictive distributions with each other and with data: distance, coverage, PIT.
-
-For classifiers: reliability, the expected calibration error, and a temperature that reduces it.
-"""
+"""Measure and improve calibration: coverage, PIT, conformal bands, reliability, temperature."""
 
 from __future__ import annotations
 
@@ -36,16 +33,13 @@ class Reliability(NamedTuple):
 
     @property
     def error(self) -> float:
-        """Return the expected calibration error: the bins' average |accuracy − confidence|.
-
-        The weight of a bin is its number of predictions.
-        """
+        """Return the expected calibration error, Σ size |accuracy − confidence| / Σ size."""
         distance = np.abs(np.nan_to_num(self.accuracy - self.confidence))
         return float(self.size @ distance / self.size.sum())
 
 
 def reliability(probabilities: ArrayLike, labels: ArrayLike, n_bins: int = 10) -> Reliability:
-    """Sort a classifier's predictions into bins by confidence, the largest class probability.
+    """Return confidence (the largest class probability) and accuracy, in bins of confidence.
 
     Args:
         probabilities: ``[n, c]``: rows sum to 1.
@@ -199,6 +193,6 @@ def pit(prediction: Predictive, y: ArrayLike) -> Array:
 
 
 def average(values: Array, where: Array | None = None) -> float:
-    """Return the mean of the selected values; NaN without a warning if none is selected."""
+    """Return the mean of the values ``where`` the mask is true; NaN if it is true nowhere."""
     selected = values if where is None else values[where]
     return float(selected.mean()) if selected.size else math.nan

@@ -23,10 +23,7 @@ HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 
 
 def numpy_or_tensor(function: Callable[..., Values]) -> Callable[..., Values]:
-    """Decorate a function of tensors so that it takes numbers and arrays, too.
-
-    For numbers and arrays the function returns NumPy arrays in float64.
-    """
+    """Decorate a function of tensors so that it also maps numbers and arrays to float64 arrays."""
     parameters = signature(function)
 
     @wraps(function)
@@ -120,16 +117,8 @@ def scale_mixture_log_prob(w: Values, sigma1: Values, sigma2: Values, pi: Values
         raise ValueError(f"pi: expected a number in [0, 1], got {np.asarray(pi)}")
     log_a = _log_component(w, sigma1, pi)
     log_b = _log_component(w, sigma2, 1.0 - pi)
-    return _log_add_exp(log_a, log_b)
-
-
-def _log_add_exp(a: Values, b: Values) -> Values:
-    """Return log(eᵃ + eᵇ) = m + log(1 + e^(a + b − 2m)), m = max(a, b), without overflow.
-
-    ``tfp.math.log_add_exp`` would do, but loading TensorFlow Probability delays the first fit.
-    """
-    larger = tf.maximum(a, b)
-    return larger + tf.nn.softplus((a - larger) + (b - larger))
+    larger = tf.maximum(log_a, log_b)  # tfp.math.log_add_exp would delay the first fit
+    return larger + tf.nn.softplus((log_a - larger) + (log_b - larger))
 
 
 def _log_component(w: Values, sigma: Values, weight: Values) -> Values:
@@ -141,7 +130,7 @@ def _log_component(w: Values, sigma: Values, weight: Values) -> Values:
 class LogDensityTerms(NamedTuple):
     """A prior's log density as log P(w) = offset − w²/(2 std²) + Σ_j heights_j exp(−½ rates_j w²).
 
-    For a Gaussian w the mean of each term has a closed form; see :func:`expected_log_prob`.
+    For a Gaussian w the mean of each term has a closed form: :func:`expected_log_prob`.
     """
 
     offset: Values  # in nats
@@ -155,11 +144,10 @@ _N_BELLS = 4  # exponentials that approximate softplus(a − u); more cost time 
 
 @lru_cache(maxsize=64)
 def _softplus_bells(a: float) -> tuple[Array, Array]:
-    """Fit softplus(a − u) ≈ Σ_j c_j exp(−p_j u) for u >= 0, and return all c_j and all p_j.
+    """Return c_j and p_j of the fit softplus(a − u) ≈ Σ_j c_j exp(−p_j u) for u >= 0.
 
-    The largest error is 0.005 for a = 2.7 (the default prior), 0.08 for a = 5, 0.25 for a = 7.3,
-    near u = a. The fit is by least squares with a ridge penalty, which keeps the c_j small enough
-    for float32.
+    The largest error is 0.005 for a = 2.7 (the default prior), 0.08 for a = 5, 0.25 for a = 7.3.
+    A ridge penalty keeps the c_j small enough for float32.
     """
     rates = min(1.1, 4.0 / max(a, 1.0)) * np.geomspace(1.0, 2.1, _N_BELLS)
     u = np.linspace(0.0, math.sqrt(max(a, 0.0) + 12.0), 300) ** 2
@@ -184,10 +172,7 @@ def expected_log_prob(mean: Tensor, std: Tensor, terms: LogDensityTerms) -> Tens
 
 @tf.custom_gradient  # type: ignore[untyped-decorator]
 def _expected_bells(mean: Tensor, std: Tensor, heights: Tensor, rates: Tensor) -> Tensor:
-    """Return Σ_j heights_j E exp(−½ rates_j w²) for w ~ N(mean, std²).
-
-    The gradient is written by hand: three times as fast as automatic differentiation.
-    """
+    """Return Σ_j heights_j E exp(−½ rates_j w²) for w ~ N(mean, std²), with a fast gradient."""
     k, c = rates[:, None], heights[:, None]  # [terms, 1]; the weights come last, for XLA's loops
     shrink = 1.0 / (1.0 + k * std**2)  # r [terms, d]
     pull = k * shrink
@@ -225,7 +210,7 @@ class ScaleMixture:
 
     @property
     def std(self) -> float:
-        """Return the standard deviation of the mixture, √(πσ₁² + (1−π)σ₂²)."""
+        """Return the standard deviation of a weight, √(πσ₁² + (1−π)σ₂²)."""
         return math.sqrt(self.pi * self.sigma1**2 + (1 - self.pi) * self.sigma2**2)
 
     @property
@@ -235,11 +220,7 @@ class ScaleMixture:
 
     @property
     def terms(self) -> LogDensityTerms:
-        """Return log P(w) as :class:`LogDensityTerms`, with the narrow component approximated.
-
-        The quadratic is the log of the wide component times its share; the exponentials
-        approximate what the narrow component adds to it.
-        """
+        """Return log P(w): the wide component's quadratic, and exponentials that fit the rest."""
         wide, narrow, pi = self.mixture
         if narrow > wide:
             wide, narrow, pi = narrow, wide, 1.0 - pi
@@ -257,7 +238,7 @@ class ScaleMixture:
         return scale_mixture_log_prob(w, *self.mixture)
 
     def density(self, w: Values) -> Values:
-        """Return the density of a weight, elementwise, in NumPy; it underflows to 0 far out."""
+        """Return the density of each weight, of the shape of ``w``, as a NumPy array."""
         components = ((self.pi, self.sigma1), (1 - self.pi, self.sigma2))
         return sum(share * _normal_density(w, sigma) for share, sigma in components)
 
@@ -270,11 +251,7 @@ class ScaleMixture:
 
 @dataclass(frozen=True)
 class Gaussian:
-    """The prior N(0, σ²) on each weight.
-
-    Attributes:
-        sigma: Standard deviation, > 0.
-    """
+    """The prior N(0, σ²) on each weight, with σ > 0."""
 
     sigma: float = 1.0
 
@@ -293,7 +270,7 @@ class Gaussian:
 
     @property
     def terms(self) -> LogDensityTerms:
-        """Return log P(w) as :class:`LogDensityTerms`: a quadratic and exponentials of height 0."""
+        """Return log P(w) as a quadratic and exponentials of height 0."""
         none = np.zeros(_N_BELLS)
         return LogDensityTerms(-math.log(self.sigma) - HALF_LOG_TWO_PI, self.sigma, none, none)
 
@@ -302,7 +279,7 @@ class Gaussian:
         return -gaussian_nll(w, 0.0, self.sigma**2)
 
     def density(self, w: Values) -> Values:
-        """Return the density of a weight, elementwise, in NumPy; it underflows to 0 far out."""
+        """Return the density of each weight, of the shape of ``w``, as a NumPy array."""
         return _normal_density(w, self.sigma)
 
     def sample(self, shape: int | tuple[int, ...], seed: int = 0) -> Array:
@@ -318,16 +295,13 @@ Prior = ScaleMixture | Gaussian
 
 
 def as_prior(name: str, value: object) -> Prior:
-    """Return ``value`` if it is one of this module's priors, or raise ``ValueError``."""
+    """Return ``value`` if it is one of this module's priors; else raise ``ValueError``."""
     if not isinstance(value, ScaleMixture | Gaussian):
         raise ValueError(f"{name}: expected densities.ScaleMixture or .Gaussian, got {value!r}")
     return value
 
 
 def _positive_values(name: str, value: Values) -> None:
-    """Raise ``ValueError`` unless all values are finite and > 0.
-
-    While a function is compiled its tensors have no values, and nothing is checked.
-    """
+    """Raise ``ValueError`` unless all values are finite and > 0; do nothing during tracing."""
     if tf.executing_eagerly() and not bool(tf.reduce_all((value > 0) & tf.math.is_finite(value))):
         raise ValueError(f"{name}: expected finite numbers > 0, got {np.asarray(value)}")

@@ -1,7 +1,6 @@
 """The free energy F = KL[q ‖ P(w)] − E_q[log P(D | w)], in nats over the whole data set.
 
-F is the *negative* ELBO: it is minimised, and KL[q ‖ P(w | D)] = F + log P(D). No other module
-scales the KL.
+F is the *negative* ELBO, which is minimised: KL[q ‖ P(w | D)] = F + log P(D).
 """
 
 from __future__ import annotations
@@ -22,12 +21,9 @@ SCHEMES = ("uniform", "geometric")  # how the KL is shared among minibatches
 
 @dataclass(frozen=True)
 class FreeEnergy:
-    """The free energy of q on the whole data set: kl_weight · complexity + likelihood.
+    """The free energy of q on the whole data set, in nats: kl_weight · complexity + likelihood.
 
-    Attributes:
-        complexity: KL[q ‖ P(w)] in nats, without ``kl_weight``.
-        likelihood: −E_q[log P(D | w)] in nats.
-        kl_weight: Factor on the complexity.
+    The complexity is KL[q ‖ P(w)], and the likelihood −E_q[log P(D | w)].
     """
 
     complexity: float
@@ -40,7 +36,7 @@ class FreeEnergy:
         return self.kl_weight * self.complexity + self.likelihood
 
     def __str__(self) -> str:
-        """Return a sentence with F and its two parts, rounded so that the parts add up to F."""
+        """Return F and its two parts as text, rounded so that the parts add up to F."""
         digits = 0 if self.kl_weight == 1 else 1  # a factor magnifies the rounding error
         factor = f"{self.kl_weight:.4g}"
         complexity, likelihood = f"{self.complexity:.{digits}f}", f"{self.likelihood:.0f}"
@@ -96,8 +92,7 @@ def free_energy(complexity: Tensor, likelihood: Tensor, kl_weight: Tensor) -> Te
 def minibatch_weights(n_batches: int, scheme: str = "uniform") -> Array:
     """Return the share of the KL in the cost of each of M minibatches ``[M]``; the sum is 1.
 
-    ``"uniform"``: π_i = 1/M. ``"geometric"``: π_i = 2^(M−i)/(2^M − 1), computed as
-    2^(−i)/(1 − 2^(−M)), which does not overflow.
+    ``"uniform"``: π_i = 1/M. ``"geometric"``: π_i = 2^(M−i)/(2^M − 1) = 2^(−i)/(1 − 2^(−M)).
 
     Args:
         n_batches: Number M of minibatches in an epoch, >= 1.

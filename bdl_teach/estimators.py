@@ -1,11 +1,9 @@
 """Gradient estimators of the free energy, written out by hand, and their variances.
 
-Five estimators of the gradient of one cost, the expected likelihood cost of the linear model
-y = x·w,
+Five estimators of one gradient have the same mean and different variances. The gradient is that of
+the expected likelihood cost of the linear model y = x·w, for a minibatch of M of the N data points,
 
-    E_q[ (N/M) Σ_i ½ (y_i − x_i·w)² / noise² ],   q(w) = Π_k N(w_k | μ_k, σ_k²),
-
-for a minibatch of M of the N data points. They agree in the mean and differ in the variance.
+    E_q[ (N/M) Σ_i ½ (y_i − x_i·w)² / noise² ],   q(w) = Π_k N(w_k | μ_k, σ_k²).
 """
 
 from __future__ import annotations
@@ -25,26 +23,16 @@ KINDS = ("score", "shared", "per_example", "local", "flipout")
 
 
 class Gradients(NamedTuple):
-    """Gradients with respect to μ and to σ, or the variances of such gradients.
-
-    Attributes:
-        mu: Gradient with respect to μ ``[d]``, n draws of it ``[n, d]``, or its variance ``[d]``.
-        sigma: Gradient with respect to σ ``[d]``, n draws ``[n, d]``, or its variance ``[d]``.
-    """
+    """Gradients by μ and σ ``[d]``, n draws of them ``[n, d]``, or their variances ``[d]``."""
 
     mu: Array
     sigma: Array
 
 
 class Minibatch(NamedTuple):
-    """The linear model at a minibatch of M data points.
+    """The linear model at a minibatch of M data points, as :func:`minibatch` returns it.
 
-    Attributes:
-        mu: Posterior means ``[d]``.
-        sigma: Posterior standard deviations ``[d]``.
-        x: Inputs ``[M, d]``.
-        residual: m_i = x_i·μ − y_i, ``[M]``.
-        scale: c = (N/M) / noise².
+    ``residual`` is m_i = x_i·μ − y_i for each point ``[M]``, and ``scale`` is c = (N/M) / noise².
     """
 
     mu: Array
@@ -60,10 +48,7 @@ class Minibatch(NamedTuple):
 
     @property
     def expected(self) -> Gradients:
-        """Return the exact gradient: c Σ_i x_i m_i for μ, and c Σ_i x_i² σ for σ.
-
-        m_i is the ``residual`` of point i, and c the ``scale``.
-        """
+        """Return the exact gradient: c Σ_i x_i m_i for μ, and c Σ_i x_i² σ for σ."""
         to_mu = self.residual @ self.x
         return Gradients(self.scale * to_mu, self.scale * (self.x**2).sum(axis=0) * self.sigma)
 
@@ -99,7 +84,7 @@ def minibatch(
 
 
 def _checked_std(sigma: ArrayLike, d: int) -> Array:
-    """Return ``sigma`` as d standard deviations > 0, or raise ``ValueError``."""
+    """Return ``sigma`` as an array of d numbers > 0, or raise ``ValueError``."""
     std = checks.finite("sigma", sigma)
     if std.shape != (d,) or not (std > 0).all():
         raise ValueError(f"sigma: expected {d} numbers > 0, got {std}")
@@ -139,9 +124,9 @@ def _pathwise_variance(kind: str, b: Minibatch) -> Gradients:
     The gradients are those by μ_k and by σ_k. With c = (N/M)/noise², G = xᵀx, m_i = x_i·μ − y_i,
     and δ_i the variance of the output at point i:
 
-    - ``"shared"``, one ε for all points, so that the points' terms are added, then squared:
+    - ``"shared"``, one ε for all points:
       Var_μ = c² Σ_l G_kl² σ_l²; Var_σ = c² [(Σ_i x_ik m_i)² + Σ_l G_kl² σ_l² + G_kk² σ_k²];
-    - ``"per_example"``, an ε for each point, so that the squares of the terms are added:
+    - ``"per_example"``, an ε for each point:
       Var_μ = c² Σ_i x_ik² δ_i; Var_σ = c² Σ_i x_ik² (m_i² + δ_i + x_ik² σ_k²);
     - ``"local"``, a normal number for each output, with the Var_μ of ``"per_example"``:
       Var_σ = c² Σ_i (x_ik⁴ σ_k² / δ_i) (m_i² + 2 δ_i);
@@ -302,8 +287,8 @@ def gradient_variance(kind: str, batch: Minibatch) -> Gradients:
 def row_covariance(kind: str, x: ArrayLike, sigma: ArrayLike) -> Array:
     """Return the covariance of the outputs x_m·w of the data points ``[M, M]``.
 
-    It is Σ_k x_mk x_nk σ_k² if the points share one draw of w (``"score"``, ``"shared"``), and only
-    the diagonal of this if each point has noise of its own.
+    The covariance is Σ_k x_mk x_nk σ_k² if the points share one draw of w (``"score"``,
+    ``"shared"``), and only the diagonal of this for the other kinds.
 
     Args:
         kind: One of ``KINDS``.
@@ -350,7 +335,7 @@ def output_samples(
 
 
 def _draws(kind: str, b: Minibatch, n: int, rng: np.random.Generator) -> Gradients:
-    """Draw ``n`` gradients of the minibatch's expected cost with the estimator ``kind``."""
+    """Draw ``n`` gradients of the minibatch's expected cost, ``[n, d]`` each."""
     if kind == "local":
         zeta, std = rng.standard_normal((n, len(b.x))), np.sqrt(b.output_var)
         error = b.scale * (b.residual + std * zeta)  # [n, M]
@@ -368,7 +353,7 @@ def _draws(kind: str, b: Minibatch, n: int, rng: np.random.Generator) -> Gradien
 
 
 def _noise(kind: str, b: Minibatch, n: int, rng: np.random.Generator) -> Array:
-    """Draw the noise ε of the weights: ``[n, 1, d]`` if all points share it, else ``[n, M, d]``."""
+    """Draw the weights' noise ε: ``[n, 1, d]`` if all points share it, else ``[n, M, d]``."""
     if kind == "per_example":
         return rng.standard_normal((n, *b.x.shape))
     signs = rng.integers(0, 2, (n, *b.x.shape)) if kind == "flipout" else 1
@@ -376,10 +361,7 @@ def _noise(kind: str, b: Minibatch, n: int, rng: np.random.Generator) -> Array:
 
 
 def _kl_gradients(b: Minibatch, prior: Prior, eps: Array) -> Gradients:
-    """Return the gradients of KL[q ‖ P(w)].
-
-    They are in closed form for a ``Gaussian`` prior, else estimated at w = μ + σ ⊙ ε.
-    """
+    """Return gradients of KL[q ‖ P(w)], exact for a ``Gaussian``, else estimated at w = μ + σ ε."""
     if isinstance(prior, Gaussian):
         return Gradients(b.mu / prior.sigma**2, b.sigma / prior.sigma**2 - 1.0 / b.sigma)
     score = prior_score(b.mu + b.sigma * eps, prior)  # [n, d]

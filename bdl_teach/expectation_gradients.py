@@ -1,13 +1,12 @@
-"""Two unbiased estimators of the gradient of E f(z) over z ~ N(μ, σ²), and its exact value.
+"""Two unbiased estimators of the derivative of E f(z) by θ = μ or σ, for z ~ N(μ, σ²).
 
     score function   f(z) ∂ log N(z | μ, σ²)/∂θ     needs only the values of f
     pathwise         f′(z) ∂(μ + σ ε)/∂θ            needs the slope of f
 
-The cost f has a bowl, an offset that hurts the score function, and a ripple that hurts the pathwise
-estimator. Its expectation has a closed form.
+The cost f is a quadratic plus an offset, which makes the score function noisy, and a ripple, which
+makes the pathwise estimator noisy.
 
-Source: Williams 1992 (score function); Kingma & Welling 2014, section 2.4 (pathwise); Mohamed
-et al. 2020 for the comparison.
+Source: Williams 1992 (score function); Kingma & Welling 2014, section 2.4 (pathwise).
 """
 
 from __future__ import annotations
@@ -72,11 +71,11 @@ class Cost:
 
 
 def draws(kind: str, parameter: str, cost: Cost, mu: float, sigma: float, eps: ArrayLike) -> Array:
-    """Return, for each draw of ε, an estimate of the derivative of E f(z) by μ or σ.
+    """Return an estimate of the derivative of E f(z) by μ or σ from each draw of ε.
 
     Args:
         kind: ``"score"`` or ``"pathwise"``.
-        parameter: What to differentiate by, ``"μ"`` or ``"σ"``.
+        parameter: ``"μ"`` or ``"σ"``.
         cost: The cost f.
         mu: Mean of z.
         sigma: Standard deviation of z, > 0.
@@ -98,7 +97,7 @@ def draws(kind: str, parameter: str, cost: Cost, mu: float, sigma: float, eps: A
 
 
 def variance(kind: str, parameter: str, cost: Cost, mu: float, sigma: float) -> float:
-    """Return the variance of one value that :func:`draws` returns, by quadrature over ε."""
+    """Return the variance of one estimate of :func:`draws`, by quadrature over ε."""
     each = draws(kind, parameter, cost, mu, sigma, _EPS)
     mean = each @ _DENSITY
     return float((each - mean) ** 2 @ _DENSITY)

@@ -86,7 +86,7 @@ def expected_cost(
 
 
 def predict(likelihood: str, outputs: Array, noise_std: float) -> Predictive:
-    """Return the predictive of drawn outputs ``[s, m]``: means of y, or logits of P(y = 1)."""
+    """Return what ``outputs`` [s draws, m inputs] predict: they are means of y, or logits."""
     if likelihood == "bernoulli":
         return BernoulliPredictive.from_logits(outputs)
     return Predictive.from_samples(outputs, noise_std)

@@ -26,7 +26,7 @@ def rmse(y: ArrayLike, mean: ArrayLike) -> float:
 
 
 def log_likelihood(y: ArrayLike, mean: ArrayLike, var: ArrayLike) -> float:
-    """Return the mean log density of y under N(mean, var), in nats a point.
+    """Return the mean log density of y under N(mean, var), in nats per point.
 
     Args:
         y: Targets ``[m]``.
@@ -89,7 +89,7 @@ def predictive_entropy(probabilities: ArrayLike) -> Array:
 def mutual_information(probabilities: ArrayLike) -> Array:
     """Return the mutual information of label and weights, in nats ``[n]``.
 
-    It is the predictive entropy minus the mean entropy of the draws: >= 0 up to rounding.
+    This is the predictive entropy minus the mean entropy of the draws.
 
     Args:
         probabilities: ``[t, n, c]``: T draws, n inputs, c classes; rows sum to 1.
@@ -105,8 +105,6 @@ def mutual_information(probabilities: ArrayLike) -> Array:
 
 def variance_score(probabilities: ArrayLike) -> Array:
     """Return the variance of class probabilities over the draws, averaged over classes ``[n]``.
-
-    The variance is in [0, ¼]. It is 0 where all draws are equal, be they sure of a class or not.
 
     Args:
         probabilities: ``[t, n, c]``: T draws, n inputs, c classes; rows sum to 1.
@@ -151,15 +149,15 @@ def brier_score(probabilities: ArrayLike, labels: ArrayLike) -> float:
 
 
 def risk_coverage(probabilities: ArrayLike, labels: ArrayLike) -> tuple[Array, Array]:
-    """Return the error rate of a classifier that answers only its k surest inputs, k = 1 … n.
+    """Return coverage and error rate of a classifier that answers only its k surest inputs.
 
     Args:
         probabilities: ``[n, c]``: rows sum to 1; the largest of a row is the confidence.
         labels: ``[n]``, whole numbers from 0 to c − 1.
 
     Returns:
-        The coverage k/n ``[n]``, and the share of wrong answers among the k surest ``[n]``. Inputs
-        of equal confidence share their errors evenly.
+        For k = 1 … n the coverage k/n ``[n]``, and the share of wrong answers among the k inputs
+        ``[n]``. Inputs of equal confidence share their errors evenly.
 
     Raises:
         ValueError: The shapes do not fit, rows do not sum to 1, or a label is out of range.
@@ -175,7 +173,7 @@ def risk_coverage(probabilities: ArrayLike, labels: ArrayLike) -> tuple[Array, A
 
 
 def classified(probabilities: ArrayLike, labels: ArrayLike) -> tuple[Array, Array]:
-    """Check probabilities ``[n, c]`` and labels ``[n]``, and return them as arrays."""
+    """Return checked probabilities ``[n, c]`` and labels ``[n]`` as arrays."""
     p = np.asarray(probabilities, dtype=np.float64)
     if p.ndim != 2:
         raise ValueError(f"probabilities: expected shape [n, c], got {p.shape}")

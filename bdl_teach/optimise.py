@@ -1,7 +1,6 @@
 """The compiled training loop: Adam inside a while-loop, with a recorded history.
 
-The loop runs while a compiled function is traced. Step counts and learning rates are tensors, so
-that changing them never compiles anything again.
+Number of steps and learning rate are tensors, so that new values do not compile the loop again.
 """
 
 from __future__ import annotations
@@ -33,14 +32,14 @@ Objective = Callable[[Sequence[Tensor], Tensor, Tensor], tuple[Tensor, Tensor]]
 
 
 class Schedule(NamedTuple):
-    """Number of steps and their learning rates, as tensors, so that new values compile nothing."""
+    """Number of steps and their learning rates, as tensors."""
 
     steps: Tensor
     learning_rate: Tensor  # until the cooldown
     cooldown: Tensor  # share of the steps, at the end, over which it falls linearly to 0
 
     def rate(self, step: Tensor) -> Tensor:
-        """Return the learning rate of step number ``step``, counted from 0."""
+        """Return the learning rate of a step, counted from 0."""
         left = 1.0 - tf.cast(step, tf.float32) / tf.cast(self.steps, tf.float32)
         return self.learning_rate * tf.minimum(1.0, left / tf.maximum(self.cooldown, 1e-9))
 
@@ -60,7 +59,7 @@ def schedule(steps: int, learning_rate: float, cooldown: float) -> Schedule:
 
 @one_line
 class Path(NamedTuple):
-    """Frames of a training run, each the state after some number of steps.
+    """Frames of a training run.
 
     Attributes:
         steps: Number of steps taken at each frame, ``[f]``: 0 at the first, all at the last.
@@ -74,7 +73,7 @@ class Path(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """What :func:`adam` returns: the final parameters, the records and, if kept, the frames."""
+    """What :func:`adam` returns."""
 
     parameters: list[Tensor]  # optimised
     steps: Tensor  # at which the objective was recorded [r]
@@ -104,14 +103,15 @@ def adam(
         objective: Maps (parameters, step, number of a block) to that block's (scalar loss,
             recorded quantities ``[k]``); both are summed over the blocks.
         parameters: Float tensors to start from.
-        schedule: Number of steps and their size.
-        n_blocks: Number of blocks, an int32 tensor; ``None`` is one block without a loop.
+        schedule: What :func:`schedule` returns.
+        n_blocks: An int32 tensor; ``None`` is one block without a loop.
         n_records: How often the quantities are recorded; another number compiles a new program.
-        keep_path: Whether to keep about forty frames of the run, unless they would be too large.
+        keep_path: Whether to keep up to 41 frames, unless they exceed ``MOST_NUMBERS`` numbers.
 
     Source: Kingma & Ba 2015, algorithm 1, in the form with one corrected step size.
     """
-    start = _Adam(tf.constant(0), list(parameters), *(_zeros(parameters) for _ in range(2)))
+    zeros = [tf.zeros_like(p) for p in parameters]
+    start = _Adam(tf.constant(0), list(parameters), zeros, zeros)
     width = objective(parameters, start.step, 0)[1].shape[0]
 
     def gradient(parameters: Sequence[Tensor], step: Tensor) -> Tensor:
@@ -121,7 +121,7 @@ def adam(
                 loss, _ = objective(parameters, step, block)
             return tape.gradient(loss, parameters)
 
-        return _sum_over_blocks(of_block, _zeros(parameters), n_blocks)
+        return _sum_over_blocks(of_block, [tf.zeros_like(p) for p in parameters], n_blocks)
 
     def recorded(parameters: Sequence[Tensor], step: Tensor) -> Tensor:
         zero = tf.zeros([width])
@@ -156,10 +156,7 @@ def adam(
 
 
 def _frames(n_records: int) -> Array:
-    """Return, for each record of a run, the index of the frame that it is written to.
-
-    A record overwrites earlier ones with the same index.
-    """
+    """Return the frame number of each record; the last record of a frame overwrites the others."""
     n = min(_KEPT, n_records)
     kept = np.unique(np.ceil(n_records * (np.arange(1, n + 1) / n) ** 1.5))  # counted from 1
     later = len(_EARLY) + np.searchsorted(kept, np.arange(1, n_records + 1))
@@ -185,7 +182,7 @@ def _sum_over_blocks(part: Callable[[Tensor], Tensor], zeros: Tensor, n_blocks: 
 def _run_until(
     stop: Tensor, gradient: Callable[..., Tensor], state: _Adam, schedule: Schedule
 ) -> _Adam:
-    """Take Adam steps from ``state`` until its step is ``stop``, and return the new state."""
+    """Return Adam's state after ``stop`` steps, continued from ``state``."""
 
     def update(state: _Adam) -> tuple[_Adam]:
         gradients = gradient(state.parameters, state.step)
@@ -205,10 +202,6 @@ def _run_until(
 
 def _blend(decay: float, old: Sequence[Tensor], new: Sequence[Tensor]) -> list[Tensor]:
     return [decay * a + (1 - decay) * b for a, b in zip(old, new, strict=True)]
-
-
-def _zeros(tensors: Sequence[Tensor]) -> list[Tensor]:
-    return [tf.zeros_like(t) for t in tensors]
 
 
 def history(trace: Trace, names: Sequence[str], remedy: str) -> dict[str, Array]:
@@ -232,15 +225,11 @@ def history(trace: Trace, names: Sequence[str], remedy: str) -> dict[str, Array]
     if not all(np.isfinite(p.numpy()).all() for p in trace.parameters):
         raise DivergedError(int(steps[-1]), remedy)
     kept = np.flatnonzero(np.diff(steps, prepend=0))  # with few steps, records repeat a step
-    columns = dict(zip(names, records[kept].T, strict=True))
-    return {"step": steps[kept], **columns}
+    return {"step": steps[kept], **dict(zip(names, records[kept].T, strict=True))}
 
 
 def path(trace: Trace) -> Path | None:
-    """Return the frames of a run as NumPy arrays, or ``None`` if the run kept no frames.
-
-    A short run may store several frames at one step; only the last of these is returned.
-    """
+    """Return a run's frames as NumPy arrays, one per step, or ``None`` if it kept no frames."""
     if trace.path is None:
         return None
     steps = trace.path.steps.numpy()
@@ -299,10 +288,7 @@ def best_of(
 
 
 def side_by_side(fit: Callable[[int], Fitted], seeds: Sequence[int]) -> list[Fitted]:
-    """Return the fits of all seeds, in their order; as many run at a time as there are cores.
-
-    Compiled loops release Python's lock, so that they can run in threads.
-    """
+    """Return the fits of all seeds, in their order, run in threads (programs release the GIL)."""
     first = fit(seeds[0])  # alone, since it may compile the program
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         return [first, *pool.map(fit, seeds[1:])]

@@ -19,7 +19,7 @@ from bdl_teach.densities import HALF_LOG_TWO_PI
 from bdl_teach.mlp import MLP
 
 _BLOCK = 50  # draws evaluated at a time: 50 networks on 1000 points stay in the processor's cache
-_ROWS = 250  # weight vectors of one run of the program
+_BLOCKS = 5  # of one run of the program
 
 
 @one_line
@@ -31,8 +31,7 @@ class Predictive:
         mean: Predictive mean ``[m]``, in the units of y.
         epistemic_std: Standard deviation of the network output over the posterior ``[m]``.
         aleatoric_std: Standard deviation of the observation noise ``[m]``.
-        samples: Network outputs of S posterior draws ``[s, m]``, without noise; ``None`` for a
-            Gaussian in closed form.
+        samples: Network outputs of s posterior draws ``[s, m]``; ``None`` for a Gaussian of y.
     """
 
     mean: Array
@@ -53,7 +52,7 @@ class Predictive:
 
     @property
     def total_std(self) -> Array:
-        """Return the total standard deviation √(epistemic² + aleatoric²), ``[m]``."""
+        """Return √(epistemic² + aleatoric²), the standard deviation of a new y, ``[m]``."""
         return np.hypot(self.epistemic_std, self.aleatoric_std)
 
     @property
@@ -113,7 +112,7 @@ class Predictive:
         return np.asarray((low + high) / 2)
 
     def _share_below(self, y: Array) -> Array:
-        """Return P(a new target at x_i is at most y_i), averaged over the draws, ``[m]``."""
+        """Return P(new target at x_i <= y_i), averaged over the draws, ``[m]``."""
         beyond, noisy = y - self.samples, self.aleatoric_std > 0
         smooth = ndtr(beyond / np.where(noisy, self.aleatoric_std, 1.0))
         return np.asarray(np.where(noisy, smooth, beyond >= 0).mean(axis=0))
@@ -122,10 +121,11 @@ class Predictive:
 @one_line
 @dataclass(frozen=True)
 class BernoulliPredictive(Predictive):
-    """The prediction of a binary classifier: P(y = 1), averaged over the draws.
+    """The predictive distribution of a binary classifier.
 
-    ``mean`` is this average p̄, and ``samples`` are the probabilities p_s of the draws ``[s, m]``.
-    The variance of y is p̄(1 − p̄) = Var_s[p_s] + mean_s[p_s(1 − p_s)], epistemic plus aleatoric.
+    ``samples`` are the probabilities p_s of y = 1 of the draws ``[s, m]``, and ``mean`` is their
+    mean p̄. The variance of y is p̄(1 − p̄) = Var_s[p_s] + mean_s[p_s(1 − p_s)], epistemic plus
+    aleatoric.
     """
 
     @classmethod
@@ -161,10 +161,7 @@ class BernoulliPredictive(Predictive):
 
 
 def _outputs(name: str, value: ArrayLike) -> Array:
-    """Check the shape ``[s, m]`` of network outputs, and return them as float64.
-
-    Infinite outputs and NaN are allowed.
-    """
+    """Return network outputs of shape ``[s, m]`` as float64; infinity and NaN are allowed."""
     outputs = np.asarray(value, dtype=np.float64)
     if outputs.ndim != 2 or not len(outputs):
         raise ValueError(f"{name}: expected shape [s, m] with s >= 1, got {outputs.shape}")
@@ -174,8 +171,6 @@ def _outputs(name: str, value: ArrayLike) -> Array:
 def _log_normal(y: Array, mean: Array, std: Array) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         log_density = -0.5 * ((y - mean) / std) ** 2 - np.log(std) - HALF_LOG_TWO_PI
-    if (std > 0).all():
-        return log_density
     return np.where(std > 0, log_density, np.where(y == mean, np.inf, -np.inf))
 
 
@@ -193,31 +188,28 @@ def draw_weights(mean: Array, std: Array, n_samples: int, seed: int) -> Array:
 
 
 def evaluate_weights(network: MLP, weights: Array, x: Array) -> Array:
-    """Evaluate the network for given weights ``[s, n_weights]`` at ``x`` [m, d]: ``[s, m]``.
+    """Return network outputs ``[s, m]`` for ``weights`` [s, n_weights] at ``x`` [m, d].
 
-    The program takes 250 weight vectors at a time and pads x to a power of two, so that it is
-    rarely compiled for another number of draws or inputs.
+    The weight vectors of a run are padded to 250 and the inputs to a power of two, so that the
+    program is rarely compiled for another number of either.
     """
-    m, evaluator = len(x), _evaluator(network)
-    inputs = np.zeros((room(m), network.n_inputs), np.float32)
-    inputs[:m] = x
+    n, m, evaluator = len(weights), len(x), _evaluator(network)
+    inputs = tf.constant(np.pad(x, ((0, room(m) - m), (0, 0))), tf.float32)
+    padded = np.pad(weights, ((0, -n % (_BLOCKS * _BLOCK)), (0, 0)))
     outputs = []
-    for i in range(0, len(weights), _ROWS):
-        part = weights[i : i + _ROWS]
-        padded = np.zeros((_ROWS, network.n_weights), np.float32)
-        padded[: len(part)] = part
-        blocks = tf.constant(padded.reshape(-1, _BLOCK, network.n_weights))
-        n_blocks = tf.constant(-(-len(part) // _BLOCK))
-        outputs.append(np.asarray(evaluator(blocks, tf.constant(inputs), n_blocks))[: len(part)])
-    return np.concatenate(outputs)[:, :m]
+    for i, run in enumerate(padded.reshape(-1, _BLOCKS, _BLOCK, padded.shape[1])):
+        n_blocks = min(_BLOCKS, math.ceil(n / _BLOCK) - i * _BLOCKS)
+        blocks = tf.constant(run, tf.float32)
+        outputs.append(np.asarray(evaluator(blocks, inputs, tf.constant(n_blocks))))
+    return np.concatenate(outputs)[:n, :m]
 
 
 @lru_cache(maxsize=32)
 def _evaluator(network: MLP) -> Compiled:
-    """Compile a function of (weights, x, n_blocks) that evaluates the network for many weights.
+    """Return a compiled function of (weights, x, n_blocks) that evaluates the network.
 
-    The weight vectors come in blocks of equal size, ``[blocks, size, n_weights]``. The function
-    returns the outputs ``[blocks · size, m]``, which are 0 after the first ``n_blocks`` blocks.
+    Its weights are ``[blocks, size, n_weights]``, and its outputs ``[blocks · size, m]``; they are
+    0 after the first ``n_blocks`` blocks.
     """
 
     def evaluate(weights: Tensor, x: Tensor, n_blocks: Tensor) -> Tensor:
@@ -234,6 +226,6 @@ def _evaluator(network: MLP) -> Compiled:
 
 @lru_cache(maxsize=8)
 def _prediction_noise(n_weights: int, n_rows: int, seed: int) -> Array:
-    """Draw standard normal numbers ``[n_rows, n_weights]``; a larger n_rows only adds rows."""
+    """Draw standard normal numbers ``[n_rows, n_weights]``; no row depends on ``n_rows``."""
     rng = np.random.default_rng([seed, 0x5EED])
     return rng.standard_normal((n_rows, n_weights), dtype=np.float32)

@@ -1,7 +1,6 @@
 """Load TensorFlow, which the first picture needs, while the user looks at the notebook.
 
-This is an IPython extension, which the settings of ``_cli/after_install.py`` name. Loading
-TensorFlow is the longest part of the time from *Run All* to the first picture.
+The settings of ``_cli/after_install.py`` name this module as an extension of IPython.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ NEEDED = ("numpy.ma", "bdl_teach.backend", "bdl_teach.widgets._engine.live")
 
 
 def load_ipython_extension(_: object) -> None:
-    """Load TensorFlow on a thread; a kernel that shuts down waits for the thread."""
+    """Load TensorFlow on a thread, which a kernel that shuts down waits for."""
     if not PLAIN:
         threading.Thread(target=_load, name="bdl_teach head start").start()
 

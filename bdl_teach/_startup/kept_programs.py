@@ -2,7 +2,7 @@
 
 Each combination of TensorFlow version, processor and XLA flags has a folder of its own, because
 machines may share a home folder. TensorFlow finds a stored program by its computation and the names
-in it, which `steady_names` keeps constant, so that chapters share programs.
+in it, which `steady_names` keeps constant.
 """
 
 from __future__ import annotations
@@ -37,13 +37,7 @@ _FOLDER_FLAG = "tf_xla_persistent_cache_directory"
 
 
 def prepare() -> Path | None:
-    """Set flags for TensorFlow, before its import, to compile for one thread and store programs.
-
-    Returns:
-        The folder of the programs; None if nothing is stored, because the user forbids it, the
-        course was not tried with this TensorFlow, the folder is full or not writable, or the
-        processor is unknown.
-    """
+    """Set TensorFlow's flags before its import; return the folder of stored programs, or None."""
     if _ONE_THREAD.partition("=")[0] not in os.environ.get("XLA_FLAGS", ""):
         os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {_ONE_THREAD}".strip()
     given = os.environ.get(_FLAGS, "").replace(os.environ.pop(_ADDED, ""), "").strip()
@@ -61,7 +55,7 @@ def prepare() -> Path | None:
 
 
 def tidy(place: Path, limit: int = LIMIT) -> None:
-    """If programs together exceed ``limit`` bytes, delete the longest unused till half is left."""
+    """If all programs exceed ``limit`` bytes, delete the longest unused till half is left."""
     with suppress(OSError):  # another process may delete them, too
         files = [(f.stat(), f) for f in place.glob("*/*") if f.is_file()]
         size = sum(stat.st_size for stat, _ in files)
@@ -87,11 +81,11 @@ def clear() -> bool:
 
 
 def _folder() -> Path | None:
-    chosen = os.environ.get(VARIABLE)
-    if chosen == "" or not was_tried(*_tensorflow()) or not (processor := _processor()):
+    chosen, found = os.environ.get(VARIABLE), _tensorflow()
+    if chosen == "" or not was_tried(*found) or not (processor := _processor()):
         return None
     place = Path(chosen) if chosen else platformdirs.user_cache_path("bdl_teach", False) / "xla"
-    key = (*_tensorflow(), platform.machine(), processor, os.environ.get("XLA_FLAGS", ""))
+    key = (*found, platform.machine(), processor, os.environ.get("XLA_FLAGS", ""))
     return place.expanduser().absolute() / hashlib.sha256(repr(key).encode()).hexdigest()[:16]
 
 
@@ -111,7 +105,7 @@ def was_tried(*versions: str) -> bool:
 
 
 def _tensorflow() -> list[str]:
-    """Return the versions of all installed TensorFlow packages: which is imported is unknown."""
+    """Return the versions of all installed packages that may be imported as TensorFlow."""
     found = []
     for name in ("tensorflow-cpu", "tensorflow"):
         with suppress(PackageNotFoundError):

@@ -1,6 +1,6 @@
 """Return memory to the system after TensorFlow has loaded or compiled a program.
 
-Binder stops a kernel that holds too much memory. Except on Linux this module does nothing.
+Binder stops a kernel that holds too much memory. Except on Linux, only garbage is collected.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _runs = 0  # runs since the last release
 
 
 def keep_heap_small() -> None:
-    """Let threads share two heaps (glibc); after chapter 3 a kernel holds 50 MB less."""
+    """Let all threads share two heaps (glibc), so that a kernel holds 50 MB less."""
     if sys.platform == "linux" and not PLAIN:
         with suppress(OSError, AttributeError):  # musl has no mallopt
             libc = ctypes.CDLL(None)
@@ -34,12 +34,9 @@ def keep_heap_small() -> None:
 
 
 def after_run(compiling_s: float | None) -> None:
-    """Release memory after a compilation, after loading a stored program, and after many runs.
+    """Release memory after a compilation, 2 s after loading a program, and after many runs.
 
-    A release takes 0.1 s. After loading it waits 2 s: a first picture loads several programs.
-
-    Args:
-        compiling_s: Seconds of the run, if it compiled or loaded its program; else None.
+    ``compiling_s`` is the seconds that a run took if it compiled or loaded its program, else None.
     """
     global _due, _runs
     _runs += 1
@@ -54,9 +51,7 @@ def after_run(compiling_s: float | None) -> None:
 def release() -> None:
     """Release freed memory, and the pages of libraries that a compilation has read.
 
-    Loading and compiling read 180 MB of TensorFlow's code and 150 MB of its tables, of which a
-    refit needs 11 MB; other libraries hold 70 MB in a chapter. The system reads an unchanged page
-    again on demand, which costs the next refit 11 ms.
+    Of 400 MB of libraries a refit needs 11 MB, which the system reads again in 11 ms.
     """
     if PLAIN:
         return
@@ -70,10 +65,10 @@ def release() -> None:
 
 
 def _unchanged() -> Iterator[tuple[int, int]]:
-    """Yield the address and the length of each unchanged part of a library in memory.
+    """Yield address and length of a library's parts in memory that equal its file.
 
-    Unchanged are a library's machine code, and the read-only part at the head of its file. (The
-    loader has written to later read-only parts.)
+    These are its machine code and the read-only part at the head of the file. (The loader has
+    written to later read-only parts.)
     """
     for line in Path("/proc/self/maps").read_text(encoding="utf-8").splitlines():
         addresses, rights, offset, *_, path = line.split(maxsplit=5)

@@ -1,9 +1,8 @@
 """Give traced functions the same names in every process, so that stored programs are found.
 
 TensorFlow numbers the functions and loops that a process traces, and the name of a stored program
-depends on these numbers: after another cell, XLA would compile again. Here the numbers of a program
-start from a hash of its function and shapes. XLA also compares the computation, so that a collision
-does no harm.
+depends on these numbers. Here they start from a hash of the program's function and shapes. XLA also
+compares the computation, so that a collision does no harm.
 """
 
 from __future__ import annotations
@@ -28,10 +27,7 @@ _tracing = threading.local()
 
 @contextmanager
 def while_running() -> Iterator[None]:
-    """Return a context in which to trace or run a program that calls :func:`begin`.
-
-    After it, TensorFlow again chooses the numbers in the names of this thread's functions.
-    """
+    """Return a context for a program that calls :func:`begin`; its end undoes ``begin``."""
     try:
         yield
     finally:
@@ -39,10 +35,7 @@ def while_running() -> Iterator[None]:
 
 
 def begin(function: Callable[..., Any], arguments: Any) -> None:
-    """Set the first of the consecutive numbers in the names of this thread's next program.
-
-    It comes from a hash of ``function`` and its arguments' shapes, or is the next that is free.
-    """
+    """Start the numbers in this thread's next names from a hash of ``function`` and shapes."""
     if PLAIN:
         return
     import tensorflow as tf
@@ -57,7 +50,7 @@ def begin(function: Callable[..., Any], arguments: Any) -> None:
 
 
 def identity(function: Callable[..., Any]) -> tuple[Any, ...]:
-    """Return the name of a function, and as text the values in its closure."""
+    """Return the name of a function, and the values in its closure as text."""
     values = [cell.cell_contents for cell in function.__closure__ or ()]
     texts = [
         identity(v) if isfunction(v) else re.sub(" at 0x[0-9a-f]+", "", repr(v)) for v in values

@@ -1,8 +1,7 @@
 """Describe matplotlib figures in text for people who cannot see them.
 
-A notebook that imports ``bdl_teach.plots`` gets a description with every figure: as the output's
-plain text (for screen readers, diffs, places without pictures), and, with a kernel, as the ``alt``
-of the image, which JupyterLab leaves out.
+A notebook that imports ``bdl_teach.plots`` gets a description with every figure, as the output's
+plain text and as the ``alt`` of the image.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ def describe(figure: Figure) -> str:
 
 
 def _axis(axis: XAxis | YAxis) -> str:
-    """Return as text an axis's name with its range or categories; without ticks only the name."""
+    """Return an axis's name with its range or categories as text; without ticks only the name."""
     name = _one_line(axis.get_label_text())
     if not axis.get_visible() or not len(axis.get_majorticklocs()):
         return name

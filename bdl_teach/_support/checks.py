@@ -1,7 +1,4 @@
-"""Check arguments and convert them: a bad value, also of a wrong type, raises ``ValueError``.
-
-Each error says what was expected and what was given.
-"""
+"""Check arguments and convert them; the ``ValueError`` says what was expected and what came."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ def number(
     expected: str = "a finite number",
     holds: Callable[[float], bool] = math.isfinite,
 ) -> float:
-    """Return ``value`` as a finite float; raise an error unless ``holds(value)`` is true."""
+    """Return ``value`` as a finite float for which ``holds`` is true."""
     try:
         result = math.nan if isinstance(value, str | bytes) else float(value)
     except (TypeError, ValueError):
@@ -46,7 +43,7 @@ def probability(name: str, value: float) -> float:
 
 
 def level(value: float) -> float:
-    """Check the probability of an interval; return it as a float inside (0, 1)."""
+    """Return the probability of an interval as a float inside (0, 1)."""
     return number("level", value, "a number inside (0, 1)", lambda number: 0 < number < 1)
 
 
@@ -61,7 +58,7 @@ def count(name: str, value: int, minimum: int = 1) -> int:
 
 
 def batches(n_batches: int, n: int) -> int:
-    """Check the number of minibatches of ``n`` points; return it as an integer from 1 to n."""
+    """Return the number of minibatches of ``n`` points as an integer from 1 to n."""
     result = count("n_batches", n_batches)
     if result > n:
         raise ValueError(f"n_batches: expected at most {n}, one for each point, got {n_batches}")
@@ -69,7 +66,7 @@ def batches(n_batches: int, n: int) -> int:
 
 
 def starting_rho(name: str, value: float) -> float:
-    """Check ρ; return it as a float for which σ = log(1 + e^ρ) and σ² fit into float32."""
+    """Return ρ as a float for which σ = log(1 + e^ρ) and σ² fit into float32."""
     expected = "ρ >= -41 (below, σ is 0 in float32)"
     return number(name, value, expected, lambda rho: -41.0 <= rho <= 1e18)
 
@@ -81,7 +78,7 @@ def choice(name: str, value: str, options: Sequence[str]) -> str:
 
 
 def layer_widths(name: str, value: Sequence[int]) -> tuple[int, ...]:
-    """Check the widths of hidden layers; return them as integers >= 1 (() is a linear model)."""
+    """Return the widths of hidden layers as integers >= 1; () is a linear model."""
     try:
         widths = tuple(value)
     except TypeError:
@@ -90,7 +87,7 @@ def layer_widths(name: str, value: Sequence[int]) -> tuple[int, ...]:
 
 
 def inputs(name: str, value: ArrayLike, n_features: int | None = None) -> Array:
-    """Check inputs; return them as a finite float array ``[n, d]`` with n >= 1, d >= 1."""
+    """Return inputs as a finite float64 array ``[n, d]`` with n >= 1, d >= 1."""
     array = finite(name, value)
     if array.ndim != 2 or 0 in array.shape:
         raise ValueError(f"{name}: expected shape [n, d] with n, d >= 1, got {array.shape}")
@@ -100,7 +97,7 @@ def inputs(name: str, value: ArrayLike, n_features: int | None = None) -> Array:
 
 
 def regression_data(x: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
-    """Check data; return finite arrays x ``[n, d]`` and y ``[n, 1]``, which may be given as [n]."""
+    """Return data as finite arrays x ``[n, d]`` and y ``[n, 1]``; y may be given as ``[n]``."""
     x = inputs("x", x)
     y = finite("y", y)
     n = len(x)

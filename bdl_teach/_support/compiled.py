@@ -23,7 +23,7 @@ tf.get_logger().addFilter(lambda record: "tf.function retracing" not in record.g
 
 @lru_cache(maxsize=1)
 def xla_available() -> bool:
-    """Return whether XLA can compile and run a small function on this CPU; the result is cached."""
+    """Return whether XLA can compile and run a small function on this CPU."""
     works = _probe() or (kept_programs.clear() and _probe())
     if not works:
         _LOG.warning("XLA is not available here: refits run in plain graph mode, more slowly.")
@@ -55,7 +55,6 @@ class Compiled:
         self._program: Callable[..., Tensor] | None = None
         self._lock = threading.Lock()
         self.traces = 0  # how often the Python function was traced
-        self.__doc__ = function.__doc__
 
     def __call__(self, *arguments: Tensor) -> Tensor:
         """Run the function; trace and compile it first if the shapes are new."""
@@ -73,7 +72,7 @@ class Compiled:
         return result
 
     def _without_stored_programs(self, error: Exception, arguments: tuple[Tensor, ...]) -> Tensor:
-        """Compile and run again after stored programs are deleted; if that fails, without XLA."""
+        """Build the program anew and run it; if that fails, build and run it without XLA."""
         _LOG.debug("XLA's stored programs: %s", error)
         with suppress(tf.errors.OpError):
             self._program = self._build()
@@ -108,5 +107,5 @@ def room(n: int) -> int:
 
 
 def trace_count() -> int:
-    """Return how often compiled functions have been traced in this process."""
+    """Return how often this process has traced compiled functions."""
     return Compiled.all_traces

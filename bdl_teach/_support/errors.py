@@ -6,7 +6,7 @@ class DivergedError(ArithmeticError):
 
     Attributes:
         step: Optimiser step at which the free energy was not finite.
-        remedy: Sentence that says what to change.
+        remedy: What to change, as a sentence.
     """
 
     def __init__(self, step: int, remedy: str) -> None:

@@ -11,11 +11,7 @@ from typing import IO
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Replace a file so that, at any moment, either the old or the new text is there completely.
-
-    Raises:
-        OSError: The file could not be written, and the old one is unchanged.
-    """
+    """Replace a file by a new text; if that fails, raise ``OSError`` and leave the old file."""
     temporary = path.with_name(f"{path.name}.{os.urandom(4).hex()}.tmp")
     try:
         with temporary.open("x", encoding="utf-8", newline="") as file:
@@ -32,10 +28,7 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def try_lock(path: Path) -> IO[str] | None:
-    """Open and lock a file, and return it; return None if another process has locked the file.
-
-    The system unlocks the file when it is closed or the process ends.
-    """
+    """Open and lock a file until it is closed; return None if another process has locked it."""
     handle = path.open("a", encoding="utf-8")
     try:
         if sys.platform == "win32":

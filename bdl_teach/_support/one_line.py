@@ -48,7 +48,7 @@ def _value(name: str, value: Any) -> str:
 
 
 def _training(self: Any) -> list[str]:
-    """Return texts for a fit's network, points, steps or epochs, and last objective."""
+    """Return a fit's network, number of points, steps or epochs, and last objective as texts."""
     sizes = getattr(getattr(self, "network", None), "sizes", ())
     data = getattr(getattr(self, "problem", None), "x", None)
     history: Mapping[str, Any] = getattr(self, "history", {})

@@ -1,4 +1,4 @@
-"""Format the numbers and tables of reports, and print messages, with the standard library only."""
+"""Format numbers and tables, and describe the computer, with the standard library only."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def say(sentence: str) -> None:
 
 
 def number(value: float) -> str:
-    """Format a number without exponent: to three significant digits, from 100 up to an integer."""
+    """Format a number without exponent: three significant digits, from 100 on as an integer."""
     if not math.isfinite(value) or value == 0:
         return f"{value:g}"
     digits = max(0, 2 - math.floor(math.log10(abs(value))))
@@ -38,20 +38,15 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join([line(heads), rule, *map(line, rows)])
 
 
-def cores() -> int:
-    """Return the number of cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 def machine() -> dict[str, str | int | float]:
     """Return the number of cores, the load, and the versions of Python and packages, by name."""
     facts: dict[str, str | int | float] = {
         "system": f"{platform.system()} {platform.machine()}",
-        "cores": cores(),
+        "cores": os.cpu_count() or 1,
         "python": platform.python_version(),
     }
+    if hasattr(os, "sched_getaffinity"):
+        facts["cores"] = len(os.sched_getaffinity(0))  # those that this process may use
     if hasattr(os, "getloadavg"):
         facts["load"] = round(os.getloadavg()[0], 2)
     for package in PACKAGES:
@@ -61,5 +56,5 @@ def machine() -> dict[str, str | int | float]:
 
 
 def machine_line() -> str:
-    """Return the description of this computer, :func:`machine`, as one line of text."""
+    """Return :func:`machine` as one line of text."""
     return "Machine: " + ", ".join(f"{name} {value}" for name, value in machine().items())

@@ -1,8 +1,6 @@
-"""Make JupyterLab's server send pictures instead of errors for a notebook without a kernel.
+"""Make JupyterLab show the stored picture of an explorer if the notebook has no kernel.
 
-A saved explorer has a live view, a picture and a sentence. JupyterLab prefers the view, and shows
-"model not found" once the kernel has ended. So the server removes the view from a notebook that has
-no running kernel, and JupyterLab shows the picture.
+Otherwise it would show "model not found" in the place of the live view, which needs a kernel.
 """
 
 from __future__ import annotations
@@ -15,17 +13,17 @@ from bdl_teach._support.views import remove_dead_views
 
 
 class Stills(AsyncLargeFileManager):
-    """A contents manager that removes explorers' views from notebooks that have no kernel."""
+    """A contents manager that removes explorers' live views from notebooks without a kernel."""
 
     async def get(self, path: str, content: bool = True, *args: Any, **options: Any) -> Any:
-        """Read a file or folder; remove explorers' views if it is a notebook without a kernel."""
+        """Return a file or folder; a notebook without a kernel comes without its live views."""
         model = await super().get(path, content, *args, **options)  # type: ignore[no-untyped-call]
         if content and model["type"] == "notebook" and not await self._has_kernel(path):
             remove_dead_views(model["content"])
         return model
 
     def _sessions(self) -> Any:
-        """Return the server's session manager, which lists the running kernels, or None."""
+        """Return the server's session manager, or None if it has none."""
         return getattr(self.parent, "session_manager", None)
 
     async def _has_kernel(self, path: str) -> bool:
@@ -35,7 +33,7 @@ class Stills(AsyncLargeFileManager):
 
 
 def _jupyter_server_extension_points() -> list[dict[str, str]]:
-    """Tell JupyterLab's server which module has ``_load_jupyter_server_extension``."""
+    """Return the module that has ``_load_jupyter_server_extension``, as the server asks for it."""
     return [{"module": __name__}]
 
 

@@ -1,4 +1,4 @@
-"""Remove widget views, which are dead without a kernel, from a stored notebook."""
+"""Remove widget views, which need a kernel, from a stored notebook."""
 
 from __future__ import annotations
 

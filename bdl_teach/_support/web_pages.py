@@ -1,7 +1,7 @@
 """Add the alternative text of pictures to pages that nbconvert makes of a notebook.
 
 nbconvert's own template leaves this text out. JupyterLab's settings (_cli/after_install.py) name
-this preprocessor, for `jupyter nbconvert --to html` and for the export from JupyterLab.
+this preprocessor.
 """
 
 from __future__ import annotations
