@@ -64,11 +64,7 @@ class DrawnBand:
             self._hidden.pop().set_visible(True)
 
     def score(self, x: Array, mean: Array, std: Array) -> str:
-        """Return a sentence on how near the drawn band is to mean ± 2 sd, at inputs ``x`` ``[m]``.
-
-        The sentence gives the area shared by the two bands over the area of their union, and the
-        mean error of the drawn edges.
-        """
+        """Return a sentence that compares the drawn band with mean ± 2 sd at ``x`` ``[m]``."""
         low, high = (np.interp(x, self._x, edge) for edge in self._edges)
         below, above = mean - 2 * std, mean + 2 * std
         both = np.maximum(np.minimum(high, above) - np.maximum(low, below), 0.0)  # [m]

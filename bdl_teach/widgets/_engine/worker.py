@@ -1,7 +1,5 @@
 """The worker of an explorer: a thread that computes and draws for the newest control values.
 
-Each movement of a control puts the values of all controls into ``LatestValue`` and wakes the
-worker. Values that come during a refit replace each other, so that none queue up.
 Rendering holds a process-wide lock, since Jupyter may run widget callbacks on another thread.
 """
 
@@ -32,7 +30,7 @@ class Worker(PointerInput[Result], abstract=True):
     """The part of an explorer that computes and draws."""
 
     def _request(self, act: Callable[[], object] | None = None) -> None:
-        """Ask the worker to call ``act``, then to make a tick at the controls' current values."""
+        """Ask the worker to call ``act``, then to make a tick."""
         with self._asking:
             self._asked_at = time.monotonic()
             self._past.note(self._undoable(), self._asked_at)
@@ -49,17 +47,17 @@ class Worker(PointerInput[Result], abstract=True):
 
     @property
     def _overtaken(self) -> bool:
-        """Return whether a control has moved since the shown tick, so that a new tick is due."""
+        """Return whether a control has moved since the last tick began."""
         return self._asked != self._answered
 
     def _work(self) -> None:
-        """Answer requests until the explorer is closed; the main loop of the worker thread."""
+        """Answer requests until the explorer is closed."""
         while (job := self._slot.take()) is not None:
             while job is not None:
                 job = self._answer(*job)
 
     def _answer(self, version: int, job: Job) -> tuple[int, Job] | None:
-        """Show the result for a request, and improve it until a request comes; return that one."""
+        """Show the result for a request, and improve it until a new request, which is returned."""
         error: BaseException | None = None
         asked, values = job
         try:
@@ -85,10 +83,7 @@ class Worker(PointerInput[Result], abstract=True):
         return self._rest(values)
 
     def _rest(self, values: Values) -> tuple[int, Job] | None:
-        """Continue a replay, then train or sample the shown result longer, until a request comes.
-
-        Return the request, if any. A frame before the last of a replay is not trained further.
-        """
+        """Continue a replay, then improve the shown result, until a request, which is returned."""
         for step in (self._play, partial(self._move_on, values), partial(self._followed, values)):
             if (job := step()) is not None or self._slot.closed:
                 return job
@@ -109,7 +104,7 @@ class Worker(PointerInput[Result], abstract=True):
         return job
 
     def _followed(self, values: Values) -> tuple[int, Job] | None:
-        """Call ``_follow`` until it adds no more or a request comes; return the request, if any."""
+        """Call ``_follow`` until it adds no more, or until a request, which is returned."""
         job = self._slot.take(max(self._asked_at + FOLLOW - time.monotonic(), 0.0))
         while job is None and not self._slot.closed and self._film.at_end:
             if not self._go_on(values, at_rest=False):
@@ -118,7 +113,7 @@ class Worker(PointerInput[Result], abstract=True):
         return job
 
     def _go_on(self, values: Values, *, at_rest: bool) -> bool:
-        """Improve (if ``at_rest``) and extend the result, and show it; return if it got better."""
+        """Improve (if ``at_rest``) and extend the result; show it and return whether it changed."""
         if (shown := self.result) is None:
             return False
         better, spent = None, "" if at_rest else self._spent
@@ -157,7 +152,7 @@ class Worker(PointerInput[Result], abstract=True):
         return self._readings_of(self._compute(values))
 
     def _compute_shown(self, values: Values) -> Result:
-        """Compute the result to show; a subclass adds what is known of the true posterior."""
+        """Compute a result to show; a subclass adds what is known of the true posterior."""
         return self._compute(values)
 
     def _tick(self, values: Values) -> None:
@@ -214,11 +209,7 @@ class Worker(PointerInput[Result], abstract=True):
     def _paint(
         self, result: Result, values: Values, *, better: bool = False, sharp: bool = False
     ) -> None:
-        """Draw the result for these control values, or the chosen frame of its training.
-
-        ``better``: the result replaces an earlier one for these values. ``sharp``: draw all device
-        pixels.
-        """
+        """Draw the result for these values, or the chosen frame of its training."""
         shown = self._film.develop(result)
         said = self._words_of(shown)
         with RENDER_LOCK:
@@ -240,7 +231,7 @@ class Worker(PointerInput[Result], abstract=True):
         self._show_points()
 
     def _pin_before(self) -> None:
-        """Draw and pin the state where a question begins, after a click on *take me there*."""
+        """After a click on *take me there*, draw and pin the state where the question begins."""
         before, self._compared = self._compared, None
         if before is None:
             return
@@ -275,11 +266,7 @@ class Worker(PointerInput[Result], abstract=True):
         self._say(f"{words}{stop}{more}{self._spent}")
 
     def _show_picture(self, *, sharp: bool) -> None:
-        """Render the picture at the size of its place in the page, and send it there.
-
-        A ``sharp`` picture has all device pixels of a fine screen. Rendering it takes longer, so it
-        is made only while no control moves.
-        """
+        """Render the picture, with all pixels of a fine screen if ``sharp``, and send it."""
         with RENDER_LOCK:
             place = self._shown_at
             if place is not None:
@@ -292,7 +279,6 @@ class Worker(PointerInput[Result], abstract=True):
             self._picture.panels = panels
 
     def _show_failure(self, error: BaseException) -> None:
-        """Show an error as a sentence over the last picture."""
         kind = "" if isinstance(error, DivergedError | ValueError) else f"{type(error).__name__}: "
         said = f"{kind}{error}"
         self._film.empty()
@@ -304,18 +290,12 @@ class Worker(PointerInput[Result], abstract=True):
         self._say(said)
 
     def _keep_stills(self) -> None:
-        """Add a still to the displayed outputs that have none yet.
-
-        That makes the page rebuild these outputs, so this waits while somebody uses one of them.
-        """
+        """Add missing stills to displayed outputs, unless one is in use: the page rebuilds them."""
         while self._without_still and not self._picture.in_use:
             self._without_still.pop().update(self._repr_mimebundle_(), raw=True)
 
     def _begin_chores(self, unseen: bool = False) -> None:
-        """Start the background compilation, once, after a page has shown the first picture.
-
-        ``unseen``: start the compilation even if no page shows the picture.
-        """
+        """Start ``_chores``, once, after the first picture, if a page shows it or ``unseen``."""
         with self._asking:
             if self._chores_begun or not self.ticks or not (unseen or self._shown_at):
                 return
