@@ -63,11 +63,16 @@ class LatestValue(Generic[T]):
             taken, self._messages = self._messages, []
         return taken
 
-    def take(self, timeout: float | None = None) -> tuple[int, T] | None:
-        """Wait for a new value; return (version, value), or ``None`` if closed or timed out."""
+    def ready(self, timeout: float | None = None) -> bool:
+        """Wait for a new value; return whether there is one, or the slot is closed."""
         with self._changed:
-            self._changed.wait_for(lambda: self.closed or self._put > self._taken, timeout)
-            if self.closed or self._put == self._taken:
+            return self._changed.wait_for(lambda: self.closed or self._put > self._taken, timeout)
+
+    def take(self) -> tuple[int, T] | None:
+        """Wait for a new value; return (version, value), or ``None`` if the slot is closed."""
+        with self._changed:
+            self.ready()
+            if self.closed:
                 return None
             self._taken = self._put
             return self._taken, self._value

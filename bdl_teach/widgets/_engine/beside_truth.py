@@ -186,11 +186,7 @@ class ExplorerBesideTruth(Explorer[Result], abstract=True):
 
     def __init__(self, **values: Any) -> None:
         self._settled = threading.Event()
-        self._chains = Chains(
-            self.GRID,
-            lambda: self._slot.closed or self._overtaken,
-            self._draw_again,
-        )
+        self._chains = Chains(self.GRID, lambda: self._overtaken, self._draw_again)
         super().__init__(**values)
 
     def settle(self, timeout: float = 120.0) -> Self:

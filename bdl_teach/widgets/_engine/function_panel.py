@@ -50,10 +50,8 @@ class Panel:
 
     def label(self, data: datasets.Regression1D) -> bool:
         """Label the axes in the units of ``data``; return whether the units changed."""
-        units, labels = COURSE, PLAIN
-        if self.kind == "points":
-            units, labels = units_of(data), labels_of(data)
-        if (units, labels) == (self.units, self.labels):
+        units, labels = units_of(data), labels_of(data)
+        if self.kind != "points" or (units, labels) == (self.units, self.labels):
             return False
         self.units, self.labels = units, labels
         if self.truth is not None:

@@ -272,12 +272,13 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
             if os.environ.get(WAIT_VARIABLE):
                 self.settle()
             bundle = super()._repr_mimebundle_(**options)
-        if self.result is not None:
+        if (shown := self._shown) is not None:
             said = f"{bundle['text/plain']} It showed: " if self._slot.closed else ""
             with RENDER_LOCK:
                 still = self._canvas.still(STILL)
             bundle["image/png"] = base64.b64encode(still).decode("ascii")
-            bundle["text/plain"] = f"{said}{self.TEXTS.alt} {self._pin.marked(self._in_words())}"
+            words = self._pin.marked(self._words_of(shown))
+            bundle["text/plain"] = f"{said}{self.TEXTS.alt} {words}"
         return bundle
 
     def _ipython_display_(self) -> None:

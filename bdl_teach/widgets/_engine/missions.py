@@ -33,7 +33,7 @@ COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
 
 
 class Moved(Exception):
-    """Raised to stop a computation when a control has moved."""
+    """Raised to stop what the worker does when a control has moved, or another request came."""
 
 
 class Need(NamedTuple):

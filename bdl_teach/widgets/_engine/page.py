@@ -138,15 +138,15 @@ class Page(Worker[Result], abstract=True):
         behind = [widget for name in folded for widget in groups[name]]
         self._behind = {n: control for n, control in self._controls.items() if control in behind}
         self._more: Widget | None = None
+        shown = [panel for name, panel in panels.items() if name not in folded]
         if folded:
             self._more = controls.toggle("more", "all other controls, and what else there is to do")
             self._more.add_class("bdl-more")
-            for widget in (*less_used, *(panels[name] for name in folded)):
+            later = [panel for name, panel in panels.items() if name in folded]
+            for widget in (*less_used, *later):
                 widget.add_class("bdl-folded")
-        more = [] if self._more is None else [self._more]
-        first = [panel for name, panel in panels.items() if name not in folded]
-        later = [panel for name, panel in panels.items() if name in folded]
-        return controls.box("bdl-controls", [*first, *more, *later])
+            shown += [self._more, *later]
+        return controls.box("bdl-controls", shown)
 
     def _go_from_the_start(self, values: Values) -> None:
         """Set the controls in ``values``, and all others but ``TEXTS.stays`` as at the start.
@@ -166,8 +166,7 @@ class Page(Worker[Result], abstract=True):
 
     def _whole(self, state: Values) -> Values:
         """Return ``state``, with ``None`` for each control that it lacks and that has no widget."""
-        known = self.TEXTS.controls
-        return {**{name: None for name in known if known[name].unseen}, **state}
+        return {n: None for n, control in self.TEXTS.controls.items() if control.unseen} | state
 
     def _undoable(self) -> Values:
         """Return the values of controls that undo restores: all but the toggles in ``stays``."""

@@ -140,7 +140,10 @@ class PointerInput(Contract[Result], abstract=True):
         act, band = did["act"], self._drawing
         self._newest_message = int(did.get("number", self._newest_message))
         if act in ("down", "up"):
-            self._hold(act == "down")
+            self._past.end_movement()
+            self._past.held = held = act == "down"
+            ask = self._draw_again if held or band is not None else self._request
+            ask(partial(self._hold_axes, held))
         if "panel" in did:
             self._point_at(did["x"], did["y"], act == "down")
         elif band is not None:
@@ -152,18 +155,11 @@ class PointerInput(Contract[Result], abstract=True):
 
     def _on_hover(self, did: dict[str, Any]) -> None:
         """Make the worker mark what is under the pointer, if that has changed."""
-        shown, panel = None if self._drawing is not None else self._shown, did["panel"]
         found = None
-        if shown is not None and panel >= 0:
-            found = self._linked(shown, panel, did["x"], did["y"])
+        if self._shown is not None and self._drawing is None and did["panel"] >= 0:
+            found = self._linked(self._shown, did["panel"], did["x"], did["y"])
         if found != self._pointed:
             self._draw_again(partial(setattr, self, "_pointed", found))
-
-    def _hold(self, held: bool) -> None:
-        self._past.end_movement()
-        self._past.held = held
-        ask = self._draw_again if held or self._drawing is not None else self._request
-        ask(partial(self._hold_axes, held))
 
     def _hold_axes(self, held: bool = False) -> None:
         """Fix the axis limits if ``held``, while a band is drawn or a question's state pinned."""

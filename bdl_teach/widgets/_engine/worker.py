@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from bdl_teach._support.errors import DivergedError
@@ -17,6 +16,7 @@ from bdl_teach.widgets._engine import background, controls
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, as_data_url
 from bdl_teach.widgets._engine.contract import Job, Result
 from bdl_teach.widgets._engine.controls import Values
+from bdl_teach.widgets._engine.missions import Moved
 from bdl_teach.widgets._engine.pointer import PointerInput
 from bdl_teach.widgets._engine.replay import PACE
 from bdl_teach.widgets._engine.status import Readings, Said, plain
@@ -47,18 +47,22 @@ class Worker(PointerInput[Result], abstract=True):
 
     @property
     def _overtaken(self) -> bool:
-        """Return whether a control has moved since the last tick began."""
-        return self._asked != self._answered
+        """Return whether a control has moved since the last tick began, or all is closed."""
+        return self._slot.closed or self._asked != self._answered
 
     def _work(self) -> None:
         """Answer requests until the explorer is closed."""
         while (job := self._slot.take()) is not None:
-            while job is not None:
-                job = self._answer(*job)
+            with suppress(Moved):
+                self._answer(*job)
 
-    def _answer(self, version: int, job: Job) -> tuple[int, Job] | None:
-        """Show the result for a request, and improve it until a new request, which is returned."""
-        error: BaseException | None = None
+    def _pause(self, seconds: float = 0.0) -> None:
+        """Wait for a request; raise ``Moved`` if one comes, or if the explorer is closed."""
+        if self._slot.ready(seconds):
+            raise Moved
+
+    def _answer(self, version: int, job: Job) -> None:
+        """Show the result for a request, and improve it; raise ``Moved`` at a new request."""
         asked, values = job
         try:
             for act in self._slot.messages():
@@ -68,49 +72,40 @@ class Worker(PointerInput[Result], abstract=True):
         if asked == self._answered:
             self._repaint()
             self._slot.shown_again(version)
-            return self._rest(values)
+            self._rest(values)
+            return
         self._answered, self._pointed = asked, None
         try:
             self._pin_before()
             self._tick(values)
-        except BaseException as raised:  # handed to whoever waits, and said in the status
-            error = raised
-            self._show_failure(raised)
-        self._slot.done(version, error)
-        if error is not None:
-            return None
+        except BaseException as error:  # handed to whoever waits, and said in the status
+            self._show_failure(error)
+            self._slot.done(version, error)
+            return
+        self._slot.done(version, None)
         self._begin_chores()
-        return self._rest(values)
+        self._rest(values)
 
-    def _rest(self, values: Values) -> tuple[int, Job] | None:
-        """Continue a replay, then improve the shown result, until a request, which is returned."""
-        for step in (self._play, partial(self._move_on, values), partial(self._followed, values)):
-            if (job := step()) is not None or self._slot.closed:
-                return job
-        if (job := self._slot.take(SHARPEN - FOLLOW)) is not None or self._slot.closed:
-            return job
+    def _rest(self, values: Values) -> None:
+        """Continue a replay, then improve the shown result; raise ``Moved`` at a request."""
+        self._play()
+        self._move_on(values)
+        self._pause(self._asked_at + FOLLOW - time.monotonic())
+        while self._film.at_end and self._go_on(values, at_rest=False):
+            self._pause()
+        self._pause(SHARPEN - FOLLOW)
         self._show_picture(sharp=True)
         self._picture.alt = f"{self.TEXTS.alt} {self.status}"
         self._keep_stills()
-        pause = REST - SHARPEN
         if not self._film.at_end:
-            return None
-        while (job := self._slot.take(pause)) is None and not self._slot.closed:
-            if (job := self._look_at_mission(values)) is not None or self._slot.closed:
-                return job
-            if not self._go_on(values, at_rest=True):
-                return None
-            pause = 0.0
-        return job
-
-    def _followed(self, values: Values) -> tuple[int, Job] | None:
-        """Call ``_follow`` until it adds no more, or until a request, which is returned."""
-        job = self._slot.take(max(self._asked_at + FOLLOW - time.monotonic(), 0.0))
-        while job is None and not self._slot.closed and self._film.at_end:
-            if not self._go_on(values, at_rest=False):
-                break
-            job = self._slot.take(0.0)
-        return job
+            return
+        self._pause(REST - SHARPEN)
+        improved = True
+        while improved:
+            self._look_at_mission(values)
+            self._pause()
+            improved = self._go_on(values, at_rest=True)
+            self._pause()
 
     def _go_on(self, values: Values, *, at_rest: bool) -> bool:
         """Improve (if ``at_rest``) and extend the result; show it and return whether it changed."""
@@ -134,18 +129,16 @@ class Worker(PointerInput[Result], abstract=True):
             return False
         return True
 
-    def _look_at_mission(self, values: Values) -> tuple[int, Job] | None:
-        """Check whether the chosen mission is done; if a request interrupts this, return it."""
+    def _look_at_mission(self, values: Values) -> None:
+        """Check whether the chosen mission is done, as long as no request comes."""
         if self._missions is None or self._missions.chosen is None or self.result is None:
-            return None
+            return
         away = {name: False for name in self.TEXTS.stays if not self._missions.chosen.way.get(name)}
         others = [{**other, **away} for other in self._next_seeds(values)]
-        with suppress(Exception):  # such as a full disk: the picture goes on
+        with suppress(Exception):  # such as a request, or a full disk: the picture goes on
             readings = self._readings_of(self.result)
             for _ in self._missions.judge(values, readings, others, self._read_unseen):
-                if (job := self._slot.take(0.0)) is not None or self._slot.closed:
-                    return job
-        return None
+                self._pause()
 
     def _read_unseen(self, values: Values) -> Readings:
         """Compute the readings of values that are not shown, such as those with another seed."""
@@ -165,30 +158,26 @@ class Worker(PointerInput[Result], abstract=True):
         self._spent = spent if self.ticks > 1 else ""
         self._say_what_is_shown()
 
-    def _play(self) -> tuple[int, Job] | None:
-        """Show frame after frame while the replay plays; return a request that ends the replay."""
+    def _play(self) -> None:
+        """Show frame after frame while the replay plays."""
         spent = 0.0
-        while self._film.playing and not self._slot.closed:
-            if (job := self._slot.take(max(PACE - spent, 0.0))) is not None:
-                return job
+        while self._film.playing:
+            self._pause(PACE - spent)
             began = time.perf_counter()
             self._film.advance()
             self._repaint()
             spent = time.perf_counter() - began
-        return None
 
-    def _move_on(self, values: Values) -> tuple[int, Job] | None:
-        """Move the controls as ``_next`` says; return the request that follows, if any."""
+    def _move_on(self, values: Values) -> None:
+        """Move the controls as ``_next`` says."""
         if (further := self._next(values)) is None:
-            return None
+            return
         pause, moved = further
-        left = max(self._moved_at + pause - time.monotonic(), 0.0)
-        if (job := self._slot.take(left)) is None and not self._slot.closed:
-            self._moved_at = time.monotonic()
-            for name, value in moved.items():
-                self._controls[name].value = value
-            job = self._slot.take(0.0)
-        return job
+        self._pause(self._moved_at + pause - time.monotonic())
+        self._moved_at = time.monotonic()
+        for name, value in moved.items():
+            self._controls[name].value = value
+        self._pause()
 
     def _repaint(self) -> None:
         """Redraw the present result after a change of size, frame, pin or mark at the pointer."""
@@ -241,10 +230,6 @@ class Worker(PointerInput[Result], abstract=True):
             self._pin.set_for_question()
             self._pin.settle()
 
-    def _in_words(self) -> Said:
-        assert self._shown is not None
-        return self._words_of(self._shown)
-
     def _words_of(self, shown: Result) -> Said:
         """Return the status line of a result, or of a frame of its training."""
         words = {
@@ -253,8 +238,7 @@ class Worker(PointerInput[Result], abstract=True):
             **self._words(shown),
             "film": self._film.words,
         }
-        data = self._data(shown) if "data" in self._controls else None
-        return Said("{film}{line}{units}", self._readings_of(shown), words, data)
+        return Said("{film}{line}{units}", self._readings_of(shown), words, self._data(shown))
 
     def _readings_of(self, shown: Any) -> dict[str, float]:
         return {**self._readings_on_points(shown), **self._readings(shown)}
