@@ -265,7 +265,7 @@ def _judge(outputs: Array, regions: Mapping[str, Array]) -> tuple[bool, str]:
     begin = f"The {NAME}, {chains} × {n} draws"
     if worst <= MIXED:
         return True, f"{begin}: mixed (R-hat {worst:.3f})."
-    apart, there = outputs.mean(axis=1).std(axis=0), {r: m for r, m in regions.items() if m.any()}
-    where = [f"{apart[m].mean():.2f} {_WHERE.get(r, r)}" for r, m in there.items()]
+    apart = outputs.mean(axis=1).std(axis=0)
+    where = [f"{apart[m].mean():.2f} {_WHERE.get(r, r)}" for r, m in regions.items() if m.any()]
     not_mixed = f"not {'yet ' * (n < MOST)}mixed (R-hat {worst:.2f})"
     return False, f"{begin}: {not_mixed}; the means of its chains have an sd of {', '.join(where)}."

@@ -88,8 +88,6 @@ def label_axis(
         axis.set_major_locator(AutoLocator())
         axis.set_major_formatter(ScalarFormatter())
         return
-    ticks: Locator
-    words: Formatter
     if "-" in zero:
         start += float(_DATES.date2num(np.datetime64(zero.replace(" ", "T"))))
         ticks = _DATES.AutoDateLocator(maxticks=7)

@@ -168,10 +168,6 @@ class Page(Worker[Result], abstract=True):
         """Return ``state``, with ``None`` for each control that it lacks and that has no widget."""
         return {n: None for n, control in self.TEXTS.controls.items() if control.unseen} | state
 
-    def _undoable(self) -> Values:
-        """Return the values of controls that undo restores: all but the toggles in ``stays``."""
-        return {name: value for name, value in self.state().items() if name not in self.TEXTS.stays}
-
     def _go(self, values: Values) -> None:
         """Set controls to ``values`` and ask for a tick."""
         self._assign(values)

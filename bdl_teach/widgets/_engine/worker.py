@@ -117,17 +117,14 @@ class Worker(PointerInput[Result], abstract=True):
                 better = self._improve(values, shown)
         try:
             better = self._follow(values, better or shown, at_rest=at_rest) or better
-            if better is None:
-                return False
-            if self._overtaken:
-                return True
-            self._paint(better, values, better=True, sharp=at_rest)
-            self._spent = spent
-            self._say_what_is_shown()
+            if better is not None and not self._overtaken:
+                self._paint(better, values, better=True, sharp=at_rest)
+                self._spent = spent
+                self._say_what_is_shown()
         except Exception as error:
             self._show_failure(error)
             return False
-        return True
+        return better is not None
 
     def _look_at_mission(self, values: Values) -> None:
         """Check whether the chosen mission is done, as long as no request comes."""
@@ -257,10 +254,8 @@ class Worker(PointerInput[Result], abstract=True):
                 self._canvas.fit(place if sharp else replace(place, ratio=min(place.ratio, 1.0)))
             picture = as_data_url(self._canvas.render())
             panels = [panel.place() for panel in self._active_panels if panel.axes.get_visible()]
-        if picture != self._picture.value:
-            self._picture.value = picture
-        if panels != self._picture.panels:
-            self._picture.panels = panels
+        self._picture.value = picture
+        self._picture.panels = panels
 
     def _show_failure(self, error: BaseException) -> None:
         kind = "" if isinstance(error, DivergedError | ValueError) else f"{type(error).__name__}: "
