@@ -149,9 +149,9 @@ class Canvas:
     def render(self) -> Image.Image:
         """Draw the moving artists over the stored background, and return the picture."""
         self._hold_copies()
+        self._agg.get_renderer()  # makes one of this size
         if self.place not in self._grounds:
             self._store_backgrounds()
-        self._agg.get_renderer()  # makes one of this size
         self._agg.restore_region(self._grounds[self.place])
         self._draw_over(self.moving)
         size, pixels = self._agg.get_width_height(), self._agg.buffer_rgba()
@@ -176,7 +176,6 @@ class Canvas:
             self._arrange()
             self._agg.draw()
             self._backgrounds[place] = self._agg.copy_from_bbox(whole)
-        self._agg.get_renderer()
         self._agg.restore_region(self._backgrounds[place])
         self._draw_over(self._seldom)
         self._grounds[place] = self._agg.copy_from_bbox(whole)

@@ -15,7 +15,7 @@ from bdl_teach.widgets._engine.background import LatestValue
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas, Picture, Place
 from bdl_teach.widgets._engine.controls import Presets, Values, Widget
 from bdl_teach.widgets._engine.function_panel import Panel
-from bdl_teach.widgets._engine.missions import Mission, MissionBox, next_seeds
+from bdl_teach.widgets._engine.missions import SEEDS, Mission, MissionBox
 from bdl_teach.widgets._engine.pinning import Pin
 from bdl_teach.widgets._engine.prediction_drawing import DrawnBand
 from bdl_teach.widgets._engine.question import Question
@@ -147,9 +147,12 @@ class Contract(Generic[Result]):
         return None
 
     def _next_seeds(self, values: Values) -> list[Values]:
-        """Return copies of ``values`` with other seeds, for which a mission must also hold."""
-        seed = self._controls.get("seed")
-        return [] if seed is None else next_seeds(values, seed)
+        """Return copies of ``values`` with the next seeds, for which a mission must also hold."""
+        if (seed := self._controls.get("seed")) is None:
+            return []
+        places = seed.max - seed.min + 1  # after the slider's last seed comes the first
+        following = [(values["seed"] - seed.min + k) % places + seed.min for k in range(1, SEEDS)]
+        return [{**values, "seed": number} for number in following]
 
     def _frames(self, result: Result) -> Sequence[int]:
         """Return the number of training steps at each stored frame."""

@@ -88,13 +88,6 @@ def written(value: Any) -> str:
     return f"{shown:{'.3g' if abs(shown) < 1000 else '.0f'}}".replace("-", "−")
 
 
-def next_seeds(values: Values, seed: Widget) -> list[Values]:
-    """Return copies of ``values`` with the next seeds; after the slider's last comes the first."""
-    places = seed.max - seed.min + 1
-    following = ((values["seed"] - seed.min + k) % places + seed.min for k in range(1, SEEDS))
-    return [{**values, "seed": number} for number in following]
-
-
 class MissionBox:
     """The box of missions and its button; ``ask`` makes the worker judge the chosen mission."""
 
