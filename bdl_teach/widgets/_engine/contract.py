@@ -177,7 +177,7 @@ class Contract(Generic[Result]):
         return None
 
     def _mark(self, result: Any, linked: Any) -> None:
-        """Mark ``linked``, which ``_linked`` returned, in all panels; ``RENDER_LOCK`` is held."""
+        """Mark what ``_linked`` returned, or nothing, in all panels; ``RENDER_LOCK`` is held."""
 
     def _chores(self) -> Iterator[Callable[[], object]]:
         """Yield functions that compile programs in the background after the first picture."""

@@ -67,7 +67,7 @@ class Pin:
             self.toggle.value = False
 
     def note(self, values: Values, said: Said, *, better: bool = False) -> None:
-        """Record what is shown (hold ``RENDER_LOCK``); a ``better`` state replaces the pinned."""
+        """Record what is shown (hold ``RENDER_LOCK``); if ``better``, renew a pin of ``values``."""
         self._seen = Seen(dict(values), said)
         pinned = self._pinned if self.toggle.value else None  # else `settle` removes the pin
         if better and pinned is not None and controls.same(values, pinned.values):

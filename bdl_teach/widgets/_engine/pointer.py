@@ -47,7 +47,7 @@ class PointerInput(Contract[Result], abstract=True):
         }
 
     def _readings_on_points(self, result: Any) -> dict[str, float]:
-        """Return readings: the number of points, whether they are the learner's, or a table's."""
+        """Return readings: number of points, whether they are the learner's, whether a table's."""
         if (data := self._data(result)) is None:
             return {}
         return {
@@ -77,7 +77,7 @@ class PointerInput(Contract[Result], abstract=True):
         return band if band is not None and band.stage == "drawing" else None
 
     def _go_on_drawing(self) -> None:
-        """Move the learner's band to its next stage: drawn, shown beside the fit, removed."""
+        """Move the learner's band to its next stage: being drawn, beside the fit, removed."""
         band, room = self._drawn_band, self._active_panels[0].room
         if band is None or self.result is None:
             return
@@ -140,8 +140,9 @@ class PointerInput(Contract[Result], abstract=True):
         act, band = did["act"], self._drawing
         self._newest_message = int(did.get("number", self._newest_message))
         if act in ("down", "up"):
+            held = act == "down"
             self._past.end_movement()
-            self._past.held = held = act == "down"
+            self._past.held = held
             ask = self._draw_again if held or band is not None else self._request
             ask(partial(self._hold_axes, held))
         if "panel" in did:

@@ -47,7 +47,7 @@ class Worker(PointerInput[Result], abstract=True):
 
     @property
     def _overtaken(self) -> bool:
-        """Return whether a control has moved since the last tick began, or all is closed."""
+        """Return whether a control moved since the last tick began, or the explorer is closed."""
         return self._slot.closed or self._asked != self._answered
 
     def _work(self) -> None:
