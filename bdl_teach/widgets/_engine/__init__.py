@@ -6,8 +6,7 @@ in the picture), ``Contract``. Only the worker thread changes the result, the re
 the drawing; other threads queue functions in ``LatestValue``, which the worker then calls.
 
 When a control moves, ``Explorer`` puts the values of all controls into ``LatestValue``. The worker
-takes the newest values, computes and draws (a *tick*); ``Canvas`` renders the picture for the
-browser. Panels that notebooks also use are in ``bdl_teach/plots.py``.
+takes the newest values, computes and draws (a *tick*).
 """
 
 from ipywidgets import __version__ as _found

@@ -1,7 +1,6 @@
 """Run daemon threads that Python waits for at exit, and pass the newest value to a thread.
 
-A daemon thread that is inside TensorFlow when Python exits crashes the process with "FATAL:
-exception not rethrown". So at exit, the threads are told to stop, and Python waits for them.
+A daemon thread that is still inside TensorFlow when Python exits crashes the process.
 """
 
 import atexit
@@ -41,11 +40,7 @@ def finish() -> None:
 
 
 class LatestValue(Generic[T]):
-    """A slot for one value: a newer value replaces one that has not been taken yet.
-
-    The version of a value is its number, from 1. Functions can be queued beside the value: the
-    worker calls all of them, in order, before it uses the value.
-    """
+    """A slot for the newest value, and a queue of functions to call before the value is used."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -63,16 +58,21 @@ class LatestValue(Generic[T]):
             self._changed.notify_all()
 
     def messages(self) -> list[Callable[[], object]]:
-        """Empty the queue of functions, and return them in their order."""
+        """Empty the queue of functions, and return them."""
         with self._changed:
             taken, self._messages = self._messages, []
         return taken
 
-    def take(self, timeout: float | None = None) -> tuple[int, T] | None:
-        """Wait for a new value; return (version, value), or ``None`` if closed or timed out."""
+    def ready(self, timeout: float | None = None) -> bool:
+        """Wait for a new value; return whether there is one, or the slot is closed."""
         with self._changed:
-            self._changed.wait_for(lambda: self.closed or self._put > self._taken, timeout)
-            if self.closed or self._put == self._taken:
+            return self._changed.wait_for(lambda: self.closed or self._put > self._taken, timeout)
+
+    def take(self) -> tuple[int, T] | None:
+        """Wait for a new value; return (version, value), or ``None`` if the slot is closed."""
+        with self._changed:
+            self.ready()
+            if self.closed:
                 return None
             self._taken = self._put
             return self._taken, self._value

@@ -1,7 +1,7 @@
 """The base of explorers that show a fit beside the true posterior, which HMC samples.
 
-The worker thread runs HMC in windows, each of a few transitions of all chains. When the problem
-changes, the old run ends after its current window. Finished runs are cached.
+The worker runs HMC in windows of a few transitions each. When the problem changes, the old run ends
+after its current window.
 """
 
 from __future__ import annotations
@@ -99,11 +99,7 @@ class Chains:
         return _Run(problem, GoldStandard(report=f"The {NAME} is on its way."))
 
     def go_on(self, most: int) -> GoldStandard | None:
-        """Sample the present problem further, and return the posterior as known from all draws.
-
-        Return ``None`` if the run is over or has ``most`` draws of each chain, if its program is
-        not compiled yet, or if a control has moved.
-        """
+        """Sample further, up to ``most`` draws of each chain; return what is known, if new."""
         run = self._run
         if run is None or run.over or run.outputs.shape[1] >= most or self.waits():
             return None
@@ -118,10 +114,7 @@ class Chains:
         return run.gold
 
     def whole(self, problem: Problem) -> GoldStandard:
-        """Sample a problem that is not shown, and return its posterior.
-
-        Raise ``Moved`` if a control moves before ``FIRST`` draws of each chain are made.
-        """
+        """Return the posterior of a problem not shown; raise ``Moved`` if a control moves."""
         run = self._found(problem)
         while not run.over and run.outputs.shape[1] < FIRST:
             run = self._further(run)
@@ -177,30 +170,23 @@ class Chains:
 class ExplorerBesideTruth(Explorer[Result], abstract=True):
     """An explorer with a toggle ``nuts``, which shows the true posterior at ``GRID`` ``[m, 1]``.
 
-    The result of such an explorer has the fields ``nuts`` and ``nuts_report``. ``_compute`` leaves
-    them at their defaults; this class sets them.
+    The result has the fields ``nuts`` and ``nuts_report``, which this class sets, not ``_compute``.
     """
 
     GRID: ClassVar[Array]
 
     @staticmethod
     def _problem(values: Values) -> Problem:
-        """Return the problem (data and model) for these values of the controls."""
         return Problem.of(values)
 
     def _with_truth(self, result: Result, gold: GoldStandard) -> Result:
-        """Return ``result`` with the prediction and report of the true posterior ``gold``."""
         now: Any = result
         beside: Result = replace(now, nuts=gold.prediction, nuts_report=gold.report)
         return beside
 
     def __init__(self, **values: Any) -> None:
         self._settled = threading.Event()
-        self._chains = Chains(
-            self.GRID,
-            lambda: self._slot.closed or self._overtaken,
-            self._draw_again,
-        )
+        self._chains = Chains(self.GRID, lambda: self._overtaken, self._draw_again)
         super().__init__(**values)
 
     def settle(self, timeout: float = 120.0) -> Self:
@@ -216,7 +202,7 @@ class ExplorerBesideTruth(Explorer[Result], abstract=True):
         return self._with_truth(result, self._known(values))
 
     def _known(self, values: Values) -> GoldStandard:
-        """Return what is known so far of the true posterior for these values of the controls."""
+        """Return what is known so far of the true posterior."""
         return self._chains.ask(self._problem(values) if values["nuts"] else None)
 
     def _read_unseen(self, values: Values) -> Readings:
@@ -279,7 +265,7 @@ def _judge(outputs: Array, regions: Mapping[str, Array]) -> tuple[bool, str]:
     begin = f"The {NAME}, {chains} × {n} draws"
     if worst <= MIXED:
         return True, f"{begin}: mixed (R-hat {worst:.3f})."
-    apart, there = outputs.mean(axis=1).std(axis=0), {r: m for r, m in regions.items() if m.any()}
-    where = [f"{apart[m].mean():.2f} {_WHERE.get(r, r)}" for r, m in there.items()]
+    apart = outputs.mean(axis=1).std(axis=0)
+    where = [f"{apart[m].mean():.2f} {_WHERE.get(r, r)}" for r, m in regions.items() if m.any()]
     not_mixed = f"not {'yet ' * (n < MOST)}mixed (R-hat {worst:.2f})"
     return False, f"{begin}: {not_mixed}; the means of its chains have an sd of {', '.join(where)}."

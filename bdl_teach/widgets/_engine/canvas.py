@@ -1,8 +1,7 @@
 """The picture of an explorer: a figure drawn in three layers, and the widget that shows it.
 
-The lowest layer, the background, is redrawn seldom; artists given to ``animate_seldom`` are redrawn
-after a change of axis limits, artists given to ``animate`` at each tick. Drawing the whole figure
-takes ten times as long as drawing one axis.
+Artists given to ``animate`` are redrawn at each tick, those given to ``animate_seldom`` after a
+change of axis limits; all others are in the background, which is redrawn seldom.
 """
 
 import base64
@@ -54,8 +53,7 @@ class Place:
 class Canvas:
     """A figure, its cached backgrounds, and the artists that move over them.
 
-    The panels are arranged anew for each size. A picture of twice the size has letters of twice the
-    size. Hold ``RENDER_LOCK`` during each call of a method that draws.
+    Hold ``RENDER_LOCK`` during each call of a method that draws.
 
     Args:
         width: Designed width in pixels: letters have their nominal size in a picture so wide.
@@ -94,7 +92,7 @@ class Canvas:
             self._seldom.append(artist)
 
     def add_notice(self) -> Text:
-        """Make and return the text box that shows failures over the picture."""
+        """Return a new text box that shows failures over the picture."""
         box = {"facecolor": "#FFF4CC", "edgecolor": "#7F7F7F", "boxstyle": "round,pad=0.6"}
         notice = self.figure.text(
             0.5, 0.5, "", ha="center", va="center", fontsize=15, wrap=True, zorder=20, bbox=box
@@ -103,14 +101,14 @@ class Canvas:
         return notice
 
     def pin(self) -> None:
-        """Draw grey copies of the moving artists, which stay where the artists are now."""
+        """Draw grey copies of the moving artists; they stay where the artists are now."""
         self.unpin()
         self._copies = PinnedCopies(self.figure, self.moving)
         self.animate(self._copies.over)
         self.redraw_background()
 
     def unpin(self) -> None:
-        """Remove the grey copies that ``pin`` has drawn, if there are any."""
+        """Remove the grey copies, if there are any."""
         if self._copies is not None:
             self.moving = [a for a in self.moving if a not in self._copies.over]
             self._copies.leave()
@@ -122,18 +120,18 @@ class Canvas:
         return {} if self._copies is None else self._copies.verdicts()
 
     def redraw_background(self, *, arrange: bool = False) -> None:
-        """Have the next picture redraw the background and, if ``arrange``, place the panels."""
+        """Make the next picture redraw the background and, if ``arrange``, place the panels."""
         self._backgrounds.clear()
         self._grounds.clear()
         if arrange:
             self._arranged = None
 
     def redraw_seldom(self) -> None:
-        """Have the next picture redraw the seldom moving artists."""
+        """Make the next picture redraw the seldom moving artists."""
         self._grounds.clear()
 
     def fit(self, place: Place) -> None:
-        """From now on, draw pictures at the size of ``place``, the space that the page has."""
+        """Draw all later pictures at the size of ``place``."""
         if place != self.place:
             if (place.width, place.height) != (self.place.width, self.place.height):
                 self.redraw_background()
@@ -151,21 +149,20 @@ class Canvas:
     def render(self) -> Image.Image:
         """Draw the moving artists over the stored background, and return the picture."""
         self._hold_copies()
+        self._agg.get_renderer()  # makes one of this size
         if self.place not in self._grounds:
             self._store_backgrounds()
-        self._agg.get_renderer()  # makes one of this size
         self._agg.restore_region(self._grounds[self.place])
         self._draw_over(self.moving)
         size, pixels = self._agg.get_width_height(), self._agg.buffer_rgba()
         return Image.frombuffer("RGBX", size, pixels, "raw", "RGBX", 0, 1)
 
     def _hold_copies(self) -> None:
-        """Widen axis limits so that they include the grey copies that ``pin`` has drawn."""
+        """Widen axis limits so that they include the grey copies."""
         if self._copies is not None and self._copies.follow():
             self.redraw_background()
 
     def _draw_over(self, artists: Iterable[Artist]) -> None:
-        """Draw the artists of visible panels over what has been drawn."""
         for artist in artists:
             if artist.axes is None:
                 self.figure.draw_artist(artist)
@@ -179,7 +176,6 @@ class Canvas:
             self._arrange()
             self._agg.draw()
             self._backgrounds[place] = self._agg.copy_from_bbox(whole)
-        self._agg.get_renderer()
         self._agg.restore_region(self._backgrounds[place])
         self._draw_over(self._seldom)
         self._grounds[place] = self._agg.copy_from_bbox(whole)
@@ -202,7 +198,7 @@ class Canvas:
 
     @contextmanager
     def _at_design(self) -> Iterator[None]:
-        """Give the figure its designed size in a ``with`` block; the page keeps its picture."""
+        """Give the figure its designed size in a ``with`` block."""
         shown = self.place
         self.fit(self._still)
         try:
@@ -260,7 +256,7 @@ def _noted(picture: Image.Image, note: str, dpi: float) -> Image.Image:
 
 
 def as_data_url(picture: Image.Image) -> bytes:
-    """Return a picture as a ``data:`` address of a JPEG, which takes 3 ms (a PNG takes 20 ms)."""
+    """Return a picture as a ``data:`` address of a JPEG, which is faster than a PNG."""
     out = io.BytesIO()
     picture.save(out, "JPEG", quality=92, subsampling=0)
     return b"data:image/jpeg;base64," + base64.b64encode(out.getvalue())

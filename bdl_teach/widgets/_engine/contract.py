@@ -15,7 +15,7 @@ from bdl_teach.widgets._engine.background import LatestValue
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas, Picture, Place
 from bdl_teach.widgets._engine.controls import Presets, Values, Widget
 from bdl_teach.widgets._engine.function_panel import Panel
-from bdl_teach.widgets._engine.missions import Mission, MissionBox, next_seeds
+from bdl_teach.widgets._engine.missions import SEEDS, Mission, MissionBox
 from bdl_teach.widgets._engine.pinning import Pin
 from bdl_teach.widgets._engine.prediction_drawing import DrawnBand
 from bdl_teach.widgets._engine.question import Question
@@ -36,8 +36,7 @@ class Contract(Generic[Result]):
 
     ``MyResult`` is a frozen dataclass of what one tick computes. ``TEXTS`` is the data file with
     the controls and all texts. ``_make_panels``, ``_compute``, ``_readings`` and ``_draw`` are
-    required, the other methods optional. The methods are listed in the order of their calls. An
-    explorer that needs a thread of its own starts it in ``_beside`` and ends it in ``close``.
+    required, the other methods optional.
     """
 
     TEXTS: ClassVar[Texts]
@@ -74,15 +73,11 @@ class Contract(Generic[Result]):
         """Make the axes and all artists, once; give those that move to ``canvas.animate``."""
 
     def _pointer_panels(self) -> list[Panel]:
-        """Return the panels in which the pointer acts; by default ``self._function``, if it exists.
-
-        The points that the pointer moves are the value of the control ``data``, which
-        ``Problem.data`` reads.
-        """
+        """Return the panels in which the pointer acts; by default ``self._function``, if any."""
         return [self._function] if hasattr(self, "_function") else []
 
     def _buttons(self) -> dict[str, Callable[[], object]]:
-        """Return the function that each of the explorer's own buttons calls, by button name."""
+        """Return the functions that the explorer's own buttons call, by button name."""
         return {}
 
     def _beside(self) -> dict[str, Widget]:
@@ -90,21 +85,21 @@ class Contract(Generic[Result]):
         return {}
 
     def _idle(self, values: Values) -> set[str]:
-        """Return the names of the controls that have no effect at these values; they are dimmed."""
+        """Return the names of the controls to dim, because they have no effect at these values."""
         return set()
 
     @abstractmethod
     def _compute(self, values: Values) -> Result:
-        """Compute the result for these values; called by the worker at each tick.
+        """Return the result for these values; the worker calls this at each tick.
 
-        The values are a snapshot, so read no control here. Import TensorFlow here, not at the top
-        of the module. Take randomness only from a seed among the values. An exception is shown over
-        the picture.
+        Read no control here: it may have moved. Import TensorFlow here, not at the top of the
+        module. Take randomness only from a seed among the values. An exception is shown over the
+        picture.
         """
 
     @abstractmethod
     def _draw(self, result: Result) -> None:
-        """Update the artists to show ``result``; called by the worker with ``RENDER_LOCK`` held.
+        """Update the artists to show ``result``; the worker calls this and holds ``RENDER_LOCK``.
 
         Make no artist here. After a change of what is not animated, such as limits, call
         ``self._canvas.redraw_background``.
@@ -112,10 +107,10 @@ class Contract(Generic[Result]):
 
     @abstractmethod
     def _readings(self, result: Result) -> dict[str, float]:
-        """Return the readings of ``result`` by name; leave out those that are not known."""
+        """Return the readings of ``result`` that are known, by name."""
 
     def _words(self, result: Result) -> dict[str, str]:
-        """Return templates for the status line by name; they override the data file's."""
+        """Return templates for the status line that override those of the data file, by name."""
         return {}
 
     def _data(self, result: Any) -> Any:
@@ -123,24 +118,23 @@ class Contract(Generic[Result]):
         return result.data if "data" in self._controls else None
 
     def _shares(self, result: Result) -> str:
-        """Return words on how the time of a tick was spent; the status line ends with them."""
+        """Return the end of the status line: how the time of a tick was spent."""
         return ""
 
     def _follow(self, values: Values, result: Result, *, at_rest: bool) -> Result | None:
-        """Return the result with more of a slow, secondary part, such as the true posterior.
+        """Return the result with more of a slow part, such as the true posterior, or ``None``.
 
-        Return ``None`` if there is no more to add. The worker calls this repeatedly: after a tick,
-        and at rest after each ``_improve``. It must return soon after a control has moved. An
-        exception is shown over the picture.
+        The worker calls this repeatedly after a tick, and after each ``_improve`` (``at_rest``). It
+        must return soon after a control has moved. An exception is shown over the picture.
         """
         return None
 
     def _improve(self, values: Values, result: Result) -> Result | None:
         """Return a better result for the same values, or ``None`` if this one is good enough.
 
-        Called repeatedly while no control moves. It should take no longer than a tick, because the
-        next tick waits for it. An exception is ignored. By default, if the result has a field
-        ``convergence``, this makes one of the longer runs that show whether its ``fit`` converged.
+        The worker calls this repeatedly while no control moves; the next tick waits for it. An
+        exception is ignored. By default, if the result has a field ``convergence``, this makes one
+        of the longer runs that show whether its ``fit`` converged.
         """
         now: Any = result
         if getattr(now, "convergence", None) is None or now.convergence.over:
@@ -149,25 +143,25 @@ class Contract(Generic[Result]):
         return better
 
     def _next(self, values: Values) -> tuple[float, Values] | None:
-        """Return the next movement that controls make by themselves, if any: (seconds, values).
-
-        The seconds are counted from the previous such movement.
-        """
+        """Return (seconds since the last such movement, values) if controls move by themselves."""
         return None
 
     def _next_seeds(self, values: Values) -> list[Values]:
-        """Return copies of ``values`` with other seeds, for which a mission must also hold."""
-        seed = self._controls.get("seed")
-        return [] if seed is None else next_seeds(values, seed)
+        """Return copies of ``values`` with the next seeds, for which a mission must also hold."""
+        if (seed := self._controls.get("seed")) is None:
+            return []
+        places = seed.max - seed.min + 1  # after the slider's last seed comes the first
+        following = [(values["seed"] - seed.min + k) % places + seed.min for k in range(1, SEEDS)]
+        return [{**values, "seed": number} for number in following]
 
     def _frames(self, result: Result) -> Sequence[int]:
-        """Return the number of steps taken up to each stored frame of the training."""
+        """Return the number of training steps at each stored frame."""
         return steps_of(getattr(result, "fit", None))
 
     def _replay(self, result: Result, frame: int) -> Result:
         """Return ``result`` as it was at frame number ``frame`` of its training (not the last).
 
-        An explorer that defines this method gets a row of replay controls under its picture.
+        An explorer that defines this method has replay controls under its picture.
         """
         return result
 
@@ -176,20 +170,14 @@ class Contract(Generic[Result]):
         return result.x_grid[:, 0], result.prediction.epistemic_std
 
     def _point_at(self, x: float, y: float, begins: bool) -> None:
-        """Set controls when the pointer is pressed or dragged at (x, y), in a panel of kind "at".
-
-        ``begins``: the pointer has just been pressed, not dragged.
-        """
+        """Set controls when a panel of kind "at" is clicked (``begins``) or dragged in."""
 
     def _linked(self, result: Result, panel: int, x: float, y: float) -> object:
-        """Return what is drawn under the pointer in a panel with ``hover``, or ``None``.
-
-        ``panel``: index of the panel. ``x``, ``y``: place of the pointer.
-        """
+        """Return what is drawn at (x, y) in panel number ``panel``, which has ``hover``, if any."""
         return None
 
     def _mark(self, result: Any, linked: Any) -> None:
-        """Mark ``linked``, what the pointer is on, in all panels; ``RENDER_LOCK`` is held."""
+        """Mark what ``_linked`` returned, or nothing, in all panels; ``RENDER_LOCK`` is held."""
 
     def _chores(self) -> Iterator[Callable[[], object]]:
         """Yield functions that compile programs in the background after the first picture."""
@@ -202,7 +190,7 @@ class Contract(Generic[Result]):
     _past: History
 
     def _make_parts(self) -> None:
-        """Make controls, canvas and all other parts, except the boxes that lay out the page."""
+        """Make all parts except the boxes that lay out the page."""
         self.result: Result | None = None
         self.ticks = 0
         self._shown: Result | None = None  # the result, or a frame of its training
@@ -245,12 +233,16 @@ class Contract(Generic[Result]):
         return {name: self._make_control(name) for name in self.TEXTS.controls}
 
     def state(self) -> Values:
-        """Return the values of all controls by name; ``type(explorer)(**state)`` rebuilds it.
+        """Return the values of all controls; ``type(explorer)(**state)`` rebuilds the explorer.
 
         Values that are set in the picture, such as ``data``, are left out if they are not set.
         """
         values = {name: control.value for name, control in self._controls.items()}
         return {name: value for name, value in values.items() if value is not None}
+
+    def _undoable(self) -> Values:
+        """Return the values of controls that undo restores: all but the toggles in ``stays``."""
+        return {name: value for name, value in self.state().items() if name not in self.TEXTS.stays}
 
     @property
     def status(self) -> str:
@@ -282,7 +274,6 @@ class Contract(Generic[Result]):
         def undo(self) -> None: ...
         def redo(self) -> None: ...
         def reset(self) -> None: ...
-        def _undoable(self) -> Values: ...
         def _request(self, act: Callable[[], object] | None = None) -> None: ...
         def _draw_again(self, act: Callable[[], object] | None = None) -> None: ...
         def _say_what_is_shown(self) -> None: ...

@@ -92,19 +92,17 @@ _KINDS: Mapping[str, Callable[..., Widget]] = {
 
 
 def toggle(label: str, hint: str) -> Widget:
-    """Make a button that stays down until the next click."""
     return ipywidgets.ToggleButton(description=label, tooltip=hint, layout=_WIDE)
 
 
 def button(label: str, hint: str, on_click: Callable[[], object]) -> Widget:
-    """Make a button that calls ``on_click`` without arguments."""
     widget = ipywidgets.Button(description=label, tooltip=hint, layout=_WIDE)
     widget.on_click(lambda _: on_click())
     return widget
 
 
 def in_the_page() -> None:
-    """Do nothing; for buttons whose clicks a script in the page handles."""
+    """Do nothing: a script in the page handles the click."""
 
 
 def alike(one: Any, other: Any) -> bool:

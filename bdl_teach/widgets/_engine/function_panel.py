@@ -26,7 +26,7 @@ _TEN_FUNCTIONS = partial(plots.PredictiveArtists, n_functions=10)
 
 @dataclass
 class Panel:
-    """A panel in which the pointer can act, with its limits, legend and units."""
+    """A panel in which the pointer can act."""
 
     axes: Axes
     room: plots.Room | None = None  # chooses the limits of y, which stay while a point is held
@@ -45,16 +45,13 @@ class Panel:
         self._spread_name = "" if self.spread is None else self.spread.get_ylabel()
 
     def draw_legend(self) -> None:
-        """Draw the panel's legend above it, if the panel has a legend of its own."""
         if self.columns:
             plots.legend_above(self.axes, self.columns)
 
     def label(self, data: datasets.Regression1D) -> bool:
         """Label the axes in the units of ``data``; return whether the units changed."""
-        units, labels = COURSE, PLAIN
-        if self.kind == "points":
-            units, labels = units_of(data), labels_of(data)
-        if (units, labels) == (self.units, self.labels):
+        units, labels = units_of(data), labels_of(data)
+        if self.kind != "points" or (units, labels) == (self.units, self.labels):
             return False
         self.units, self.labels = units, labels
         if self.truth is not None:
@@ -77,10 +74,7 @@ class Panel:
         return True
 
     def place(self) -> dict[str, Any]:
-        """Return what the page needs to know: the panel's place in the picture, limits and units.
-
-        The place is in shares of the picture, from left and top.
-        """
+        """Return what the page needs to know; the place is in shares of the picture's size."""
         whole = self.axes.figure.bbox
         left, bottom, right, top = self.axes.bbox.extents / np.tile(whole.size, 2)
         return {
@@ -101,20 +95,12 @@ class Panel:
 class FunctionPanel(Panel):
     """A panel that shows a fit: bands, mean, drawn functions, the sine and the data.
 
-    If the result has them, the panel also shows the gap, functions of the prior and the true
-    posterior.
-
     Args:
-        canvas: The canvas to which the artists are given.
-        ax: The axes to draw in.
-        title: Title of the panel.
         x: Inputs ``[m, 1]`` of all predictions, in rising order.
-        band: Called with ``ax`` and the inputs; returns the artists that show a prediction, by
-            default with ten drawn functions. If they have a method ``edges``, it returns the curves
-            that the limits must include.
+        band: Returns the artists that show a prediction, for ``ax`` and the inputs ``[m]``. Their
+            method ``edges``, if there is one, returns the curves that the limits must include.
         truth: Whether to show the sine.
         limits: Possible upper limits of y.
-        xlabel: Label of the x axis.
         **fields: Fields of ``Panel``.
     """
 
@@ -152,13 +138,10 @@ class FunctionPanel(Panel):
     def update(
         self, result: Any, prediction: Predictive | None, at_least: float = 0.0, **more: Array
     ) -> None:
-        """Show a result, and choose limits of y that include all of it.
+        """Show a prediction, or keep the shown one (``None``), and choose limits of y.
 
-        Args:
-            result: Has ``data``, and may have ``regions``, ``nuts`` and ``prior_functions``.
-            prediction: The predictive to show; with ``None`` the band stays as it is.
-            at_least: A value of y that the limits must include.
-            **more: Other curves that the limits must include, by name.
+        The limits include ``at_least`` and the curves ``more``. The panel also shows the ``data``
+        of ``result`` and, if there are any, its ``regions``, ``nuts`` and ``prior_functions``.
         """
         self.points.set_data(result.data.x[:, 0], result.data.y[:, 0])
         curves = {} if prediction is None else self._edges(prediction)

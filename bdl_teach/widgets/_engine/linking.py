@@ -1,8 +1,4 @@
-"""Mark in a second panel what belongs to the weight or function under the pointer.
-
-For a weight, these are the functions for ten of its values; for a drawn function, the weights that
-make it.
-"""
+"""Mark in a second panel what belongs to the weight or function under the pointer."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +17,7 @@ _NEAR = 0.03  # of the panel's height: largest distance from the pointer to a fu
 
 @dataclass(frozen=True)
 class Mark:
-    """The functions, weights and words to show while the pointer is on a weight or function."""
+    """What to show while the pointer is on a weight or function."""
 
     functions: Array  # [k, m]
     weights: Array  # places [j] along x, or [j, 2]
@@ -61,10 +57,7 @@ class LinkArtists(plots.Artists):
 def nearest_function(
     functions: Array, x_grid: Array, at: tuple[float, float], height: float
 ) -> int | None:
-    """Return the index of the row of ``functions`` ``[k, m]`` that is nearest to the point ``at``.
-
-    ``None`` if none is near, compared with the ``height`` of the panel.
-    """
+    """Return the index of the function (of ``[k, m]``) nearest to ``at``, if that is near."""
     column = int(np.argmin(np.abs(x_grid - at[0])))
     far = np.abs(functions[:, column] - at[1])
     k = int(np.argmin(far))

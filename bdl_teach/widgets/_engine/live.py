@@ -31,25 +31,23 @@ _CLOSED = (
 class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
     """Controls over one picture that is recomputed whenever a control moves.
 
-    Creating an explorer closes the previous one of the same class, of which a still remains. What
-    the author of an explorer defines is described in ``Contract``.
+    Creating an explorer closes the previous one of the same class, of which a still remains.
 
     Attributes:
-        result: The result of the last tick; ``None`` before the first tick. A replay of the
-            training does not change this.
+        result: The result of the last tick, which a replay does not change; at first ``None``.
         ticks: Number of ticks so far.
     """
 
     _newest: ClassVar[dict[type, Explorer[Any]]] = {}
 
     def __init__(self, **values: Any) -> None:
-        """Make the explorer, and close the previous one of its class.
+        """Make the explorer.
 
         Args:
             **values: Starting values of controls, as ``state()`` returns them.
 
         Raises:
-            ValueError: There is no such control, or a value is outside its control's range.
+            ValueError: No such control, or a value outside its range.
         """
         self._process = os.getpid()
         self._make_parts()
@@ -85,12 +83,8 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         Args:
             **values: New values of controls, by name.
 
-        Returns:
-            The explorer itself.
-
         Raises:
-            ValueError: There is no such control, or a value is outside its control's range; then no
-                control has moved.
+            ValueError: No such control, or a value outside its range; then no control has moved.
             RuntimeError: The explorer has been closed, or lives in another process.
             DivergedError: The fit diverged. Any other exception of a tick is raised as it is.
         """
@@ -99,7 +93,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         return self.wait()
 
     def wait(self, timeout: float = 120.0) -> Self:
-        """Wait for the picture of the latest values; raise the error of its computation, if any."""
+        """Wait for the picture of the latest values; raise the error of the tick, if any."""
         self._must_live()
         self._slot.wait(timeout)
         self._must_live()
@@ -120,13 +114,10 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
     def replay(self, step: int | None = None) -> Self:
         """Show the fit as it was at a step of its training, and wait for the picture.
 
-        Neither the controls nor ``result`` change; the next tick shows the whole training again.
+        Neither the controls nor ``result`` change. The next tick shows the whole training again.
 
         Args:
             step: Number of the step; the nearest stored one is shown. By default the last.
-
-        Returns:
-            The explorer itself.
         """
         self.wait()
         self._draw_again(self._film.to_end if step is None else lambda: self._film.nearest(step))
@@ -138,7 +129,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         return tuple(self.PRESETS)
 
     def preset(self, name: str) -> Self:
-        """Set all controls to the preset ``name`` and wait for its picture.
+        """Set all controls to the preset ``name``, and wait for its picture.
 
         A preset may switch the true posterior on, but never off.
         """
@@ -172,18 +163,15 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
             start: First value of the sweep.
             stop: Last value of the sweep.
             states: In place of a control: the values of controls for each picture.
-            frames: Largest number of pictures of a sweep; a slider with fewer positions gives
-                fewer.
-            **options: ``file`` ends in .gif, or in .mp4, which needs ffmpeg; by default it is a GIF
-                in the current folder, named after the class. ``seconds``: duration (4). ``width``:
-                in pixels (720).
+            frames: Largest number of pictures; a slider with fewer positions gives fewer.
+            **options: ``file``: name that ends in .gif, or in .mp4, which needs ffmpeg (a GIF named
+                after the class); ``seconds``: duration (4); ``width``: in pixels (720).
 
         Returns:
             The path of the file.
 
         Raises:
-            ValueError: There is no such control, it does not take a value, or the file ends in
-                neither .gif nor .mp4.
+            ValueError: No such control, a value outside its range, or another kind of file.
             RuntimeError: There is no ffmpeg for an .mp4, or the explorer has been closed.
         """
         self._must_live()
@@ -208,7 +196,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
             self._show_state()
 
     def pin(self) -> Self:
-        """Keep what is shown as the pinned state A, in grey, to compare later states with it."""
+        """Pin what is shown as state A, in grey, to compare later states with it."""
         self._draw_again(self._pin.set)
         return self.wait()
 
@@ -228,15 +216,12 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         return () if self._missions is None else self._missions.done()
 
     def mission(self, name: str | None) -> Self:
-        """Choose a mission, as the button *missions* does; with ``None``, show the question again.
+        """Choose a mission, as the button *missions* does.
 
-        It is judged as soon as no control moves, and is added to ``done`` if it is solved.
+        The mission is judged as soon as no control moves, and added to ``done`` if it is solved.
 
         Args:
-            name: One of ``missions``.
-
-        Returns:
-            The explorer itself.
+            name: One of ``missions``; with ``None`` the question is shown again.
 
         Raises:
             ValueError: There is no such mission.
@@ -260,8 +245,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
     def reset(self) -> None:
         """Set all controls but the true posterior's toggle to their starting values.
 
-        This also removes a band that the learner has drawn, and clears the answer to the question.
-        Undo restores the earlier values of the controls.
+        This also removes a drawn band, and clears the answer to the question.
         """
         self._draw_again(self._end_drawing)
         self._pin.unset(of_question=True)
@@ -281,29 +265,24 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         self.__dict__.pop("_repr_mimebundle_", None)  # ipywidgets has set it to None
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
-        """Return the live view as a MIME bundle, with a still for places where no widgets run.
-
-        A closed explorer returns its last picture and a sentence that says it is closed.
-        """
+        """Return the live view, unless the explorer is closed, and a still, if any, as a bundle."""
         if self._slot.closed:
             bundle: dict[str, Any] = {"text/plain": sentence(_CLOSED.format(type(self).__name__))}
         else:
             if os.environ.get(WAIT_VARIABLE):
                 self.settle()
             bundle = super()._repr_mimebundle_(**options)
-        if self.result is not None:
+        if (shown := self._shown) is not None:
             said = f"{bundle['text/plain']} It showed: " if self._slot.closed else ""
             with RENDER_LOCK:
                 still = self._canvas.still(STILL)
             bundle["image/png"] = base64.b64encode(still).decode("ascii")
-            bundle["text/plain"] = f"{said}{self.TEXTS.alt} {self._pin.marked(self._in_words())}"
+            words = self._pin.marked(self._words_of(shown))
+            bundle["text/plain"] = f"{said}{self.TEXTS.alt} {words}"
         return bundle
 
     def _ipython_display_(self) -> None:
-        """Display the explorer, and add a still to the cell's output once there is a picture.
-
-        Only a displayed output can be changed later, not one that a cell returns.
-        """
+        """Display the explorer, so that a still can be added to the cell's output later."""
         from IPython.display import display
 
         bundle = self._repr_mimebundle_()
@@ -314,7 +293,6 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
                 self._draw_again()
 
     def _must_live(self) -> None:
-        """Raise ``RuntimeError`` if the explorer is closed or lives in another process."""
         if self._slot.closed:
             raise RuntimeError(_CLOSED.format(type(self).__name__))
         if os.getpid() != self._process:
@@ -325,7 +303,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
 
 
 def _parts(widget: Widget) -> list[Widget]:
-    """Return the children, layouts and styles of a widget and its descendants, deepest first."""
+    """Return the descendants of a widget, with all layouts and styles, deepest first."""
     parts: list[Widget] = []
     for child in getattr(widget, "children", ()):
         parts += [*_parts(child), child]

@@ -1,7 +1,6 @@
 """Missions: tasks in an explorer, the conditions that say whether one is done, and their box.
 
-Success with one seed may be luck, so the conditions must also hold for the next seeds. The results
-for these seeds are computed while no control moves, and are not shown.
+Success with one seed may be luck, so the conditions must also hold for the next seeds.
 """
 
 import html
@@ -34,7 +33,7 @@ COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
 
 
 class Moved(Exception):
-    """Raised to stop a computation when a control has moved."""
+    """Raised to stop what the worker does when a control has moved, or another request came."""
 
 
 class Need(NamedTuple):
@@ -57,7 +56,7 @@ class Need(NamedTuple):
 
 @dataclass(frozen=True)
 class Mission:
-    """A task to do by moving controls or points, judged by conditions on a state."""
+    """A task to do by moving controls or points."""
 
     id: str  # its name in the learner's progress, such as "sinusoid-wider-at-1"
     text: str
@@ -89,18 +88,8 @@ def written(value: Any) -> str:
     return f"{shown:{'.3g' if abs(shown) < 1000 else '.0f'}}".replace("-", "−")
 
 
-def next_seeds(values: Values, seed: Widget) -> list[Values]:
-    """Return copies of ``values`` with the next seeds; after the slider's last comes its first."""
-    places = seed.max - seed.min + 1
-    following = ((values["seed"] - seed.min + k) % places + seed.min for k in range(1, SEEDS))
-    return [{**values, "seed": number} for number in following]
-
-
 class MissionBox:
-    """The box of missions, shown in place of the question, and the button that opens it.
-
-    When the learner chooses a mission, ``ask`` is called, which makes the worker run ``judge``.
-    """
+    """The box of missions and its button; ``ask`` makes the worker judge the chosen mission."""
 
     def __init__(
         self, missions: Sequence[Mission], known: Mapping[str, Widget], ask: Callable[[], object]
@@ -158,7 +147,7 @@ class MissionBox:
         others: Iterable[Values],
         read: Callable[[Values], Readings],
     ) -> Iterator[None]:
-        """Check on the worker thread whether the chosen mission is done, and show the verdict.
+        """Check whether the chosen mission is done, and show the verdict.
 
         ``others`` are copies of ``values`` with other seeds; ``read`` computes their readings. The
         generator yields before each of them, so that the worker can stop if a control has moved.
@@ -187,10 +176,7 @@ class MissionBox:
     def _missing(
         self, mission: Mission, values: Values, read: Callable[[Values], Readings]
     ) -> list[str]:
-        """Return, for each condition that fails at ``values``, a text that says what is wrong.
-
-        If the readings cannot be computed there is one text, "".
-        """
+        """Return a text for each condition that fails at ``values``, or [""] if ``read`` fails."""
         try:
             missing = mission.missing(values, read(values))
         except Moved:
@@ -223,7 +209,6 @@ class MissionBox:
             self._ask()
 
     def _begin(self) -> None:
-        """Show the task of the chosen mission, without hints."""
         self._verdict.value = f"<b>{_LOOKING}</b>"
         for hint in self._hints:
             hint.value = False

@@ -17,7 +17,7 @@ _DATES: Any = matplotlib_dates  # without types
 
 
 class Unseen(traitlets.HasTraits):
-    """A control without a widget: the pointer in the picture or a line of Python sets it."""
+    """A control without a widget, which the pointer in the picture or a line of Python sets."""
 
     value = traitlets.Any(None, allow_none=True)
 
@@ -31,7 +31,7 @@ class Unseen(traitlets.HasTraits):
 
 
 class Points(Unseen):
-    """The control that holds the learner's points; pointer, keys and a pasted table set it."""
+    """The control that holds the learner's points, at most ``most``."""
 
     def __init__(self, most: int = own_points.MOST) -> None:
         super().__init__()
@@ -55,9 +55,8 @@ class Points(Unseen):
 def after(did: Mapping[str, Any], now: Value, most: int = own_points.MOST) -> Value | None:
     """Return the points ``now`` after an edit by the pointer; ``None`` for an impossible edit.
 
-    ``did["act"]`` is "move", "add" or "remove"; ``did["i"]`` is the index of the point,
-    ``did["x"]`` and ``did["y"]`` its new place in the course's units. At most ``most`` points are
-    allowed.
+    ``did["act"]`` is "move", "add" or "remove", ``did["i"]`` the index of the point, and
+    ``did["x"]`` and ``did["y"]`` its new place in the course's units.
     """
     x, y = own_points.in_course(now)
     act, i = did["act"], did.get("i", -1)
@@ -81,16 +80,14 @@ def label_axis(
 ) -> None:
     """Label an axis, with ticks in the learner's units: start + scale · (value on the axis).
 
-    ``zero``: the date or time of day that is 0 in the learner's units, if there is one. ``whole``:
-    put ticks at whole numbers only.
+    ``zero`` is the date or time of day that is 0 in these units, if any; ``whole`` puts ticks at
+    whole numbers only.
     """
     axis.set_label_text(name)
     if (start, scale) == (0.0, 1.0):
         axis.set_major_locator(AutoLocator())
         axis.set_major_formatter(ScalarFormatter())
         return
-    ticks: Locator
-    words: Formatter
     if "-" in zero:
         start += float(_DATES.date2num(np.datetime64(zero.replace(" ", "T"))))
         ticks = _DATES.AutoDateLocator(maxticks=7)
@@ -104,7 +101,7 @@ def label_axis(
 
 
 class _OwnTicks(Locator):
-    """A tick locator that lets the locator ``inner`` choose ticks in the learner's units."""
+    """A tick locator with which ``inner`` chooses the ticks, in the learner's units."""
 
     def __init__(self, inner: Locator, start: float, scale: float) -> None:
         self._inner, self._start, self._scale = inner, start, scale
@@ -120,7 +117,7 @@ class _OwnTicks(Locator):
 
 
 class _OwnFormatter(Formatter):
-    """A formatter that converts positions to the learner's units; ``inner`` writes the labels."""
+    """A tick formatter with which ``inner`` writes the labels, in the learner's units."""
 
     def __init__(self, inner: Formatter, start: float, scale: float, name: str) -> None:
         self._inner, self._start, self._scale, self._name = inner, start, scale, name

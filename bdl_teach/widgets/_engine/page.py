@@ -20,7 +20,7 @@ OWN = "own settings"
 
 
 class PresetMenu:
-    """The menu of presets; a preset switches the toggles in ``stays`` only on, never off."""
+    """The menu of presets; a preset may switch the toggles in ``stays`` on, never off."""
 
     def __init__(
         self, presets: Presets, set_values: Callable[[Values], object], stays: frozenset[str]
@@ -42,10 +42,7 @@ class PresetMenu:
         self.menu.observe(self._on_choice, names="value")
 
     def show(self, state: Values) -> None:
-        """Select in the menu the preset that ``state`` matches, if any.
-
-        If several match, select the one that was chosen, or else the one that sets most controls.
-        """
+        """Select a preset that ``state`` matches, if any; the chosen one goes before others."""
         fitting = {
             name: len(values)
             for name, (_, values) in self._presets.items()
@@ -67,7 +64,6 @@ class PresetMenu:
             self.choose(change["new"])
 
     def choose(self, name: str) -> None:
-        """Choose the preset ``name``, as a click in the menu does."""
         self._chosen = name
         self._set_values(self._presets[name][1])
 
@@ -76,7 +72,7 @@ class Page(Worker[Result], abstract=True):
     """The part of an explorer that lays out its page and handles its controls and buttons."""
 
     def _make_groups(self) -> dict[str, list[Widget]]:
-        """Make the buttons; return the controls and buttons of each group, by its name."""
+        """Make the buttons, and return the controls and buttons of each group, by its name."""
         acts = {
             "my data": controls.in_the_page,
             "ask": self._ask_for_point,
@@ -142,21 +138,21 @@ class Page(Worker[Result], abstract=True):
         behind = [widget for name in folded for widget in groups[name]]
         self._behind = {n: control for n, control in self._controls.items() if control in behind}
         self._more: Widget | None = None
+        shown = [panel for name, panel in panels.items() if name not in folded]
         if folded:
             self._more = controls.toggle("more", "all other controls, and what else there is to do")
             self._more.add_class("bdl-more")
-            for widget in (*less_used, *(panels[name] for name in folded)):
+            later = [panel for name, panel in panels.items() if name in folded]
+            for widget in (*less_used, *later):
                 widget.add_class("bdl-folded")
-        more = [] if self._more is None else [self._more]
-        first = [panel for name, panel in panels.items() if name not in folded]
-        later = [panel for name, panel in panels.items() if name in folded]
-        return controls.box("bdl-controls", [*first, *more, *later])
+            shown += [self._more, *later]
+        return controls.box("bdl-controls", shown)
 
     def _go_from_the_start(self, values: Values) -> None:
         """Set the controls in ``values``, and all others but ``TEXTS.stays`` as at the start.
 
-        The button *take me there* calls this. The worker first pins the state where the question
-        begins, because from any other state the result could contradict the verdict.
+        The worker first pins the state where the question begins, because from any other state the
+        result could contradict the verdict.
         """
         assert self.QUESTION is not None
         first = {**self._past.first, **self.QUESTION.before}
@@ -170,15 +166,10 @@ class Page(Worker[Result], abstract=True):
 
     def _whole(self, state: Values) -> Values:
         """Return ``state``, with ``None`` for each control that it lacks and that has no widget."""
-        known = self.TEXTS.controls
-        return {**{name: None for name in known if known[name].unseen}, **state}
-
-    def _undoable(self) -> Values:
-        """Return the values of controls that undo restores: all but the toggles in ``stays``."""
-        return {name: value for name, value in self.state().items() if name not in self.TEXTS.stays}
+        return {n: None for n, control in self.TEXTS.controls.items() if control.unseen} | state
 
     def _go(self, values: Values) -> None:
-        """Set controls to ``values``, without waiting for the picture."""
+        """Set controls to ``values`` and ask for a tick."""
         self._assign(values)
         self._past.end_movement()
         self._request(self._film.to_end)
@@ -221,7 +212,7 @@ class Page(Worker[Result], abstract=True):
         self._request(self._film.to_end)
 
     def _show_state(self) -> None:
-        """Update preset menu, undo and redo buttons, and dimmed controls to the present state."""
+        """Update menu, buttons and dimmed controls to the present state."""
         state = self.state()
         self._start.show(state)
         self._dim(state)
@@ -237,7 +228,7 @@ class Page(Worker[Result], abstract=True):
         self._picture.line = f"from bdl_teach import widgets; {self.code()}"
 
     def _dim(self, state: Values) -> None:
-        """Dim the controls that have no effect, or that would replace the learner's own points."""
+        """Dim the controls that have no effect or would replace the learner's own points."""
         idle = self._idle(state)
         drawing = {*self._DRAWN_BY, "seed"} if state.get("data") is not None else set()
         for name, control in self._controls.items():

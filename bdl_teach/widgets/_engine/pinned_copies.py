@@ -28,9 +28,8 @@ _Limits = tuple[tuple[float, float], tuple[float, float]]  # of x, of y
 class PinnedCopies:
     """Grey copies of the visible moving artists, which stay where the artists were when copied.
 
-    Lines and bands are dashed, bars outlined, points hollow; an image has a small copy in its
-    corner. Text is not copied, nor are drawn functions: copies of them would hide the present
-    ones. ``over`` holds the copies that moving artists would hide, and that are drawn above these.
+    Text and drawn functions are not copied. ``over`` holds the copies that are drawn above the
+    moving artists, which would hide them.
     """
 
     def __init__(self, figure: Figure, moving: Iterable[Artist]) -> None:
@@ -68,7 +67,7 @@ class PinnedCopies:
         return changed
 
     def leave(self) -> None:
-        """Remove the copies, and give the panels the limits that they would have without copies."""
+        """Remove the copies, and give the panels the limits that they have without copies."""
         for one in (self._note, *(one for *_, copies in self._copies for one in copies)):
             one.remove()
         for panel, (_, wanted, given) in self._limits.items():

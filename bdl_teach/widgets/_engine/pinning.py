@@ -1,8 +1,4 @@
-"""Pin A: keep what is shown, compare later states with it, and ask what stayed the same.
-
-Learners who compare two cases look for what changed and overlook what stayed the same, which says
-as much. So the question comes before the answer.
-"""
+"""Pin A: keep what is shown, compare later states with it, and ask what stayed the same."""
 
 import html
 from collections.abc import Callable, Mapping
@@ -19,7 +15,7 @@ _ASKED = "<b>A is pinned</b>, in grey. Move something: what stayed the same?"
 
 
 class Seen(NamedTuple):
-    """What was shown at one moment: the values of the controls, and the status line."""
+    """What was shown at one moment."""
 
     values: Values
     said: Said
@@ -28,7 +24,6 @@ class Seen(NamedTuple):
 class Pin:
     """The pinned state A of an explorer, its button, and the box with the comparison.
 
-    Only the worker thread pins, so that picture, values and status line belong to one state:
     ``ask`` makes the worker call ``settle``, which calls ``hold`` after each change of the pin.
     """
 
@@ -62,7 +57,7 @@ class Pin:
         self.toggle.value = True
 
     def set_for_question(self) -> None:
-        """Pin the shown state, in which a question begins, at the next call of ``settle``."""
+        """Ask ``settle`` to pin what is shown, in which a question begins."""
         self._of_question = True
         self.set()
 
@@ -72,10 +67,7 @@ class Pin:
             self.toggle.value = False
 
     def note(self, values: Values, said: Said, *, better: bool = False) -> None:
-        """Record the shown values and status line; hold ``RENDER_LOCK`` for the call.
-
-        ``better``: the result was improved; it replaces a pinned one with the same control values.
-        """
+        """Record what is shown (hold ``RENDER_LOCK``); if ``better``, renew a pin of ``values``."""
         self._seen = Seen(dict(values), said)
         pinned = self._pinned if self.toggle.value else None  # else `settle` removes the pin
         if better and pinned is not None and controls.same(values, pinned.values):
@@ -84,10 +76,7 @@ class Pin:
             self._say()
 
     def settle(self) -> bool:
-        """Pin what is shown if ``toggle`` is on and nothing is pinned; unpin if it is off.
-
-        Return whether the pin changed. Hold ``RENDER_LOCK`` for the call.
-        """
+        """Pin or unpin as ``toggle`` says; return whether the pin changed. Hold ``RENDER_LOCK``."""
         wanted = self._seen if self.toggle.value else None
         if (wanted is None) == (self._pinned is None):
             return False
@@ -105,7 +94,7 @@ class Pin:
         return True
 
     def marked(self, said: Said) -> str:
-        """Return a status line; brackets hold each reading's change since the pinned state."""
+        """Return a status line with each reading's change since the pinned state in brackets."""
         return said.marked(None if self._pinned is None else self._pinned.said)
 
     def _say(self) -> None:
@@ -118,7 +107,7 @@ class Pin:
             )
 
     def _compare(self, then: Seen, now: Seen) -> dict[str, str]:
-        """Say which controls, readings and artists are the same in both states, and which not."""
+        """Return what stayed and what changed between two states, in words by heading."""
         moved = [
             _arrow(name, control, then.values.get(name), now.values.get(name))
             for name, control in self._controls.items()

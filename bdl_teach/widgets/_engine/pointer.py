@@ -1,8 +1,4 @@
-"""Handle the pointer in an explorer's picture: edit points, paste a table, draw a band.
-
-The page's script ``pointer.js`` reports each action; the methods here turn it into values of
-controls, and change what the picture marks or hides.
-"""
+"""Handle what ``pointer.js`` reports: edits of points, pasted tables, a band that is drawn."""
 
 from __future__ import annotations
 
@@ -41,7 +37,7 @@ class PointerInput(Contract[Result], abstract=True):
         return data is not None and any([panel.label(data) for panel in self._active_panels])
 
     def _words_on_points(self, result: Any) -> dict[str, str]:
-        """Return templates for the status line: number of points, ends of the x axis, units."""
+        """Return the templates of the status line that depend on the points."""
         if (data := self._data(result)) is None:
             return {"units": ""}
         return {
@@ -51,10 +47,7 @@ class PointerInput(Contract[Result], abstract=True):
         }
 
     def _readings_on_points(self, result: Any) -> dict[str, float]:
-        """Return three readings on the points: ``n``, their number; ``own`` and ``table``, 0 or 1.
-
-        ``own`` is 1 if the learner has set the points, ``table`` if they have units of their own.
-        """
+        """Return readings: number of points, whether they are the learner's, whether a table's."""
         if (data := self._data(result)) is None:
             return {}
         return {
@@ -64,12 +57,12 @@ class PointerInput(Contract[Result], abstract=True):
         }
 
     def _notes_on_points(self) -> str:
-        """Return a sentence on how the shown points were read from a table; "" if they were not."""
+        """Return a sentence on how the shown points were read from a table, if they were."""
         data = self._controls.get("data")
         return "" if data is None else str(data.notes(self._painted.get("data")))
 
     def _lost_points(self) -> str:
-        """Return a sentence if the last movement of a control replaced the learner's points."""
+        """Return a sentence if the last movement of a control has replaced the learner's points."""
         before = self._past.before or {}
         if before.get("data") is None or self._controls["data"].value is not None:
             return ""
@@ -79,15 +72,12 @@ class PointerInput(Contract[Result], abstract=True):
 
     @property
     def _drawing(self) -> DrawnBand | None:
-        """Return the band while the learner draws it, else ``None``."""
+        """Return the learner's band while it is being drawn, else ``None``."""
         band = self._drawn_band
         return band if band is not None and band.stage == "drawing" else None
 
     def _go_on_drawing(self) -> None:
-        """Move the learner's band to its next stage. The worker calls it.
-
-        The stages are: being drawn, shown beside the fit, removed.
-        """
+        """Move the learner's band to its next stage: being drawn, beside the fit, removed."""
         band, room = self._drawn_band, self._active_panels[0].room
         if band is None or self.result is None:
             return
@@ -110,10 +100,7 @@ class PointerInput(Contract[Result], abstract=True):
         self._made["draw"].description = words[band.stage]
 
     def _end_drawing(self) -> None:
-        """Remove the learner's band, finished or not, and show hidden artists.
-
-        The worker calls it.
-        """
+        """Remove the learner's band, finished or not, and show hidden artists."""
         while self._drawn_band is not None and self._drawn_band.stage:
             self._go_on_drawing()
 
@@ -123,10 +110,7 @@ class PointerInput(Contract[Result], abstract=True):
             self._advance(band)
 
     def _beside_drawing(self, said: str) -> str:
-        """Return the status line ``said``; if the learner has drawn a band, put its score in front.
-
-        While the learner draws a band, return the sentence that asks for it instead.
-        """
+        """Return ``said`` after the score of a finished band; while one is drawn, ``ASKS``."""
         band, shown = self._drawn_band, self._shown
         if band is None or not band.stage:
             return said
@@ -152,11 +136,15 @@ class PointerInput(Contract[Result], abstract=True):
             self._on_pointer(content)
 
     def _on_pointer(self, did: dict[str, Any]) -> None:
-        """Let a pointer action move points, draw the learner's band, or set a panel's controls."""
+        """Move points, draw the learner's band, or set a panel's controls."""
         act, band = did["act"], self._drawing
         self._newest_message = int(did.get("number", self._newest_message))
         if act in ("down", "up"):
-            self._hold(act == "down")
+            held = act == "down"
+            self._past.end_movement()
+            self._past.held = held
+            ask = self._draw_again if held or band is not None else self._request
+            ask(partial(self._hold_axes, held))
         if "panel" in did:
             self._point_at(did["x"], did["y"], act == "down")
         elif band is not None:
@@ -167,32 +155,22 @@ class PointerInput(Contract[Result], abstract=True):
             self._edit_points(did, now)
 
     def _on_hover(self, did: dict[str, Any]) -> None:
-        """Have the worker mark what is under the pointer, if that has changed."""
-        shown, panel = None if self._drawing is not None else self._shown, did["panel"]
+        """Make the worker mark what is under the pointer, if that has changed."""
         found = None
-        if shown is not None and panel >= 0:
-            found = self._linked(shown, panel, did["x"], did["y"])
+        if self._shown is not None and self._drawing is None and did["panel"] >= 0:
+            found = self._linked(self._shown, did["panel"], did["x"], did["y"])
         if found != self._pointed:
             self._draw_again(partial(setattr, self, "_pointed", found))
 
-    def _hold(self, held: bool) -> None:
-        self._past.end_movement()
-        self._past.held = held
-        ask = self._draw_again if held or self._drawing is not None else self._request
-        ask(partial(self._hold_axes, held))
-
     def _hold_axes(self, held: bool = False) -> None:
-        """Fix the axis limits if ``held`` is true, else let them follow the picture.
-
-        They are also fixed while the learner draws a band and while a question's state is pinned.
-        """
+        """Fix the axis limits if ``held``, while a band is drawn or a question's state pinned."""
         held = held or self._drawing is not None or self._pin.compares
         for panel in self._active_panels:
             if panel.room is not None:
                 panel.room.held = held
 
     def _on_table(self, did: dict[str, Any]) -> None:
-        """Read a pasted table, or tell the page what is wrong or what the learner must choose."""
+        """Read a pasted table; tell the page what is wrong or what the learner must choose."""
         chosen = {name: did[name] for name in ("columns", "decimal", "day_first") if name in did}
         answer: dict[str, Any] = {"refused": ""}
         self._past.end_movement()
@@ -214,7 +192,7 @@ class PointerInput(Contract[Result], abstract=True):
     # Edits of the points.
 
     def _shown_points(self) -> points.Value | None:
-        """Return the points that are shown, as a value of the control ``data``."""
+        """Return the shown points as a value of the control ``data``."""
         value: points.Value | None = self._controls["data"].value
         if value is None and self.result is not None:
             data = self._data(self.result)
@@ -222,7 +200,6 @@ class PointerInput(Contract[Result], abstract=True):
         return value
 
     def _edit_points(self, did: dict[str, Any], now: points.Value) -> None:
-        """Move, add or remove a point; undo treats each added or removed point as one movement."""
         after = own_data.after(did, now, self._controls["data"].most)
         if after is not None:
             if did["act"] != "move":

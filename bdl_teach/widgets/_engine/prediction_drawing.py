@@ -29,8 +29,7 @@ class DrawnBand:
         self._edges = np.zeros((2, len(self._x)))
         self._hidden: list[Artist] = []
         style: dict[str, Any] = {"color": plots.BLACK, "lw": 1.8, "ls": (0, (5, 2)), "zorder": 6}
-        self._lines = [axes.plot([], [], **style)[0] for _ in range(2)]
-        self.artists = list(self._lines)
+        self.artists = [axes.plot([], [], **style)[0] for _ in range(2)]
         self.stage = ""  # without a band; then "drawing", then "shown" beside the fit
 
     def handles(self) -> Any:
@@ -43,7 +42,7 @@ class DrawnBand:
         if self.stage == "drawing":
             high = FIRST * self._axes.get_ylim()[1]
             self._edges[:] = [[-high], [high]]
-        for line, edge in zip(self._lines, self._edges, strict=True):
+        for line, edge in zip(self.artists, self._edges, strict=True):
             line.set_data((self._x, edge) if self.stage == "shown" else ([], []))
 
     def move(self, i: int, y: float) -> None:
@@ -64,11 +63,7 @@ class DrawnBand:
             self._hidden.pop().set_visible(True)
 
     def score(self, x: Array, mean: Array, std: Array) -> str:
-        """Return a sentence on how near the drawn band is to mean ± 2 sd, at inputs ``x`` ``[m]``.
-
-        The sentence gives the area shared by the two bands over the area of their union, and the
-        mean error of the drawn edges.
-        """
+        """Return a sentence that compares the drawn band with mean ± 2 sd at ``x`` ``[m]``."""
         low, high = (np.interp(x, self._x, edge) for edge in self._edges)
         below, above = mean - 2 * std, mean + 2 * std
         both = np.maximum(np.minimum(high, above) - np.maximum(low, below), 0.0)  # [m]

@@ -1,4 +1,4 @@
-"""A question to answer before a control is moved: first the prediction, then the verdict."""
+"""A question to answer before a control is moved."""
 
 import html
 from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ class QuestionBox(ipywidgets.VBox):  # type: ignore[misc]
     """The question with its choices; a verdict replaces it once the control is at the target.
 
     The button *take me there* calls ``take`` with the values to set. Choosing an answer calls
-    ``compare``, which pins the present state, unless ``question.before`` sets another state.
+    ``compare``, unless ``question.before`` sets another state.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class QuestionBox(ipywidgets.VBox):  # type: ignore[misc]
                 self._pin_start()
 
     def _on_move(self) -> None:
-        """Show the verdict once a choice was made and the control is at the target or beyond."""
+        """Show the verdict if a choice was made and the control is at the target or beyond."""
         value, target = self._control.value, self.target
         if self.unlocked or self._choices.value is None:
             return

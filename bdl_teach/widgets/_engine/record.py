@@ -30,10 +30,7 @@ def record(
     seconds: float = 4.0,
     width: int = 720,
 ) -> Path:
-    """Write an animation of the PNG that ``show`` returns for each state; return its path.
-
-    ``Explorer.record`` describes the options.
-    """
+    """Write an animation of the PNGs that ``show`` returns for the states; return its path."""
     path = Path(file)
     if path.suffix not in (".gif", ".mp4"):
         raise ValueError(f"file: expected a name that ends in .gif or .mp4, got {str(path)!r}")

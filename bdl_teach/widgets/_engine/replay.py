@@ -1,8 +1,4 @@
-"""Replay: a slider over the frames of a training, and a button that plays them.
-
-A frame is the fit after some of its training steps; the last frame is the fit itself. The worker
-plays the frames as fast as it can draw them, until a request comes.
-"""
+"""Replay: a slider over the frames of a training, and a button that plays them."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -17,8 +13,7 @@ class Film:
     """The frames of the shown training, and which one is shown; only the worker changes a film.
 
     ``frames(result)`` returns the number of training steps at each frame, ``replay(result, i)`` the
-    result at frame ``i``; ``ask(f)`` makes the worker call ``f`` and draw again. The attribute
-    ``words`` is the beginning of the status line.
+    result at frame ``i``; ``ask(f)`` makes the worker call ``f`` and draw again.
     """
 
     def __init__(
@@ -56,7 +51,7 @@ class Film:
         return self._frame != self._shown
 
     def develop(self, result: Any) -> Any:
-        """Return ``result`` as it was at the chosen frame, and name this step in ``words``."""
+        """Return ``result`` as it was at the chosen frame; ``words`` then names its step."""
         self._load(self._frames(result))
         self._shown = frame = self._frame
         self.words = "" if self.at_end else f"Step {self._steps[frame]} of {self._steps[-1]}: "
@@ -78,10 +73,7 @@ class Film:
         self._load(())
 
     def _load(self, steps: Sequence[int]) -> None:
-        """Replace the frames by others; ``steps`` are the numbers of training steps at them.
-
-        If the last frame was chosen, the new last one is chosen; else the frame number stays.
-        """
+        """Replace the frames; if the last was chosen, choose the new last, else the same number."""
         loaded = tuple(map(int, steps)) or (0,)
         if loaded != self._steps:
             at_end, self._steps = self.at_end, loaded
@@ -96,7 +88,6 @@ class Film:
         self._button.disabled = self._slider.disabled = len(loaded) == 1
 
     def _go(self, frame: int, *, playing: bool = False) -> None:
-        """Go to a frame, and stop there or play from there."""
         self.playing = playing
         self._button.value = playing
         self._button.description = _PAUSE if playing else _PLAY
@@ -123,5 +114,5 @@ def steps_of(fit: Any) -> Sequence[int]:
 
 
 def _options(steps: Sequence[int]) -> list[tuple[str, int]]:
-    """Return the slider's options, one per step; for a single step two, the fewest it can have."""
+    """Return the slider's options, of which it needs at least two."""
     return [(str(step), i) for i, step in enumerate(steps if len(steps) > 1 else (0, 1))]

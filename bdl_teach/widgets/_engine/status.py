@@ -1,8 +1,8 @@
 """The status line: a template filled with readings, and their changes since an earlier line.
 
-A name in braces is a reading, such as ``{F:.0f}``, or a further template. Besides Python's formats
-there are ``sd`` and ``sd2``, which write a standard deviation of y in the units of the points with
-one digit or two, and ``at``, which writes a value of x in the units of the points.
+A name in braces is a reading, such as ``{F:.0f}``, or a further template. Beside Python's formats,
+``sd`` and ``sd2`` write a standard deviation of y with one digit or two, and ``at`` writes a value
+of x, in the units of the points.
 """
 
 from __future__ import annotations
@@ -56,10 +56,7 @@ class Number(NamedTuple):
 
 @dataclass(frozen=True)
 class Said:
-    """The parts of a status line: its template, and readings and further templates by name.
-
-    Values of x and standard deviations of y are written in the units of ``data``.
-    """
+    """The parts of a status line; ``words`` are further templates, ``data`` gives the units."""
 
     line: str
     readings: Readings = field(default_factory=dict)
@@ -70,7 +67,7 @@ class Said:
         return self.marked(None)
 
     def marked(self, then: Said | None) -> str:
-        """Return the status line with the change of each reading since ``then`` in brackets."""
+        """Return the status line, with each reading's change since ``then`` in brackets."""
         text, since = "", " from grey A"  # written once, after the first change
         for part in self._parts(self.line, then):
             text += part if isinstance(part, str) else f"{part.now}{part.unit}"
@@ -79,7 +76,7 @@ class Said:
         return re.sub(" {2,}", " ", text).strip()
 
     def numbers(self, then: Said) -> list[Number]:
-        """Return the readings that an earlier line, ``then``, also has, in this line's order."""
+        """Return the readings that the earlier line ``then`` also has, in this line's order."""
         parts = self._parts(self.line, then)
         return [part for part in parts if isinstance(part, Number) and part.then is not None]
 
@@ -103,7 +100,7 @@ class Said:
                 yield Number(name, self.write(name, form or ""), before, unit)
 
     def write(self, name: str, form: str) -> str:
-        """Return a reading as text: a dash if it is NaN, and no minus sign before a rounded 0."""
+        """Return a reading as text: a dash for NaN, and no minus sign before a rounded 0."""
         value = self.readings[name]
         if math.isnan(value):
             return "–"
@@ -122,7 +119,7 @@ def shown_if(**shown: bool) -> dict[str, str]:
 
 
 def plain(text: str) -> str:
-    """Escape braces in text that becomes part of a template, such as a learner's column names."""
+    """Escape braces in text for a template, such as a learner's column names."""
     return text.replace("{", "{{").replace("}", "}}")
 
 
@@ -137,10 +134,7 @@ def _value(text: str) -> float:
 
 
 def costs(cost: FreeEnergy) -> dict[str, float]:
-    """Return the readings ``F``, ``complexity`` and ``likelihood`` of a free energy.
-
-    ``F`` is the sum of the other two as the status line rounds them.
-    """
+    """Return the readings of a free energy; ``F`` is the sum of the other two as shown, rounded."""
     digits = 0 if cost.kl_weight == 1 else 1  # a KL weight magnifies rounding errors
     complexity = float(f"{cost.complexity:.{digits}f}")
     total = float(f"{cost.kl_weight:.4g}") * complexity + float(f"{cost.likelihood:.0f}")
@@ -148,7 +142,7 @@ def costs(cost: FreeEnergy) -> dict[str, float]:
 
 
 def cost_words(cost: FreeEnergy) -> dict[str, str]:
-    """Return the templates that show the KL weight in a status line; none if the weight is 1."""
+    """Return the templates that show the KL weight; none if it is 1."""
     return {} if cost.kl_weight == 1 else {"cost": "{weighted}", "factor": f"{cost.kl_weight:.4g}"}
 
 

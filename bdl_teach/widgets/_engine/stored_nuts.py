@@ -1,6 +1,5 @@
-"""Stored runs of NUTS that come with the package, for the presets of the sinusoid explorer.
+"""Stored runs of NUTS for the presets of the sinusoid explorer, by a hash of data and model.
 
-A run is found by a hash of data and model, so that no run is shown for a wrong posterior.
 ``tools/store_nuts.py`` makes the runs.
 """
 
@@ -47,5 +46,4 @@ def as_text(runs: Mapping[str, Stored]) -> str:
 
 
 def _folded(numbers: re.Match[str]) -> str:
-    """Return the matched list of numbers, wrapped at 110 characters."""
     return "\n" + textwrap.fill(" ".join(numbers[0].split()), 110) + "\n"

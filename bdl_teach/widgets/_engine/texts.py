@@ -3,23 +3,20 @@
 A file has, in this order:
 
 ``title``, ``alt``
-    The first line of the page; a description of the picture without its numbers, for screen
-    readers.
+    The first line of the page; a description of the picture for screen readers, without numbers.
 ``work``
-    What a tick does, as the status line says before the time of the tick (``"refit"``).
+    What a tick does, as the status line says before its time (``"refit"``).
 ``wide``
     Whether the picture needs the whole width of the page.
 ``stays``
-    Toggles of slow extras: a preset may switch them on but not off; undo, redo and reset do not
-    change them.
+    Toggles that a preset may switch on but not off, and that undo, redo and reset do not change.
 ``folded``
     Groups that are shown only by the button *more*.
 ``[controls]``
-    ``name = [kind, label, default, range, hint, readout]``: see ``controls.Control``. The name is
-    the keyword of the constructor and of ``set``. An empty row ``name = []`` stands for controls
-    that the explorer supplies under that name, here and in a group.
+    ``name = [kind, label, default, range, hint, readout]``: see ``controls.Control``. An empty row
+    ``name = []`` stands for controls that the explorer supplies, here and in a group.
 ``[groups]``
-    ``NAME = [controls, buttons]``, in the order in which they stand beside the picture.
+    ``NAME = [controls, buttons]``, in their order beside the picture.
 ``[buttons]``
     ``name = [label, hint]`` of the explorer's own buttons and of ``resample``.
 ``[presets]``
@@ -30,16 +27,12 @@ A file has, in this order:
 ``[missions.ID]``
     ``text``; ``hints``, two; ``leave``: controls that must keep their starting values; ``needs``:
     rows ``[name, comparison, value, words]``, where ``name`` is a reading or a control, and
-    ``words`` (such as ``"the mean is {} off the sine"``) may be left out if ``[readings]`` has
-    them; ``way``: values of controls that solve the mission; ``add``: points that the solution adds
-    to the drawn ones.
+    ``words`` may be left out if ``[readings]`` has them; ``way``: values of controls that solve the
+    mission; ``add``: points that the solution adds to the drawn ones.
 ``[readings]``
     ``name = words`` for the readings that *pin A* and missions name.
 ``[status]``
-    ``line``: the template of the status line; see ``status.Said``. Others are templates that the
-    explorer chooses among.
-
-No expression in a file is evaluated.
+    ``line``: the template of the status line (see ``status.py``); others that it can contain.
 """
 
 import tomllib
@@ -61,7 +54,7 @@ FOLDER = Path(__file__).parents[1] / "texts"
 
 @dataclass(frozen=True)
 class Texts:
-    """The texts of one explorer, as its data file holds them: see this module's docstring."""
+    """The texts of one explorer, as its data file holds them."""
 
     title: str
     alt: str
@@ -93,7 +86,6 @@ def parse(text: str, **given: Mapping[str, Control]) -> Texts:
     Raises:
         ValueError: A preset, the question or a mission names a control that does not exist.
         TypeError: The file has an unknown table or key.
-        tomllib.TOMLDecodeError: The text is not TOML.
     """
     file = tomllib.loads(text)
     known: dict[str, Control] = {}
@@ -125,7 +117,7 @@ def parse(text: str, **given: Mapping[str, Control]) -> Texts:
 
 
 def _values(known: Mapping[str, Control], given: Values) -> Values:
-    """Convert values of a data file to what their controls hold."""
+    """Convert values of a data file to those of the controls."""
     if unknown := given.keys() - known.keys():
         raise ValueError(f"values: expected names of controls, got {', '.join(sorted(unknown))}")
     return {name: known[name].value(value) for name, value in given.items()}
@@ -146,7 +138,7 @@ def _mission(
 
 
 def _with_points(start: Values, more: list[tuple[float, float]]) -> points.Value:
-    """Return the data of the starting values plus the points ``more``, for the control ``data``."""
+    """Return the data of the starting values, and the points ``more``, for the control ``data``."""
     data = Problem.of({"n": 32, "noise_std": 1.0, "seed": 0} | start).data
     x, y = np.append(data.x[:, 0], [p[0] for p in more]), np.append(data.y, [p[1] for p in more])
     return points.from_course(x.round(3), y.round(2))

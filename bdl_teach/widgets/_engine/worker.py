@@ -1,7 +1,5 @@
 """The worker of an explorer: a thread that computes and draws for the newest control values.
 
-Each movement of a control puts the values of all controls into ``LatestValue`` and wakes the
-worker. Values that come during a refit replace each other, so that none queue up.
 Rendering holds a process-wide lock, since Jupyter may run widget callbacks on another thread.
 """
 
@@ -11,7 +9,6 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from bdl_teach._support.errors import DivergedError
@@ -19,6 +16,7 @@ from bdl_teach.widgets._engine import background, controls
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, as_data_url
 from bdl_teach.widgets._engine.contract import Job, Result
 from bdl_teach.widgets._engine.controls import Values
+from bdl_teach.widgets._engine.missions import Moved
 from bdl_teach.widgets._engine.pointer import PointerInput
 from bdl_teach.widgets._engine.replay import PACE
 from bdl_teach.widgets._engine.status import Readings, Said, plain
@@ -32,7 +30,7 @@ class Worker(PointerInput[Result], abstract=True):
     """The part of an explorer that computes and draws."""
 
     def _request(self, act: Callable[[], object] | None = None) -> None:
-        """Ask the worker to call ``act``, then to make a tick at the controls' current values."""
+        """Ask the worker to call ``act``, then to make a tick."""
         with self._asking:
             self._asked_at = time.monotonic()
             self._past.note(self._undoable(), self._asked_at)
@@ -49,18 +47,22 @@ class Worker(PointerInput[Result], abstract=True):
 
     @property
     def _overtaken(self) -> bool:
-        """Return whether a control has moved since the shown tick, so that a new tick is due."""
-        return self._asked != self._answered
+        """Return whether a control moved since the last tick began, or the explorer is closed."""
+        return self._slot.closed or self._asked != self._answered
 
     def _work(self) -> None:
-        """Answer requests until the explorer is closed; the main loop of the worker thread."""
+        """Answer requests until the explorer is closed."""
         while (job := self._slot.take()) is not None:
-            while job is not None:
-                job = self._answer(*job)
+            with suppress(Moved):
+                self._answer(*job)
 
-    def _answer(self, version: int, job: Job) -> tuple[int, Job] | None:
-        """Show the result for a request, and improve it until a request comes; return that one."""
-        error: BaseException | None = None
+    def _pause(self, seconds: float = 0.0) -> None:
+        """Wait for a request; raise ``Moved`` if one comes, or if the explorer is closed."""
+        if self._slot.ready(seconds):
+            raise Moved
+
+    def _answer(self, version: int, job: Job) -> None:
+        """Show the result for a request, and improve it; raise ``Moved`` at a new request."""
         asked, values = job
         try:
             for act in self._slot.messages():
@@ -70,55 +72,43 @@ class Worker(PointerInput[Result], abstract=True):
         if asked == self._answered:
             self._repaint()
             self._slot.shown_again(version)
-            return self._rest(values)
+            self._rest(values)
+            return
         self._answered, self._pointed = asked, None
         try:
             self._pin_before()
             self._tick(values)
-        except BaseException as raised:  # handed to whoever waits, and said in the status
-            error = raised
-            self._show_failure(raised)
-        self._slot.done(version, error)
-        if error is not None:
-            return None
+        except BaseException as error:  # handed to whoever waits, and said in the status
+            self._show_failure(error)
+            self._slot.done(version, error)
+            return
+        self._slot.done(version, None)
         self._begin_chores()
-        return self._rest(values)
+        self._rest(values)
 
-    def _rest(self, values: Values) -> tuple[int, Job] | None:
-        """Continue a replay, then train or sample the shown result longer, until a request comes.
-
-        Return the request, if any. A frame before the last of a replay is not trained further.
-        """
-        for step in (self._play, partial(self._move_on, values), partial(self._followed, values)):
-            if (job := step()) is not None or self._slot.closed:
-                return job
-        if (job := self._slot.take(SHARPEN - FOLLOW)) is not None or self._slot.closed:
-            return job
+    def _rest(self, values: Values) -> None:
+        """Continue a replay, then improve the shown result; raise ``Moved`` at a request."""
+        self._play()
+        self._move_on(values)
+        self._pause(self._asked_at + FOLLOW - time.monotonic())
+        while self._film.at_end and self._go_on(values, at_rest=False):
+            self._pause()
+        self._pause(SHARPEN - FOLLOW)
         self._show_picture(sharp=True)
         self._picture.alt = f"{self.TEXTS.alt} {self.status}"
         self._keep_stills()
-        pause = REST - SHARPEN
         if not self._film.at_end:
-            return None
-        while (job := self._slot.take(pause)) is None and not self._slot.closed:
-            if (job := self._look_at_mission(values)) is not None or self._slot.closed:
-                return job
-            if not self._go_on(values, at_rest=True):
-                return None
-            pause = 0.0
-        return job
-
-    def _followed(self, values: Values) -> tuple[int, Job] | None:
-        """Call ``_follow`` until it adds no more or a request comes; return the request, if any."""
-        job = self._slot.take(max(self._asked_at + FOLLOW - time.monotonic(), 0.0))
-        while job is None and not self._slot.closed and self._film.at_end:
-            if not self._go_on(values, at_rest=False):
-                break
-            job = self._slot.take(0.0)
-        return job
+            return
+        self._pause(REST - SHARPEN)
+        improved = True
+        while improved:
+            self._look_at_mission(values)
+            self._pause()
+            improved = self._go_on(values, at_rest=True)
+            self._pause()
 
     def _go_on(self, values: Values, *, at_rest: bool) -> bool:
-        """Improve (if ``at_rest``) and extend the result, and show it; return if it got better."""
+        """Improve (if ``at_rest``) and extend the result; show it and return whether it changed."""
         if (shown := self.result) is None:
             return False
         better, spent = None, "" if at_rest else self._spent
@@ -127,37 +117,32 @@ class Worker(PointerInput[Result], abstract=True):
                 better = self._improve(values, shown)
         try:
             better = self._follow(values, better or shown, at_rest=at_rest) or better
-            if better is None:
-                return False
-            if self._overtaken:
-                return True
-            self._paint(better, values, better=True, sharp=at_rest)
-            self._spent = spent
-            self._say_what_is_shown()
+            if better is not None and not self._overtaken:
+                self._paint(better, values, better=True, sharp=at_rest)
+                self._spent = spent
+                self._say_what_is_shown()
         except Exception as error:
             self._show_failure(error)
             return False
-        return True
+        return better is not None
 
-    def _look_at_mission(self, values: Values) -> tuple[int, Job] | None:
-        """Check whether the chosen mission is done; if a request interrupts this, return it."""
+    def _look_at_mission(self, values: Values) -> None:
+        """Check whether the chosen mission is done, as long as no request comes."""
         if self._missions is None or self._missions.chosen is None or self.result is None:
-            return None
+            return
         away = {name: False for name in self.TEXTS.stays if not self._missions.chosen.way.get(name)}
         others = [{**other, **away} for other in self._next_seeds(values)]
-        with suppress(Exception):  # such as a full disk: the picture goes on
+        with suppress(Exception):  # such as a request, or a full disk: the picture goes on
             readings = self._readings_of(self.result)
             for _ in self._missions.judge(values, readings, others, self._read_unseen):
-                if (job := self._slot.take(0.0)) is not None or self._slot.closed:
-                    return job
-        return None
+                self._pause()
 
     def _read_unseen(self, values: Values) -> Readings:
         """Compute the readings of values that are not shown, such as those with another seed."""
         return self._readings_of(self._compute(values))
 
     def _compute_shown(self, values: Values) -> Result:
-        """Compute the result to show; a subclass adds what is known of the true posterior."""
+        """Compute a result to show; a subclass adds what is known of the true posterior."""
         return self._compute(values)
 
     def _tick(self, values: Values) -> None:
@@ -170,30 +155,26 @@ class Worker(PointerInput[Result], abstract=True):
         self._spent = spent if self.ticks > 1 else ""
         self._say_what_is_shown()
 
-    def _play(self) -> tuple[int, Job] | None:
-        """Show frame after frame while the replay plays; return a request that ends the replay."""
+    def _play(self) -> None:
+        """Show frame after frame while the replay plays."""
         spent = 0.0
-        while self._film.playing and not self._slot.closed:
-            if (job := self._slot.take(max(PACE - spent, 0.0))) is not None:
-                return job
+        while self._film.playing:
+            self._pause(PACE - spent)
             began = time.perf_counter()
             self._film.advance()
             self._repaint()
             spent = time.perf_counter() - began
-        return None
 
-    def _move_on(self, values: Values) -> tuple[int, Job] | None:
-        """Move the controls as ``_next`` says; return the request that follows, if any."""
+    def _move_on(self, values: Values) -> None:
+        """Move the controls as ``_next`` says."""
         if (further := self._next(values)) is None:
-            return None
+            return
         pause, moved = further
-        left = max(self._moved_at + pause - time.monotonic(), 0.0)
-        if (job := self._slot.take(left)) is None and not self._slot.closed:
-            self._moved_at = time.monotonic()
-            for name, value in moved.items():
-                self._controls[name].value = value
-            job = self._slot.take(0.0)
-        return job
+        self._pause(self._moved_at + pause - time.monotonic())
+        self._moved_at = time.monotonic()
+        for name, value in moved.items():
+            self._controls[name].value = value
+        self._pause()
 
     def _repaint(self) -> None:
         """Redraw the present result after a change of size, frame, pin or mark at the pointer."""
@@ -214,11 +195,7 @@ class Worker(PointerInput[Result], abstract=True):
     def _paint(
         self, result: Result, values: Values, *, better: bool = False, sharp: bool = False
     ) -> None:
-        """Draw the result for these control values, or the chosen frame of its training.
-
-        ``better``: the result replaces an earlier one for these values. ``sharp``: draw all device
-        pixels.
-        """
+        """Draw the result for these values, or the chosen frame of its training."""
         shown = self._film.develop(result)
         said = self._words_of(shown)
         with RENDER_LOCK:
@@ -240,7 +217,7 @@ class Worker(PointerInput[Result], abstract=True):
         self._show_points()
 
     def _pin_before(self) -> None:
-        """Draw and pin the state where a question begins, after a click on *take me there*."""
+        """After a click on *take me there*, draw and pin the state where the question begins."""
         before, self._compared = self._compared, None
         if before is None:
             return
@@ -250,10 +227,6 @@ class Worker(PointerInput[Result], abstract=True):
             self._pin.set_for_question()
             self._pin.settle()
 
-    def _in_words(self) -> Said:
-        assert self._shown is not None
-        return self._words_of(self._shown)
-
     def _words_of(self, shown: Result) -> Said:
         """Return the status line of a result, or of a frame of its training."""
         words = {
@@ -262,8 +235,7 @@ class Worker(PointerInput[Result], abstract=True):
             **self._words(shown),
             "film": self._film.words,
         }
-        data = self._data(shown) if "data" in self._controls else None
-        return Said("{film}{line}{units}", self._readings_of(shown), words, data)
+        return Said("{film}{line}{units}", self._readings_of(shown), words, self._data(shown))
 
     def _readings_of(self, shown: Any) -> dict[str, float]:
         return {**self._readings_on_points(shown), **self._readings(shown)}
@@ -275,24 +247,17 @@ class Worker(PointerInput[Result], abstract=True):
         self._say(f"{words}{stop}{more}{self._spent}")
 
     def _show_picture(self, *, sharp: bool) -> None:
-        """Render the picture at the size of its place in the page, and send it there.
-
-        A ``sharp`` picture has all device pixels of a fine screen. Rendering it takes longer, so it
-        is made only while no control moves.
-        """
+        """Render the picture, with all pixels of a fine screen if ``sharp``, and send it."""
         with RENDER_LOCK:
             place = self._shown_at
             if place is not None:
                 self._canvas.fit(place if sharp else replace(place, ratio=min(place.ratio, 1.0)))
             picture = as_data_url(self._canvas.render())
             panels = [panel.place() for panel in self._active_panels if panel.axes.get_visible()]
-        if picture != self._picture.value:
-            self._picture.value = picture
-        if panels != self._picture.panels:
-            self._picture.panels = panels
+        self._picture.value = picture
+        self._picture.panels = panels
 
     def _show_failure(self, error: BaseException) -> None:
-        """Show an error as a sentence over the last picture."""
         kind = "" if isinstance(error, DivergedError | ValueError) else f"{type(error).__name__}: "
         said = f"{kind}{error}"
         self._film.empty()
@@ -304,18 +269,12 @@ class Worker(PointerInput[Result], abstract=True):
         self._say(said)
 
     def _keep_stills(self) -> None:
-        """Add a still to the displayed outputs that have none yet.
-
-        That makes the page rebuild these outputs, so this waits while somebody uses one of them.
-        """
+        """Add missing stills to displayed outputs, unless one is in use: the page rebuilds them."""
         while self._without_still and not self._picture.in_use:
             self._without_still.pop().update(self._repr_mimebundle_(), raw=True)
 
     def _begin_chores(self, unseen: bool = False) -> None:
-        """Start the background compilation, once, after a page has shown the first picture.
-
-        ``unseen``: start the compilation even if no page shows the picture.
-        """
+        """Start ``_chores``, once, after the first picture, if a page shows it or ``unseen``."""
         with self._asking:
             if self._chores_begun or not self.ticks or not (unseen or self._shown_at):
                 return
