@@ -1,13 +1,8 @@
 """Check answers to exercises: ``check("3.1", answer)`` prints "right", or names the mistake.
 
-An answer (a function of the learner's) is called with a few inputs, and its results are compared
-with those of a right function; if they differ, with those of functions that contain known mistakes.
-A check never raises because of an answer: if the answer is still ``...``, has a wrong type or
-raises an error, the check prints a sentence.
-
-Solved exercises are stored in a small file in the user's data folder. Exercises that ask for a
-function are defined in the chapters' modules; titles, and exercises that ask which statements are
-true, are in ``texts.toml``.
+The answer, a function that the learner has written, is called with a few inputs. Its results are
+compared with those of a right function and, if they differ, of functions with known mistakes. If an
+answer is still ``...``, has a wrong type or raises an error, the check prints a sentence.
 """
 
 from importlib import import_module
@@ -48,12 +43,12 @@ def check(number: str, answer: object, *, record: bool = True) -> Result:
     """Check an answer, print the result, and record whether it was right.
 
     Args:
-        number: Number of the exercise as text, such as ``"3.1"``.
+        number: Number of the exercise, such as ``"3.1"``.
         answer: The function or the value that the exercise asks for.
         record: Whether the result counts for :func:`progress`.
 
     Returns:
-        A :class:`Result`, which is true if the answer is right.
+        A :class:`Result`, true if the answer is right.
 
     Raises:
         ValueError: There is no exercise of that number, or the number is not text.

@@ -31,13 +31,7 @@ F = TypeVar("F", bound=Function)
 
 @dataclass(frozen=True)
 class Result:
-    """The result of a check: true if the answer is right.
-
-    Attributes:
-        number: Number of the exercise.
-        solved: Whether the answer is right.
-        message: The sentence that was printed.
-    """
+    """The result of a check: true if ``solved``; ``message`` is the sentence that was printed."""
 
     number: str
     solved: bool
@@ -60,15 +54,7 @@ class Mistake:
 
 
 def mistakes(*rows: str | Function | tuple[Function, ...]) -> tuple[Mistake, ...]:
-    """Make mistakes from a table in which sentences and formulas alternate.
-
-    Args:
-        *rows: A sentence ``"name: hint."``, then a function that contains this mistake, or a tuple
-            of such functions; then the next sentence and function, and so on.
-
-    Raises:
-        ValueError: Sentences and formulas do not alternate.
-    """
+    """Make mistakes from alternating rows: ``"name: hint."``, then a formula or a tuple of them."""
     found = []
     for sentence, formula in zip(rows[::2], rows[1::2], strict=True):
         if not isinstance(sentence, str) or isinstance(formula, str) or ": " not in sentence:
@@ -143,7 +129,7 @@ class Exercise:
         return WRONG, self._diagnose(outcomes)
 
     def same(self, got: Sequence[Outcome], want: Sequence[Outcome]) -> bool:
-        """Return whether ``got`` and ``want`` have, in each case, close arrays or equal errors."""
+        """Return whether the outcomes of each case are close arrays, or errors of one type."""
         cases = zip(self.cases, got, want, strict=True)
         return all(self._same(case, a, b) for case, a, b in cases)
 
@@ -162,11 +148,7 @@ class Exercise:
         return _outcomes.close(a, b, self.rtol, self.atol)
 
     def _diagnose(self, outcomes: Sequence[Outcome]) -> str:
-        """Return the message for a wrong answer.
-
-        If exactly one known mistake (or one general fault, such as equal answers to all cases)
-        explains all outcomes, name it; else say how the answer differs in the first wrong case.
-        """
+        """Name the mistake if exactly one explains the answer; else say how it differs."""
         known = {c[:2] for c in self._known if self.same(outcomes, c.values)}
         if len(known) == 1:
             return f"{': '.join(known.pop())} {self.read}"
@@ -267,17 +249,13 @@ class Exercise:
 
 @dataclass(frozen=True)
 class Choice(Exercise):
-    """An exercise that asks which of some statements are true.
-
-    After a first wrong answer the message says how many statements the learner has judged wrongly,
-    after later ones which statements.
-    """
+    """An exercise that asks which of some statements are true."""
 
     reference: AbstractSet[str]  # type: ignore[assignment]  # letters of the true statements
     statements: Mapping[str, str] = field(default_factory=dict)  # for each letter, a hint
 
     def find(self, answer: object, tries: int = 0) -> tuple[str, str]:
-        """Return the mark and the message for an answer, given after ``tries`` wrong ones."""
+        """Return the mark and the message, which names misjudged statements if ``tries`` > 0."""
         if _outcomes.is_stub(answer):
             return OPEN, "nothing to check yet: put the letters of the true statements."
         letters = _outcomes.read_letters(answer)
@@ -308,13 +286,13 @@ DEFINED: list[Exercise] = []  # the exercises that ask for a function
 def exercise(number: str, *rows: Any, cases: Any = None, **options: Any) -> Callable[[F], F]:
     """Return a decorator that defines an exercise whose right answer is the decorated function.
 
-    The exercise's title, sections to read and hints for faults are in ``texts.toml``. If the right
-    answer is one formula, the decorator is called: ``exercise("1.4", ...)(lambda s: s**2)``.
+    Its title, sections to read and hints for faults are in ``texts.toml``. If the right
+    answer is a formula, call the decorator: ``exercise("1.4", ...)(lambda s: s**2)``.
 
     Args:
         number: Number of the exercise.
-        *rows: First the cases, each a tuple of arguments (a list in it becomes an array); then the
-            known mistakes, as :func:`mistakes` takes them.
+        *rows: First the cases, each a tuple of arguments (a list in it becomes an array), then the
+            known mistakes: for each a sentence ``"name: hint."`` and a formula that contains it.
         cases: The cases as :class:`Late`, if made on first use; then all ``rows`` are mistakes.
         **options: Values of other attributes of :class:`Exercise`.
     """
@@ -344,12 +322,9 @@ def choices() -> list[Choice]:
 
 
 class Session:
-    """Check answers of one learner, and count solved exercises and missions.
+    """Check one learner's answers, and count solved exercises and missions.
 
-    Args:
-        registry: The exercises, by number.
-        progress: The learner's marks; by default new ones, which are not stored.
-        missions: A function that returns the ids of the explorers' missions.
+    Without ``progress``, the marks are not stored. ``missions`` returns the ids of all missions.
     """
 
     def __init__(
@@ -380,10 +355,7 @@ class Session:
         return result
 
     def table(self, chapter: int | None = None) -> str:
-        """Return a text: a line for each exercise of a chapter, or of all, and the number solved.
-
-        Only the table of all chapters counts missions, since an explorer is in several chapters.
-        """
+        """Return a line for each exercise of a chapter, or of all, and the number solved."""
         wanted, missions, marks, solved, done = self._counted(chapter)
         rows = [f"{marks.get(n, OPEN)} {n:5} {self._registry[n].title}" for n in wanted]
         counted = [f"missions: {done} of {len(missions)}"] if missions else []

@@ -88,13 +88,9 @@ def _stack(parts: Sequence[object]) -> Array:
 
 
 def close(got: Array, want: Array, rtol: float, atol: float) -> bool:
-    """Return whether two arrays of one shape agree; NaN agrees with NaN.
+    """Return whether arrays of one shape agree; NaN agrees with NaN.
 
-    Args:
-        got: What an answer returned.
-        want: What was expected.
-        rtol: Tolerance, as a share of each expected value.
-        atol: Tolerance where 0 is expected, as a share of the largest expected value.
+    The tolerance is ``rtol`` times the wanted value; where that is 0, ``atol`` times the largest.
     """
     size = np.where(np.isfinite(want), np.abs(want), 0.0)
     largest = size.max(initial=0.0) or 1.0
@@ -103,7 +99,7 @@ def close(got: Array, want: Array, rtol: float, atol: float) -> bool:
 
 
 def unboxed(got: Array, want: Outcome) -> Array:
-    """Return ``got``, without a last axis of length 1 if it then has ``want``'s shape [] or [2]."""
+    """Return ``got``, without an extra last axis of length 1 if ``want`` is one or two numbers."""
     if isinstance(want, np.ndarray) and want.ndim <= 1 and want.size <= 2:
         return got[..., 0] if got.shape == (*want.shape, 1) else got
     return got

@@ -25,10 +25,7 @@ _LIBRARIES = tuple(
 
 
 def error(found: BaseException) -> str:
-    """Return an error's type and text, and the line of the learner's code that raised it.
-
-    The text of an error in a ``tf.function`` contains that line; other errors have a traceback.
-    """
+    """Return an error's type and text, and the line of the learner's code that raised it."""
     if (in_graph := _IN_GRAPH.findall(str(found))) and "in user code:" in str(found):
         words = str(found).strip().splitlines()[-1].strip()
         number, code = in_graph[-1]
@@ -53,7 +50,7 @@ def argument(name: str, value: Any) -> str:
 
 
 def difference(got: Outcome, want: Outcome, *, is_pair: bool = False) -> str:
-    """Say how an outcome differs from the right one, an array that stacks a pair if ``is_pair``."""
+    """Say how an outcome differs from ``want``, which stacks the parts of a pair if ``is_pair``."""
     if isinstance(got, Changed):
         return " your function changed its argument; work on a copy."
     if isinstance(got, BaseException):

@@ -158,7 +158,7 @@ exercise(
 
 
 def _inverse_by_group(matrix: Any, group: Any) -> Any:
-    """Invert ``matrix`` after its entries between weights of different groups are set to 0."""
+    """Set the entries of ``matrix`` between weights of different groups to 0, and invert it."""
     return np.linalg.inv(np.where(group[:, None] == group, matrix, 0.0))
 
 

@@ -143,7 +143,7 @@ exercise(
 
 
 def _forecasts(count: int, factor: float, shift: float) -> tuple[Any, Any, Any]:
-    """Draw targets, predicted means and sds; errors are draws of N(shift, factor²) times sds."""
+    """Draw targets, predicted means and sds, so that errors over sds are N(shift, factor²)."""
     mean, std = _RNG_10_5.normal(size=count).round(2), _RNG_10_5.uniform(0.2, 1.9, count).round(2)
     return (mean + std * (shift + factor * _RNG_10_5.standard_normal(count))).round(2), mean, std
 
@@ -279,10 +279,7 @@ _RNG_10_11 = np.random.default_rng(1011)
 
 
 def _by_ranks(rank: Any) -> Any:
-    """Return an answer to exercise 10.11 that uses the rank k = ``rank(scores, level)``.
-
-    Its interval ends at the k-th smallest and the k-th largest score (error over predicted sd).
-    """
+    """Return an answer to 10.11 that takes the k-th smallest and largest score, k = ``rank()``."""
 
     def ends(y: Any, mean: Any, std: Any, new_mean: Any, new_std: Any, level: Any) -> Any:
         scores = np.sort((y - mean) / std)
@@ -293,10 +290,7 @@ def _by_ranks(rank: Any) -> Any:
 
 
 def _calibration_case(n: int, m: int, level: float, lean: float = 0.4) -> tuple[Any, ...]:
-    """Draw n targets with their predictions, and m new predictions.
-
-    Errors divided by their predicted sds have mean ``lean`` and heavy tails.
-    """
+    """Draw n targets and predictions (error over sd has mean ``lean``), and m new predictions."""
     mean, std = _RNG_10_11.normal(size=n).round(2), _RNG_10_11.uniform(0.3, 2.5, n).round(2)
     y = mean + std * (lean + 1.7 * _RNG_10_11.standard_t(3, n))
     new_mean, new_std = _RNG_10_11.normal(size=m), _RNG_10_11.uniform(0.3, 2.5, m)
