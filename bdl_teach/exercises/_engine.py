@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from bdl_teach._support.checks import Array
 from bdl_teach.exercises import _outcomes, _wording, common_mistakes
-from bdl_teach.exercises._outcomes import Case, Function, Outcome, Unreadable
+from bdl_teach.exercises._outcomes import Case, Function, Outcome
 from bdl_teach.exercises.common_mistakes import Candidate
 from bdl_teach.progress import OPEN, SOLVED, WRONG, Progress
 
@@ -130,20 +130,17 @@ class Exercise:
 
     def same(self, got: Sequence[Outcome], want: Sequence[Outcome]) -> bool:
         """Return whether the outcomes of each case are close arrays, or errors of one type."""
-        cases = zip(self.cases, got, want, strict=True)
-        return all(self._same(case, a, b) for case, a, b in cases)
+        return all(map(self._same, self.cases, got, want))
 
     def _same(self, case: Case, a: Outcome, b: Outcome) -> bool:
         if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
-            return a is not None and type(a) is type(b) and not isinstance(a, Unreadable)
+            return a is not None and type(a) is type(b) and not isinstance(a, str)
         a = _outcomes.unboxed(a, b)
-        if a.shape != b.shape:
+        if a.shape != b.shape or _outcomes.breaks(a, b):  # NaN passes every comparison
             return False
         if self.judge is not None:
-            return not _outcomes.breaks(a, b) and self.judge(a, *case) == self.judge(b, *case)
+            return self.judge(a, *case) == self.judge(b, *case)
         if self.compared is not None:
-            if _outcomes.breaks(a, b):  # NaN passes every comparison with a limit
-                return False
             a, b = (np.asarray(self.compared(o, *case), np.float64) for o in (a, b))
         return _outcomes.close(a, b, self.rtol, self.atol)
 
@@ -181,7 +178,7 @@ class Exercise:
         """Return the answer's array for each case; [] if one is no array or has a wrong shape."""
         pairs = zip(outcomes, self._expected, strict=True)
         fitted = [_outcomes.unboxed(a, b) for a, b in pairs if isinstance(a, np.ndarray)]
-        shapes = [np.shape(want) for want in self._expected]
+        shapes = [want.shape for want in self._expected]
         return fitted if [a.shape for a in fitted] == shapes else []
 
     @cached_property
@@ -222,8 +219,7 @@ class Exercise:
     def _wrong(self, candidates: Iterable[Candidate]) -> list[Candidate]:
         """Return the candidates that differ from the right answer and are not constant."""
         found = []
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
             for candidate in candidates:
                 arrays = [v.ravel() for v in candidate.values if isinstance(v, np.ndarray)]
                 if len(arrays) < len(self.cases) or np.isnan(np.concatenate(arrays)).any():
@@ -297,7 +293,7 @@ def exercise(number: str, *rows: Any, cases: Any = None, **options: Any) -> Call
         **options: Values of other attributes of :class:`Exercise`.
     """
     title, section = _TEXTS["exercises"].get(number, ("", ""))
-    named: Any = {"faults": _TEXTS["faults"].get(number, {}), **options}
+    options["faults"] = _TEXTS["faults"].get(number, {})
     n = next((i for i, row in enumerate(rows) if isinstance(row, str)), len(rows))
     if cases is None:
         arrays = [[np.array(v) if isinstance(v, list) else v for v in case] for case in rows[:n]]
@@ -305,7 +301,7 @@ def exercise(number: str, *rows: Any, cases: Any = None, **options: Any) -> Call
 
     def register(reference: F) -> F:
         known = mistakes(*rows[n:])
-        DEFINED.append(Exercise(number, title, section, reference, cases, known, **named))
+        DEFINED.append(Exercise(number, title, section, reference, cases, known, **options))
         return reference
 
     return register

@@ -3,7 +3,6 @@
 import copy
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -21,19 +20,13 @@ _LATIN = str.maketrans(
 )
 
 
-@dataclass(frozen=True)
-class Unreadable:
-    """A returned value that cannot be converted to numbers, kept as its shortened ``repr``."""
-
-    text: str
-
-
 class Changed(Exception):
     """The outcome of a call that changed one of its arguments."""
 
 
-# The outcome of a call: numbers, the error raised, a value that is no number, or None for a stub.
-Outcome = Array | BaseException | Unreadable | None
+# The outcome of a call: numbers, the error raised, the text of a value that is no number, or None
+# for a stub.
+Outcome = Array | BaseException | str | None
 
 
 def outcome(function: Function, case: Case) -> Outcome:
@@ -69,7 +62,7 @@ def read(value: object) -> Outcome:
             return np.asarray(array, dtype=np.float64)
     except Exception:  # ragged, or an object that is no array
         pass
-    return Unreadable(short(value))
+    return short(value)
 
 
 def _array(value: object) -> Array:
@@ -98,11 +91,10 @@ def close(got: Array, want: Array, rtol: float, atol: float) -> bool:
     return bool(np.isclose(got, want, 0.0, allowed, equal_nan=True).all())
 
 
-def unboxed(got: Array, want: Outcome) -> Array:
+def unboxed(got: Array, want: Array) -> Array:
     """Return ``got``, without an extra last axis of length 1 if ``want`` is one or two numbers."""
-    if isinstance(want, np.ndarray) and want.ndim <= 1 and want.size <= 2:
-        return got[..., 0] if got.shape == (*want.shape, 1) else got
-    return got
+    is_boxed = want.ndim <= 1 and want.size <= 2 and got.shape == (*want.shape, 1)
+    return got[..., 0] if is_boxed else got
 
 
 def is_stub(value: object) -> bool:
