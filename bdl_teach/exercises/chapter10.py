@@ -19,19 +19,14 @@ _RNG = np.random.default_rng(7)
 
 @exercise(
     "10.1",
-    *(
-        (y, _RNG.normal(0.0, spread, s), noise)
-        for y, spread, s, noise in (
-            (0.4, 1.0, 5, 0.5),
-            (-2.0, 0.3, 20, 2.0),
-            (3.0, 2.0, 50, 0.1),
-            (-0.7, 1.5, 3, 0.8),
-            (0.9, 1.0, 2, 1.3),
-            (60.0, 2.0, 7, 0.6),  # 100 sd away: every density is 0
-            (3e-6, 2e-6, 4, 1e-6),  # reveals a small number added to the noise
-            (-75.0, 0.01, 3, 0.9),  # far from all samples, which are near each other
-        )
-    ),
+    (0.4, _RNG.normal(0.0, 1.0, 5), 0.5),
+    (-2.0, _RNG.normal(0.0, 0.3, 20), 2.0),
+    (3.0, _RNG.normal(0.0, 2.0, 50), 0.1),
+    (-0.7, _RNG.normal(0.0, 1.5, 3), 0.8),
+    (0.9, _RNG.normal(0.0, 1.0, 2), 1.3),
+    (60.0, _RNG.normal(0.0, 2.0, 7), 0.6),  # 100 sd away: every density is 0
+    (3e-6, _RNG.normal(0.0, 2e-6, 4), 1e-6),  # reveals a small number added to the noise
+    (-75.0, _RNG.normal(0.0, 0.01, 3), 0.9),  # far from all samples, which are near each other
     "the point is still in it: weight the networks as if they had not seen the point.",
     lambda y, f, s: logsumexp(norm.logpdf(y, f, s)) - np.log(len(f)),
     "moments for the mixture: no Gaussian with the networks' mean and variance is asked for.",
@@ -55,13 +50,9 @@ def _targets(count: int, most: float, noise: float) -> tuple[Any, ...]:
 
 @exercise(
     "10.2",
-    *(
-        _targets(count, most, noise)
-        for count, most, noise in (
-            *((5, 1.5, 0.4), (151, 1.5, 0.4), (97, 2.5, 0.1), (83, 0.6, 1.7), (211, 1.0, 1.0)),
-            *((307, 3.0, 2.2), (173, 0.3, 0.2), (269, 0.9, 0.6), (101, 3e-6, 2e-6)),
-        )
-    ),
+    *(_targets(5, 1.5, 0.4), _targets(151, 1.5, 0.4), _targets(97, 2.5, 0.1)),
+    *(_targets(83, 0.6, 1.7), _targets(211, 1.0, 1.0), _targets(307, 3.0, 2.2)),
+    *(_targets(173, 0.3, 0.2), _targets(269, 0.9, 0.6), _targets(101, 3e-6, 2e-6)),
     "standard deviations added: variances add: √(epistemic² + noise²).",
     lambda y, m, e, s: np.mean(np.abs(y - m) <= 1.96 * (e + s)),
     "σ² for σ: the half-width is in the units of y: take the root.",
@@ -299,14 +290,12 @@ def _calibration_case(n: int, m: int, level: float, lean: float = 0.4) -> tuple[
 
 exercise(
     "10.11",
-    *(
-        _calibration_case(*case)
-        for case in (
-            *((63, 4, 0.95), (24, 3, 0.9), (12, 5, 0.8), (45, 1, 0.55)),
-            *((31, 3, 0.75), (7, 2, 0.5)),  # (n + 1)(1 + c)/2 is whole, in floating point, too
-            *((20, 3, 0.6, 4.0), (17, 2, 0.7, -4.0)),  # both ends on one side of the mean
-        )
-    ),
+    *(_calibration_case(63, 4, 0.95), _calibration_case(24, 3, 0.9)),
+    *(_calibration_case(12, 5, 0.8), _calibration_case(45, 1, 0.55)),
+    # (n + 1)(1 + c)/2 is whole, in floating point, too
+    *(_calibration_case(31, 3, 0.75), _calibration_case(7, 2, 0.5)),
+    # both ends are on one side of the mean
+    *(_calibration_case(20, 3, 0.6, 4.0), _calibration_case(17, 2, 0.7, -4.0)),
     "the whole level at each end: that leaves out 1 − c twice: give each end half of it.",
     _by_ranks(lambda scores, c: np.ceil((len(scores) + 1) * c - 1e-9)),
     "one rank too low: the new point is one of n + 1; and round up.",

@@ -214,12 +214,10 @@ def _programs(seed: int, order: Sequence[int]) -> tuple[Any, Any, Any]:
     found = []
     for at, program in enumerate(("shared", "local", "flipout")[k] for k in order):
         sigma, own = [rng.uniform(0.3, 1.2)], 10 * seed + at
-        batches = (
-            estimators.minibatch([0.6], sigma, x[:n, None], y[:n], 0.5, n_data=1000) for n in _SIZES
-        )
-        drawn = [
-            estimators.gradient_samples(program, batch, n_draws=400, seed=own) for batch in batches
-        ]
+        drawn = []
+        for n in _SIZES:
+            batch = estimators.minibatch([0.6], sigma, x[:n, None], y[:n], 0.5, n_data=1000)
+            drawn.append(estimators.gradient_samples(program, batch, n_draws=400, seed=own))
         found.append([[d.mu[:, 0] for d in drawn], [d.sigma[:, 0] for d in drawn]])
     gradients: Array = np.array(found)
     return _SIZES, gradients[:, 0], gradients[:, 1]
