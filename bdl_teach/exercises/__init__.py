@@ -23,19 +23,12 @@ __all__ = [
     "reset",
 ]
 
+for _module in iter_modules(__path__):
+    if _module.name.startswith("chapter"):
+        import_module(f"{__name__}.{_module.name}")
 
-def _collect() -> dict[str, Exercise]:
-    """Return all exercises by number, in the order of their numbers."""
-    for module in iter_modules(__path__):
-        if module.name.startswith("chapter"):
-            import_module(f"{__name__}.{module.name}")
-    order = sorted(
-        [*DEFINED, *choices()], key=lambda e: [int(part) for part in e.number.split(".")]
-    )
-    return {exercise.number: exercise for exercise in order}
-
-
-REGISTRY: dict[str, Exercise] = _collect()
+_SORTED = sorted([*DEFINED, *choices()], key=lambda e: [*map(int, e.number.split("."))])
+REGISTRY: dict[str, Exercise] = {exercise.number: exercise for exercise in _SORTED}
 SESSION = Session(REGISTRY, own(), missions)
 
 

@@ -23,9 +23,6 @@ from bdl_teach.progress import OPEN, SOLVED, WRONG, Progress
 
 # Titles, sections to read, faults and statements, each by the number of the exercise.
 _TEXTS = tomllib.loads(files(__package__).joinpath("texts.toml").read_text("utf-8"))
-# Float32 and another order of operations change a value by a small share of it, and a value that
-# should be 0 by a small share of the largest value of the same answer.
-RELATIVE, OF_LARGEST = 3e-5, 1e-6
 F = TypeVar("F", bound=Function)
 
 
@@ -92,8 +89,10 @@ class Exercise:
     # point, very large and very small values.
     cases: Sequence[Case] = ()
     mistakes: tuple[Mistake, ...] = ()
-    rtol: float = RELATIVE  # tolerance, as a share of each expected value
-    atol: float = OF_LARGEST  # tolerance for 0, as a share of the largest expected value
+    # Float32 and another order of operations change a value by a small share of it, and one that
+    # should be 0 by a small share of the largest value of the same answer.
+    rtol: float = 3e-5  # tolerance, as a share of each expected value
+    atol: float = 1e-6  # tolerance for 0, as a share of the largest expected value
     # Takes (answer, *case) and returns the numbers to compare; by default the answer is compared.
     compared: Callable[..., ArrayLike] | None = None
     # Takes (answer, *case) and returns the name of the answer's fault, or "" for a right answer. An
