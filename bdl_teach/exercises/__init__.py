@@ -1,13 +1,8 @@
 """Check answers to exercises: ``check("3.1", answer)`` prints "right", or names the mistake.
 
-An answer (a function of the learner's) is called with a few inputs, and its results are compared
-with those of a right function; if they differ, with those of functions that contain known mistakes.
-A check never raises because of an answer: if the answer is still ``...``, has a wrong type or
-raises an error, the check prints a sentence.
-
-Solved exercises are stored in a small file in the user's data folder. Exercises that ask for a
-function are defined in the chapters' modules; titles, and exercises that ask which statements are
-true, are in ``texts.toml``.
+The answer, a function that the learner has written, is called with a few inputs. Its results are
+compared with those of a right function and, if they differ, of functions with known mistakes. If an
+answer is still ``...``, has a wrong type or raises an error, the check prints a sentence.
 """
 
 from importlib import import_module
@@ -28,19 +23,12 @@ __all__ = [
     "reset",
 ]
 
+for _module in iter_modules(__path__):
+    if _module.name.startswith("chapter"):
+        import_module(f"{__name__}.{_module.name}")
 
-def _collect() -> dict[str, Exercise]:
-    """Return all exercises by number, in the order of their numbers."""
-    for module in iter_modules(__path__):
-        if module.name.startswith("chapter"):
-            import_module(f"{__name__}.{module.name}")
-    order = sorted(
-        [*DEFINED, *choices()], key=lambda e: [int(part) for part in e.number.split(".")]
-    )
-    return {exercise.number: exercise for exercise in order}
-
-
-REGISTRY: dict[str, Exercise] = _collect()
+_SORTED = sorted([*DEFINED, *choices()], key=lambda e: [*map(int, e.number.split("."))])
+REGISTRY: dict[str, Exercise] = {exercise.number: exercise for exercise in _SORTED}
 SESSION = Session(REGISTRY, own(), missions)
 
 
@@ -48,12 +36,12 @@ def check(number: str, answer: object, *, record: bool = True) -> Result:
     """Check an answer, print the result, and record whether it was right.
 
     Args:
-        number: Number of the exercise as text, such as ``"3.1"``.
+        number: Number of the exercise, such as ``"3.1"``.
         answer: The function or the value that the exercise asks for.
         record: Whether the result counts for :func:`progress`.
 
     Returns:
-        A :class:`Result`, which is true if the answer is right.
+        A :class:`Result`, true if the answer is right.
 
     Raises:
         ValueError: There is no exercise of that number, or the number is not text.

@@ -17,27 +17,18 @@ from numpy.typing import ArrayLike
 
 from bdl_teach._support.checks import Array
 from bdl_teach.exercises import _outcomes, _wording, common_mistakes
-from bdl_teach.exercises._outcomes import Case, Function, Outcome, Unreadable
+from bdl_teach.exercises._outcomes import Case, Function, Outcome
 from bdl_teach.exercises.common_mistakes import Candidate
 from bdl_teach.progress import OPEN, SOLVED, WRONG, Progress
 
 # Titles, sections to read, faults and statements, each by the number of the exercise.
 _TEXTS = tomllib.loads(files(__package__).joinpath("texts.toml").read_text("utf-8"))
-# Float32 and another order of operations change a value by a small share of it, and a value that
-# should be 0 by a small share of the largest value of the same answer.
-RELATIVE, OF_LARGEST = 3e-5, 1e-6
 F = TypeVar("F", bound=Function)
 
 
 @dataclass(frozen=True)
 class Result:
-    """The result of a check: true if the answer is right.
-
-    Attributes:
-        number: Number of the exercise.
-        solved: Whether the answer is right.
-        message: The sentence that was printed.
-    """
+    """The result of a check: true if ``solved``; ``message`` is the sentence that was printed."""
 
     number: str
     solved: bool
@@ -60,15 +51,7 @@ class Mistake:
 
 
 def mistakes(*rows: str | Function | tuple[Function, ...]) -> tuple[Mistake, ...]:
-    """Make mistakes from a table in which sentences and formulas alternate.
-
-    Args:
-        *rows: A sentence ``"name: hint."``, then a function that contains this mistake, or a tuple
-            of such functions; then the next sentence and function, and so on.
-
-    Raises:
-        ValueError: Sentences and formulas do not alternate.
-    """
+    """Make mistakes from alternating rows: ``"name: hint."``, then a formula or a tuple of them."""
     found = []
     for sentence, formula in zip(rows[::2], rows[1::2], strict=True):
         if not isinstance(sentence, str) or isinstance(formula, str) or ": " not in sentence:
@@ -106,8 +89,10 @@ class Exercise:
     # point, very large and very small values.
     cases: Sequence[Case] = ()
     mistakes: tuple[Mistake, ...] = ()
-    rtol: float = RELATIVE  # tolerance, as a share of each expected value
-    atol: float = OF_LARGEST  # tolerance for 0, as a share of the largest expected value
+    # Float32 and another order of operations change a value by a small share of it, and one that
+    # should be 0 by a small share of the largest value of the same answer.
+    rtol: float = 3e-5  # tolerance, as a share of each expected value
+    atol: float = 1e-6  # tolerance for 0, as a share of the largest expected value
     # Takes (answer, *case) and returns the numbers to compare; by default the answer is compared.
     compared: Callable[..., ArrayLike] | None = None
     # Takes (answer, *case) and returns the name of the answer's fault, or "" for a right answer. An
@@ -143,30 +128,23 @@ class Exercise:
         return WRONG, self._diagnose(outcomes)
 
     def same(self, got: Sequence[Outcome], want: Sequence[Outcome]) -> bool:
-        """Return whether ``got`` and ``want`` have, in each case, close arrays or equal errors."""
-        cases = zip(self.cases, got, want, strict=True)
-        return all(self._same(case, a, b) for case, a, b in cases)
+        """Return whether the outcomes of each case are close arrays, or errors of one type."""
+        return all(map(self._same, self.cases, got, want))
 
     def _same(self, case: Case, a: Outcome, b: Outcome) -> bool:
         if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
-            return a is not None and type(a) is type(b) and not isinstance(a, Unreadable)
+            return a is not None and type(a) is type(b) and not isinstance(a, str)
         a = _outcomes.unboxed(a, b)
-        if a.shape != b.shape:
+        if a.shape != b.shape or _outcomes.breaks(a, b):  # NaN passes every comparison
             return False
         if self.judge is not None:
-            return not _outcomes.breaks(a, b) and self.judge(a, *case) == self.judge(b, *case)
+            return self.judge(a, *case) == self.judge(b, *case)
         if self.compared is not None:
-            if _outcomes.breaks(a, b):  # NaN passes every comparison with a limit
-                return False
             a, b = (np.asarray(self.compared(o, *case), np.float64) for o in (a, b))
         return _outcomes.close(a, b, self.rtol, self.atol)
 
     def _diagnose(self, outcomes: Sequence[Outcome]) -> str:
-        """Return the message for a wrong answer.
-
-        If exactly one known mistake (or one general fault, such as equal answers to all cases)
-        explains all outcomes, name it; else say how the answer differs in the first wrong case.
-        """
+        """Name the mistake if exactly one explains the answer; else say how it differs."""
         known = {c[:2] for c in self._known if self.same(outcomes, c.values)}
         if len(known) == 1:
             return f"{': '.join(known.pop())} {self.read}"
@@ -199,7 +177,7 @@ class Exercise:
         """Return the answer's array for each case; [] if one is no array or has a wrong shape."""
         pairs = zip(outcomes, self._expected, strict=True)
         fitted = [_outcomes.unboxed(a, b) for a, b in pairs if isinstance(a, np.ndarray)]
-        shapes = [np.shape(want) for want in self._expected]
+        shapes = [want.shape for want in self._expected]
         return fitted if [a.shape for a in fitted] == shapes else []
 
     @cached_property
@@ -240,8 +218,7 @@ class Exercise:
     def _wrong(self, candidates: Iterable[Candidate]) -> list[Candidate]:
         """Return the candidates that differ from the right answer and are not constant."""
         found = []
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
             for candidate in candidates:
                 arrays = [v.ravel() for v in candidate.values if isinstance(v, np.ndarray)]
                 if len(arrays) < len(self.cases) or np.isnan(np.concatenate(arrays)).any():
@@ -267,17 +244,13 @@ class Exercise:
 
 @dataclass(frozen=True)
 class Choice(Exercise):
-    """An exercise that asks which of some statements are true.
-
-    After a first wrong answer the message says how many statements the learner has judged wrongly,
-    after later ones which statements.
-    """
+    """An exercise that asks which of some statements are true."""
 
     reference: AbstractSet[str]  # type: ignore[assignment]  # letters of the true statements
     statements: Mapping[str, str] = field(default_factory=dict)  # for each letter, a hint
 
     def find(self, answer: object, tries: int = 0) -> tuple[str, str]:
-        """Return the mark and the message for an answer, given after ``tries`` wrong ones."""
+        """Return the mark and the message, which names misjudged statements if ``tries`` > 0."""
         if _outcomes.is_stub(answer):
             return OPEN, "nothing to check yet: put the letters of the true statements."
         letters = _outcomes.read_letters(answer)
@@ -308,18 +281,18 @@ DEFINED: list[Exercise] = []  # the exercises that ask for a function
 def exercise(number: str, *rows: Any, cases: Any = None, **options: Any) -> Callable[[F], F]:
     """Return a decorator that defines an exercise whose right answer is the decorated function.
 
-    The exercise's title, sections to read and hints for faults are in ``texts.toml``. If the right
-    answer is one formula, the decorator is called: ``exercise("1.4", ...)(lambda s: s**2)``.
+    Its title, sections to read and hints for faults are in ``texts.toml``. If the right
+    answer is a formula, call the decorator: ``exercise("1.4", ...)(lambda s: s**2)``.
 
     Args:
         number: Number of the exercise.
-        *rows: First the cases, each a tuple of arguments (a list in it becomes an array); then the
-            known mistakes, as :func:`mistakes` takes them.
+        *rows: First the cases, each a tuple of arguments (a list in it becomes an array), then the
+            known mistakes: for each a sentence ``"name: hint."`` and a formula that contains it.
         cases: The cases as :class:`Late`, if made on first use; then all ``rows`` are mistakes.
         **options: Values of other attributes of :class:`Exercise`.
     """
     title, section = _TEXTS["exercises"].get(number, ("", ""))
-    named: Any = {"faults": _TEXTS["faults"].get(number, {}), **options}
+    options["faults"] = _TEXTS["faults"].get(number, {})
     n = next((i for i, row in enumerate(rows) if isinstance(row, str)), len(rows))
     if cases is None:
         arrays = [[np.array(v) if isinstance(v, list) else v for v in case] for case in rows[:n]]
@@ -327,7 +300,7 @@ def exercise(number: str, *rows: Any, cases: Any = None, **options: Any) -> Call
 
     def register(reference: F) -> F:
         known = mistakes(*rows[n:])
-        DEFINED.append(Exercise(number, title, section, reference, cases, known, **named))
+        DEFINED.append(Exercise(number, title, section, reference, cases, known, **options))
         return reference
 
     return register
@@ -344,12 +317,9 @@ def choices() -> list[Choice]:
 
 
 class Session:
-    """Check answers of one learner, and count solved exercises and missions.
+    """Check one learner's answers, and count solved exercises and missions.
 
-    Args:
-        registry: The exercises, by number.
-        progress: The learner's marks; by default new ones, which are not stored.
-        missions: A function that returns the ids of the explorers' missions.
+    Without ``progress``, the marks are not stored. ``missions`` returns the ids of all missions.
     """
 
     def __init__(
@@ -380,10 +350,7 @@ class Session:
         return result
 
     def table(self, chapter: int | None = None) -> str:
-        """Return a text: a line for each exercise of a chapter, or of all, and the number solved.
-
-        Only the table of all chapters counts missions, since an explorer is in several chapters.
-        """
+        """Return a line for each exercise of a chapter, or of all, and the number solved."""
         wanted, missions, marks, solved, done = self._counted(chapter)
         rows = [f"{marks.get(n, OPEN)} {n:5} {self._registry[n].title}" for n in wanted]
         counted = [f"missions: {done} of {len(missions)}"] if missions else []

@@ -3,7 +3,6 @@
 import copy
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -21,19 +20,13 @@ _LATIN = str.maketrans(
 )
 
 
-@dataclass(frozen=True)
-class Unreadable:
-    """A returned value that cannot be converted to numbers, kept as its shortened ``repr``."""
-
-    text: str
-
-
 class Changed(Exception):
     """The outcome of a call that changed one of its arguments."""
 
 
-# The outcome of a call: numbers, the error raised, a value that is no number, or None for a stub.
-Outcome = Array | BaseException | Unreadable | None
+# The outcome of a call: numbers, the error raised, the text of a value that is no number, or None
+# for a stub.
+Outcome = Array | BaseException | str | None
 
 
 def outcome(function: Function, case: Case) -> Outcome:
@@ -49,12 +42,10 @@ def outcome(function: Function, case: Case) -> Outcome:
     return read(value)
 
 
-def _unchanged(now: object, before: object) -> bool:
+def _unchanged(now: Any, before: Any) -> bool:
     """Return whether arguments equal their copies, part by part; NaN equals NaN."""
-    if isinstance(before, tuple | list):
-        if not isinstance(now, tuple | list) or len(now) != len(before):
-            return False
-        return all(_unchanged(a, b) for a, b in zip(now, before, strict=True))
+    if isinstance(before, tuple):
+        return all(map(_unchanged, now, before))
     kept = np.asarray(before)
     return np.array_equal(np.asarray(now), kept, equal_nan=kept.dtype.kind in "fc")
 
@@ -69,7 +60,7 @@ def read(value: object) -> Outcome:
             return np.asarray(array, dtype=np.float64)
     except Exception:  # ragged, or an object that is no array
         pass
-    return Unreadable(short(value))
+    return short(value)
 
 
 def _array(value: object) -> Array:
@@ -88,13 +79,9 @@ def _stack(parts: Sequence[object]) -> Array:
 
 
 def close(got: Array, want: Array, rtol: float, atol: float) -> bool:
-    """Return whether two arrays of one shape agree; NaN agrees with NaN.
+    """Return whether arrays of one shape agree; NaN agrees with NaN.
 
-    Args:
-        got: What an answer returned.
-        want: What was expected.
-        rtol: Tolerance, as a share of each expected value.
-        atol: Tolerance where 0 is expected, as a share of the largest expected value.
+    The tolerance is ``rtol`` times the wanted value; where that is 0, ``atol`` times the largest.
     """
     size = np.where(np.isfinite(want), np.abs(want), 0.0)
     largest = size.max(initial=0.0) or 1.0
@@ -102,11 +89,10 @@ def close(got: Array, want: Array, rtol: float, atol: float) -> bool:
     return bool(np.isclose(got, want, 0.0, allowed, equal_nan=True).all())
 
 
-def unboxed(got: Array, want: Outcome) -> Array:
-    """Return ``got``, without a last axis of length 1 if it then has ``want``'s shape [] or [2]."""
-    if isinstance(want, np.ndarray) and want.ndim <= 1 and want.size <= 2:
-        return got[..., 0] if got.shape == (*want.shape, 1) else got
-    return got
+def unboxed(got: Array, want: Array) -> Array:
+    """Return ``got``, without an extra last axis of length 1 if ``want`` is one or two numbers."""
+    is_boxed = want.ndim <= 1 and want.size <= 2 and got.shape == (*want.shape, 1)
+    return got[..., 0] if is_boxed else got
 
 
 def is_stub(value: object) -> bool:

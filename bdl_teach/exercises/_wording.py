@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from bdl_teach.exercises._outcomes import Changed, Outcome, Unreadable, breaks
+from bdl_teach._support.checks import Array
+from bdl_teach.exercises._outcomes import Changed, Outcome, breaks
 
 # The learner's line in the text of an error inside a ``tf.function``.
 _IN_GRAPH = re.compile(r'File "[^"]*", line (\d+), in \S+  \*\n(.*)')
@@ -25,10 +26,7 @@ _LIBRARIES = tuple(
 
 
 def error(found: BaseException) -> str:
-    """Return an error's type and text, and the line of the learner's code that raised it.
-
-    The text of an error in a ``tf.function`` contains that line; other errors have a traceback.
-    """
+    """Return an error's type and text, and the line of the learner's code that raised it."""
     if (in_graph := _IN_GRAPH.findall(str(found))) and "in user code:" in str(found):
         words = str(found).strip().splitlines()[-1].strip()
         number, code = in_graph[-1]
@@ -52,8 +50,8 @@ def argument(name: str, value: Any) -> str:
         return f"{name} of {len(value)} parts"
 
 
-def difference(got: Outcome, want: Outcome, *, is_pair: bool = False) -> str:
-    """Say how an outcome differs from the right one, an array that stacks a pair if ``is_pair``."""
+def difference(got: Outcome, want: Array, *, is_pair: bool) -> str:
+    """Say how an outcome differs from ``want``, which stacks the parts of a pair if ``is_pair``."""
     if isinstance(got, Changed):
         return " your function changed its argument; work on a copy."
     if isinstance(got, BaseException):
@@ -61,11 +59,11 @@ def difference(got: Outcome, want: Outcome, *, is_pair: bool = False) -> str:
     if got is None:
         return " your function returned nothing: does every way through it return?"
     wanted = _kind(want)
-    if is_pair and isinstance(want, np.ndarray):
+    if is_pair:
         wanted = f"a pair, each {_kind(want[0])}" if want.ndim > 1 else "a pair of numbers"
-    if isinstance(got, Unreadable):
-        return f" expected {wanted}, and your function returned {got.text}."
-    if not isinstance(want, np.ndarray) or got.shape != want.shape:
+    if isinstance(got, str):
+        return f" expected {wanted}, and your function returned {got}."
+    if got.shape != want.shape:
         return f" expected {wanted}, got {_kind(got)}."
     if breaks(got, want):
         is_nan = np.isnan(got[~np.isfinite(got)].ravel()[0])
@@ -78,9 +76,7 @@ def difference(got: Outcome, want: Outcome, *, is_pair: bool = False) -> str:
     return f"{where} expected {show(want, got)}, got {show(got, want)}."
 
 
-def _kind(value: Outcome) -> str:
-    if not isinstance(value, np.ndarray):
-        return f"a {type(value).__name__}" if isinstance(value, BaseException) else "nothing"
+def _kind(value: Array) -> str:
     return f"shape {value.shape}" if value.shape else "one number"
 
 

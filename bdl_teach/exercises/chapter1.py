@@ -123,10 +123,10 @@ def _log_density(cov: Any, y: Any) -> Any:
     return -0.5 * (np.linalg.slogdet(2 * np.pi * cov)[1] + _misfit(cov, y))
 
 
-def _for_all(function: Any) -> Any:
-    """Turn a function that scores one candidate model into one that scores a list of them."""
+def _for_all(score: Any) -> Any:
+    """Return an answer that scores each candidate by ``score(covariance of y, y, noise_std)``."""
     return lambda phi, y, noise_std, candidates: np.array(
-        [function(phi, y, noise_std, candidate) for candidate in candidates]
+        [score(_cov(phi, noise_std, prior_std), y, noise_std) for prior_std in candidates]
     )
 
 
@@ -143,22 +143,16 @@ exercise(
     (_MANY, 0.004 * _NORMAL(size=90), 0.0037, [[1e-3, 2e-3, 4e-3], [3e-3, 5e-4, 1e-3]]),
     (_MANY, 1e-5 * _NORMAL(size=90), 1.1e-5, [[3e-6, 5e-6, 1e-6]]),
     "likelihood of the MAP weights: the evidence averages over the prior instead.",
-    _for_all(
-        lambda phi, y, s, c: _log_density(
-            s**2 * np.eye(len(y)), s**2 * np.linalg.solve(_cov(phi, s, c), y)
-        )
-    ),
+    _for_all(lambda cov, y, s: _log_density(s**2 * np.eye(len(y)), s**2 * np.linalg.solve(cov, y))),
     "the determinant is missing: −½ log det is the price of a wide prior.",
-    _for_all(
-        lambda phi, y, s, c: -0.5 * (_misfit(_cov(phi, s, c), y) + len(y) * np.log(2 * np.pi))
-    ),
+    _for_all(lambda cov, y, s: -0.5 * (_misfit(cov, y) + len(y) * np.log(2 * np.pi))),
     "correlations dropped: two outputs share their weights, so they covary.",
-    _for_all(lambda phi, y, s, c: _log_density(np.diag(np.diag(_cov(phi, s, c))), y)),
-)(_for_all(lambda phi, y, s, c: _log_density(_cov(phi, s, c), y)))
+    _for_all(lambda cov, y, s: _log_density(np.diag(np.diag(cov)), y)),
+)(_for_all(lambda cov, y, s: _log_density(cov, y)))
 
 
 def _inverse_by_group(matrix: Any, group: Any) -> Any:
-    """Invert ``matrix`` after its entries between weights of different groups are set to 0."""
+    """Set the entries of ``matrix`` between weights of different groups to 0, and invert it."""
     return np.linalg.inv(np.where(group[:, None] == group, matrix, 0.0))
 
 

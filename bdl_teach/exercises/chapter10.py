@@ -19,19 +19,14 @@ _RNG = np.random.default_rng(7)
 
 @exercise(
     "10.1",
-    *(
-        (y, _RNG.normal(0.0, spread, s), noise)
-        for y, spread, s, noise in (
-            (0.4, 1.0, 5, 0.5),
-            (-2.0, 0.3, 20, 2.0),
-            (3.0, 2.0, 50, 0.1),
-            (-0.7, 1.5, 3, 0.8),
-            (0.9, 1.0, 2, 1.3),
-            (60.0, 2.0, 7, 0.6),  # 100 sd away: every density is 0
-            (3e-6, 2e-6, 4, 1e-6),  # reveals a small number added to the noise
-            (-75.0, 0.01, 3, 0.9),  # far from all samples, which are near each other
-        )
-    ),
+    (0.4, _RNG.normal(0.0, 1.0, 5), 0.5),
+    (-2.0, _RNG.normal(0.0, 0.3, 20), 2.0),
+    (3.0, _RNG.normal(0.0, 2.0, 50), 0.1),
+    (-0.7, _RNG.normal(0.0, 1.5, 3), 0.8),
+    (0.9, _RNG.normal(0.0, 1.0, 2), 1.3),
+    (60.0, _RNG.normal(0.0, 2.0, 7), 0.6),  # 100 sd away: every density is 0
+    (3e-6, _RNG.normal(0.0, 2e-6, 4), 1e-6),  # reveals a small number added to the noise
+    (-75.0, _RNG.normal(0.0, 0.01, 3), 0.9),  # far from all samples, which are near each other
     "the point is still in it: weight the networks as if they had not seen the point.",
     lambda y, f, s: logsumexp(norm.logpdf(y, f, s)) - np.log(len(f)),
     "moments for the mixture: no Gaussian with the networks' mean and variance is asked for.",
@@ -55,13 +50,9 @@ def _targets(count: int, most: float, noise: float) -> tuple[Any, ...]:
 
 @exercise(
     "10.2",
-    *(
-        _targets(count, most, noise)
-        for count, most, noise in (
-            *((5, 1.5, 0.4), (151, 1.5, 0.4), (97, 2.5, 0.1), (83, 0.6, 1.7), (211, 1.0, 1.0)),
-            *((307, 3.0, 2.2), (173, 0.3, 0.2), (269, 0.9, 0.6), (101, 3e-6, 2e-6)),
-        )
-    ),
+    *(_targets(5, 1.5, 0.4), _targets(151, 1.5, 0.4), _targets(97, 2.5, 0.1)),
+    *(_targets(83, 0.6, 1.7), _targets(211, 1.0, 1.0), _targets(307, 3.0, 2.2)),
+    *(_targets(173, 0.3, 0.2), _targets(269, 0.9, 0.6), _targets(101, 3e-6, 2e-6)),
     "standard deviations added: variances add: √(epistemic² + noise²).",
     lambda y, m, e, s: np.mean(np.abs(y - m) <= 1.96 * (e + s)),
     "σ² for σ: the half-width is in the units of y: take the root.",
@@ -143,7 +134,7 @@ exercise(
 
 
 def _forecasts(count: int, factor: float, shift: float) -> tuple[Any, Any, Any]:
-    """Draw targets, predicted means and sds; errors are draws of N(shift, factor²) times sds."""
+    """Draw targets, predicted means and sds, so that errors over sds are N(shift, factor²)."""
     mean, std = _RNG_10_5.normal(size=count).round(2), _RNG_10_5.uniform(0.2, 1.9, count).round(2)
     return (mean + std * (shift + factor * _RNG_10_5.standard_normal(count))).round(2), mean, std
 
@@ -279,10 +270,7 @@ _RNG_10_11 = np.random.default_rng(1011)
 
 
 def _by_ranks(rank: Any) -> Any:
-    """Return an answer to exercise 10.11 that uses the rank k = ``rank(scores, level)``.
-
-    Its interval ends at the k-th smallest and the k-th largest score (error over predicted sd).
-    """
+    """Return an answer to 10.11 that takes the k-th smallest and largest score, k = ``rank()``."""
 
     def ends(y: Any, mean: Any, std: Any, new_mean: Any, new_std: Any, level: Any) -> Any:
         scores = np.sort((y - mean) / std)
@@ -293,10 +281,7 @@ def _by_ranks(rank: Any) -> Any:
 
 
 def _calibration_case(n: int, m: int, level: float, lean: float = 0.4) -> tuple[Any, ...]:
-    """Draw n targets with their predictions, and m new predictions.
-
-    Errors divided by their predicted sds have mean ``lean`` and heavy tails.
-    """
+    """Draw n targets and predictions (error over sd has mean ``lean``), and m new predictions."""
     mean, std = _RNG_10_11.normal(size=n).round(2), _RNG_10_11.uniform(0.3, 2.5, n).round(2)
     y = mean + std * (lean + 1.7 * _RNG_10_11.standard_t(3, n))
     new_mean, new_std = _RNG_10_11.normal(size=m), _RNG_10_11.uniform(0.3, 2.5, m)
@@ -305,14 +290,12 @@ def _calibration_case(n: int, m: int, level: float, lean: float = 0.4) -> tuple[
 
 exercise(
     "10.11",
-    *(
-        _calibration_case(*case)
-        for case in (
-            *((63, 4, 0.95), (24, 3, 0.9), (12, 5, 0.8), (45, 1, 0.55)),
-            *((31, 3, 0.75), (7, 2, 0.5)),  # (n + 1)(1 + c)/2 is whole, in floating point, too
-            *((20, 3, 0.6, 4.0), (17, 2, 0.7, -4.0)),  # both ends on one side of the mean
-        )
-    ),
+    *(_calibration_case(63, 4, 0.95), _calibration_case(24, 3, 0.9)),
+    *(_calibration_case(12, 5, 0.8), _calibration_case(45, 1, 0.55)),
+    # (n + 1)(1 + c)/2 is whole, in floating point, too
+    *(_calibration_case(31, 3, 0.75), _calibration_case(7, 2, 0.5)),
+    # both ends are on one side of the mean
+    *(_calibration_case(20, 3, 0.6, 4.0), _calibration_case(17, 2, 0.7, -4.0)),
     "the whole level at each end: that leaves out 1 − c twice: give each end half of it.",
     _by_ranks(lambda scores, c: np.ceil((len(scores) + 1) * c - 1e-9)),
     "one rank too low: the new point is one of n + 1; and round up.",

@@ -181,17 +181,6 @@ def _path_gradient(mu: Any, rho: Any, eps: Any, x: Any, y: Any, sigma_p: Any) ->
     return _path(mu, np.logaddexp(0, rho), eps, x, y, sigma_p**2) * eps * expit(rho)
 
 
-_SOFT = _DIRICHLET(np.ones(4), (5, 3))  # [T, n, classes]
-_WIDE = _DIRICHLET(np.full(3, 0.3), (6, 7))
-_HARD = np.eye(3)[[[0, 1], [0, 2], [0, 1]]]  # certain networks: probabilities of exactly 0
-_ONE = _DIRICHLET(np.ones(5), (1, 4))  # one network
-_LONG = np.stack([np.r_[t, np.full(1999, (1 - t) / 1999)][None] for t in (0.95, 0.93)])
-
-# Two networks that disagree about 1200 pictures, to a different degree about each.
-_OFF = _RNG_3_11.permutation(np.linspace(0.02, 0.48, 1200))
-_TWO = np.stack([np.stack([0.5 + d, 0.5 - d], axis=-1) for d in (_OFF, -_OFF)])
-
-
 def _expected(p: Any) -> Any:
     """Return the mean over networks of the entropy of their class probabilities p."""
     return entr(p).sum(axis=-1).mean(axis=0)
@@ -199,7 +188,11 @@ def _expected(p: Any) -> Any:
 
 @exercise(
     "3.11",
-    *((_SOFT,), (_WIDE,), (_HARD,), (_ONE,), (_LONG,)),
+    (_DIRICHLET(np.ones(4), (5, 3)),),  # [T, n, classes]
+    (_DIRICHLET(np.full(3, 0.3), (6, 7)),),
+    (np.eye(3)[[[0, 1], [0, 2], [0, 1]]],),  # certain networks: probabilities of exactly 0
+    (_DIRICHLET(np.ones(5), (1, 4)),),  # one network
+    (np.stack([np.r_[t, np.full(1999, (1 - t) / 1999)][None] for t in (0.95, 0.93)]),),
     "0 · log 0: where a probability is 0, its term counts as 0, the limit of p log p.",
     lambda p: -np.sum(p.mean(axis=0) * np.log(p.mean(axis=0)), axis=-1),
     "mean of entropies: that is the aleatoric part: average the probabilities first.",
@@ -210,6 +203,11 @@ def _expected(p: Any) -> Any:
 )
 def _total(p: Any) -> Any:
     return entr(np.mean(p, axis=0)).sum(axis=-1)
+
+
+# Two networks that disagree about 1200 pictures, to a different degree about each.
+_OFF = _RNG_3_11.permutation(np.linspace(0.02, 0.48, 1200))
+_TWO = np.stack([np.stack([0.5 + d, 0.5 - d], axis=-1) for d in (_OFF, -_OFF)])
 
 
 def _picked(values: Any, labels: Any) -> Any:

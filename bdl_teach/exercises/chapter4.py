@@ -114,7 +114,7 @@ _PRIOR = densities.ScaleMixture(1.5, 0.1, 0.5)
 
 
 def _free_energy(posterior: Any, seed: int) -> float:
-    """Return F in nats of a mean-field posterior ``[2, 481]`` on a data set."""
+    """Return F in nats, on one data set, of a mean-field posterior ``[2, 481]`` (means, sds)."""
     mean, std = posterior
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=seed)
     w = predictive.draw_weights(mean, std, 500, 1)

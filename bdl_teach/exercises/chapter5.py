@@ -148,10 +148,7 @@ exercise(
 
 
 def _split_world(seed: int, sigma: float) -> tuple[Any, ...]:
-    """Return x and y of y = w x + noise, μ and σ of w, the noise's sd, and the product M K.
-
-    M K is the cost of a step: M points in the minibatch times K draws of w.
-    """
+    """Return x, y, μ and σ of w, the noise's sd, and the budget (points × draws of w in a step)."""
     rng = np.random.default_rng(seed)
     x = rng.uniform(0.5, 1.5, 500)
     return x, 0.7 * x + 0.5 * rng.standard_normal(500), 0.6, sigma, 0.5, 256
@@ -207,10 +204,9 @@ _SIZES = np.array([4, 16, 64, 256])
 
 
 def _programs(seed: int, order: Sequence[int]) -> tuple[Any, Any, Any]:
-    """Return batch sizes, and gradients d/dμ and d/dσ ``[program, size, draw]``, 400 draws each.
+    """Return batch sizes, and three estimators' gradients by μ and σ, ``[estimator, size, draw]``.
 
-    A program is an estimator unknown to the learner. Each has a posterior of another sd, so that no
-    single variance tells which estimator it is.
+    Each estimator has another σ, so that no single variance tells the learner which one it is.
     """
     rng = np.random.default_rng(seed)
     x = rng.uniform(0.5, 1.5, 256)
@@ -218,12 +214,10 @@ def _programs(seed: int, order: Sequence[int]) -> tuple[Any, Any, Any]:
     found = []
     for at, program in enumerate(("shared", "local", "flipout")[k] for k in order):
         sigma, own = [rng.uniform(0.3, 1.2)], 10 * seed + at
-        batches = (
-            estimators.minibatch([0.6], sigma, x[:n, None], y[:n], 0.5, n_data=1000) for n in _SIZES
-        )
-        drawn = [
-            estimators.gradient_samples(program, batch, n_draws=400, seed=own) for batch in batches
-        ]
+        drawn = []
+        for n in _SIZES:
+            batch = estimators.minibatch([0.6], sigma, x[:n, None], y[:n], 0.5, n_data=1000)
+            drawn.append(estimators.gradient_samples(program, batch, n_draws=400, seed=own))
         found.append([[d.mu[:, 0] for d in drawn], [d.sigma[:, 0] for d in drawn]])
     gradients: Array = np.array(found)
     return _SIZES, gradients[:, 0], gradients[:, 1]

@@ -208,10 +208,7 @@ def _price(mean: Any, own_std: Any, columns: Any, prior_std: Any) -> Any:
 
 @lru_cache(maxsize=8)
 def _networks(seed: int) -> tuple[tuple[Any, Any], ...]:
-    """Return (last layer's inputs ``[32, 21]``, targets) of two networks trained to a mode.
-
-    One is trained by :mod:`laplace`, the other by :mod:`point`.
-    """
+    """Return (last layer's inputs ``[32, 21]``, y) of the modes by ``laplace`` and by ``point``."""
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=seed, gap=_GAP)
     mode = laplace.fit(data.x, data.y, structure="last_layer", **_GIVEN).mean
     found = []

@@ -1,7 +1,6 @@
-"""Compute wrong answers from mistakes that are common in all exercises, to recognise them.
+"""Compute wrong answers that are common in all exercises, to recognise them.
 
-An answer with a common mistake is a changed right answer (its sign, a factor, its square, …), or
-the right answer to changed arguments (σ² for σ, two arguments swapped, …).
+They are right answers that are changed (in sign, by a factor), or for changed arguments (σ² for σ).
 """
 
 import inspect
@@ -107,10 +106,7 @@ _ORDINALS = ("first", "second", "third", "fourth")
 def of_answers(
     expected: Sequence[Any], cases: Sequence[tuple[Any, ...]], has_parts: bool
 ) -> Iterator[Candidate]:
-    """Yield, for each common mistake, the right answers as this mistake changes them.
-
-    ``has_parts``: the answers are tuples.
-    """
+    """Yield, for each common mistake, right answers with it, or with it in one of their parts."""
     for name, hint, change in (*_OF_ANSWERS, *_OF_WHOLES):
         yield Candidate(name, hint, [np.asarray(change(r)) for r in expected])
     for name, hint, change in _OF_ANSWERS if has_parts else ():
