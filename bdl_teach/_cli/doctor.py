@@ -202,10 +202,9 @@ def server() -> str:
 
 
 def _server() -> Path | None:
-    """Return the environment of the server that started this kernel.
+    """Return the environment of the server that started this kernel; ``None`` if it is unknown.
 
-    Outside a kernel, return this process's environment. Return None if the kernel was started by a
-    program other than Python, or from another machine.
+    Outside a kernel, return this process's environment.
     """
     import psutil
 
@@ -220,10 +219,9 @@ def _server() -> Path | None:
 
 
 def widgets(package: str, front_end: str, begins: str = "") -> str:
-    """Return the version of a widget package; raise ``Trouble`` if its extension does not fit.
+    """Return a widget package's version; raise ``Trouble`` if JupyterLab's extension does not fit.
 
-    The extension is in JupyterLab's environment, which may differ from this one. It fits if its
-    version starts with ``begins``, or equals the package's version.
+    The extension's version must start with ``begins``, by default with the package's version.
     """
     from jupyter_core.paths import jupyter_path
 

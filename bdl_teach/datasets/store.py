@@ -1,8 +1,7 @@
 """Find or download the files of the real data sets, and check their hashes.
 
-The data folder may be read-only if it holds the files asked for. pooch moves a download into place
-only after its SHA-256 has been checked, so that an interrupted download leaves the folder intact.
-pooch is imported late, because it takes a tenth of a second to load.
+pooch moves a download into place after checking its SHA-256. Functions import it late, because it
+takes a tenth of a second to load.
 """
 
 from __future__ import annotations
@@ -66,11 +65,7 @@ def files_of(dataset: str) -> list[RemoteFile]:
 
 
 def state(path: str) -> str:
-    """Return ``"there"``, ``"missing"`` or ``"damaged"`` for a file of the data folder.
-
-    Raises:
-        OSError: The file is there and cannot be read.
-    """
+    """Return "there", "missing" or "damaged" for a file; raise ``OSError`` if it cannot be read."""
     from pooch import file_hash
 
     place = folder() / path
@@ -82,9 +77,7 @@ def state(path: str) -> str:
 def fetch(path: str, progress: Any = False) -> Path:
     """Return the path of a file whose hash is right, after downloading it if necessary.
 
-    Args:
-        path: The file's path inside the data folder, a key of ``FILES``.
-        progress: A tqdm bar that shows the download, or False.
+    ``path`` is a key of ``FILES``; ``progress`` is a tqdm bar that shows the download, or False.
 
     Raises:
         DatasetUnavailable: The file is missing or damaged, and downloading it failed.

@@ -182,8 +182,7 @@ def _pickle() -> Path:
 def _kept_by_sklearn() -> Array | None:
     """Return California's numbers ``[9, n]`` from scikit-learn's data file; ``None`` without one.
 
-    The file is not unpickled, which could run any code: the numbers, whose hash is checked, are the
-    last bytes before the stop mark.
+    They are read as the last bytes before the stop mark: unpickling the file could run any code.
     """
     n_bytes = 8 * _CALIFORNIA_SHAPE[0] * _CALIFORNIA_SHAPE[1]
     try:

@@ -39,14 +39,10 @@ PRIOR_WIDTH = 30  # largest number of hidden units where the prior may be learnt
 
 
 def fit_method(name: str, problem: Problem, **own: Any) -> Any:
-    """Fit a method of the catalogue to a problem.
+    """Fit a method, a key of ``CATALOGUE``, to a problem; ``own`` are more arguments of ``fit``.
 
-    Args:
-        name: Key of the method in ``CATALOGUE``.
-        problem: The problem to fit.
-        **own: More arguments of the method's ``fit``. The default ``capacity`` (the sizes that a
-            program is compiled for) has one hidden layer, and ``ROOM`` rows or, for more points,
-            ``own_points.MOST`` rows.
+    The default ``capacity`` (the sizes that a program is compiled for) has one hidden layer, and
+    ``ROOM`` rows or, for more points, ``own_points.MOST`` rows.
     """
     from bdl_teach.methods.bbb import Capacity
 
@@ -59,12 +55,9 @@ def fit_method(name: str, problem: Problem, **own: Any) -> Any:
 
 
 def fit(name: str, problem: Problem, epochs: int) -> Fitted:
-    """Fit a method of the catalogue to a problem with at most ``OWN_ROOM`` points.
+    """Fit a method, a key of ``CATALOGUE``, to a problem with at most ``OWN_ROOM`` points.
 
-    Args:
-        name: Key of the method in ``CATALOGUE``.
-        problem: The problem to fit, with one hidden layer.
-        epochs: Passes over the data, for methods that take this argument.
+    Methods that do not train in epochs ignore ``epochs``.
     """
     from bdl_teach.methods.bbb import Capacity
 
@@ -75,13 +68,10 @@ def fit(name: str, problem: Problem, epochs: int) -> Fitted:
 
 
 def backprop(problem: Problem, estimator: str = "quiet", **own: Any) -> bbb.Fit:
-    """Fit a network of two hidden layers by Bayes by Backprop.
+    """Fit two hidden layers by Bayes by Backprop; ``own`` are more arguments of ``fit``.
 
-    Args:
-        problem: The problem to fit.
-        estimator: ``"quiet"`` (a variant of local reparameterization), ``"weights"`` (as in the
-            paper) or ``"article"`` (with the recipe of chapter 3's article).
-        **own: Other arguments of ``fit``, such as ``kl_weight``.
+    The ``estimator`` is "quiet" (a variant of local reparameterization), "weights" (as in the
+    paper) or "article" (as in the paper, with the recipe of chapter 3's article).
     """
     from bdl_teach.methods import bbb
 
@@ -96,15 +86,10 @@ def backprop(problem: Problem, estimator: str = "quiet", **own: Any) -> bbb.Fit:
 
 
 def with_prior(problem: Problem, tie: str = "") -> tuple[MeanFieldFit, Array]:
-    """Fit one hidden layer by mean field under a fixed or learnt Gaussian prior.
+    """Fit one hidden layer by mean field; return the fit, and each weight's σ_p ``[n_weights]``.
 
-    Args:
-        problem: The problem to fit.
-        tie: Which weights share one learnt σ_p, as in ``empirical_bayes.fit``; "" for a fixed
-            prior.
-
-    Returns:
-        The fit, and σ_p of each weight ``[n_weights]``.
+    ``tie`` names the weights that share one learnt σ_p, as in ``empirical_bayes.fit``; "" keeps the
+    problem's prior.
     """
     from bdl_teach.methods.bbb import Capacity
 
@@ -144,13 +129,10 @@ QUICK: Mapping[str, Quick] = {
 
 
 def quick(name: str, problem: Problem, options: Mapping[str, Any]) -> Fitted:
-    """Fit a method of ``QUICK`` to a problem with one hidden layer.
+    """Fit a method, a key of ``QUICK``, to a problem with one hidden layer.
 
-    Args:
-        name: Key of the method in ``QUICK``.
-        problem: The problem to fit.
-        options: Arguments of ``fit`` by name, and ``members`` for an ensemble's ``n_members``;
-            options that do not affect the method are ignored.
+    ``options`` are arguments of ``fit`` by name, and ``members`` for an ensemble's ``n_members``;
+    those that do not affect the method are ignored.
     """
     method, heeds = QUICK[name]
     own = {option: options[option] for option in heeds if option in options}
