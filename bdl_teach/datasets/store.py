@@ -84,10 +84,9 @@ def fetch(path: str, progress: Any = False) -> Path:
     """
     import pooch
 
-    file, place, damaged = FILES[path], folder() / path, False
+    file, place, before = FILES[path], folder() / path, ""
     try:
         before = state(path)
-        damaged = before == "damaged"
         if before != "there":
             place.parent.mkdir(parents=True, exist_ok=True)
             downloader = pooch.HTTPDownloader(progress, chunk_size=2**15, timeout=_TIMEOUT)
@@ -95,7 +94,7 @@ def fetch(path: str, progress: Any = False) -> Path:
             known = f"sha256:{file.sha256}"
             pooch.retrieve(file.address, known, place.name, place.parent, downloader=downloader)
     except (OSError, ValueError) as error:
-        fault = "is damaged (its SHA-256 is wrong)" if damaged else "is not there"
+        fault = "is damaged (its SHA-256 is wrong)" if before == "damaged" else "is not there"
         raise DatasetUnavailable(
             f"{file.dataset}: {place} {fault}, and fetching it from {file.address} failed: "
             f"{reason(error)}. With a network, run `python3 -m bdl_teach data {file.dataset}`; or "

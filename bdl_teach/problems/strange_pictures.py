@@ -85,8 +85,8 @@ def trained(
 
     common = {**COMMON, "n_classes": len(pictures.names), "seed": seed}
     ensemble = image_classifier.ensemble(*pictures.train, members=MEMBERS, **common)
-    alone, bbb = ensemble.members[0], bayesian(pictures, seed)
-    return {"ordinary": alone, "ensemble": ensemble, "BBB": bbb}
+    bbb = bayesian(pictures, seed)
+    return {"ordinary": ensemble.members[0], "ensemble": ensemble, "BBB": bbb}
 
 
 def bayesian(pictures: Split, seed: int) -> image_classifier.Fit:

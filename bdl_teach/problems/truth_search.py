@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bdl_teach.problems import GAP_GRID, Outcome, Problem, live_fits, truth
+from bdl_teach.problems.live_fits import N_PREDICTIONS
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
     from bdl_teach.methods import bbb
@@ -25,7 +26,6 @@ COLD = 1e-3  # temperature at which a mean-field fit finds a mode
 WIDTH_AT_MODE = 0.1  # sd of each weight where a fit begins at a mode
 ENOUGH = 1.0  # the search ends when a round lowers F by fewer nats than this
 MOST_ROUNDS = 5  # largest number of rounds of the search
-N_PREDICTIONS = 500
 
 
 def _mean_field(problem: Problem, start: int, temperature: float = 1.0, **own: Any) -> bbb.Fit:
