@@ -79,7 +79,7 @@ class _Row(NamedTuple):
 
     @property
     def complete(self) -> bool:
-        """Return whether a row has two values, or one and a missing one, and no piece."""
+        """Return whether one cell is a value, one more a value or missing, and none a piece."""
         values, missing = map(self.kinds.count, "vm")
         return values >= 1 and values + missing >= 2 and "p" not in self.kinds
 

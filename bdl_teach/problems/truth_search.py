@@ -71,7 +71,7 @@ class Search:
 
 @dataclass(frozen=True)
 class TruthResult(Outcome):
-    """A quick fit to a problem, and the search for the best fit, which goes on at rest."""
+    """A quick fit to a problem, and the search for the best fit while the sliders rest."""
 
     search: Search
 
