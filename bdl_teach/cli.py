@@ -59,11 +59,7 @@ def inside(argv: Sequence[str]) -> int:
 
 
 def report_failures(command: Callable[[], int], stopped: str) -> int:
-    """Call `command` and return its exit code; print an expected failure as one sentence.
-
-    After ctrl-C the sentence is `stopped`. A character that the encoding of the output lacks (in a
-    file on Windows) becomes a question mark.
-    """
+    """Return a command's exit code; print an expected failure, or `stopped` after ctrl-C."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
@@ -128,8 +124,8 @@ def needed_lock(options: argparse.Namespace) -> str:
 def start(argv: Sequence[str]) -> int:
     """Run a command with the Python of the checkout's `.venv`, and return its exit code.
 
-    The `.venv` is made if necessary. A command that needs no libraries, and any command of an
-    installed bdl_teach, runs in this Python instead.
+    The `.venv` is made if necessary. This Python runs the commands of an installed bdl_teach, and
+    those that need no libraries.
     """
     options = parse(argv)
     name, lock, checkout = options.command, needed_lock(options), is_checkout(ROOT)
@@ -146,10 +142,7 @@ def start(argv: Sequence[str]) -> int:
 
 
 def set_environment() -> None:
-    """Set the environment variables of the programs that a command starts.
-
-    In a checkout these programs then use `.venv`.
-    """
+    """Make the programs that a command starts use a checkout's `.venv` and one data folder."""
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # before kernels in the user's home folder
     if data := os.environ.get("BDL_TEACH_DATA"):  # kernels run in other folders
         os.environ["BDL_TEACH_DATA"] = os.path.abspath(os.path.expanduser(data))

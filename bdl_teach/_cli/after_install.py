@@ -1,10 +1,8 @@
 """Put bdl_teach and JupyterLab's settings into an environment that has the packages.
 
 The launcher and Binder run this file, which needs the standard library only. The settings in the
-folder ``jupyter`` are installed by a wheel, too: they keep a widget's callbacks on the kernel's
-main thread (widgets/_engine/live.py), and make the server show pictures instead of dead views for
-a notebook without a kernel (_support/stills.py). The settings in this file are only for a
-JupyterLab that was made for this course.
+folder ``jupyter`` are installed by a wheel, too; those in this file are for a JupyterLab that was
+made for this course.
 """
 
 from __future__ import annotations
@@ -44,11 +42,7 @@ KERNEL: dict[str, dict[str, object]] = {
 
 
 def write_settings(prefix: Path) -> None:
-    """Add the settings of this module and of the folder ``jupyter`` to JupyterLab's in ``prefix``.
-
-    JupyterLab writes to the same files. All other settings in them stay, and a file that has
-    these settings already is not touched.
-    """
+    """Add the settings of this module and the folder ``jupyter`` to JupyterLab's in ``prefix``."""
     shared = {prefix / path.relative_to(SHARED): _read(path) for path in SHARED.rglob("*.json")}
     own: dict[Path, Mapping[str, object]] = {
         prefix / "share/jupyter/lab/settings/overrides.json": OVERRIDES,
@@ -66,7 +60,7 @@ def write_settings(prefix: Path) -> None:
 
 
 def _read(path: Path) -> dict[str, object]:
-    """Return the contents of a settings file; an empty dict if it is missing or broken."""
+    """Return a settings file's contents; an empty dict if it is missing or broken."""
     try:
         return _table(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError):

@@ -50,11 +50,9 @@ def run(options: argparse.Namespace) -> int:
         raise Trouble(str(error)) from error
     named = options.names or ([*ABOUT] if options.list else ["all"])
     sets = list(dict.fromkeys(one for name in named for one in GROUPS.get(name, (name,))))
-    return show(sets) if options.list else fetch(sets)
-
-
-def show(names: Sequence[str]) -> int:
-    for name in names:
+    if not options.list:
+        return fetch(sets)
+    for name in sets:
         print(f"{name:15} {state(name):10} {place(name)}  ({ABOUT[name]})")
     return 0
 

@@ -19,7 +19,6 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, distribution, requires, version
 from pathlib import Path
-from typing import NamedTuple
 
 from bdl_teach._cli.environment import Trouble, is_checkout
 from bdl_teach._cli.python_version import SUPPORTED
@@ -29,17 +28,7 @@ AGAIN = "install it again: python -m pip install --force-reinstall --no-deps"
 SAVED = "etc/jupyter/jupyter_server_config.d/bdl_teach.json"  # makes saved explorers show pictures
 FRONT_END = "@jupyter-widgets/jupyterlab-manager"  # version 5 goes with ipywidgets 8
 MODULES = {"scikit-learn": "sklearn", "pillow": "PIL"}  # packages imported under another name
-Look = Callable[[], "str | Quantity"]
-
-
-class Quantity(NamedTuple):
-    """A measured value and its unit."""
-
-    number: float
-    unit: str
-
-    def __str__(self) -> str:
-        return f"{self.number:g} {self.unit}"
+Look = Callable[[], str | tuple[float, str]]  # returns a text, or a measured value and its unit
 
 
 @dataclass(frozen=True)
@@ -84,8 +73,10 @@ def examine(name: str, needed: bool, look: Look) -> Finding:
     except Exception as error:  # a broken package can raise anything on import
         text = str(error) if isinstance(error, Trouble) else f"{type(error).__name__}: {error}"
         return Finding(name, text, False, needed)
-    number = found.number if isinstance(found, Quantity) else None
-    return Finding(name, str(found), True, needed, number)
+    if isinstance(found, str):
+        return Finding(name, found, True, needed)
+    number, unit = found
+    return Finding(name, f"{number:g} {unit}", True, needed, number)
 
 
 def python() -> str:
@@ -202,10 +193,9 @@ def server() -> str:
 
 
 def _server() -> Path | None:
-    """Return the environment of the server that started this kernel.
+    """Return the environment of the server that started this kernel; ``None`` if it is unknown.
 
-    Outside a kernel, return this process's environment. Return None if the kernel was started by a
-    program other than Python, or from another machine.
+    Outside a kernel, return this process's environment.
     """
     import psutil
 
@@ -220,10 +210,9 @@ def _server() -> Path | None:
 
 
 def widgets(package: str, front_end: str, begins: str = "") -> str:
-    """Return the version of a widget package; raise ``Trouble`` if its extension does not fit.
+    """Return a widget package's version; raise ``Trouble`` if JupyterLab's extension does not fit.
 
-    The extension is in JupyterLab's environment, which may differ from this one. It fits if its
-    version starts with ``begins``, or equals the package's version.
+    The extension's version must start with ``begins``, by default with the package's version.
     """
     from jupyter_core.paths import jupyter_path
 
@@ -267,7 +256,7 @@ def kernel() -> str:
     )
 
 
-def enough(what: str, needed_gb: float) -> Quantity:
+def enough(what: str, needed_gb: float) -> tuple[float, str]:
     """Return how many GB of "memory" or "disk" are free; refuse fewer than ``needed_gb``."""
     import psutil
 
@@ -278,10 +267,10 @@ def enough(what: str, needed_gb: float) -> Quantity:
     found = round(free / 1e9, 1)
     if found < needed_gb:
         raise Trouble(f"{found:.1f} GB free; the course wants {needed_gb} GB: free some")
-    return Quantity(found, "GB free")
+    return found, "GB free"
 
 
-def refit() -> Quantity:
+def refit() -> tuple[float, str]:
     """Return the time of one refit of the sinusoid, without its compilation."""
     from bdl_teach import datasets, densities
     from bdl_teach.methods import bbb
@@ -292,7 +281,7 @@ def refit() -> Quantity:
         start = time.perf_counter()
         bbb.fit(data.x, data.y, prior=prior, noise_std=data.noise_std)
         seconds = time.perf_counter() - start
-    return Quantity(round(1000 * seconds), "ms (1500 steps, 32 points)")
+    return round(1000 * seconds), "ms (1500 steps, 32 points)"
 
 
 LOOKS: tuple[tuple[str, bool, Look], ...] = (

@@ -1,6 +1,6 @@
 """Make a checkout's `.venv` from a lock file, with uv or pip; make it again if incomplete.
 
-This module needs the standard library only: it runs before anything is installed.
+This module needs the standard library only.
 """
 
 from __future__ import annotations
@@ -122,8 +122,7 @@ def made_from(venv: Path) -> str:
 def exclusive(path: Path) -> Iterator[None]:
     """Lock the file at `path`, after waiting for another launcher that has locked it.
 
-    Installers inherit the open file. So, except on Windows, a launcher also waits for the installer
-    of a launcher that was killed.
+    Except on Windows, installers inherit the lock, and hold it even if their launcher is killed.
     """
     if (held := try_lock(path)) is None:
         say("Another bdl_teach is preparing .venv; waiting for it to finish.")

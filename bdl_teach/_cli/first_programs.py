@@ -1,8 +1,4 @@
-"""Compile the programs of the first picture while JupyterLab starts, unless they are stored.
-
-`lab` starts this script. By the time that the user has found *Run All*, the programs are stored,
-and the kernel loads them (see ``_startup/kept_programs.py``).
-"""
+"""Compile the programs of the first picture, for kernels to load; `lab` runs this script."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Copy the notebooks to a folder of the learner: `python3 -m bdl_teach notebooks [FOLDER]`.
 
-This module needs the standard library only. It updates earlier copies, except those that the
-learner has changed.
+This module needs the standard library only.
 """
 
 from __future__ import annotations
@@ -51,9 +50,8 @@ def run(options: argparse.Namespace) -> int:
 def copy(folder: Path) -> tuple[list[str], list[str], list[str]]:
     """Copy the notebooks to `folder`, but do not overwrite files that the learner has changed.
 
-    Returns:
-        Three lists of names: written; kept because the learner changed them; and, of the kept ones,
-        those that the learner made from another version of the notebook.
+    Return three lists of names: files written; files kept because the learner changed them; and, of
+    these, files made from another version of the notebook.
     """
     if folder.resolve() == source():
         raise Trouble(f"{folder} is where the notebooks come from: name another folder.")

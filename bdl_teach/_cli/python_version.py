@@ -1,7 +1,7 @@
 """Check that this Python is supported.
 
 Any Python 3 can read this file and the modules that import it (they have no f-strings and no
-`from __future__ import annotations`): one that is too old prints a sentence, not a SyntaxError.
+`from __future__ import annotations`), so that an old one can print why it is refused.
 """
 
 import shutil

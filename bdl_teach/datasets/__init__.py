@@ -2,7 +2,6 @@
 
 Downloads are stored in ``$BDL_TEACH_DATA`` or the user's cache folder. A loader without its file
 and without a network raises :class:`bdl_teach.DatasetUnavailable`, which says what to do.
-``digits`` comes with scikit-learn. :func:`read_points` reads a table from a text.
 """
 
 from bdl_teach.datasets.cells import Ambiguous

@@ -140,10 +140,7 @@ def number(cell: str) -> Number | None:
 
 
 def _marks(body: str, exponent: bool) -> tuple[str, str, bool] | None:
-    """Return a number's digits, its decimal mark, and whether the mark may mean thousands.
-
-    None if the text is no number.
-    """
+    """Return the fields body, mark and open of a ``Number``; ``None`` if the text is no number."""
     grouped = re.fullmatch(r"(\d{1,3}(?:([ '])\d{3})(?:\2\d{3})*)([.,]\d*)?", body)
     if grouped:
         rest = grouped[3] or ""
@@ -175,11 +172,7 @@ def decimal_mark(cells: Cells) -> str:
 def read(name: str, cells: Cells, decimal: str, day_first: bool | None) -> Column:
     """Read a column without missing values.
 
-    Args:
-        name: The column's name in messages.
-        cells: The cells, with their line numbers.
-        decimal: The decimal mark, used if no cell shows it; "" if unknown.
-        day_first: Whether 01/02/2020 is 1 February, used if no cell shows it; ``None`` if unknown.
+    ``decimal`` ("" if unknown) and ``day_first`` (``None`` if unknown) are used if no cell decides.
 
     Raises:
         ValueError: Cells differ in kind or unit; the message names a line.

@@ -92,15 +92,11 @@ def digits() -> Images:
 
 
 def _unit(pixels: Array, brightest: float = 255.0) -> Array:
-    """Divide pixels by the largest possible value; return float32 in [0, 1]."""
     return np.asarray(pixels / np.float32(brightest), dtype=np.float32)
 
 
 def _read_idx(path: Path) -> Array:
-    """Return the array in a gzipped IDX file.
-
-    Such a file has two zeros, type, rank, the sizes as big-endian int32, then the values as bytes.
-    """
+    """Return the array in a gzipped IDX file: two zeros, type, rank, sizes as int32, bytes."""
     raw = gzip.decompress(path.read_bytes())
     shape = np.frombuffer(raw, ">i4", count=raw[3], offset=4)
     return np.frombuffer(raw, np.uint8, offset=4 + 4 * raw[3]).reshape(shape)

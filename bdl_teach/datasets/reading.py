@@ -79,10 +79,7 @@ class _Row(NamedTuple):
 
     @property
     def complete(self) -> bool:
-        """Return whether this can be a row of data.
-
-        It needs two values, or a value and a missing one, and no piece of a number.
-        """
+        """Return whether one cell is a value, one more a value or missing, and none a piece."""
         values, missing = map(self.kinds.count, "vm")
         return values >= 1 and values + missing >= 2 and "p" not in self.kinds
 
@@ -166,10 +163,7 @@ def read_points(
 
 
 def _lines(text: str) -> tuple[list[tuple[int, str]], list[str], str]:
-    """Return the numbered lines of a table, notes on skipped lines, and the separator, or "".
-
-    Only a first line such as "sep=;" names the separator.
-    """
+    """Return numbered lines, notes on skipped ones, and the separator that "sep=;" names, or ""."""
     if not isinstance(text, str):
         raise ValueError(f"text: expected a str, got {type(text).__name__}")
     separator, comments, shortened, lines = "", [], [], []
@@ -284,7 +278,6 @@ def _look_at_blanks(lines: list[tuple[int, str]]) -> None:
 
 
 def _no_table(lines: list[tuple[int, str]]) -> str:
-    """Return a sentence that says why a text is no table."""
     numbers = [line for line in lines if is_value(line[1].strip())]
     if len(numbers) * 2 >= len(lines):
         number, line = numbers[0]
@@ -352,10 +345,7 @@ def _with_unit(name: str, unit: str) -> str:
 def _look_at_commas(
     lines: Sequence[tuple[int, str]], notes: list[str], decimal: str | None, *, one_name: bool
 ) -> None:
-    """Add a note that the only comma in each line separates x and y.
-
-    Raise an error if that comma may be a decimal mark.
-    """
+    """Note that the comma in each line separates x and y; raise an error if it may be decimal."""
     whole = [reader.number(line) for _, line in lines]
     if not all(whole):
         return
@@ -420,7 +410,6 @@ def _counts_up(cells: Sequence[str], notes: Sequence[str]) -> bool:
 
 
 def _chosen(table: _Table, columns: tuple[str | int, str | int] | None) -> tuple[int, int]:
-    """Return the indices of the columns that are x and y."""
     names = [table.called(i) for i in range(len(table.names))]
     if columns is None:
         if len(names) != 2:

@@ -1,8 +1,7 @@
 """Find or download the files of the real data sets, and check their hashes.
 
-The data folder may be read-only if it holds the files asked for. pooch moves a download into place
-only after its SHA-256 has been checked, so that an interrupted download leaves the folder intact.
-pooch is imported late, because it takes a tenth of a second to load.
+pooch moves a download into place after checking its SHA-256. Functions import it late, because it
+takes a tenth of a second to load.
 """
 
 from __future__ import annotations
@@ -66,11 +65,7 @@ def files_of(dataset: str) -> list[RemoteFile]:
 
 
 def state(path: str) -> str:
-    """Return ``"there"``, ``"missing"`` or ``"damaged"`` for a file of the data folder.
-
-    Raises:
-        OSError: The file is there and cannot be read.
-    """
+    """Return "there", "missing" or "damaged" for a file; raise ``OSError`` if it cannot be read."""
     from pooch import file_hash
 
     place = folder() / path
@@ -82,19 +77,16 @@ def state(path: str) -> str:
 def fetch(path: str, progress: Any = False) -> Path:
     """Return the path of a file whose hash is right, after downloading it if necessary.
 
-    Args:
-        path: The file's path inside the data folder, a key of ``FILES``.
-        progress: A tqdm bar that shows the download, or False.
+    ``path`` is a key of ``FILES``; ``progress`` is a tqdm bar that shows the download, or False.
 
     Raises:
         DatasetUnavailable: The file is missing or damaged, and downloading it failed.
     """
     import pooch
 
-    file, place, damaged = FILES[path], folder() / path, False
+    file, place, before = FILES[path], folder() / path, ""
     try:
         before = state(path)
-        damaged = before == "damaged"
         if before != "there":
             place.parent.mkdir(parents=True, exist_ok=True)
             downloader = pooch.HTTPDownloader(progress, chunk_size=2**15, timeout=_TIMEOUT)
@@ -102,7 +94,7 @@ def fetch(path: str, progress: Any = False) -> Path:
             known = f"sha256:{file.sha256}"
             pooch.retrieve(file.address, known, place.name, place.parent, downloader=downloader)
     except (OSError, ValueError) as error:
-        fault = "is damaged (its SHA-256 is wrong)" if damaged else "is not there"
+        fault = "is damaged (its SHA-256 is wrong)" if before == "damaged" else "is not there"
         raise DatasetUnavailable(
             f"{file.dataset}: {place} {fault}, and fetching it from {file.address} failed: "
             f"{reason(error)}. With a network, run `python3 -m bdl_teach data {file.dataset}`; or "

@@ -19,6 +19,7 @@ from bdl_teach._support.one_line import one_line
 from bdl_teach.datasets import store
 
 UCI = tuple(f.dataset for f in store.FILES.values() if f.path.startswith("uci/"))
+_ARCHIVE = store.files_of("california")[0].path
 CALIFORNIA = "california/cal_housing_py3.pkz"  # scikit-learn's copy of the set, a pickle
 _CALIFORNIA_SHAPE = (9, 20_640)  # of the numbers in that pickle, column by column
 _CALIFORNIA_SHA256 = "5a6e1850914c2dc94eba36c5f025d01a90c49c13269281ea222a3c38a957ab60"  # of these
@@ -139,11 +140,10 @@ def california() -> Table:
 
     Source: Pace & Barry 1997.
     """
-    (file,) = store.files_of("california")
     columns = _kept_by_sklearn()
     if columns is None:
         try:
-            archive = store.fetch(file.path)
+            archive = store.fetch(_ARCHIVE)
         except DatasetUnavailable as error:
             if not _pickle().exists():
                 raise
@@ -161,18 +161,16 @@ def california() -> Table:
 
 def california_state() -> str:
     """Return whether the California table is ``"there"``, ``"missing"`` or ``"damaged"``."""
-    (file,) = store.files_of("california")
     if _kept_by_sklearn() is not None:
         return "there"
-    archive = store.state(file.path)
+    archive = store.state(_ARCHIVE)
     return "damaged" if archive == "missing" and _pickle().exists() else archive
 
 
 def california_path() -> str:
     """Return the path of the California table inside the data folder, whether it exists or not."""
-    (file,) = store.files_of("california")
-    by_sklearn = _pickle().exists() and not (store.folder() / file.path).exists()
-    return CALIFORNIA if by_sklearn else file.path
+    by_sklearn = _pickle().exists() and not (store.folder() / _ARCHIVE).exists()
+    return CALIFORNIA if by_sklearn else _ARCHIVE
 
 
 def _pickle() -> Path:
@@ -182,8 +180,7 @@ def _pickle() -> Path:
 def _kept_by_sklearn() -> Array | None:
     """Return California's numbers ``[9, n]`` from scikit-learn's data file; ``None`` without one.
 
-    The file is not unpickled, which could run any code: the numbers, whose hash is checked, are the
-    last bytes before the stop mark.
+    They are read as the last bytes before the stop mark: unpickling the file could run any code.
     """
     n_bytes = 8 * _CALIFORNIA_SHAPE[0] * _CALIFORNIA_SHAPE[1]
     try:

@@ -1,7 +1,6 @@
 """The course's one-dimensional problems: data, prior, noise and network as one object.
 
-``Problem.of(values)`` makes a problem from the values of an explorer's controls. Problems are
-hashable, so that fits and chains can be cached by them.
+Problems are hashable, so that fits and chains can be cached by them.
 """
 
 from __future__ import annotations
@@ -48,13 +47,9 @@ class Problem:
 
     @classmethod
     def of(cls, values: Mapping[str, Any], layers: int = 1) -> Problem:
-        """Make the problem that is set by the controls of an explorer.
+        """Make a problem with ``layers`` hidden layers from the values of an explorer's controls.
 
-        Args:
-            values: Value of each control by its name. Required: ``n``, ``noise_std``, ``seed``.
-                Optional: ``gap``, ``width``, ``data``, ``prior_std``, and ``sigma1`` with
-                ``sigma2`` and ``pi``. Other names are ignored.
-            layers: Number of hidden layers.
+        ``values`` must have "n", "noise_std" and "seed"; names that a problem lacks are ignored.
         """
         of_prior = ("prior_std", "sigma1", "sigma2", "pi")
         scales = tuple(values[name] for name in of_prior if name in values)
@@ -118,10 +113,7 @@ class Problem:
         return {"x": self.data.x, "y": self.data.y, **model}
 
     def prior_functions(self, fit: bbb.Fit, x: Array) -> Array:
-        """Draw ten networks from the prior, and return their outputs at ``x`` [m, 1]: ``[10, m]``.
-
-        ``fit`` supplies the architecture.
-        """
+        """Draw ten networks like ``fit``'s from the prior; return outputs ``[10, m]`` at ``x``."""
         return fit.evaluate(self.prior.sample((10, fit.network.n_weights), self.seed), x)
 
 

@@ -38,82 +38,62 @@ TABLE_STEPS = 900  # steps of a fit to a table: fewer than usual, since each tak
 PRIOR_WIDTH = 30  # largest number of hidden units where the prior may be learnt
 
 
-def fit_method(name: str, problem: Problem, **own: Any) -> Any:
-    """Fit a method of the catalogue to a problem.
+def fit_method(name: str, problem: Problem, sizes: tuple[Any, ...] = (), **own: Any) -> Any:
+    """Fit a method, a key of ``CATALOGUE``, to a problem; ``own`` are more arguments of ``fit``.
 
-    Args:
-        name: Key of the method in ``CATALOGUE``.
-        problem: The problem to fit.
-        **own: More arguments of the method's ``fit``. The default ``capacity`` (the sizes that a
-            program is compiled for) has one hidden layer, and ``ROOM`` rows or, for more points,
-            ``own_points.MOST`` rows.
+    The program is compiled for ``sizes``, the arguments of ``bbb.Capacity``: by default one hidden
+    layer, and ``ROOM`` rows or, for more points, ``own_points.MOST`` rows.
     """
     from bdl_teach.methods.bbb import Capacity
 
     method, data = CATALOGUE[name], problem.data
     rows = ROOM if len(data.x) <= ROOM else own_points.MOST
-    capacity = own.pop("capacity", Capacity(rows, (MAX_WIDTH,), 1))
+    capacity = Capacity(*(sizes or (rows, (MAX_WIDTH,), 1)))
     options = {**method.options, **(method.compared or {}), **own}
     common = {**problem.settings, "capacity": capacity}  # a method may ignore some of them
     return replace(method, options=options).fit(data.x, data.y, **common)
 
 
 def fit(name: str, problem: Problem, epochs: int) -> Fitted:
-    """Fit a method of the catalogue to a problem with at most ``OWN_ROOM`` points.
+    """Fit a method, a key of ``CATALOGUE``, to a problem with at most ``OWN_ROOM`` points.
 
-    Args:
-        name: Key of the method in ``CATALOGUE``.
-        problem: The problem to fit, with one hidden layer.
-        epochs: Passes over the data, for methods that take this argument.
+    Methods that do not train in epochs ignore ``epochs``.
     """
-    from bdl_teach.methods.bbb import Capacity
-
     own = {"epochs": epochs} if "epochs" in CATALOGUE[name].takes else {}
-    capacity = Capacity(OWN_ROOM, (MAX_WIDTH,), 1)
-    fitted: Fitted = fit_method(name, problem, capacity=capacity, **own)
+    fitted: Fitted = fit_method(name, problem, (OWN_ROOM, (MAX_WIDTH,), 1), **own)
     return fitted
 
 
 def backprop(problem: Problem, estimator: str = "quiet", **own: Any) -> bbb.Fit:
-    """Fit a network of two hidden layers by Bayes by Backprop.
+    """Fit two hidden layers by Bayes by Backprop; ``own`` are more arguments of ``fit``.
 
-    Args:
-        problem: The problem to fit.
-        estimator: ``"quiet"`` (a variant of local reparameterization), ``"weights"`` (as in the
-            paper) or ``"article"`` (with the recipe of chapter 3's article).
-        **own: Other arguments of ``fit``, such as ``kl_weight``.
+    The ``estimator`` is "quiet" (a variant of local reparameterization), "weights" (as in the
+    paper) or "article" (as in the paper, with the recipe of chapter 3's article).
     """
     from bdl_teach.methods import bbb
 
     n, one_draw = len(problem.data.x), own.get("n_samples", 1) == 1
-    own["capacity"] = bbb.Capacity(*(SMALL if n <= SMALL[0] and one_draw else LARGE))
+    sizes = SMALL if n <= SMALL[0] and one_draw else LARGE
     if n > MOST_DRAWN and one_draw and estimator == "quiet":
         own["steps"] = TABLE_STEPS
     if estimator == "article":
         own |= bbb.ARTICLE
-    fitted: bbb.Fit = fit_method("local" if estimator == "quiet" else "bbb", problem, **own)
+    fitted: bbb.Fit = fit_method("local" if estimator == "quiet" else "bbb", problem, sizes, **own)
     return fitted
 
 
 def with_prior(problem: Problem, tie: str = "") -> tuple[MeanFieldFit, Array]:
-    """Fit one hidden layer by mean field under a fixed or learnt Gaussian prior.
+    """Fit one hidden layer by mean field; return the fit, and each weight's σ_p ``[n_weights]``.
 
-    Args:
-        problem: The problem to fit.
-        tie: Which weights share one learnt σ_p, as in ``empirical_bayes.fit``; "" for a fixed
-            prior.
-
-    Returns:
-        The fit, and σ_p of each weight ``[n_weights]``.
+    ``tie`` names the weights that share one learnt σ_p, as in ``empirical_bayes.fit``; "" keeps the
+    problem's prior.
     """
-    from bdl_teach.methods.bbb import Capacity
-
     most = MOST_DRAWN if len(problem.data.x) <= MOST_DRAWN else own_points.MOST
-    capacity = Capacity(most, (PRIOR_WIDTH,), 1)
+    sizes = (most, (PRIOR_WIDTH,), 1)
     if tie:
-        learnt = fit_method("eb", problem, tie=tie, capacity=capacity)
+        learnt = fit_method("eb", problem, sizes, tie=tie)
         return learnt, learnt.prior_std
-    fixed = fit_method("local", problem, capacity=capacity)
+    fixed = fit_method("local", problem, sizes)
     return fixed, np.full(len(fixed.mean), problem.scales[0])
 
 
@@ -144,13 +124,10 @@ QUICK: Mapping[str, Quick] = {
 
 
 def quick(name: str, problem: Problem, options: Mapping[str, Any]) -> Fitted:
-    """Fit a method of ``QUICK`` to a problem with one hidden layer.
+    """Fit a method, a key of ``QUICK``, to a problem with one hidden layer.
 
-    Args:
-        name: Key of the method in ``QUICK``.
-        problem: The problem to fit.
-        options: Arguments of ``fit`` by name, and ``members`` for an ensemble's ``n_members``;
-            options that do not affect the method are ignored.
+    ``options`` are arguments of ``fit`` by name, and ``members`` for an ensemble's ``n_members``;
+    those that do not affect the method are ignored.
     """
     method, heeds = QUICK[name]
     own = {option: options[option] for option in heeds if option in options}

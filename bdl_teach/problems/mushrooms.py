@@ -38,10 +38,7 @@ Policy = Callable[[Array, Array, np.random.Generator], Array]
 
 
 def play(stand: Stand, policy: Policy, seed: int) -> Array:
-    """Let a policy decide on all mushrooms; return the total regret so far ``[round, run]``.
-
-    The posterior of a species' mean reward is Gaussian, and independent of the other species.
-    """
+    """Let a policy decide on all mushrooms; return the total regret so far ``[round, run]``."""
     rng, runs = np.random.default_rng(seed), np.arange(RUNS)
     precision, b = np.full((RUNS, KINDS), PRIOR_STD**-2), np.zeros((RUNS, KINDS))
     lost = np.zeros(stand.kind.shape)

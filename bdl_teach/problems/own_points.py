@@ -31,15 +31,11 @@ _LARGEST = 1e100  # largest number that a picture can show; one over it is the s
 
 
 def read(given: object, most: int = MOST) -> tuple[Value | None, list[str]]:
-    """Convert data to a value of the ``data`` control; choose units if the data have none.
+    """Return data as a value of the ``data`` control, and sentences on how they were read.
 
-    Args:
-        given: ``None``, ``(x, y)``, a value of the control, an array ``[n, 2]``, a frame of two
-            columns, a text, or ``datasets.Points``.
-        most: Largest number of points; of a longer table, this number of rows is drawn at random.
-
-    Returns:
-        The value, and sentences on how the data were read.
+    ``given`` is ``None``, ``(x, y)``, a value of the control, an array ``[n, 2]``, a frame of two
+    columns, a text, or ``datasets.Points``; units are chosen if it has none. Of more than ``most``
+    points, that many are taken at random.
 
     Raises:
         ValueError: ``given`` has another form, no points, or a number that is not finite.
@@ -91,10 +87,7 @@ def _points(given: Any) -> datasets.Points:
 
 
 def _column(name: str, given: Any) -> tuple[Any, str]:
-    """Return a column as numbers ``[n]``, masked or not, and the date that the number 0 stands for.
-
-    The date is "" if the column holds no dates.
-    """
+    """Return a column as numbers ``[n]``, masked or not, and the date at which it is 0, or ""."""
     values = np.ma.asarray(given) if np.ma.isMaskedArray(given) else np.asarray(given)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
@@ -217,12 +210,9 @@ def stretched(data: datasets.Regression1D) -> str:
 
 
 def sd(data: datasets.Regression1D, value: float, places: int = 1) -> str:
-    """Format a standard deviation of y in the units of the points.
+    """Format a standard deviation of y, given in the course's units, in the units of the points.
 
-    Args:
-        data: The points.
-        value: The standard deviation, in the course's units.
-        places: Digits after the decimal point; in other units, there are 3 significant digits.
+    ``places`` counts decimals in the course's units; other units have 3 significant digits.
     """
     units = units_of(data)
     return f"{value:.{places}f}" if units == COURSE else f"{float(f'{value * units[3]:.3g}'):g}"

@@ -2,8 +2,7 @@
 
 Two of the ten classes of scikit-learn's digits are held out as out-of-distribution pictures, here
 called *strange*; pictures of the eight other classes are *known*. The hyperparameters were chosen
-on digits 0 to 599 of the data set, by the log score on held-out pictures. All that is measured uses
-the digits from 600 on.
+on digits 0 to 599 of the data set; all results are of the others.
 """
 
 from __future__ import annotations
@@ -44,11 +43,7 @@ class Split(NamedTuple):
 
 
 def clothes_split(seed: int) -> Split:
-    """Split 900 pictures of Fashion-MNIST; the out-of-distribution pictures are MNIST's digits.
-
-    Raises:
-        DatasetUnavailable: The pictures are neither in the data folder nor reachable.
-    """
+    """Split 900 pictures of Fashion-MNIST; the out-of-distribution pictures are MNIST's digits."""
     clothes, digits = datasets.fashion_sprite(), datasets.mnist_test().images
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(clothes.images))
@@ -85,17 +80,13 @@ class Answers:
 def trained(
     pictures: Split, seed: int
 ) -> dict[str, image_classifier.Fit | image_classifier.Ensemble]:
-    """Train the networks of all ``KINDS`` on a split, and return them by kind.
-
-    All networks have equal layers and equally many training steps. The ordinary network is the
-    first member of the ensemble.
-    """
+    """Train the networks of all ``KINDS``; the ordinary one is the ensemble's first member."""
     from bdl_teach.methods import image_classifier
 
     common = {**COMMON, "n_classes": len(pictures.names), "seed": seed}
     ensemble = image_classifier.ensemble(*pictures.train, members=MEMBERS, **common)
-    alone, bbb = ensemble.members[0], bayesian(pictures, seed)
-    return {"ordinary": alone, "ensemble": ensemble, "BBB": bbb}
+    bbb = bayesian(pictures, seed)
+    return {"ordinary": ensemble.members[0], "ensemble": ensemble, "BBB": bbb}
 
 
 def bayesian(pictures: Split, seed: int) -> image_classifier.Fit:
@@ -133,10 +124,7 @@ def mean_log(logs: Array) -> Array:
 
 
 def auroc(known: Array, strange: Array) -> float:
-    """Return the AUROC with which a score tells strange pictures from known ones.
-
-    ``known`` and ``strange`` are the scores of known pictures ``[n]`` and of strange ones ``[m]``.
-    """
+    """Return the AUROC of a score that tells strange pictures ``[m]`` from known ones ``[n]``."""
     from bdl_teach import metrics
 
     is_strange = np.repeat([0, 1], [len(known), len(strange)])

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bdl_teach.problems import GAP_GRID, Outcome, Problem, live_fits, truth
+from bdl_teach.problems.live_fits import N_PREDICTIONS
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
     from bdl_teach.methods import bbb
@@ -25,14 +26,12 @@ COLD = 1e-3  # temperature at which a mean-field fit finds a mode
 WIDTH_AT_MODE = 0.1  # sd of each weight where a fit begins at a mode
 ENOUGH = 1.0  # the search ends when a round lowers F by fewer nats than this
 MOST_ROUNDS = 5  # largest number of rounds of the search
-N_PREDICTIONS = 500
 
 
 def _mean_field(problem: Problem, start: int, temperature: float = 1.0, **own: Any) -> bbb.Fit:
-    """Fit mean field to the tempered posterior P(w | D)^(1/T) at the ``temperature`` T.
+    """Fit mean field to the tempered posterior P(w | D)^(1/T), from start number ``start``.
 
-    ``start`` is the number of the start. The tempered posterior is the posterior of a problem whose
-    noise sd and prior sd are √T times as large.
+    This is the posterior of a problem whose noise sd and prior sd are √T times as large.
     """
     from bdl_teach import optimise
 
@@ -72,7 +71,7 @@ class Search:
 
 @dataclass(frozen=True)
 class TruthResult(Outcome):
-    """A quick fit to a problem, and the search for the best fit, which goes on at rest."""
+    """A quick fit to a problem, and the search for the best fit while the sliders rest."""
 
     search: Search
 
@@ -109,11 +108,7 @@ class TruthResult(Outcome):
 
 
 def free_energy(fit: bbb.Fit) -> float:
-    """Return the free energy of a fit in nats: the last one in the history of its training.
-
-    For one hidden layer this is exact, since the quiet estimator draws nothing; the slower
-    ``fit.free_energy`` averages over draws.
-    """
+    """Return the last free energy of a fit's training, in nats; exact for one hidden layer."""
     return float(fit.history["free_energy"][-1])
 
 
@@ -129,11 +124,7 @@ def refit(problem: Problem, starts: int) -> TruthResult:
 
 
 def improve(result: TruthResult) -> TruthResult | None:
-    """Continue the search by one step, and return the new result; ``None`` if it is over.
-
-    A step makes two fits: from the next start, and from the mode to which this start leads. After
-    the last start, a step continues training the best fit.
-    """
+    """Return the result after one more step of the search; ``None`` if the search is over."""
     search = result.search
     if search.over:
         return None
@@ -150,10 +141,7 @@ def improve(result: TruthResult) -> TruthResult | None:
 
 
 def _from_start(problem: Problem, start: int) -> tuple[bbb.Fit, bbb.Fit]:
-    """Return two fits: one from start number ``start``, and one from a mode near this start.
-
-    The mode is found by a mean-field fit to a cold posterior, with the same compiled program.
-    """
+    """Return two fits: one from start number ``start``, and one from a mode near this start."""
     rho = math.log(math.expm1(problem.scales[0] * math.sqrt(COLD) / 10))
     cold = _mean_field(problem, start, COLD, steps=LONG_STEPS, initial_rho=rho)
     long = _mean_field(problem, start, steps=LONG_STEPS)

@@ -1,9 +1,7 @@
 """Write a chapter's slides into one file that needs no network: `python3 -m bdl_teach deck 3`.
 
-nbconvert makes slides of the stored notebook and its pictures (page.py). The page contains
-reveal.js and MathJax from installed packages; deck.js splits a slide that is taller than the
-screen. The lecturer's notes come from TEACHING.md and are in no learner's notebook. Importing
-this module needs the standard library only.
+page.py makes the page from the stored notebook, reveal.js, MathJax and TEACHING.md; deck.js splits
+a slide that is taller than the screen. Importing this module needs the standard library only.
 """
 
 from __future__ import annotations

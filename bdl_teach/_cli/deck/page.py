@@ -66,11 +66,7 @@ def follow(source: str) -> str:
 
 
 def add_notes(notebook: nbformat.NotebookNode, path: Path) -> None:
-    """Add speaker notes from TEACHING.md.
-
-    The notes of the first slide are all that TEACHING.md says about the chapter; those of a
-    section's slides are the section's row in TEACHING.md's table.
-    """
+    """Add speaker notes from TEACHING.md: its text on the chapter, then its row on each section."""
     note, rows = teaching(path)
     cells = []
     for cell in notebook.cells:
