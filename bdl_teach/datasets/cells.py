@@ -172,7 +172,11 @@ def decimal_mark(cells: Cells) -> str:
 def read(name: str, cells: Cells, decimal: str, day_first: bool | None) -> Column:
     """Read a column without missing values.
 
-    ``decimal`` ("" if unknown) and ``day_first`` (``None`` if unknown) are used if no cell decides.
+    Args:
+        name: The column's name in messages.
+        cells: The cells, with their line numbers.
+        decimal: The decimal mark, used if no cell shows it; "" if unknown.
+        day_first: Whether 01/02/2020 is 1 February, used if no cell shows it; ``None`` if unknown.
 
     Raises:
         ValueError: Cells differ in kind or unit; the message names a line.

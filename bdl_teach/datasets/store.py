@@ -65,7 +65,11 @@ def files_of(dataset: str) -> list[RemoteFile]:
 
 
 def state(path: str) -> str:
-    """Return "there", "missing" or "damaged" for a file; raise ``OSError`` if it cannot be read."""
+    """Return ``"there"``, ``"missing"`` or ``"damaged"`` for a file of the data folder.
+
+    Raises:
+        OSError: The file is there and cannot be read.
+    """
     from pooch import file_hash
 
     place = folder() / path
@@ -77,7 +81,9 @@ def state(path: str) -> str:
 def fetch(path: str, progress: Any = False) -> Path:
     """Return the path of a file whose hash is right, after downloading it if necessary.
 
-    ``path`` is a key of ``FILES``; ``progress`` is a tqdm bar that shows the download, or False.
+    Args:
+        path: The file's path inside the data folder, a key of ``FILES``.
+        progress: A tqdm bar that shows the download, or False.
 
     Raises:
         DatasetUnavailable: The file is missing or damaged, and downloading it failed.
