@@ -1,7 +1,4 @@
-"""Draw plots: functions draw on an ``Axes``, classes keep artists and update them.
-
-Callers make the figures, without pyplot, which would keep them in memory.
-"""
+"""Draw plots: functions draw on an ``Axes``, classes keep artists and update them."""
 
 from __future__ import annotations
 
@@ -44,15 +41,7 @@ def lecture_style() -> None:
 
 
 def panel(ax: Axes, title: str, xlabel: str, ylabel: str, **legend: object) -> None:
-    """Add title, axis labels and legend to a panel of a chapter's figure.
-
-    Args:
-        ax: The panel, with all labelled artists.
-        title: Title that says what to see.
-        xlabel: Quantity and unit along x.
-        ylabel: Quantity and unit along y.
-        **legend: Arguments of ``ax.legend``.
-    """
+    """Add title, axis labels and a legend with the arguments ``legend`` to a chapter's panel."""
     ax.set_title(title, loc="left", fontsize=13)
     ax.set_xlabel(xlabel)
     ax.set_ylabel(ylabel)
@@ -131,8 +120,7 @@ class FigureLegend:
     def show(self, *, truth: bool, nuts: bool, more: Collection[str] = ()) -> bool:
         """Show legend entries whose labels are in ``always`` or ``more``; return if any changed.
 
-        ``truth`` adds an entry for the true function, ``nuts`` one for the true posterior. The
-        entries have the order in which the panel's artists were made.
+        ``truth`` adds an entry for the true function, ``nuts`` two for the true posterior.
         """
         names = {*self._always, *more, *(["truth"] if truth else [])}
         names |= {f"{POSTERIOR} mean", f"{POSTERIOR} ±2 sd"} if nuts else set()
@@ -187,11 +175,7 @@ class Artists:
 
 
 def step_above(value: float, steps: Sequence[float]) -> float:
-    """Return the first of the rising ``steps`` that is at least ``value``; if none is, the last.
-
-    A limit of an axis that changes in steps rarely changes, so that the background, with the
-    numbers along the axis, is rarely drawn again.
-    """
+    """Return the first of the rising ``steps`` that is at least ``value``; if none is, the last."""
     return next((step for step in steps if value <= step), steps[-1])
 
 
@@ -214,10 +198,7 @@ class Room(Artists):
         self.frame = [ax.yaxis, *ax.spines.values()]  # to be drawn again when the height changes
 
     def conceal(self) -> bool:
-        """Set the y limit to the middle one of the possible limits; return whether it changed.
-
-        It does not reveal how far curves reach that are still hidden.
-        """
+        """Set the limit to the middle one of ``steps``, to reveal nothing; return if it changed."""
         before, self._limit = self._limit, self._steps[len(self._steps) // 2]
         self._ax.set_ylim(-self._limit, self._limit)
         return before != self._limit
@@ -230,11 +211,10 @@ class Room(Artists):
         *,
         awaited: bool = False,
     ) -> bool:
-        """Set the smallest limit of y that includes ``curves`` and the true posterior's band.
+        """Set the smallest limit that includes ``curves``, ``at_least`` and the band of ``nuts``.
 
-        The band is that of ``nuts``, if given; ``awaited`` says that it is still being computed.
-        The limit then only grows, so that it does not shrink and grow again. It is never below
-        ``at_least``, and stays as it is while ``held`` is true. Return whether the limit changed.
+        The limit does not shrink while ``nuts``, the true posterior, is ``awaited``, and does not
+        change while ``held`` is true. Return whether it has changed.
         """
         if nuts is not None:
             curves = {**curves, POSTERIOR: epistemic_edges(nuts)}
@@ -338,11 +318,7 @@ class FunctionArtists(Artists):
         self.show(None)
 
     def show(self, functions: Array | None) -> bool:
-        """Show ``functions`` [s, m], or hide all lines for ``None``.
-
-        The legend has an entry for the lines only while they are shown. Return whether the legend
-        changed.
-        """
+        """Show ``functions`` [s, m], or nothing if ``None``; return whether the legend changed."""
         changed = bool(self._lines.get_visible() != (functions is not None))
         self._lines.set_visible(functions is not None)
         drawn = () if functions is None else functions
@@ -368,8 +344,7 @@ class GapStripe(Artists):
 class SpreadPanel(Artists):
     """A panel with the epistemic standard deviations of several fits at rising ``x`` [m, 1].
 
-    ``styles`` maps the name of each fit to its line style and colour. The y axis ends at the first
-    of the rising ``limits`` that all curves fit below.
+    ``styles`` maps the name of each fit to its line style and colour.
     """
 
     LIMITS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
@@ -403,10 +378,7 @@ class SpreadPanel(Artists):
         return bool(changed)
 
     def update(self, shown: Mapping[str, Predictive | None], gap: Array | None = None) -> bool:
-        """Draw the predictives ``shown`` (a dict by name), and shade the ``gap`` (a mask [m] of x).
-
-        A predictive ``None`` has no curve. Return whether the limit of y changed.
-        """
+        """Draw each predictive's sd, shade the mask ``gap`` [m]; return if the y limit changed."""
         if gap is not None:
             self._gap.update(self._x, gap)
         highest = 0.0
@@ -424,8 +396,7 @@ class SpreadPanel(Artists):
 class HistoryPanel(Artists):
     """A panel with the free energy F and its parts along the steps of a training.
 
-    The y axis is linear up to 1000 nats and logarithmic above. With ``longer`` the x axis goes to
-    5000 steps, logarithmically, instead of 1500, for a panel of half the width.
+    With ``longer`` the x axis is logarithmic up to 5000 steps, instead of linear up to 1500.
     """
 
     _SERIES = (
@@ -460,10 +431,7 @@ class HistoryPanel(Artists):
 
 
 class WeightArtists(Artists):
-    """The prior's density, a histogram of posterior means, and the average density of q.
-
-    ``edges`` are those of the histogram's bins; densities below a floor are drawn at the floor.
-    """
+    """The prior's density, a histogram of posterior means, and the average density of q."""
 
     _FLOOR = 1e-4  # the smallest density shown
 

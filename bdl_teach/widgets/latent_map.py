@@ -174,7 +174,6 @@ class VAEExplorer(Explorer[VAEResult]):
 
 
 def _result(order: Order, trained: Trained, z: Array) -> VAEResult:
-    """Make the result of a model: decode z, encode digits for the map, generate pictures."""
     x, labels = pictures()
     shown = np.concatenate([np.flatnonzero(labels == k)[:_PER_CLASS] for k in range(10)])
     fit = trained.fit

@@ -196,11 +196,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
 
 
 def _mark(result: LinearResult, kind: str, i: int) -> Mark:
-    """Return what to highlight for draw ``i`` (``kind="draw"``) or weight ``i`` (``"weight"``).
-
-    For a weight these are the functions for its values from −2 to 2 sd, with all other weights at
-    their means given this value.
-    """
+    """Return what to highlight for draw ``i`` (``kind="draw"``) or weight ``i`` (``"weight"``)."""
     pair = list(result.pair)
     if kind == "draw":
         place = result.weights[i : i + 1, pair] / result.prior_std
@@ -255,10 +251,7 @@ class Pair(Unseen):
 
 
 def _pair(kind: str, n_features: int, seed: int) -> tuple[int, int]:
-    """Return the indices of the two weights that react most to the first point.
-
-    These are the weights of x and x³ in a polynomial, or of the two bumps nearest to the point.
-    """
+    """Return the indices of the two weights that react most to the first point."""
     if kind == "polynomial":
         return (1, 3) if n_features > 3 else (0, 1)
     first, second = np.argsort(features.bumps(arrivals(1, 1.0, seed).x, n_features)[0])[-2:]

@@ -40,8 +40,7 @@ class RivalsExplorer(MethodsExplorer):
     """An explorer to choose two methods, their options and the problem to which they are fitted.
 
     While the controls rest, the chains of SGHMC continue. The last-layer Laplace uses a network
-    trained at σ_p = 3, whatever σ_p the control sets. Given this network, the posterior of the last
-    layer is exact.
+    trained at σ_p = 3, whatever σ_p the control sets.
     """
 
     TEXTS = texts.of("rivals", methods=_MENUS)
@@ -147,7 +146,7 @@ class RivalsExplorer(MethodsExplorer):
 
 
 def _name(one: MethodFit, steps: str = "") -> str:
-    """Return a method's label with its remark or SGHMC's number of steps (default of ``steps``)."""
+    """Return a method's label with its remark, if any, or with the number of steps of SGHMC."""
     label = QUICK[one.method].label
     if one.remark:
         return f"{label}, {one.remark}"

@@ -70,10 +70,7 @@ class SideBySide(ProblemResult):
 
     @cached_property
     def distances(self) -> _ByRegion:
-        """Return the distance of each method to the true posterior, by place and region.
-
-        See ``calibration.distance``. The dictionary is empty if the true posterior is not known.
-        """
+        """Return the distance of each method to the true posterior; {} if that is not known."""
         from bdl_teach import calibration
 
         return {
@@ -186,10 +183,7 @@ def height_of(result: SideBySide) -> float:
 
 
 def _steps_of(fit: Any) -> Sequence[int]:
-    """Return the number of steps at each frame of a fit's training; () for a closed form.
-
-    A frame of SGHMC is the chain up to a step; a frame of Laplace is a step of finding the mode.
-    """
+    """Return the number of steps at each frame of a fit's training; () for a closed form."""
     from bdl_teach.methods import sgmcmc
 
     if isinstance(fit, sgmcmc.Fit):

@@ -172,11 +172,7 @@ class PicturesExplorer(Explorer[PicturesResult]):
 
 
 def _tempered(temperature: float, known: Array, strange: Array, labels: Array) -> Kind:
-    """Average the class probabilities of t networks, apply a temperature, and score the result.
-
-    ``known`` and ``strange`` are log class probabilities ``[t, n, c]`` of known and of strange
-    pictures; ``labels`` are the classes of the known ones.
-    """
+    """Average t networks, given as log class probabilities ``[t, n, c]``, temper and score them."""
     from bdl_teach import calibration, metrics
 
     logs, others = (
