@@ -14,7 +14,6 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
-from matplotlib.patches import Rectangle
 from numpy.typing import ArrayLike
 
 from bdl_teach._support import alt_text
@@ -40,13 +39,12 @@ def lecture_style() -> None:
     mpl.rcParams.update({"axes.spines.top": False, "axes.spines.right": False})
 
 
-def panel(ax: Axes, title: str, xlabel: str, ylabel: str, **legend: object) -> None:
+def panel(ax: Axes, title: str, xlabel: str, ylabel: str, **legend: Any) -> None:
     """Add title, axis labels and a legend with the arguments ``legend`` to a chapter's panel."""
     ax.set_title(title, loc="left", fontsize=13)
     ax.set_xlabel(xlabel)
     ax.set_ylabel(ylabel)
-    options: dict[str, Any] = {"frameon": False, "fontsize": 11, **legend}
-    ax.legend(**options)
+    ax.legend(**{"frameon": False, "fontsize": 11, **legend})
 
 
 def tidy(ax: Axes, title: str, xlabel: str, ylabel: str) -> None:
@@ -143,16 +141,14 @@ class FigureLegend:
 
 def draw_data(ax: Axes, x: ArrayLike, y: ArrayLike) -> Line2D:
     """Draw data points ``x`` [n, 1], ``y`` [n, 1], and return the artist."""
-    (points,) = ax.plot(
+    return ax.plot(
         np.ravel(x), np.ravel(y), "+", color=BLACK, ms=8, mew=1.6, label="data", zorder=5
-    )
-    return points
+    )[0]
 
 
 def draw_truth(ax: Axes, x: ArrayLike, y: ArrayLike) -> Line2D:
     """Draw the noise-free function with values ``y`` at ``x``, and return the artist."""
-    (line,) = ax.plot(np.ravel(x), np.ravel(y), ":", color=BLACK, lw=1.6, label="truth", zorder=4)
-    return line
+    return ax.plot(np.ravel(x), np.ravel(y), ":", color=BLACK, lw=1.6, label="truth", zorder=4)[0]
 
 
 def draw_predictive(ax: Axes, x: ArrayLike, prediction: Predictive) -> None:
@@ -163,7 +159,6 @@ def draw_predictive(ax: Axes, x: ArrayLike, prediction: Predictive) -> None:
 _COLUMNS: WeakKeyDictionary[Axes, int] = WeakKeyDictionary()  # entries in a row of its legend
 _NARROWED: WeakSet[Any] = WeakSet()  # legends with fewer entries in a row, in a narrow figure
 _LARGEST_MARK = 8.0  # size in a legend, in points
-_TALL = 1e4  # larger than any limit of y
 POSTERIOR = "posterior"  # name of the true posterior, by HMC, in legends
 ROOM = (25.0, 35.0, 50.0, 70.0, 100.0, 140.0, 200.0)  # limits of y in a panel of the sinusoid
 
@@ -330,15 +325,14 @@ class GapStripe(Artists):
     """A grey stripe behind the curves, over the inputs where there are no data."""
 
     def __init__(self, ax: Axes) -> None:
-        self._stripe = Rectangle((0, -_TALL), 0, 2 * _TALL, color=SHADE, zorder=0, lw=0)
-        ax.add_patch(self._stripe)
+        self._stripe = ax.axvspan(0, 0, color=SHADE, zorder=0, lw=0)
         self.artists = [self._stripe]
 
     def update(self, x: Array, gap: Array) -> None:
         """Shade the panel over those inputs of ``x`` [m] where the mask ``gap`` [m] is true."""
         inside = x[gap]
         low, high = (inside[0], inside[-1]) if len(inside) else (0.0, 0.0)
-        self._stripe.set_bounds(low, -_TALL, high - low, 2 * _TALL)
+        self._stripe.set(x=low, width=high - low)
 
 
 class SpreadPanel(Artists):
@@ -347,15 +341,13 @@ class SpreadPanel(Artists):
     ``styles`` maps the name of each fit to its line style and colour.
     """
 
-    LIMITS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
-
     def __init__(
         self,
         ax: Axes,
         x: Array,
         styles: Mapping[str, tuple[str, str]],
         title: str = "How sure each is",
-        limits: Sequence[float] = LIMITS,
+        limits: Sequence[float] = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0),
     ) -> None:
         tidy(ax, title, "x", "epistemic sd")
         self.axes, self._x, self._limits, self._limit = ax, x[:, 0], limits, limits[0]
@@ -437,12 +429,11 @@ class WeightArtists(Artists):
 
     def __init__(self, ax: Axes, edges: Array) -> None:
         self._edges, floor = edges, self._FLOOR
-        self._grid = np.linspace(edges[0], edges[-1], 101)
+        self._grid = grid = np.linspace(edges[0], edges[-1], 101)
         self._bars = ax.stairs(
             np.full(len(edges) - 1, floor), edges, baseline=floor, fill=True, color=SKY, alpha=0.7
         )
         self._bars.set_label("fitted μ")
-        grid = self._grid
         (self._prior,) = ax.plot(grid, grid, "-", color=BLACK, lw=1.8, label="prior")
         (self._marginal,) = ax.plot(grid, grid, "--", color=RED, lw=1.6, label="fitted q")
         self.artists = [self._bars, self._prior, self._marginal]
@@ -479,6 +470,7 @@ def draw_beliefs(ax: Axes, mean: ArrayLike, std: ArrayLike, prior_std: float) ->
     mean, std = np.asarray(mean), np.asarray(std)
     reach = max(3 * prior_std, float((np.abs(mean) + 3 * std).max()))
     w = np.linspace(-reach, reach, 301)
+    prior = np.exp(-((w / prior_std) ** 2) / 2)
     height = -np.arange(mean.shape[1], dtype=float)
     priors: list[Line2D] = []
     lines: list[Line2D] = []
@@ -490,9 +482,7 @@ def draw_beliefs(ax: Axes, mean: ArrayLike, std: ArrayLike, prior_std: float) ->
             low = np.interp(x, (layer, layer + 1), ends)
             ax.plot((x, x), (low, low + 0.1), "-", color=BLACK, lw=1.0)
             place = x + 0.17 * w / reach
-            prior, posterior = (
-                np.exp(-(((w - c) / d) ** 2) / 2) for c, d in ((0, prior_std), (m, s))
-            )
+            posterior = np.exp(-(((w - m) / s) ** 2) / 2)
             priors += ax.plot(place, low + 0.5 * prior, "--", color=GREY, lw=1.2)
             lines += ax.plot(place, low + 0.5 * posterior, "-", color=BLUE, lw=2.0)
     priors[0].set_label("prior")

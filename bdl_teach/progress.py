@@ -151,13 +151,10 @@ def _entries(stored: dict[str, Any]) -> dict[str, tuple[str, int]]:
     elif stored["numbering"] == _NUMBERING:
         tried = stored["tried"]
     else:
-        raise ValueError(
-            f"progress file: expected exercise numbering {_NUMBERING}, got {stored['numbering']!r}"
-        )
+        raise ValueError(f"expected numbering {_NUMBERING}, got {stored['numbering']!r}")
     found = {}
     for number, (mark, wrong) in tried.items():
         if mark not in _ORDER or not isinstance(wrong, int):
-            expected = f"expected [mark, number of wrong answers] for {number}"
-            raise ValueError(f"progress file: {expected}, got {[mark, wrong]}")
+            raise ValueError(f"expected [mark, number of wrong answers], got {[mark, wrong]}")
         found[number] = mark, wrong
     return found
