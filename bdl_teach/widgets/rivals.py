@@ -118,8 +118,7 @@ class RivalsExplorer(MethodsExplorer):
             at_data = found[f"{place}_data"] or math.nan  # a single network has the sd 0
             found[f"{place}_times"] = found[f"{place}_gap"] / at_data
             if one.method == "sghmc":
-                fit: Any = one.fit
-                found[f"{place}_steps"] = int(fit.history["step"][-1])
+                found[f"{place}_steps"] = int(one.fit.history["step"][-1])
         return found
 
     def _words(self, result: SideBySide) -> dict[str, str]:
@@ -150,8 +149,9 @@ def _name(one: MethodFit, steps: str = "") -> str:
     label = QUICK[one.method].label
     if one.remark:
         return f"{label}, {one.remark}"
-    fit: Any = one.fit
-    return f"{label}, {steps or fit.history['step'][-1]} steps" if one.method == "sghmc" else label
+    if one.method == "sghmc":
+        return f"{label}, {steps or one.fit.history['step'][-1]} steps"
+    return label
 
 
 def _longer(fit: Any) -> Any:

@@ -187,9 +187,8 @@ def _frames(fit: vae.Fit, number: int) -> dict[int, vae.Fit]:
         steps = fit.path.steps
         nearest = sorted({int(np.abs(steps - step).argmin()) for step in EARLY if step < STEPS})
         frames = {int(steps[i]): fit.at(i) for i in nearest} | frames
-    return {
-        step: replace(frame, path=None) for step, frame in frames.items()
-    }  # a path takes megabytes
+    # A path takes megabytes.
+    return {step: replace(frame, path=None) for step, frame in frames.items()}
 
 
 def _scores(fit: vae.Fit) -> tuple[float, ...]:
