@@ -193,7 +193,7 @@ class Room(Artists):
         self.frame = [ax.yaxis, *ax.spines.values()]  # to be drawn again when the height changes
 
     def conceal(self) -> bool:
-        """Set the limit to the middle one of ``steps``, to reveal nothing; return if it changed."""
+        """Set the middle one of ``steps``, whatever hidden curves need; return if it changed."""
         before, self._limit = self._limit, self._steps[len(self._steps) // 2]
         self._ax.set_ylim(-self._limit, self._limit)
         return before != self._limit

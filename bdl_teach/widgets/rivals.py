@@ -145,7 +145,7 @@ class RivalsExplorer(MethodsExplorer):
 
 
 def _name(one: MethodFit, steps: str = "") -> str:
-    """Return a method's label with its remark, if any, or with the number of steps of SGHMC."""
+    """Return a method's label, with its remark or SGHMC's number of steps (``steps``, if given)."""
     label = QUICK[one.method].label
     if one.remark:
         return f"{label}, {one.remark}"
