@@ -1,7 +1,4 @@
-"""Draw plots: functions draw on an ``Axes``, classes keep artists and update them.
-
-Callers make the figures, without pyplot, which would keep them in memory.
-"""
+"""Draw plots: functions draw on an ``Axes``, classes keep artists and update them."""
 
 from __future__ import annotations
 
@@ -17,7 +14,6 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
-from matplotlib.patches import Rectangle
 from numpy.typing import ArrayLike
 
 from bdl_teach._support import alt_text
@@ -43,21 +39,12 @@ def lecture_style() -> None:
     mpl.rcParams.update({"axes.spines.top": False, "axes.spines.right": False})
 
 
-def panel(ax: Axes, title: str, xlabel: str, ylabel: str, **legend: object) -> None:
-    """Add title, axis labels and legend to a panel of a chapter's figure.
-
-    Args:
-        ax: The panel, with all labelled artists.
-        title: Title that says what to see.
-        xlabel: Quantity and unit along x.
-        ylabel: Quantity and unit along y.
-        **legend: Arguments of ``ax.legend``.
-    """
+def panel(ax: Axes, title: str, xlabel: str, ylabel: str, **legend: Any) -> None:
+    """Add title, axis labels and a legend with the arguments ``legend`` to a chapter's panel."""
     ax.set_title(title, loc="left", fontsize=13)
     ax.set_xlabel(xlabel)
     ax.set_ylabel(ylabel)
-    options: dict[str, Any] = {"frameon": False, "fontsize": 11, **legend}
-    ax.legend(**options)
+    ax.legend(**{"frameon": False, "fontsize": 11, **legend})
 
 
 def tidy(ax: Axes, title: str, xlabel: str, ylabel: str) -> None:
@@ -131,8 +118,7 @@ class FigureLegend:
     def show(self, *, truth: bool, nuts: bool, more: Collection[str] = ()) -> bool:
         """Show legend entries whose labels are in ``always`` or ``more``; return if any changed.
 
-        ``truth`` adds an entry for the true function, ``nuts`` one for the true posterior. The
-        entries have the order in which the panel's artists were made.
+        ``truth`` adds an entry for the true function, ``nuts`` two for the true posterior.
         """
         names = {*self._always, *more, *(["truth"] if truth else [])}
         names |= {f"{POSTERIOR} mean", f"{POSTERIOR} ±2 sd"} if nuts else set()
@@ -155,16 +141,14 @@ class FigureLegend:
 
 def draw_data(ax: Axes, x: ArrayLike, y: ArrayLike) -> Line2D:
     """Draw data points ``x`` [n, 1], ``y`` [n, 1], and return the artist."""
-    (points,) = ax.plot(
+    return ax.plot(
         np.ravel(x), np.ravel(y), "+", color=BLACK, ms=8, mew=1.6, label="data", zorder=5
-    )
-    return points
+    )[0]
 
 
 def draw_truth(ax: Axes, x: ArrayLike, y: ArrayLike) -> Line2D:
     """Draw the noise-free function with values ``y`` at ``x``, and return the artist."""
-    (line,) = ax.plot(np.ravel(x), np.ravel(y), ":", color=BLACK, lw=1.6, label="truth", zorder=4)
-    return line
+    return ax.plot(np.ravel(x), np.ravel(y), ":", color=BLACK, lw=1.6, label="truth", zorder=4)[0]
 
 
 def draw_predictive(ax: Axes, x: ArrayLike, prediction: Predictive) -> None:
@@ -175,7 +159,6 @@ def draw_predictive(ax: Axes, x: ArrayLike, prediction: Predictive) -> None:
 _COLUMNS: WeakKeyDictionary[Axes, int] = WeakKeyDictionary()  # entries in a row of its legend
 _NARROWED: WeakSet[Any] = WeakSet()  # legends with fewer entries in a row, in a narrow figure
 _LARGEST_MARK = 8.0  # size in a legend, in points
-_TALL = 1e4  # larger than any limit of y
 POSTERIOR = "posterior"  # name of the true posterior, by HMC, in legends
 ROOM = (25.0, 35.0, 50.0, 70.0, 100.0, 140.0, 200.0)  # limits of y in a panel of the sinusoid
 
@@ -187,11 +170,7 @@ class Artists:
 
 
 def step_above(value: float, steps: Sequence[float]) -> float:
-    """Return the first of the rising ``steps`` that is at least ``value``; if none is, the last.
-
-    A limit of an axis that changes in steps rarely changes, so that the background, with the
-    numbers along the axis, is rarely drawn again.
-    """
+    """Return the first of the rising ``steps`` that is at least ``value``; if none is, the last."""
     return next((step for step in steps if value <= step), steps[-1])
 
 
@@ -214,10 +193,7 @@ class Room(Artists):
         self.frame = [ax.yaxis, *ax.spines.values()]  # to be drawn again when the height changes
 
     def conceal(self) -> bool:
-        """Set the y limit to the middle one of the possible limits; return whether it changed.
-
-        It does not reveal how far curves reach that are still hidden.
-        """
+        """Set the middle one of ``steps``, whatever hidden curves need; return if it changed."""
         before, self._limit = self._limit, self._steps[len(self._steps) // 2]
         self._ax.set_ylim(-self._limit, self._limit)
         return before != self._limit
@@ -230,11 +206,10 @@ class Room(Artists):
         *,
         awaited: bool = False,
     ) -> bool:
-        """Set the smallest limit of y that includes ``curves`` and the true posterior's band.
+        """Set the smallest limit that includes ``curves``, ``at_least`` and the band of ``nuts``.
 
-        The band is that of ``nuts``, if given; ``awaited`` says that it is still being computed.
-        The limit then only grows, so that it does not shrink and grow again. It is never below
-        ``at_least``, and stays as it is while ``held`` is true. Return whether the limit changed.
+        The limit does not shrink while ``nuts``, the true posterior, is ``awaited``, and does not
+        change while ``held`` is true. Return whether it has changed.
         """
         if nuts is not None:
             curves = {**curves, POSTERIOR: epistemic_edges(nuts)}
@@ -338,11 +313,7 @@ class FunctionArtists(Artists):
         self.show(None)
 
     def show(self, functions: Array | None) -> bool:
-        """Show ``functions`` [s, m], or hide all lines for ``None``.
-
-        The legend has an entry for the lines only while they are shown. Return whether the legend
-        changed.
-        """
+        """Show ``functions`` [s, m], or nothing if ``None``; return whether the legend changed."""
         changed = bool(self._lines.get_visible() != (functions is not None))
         self._lines.set_visible(functions is not None)
         drawn = () if functions is None else functions
@@ -354,25 +325,21 @@ class GapStripe(Artists):
     """A grey stripe behind the curves, over the inputs where there are no data."""
 
     def __init__(self, ax: Axes) -> None:
-        self._stripe = Rectangle((0, -_TALL), 0, 2 * _TALL, color=SHADE, zorder=0, lw=0)
-        ax.add_patch(self._stripe)
+        self._stripe = ax.axvspan(0, 0, color=SHADE, zorder=0, lw=0)
         self.artists = [self._stripe]
 
     def update(self, x: Array, gap: Array) -> None:
         """Shade the panel over those inputs of ``x`` [m] where the mask ``gap`` [m] is true."""
         inside = x[gap]
         low, high = (inside[0], inside[-1]) if len(inside) else (0.0, 0.0)
-        self._stripe.set_bounds(low, -_TALL, high - low, 2 * _TALL)
+        self._stripe.set(x=low, width=high - low)
 
 
 class SpreadPanel(Artists):
     """A panel with the epistemic standard deviations of several fits at rising ``x`` [m, 1].
 
-    ``styles`` maps the name of each fit to its line style and colour. The y axis ends at the first
-    of the rising ``limits`` that all curves fit below.
+    ``styles`` maps the name of each fit to its line style and colour.
     """
-
-    LIMITS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 
     def __init__(
         self,
@@ -380,7 +347,7 @@ class SpreadPanel(Artists):
         x: Array,
         styles: Mapping[str, tuple[str, str]],
         title: str = "How sure each is",
-        limits: Sequence[float] = LIMITS,
+        limits: Sequence[float] = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0),
     ) -> None:
         tidy(ax, title, "x", "epistemic sd")
         self.axes, self._x, self._limits, self._limit = ax, x[:, 0], limits, limits[0]
@@ -403,10 +370,7 @@ class SpreadPanel(Artists):
         return bool(changed)
 
     def update(self, shown: Mapping[str, Predictive | None], gap: Array | None = None) -> bool:
-        """Draw the predictives ``shown`` (a dict by name), and shade the ``gap`` (a mask [m] of x).
-
-        A predictive ``None`` has no curve. Return whether the limit of y changed.
-        """
+        """Draw each predictive's sd, shade the mask ``gap`` [m]; return if the y limit changed."""
         if gap is not None:
             self._gap.update(self._x, gap)
         highest = 0.0
@@ -424,8 +388,7 @@ class SpreadPanel(Artists):
 class HistoryPanel(Artists):
     """A panel with the free energy F and its parts along the steps of a training.
 
-    The y axis is linear up to 1000 nats and logarithmic above. With ``longer`` the x axis goes to
-    5000 steps, logarithmically, instead of 1500, for a panel of half the width.
+    With ``longer`` the x axis is logarithmic up to 5000 steps, instead of linear up to 1500.
     """
 
     _SERIES = (
@@ -460,21 +423,17 @@ class HistoryPanel(Artists):
 
 
 class WeightArtists(Artists):
-    """The prior's density, a histogram of posterior means, and the average density of q.
-
-    ``edges`` are those of the histogram's bins; densities below a floor are drawn at the floor.
-    """
+    """The prior's density, a histogram of posterior means, and the average density of q."""
 
     _FLOOR = 1e-4  # the smallest density shown
 
     def __init__(self, ax: Axes, edges: Array) -> None:
         self._edges, floor = edges, self._FLOOR
-        self._grid = np.linspace(edges[0], edges[-1], 101)
+        self._grid = grid = np.linspace(edges[0], edges[-1], 101)
         self._bars = ax.stairs(
             np.full(len(edges) - 1, floor), edges, baseline=floor, fill=True, color=SKY, alpha=0.7
         )
         self._bars.set_label("fitted μ")
-        grid = self._grid
         (self._prior,) = ax.plot(grid, grid, "-", color=BLACK, lw=1.8, label="prior")
         (self._marginal,) = ax.plot(grid, grid, "--", color=RED, lw=1.6, label="fitted q")
         self.artists = [self._bars, self._prior, self._marginal]
@@ -511,6 +470,7 @@ def draw_beliefs(ax: Axes, mean: ArrayLike, std: ArrayLike, prior_std: float) ->
     mean, std = np.asarray(mean), np.asarray(std)
     reach = max(3 * prior_std, float((np.abs(mean) + 3 * std).max()))
     w = np.linspace(-reach, reach, 301)
+    prior = np.exp(-((w / prior_std) ** 2) / 2)
     height = -np.arange(mean.shape[1], dtype=float)
     priors: list[Line2D] = []
     lines: list[Line2D] = []
@@ -522,9 +482,7 @@ def draw_beliefs(ax: Axes, mean: ArrayLike, std: ArrayLike, prior_std: float) ->
             low = np.interp(x, (layer, layer + 1), ends)
             ax.plot((x, x), (low, low + 0.1), "-", color=BLACK, lw=1.0)
             place = x + 0.17 * w / reach
-            prior, posterior = (
-                np.exp(-(((w - c) / d) ** 2) / 2) for c, d in ((0, prior_std), (m, s))
-            )
+            posterior = np.exp(-(((w - m) / s) ** 2) / 2)
             priors += ax.plot(place, low + 0.5 * prior, "--", color=GREY, lw=1.2)
             lines += ax.plot(place, low + 0.5 * posterior, "-", color=BLUE, lw=2.0)
     priors[0].set_label("prior")

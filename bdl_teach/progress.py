@@ -26,10 +26,7 @@ _MOVED = {"4": "5", "5": "6", "6": "7", "7": "10"}  # a chapter's number in vers
 
 
 def place() -> Path | None:
-    """Return the path of the progress file: ``$BDL_TEACH_PROGRESS``, or in the user's data folder.
-
-    An empty variable means that no file is written; the function then returns None.
-    """
+    """Return the path of the progress file; ``None`` if ``$BDL_TEACH_PROGRESS`` is empty."""
     chosen = os.environ.get(VARIABLE)
     if chosen is not None:
         return Path(chosen).expanduser().absolute() if chosen else None
@@ -52,9 +49,8 @@ def own() -> Progress:
 class Progress:
     """The best mark and the number of wrong answers of each exercise and mission tried.
 
-    Args:
-        path: File that stores the marks; without a file they last as long as this object. If the
-            file cannot be read or written, a message says so once, and the object keeps the marks.
+    They are stored in the file ``path``. Without a file, or if it cannot be read or written (a
+    printed message says so once), they last as long as this object.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -148,23 +144,17 @@ class Progress:
 
 
 def _entries(stored: dict[str, Any]) -> dict[str, tuple[str, int]]:
-    """Return (mark, number of wrong answers) for each exercise in the content of the file.
-
-    Raise an error if the content is damaged.
-    """
+    """Return (mark, number of wrong answers) by exercise; raise an error for a damaged file."""
     if "numbering" not in stored:
         parts = [(number.partition("."), entry) for number, entry in stored.items()]
         tried = {_MOVED.get(c, c) + dot + place: entry for (c, dot, place), entry in parts}
     elif stored["numbering"] == _NUMBERING:
         tried = stored["tried"]
     else:
-        raise ValueError(
-            f"progress file: expected exercise numbering {_NUMBERING}, got {stored['numbering']!r}"
-        )
+        raise ValueError(f"expected numbering {_NUMBERING}, got {stored['numbering']!r}")
     found = {}
     for number, (mark, wrong) in tried.items():
         if mark not in _ORDER or not isinstance(wrong, int):
-            expected = f"expected [mark, number of wrong answers] for {number}"
-            raise ValueError(f"progress file: {expected}, got {[mark, wrong]}")
+            raise ValueError(f"expected [mark, number of wrong answers], got {[mark, wrong]}")
         found[number] = mark, wrong
     return found

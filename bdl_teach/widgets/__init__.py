@@ -1,17 +1,9 @@
 """Explorers: controls over a picture of a model that is refitted at each movement of a control.
 
-An explorer is a data file, ``texts/NAME.toml``, and a module. The file defines the controls,
-presets, question, missions and status line (``_engine/texts.py`` describes its format). The module
-defines a frozen dataclass of results, and a class that computes and draws them
-(``_engine/contract.py`` describes its methods). Read ``kl_budget_lab.py`` first: it is short.
-
-To add a preset, add a row to ``[presets]``. If its sentence says what the picture shows, add a test
-to ``tests/widgets/test_presets.py`` or a claim.
-
-To add an explorer, add the two files, a line to ``_MODULES``, a test file for what its artists
-show, and a cell in a notebook. ``tests/widgets/test_contract.py`` tests all explorers.
-
-Each module is imported only when its explorer is first used.
+The data file of an explorer, ``texts/NAME.toml``, defines its controls and all texts; its module
+defines a frozen dataclass of results, and a class that computes and draws them with the methods
+that ``_engine/contract.py`` describes. Read ``kl_budget_lab.py`` first: it is short. Each module
+is imported only when its explorer is first used.
 """
 
 from __future__ import annotations
@@ -38,7 +30,6 @@ __all__ = list(_MODULES)
 
 
 def __getattr__(name: str) -> Any:
-    """Import and return the explorer ``name`` when it is first used."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)

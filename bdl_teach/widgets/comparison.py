@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -126,12 +126,12 @@ class ComparisonExplorer(MethodsExplorer):
         return replace(result, methods=fits)
 
     def _improve(self, values: controls.Values, result: SideBySide) -> SideBySide | None:
-        """Make a longer run of the first method with unknown convergence; return the new result."""
+        """Train the first fit whose convergence is unknown for longer; return the new result."""
         if not self._warmed.is_set():  # a movement would wait for a compilation
             return None
         for name, one in result.methods.items():
             if one.convergence is not None and not one.convergence.over:
-                found = one.convergence.after_one_more(cast(Any, one.fit))
+                found = one.convergence.after_one_more(one.fit)
                 key = self._key(name, result.problem, values)
                 self._fits[key] = better = replace(one, convergence=found)
                 return replace(result, methods={**result.methods, name: better})
@@ -231,7 +231,7 @@ class MethodPanel(FunctionPanel):
         canvas.animate([*self._ends, self._words])
 
     def show(self, result: SideBySide, place: str, height: float) -> None:
-        """Show the predictions of the method named ``place``; limits of y include ``height``."""
+        """Show the predictions of the method ``place``; limits of y include ``height``."""
         one, more = result.methods.get(place), {}
         conformal = one is not None and result.calibration_set is not None
         if conformal:

@@ -67,7 +67,6 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
         canvas.animate([self._curve, self._best, self._ring, self._in_use, self._wanted])
 
     def _make_best_panel(self, ax: Axes) -> None:
-        """Prepare the plot of KL[q ‖ N(0, σ_p²)] against σ_p; mark the best and the present σ_p."""
         plots.tidy(ax, "KL by σ of one prior for all", "prior σ", "nats above")
         ax.set(xscale="log", xlim=(0.025, 40), ylim=(-12, _HIGHEST))
         (self._curve,) = ax.plot(_GRID, _GRID, "-", color=plots.BLUE, lw=2, label="KL")
@@ -78,7 +77,6 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
         plots.legend_above(ax, columns=3)
 
     def _make_weight_panel(self, ax: Axes) -> None:
-        """Prepare the plot of each weight's σ_p, and of the σ_p that would be best for it alone."""
         plots.tidy(ax, "σ of each weight's prior", "weights, from the widest", "σ")
         ax.set(yscale="log", xlim=(0, 3 * PRIOR_WIDTH + 2), ylim=(_FLOOR, 40))
         (self._wanted,) = ax.plot([], [], ".", color=plots.ORANGE, ms=7, label="best: √(μ² + σ²)")
@@ -105,11 +103,10 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
             line.set_data(places, np.maximum(stds[order], _FLOOR))
 
     def _chores(self) -> Iterator[Callable[[], object]]:
-        """Yield functions that compile fits with a learnt prior, then fits to a learner's table."""
-        for mode in ("per weight", "per layer"):
-            yield partial(self._compute, {**self.DEFAULTS, "prior": mode})
-        for mode in ("fixed", "per weight", "per layer"):
-            yield partial(self._compute, {**self.DEFAULTS, "prior": mode, "n": own_points.MOST})
+        """Yield functions that compile fits with each prior, to drawn points and to a table."""
+        for n in (self.DEFAULTS["n"], own_points.MOST):
+            for mode in ("fixed", "per weight", "per layer"):
+                yield partial(self._compute, self.DEFAULTS | {"prior": mode, "n": n})
 
     def _to_best(self) -> None:
         if self.result is not None:
@@ -161,9 +158,6 @@ def _result(problem: Problem, fit: _mean_field.Fit, std: Array) -> EmpiricalBaye
 
 
 def _above_best(prior_std: Array, best_std: float, n_weights: int) -> Array:
-    """Return by how many nats the KL at each σ_p exceeds the KL at the best σ_p, σ*.
-
-    For n weights this is n [ln(σ_p/σ*) + ½ (σ*²/σ_p² − 1)].
-    """
+    """Return n [ln(σ_p/σ*) + ½ (σ*²/σ_p² − 1)], the KL at σ_p less the KL at the best σ_p, σ*."""
     ratio = prior_std / best_std
     return np.asarray(n_weights * (np.log(ratio) + 0.5 * (ratio**-2 - 1)))

@@ -126,6 +126,5 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
 
 
 def _result(problem: Problem, shares: Array, fit: bbb.Fit) -> KLBudgetResult:
-    """Make the result of a fit, with its predictions and its free energy averaged over draws."""
     prediction = fit.predict(WIDE_GRID, n_samples=200)
     return KLBudgetResult(problem, fit, prediction, shares, fit.cost(COST_DRAWS))

@@ -72,9 +72,8 @@ class VAEExplorer(Explorer[VAEResult]):
     def _make_map(self, ax: Axes) -> None:
         plots.tidy(ax, "Where the encoder puts each digit", "z₁", "z₂")
         ax.set(xlim=(-REACH - 0.3, REACH + 0.3), ylim=(-REACH - 0.3, REACH + 0.3), aspect="equal")
-        for radius in (1.0, 2.0):
+        for radius, label in ((1.0, "prior, 1 and 2 sd"), (2.0, None)):
             ring = radius * _CIRCLE
-            label = "prior, 1 and 2 sd" if radius == 1.0 else None
             ax.plot(ring.real, ring.imag, "--", color=plots.GREY, lw=1.4, label=label)
         self._classes = [
             ax.plot([], [], ls="", marker=f"${digit}$", ms=6.5, mew=0.4, color=colour)[0]
@@ -174,7 +173,6 @@ class VAEExplorer(Explorer[VAEResult]):
 
 
 def _result(order: Order, trained: Trained, z: Array) -> VAEResult:
-    """Make the result of a model: decode z, encode digits for the map, generate pictures."""
     x, labels = pictures()
     shown = np.concatenate([np.flatnonzero(labels == k)[:_PER_CLASS] for k in range(10)])
     fit = trained.fit

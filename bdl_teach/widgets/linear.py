@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -135,8 +134,12 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         kind, d, prior_std = values["kind"], values["n_features"], values["prior_std"]
         posterior, phi = _posterior(data, kind, d, prior_std), features.design(kind, X_GRID, d)
         eps = np.random.default_rng([values["seed"], 1]).standard_normal((10, d))
-        chosen, log_evidence = values.get("pair"), partial(_log_evidence, data, kind)
         weights = posterior.mean + eps @ np.linalg.cholesky(posterior.cov).T  # [10, d]
+        chosen = values.get("pair")
+
+        def log_evidence(n_features: int, std: float) -> float:  # no data have probability 1
+            return _posterior(data, kind, n_features, std).log_evidence if len(data.x) else 0.0
+
         return LinearResult(
             data=data,
             kind=kind,
@@ -196,11 +199,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
 
 
 def _mark(result: LinearResult, kind: str, i: int) -> Mark:
-    """Return what to highlight for draw ``i`` (``kind="draw"``) or weight ``i`` (``"weight"``).
-
-    For a weight these are the functions for its values from −2 to 2 sd, with all other weights at
-    their means given this value.
-    """
+    """Return what to highlight for draw ``i`` (``kind="draw"``) or weight ``i`` (``"weight"``)."""
     pair = list(result.pair)
     if kind == "draw":
         place = result.weights[i : i + 1, pair] / result.prior_std
@@ -221,14 +220,6 @@ def _posterior(
         return linear_regression(np.zeros((1, n_features)), [0.0], prior_std, data.noise_std)
     phi = features.design(kind, data.x, n_features)
     return linear_regression(phi, data.y, prior_std, data.noise_std)
-
-
-def _log_evidence(
-    data: datasets.Regression1D, kind: str, n_features: int, prior_std: float
-) -> float:
-    if not len(data.x):
-        return 0.0  # the probability of no data is 1
-    return _posterior(data, kind, n_features, prior_std).log_evidence
 
 
 class Pair(Unseen):
@@ -255,10 +246,7 @@ class Pair(Unseen):
 
 
 def _pair(kind: str, n_features: int, seed: int) -> tuple[int, int]:
-    """Return the indices of the two weights that react most to the first point.
-
-    These are the weights of x and x³ in a polynomial, or of the two bumps nearest to the point.
-    """
+    """Return the indices of the two weights that react most to the first point."""
     if kind == "polynomial":
         return (1, 3) if n_features > 3 else (0, 1)
     first, second = np.argsort(features.bumps(arrivals(1, 1.0, seed).x, n_features)[0])[-2:]

@@ -23,10 +23,7 @@ KINDS = ("score", "shared", "per_example", "flipout", "local")  # of ``bdl_teach
 
 @lru_cache(maxsize=4)
 def _pool(d: int, seed: int) -> tuple[Array, Array, Array]:
-    """Return the means of d weights, and 256 inputs and targets.
-
-    A batch of size M is the first M of the inputs and targets.
-    """
+    """Return the means of d weights, and 256 inputs and targets; the first M are a batch."""
     rng = np.random.default_rng([seed, 0])
     x, mu = rng.uniform(0.5, 1.5, (N_DATA, MOST_INPUTS))[:, :d], np.linspace(0.6, -0.6, d)
     return mu, x, x @ mu + rng.standard_normal(N_DATA)
@@ -36,18 +33,10 @@ def _pool(d: int, seed: int) -> tuple[Array, Array, Array]:
 def gradients(
     kind: str, d: int, sigma: float, seed: int, n_draws: int, name: str
 ) -> tuple[Array, Array]:
-    """Draw estimates of the gradient of the cost per point in μ or σ of the first weight.
+    """Draw estimates of the gradient of the cost per point in μ or σ of the first of d weights.
 
-    Args:
-        kind: The estimator, one of ``KINDS``.
-        d: Number of weights.
-        sigma: Standard deviation σ of each weight.
-        seed: Seed of the data and of the draws.
-        n_draws: Number of estimates for each batch size.
-        name: The parameter: "mu" or "sigma".
-
-    Returns:
-        The estimates ``[len(SIZES), n_draws]`` by batch size, and their variances in closed form.
+    ``kind`` is one of ``KINDS``, ``name`` is "mu" or "sigma". Return the estimates for each batch
+    size ``[len(SIZES), n_draws]``, and their variances in closed form ``[len(SIZES)]``.
     """
     from bdl_teach import estimators
 

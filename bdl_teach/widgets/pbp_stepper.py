@@ -107,7 +107,6 @@ class PBPStepper(Explorer[StepperResult]):
         panel.stays = (panel.truth, panel.points, self._waiting, self._last)
 
     def _make_noise_panels(self, gamma: Axes, noise: Axes) -> None:
-        """Prepare plots, by step, of α and β of the noise precision, and of the noise sd."""
         plots.tidy(gamma, "Gamma over the noise precision", "step", "log scale")
         gamma.set(yscale="log", ylim=(0.005, 2000))
         (self._alpha,) = gamma.plot([], [], "-", color=plots.BLUE, lw=2, label="α: points")
@@ -219,11 +218,7 @@ class PBPStepper(Explorer[StepperResult]):
 
 @lru_cache(maxsize=1)  # the slider of the steps moves along one trail
 def _trail(problem: Problem, alpha: float, guess: float, by_x: bool) -> pbp_replay.Trail:
-    """Return a trail of PBP, which holds the state after each step.
-
-    ``alpha`` (α) and ``guess`` (a noise sd) set the Gamma prior of the noise precision. ``by_x``:
-    whether PBP gets the rows in the order of x.
-    """
+    """Return a run of PBP; its Gamma prior has the shape ``alpha`` and E[1/precision] = guess²."""
     from bdl_teach.methods.pbp import replay as pbp_replay
 
     data, order = problem.data, _order(problem.data, by_x)

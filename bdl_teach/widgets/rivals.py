@@ -40,8 +40,7 @@ class RivalsExplorer(MethodsExplorer):
     """An explorer to choose two methods, their options and the problem to which they are fitted.
 
     While the controls rest, the chains of SGHMC continue. The last-layer Laplace uses a network
-    trained at σ_p = 3, whatever σ_p the control sets. Given this network, the posterior of the last
-    layer is exact.
+    trained at σ_p = 3, whatever σ_p the control sets.
     """
 
     TEXTS = texts.of("rivals", methods=_MENUS)
@@ -119,8 +118,7 @@ class RivalsExplorer(MethodsExplorer):
             at_data = found[f"{place}_data"] or math.nan  # a single network has the sd 0
             found[f"{place}_times"] = found[f"{place}_gap"] / at_data
             if one.method == "sghmc":
-                fit: Any = one.fit
-                found[f"{place}_steps"] = int(fit.history["step"][-1])
+                found[f"{place}_steps"] = int(one.fit.history["step"][-1])
         return found
 
     def _words(self, result: SideBySide) -> dict[str, str]:
@@ -147,12 +145,13 @@ class RivalsExplorer(MethodsExplorer):
 
 
 def _name(one: MethodFit, steps: str = "") -> str:
-    """Return a method's label with its remark or SGHMC's number of steps (default of ``steps``)."""
+    """Return a method's label, with its remark or SGHMC's number of steps (``steps``, if given)."""
     label = QUICK[one.method].label
     if one.remark:
         return f"{label}, {one.remark}"
-    fit: Any = one.fit
-    return f"{label}, {steps or fit.history['step'][-1]} steps" if one.method == "sghmc" else label
+    if one.method == "sghmc":
+        return f"{label}, {steps or one.fit.history['step'][-1]} steps"
+    return label
 
 
 def _longer(fit: Any) -> Any:

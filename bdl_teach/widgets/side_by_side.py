@@ -24,8 +24,6 @@ if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress lin
     from bdl_teach.predictive import Predictive
 
 _FEWEST = 4  # smallest number of a chain's draws that a replay shows
-# Remark on Laplace before its mode is reached, by the number of layers that have a posterior.
-_SO_FAR = {None: "round the weights so far", 1: "on the features so far"}
 _KEPT = 60  # number of fits that are kept
 _Key = tuple[str, Problem, tuple[Any, ...]]  # method, problem, values of the controls it heeds
 _ByRegion = dict[str, dict[str, float]]  # by the place of a method, then by region
@@ -36,7 +34,7 @@ class MethodFit:
     """The fit and the predictions of one method."""
 
     method: str  # its key in the explorer
-    fit: Fitted
+    fit: Any  # a ``Fitted``
     prediction: Predictive  # on GAP_GRID
     seconds: float = 0.0  # time that this tick took for the fit; 0 for an earlier fit
     convergence: Convergence | None = None  # of a variational fit
@@ -59,7 +57,7 @@ class SideBySide(ProblemResult):
         return {place: one.prediction for place, one in self.methods.items()}
 
     @property
-    def fit(self) -> Fitted:
+    def fit(self) -> Any:
         """Return the fit of the first method."""
         return next(iter(self.methods.values())).fit
 
@@ -70,10 +68,7 @@ class SideBySide(ProblemResult):
 
     @cached_property
     def distances(self) -> _ByRegion:
-        """Return the distance of each method to the true posterior, by place and region.
-
-        See ``calibration.distance``. The dictionary is empty if the true posterior is not known.
-        """
+        """Return the distance of each method to the true posterior; {} if that is not known."""
         from bdl_teach import calibration
 
         return {
@@ -186,10 +181,7 @@ def height_of(result: SideBySide) -> float:
 
 
 def _steps_of(fit: Any) -> Sequence[int]:
-    """Return the number of steps at each frame of a fit's training; () for a closed form.
-
-    A frame of SGHMC is the chain up to a step; a frame of Laplace is a step of finding the mode.
-    """
+    """Return the number of steps at each frame of a fit's training; () for a closed form."""
     from bdl_teach.methods import sgmcmc
 
     if isinstance(fit, sgmcmc.Fit):
@@ -210,5 +202,6 @@ def _at_share(fit: Any, share: float) -> tuple[Fitted, str]:
         return replace(fit, path=fit.path[:n], potential=fit.potential[:n]), ""
     remark = "after {share:.1f}% of the epochs" if isinstance(fit, pbp.Fit) else ""
     if isinstance(fit, laplace.Fit) and frame < len(steps) - 1:
-        remark = _SO_FAR[fit.problem.n_layers]
+        last_layer = fit.problem.structure == "last_layer"
+        remark = "on the features so far" if last_layer else "round the weights so far"
     return cast("Fitted", fit.at(frame)), remark

@@ -72,11 +72,7 @@ class SinusoidResult(Outcome):
 
     @cached_property
     def gaps(self) -> dict[str, float]:
-        """Return the prediction's distances (``calibration.distance``) to the true posterior.
-
-        ``gap`` (not the gap in the data) is the distance over inputs with |x| ≤ ½, where points are
-        drawn, and ``gap_outside`` over all other inputs. Empty if the posterior is unknown.
-        """
+        """Return the distances to the true posterior at |x| ≤ ½ and outside; {} if unknown."""
         from bdl_teach import calibration
 
         if self.nuts is None:
@@ -87,10 +83,7 @@ class SinusoidResult(Outcome):
 
     @cached_property
     def frames(self) -> list[tuple[bbb.Fit, int, int]]:
-        """Return the frames of all runs: (run, index of the frame in the run, total steps so far).
-
-        After the first run, only every fourth frame is returned.
-        """
+        """Return each frame as (run, index, steps so far); later runs give every fourth frame."""
         found: list[tuple[bbb.Fit, int, int]] = []
         done = 0
         for run in self.runs:
@@ -176,10 +169,7 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
         )
 
     def _improve(self, values: controls.Values, result: SinusoidResult) -> SinusoidResult | None:
-        """Train for longer; return the result, with the new fit if its F is lower.
-
-        Return ``None`` if all longer runs have been made, or if the estimator is not the quiet one.
-        """
+        """Train for longer; return the result, with the new fit if its F is lower."""
         if result.over:
             return None
         number = result.tried
@@ -264,11 +254,7 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
 
 
 def _marked(result: SinusoidResult, kind: str, i: int) -> Mark:
-    """Return what to highlight for weight ``i`` (``kind="weight"``) or function ``i`` (``"draw"``).
-
-    For a weight these are the network's functions for its values from −2 to 2 sd, with all other
-    weights at their means.
-    """
+    """Return what to highlight for weight ``i`` (``kind="weight"``) or draw ``i`` (``"draw"``)."""
     from bdl_teach import predictive
 
     fit = result.fit

@@ -32,10 +32,9 @@ _SPREADS = {  # line style and colour of each epistemic sd
 
 
 class TruthExplorer(ExplorerBesideTruth[TruthResult]):
-    """An explorer to compare a mean-field fit with the true posterior, in the gap of the data.
+    """An explorer to compare a mean-field fit with the true posterior, and to split its error.
 
-    While the sliders rest, HMC samples the true posterior, and a search continues for the fit of
-    lowest free energy. The error of the fit then has three known parts: see ``TruthResult.parts``.
+    The parts of the error (see ``TruthResult.parts``) are known when the sliders have rested.
     """
 
     TEXTS = texts.of("truth")
@@ -192,10 +191,9 @@ def _missing(result: TruthResult, part: str) -> str:
 
 
 def prior_height(prior_std: float, width: int) -> float:
-    """Return the sd at x = ¼ of functions drawn from the prior N(0, σ_p²) of one hidden layer.
+    """Return the sd at x = ¼ of networks of one hidden layer, drawn from the prior N(0, σ_p²).
 
-    The functions are Σ v_k max(0, a_k x + b_k) + c; hidden unit k adds the variance
-    σ_p⁴ (1 + x²)/2, the bias c adds σ_p².
+    Each hidden unit adds the variance σ_p⁴ (1 + x²)/2, the bias of the output adds σ_p².
     """
     units = width * prior_std**4 * (1 + 0.25**2) / 2
     return math.sqrt(units + prior_std**2)

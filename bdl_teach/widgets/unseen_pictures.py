@@ -21,12 +21,11 @@ if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress lin
     from bdl_teach import calibration
 
 _SPLIT = 0  # seed of the split that the networks are trained on
-_N_DRAWN = 200, 100  # numbers of known and strange pictures that are drawn for the readings
+_KNOWN, _STRANGE = 200, 100  # numbers of pictures that are drawn for the readings
 _SHOWN = 4  # number of known, and of strange, pictures in the plot
 _BINS = 5  # bins of confidence
 _SIDE = 9  # pixels from one picture in the plot to the next
-_COLOURS = {"ordinary": plots.ORANGE, "ensemble": plots.BLUE, "BBB": plots.RED}
-_MARKS = {"ordinary": "s", "ensemble": "o", "BBB": "D"}
+_STYLES = {"ordinary": ("s", plots.ORANGE), "ensemble": ("o", plots.BLUE), "BBB": ("D", plots.RED)}
 
 
 @dataclass(frozen=True)
@@ -77,10 +76,10 @@ class PicturesExplorer(Explorer[PicturesResult]):
         risk.set(xlim=(0, 1.02), ylim=(-0.003, 0.12))
         self._curves = {
             kind: (
-                reliability.plot([], [], f"{_MARKS[kind]}-", color=colour, ms=5, label=kind)[0],
+                reliability.plot([], [], f"{mark}-", color=colour, ms=5, label=kind)[0],
                 risk.plot([], [], color=colour, lw=2, label=kind)[0],
             )
-            for kind, colour in _COLOURS.items()
+            for kind, (mark, colour) in _STYLES.items()
         }
         (self._limit,) = risk.plot([], [], "--", color=plots.BLACK, lw=1.2)
         for ax in (reliability, risk):
@@ -115,10 +114,8 @@ class PicturesExplorer(Explorer[PicturesResult]):
 
         pictures, answers = fits.shown(_SPLIT)
         rng = np.random.default_rng([values["seed"], 9])
-        known, strange = (
-            rng.permutation(len(part))[:n]
-            for part, n in zip((pictures.test[0], pictures.strange), _N_DRAWN, strict=True)
-        )
+        known = rng.permutation(len(pictures.test[0]))[:_KNOWN]
+        strange = rng.permutation(len(pictures.strange))[:_STRANGE]
         labels, kind, temperature = pictures.test[1][known], values["kind"], values["temperature"]
         logs = {name: (a.test[:, known], a.strange[:, strange]) for name, a in answers.items()}
         kinds = {name: _tempered(temperature, *pair, labels) for name, pair in logs.items()}
@@ -172,20 +169,14 @@ class PicturesExplorer(Explorer[PicturesResult]):
 
 
 def _tempered(temperature: float, known: Array, strange: Array, labels: Array) -> Kind:
-    """Average the class probabilities of t networks, apply a temperature, and score the result.
-
-    ``known`` and ``strange`` are log class probabilities ``[t, n, c]`` of known and of strange
-    pictures; ``labels`` are the classes of the known ones.
-    """
+    """Average t networks' class probabilities (logs ``[t, n, c]``), temper and score the result."""
     from bdl_teach import calibration, metrics
 
-    logs, others = (
-        calibration.tempered(fits.mean_log(part), temperature) for part in (known, strange)
-    )
+    logs = calibration.tempered(fits.mean_log(known), temperature)
     p = np.exp(logs)
     return Kind(
         p,
-        np.exp(others),
+        np.exp(calibration.tempered(fits.mean_log(strange), temperature)),
         fits.scores(logs, labels),
         calibration.reliability(p, labels, _BINS),
         metrics.risk_coverage(p, labels),

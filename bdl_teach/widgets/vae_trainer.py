@@ -68,15 +68,8 @@ class Trainer:
     """Trains models in the background, one order at a time; a newer order ends the training.
 
     Only the explorer's worker changes the attributes; the training threads send functions to the
-    worker, which calls them.
-
-    Args:
-        tell: Makes the worker call a function and then compute a new result.
-
-    Attributes:
-        orders: Slot of the newest order; closing the slot ends the training after a stage.
-        bar: A progress bar, shown while a training runs.
-        newest: The model after the stage that was completed last; ``None`` before the first.
+    worker by ``tell``, and it calls them and then computes a new result. Closing the slot
+    ``orders`` ends the training after a stage.
     """
 
     def __init__(self, tell: Callable[[Callable[[], object]], object]) -> None:
@@ -95,8 +88,7 @@ class Trainer:
     def get(self, order: Order) -> Trained | None:
         """Return the finished model for ``order``; else start to train it and return the newest.
 
-        Raises:
-            Exception: The error that ended the training; the next call trains again.
+        If the training has failed, raise its error; the next call trains again.
         """
         found = self._finished.get(order)
         if isinstance(found, Exception):
@@ -195,9 +187,8 @@ def _frames(fit: vae.Fit, number: int) -> dict[int, vae.Fit]:
         steps = fit.path.steps
         nearest = sorted({int(np.abs(steps - step).argmin()) for step in EARLY if step < STEPS})
         frames = {int(steps[i]): fit.at(i) for i in nearest} | frames
-    return {
-        step: replace(frame, path=None) for step, frame in frames.items()
-    }  # a path takes megabytes
+    # A path takes megabytes.
+    return {step: replace(frame, path=None) for step, frame in frames.items()}
 
 
 def _scores(fit: vae.Fit) -> tuple[float, ...]:
