@@ -1,14 +1,8 @@
 """Inference methods, one in each file, with one interface: ``fit(x, y, *, ...)`` and ``.predict``.
 
-:mod:`bdl_teach.methods.catalogue` defines that interface and lists the methods.
-
-A method's file has these parts, in this order:
-
-1. the module's docstring: assumptions, formulae, and the papers that they come from;
-2. ``Settings``: the arguments of ``fit``, with their defaults and their help text;
-3. the formulae, ``_loss`` or ``_free_energy`` made of them, and ``_program``, which compiles it;
-4. ``fit``, and the helper functions that only ``fit`` calls;
-5. ``Fit``: the fitted object with ``predict``.
+:mod:`bdl_teach.methods.catalogue` defines that interface and lists the methods. A method's file
+has, in this order: a docstring with formulae and papers; ``Settings``, the arguments of ``fit``;
+``_loss`` or ``_free_energy``; ``_program``, which compiles it; ``fit``; and ``Fit``, the result.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Base classes of fits: free energy, convergence, predicting with drawn weights, replaying."""
+"""Base classes of fits: free energy, convergence, prediction with drawn weights, frames."""
 
 from __future__ import annotations
 
@@ -32,18 +32,14 @@ FitT = TypeVar("FitT", bound="Variational")
 
 
 class Variational(ABC):
-    """Base class of fits that minimise a free energy.
-
-    A fit has converged if none of ``n_longer`` longer runs lowers the free energy by more than
-    ``tolerance``. By default there is one longer run, which continues the training.
-    """
+    """Base class of fits that minimise a free energy F."""
 
     n_longer: int = 1
     problem: Any  # what F belongs to; its ``x`` holds a row for each data point
 
     @property
     def tolerance(self) -> float:
-        """Return how far, in nats, a longer run may lower F: half a nat for each data point."""
+        """Return by how many nats a longer run may lower the F of a converged fit."""
         return TOLERANCE_A_POINT * len(self.problem.x)
 
     @abstractmethod
@@ -55,27 +51,17 @@ class Variational(ABC):
         raise NotImplementedError
 
     def longer(self, k: int) -> Self:
-        """Return the fit of the k-th longer run, which :attr:`converged` compares with this one.
-
-        Raises:
-            DivergedError: The free energy became NaN or infinite.
-        """
+        """Return longer run ``k`` of ``n_longer``, counted from 0: here, the training continued."""
         return self.refined()
 
     @cached_property
     def free_energy(self) -> float:
-        """Return the free energy F in nats on all data points, averaged over many fresh draws.
-
-        The last F in ``history`` is noisier: an estimate from one draw and perhaps one minibatch.
-        """
+        """Return F in nats on all data points, from many new draws: less noisy than ``history``."""
         return self.cost().total
 
     @cached_property
     def converged(self) -> bool:
-        """Return whether none of the ``n_longer`` longer runs lowers F by more than ``tolerance``.
-
-        The runs are made for this check. A run that diverges does not count.
-        """
+        """Make the longer runs; return whether none lowers F by more than ``tolerance``."""
         for k in range(self.n_longer):
             with suppress(DivergedError):
                 if not self.free_energy - self.longer(k).free_energy <= self.tolerance:
@@ -109,12 +95,10 @@ class Drawn:
     def draw(self, n_samples: int = 1, seed: int = 1) -> Array:
         """Draw weight vectors ``[s, n_weights]``, in the order of ``network``.
 
-        Args:
-            n_samples: Number of draws S, >= 1; a fit that consists of k networks returns those k.
-            seed: Seed of the draws.
+        A fit that consists of k networks returns those k.
 
         Raises:
-            ValueError: A count is out of range.
+            ValueError: ``n_samples`` is < 1 or ``seed`` < 0.
         """
         return self._draw(checks.count("n_samples", n_samples), checks.count("seed", seed, 0))
 
@@ -139,14 +123,7 @@ class Drawn:
         return likelihoods.predict(self.likelihood, outputs, self.noise_std)
 
     def evaluate(self, weights: ArrayLike, x: ArrayLike) -> Array:
-        """Evaluate the network at given weights.
-
-        Args:
-            weights: ``[s, n_weights]``, in the order of ``network``.
-            x: Inputs ``[m, d]``.
-
-        Returns:
-            Outputs ``[s, m]``.
+        """Return the network's outputs ``[s, m]`` at ``x`` [m, d] for ``weights`` [s, n_weights].
 
         Raises:
             ValueError: The shapes do not fit the network.
@@ -173,10 +150,7 @@ class NetworkFit(Drawn):
     path: optimise.Path | None = field(default=None, repr=False)
 
     def at(self, frame: int) -> Self:
-        """Return the fit as it was at a frame of its training, after ``path.steps[frame]`` steps.
-
-        Args:
-            frame: 0 for the start, −1 for the end.
+        """Return the fit after ``path.steps[frame]`` steps: frame 0 is the start, −1 the end.
 
         Raises:
             ValueError: There is no such frame, or no path.
@@ -211,15 +185,7 @@ class VariationalFit(NetworkFit, Variational):
     _rates: ClassVar[Mapping[str, tuple[float, float]]]  # to continue a fit, and for a new start
 
     def cost(self, n_draws: int = 1000, seed: int = 1) -> FreeEnergy:
-        """Estimate the two parts of F on all data points, KL and likelihood cost, from new draws.
-
-        Args:
-            n_draws: Number of draws of the weights, >= 1.
-            seed: Seed of the draws.
-
-        Raises:
-            ValueError: A count is out of range.
-        """
+        """Estimate KL and likelihood cost on all data points from ``n_draws`` >= 1 new draws."""
         weights = self.draw(checks.count("n_draws", n_draws), seed)
         f = self.evaluate(weights, self.problem.x)[..., None]  # [s, n, 1]
         y, noise_std = as_float(self.problem.y), as_float(self.noise_std)
@@ -245,17 +211,7 @@ class VariationalFit(NetworkFit, Variational):
         return self._refit(steps, rate)
 
     def longer(self, k: int) -> Self:
-        """Return the fit of the k-th longer run, which :attr:`converged` compares with this one.
-
-        Run 0 continues the training of this fit. Each further run has a new starting point, so
-        that a fit in a poor minimum does not count as converged.
-
-        Args:
-            k: 0 to ``n_longer`` - 1.
-
-        Raises:
-            DivergedError: The free energy became NaN or infinite.
-        """
+        """Return longer run ``k``: 0 continues the training, the others begin at new starts."""
         if k == 0:
             return self.refined(LONGER)
         (scale, rho), rate = self._new_starts[k - 1], self._rates[self.likelihood][1]
@@ -263,10 +219,7 @@ class VariationalFit(NetworkFit, Variational):
         return self._refit(LONGER, rate, start_scale=scale, initial_rho=rho, seed=seed)
 
     def _refit(self, steps: int, learning_rate: float, **start: Any) -> Self:
-        """Fit ``self.problem`` again on all data points.
-
-        Training starts from this fit, or from a new starting point with the settings ``start``.
-        """
+        """Fit ``self.problem`` again on all data, from this fit or from a new start ``start``."""
         raise NotImplementedError
 
     @property

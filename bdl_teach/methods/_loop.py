@@ -1,8 +1,6 @@
-"""The compiled training loop that methods share: its inputs, and the data of each step.
+"""The compiled training loop that methods share: checks, padding, noise, minibatches, Adam.
 
-A method defines its objective. This module checks arguments, splits data into minibatches and
-chunks, pads arrays (so that moving a slider compiles nothing), draws random numbers that do not
-depend on the settings, and runs Adam and records the costs.
+Arrays are padded so that moving a slider compiles nothing.
 """
 
 from __future__ import annotations
@@ -118,10 +116,7 @@ class Plan(NamedTuple):
         }
 
     def embed(self, values: Array) -> Tensor:
-        """Return ``values`` [..., n_weights], given for ``network``, as a tensor for ``padded``.
-
-        Weights that only ``padded`` has get 0. The tensor is float32.
-        """
+        """Return ``values`` [..., n_weights] of ``network`` as float32, with 0 as padding."""
         return as_float(embed(values, self.network, self.padded))
 
     def train(
@@ -132,11 +127,10 @@ class Plan(NamedTuple):
         cooldown: float,
         record: tuple[Sequence[str], str],
     ) -> tuple[list[Array], dict[str, Any]]:
-        """Run a training program; return the final parameters, and fields of a fit as a dict.
+        """Run a program of :func:`programs`; return the final parameters and the fields of a fit.
 
-        ``program`` comes from :func:`programs`. ``starts`` and ``inputs`` have padding, the
-        returned float64 parameters ``[n_weights, ...]`` have none. ``record`` is a pair: the names
-        of the recorded quantities, and what to advise the user if one is not finite.
+        ``starts`` and ``inputs`` have padding, the parameters (float64, ``[n_weights, ...]``) have
+        none. ``record`` is a pair: names of the recorded quantities, advice if one is not finite.
         """
         o, used = self.settings, self.network.positions_in(self.padded)
         schedule = optimise.schedule(o.steps, o.learning_rate, cooldown)
@@ -160,8 +154,8 @@ def lay_out(
 ) -> Plan:
     """Check data, prior and settings, and prepare them for a loop without minibatches.
 
-    A table of noise ε is drawn only with ``draws_weights``: its shape depends on the number of
-    steps, so that another number compiles the program again.
+    The table of ε, drawn only with ``draws_weights``, has a shape that depends on the number of
+    steps: another number compiles the program again.
     """
     o = settings
     x, y = likelihoods.data(o.likelihood, x, y)
@@ -208,8 +202,7 @@ def lay_out(
 def _noise(network: MLP, padded: MLP, n_rows: int, seed: int) -> tuple[Array, Tensor]:
     """Draw normal numbers for the start ``[n_weights]`` and the table of ε ``[n_rows, padded]``.
 
-    The table is () if n_rows is 0. All numbers depend only on the network and the seed: other
-    settings, more rows and padding do not change them.
+    Neither padding nor more rows change the numbers. The table is () if ``n_rows`` is 0.
     """
     rng = np.random.default_rng(seed)
     draw = rng.standard_normal(network.n_weights)
@@ -254,11 +247,10 @@ def chunks(values: Array, capacity: Capacity) -> Tensor:
 
 
 def programs(objective: Callable[..., Tensor]) -> Callable[..., Compiled]:
-    """Return a cached function of ``choices`` that compiles training by Adam.
+    """Return a cached function of ``choices`` (network, likelihood, ...) that compiles training.
 
-    The training minimises ``objective(*choices, theta, block, inputs)`` over the parameters theta;
-    the choices are the network, the likelihood, and so on. A program is compiled again for data of
-    another shape, never for other values.
+    The program minimises ``objective(*choices, theta, block, inputs)`` over theta by Adam. It is
+    compiled again for data of another shape, never for other values.
     """
 
     @lru_cache(maxsize=32)
@@ -284,8 +276,7 @@ def programs(objective: Callable[..., Tensor]) -> Callable[..., Compiled]:
 def make_block(step: Tensor, i: Tensor, p: LoopInputs) -> Block:
     """Return the inputs of block ``i`` of a step.
 
-    They are selected with ``tf.gather``: for an index in brackets XLA would compile the program
-    again for each value.
+    For an index in brackets, instead of ``tf.gather``, XLA would compile again for each value.
     """
     draw, chunk = i // p.n_chunks, i % p.n_chunks
     batch, row = step % p.n_batches, step + STRIDE * draw
@@ -304,8 +295,6 @@ def make_block(step: Tensor, i: Tensor, p: LoopInputs) -> Block:
 def costs(complexity: Tensor, likelihood: Tensor, block: Block, p: LoopInputs) -> Costs:
     """Return what a block adds to a step's free energy, and what it adds to the recorded costs.
 
-    A block is one draw of the weights with one chunk of the data.
-
     ``complexity`` is the KL over all weights, or an estimate; ``likelihood`` is −log P of the
     block's data points for one draw. Both are in nats.
 
@@ -321,7 +310,6 @@ def costs(complexity: Tensor, likelihood: Tensor, block: Block, p: LoopInputs) -
 def row_noise(plan: Plan, widths: Callable[[MLP], Sequence[int]]) -> Tensor:
     """Return normal noise ζ ``[draws, chunks, units, rows]``, a number for each unit and point.
 
-    The first axis counts draws of all steps, and each chunk has up to ``rows`` of the data points.
     ``widths(network)`` returns the number of units with noise in each layer. Adding data points
     does not change the noise of the points before them.
     """
@@ -338,11 +326,7 @@ def row_noise(plan: Plan, widths: Callable[[MLP], Sequence[int]]) -> Tensor:
 def _row_noise(
     small: Sequence[int], large: Sequence[int], capacity: Capacity, n_rows: int, seed: int, n: int
 ) -> Tensor:
-    """Draw the noise ζ of n data points, in their order, so that a point's ζ does not depend on n.
-
-    ``small`` lists the number of units with noise in each layer of the network, and ``large`` that
-    in each layer of the padded network.
-    """
+    """Draw ζ of ``n`` points; layers with noise have ``small`` units, padded to ``large``."""
     rows = capacity.chunk or capacity.n
     chunks = -(-capacity.n // rows)
     most = max(64, _TABLE // (sum(large) * chunks * rows))

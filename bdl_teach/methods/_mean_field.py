@@ -1,8 +1,4 @@
-"""Code that the mean-field methods share: settings, preparation of the loop, and the posterior.
-
-A method defines its objective. This module checks arguments, fits from several starts, and returns
-a fit with its history, its free energy on all data, and a test whether longer training lowers it.
-"""
+"""What the mean-field methods share: settings, training, and the Gaussian posterior ``Fit``."""
 
 from __future__ import annotations
 
@@ -92,7 +88,7 @@ def fit(
     widths: Callable[[MLP], Sequence[int]] = lambda network: (),
     draws_weights: bool = True,
 ) -> Fit:
-    """Check the arguments of a method, train it with its ``program``, and return its posterior.
+    """Train with a method's ``program``, from ``settings.starts`` starts, and return the best fit.
 
     ``widths(network)`` returns, for each layer, how many units have noise for each data point.
     """
@@ -138,7 +134,7 @@ def start(o: Settings, plan: Plan) -> tuple[Tensor, Tensor]:
 
 
 def _given(initial: Sequence[ArrayLike], n_weights: int) -> tuple[Array, Array]:
-    """Return (μ, ρ), each ``[n_weights]``, from ``initial``: means and standard deviations."""
+    """Check ``initial`` = (means, standard deviations), and return (μ, ρ), each ``[n_weights]``."""
     if len(initial) != 2:
         wanted = "two values, means and standard deviations"
         raise ValueError(f"initial: expected {wanted}, got {len(initial)}")
@@ -157,13 +153,13 @@ def _given(initial: Sequence[ArrayLike], n_weights: int) -> tuple[Array, Array]:
 
 
 def _posterior(mean: Array, rho: Array) -> dict[str, Any]:
-    """Return a dict of a fit's ``mean`` and ``std``, from the trained (μ, ρ)."""
+    """Return the fields ``mean`` and ``std`` of a fit, from the trained (μ, ρ)."""
     return {"mean": mean, "std": np.logaddexp(0.0, rho)}
 
 
 @lru_cache(maxsize=1)
 def _mean_complexity() -> Callable[..., Tensor]:
-    """Return a compiled function of (w, ε, σ, prior) that averages log q − log P(w) over draws."""
+    """Compile a function of (w, ε, σ, prior) that averages log q − log P(w) over draws of w."""
 
     def mean_complexity(w: Tensor, eps: Tensor, std: Tensor, prior: Tensor) -> Tensor:
         log_prior = scale_mixture_log_prob(w, *tf.unstack(prior))
@@ -204,7 +200,7 @@ class Fit(VariationalFit):
         return float(_mean_complexity()(*map(as_float, given)))
 
     def _refit(self, steps: int, learning_rate: float, **start: Any) -> Self:
-        """Fit ``self.problem`` again with the Rao-Blackwellised estimator, on all data points."""
+        """Fit again on all data points, with the Rao-Blackwellised estimator."""
         start = start or {"initial": (self.mean, self.std)}
         o = Settings(steps=steps, learning_rate=learning_rate, **{**self._same_problem, **start})
         widths = partial(_rao_blackwell.noise_widths, likelihood=self.likelihood)

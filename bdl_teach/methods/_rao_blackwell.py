@@ -1,20 +1,13 @@
 """The Rao-Blackwellised local estimator: it averages in closed form instead of drawing.
 
 Methods offer it as ``estimator="quiet"``. The free energy is the usual one; its gradient has less
-noise. Three means are known exactly or almost:
+noise, since three means are known exactly or almost: the entropy of q, the mean of log P(w), and
+the mean square error of an output given the inputs of the last hidden layer. The pre-activations
+of that layer are then independent Gaussians, whose moments after the ReLU are known. So only the
+hidden layers before it are drawn; with one hidden layer the gradient has no noise at all.
 
-- the mean of log P(w) over a Gaussian weight (``densities.expected_log_prob``);
-- the mean of an output's square error, given the inputs of the last hidden layer: the
-  pre-activations of that layer are then independent Gaussians, whose moments after the ReLU are
-  known;
-- the entropy of q.
-
-Only the pre-activations of the hidden layers before the last one are drawn. With one hidden layer
-the gradient has no noise at all.
-
-The cost of a label needs the whole distribution of its logit, which is Gaussian only given the
-outputs of the last hidden layer. So for labels all hidden layers are drawn, and the logit is
-averaged over by quadrature.
+For labels the cost needs the distribution of the logit, which is Gaussian given the outputs of the
+last hidden layer. So all hidden layers are drawn, and quadrature averages over the logit.
 
 Source: Kingma, Salimans & Welling 2015, eq. 6 (pre-activations); Hernández-Lobato & Adams 2015,
 eq. 17-18 (rectified moments); Ranganath, Gerrish & Blei 2014, section 3.1 (Rao-Blackwell).
@@ -35,18 +28,12 @@ LEAST_VARIANCE = 1e-30  # keeps the slope of √δ finite when every σ has gone
 
 
 def noise_widths(network: MLP, likelihood: str = "gaussian") -> list[int]:
-    """Return the widths of the hidden layers whose units are drawn.
-
-    For regression these are all hidden layers but the last, for labels 0 and 1 all hidden layers.
-    """
+    """Return the widths of the drawn hidden layers: all for labels, else all but the last."""
     return list(network.sizes[1 : -2 if likelihood == "gaussian" else -1])
 
 
 def complexity(mu: Tensor, std: Tensor, p: LoopInputs) -> Tensor:
-    """Return KL[q ‖ P(w)] = −H(q) − E_q[log P(w)] in closed form, summed over the weights.
-
-    Padding does not count, but its ``std`` must be > 0.
-    """
+    """Return KL[q ‖ P(w)] in nats, in closed form; ``std`` must be > 0 in the padding, too."""
     minus_entropy = -tf.math.log(std) - HALF_LOG_TWO_PI - 0.5
     return tf.reduce_sum((minus_entropy - expected_log_prob(mu, std, p.prior_terms)) * p.unit_mask)
 
@@ -56,8 +43,7 @@ def output_moments(
 ) -> tuple[Tensor, Tensor]:
     """Return mean and variance of each output ``[n, 1]``, given the drawn hidden layers.
 
-    ``zeta`` is the noise of the drawn units ``[units, n]``, or () if none is drawn; ``std`` is 0
-    in the padding.
+    ``zeta`` [units, n] is the noise of the drawn units, or (); ``std`` is 0 in the padding.
     """
     means, spreads = network.unflatten(mu), network.unflatten(std**2)
     noise = tf.split(zeta, noise_widths(network, likelihood)) if tf.is_tensor(zeta) else []
@@ -81,8 +67,7 @@ def output_moments(
 def _rectified(mean: Tensor, var: Tensor) -> tuple[Tensor, Tensor]:
     """Return mean and variance of max(0, a) for a ~ N(mean, var), fast, in float32.
 
-    A refit with ``pbp.relu_moments``, which is exact, would take 1.5 times as long. The error here
-    is 1e-7 ``mean²`` where a unit is almost never on, which has no effect on a fit.
+    The exact ``pbp.relu_moments`` would take longer; the error here does not change a fit.
 
     Source: Hernández-Lobato & Adams 2015, eq. 17-18.
     """

@@ -1,8 +1,7 @@
 """Arguments that several methods share: their names, defaults and help texts, each written once.
 
 A method lists its arguments as fields of a ``Settings`` class. The decorator ``taking`` turns its
-``fit(x, y, settings)`` into the public ``fit(x, y, *, prior=None, ...)`` with the same arguments,
-and adds their texts to the docstring for ``help`` and completion.
+``fit(x, y, settings)`` into the public ``fit(x, y, *, prior=None, ...)`` with a full help text.
 """
 
 from __future__ import annotations
@@ -74,10 +73,7 @@ Public: TypeAlias = "Callable[Concatenate[ArrayLike, ArrayLike, P], F]"
 
 
 def taking(settings: Callable[P, S]) -> Callable[[Inner[S, F]], Public[P, F]]:
-    """Turn ``fit(x, y, settings)`` into the public ``fit(x, y, *, noise_std=1.0, ...)``.
-
-    In the help text a method's own arguments come first, then the shared ones.
-    """
+    """Turn ``fit(x, y, settings)`` into the public ``fit(x, y, *, noise_std=1.0, ...)``."""
     kind: Any = settings
     fields = inspect.signature(kind).parameters
     texts: dict[str, str] = {}

@@ -29,12 +29,7 @@ ARTICLE: dict[str, Any] = {"start_scale": 1.0, "initial_rho": 0.0, "cooldown": 0
 
 
 def _free_energy(network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs) -> Costs:
-    """Return what one block adds to a step's free energy, and to the recorded costs.
-
-    A block is one draw of the weights, and one chunk of the data.
-
-    Source: Blundell et al. 2015, eq. 2.
-    """
+    """Return what one block adds to F and to the recorded costs (Blundell et al. 2015, eq. 2)."""
     mu, rho = theta
     std = tf.nn.softplus(rho)
     w = mu + std * block.eps  # [n_weights]; 0 where there is padding, since μ and ε are

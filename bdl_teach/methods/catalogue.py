@@ -1,9 +1,7 @@
 """The list of the regression methods, and the interface that all of them have.
 
-To add a method, write its module, its test and one entry of ``CATALOGUE``. The comparison explorer,
-chapter 10's table, ``bench methods`` and the tests of all methods read that list.
-
-Nothing here loads TensorFlow: a method's module is imported when the method is first called.
+To add a method, write its module, its test and one entry of ``CATALOGUE``. Nothing here loads
+TensorFlow: a method's module is imported when the method is first called.
 """
 
 from __future__ import annotations
@@ -59,15 +57,13 @@ class Fit(Protocol):
         Args:
             x: Inputs ``[n, d]``.
             y: Targets ``[n, 1]`` or ``[n]``.
-            seed: Seed >= 0 of all that is random: the same seed gives the same numbers to the last
-                bit. A method without randomness has no such argument.
+            seed: Seed >= 0 of all that is random; equal seeds give bitwise equal numbers. A method
+                without randomness has no such argument.
             **options: The method's own, with defaults.
 
         Raises:
-            ValueError: An argument is out of range or the shapes do not fit; the message names the
-                argument, what was expected and what came.
-            DivergedError: The fit became NaN or infinite; the message names the step and the
-                remedy.
+            ValueError: An argument is out of range or the shapes do not fit.
+            DivergedError: The fit became NaN or infinite; the message names step and remedy.
         """
 
 

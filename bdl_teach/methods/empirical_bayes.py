@@ -4,9 +4,8 @@ q(w) = Π N(w_k | μ_k, σ_k²), prior N(w_k | 0, σ_p²). The ELBO depends on �
 alone, and is largest at σ_p² = μ² + σ², averaged over the weights that share the prior. At that
 σ_p, with one prior for each weight, KL = ½ Σ ln(1 + μ²/σ²) = ½ Σ ln(1 + γ²) with γ = μ/σ.
 
-The parameters are ρ, with σ = softplus(ρ), and μ; as in the source they can be ρ and γ
-(``coordinates="gamma"``). Then no 0/0 arises where both μ and σ go to 0, but the γ of a weight that
-the data determine may be near a hundred, which takes many steps in γ.
+The parameters are ρ, with σ = softplus(ρ), and μ; with ``coordinates="gamma"``, as in the source,
+they are ρ and γ.
 
 The ELBO bounds max over the priors of ln p(D | priors), the type-II evidence: it can exceed
 ln p(D) under any one prior.
@@ -294,7 +293,7 @@ def _train(
 
 
 def _posterior(parameters: Sequence[Array], model: Model, walk: Walk) -> dict[str, Any]:
-    """Return a dict of a fit's ``mean``, ``std``, ``gamma`` and ``prior_std``, after training."""
+    """Return a fit's ``mean``, ``std``, ``gamma`` and ``prior_std``, from trained parameters."""
     place, rho = parameters
     std = np.logaddexp(0.0, rho)
     gamma = model.used * (place if walk.coordinates == "gamma" else place / std)
@@ -338,10 +337,7 @@ class Fit(_mean_field.Fit):
         return tied_kl(self.mean[used], self.std[used], self.model.groups[used])
 
     def _refit(self, steps: int, learning_rate: float, **start: Any) -> Self:
-        """Fit ``self.problem`` again on all data points.
-
-        Training starts from this fit or, if ``start`` holds settings, from new draws of γ.
-        """
+        """Fit again on all data, from this fit or, if ``start`` is given, from a new draw of γ."""
         same = {**self._same_problem, "seed": start.get("seed", self.problem.seed)}
         del same["prior"], same["kl_weight"]
         o = Training(steps=steps, learning_rate=learning_rate, **same)
@@ -361,10 +357,7 @@ class Fit(_mean_field.Fit):
         )
 
     def pruning(self, threshold: float = 0.5) -> Pruning:
-        """Return which weights have |γ| below ``threshold``, and their share of all weights.
-
-        Draws of such weights are mostly noise.
-        """
+        """Return the weights whose |γ| is below ``threshold``: draws of them are mostly noise."""
         used, layers = self.model.used, self.model.layers
         pruned = used & (np.abs(self.gamma) < checks.positive("threshold", threshold))
         shares = (np.bincount(layers, pruned) / np.bincount(layers, used)).tolist()

@@ -9,11 +9,9 @@ In an *anchored* ensemble member k has its own prior mean a_k and its own noise 
     w_k = argmin Σ (y + ε_k − f_w(x))²/(2 noise²) + ‖w − a_k‖²/(2 σ²),   a_k ~ N(0, σ² I),
     ε_k ~ N(0, noise²).
 
-For a linear f = x·w each member is then a draw from the exact posterior: with
-Λ = I/σ² + xᵀx/noise², w_k = Λ⁻¹ (a_k/σ² + xᵀ(y + ε_k)/noise²) has the posterior's mean
-Λ⁻¹ xᵀy/noise² and its covariance Λ⁻¹ (I/σ² + xᵀx/noise²) Λ⁻¹ = Λ⁻¹. Anchors without noise on the
-targets, as Pearce et al. have them, give the covariance Λ⁻¹ Λ⁻¹/σ², which is too narrow. For a
-network nothing of this is exact. Labels get no noise.
+For a linear f = x·w each member is then a draw from the exact posterior, whose covariance is Λ⁻¹
+with Λ = I/σ² + xᵀx/noise²; for a network nothing of this is exact. Without noise on the targets, as
+in Pearce et al., the covariance is Λ⁻¹ Λ⁻¹/σ², which is too narrow. Labels get no noise.
 
 Source: Lakshminarayanan, Pritzel & Blundell 2017, algorithm 1; Pearce, Leibfried, Brintrup, Zaki &
 Neely 2020 for anchors; Osband, Aslanides & Cassirer 2018, section 3, for the targets.

@@ -1,7 +1,4 @@
-"""The exact posterior of linear regression, in closed form.
-
-Source: Bishop 2006, section 3.3.
-"""
+"""The exact posterior of linear regression, in closed form (Bishop 2006, section 3.3)."""
 
 from __future__ import annotations
 

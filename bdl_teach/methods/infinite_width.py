@@ -10,13 +10,11 @@ prior become draws of a Gaussian process, whose posterior given Gaussian noise h
     c¹(x, x′) = Σ_i s_i² x_i x′_i + s_b²,      c^(l+1) = σ² (K_l E[relu(u) relu(u′)] + 1)
 
 for (u, u′) Gaussian with the covariance cˡ, where Cho & Saul's arc-cosine formula gives the mean.
-With a Gaussian prior s = σ. Under a scale mixture each s is σ₁ or σ₂. The first layer has one
-weight for each input, too few to become Gaussian in the limit, so that the mean is taken over all
-choices of s. In the later layers only the variance counts.
+With a Gaussian prior s = σ. Under a scale mixture each s is σ₁ or σ₂, and the mean is also taken
+over all choices of s: a unit of the first layer has too few weights to become Gaussian.
 
 With one hidden layer the covariance is that of the finite network, for every n; with more it is so
-in the limit only. Without a hidden layer (``hidden_units=()``) the model is linear, and for a
-Gaussian prior the posterior is that of linear regression.
+in the limit only. Without a hidden layer (``hidden_units=()``) the model is linear.
 
 Source: Neal 1996 and Williams 1997 for one hidden layer; Lee et al. 2018 and Matthews et al. 2018
 for more; Cho & Saul 2009, the kernel of degree 1; Rasmussen & Williams 2006, algorithm 2.1.
@@ -76,10 +74,7 @@ def _weighted(moments: _Moments, factor: float, constant: float) -> _Moments:
 
 
 def _first_layer(x: Array, other: Array, prior: Prior) -> _Moments:
-    """Return E[relu(u) relu(u′)] of the first layer's units at the inputs ``x`` and ``other``.
-
-    Under a scale mixture it is the mean over all choices of a component for each weight.
-    """
+    """Return E[relu(u) relu(u′)] of the first layer's units at the inputs ``x`` and ``other``."""
     one, two = (np.hstack([values, np.ones((len(values), 1))]) for values in (x, other))
     total = _Moments(*(np.zeros(shape) for shape in ((len(x), len(other)), (len(x), 1), (1, 1))))
     for share, scales in _scales(prior, one.shape[1]):
@@ -90,10 +85,7 @@ def _first_layer(x: Array, other: Array, prior: Prior) -> _Moments:
 
 
 def _scales(prior: Prior, n_weights: int) -> list[tuple[float, Array]]:
-    """List (probability, standard deviation of each weight) for all choices of components.
-
-    A choice is a component of the prior for each of a unit's ``n_weights`` weights, the bias last.
-    """
+    """List (probability, σ of each of a unit's weights, the bias last) for all choices of s."""
     sigma1, sigma2, pi = prior.mixture
     if sigma1 == sigma2:
         return [(1.0, np.full(n_weights, sigma1))]
@@ -244,12 +236,7 @@ class Fit:
     log_evidence: float
 
     def predict(self, x: ArrayLike, n_samples: int = 1, seed: int = 1) -> Predictive:
-        """Return the exact predictive, a Gaussian.
-
-        Args:
-            x: Test inputs ``[m, d]``.
-            n_samples: Unused, since nothing is drawn.
-            seed: Unused.
+        """Return the exact predictive at ``x`` [m, d]: a Gaussian, without any draws.
 
         Raises:
             ValueError: x does not have d columns, or a count is out of range.

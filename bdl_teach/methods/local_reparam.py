@@ -87,10 +87,7 @@ def preactivation_moments(x: ArrayLike, mu: ArrayLike, sigma: ArrayLike) -> tupl
 def forward(
     network: MLP, estimator: str, mu: Tensor, std: Tensor, eps: Tensor, zeta: Tensor, x: Tensor
 ) -> Tensor:
-    """Return network outputs ``[n, 1]`` for weights N(mu, std²) with the estimator's noise.
-
-    ``eps`` is the noise of the weights, ``zeta`` that of the data points.
-    """
+    """Return outputs ``[n, 1]``, with noise ``eps`` of the weights and ``zeta`` of the points."""
     noise = tf.split(zeta, noise_widths(estimator, network))  # a part [units, n] each
     means = network.unflatten(mu)
     spreads = network.unflatten(std if estimator == "local" else std * eps)
@@ -105,12 +102,7 @@ def forward(
 
 
 def _local_layer(h: Tensor, mean: Tensor, std: Tensor, zeta: Tensor) -> Tensor:
-    """Draw a layer's pre-activations b = γ + √δ ⊙ ζ ``[out, n]`` for its inputs h ``[in, n]``.
-
-    γ and δ are their means and variances, ζ is normal; the bias is a weight on an input of 1.
-
-    Source: Kingma, Salimans & Welling 2015, eq. 6.
-    """
+    """Draw a layer's pre-activations b = γ + √δ ⊙ ζ ``[out, n]`` for its inputs h ``[in, n]``."""
     gamma = multiply(mean[0], h) + mean[1]  # [out, in] @ [in, n]
     delta = multiply(std[0] ** 2, h**2) + std[1] ** 2
     return gamma + tf.sqrt(tf.maximum(delta, _rao_blackwell.LEAST_VARIANCE)) * zeta[0]
@@ -121,8 +113,6 @@ def _flipout_layer(h: Tensor, mean: Tensor, change: Tensor, noise: Tensor) -> Te
 
     ΔW is one draw of σε for all points, r ``[out, n]`` and s ``[in, n]`` are random signs. The bias
     is a weight on an input of 1, whose sign is not flipped.
-
-    Source: Wen et al. 2018, section 3.
     """
     r, s = (tf.where(z < 0, -tf.ones_like(z), tf.ones_like(z)) for z in noise)
     return multiply(mean[0], h) + mean[1] + r * (multiply(change[0], s * h) + change[1])

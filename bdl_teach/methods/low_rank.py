@@ -2,13 +2,10 @@
 
 q(w) = N(μ, D² + L Lᵀ) with D = diag(σ), σ = softplus(ρ), and L = D B, which has K columns:
 w = μ + σ ⊙ (ε + B ζ) with ε ~ N(0, I_d), ζ ~ N(0, I_K). Rank K = 0 is mean field; K = d allows
-any covariance. The steps are taken in B instead of L, so that they scale with each weight's σ.
-The fit minimises, over μ, ρ and B,
+any covariance. The fit minimises, over μ, ρ and B,
 
     F = −H[q] − E_q[log P(w)] − E_q[log P(D | w)],   H[q] = d/2 (1 + log 2π) + ½ log det(D² + L Lᵀ),
-    log det(D² + L Lᵀ) = 2 Σ log σ + log det(I_K + Bᵀ B);
-
-the matrix determinant lemma makes the determinant one of size K instead of d.
+    log det(D² + L Lᵀ) = 2 Σ log σ + log det(I_K + Bᵀ B)   (matrix determinant lemma).
 
 SWAG is cheaper: it minimises no F, but reads D and L off the path that an optimiser takes round a
 mode, so that their scale is that of its steps.
@@ -140,19 +137,12 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 
 
 def _pace(d: int, rank: int) -> float:
-    """Return the factor c in L = c diag(σ) b: columns L, standard deviations σ, trained matrix b.
-
-    A smaller factor makes Adam's steps in L shorter.
-    """
+    """Return the factor c in B = c b, where b is the trained matrix: it scales the steps of B."""
     return float(_PACE / (max(rank, 1) * d) ** 0.5)
 
 
 def _posterior(parameters: Sequence[Array], rank: int) -> dict[str, Any]:
-    """Return a fit's ``mean``, ``own_std`` and ``columns``, computed from trained parameters.
-
-    The parameters are μ, ρ and the matrix b of :func:`_pace`, which may have columns of padding
-    after the first ``rank``.
-    """
+    """Return a fit's ``mean``, ``own_std`` and ``columns`` from the trained μ, ρ and padded b."""
     mean, rho, b = parameters
     own_std = np.logaddexp(0.0, rho)
     columns = _pace(len(mean), rank) * own_std[:, None] * b[:, :rank]
@@ -160,10 +150,7 @@ def _posterior(parameters: Sequence[Array], rank: int) -> dict[str, Any]:
 
 
 def _room(rank: int) -> int:
-    """Return the number of columns, at least ``rank``, that the program is compiled for.
-
-    There are only a few such numbers, so that moving a slider of the rank seldom compiles.
-    """
+    """Return one of few numbers of columns >= ``rank``, so that a new rank seldom compiles."""
     return next((room for room in _ROOMS if room >= rank), -(-rank // _ROOMS[-1]) * _ROOMS[-1])
 
 
@@ -175,10 +162,7 @@ def _zeta(n_rows: int, room: int, seed: int) -> Tensor:
 
 
 def _first_columns(plan: Plan, rank: int, given: ArrayLike | None) -> Tensor:
-    """Return the columns to start from, with padding: the ``given`` L, or small random numbers.
-
-    If all columns were 0, their gradient would be 0.
-    """
+    """Return the ``given`` L or, without it, a small random b, padded; b = 0 has no gradient."""
     shape = plan.network.n_weights, rank
     if given is None:
         rng = np.random.default_rng([plan.problem.seed, 0xC01])
@@ -222,9 +206,7 @@ def swag(x: ArrayLike, y: ArrayLike, settings: SwagSettings) -> Fit:
 def _moments(path: Array, rank: int) -> tuple[Array, Array, Array]:
     """Return μ ``[d]``, σ ``[d]`` and L ``[d, K]`` of SWAG for the weights on a path ``[r, d]``.
 
-    With K = 0, σ² is the whole variance (the paper's SWAG-Diagonal).
-
-    Source: Maddox et al. 2019, eq. 1.
+    Source: Maddox et al. 2019, eq. 1; for K = 0 their SWAG-Diagonal.
     """
     so_far = np.cumsum(path, axis=0) / np.arange(1, len(path) + 1)[:, None]
     deviations = (path - so_far)[len(path) - rank :].T

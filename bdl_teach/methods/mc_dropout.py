@@ -7,8 +7,7 @@ weight behind a hidden unit, m/(1 − rate) and 0; all weights that leave one un
 
 With a prior, training minimises −E_q[log P(D | w)] − E_q[log P(w)], in which a weight counts
 (1 − rate) log P(m/(1 − rate)) + rate log P(0). For the prior N(0, σ²) that is weight decay,
-m²/(2 (1 − rate) σ²). The paper chooses the decay λ and infers the noise from it: with the
-length-scale l = 1/σ and N points, 1/noise² = (1 − rate) l²/(2 N λ). Here noise and prior are given.
+m²/(2 (1 − rate) σ²). Noise and prior are given; the paper infers the noise from the decay.
 
 Two weaknesses: the entropy of q is left out, since it is −∞ for points, so that the KL from a
 prior with a density is not finite (Hron et al. 2018); and at a fixed rate the spread is that of the
@@ -55,10 +54,7 @@ class Settings(Training):
 
 
 def _sources(network: MLP) -> Array:
-    """Return, for each weight, the index of the hidden unit whose output it multiplies.
-
-    For biases and weights of the inputs, which multiply none, it is the number of hidden units.
-    """
+    """Return the hidden unit whose output each weight multiplies; if none, the number of units."""
     first = np.cumsum((0, *network.hidden_units))
     numbers = []
     for i, (n_out, n_in) in enumerate(network.shapes):
@@ -80,12 +76,7 @@ def _forward(network: MLP, w: Tensor, x: Tensor, scale: Tensor) -> Tensor:
 
 
 def _loss(network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs) -> Costs:
-    """Return what one block adds to −E_q[log P(D | w)] − E_q[log P(w)] and to the recorded costs.
-
-    A block is one draw of the kept units, and one chunk of the data.
-
-    Source: Gal & Ghahramani 2016, section 3.
-    """
+    """Return what one block adds to −E_q[log P(D | w)] − E_q[log P(w)], and to the records."""
     (w,), (limit, rate, kept, has_prior), (sigma1, sigma2, pi) = theta, p.own, tf.unstack(p.prior)
     there, gone = (
         scale_mixture_log_prob(value, sigma1, sigma2, pi) for value in (w / kept, tf.zeros_like(w))
@@ -135,10 +126,7 @@ class Fit(NetworkFit):
     rate: float
 
     def _draw(self, n_samples: int, seed: int) -> Array:
-        """Draw weights ``[s, n_weights]`` from q.
-
-        For a fixed seed a higher rate leaves out all units that a lower one does, and more.
-        """
+        """Draw weights from q; with one seed, a higher rate drops all that a lower one does."""
         zeros = np.zeros(sum(self.network.hidden_units))
         zeta = predictive.draw_weights(zeros, zeros + 1.0, n_samples, seed)  # [s, units]
         scale = np.ones((n_samples, len(zeros) + 1))  # last: weights that are never dropped

@@ -47,11 +47,7 @@ class Settings(Training):
 
 
 def _loss(network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs) -> Costs:
-    """Return what one chunk of data adds to −log P(D | w) − log P(w), and to the recorded costs.
-
-    The prior's part is divided evenly among the chunks. A weight that is padding starts at 0 and
-    stays there, since its gradient is 0.
-    """
+    """Return what one block adds to −log P(D | w) − log P(w) and to the recorded costs."""
     (w,) = theta
     (anchor, has_prior, weight_decay), (sigma1, sigma2, pi) = p.own, tf.unstack(p.prior)
     each = scale_mixture_log_prob(w - anchor, sigma1, sigma2, pi)
@@ -83,10 +79,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 def prior_inputs(
     plan: Plan, has_prior: bool, anchor: Array | None = None, weight_decay: float = 0.0
 ) -> LoopInputs:
-    """Return the training loop's inputs for a prior of mean ``anchor`` [n_weights], by default 0.
-
-    Without ``has_prior`` the loss is −log P(D | w) plus the weight decay.
-    """
+    """Return the loop's inputs for a prior of mean ``anchor`` [n_weights], by default 0."""
     mean = np.zeros(plan.network.n_weights) if anchor is None else anchor
     decay = as_float(weight_decay, "weight_decay")
     return plan.inputs._replace(own=(plan.embed(mean), as_float(float(has_prior)), decay))

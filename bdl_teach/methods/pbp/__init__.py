@@ -8,7 +8,7 @@ each epoch one sweep of expectation propagation refines the prior.
 In the paper every epoch counts the data once more, so that epochs narrow the band as new data
 would. ``sites="average"`` counts the data once, by stochastic expectation propagation: before a
 point is learnt again, the n-th part of what the data have contributed, q divided by the prior, is
-removed. This needs no more memory than q.
+removed.
 
 Source: Hernández-Lobato & Adams 2015, "Probabilistic backpropagation for scalable learning of
 Bayesian neural networks", sections 3.1-3.4; Li, Hernández-Lobato & Turner 2015, "Stochastic
@@ -116,19 +116,13 @@ class Walk:
         return self.n + self.refines
 
     def rows(self, epoch: int) -> Array:
-        """Return, for each step of an epoch, the index of the data point learned ``[length]``.
-
-        If the epoch ends with a refinement of the prior, the last number is ``REFINE``.
-        """
+        """Return the row learned at each step of an epoch ``[length]``, -1 for a refinement."""
         rng = np.random.default_rng([self.seed, epoch])
         order = rng.permutation(self.n) if self.shuffle else np.arange(self.n)
         return np.append(order, [_loop.REFINE] * self.refines).astype(np.int32)
 
     def advance(self, state: State, start: int, stop: int) -> tuple[State, Array]:
-        """Take the steps from ``start`` to ``stop``, which lie within one chunk of ``CHUNK`` steps.
-
-        Return the new state, and a row of the trace for each step; see :func:`_loop.advance`.
-        """
+        """Take the steps ``start`` to ``stop`` of one chunk; return the state and their trace."""
         first = start // CHUNK * CHUNK
         epochs = range(first // self.length, (first + CHUNK) // self.length + 1)
         rows = np.concatenate([self.rows(epoch) for epoch in epochs])[first % self.length :]
@@ -200,9 +194,6 @@ def fit(
             counts them once in all.
         seed: Seed of the starting point and of the orders.
 
-    Returns:
-        A :class:`Fit`.
-
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
         DivergedError: log Z became NaN or infinite.
@@ -234,6 +225,8 @@ def steps(
 ) -> Iterator[Step]:
     """Learn one data point after the other as :func:`fit` does, and yield the posterior after each.
 
+    Each epoch ends with a :class:`Step` that refines the prior.
+
     Args:
         x: Inputs ``[n, d]``.
         y: Targets ``[n, 1]`` or ``[n]``.
@@ -241,9 +234,6 @@ def steps(
         epochs: Passes over the data, each in a new order.
         noise_prior: α > 1 and β > 0 of the Gamma over the noise precision before any data.
         seed: Seed of the starting point and of the orders.
-
-    Yields:
-        A :class:`Step` for each point, and one for each refinement.
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
@@ -281,10 +271,7 @@ class Fit:
 
     @property
     def path(self) -> optimise.Path | None:
-        """Return the step numbers of the frames that :meth:`at` accepts, denser at the start.
-
-        ``None`` if the fit took more than 10,000 steps, or if ``walk`` is ``None``.
-        """
+        """Return the steps of the frames of :meth:`at`; ``None`` after more than 10,000 steps."""
         if self.walk is None or self.n_steps > _MOST_STEPS:
             return None
         steps = np.ceil(self.n_steps * np.linspace(0.0, 1.0, _FRAMES) ** 1.5)
@@ -292,10 +279,7 @@ class Fit:
         return optimise.Path(kept, np.empty((len(kept), 0)), [])
 
     def at(self, frame: int) -> Fit:
-        """Return the posterior after ``path.steps[frame]`` steps, by taking the steps again.
-
-        Args:
-            frame: 0 for the prior, −1 for the end.
+        """Return the posterior after ``path.steps[frame]`` steps: 0 is the prior, −1 the end.
 
         Raises:
             ValueError: There is no such frame, or no path.
@@ -320,15 +304,9 @@ class Fit:
         return float(np.sqrt(self.beta / (self.alpha - 1.0))) * self.scaling.y_std
 
     def predict(self, x: ArrayLike, n_samples: int = 1, seed: int = 1) -> Predictive:
-        """Return the predictive, by propagating means and variances through the network.
+        """Return the predictive at ``x`` [m, d]: a Gaussian in the units of y, ``samples`` is None.
 
-        Args:
-            x: Test inputs ``[m, d]``.
-            n_samples: Unused.
-            seed: Unused.
-
-        Returns:
-            A Gaussian ``Predictive`` in the units of y, with ``samples`` None.
+        Means and variances pass through the network; ``n_samples`` and ``seed`` have no effect.
 
         Raises:
             ValueError: x does not fit the network, ``n_samples`` < 1 or ``seed`` < 0.
@@ -340,10 +318,7 @@ class Fit:
         return self.in_units_of_y(mean.numpy(), var.numpy())
 
     def in_units_of_y(self, mean: Array, var: Array) -> Predictive:
-        """Return the predictive in the units of y, from the mean and variance of the output.
-
-        ``mean`` and ``var`` are ``[m]``, in units of the standardised y.
-        """
+        """Return the predictive in the units of y; ``mean``, ``var`` [m] are those of scaled y."""
         unit = self.scaling.y_std
         return Predictive(
             mean * unit + self.scaling.y_mean,

@@ -1,7 +1,6 @@
 """Probabilistic backpropagation as one compiled loop: steps that learn a point or refine the prior.
 
-Everything is float64: α and β of the noise need it, and the time of the loop depends on the number
-of operations, not on their width.
+All is float64, which α and β of the noise need.
 
 Source: Hernández-Lobato & Adams 2015, sections 3.2-3.4; Li, Hernández-Lobato & Turner 2015, for
 the average site.
@@ -54,14 +53,7 @@ class State(NamedTuple):
 
 
 class Scaling(NamedTuple):
-    """Means and scales that standardise x and y.
-
-    Attributes:
-        x_mean: ``[d]``.
-        x_std: ``[d]``, 1 for a constant column.
-        y_mean: In the units of y.
-        y_std: In the units of y, 1 for a constant target.
-    """
+    """Means and scales of x ``[d]`` and of y, to standardise them; a constant has the scale 1."""
 
     x_mean: Array
     x_std: Array
@@ -93,12 +85,10 @@ class Scaling(NamedTuple):
 def initial_state(
     sizes: Sequence[int], seed: int, noise: tuple[float, float] = (PRIOR_ALPHA, PRIOR_BETA)
 ) -> State:
-    """Return the prior as a state, with means drawn to break the symmetry of the units.
+    """Return the prior as a state, with means N(0, 1/(in + 1)) to break the units' symmetry.
 
-    Args:
-        sizes: Units per layer, inputs and output included.
-        seed: Seed of the means, N(0, 1/(in + 1)).
-        noise: α > 1 and β > 0 of the Gamma over the noise precision.
+    ``sizes`` are the units per layer, inputs and output included; ``noise`` is α > 1 and β > 0 of
+    the Gamma over the noise precision.
 
     Source: Hernández-Lobato & Adams 2015, section 3.4 and the authors' program.
     """
@@ -163,12 +153,9 @@ def advance() -> Compiled:
 def without_a_site(state: State, share: Tensor, noise: Tensor) -> State:
     """Remove from a state a share of what the data have contributed (q divided by the prior).
 
-    What one data point has contributed to q is its site. After n points q is the prior times the
-    n-th power of their average site. Removing the share 1/n leaves the cavity of stochastic
-    expectation propagation; a point learnt from there adds 1/n of its own site to the average. The
-    share is 0 for a point that is learnt for the first time. ``noise`` holds α and β before any
-    data. A weight whose cavity is not a proper Gaussian (possible after a prior factor of negative
-    precision) is not changed.
+    With the share 1/n of n points, this leaves the cavity of stochastic expectation propagation.
+    ``noise`` holds α and β before any data. A weight whose cavity is not a proper Gaussian
+    (possible after a prior factor of negative precision) is not changed.
 
     Source: Li, Hernández-Lobato & Turner 2015, algorithm 1 with ε = 1/n.
     """
@@ -181,10 +168,7 @@ def without_a_site(state: State, share: Tensor, noise: Tensor) -> State:
 def _without_share(
     m: Tensor, v: Tensor, precision: Tensor, shift: Tensor, share: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Return mean and variance of weights after removing ``share`` of the data's contribution.
-
-    ``precision`` and ``shift`` are 1/v and m/v of the weights' prior factors.
-    """
+    """Remove ``share`` from weights whose prior factors have ``precision`` 1/v, ``shift`` m/v."""
     left = 1.0 / v + share * (precision - 1.0 / v)
     good = left > 1.0 / _LARGEST_CAVITY_VAR
     new_v = 1.0 / tf.where(good, left, 1.0)  # so that nothing is divided by 0
@@ -221,11 +205,10 @@ def _valid(m: Tensor, v: Tensor, new_m: Tensor, new_v: Tensor) -> tuple[Tensor, 
 def refine_prior(state: State) -> State:
     """Refine the prior factors N(w_i | 0, 1/λ), one after the other, by expectation propagation.
 
-    The approximation of a factor is removed from q (what is left is its cavity), the exact factor
-    is multiplied in, and the product is approximated again. As in the authors' program, this is
-    done for each factor whose cavity is proper, even if λ is left with a Gamma of α <= 1. From then
-    on few cavities are proper, and hardly any factor is refined. Skipping a factor to keep λ proper
-    would let β grow without bound (yacht, two hidden layers, 40 fits: RMSE 3.4 instead of 0.85).
+    A factor's approximation is removed from q (what is left is its cavity), the exact factor is
+    multiplied in, and the product is approximated again. As in the authors' program, each factor
+    with a proper cavity is refined, even if λ is left with a Gamma of α <= 1: otherwise β would
+    grow without bound (yacht, two hidden layers, 40 fits: RMSE 3.4 instead of 0.85).
 
     Source: Hernández-Lobato & Adams 2015, section 3.3.
     """
@@ -250,11 +233,7 @@ def refine_prior(state: State) -> State:
 
 
 def _refine_weight(prior: Tensor, row: Tensor) -> tuple[Tensor, Tensor]:
-    """Refine the prior factor of one weight by a step of expectation propagation.
-
-    ``prior`` is [α, β] of λ, ``row`` the weight's [mean, variance, *factor]. Return the new
-    ``prior`` and the new ``row``.
-    """
+    """Refine one weight's prior factor, given [α, β] of λ and [mean, variance, *factor]."""
     m, v, precision, shift, alpha_share, beta_share = tf.unstack(row)
     cavity_precision, cavity_shift = 1.0 / v - precision, m / v - shift
     cavity_m, cavity_v = cavity_shift / cavity_precision, 1.0 / cavity_precision

@@ -4,8 +4,7 @@ Moments through a linear layer and a ReLU, and two updates of assumed density fi
 Gaussian weight, and of the Gamma over the noise precision. Numbers and arrays give NumPy; tensors
 give tensors, which can be differentiated and compiled.
 
-Source: Hernández-Lobato & Adams 2015, "Probabilistic backpropagation for scalable learning of
-Bayesian neural networks".
+Source: Hernández-Lobato & Adams 2015.
 """
 
 from __future__ import annotations
@@ -47,10 +46,7 @@ def relu_moments(mean: Values, var: Values) -> Values:
 
 
 def _with_gradient(m: Values, v: Values) -> Values:
-    """Return mean and variance of max(0, a), and their exact derivatives.
-
-    Automatic differentiation would lose digits.
-    """
+    """Return moments of max(0, a) and their exact derivatives: autodiff would lose digits."""
     std = tf.sqrt(tf.maximum(v, _SMALLEST_VAR))
     alpha = m / std
     density = _INV_SQRT_TWO_PI * tf.exp(-0.5 * alpha**2)
@@ -175,12 +171,7 @@ def _log_ratio(residual: Values, before: Values, after: Values, change: Values) 
 def log_z(y: Values, mean: Values, var: Values, alpha: Values, beta: Values) -> Values:
     """Return one point's log evidence log Z = log N(y | mean, var + β/(α−1)), in nats.
 
-    Args:
-        y: Target.
-        mean: Mean of the network's output.
-        var: Variance of the network's output.
-        alpha: α > 1 of the noise precision.
-        beta: β > 0 of the noise precision.
+    ``mean`` and ``var`` are those of the network's output, α > 1 and β > 0 of the noise precision.
 
     Source: Hernández-Lobato & Adams 2015, eq. 12.
     """
@@ -192,10 +183,7 @@ def _rows_times(rows: Values, weight: Values) -> Values:
 
 
 def _check(positive: bool = False, minimum: float | None = None, **values: Values) -> None:
-    """Raise ``ValueError`` for numbers that are not finite or out of range.
-
-    While a function is compiled its tensors have no values, and nothing is checked.
-    """
+    """Raise ``ValueError`` for numbers not finite or out of range; ignore symbolic tensors."""
     if not tf.executing_eagerly():
         return
     least = 0.0 if positive and minimum is None else minimum

@@ -59,10 +59,9 @@ class Replay:
 class Trail:
     """A run of probabilistic backpropagation that can show its state after any number of steps.
 
-    The state after every ``CHUNK`` steps is stored, so that to go back, or forward by a few steps,
-    at most ``CHUNK`` steps are taken. The options are those of ``pbp.Walk.of``: ``hidden_units``,
-    ``noise_prior`` and ``seed`` of ``pbp.fit``, and ``shuffle``; without ``shuffle`` each epoch
-    visits the rows in their order.
+    It stores the state after every ``CHUNK`` steps, and takes at most ``CHUNK`` steps from there.
+    The options are ``hidden_units``, ``noise_prior`` and ``seed`` of ``pbp.fit``, and ``shuffle``:
+    without it each epoch visits the rows in their order.
     """
 
     def __init__(self, x: ArrayLike, y: ArrayLike, **options: Any) -> None:
@@ -105,9 +104,6 @@ def replay(x: ArrayLike, y: ArrayLike, n_steps: int, **options: Any) -> Replay:
         n_steps: Number of steps; an epoch has one for each point and one refinement.
         **options: Arguments of :class:`Trail`.
 
-    Returns:
-        A :class:`Replay`.
-
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
     """
@@ -116,8 +112,5 @@ def replay(x: ArrayLike, y: ArrayLike, n_steps: int, **options: Any) -> Replay:
 
 @lru_cache(maxsize=1)
 def _forward() -> Compiled:
-    """Compile a function of x [m, d] and of several (means, variances) of a network's weights.
-
-    The function returns the output's mean and variance for each of these (means, variances).
-    """
+    """Compile the output's moments at x [m, d] for several (means, variances) of the weights."""
     return Compiled(lambda x, *states: [forward(x, *state) for state in states])
