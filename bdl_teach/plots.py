@@ -40,7 +40,15 @@ def lecture_style() -> None:
 
 
 def panel(ax: Axes, title: str, xlabel: str, ylabel: str, **legend: Any) -> None:
-    """Add title, axis labels and a legend with the arguments ``legend`` to a chapter's panel."""
+    """Add title, axis labels and legend to a panel of a chapter's figure.
+
+    Args:
+        ax: The panel, with all labelled artists.
+        title: Title that says what to see.
+        xlabel: Quantity and unit along x.
+        ylabel: Quantity and unit along y.
+        **legend: Arguments of ``ax.legend``.
+    """
     ax.set_title(title, loc="left", fontsize=13)
     ax.set_xlabel(xlabel)
     ax.set_ylabel(ylabel)

@@ -49,8 +49,9 @@ def own() -> Progress:
 class Progress:
     """The best mark and the number of wrong answers of each exercise and mission tried.
 
-    They are stored in the file ``path``. Without a file, or if it cannot be read or written (a
-    printed message says so once), they last as long as this object.
+    Args:
+        path: File that stores the marks; without a file they last as long as this object. If the
+            file cannot be read or written, a message says so once, and the object keeps the marks.
     """
 
     def __init__(self, path: Path | None = None) -> None:

@@ -51,7 +51,11 @@ class Variational(ABC):
         raise NotImplementedError
 
     def longer(self, k: int) -> Self:
-        """Return longer run ``k`` of ``n_longer``, counted from 0: here, the training continued."""
+        """Return the fit of the k-th longer run, which :attr:`converged` compares with this one.
+
+        Raises:
+            DivergedError: The free energy became NaN or infinite.
+        """
         return self.refined()
 
     @cached_property
@@ -95,10 +99,12 @@ class Drawn:
     def draw(self, n_samples: int = 1, seed: int = 1) -> Array:
         """Draw weight vectors ``[s, n_weights]``, in the order of ``network``.
 
-        A fit that consists of k networks returns those k.
+        Args:
+            n_samples: Number of draws S, >= 1; a fit that consists of k networks returns those k.
+            seed: Seed of the draws.
 
         Raises:
-            ValueError: ``n_samples`` is < 1 or ``seed`` < 0.
+            ValueError: A count is out of range.
         """
         return self._draw(checks.count("n_samples", n_samples), checks.count("seed", seed, 0))
 
@@ -123,7 +129,14 @@ class Drawn:
         return likelihoods.predict(self.likelihood, outputs, self.noise_std)
 
     def evaluate(self, weights: ArrayLike, x: ArrayLike) -> Array:
-        """Return the network's outputs ``[s, m]`` at ``x`` [m, d] for ``weights`` [s, n_weights].
+        """Evaluate the network at given weights.
+
+        Args:
+            weights: ``[s, n_weights]``, in the order of ``network``.
+            x: Inputs ``[m, d]``.
+
+        Returns:
+            Outputs ``[s, m]``.
 
         Raises:
             ValueError: The shapes do not fit the network.
@@ -150,7 +163,10 @@ class NetworkFit(Drawn):
     path: optimise.Path | None = field(default=None, repr=False)
 
     def at(self, frame: int) -> Self:
-        """Return the fit after ``path.steps[frame]`` steps: frame 0 is the start, −1 the end.
+        """Return the fit as it was at a frame of its training, after ``path.steps[frame]`` steps.
+
+        Args:
+            frame: 0 for the start, −1 for the end.
 
         Raises:
             ValueError: There is no such frame, or no path.
@@ -185,7 +201,15 @@ class VariationalFit(NetworkFit, Variational):
     _rates: ClassVar[Mapping[str, tuple[float, float]]]  # to continue a fit, and for a new start
 
     def cost(self, n_draws: int = 1000, seed: int = 1) -> FreeEnergy:
-        """Estimate KL and likelihood cost on all data points from ``n_draws`` >= 1 new draws."""
+        """Estimate the two parts of F on all data points, KL and likelihood cost, from new draws.
+
+        Args:
+            n_draws: Number of draws of the weights, >= 1.
+            seed: Seed of the draws.
+
+        Raises:
+            ValueError: A count is out of range.
+        """
         weights = self.draw(checks.count("n_draws", n_draws), seed)
         f = self.evaluate(weights, self.problem.x)[..., None]  # [s, n, 1]
         y, noise_std = as_float(self.problem.y), as_float(self.noise_std)
@@ -211,7 +235,17 @@ class VariationalFit(NetworkFit, Variational):
         return self._refit(steps, rate)
 
     def longer(self, k: int) -> Self:
-        """Return longer run ``k``: 0 continues the training, the others begin at new starts."""
+        """Return the fit of the k-th longer run, which :attr:`converged` compares with this one.
+
+        Run 0 continues the training of this fit. Each further run has a new starting point, so
+        that a fit in a poor minimum does not count as converged.
+
+        Args:
+            k: 0 to ``n_longer`` - 1.
+
+        Raises:
+            DivergedError: The free energy became NaN or infinite.
+        """
         if k == 0:
             return self.refined(LONGER)
         (scale, rho), rate = self._new_starts[k - 1], self._rates[self.likelihood][1]

@@ -236,7 +236,12 @@ class Fit:
     log_evidence: float
 
     def predict(self, x: ArrayLike, n_samples: int = 1, seed: int = 1) -> Predictive:
-        """Return the exact predictive at ``x`` [m, d]: a Gaussian, without any draws.
+        """Return the exact predictive, a Gaussian.
+
+        Args:
+            x: Test inputs ``[m, d]``.
+            n_samples: Unused, since nothing is drawn.
+            seed: Unused.
 
         Raises:
             ValueError: x does not have d columns, or a count is out of range.

@@ -194,6 +194,9 @@ def fit(
             counts them once in all.
         seed: Seed of the starting point and of the orders.
 
+    Returns:
+        A :class:`Fit`.
+
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
         DivergedError: log Z became NaN or infinite.
@@ -279,7 +282,10 @@ class Fit:
         return optimise.Path(kept, np.empty((len(kept), 0)), [])
 
     def at(self, frame: int) -> Fit:
-        """Return the posterior after ``path.steps[frame]`` steps: 0 is the prior, −1 the end.
+        """Return the posterior after ``path.steps[frame]`` steps, by taking the steps again.
+
+        Args:
+            frame: 0 for the prior, −1 for the end.
 
         Raises:
             ValueError: There is no such frame, or no path.
@@ -304,9 +310,15 @@ class Fit:
         return float(np.sqrt(self.beta / (self.alpha - 1.0))) * self.scaling.y_std
 
     def predict(self, x: ArrayLike, n_samples: int = 1, seed: int = 1) -> Predictive:
-        """Return the predictive at ``x`` [m, d]: a Gaussian in the units of y, ``samples`` is None.
+        """Return the predictive, by propagating means and variances through the network.
 
-        Means and variances pass through the network; ``n_samples`` and ``seed`` have no effect.
+        Args:
+            x: Test inputs ``[m, d]``.
+            n_samples: Unused.
+            seed: Unused.
+
+        Returns:
+            A Gaussian ``Predictive`` in the units of y, with ``samples`` None.
 
         Raises:
             ValueError: x does not fit the network, ``n_samples`` < 1 or ``seed`` < 0.

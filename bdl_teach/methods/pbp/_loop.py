@@ -85,10 +85,12 @@ class Scaling(NamedTuple):
 def initial_state(
     sizes: Sequence[int], seed: int, noise: tuple[float, float] = (PRIOR_ALPHA, PRIOR_BETA)
 ) -> State:
-    """Return the prior as a state, with means N(0, 1/(in + 1)) to break the units' symmetry.
+    """Return the prior as a state, with means drawn to break the symmetry of the units.
 
-    ``sizes`` are the units per layer, inputs and output included; ``noise`` is α > 1 and β > 0 of
-    the Gamma over the noise precision.
+    Args:
+        sizes: Units per layer, inputs and output included.
+        seed: Seed of the means, N(0, 1/(in + 1)).
+        noise: α > 1 and β > 0 of the Gamma over the noise precision.
 
     Source: Hernández-Lobato & Adams 2015, section 3.4 and the authors' program.
     """

@@ -171,7 +171,12 @@ def _log_ratio(residual: Values, before: Values, after: Values, change: Values) 
 def log_z(y: Values, mean: Values, var: Values, alpha: Values, beta: Values) -> Values:
     """Return one point's log evidence log Z = log N(y | mean, var + β/(α−1)), in nats.
 
-    ``mean`` and ``var`` are those of the network's output, α > 1 and β > 0 of the noise precision.
+    Args:
+        y: Target.
+        mean: Mean of the network's output.
+        var: Variance of the network's output.
+        alpha: α > 1 of the noise precision.
+        beta: β > 0 of the noise precision.
 
     Source: Hernández-Lobato & Adams 2015, eq. 12.
     """

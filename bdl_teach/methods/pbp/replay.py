@@ -104,6 +104,9 @@ def replay(x: ArrayLike, y: ArrayLike, n_steps: int, **options: Any) -> Replay:
         n_steps: Number of steps; an epoch has one for each point and one refinement.
         **options: Arguments of :class:`Trail`.
 
+    Returns:
+        A :class:`Replay`.
+
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
     """
