@@ -23,7 +23,7 @@ KINDS = ("score", "shared", "per_example", "flipout", "local")  # of ``bdl_teach
 
 @lru_cache(maxsize=4)
 def _pool(d: int, seed: int) -> tuple[Array, Array, Array]:
-    """Return the means of d weights, and 256 inputs and targets; the first M are a batch."""
+    """Return the means of d weights, and 256 inputs and targets; a batch of M is the first M."""
     rng = np.random.default_rng([seed, 0])
     x, mu = rng.uniform(0.5, 1.5, (N_DATA, MOST_INPUTS))[:, :d], np.linspace(0.6, -0.6, d)
     return mu, x, x @ mu + rng.standard_normal(N_DATA)

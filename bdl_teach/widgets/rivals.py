@@ -145,7 +145,7 @@ class RivalsExplorer(MethodsExplorer):
 
 
 def _name(one: MethodFit, steps: str = "") -> str:
-    """Return a method's label, with its remark or SGHMC's number of steps (``steps``, if given)."""
+    """Return a method's label and remark; of SGHMC also ``steps`` or the number of its steps."""
     label = QUICK[one.method].label
     if one.remark:
         return f"{label}, {one.remark}"

@@ -72,7 +72,7 @@ class SinusoidResult(Outcome):
 
     @cached_property
     def gaps(self) -> dict[str, float]:
-        """Return the distances to the true posterior at |x| ≤ ½ and outside; {} if unknown."""
+        """Return the distance to the true posterior at |x| ≤ ½ and outside; {} if none is known."""
         from bdl_teach import calibration
 
         if self.nuts is None:
@@ -83,7 +83,7 @@ class SinusoidResult(Outcome):
 
     @cached_property
     def frames(self) -> list[tuple[bbb.Fit, int, int]]:
-        """Return each frame as (run, index, steps so far); later runs give every fourth frame."""
+        """Return (run, index, steps so far) of the first run's frames and each fourth later one."""
         found: list[tuple[bbb.Fit, int, int]] = []
         done = 0
         for run in self.runs:

@@ -169,7 +169,7 @@ class PicturesExplorer(Explorer[PicturesResult]):
 
 
 def _tempered(temperature: float, known: Array, strange: Array, labels: Array) -> Kind:
-    """Average t networks' class probabilities (logs ``[t, n, c]``), temper and score the result."""
+    """Average t networks' log probabilities ``[t, n, c]``, apply a temperature, and score them."""
     from bdl_teach import calibration, metrics
 
     logs = calibration.tempered(fits.mean_log(known), temperature)

@@ -65,7 +65,7 @@ def pictures() -> tuple[Array, Array]:
 
 
 class Trainer:
-    """Trains models in the background, one order at a time; a newer order ends the training.
+    """A trainer of models in the background, for one order at a time; a newer order replaces it.
 
     Only the explorer's worker changes the attributes; the training threads send functions to the
     worker by ``tell``, and it calls them and then computes a new result. Closing the slot

@@ -42,7 +42,7 @@ class PresetMenu:
         self.menu.observe(self._on_choice, names="value")
 
     def show(self, state: Values) -> None:
-        """Select a preset that ``state`` matches, if any; the chosen one goes before others."""
+        """Show in the menu which preset ``state`` matches: first choice is the one last chosen."""
         fitting = {
             name: len(values)
             for name, (_, values) in self._presets.items()

@@ -57,7 +57,7 @@ class Pin:
         self.toggle.value = True
 
     def set_for_question(self) -> None:
-        """Ask ``settle`` to pin what is shown, in which a question begins."""
+        """Ask ``settle`` to pin what is shown, as the state in which a question begins."""
         self._of_question = True
         self.set()
 
@@ -67,7 +67,10 @@ class Pin:
             self.toggle.value = False
 
     def note(self, values: Values, said: Said, *, better: bool = False) -> None:
-        """Record what is shown (hold ``RENDER_LOCK``); if ``better``, renew a pin of ``values``."""
+        """Record what is shown; if it is ``better``, renew a pin of the same ``values``.
+
+        The caller holds ``RENDER_LOCK``.
+        """
         self._seen = Seen(dict(values), said)
         pinned = self._pinned if self.toggle.value else None  # else `settle` removes the pin
         if better and pinned is not None and controls.same(values, pinned.values):
@@ -76,7 +79,10 @@ class Pin:
             self._say()
 
     def settle(self) -> bool:
-        """Pin or unpin as ``toggle`` says; return whether the pin changed. Hold ``RENDER_LOCK``."""
+        """Pin or unpin as ``toggle`` says; return whether the pin changed.
+
+        The caller holds ``RENDER_LOCK``.
+        """
         wanted = self._seen if self.toggle.value else None
         if (wanted is None) == (self._pinned is None):
             return False

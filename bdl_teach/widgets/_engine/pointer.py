@@ -47,7 +47,7 @@ class PointerInput(Contract[Result], abstract=True):
         }
 
     def _readings_on_points(self, result: Any) -> dict[str, float]:
-        """Return readings: number of points, whether they are the learner's, whether a table's."""
+        """Return the number of points, and (as 0 or 1) whether they are own and from a table."""
         if (data := self._data(result)) is None:
             return {}
         return {
@@ -110,7 +110,7 @@ class PointerInput(Contract[Result], abstract=True):
             self._advance(band)
 
     def _beside_drawing(self, said: str) -> str:
-        """Return ``said`` after the score of a finished band; while one is drawn, ``ASKS``."""
+        """Return ``ASKS`` while a band is drawn, then the band's score and ``said``."""
         band, shown = self._drawn_band, self._shown
         if band is None or not band.stage:
             return said
@@ -163,7 +163,7 @@ class PointerInput(Contract[Result], abstract=True):
             self._draw_again(partial(setattr, self, "_pointed", found))
 
     def _hold_axes(self, held: bool = False) -> None:
-        """Fix the axis limits if ``held``, while a band is drawn or a question's state pinned."""
+        """Fix the axis limits while a band is drawn or a question runs, or if ``held`` is true."""
         held = held or self._drawing is not None or self._pin.compares
         for panel in self._active_panels:
             if panel.room is not None:

@@ -73,7 +73,7 @@ class Film:
         self._load(())
 
     def _load(self, steps: Sequence[int]) -> None:
-        """Replace the frames; if the last was chosen, choose the new last, else the same number."""
+        """Replace the frames; keep the chosen number, or choose the last if the last was chosen."""
         loaded = tuple(map(int, steps)) or (0,)
         if loaded != self._steps:
             at_end, self._steps = self.at_end, loaded

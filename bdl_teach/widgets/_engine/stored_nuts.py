@@ -1,4 +1,4 @@
-"""Stored runs of NUTS for the presets of the sinusoid explorer, by a hash of data and model.
+"""Find stored runs of NUTS for the presets of the sinusoid explorer by their data and model.
 
 ``tools/store_nuts.py`` makes the runs.
 """

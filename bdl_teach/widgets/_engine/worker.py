@@ -269,12 +269,12 @@ class Worker(PointerInput[Result], abstract=True):
         self._say(said)
 
     def _keep_stills(self) -> None:
-        """Add missing stills to displayed outputs, unless one is in use: the page rebuilds them."""
+        """Add missing stills to outputs, which the page then rebuilds; wait while one is in use."""
         while self._without_still and not self._picture.in_use:
             self._without_still.pop().update(self._repr_mimebundle_(), raw=True)
 
     def _begin_chores(self, unseen: bool = False) -> None:
-        """Start ``_chores``, once, after the first picture, if a page shows it or ``unseen``."""
+        """Start ``_chores`` once a page shows the first picture; if ``unseen``, without a page."""
         with self._asking:
             if self._chores_begun or not self.ticks or not (unseen or self._shown_at):
                 return
