@@ -147,11 +147,7 @@ def visible_texts(figure: Figure) -> list[Text]:
 
 
 def smallest_letters(explorer: Explorer, place: Place) -> float:
-    """Draw the picture for a place and check that no text is cut off.
-
-    Returns:
-        The size of the smallest letters, in pixels of the page.
-    """
+    """Check that no text is cut off at a place; return the smallest letters' size in pixels."""
     canvas, figure = explorer._canvas, explorer._canvas.figure
     with RENDER_LOCK:
         before = canvas.place

@@ -166,7 +166,7 @@ class PartsPanel(plots.Artists):
         known = result.parts
         longest = max(known.get(part, 0.0) for part in self._PARTS)
         # An axis that shrinks until the missing parts come would take as long as a refit, twice.
-        at_least = 0.0 if len(known) == len(self._PARTS) else self._limit
+        at_least = 0.0 if known.keys() >= set(self._PARTS) else self._limit
         limit = plots.step_above(max(longest, at_least), self.LIMITS)
         for bar, words, part in zip(self._bars, self._words, self._PARTS, strict=True):
             length = known.get(part, 0.0)

@@ -203,10 +203,7 @@ def test_alzheimers_auroc_is_computed_for_training_and_test_rows(lab: Lab) -> No
 
 
 def test_weight_decay_is_chosen_on_a_held_out_fifth(lab: Lab) -> None:
-    """The first feature is the label on the held-out fifth, its opposite on earlier rows.
-
-    On the held-out fifth only λ = 10 is right; on rows that were fitted it is wrong.
-    """
+    """On the held-out fifth only λ = 10 is right; on rows that were fitted it is wrong."""
     train, _ = CLINIC.splits()[0]
     held = len(train) - len(train) // 5
     labels = LABEL.copy()

@@ -1,7 +1,4 @@
-"""PBP with sites, which counts its data once.
-
-A linear network with known noise has an exact, nearly diagonal posterior for a standardised column.
-"""
+"""PBP with sites counts its data once: in a linear network its posterior is nearly exact."""
 
 from functools import lru_cache
 from typing import Any

@@ -34,10 +34,7 @@ def small(**changes: Any) -> sgmcmc.Fit:
 
 
 def moments(fit: sgmcmc.Fit, middle: Any = EXACT.mean) -> tuple[np.ndarray, np.ndarray]:
-    """Return mean and covariance about a point ``[d, 1 + d]``, and their Monte-Carlo errors.
-
-    The errors come from the spread of independent chains.
-    """
+    """Return mean and covariance about a point ``[d, 1 + d]``, and errors from the chains."""
     chains = fit.samples.reshape(CHAINS, -1, fit.samples.shape[1]) - middle
     each = np.concatenate([chains.mean(1)[..., None], chains.swapaxes(1, 2) @ chains], axis=-1)
     each[..., 1:] /= chains.shape[1]

@@ -1,7 +1,4 @@
-"""Test over several seeds that what presets, questions and missions say is true.
-
-What an explorer says of a method in general is a claim of ``bdl_teach.experiments``.
-"""
+"""Test over several seeds that what presets, questions and missions say is true."""
 
 import operator
 from collections.abc import Callable

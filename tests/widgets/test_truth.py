@@ -1,5 +1,6 @@
 """Test the truth explorer: its picture, readings, search for the best fit, and sentences."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from explorer_claims import (
     panel,
     set_to,
 )
+from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from waiting import successive
 
@@ -23,6 +25,7 @@ from bdl_teach.methods import mcmc
 from bdl_teach.problems import truth_search
 from bdl_teach.problems.truth_search import TruthResult
 from bdl_teach.widgets import TruthExplorer
+from bdl_teach.widgets.truth import PartsPanel
 
 EXPLORER = TruthExplorer
 X = np.linspace(-0.7, 0.7, 71)
@@ -114,6 +117,17 @@ def test_search_lowers_f_and_all_panels_show_its_result(
         assert np.isnan(line(below, name)[1]).all()
     assert np.isnan(line(ax, "best fit mean")[1]).all()
     assert "posterior mean" not in legend_labels(ax)
+
+
+def test_axis_of_the_parts_shrinks_once_all_are_known() -> None:
+    shown: Any = SimpleNamespace(regions={"gap": IN_GAP}, nuts=None, nuts_report="")
+    bars, limits = PartsPanel(Figure().add_subplot()), []
+    for prior, known in ((7.0, 4), (0.5, 1), (0.5, 4)):
+        parts = {"optimisation": 0.5, "family": 0.5, "prior_miss": prior, "whole": 0.8}
+        shown.parts = dict(list(parts.items())[:known])
+        bars.update(shown)
+        limits.append(bars._ax.get_xlim()[1])
+    assert limits == [8, 8, 2]
 
 
 @every_picture_is_drawn
