@@ -86,7 +86,10 @@ def expected_cost(
 
 
 def predict(likelihood: str, outputs: Array, noise_std: float) -> Predictive:
-    """Return what ``outputs`` [s draws, m inputs] predict: they are means of y, or logits."""
+    """Return the predictive at m inputs, given the outputs ``[s, m]`` of s drawn networks.
+
+    The outputs are means of y or, for ``"bernoulli"``, logits.
+    """
     if likelihood == "bernoulli":
         return BernoulliPredictive.from_logits(outputs)
     return Predictive.from_samples(outputs, noise_std)

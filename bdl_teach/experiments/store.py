@@ -25,7 +25,10 @@ LIBRARIES = ("numpy", "scipy", "scikit-learn", *PACKAGES[:4])  # that results de
 
 
 class Store:
-    """The results of one table or experiment, for one version of its code: one JSON file a task."""
+    """A folder with the results of a table or an experiment, for one version of its code.
+
+    The result of each task is a JSON file.
+    """
 
     def __init__(self, parent: Path, name: str, fingerprint: str) -> None:
         self.folder = parent / f"{name}-{fingerprint}"
@@ -40,7 +43,11 @@ class Store:
         return figures
 
     def put(self, task: Task, figures: Figures) -> None:
-        """Store a task's result for good, or raise ``OSError`` and leave no partial file."""
+        """Write a task's result to its file.
+
+        Raises:
+            OSError: The result could not be written; no partial file is left.
+        """
         record = {**task._asdict(), "figures": figures}
         write_whole(self._place(task), json.dumps(record, indent=1))
 
@@ -59,7 +66,10 @@ class Store:
 
 @lru_cache(maxsize=64)
 def fingerprint(module: str) -> str:
-    """Return a hash of a module, of what it imports of this package, and of libraries' versions."""
+    """Return a hash of a module's code, the code that it imports, and the libraries' versions.
+
+    ``reached`` lists the code that counts.
+    """
     digest = hashlib.sha256(bdl_teach.__version__.encode())
     for name, text in sorted(reached(module).items()):
         digest.update(f"\n{name}\n".encode() + text)
@@ -70,9 +80,10 @@ def fingerprint(module: str) -> str:
 
 
 def reached(module: str) -> dict[str, bytes]:
-    """Return {name: text} of a module and of all modules that it imports, also inside functions.
+    """Return the source text, by name, of a module and of the modules that it imports.
 
-    A module that uses ``CATALOGUE``, which imports methods by name, counts as importing them all.
+    Imports inside functions and imports of imports count, but only of modules in this package or
+    in the package of ``module``. If one of them uses ``CATALOGUE``, all methods count as imported.
     """
     finder = _Finder(module)
     finder.import_hook(module)
@@ -129,7 +140,7 @@ def kept_as_csv(kept: Kept) -> str:
 
 
 def read_kept(path: Path) -> Kept:
-    """Read a file whose text ``kept_as_csv`` made."""
+    """Return the contents of a CSV file whose text ``kept_as_csv`` made."""
     made, *lines = path.read_text(encoding="utf-8").splitlines()
     figures = {
         row.pop("task"): {name: float(value) for name, value in row.items() if value}

@@ -23,7 +23,7 @@ class Task(NamedTuple):
 
 
 def grid(key: str, **values: Iterable[Any]) -> list[Task]:
-    """Return a task for each combination of ``values``, of which the last changes fastest.
+    """Return a task for each combination of ``values``; the last named value changes fastest.
 
     ``key`` is a format string for the tasks' keys, such as ``"{line}/split-{split}"``.
     """
@@ -67,10 +67,10 @@ def mean_and_error(values: Sequence[float]) -> tuple[float, float]:
 
 
 def verdict(ours: float, published: float, standard_error: float, within: float = 2.0) -> str:
-    """Return ``"agrees: 1.2 SE"`` or ``"differs: 3.4 SE"``: the distance of our mean from theirs.
+    """Return ``"agrees: 1.2 SE"`` or ``"differs: 3.4 SE"``, with the distance of the two means.
 
-    ``standard_error``, > 0, is the published one if there is one; ``within`` the largest distance
-    at which the means agree.
+    The means agree if they are at most ``within`` standard errors apart. ``standard_error``, > 0,
+    is that of the published mean, or that of ours if none was published.
     """
     distance = abs(ours - published) / standard_error
     return f"{'agrees' if distance <= within else 'differs'}: {distance:.1f} SE"

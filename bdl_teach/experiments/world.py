@@ -28,11 +28,17 @@ class World:
         return self.seed(1)
 
     def parts(self, n: int) -> "list[World]":
-        """Return n worlds for n data sets; parts of different worlds have different seeds."""
+        """Return n worlds, one for each of n data sets of this run.
+
+        For the same n, the parts of different worlds have different seeds.
+        """
         return [World(n * self.number + k) for k in range(n)]
 
     def seed(self, k: int) -> int:
-        """Return seed k, from 0 to 999; 0 is the seed of the data, 1 that of a fit's start."""
+        """Return the world's seed number ``k``, from 0 to 999.
+
+        Seed 0 is for the data, seed 1 for a fit's start.
+        """
         if not 0 <= k < 1000:
             raise ValueError(f"k: expected 0 to 999, got {k}")
         return 1000 * (self.number + 1) + k

@@ -1,4 +1,4 @@
-"""Base classes of fits: free energy, convergence, prediction with drawn weights, frames."""
+"""Base classes of fits: they estimate F, check convergence, predict, and return to a frame."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Variational(ABC):
 
     @cached_property
     def converged(self) -> bool:
-        """Make the longer runs; return whether none lowers F by more than ``tolerance``."""
+        """Make ``n_longer`` longer runs; return whether no run lowers F by > ``tolerance``."""
         for k in range(self.n_longer):
             with suppress(DivergedError):
                 if not self.free_energy - self.longer(k).free_energy <= self.tolerance:
@@ -253,7 +253,10 @@ class VariationalFit(NetworkFit, Variational):
         return self._refit(LONGER, rate, start_scale=scale, initial_rho=rho, seed=seed)
 
     def _refit(self, steps: int, learning_rate: float, **start: Any) -> Self:
-        """Fit ``self.problem`` again on all data, from this fit or from a new start ``start``."""
+        """Return a new fit to all data of ``self.problem``.
+
+        Training starts from this fit or, if settings ``start`` are given, from a new start.
+        """
         raise NotImplementedError
 
     @property

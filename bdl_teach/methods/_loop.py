@@ -1,6 +1,6 @@
 """The compiled training loop that methods share: checks, padding, noise, minibatches, Adam.
 
-Arrays are padded so that moving a slider compiles nothing.
+Arrays are padded to fixed sizes, so that the loop is not compiled again when a slider moves.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class Plan(NamedTuple):
         }
 
     def embed(self, values: Array) -> Tensor:
-        """Return ``values`` [..., n_weights] of ``network`` as float32, with 0 as padding."""
+        """Return ``values`` [..., n_weights] as float32, filled up with 0 to fit ``padded``."""
         return as_float(embed(values, self.network, self.padded))
 
     def train(
@@ -127,10 +127,11 @@ class Plan(NamedTuple):
         cooldown: float,
         record: tuple[Sequence[str], str],
     ) -> tuple[list[Array], dict[str, Any]]:
-        """Run a program of :func:`programs`; return the final parameters and the fields of a fit.
+        """Run a program of :func:`programs`; return the final parameters and other fields of a fit.
 
-        ``starts`` and ``inputs`` have padding, the parameters (float64, ``[n_weights, ...]``) have
-        none. ``record`` is a pair: names of the recorded quantities, advice if one is not finite.
+        ``starts`` and ``inputs`` are padded; the returned parameters, float64 and
+        ``[n_weights, ...]``, are not. ``record`` holds the names of the recorded quantities, and
+        the advice to give if one of them is not finite.
         """
         o, used = self.settings, self.network.positions_in(self.padded)
         schedule = optimise.schedule(o.steps, o.learning_rate, cooldown)
@@ -154,8 +155,8 @@ def lay_out(
 ) -> Plan:
     """Check data, prior and settings, and prepare them for a loop without minibatches.
 
-    The table of ε, drawn only with ``draws_weights``, has a shape that depends on the number of
-    steps: another number compiles the program again.
+    With ``draws_weights`` a table of ε is drawn. Its shape depends on the number of steps, so that
+    the program is compiled again for another number of steps.
     """
     o = settings
     x, y = likelihoods.data(o.likelihood, x, y)
@@ -200,9 +201,10 @@ def lay_out(
 
 @lru_cache(maxsize=4)
 def _noise(network: MLP, padded: MLP, n_rows: int, seed: int) -> tuple[Array, Tensor]:
-    """Draw normal numbers for the start ``[n_weights]`` and the table of ε ``[n_rows, padded]``.
+    """Draw standard normal numbers: ``[n_weights]`` for the start, and the table of ε.
 
-    Neither padding nor more rows change the numbers. The table is () if ``n_rows`` is 0.
+    The table is ``[n_rows, padded.n_weights]``, or () if ``n_rows`` is 0. A wider padding or more
+    rows do not change the numbers that are drawn without them.
     """
     rng = np.random.default_rng(seed)
     draw = rng.standard_normal(network.n_weights)
@@ -247,10 +249,10 @@ def chunks(values: Array, capacity: Capacity) -> Tensor:
 
 
 def programs(objective: Callable[..., Tensor]) -> Callable[..., Compiled]:
-    """Return a cached function of ``choices`` (network, likelihood, ...) that compiles training.
+    """Return a function that takes ``choices`` (network, likelihood, ...) and returns a program.
 
-    The program minimises ``objective(*choices, theta, block, inputs)`` over theta by Adam. It is
-    compiled again for data of another shape, never for other values.
+    The program minimises ``objective(*choices, theta, block, inputs)`` over theta by Adam. Programs
+    are cached, and compiled again for arrays of another shape, but not for other values.
     """
 
     @lru_cache(maxsize=32)
@@ -276,7 +278,7 @@ def programs(objective: Callable[..., Tensor]) -> Callable[..., Compiled]:
 def make_block(step: Tensor, i: Tensor, p: LoopInputs) -> Block:
     """Return the inputs of block ``i`` of a step.
 
-    For an index in brackets, instead of ``tf.gather``, XLA would compile again for each value.
+    ``tf.gather`` is used because XLA would compile ``values[i]`` again for each value of i.
     """
     draw, chunk = i // p.n_chunks, i % p.n_chunks
     batch, row = step % p.n_batches, step + STRIDE * draw
@@ -326,7 +328,10 @@ def row_noise(plan: Plan, widths: Callable[[MLP], Sequence[int]]) -> Tensor:
 def _row_noise(
     small: Sequence[int], large: Sequence[int], capacity: Capacity, n_rows: int, seed: int, n: int
 ) -> Tensor:
-    """Draw ζ of ``n`` points; layers with noise have ``small`` units, padded to ``large``."""
+    """Draw ζ for ``n`` data points.
+
+    ``small`` holds the number of units of each layer with noise, ``large`` the padded number.
+    """
     rows = capacity.chunk or capacity.n
     chunks = -(-capacity.n // rows)
     most = max(64, _TABLE // (sum(large) * chunks * rows))

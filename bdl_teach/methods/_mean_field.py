@@ -200,7 +200,10 @@ class Fit(VariationalFit):
         return float(_mean_complexity()(*map(as_float, given)))
 
     def _refit(self, steps: int, learning_rate: float, **start: Any) -> Self:
-        """Fit again on all data points, with the Rao-Blackwellised estimator."""
+        """Fit again on all data points with the Rao-Blackwellised estimator.
+
+        The training starts from this fit or, if ``start`` is given, from a new start.
+        """
         start = start or {"initial": (self.mean, self.std)}
         o = Settings(steps=steps, learning_rate=learning_rate, **{**self._same_problem, **start})
         widths = partial(_rao_blackwell.noise_widths, likelihood=self.likelihood)

@@ -5,12 +5,14 @@ pre-activation z is 0 at a data point and a parabola does not fit. So the ReLU i
 
     relu(z) ≈ τ log(1 + e^(z/τ)),   slope s = 1/(1 + e^(−z/τ)),   curvature s (1 − s)/τ,
 
-and τ is lowered in steps. Of the curvature of U, the parts that cannot be negative are used,
+and τ is lowered in steps. The Newton steps use those parts of U's curvature that cannot be
+negative:
 
-    H = Σ_i h_i g_i g_iᵀ + diag(δ) + Σ max(0, ∂U/∂relu(z)) s (1 − s)/τ ∇z ∇zᵀ:
+    H = Σ_i h_i g_i g_iᵀ + diag(δ) + Σ max(0, ∂U/∂relu(z)) s (1 − s)/τ ∇z ∇zᵀ.
 
-Laplace's Λ, with the h, g and δ of ``laplace``, and the curvature of each unit's rounded kink at
-each data point, where ∇z is the gradient by the unit's own weights only.
+The first two terms are the Λ of ``laplace``, which defines h, g and δ. The third term is the
+curvature of the rounded kinks, summed over units and data points; ∇z is the gradient of z by the
+unit's own weights only.
 
 Source: Nocedal & Wright 2006, "Numerical optimization", section 10.3 (Levenberg and Marquardt);
 Chen & Mangasarian 1996, "A class of smoothing functions".
@@ -132,7 +134,7 @@ def _log_shares(w: Array, prior: Prior) -> tuple[Array, Array]:
 
 
 def gradient(target: Target, w: Array, rounded: bool) -> Array:
-    """Return ∂U/∂w ``[n_weights]``; ``rounded`` rounds the ReLUs with the last of ``ROUNDED``."""
+    """Return ∂U/∂w ``[n_weights]``; with ``rounded`` the ReLUs are rounded by the smallest τ."""
     tau = [float(size) for size in ROUNDED[-1] * _sizes(target, w)] if rounded else []
     p = forward(target.network, w, target.x, tau)
     slope, _ = target.by_output(p.f)
@@ -192,7 +194,7 @@ def _descend(target: Target, w: Array, tau: Sequence[float]) -> Array:
 
 
 def _add_kinks(curvature: Array, p: Pass, slope: Array, network: MLP, tau: Sequence[float]) -> None:
-    """Add the third term of H, in the module's docstring, to the matrix ``curvature``."""
+    """Add the third term of H (see the module's docstring) to ``curvature``, in place."""
     cost = -slope[:, None]  # ∂U/∂(output of the layer) [n, out]
     for k in range(len(tau) - 1, -1, -1):
         cost = cost @ p.matrices[k + 1]  # [n, units]

@@ -1,10 +1,11 @@
 """The Rao-Blackwellised local estimator: it averages in closed form instead of drawing.
 
 Methods offer it as ``estimator="quiet"``. The free energy is the usual one; its gradient has less
-noise, since three means are known exactly or almost: the entropy of q, the mean of log P(w), and
-the mean square error of an output given the inputs of the last hidden layer. The pre-activations
-of that layer are then independent Gaussians, whose moments after the ReLU are known. So only the
-hidden layers before it are drawn; with one hidden layer the gradient has no noise at all.
+noise, since three means over q are computed (almost) exactly instead of from draws: the entropy,
+the mean of log P(w), and the mean square error of an output given the inputs of the last hidden
+layer. Given these inputs, the pre-activations of the last hidden layer are independent Gaussians,
+whose moments after the ReLU are known. So only the hidden layers before the last are drawn; with
+one hidden layer the gradient has no noise at all.
 
 For labels the cost needs the distribution of the logit, which is Gaussian given the outputs of the
 last hidden layer. So all hidden layers are drawn, and quadrature averages over the logit.
@@ -65,9 +66,9 @@ def output_moments(
 
 @tf.custom_gradient  # type: ignore[untyped-decorator]
 def _rectified(mean: Tensor, var: Tensor) -> tuple[Tensor, Tensor]:
-    """Return mean and variance of max(0, a) for a ~ N(mean, var), fast, in float32.
+    """Return mean and variance of max(0, a) for a ~ N(mean, var), in float32.
 
-    The exact ``pbp.relu_moments`` would take longer; the error here does not change a fit.
+    ``pbp.relu_moments`` is more exact but slower; the rounding errors here do not change a fit.
 
     Source: Hernández-Lobato & Adams 2015, eq. 17-18.
     """

@@ -7,8 +7,8 @@ alone, and is largest at σ_p² = μ² + σ², averaged over the weights that sh
 The parameters are ρ, with σ = softplus(ρ), and μ; with ``coordinates="gamma"``, as in the source,
 they are ρ and γ.
 
-The ELBO bounds max over the priors of ln p(D | priors), the type-II evidence: it can exceed
-ln p(D) under any one prior.
+The ELBO is a lower bound of the type-II evidence, which is the maximum of ln p(D | priors) over the
+priors. So the ELBO can exceed ln p(D) under a prior that is fixed beforehand.
 
 Source: Basov, "Empirical Bayesian neural networks", sections 4-8; the same bound as Kharitonov,
 Molchanov & Vetrov 2018, "Variational dropout via empirical Bayes" (arXiv 1811.00596).
@@ -357,7 +357,7 @@ class Fit(_mean_field.Fit):
         )
 
     def pruning(self, threshold: float = 0.5) -> Pruning:
-        """Return the weights whose |γ| is below ``threshold``: draws of them are mostly noise."""
+        """Return which weights have |γ| below ``threshold``: their draws are mostly noise."""
         used, layers = self.model.used, self.model.layers
         pruned = used & (np.abs(self.gamma) < checks.positive("threshold", threshold))
         shares = (np.bincount(layers, pruned) / np.bincount(layers, used)).tolist()

@@ -1,8 +1,9 @@
 """Deep ensembles: one network fitted from several starts, whose spread is the uncertainty.
 
 Each member minimises −log P(D | w) − log P(w) from a start of its own, and the predictions are
-averaged. If the loss has one minimum, all members end there: the spread is that of the minima, not
-of a posterior. Unlike in the paper, the noise is known and there are no adversarial examples.
+averaged. The spread of the members is that of the minima of the loss, not that of a posterior: if
+there is only one minimum, all members end in it. Unlike in the paper, the noise is known and
+there are no adversarial examples.
 
 In an *anchored* ensemble member k has its own prior mean a_k and its own noise ε_k on the targets,
 

@@ -71,10 +71,10 @@ class Built(NamedTuple):
 class ConvNet:
     """Sizes of the network, its prior, and the starting values of its Gaussians.
 
-    Convolution (5 × 5, SAME, ReLU) → max-pooling by 2 → dense, one logit a class. TFP's
-    ``*Reparameterization`` layers have *deterministic biases*. They draw one kernel a call, which
-    all pictures of the call share; each draw is seeded by a pair of whole numbers, so that several
-    calls can see the same weights.
+    The layers are a convolution (SAME, ReLU), max-pooling by 2, and a dense layer with one logit
+    for each class. The kernels have Gaussians, the biases are *deterministic*. Each call of the
+    network draws its kernels once for all its pictures. A pair of whole numbers seeds the draw, so
+    that several calls can use the same weights.
     """
 
     image_shape: tuple[int, int]  # height and width of a picture, in pixels
@@ -109,7 +109,7 @@ class ConvNet:
         return Built(model, draw, graph)
 
     def _layer_options(self, layer: int, draw: Tensor) -> dict[str, Any]:
-        """Return the arguments of a TFP layer: prior, posterior, and draws seeded by ``draw``."""
+        """Return a TFP layer's arguments: its prior, its posterior, and how to draw weights."""
         fold_in = tf.random.experimental.stateless_fold_in
         return {
             "kernel_prior_fn": self._prior,
@@ -237,7 +237,7 @@ def ensemble(
 
 
 def _trained(network: ConvNet, built: Built, scale: float, o: Problem) -> Fit:
-    """Train the variables of ``built`` from their current values."""
+    """Train the variables of ``built`` from their current values, and return the fit."""
     adam = tf.keras.optimizers.legacy.Adam(o.learning_rate)
     step = _train_step(built.model, adam, len(o.x), o.kl_weight)
     history = _train(step, o.x[..., None] * np.float32(scale), built.draw, o)

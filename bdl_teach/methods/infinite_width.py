@@ -1,20 +1,21 @@
 """Infinite width: the Gaussian process that a network becomes when its hidden layers grow.
 
 **Which networks.** ``hidden_units=(K₁, …, K_L)`` names a finite network whose weights and biases
-all have the prior. Consider networks with n K₁, …, n K_L hidden units, whose weights behind a
-hidden layer are divided by √n, so that no output grows with n. As n → ∞ their functions under the
-prior become draws of a Gaussian process, whose posterior given Gaussian noise has a closed form.
+all have the prior. Consider networks with n K₁, …, n K_L hidden units, where the weights from a
+hidden layer to the next layer are divided by √n, so that no output grows with n. As n → ∞ their
+functions under the prior become draws of a Gaussian process, whose posterior given Gaussian noise
+has a closed form.
 
-**The covariance**, with σ the prior's standard deviation and z⁰ = x:
+**The covariance** cˡ of the pre-activations of layer l, with σ the prior's standard deviation:
 
     c¹(x, x′) = Σ_i s_i² x_i x′_i + s_b²,      c^(l+1) = σ² (K_l E[relu(u) relu(u′)] + 1)
 
-for (u, u′) Gaussian with the covariance cˡ, where Cho & Saul's arc-cosine formula gives the mean.
-With a Gaussian prior s = σ. Under a scale mixture each s is σ₁ or σ₂, and the mean is also taken
-over all choices of s: a unit of the first layer has too few weights to become Gaussian.
+for (u, u′) Gaussian with the covariance cˡ; Cho & Saul's arc-cosine formula gives E. With a
+Gaussian prior each s is σ. Under a scale mixture each s is σ₁ or σ₂, and E is also taken over all
+choices of s, since a unit of the first layer has too few weights to become Gaussian.
 
-With one hidden layer the covariance is that of the finite network, for every n; with more it is so
-in the limit only. Without a hidden layer (``hidden_units=()``) the model is linear.
+With one hidden layer the finite network has the same covariance, for every n; with more hidden
+layers only in the limit. Without a hidden layer (``hidden_units=()``) the model is linear.
 
 Source: Neal 1996 and Williams 1997 for one hidden layer; Lee et al. 2018 and Matthews et al. 2018
 for more; Cho & Saul 2009, the kernel of degree 1; Rasmussen & Williams 2006, algorithm 2.1.
@@ -85,7 +86,10 @@ def _first_layer(x: Array, other: Array, prior: Prior) -> _Moments:
 
 
 def _scales(prior: Prior, n_weights: int) -> list[tuple[float, Array]]:
-    """List (probability, σ of each of a unit's weights, the bias last) for all choices of s."""
+    """Return all choices of s for a unit of the first layer, as pairs (probability, s).
+
+    s ``[n_weights]`` holds the prior σ of each of the unit's weights, the bias last.
+    """
     sigma1, sigma2, pi = prior.mixture
     if sigma1 == sigma2:
         return [(1.0, np.full(n_weights, sigma1))]

@@ -11,7 +11,7 @@ Gauss-Newton matrix: the Hessian without the curvature of f, so that it has no n
 the kinks of some ReLUs lie on data points; there g_i is the slope of one side of the kink.
 
 **The prior's δ** is 1/σ² for a Gaussian. For a scale mixture, whose curvature can be negative, each
-weight has δ_j = E[1/σ² | w_j], the mean precision of the component that it may come from.
+weight has δ_j = E[1/σ² | w_j], the mean of 1/σ² over the two components that w_j may come from.
 
 **Structures.** ``"full"``: Λ as it is. ``"diagonal"``: only its diagonal; this is the diagonal
 Gaussian with the lowest KL[q ‖ N(w*, Λ⁻¹)]. ``"last_layer"``: all layers before the last are fixed
@@ -101,7 +101,8 @@ class Spread(NamedTuple):
     """The Gaussian N(0, Λ⁻¹) of k weights, stored as a square root S of its covariance.
 
     S = diag(scale) (I − Vᵀ diag(told) V). Each row of V (``directions``) is a direction in which
-    the data narrow the prior, by the share ``told``; there are at most as many rows as data points.
+    the data reduce the prior's standard deviation, by the share ``told`` of it. V has at most as
+    many rows as there are data points.
     """
 
     scale: Array  # [k]: δ^(−½), the standard deviations before the data
@@ -109,7 +110,7 @@ class Spread(NamedTuple):
     told: Array  # [r]: share by which the data narrow each direction, in [0, 1)
 
     def narrowed(self, rows: Array) -> Array:
-        """Multiply the part of each row [k] along each of ``directions`` by 1 − ``told``."""
+        """Return ``rows`` [m, k] with their parts along ``directions`` times 1 − ``told``."""
         return np.asarray(rows - ((rows @ self.directions.T) * self.told) @ self.directions)
 
     def std(self, rows: Array) -> Array:
@@ -117,7 +118,7 @@ class Spread(NamedTuple):
         return np.asarray(np.linalg.norm(self.narrowed(rows * self.scale), axis=1))
 
     def draw(self, n_samples: int, seed: int) -> Array:
-        """Draw differences between weights and mode ``[s, k]``."""
+        """Draw from N(0, Λ⁻¹): differences ``[s, k]`` of the weights from the mode."""
         zero, one = np.zeros_like(self.scale), np.ones_like(self.scale)
         return self.narrowed(predictive.draw_weights(zero, one, n_samples, seed)) * self.scale
 
@@ -261,7 +262,10 @@ def _approximate(p: Problem, prior: Prior, noise_std: float) -> Fit:
 
 
 def _spread(target: Target, f: Array, rows: Array, w: Array, diagonal: bool = False) -> Spread:
-    """Return N(0, Λ⁻¹) at weights w ``[k]`` with outputs f ``[n]`` and ∂f/∂w = ``rows`` [n, k]."""
+    """Return the Gaussian N(0, Λ⁻¹), with Λ, or only its diagonal, taken at the weights w ``[k]``.
+
+    The outputs there are f ``[n]``, and ``rows`` [n, k] are their derivatives ∂f/∂w.
+    """
     _, h = target.by_output(f)
     delta = prior_precision(w, target.prior)
     if diagonal:
@@ -274,8 +278,8 @@ def _spread(target: Target, f: Array, rows: Array, w: Array, diagonal: bool = Fa
 def _last_layer(target: Target, rows: Array, w: Array) -> Array:
     """Return the mode of the last layer's weights ``[k]``, by Newton's method.
 
-    For labels a step that would move a logit by r is shortened to log(1 + r)/r of its length: it
-    then never overshoots, since the curvature of log P(y | f) changes by at most a factor e^r.
+    For labels a step that would move a logit by up to r is shortened to log(1 + r)/r of its length.
+    Then it never overshoots, since the curvature of log P(y | f) changes by at most a factor e^r.
 
     Source: Bach 2010, "Self-concordant analysis for logistic regression".
     """
@@ -315,7 +319,7 @@ class Fit(NetworkFit):
     problem: Problem
 
     def _posterior_at(self, parameters: Sequence[Array]) -> dict[str, Any]:
-        """Return the fields of a fit whose mode has the weights at a frame of the training."""
+        """Return a dict of the fields of the fit round the weights of a frame."""
         mode = replace(self.problem.mode, weights=parameters[0])
         then = _approximate(self.problem._replace(mode=mode), self.prior, self.noise_std)
         return {name: getattr(then, name) for name in ("mean", "spread", "log_evidence", "problem")}
@@ -416,7 +420,9 @@ class Fit(NetworkFit):
         return jacobian(self.network, self.mean, x, self.problem.n_layers)
 
     def predict(self, x: ArrayLike, n_samples: int = 500, seed: int = 1) -> Predictive:
-        """Return the predictive: in closed form if linearised with Gaussian noise, else of draws.
+        """Return the predictive, which averages over the Gaussian of the weights.
+
+        It is in closed form if the model is linearised and has Gaussian noise, else it uses draws.
 
         Args:
             x: Test inputs ``[m, d]``.

@@ -87,7 +87,10 @@ def preactivation_moments(x: ArrayLike, mu: ArrayLike, sigma: ArrayLike) -> tupl
 def forward(
     network: MLP, estimator: str, mu: Tensor, std: Tensor, eps: Tensor, zeta: Tensor, x: Tensor
 ) -> Tensor:
-    """Return outputs ``[n, 1]``, with noise ``eps`` of the weights and ``zeta`` of the points."""
+    """Return the network's outputs ``[n, 1]`` at the inputs ``x``, for given noise.
+
+    ``zeta`` is the noise of each data point; ``eps``, which only flipout uses, that of the weights.
+    """
     noise = tf.split(zeta, noise_widths(estimator, network))  # a part [units, n] each
     means = network.unflatten(mu)
     spreads = network.unflatten(std if estimator == "local" else std * eps)

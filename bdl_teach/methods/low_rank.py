@@ -7,8 +7,8 @@ any covariance. The fit minimises, over μ, ρ and B,
     F = −H[q] − E_q[log P(w)] − E_q[log P(D | w)],   H[q] = d/2 (1 + log 2π) + ½ log det(D² + L Lᵀ),
     log det(D² + L Lᵀ) = 2 Σ log σ + log det(I_K + Bᵀ B)   (matrix determinant lemma).
 
-SWAG is cheaper: it minimises no F, but reads D and L off the path that an optimiser takes round a
-mode, so that their scale is that of its steps.
+SWAG is cheaper: it minimises no F, but computes D and L from the path that an optimiser takes round
+a mode. So the width of its q depends on the optimiser's step size.
 
 Source: Ong, Nott & Smith 2018 (this q); Mishkin et al. 2018 and Tomczak et al. 2020 (on networks);
 Maddox et al. 2019, section 3.2 and algorithm 1 (SWAG).
@@ -137,7 +137,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 
 
 def _pace(d: int, rank: int) -> float:
-    """Return the factor c in B = c b, where b is the trained matrix: it scales the steps of B."""
+    """Return the factor c in B = c b. Adam trains b, so that c scales the steps of B."""
     return float(_PACE / (max(rank, 1) * d) ** 0.5)
 
 
@@ -150,7 +150,10 @@ def _posterior(parameters: Sequence[Array], rank: int) -> dict[str, Any]:
 
 
 def _room(rank: int) -> int:
-    """Return one of few numbers of columns >= ``rank``, so that a new rank seldom compiles."""
+    """Return the padded number of columns for ``rank``.
+
+    Many ranks share one number, so that a new rank seldom compiles the program again.
+    """
     return next((room for room in _ROOMS if room >= rank), -(-rank // _ROOMS[-1]) * _ROOMS[-1])
 
 
@@ -162,7 +165,10 @@ def _zeta(n_rows: int, room: int, seed: int) -> Tensor:
 
 
 def _first_columns(plan: Plan, rank: int, given: ArrayLike | None) -> Tensor:
-    """Return the ``given`` L or, without it, a small random b, padded; b = 0 has no gradient."""
+    """Return the ``given`` L or, without it, a small random b; either is padded with 0.
+
+    Training could not start from b = 0, where F has no slope in b.
+    """
     shape = plan.network.n_weights, rank
     if given is None:
         rng = np.random.default_rng([plan.problem.seed, 0xC01])
