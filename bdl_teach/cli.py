@@ -142,7 +142,7 @@ def start(argv: Sequence[str]) -> int:
 
 
 def set_environment() -> None:
-    """Make the programs that a command starts use a checkout's `.venv` and one data folder."""
+    """Let subprocesses use a checkout's `.venv` and one data folder, by environment variables."""
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # before kernels in the user's home folder
     if data := os.environ.get("BDL_TEACH_DATA"):  # kernels run in other folders
         os.environ["BDL_TEACH_DATA"] = os.path.abspath(os.path.expanduser(data))

@@ -123,7 +123,7 @@ def minibatch_free_energies(kl: float, nll: ArrayLike, weights: ArrayLike) -> Ar
     """
     nll, weights = checks.finite("nll", nll), checks.finite("weights", weights)
     if weights.ndim != 1 or not weights.size:
-        raise ValueError(f"weights: expected one or more numbers, got shape {weights.shape}")
+        raise ValueError(f"weights: expected shape (M,) with M >= 1, got {weights.shape}")
     if nll.ndim != 1 or len(nll) % len(weights):
         raise ValueError(
             f"nll: expected shape (n,) with n a multiple of {len(weights)}, got {nll.shape}"

@@ -43,7 +43,7 @@ def probability(name: str, value: float) -> float:
 
 
 def level(value: float) -> float:
-    """Return the probability of an interval as a float inside (0, 1)."""
+    """Check that the ``level`` of an interval is inside (0, 1), and return it as a float."""
     return number("level", value, "a number inside (0, 1)", lambda number: 0 < number < 1)
 
 

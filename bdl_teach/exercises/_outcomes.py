@@ -90,7 +90,7 @@ def close(got: Array, want: Array, rtol: float, atol: float) -> bool:
 
 
 def unboxed(got: Array, want: Array) -> Array:
-    """Return ``got``, without an extra last axis of length 1 if ``want`` is one or two numbers."""
+    """Return ``got``; if ``want`` has one or two numbers, without a last axis of length 1."""
     is_boxed = want.ndim <= 1 and want.size <= 2 and got.shape == (*want.shape, 1)
     return got[..., 0] if is_boxed else got
 

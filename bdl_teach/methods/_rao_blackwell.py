@@ -44,7 +44,8 @@ def output_moments(
 ) -> tuple[Tensor, Tensor]:
     """Return mean and variance of each output ``[n, 1]``, given the drawn hidden layers.
 
-    ``zeta`` [units, n] is the noise of the drawn units, or (); ``std`` is 0 in the padding.
+    ``zeta`` [units, n] is the noise of the drawn units, () if none is drawn. ``std`` is 0 for the
+    weights that only pad the network to its compiled size.
     """
     means, spreads = network.unflatten(mu), network.unflatten(std**2)
     noise = tf.split(zeta, noise_widths(network, likelihood)) if tf.is_tensor(zeta) else []

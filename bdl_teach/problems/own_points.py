@@ -238,7 +238,7 @@ def names(data: datasets.Regression1D) -> tuple[str, str]:
 
 
 def ends(data: datasets.Regression1D) -> str:
-    """Format the ends ±1.5 of the x axis: "x = ±1.5", or in the units of a table."""
+    """Write the ends ±1.5 of the x axis as text; for a pasted table, in the table's units."""
     if units_of(data) == COURSE:
         return "x = ±1.5"
     return f"{names(data)[0]} = {at(data, -1.5)} and {at(data, 1.5)}"

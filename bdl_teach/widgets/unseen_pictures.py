@@ -60,7 +60,7 @@ class PicturesResult:
 
 
 class PicturesExplorer(Explorer[PicturesResult]):
-    """An explorer to choose a kind of network, a temperature and the share of answered pictures."""
+    """An explorer to choose a network, a temperature, and how many pictures it may decline."""
 
     TEXTS = texts.of("unseen_pictures")
 

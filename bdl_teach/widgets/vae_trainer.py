@@ -114,7 +114,7 @@ class Trainer:
             background.start(lambda: self._check(trained))
 
     def _set_running(self, order: Order | None) -> None:
-        """Note which order is being trained, if any, and show or hide the progress bar."""
+        """Note the order of the running training, or None, and show or hide the progress bar."""
         self._running = order
         self.bar.layout.visibility = "hidden" if order is None else "visible"
 

@@ -31,7 +31,7 @@ def started(n: int, seed: int = 0) -> tuple:
 
 
 @pytest.mark.parametrize("noise_update", pbp_listing.NOISE_UPDATES)
-def test_published_code_adding_nothing_to_denominators_equals_our_pbp(eager, noise_update):
+def test_published_code_without_its_small_constants_equals_our_pbp(eager, noise_update):
     """Two epochs in the order of the rows; float32 and a constant of 1e-6 make the difference."""
     fit = pbp_listing.fit(
         X[:6], Y[:6], hidden_units=(5,), epochs=2, eps=0.0, noise_update=noise_update

@@ -109,7 +109,7 @@ def _sections(text: str) -> list[str]:
 
 
 def _package_files() -> dict[str, str]:
-    """Read the files of installed packages that a deck contains, without running their code."""
+    """Return the texts of reveal.js and MathJax from the installed packages that contain them."""
     texts, missing = {}, set()
     for name, (package, path) in PACKED.items():
         try:

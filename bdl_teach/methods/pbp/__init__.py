@@ -116,7 +116,7 @@ class Walk:
         return self.n + self.refines
 
     def rows(self, epoch: int) -> Array:
-        """Return the row learned at each step of an epoch ``[length]``, -1 for a refinement."""
+        """Return the row learned at each step of an epoch ``[length]``, -1 to refine the prior."""
         rng = np.random.default_rng([self.seed, epoch])
         order = rng.permutation(self.n) if self.shuffle else np.arange(self.n)
         return np.append(order, [_loop.REFINE] * self.refines).astype(np.int32)

@@ -170,7 +170,11 @@ def without_a_site(state: State, share: Tensor, noise: Tensor) -> State:
 def _without_share(
     m: Tensor, v: Tensor, precision: Tensor, shift: Tensor, share: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Remove ``share`` from weights whose prior factors have ``precision`` 1/v, ``shift`` m/v."""
+    """Return mean and variance of each weight, without a ``share`` of what the data told.
+
+    ``m`` and ``v`` are their means and variances now; ``precision`` and ``shift`` (precision ×
+    mean) are those of their prior factors.
+    """
     left = 1.0 / v + share * (precision - 1.0 / v)
     good = left > 1.0 / _LARGEST_CAVITY_VAR
     new_v = 1.0 / tf.where(good, left, 1.0)  # so that nothing is divided by 0

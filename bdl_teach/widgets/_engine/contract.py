@@ -177,7 +177,10 @@ class Contract(Generic[Result]):
         return None
 
     def _mark(self, result: Any, linked: Any) -> None:
-        """Mark what ``_linked`` returned, or nothing, in all panels; ``RENDER_LOCK`` is held."""
+        """Mark in all panels what ``_linked`` returned; if that is None, remove all marks.
+
+        The caller holds ``RENDER_LOCK``.
+        """
 
     def _chores(self) -> Iterator[Callable[[], object]]:
         """Yield functions that compile programs in the background after the first picture."""

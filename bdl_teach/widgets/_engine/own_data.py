@@ -117,7 +117,7 @@ class _OwnTicks(Locator):
 
 
 class _OwnFormatter(Formatter):
-    """A tick formatter with which ``inner`` writes the labels, in the learner's units."""
+    """A formatter of axis labels in the learner's units, which ``inner`` then writes."""
 
     def __init__(self, inner: Formatter, start: float, scale: float, name: str) -> None:
         self._inner, self._start, self._scale, self._name = inner, start, scale, name

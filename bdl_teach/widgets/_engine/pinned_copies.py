@@ -28,8 +28,8 @@ _Limits = tuple[tuple[float, float], tuple[float, float]]  # of x, of y
 class PinnedCopies:
     """Grey copies of the visible moving artists, which stay where the artists were when copied.
 
-    Text and drawn functions are not copied. ``over`` holds the copies that are drawn above the
-    moving artists, which would hide them.
+    Text and drawn functions are not copied. ``over`` holds the copies that the moving artists would
+    hide, and which are therefore drawn above them.
     """
 
     def __init__(self, figure: Figure, moving: Iterable[Artist]) -> None:

@@ -70,7 +70,7 @@ def test_pinned_result_is_replaced_when_longer_training_improves_it(
     assert "Changed: the height 2.5 → 2 (−0.5)" in answer(slope)
 
 
-def test_pin_removed_just_before_an_improvement_leaves_no_grey_curve(slope: Slope) -> None:
+def test_pin_removed_just_before_a_longer_fit_is_drawn_leaves_no_curve(slope: Slope) -> None:
     pin = slope.pin()._pin
     with RENDER_LOCK:  # until the improvement is noted, the worker cannot remove the pin
         pin.toggle.value = False
