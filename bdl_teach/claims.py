@@ -22,7 +22,10 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """Import ``rivals``, ``show`` or ``stored`` at first use: they need installed packages."""
+    """Import ``rivals``, ``show`` or ``stored`` when it is first used.
+
+    They need third-party packages, which importing this module does not.
+    """
     if name == "rivals":
         return importlib.import_module("bdl_teach.experiments.rivals")
     if name in ("show", "stored"):

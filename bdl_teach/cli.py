@@ -59,7 +59,11 @@ def inside(argv: Sequence[str]) -> int:
 
 
 def report_failures(command: Callable[[], int], stopped: str) -> int:
-    """Return a command's exit code; print an expected failure, or `stopped` after ctrl-C."""
+    """Run a command and return its exit code.
+
+    If it raises an expected error, print the message and return 1; after ctrl-C, print `stopped`
+    and return 130.
+    """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
@@ -124,8 +128,8 @@ def needed_lock(options: argparse.Namespace) -> str:
 def start(argv: Sequence[str]) -> int:
     """Run a command with the Python of the checkout's `.venv`, and return its exit code.
 
-    The `.venv` is made if necessary. This Python runs the commands of an installed bdl_teach, and
-    those that need no libraries.
+    The `.venv` is made if necessary. A command that needs no libraries runs in the Python that
+    called this function, and so do all commands if bdl_teach is installed instead of a checkout.
     """
     options = parse(argv)
     name, lock, checkout = options.command, needed_lock(options), is_checkout(ROOT)
@@ -142,7 +146,10 @@ def start(argv: Sequence[str]) -> int:
 
 
 def set_environment() -> None:
-    """Let subprocesses use a checkout's `.venv` and one data folder, by environment variables."""
+    """Set environment variables for the programs that a command starts.
+
+    They use the same data folder as the command and, in a checkout, its `.venv`.
+    """
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # before kernels in the user's home folder
     if data := os.environ.get("BDL_TEACH_DATA"):  # kernels run in other folders
         os.environ["BDL_TEACH_DATA"] = os.path.abspath(os.path.expanduser(data))

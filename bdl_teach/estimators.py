@@ -23,14 +23,17 @@ KINDS = ("score", "shared", "per_example", "local", "flipout")
 
 
 class Gradients(NamedTuple):
-    """Gradients by μ and σ ``[d]``, n draws of them ``[n, d]``, or their variances ``[d]``."""
+    """Gradients with respect to μ and σ, or the variances of these gradients.
+
+    Each array is ``[d]``, or ``[n, d]`` for n draws of the gradients.
+    """
 
     mu: Array
     sigma: Array
 
 
 class Minibatch(NamedTuple):
-    """The linear model at a minibatch of M data points, as :func:`minibatch` returns it.
+    """The posterior of the linear model and a minibatch of M points, made by :func:`minibatch`.
 
     ``residual`` is m_i = x_i·μ − y_i for each point ``[M]``, and ``scale`` is c = (N/M) / noise².
     """

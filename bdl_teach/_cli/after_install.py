@@ -1,8 +1,8 @@
-"""Put bdl_teach and JupyterLab's settings into an environment that has the packages.
+"""Make bdl_teach importable, and set up JupyterLab, in an environment that has its packages.
 
-The launcher and Binder run this file, which needs the standard library only. The settings in the
-folder ``jupyter`` are installed by a wheel, too; those in this file are for a JupyterLab that was
-made for this course.
+The launcher and Binder call these functions, which need the standard library only. Installing a
+wheel of bdl_teach also adds the settings in the folder ``jupyter``, but not those in this module:
+they are meant only for an environment that was made for this course.
 """
 
 from __future__ import annotations
@@ -42,7 +42,10 @@ KERNEL: dict[str, dict[str, object]] = {
 
 
 def write_settings(prefix: Path) -> None:
-    """Add the settings of this module and the folder ``jupyter`` to JupyterLab's in ``prefix``."""
+    """Write the settings of this module and of the folder ``jupyter`` into ``prefix``.
+
+    Other settings in the same files stay as they are.
+    """
     shared = {prefix / path.relative_to(SHARED): _read(path) for path in SHARED.rglob("*.json")}
     own: dict[Path, Mapping[str, object]] = {
         prefix / "share/jupyter/lab/settings/overrides.json": OVERRIDES,

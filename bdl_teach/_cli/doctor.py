@@ -212,7 +212,8 @@ def _server() -> Path | None:
 def widgets(package: str, front_end: str, begins: str = "") -> str:
     """Return a widget package's version; raise ``Trouble`` if JupyterLab's extension does not fit.
 
-    The extension's version must start with ``begins``, by default with the package's version.
+    The extension ``front_end`` fits if its version starts with ``begins``; if ``begins`` is empty,
+    it must start with the package's version.
     """
     from jupyter_core.paths import jupyter_path
 

@@ -120,9 +120,10 @@ def made_from(venv: Path) -> str:
 
 @contextmanager
 def exclusive(path: Path) -> Iterator[None]:
-    """Lock the file at `path`, after waiting for another launcher that has locked it.
+    """Return a context that locks the file at `path`; wait while another launcher has locked it.
 
-    Except on Windows, installers inherit the lock, and hold it even if their launcher is killed.
+    Except on Windows, the processes that install packages inherit the lock, and hold it even if
+    the launcher that started them is killed.
     """
     if (held := try_lock(path)) is None:
         say("Another bdl_teach is preparing .venv; waiting for it to finish.")

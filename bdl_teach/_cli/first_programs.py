@@ -1,4 +1,7 @@
-"""Compile the programs of the first picture, for kernels to load; `lab` runs this script."""
+"""Compile and store the programs of the first picture, so that a kernel need only load them.
+
+The command `lab` runs this script while JupyterLab starts.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Check that this Python is supported.
 
 Any Python 3 can read this file and the modules that import it (they have no f-strings and no
-`from __future__ import annotations`), so that an old one can print why it is refused.
+`from __future__ import annotations`), so that an old Python 3 can print that it is not supported.
 """
 
 import shutil

@@ -16,7 +16,10 @@ NEEDED = ("numpy.ma", "bdl_teach.backend", "bdl_teach.widgets._engine.live")
 
 
 def load_ipython_extension(_: object) -> None:
-    """Load TensorFlow on a thread, which a kernel that shuts down waits for."""
+    """Start a thread that loads TensorFlow.
+
+    A kernel that shuts down waits for the thread to end.
+    """
     if not PLAIN:
         threading.Thread(target=_load, name="bdl_teach head start").start()
 

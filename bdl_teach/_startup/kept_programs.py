@@ -37,7 +37,10 @@ _FOLDER_FLAG = "tf_xla_persistent_cache_directory"
 
 
 def prepare() -> Path | None:
-    """Set TensorFlow's flags before its import; return the folder of stored programs, or None."""
+    """Set TensorFlow's flags, among them those for storing programs; call this before its import.
+
+    Return the folder in which TensorFlow will store programs, or None if this function chose none.
+    """
     if _ONE_THREAD.partition("=")[0] not in os.environ.get("XLA_FLAGS", ""):
         os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {_ONE_THREAD}".strip()
     given = os.environ.get(_FLAGS, "").replace(os.environ.pop(_ADDED, ""), "").strip()
@@ -55,7 +58,10 @@ def prepare() -> Path | None:
 
 
 def tidy(place: Path, limit: int = LIMIT) -> None:
-    """If all programs exceed ``limit`` bytes, delete the longest unused till half is left."""
+    """Delete programs if all together exceed ``limit`` bytes, the longest unused first.
+
+    At most half of ``limit`` is left.
+    """
     with suppress(OSError):  # another process may delete them, too
         files = [(f.stat(), f) for f in place.glob("*/*") if f.is_file()]
         size = sum(stat.st_size for stat, _ in files)
@@ -105,7 +111,7 @@ def was_tried(*versions: str) -> bool:
 
 
 def _tensorflow() -> list[str]:
-    """Return the versions of all installed packages that may be imported as TensorFlow."""
+    """Return the versions of tensorflow-cpu and tensorflow, of those that are installed."""
     found = []
     for name in ("tensorflow-cpu", "tensorflow"):
         with suppress(PackageNotFoundError):

@@ -1,6 +1,7 @@
 """Return memory to the system after TensorFlow has loaded or compiled a program.
 
-Binder stops a kernel that holds too much memory. Except on Linux, only garbage is collected.
+Binder stops a kernel that holds too much memory. On systems other than Linux, this module only
+runs Python's garbage collection.
 """
 
 from __future__ import annotations
@@ -34,9 +35,10 @@ def keep_heap_small() -> None:
 
 
 def after_run(compiling_s: float | None) -> None:
-    """Release memory after a compilation, 2 s after loading a program, and after many runs.
+    """Release memory if this run compiled its program, or if a release is due.
 
-    ``compiling_s`` is the seconds that a run took if it compiled or loaded its program, else None.
+    A release is due 2 s after a program was loaded, and after every 500 runs. ``compiling_s`` is
+    the seconds that this run took if it compiled or loaded its program, else None.
     """
     global _due, _runs
     _runs += 1
@@ -49,9 +51,10 @@ def after_run(compiling_s: float | None) -> None:
 
 
 def release() -> None:
-    """Release freed memory, and the pages of libraries that a compilation has read.
+    """Return freed memory, and the parts of libraries that were read from disk, to the system.
 
-    Of 400 MB of libraries a refit needs 11 MB, which the system reads again in 11 ms.
+    The libraries have 400 MB. A refit needs only 11 MB of them, which the system reads again in
+    11 ms.
     """
     if PLAIN:
         return
@@ -65,10 +68,10 @@ def release() -> None:
 
 
 def _unchanged() -> Iterator[tuple[int, int]]:
-    """Yield address and length of a library's parts in memory that equal its file.
+    """Yield address and length of each part of a library in memory that still equals its file.
 
-    These are its machine code and the read-only part at the head of the file. (The loader has
-    written to later read-only parts.)
+    A library has two such parts: its machine code, and the read-only part at the head of the file.
+    Read-only parts further on differ from the file, because the loader has written to them.
     """
     for line in Path("/proc/self/maps").read_text(encoding="utf-8").splitlines():
         addresses, rights, offset, *_, path = line.split(maxsplit=5)

@@ -27,7 +27,10 @@ _tracing = threading.local()
 
 @contextmanager
 def while_running() -> Iterator[None]:
-    """Return a context for a program that calls :func:`begin`; its end undoes ``begin``."""
+    """Return a context in which to run a program that calls :func:`begin` when it is traced.
+
+    At the end of the context, TensorFlow's own numbers are used again.
+    """
     try:
         yield
     finally:
@@ -35,7 +38,11 @@ def while_running() -> Iterator[None]:
 
 
 def begin(function: Callable[..., Any], arguments: Any) -> None:
-    """Start the numbers in this thread's next names from a hash of ``function`` and shapes."""
+    """Let the numbers that TensorFlow puts into this thread's next names start from a hash.
+
+    The hash is of ``function`` and of the shapes and types of the tensors in ``arguments``; if
+    another program of this process has it, the next free number is used.
+    """
     if PLAIN:
         return
     import tensorflow as tf

@@ -1,4 +1,7 @@
-"""Check arguments and convert them; the ``ValueError`` says what was expected and what came."""
+"""Check arguments and convert them.
+
+A wrong argument raises ``ValueError``, which says what was expected and what was given.
+"""
 
 from __future__ import annotations
 

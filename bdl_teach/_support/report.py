@@ -19,7 +19,10 @@ def say(sentence: str) -> None:
 
 
 def number(value: float) -> str:
-    """Format a number without exponent: three significant digits, from 100 on as an integer."""
+    """Format a number without an exponent.
+
+    It has three significant digits, but at most six decimals; from 100 on it is an integer.
+    """
     if not math.isfinite(value) or value == 0:
         return f"{value:g}"
     digits = max(0, 2 - math.floor(math.log10(abs(value))))

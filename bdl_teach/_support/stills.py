@@ -33,7 +33,10 @@ class Stills(AsyncLargeFileManager):
 
 
 def _jupyter_server_extension_points() -> list[dict[str, str]]:
-    """Return the module that has ``_load_jupyter_server_extension``, as the server asks for it."""
+    """Return the name of this module in the form that Jupyter Server asks of its extensions.
+
+    The server then calls the module's ``_load_jupyter_server_extension``.
+    """
     return [{"module": __name__}]
 
 

@@ -96,7 +96,10 @@ def _unit(pixels: Array, brightest: float = 255.0) -> Array:
 
 
 def _read_idx(path: Path) -> Array:
-    """Return the array in a gzipped IDX file: two zeros, type, rank, sizes as int32, bytes."""
+    """Return the array of bytes in a gzipped IDX file.
+
+    Such a file has two zero bytes, the type, the rank, the sizes as int32, and then the values.
+    """
     raw = gzip.decompress(path.read_bytes())
     shape = np.frombuffer(raw, ">i4", count=raw[3], offset=4)
     return np.frombuffer(raw, np.uint8, offset=4 + 4 * raw[3]).reshape(shape)

@@ -79,7 +79,11 @@ class _Row(NamedTuple):
 
     @property
     def complete(self) -> bool:
-        """Return whether one cell is a value, one more a value or missing, and none a piece."""
+        """Return whether the row can hold a data point.
+
+        Two or more cells must be values or missing, at least one of them a value, and no cell may
+        be a piece of a number.
+        """
         values, missing = map(self.kinds.count, "vm")
         return values >= 1 and values + missing >= 2 and "p" not in self.kinds
 
@@ -163,7 +167,10 @@ def read_points(
 
 
 def _lines(text: str) -> tuple[list[tuple[int, str]], list[str], str]:
-    """Return numbered lines, notes on skipped ones, and the separator that "sep=;" names, or ""."""
+    """Return the lines of data with their numbers, notes on skipped lines, and the separator.
+
+    The separator is the character that a first line such as "sep=;" names, or "" without one.
+    """
     if not isinstance(text, str):
         raise ValueError(f"text: expected a str, got {type(text).__name__}")
     separator, comments, shortened, lines = "", [], [], []
@@ -345,7 +352,11 @@ def _with_unit(name: str, unit: str) -> str:
 def _look_at_commas(
     lines: Sequence[tuple[int, str]], notes: list[str], decimal: str | None, *, one_name: bool
 ) -> None:
-    """Note that the comma in each line separates x and y; raise an error if it may be decimal."""
+    """Check whether the comma in each line is a decimal mark, or separates x and y.
+
+    If every line can be read as one number, raise an error where its comma may be a decimal mark;
+    else add to ``notes`` that the comma separates x and y.
+    """
     whole = [reader.number(line) for _, line in lines]
     if not all(whole):
         return

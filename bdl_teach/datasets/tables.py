@@ -180,7 +180,8 @@ def _pickle() -> Path:
 def _kept_by_sklearn() -> Array | None:
     """Return California's numbers ``[9, n]`` from scikit-learn's data file; ``None`` without one.
 
-    They are read as the last bytes before the stop mark: unpickling the file could run any code.
+    The numbers are the last bytes of the pickle before its stop mark. The file is not unpickled,
+    because that could run any code.
     """
     n_bytes = 8 * _CALIFORNIA_SHAPE[0] * _CALIFORNIA_SHAPE[1]
     try:

@@ -66,7 +66,11 @@ def follow(source: str) -> str:
 
 
 def add_notes(notebook: nbformat.NotebookNode, path: Path) -> None:
-    """Add speaker notes from TEACHING.md: its text on the chapter, then its row on each section."""
+    """Add speaker notes from TEACHING.md to the slides.
+
+    Slides before the first section get the text on the whole chapter; slides of a section get the
+    section's row in the table.
+    """
     note, rows = teaching(path)
     cells = []
     for cell in notebook.cells:
