@@ -1,8 +1,9 @@
 """Check answers to exercises: ``check("3.1", answer)`` prints "right", or names the mistake.
 
-The answer, a function that the learner has written, is called with a few inputs. Its results are
-compared with those of a right function and, if they differ, of functions with known mistakes. If an
-answer is still ``...``, has a wrong type or raises an error, the check prints a sentence.
+Most answers are functions that the learner has written. Such a function is called with a few
+inputs, and its results are compared with those of a right function. If they differ, they are
+compared with the results of functions that contain known mistakes. If an answer is still ``...``,
+has a wrong type or raises an error, the check says so.
 """
 
 from importlib import import_module

@@ -51,7 +51,11 @@ class Mistake:
 
 
 def mistakes(*rows: str | Function | tuple[Function, ...]) -> tuple[Mistake, ...]:
-    """Make mistakes from alternating rows: ``"name: hint."``, then a formula or a tuple of them."""
+    """Return the mistakes that pairs of rows describe.
+
+    The first row of a pair is the text ``"name: hint."``, the second a formula that contains the
+    mistake, or a tuple of such formulas.
+    """
     found = []
     for sentence, formula in zip(rows[::2], rows[1::2], strict=True):
         if not isinstance(sentence, str) or isinstance(formula, str) or ": " not in sentence:
@@ -128,7 +132,7 @@ class Exercise:
         return WRONG, self._diagnose(outcomes)
 
     def same(self, got: Sequence[Outcome], want: Sequence[Outcome]) -> bool:
-        """Return whether the outcomes of each case are close arrays, or errors of one type."""
+        """Return whether in every case both outcomes are close arrays, or errors of one type."""
         return all(map(self._same, self.cases, got, want))
 
     def _same(self, case: Case, a: Outcome, b: Outcome) -> bool:
@@ -144,7 +148,7 @@ class Exercise:
         return _outcomes.close(a, b, self.rtol, self.atol)
 
     def _diagnose(self, outcomes: Sequence[Outcome]) -> str:
-        """Name the mistake if exactly one explains the answer; else say how it differs."""
+        """Return the one mistake that explains the answer, or else how the answer differs."""
         known = {c[:2] for c in self._known if self.same(outcomes, c.values)}
         if len(known) == 1:
             return f"{': '.join(known.pop())} {self.read}"
@@ -250,7 +254,10 @@ class Choice(Exercise):
     statements: Mapping[str, str] = field(default_factory=dict)  # for each letter, a hint
 
     def find(self, answer: object, tries: int = 0) -> tuple[str, str]:
-        """Return the mark and the message, which names misjudged statements if ``tries`` > 0."""
+        """Return the mark and the message for an answer, given after ``tries`` wrong ones.
+
+        The message names the misjudged statements only if there was a wrong answer before.
+        """
         if _outcomes.is_stub(answer):
             return OPEN, "nothing to check yet: put the letters of the true statements."
         letters = _outcomes.read_letters(answer)
@@ -317,9 +324,10 @@ def choices() -> list[Choice]:
 
 
 class Session:
-    """Check one learner's answers, and count solved exercises and missions.
+    """Check one learner's answers, and count the exercises and missions that are solved.
 
-    Without ``progress``, the marks are not stored. ``missions`` returns the ids of all missions.
+    If ``progress`` is not given, results are kept in memory only. The function ``missions`` returns
+    the ids of all missions.
     """
 
     def __init__(
@@ -350,7 +358,10 @@ class Session:
         return result
 
     def table(self, chapter: int | None = None) -> str:
-        """Return a line for each exercise of a chapter, or of all, and the number solved."""
+        """Return a table of one chapter's exercises, or of all, that ends with how many are solved.
+
+        Without a chapter, the solved missions are counted, too.
+        """
         wanted, missions, marks, solved, done = self._counted(chapter)
         rows = [f"{marks.get(n, OPEN)} {n:5} {self._registry[n].title}" for n in wanted]
         counted = [f"missions: {done} of {len(missions)}"] if missions else []

@@ -79,9 +79,10 @@ def _stack(parts: Sequence[object]) -> Array:
 
 
 def close(got: Array, want: Array, rtol: float, atol: float) -> bool:
-    """Return whether arrays of one shape agree; NaN agrees with NaN.
+    """Return whether two arrays of the same shape agree; NaN agrees with NaN.
 
-    The tolerance is ``rtol`` times the wanted value; where that is 0, ``atol`` times the largest.
+    An element may differ by ``rtol`` times its wanted value. If the wanted value is 0, the element
+    may differ by ``atol`` times the largest wanted value.
     """
     size = np.where(np.isfinite(want), np.abs(want), 0.0)
     largest = size.max(initial=0.0) or 1.0
@@ -90,7 +91,10 @@ def close(got: Array, want: Array, rtol: float, atol: float) -> bool:
 
 
 def unboxed(got: Array, want: Array) -> Array:
-    """Return ``got``; if ``want`` has one or two numbers, without a last axis of length 1."""
+    """Return ``got``, without a last axis of length 1 that ``want`` lacks.
+
+    The axis is dropped only if ``want`` is one or two numbers.
+    """
     is_boxed = want.ndim <= 1 and want.size <= 2 and got.shape == (*want.shape, 1)
     return got[..., 0] if is_boxed else got
 

@@ -51,7 +51,10 @@ def argument(name: str, value: Any) -> str:
 
 
 def difference(got: Outcome, want: Array, *, is_pair: bool) -> str:
-    """Say how an outcome differs from ``want``, which stacks the parts of a pair if ``is_pair``."""
+    """Return the end of a sentence that says how an outcome differs from ``want``.
+
+    If ``is_pair``, ``want`` is an array of the two parts of a pair.
+    """
     if isinstance(got, Changed):
         return " your function changed its argument; work on a copy."
     if isinstance(got, BaseException):

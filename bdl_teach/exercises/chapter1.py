@@ -124,7 +124,10 @@ def _log_density(cov: Any, y: Any) -> Any:
 
 
 def _for_all(score: Any) -> Any:
-    """Return an answer that scores each candidate by ``score(covariance of y, y, noise_std)``."""
+    """Return a function that answers exercise 1.7: it scores each candidate for the prior's sds.
+
+    The score is ``score(covariance of y, y, noise_std)``.
+    """
     return lambda phi, y, noise_std, candidates: np.array(
         [score(_cov(phi, noise_std, prior_std), y, noise_std) for prior_std in candidates]
     )

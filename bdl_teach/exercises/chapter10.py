@@ -134,7 +134,7 @@ exercise(
 
 
 def _forecasts(count: int, factor: float, shift: float) -> tuple[Any, Any, Any]:
-    """Draw targets, predicted means and sds, so that errors over sds are N(shift, factor²)."""
+    """Draw targets y, predicted means m and sds s, with (y − m)/s from N(shift, factor²)."""
     mean, std = _RNG_10_5.normal(size=count).round(2), _RNG_10_5.uniform(0.2, 1.9, count).round(2)
     return (mean + std * (shift + factor * _RNG_10_5.standard_normal(count))).round(2), mean, std
 
@@ -270,7 +270,10 @@ _RNG_10_11 = np.random.default_rng(1011)
 
 
 def _by_ranks(rank: Any) -> Any:
-    """Return an answer to 10.11 that takes the k-th smallest and largest score, k = ``rank()``."""
+    """Return a function that answers exercise 10.11 with the k-th largest and k-th smallest score.
+
+    The scores are those of the calibration points, (y − mean)/sd; k is ``rank(scores, level)``.
+    """
 
     def ends(y: Any, mean: Any, std: Any, new_mean: Any, new_std: Any, level: Any) -> Any:
         scores = np.sort((y - mean) / std)
@@ -281,7 +284,10 @@ def _by_ranks(rank: Any) -> Any:
 
 
 def _calibration_case(n: int, m: int, level: float, lean: float = 0.4) -> tuple[Any, ...]:
-    """Draw n targets and predictions (error over sd has mean ``lean``), and m new predictions."""
+    """Draw n targets, predictions of them, and m new predictions: the arguments of exercise 10.11.
+
+    The errors, divided by the predicted sds, have the mean ``lean``.
+    """
     mean, std = _RNG_10_11.normal(size=n).round(2), _RNG_10_11.uniform(0.3, 2.5, n).round(2)
     y = mean + std * (lean + 1.7 * _RNG_10_11.standard_t(3, n))
     new_mean, new_std = _RNG_10_11.normal(size=m), _RNG_10_11.uniform(0.3, 2.5, m)

@@ -204,9 +204,10 @@ _SIZES = np.array([4, 16, 64, 256])
 
 
 def _programs(seed: int, order: Sequence[int]) -> tuple[Any, Any, Any]:
-    """Return batch sizes, and three estimators' gradients by μ and σ, ``[estimator, size, draw]``.
+    """Return batch sizes, gradients by μ, and gradients by σ, of three estimators.
 
-    Each estimator has another σ, so that no single variance tells the learner which one it is.
+    Both arrays of gradients are ``[estimator, size, draw]``. Each estimator has a different σ, so
+    that no single variance tells the learner which estimator it is.
     """
     rng = np.random.default_rng(seed)
     x = rng.uniform(0.5, 1.5, 256)

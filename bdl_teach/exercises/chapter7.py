@@ -78,10 +78,11 @@ def _truncated(m: Any, v: Any) -> Any:
 
 
 def _compared_moments(got: Any, m: Any, v: Any) -> Any:
-    """Raise the moments to a power below 1 where m/√v ≪ 0, so that larger errors pass.
+    """Return the moments ``got``, raised to a power below 1 where m/√v is far below 0.
 
-    There float32 loses digits in a subtraction. Errors of 0.3 % pass for m/√v < −3.5, and of 10 %
-    for m/√v < −8; wrong terms make larger ones. Below −40 the right answer is 0.
+    There float32 loses digits in a subtraction, and the power lets larger errors pass the
+    comparison: 0.3 % for m/√v < −3.5, and 10 % for m/√v < −8. Wrong terms in a formula make larger
+    errors than these. Where m/√v < −40, the right answer is 0.
     """
     alpha = m / np.sqrt(v)
     power = np.select([alpha < -40, alpha < -8, alpha < -3.5], [1.0, 3e-4, 0.01], 1.0)
@@ -149,7 +150,10 @@ def _layer(mean: Any, var: Any, weight_mean: Any, weight_var: Any) -> Any:
 
 
 def _steps(got: Any, alpha: Any, beta: Any, _r: Any, _v: Any) -> Any:
-    """Return α′ − α, and β′ − β times α/β: if α is large, an error shows in its change only."""
+    """Return the changes of an update: α′ − α, and (β′ − β) α/β.
+
+    If α is large, an error of the change is too small to show in α′ and β′ themselves.
+    """
     return (got - np.array([alpha, beta])) * np.array([1.0, alpha / beta])
 
 
@@ -288,7 +292,11 @@ _FACTOR = 1.6  # by which the learned noise may be off; after 40 epochs from (6,
 
 @lru_cache(maxsize=32)
 def _beliefs(alpha: float, beta: float, epochs: int) -> tuple[Any, float]:
-    """Return PBP's noise sd over the true one ``[3]``, and its epistemic sd over its rms error."""
+    """Return two ratios, geometric means over PBP fits with the noise prior (``alpha``, ``beta``).
+
+    The first is the learnt noise sd divided by the true one, for each of three true ones ``[3]``;
+    the second is the epistemic sd divided by the rms error of the mean.
+    """
     noise, doubt, x = [], [], np.linspace(-0.5, 0.5, 51)[:, None]
     for true in _TRUE_NOISES:
         for seed in (200, 201):
@@ -321,7 +329,10 @@ exercise("7.10", (32,), judge=_fault_of_plan)(lambda n: np.array([6.0, 0.2, 40.0
 
 
 def _record_of_alpha(eps: float, n: int, seed: int) -> tuple[Any, Any]:
-    """Return 41 counts of points up to ``n``, and α after each; updates add ``eps`` to 1/α, 1/β."""
+    """Return 41 numbers of points, from 0 to ``n``, and the value of PBP's α after each number.
+
+    After each point's update of α and β, ``eps`` is added to 1/α and to 1/β.
+    """
     rng, alpha, beta, log = np.random.default_rng(seed), 6.0, 6.0, [6.0]
     marks = np.linspace(0, n, 41).astype(int)
     for i, r in enumerate(rng.normal(0.0, 0.5, n)):

@@ -208,7 +208,10 @@ def _price(mean: Any, own_std: Any, columns: Any, prior_std: Any) -> Any:
 
 @lru_cache(maxsize=8)
 def _networks(seed: int) -> tuple[tuple[Any, Any], ...]:
-    """Return (last layer's inputs ``[32, 21]``, y) of the modes by ``laplace`` and by ``point``."""
+    """Fit one data set by ``laplace`` and by ``point``; return a pair for each fitted network.
+
+    A pair is the inputs of the network's last layer, with a column of ones, ``[32, 21]``, and y.
+    """
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=seed, gap=_GAP)
     mode = laplace.fit(data.x, data.y, structure="last_layer", **_GIVEN).mean
     found = []

@@ -86,7 +86,7 @@ def _curve(p: Any, labels: Any, order: Any = None) -> Any:
 
 
 def _last(suits: Any) -> Any:
-    """Return the share of elements up to and with the last true one; 0 if none is true."""
+    """Return the last true element's position, from 1, divided by the length; 0 if none is true."""
     return (np.flatnonzero(suits)[-1] + 1) / len(suits) if suits.any() else 0.0
 
 

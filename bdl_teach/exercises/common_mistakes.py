@@ -1,6 +1,7 @@
-"""Compute wrong answers that are common in all exercises, to recognise them.
+"""Compute what an answer with a common mistake would return, to recognise the mistake.
 
-They are right answers that are changed (in sign, by a factor), or for changed arguments (σ² for σ).
+Some of these wrong answers are right ones after a change, such as of the sign or by a factor.
+Others are right answers to changed arguments, such as σ² in place of σ.
 """
 
 import inspect
@@ -106,7 +107,10 @@ _ORDINALS = ("first", "second", "third", "fourth")
 def of_answers(
     expected: Sequence[Any], cases: Sequence[tuple[Any, ...]], has_parts: bool
 ) -> Iterator[Candidate]:
-    """Yield, for each common mistake, right answers with it, or with it in one of their parts."""
+    """Yield, for each change that is a common mistake, the right answers after this change.
+
+    If the answers have parts, yield also the answers in which only one part is changed.
+    """
     for name, hint, change in (*_OF_ANSWERS, *_OF_WHOLES):
         yield Candidate(name, hint, [np.asarray(change(r)) for r in expected])
     for name, hint, change in _OF_ANSWERS if has_parts else ():

@@ -89,7 +89,11 @@ class Experiment(NamedTuple):
 
 @lru_cache(maxsize=1)
 def topics() -> list[tuple[str, list[Experiment]]]:
-    """Return the line ``about`` and the experiments of each TOML file; refuse an id used twice."""
+    """Return the topic (the line ``about``) and the experiments of each TOML file.
+
+    Raises:
+        ValueError: Two claims have the same id.
+    """
     paths = [path for folder in measured.__path__ for path in Path(folder).glob("*.toml")]
     found = list(map(_topic, sorted(paths)))
     ids = [claim.id for _, some in found for one in some for claim in one.claims]

@@ -34,9 +34,10 @@ class Finding(NamedTuple):
 def judge(claim: Claim, effects: Sequence[float]) -> Finding:
     """Judge a claim by its effect in each world.
 
-    It holds if the mean effect is inside the limits by two standard errors, the effects in at least
-    its ``share`` of the worlds are inside them, and all are finite. Set limits five standard
-    errors (of 20 worlds) from the true mean: at two, the claim would hold in half of all runs.
+    The claim holds if the mean effect is inside the limits by more than two standard errors, the
+    effect is inside the limits in at least the rule's ``share`` of the worlds, and all effects are
+    finite. Choose limits that are five standard errors (of 20 worlds) from the true mean: with a
+    distance of two, the claim would hold in only half of all runs.
     """
     mean, error = mean_and_error(effects) if effects else (math.nan, math.nan)
     n_met = sum(map(claim.rule.met_by, effects))
@@ -56,7 +57,10 @@ def _verdict(rule: Rule, effects: Sequence[float], mean: float, reach: float, n_
 
 
 def chance(finding: Finding) -> float:
-    """Estimate by bootstrap, from at least 60 worlds, how often a claim does not hold in 20."""
+    """Estimate by bootstrap how often 20 worlds would not show that a claim holds.
+
+    The finding should have at least 60 worlds.
+    """
     import numpy as np
 
     rng = np.random.default_rng(0)

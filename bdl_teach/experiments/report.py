@@ -43,7 +43,10 @@ def asked(finding: Finding) -> str:
 
 
 def as_text(findings: Sequence[Finding], *, chance: bool = False) -> str:
-    """Return a table of findings (``chance`` adds a column), then the claims not to be made."""
+    """Return a table of findings, then the claims that are refuted or not decided by 20 worlds.
+
+    ``chance`` adds a column with the probability that a claim fails by chance.
+    """
     heads = ["claim", "effect ± SE", "asked for", "worlds", "verdict"]
     body = [
         [f.claim.id, effect(f), asked(f), f"{f.n_met} of {len(f.effects)}", f.verdict]

@@ -147,7 +147,11 @@ def _collect(
 
 @contextmanager
 def backend(options: Options) -> Iterator[joblib.Parallel]:
-    """Yield a ``joblib.Parallel`` for this machine or a cluster; report a worker that died."""
+    """Yield a ``joblib.Parallel`` for this machine or a cluster.
+
+    Raises:
+        OSError: A worker process died, or the cluster does not answer.
+    """
     settings: dict[str, Any] = {"return_as": "generator_unordered", "batch_size": 1}
     try:
         if options.scheduler is None:

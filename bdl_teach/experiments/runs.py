@@ -25,7 +25,10 @@ Worlds = Callable[[Experiment], Sequence[Mapping[str, float]]]  # results of eac
 
 
 def run_claims(ids: Collection[str], options: argparse.Namespace) -> int:
-    """Run, judge and print some claims; return 1 if a world failed or a claim must not be made."""
+    """Run, judge and print the claims with these ids; return the exit code.
+
+    It is 1 if a world failed, or if a claim is refuted or still open after 20 worlds; else 0.
+    """
     jobs = [job for one in resting_on(ids) for job in world_jobs(one, options)]
     done = finish(jobs, options)
     findings = judged(
@@ -122,7 +125,7 @@ def worlds_in_words(options: argparse.Namespace) -> str:
 
 
 def stored_in(experiment: Experiment) -> Path:
-    """Return the path at which an experiment's results would come with the package."""
+    """Return the path of an experiment's CSV file in the package, whether or not there is one."""
     return Path(str(measured.__path__[0]), f"{experiment.name.replace('-', '_')}.csv")
 
 
@@ -130,7 +133,10 @@ def stored_in(experiment: Experiment) -> Path:
 
 
 def run_table(options: argparse.Namespace) -> int:
-    """Run and print a paper's table; return 1 if a task failed, 2 if no task has the name given."""
+    """Run and print a paper's table; return the exit code.
+
+    It is 1 if a task failed, 2 if no task's key matches the option ``only``; else 0.
+    """
     name, table = options.table, module_of(options.table)
     every = list(table.tasks(bool(options.quick)))
     tasks = [task for task in every if fnmatch(task.key, f"*{options.only or ''}*")]
@@ -159,7 +165,10 @@ def summarised(table: Any, tasks: Sequence[Task], figures: Mapping[str, Figures]
 
 
 def run_rivals(options: argparse.Namespace) -> int:
-    """Run worlds, time each method, and print the table; return 1 if a world failed."""
+    """Measure and time all methods, and print the table that compares them with NUTS.
+
+    Return the exit code: 1 if a world failed, else 0.
+    """
     from bdl_teach.experiments import rivals  # loads TensorFlow
     from bdl_teach.experiments.measured.beside_nuts import milliseconds
 

@@ -65,7 +65,7 @@ def digits(world: World) -> Figures:
 
 
 def _misfit(mean: Array, std: Array, seed: int) -> float:
-    """Estimate the KL in nats from the mixture of all codes to the prior, by one draw a code."""
+    """Estimate KL[mixture of all codes ‖ prior] in nats, with one draw from each code."""
     z = mean + std * np.random.default_rng(seed).standard_normal(mean.shape)
     log_each = scipy.stats.norm(mean, std).logpdf(z[:, None]).sum(axis=-1)  # draw i, code j
     log_all = logsumexp(log_each, axis=1) - np.log(len(z))

@@ -63,9 +63,10 @@ def _measured_plans(world: World, **plans: Mapping[str, Any]) -> dict[str, float
 
 
 def presets(world: World) -> dict[str, float]:
-    """Measure the sinusoid explorer's presets.
+    """Measure the fits at the sinusoid explorer's presets.
 
-    Where a fit may miss the sine, another (``-kept``) starts at the trained weights of ``article``.
+    The presets ``few``, ``loud`` and ``costly`` are fitted twice, since a fit may miss the sine:
+    the second fit (``-kept``) starts from the trained weights of ``article``.
     """
     article, _ = _fit(world)
     start = article.mean, article.std
@@ -99,7 +100,10 @@ def estimators(world: World) -> dict[str, float]:
 
 
 def sliders(world: World) -> dict[str, float]:
-    """Measure fits with other noise, σ₁, N or KL weight, and one (``zero-on``) trained longer."""
+    """Measure fits that differ from ``article`` in the noise, σ₁, N or the KL weight.
+
+    ``zero`` has the KL weight 0; ``zero-on`` is the same fit after further training.
+    """
     zero, data = _fit(world, quiet=False, kl_weight=0.0)
     plans: Plans = {"noise": {"noise_std": 2.0}, "eight": {"n": 8}, "many": {"n": 64}}
     plans["wide"] = {"prior": densities.ScaleMixture(3.0, 0.1, 0.5)}

@@ -85,7 +85,10 @@ def starts(world: World) -> dict[str, float]:
 
 
 def recipes(world: World) -> dict[str, float]:
-    """Score four ways to minimise F on chapter 3's problem; ``-on`` marks longer training."""
+    """Score four ways to minimise F on the problem of chapter 3.
+
+    ``again`` is ``ours`` from another start; ``-on`` marks the fits after further training.
+    """
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     prior, seed = densities.ScaleMixture(1.5, 0.1, 0.5), world.start_seed
     draw = np.random.default_rng(world.seed(2)).standard_normal(481)

@@ -83,9 +83,10 @@ def wide_networks(world: World) -> dict[str, float]:
 
 
 def one_split(world: World) -> dict[str, float]:
-    """Return the correlation of training and test AUC over settings of two methods, on one split.
+    """Return the correlation of training and test AUC over the settings of each of two methods.
 
-    ``lost``: the best test AUC minus that of the setting with the best training AUC.
+    All fits use the same split. ``lost`` is the best test AUC minus the test AUC of the setting
+    that has the best training AUC.
     """
     train, test = deal(world)
     seeds = world.start_seed, world.seed(2)
@@ -106,7 +107,10 @@ N_PATIENTS, N_SPLITS = 2149, 40  # as in the Alzheimer's table
 
 
 def never_fitted(world: World) -> dict[str, float]:
-    """Return the correlation of training and test AUC over splits, for scores from N(label, 1)."""
+    """Return the correlation, over random splits, of training and test AUC of fixed scores.
+
+    No model is fitted: each patient's score is a draw from N(label, 1).
+    """
     rng = np.random.default_rng(world.data_seed)
     labels = (rng.random(N_PATIENTS) < 0.35).astype(float)
     scores = labels + rng.standard_normal(N_PATIENTS)

@@ -83,9 +83,11 @@ def bands(world: World, n: int = 32) -> dict[str, float]:
 
 
 def one_band_each(world: World) -> dict[str, float]:
-    """Return the shares of data sets in which a plain ensemble covers most, or little, of the gap.
+    """Measure how much of the gap ensembles cover, over six data sets.
 
-    ``gain``: the mean coverage of an anchored ensemble minus that of a plain one.
+    ``most`` and ``little`` are the shares of the data sets in which a plain ensemble covers more
+    than ¾, and less than ½, of the gap. ``gain`` is the mean coverage of an anchored ensemble minus
+    that of a plain one.
     """
     found = [bands(one) for one in world.parts(N_SETS)]
     plain, anchored = (np.array([f[f"{k}-coverage"] for f in found]) for k in ("plain", "anchored"))
@@ -105,8 +107,9 @@ def more_points(world: World) -> dict[str, float]:
 def around_modes(world: World) -> dict[str, float]:
     """Measure Laplace at the mode, and at the point where 1500 steps of Adam stop (``short``).
 
-    ``explosion``: sd of sampled functions over the linearised sd; ``far-above``: −log P(w | D) is
-    more than 0.25 nats higher where Adam stops than at the mode.
+    ``explosion`` is the sd of sampled functions divided by the sd of the linearised network.
+    ``far-above`` is 1 if −log P(w | D) is more than 0.25 nats higher where Adam stops than at the
+    mode, else 0.
     """
     data, figures = datasets.sinusoid(seed=world.data_seed, gap=GAP), {}
     for layers in (2, 1):  # what follows uses the fit with one layer

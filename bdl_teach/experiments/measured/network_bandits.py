@@ -56,7 +56,12 @@ def play(agent: str, world: World) -> Array:
 
 
 def regrets(world: World) -> dict[str, float]:
-    """Return each agent's mean regret r over six data sets; ``-part``: r / (r + regret of BBB)."""
+    """Return each agent's regret after 160 rounds, averaged over six data sets.
+
+    ``-part`` is an agent's regret divided by the sum of its regret and that of BBB. ``bbb-less``
+    and ``bbb-same`` are the shares of data sets in which BBB has less regret than the greedy agent,
+    and the same regret.
+    """
     each = [{agent: float(play(agent, one)[-1]) for agent in AGENTS} for one in world.parts(N_SETS)]
     figures = {agent: float(np.mean([one[agent] for one in each])) for agent in AGENTS}
     for agent in ("anchored", "laplace"):
@@ -84,7 +89,10 @@ POLICIES: dict[str, mushrooms.Policy] = {  # from posterior means and sds to whe
 
 
 def of_policies(world: World) -> dict[str, float]:
-    """Return each policy's mean regret in all 2000 rounds, and per round in the last 500."""
+    """Return each policy's total regret after 2000 rounds, averaged over runs.
+
+    ``-late`` is the mean regret per round in the last 500 rounds.
+    """
     stand = mushrooms.Stand.open(world.data_seed)
     figures: dict[str, float] = {}
     for name, policy in POLICIES.items():

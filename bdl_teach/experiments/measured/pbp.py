@@ -58,10 +58,11 @@ def noise_after_40_epochs(world: World) -> dict[str, float]:
 
 
 def orders(world: World) -> dict[str, float]:
-    """Measure PBP on 32 sorted points, of which the first 16 have x < 0.
+    """Measure PBP on 32 points in the order of x; the first 16 have x < 0.
 
-    ``left``, ``right``: the epistemic sd at that end after 16 points, divided by that before any;
-    ``distance``: rms difference of the means after an epoch of sorted and one of shuffled points.
+    ``left`` and ``right`` are the epistemic sds at the left and at the right end of the data after
+    16 points, divided by the sds there before the first point. ``distance`` is the rms difference
+    of the predicted means after an epoch in the order of x and after one in random order.
     """
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     trail = replay.Trail(data.x, data.y, shuffle=False, seed=world.start_seed)

@@ -1,4 +1,4 @@
-"""Measure, on explorers' own fits, what presets and questions say (chapters 1, 4, 6, 7, 8)."""
+"""Measure what explorers' presets and questions say, on their fits (chapters 1, 4, 6, 7, 8)."""
 
 from dataclasses import replace
 from typing import Any
@@ -122,7 +122,11 @@ PRIOR_STDS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 
 def choices(world: World) -> dict[str, float]:
-    """Return the test score of the prior of most evidence, and the best and worst of six priors."""
+    """Return test scores of three of six priors: of the highest evidence, the best and the worst.
+
+    ``another`` is the share of ten other data sets in which the prior of the highest evidence is
+    not the one with the best test score.
+    """
     evidence, test = _scores(world.data_seed, world.seed(2))
     more = [_scores(world.seed(10 + k), world.seed(30 + k)) for k in range(10)]
     return {

@@ -64,10 +64,11 @@ def lowest_of_long_runs(
 
 
 def anywhere(world: World) -> dict[str, float]:
-    """Fit at random settings; return the share that converged, and the share whose report is right.
+    """Fit at random settings; compare each fit's attribute ``converged`` with long runs.
 
-    A fit has converged if no run of 10,000 steps has an F lower by more than 20 nats; what it
-    reports is its attribute ``converged``, which is found with other runs.
+    A fit has arrived if no run of 10,000 steps has an F that is lower by more than 20 nats. Shares
+    of the fits: ``arrived`` have arrived, ``on-the-way`` have not; for ``knows``, ``converged`` is
+    right; ``mistaken`` have not arrived although ``converged`` is true.
     """
     rng = np.random.default_rng(world.seed(2))
     arrived, said = np.array([_converged_and_reported(world, rng) for _ in range(N_SETTINGS)]).T

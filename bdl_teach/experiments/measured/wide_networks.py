@@ -1,8 +1,8 @@
 """NUTS on ever wider networks, compared with the Gaussian process that is their limit (chapter 8).
 
-A ReLU network of n units keeps the prior over functions of 20 units with weights N(0, 3²) if every
-weight has the prior sd 3 (20/n)^¼. Only the output bias becomes narrower: each width is compared
-with the process that has that bias.
+If every weight of a ReLU network of n units has the prior sd 3 (20/n)^¼, prior functions vary as
+much as those of 20 units with weights N(0, 3²). The only exception is the output bias, whose sd
+falls as n grows: so each width is compared with a Gaussian process that has the same bias.
 
 ``sine`` is the course's data, which are improbable under this prior; ``own`` has the same inputs
 with a draw of the process plus noise as targets.
@@ -26,7 +26,10 @@ CHAINS: dict[str, Any] = {"n_chains": 4, "n_warmup": 150, "n_samples": 200}
 
 
 def relative(width: int) -> dict[str, Any]:
-    """Return a network's prior and width; prior functions vary as much as with 20 units."""
+    """Return the prior and the hidden units of a network, as arguments of a fit.
+
+    The prior makes functions vary as much as with 20 units and N(0, 3²).
+    """
     return {"prior": Gaussian(PRIOR_STD * (UNITS / width) ** 0.25), "hidden_units": (width,)}
 
 

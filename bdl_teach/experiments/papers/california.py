@@ -50,10 +50,10 @@ def tasks(quick: bool) -> list[Task]:
 
 
 def run(method: str, epochs: int, seed: int) -> dict[str, float]:
-    """Fit and score one case; ``seed`` is that of the start and of PBP's order of the points.
+    """Fit and score one case; ``seed`` fixes the start and PBP's order of the points.
 
     ``rmse`` is in units of 100,000 dollars, ``log_likelihood`` in nats a point, ``noise_var`` in
-    squared units of y; ``alpha`` is that of the noise.
+    squared units of y; ``alpha`` is α of the Gamma distribution of the noise precision.
     """
     from sklearn.model_selection import train_test_split
 

@@ -6,9 +6,10 @@ over batches of 100, for 40 epochs with Adam at a rate of 0.1, on standardised d
 the five is replaced by the Gaussian of its mean and variance. The adversarial examples of the paper
 are left out. Weights start, as in PBP, from N(0, 1), and the network divides them by √(inputs + 1).
 
-The paper's rate is ``constant``; a ``falling`` one falls to 0. The number that the paper prints
-after ± is taken for the standard deviation between splits, and divided by √20 here: for boston's
-RMSE it is 1.00, where PBP has 0.80 = 0.18 √20.
+The paper's learning rate is ``constant``; a ``falling`` one falls to 0. The number that the paper
+prints after ± is taken for the standard deviation between splits, and is divided by √20 here. A
+standard error would be smaller: for boston's RMSE the paper prints 1.00, and PBP's standard error
+of 0.18 is a standard deviation of 0.18 √20 = 0.80.
 
 Source: Lakshminarayanan, Pritzel & Blundell 2017, algorithm 1, section 3.3 and table 1.
 """
@@ -180,7 +181,10 @@ def summarise(results: Results) -> list[Row]:
 
 
 def _verdict(printed: str, row: Row) -> str:
-    """Return the verdict on a row; if the printed deviation is 0.00, compare means as printed."""
+    """Return the verdict on whether a row agrees with the printed mean and deviation.
+
+    If the printed deviation is 0.00, the means are compared to the digits that are printed.
+    """
     mean, deviation = map(float, printed.split("±"))
     if deviation > 0:
         return verdict(row.ours, mean, deviation / math.sqrt(min(row.n, 20)))

@@ -106,6 +106,9 @@ def _row(label: str, quantity: str, measured: Measured, each: Sequence[object]) 
 
 
 def _averages(name: str, figures: Sequence[Mapping[str, float]]) -> Measured:
-    """Return means over minibatches: Var d/dμ or d/dσ, its value in theory, and its error."""
+    """Average the variance of d/dμ or d/dσ over minibatches.
+
+    Return the measured mean, the mean in theory, and the error of the measured mean.
+    """
     ours, theory, error = ([f[name + end] for f in figures] for end in ("", "_theory", "_error"))
     return fmean(ours), fmean(theory), math.hypot(*error) / len(figures)

@@ -3,9 +3,9 @@
 All networks have the same layers, steps and pictures; the ensemble has five ordinary networks. The
 AUROC says how well test clothes (in) are separated from MNIST digits (out), by the entropy of the
 mean class probabilities, by mutual information (ensemble and Bayes by Backprop), or by the energy
-of the logits (ordinary network). "720" trains on four fifths of the sprite with the settings of
-``FEW_IMAGES``; "60,000" trains on all of Fashion-MNIST with the source's settings. The published
-numbers are of larger networks.
+of the logits (ordinary network). "720" trains on 720 pictures of Fashion-MNIST with the settings
+of ``FEW_IMAGES``; "60,000" trains on all its training pictures with the source's settings. The
+published numbers are of larger networks.
 
 Source: van Amersfoort, Smith, Teh & Gal 2020, "Uncertainty estimation using a single deep
 deterministic neural network", table 1 (one network, ensemble of five; by entropy).

@@ -1,7 +1,7 @@
 """Out-of-distribution detection: a network trained on clothes is shown handwritten digits.
 
-In-distribution are the 180 test pictures of the Fashion-MNIST sprite, out-of-distribution MNIST
-test pictures; each score of uncertainty is judged by its AUROC. The published numbers come from
+In-distribution are 180 test pictures of Fashion-MNIST, out-of-distribution are test pictures of
+MNIST; each score of uncertainty is judged by its AUROC. The published numbers come from
 training on 60,000 pictures, ours from 720: ``source`` with the source's settings, ``few`` with
 those of ``FEW_IMAGES``, which were chosen by the AUROC of seeds 0 and 1.
 """
