@@ -58,15 +58,8 @@ def _rectified(z: _Moments) -> _Moments:
     """
     reach = np.sqrt(z.left) * np.sqrt(z.right)  # > 0, since each unit has a bias
     cosine = np.clip(z.cross / reach, -1.0, 1.0)
-    cross = np.arccos(cosine)  # from here on in place, which saves the time to make new arrays
-    np.subtract(math.pi, cross, out=cross)
-    cross *= cosine
-    cosine *= cosine
-    np.subtract(1.0, cosine, out=cosine)
-    cross += np.sqrt(cosine, out=cosine)
-    reach /= 2.0 * math.pi
-    cross *= reach
-    return _Moments(cross, z.left / 2.0, z.right / 2.0)
+    mean = (math.pi - np.arccos(cosine)) * cosine + np.sqrt(1.0 - cosine**2)
+    return _Moments(reach / (2.0 * math.pi) * mean, z.left / 2.0, z.right / 2.0)
 
 
 def _weighted(moments: _Moments, factor: float, constant: float) -> _Moments:
