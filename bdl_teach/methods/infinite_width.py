@@ -109,9 +109,7 @@ def kernel(
     prior: Prior | None = None,
     hidden_units: tuple[int, ...] = (20, 20),
 ) -> Array:
-    """Return the covariance ``[n, m]`` of the network's outputs at two sets of inputs.
-
-    It is taken under the prior, in the units of y squared.
+    """Return the prior covariance ``[n, m]`` of the network's outputs at two sets of inputs.
 
     Args:
         x: Inputs ``[n, d]``.

@@ -32,7 +32,6 @@ from bdl_teach.methods._mean_field import Fit
 from bdl_teach.methods._settings import taking
 from bdl_teach.mlp import MLP, multiply
 
-ESTIMATORS = ("local", "flipout", "quiet")
 # The quiet estimator with a higher rate, which its gradients allow: ``fit(x, y, **QUIET)``.
 QUIET: dict[str, Any] = {"estimator": "quiet", "learning_rate": 0.2}
 
@@ -152,7 +151,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 
     The start is that of ``bbb.fit``; the KL of a ``Gaussian`` prior is taken in closed form.
     """
-    estimator = checks.choice("estimator", settings.estimator, ESTIMATORS)
+    estimator = checks.choice("estimator", settings.estimator, ("local", "flipout", "quiet"))
     if estimator == "quiet":
         widths = partial(_rao_blackwell.noise_widths, likelihood=settings.likelihood)
         return _mean_field.fit(_rao_blackwell.program, x, y, settings, widths, draws_weights=False)

@@ -16,8 +16,6 @@ import numpy as np
 from bdl_teach.backend import Values, tf
 from bdl_teach.densities import gaussian_nll, numpy_or_tensor
 
-_SQRT_HALF = math.sqrt(0.5)
-_INV_SQRT_TWO_PI = 1.0 / math.sqrt(2.0 * math.pi)
 _SMALLEST_VAR = 1e-290  # below it α = m/√v would overflow
 
 
@@ -50,8 +48,8 @@ def _relu_moments(m: Values, v: Values) -> Values:
     """Return moments of max(0, a) and their exact derivatives: autodiff would lose digits."""
     std = tf.sqrt(tf.maximum(v, _SMALLEST_VAR))
     alpha = m / std
-    density = _INV_SQRT_TWO_PI * tf.exp(-0.5 * alpha**2)
-    tail = 0.5 * tf.math.erfc(_SQRT_HALF * tf.abs(alpha))
+    density = 1.0 / math.sqrt(2.0 * math.pi) * tf.exp(-0.5 * alpha**2)
+    tail = 0.5 * tf.math.erfc(math.sqrt(0.5) * tf.abs(alpha))
     above = tf.where(alpha > 0, 1.0 - tail, tail)  # P(a > 0) = Φ(α)
     below = tf.where(alpha > 0, tail, 1.0 - tail)
     h_plus = tf.maximum(density + alpha * above, 0.0)
