@@ -143,9 +143,8 @@ class Drawn:
         """
         weights = checks.inputs("weights", weights, self.network.n_weights)
         x = checks.inputs("x", x, self.network.n_inputs)
-        return predictive.evaluate_weights(
-            self.padded, embed(weights, self.network, self.padded), x
-        )
+        padded = embed(weights, self.network, self.padded)
+        return predictive.evaluate_weights(self.padded, padded, x)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -148,7 +148,7 @@ class Plan(NamedTuple):
 def lay_out(
     x: ArrayLike,
     y: ArrayLike,
-    settings: Training,
+    o: Training,
     prior: Prior | None = None,
     n_samples: int = 1,
     draws_weights: bool = False,
@@ -158,13 +158,13 @@ def lay_out(
     With ``draws_weights`` a table of ε is drawn. Its shape depends on the number of steps, so that
     the program is compiled again for another number of steps.
     """
-    o = settings
     x, y = likelihoods.data(o.likelihood, x, y)
     network = MLP(x.shape[1], checks.layer_widths("hidden_units", o.hidden_units))
     prior = as_prior("prior", Gaussian() if prior is None else prior)
     n_samples, steps = checks.count("n_samples", n_samples), checks.count("steps", o.steps)
-    capacity = o.capacity or Capacity(len(x), network.hidden_units, n_samples)
-    check_room(capacity, len(x), network, n_samples)
+    least = Capacity(len(x), network.hidden_units, n_samples)
+    capacity = o.capacity or least
+    check_room(capacity, least)
     padded = MLP(network.n_inputs, capacity.hidden_units)
     n_rows = max(steps, 1000, capacity.n_samples)
     n_rows += n_rows % STRIDE == 0  # so that the draws of one step are different rows
@@ -210,27 +210,23 @@ def _noise(network: MLP, padded: MLP, n_rows: int, seed: int) -> tuple[Array, Te
     draw = rng.standard_normal(network.n_weights)
     if not n_rows:
         return draw, ()
-    table = noise = rng.standard_normal((n_rows, network.n_weights), np.float32)
-    if padded != network:
-        table = np.zeros((n_rows, padded.n_weights), np.float32)
-        table[:, network.positions_in(padded)] = noise
-    return draw, tf.constant(table)
+    noise = rng.standard_normal((n_rows, network.n_weights), np.float32)
+    return draw, tf.constant(embed(noise, network, padded))
 
 
-def check_room(capacity: Capacity, n: int, network: MLP, n_samples: int) -> None:
-    """Raise ``ValueError`` if a problem is larger than the capacity."""
-    rooms, widths = capacity.hidden_units, network.hidden_units
+def check_room(capacity: Capacity, least: Capacity) -> None:
+    """Raise ``ValueError`` if ``capacity`` is smaller than the sizes of a problem, ``least``."""
+    rooms, widths = capacity.hidden_units, least.hidden_units
     wide = len(rooms) == len(widths) and all(map(operator.ge, rooms, widths))
-    if not wide or capacity.n < n or capacity.n_samples < n_samples:
-        wanted = Capacity(n, network.hidden_units, n_samples)
-        raise ValueError(f"capacity: expected sizes of at least {wanted}, got {capacity}")
+    if not wide or capacity.n < least.n or capacity.n_samples < least.n_samples:
+        raise ValueError(f"capacity: expected sizes of at least {least}, got {capacity}")
     if capacity.chunk is not None:
         checks.count("capacity.chunk", capacity.chunk)
 
 
 def embed(values: Array, network: MLP, padded: MLP) -> Array:
     """Return ``values`` [..., n_weights] in the flat order of ``padded``, with 0 as padding."""
-    out = np.zeros((*values.shape[:-1], padded.n_weights))
+    out = np.zeros((*values.shape[:-1], padded.n_weights), values.dtype)
     out[..., network.positions_in(padded)] = values
     return out
 

@@ -37,7 +37,6 @@ from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
 
 TIES = ("weight", "layer", "all")
-COORDINATES = ("mu", "gamma")
 # The quiet estimator with a higher rate, which its gradients allow: ``fit(x, y, **QUIET)``.
 QUIET: dict[str, Any] = {"estimator": "quiet", "learning_rate": 0.3}
 # Steps in γ from small weights, as in the source, for ``fit(x, y, **SOURCE)``. The fit ends far
@@ -135,13 +134,10 @@ def choose(network: MLP, tie: str, biases: bool, scale: str) -> Model:
 
 
 def kl(gamma: ArrayLike) -> float:
-    """Return KL[q ‖ p] at the best prior of each weight: ½ Σ ln(1 + γ²).
+    """Return KL[q ‖ p] at the best prior of each weight: ½ Σ ln(1 + γ²), in nats and float64.
 
     Args:
         gamma: γ = μ/σ of each weight, any shape.
-
-    Returns:
-        Nats, summed over the weights, in float64.
 
     Raises:
         ValueError: A γ is not finite.
@@ -257,7 +253,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     offered = [name for name in _WIDTHS if name != "quiet" or settings.likelihood == "gaussian"]
     walk = Walk(
         checks.choice("estimator", settings.estimator, offered),
-        checks.choice("coordinates", settings.coordinates, COORDINATES),
+        checks.choice("coordinates", settings.coordinates, ("mu", "gamma")),
         settings.tie == "weight",
     )
     strength = checks.non_negative("initial_gamma", settings.initial_gamma)
@@ -266,17 +262,14 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     def once(o: Settings) -> Fit:
         plan = _loop.lay_out(x, y, o, None, o.n_samples, walk.estimator == "shared")
         model = choose(plan.network, o.tie, o.biases, o.scale)
-        start = strength * plan.draw, np.full(len(plan.draw), rho)
-        return _train(model, walk, plan, start, o.cooldown)
+        rhos = np.full(len(plan.draw), rho)
+        return _train(model, walk, plan, strength * plan.draw, rhos, o.cooldown)
 
     return best_start(once, settings)
 
 
-def _train(
-    model: Model, walk: Walk, plan: Plan, start: tuple[Array, Array], cooldown: float
-) -> Fit:
+def _train(model: Model, walk: Walk, plan: Plan, gamma: Array, rho: Array, cooldown: float) -> Fit:
     """Train from the starting (γ, ρ), each ``[n_weights]``, and return the fit."""
-    gamma, rho = start
     place = gamma if walk.coordinates == "gamma" else gamma * np.logaddexp(0.0, rho)
     n_layers = len(plan.network.shapes) // 2
     groups = (np.arange(n_layers)[:, None] == model.groups) * model.used
@@ -345,16 +338,15 @@ class Fit(_mean_field.Fit):
         std = np.where(self.model.used, self.std / self.model.unit, 1.0)
         gamma, rho = self.gamma, _loop.inverse_softplus(std)
         if start:
-            draw = np.random.default_rng(o.seed).standard_normal(len(self.mean))
-            gamma, rho = start["start_scale"] * draw, 0.0 * draw + start["initial_rho"]
+            gamma = start["start_scale"] * plan.draw
+            rho = np.full(len(gamma), start["initial_rho"])
         walk = self.walk._replace(estimator=_CALMEST[self.likelihood], coordinates="mu")
-        return cast("Self", _train(self.model, walk, plan, (gamma, rho), 1.0))
+        return cast("Self", _train(self.model, walk, plan, gamma, rho, 1.0))
 
     def plug_in(self, x: ArrayLike) -> Predictive:
         """Return the prediction of the single network at the mean weights."""
-        return likelihoods.predict(
-            self.likelihood, self.evaluate(self.mean[None], x), self.noise_std
-        )
+        outputs = self.evaluate(self.mean[None], x)
+        return likelihoods.predict(self.likelihood, outputs, self.noise_std)
 
     def pruning(self, threshold: float = 0.5) -> Pruning:
         """Return which weights have |γ| below ``threshold``: their draws are mostly noise."""

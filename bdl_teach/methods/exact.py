@@ -16,12 +16,8 @@ from bdl_teach.methods.mcmc import Fit as NutsFit
 from bdl_teach.methods.mcmc import nuts
 from bdl_teach.predictive import Predictive
 
-__all__ = [
-    "LinearPosterior",
-    "NutsFit",
-    "linear_regression",
-    "nuts",
-]  # nuts and its Fit: for programs written before they moved to mcmc
+# ``nuts`` and its Fit are here for programs written before they moved to ``mcmc``.
+__all__ = ["LinearPosterior", "NutsFit", "linear_regression", "nuts"]
 
 
 def linear_regression(

@@ -59,15 +59,8 @@ def _rectified(z: _Moments) -> _Moments:
     """
     reach = np.sqrt(z.left) * np.sqrt(z.right)  # > 0, since each unit has a bias
     cosine = np.clip(z.cross / reach, -1.0, 1.0)
-    cross = np.arccos(cosine)  # from here on in place, which saves the time to make new arrays
-    np.subtract(math.pi, cross, out=cross)
-    cross *= cosine
-    cosine *= cosine
-    np.subtract(1.0, cosine, out=cosine)
-    cross += np.sqrt(cosine, out=cosine)
-    reach /= 2.0 * math.pi
-    cross *= reach
-    return _Moments(cross, z.left / 2.0, z.right / 2.0)
+    mean = (math.pi - np.arccos(cosine)) * cosine + np.sqrt(1.0 - cosine**2)
+    return _Moments(reach / (2.0 * math.pi) * mean, z.left / 2.0, z.right / 2.0)
 
 
 def _weighted(moments: _Moments, factor: float, constant: float) -> _Moments:
@@ -120,16 +113,13 @@ def kernel(
     prior: Prior | None = None,
     hidden_units: tuple[int, ...] = (20, 20),
 ) -> Array:
-    """Return the covariance of the network's outputs at two sets of inputs, under the prior.
+    """Return the prior covariance ``[n, m]`` of the network's outputs at two sets of inputs.
 
     Args:
         x: Inputs ``[n, d]``.
         other: Inputs ``[m, d]``; ``x`` itself if not given.
         prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given.
         hidden_units: Width of each hidden layer of the network whose limit is taken.
-
-    Returns:
-        ``[n, m]``, in squared units of y.
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
@@ -149,7 +139,7 @@ def prior_functions(
     times: int = 1,
     seed: int = 0,
 ) -> Array:
-    """Draw finite networks from the prior, and return their outputs.
+    """Draw finite networks from the prior, and return their outputs ``[n_samples, m]``.
 
     For large ``times`` their distribution is close to that of the Gaussian process.
 
@@ -160,9 +150,6 @@ def prior_functions(
         hidden_units: Width of each hidden layer, for ``times`` = 1.
         times: Factor n on the widths; weights from a hidden layer to the next are divided by √n.
         seed: Seed of the weights.
-
-    Returns:
-        Outputs ``[s, m]``.
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
@@ -200,9 +187,6 @@ def fit(
         noise_std: Standard deviation of the noise on y, in the units of y, > 0.
         hidden_units: Width of each hidden ReLU layer of the network whose limit is taken; () is a
             linear model.
-
-    Returns:
-        A :class:`Fit`.
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.

@@ -25,14 +25,13 @@ from bdl_teach import elbo, likelihoods
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach.backend import Tensor, tf
-from bdl_teach.densities import Gaussian, gaussian_kl, numpy_or_tensor, scale_mixture_log_prob
+from bdl_teach.densities import Gaussian, gaussian_kl, scale_mixture_log_prob
 from bdl_teach.methods import _loop, _mean_field, _rao_blackwell
 from bdl_teach.methods._loop import Block, Costs, LoopInputs
 from bdl_teach.methods._mean_field import Fit
 from bdl_teach.methods._settings import taking
 from bdl_teach.mlp import MLP, multiply
 
-ESTIMATORS = ("local", "flipout", "quiet")
 # The quiet estimator with a higher rate, which its gradients allow: ``fit(x, y, **QUIET)``.
 QUIET: dict[str, Any] = {"estimator": "quiet", "learning_rate": 0.2}
 
@@ -49,11 +48,6 @@ class Settings(_mean_field.Settings):
     """
 
     estimator: str = "local"
-
-
-@numpy_or_tensor
-def _moments(x: Tensor, mu: Tensor, sigma: Tensor) -> Tensor:
-    return tf.matmul(x, mu), tf.matmul(x**2, sigma**2)
 
 
 def preactivation_moments(x: ArrayLike, mu: ArrayLike, sigma: ArrayLike) -> tuple[Array, Array]:
@@ -80,8 +74,8 @@ def preactivation_moments(x: ArrayLike, mu: ArrayLike, sigma: ArrayLike) -> tupl
         )
     if not (sigma > 0).all():
         raise ValueError(f"sigma: expected numbers > 0, got a minimum of {sigma.min()}")
-    mean, var = _moments(x, mu, sigma)
-    return mean, var
+    var = tf.matmul(tf.constant(x) ** 2, tf.constant(sigma) ** 2)
+    return tf.matmul(x, mu).numpy(), var.numpy()
 
 
 def forward(
@@ -130,14 +124,6 @@ def noise_widths(estimator: str, network: MLP) -> list[int]:
     return [*outputs, *(inputs if estimator == "flipout" else ())]
 
 
-def _complexity(closed_kl: bool, mu: Tensor, std: Tensor, eps: Tensor, p: LoopInputs) -> Tensor:
-    """Return KL[q ‖ P(w)]: in closed form, or estimated from a draw of the weights."""
-    if closed_kl:
-        return tf.reduce_sum(gaussian_kl(mu, std, 0.0, p.prior[0]) * p.unit_mask)
-    log_prior = scale_mixture_log_prob(mu + std * eps, p.prior[0], p.prior[1], p.prior[2])
-    return elbo.complexity_cost(eps, std, log_prior, p.unit_mask)
-
-
 def _free_energy(
     estimator: str,
     closed_kl: bool,
@@ -150,7 +136,13 @@ def _free_energy(
     mu, std = theta[0], tf.nn.softplus(theta[1])
     f = forward(network, estimator, mu, std, block.eps, block.zeta, block.x)
     cost = likelihoods.cost(likelihood, block.y, f, p.noise_std, block.row_weight)
-    return _loop.costs(_complexity(closed_kl, mu, std, block.eps, p), cost, block, p)
+    if closed_kl:
+        kl = tf.reduce_sum(gaussian_kl(mu, std, 0.0, p.prior[0]) * p.unit_mask)
+    else:
+        w = mu + std * block.eps
+        log_prior = scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2])
+        kl = elbo.complexity_cost(block.eps, std, log_prior, p.unit_mask)
+    return _loop.costs(kl, cost, block, p)
 
 
 _program = _loop.programs(_free_energy)
@@ -162,7 +154,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 
     The start is that of ``bbb.fit``; the KL of a ``Gaussian`` prior is taken in closed form.
     """
-    estimator = checks.choice("estimator", settings.estimator, ESTIMATORS)
+    estimator = checks.choice("estimator", settings.estimator, ("local", "flipout", "quiet"))
     if estimator == "quiet":
         widths = partial(_rao_blackwell.noise_widths, likelihood=settings.likelihood)
         return _mean_field.fit(_rao_blackwell.program, x, y, settings, widths, draws_weights=False)

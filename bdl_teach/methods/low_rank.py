@@ -274,7 +274,6 @@ class Fit(VariationalFit):
     def _refit(self, steps: int, learning_rate: float, **start: Any) -> Self:
         start = start or {"initial": (self.mean, self.own_std), "columns": self.columns}
         settings = {**self._same_problem, "rank": self.columns.shape[1], **start}
-        again = fit(
-            self.problem.x, self.problem.y, steps=steps, learning_rate=learning_rate, **settings
-        )
+        x, y = self.problem.x, self.problem.y
+        again = fit(x, y, steps=steps, learning_rate=learning_rate, **settings)
         return cast("Self", again)

@@ -332,11 +332,8 @@ class Fit:
     def in_units_of_y(self, mean: Array, var: Array) -> Predictive:
         """Return the predictive in the units of y; ``mean``, ``var`` [m] are those of scaled y."""
         unit = self.scaling.y_std
-        return Predictive(
-            mean * unit + self.scaling.y_mean,
-            np.sqrt(var) * unit,
-            np.full(len(mean), self.noise_std),
-        )
+        noise = np.full(len(mean), self.noise_std)
+        return Predictive(mean * unit + self.scaling.y_mean, np.sqrt(var) * unit, noise)
 
 
 class Step(NamedTuple):

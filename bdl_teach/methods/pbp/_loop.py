@@ -199,7 +199,7 @@ def learn_point(state: State, x: Tensor, y: Tensor) -> tuple[State, Tensor]:
     noise = tf.stack(gamma_update(alpha, beta, (y - f_mean)[0], f_var[0]))
     sound = tf.reduce_all(tf.math.is_finite(noise)) & (noise[0] > 1.0) & (noise[1] > 0.0)
     noise = tf.where(sound, noise, state.noise)
-    return State(mean, var, noise, state.prior, state.factors), score
+    return state._replace(mean=mean, var=var, noise=noise), score
 
 
 def _valid(m: Tensor, v: Tensor, new_m: Tensor, new_v: Tensor) -> tuple[Tensor, Tensor]:

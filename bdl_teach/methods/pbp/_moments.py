@@ -16,8 +16,6 @@ import numpy as np
 from bdl_teach.backend import Values, tf
 from bdl_teach.densities import gaussian_nll, numpy_or_tensor
 
-_SQRT_HALF = math.sqrt(0.5)
-_INV_SQRT_TWO_PI = 1.0 / math.sqrt(2.0 * math.pi)
 _SMALLEST_VAR = 1e-290  # below it α = m/√v would overflow
 
 
@@ -45,12 +43,13 @@ def relu_moments(mean: Values, var: Values) -> Values:
     return _relu_moments(mean + tf.zeros_like(var), var + tf.zeros_like(mean))
 
 
-def _with_gradient(m: Values, v: Values) -> Values:
+@tf.custom_gradient  # type: ignore[untyped-decorator]
+def _relu_moments(m: Values, v: Values) -> Values:
     """Return moments of max(0, a) and their exact derivatives: autodiff would lose digits."""
     std = tf.sqrt(tf.maximum(v, _SMALLEST_VAR))
     alpha = m / std
-    density = _INV_SQRT_TWO_PI * tf.exp(-0.5 * alpha**2)
-    tail = 0.5 * tf.math.erfc(_SQRT_HALF * tf.abs(alpha))
+    density = 1.0 / math.sqrt(2.0 * math.pi) * tf.exp(-0.5 * alpha**2)
+    tail = 0.5 * tf.math.erfc(math.sqrt(0.5) * tf.abs(alpha))
     above = tf.where(alpha > 0, 1.0 - tail, tail)  # P(a > 0) = Φ(α)
     below = tf.where(alpha > 0, tail, 1.0 - tail)
     h_plus = tf.maximum(density + alpha * above, 0.0)
@@ -63,9 +62,6 @@ def _with_gradient(m: Values, v: Values) -> Values:
         return d_m, d_v
 
     return (mean, var), gradient
-
-
-_relu_moments = tf.custom_gradient(_with_gradient)
 
 
 @numpy_or_tensor
@@ -93,10 +89,10 @@ def linear_moments(mean: Values, var: Values, weight_mean: Values, weight_var: V
     mean = tf.pad(mean, [[0, 0], [0, 1]], constant_values=1.0)  # [n, in + 1]
     var = tf.pad(var, [[0, 0], [0, 1]])
     fan_in = float(mean.shape[1])
-    out_mean = _rows_times(mean, weight_mean) / math.sqrt(fan_in)  # [n, out]
-    second = mean**2 + var  # E[z²]
-    out_var = _rows_times(var, weight_mean**2) + _rows_times(second, weight_var)
-    out_var = out_var / fan_in
+    out_mean = tf.matmul(mean, weight_mean, transpose_b=True) / math.sqrt(fan_in)  # [n, out]
+    out_var = tf.matmul(var, weight_mean**2, transpose_b=True)
+    out_var += tf.matmul(mean**2 + var, weight_var, transpose_b=True)  # mean² + var = E[z²]
+    out_var /= fan_in
     return (out_mean, out_var) if rows else (out_mean[0], out_var[0])
 
 
@@ -104,13 +100,7 @@ def linear_moments(mean: Values, var: Values, weight_mean: Values, weight_var: V
 def adf_update(m: Values, v: Values, dlogz_dm: Values, dlogz_dv: Values) -> Values:
     """Return mean and variance of N(w | m, v) times a factor with normaliser Z, elementwise.
 
-    Formula: m′ = m + v ∂log Z/∂m and v′ = v − v² [(∂log Z/∂m)² − 2 ∂log Z/∂v].
-
-    Args:
-        m: Mean of a weight.
-        v: Variance of the weight, > 0.
-        dlogz_dm: ∂log Z/∂m.
-        dlogz_dv: ∂log Z/∂v.
+    Formula: m′ = m + v ∂log Z/∂m and v′ = v − v² [(∂log Z/∂m)² − 2 ∂log Z/∂v], for v > 0.
 
     Returns:
         (m′, v′). v′ <= 0 means that the approximation of the factor was too coarse; ``fit`` then
@@ -181,10 +171,6 @@ def log_z(y: Values, mean: Values, var: Values, alpha: Values, beta: Values) -> 
     Source: Hernández-Lobato & Adams 2015, eq. 12.
     """
     return -gaussian_nll(y, mean, var + beta / (alpha - 1.0))
-
-
-def _rows_times(rows: Values, weight: Values) -> Values:
-    return tf.matmul(rows, weight, transpose_b=True)  # [n, in + 1] @ [in + 1, out]
 
 
 def _check(positive: bool = False, minimum: float | None = None, **values: Values) -> None:
