@@ -134,10 +134,13 @@ def choose(network: MLP, tie: str, biases: bool, scale: str) -> Model:
 
 
 def kl(gamma: ArrayLike) -> float:
-    """Return KL[q ‖ p] at the best prior of each weight: ½ Σ ln(1 + γ²), in nats and float64.
+    """Return KL[q ‖ p] at the best prior of each weight: ½ Σ ln(1 + γ²).
 
     Args:
         gamma: γ = μ/σ of each weight, any shape.
+
+    Returns:
+        Nats, summed over the weights, in float64.
 
     Raises:
         ValueError: A γ is not finite.

@@ -113,13 +113,16 @@ def kernel(
     prior: Prior | None = None,
     hidden_units: tuple[int, ...] = (20, 20),
 ) -> Array:
-    """Return the prior covariance ``[n, m]`` of the network's outputs at two sets of inputs.
+    """Return the covariance of the network's outputs at two sets of inputs, under the prior.
 
     Args:
         x: Inputs ``[n, d]``.
         other: Inputs ``[m, d]``; ``x`` itself if not given.
         prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given.
         hidden_units: Width of each hidden layer of the network whose limit is taken.
+
+    Returns:
+        ``[n, m]``, in squared units of y.
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
@@ -139,7 +142,7 @@ def prior_functions(
     times: int = 1,
     seed: int = 0,
 ) -> Array:
-    """Draw finite networks from the prior, and return their outputs ``[n_samples, m]``.
+    """Draw finite networks from the prior, and return their outputs.
 
     For large ``times`` their distribution is close to that of the Gaussian process.
 
@@ -150,6 +153,9 @@ def prior_functions(
         hidden_units: Width of each hidden layer, for ``times`` = 1.
         times: Factor n on the widths; weights from a hidden layer to the next are divided by √n.
         seed: Seed of the weights.
+
+    Returns:
+        Outputs ``[s, m]``.
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
@@ -187,6 +193,9 @@ def fit(
         noise_std: Standard deviation of the noise on y, in the units of y, > 0.
         hidden_units: Width of each hidden ReLU layer of the network whose limit is taken; () is a
             linear model.
+
+    Returns:
+        A :class:`Fit`.
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.

@@ -100,7 +100,13 @@ def linear_moments(mean: Values, var: Values, weight_mean: Values, weight_var: V
 def adf_update(m: Values, v: Values, dlogz_dm: Values, dlogz_dv: Values) -> Values:
     """Return mean and variance of N(w | m, v) times a factor with normaliser Z, elementwise.
 
-    Formula: m′ = m + v ∂log Z/∂m and v′ = v − v² [(∂log Z/∂m)² − 2 ∂log Z/∂v], for v > 0.
+    Formula: m′ = m + v ∂log Z/∂m and v′ = v − v² [(∂log Z/∂m)² − 2 ∂log Z/∂v].
+
+    Args:
+        m: Mean of a weight.
+        v: Variance of the weight, > 0.
+        dlogz_dm: ∂log Z/∂m.
+        dlogz_dv: ∂log Z/∂v.
 
     Returns:
         (m′, v′). v′ <= 0 means that the approximation of the factor was too coarse; ``fit`` then
