@@ -83,10 +83,10 @@ def backprop(problem: Problem, estimator: str = "quiet", **own: Any) -> bbb.Fit:
 
 
 def with_prior(problem: Problem, tie: str = "") -> tuple[MeanFieldFit, Array]:
-    """Fit one hidden layer by mean field; return the fit, and each weight's σ_p ``[n_weights]``.
+    """Fit one hidden layer by mean field; return the fit and the weights' prior sd ``[n_weights]``.
 
-    ``tie`` names the weights that share one learnt σ_p, as in ``empirical_bayes.fit``; "" keeps the
-    problem's prior.
+    ``tie`` says which weights share one learnt prior sd, as in ``empirical_bayes.fit``; with ""
+    every weight keeps the prior sd of the problem.
     """
     most = MOST_DRAWN if len(problem.data.x) <= MOST_DRAWN else own_points.MOST
     sizes = (most, (PRIOR_WIDTH,), 1)
@@ -126,8 +126,8 @@ QUICK: Mapping[str, Quick] = {
 def quick(name: str, problem: Problem, options: Mapping[str, Any]) -> Fitted:
     """Fit a method, a key of ``QUICK``, to a problem with one hidden layer.
 
-    ``options`` are arguments of ``fit`` by name, and ``members`` for an ensemble's ``n_members``;
-    those that do not affect the method are ignored.
+    ``options`` are arguments of the method's ``fit`` by name, except that ``members`` stands for
+    ``n_members``. Options that are not among the method's ``heeds`` are ignored.
     """
     method, heeds = QUICK[name]
     own = {option: options[option] for option in heeds if option in options}

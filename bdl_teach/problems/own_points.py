@@ -34,8 +34,9 @@ def read(given: object, most: int = MOST) -> tuple[Value | None, list[str]]:
     """Return data as a value of the ``data`` control, and sentences on how they were read.
 
     ``given`` is ``None``, ``(x, y)``, a value of the control, an array ``[n, 2]``, a frame of two
-    columns, a text, or ``datasets.Points``; units are chosen if it has none. Of more than ``most``
-    points, that many are taken at random.
+    columns, the text of a table, or ``datasets.Points``. A value of the control keeps its units;
+    for other data they are chosen. If there are more than ``most`` points, a random choice of
+    ``most`` points is kept.
 
     Raises:
         ValueError: ``given`` has another form, no points, or a number that is not finite.
@@ -87,7 +88,10 @@ def _points(given: Any) -> datasets.Points:
 
 
 def _column(name: str, given: Any) -> tuple[Any, str]:
-    """Return a column as numbers ``[n]``, masked or not, and the date at which it is 0, or ""."""
+    """Return a column as numbers ``[n]``, and its earliest date as text, "" if it has no dates.
+
+    Dates become days since the earliest one. A masked array stays masked.
+    """
     values = np.ma.asarray(given) if np.ma.isMaskedArray(given) else np.asarray(given)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
@@ -212,7 +216,8 @@ def stretched(data: datasets.Regression1D) -> str:
 def sd(data: datasets.Regression1D, value: float, places: int = 1) -> str:
     """Format a standard deviation of y, given in the course's units, in the units of the points.
 
-    ``places`` counts decimals in the course's units; other units have 3 significant digits.
+    The text has ``places`` decimals if the points are in the course's units, else at most 3
+    significant digits.
     """
     units = units_of(data)
     return f"{value:.{places}f}" if units == COURSE else f"{float(f'{value * units[3]:.3g}'):g}"

@@ -2,7 +2,7 @@
 
 Two of the ten classes of scikit-learn's digits are held out as out-of-distribution pictures, here
 called *strange*; pictures of the eight other classes are *known*. The hyperparameters were chosen
-on digits 0 to 599 of the data set; all results are of the others.
+on digits 0 to 599 of the data set; all results come from the other digits.
 """
 
 from __future__ import annotations
@@ -80,7 +80,10 @@ class Answers:
 def trained(
     pictures: Split, seed: int
 ) -> dict[str, image_classifier.Fit | image_classifier.Ensemble]:
-    """Train the networks of all ``KINDS``; the ordinary one is the ensemble's first member."""
+    """Train the networks of all ``KINDS``, and return them by kind.
+
+    The ordinary network is the ensemble's first member.
+    """
     from bdl_teach.methods import image_classifier
 
     common = {**COMMON, "n_classes": len(pictures.names), "seed": seed}

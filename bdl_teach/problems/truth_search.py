@@ -71,7 +71,7 @@ class Search:
 
 @dataclass(frozen=True)
 class TruthResult(Outcome):
-    """A quick fit to a problem, and the search for the best fit while the sliders rest."""
+    """A quick fit to a problem, and the state of the search for the fit of lowest free energy."""
 
     search: Search
 
@@ -108,7 +108,10 @@ class TruthResult(Outcome):
 
 
 def free_energy(fit: bbb.Fit) -> float:
-    """Return the last free energy of a fit's training, in nats; exact for one hidden layer."""
+    """Return the free energy at the end of a fit's training, in nats.
+
+    It has no sampling noise if the network has one hidden layer.
+    """
     return float(fit.history["free_energy"][-1])
 
 
@@ -141,7 +144,7 @@ def improve(result: TruthResult) -> TruthResult | None:
 
 
 def _from_start(problem: Problem, start: int) -> tuple[bbb.Fit, bbb.Fit]:
-    """Return two fits: one from start number ``start``, and one from a mode near this start."""
+    """Return a fit from start number ``start``, and one from the mode that this start leads to."""
     rho = math.log(math.expm1(problem.scales[0] * math.sqrt(COLD) / 10))
     cold = _mean_field(problem, start, COLD, steps=LONG_STEPS, initial_rho=rho)
     long = _mean_field(problem, start, steps=LONG_STEPS)

@@ -1,4 +1,4 @@
-"""Explorers: controls over a picture of a model that is refitted at each movement of a control.
+"""Explorers: pictures of a model, with controls; the model is refitted when a control moves.
 
 The data file of an explorer, ``texts/NAME.toml``, defines its controls and all texts; its module
 defines a frozen dataclass of results, and a class that computes and draws them with the methods

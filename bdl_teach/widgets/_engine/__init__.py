@@ -1,4 +1,4 @@
-"""The engine of the explorers; what the author of an explorer defines is in ``contract.py``.
+"""The engine of the explorers; ``contract.py`` lists the methods that an explorer defines.
 
 Each class inherits from the next: ``Explorer`` (``live.py``: what a user calls), ``Page`` (layout,
 callbacks of controls and buttons), ``Worker`` (computes and draws), ``PointerInput`` (the pointer

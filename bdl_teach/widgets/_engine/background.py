@@ -64,7 +64,10 @@ class LatestValue(Generic[T]):
         return taken
 
     def ready(self, timeout: float | None = None) -> bool:
-        """Wait for a new value; return whether there is one, or the slot is closed."""
+        """Wait until there is a new value or the slot is closed; return whether that is so.
+
+        Wait ``timeout`` seconds at most, or without limit if it is ``None``.
+        """
         with self._changed:
             return self._changed.wait_for(lambda: self.closed or self._put > self._taken, timeout)
 

@@ -99,7 +99,10 @@ class Chains:
         return _Run(problem, GoldStandard(report=f"The {NAME} is on its way."))
 
     def go_on(self, most: int) -> GoldStandard | None:
-        """Sample further, up to ``most`` draws of each chain; return what is known, if new."""
+        """Add draws to each chain, unless it has ``most``; return the updated posterior and report.
+
+        Return ``None`` if nothing has changed.
+        """
         run = self._run
         if run is None or run.over or run.outputs.shape[1] >= most or self.waits():
             return None
@@ -114,7 +117,10 @@ class Chains:
         return run.gold
 
     def whole(self, problem: Problem) -> GoldStandard:
-        """Return the posterior of a problem not shown; raise ``Moved`` if a control moves."""
+        """Return the posterior of a problem that is not shown; sample it if it is not cached.
+
+        Raise ``Moved`` if a control moves meanwhile.
+        """
         run = self._found(problem)
         while not run.over and run.outputs.shape[1] < FIRST:
             run = self._further(run)
@@ -202,7 +208,7 @@ class ExplorerBesideTruth(Explorer[Result], abstract=True):
         return self._with_truth(result, self._known(values))
 
     def _known(self, values: Values) -> GoldStandard:
-        """Return what is known so far of the true posterior."""
+        """Return the true posterior as sampled so far; empty if the toggle ``nuts`` is off."""
         return self._chains.ask(self._problem(values) if values["nuts"] else None)
 
     def _read_unseen(self, values: Values) -> Readings:

@@ -120,7 +120,7 @@ class Canvas:
         return {} if self._copies is None else self._copies.verdicts()
 
     def redraw_background(self, *, arrange: bool = False) -> None:
-        """Make the next picture redraw the background and, if ``arrange``, place the panels."""
+        """Make the next picture redraw the background and, if ``arrange``, lay out the panels."""
         self._backgrounds.clear()
         self._grounds.clear()
         if arrange:

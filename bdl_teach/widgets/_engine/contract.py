@@ -101,13 +101,13 @@ class Contract(Generic[Result]):
     def _draw(self, result: Result) -> None:
         """Update the artists to show ``result``; the worker calls this and holds ``RENDER_LOCK``.
 
-        Make no artist here. After a change of what is not animated, such as limits, call
-        ``self._canvas.redraw_background``.
+        Make no artist here. After a change to something that is not animated, such as axis limits,
+        call ``self._canvas.redraw_background``.
         """
 
     @abstractmethod
     def _readings(self, result: Result) -> dict[str, float]:
-        """Return the readings of ``result`` that are known, by name."""
+        """Return the readings of ``result`` by name; leave out those that are not known yet."""
 
     def _words(self, result: Result) -> dict[str, str]:
         """Return templates for the status line that override those of the data file, by name."""
@@ -122,10 +122,11 @@ class Contract(Generic[Result]):
         return ""
 
     def _follow(self, values: Values, result: Result, *, at_rest: bool) -> Result | None:
-        """Return the result with more of a slow part, such as the true posterior, or ``None``.
+        """Work on a slow part of the result, such as the true posterior; return the new result.
 
-        The worker calls this repeatedly after a tick, and after each ``_improve`` (``at_rest``). It
-        must return soon after a control has moved. An exception is shown over the picture.
+        Return ``None`` if nothing has changed. The worker calls this repeatedly after a tick and,
+        with ``at_rest``, after each ``_improve``. This method must return soon after a control has
+        moved. An exception is shown over the picture.
         """
         return None
 
@@ -143,7 +144,10 @@ class Contract(Generic[Result]):
         return better
 
     def _next(self, values: Values) -> tuple[float, Values] | None:
-        """Return (seconds since the last such movement, values) if controls move by themselves."""
+        """Return (pause, new values) if controls are to move by themselves, else ``None``.
+
+        The pause is in seconds and counts from the last such movement.
+        """
         return None
 
     def _next_seeds(self, values: Values) -> list[Values]:
@@ -159,9 +163,10 @@ class Contract(Generic[Result]):
         return steps_of(getattr(result, "fit", None))
 
     def _replay(self, result: Result, frame: int) -> Result:
-        """Return ``result`` as it was at frame number ``frame`` of its training (not the last).
+        """Return ``result`` as it was at frame number ``frame`` of its training.
 
-        An explorer that defines this method has replay controls under its picture.
+        The worker does not call this for the last frame, which is ``result`` itself. An explorer
+        that defines this method has replay controls under its picture.
         """
         return result
 
@@ -170,10 +175,16 @@ class Contract(Generic[Result]):
         return result.x_grid[:, 0], result.prediction.epistemic_std
 
     def _point_at(self, x: float, y: float, begins: bool) -> None:
-        """Set controls when a panel of kind "at" is clicked (``begins``) or dragged in."""
+        """Set controls according to the place (x, y) of the pointer in a panel of kind "at".
+
+        The pointer has just been pressed there (``begins``) or dragged there.
+        """
 
     def _linked(self, result: Result, panel: int, x: float, y: float) -> object:
-        """Return what is drawn at (x, y) in panel number ``panel``, which has ``hover``, if any."""
+        """Return what the pointer is on at (x, y) in panel number ``panel``, or ``None``.
+
+        This is called only for panels with ``hover``.
+        """
         return None
 
     def _mark(self, result: Any, linked: Any) -> None:
@@ -238,7 +249,7 @@ class Contract(Generic[Result]):
     def state(self) -> Values:
         """Return the values of all controls; ``type(explorer)(**state)`` rebuilds the explorer.
 
-        Values that are set in the picture, such as ``data``, are left out if they are not set.
+        Controls that hold no value are left out, such as ``data`` before the learner sets points.
         """
         values = {name: control.value for name, control in self._controls.items()}
         return {name: value for name, value in values.items() if value is not None}

@@ -1,4 +1,4 @@
-"""Mark in a second panel what belongs to the weight or function under the pointer."""
+"""Mark the functions of the weight under the pointer, or the weights of the function under it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -57,7 +57,10 @@ class LinkArtists(plots.Artists):
 def nearest_function(
     functions: Array, x_grid: Array, at: tuple[float, float], height: float
 ) -> int | None:
-    """Return the index of the function (of ``[k, m]``) nearest to ``at``, if that is near."""
+    """Return the index in ``functions`` ``[k, m]`` of the one nearest to the point ``at``.
+
+    Return ``None`` if its vertical distance is more than 3 % of the panel's ``height``.
+    """
     column = int(np.argmin(np.abs(x_grid - at[0])))
     far = np.abs(functions[:, column] - at[1])
     k = int(np.argmin(far))

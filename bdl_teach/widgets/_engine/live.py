@@ -29,7 +29,7 @@ _CLOSED = (
 
 
 class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
-    """Controls over one picture that is recomputed whenever a control moves.
+    """A picture with controls; the picture is recomputed whenever a control moves.
 
     Creating an explorer closes the previous one of the same class, of which a still remains.
 
@@ -265,7 +265,10 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         self.__dict__.pop("_repr_mimebundle_", None)  # ipywidgets has set it to None
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
-        """Return the live view, unless the explorer is closed, and a still, if any, as a bundle."""
+        """Return the MIME bundle of the live view, with a still if there is a result.
+
+        For a closed explorer, a sentence that says so replaces the live view.
+        """
         if self._slot.closed:
             bundle: dict[str, Any] = {"text/plain": sentence(_CLOSED.format(type(self).__name__))}
         else:

@@ -1,4 +1,4 @@
-"""Missions: tasks in an explorer, the conditions that say whether one is done, and their box.
+"""Missions: tasks in an explorer, the conditions for each, and the box that shows them.
 
 Success with one seed may be luck, so the conditions must also hold for the next seeds.
 """
@@ -150,7 +150,8 @@ class MissionBox:
         """Check whether the chosen mission is done, and show the verdict.
 
         ``others`` are copies of ``values`` with other seeds; ``read`` computes their readings. The
-        generator yields before each of them, so that the worker can stop if a control has moved.
+        generator yields before it computes the readings of each copy, so that the worker can stop
+        if a control has moved.
         """
         if (mission := self.chosen) is None:
             return

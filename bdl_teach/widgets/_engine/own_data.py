@@ -17,7 +17,7 @@ _DATES: Any = matplotlib_dates  # without types
 
 
 class Unseen(traitlets.HasTraits):
-    """A control without a widget, which the pointer in the picture or a line of Python sets."""
+    """A control without a widget; the pointer in the picture or a line of Python sets its value."""
 
     value = traitlets.Any(None, allow_none=True)
 
@@ -53,7 +53,9 @@ class Points(Unseen):
 
 
 def after(did: Mapping[str, Any], now: Value, most: int = own_points.MOST) -> Value | None:
-    """Return the points ``now`` after an edit by the pointer; ``None`` for an impossible edit.
+    """Apply an edit by the pointer to the points ``now``; return the new points.
+
+    Return ``None`` if the edit is impossible.
 
     ``did["act"]`` is "move", "add" or "remove", ``did["i"]`` the index of the point, and
     ``did["x"]`` and ``did["y"]`` its new place in the course's units.
@@ -101,7 +103,7 @@ def label_axis(
 
 
 class _OwnTicks(Locator):
-    """A tick locator with which ``inner`` chooses the ticks, in the learner's units."""
+    """A tick locator that lets the locator ``inner`` choose ticks in the learner's units."""
 
     def __init__(self, inner: Locator, start: float, scale: float) -> None:
         self._inner, self._start, self._scale = inner, start, scale
@@ -117,7 +119,7 @@ class _OwnTicks(Locator):
 
 
 class _OwnFormatter(Formatter):
-    """A formatter of axis labels in the learner's units, which ``inner`` then writes."""
+    """A tick formatter that lets the formatter ``inner`` write labels in the learner's units."""
 
     def __init__(self, inner: Formatter, start: float, scale: float, name: str) -> None:
         self._inner, self._start, self._scale, self._name = inner, start, scale, name
