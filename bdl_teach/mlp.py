@@ -69,7 +69,10 @@ class MLP:
 
 
 def multiply(weight: Tensor, h: Tensor) -> Tensor:
-    """Return weight @ h; if their common axis has length 1, elementwise, which XLA can fuse."""
+    """Return the matrix product of ``weight`` [..., out, in] and ``h`` [..., in, n].
+
+    If ``in`` is 1, it is computed elementwise, which XLA can fuse with other operations.
+    """
     if h.shape[-2] == 1:
         return weight * h
     return _product(weight, h) if len(weight.shape) == len(h.shape) else tf.matmul(weight, h)

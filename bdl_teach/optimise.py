@@ -229,7 +229,10 @@ def history(trace: Trace, names: Sequence[str], remedy: str) -> dict[str, Array]
 
 
 def path(trace: Trace) -> Path | None:
-    """Return a run's frames as NumPy arrays, one per step, or ``None`` if it kept no frames."""
+    """Return a run's frames as NumPy arrays, or ``None`` if the run kept no frames.
+
+    Of several frames at the same step, only the last is returned.
+    """
     if trace.path is None:
         return None
     steps = trace.path.steps.numpy()

@@ -201,7 +201,10 @@ class Room(Artists):
         self.frame = [ax.yaxis, *ax.spines.values()]  # to be drawn again when the height changes
 
     def conceal(self) -> bool:
-        """Set the middle one of ``steps``, whatever hidden curves need; return if it changed."""
+        """Set the limit to the middle one of ``steps``, which tells nothing about hidden curves.
+
+        Return whether the limit changed.
+        """
         before, self._limit = self._limit, self._steps[len(self._steps) // 2]
         self._ax.set_ylim(-self._limit, self._limit)
         return before != self._limit
@@ -217,7 +220,7 @@ class Room(Artists):
         """Set the smallest limit that includes ``curves``, ``at_least`` and the band of ``nuts``.
 
         The limit does not shrink while ``nuts``, the true posterior, is ``awaited``, and does not
-        change while ``held`` is true. Return whether it has changed.
+        change while ``held`` is true. Return whether the limit changed.
         """
         if nuts is not None:
             curves = {**curves, POSTERIOR: epistemic_edges(nuts)}
@@ -378,7 +381,10 @@ class SpreadPanel(Artists):
         return bool(changed)
 
     def update(self, shown: Mapping[str, Predictive | None], gap: Array | None = None) -> bool:
-        """Draw each predictive's sd, shade the mask ``gap`` [m]; return if the y limit changed."""
+        """Draw the epistemic sd of each predictive in ``shown``; return if the y limit changed.
+
+        Where the mask ``gap`` [m] is true, the panel is shaded.
+        """
         if gap is not None:
             self._gap.update(self._x, gap)
         highest = 0.0

@@ -31,7 +31,8 @@ class Predictive:
         mean: Predictive mean ``[m]``, in the units of y.
         epistemic_std: Standard deviation of the network output over the posterior ``[m]``.
         aleatoric_std: Standard deviation of the observation noise ``[m]``.
-        samples: Network outputs of s posterior draws ``[s, m]``; ``None`` for a Gaussian of y.
+        samples: Network outputs of s posterior draws ``[s, m]``, or ``None`` for a Gaussian
+            predictive.
     """
 
     mean: Array
@@ -112,7 +113,7 @@ class Predictive:
         return np.asarray((low + high) / 2)
 
     def _share_below(self, y: Array) -> Array:
-        """Return P(new target at x_i <= y_i), averaged over the draws, ``[m]``."""
+        """Return for each input the probability that a new target is at most ``y``, ``[m]``."""
         beyond, noisy = y - self.samples, self.aleatoric_std > 0
         smooth = ndtr(beyond / np.where(noisy, self.aleatoric_std, 1.0))
         return np.asarray(np.where(noisy, smooth, beyond >= 0).mean(axis=0))
@@ -190,8 +191,8 @@ def draw_weights(mean: Array, std: Array, n_samples: int, seed: int) -> Array:
 def evaluate_weights(network: MLP, weights: Array, x: Array) -> Array:
     """Return network outputs ``[s, m]`` for ``weights`` [s, n_weights] at ``x`` [m, d].
 
-    The weight vectors of a run are padded to 250 and the inputs to a power of two, so that the
-    program is rarely compiled for another number of either.
+    Zeros are added to both, so that the program is rarely compiled for a new size: each of its
+    runs takes 250 weight vectors, and a number of inputs that is a power of two.
     """
     n, m, evaluator = len(weights), len(x), _evaluator(network)
     inputs = tf.constant(np.pad(x, ((0, room(m) - m), (0, 0))), tf.float32)
@@ -208,8 +209,8 @@ def evaluate_weights(network: MLP, weights: Array, x: Array) -> Array:
 def _evaluator(network: MLP) -> Compiled:
     """Return a compiled function of (weights, x, n_blocks) that evaluates the network.
 
-    Its weights are ``[blocks, size, n_weights]``, and its outputs ``[blocks · size, m]``; they are
-    0 after the first ``n_blocks`` blocks.
+    ``weights`` are ``[blocks, size, n_weights]``. The outputs are ``[blocks · size, m]``: 0 for all
+    blocks but the first ``n_blocks``.
     """
 
     def evaluate(weights: Tensor, x: Tensor, n_blocks: Tensor) -> Tensor:

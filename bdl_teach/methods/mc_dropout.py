@@ -54,7 +54,10 @@ class Settings(Training):
 
 
 def _sources(network: MLP) -> Array:
-    """Return the hidden unit whose output each weight multiplies; if none, the number of units."""
+    """Return for each weight the number of the hidden unit whose output it multiplies.
+
+    For biases and the weights of inputs, which multiply none, it is the number of hidden units.
+    """
     first = np.cumsum((0, *network.hidden_units))
     numbers = []
     for i, (n_out, n_in) in enumerate(network.shapes):
@@ -76,7 +79,10 @@ def _forward(network: MLP, w: Tensor, x: Tensor, scale: Tensor) -> Tensor:
 
 
 def _loss(network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs) -> Costs:
-    """Return what one block adds to −E_q[log P(D | w)] − E_q[log P(w)], and to the records."""
+    """Return what a block (one draw, one chunk of data) adds to the loss and to the recorded costs.
+
+    The loss is −E_q[log P(D | w)], and minus E_q[log P(w)] if there is a prior.
+    """
     (w,), (limit, rate, kept, has_prior), (sigma1, sigma2, pi) = theta, p.own, tf.unstack(p.prior)
     there, gone = (
         scale_mixture_log_prob(value, sigma1, sigma2, pi) for value in (w / kept, tf.zeros_like(w))
@@ -126,7 +132,10 @@ class Fit(NetworkFit):
     rate: float
 
     def _draw(self, n_samples: int, seed: int) -> Array:
-        """Draw weights from q; with one seed, a higher rate drops all that a lower one does."""
+        """Draw weights from q.
+
+        With the same seed, a higher rate drops all the units that a lower rate drops.
+        """
         zeros = np.zeros(sum(self.network.hidden_units))
         zeta = predictive.draw_weights(zeros, zeros + 1.0, n_samples, seed)  # [s, units]
         scale = np.ones((n_samples, len(zeros) + 1))  # last: weights that are never dropped

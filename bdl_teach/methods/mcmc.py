@@ -5,12 +5,12 @@ HMC moves weights w with a momentum p ~ N(0, I) along the potential U(w) = −lo
     p ← p − ½ε ∇U(w);  then L times  w ← w + ε p,  p ← p − ε ∇U(w)  (the last one by half),
 
 and accepts the end with probability min(1, exp(−ΔU − Δ½|p|²)). Over the warm-up ε is adapted, and
-L rises to its given value. Each transition draws its own L, within two fifths of that value. NUTS
-chooses L by itself, and takes longer. All chains move at once, in a compiled program that runs a
-window (a fixed number of transitions) at a time.
+L rises to its given value. Each transition draws its own L, up to 40 % below or above that value.
+NUTS chooses L by itself, and takes longer. All chains move at once, in a compiled program that runs
+a window (a fixed number of transitions) at a time.
 
-L is given, not adapted: on this posterior ChEES and SNAPER shrank it to between 1 and 39 steps, and
-gave 5 to 76 effective draws of the hardest output where L = 60 gave 290.
+L is given, not adapted: on the course's network, the adaptive methods ChEES and SNAPER shrank L to
+between 1 and 39. The output with the fewest effective draws then had 5 to 76; at L = 60 it had 290.
 
 Source: Neal 2011, section 5.2 (HMC); Hoffman & Gelman 2014 (NUTS, and the adaptation of ε), both
 through ``tfp.mcmc``; Vehtari et al. 2021 for R-hat and the effective sample size, through
@@ -83,7 +83,8 @@ def _log_density(recipe: _Recipe, w: Tensor, p: LoopInputs) -> Tensor:
 def _quick_log_density(recipe: _Recipe, w: Tensor, p: LoopInputs) -> Tensor:
     """Return what :func:`_log_density` returns, with a gradient that takes a third of the time.
 
-    XLA can fuse the sum over the units of the last layer, but not a matrix product.
+    The last layer is written as a product and a sum over units, which XLA can fuse with what
+    follows, unlike a matrix product.
     """
     w = w * p.unit_mask
     *hidden, weight, bias = recipe.padded.unflatten(w)
@@ -141,7 +142,10 @@ def _traced(_state: Tensor, results: Tensor) -> tuple[Tensor, Tensor]:
 
 
 class _Jittered:
-    """HMC with a random number of leapfrog steps, since a fixed one can lead back to the start."""
+    """HMC with a random number of leapfrog steps.
+
+    With a fixed number, each transition could end close to where it began.
+    """
 
     is_calibrated = True
 
@@ -197,10 +201,10 @@ class _Chains(NamedTuple):
     ahead: tuple[Array, ...] = ()  # transitions after these
 
     def run(self, n: int, progress: Progress | None) -> tuple[_Chains, tuple[Array, ...]]:
-        """Return the state after n more transitions that follow the warm-up, and these transitions.
+        """Run the chains for n more transitions, not counting the warm-up.
 
-        They are weights ``[n, chains, n_weights]``, log densities ``[n, chains]``, and whether the
-        transition diverged ``[n, chains]``.
+        Return the chains as they are then, and the n transitions: weights ``[n, chains,
+        n_weights]``, log densities ``[n, chains]``, and whether each diverged ``[n, chains]``.
         """
         _, advance = _programs(self.recipe)
         state, kernel, done = self.state, self.kernel, self.done
@@ -372,7 +376,8 @@ class Fit(Drawn):
     Attributes:
         weights: ``[chains, s, n_weights]``.
         log_density: log P(D, w) of each draw, in nats ``[chains, s]``.
-        diverged: Share of a draw's transitions that were given up as divergent ``[chains, s]``.
+        diverged: Of the transitions that led to a draw from the draw before it, the share that
+            diverged ``[chains, s]``.
         x: Training inputs ``[n, d]``.
     """
 

@@ -47,7 +47,10 @@ class Settings(Training):
 
 
 def _loss(network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs) -> Costs:
-    """Return what one block adds to −log P(D | w) − log P(w) and to the recorded costs."""
+    """Return what a block (one chunk of data) adds to the loss and to the recorded costs.
+
+    The loss is −log P(D | w), minus log P(w) if there is a prior, plus the weight decay.
+    """
     (w,) = theta
     (anchor, has_prior, weight_decay), (sigma1, sigma2, pi) = p.own, tf.unstack(p.prior)
     each = scale_mixture_log_prob(w - anchor, sigma1, sigma2, pi)

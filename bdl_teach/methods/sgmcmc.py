@@ -194,7 +194,8 @@ def _program(sampler: Sampler) -> tuple[Compiled, Compiled]:
 def _noise(seed: int, window: int, n_chains: int, network: MLP, padded: MLP) -> Tensor:
     """Draw standard normal numbers for a window of steps ``[window, chains, n_weights]``.
 
-    NumPy needs a tenth of the compiled loop's time. Padding gets 0, so that it stays at 0.
+    NumPy draws them in a tenth of the time that the compiled loop would need. Weights that are
+    padding get 0, so that they stay at 0.
     """
     rng = np.random.default_rng([seed, window])
     shape = (_WINDOW, n_chains, network.n_weights)

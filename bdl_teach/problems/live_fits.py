@@ -39,9 +39,10 @@ PRIOR_WIDTH = 30  # largest number of hidden units where the prior may be learnt
 
 
 def fit_method(name: str, problem: Problem, sizes: tuple[Any, ...] = (), **own: Any) -> Any:
-    """Fit a method, a key of ``CATALOGUE``, to a problem; ``own`` are more arguments of ``fit``.
+    """Fit a method, a key of ``CATALOGUE``, to a problem.
 
-    The program is compiled for ``sizes``, the arguments of ``bbb.Capacity``: by default one hidden
+    ``own`` are further arguments of the method's ``fit``, such as its number of epochs. The
+    program is compiled for ``sizes``, the arguments of ``bbb.Capacity``: by default one hidden
     layer, and ``ROOM`` rows or, for more points, ``own_points.MOST`` rows.
     """
     from bdl_teach.methods.bbb import Capacity
@@ -65,10 +66,11 @@ def fit(name: str, problem: Problem, epochs: int) -> Fitted:
 
 
 def backprop(problem: Problem, estimator: str = "quiet", **own: Any) -> bbb.Fit:
-    """Fit two hidden layers by Bayes by Backprop; ``own`` are more arguments of ``fit``.
+    """Fit two hidden layers by Bayes by Backprop; ``own`` are further arguments of ``bbb.fit``.
 
-    The ``estimator`` is "quiet" (a variant of local reparameterization), "weights" (as in the
-    paper) or "article" (as in the paper, with the recipe of chapter 3's article).
+    The ``estimator`` is "quiet" (a variant of local reparameterization), "weights" (weights are
+    drawn, as by Blundell et al. 2015) or "article" (as "weights", but with the start and the
+    learning-rate schedule of ``bbb.ARTICLE``).
     """
     from bdl_teach.methods import bbb
 

@@ -122,7 +122,11 @@ class Walk:
         return np.append(order, [_loop.REFINE] * self.refines).astype(np.int32)
 
     def advance(self, state: State, start: int, stop: int) -> tuple[State, Array]:
-        """Take the steps ``start`` to ``stop`` of one chunk; return the state and their trace."""
+        """Take the steps ``start`` to ``stop``, which lie in one chunk of ``CHUNK`` steps.
+
+        Return the new state, and for each step α and β of the noise, α and β of the prior, and
+        log Z of its point, NaN for a refinement of the prior ``[stop − start, 5]``.
+        """
         first = start // CHUNK * CHUNK
         epochs = range(first // self.length, (first + CHUNK) // self.length + 1)
         rows = np.concatenate([self.rows(epoch) for epoch in epochs])[first % self.length :]
@@ -274,7 +278,10 @@ class Fit:
 
     @property
     def path(self) -> optimise.Path | None:
-        """Return the steps of the frames of :meth:`at`; ``None`` after more than 10,000 steps."""
+        """Return a path that holds only the number of steps at each frame of :meth:`at`.
+
+        It is ``None`` for a fit of more than 10,000 steps, and for what ``at`` or ``steps`` gave.
+        """
         if self.walk is None or self.n_steps > _MOST_STEPS:
             return None
         steps = np.ceil(self.n_steps * np.linspace(0.0, 1.0, _FRAMES) ** 1.5)

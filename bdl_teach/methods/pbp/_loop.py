@@ -239,7 +239,11 @@ def refine_prior(state: State) -> State:
 
 
 def _refine_weight(prior: Tensor, row: Tensor) -> tuple[Tensor, Tensor]:
-    """Refine one weight's prior factor, given [α, β] of λ and [mean, variance, *factor]."""
+    """Return ``prior`` and ``row`` after one weight's prior factor has been refined.
+
+    ``prior`` is [α, β] of λ; ``row`` is the weight's mean and variance, and its four numbers of
+    ``State.factors``. If the cavity is not proper, both are returned as they were.
+    """
     m, v, precision, shift, alpha_share, beta_share = tf.unstack(row)
     cavity_precision, cavity_shift = 1.0 / v - precision, m / v - shift
     cavity_m, cavity_v = cavity_shift / cavity_precision, 1.0 / cavity_precision

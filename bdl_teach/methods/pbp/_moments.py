@@ -45,7 +45,10 @@ def relu_moments(mean: Values, var: Values) -> Values:
 
 @tf.custom_gradient  # type: ignore[untyped-decorator]
 def _relu_moments(m: Values, v: Values) -> Values:
-    """Return moments of max(0, a) and their exact derivatives: autodiff would lose digits."""
+    """Return mean and variance of max(0, a) for a ~ N(m, v), and a function for their gradient.
+
+    The gradient is written out, since automatic differentiation would lose digits.
+    """
     std = tf.sqrt(tf.maximum(v, _SMALLEST_VAR))
     alpha = m / std
     density = 1.0 / math.sqrt(2.0 * math.pi) * tf.exp(-0.5 * alpha**2)
@@ -180,7 +183,7 @@ def log_z(y: Values, mean: Values, var: Values, alpha: Values, beta: Values) -> 
 
 
 def _check(positive: bool = False, minimum: float | None = None, **values: Values) -> None:
-    """Raise ``ValueError`` for numbers not finite or out of range; ignore symbolic tensors."""
+    """Raise ``ValueError`` if a number is not finite or too small; ignore symbolic tensors."""
     if not tf.executing_eagerly():
         return
     least = 0.0 if positive and minimum is None else minimum

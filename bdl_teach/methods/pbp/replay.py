@@ -115,5 +115,9 @@ def replay(x: ArrayLike, y: ArrayLike, n_steps: int, **options: Any) -> Replay:
 
 @lru_cache(maxsize=1)
 def _forward() -> Compiled:
-    """Compile the output's moments at x [m, d] for several (means, variances) of the weights."""
+    """Compile a function that returns the mean and variance of the network's output.
+
+    It takes x ``[m, d]`` and any number of pairs (means, variances) of the weights, and returns
+    a list with the result for each pair.
+    """
     return Compiled(lambda x, *states: [forward(x, *state) for state in states])
