@@ -101,7 +101,7 @@ def digest(lock: Path) -> str:
 
 
 def contents(venv: Path) -> list[str]:
-    """List the installed packages and the files and folders in each; `doctor` checks all files."""
+    """Return the paths of the installed packages, and of the files and folders in each of them."""
     site = site_packages(venv)
     paths = [*site.glob("*"), *site.glob("*/*")]
     return [p.relative_to(site).as_posix() for p in paths if p.name != "__pycache__"]

@@ -16,7 +16,7 @@ _GIVEN: dict[str, Any] = {"prior": densities.Gaussian(3.0), "hidden_units": (20,
 
 
 def _tops(first: Any, second: Any) -> Any:
-    """Return the largest loss on each of k paths, given the losses ``[k, points]`` on two legs."""
+    """Return the largest loss on each of k paths; its two parts have the losses ``[k, points]``."""
     return np.maximum(first.max(axis=1), second.max(axis=1))
 
 

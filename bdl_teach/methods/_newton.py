@@ -1,7 +1,7 @@
 """Newton's method for the mode of a network, where Adam would take thousands of steps more.
 
 The cost U(w) = −log P(D | w) − log P(w) of a ReLU network has minima in kinks, where a unit's
-pre-activation z is 0 at a data point and a parabola does not fit. So the ReLU is rounded,
+pre-activation z is 0 at a data point and a parabola does not fit. So the ReLU is smoothed,
 
     relu(z) ≈ τ log(1 + e^(z/τ)),   slope s = 1/(1 + e^(−z/τ)),   curvature s (1 − s)/τ,
 
@@ -11,7 +11,7 @@ negative:
     H = Σ_i h_i g_i g_iᵀ + diag(δ) + Σ max(0, ∂U/∂relu(z)) s (1 − s)/τ ∇z ∇zᵀ.
 
 The first two terms are the Λ of ``laplace``, which defines h, g and δ. The third term is the
-curvature of the rounded kinks, summed over units and data points; ∇z is the gradient of z by the
+curvature of the smoothed kinks, summed over units and data points; ∇z is the gradient of z by the
 unit's own weights only.
 
 Source: Nocedal & Wright 2006, "Numerical optimization", section 10.3 (Levenberg and Marquardt);
@@ -98,7 +98,7 @@ class Pass(NamedTuple):
 def forward(network: MLP, w: Array, x: Array, tau: Sequence[float] = ()) -> Pass:
     """Evaluate a network at weights w ``[n_weights]`` and inputs x ``[n, d]``, in float64.
 
-    ``tau`` holds the τ of each hidden layer; without it the ReLU is not rounded.
+    ``tau`` holds for each hidden layer the width τ of its smoothed ReLU; () is the ReLU itself.
     """
     parts = _parts(network, w)
     matrices, biases = parts[::2], parts[1::2]
@@ -151,7 +151,7 @@ def to_mode(target: Target, start: Array) -> Array:
     """Take Newton steps from trained weights ``[n_weights]`` to a nearby mode.
 
     The weights are returned unchanged if the network has more than ``LARGEST`` weights, or if U
-    has risen by more than the rounding of the ReLU can cause.
+    has risen by more than the smoothing of the ReLU's kink can cause.
     """
     network, w = target.network, start
     if network.n_weights > LARGEST:

@@ -90,7 +90,7 @@ def test_lab_of_an_installed_package_opens_copied_notebooks(site: Path, tmp_path
     assert {path.name for path in here.iterdir()} == {"fake", notebooks.FOLDER}  # and no .venv
 
 
-def test_installed_package_names_missing_packages(site: Path, tmp_path: Path) -> None:
+def test_installed_commands_say_which_packages_are_missing(site: Path, tmp_path: Path) -> None:
     for command, lacks in (
         ("test", "`test` works only in a checkout"),
         ("lab", '-m pip install "tensorflow<'),

@@ -39,7 +39,7 @@ def as_markdown(table: rivals.Rivals) -> str:
     return "\n\n".join(["\n".join(ruled), *rivals.NOTES])
 
 
-def test_results_page_shows_the_stored_rivals_table() -> None:
+def test_results_page_shows_the_stored_comparison_of_methods() -> None:
     """In update mode the table is written to the page first."""
     there = PAGE.read_text(encoding="utf-8")
     assert len(MARKS.findall(there)) == 1

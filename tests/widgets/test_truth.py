@@ -41,7 +41,7 @@ SETTINGS: list[dict[str, Any]] = [
 
 @every_picture_is_drawn
 @set_to(SETTINGS)
-def test_picture_and_readings_show_fit_data_truth_and_gap(explorer: TruthExplorer) -> None:
+def test_picture_and_readings_show_the_fit_the_data_and_the_gap(explorer: TruthExplorer) -> None:
     p = explorer.result.prediction
     ax, fit = panel(explorer, "What each believes"), explorer.result.fit
     np.testing.assert_allclose(line(ax, "fit mean"), [X, p.mean])

@@ -33,7 +33,10 @@ def test_log_likelihood(prediction: Predictive, data: Regression1D, x: Array, se
 def score(
     name: str, prediction: Predictive, data: Regression1D, seed: int, x: Array = X
 ) -> dict[str, float]:
-    """Return test log-likelihoods in nats a point: ``among`` if |x| ≤ ½, ``outside`` if |x| > ½."""
+    """Return mean test log-likelihoods in nats: for |x| ≤ ½, which is among the data, and outside.
+
+    The keys are ``name`` with the endings ``-among`` and ``-outside``.
+    """
     log_p = test_log_likelihood(prediction, data, x, seed)
     among = np.abs(x[:, 0]) <= 0.5
     parts = {"among": among, "outside": ~among}

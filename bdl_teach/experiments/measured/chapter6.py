@@ -36,7 +36,7 @@ def classic(rows: Rows, width: int, decay: float, seed: int) -> point.Fit:
 
 
 def _options(rows: Rows, width: int, seed: int) -> dict[str, Any]:
-    """Return the settings of all fits; networks of up to 16 units share one compiled program."""
+    """Return the settings of a fit; they let widths of up to 16 units use one compiled program."""
     room = bbb.Capacity(len(rows[0]), (max(width, 16),), 1)
     options: dict[str, Any] = {"likelihood": "bernoulli", "steps": 800, "hidden_units": (width,)}
     return {**options, "seed": seed, "capacity": room}

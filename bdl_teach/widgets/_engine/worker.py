@@ -108,7 +108,7 @@ class Worker(PointerInput[Result], abstract=True):
             self._pause()
 
     def _go_on(self, values: Values, *, at_rest: bool) -> bool:
-        """Improve (if ``at_rest``) and extend the result; show it and return whether it changed."""
+        """Call ``_improve`` (if ``at_rest``) and ``_follow``; return whether one gave a result."""
         if (shown := self.result) is None:
             return False
         better, spent = None, "" if at_rest else self._spent
