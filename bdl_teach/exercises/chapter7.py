@@ -355,6 +355,10 @@ def _record_of_alpha(eps: float, n: int, seed: int) -> tuple[Any, Any]:
     rtol=0.4,
 )
 def _eps_of(points: Any, alpha: Any) -> Any:
-    """Estimate eps: the growth of α per point is a linear function of α², with slope −eps."""
+    """Estimate eps, a constant of the published code, from the growth of α by data points.
+
+    A point raises α, the shape of the Gamma over the noise precision, by a linear function of α²
+    with the slope −eps.
+    """
     steps, middle = np.diff(alpha) / np.diff(points), 0.5 * (alpha[1:] + alpha[:-1])
     return -np.polyfit(middle**2, steps, 1)[0]

@@ -165,7 +165,7 @@ def to_mode(target: Target, start: Array) -> Array:
 
 
 def _descend(target: Target, w: Array, tau: Sequence[float]) -> Array:
-    """Lower U by Newton steps from w, with ReLUs rounded by the ``tau`` of each hidden layer."""
+    """Lower U = −log P(D, w) by Newton steps from w; ``tau`` smooths the ReLUs of each layer."""
 
     def look(w: Array) -> tuple[Pass, float]:
         p = forward(target.network, w, target.x, tau)

@@ -264,7 +264,10 @@ class EvidenceArtists(plots.Artists):
         self.artists = [self._curve, self._now]
 
     def update(self, log_evidence: Array, choice: float) -> None:
-        """Plot the log evidence of each choice, cut off at the panel's limit; mark ``choice``."""
+        """Plot the log evidence at each value of the control; mark its present value, ``choice``.
+
+        Values below the panel's lower limit are drawn at that limit.
+        """
         below = np.maximum(log_evidence - log_evidence.max(), self._floor)
         self._curve.set_data(self._choices, below)
         nearest = int(np.argmin(np.abs(self._choices - choice)))

@@ -211,7 +211,7 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
         self._weights.update(result.problem.prior, result.fit.mean, result.fit.std)
 
     def _chores(self) -> Iterator[Callable[[], object]]:
-        """Yield functions that compile what other controls, longer runs, HMC and marks need."""
+        """Yield functions that compile the programs of settings that have not been used yet."""
         paper: controls.Values = {"estimator": "weights"}
         more = {"n_samples": 2}
         for values in (paper, more, paper | more, {"n": own_points.MOST}):

@@ -67,9 +67,9 @@ def pictures() -> tuple[Array, Array]:
 class Trainer:
     """A trainer of models in the background, for one order at a time; a newer order replaces it.
 
-    Only the explorer's worker changes the attributes; the training threads send functions to the
-    worker by ``tell``, and it calls them and then computes a new result. Closing the slot
-    ``orders`` ends the training after a stage.
+    Only the explorer's worker thread changes the attributes. A training thread passes functions to
+    ``tell``; the worker calls them, and then computes a new result. After ``orders.close()`` the
+    training ends soon.
     """
 
     def __init__(self, tell: Callable[[Callable[[], object]], object]) -> None:

@@ -32,7 +32,7 @@ def fit() -> bbb.Fit:
     return bbb.fit(data.x, data.y, hidden_units=(4, 4), steps=20)
 
 
-def test_released_code_is_reloaded_when_needed():
+def test_code_released_from_memory_is_loaded_again():
     before = fit()
     again, held = fit(), resident("r-xp")
     release()

@@ -178,7 +178,7 @@ def test_test_rows_influence_no_fit_and_no_choice(
 
 
 @pytest.mark.parametrize(("task", "arguments", "split"), GALLERIES)
-def test_test_pictures_influence_no_network(
+def test_no_network_is_influenced_by_the_test_set(
     lab: Lab, task: Any, arguments: Any, split: Any
 ) -> None:
     train, test = split

@@ -19,13 +19,13 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "results.md"
 MARKS = re.compile(r"(?<=<!-- table of the rivals -->\n\n)[^!]*(?=\n\n<!-- end of the table -->)")
 
 
-def test_rivals_table_includes_each_method_of_the_catalogue() -> None:
+def test_comparison_includes_each_method_of_the_catalogue() -> None:
     assert {CATALOGUE[name].module for name in rivals.LABELS if name in CATALOGUE} == {
         method.module for method in CATALOGUE.values()
     }
 
 
-def test_rivals_file_has_twenty_worlds_and_writing_it_again_changes_nothing() -> None:
+def test_file_of_the_comparison_has_twenty_worlds_and_writing_it_again_changes_nothing() -> None:
     assert len(KEPT.worlds) == 20 and "Made by: python3 -m bdl_teach claims" in KEPT.made
     assert rivals.as_csv(KEPT) == rivals.FILE.read_text(encoding="utf-8")
 

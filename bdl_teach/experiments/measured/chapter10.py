@@ -158,8 +158,8 @@ def _in_bands(
 def ten(world: World) -> dict[str, float]:
     """Compare pairs of methods over ten data sets with a gap.
 
-    ``ahead`` is the share of the data sets in which MAP scores higher than BBB among the data: one
-    extreme data set in fifty would decide a mean difference.
+    ``ahead`` is the share of the data sets in which MAP scores higher than BBB among the data: a
+    single extreme data set would decide the mean of the differences.
     """
     names = ("map", "bbb", "laplace", "dropout", "local", "eb")
     each = [scores(predictives(one, names), one) for one in world.parts(N_SETS)]

@@ -52,7 +52,10 @@ class Control:
         return [tuple(one) if isinstance(one, list) else one for one in self.range]
 
     def value(self, given: Any) -> Any:
-        """Convert a data file's value to the control's; round the exponent of powers to a step."""
+        """Convert a value from the data file to one of the control.
+
+        A slider of powers of ten has the nearest power of its steps.
+        """
         if self.kind == "points":
             return own_points.read(given)[0]
         if self.kind == "slider":

@@ -48,7 +48,7 @@ class Pin:
 
     @property
     def compares(self) -> bool:
-        """Return whether the pinned state is that of a question; then axis limits stay."""
+        """Return whether the pin shows the state before an explorer's question is answered."""
         return self._of_question and self._pinned is not None
 
     def set(self) -> None:
@@ -57,7 +57,7 @@ class Pin:
         self.toggle.value = True
 
     def set_for_question(self) -> None:
-        """Ask ``settle`` to pin what is shown, as the state in which a question begins."""
+        """Make the next ``settle`` pin what is shown: the state before a question is answered."""
         self._of_question = True
         self.set()
 

@@ -47,7 +47,7 @@ class PointerInput(Contract[Result], abstract=True):
         }
 
     def _readings_on_points(self, result: Any) -> dict[str, float]:
-        """Return the number of points, and (as 0 or 1) whether they are own and from a table."""
+        """Return the number of points, and as 0 or 1 each: set by the learner, from a table."""
         if (data := self._data(result)) is None:
             return {}
         return {

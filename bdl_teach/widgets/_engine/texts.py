@@ -138,7 +138,7 @@ def _mission(
 
 
 def _with_points(start: Values, more: list[tuple[float, float]]) -> points.Value:
-    """Return the data of the starting values, and the points ``more``, for the control ``data``."""
+    """Return a value of the control ``data``: the points of ``start`` and the points ``more``."""
     data = Problem.of({"n": 32, "noise_std": 1.0, "seed": 0} | start).data
     x, y = np.append(data.x[:, 0], [p[0] for p in more]), np.append(data.y, [p[1] for p in more])
     return points.from_course(x.round(3), y.round(2))
