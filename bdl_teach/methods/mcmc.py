@@ -197,8 +197,7 @@ class _Chains(NamedTuple):
     state: Tensor  # [chains, n_weights]: weights after the last window
     kernel: Tensor  # the sampler's own state
     done: int = 0  # transitions so far, the warm-up's included
-    returned: int = 0  # transitions that ``run`` has returned so far
-    ahead: tuple[Array, ...] = ()  # transitions after these
+    ahead: tuple[Array, ...] = ()  # transitions after those that ``run`` has returned
 
     def run(self, n: int, progress: Progress | None) -> tuple[_Chains, tuple[Array, ...]]:
         """Run the chains for n more transitions, not counting the warm-up.
@@ -209,9 +208,8 @@ class _Chains(NamedTuple):
         _, advance = _programs(self.recipe)
         state, kernel, done = self.state, self.kernel, self.done
         window, warmup = self.recipe.window, self.recipe.n_warmup
-        returned = self.returned + n
-        total = warmup + returned
         parts = [self.ahead] if self.ahead else []
+        total = max(done, warmup) + n - sum(len(weights) for weights, *_ in parts)
         while done < total:
             rise = min(1.0, (done + window) / warmup)
             n_leapfrog, seed = tf.constant(rise * self.n_leapfrog), tf.constant([self.seed, done])
@@ -223,7 +221,7 @@ class _Chains(NamedTuple):
                 progress(min(done, total), total)
         every = [np.concatenate(of) for of in zip(*parts, strict=True)]
         ahead = tuple(part[n:] for part in every)
-        then = self._replace(state=state, kernel=kernel, done=done, returned=returned, ahead=ahead)
+        then = self._replace(state=state, kernel=kernel, done=done, ahead=ahead)
         return then, tuple(part[:n] for part in every)
 
 
