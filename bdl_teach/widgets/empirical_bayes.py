@@ -103,10 +103,11 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
             line.set_data(places, np.maximum(stds[order], _FLOOR))
 
     def _chores(self) -> Iterator[Callable[[], object]]:
-        """Yield functions that compile fits with each prior, to drawn points and to a table."""
-        for n in (self.DEFAULTS["n"], own_points.MOST):
-            for mode in ("fixed", "per weight", "per layer"):
-                yield partial(self._compute, self.DEFAULTS | {"prior": mode, "n": n})
+        """Yield functions that compile fits with a learnt prior, then fits to a learner's table."""
+        for mode in ("per weight", "per layer"):
+            yield partial(self._compute, {**self.DEFAULTS, "prior": mode})
+        for mode in ("fixed", "per weight", "per layer"):
+            yield partial(self._compute, {**self.DEFAULTS, "prior": mode, "n": own_points.MOST})
 
     def _to_best(self) -> None:
         if self.result is not None:
