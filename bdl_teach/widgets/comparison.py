@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -131,7 +131,7 @@ class ComparisonExplorer(MethodsExplorer):
             return None
         for name, one in result.methods.items():
             if one.convergence is not None and not one.convergence.over:
-                found = one.convergence.after_one_more(one.fit)
+                found = one.convergence.after_one_more(cast(Any, one.fit))
                 key = self._key(name, result.problem, values)
                 self._fits[key] = better = replace(one, convergence=found)
                 return replace(result, methods={**result.methods, name: better})

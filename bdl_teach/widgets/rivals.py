@@ -118,7 +118,8 @@ class RivalsExplorer(MethodsExplorer):
             at_data = found[f"{place}_data"] or math.nan  # a single network has the sd 0
             found[f"{place}_times"] = found[f"{place}_gap"] / at_data
             if one.method == "sghmc":
-                found[f"{place}_steps"] = int(one.fit.history["step"][-1])
+                fit: Any = one.fit
+                found[f"{place}_steps"] = int(fit.history["step"][-1])
         return found
 
     def _words(self, result: SideBySide) -> dict[str, str]:
@@ -150,7 +151,8 @@ def _name(one: MethodFit, steps: str = "") -> str:
     if one.remark:
         return f"{label}, {one.remark}"
     if one.method == "sghmc":
-        return f"{label}, {steps or one.fit.history['step'][-1]} steps"
+        fit: Any = one.fit
+        return f"{label}, {steps or fit.history['step'][-1]} steps"
     return label
 
 

@@ -34,7 +34,7 @@ class MethodFit:
     """The fit and the predictions of one method."""
 
     method: str  # its key in the explorer
-    fit: Any  # a ``Fitted``
+    fit: Fitted
     prediction: Predictive  # on GAP_GRID
     seconds: float = 0.0  # time that this tick took for the fit; 0 for an earlier fit
     convergence: Convergence | None = None  # of a variational fit
@@ -57,7 +57,7 @@ class SideBySide(ProblemResult):
         return {place: one.prediction for place, one in self.methods.items()}
 
     @property
-    def fit(self) -> Any:
+    def fit(self) -> Fitted:
         """Return the fit of the first method."""
         return next(iter(self.methods.values())).fit
 
