@@ -143,7 +143,7 @@ def expected_coverage(
 
 
 def conformal_factor(scores: ArrayLike, level: float) -> float:
-    """Return k such that the bands mean ± k sd contain a new point with probability ``level``.
+    """Return k so that mean ± k sd contains a new point with probability ``level`` or more.
 
     Split conformal prediction: k is the ⌈(n + 1) level⌉-th smallest of n scores. The probability is
     marginal, and holds for a point that is drawn from the same distribution as the n points.

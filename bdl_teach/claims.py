@@ -22,10 +22,7 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """Import ``rivals``, ``show`` or ``stored`` when it is first used.
-
-    They need third-party packages, which importing this module does not.
-    """
+    """Import ``rivals``, ``show`` or ``stored``, which need third-party packages, on first use."""
     if name == "rivals":
         return importlib.import_module("bdl_teach.experiments.rivals")
     if name in ("show", "stored"):

@@ -1,8 +1,4 @@
-"""Start the commands: `python3 -m bdl_teach lab`, `test`, `doctor`, `data`, ...
-
-This module needs the standard library only. In a checkout a command runs in `.venv`, which the
-first command makes (_cli/environment.py); an installed package runs it in its own Python.
-"""
+"""Start commands such as `python3 -m bdl_teach lab`, with the standard library only."""
 
 from __future__ import annotations
 
@@ -146,10 +142,7 @@ def start(argv: Sequence[str]) -> int:
 
 
 def set_environment() -> None:
-    """Set environment variables for the programs that a command starts.
-
-    They use the same data folder as the command and, in a checkout, its `.venv`.
-    """
+    """Make the programs that a command starts use its data folder and, in a checkout, `.venv`."""
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # before kernels in the user's home folder
     if data := os.environ.get("BDL_TEACH_DATA"):  # kernels run in other folders
         os.environ["BDL_TEACH_DATA"] = os.path.abspath(os.path.expanduser(data))

@@ -1,8 +1,7 @@
 """Make bdl_teach importable, and set up JupyterLab, in an environment that has its packages.
 
-The launcher and Binder call these functions, which need the standard library only. Installing a
-wheel of bdl_teach also adds the settings in the folder ``jupyter``, but not those in this module:
-they are meant only for an environment that was made for this course.
+The launcher and Binder call these functions. A wheel of bdl_teach adds the settings in the folder
+``jupyter``, but not those in this module, which are only for an environment made for this course.
 """
 
 from __future__ import annotations
@@ -42,10 +41,7 @@ KERNEL: dict[str, dict[str, object]] = {
 
 
 def write_settings(prefix: Path) -> None:
-    """Write the settings of this module and of the folder ``jupyter`` into ``prefix``.
-
-    Other settings in the same files stay as they are.
-    """
+    """Write the settings of this module and the folder ``jupyter`` into ``prefix``; keep others."""
     shared = {prefix / path.relative_to(SHARED): _read(path) for path in SHARED.rglob("*.json")}
     own: dict[Path, Mapping[str, object]] = {
         prefix / "share/jupyter/lab/settings/overrides.json": OVERRIDES,

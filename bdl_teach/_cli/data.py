@@ -1,7 +1,4 @@
-"""Fetch the data sets before a lecture, or list them: `python3 -m bdl_teach data [names]`.
-
-Complete files are not fetched again. Importing this module needs the standard library only.
-"""
+"""Fetch missing data sets, or list all, before a lecture: `python3 -m bdl_teach data [names]`."""
 
 from __future__ import annotations
 
@@ -84,7 +81,7 @@ def fetch(names: Sequence[str]) -> int:
 
 
 def state(name: str) -> str:
-    """Return a data set's state: "there", "missing", "damaged", "bundled" or "unreadable"."""
+    """Return "there", "missing", "damaged", "unreadable", or, if scikit-learn has it, "bundled"."""
     from bdl_teach.datasets import store, tables
 
     if name == "digits":
@@ -99,7 +96,7 @@ def state(name: str) -> str:
 
 
 def place(name: str) -> str:
-    """Return a data set's path inside the data folder, whether the file exists or not."""
+    """Return where a data set is or will be: in the data folder, or "inside scikit-learn"."""
     from bdl_teach.datasets import store, tables
 
     if name == "digits":

@@ -134,7 +134,7 @@ def check_packages() -> None:
 
 
 def refuse(missing: list[str]) -> None:
-    """Raise ``Trouble`` with the command that installs what is missing, if anything is."""
+    """Raise ``Trouble`` with the command that installs ``missing`` packages, if there are any."""
     if missing:
         quoted = " ".join(f'"{requirement}"' for requirement in missing)
         command = f"{sys.executable} -m pip install {quoted}"
@@ -142,7 +142,7 @@ def refuse(missing: list[str]) -> None:
 
 
 def packages() -> str:
-    """Import every required package; raise ``Trouble`` at the first that fails."""
+    """Import the required packages and return "n are imported"; raise ``Trouble`` if one fails."""
     check_packages()
     for module, line in required().items():
         try:
@@ -154,7 +154,7 @@ def packages() -> str:
 
 
 def files() -> str:
-    """Compare the size of each file of the required packages with the installer's record."""
+    """Return "n packages are whole"; raise ``Trouble`` if a file's size is not as in its RECORD."""
     names, seen = [_name(line) for line in required().values()], set()
     while names:
         name = names.pop()
@@ -177,7 +177,7 @@ def files() -> str:
 
 
 def server() -> str:
-    """Return the JupyterLab server's environment; raise ``Trouble`` if explorers may stay blank."""
+    """Return the server's environment; raise ``Trouble`` if it is unknown or lacks bdl_teach."""
     found = _server()
     if found is None:
         raise Trouble(
@@ -193,10 +193,7 @@ def server() -> str:
 
 
 def _server() -> Path | None:
-    """Return the environment of the server that started this kernel; ``None`` if it is unknown.
-
-    Outside a kernel, return this process's environment.
-    """
+    """Return the environment of this kernel's server if known; outside a kernel, this process's."""
     import psutil
 
     if "ipykernel.kernelapp" not in sys.modules:
@@ -258,7 +255,7 @@ def kernel() -> str:
 
 
 def enough(what: str, needed_gb: float) -> tuple[float, str]:
-    """Return how many GB of "memory" or "disk" are free; refuse fewer than ``needed_gb``."""
+    """Return the free "memory" or "disk" in GB, and the unit; raise ``Trouble`` if too little."""
     import psutil
 
     if what == "memory":
@@ -272,7 +269,7 @@ def enough(what: str, needed_gb: float) -> tuple[float, str]:
 
 
 def refit() -> tuple[float, str]:
-    """Return the time of one refit of the sinusoid, without its compilation."""
+    """Return the milliseconds of one refit of the sinusoid, without compilation, and their unit."""
     from bdl_teach import datasets, densities
     from bdl_teach.methods import bbb
 

@@ -1,7 +1,4 @@
-"""Make a checkout's `.venv` from a lock file, with uv or pip; make it again if incomplete.
-
-This module needs the standard library only.
-"""
+"""Make a checkout's `.venv` from a lock file, with uv or pip; make it again if incomplete."""
 
 from __future__ import annotations
 
@@ -136,7 +133,10 @@ def exclusive(path: Path) -> Iterator[None]:
 
 
 def build(venv: Path, lock: Path) -> None:
-    """Make `venv`; if that fails, put the old one back; without a network, accept the old one."""
+    """Make `venv`; if that fails, put the old one back and raise the error.
+
+    If only the network fails and the old one is complete, print a message instead.
+    """
     machine, old = f"{sys.platform} {platform.machine()}", venv.with_name(".venv.old")
     if machine not in MACHINES:
         raise Trouble(
@@ -166,7 +166,7 @@ def build(venv: Path, lock: Path) -> None:
 
 
 def remove(path: Path) -> None:
-    """Remove a folder, a file or a link; skip files of a folder that cannot be removed."""
+    """Remove a file or a link, or as much of a folder as can be removed."""
     if path.is_symlink() or path.is_file():
         path.unlink()
     else:

@@ -1,7 +1,4 @@
-"""Compile and store the programs of the first picture, so that a kernel need only load them.
-
-The command `lab` runs this script while JupyterLab starts.
-"""
+"""Store compiled programs of the first picture for kernels, while `lab` starts JupyterLab."""
 
 from __future__ import annotations
 

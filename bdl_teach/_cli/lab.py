@@ -48,7 +48,7 @@ def port(text: str) -> int:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Open JupyterLab at chapter 3: in a checkout its own notebooks, else a copy of them."""
+    """Open JupyterLab at chapter 3 of the checkout, or else of a copy in the current folder."""
     root, folder = cli.ROOT, Path("notebooks")
     if not is_checkout(root):
         root, folder = Path.cwd() / notebooks.FOLDER, Path()
@@ -78,7 +78,7 @@ def find_a_home() -> None:
 
 
 def lab_command(python: Path, port: int | None, root: Path, first: Path) -> list[str]:
-    """Return the command that starts JupyterLab; for root, with --allow-root."""
+    """Return the command that opens ``first`` in JupyterLab (as superuser, with --allow-root)."""
     command = [str(python), "-m", "jupyterlab", "--ip=127.0.0.1", f"--ServerApp.root_dir={root}"]
     command += [f"--LabApp.default_url=/lab/tree/{first.as_posix()}", CONTENTS, NO_PAIRING]
     if port is not None:

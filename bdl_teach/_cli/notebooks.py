@@ -1,7 +1,4 @@
-"""Copy the notebooks to a folder of the learner: `python3 -m bdl_teach notebooks [FOLDER]`.
-
-This module needs the standard library only.
-"""
+"""Copy the notebooks to a folder of the learner: `python3 -m bdl_teach notebooks [FOLDER]`."""
 
 from __future__ import annotations
 
@@ -38,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Copy the notebooks; return 1 if a newer one was not copied over the learner's changes."""
+    """Copy the notebooks; return 1 if a copy of another version stays, because it was changed."""
     written, kept, older = copy(options.folder)
     n_there = len(files()) - len(written) - len(kept)
     print(f"{options.folder}: {len(written)} files written, {n_there} there already.")

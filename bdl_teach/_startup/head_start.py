@@ -1,7 +1,4 @@
-"""Load TensorFlow, which the first picture needs, while the user looks at the notebook.
-
-The settings of ``_cli/after_install.py`` name this module as an extension of IPython.
-"""
+"""Load TensorFlow while the user looks at the notebook; _cli/after_install.py sets this up."""
 
 from __future__ import annotations
 
@@ -16,10 +13,7 @@ NEEDED = ("numpy.ma", "bdl_teach.backend", "bdl_teach.widgets._engine.live")
 
 
 def load_ipython_extension(_: object) -> None:
-    """Start a thread that loads TensorFlow.
-
-    A kernel that shuts down waits for the thread to end.
-    """
+    """Start a thread that loads TensorFlow; a kernel that shuts down waits for it to end."""
     if not PLAIN:
         threading.Thread(target=_load, name="bdl_teach head start").start()
 

@@ -58,10 +58,7 @@ def prepare() -> Path | None:
 
 
 def tidy(place: Path, limit: int = LIMIT) -> None:
-    """Delete programs if all together exceed ``limit`` bytes, the longest unused first.
-
-    At most half of ``limit`` is left.
-    """
+    """Delete the longest unused programs, down to ``limit / 2`` bytes, if all exceed ``limit``."""
     with suppress(OSError):  # another process may delete them, too
         files = [(f.stat(), f) for f in place.glob("*/*") if f.is_file()]
         size = sum(stat.st_size for stat, _ in files)
@@ -75,7 +72,7 @@ def tidy(place: Path, limit: int = LIMIT) -> None:
 
 
 def clear() -> bool:
-    """Delete all programs in the current folder; return False if no folder is in use."""
+    """Delete the programs in the folder that TensorFlow's flags name; return False without one."""
     for word in os.environ.get(_FLAGS, "").split():
         name, _, folder = word.partition("=")
         if name.lstrip("-") == _FOLDER_FLAG:
@@ -96,7 +93,7 @@ def _folder() -> Path | None:
 
 
 def _usable(folder: Path) -> bool:
-    """Return whether the folder belongs to this user, is writable, and has room."""
+    """Make the folder; return whether this user owns it and can write ``ROOM`` bytes into it."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         mine = os.name == "nt" or folder.stat().st_uid == os.getuid()
@@ -111,7 +108,7 @@ def was_tried(*versions: str) -> bool:
 
 
 def _tensorflow() -> list[str]:
-    """Return the versions of tensorflow-cpu and tensorflow, of those that are installed."""
+    """Return the different versions of the installed tensorflow-cpu and tensorflow, sorted."""
     found = []
     for name in ("tensorflow-cpu", "tensorflow"):
         with suppress(PackageNotFoundError):

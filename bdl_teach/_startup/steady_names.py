@@ -1,8 +1,7 @@
 """Give traced functions the same names in every process, so that stored programs are found.
 
-TensorFlow numbers the functions and loops that a process traces, and the name of a stored program
-depends on these numbers. Here they start from a hash of the program's function and shapes. XLA also
-compares the computation, so that a collision does no harm.
+TensorFlow numbers what a process traces, and the name of a stored program depends on the numbers.
+Here they start from a hash; XLA also compares the computation, so that a collision does no harm.
 """
 
 from __future__ import annotations
@@ -27,10 +26,7 @@ _tracing = threading.local()
 
 @contextmanager
 def while_running() -> Iterator[None]:
-    """Return a context in which to run a program that calls :func:`begin` when it is traced.
-
-    At the end of the context, TensorFlow's own numbers are used again.
-    """
+    """Return a context for running a program; at its end, TensorFlow uses its own numbers again."""
     try:
         yield
     finally:
@@ -38,10 +34,10 @@ def while_running() -> Iterator[None]:
 
 
 def begin(function: Callable[..., Any], arguments: Any) -> None:
-    """Let the numbers that TensorFlow puts into this thread's next names start from a hash.
+    """Replace the number in TensorFlow's next name in this thread; later names count up from it.
 
-    The hash is of ``function`` and of the shapes and types of the tensors in ``arguments``; if
-    another program of this process has it, the next free number is used.
+    The number follows from a hash of ``function`` and of the shapes and types of the tensors in
+    ``arguments``; if another program of this process has it, the next free one is used.
     """
     if PLAIN:
         return

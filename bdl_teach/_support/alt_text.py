@@ -1,8 +1,4 @@
-"""Describe matplotlib figures in text for people who cannot see them.
-
-A notebook that imports ``bdl_teach.plots`` gets a description with every figure, as the output's
-plain text and as the ``alt`` of the image.
-"""
+"""Describe matplotlib figures in text for people who cannot see them."""
 
 from __future__ import annotations
 
@@ -54,7 +50,10 @@ def _one_line(text: str) -> str:
 
 
 def speak_in_notebooks() -> None:
-    """Add a description to every figure that IPython will display; outside IPython do nothing."""
+    """Add a description, as plain text and ``alt``, to each figure that IPython will display.
+
+    ``bdl_teach.plots`` calls this function, which does nothing outside IPython.
+    """
     ipython: Any = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     if shell is None:

@@ -1,7 +1,4 @@
-"""Check arguments and convert them.
-
-A wrong argument raises ``ValueError``, which says what was expected and what was given.
-"""
+"""Convert arguments, or raise ``ValueError`` that says what was expected and what was given."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ def number(
     expected: str = "a finite number",
     holds: Callable[[float], bool] = math.isfinite,
 ) -> float:
-    """Return ``value`` as a finite float for which ``holds`` is true."""
+    """Return ``value`` as a finite float that ``holds`` accepts; ``expected`` is for the error."""
     try:
         result = math.nan if isinstance(value, str | bytes) else float(value)
     except (TypeError, ValueError):
@@ -61,7 +58,7 @@ def count(name: str, value: int, minimum: int = 1) -> int:
 
 
 def batches(n_batches: int, n: int) -> int:
-    """Return the number of minibatches of ``n`` points as an integer from 1 to n."""
+    """Return ``n_batches`` as an integer from 1 to ``n``, the number of data points."""
     result = count("n_batches", n_batches)
     if result > n:
         raise ValueError(f"n_batches: expected at most {n}, one for each point, got {n_batches}")

@@ -5,7 +5,7 @@ class DivergedError(ArithmeticError):
     """A fit reached NaN or infinity.
 
     Attributes:
-        step: Optimiser step at which the free energy was not finite.
+        step: Optimiser step (PBP: data point; HMC and NUTS: transition) by which this happened.
         remedy: What to change, as a sentence.
     """
 

@@ -35,7 +35,7 @@ def _line(self: Any) -> str:
 
 
 def _value(name: str, value: Any) -> str:
-    """Return "name=value", or "name [shape]" of an array; "" for long or other values."""
+    """Return "name [shape]" (array), "name=value" (number, density or short built-in), or ""."""
     if isinstance(value, np.ndarray):
         return f"{name} {list(value.shape)}"
     if isinstance(value, Real) and not isinstance(value, bool):

@@ -42,7 +42,7 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def machine() -> dict[str, str | int | float]:
-    """Return the number of cores, the load, and the versions of Python and packages, by name."""
+    """Return the system, cores, load (1 minute), and versions of Python and packages, by name."""
     facts: dict[str, str | int | float] = {
         "system": f"{platform.system()} {platform.machine()}",
         "cores": os.cpu_count() or 1,

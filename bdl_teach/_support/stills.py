@@ -1,7 +1,4 @@
-"""Make JupyterLab show the stored picture of an explorer if the notebook has no kernel.
-
-Otherwise it would show "model not found" in the place of the live view, which needs a kernel.
-"""
+"""Make JupyterLab show stills, instead of "model not found", in a notebook without a kernel."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ class Stills(AsyncLargeFileManager):
     """A contents manager that removes explorers' live views from notebooks without a kernel."""
 
     async def get(self, path: str, content: bool = True, *args: Any, **options: Any) -> Any:
-        """Return a file or folder; a notebook without a kernel comes without its live views."""
+        """Return a file or folder; if it is a notebook without a kernel, remove its live views."""
         model = await super().get(path, content, *args, **options)  # type: ignore[no-untyped-call]
         if content and model["type"] == "notebook" and not await self._has_kernel(path):
             remove_dead_views(model["content"])
@@ -33,10 +30,7 @@ class Stills(AsyncLargeFileManager):
 
 
 def _jupyter_server_extension_points() -> list[dict[str, str]]:
-    """Return the name of this module in the form that Jupyter Server asks of its extensions.
-
-    The server then calls the module's ``_load_jupyter_server_extension``.
-    """
+    """Return this module's name; Jupyter Server then calls ``_load_jupyter_server_extension``."""
     return [{"module": __name__}]
 
 

@@ -1,8 +1,4 @@
-"""Add the alternative text of pictures to pages that nbconvert makes of a notebook.
-
-nbconvert's own template leaves this text out. JupyterLab's settings (_cli/after_install.py) name
-this preprocessor.
-"""
+"""Add the alternative text of pictures, which nbconvert leaves out, to the pages that it makes."""
 
 from __future__ import annotations
 
@@ -19,7 +15,7 @@ NOTE = (
 
 
 class Pictures(Preprocessor):
-    """A preprocessor of nbconvert that shows each PNG as an `img` with its alternative text."""
+    """A preprocessor, set up in _cli/after_install.py, that makes each PNG an `img` with `alt`."""
 
     note = Unicode(NOTE, help="HTML below the picture of an explorer.")
 

@@ -1,7 +1,6 @@
 """Load the data of the course: toy problems drawn from a seed, downloaded data sets, pasted tables.
 
-Downloads are stored in ``$BDL_TEACH_DATA`` or the user's cache folder. A loader without its file
-and without a network raises :class:`bdl_teach.DatasetUnavailable`, which says what to do.
+Downloads are stored in ``$BDL_TEACH_DATA`` or the user's cache folder.
 """
 
 from bdl_teach.datasets.cells import Ambiguous

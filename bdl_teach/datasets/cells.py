@@ -140,10 +140,7 @@ def number(cell: str) -> Number | None:
 
 
 def _marks(body: str, exponent: bool) -> tuple[str, str, bool] | None:
-    """Return ``body``, ``mark`` and ``open`` of the :class:`Number` whose digits are given.
-
-    Return ``None`` if the given text is no number.
-    """
+    """Return body, mark and open of a :class:`Number`, given its digits; ``None`` if invalid."""
     grouped = re.fullmatch(r"(\d{1,3}(?:([ '])\d{3})(?:\2\d{3})*)([.,]\d*)?", body)
     if grouped:
         rest = grouped[3] or ""

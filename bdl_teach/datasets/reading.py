@@ -81,8 +81,8 @@ class _Row(NamedTuple):
     def complete(self) -> bool:
         """Return whether the row can hold a data point.
 
-        Two or more cells must be values or missing, at least one of them a value, and no cell may
-        be a piece of a number.
+        It needs a value and a second cell that is a value or missing; no cell may consist of digits
+        and signs that form no value, such as "1;2".
         """
         values, missing = map(self.kinds.count, "vm")
         return values >= 1 and values + missing >= 2 and "p" not in self.kinds
@@ -128,8 +128,8 @@ def read_points(
         text: The table.
         columns: Names of the columns of x and y, or their numbers from 0 (columns of row numbers
             or of words are not counted); needed if the table has more than two columns.
-        decimal: The decimal mark, "." or ","; needed if every row can be read with each (1,250).
-        day_first: Whether 01/02/2020 is 1 February; needed if every row can be read either way.
+        decimal: The decimal mark, "." or ","; needed if no row shows it: 1,250 may be 1250 or 1.25.
+        day_first: Whether 01/02/2020 is 1 February; needed if no row shows it, as 25/02/2020 does.
 
     Returns:
         All rows that have two values, with notes on what was skipped, stripped or assumed.
@@ -255,7 +255,7 @@ def _width(rows: Sequence[_Row]) -> int:
 
 
 def _separator(lines: list[tuple[int, str]]) -> str:
-    """Return the separator that gives most rows of data and, if several do, the fewest words."""
+    """Return the separator with most complete rows of one width and, if tied, fewest text cells."""
     lines = lines[:_SAMPLE]
     best, found = (0, 0), ","
     for separator in _SEPARATORS:
@@ -352,10 +352,10 @@ def _with_unit(name: str, unit: str) -> str:
 def _look_at_commas(
     lines: Sequence[tuple[int, str]], notes: list[str], decimal: str | None, *, one_name: bool
 ) -> None:
-    """Check whether the comma in each line is a decimal mark, or separates x and y.
+    """Check what the comma means if each line, such as "1,250", can be read as one number.
 
-    If every line can be read as one number, raise an error where its comma may be a decimal mark;
-    else add to ``notes`` that the comma separates x and y.
+    If the table has one column name (``one_name``), or a line has a point, too, raise an error
+    unless ``decimal`` is "."; else add to ``notes`` that the comma separates x and y.
     """
     whole = [reader.number(line) for _, line in lines]
     if not all(whole):
@@ -412,7 +412,7 @@ def _leave_out_columns(table: _Table) -> None:
 
 
 def _counts_up(cells: Sequence[str], notes: Sequence[str]) -> bool:
-    """Return whether cells count up by ones; one jump is allowed if rows are missing."""
+    """Return whether cells count up by ones, but for one jump if ``notes`` tell of missing rows."""
     if not all(re.fullmatch(r"\d+", cell) for cell in cells):
         return False
     steps = np.diff([int(cell) for cell in cells])

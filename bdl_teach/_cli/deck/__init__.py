@@ -1,8 +1,4 @@
-"""Write a chapter's slides into one file that needs no network: `python3 -m bdl_teach deck 3`.
-
-page.py makes the page from the stored notebook, reveal.js, MathJax and TEACHING.md; deck.js splits
-a slide that is taller than the screen. Importing this module needs the standard library only.
-"""
+"""Write a chapter's slides into one file that needs no network: `python3 -m bdl_teach deck 3`."""
 
 from __future__ import annotations
 
@@ -45,7 +41,7 @@ def chapters() -> list[Path]:
 
 
 def find(name: str) -> Path:
-    """Return the notebook with a chapter's number or name, or at a path."""
+    """Return a notebook's path; ``name`` is this path, or the number or name of a chapter."""
     if Path(name).suffix == ".ipynb" and Path(name).is_file():
         return Path(name)
     for path in chapters():

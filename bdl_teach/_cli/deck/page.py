@@ -1,4 +1,4 @@
-"""Make the HTML page of a deck from a notebook, the lecturer's notes, and scripts."""
+"""Make a deck's HTML page from a notebook, TEACHING.md, reveal.js, MathJax and deck.js."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def make(path: Path) -> str:
 
 
 def follow(source: str) -> str:
-    """Make links lead to decks; replace "Run the cell below, then" by "In the notebook:"."""
+    """Return Markdown with links to decks and "In the notebook:" for "Run the cell below, then"."""
     source = source.replace("**Run the cell below** (Shift+Enter), then", "**In the notebook:**")
     to_decks = re.sub(r"\]\((\d\d_\w+)\.ipynb(?:#[^)]*)?\)", r"](\1.html)", source)
     return to_decks.replace("[TEACHING.md](TEACHING.md)", "TEACHING.md")
