@@ -220,7 +220,7 @@ class ScaleMixture:
 
     @property
     def terms(self) -> LogDensityTerms:
-        """Return log P(w) as the log of the weighted wide component plus a fit of the rest."""
+        """Return log P(w) as log(share · density) of the wider component + fitted exponentials."""
         wide, narrow, pi = self.mixture
         if narrow > wide:
             wide, narrow, pi = narrow, wide, 1.0 - pi

@@ -23,10 +23,7 @@ KINDS = ("score", "shared", "per_example", "local", "flipout")
 
 
 class Gradients(NamedTuple):
-    """Gradients with respect to μ and σ, or the variances of these gradients.
-
-    Each array is ``[d]``, or ``[n, d]`` for n draws of the gradients.
-    """
+    """Gradients by μ and by σ, or their variances: ``[d]`` each, or ``[n, d]`` for n draws."""
 
     mu: Array
     sigma: Array
@@ -124,8 +121,7 @@ def _score_variance(b: Minibatch) -> Gradients:
 def _pathwise_variance(kind: str, b: Minibatch) -> Gradients:
     """Return the variance of an estimator that differentiates the cost: any but ``"score"``.
 
-    The gradients are those by μ_k and by σ_k. With c = (N/M)/noise², G = xᵀx, m_i = x_i·μ − y_i,
-    and δ_i the variance of the output at point i:
+    For the gradients by μ_k and σ_k, with c, m_i and δ_i of :class:`Minibatch` and G = xᵀx:
 
     - ``"shared"``, one ε for all points:
       Var_μ = c² Σ_l G_kl² σ_l²; Var_σ = c² [(Σ_i x_ik m_i)² + Σ_l G_kl² σ_l² + G_kk² σ_k²];
@@ -248,7 +244,8 @@ def gradient_samples(
         seed: Seed of the draws.
 
     Returns:
-        Draws of the gradient, ``[n_draws, d]`` each, whose mean is ``batch.expected``.
+        Draws of the gradient, ``[n_draws, d]`` each. Their mean is ``batch.expected``, plus the
+        gradient of the KL if ``prior`` is given.
 
     Raises:
         ValueError: An argument is out of range.
@@ -269,8 +266,8 @@ def gradient_samples(
 def gradient_variance(kind: str, batch: Minibatch) -> Gradients:
     """Return the variance of one draw of the gradient, in closed form, for a given minibatch.
 
-    For μ of one weight, with c = (N/M)/noise², it is c² σ² (Σx²)² for shared weights and c² σ² Σx⁴
-    for noise of its own at each of M points: their ratio is M if all x are equal.
+    For μ, one weight and c = (N/M)/noise² it is c² σ² (Σx²)² with ``"shared"``, and c² σ² Σx⁴ with
+    ``"per_example"``, ``"local"`` and ``"flipout"``: M times less if all x are equal.
 
     Args:
         kind: One of ``KINDS``.

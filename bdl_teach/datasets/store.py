@@ -45,7 +45,7 @@ def folder() -> Path:
     """Return the data folder: ``$BDL_TEACH_DATA``, or the user's cache folder.
 
     Raises:
-        ValueError: ``$BDL_TEACH_DATA`` is a relative path (another folder for each notebook).
+        ValueError: ``$BDL_TEACH_DATA`` is a relative path, which depends on the working folder.
     """
     from pooch import os_cache
 

@@ -178,10 +178,10 @@ def _pickle() -> Path:
 
 
 def _kept_by_sklearn() -> Array | None:
-    """Return California's numbers ``[9, n]`` from scikit-learn's data file; ``None`` without one.
+    """Return California's numbers ``[9, n]`` from scikit-learn's data file, or ``None``.
 
-    The numbers are the last bytes of the pickle before its stop mark. The file is not unpickled,
-    because that could run any code.
+    It is ``None`` if the file is missing or damaged. The numbers are the last bytes of the pickle
+    before its STOP opcode; the file is not unpickled, because that could run any code.
     """
     n_bytes = 8 * _CALIFORNIA_SHAPE[0] * _CALIFORNIA_SHAPE[1]
     try:

@@ -1,9 +1,8 @@
 """Check answers to exercises: ``check("3.1", answer)`` prints "right", or names the mistake.
 
-Most answers are functions that the learner has written. Such a function is called with a few
-inputs, and its results are compared with those of a right function. If they differ, they are
-compared with the results of functions that contain known mistakes. If an answer is still ``...``,
-has a wrong type or raises an error, the check says so.
+Most answers are functions that the learner has written. Their results for a few inputs are compared
+with those of a right function and, if they differ, of functions that contain known mistakes. If an
+answer is still ``...``, has a wrong type or raises an error, the check says so.
 """
 
 from importlib import import_module

@@ -51,11 +51,7 @@ class Mistake:
 
 
 def mistakes(*rows: str | Function | tuple[Function, ...]) -> tuple[Mistake, ...]:
-    """Return the mistakes that pairs of rows describe.
-
-    The first row of a pair is the text ``"name: hint."``, the second a formula that contains the
-    mistake, or a tuple of such formulas.
-    """
+    """Return a mistake for each ``"name: hint."`` and the formula (or tuple of them) after it."""
     found = []
     for sentence, formula in zip(rows[::2], rows[1::2], strict=True):
         if not isinstance(sentence, str) or isinstance(formula, str) or ": " not in sentence:
@@ -117,7 +113,7 @@ class Exercise:
         return f"Read section{'s' if ' and ' in self.section else ''} {self.section}."
 
     def find(self, answer: object, tries: int = 0) -> tuple[str, str]:
-        """Return the mark and the message for an answer, given after ``tries`` wrong ones."""
+        """Return the mark (✓, ✗, or · for a stub) and a message, after ``tries`` wrong answers."""
         if _outcomes.is_stub(answer):
             return OPEN, "nothing to check yet: replace the ... and run the cell again."
         if not callable(answer):
@@ -132,7 +128,7 @@ class Exercise:
         return WRONG, self._diagnose(outcomes)
 
     def same(self, got: Sequence[Outcome], want: Sequence[Outcome]) -> bool:
-        """Return whether in every case both outcomes are close arrays, or errors of one type."""
+        """Return whether in every case both are arrays that agree, or errors of one type."""
         return all(map(self._same, self.cases, got, want))
 
     def _same(self, case: Case, a: Outcome, b: Outcome) -> bool:
@@ -166,7 +162,7 @@ class Exercise:
         return differs
 
     def _fault(self, outcomes: Sequence[Outcome]) -> str:
-        """Return the fault that ``overall`` names, else the first that ``judge`` names, else ""."""
+        """Return the name of a fault from ``overall``, else the first from ``judge``, else ""."""
         answers = self._shaped(outcomes)
         if not answers or any(map(_outcomes.breaks, answers, self._expected)):
             return ""
@@ -220,7 +216,7 @@ class Exercise:
         return self._wrong(common_mistakes.of_arguments(self.reference, self.cases))
 
     def _wrong(self, candidates: Iterable[Candidate]) -> list[Candidate]:
-        """Return the candidates that differ from the right answer and are not constant."""
+        """Return the candidates whose values are wrong somewhere, never NaN, and not all equal."""
         found = []
         with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
             for candidate in candidates:
@@ -254,10 +250,7 @@ class Choice(Exercise):
     statements: Mapping[str, str] = field(default_factory=dict)  # for each letter, a hint
 
     def find(self, answer: object, tries: int = 0) -> tuple[str, str]:
-        """Return the mark and the message for an answer, given after ``tries`` wrong ones.
-
-        The message names the misjudged statements only if there was a wrong answer before.
-        """
+        """Return the mark and a message, which names misjudged statements only if ``tries`` > 0."""
         if _outcomes.is_stub(answer):
             return OPEN, "nothing to check yet: put the letters of the true statements."
         letters = _outcomes.read_letters(answer)
@@ -326,8 +319,8 @@ def choices() -> list[Choice]:
 class Session:
     """Check one learner's answers, and count the exercises and missions that are solved.
 
-    If ``progress`` is not given, results are kept in memory only. The function ``missions`` returns
-    the ids of all missions.
+    ``registry`` holds the exercises by number. ``progress`` stores the results, by default in
+    memory only. The function ``missions`` returns the ids of all missions.
     """
 
     def __init__(
@@ -368,14 +361,14 @@ class Session:
         return "\n".join([*rows, f"solved {solved} of {len(wanted)}", *counted])
 
     def reset(self, chapter: int | None = None) -> str:
-        """Delete the marks of a chapter, or all marks and all missions; return a summary."""
+        """Delete a chapter's results, or those of all chapters and missions; return a summary."""
         wanted, missions, _, solved, done = self._counted(chapter)
         self._progress.forget([*wanted, *missions])
         counted = f", and {done} of {len(missions)} missions" if missions else ""
         return f"Forgotten: {solved} solved of {len(wanted)}{counted}."
 
     def _counted(self, chapter: int | None) -> tuple[list[str], Sequence[str], Any, int, int]:
-        """Return ids of exercises and missions, all marks, and how many of each kind are solved."""
+        """Return ids of exercises and of missions, marks by id, and both counts of solved ids."""
         chapters = sorted({int(number.split(".")[0]) for number in self._registry})
         if chapter is not None and chapter not in chapters:
             known = ", ".join(map(str, chapters))

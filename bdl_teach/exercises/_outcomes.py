@@ -81,8 +81,8 @@ def _stack(parts: Sequence[object]) -> Array:
 def close(got: Array, want: Array, rtol: float, atol: float) -> bool:
     """Return whether two arrays of the same shape agree; NaN agrees with NaN.
 
-    An element may differ by ``rtol`` times its wanted value. If the wanted value is 0, the element
-    may differ by ``atol`` times the largest wanted value.
+    An element may differ by ``rtol`` times its wanted value or, if that is 0, by ``atol`` times the
+    largest wanted value.
     """
     size = np.where(np.isfinite(want), np.abs(want), 0.0)
     largest = size.max(initial=0.0) or 1.0
@@ -91,10 +91,7 @@ def close(got: Array, want: Array, rtol: float, atol: float) -> bool:
 
 
 def unboxed(got: Array, want: Array) -> Array:
-    """Return ``got``, without a last axis of length 1 that ``want`` lacks.
-
-    The axis is dropped only if ``want`` is one or two numbers.
-    """
+    """Return ``got`` without an extra last axis of length 1, if ``want`` is one or two numbers."""
     is_boxed = want.ndim <= 1 and want.size <= 2 and got.shape == (*want.shape, 1)
     return got[..., 0] if is_boxed else got
 

@@ -51,10 +51,7 @@ def argument(name: str, value: Any) -> str:
 
 
 def difference(got: Outcome, want: Array, *, is_pair: bool) -> str:
-    """Return the end of a sentence that says how an outcome differs from ``want``.
-
-    If ``is_pair``, ``want`` is an array of the two parts of a pair.
-    """
+    """Return a sentence's end: how ``got`` differs from ``want``, a stacked pair if ``is_pair``."""
     if isinstance(got, Changed):
         return " your function changed its argument; work on a copy."
     if isinstance(got, BaseException):

@@ -123,10 +123,10 @@ def _log_density(cov: Any, y: Any) -> Any:
     return -0.5 * (np.linalg.slogdet(2 * np.pi * cov)[1] + _misfit(cov, y))
 
 
-def _for_all(score: Any) -> Any:
-    """Return a function that answers exercise 1.7: it scores each candidate for the prior's sds.
+def _scorer(score: Any) -> Any:
+    """Return an answer to exercise 1.7: a function that computes a score for each of k priors.
 
-    The score is ``score(covariance of y, y, noise_std)``.
+    The score is ``score(cov of y, y, noise_std)``; ``candidates`` are the priors' sds ``[k, d]``.
     """
     return lambda phi, y, noise_std, candidates: np.array(
         [score(_cov(phi, noise_std, prior_std), y, noise_std) for prior_std in candidates]
@@ -146,12 +146,12 @@ exercise(
     (_MANY, 0.004 * _NORMAL(size=90), 0.0037, [[1e-3, 2e-3, 4e-3], [3e-3, 5e-4, 1e-3]]),
     (_MANY, 1e-5 * _NORMAL(size=90), 1.1e-5, [[3e-6, 5e-6, 1e-6]]),
     "likelihood of the MAP weights: the evidence averages over the prior instead.",
-    _for_all(lambda cov, y, s: _log_density(s**2 * np.eye(len(y)), s**2 * np.linalg.solve(cov, y))),
+    _scorer(lambda cov, y, s: _log_density(s**2 * np.eye(len(y)), s**2 * np.linalg.solve(cov, y))),
     "the determinant is missing: −½ log det is the price of a wide prior.",
-    _for_all(lambda cov, y, s: -0.5 * (_misfit(cov, y) + len(y) * np.log(2 * np.pi))),
+    _scorer(lambda cov, y, s: -0.5 * (_misfit(cov, y) + len(y) * np.log(2 * np.pi))),
     "correlations dropped: two outputs share their weights, so they covary.",
-    _for_all(lambda cov, y, s: _log_density(np.diag(np.diag(cov)), y)),
-)(_for_all(lambda cov, y, s: _log_density(cov, y)))
+    _scorer(lambda cov, y, s: _log_density(np.diag(np.diag(cov)), y)),
+)(_scorer(lambda cov, y, s: _log_density(cov, y)))
 
 
 def _inverse_by_group(matrix: Any, group: Any) -> Any:
@@ -181,7 +181,7 @@ _GRID = np.linspace(-1, 1, 201)
 
 
 def _epistemic(inputs: Any) -> Array:
-    """Return the epistemic sd on ``_GRID`` of a linear model of ten bumps, given data at inputs."""
+    """Return the epistemic sd on ``_GRID`` for ten ``features.bumps`` and data at ``inputs``."""
     phi = features.bumps(np.reshape(inputs, (-1, 1)), 10)
     known = exact.linear_regression(phi, np.zeros(len(phi)), 10.0, 1.0)
     return known.predict(features.bumps(_GRID[:, None], 10)).epistemic_std

@@ -39,13 +39,13 @@ def _left_out(y: Any, samples: Any, noise_std: Any) -> Any:
     return np.log(len(samples)) - logsumexp(-norm.logpdf(y, samples, noise_std))
 
 
-def _targets(count: int, most: float, noise: float) -> tuple[Any, ...]:
-    """Draw targets, many of them near an end of the 95 % interval of their prediction."""
-    mean, epistemic = most * 0.5 * _RNG.normal(size=count), most * _RNG.uniform(0.05, 1.0, count)
+def _targets(count: int, scale: float, noise_std: float) -> tuple[Any, ...]:
+    """Return (y, mean, epistemic sd, noise sd); many y are near an end of their 95 % interval."""
+    mean, epistemic = scale * 0.5 * _RNG.normal(size=count), scale * _RNG.uniform(0.05, 1.0, count)
     near = np.where(_RNG.random(count) < 0.5, 0.15, 1.0) * _RNG.normal(size=count)
     z = _RNG.choice([-1.0, 1.0], count) * np.abs(1.96 + near)
     z += np.where(np.abs(np.abs(z) - 1.96) < 1e-3, 0.01, 0.0)  # so that 1.96 is exact enough
-    return mean + z * np.hypot(epistemic, noise), mean, epistemic, noise
+    return mean + z * np.hypot(epistemic, noise_std), mean, epistemic, noise_std
 
 
 @exercise(
@@ -270,9 +270,10 @@ _RNG_10_11 = np.random.default_rng(1011)
 
 
 def _by_ranks(rank: Any) -> Any:
-    """Return a function that answers exercise 10.11 with the k-th largest and k-th smallest score.
+    """Return an answer to exercise 10.11, a function that returns the ends of m intervals.
 
-    The scores are those of the calibration points, (y − mean)/sd; k is ``rank(scores, level)``.
+    The ends are new_mean + r · new_std, in which r is the k-th largest (lower ends) or the k-th
+    smallest (upper ends) of the scores (y − mean)/std, and k is ``rank(scores, level)``.
     """
 
     def ends(y: Any, mean: Any, std: Any, new_mean: Any, new_std: Any, level: Any) -> Any:
@@ -284,10 +285,7 @@ def _by_ranks(rank: Any) -> Any:
 
 
 def _calibration_case(n: int, m: int, level: float, lean: float = 0.4) -> tuple[Any, ...]:
-    """Draw n targets, predictions of them, and m new predictions: the arguments of exercise 10.11.
-
-    The errors, divided by the predicted sds, have the mean ``lean``.
-    """
+    """Draw n points and m new predictions for exercise 10.11; (y − mean)/std has mean ``lean``."""
     mean, std = _RNG_10_11.normal(size=n).round(2), _RNG_10_11.uniform(0.3, 2.5, n).round(2)
     y = mean + std * (lean + 1.7 * _RNG_10_11.standard_t(3, n))
     new_mean, new_std = _RNG_10_11.normal(size=m), _RNG_10_11.uniform(0.3, 2.5, m)

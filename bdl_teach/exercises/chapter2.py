@@ -156,7 +156,7 @@ exercise(
 
 
 def _log_ratio(ripple: float, mu: float, sigma: float, curvature: float) -> float:
-    """Return the log of var(score-function gradient by μ) / var(pathwise gradient by μ)."""
+    """Return log[Var(score-function gradient)/Var(pathwise gradient)] by μ for an ``eg.Cost``."""
     cost = eg.Cost(curvature, ripple=ripple)
     score, path = (eg.variance(kind, "μ", cost, mu, sigma) for kind in eg.KINDS)
     return float(np.log(score / path))

@@ -41,7 +41,7 @@ def _kl(mu_q: Any, sigma_q: Any, mu_p: Any, sigma_p: Any) -> Any:
 
 
 def _pilot(count: float, sd: float, n: int = 1000) -> tuple[Array, float]:
-    """Draw n estimates; return them, and the standard error that a mean of ``count`` would have."""
+    """Draw n estimates; return them, and the standard error of a mean of ``count`` of them."""
     estimates = 380.0 + sd * _RNG.normal(size=n)
     return estimates, float(estimates.std(ddof=1) / np.sqrt(count))
 

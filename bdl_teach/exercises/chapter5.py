@@ -157,7 +157,7 @@ def _split_world(seed: int, sigma: float) -> tuple[Any, ...]:
 def _variance_of_split(
     rows: Any, draws: Any, x: Any, y: Any, mu: Any, sigma: Any, noise_std: Any
 ) -> Any:
-    """Return Var/N² of the gradient from ``rows`` of the N points and ``draws`` draws of w."""
+    """Return Var[gradient by μ]/N² for ``rows`` of the N points and ``draws`` shared draws of w."""
     over_points = np.var(x * (mu * x - y))
     own, common = sigma**2 * np.mean(x**4), sigma**2 * np.mean(x**2) ** 2
     over_draws = (own + common * (rows - 1)) / draws
@@ -203,17 +203,17 @@ def _best_split(x: Any, y: Any, mu: Any, sigma: Any, noise_std: Any, budget: Any
 _SIZES = np.array([4, 16, 64, 256])
 
 
-def _programs(seed: int, order: Sequence[int]) -> tuple[Any, Any, Any]:
-    """Return batch sizes, gradients by μ, and gradients by σ, of three estimators.
+def _estimates(seed: int, methods: Sequence[int]) -> tuple[Any, Any, Any]:
+    """Return batch sizes, gradients by μ, and gradients by σ ``[method, size, draw]``.
 
-    Both arrays of gradients are ``[estimator, size, draw]``. Each estimator has a different σ, so
-    that no single variance tells the learner which estimator it is.
+    Methods are 0 (shared), 1 (local) and 2 (Flipout). Each has a different σ, so that the variance
+    at one batch size does not tell the learner which method it is.
     """
     rng = np.random.default_rng(seed)
     x = rng.uniform(0.5, 1.5, 256)
     y = 0.7 * x + 0.5 * rng.standard_normal(256)
     found = []
-    for at, program in enumerate(("shared", "local", "flipout")[k] for k in order):
+    for at, program in enumerate(("shared", "local", "flipout")[k] for k in methods):
         sigma, own = [rng.uniform(0.3, 1.2)], 10 * seed + at
         drawn = []
         for n in _SIZES:
@@ -232,7 +232,7 @@ def _falls(gradients: Any) -> Any:
 
 @exercise(
     "5.9",
-    *map(_programs, range(4), ((0, 1, 2), (2, 0, 1), (1, 2, 0), (0, 2, 2))),
+    *map(_estimates, range(4), ((0, 1, 2), (2, 0, 1), (1, 2, 0), (0, 2, 2))),
     "Flipout is taken for a shared W: for σ they are flat alike; for μ the two differ.",
     lambda sizes, m, s: _falls(s).astype(float),
     "Flipout is taken for local draws: for μ their variances fall alike; for σ the two differ.",

@@ -198,20 +198,20 @@ _FEW = [_few_matter(seed) for seed in range(300, 306)]
 _FEW_X, _FEW_Y = (np.stack([world[part] for world in _FEW]) for part in (0, 1))
 
 
-def _fresh_score(x: Array, y: Array, w: Array, prior_std: Array) -> float:
-    """Return the expected log density of 400 new noisy targets, in nats a point."""
+def _fresh_score(x: Array, y: Array, true_w: Array, prior_std: Array) -> float:
+    """Return the expected log predictive density of 400 new y = x·true_w + noise, nats a point."""
     z = x * prior_std  # inputs of the weights over σ_p, whose prior is N(0, 1)
-    cov = np.linalg.inv(z.T @ z + np.eye(len(w)))
-    new = np.random.default_rng(1).standard_normal((400, len(w)))
+    cov = np.linalg.inv(z.T @ z + np.eye(len(true_w)))
+    new = np.random.default_rng(1).standard_normal((400, len(true_w)))
     z_new = new * prior_std
     var = np.einsum("ni,ij,nj->n", z_new, cov, z_new) + 1.0
-    square = (new @ w - z_new @ cov @ (z.T @ y)) ** 2 + 1
+    square = (new @ true_w - z_new @ cov @ (z.T @ y)) ** 2 + 1
     return -float(np.mean(np.log(2 * np.pi * var) + square / var)) / 2
 
 
 @lru_cache(maxsize=1)
 def _scores_of_one_prior() -> tuple[float, ...]:
-    """Return the test score on each data set if all weights share the σ_p of highest evidence."""
+    """Return ``_fresh_score`` of each set of ``_FEW`` with the common σ_p of highest evidence."""
     sweep, scores = np.geomspace(0.01, 10, 40), []
     for x, y, w in _FEW:
         evidence = [exact.linear_regression(x, y, std, 1.0).log_evidence for std in sweep]

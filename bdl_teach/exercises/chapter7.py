@@ -150,10 +150,7 @@ def _layer(mean: Any, var: Any, weight_mean: Any, weight_var: Any) -> Any:
 
 
 def _steps(got: Any, alpha: Any, beta: Any, _r: Any, _v: Any) -> Any:
-    """Return the changes of an update: α′ − α, and (β′ − β) α/β.
-
-    If α is large, an error of the change is too small to show in α′ and β′ themselves.
-    """
+    """Return α′ − α and (β′ − β) α/β, which show errors that α′ and β′ hide if α is large."""
     return (got - np.array([alpha, beta])) * np.array([1.0, alpha / beta])
 
 
@@ -191,7 +188,7 @@ def _fault_of_digits(answers: list[Array]) -> str:
     compared=_steps,
 )
 def _gamma(alpha: Any, beta: Any, r: Any, v: Any) -> Any:
-    """Return α and β of the noise after one update (7.13), without a loss of digits at large α."""
+    """Return α and β of the noise precision's Gamma after an update (7.13), stable for large α."""
     v0, v1, v2 = (v + beta / (alpha + k) for k in (-1.0, 0.0, 1.0))
 
     def log_ratio(before: Any, after: Any, change: Any) -> Any:
@@ -292,10 +289,10 @@ _FACTOR = 1.6  # by which the learned noise may be off; after 40 epochs from (6,
 
 @lru_cache(maxsize=32)
 def _beliefs(alpha: float, beta: float, epochs: int) -> tuple[Any, float]:
-    """Return two ratios, geometric means over PBP fits with the noise prior (``alpha``, ``beta``).
+    """Return learnt noise sd/true noise sd ``[3]``, and epistemic sd/rms error of the mean, of PBP.
 
-    The first is the learnt noise sd divided by the true one, for each of three true ones ``[3]``;
-    the second is the epistemic sd divided by the rms error of the mean.
+    The noise prior is Gamma(``alpha``, ``beta``). The ratios are geometric means over data sets:
+    the first over two for each of ``_TRUE_NOISES``, the second over all six.
     """
     noise, doubt, x = [], [], np.linspace(-0.5, 0.5, 51)[:, None]
     for true in _TRUE_NOISES:
@@ -329,7 +326,7 @@ exercise("7.10", (32,), judge=_fault_of_plan)(lambda n: np.array([6.0, 0.2, 40.0
 
 
 def _record_of_alpha(eps: float, n: int, seed: int) -> tuple[Any, Any]:
-    """Return 41 numbers of points, from 0 to ``n``, and the value of PBP's α after each number.
+    """Return how many points were learnt, from 0 to ``n``, and PBP's α after them, ``[41]`` each.
 
     After each point's update of α and β, ``eps`` is added to 1/α and to 1/β.
     """
@@ -355,10 +352,6 @@ def _record_of_alpha(eps: float, n: int, seed: int) -> tuple[Any, Any]:
     rtol=0.4,
 )
 def _eps_of(points: Any, alpha: Any) -> Any:
-    """Estimate eps, a constant of the published code, from the growth of α by data points.
-
-    A point raises α, the shape of the Gamma over the noise precision, by a linear function of α²
-    with the slope −eps.
-    """
+    """Estimate eps of the published code: −eps is the slope of α's growth per point against α²."""
     steps, middle = np.diff(alpha) / np.diff(points), 0.5 * (alpha[1:] + alpha[:-1])
     return -np.polyfit(middle**2, steps, 1)[0]

@@ -16,7 +16,7 @@ _GIVEN: dict[str, Any] = {"prior": densities.Gaussian(3.0), "hidden_units": (20,
 
 
 def _tops(first: Any, second: Any) -> Any:
-    """Return the largest loss on each of k paths; its two parts have the losses ``[k, points]``."""
+    """Return the largest potential on each of k paths, given those on its two legs ``[k, n]``."""
     return np.maximum(first.max(axis=1), second.max(axis=1))
 
 
@@ -181,7 +181,7 @@ def _entropy(own_std: Any, columns: Any) -> Any:
 
 
 def _crossed(mean: Any, own_std: Any, columns: Any, prior_std: Any) -> Any:
-    """Return the mean of −log P(w) over w ~ q, a Gaussian, for the prior P = N(0, σ_p²)."""
+    """Return −E_q[log N(w | 0, σ_p² I)] for q = N(mean, diag(own_std²) + L Lᵀ) with L = columns."""
     square = np.sum(mean**2) + np.sum(own_std**2) + np.sum(columns**2)
     return 0.5 * square / prior_std**2 + len(mean) * math.log(prior_std * math.sqrt(2 * math.pi))
 
@@ -208,10 +208,7 @@ def _price(mean: Any, own_std: Any, columns: Any, prior_std: Any) -> Any:
 
 @lru_cache(maxsize=8)
 def _networks(seed: int) -> tuple[tuple[Any, Any], ...]:
-    """Fit one data set by ``laplace`` and by ``point``; return a pair for each fitted network.
-
-    A pair is the inputs of the network's last layer, with a column of ones, ``[32, 21]``, and y.
-    """
+    """Return (last layer's inputs and a 1 ``[32, 21]``, y) of a ``laplace`` and a ``point`` fit."""
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=seed, gap=_GAP)
     mode = laplace.fit(data.x, data.y, structure="last_layer", **_GIVEN).mean
     found = []
@@ -244,7 +241,7 @@ def _fault_of_width(prior_std: Any, seed: int) -> str:
 
 
 def _fault_of_widths(found: list[Array]) -> str:
-    """Return "the variance" if answers vary and each is near the square of a best σ_p, else ""."""
+    """Return the fault "the variance" if answers differ and each is near a best σ_p², else ""."""
     near = [
         any(0.7 < float(width) / best**2 < 1.4 for best in _best_widths(seed))
         for seed, width in enumerate(found)
