@@ -85,9 +85,9 @@ def _curve(p: Any, labels: Any, order: Any = None) -> Any:
     return np.cumsum(wrong) / np.arange(1, len(p) + 1)
 
 
-def _last(suits: Any) -> Any:
+def _last(mask: Any) -> Any:
     """Return the last true element's position, from 1, divided by the length; 0 if none is true."""
-    return (np.flatnonzero(suits)[-1] + 1) / len(suits) if suits.any() else 0.0
+    return (np.flatnonzero(mask)[-1] + 1) / len(mask) if mask.any() else 0.0
 
 
 exercise(
@@ -110,12 +110,10 @@ exercise(
 
 
 def _surplus(p: Any, labels: Any) -> Any:
-    """Return the sum of the confidences minus the number of right answers."""
     return p.max(axis=1).sum() - np.sum(p.argmax(axis=1) == labels)
 
 
 def _overconfident(p: Any, labels: Any) -> tuple[Any, Any]:
-    """Return overconfident probabilities (cubed, normalised), and the labels unchanged."""
     return p**3 / np.sum(p**3, axis=1, keepdims=True), labels
 
 
@@ -140,7 +138,7 @@ def _deviation(p: Any, labels: Any) -> Any:
 
 
 class _World(NamedTuple):
-    """What five networks predict for two sets of pictures, with the labels."""
+    """Five networks' predictions for labelled pictures and for new ones, with all true labels."""
 
     logs: Any  # log class probabilities [5, n, c] of the pictures that the learner has labels of
     labels: Any
@@ -163,7 +161,6 @@ def _miscalibrated() -> list[_World]:
 
 
 def _log_loss(logs: Any, labels: Any, temperature: float) -> float:
-    """Return the log loss of the networks' mean probabilities at a temperature."""
     return -metrics.class_log_likelihood(calibration.tempered(logs, temperature), labels)
 
 

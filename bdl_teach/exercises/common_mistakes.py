@@ -1,8 +1,4 @@
-"""Compute what an answer with a common mistake would return, to recognise the mistake.
-
-Some of these wrong answers are right ones after a change, such as of the sign or by a factor.
-Others are right answers to changed arguments, such as σ² in place of σ.
-"""
+"""Compute what an answer with a common mistake would return, to recognise the mistake."""
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
@@ -107,9 +103,9 @@ _ORDINALS = ("first", "second", "third", "fourth")
 def of_answers(
     expected: Sequence[Any], cases: Sequence[tuple[Any, ...]], has_parts: bool
 ) -> Iterator[Candidate]:
-    """Yield, for each change that is a common mistake, the right answers after this change.
+    """Yield, for each common mistake such as a wrong sign, the right answers with this mistake.
 
-    If the answers have parts, yield also the answers in which only one part is changed.
+    If ``has_parts``, the answers are tuples: yield also answers with the mistake in one part only.
     """
     for name, hint, change in (*_OF_ANSWERS, *_OF_WHOLES):
         yield Candidate(name, hint, [np.asarray(change(r)) for r in expected])
@@ -203,10 +199,10 @@ def _is_real(value: Any) -> bool:
     return isinstance(value, float) or (isinstance(value, np.ndarray) and value.dtype.kind == "f")
 
 
-def _alike(ones: Sequence[Any], others: Sequence[Any]) -> bool:
-    """Return whether two arguments are numbers or arrays that have equal shapes in each case."""
+def _alike(first: Sequence[Any], second: Sequence[Any]) -> bool:
+    """Return whether two arguments are, in every case, numbers or arrays of equal shapes."""
     numbers = (float, int, np.ndarray)
     return all(
         isinstance(a, numbers) and isinstance(b, numbers) and np.shape(a) == np.shape(b)
-        for a, b in zip(ones, others, strict=True)
+        for a, b in zip(first, second, strict=True)
     )

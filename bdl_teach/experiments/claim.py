@@ -12,9 +12,8 @@ the experiment's claims::
     measure = "log score outside, BBB − MLE"
     asked = { of = "bbb-outside", less = "mle-outside", above = 0.0, unit = "nats a point" }
 
-The effect of a claim in a world is (``of`` − ``less``) / ``over``: three names of measured numbers,
-of which the last two may be left out. Sentences and limits can change without a new run.
-Importing this module needs the standard library only.
+The effect in a world is (``of`` − ``less``) / ``over``; the last two may be left out. Sentences and
+limits can change without a new run. Importing this module needs the standard library only.
 """
 
 import importlib

@@ -128,9 +128,9 @@ def module_of(table: str) -> ModuleType:
 
 
 def _in_sentences(run: Callable[[], int]) -> int:
-    """Return the exit code of `run`; print an error as a sentence and return 1, or 130 on Ctrl-C.
+    """Return the exit code of ``run``: 130 after Ctrl-C, 1 after an error that is then printed.
 
-    An ``OSError`` that the system raised is raised again, unless it says that the disk is full.
+    Only an ``OSError`` of a full disk or without an ``errno`` is printed; others are raised again.
     """
     try:
         return run()

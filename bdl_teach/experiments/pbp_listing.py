@@ -2,7 +2,7 @@
 
 It is for teaching only; use ``pbp.fit``. The faults:
 
-- each division adds eps = 1e-6 to the denominator, also in 1/(Z Z₂/Z₁² (α+1)/α − 1) ≈ 1/(1/α):
+- most divisions add eps = 1e-6 to the denominator, also in 1/(Z Z₂/Z₁² (α+1)/α − 1) ≈ 1/(1/α):
   α stops at √(0.5/eps) = 707, while β and with it the noise grow without end;
 - everything is float32;
 - a variance that would be negative becomes 0 and stays 0;
@@ -120,7 +120,7 @@ def _learn(state: State, x: Tensor, y: Tensor, eps: Tensor, noise_update: str) -
 def _update_noise(
     alpha: Tensor, beta: Tensor, square: Tensor, f_var: Tensor, total: Tensor, eps: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Return α and β as the published listing updates them, with eps in each denominator."""
+    """Return α and β after a point with squared error ``square`` and variance ``total`` of y."""
     one = f_var + _safe_divide(beta, alpha, eps)
     two = f_var + beta / (alpha + 1.0)
     l21, l10 = _log_ratio(square, two, one, eps), _log_ratio(square, one, total, eps)
@@ -142,10 +142,7 @@ def _forward(x: Tensor, mean: Tensor, var: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def relu_moments(mean: Tensor, var: Tensor) -> tuple[Tensor, Tensor]:
-    """Return mean and variance of a rectified Gaussian as the listing does.
-
-    If mean/√var is far below 0, the returned mean can be negative: a fault of the listing.
-    """
+    """Return a rectified Gaussian's mean (which can be < 0: see the faults above) and variance."""
     normal = tfd.Normal(tf.zeros([], mean.dtype), 1.0)
     std = tf.sqrt(tf.maximum(var, 0.0))
     alpha = _safe_divide(mean, std)

@@ -15,7 +15,7 @@ AMONG = np.abs(X[:, 0]) <= 0.5  # inputs within the range of the sinusoid's data
 
 
 def nuts_until_converged(x: Array, y: Array, **settings: Any) -> exact.NutsFit:
-    """Run NUTS; repeat with 2, 4 and 8 times the transitions until it converges."""
+    """Run NUTS with 1, 2, 4, 8 times the transitions; return the first converged or last run."""
     for thin in (1, 2, 4, 8):
         fit = exact.nuts(x, y, n_thin=thin, **settings)
         if fit.converged:
@@ -33,10 +33,7 @@ def test_log_likelihood(prediction: Predictive, data: Regression1D, x: Array, se
 def score(
     name: str, prediction: Predictive, data: Regression1D, seed: int, x: Array = X
 ) -> dict[str, float]:
-    """Return mean test log-likelihoods in nats: for |x| ≤ ½, which is among the data, and outside.
-
-    The keys are ``name`` with the endings ``-among`` and ``-outside``.
-    """
+    """Return mean test log-likelihoods (nats): ``{name}-among`` for |x| ≤ ½, ``{name}-outside``."""
     log_p = test_log_likelihood(prediction, data, x, seed)
     among = np.abs(x[:, 0]) <= 0.5
     parts = {"among": among, "outside": ~among}

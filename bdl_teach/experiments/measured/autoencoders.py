@@ -1,7 +1,4 @@
-"""VAEs and a plain autoencoder on small digits, for several β (chapter 2).
-
-A world is an order of the 1797 digits, the first 1500 of which are for training, and a start.
-"""
+"""VAEs, for several β, and a plain autoencoder, on 1500 digits that a world draws (chapter 2)."""
 
 import numpy as np
 import scipy
@@ -78,7 +75,7 @@ def _outside(codes: Array) -> float:
 
 
 def _off_the_mean(train: Array, seed: int) -> float:
-    """Return the largest rms distance of a decoded code from the mean digit, at β = 10."""
+    """Return the largest rms distance of decoded map points from the mean digit, at β = 10."""
     side = np.linspace(-CORNER[0], CORNER[0], 8)
     places = np.array([(one, other) for one in side for other in side])
     silent = vae.fit(train, beta=DEAREST, seed=seed)

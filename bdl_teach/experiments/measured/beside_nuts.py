@@ -37,7 +37,12 @@ def beside_nuts(world: World) -> dict[str, float]:
 
 
 def over_all(f: Figures) -> dict[str, float]:
-    """Return how all methods together compare with NUTS, from the figures ``f`` of one world."""
+    """Return, from the figures of one world, three comparisons of all methods with NUTS.
+
+    ``beaten-`` and a region: share of the methods that NUTS outscores; ``nearest-gap``: the least
+    distance from NUTS in the gap; ``least-widening``: the least ratio of the distances in the gap
+    and at the data.
+    """
     figures = {}
     for region in ("gap", "outside"):
         beaten = [f[f"{m}-{region}-lost"] > f[f"nuts-{region}-lost"] for m in RIVALS]

@@ -75,7 +75,7 @@ def compared(world: World) -> dict[str, float]:
 
 
 def scores(told: Mapping[str, Predictive], world: World) -> dict[str, float]:
-    """Return each method's scores and mean noise sd, given {method: prediction}."""
+    """Return the numbers of ``scored`` and the mean noise sd, for each method's prediction on X."""
     data = Problem(seed=world.data_seed).data
     figures: dict[str, float] = {}
     for name, prediction in told.items():
@@ -86,7 +86,7 @@ def scores(told: Mapping[str, Predictive], world: World) -> dict[str, float]:
 
 
 def moved(world: World) -> dict[str, float]:
-    """Measure the comparison explorer's fits at its presets and with other gaps and epochs."""
+    """Measure the comparison explorer's fits (coverage, bias, sds) at presets, gaps and epochs."""
     start, figures = Problem(seed=world.data_seed), dict[str, float]()
     places: dict[str, dict[str, Any]] = {"start": {}, "few": {"n": 8}, "loud": {"noise_std": 3.0}}
     for place, changes in {**places, "all-04": {"gap": 0.4}, "no-gap": {"gap": 0.0}}.items():
@@ -158,8 +158,8 @@ def _in_bands(
 def ten(world: World) -> dict[str, float]:
     """Compare pairs of methods over ten data sets with a gap.
 
-    ``ahead`` is the share of the data sets in which MAP scores higher than BBB among the data: a
-    single extreme data set would decide the mean of the differences.
+    ``ahead`` is the share of the data sets in which MAP scores higher than BBB among the data; the
+    mean difference is not used, since a single extreme data set would decide it.
     """
     names = ("map", "bbb", "laplace", "dropout", "local", "eb")
     each = [scores(predictives(one, names), one) for one in world.parts(N_SETS)]

@@ -1,7 +1,4 @@
-"""Bayes by Backprop on the sinusoid and the paper's curve (chapter 3 and its explorers).
-
-Claims of an explorer's presets and questions are measured on the explorer's fits (quiet estimator).
-"""
+"""Bayes by Backprop on the sinusoid and the paper's curve (chapter 3 and its explorers)."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -67,7 +67,10 @@ def parts(world: World) -> dict[str, float]:
 
 
 def starts(world: World) -> dict[str, float]:
-    """Measure in which share of the gap the band of long fits holds the truth, over six starts."""
+    """Return the least and the largest ``coverage`` of the gap by long fits from six starts.
+
+    ``lowest-is-nearest`` is 1 if the fit with the lowest F is also nearest the truth, else 0.
+    """
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed, gap=GAP)
     truth = data.truth(X)[:, 0]
     settings: dict[str, Any] = {"prior": densities.Gaussian(3.0), "hidden_units": ONE_LAYER}
@@ -85,9 +88,10 @@ def starts(world: World) -> dict[str, float]:
 
 
 def recipes(world: World) -> dict[str, float]:
-    """Score four ways to minimise F on the problem of chapter 3.
+    """Return F, test scores, and distances outside the data, of four ways to minimise F.
 
-    ``again`` is ``ours`` from another start; ``-on`` marks the fits after further training.
+    The problem is that of chapter 3. ``ours`` has the defaults of ``bbb.fit``, ``again`` the same
+    from another start; the fits ``-on`` were trained further.
     """
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     prior, seed = densities.ScaleMixture(1.5, 0.1, 0.5), world.start_seed

@@ -107,10 +107,7 @@ N_PATIENTS, N_SPLITS = 2149, 40  # as in the Alzheimer's table
 
 
 def never_fitted(world: World) -> dict[str, float]:
-    """Return the correlation, over random splits, of training and test AUC of fixed scores.
-
-    No model is fitted: each patient's score is a draw from N(label, 1).
-    """
+    """Return the correlation, over splits, of training and test AUC of scores from N(label, 1)."""
     rng = np.random.default_rng(world.data_seed)
     labels = (rng.random(N_PATIENTS) < 0.35).astype(float)
     scores = labels + rng.standard_normal(N_PATIENTS)

@@ -21,20 +21,14 @@ SETTINGS: dict[str, Any] = {"prior": densities.Gaussian(PRIOR_STD), "hidden_unit
 
 
 def potential(network: MLP, weights: Array, data: datasets.Regression1D) -> Array:
-    """Return −log P(D, w) of s networks in nats ``[s]``, without constant terms.
-
-    The noise has sd 1, the prior sd 3.
-    """
+    """Return −log P(D, w) + const. of s networks ``[s]`` in nats, for noise sd 1 and prior sd 3."""
     f = predictive.evaluate_weights(network, weights, data.x)
     of_weights = (weights**2).sum(axis=1) / PRIOR_STD**2
     return np.asarray(0.5 * ((f - data.y.T) ** 2).sum(axis=1) + 0.5 * of_weights)
 
 
 def barrier(network: MLP, one: Array, other: Array, data: datasets.Regression1D) -> float:
-    """Return the height in nats of the barrier on the line between two networks' weights.
-
-    It is the largest potential on the line minus that of the higher end.
-    """
+    """Return the largest potential on the line from ``one`` to ``other`` minus the higher end's."""
     heights = potential(network, one + ON_THE_CUT[:, None] * (other - one), data)
     return float(heights.max() - max(heights[0], heights[-1]))
 
@@ -65,7 +59,7 @@ def walls(world: World) -> dict[str, float]:
 
 
 def bands(world: World, n: int = 32) -> dict[str, float]:
-    """Measure what share of the gap each method's band covers, and its epistemic sd at the data."""
+    """Return each method's ``coverage`` of the gap, and its mean epistemic sd among the data."""
     data = datasets.sinusoid(n, seed=world.data_seed, gap=GAP)
     given = {"seed": world.start_seed, **SETTINGS}
     fits: dict[str, Fitted] = {
@@ -83,11 +77,10 @@ def bands(world: World, n: int = 32) -> dict[str, float]:
 
 
 def one_band_each(world: World) -> dict[str, float]:
-    """Measure how much of the gap ensembles cover, over six data sets.
+    """Compare the ``coverage`` of plain and of anchored ensembles over six data sets.
 
-    ``most`` and ``little`` are the shares of the data sets in which a plain ensemble covers more
-    than ¾, and less than ½, of the gap. ``gain`` is the mean coverage of an anchored ensemble minus
-    that of a plain one.
+    ``most`` and ``little`` are the shares of the data sets in which that of a plain ensemble is
+    above ¾, and below ½; ``gain`` is the mean of anchored minus plain.
     """
     found = [bands(one) for one in world.parts(N_SETS)]
     plain, anchored = (np.array([f[f"{k}-coverage"] for f in found]) for k in ("plain", "anchored"))
@@ -99,7 +92,7 @@ def one_band_each(world: World) -> dict[str, float]:
 
 
 def more_points(world: World) -> dict[str, float]:
-    """Return the mean epistemic sd within the range of the data, for 32 and 320 points."""
+    """Return dropout's and Laplace's mean epistemic sd among the data, for 32 and 320 points."""
     found = {n: bands(world, n) for n in (32, 320)}
     return {f"{m}-{n}": f[f"{m}-among"] for n, f in found.items() for m in ("dropout", "laplace")}
 

@@ -53,7 +53,7 @@ def leads(world: World) -> dict[str, float]:
 
 
 def _among(world: World) -> list[float]:
-    """Return scores on |x| ≤ ½ of one network and of BBB as usual, longer, and at KL weight 0.1."""
+    """Return scores on |x| ≤ ½: one network, BBB, BBB trained further, BBB with KL weight 0.1."""
     data, seed = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed), world.start_seed
     bayes = bbb.fit(data.x, data.y, prior=PRIOR, seed=seed)
     fits: list[Fitted] = [
@@ -66,7 +66,7 @@ def _among(world: World) -> list[float]:
 
 
 def two_estimators(world: World) -> dict[str, float]:
-    """Return F (nats) and test log-likelihood (nats a point) of fits by three estimators."""
+    """Return F (nats) and test scores (nats a point) of the shared, local and quiet estimator."""
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     given: dict[str, Any] = {"prior": PRIOR, "seed": world.start_seed}
     fits = {

@@ -13,12 +13,12 @@ COLD, HOT = 0.2, 5.0  # temperatures of the explorer's presets
 
 
 def digits(world: World) -> dict[str, float]:
-    """Measure each kind of network on digits; two held-out classes are out-of-distribution."""
+    """Return scores, AUROCs etc. of each kind of network; two digits are out-of-distribution."""
     return _of_split(fits.split(world.data_seed), world)
 
 
 def clothes(world: World) -> dict[str, float]:
-    """Measure each kind of network on Fashion-MNIST; digits of MNIST are out-of-distribution."""
+    """Return the same as ``digits`` for Fashion-MNIST; digits of MNIST are out-of-distribution."""
     return _of_split(fits.clothes_split(world.data_seed), world)
 
 
@@ -66,7 +66,6 @@ def _of_kind(said: fits.Answers, pictures: fits.Split) -> dict[str, float]:
 
 
 def _confidence(logs: Array, temperature: float) -> Array:
-    """Return the largest class probability of each picture at a temperature, ``[n]``."""
     return np.asarray(np.exp(calibration.tempered(logs, temperature).max(axis=1)))
 
 

@@ -1,4 +1,4 @@
-"""Measure what explorers' presets and questions say, on their fits (chapters 1, 4, 6, 7, 8)."""
+"""Measure what explorers' presets and quiz questions state, on their fits (chapters 1, 4, 6-8)."""
 
 from dataclasses import replace
 from typing import Any
@@ -82,14 +82,19 @@ def steps(world: World) -> dict[str, float]:
 def _stepped(
     n: int, n_steps: int, world: World
 ) -> tuple[datasets.Regression1D, int, Predictive, Predictive]:
-    """Return data, the row learnt in PBP's last step or 0, and predictions after and before it."""
+    """Return data, the row of PBP's last step (0 if a refinement), predictions after and before."""
     data = datasets.sinusoid(n, seed=world.data_seed)
     there = replay.replay(data.x, data.y, n_steps, noise_prior=NOISE_PRIOR, seed=world.start_seed)
     return data, there.point or 0, *there.predict(WIDE_GRID)
 
 
 def priors(world: World) -> dict[str, float]:
-    """Measure fits at empirical Bayes' presets: best σ_p, sd at x = ±1, error, share pruned."""
+    """Measure fits at the presets of the empirical Bayes explorer.
+
+    ``star`` is the σ_p of least KL for the weights found, ``ends`` the epistemic sd at x = ±1,
+    ``height`` the range of the mean, ``error`` its rms error for |x| ≤ ½, and ``off`` the share of
+    weights that are switched off.
+    """
     figures: dict[str, float] = {}
     truth = problems.truth(X)
     for name, (problem, tie) in PRESETS.items():
@@ -122,10 +127,10 @@ PRIOR_STDS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 
 def choices(world: World) -> dict[str, float]:
-    """Return test scores of three of six priors: of the highest evidence, the best and the worst.
+    """Return test scores: of the prior with the highest evidence, and the best and worst of six.
 
-    ``another`` is the share of ten other data sets in which the prior of the highest evidence is
-    not the one with the best test score.
+    ``another`` is the share of ten other data sets in which the prior with the highest evidence
+    does not have the best test score.
     """
     evidence, test = _scores(world.data_seed, world.seed(2))
     more = [_scores(world.seed(10 + k), world.seed(30 + k)) for k in range(10)]

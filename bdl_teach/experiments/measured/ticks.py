@@ -1,4 +1,4 @@
-"""Measure whether the sinusoid explorer's fits converge, and report it rightly (chapter 4)."""
+"""Measure whether the sinusoid explorer's fits converge, and ``converged`` is right (chapter 4)."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -64,11 +64,11 @@ def lowest_of_long_runs(
 
 
 def anywhere(world: World) -> dict[str, float]:
-    """Fit at random settings; compare each fit's attribute ``converged`` with long runs.
+    """Return how often fits at random settings arrive, and how often ``converged`` is right.
 
-    A fit has arrived if no run of 10,000 steps has an F that is lower by more than 20 nats. Shares
-    of the fits: ``arrived`` have arrived, ``on-the-way`` have not; for ``knows``, ``converged`` is
-    right; ``mistaken`` have not arrived although ``converged`` is true.
+    A fit has arrived if no run of 10,000 steps has an F that is lower by more than 20 nats. The
+    results are shares of the fits: ``arrived``; ``on-the-way``, not arrived; ``knows``, with a
+    ``converged`` that is right; ``mistaken``, not arrived although ``converged`` is true.
     """
     rng = np.random.default_rng(world.seed(2))
     arrived, said = np.array([_converged_and_reported(world, rng) for _ in range(N_SETTINGS)]).T

@@ -26,10 +26,7 @@ CHAINS: dict[str, Any] = {"n_chains": 4, "n_warmup": 150, "n_samples": 200}
 
 
 def relative(width: int) -> dict[str, Any]:
-    """Return the prior and the hidden units of a network, as arguments of a fit.
-
-    The prior makes functions vary as much as with 20 units and N(0, 3²).
-    """
+    """Return the prior (see above) and the hidden units of a network, as arguments of a fit."""
     return {"prior": Gaussian(PRIOR_STD * (UNITS / width) ** 0.25), "hidden_units": (width,)}
 
 

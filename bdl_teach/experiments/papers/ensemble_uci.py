@@ -7,9 +7,8 @@ the five is replaced by the Gaussian of its mean and variance. The adversarial e
 are left out. Weights start, as in PBP, from N(0, 1), and the network divides them by √(inputs + 1).
 
 The paper's learning rate is ``constant``; a ``falling`` one falls to 0. The number that the paper
-prints after ± is taken for the standard deviation between splits, and is divided by √20 here. A
-standard error would be smaller: for boston's RMSE the paper prints 1.00, and PBP's standard error
-of 0.18 is a standard deviation of 0.18 √20 = 0.80.
+prints after ± is taken for the standard deviation between splits, and divided by the root of their
+number here: for boston's RMSE it is 1.00; PBP's is 0.18 √20 = 0.80, its standard error 0.18.
 
 Source: Lakshminarayanan, Pritzel & Blundell 2017, algorithm 1, section 3.3 and table 1.
 """

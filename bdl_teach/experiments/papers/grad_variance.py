@@ -106,9 +106,6 @@ def _row(label: str, quantity: str, measured: Measured, each: Sequence[object]) 
 
 
 def _averages(name: str, figures: Sequence[Mapping[str, float]]) -> Measured:
-    """Average the variance of d/dμ or d/dσ over minibatches.
-
-    Return the measured mean, the mean in theory, and the error of the measured mean.
-    """
+    """Return the variance of d/dμ ("mu") or d/dσ ("sigma"), averaged over minibatches."""
     ours, theory, error = ([f[name + end] for f in figures] for end in ("", "_theory", "_error"))
     return fmean(ours), fmean(theory), math.hypot(*error) / len(figures)

@@ -35,7 +35,7 @@ _PUBLISHED = {("60,000", "ordinary"): 0.843, ("60,000", "ensemble"): 0.861}
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return a task for each set of pictures, network and seed; ``quick``: one per network."""
+    """Return a task for each set of pictures, network and seed; if ``quick``, one per network."""
     sets, n_out = ({"720": 1}, [200]) if quick else (SEEDS, [1000])
     key = "{pictures}/{network}/seed-{seed}"
     return [
@@ -48,8 +48,7 @@ def tasks(quick: bool) -> list[Task]:
 def run(pictures: str, network: str, seed: int, n_out: int) -> dict[str, float]:
     """Train one network (or an ensemble) on clothes; measure how well it detects ``n_out`` digits.
 
-    ``nll`` is in nats; ``entropy``, ``energy``, ``information`` and ``information-of-five`` (from
-    five draws of Bayes by Backprop) are AUROCs.
+    All but ``accuracy`` and ``nll`` (nats) are AUROCs, ``information-of-five`` with 5 draws of BBB.
     """
     own = _FAR_APART * (seed + 1)
     train, test, labels, truth = _clothes(pictures, own)

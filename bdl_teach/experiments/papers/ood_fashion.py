@@ -1,9 +1,9 @@
 """Out-of-distribution detection: a network trained on clothes is shown handwritten digits.
 
-In-distribution are 180 test pictures of Fashion-MNIST, out-of-distribution are test pictures of
-MNIST; each score of uncertainty is judged by its AUROC. The published numbers come from
-training on 60,000 pictures, ours from 720: ``source`` with the source's settings, ``few`` with
-those of ``FEW_IMAGES``, which were chosen by the AUROC of seeds 0 and 1.
+The 180 test pictures of Fashion-MNIST are in-distribution, those of MNIST out-of-distribution; the
+AUROC says how well a score of uncertainty separates them. The published numbers come from training
+on 60,000 pictures, ours from 720. The settings ``source`` are those of the published numbers;
+``few`` are ``FEW_IMAGES``, which were chosen by the AUROC of seeds 0 and 1.
 """
 
 from collections.abc import Callable
