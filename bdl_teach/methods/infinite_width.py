@@ -14,8 +14,7 @@ for (u, u′) Gaussian with the covariance cˡ; Cho & Saul's arc-cosine formula 
 Gaussian prior each s is σ. Under a scale mixture each s is σ₁ or σ₂, and E is also taken over all
 choices of s, since a unit of the first layer has too few weights to become Gaussian.
 
-With one hidden layer the finite network has the same covariance, for every n; with more hidden
-layers only in the limit. Without a hidden layer (``hidden_units=()``) the model is linear.
+With one hidden layer the finite network has this covariance for every n, with more only as n → ∞.
 
 Source: Neal 1996 and Williams 1997 for one hidden layer; Lee et al. 2018 and Matthews et al. 2018
 for more; Cho & Saul 2009, the kernel of degree 1; Rasmussen & Williams 2006, algorithm 2.1.
@@ -79,9 +78,9 @@ def _first_layer(x: Array, other: Array, prior: Prior) -> _Moments:
 
 
 def _scales(prior: Prior, n_weights: int) -> list[tuple[float, Array]]:
-    """Return all choices of s for a unit of the first layer, as pairs (probability, s).
+    """Return all pairs (probability, s), with s the σ of each weight of a first-layer unit.
 
-    s ``[n_weights]`` holds the prior σ of each of the unit's weights, the bias last.
+    s ``[n_weights]`` has the bias last; under a mixture each of its entries is σ₁ or σ₂.
     """
     sigma1, sigma2, pi = prior.mixture
     if sigma1 == sigma2:
@@ -119,7 +118,7 @@ def kernel(
         x: Inputs ``[n, d]``.
         other: Inputs ``[m, d]``; ``x`` itself if not given.
         prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given.
-        hidden_units: Width of each hidden layer of the network whose limit is taken.
+        hidden_units: Width of each hidden ReLU layer of the finite network; () is a linear model.
 
     Returns:
         ``[n, m]``, in squared units of y.
@@ -191,8 +190,7 @@ def fit(
         prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given. With a
             mixture d is at most 9, since it needs 2^(d+1) terms.
         noise_std: Standard deviation of the noise on y, in the units of y, > 0.
-        hidden_units: Width of each hidden ReLU layer of the network whose limit is taken; () is a
-            linear model.
+        hidden_units: Width of each hidden ReLU layer of the finite network; () is a linear model.
 
     Returns:
         A :class:`Fit`.

@@ -100,17 +100,18 @@ class Problem(NamedTuple):
 class Spread(NamedTuple):
     """The Gaussian N(0, Λ⁻¹) of k weights, stored as a square root S of its covariance.
 
-    S = diag(scale) (I − Vᵀ diag(told) V). Each row of V (``directions``) is a direction in which
-    the data reduce the prior's standard deviation, by the share ``told`` of it. V has at most as
-    many rows as there are data points.
+    S = diag(scale) (I − Vᵀ diag(told) V). ``scale`` holds the prior's standard deviations. Each row
+    of V (``directions``, at most one for each data point) is a direction in which the data multiply
+    the standard deviation by 1 − ``told``. If only the diagonal of Λ is used, V has no rows, and
+    ``scale`` holds the posterior's standard deviations.
     """
 
-    scale: Array  # [k]: δ^(−½), the standard deviations before the data
+    scale: Array  # [k]: δ^(−½), or with a diagonal Λ the square roots of the diagonal of Λ⁻¹
     directions: Array  # [r, k]: V, orthonormal rows in units of ``scale``
     told: Array  # [r]: share by which the data narrow each direction, in [0, 1)
 
     def narrowed(self, rows: Array) -> Array:
-        """Return ``rows`` [m, k] with their parts along ``directions`` times 1 − ``told``."""
+        """Return the matrix product ``rows`` (I − Vᵀ diag(told) V) ``[m, k]``."""
         return np.asarray(rows - ((rows @ self.directions.T) * self.told) @ self.directions)
 
     def std(self, rows: Array) -> Array:
@@ -262,9 +263,10 @@ def _approximate(p: Problem, prior: Prior, noise_std: float) -> Fit:
 
 
 def _spread(target: Target, f: Array, rows: Array, w: Array, diagonal: bool = False) -> Spread:
-    """Return the Gaussian N(0, Λ⁻¹), with Λ, or only its diagonal, taken at the weights w ``[k]``.
+    """Return the Gaussian N(0, Λ⁻¹), with Λ computed at the weights w ``[k]``.
 
-    The outputs there are f ``[n]``, and ``rows`` [n, k] are their derivatives ∂f/∂w.
+    f ``[n]`` are the outputs at w, ``rows`` [n, k] their derivatives ∂f/∂w. With ``diagonal`` the
+    entries of Λ outside its diagonal count as 0.
     """
     _, h = target.by_output(f)
     delta = prior_precision(w, target.prior)
@@ -319,7 +321,6 @@ class Fit(NetworkFit):
     problem: Problem
 
     def _posterior_at(self, parameters: Sequence[Array]) -> dict[str, Any]:
-        """Return a dict of the fields of the fit round the weights of a frame."""
         mode = replace(self.problem.mode, weights=parameters[0])
         then = _approximate(self.problem._replace(mode=mode), self.prior, self.noise_std)
         return {name: getattr(then, name) for name in ("mean", "spread", "log_evidence", "problem")}
@@ -359,8 +360,7 @@ class Fit(NetworkFit):
     def tuned(self) -> Fit:
         """Return the approximation at this mode under the prior and noise of highest evidence.
 
-        The weights stay where they are. MacKay's scheme repeats two steps: tune, and train again
-        with the tuned fit's ``prior`` and ``noise_std``.
+        MacKay's scheme repeats two steps: tune, and train again with the new prior and noise.
 
         Raises:
             ValueError: The prior is no Gaussian, or the evidence still rises where the search ends.

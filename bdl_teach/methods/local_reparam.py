@@ -4,8 +4,8 @@ With q(w) = Π N(w_ij | μ_ij, σ_ij²), the pre-activation of unit j for data p
 b_mj = Σ_i x_mi w_ij, is Gaussian with mean γ_mj = Σ_i x_mi μ_ij and variance
 δ_mj = Σ_i x_mi² σ_ij². To draw b_mj = γ_mj + √δ_mj ζ_mj for each data point is to give each point
 its own weights: the expected likelihood is unchanged, and the noise of a gradient averages out
-over the minibatch. Flipout draws the weights once and flips their signs for each data point, to
-the same effect.
+over the minibatch. Flipout draws the weights once and flips the signs of their deviations from μ
+for each data point, to the same effect.
 
 The KL has a closed form for a Gaussian prior. For a mixture it is estimated from weights that are
 drawn for it alone.
@@ -81,9 +81,10 @@ def preactivation_moments(x: ArrayLike, mu: ArrayLike, sigma: ArrayLike) -> tupl
 def forward(
     network: MLP, estimator: str, mu: Tensor, std: Tensor, eps: Tensor, zeta: Tensor, x: Tensor
 ) -> Tensor:
-    """Return the network's outputs ``[n, 1]`` at the inputs ``x``, for given noise.
+    """Return the network's outputs ``[n, 1]`` at the inputs ``x`` [n, d], for given noise.
 
-    ``zeta`` is the noise of each data point; ``eps``, which only flipout uses, that of the weights.
+    ``zeta`` is the noise of the data points, with the rows that :func:`noise_widths` counts and a
+    column for each point. ``eps`` [n_weights] is the noise of the weights; only flipout uses it.
     """
     noise = tf.split(zeta, noise_widths(estimator, network))  # a part [units, n] each
     means = network.unflatten(mu)
@@ -108,8 +109,8 @@ def _local_layer(h: Tensor, mean: Tensor, std: Tensor, zeta: Tensor) -> Tensor:
 def _flipout_layer(h: Tensor, mean: Tensor, change: Tensor, noise: Tensor) -> Tensor:
     """Draw a layer's pre-activations b = μh + r ⊙ (ΔW (s ⊙ h)) ``[out, n]`` from its inputs h.
 
-    ΔW is one draw of σε for all points, r ``[out, n]`` and s ``[in, n]`` are random signs. The bias
-    is a weight on an input of 1, whose sign is not flipped.
+    ``change`` is ΔW = σε, one draw for all points; r ``[out, n]`` and s ``[in, n]`` are the signs
+    of the two arrays in ``noise``. The bias is a weight on an input of 1, which s does not flip.
     """
     r, s = (tf.where(z < 0, -tf.ones_like(z), tf.ones_like(z)) for z in noise)
     return multiply(mean[0], h) + mean[1] + r * (multiply(change[0], s * h) + change[1])
@@ -150,10 +151,7 @@ _program = _loop.programs(_free_energy)
 
 @taking(Settings)
 def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
-    """Fit the posterior that ``bbb.fit`` fits, with separate noise for each data point.
-
-    The start is that of ``bbb.fit``; the KL of a ``Gaussian`` prior is taken in closed form.
-    """
+    """Fit the q of ``bbb.fit``, from the same start, with separate noise for each data point."""
     estimator = checks.choice("estimator", settings.estimator, ("local", "flipout", "quiet"))
     if estimator == "quiet":
         widths = partial(_rao_blackwell.noise_widths, likelihood=settings.likelihood)

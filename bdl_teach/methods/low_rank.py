@@ -7,8 +7,7 @@ any covariance. The fit minimises, over μ, ρ and B,
     F = −H[q] − E_q[log P(w)] − E_q[log P(D | w)],   H[q] = d/2 (1 + log 2π) + ½ log det(D² + L Lᵀ),
     log det(D² + L Lᵀ) = 2 Σ log σ + log det(I_K + Bᵀ B)   (matrix determinant lemma).
 
-SWAG is cheaper: it minimises no F, but computes D and L from the path that an optimiser takes round
-a mode. So the width of its q depends on the optimiser's step size.
+SWAG is cheaper: it minimises no F, but computes D and L from an optimiser's path round a mode.
 
 Source: Ong, Nott & Smith 2018 (this q); Mishkin et al. 2018 and Tomczak et al. 2020 (on networks);
 Maddox et al. 2019, section 3.2 and algorithm 1 (SWAG).
@@ -37,7 +36,7 @@ from bdl_teach.methods._mean_field import RECORD, REMEDY
 from bdl_teach.methods._settings import Training, taking
 from bdl_teach.mlp import MLP
 
-_ROOMS = (8, 32, 128)  # columns to compile for; beyond 128 its multiples
+_RANKS = (8, 32, 128)  # padded ranks to compile for; beyond 128 its multiples
 # Size of a step of B times √(K d), relative to a step of μ. A column moves all weights at once:
 # with steps of B as long as those of μ, a fit of rank 5 ends 100 nats above mean field.
 _PACE = 2.0
@@ -69,9 +68,8 @@ class SwagSettings(Training):
         rank: Number K of columns, 0 or 2 to 100.
         steps: Adam steps to the mode.
         learning_rate: Step size on the path, > 0; a larger one gives a wider posterior.
-        n_batches: Minibatches M in an epoch; step t sees the points i with i ≡ t (mod M), so
-            shuffle rows that have an order of their own, such as labels 0, 1, 0, 1. If not given,
-            8, or the number of points if that is smaller.
+        n_batches: Minibatches M in an epoch, min(8, n) if not given; step t sees the points i with
+            i ≡ t (mod M), so shuffle rows that have an order, such as labels 0, 1, 0, 1.
     """
 
     prior: Prior | None = None
@@ -87,7 +85,7 @@ def _log_det(b: Tensor) -> Tensor:
 
 
 def _free_energy(network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs) -> Costs:
-    table, pace = p.own  # ζ [table, room]; factor on each column of B [room], 0 for padding
+    table, pace = p.own  # ζ [table, padded rank]; factor on each column of B, 0 for padding
     mu, rho, b = theta[0], theta[1], theta[2] * pace
     std, zeta = tf.nn.softplus(rho), tf.gather(table, block.row % table.shape[0])
     w = mu + std * (block.eps + tf.linalg.matvec(b, zeta))
@@ -123,9 +121,9 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
         if rank > d:
             raise ValueError(f"rank: expected at most {d}, the number of weights, got {rank}")
         mu, rho = _mean_field.start(o, plan)
-        pace, room = _pace(d, rank), _room(rank)
-        paces = as_float(np.where(np.arange(room) < rank, pace, 0.0))
-        own = _zeta(plan.n_rows, room, plan.problem.seed), paces
+        pace, padded_rank = _pace(d, rank), _padded_rank(rank)
+        paces = as_float(np.where(np.arange(padded_rank) < rank, pace, 0.0))
+        own = _zeta(plan.n_rows, padded_rank, plan.problem.seed), paces
         b = _first_columns(plan, rank, o.columns)
         if o.columns is not None:
             b /= pace * tf.nn.softplus(rho)[:, None]
@@ -142,32 +140,32 @@ def _pace(d: int, rank: int) -> float:
 
 
 def _posterior(parameters: Sequence[Array], rank: int) -> dict[str, Any]:
-    """Return a fit's ``mean``, ``own_std`` and ``columns`` from the trained μ, ρ and padded b."""
+    """Return the fields ``mean``, ``own_std`` and ``columns`` of a fit, as a dict.
+
+    ``parameters`` are the trained μ, ρ and b (see :func:`_pace`), padded beyond ``rank`` columns.
+    """
     mean, rho, b = parameters
     own_std = np.logaddexp(0.0, rho)
     columns = _pace(len(mean), rank) * own_std[:, None] * b[:, :rank]
     return {"mean": mean, "own_std": own_std, "columns": columns}
 
 
-def _room(rank: int) -> int:
-    """Return the padded number of columns for ``rank``.
-
-    Many ranks share one number, so that a new rank seldom compiles the program again.
-    """
-    return next((room for room in _ROOMS if room >= rank), -(-rank // _ROOMS[-1]) * _ROOMS[-1])
+def _padded_rank(rank: int) -> int:
+    """Return ``rank`` rounded up to one of few numbers, so that few programs are compiled."""
+    return next((k for k in _RANKS if k >= rank), -(-rank // _RANKS[-1]) * _RANKS[-1])
 
 
 @lru_cache(maxsize=4)
-def _zeta(n_rows: int, room: int, seed: int) -> Tensor:
-    """Draw the noise ζ ``[n_rows, room]``; a higher rank does not change the first columns."""
+def _zeta(n_rows: int, padded_rank: int, seed: int) -> Tensor:
+    """Draw ζ ``[n_rows, padded_rank]``; a higher rank does not change the first columns."""
     rng = np.random.default_rng([seed, 0x2E7A])
-    return tf.constant(rng.standard_normal((room, n_rows), np.float32).T)
+    return tf.constant(rng.standard_normal((padded_rank, n_rows), np.float32).T)
 
 
 def _first_columns(plan: Plan, rank: int, given: ArrayLike | None) -> Tensor:
-    """Return the ``given`` L or, without it, a small random b; either is padded with 0.
+    """Return the ``given`` L, or else small random numbers for b (see :func:`_pace`), zero-padded.
 
-    Training could not start from b = 0, where F has no slope in b.
+    Training could not start from b = 0, where ∂F/∂b = 0.
     """
     shape = plan.network.n_weights, rank
     if given is None:
@@ -177,7 +175,7 @@ def _first_columns(plan: Plan, rank: int, given: ArrayLike | None) -> Tensor:
         values = checks.finite("columns", given)
         if values.shape != shape:
             raise ValueError(f"columns: expected shape {shape}, got {values.shape}")
-    padded = np.pad(values, ((0, 0), (0, _room(rank) - rank)))
+    padded = np.pad(values, ((0, 0), (0, _padded_rank(rank) - rank)))
     return tf.transpose(plan.embed(padded.T))
 
 
@@ -228,8 +226,7 @@ class Fit(VariationalFit):
     """A Gaussian with covariance D² + L Lᵀ.
 
     Attributes:
-        own_std: The diagonal of D ``[n_weights]``: the part of each weight's standard deviation
-            that L does not cover.
+        own_std: The diagonal σ of D ``[n_weights]``.
         columns: L ``[n_weights, rank]``.
         history: ``step``, ``free_energy``, ``complexity_cost`` and ``likelihood_cost`` in nats;
             for SWAG the history of the MAP fit, see ``point.Fit``.

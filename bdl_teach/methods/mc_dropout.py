@@ -46,7 +46,7 @@ class Settings(Training):
     Attributes:
         rate: Probability that a draw leaves a hidden unit out, in [0, 1); 0 gives ``point.fit``.
         prior: Prior of each weight; a Gaussian one acts as weight decay.
-        steps: Adam steps; at each step every data point leaves out units of its own.
+        steps: Adam steps; each step draws anew, for each data point, the units to leave out.
     """
 
     rate: float = 0.1
@@ -54,9 +54,10 @@ class Settings(Training):
 
 
 def _sources(network: MLP) -> Array:
-    """Return for each weight the number of the hidden unit whose output it multiplies.
+    """Return for each weight the index of the hidden unit whose output it multiplies.
 
-    For biases and the weights of inputs, which multiply none, it is the number of hidden units.
+    Biases and first-layer weights, which multiply no hidden unit's output, get the number of hidden
+    units, an index that no unit has.
     """
     first = np.cumsum((0, *network.hidden_units))
     numbers = []
@@ -124,18 +125,14 @@ class Fit(NetworkFit):
     Attributes:
         weights: m ``[n_weights]``, in the order of ``network``: the mean of q.
         rate: Probability that a draw leaves a hidden unit out.
-        history: ``step``, ``loss``, ``prior_cost`` and ``likelihood_cost`` in nats, one-draw
-            estimates at each recorded step.
+        history: ``step``, ``loss``, ``prior_cost`` and ``likelihood_cost`` in nats, for one draw.
     """
 
     weights: Array
     rate: float
 
     def _draw(self, n_samples: int, seed: int) -> Array:
-        """Draw weights from q.
-
-        With the same seed, a higher rate drops all the units that a lower rate drops.
-        """
+        """Draw weights; with one seed, a higher rate drops all units that a lower rate drops."""
         zeros = np.zeros(sum(self.network.hidden_units))
         zeta = predictive.draw_weights(zeros, zeros + 1.0, n_samples, seed)  # [s, units]
         scale = np.ones((n_samples, len(zeros) + 1))  # last: weights that are never dropped

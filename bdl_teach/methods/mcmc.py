@@ -9,8 +9,8 @@ L rises to its given value. Each transition draws its own L, up to 40 % below or
 NUTS chooses L by itself, and takes longer. All chains move at once, in a compiled program that runs
 a window (a fixed number of transitions) at a time.
 
-L is given, not adapted: on the course's network, the adaptive methods ChEES and SNAPER shrank L to
-between 1 and 39. The output with the fewest effective draws then had 5 to 76; at L = 60 it had 290.
+L is not adapted: on the course's network, the methods ChEES and SNAPER, which adapt it, chose 1 to
+39. The smallest effective sample size of an output was then 5 to 76; with L = 60 it was 290.
 
 Source: Neal 2011, section 5.2 (HMC); Hoffman & Gelman 2014 (NUTS, and the adaptation of ε), both
 through ``tfp.mcmc``; Vehtari et al. 2021 for R-hat and the effective sample size, through
@@ -116,7 +116,6 @@ def _mixture_log_prob(w: Tensor, prior: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _density(recipe: _Recipe, target: LoopInputs) -> Callable[[Tensor], Tensor]:
-    """Return log P(D, w) as a function of weights ``[chains, n_weights]``, in nats ``[chains]``."""
     log_density = _quick_log_density if recipe.sampler == "hmc" else _log_density
     return lambda w: log_density(recipe, w, target)
 
@@ -142,10 +141,7 @@ def _traced(_state: Tensor, results: Tensor) -> tuple[Tensor, Tensor]:
 
 
 class _Jittered:
-    """HMC with a random number of leapfrog steps.
-
-    With a fixed number, each transition could end close to where it began.
-    """
+    """HMC with a random number of leapfrog steps; a fixed one could lead back to the start."""
 
     is_calibrated = True
 
@@ -264,7 +260,7 @@ class HmcSettings(Settings):
     Attributes:
         n_leapfrog: Mean number of leapfrog steps of a transition after the warm-up, >= 1.
         window: Number of transitions between two reports of progress, >= 1.
-        capacity: Sizes to compile for, instead of this problem's; its ``n_samples`` is unused.
+        capacity: Sizes to compile for, if not this problem's; ``capacity.n_samples`` is unused.
     """
 
     n_chains: int = 4
@@ -315,20 +311,20 @@ def _sample(
 def diagnose(draws: ArrayLike) -> tuple[Array, Array]:
     """Return rank-normalised split R-hat and the effective sample size of chains.
 
-    Draws are replaced by the normal scores of their ranks, so that heavy tails hide nothing. R-hat
-    compares half chains twice, by location and (folded about the median) by scale; the larger value
-    is returned. The effective sample size is the smallest of those for the bulk and for the 5 % and
-    95 % quantiles.
+    Draws are replaced by the normal scores of their ranks, so that R-hat is valid for heavy tails,
+    too. It is computed from half chains twice, for the draws (location) and for their distances
+    from the median (scale); the larger value is returned. The effective sample size is the smallest
+    of those for the bulk and for the 5 % and 95 % quantiles.
 
     Args:
         draws: ``[chains, s, k]``: k quantities; at least 2 chains of 4 draws.
 
     Returns:
-        R-hat ``[k]``, 1 at best (NaN if all draws are equal, infinite if each chain stands still at
-        a place of its own), and the effective number of draws ``[k]``, summed over the chains.
+        R-hat ``[k]``, 1 at best (NaN if all draws are equal, infinite if the chains are constant
+        and differ), and the effective number of draws ``[k]``, summed over the chains.
 
     Raises:
-        ValueError: Fewer axes, chains or draws, or numbers that are not finite.
+        ValueError: ``draws`` has another shape, or numbers that are not finite.
 
     Source: Vehtari, Gelman, Simpson, Carpenter, Bürkner 2021, sections 3.1, 4.1 and 4.3.
     """
@@ -374,8 +370,7 @@ class Fit(Drawn):
     Attributes:
         weights: ``[chains, s, n_weights]``.
         log_density: log P(D, w) of each draw, in nats ``[chains, s]``.
-        diverged: Of the transitions that led to a draw from the draw before it, the share that
-            diverged ``[chains, s]``.
+        diverged: Share of divergent transitions since the previous draw ``[chains, s]``.
         x: Training inputs ``[n, d]``.
     """
 

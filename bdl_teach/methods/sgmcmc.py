@@ -1,4 +1,4 @@
-"""Stochastic-gradient MCMC: gradient descent with as much noise as makes it sample the posterior.
+"""Stochastic-gradient MCMC: gradient descent with added noise, so that it samples the posterior.
 
 With U(w) = −log P(D | w) − log P(w), a step size ℓ, a diagonal mass M and the temperature T, a
 step of SGHMC and the density that it samples as ℓ → 0 are
@@ -78,7 +78,7 @@ class Settings(Training):
 
 
 class _Walk(NamedTuple):
-    """The tensors that only the samplers' compiled loops need, besides data and prior."""
+    """The samplers' tensors in ``LoopInputs.own``, which holds what only one method needs."""
 
     precision: Tensor  # curvature of −log P(w)
     preconditioned: Tensor  # 1, or 0 for M = I

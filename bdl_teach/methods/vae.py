@@ -133,7 +133,9 @@ def sampled_kl(eps: Tensor, std: Tensor, z: Tensor) -> Tensor:
 def _loss(
     model: Model, weights: Tensor, step: Tensor, p: _LoopInputs, sizes: tuple[int, int]
 ) -> tuple[Tensor, Tensor]:
-    """Return −reconstruction + β KL of one minibatch, and the recorded quantities.
+    """Return −reconstruction + β KL, and [ELBO, reconstruction, KL], of the minibatch of a step.
+
+    All are nats per example. ``sizes`` is (examples in the batch, draws of z for each example).
 
     Source: Kingma & Welling 2014, eq. 7, averaged over the batch.
     """
@@ -264,7 +266,7 @@ class Fit(Variational):
         decoder_std: Standard deviation of each x given z (Gaussian likelihood only).
         variational: False for a plain autoencoder, whose code has no spread and no KL.
         history: ``step``, ``elbo``, ``reconstruction``, ``kl``: nats per example, each from the
-            minibatch of one step.
+            minibatch of one step; without ``elbo`` and ``kl`` for a plain autoencoder.
         problem: The data and the settings of the free energy.
         path: Frames of the training, see :meth:`at`; ``None`` if the networks are too large.
     """

@@ -7,8 +7,7 @@ each epoch one sweep of expectation propagation refines the prior.
 
 In the paper every epoch counts the data once more, so that epochs narrow the band as new data
 would. ``sites="average"`` counts the data once, by stochastic expectation propagation: before a
-point is learnt again, the n-th part of what the data have contributed, q divided by the prior, is
-removed.
+point is learnt again, 1/n of the data's contribution (q divided by the prior) is removed from q.
 
 Source: Hernández-Lobato & Adams 2015, "Probabilistic backpropagation for scalable learning of
 Bayesian neural networks", sections 3.1-3.4; Li, Hernández-Lobato & Turner 2015, "Stochastic
@@ -71,7 +70,7 @@ REMEDY = "look for values of x far outside the others: log Z overflowed"
 
 
 def __getattr__(name: str) -> ModuleType:
-    """Import the paper's published listing, with its errors, when it is first used."""
+    """Import ``experiments.pbp_listing``, a faulty program, when ``pbp.listing`` is first used."""
     if name == "listing":
         return importlib.import_module("bdl_teach.experiments.pbp_listing")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -101,7 +100,10 @@ class Walk:
         seed: int = 0,
         **how: Any,
     ) -> Walk:
-        """Check the arguments of :func:`fit`, and return all that its steps depend on."""
+        """Check these arguments of :func:`fit`, and return the walk that follows from them.
+
+        ``how`` sets the fields ``shuffle``, ``refines`` and ``share``.
+        """
         x, y = checks.regression_data(x, y)
         widths = checks.layer_widths("hidden_units", hidden_units)
         seed, scaling = checks.count("seed", seed, 0), Scaling.of(x, y)
@@ -124,8 +126,8 @@ class Walk:
     def advance(self, state: State, start: int, stop: int) -> tuple[State, Array]:
         """Take the steps ``start`` to ``stop``, which lie in one chunk of ``CHUNK`` steps.
 
-        Return the new state, and for each step α and β of the noise, α and β of the prior, and
-        log Z of its point, NaN for a refinement of the prior ``[stop − start, 5]``.
+        Return the new state and the trace ``[stop − start, 5]``: for each step α and β of the
+        noise, α and β of the prior, and log Z of its point, NaN for a refinement of the prior.
         """
         first = start // CHUNK * CHUNK
         epochs = range(first // self.length, (first + CHUNK) // self.length + 1)
@@ -140,7 +142,7 @@ class Walk:
         return state, trace.numpy()[start - first : stop - first]
 
     def after(self, n_steps: int) -> tuple[State, Array]:
-        """Take ``n_steps`` steps from the start; return the state, and the trace of all steps."""
+        """Take ``n_steps`` steps from the start; return state and trace as :meth:`advance` does."""
         state, parts = self.start, [np.zeros((0, 5))]
         for first in range(0, n_steps, CHUNK):
             state, trace = self.advance(state, first, min(first + CHUNK, n_steps))
@@ -148,7 +150,7 @@ class Walk:
         return state, np.concatenate(parts)
 
     def fitted(self, state: State, history: dict[str, Array] | None = None, **way: Any) -> Fit:
-        """Return a :class:`Fit` with this state as its posterior, in NumPy arrays."""
+        """Return a :class:`Fit` of this state, in NumPy; ``way`` sets ``walk`` and ``n_steps``."""
         arrays = tf.nest.map_structure(lambda t: t.numpy(), state)
         return Fit(arrays, self.scaling, history or {}, **way)
 
@@ -194,8 +196,8 @@ def fit(
         noise_prior: α > 1 and β > 0 of the Gamma over the noise precision before any data, in
             standardised units; the paper has (6, 6).
         refine_prior: Refine the prior factors after each epoch, as the paper does.
-        sites: ``"none"``, as in the paper, counts the data once more in each epoch; ``"average"``
-            counts them once in all.
+        sites: ``"none"``, as in the paper, learns the same data in each epoch as if they were new;
+            ``"average"`` counts each data point once, whatever the number of epochs.
         seed: Seed of the starting point and of the orders.
 
     Returns:
@@ -265,9 +267,8 @@ class Fit:
         history: ``epoch``, and after each epoch ``alpha``, ``beta``, ``noise_std`` (in the units of
             y), ``prior_alpha``, ``prior_beta`` and ``log_z``: log Z of each point *before* it was
             learned, averaged over the epoch, in nats of the standardised y.
-        walk: What :meth:`at` needs to take the steps again; ``None`` for a fit of :func:`steps`
-            or of a replay.
-        n_steps: Number of steps taken.
+        walk: What :meth:`at` needs to take the steps again; ``None`` if not made by :func:`fit`.
+        n_steps: Number of steps that :func:`fit` took; 0 without ``walk``.
     """
 
     state: State
@@ -278,9 +279,9 @@ class Fit:
 
     @property
     def path(self) -> optimise.Path | None:
-        """Return a path that holds only the number of steps at each frame of :meth:`at`.
+        """Return the frames of :meth:`at`: their numbers of steps, without parameters.
 
-        It is ``None`` for a fit of more than 10,000 steps, and for what ``at`` or ``steps`` gave.
+        It is ``None`` without ``walk``, or if the fit took more than 10,000 steps.
         """
         if self.walk is None or self.n_steps > _MOST_STEPS:
             return None
@@ -337,7 +338,7 @@ class Fit:
         return self.in_units_of_y(mean.numpy(), var.numpy())
 
     def in_units_of_y(self, mean: Array, var: Array) -> Predictive:
-        """Return the predictive in the units of y; ``mean``, ``var`` [m] are those of scaled y."""
+        """Return the predictive in the units of y; ``mean``, ``var`` [m] are of standardised y."""
         unit = self.scaling.y_std
         noise = np.full(len(mean), self.noise_std)
         return Predictive(mean * unit + self.scaling.y_mean, np.sqrt(var) * unit, noise)

@@ -45,10 +45,7 @@ def relu_moments(mean: Values, var: Values) -> Values:
 
 @tf.custom_gradient  # type: ignore[untyped-decorator]
 def _relu_moments(m: Values, v: Values) -> Values:
-    """Return mean and variance of max(0, a) for a ~ N(m, v), and a function for their gradient.
-
-    The gradient is written out, since automatic differentiation would lose digits.
-    """
+    """Return what :func:`relu_moments` returns, and its gradient: autodiff would lose digits."""
     std = tf.sqrt(tf.maximum(v, _SMALLEST_VAR))
     alpha = m / std
     density = 1.0 / math.sqrt(2.0 * math.pi) * tf.exp(-0.5 * alpha**2)
@@ -81,7 +78,8 @@ def linear_moments(mean: Values, var: Values, weight_mean: Values, weight_var: V
         (mean, variance), each ``[out]`` or ``[n, out]``.
 
     Raises:
-        ValueError: The shapes do not fit, or a variance given as an array is < 0.
+        ValueError: The shapes do not fit, or a value given as an array is not finite or, for a
+            variance, < 0.
 
     Source: Hernández-Lobato & Adams 2015, eq. 13-14.
     """

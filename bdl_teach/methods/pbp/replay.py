@@ -1,4 +1,4 @@
-"""Replay probabilistic backpropagation: its state after any number of steps, for the stepper."""
+"""Replay probabilistic backpropagation to any step, for the explorer ``pbp_stepper``."""
 
 from __future__ import annotations
 
@@ -115,9 +115,5 @@ def replay(x: ArrayLike, y: ArrayLike, n_steps: int, **options: Any) -> Replay:
 
 @lru_cache(maxsize=1)
 def _forward() -> Compiled:
-    """Compile a function that returns the mean and variance of the network's output.
-
-    It takes x ``[m, d]`` and any number of pairs (means, variances) of the weights, and returns
-    a list with the result for each pair.
-    """
+    """Compile a function of x and pairs (mean, var): it returns a list of ``forward(x, *pair)``."""
     return Compiled(lambda x, *states: [forward(x, *state) for state in states])
