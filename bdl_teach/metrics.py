@@ -19,7 +19,7 @@ def rmse(y: ArrayLike, mean: ArrayLike) -> float:
         mean: Predictions ``[m]``.
 
     Raises:
-        ValueError: The shapes differ.
+        ValueError: The shapes differ, or an array is empty or has NaN.
     """
     y, mean = _paired(y=y, mean=mean)
     return float(np.sqrt(np.mean((y - mean) ** 2)))
@@ -34,7 +34,7 @@ def log_likelihood(y: ArrayLike, mean: ArrayLike, var: ArrayLike) -> float:
         var: *Total* predictive variances ``[m]``: those of the network output plus the noise.
 
     Raises:
-        ValueError: The shapes differ or a variance is not > 0.
+        ValueError: The shapes differ, an array is empty or has NaN, or a variance is not > 0.
     """
     y, mean, var = _paired(y=y, mean=mean, var=var)
     return float(-np.mean(gaussian_nll(y, mean, var)))
@@ -49,7 +49,7 @@ def coverage(y: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> float:
         upper: Upper ends of the intervals ``[m]``.
 
     Raises:
-        ValueError: The shapes differ.
+        ValueError: The shapes differ, or an array is empty or has NaN.
     """
     y, lower, upper = _paired(y=y, lower=lower, upper=upper)
     return float(np.mean((lower <= y) & (y <= upper)))
@@ -173,7 +173,7 @@ def risk_coverage(probabilities: ArrayLike, labels: ArrayLike) -> tuple[Array, A
 
 
 def classified(probabilities: ArrayLike, labels: ArrayLike) -> tuple[Array, Array]:
-    """Return checked probabilities ``[n, c]`` and labels ``[n]`` as arrays."""
+    """Return arrays: probabilities ``[n, c]``, labels ``[n]``; raise ``ValueError`` if invalid."""
     p = np.asarray(probabilities, dtype=np.float64)
     if p.ndim != 2:
         raise ValueError(f"probabilities: expected shape [n, c], got {p.shape}")
@@ -189,7 +189,7 @@ def _labels(labels: ArrayLike, n: int, c: int) -> Array:
 
 
 def _paired(**arrays: ArrayLike) -> list[Array]:
-    """Return the named arrays as float64 ``[m]``; raise ``ValueError`` if the shapes differ."""
+    """Return float64 arrays ``[m]``; raise ``ValueError`` for unequal shapes, NaN or no numbers."""
     doubles = {name: np.asarray(a, dtype=np.float64) for name, a in arrays.items()}
     flat = {name: np.atleast_1d(a.squeeze()) for name, a in doubles.items()}
     first, reference = next(iter(flat.items()))

@@ -45,7 +45,7 @@ class Schedule(NamedTuple):
 
 
 def schedule(steps: int, learning_rate: float, cooldown: float) -> Schedule:
-    """Check the steps, the learning rate and the cooldown, and return them as a schedule.
+    """Return a schedule whose rate falls to 0 over the last steps, a share ``cooldown`` of all.
 
     Raises:
         ValueError: ``steps`` < 1, the learning rate is not > 0, or the cooldown not in [0, 1].
@@ -73,7 +73,7 @@ class Path(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """What :func:`adam` returns."""
+    """The result of :func:`adam`: the optimised parameters and the recorded quantities."""
 
     parameters: list[Tensor]  # optimised
     steps: Tensor  # at which the objective was recorded [r]
@@ -156,7 +156,7 @@ def adam(
 
 
 def _frames(n_records: int) -> Array:
-    """Return the frame number of each record; the last record of a frame overwrites the others."""
+    """Return which frame each record is stored in; a frame keeps the last of its records."""
     n = min(_KEPT, n_records)
     kept = np.unique(np.ceil(n_records * (np.arange(1, n + 1) / n) ** 1.5))  # counted from 1
     later = len(_EARLY) + np.searchsorted(kept, np.arange(1, n_records + 1))
@@ -229,10 +229,7 @@ def history(trace: Trace, names: Sequence[str], remedy: str) -> dict[str, Array]
 
 
 def path(trace: Trace) -> Path | None:
-    """Return a run's frames as NumPy arrays, or ``None`` if the run kept no frames.
-
-    Of several frames at the same step, only the last is returned.
-    """
+    """Return a run's frames (the last of each step) as NumPy arrays; ``None`` if it kept none."""
     if trace.path is None:
         return None
     steps = trace.path.steps.numpy()
@@ -263,14 +260,12 @@ def start_seeds(seed: int, starts: int) -> list[int]:
 def best_of(
     fit: Callable[[int], Fitted], seeds: Sequence[int], cost: Callable[[Fitted], float]
 ) -> Fitted:
-    """Fit from each seed in parallel, and return the fit of lowest cost.
-
-    A fit that diverges is left out.
+    """Fit from each seed in parallel; return the fit of lowest cost that did not diverge.
 
     Args:
         fit: Maps a seed to a fit.
         seeds: At least one.
-        cost: Maps a fit to its cost; called only if there are two fits.
+        cost: Maps a fit to its cost; called only if several fits did not diverge.
 
     Raises:
         DivergedError: Every start diverged; the error is that of the first.

@@ -65,9 +65,9 @@ def tidy(ax: Axes, title: str, xlabel: str, ylabel: str) -> None:
 
 
 def legend_above(ax: Axes, columns: int) -> None:
-    """Put a legend of the visible artists between a panel's title and its frame.
+    """Put a legend of the visible artists between a panel's title and its axes.
 
-    A legend of one row has at most ``columns`` entries, a row of a longer legend at most four.
+    Up to ``columns`` entries stand in one row, more of them in rows of min(``columns``, 4).
     """
     labelled = zip(*ax.get_legend_handles_labels(), strict=True)
     shown = [(handle, label) for handle, label in labelled if handle.get_visible()]
@@ -77,7 +77,7 @@ def legend_above(ax: Axes, columns: int) -> None:
 
 
 def _place_legend(ax: Axes, handles: Any, labels: Any, columns: int) -> None:
-    """Put a legend above a panel's frame, and the title above the legend."""
+    """Put a legend above a panel's axes, and the title above the legend."""
     rows = -(-len(labels) // columns)
     ax.set_title(ax.get_title(loc="left"), fontsize=11, loc="left", pad=3 + 13.7 * rows)
     legend = ax.legend(
@@ -183,9 +183,9 @@ def step_above(value: float, steps: Sequence[float]) -> float:
 
 
 class Room(Artists):
-    """The y limits of a panel, −L to L, with the smallest L of ``steps`` that its curves fit in.
+    """The y limits of a panel, ±L, where L is the smallest of ``steps`` that includes its curves.
 
-    If curves leave the panel, a text in the corner names them and says how far they go.
+    A text in the corner names the curves that leave the panel, and says how far they go.
     """
 
     def __init__(self, ax: Axes, steps: Sequence[float] = ROOM) -> None:
@@ -201,10 +201,7 @@ class Room(Artists):
         self.frame = [ax.yaxis, *ax.spines.values()]  # to be drawn again when the height changes
 
     def conceal(self) -> bool:
-        """Set the limit to the middle one of ``steps``, which tells nothing about hidden curves.
-
-        Return whether the limit changed.
-        """
+        """Set L to the middle one of ``steps``, to hide how far curves go; return if L changed."""
         before, self._limit = self._limit, self._steps[len(self._steps) // 2]
         self._ax.set_ylim(-self._limit, self._limit)
         return before != self._limit
@@ -217,10 +214,11 @@ class Room(Artists):
         *,
         awaited: bool = False,
     ) -> bool:
-        """Set the smallest limit that includes ``curves``, ``at_least`` and the band of ``nuts``.
+        """Set the smallest limit that includes the values below; return whether the limit changed.
 
-        The limit does not shrink while ``nuts``, the true posterior, is ``awaited``, and does not
-        change while ``held`` is true. Return whether the limit changed.
+        These are ``curves``, by name, the value ``at_least`` and the ±2 sd epistemic band of
+        ``nuts``, the true posterior. The limit does not shrink if ``awaited`` (``nuts`` is still
+        being computed), and does not change while the attribute ``held`` is true.
         """
         if nuts is not None:
             curves = {**curves, POSTERIOR: epistemic_edges(nuts)}

@@ -58,7 +58,7 @@ class Predictive:
 
     @property
     def mc_error(self) -> Array:
-        """Return the Monte-Carlo standard error of ``mean``, ``[m]``; 0 in closed form."""
+        """Return the Monte-Carlo standard error of ``mean``, ``[m]``; 0 without ``samples``."""
         if self.samples is None:
             return np.zeros_like(self.mean)
         return self.epistemic_std / math.sqrt(max(len(self.samples) - 1, 1))

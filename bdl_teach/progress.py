@@ -64,7 +64,7 @@ class Progress:
             self._path = None
 
     def marks(self) -> dict[str, str]:
-        """Return the best mark of each exercise and mission tried."""
+        """Return the best mark, such as ``SOLVED``, of each exercise and mission tried."""
         with self._lock:
             self._read()
             return {number: mark for number, (mark, _) in self._tried.items()}
@@ -76,7 +76,7 @@ class Progress:
             return self._tried.get(number, (OPEN, 0))[1]
 
     def add(self, number: str, mark: str) -> None:
-        """Record the ``mark`` of an answer to exercise ``number``; the best mark is kept."""
+        """Record ``mark``, such as ``WRONG``, of exercise or mission ``number``; keep the best."""
         with self._lock, self._file_lock():
             self._read()
             before, wrong = self._tried.get(number, (OPEN, 0))
@@ -84,7 +84,7 @@ class Progress:
             self._write()
 
     def forget(self, numbers: Iterable[str]) -> None:
-        """Delete the marks and the counts of wrong answers of the exercises ``numbers``."""
+        """Delete the marks and the counts of wrong answers of these exercises and missions."""
         with self._lock, self._file_lock():
             self._read()
             for number in numbers:

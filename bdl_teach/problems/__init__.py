@@ -87,7 +87,7 @@ class Problem:
         return datasets.sinusoid(n, self.noise_std, seed, gap=ends)
 
     def regions(self, x: Array) -> dict[str, Array]:
-        """Return masks ``[m]``: which inputs ``x`` [m] are in "data", "gap" and "outside"."""
+        """Return masks ``[m]`` of ``x`` [m]: "gap", "outside" (|x| > ½), and "data" (the rest)."""
         width = self.gap if self.is_drawn else 0.0
         gap = np.abs(x - CENTRE) < width / 2 - 1e-9
         outside = np.abs(x) > 0.5 + 1e-9
@@ -134,7 +134,7 @@ class ProblemResult:
 
     @cached_property
     def regions(self) -> dict[str, Array]:
-        """Return masks ``[m]``: which points of ``x_grid`` are in "data", "gap" and "outside"."""
+        """Return the masks ``[m]`` that ``Problem.regions`` gives for ``x_grid``."""
         return self.problem.regions(self.x_grid[:, 0])
 
 

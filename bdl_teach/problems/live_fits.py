@@ -1,7 +1,7 @@
-"""Fit methods of the catalogue to a ``Problem`` fast enough for explorers.
+"""Fit the catalogue's methods to a ``Problem``, fast enough for explorers.
 
-Each fit runs in a program that is compiled once for many sizes of the problem. All functions but
-``backprop`` need one hidden layer.
+Each fit runs in a program that is compiled once for many sizes of the problem. Without the argument
+``sizes``, all functions but ``backprop`` need one hidden layer.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def fit_method(name: str, problem: Problem, sizes: tuple[Any, ...] = (), **own: 
 
     ``own`` are further arguments of the method's ``fit``, such as its number of epochs. The
     program is compiled for ``sizes``, the arguments of ``bbb.Capacity``: by default one hidden
-    layer, and ``ROOM`` rows or, for more points, ``own_points.MOST`` rows.
+    layer and at most ``ROOM`` points, or ``own_points.MOST`` points if there are more.
     """
     from bdl_teach.methods.bbb import Capacity
 
@@ -148,7 +148,7 @@ def quick(name: str, problem: Problem, options: Mapping[str, Any]) -> Fitted:
 
 @lru_cache(maxsize=4)
 def _frozen(problem: Problem) -> laplace.Fit:
-    """Return a last-layer Laplace fit; :func:`quick` uses its hidden layer for all priors."""
+    """Return a last-layer Laplace fit; :func:`quick` changes its prior without a new training."""
     fit: laplace.Fit = fit_method("laplace", problem, structure="last_layer")
     return fit
 

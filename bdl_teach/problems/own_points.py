@@ -1,10 +1,10 @@
 """Read the learner's own points, convert their units, and format numbers in those units.
 
 The value of a ``data`` control is ``None`` for points that the course draws from the sine. For the
-learner's points, the value is ``(x, y, units)`` or, if a column has a name or dates, ``(x, y,
-units, labels)``. The numbers are in the learner's units; ``units = (x₀, x₁, y₀, y₁)`` converts them
-to the course's units, in which the models are fitted: (x − x₀)/x₁ and (y − y₀)/y₁. Drawn points
-that were moved by hand have the course's units, ``(0, 1, 0, 1)``.
+learner's points, it is ``(x, y, units)`` or, if a column has a name or dates, ``(x, y, units,
+labels)``. The numbers are in the learner's units; ``units = (x₀, x₁, y₀, y₁)`` converts them to the
+course's, in which the models are fitted: (x − x₀)/x₁ and (y − y₀)/y₁. Drawn points moved by hand
+have the course's units, ``(0, 1, 0, 1)``.
 """
 
 from __future__ import annotations
@@ -31,15 +31,16 @@ _LARGEST = 1e100  # largest number that a picture can show; one over it is the s
 
 
 def read(given: object, most: int = MOST) -> tuple[Value | None, list[str]]:
-    """Return data as a value of the ``data`` control, and sentences on how they were read.
+    """Return data as a value of the ``data`` control, and notes on what was left out or assumed.
 
-    ``given`` is ``None``, ``(x, y)``, a value of the control, an array ``[n, 2]``, a frame of two
-    columns, the text of a table, or ``datasets.Points``. A value of the control keeps its units;
-    for other data they are chosen. If there are more than ``most`` points, a random choice of
-    ``most`` points is kept.
+    ``given`` is ``None``, ``(x, y)``, a value of the control, an array ``[n, 2]``, a data frame of
+    two columns, the text of a table, or ``datasets.Points``. A value of the control keeps its
+    units; for other data they are chosen. If there are more than ``most`` points, a random choice
+    of ``most`` points is kept.
 
     Raises:
-        ValueError: ``given`` has another form, no points, or a number that is not finite.
+        ValueError: ``given`` has another form, no points, or a number that is not finite; or units
+            are chosen, and a column is constant, above 1e100, or spread over less than 1e-100.
     """
     if given is None:
         return None, []
@@ -64,7 +65,7 @@ def read(given: object, most: int = MOST) -> tuple[Value | None, list[str]]:
 
 
 def _points(given: Any) -> datasets.Points:
-    """Convert a pair (x, y), an array ``[n, 2]`` or a frame of two columns to ``Points``."""
+    """Convert a pair (x, y), an array ``[n, 2]`` or a two-column data frame to ``Points``."""
     columns: list[Any] = []
     if hasattr(given, "columns"):  # a frame of pandas or polars
         columns = [given[name] for name in given.columns]
@@ -202,7 +203,7 @@ def count(data: datasets.Regression1D) -> str:
 
 
 def labels_of(data: datasets.Regression1D) -> Labels:
-    """Return the names of x and y and the dates at which they are 0; "" for drawn data."""
+    """Return the names of x and y, and the date or time at x = 0 and at y = 0; "" for none."""
     return data.labels if isinstance(data, OwnPoints) else PLAIN
 
 
@@ -243,7 +244,7 @@ def names(data: datasets.Regression1D) -> tuple[str, str]:
 
 
 def ends(data: datasets.Regression1D) -> str:
-    """Write the ends ±1.5 of the x axis as text; for a pasted table, in the table's units."""
+    """Return the ends of the x axis as text: "x = ±1.5", or two values in a table's units."""
     if units_of(data) == COURSE:
         return "x = ±1.5"
     return f"{names(data)[0]} = {at(data, -1.5)} and {at(data, 1.5)}"

@@ -70,7 +70,7 @@ def split(seed: int) -> Split:
 
 @dataclass(frozen=True)
 class Answers:
-    """Log class probabilities of a split's pictures, from t networks (members or draws)."""
+    """Log class probabilities ``[t, n, c]`` of a split's pictures, by t networks or t draws."""
 
     choose: Array  # of the validation pictures [t, 150, 8]
     test: Array  # of the test pictures [t, 400, 8]
@@ -80,10 +80,7 @@ class Answers:
 def trained(
     pictures: Split, seed: int
 ) -> dict[str, image_classifier.Fit | image_classifier.Ensemble]:
-    """Train the networks of all ``KINDS``, and return them by kind.
-
-    The ordinary network is the ensemble's first member.
-    """
+    """Return a trained network of each of ``KINDS``; the ordinary one is the ensemble's first."""
     from bdl_teach.methods import image_classifier
 
     common = {**COMMON, "n_classes": len(pictures.names), "seed": seed}
@@ -127,7 +124,7 @@ def mean_log(logs: Array) -> Array:
 
 
 def auroc(known: Array, strange: Array) -> float:
-    """Return the AUROC of a score that tells strange pictures ``[m]`` from known ones ``[n]``."""
+    """Return the AUROC, P(strange score > known score), from pictures' scores ``[n]``, ``[m]``."""
     from bdl_teach import metrics
 
     is_strange = np.repeat([0, 1], [len(known), len(strange)])

@@ -1,7 +1,7 @@
 """Fit mean field quickly, then search for the fit of lowest free energy, for the truth explorer.
 
-The network has one hidden layer, so that HMC takes seconds, and so that the free energy of the
-quiet estimator is exact: a fit has no sampling noise.
+The network has one hidden layer. Therefore HMC takes seconds, and the quiet estimator computes the
+free energy without sampling noise.
 """
 
 from __future__ import annotations
@@ -108,10 +108,7 @@ class TruthResult(Outcome):
 
 
 def free_energy(fit: bbb.Fit) -> float:
-    """Return the free energy at the end of a fit's training, in nats.
-
-    It has no sampling noise if the network has one hidden layer.
-    """
+    """Return the free energy at the end of a fit's training, in nats."""
     return float(fit.history["free_energy"][-1])
 
 
@@ -144,7 +141,7 @@ def improve(result: TruthResult) -> TruthResult | None:
 
 
 def _from_start(problem: Problem, start: int) -> tuple[bbb.Fit, bbb.Fit]:
-    """Return a fit from start number ``start``, and one from the mode that this start leads to."""
+    """Return a fit from start number ``start``, and one from a mode found from the same start."""
     rho = math.log(math.expm1(problem.scales[0] * math.sqrt(COLD) / 10))
     cold = _mean_field(problem, start, COLD, steps=LONG_STEPS, initial_rho=rho)
     long = _mean_field(problem, start, steps=LONG_STEPS)

@@ -3,10 +3,8 @@
 Each class inherits from the next: ``Explorer`` (``live.py``: what a user calls), ``Page`` (layout,
 callbacks of controls and buttons), ``Worker`` (computes and draws), ``PointerInput`` (the pointer
 in the picture), ``Contract``. Only the worker thread changes the result, the replay, the pin and
-the drawing; other threads queue functions in ``LatestValue``, which the worker then calls.
-
-When a control moves, ``Explorer`` puts the values of all controls into ``LatestValue``. The worker
-takes the newest values, computes and draws (a *tick*).
+the drawing. Other threads put functions and, when a control moves, all controls' values into
+``LatestValue``. The worker calls the functions, then makes a *tick* of the newest values.
 """
 
 from ipywidgets import __version__ as _found

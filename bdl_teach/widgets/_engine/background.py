@@ -17,7 +17,7 @@ STOPS: list[Callable[[], object]] = []  # called at exit, before the threads are
 
 
 def start(work: Callable[[], object]) -> threading.Thread:
-    """Run ``work`` on a daemon thread; at exit, Python waits until the thread has ended."""
+    """Run ``work`` on a daemon thread; at exit, Python waits for it, 30 seconds at most."""
     thread = threading.Thread(target=work, daemon=True, name=f"bdl_teach {work.__qualname__}")
     with _lock:
         atexit.unregister(finish)  # exit hooks run last in, first out: this one must run
@@ -29,7 +29,7 @@ def start(work: Callable[[], object]) -> threading.Thread:
 
 
 def finish() -> None:
-    """Call all functions in ``STOPS``, then wait for all threads; for exit and between tests."""
+    """Call all functions in ``STOPS``, then wait up to 30 s per thread; for exit and tests."""
     for stop in STOPS:
         stop()
     waited_for: set[threading.Thread] = set()
@@ -40,7 +40,7 @@ def finish() -> None:
 
 
 class LatestValue(Generic[T]):
-    """A slot for the newest value, and a queue of functions to call before the value is used."""
+    """The newest value for a worker thread, and functions that the thread calls before using it."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -64,15 +64,12 @@ class LatestValue(Generic[T]):
         return taken
 
     def ready(self, timeout: float | None = None) -> bool:
-        """Wait until there is a new value or the slot is closed; return whether that is so.
-
-        Wait ``timeout`` seconds at most, or without limit if it is ``None``.
-        """
+        """Wait for a new value or ``close``; return ``False`` after ``timeout`` s, if given."""
         with self._changed:
             return self._changed.wait_for(lambda: self.closed or self._put > self._taken, timeout)
 
     def take(self) -> tuple[int, T] | None:
-        """Wait for a new value; return (version, value), or ``None`` if the slot is closed."""
+        """Wait for a new value; return (version, value), or ``None`` after ``close``."""
         with self._changed:
             self.ready()
             if self.closed:
@@ -87,13 +84,13 @@ class LatestValue(Generic[T]):
             self._changed.notify_all()
 
     def shown_again(self, version: int) -> None:
-        """Record that value number ``version`` was shown; keep an error recorded by ``done``."""
+        """Record that value ``version`` was shown without a tick; keep the error from ``done``."""
         with self._changed:
             self._done = version
             self._changed.notify_all()
 
     def wait(self, timeout: float) -> None:
-        """Wait until the newest value has been shown; raise the recorded error, if any."""
+        """Wait until the newest value is shown; raise the recorded error, or ``TimeoutError``."""
         with self._changed:
             over = self._changed.wait_for(lambda: self.closed or self._done >= self._put, timeout)
             error, self._error = self._error, None
@@ -103,7 +100,7 @@ class LatestValue(Generic[T]):
             raise error
 
     def close(self) -> None:
-        """Close the slot and wake every thread that waits for it."""
+        """Set ``closed``, and wake every thread that waits in a method of this object."""
         with self._changed:
             self.closed = True
             self._changed.notify_all()
