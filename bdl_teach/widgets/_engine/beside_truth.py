@@ -1,8 +1,4 @@
-"""The base of explorers that show a fit beside the true posterior, which HMC samples.
-
-The worker runs HMC in windows of a few transitions each. When the problem changes, the old run ends
-after its current window.
-"""
+"""The base of explorers that show a fit beside the true posterior, which HMC samples."""
 
 from __future__ import annotations
 
@@ -65,7 +61,8 @@ class Chains:
 
     Args:
         x_grid: Inputs ``[m, 1]`` at which to predict.
-        moved: Returns whether a control has moved or the explorer is closed; then sampling stops.
+        moved: Returns whether a control has moved or the explorer is closed; then sampling stops
+            after the current window, which is a few transitions.
         on_ready: Called when the HMC program that the present run needs has been compiled.
     """
 
@@ -99,10 +96,7 @@ class Chains:
         return _Run(problem, GoldStandard(report=f"The {NAME} is on its way."))
 
     def go_on(self, most: int) -> GoldStandard | None:
-        """Add draws to each chain, unless it has ``most``; return the updated posterior and report.
-
-        Return ``None`` if nothing has changed.
-        """
+        """Add draws, up to ``most`` per chain; return the new posterior, ``None`` if unchanged."""
         run = self._run
         if run is None or run.over or run.outputs.shape[1] >= most or self.waits():
             return None
@@ -263,7 +257,10 @@ def _begin(problem: Problem, progress: Callable[[int, int], None] | None) -> mcm
 
 
 def _judge(outputs: Array, regions: Mapping[str, Array]) -> tuple[bool, str]:
-    """Return whether chains with outputs ``[chains, s, m]`` have mixed, and a sentence about it."""
+    """Return whether chains with ``outputs`` ``[chains, s, m]`` have mixed, and a sentence on it.
+
+    If they have not, it says how far their means differ in each region (mask ``[m]``).
+    """
     from bdl_teach.methods import mcmc
 
     chains, n, _ = outputs.shape

@@ -1,8 +1,4 @@
-"""The picture of an explorer: a figure drawn in three layers, and the widget that shows it.
-
-Artists given to ``animate`` are redrawn at each tick, those given to ``animate_seldom`` after a
-change of axis limits; all others are in the background, which is redrawn seldom.
-"""
+"""The picture of an explorer: a figure drawn in three layers, and the widget that shows it."""
 
 import base64
 import io
@@ -51,14 +47,14 @@ class Place:
 
 
 class Canvas:
-    """A figure, its cached backgrounds, and the artists that move over them.
+    """A figure in three layers: the background, the seldom moving artists and the moving artists.
 
     Hold ``RENDER_LOCK`` during each call of a method that draws.
 
     Args:
-        width: Designed width in pixels: letters have their nominal size in a picture so wide.
+        width: Designed width in pixels, at which letters have their nominal size.
         height: Designed height in pixels.
-        narrow: A second designed width and height, used where they give larger letters.
+        narrow: Width and height of a second design, used where it gives larger letters.
     """
 
     def __init__(
@@ -86,7 +82,7 @@ class Canvas:
             self.moving.append(artist)
 
     def animate_seldom(self, artists: Iterable[Artist]) -> None:
-        """Mark artists as seldom moving: they are redrawn only after ``redraw_seldom``."""
+        """Mark artists as seldom moving: ``redraw_seldom`` or a new background redraws them."""
         for artist in artists:
             artist.set_animated(True)
             self._seldom.append(artist)
@@ -127,7 +123,7 @@ class Canvas:
             self._arranged = None
 
     def redraw_seldom(self) -> None:
-        """Make the next picture redraw the seldom moving artists."""
+        """Make the next picture redraw the seldom moving artists, as for new axis limits."""
         self._grounds.clear()
 
     def fit(self, place: Place) -> None:

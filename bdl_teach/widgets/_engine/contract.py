@@ -48,7 +48,7 @@ class Contract(Generic[Result]):
     _DRAWN_BY: ClassVar[tuple[str, ...]] = ("n", "gap")  # controls that draw new points
 
     def __init_subclass__(cls, *, abstract: bool = False) -> None:
-        """Raise ``TypeError`` if a subclass that is not abstract lacks a required method."""
+        """Raise ``TypeError`` if a concrete subclass lacks ``TEXTS`` or a required method."""
         super().__init_subclass__()
         if abstract:
             return
@@ -81,7 +81,7 @@ class Contract(Generic[Result]):
         return {}
 
     def _beside(self) -> dict[str, Widget]:
-        """Return widgets besides controls and buttons, by name in the data file's ``[groups]``."""
+        """Return further widgets for groups, by their names in ``[groups]`` of the data file."""
         return {}
 
     def _idle(self, values: Values) -> set[str]:
@@ -92,9 +92,8 @@ class Contract(Generic[Result]):
     def _compute(self, values: Values) -> Result:
         """Return the result for these values; the worker calls this at each tick.
 
-        Read no control here: it may have moved. Import TensorFlow here, not at the top of the
-        module. Take randomness only from a seed among the values. An exception is shown over the
-        picture.
+        Read no control: it may have moved. Import TensorFlow here, not at the top of the module.
+        Take randomness only from a seed in ``values``. An exception is shown over the picture.
         """
 
     @abstractmethod
@@ -175,23 +174,14 @@ class Contract(Generic[Result]):
         return result.x_grid[:, 0], result.prediction.epistemic_std
 
     def _point_at(self, x: float, y: float, begins: bool) -> None:
-        """Set controls according to the place (x, y) of the pointer in a panel of kind "at".
-
-        The pointer has just been pressed there (``begins``) or dragged there.
-        """
+        """Set controls after a press (``begins``) or drag at (x, y) in a panel of kind "at"."""
 
     def _linked(self, result: Result, panel: int, x: float, y: float) -> object:
-        """Return what the pointer is on at (x, y) in panel number ``panel``, or ``None``.
-
-        This is called only for panels with ``hover``.
-        """
+        """Return what is at (x, y) in panel number ``panel`` (with ``hover``), or ``None``."""
         return None
 
     def _mark(self, result: Any, linked: Any) -> None:
-        """Mark in all panels what ``_linked`` returned; if that is None, remove all marks.
-
-        The caller holds ``RENDER_LOCK``.
-        """
+        """Mark ``linked`` in all panels; ``None`` removes all marks. ``RENDER_LOCK`` is held."""
 
     def _chores(self) -> Iterator[Callable[[], object]]:
         """Yield functions that compile programs in the background after the first picture."""

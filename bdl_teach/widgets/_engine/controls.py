@@ -26,12 +26,14 @@ _BUTTONS = (ipywidgets.Button, ipywidgets.ToggleButton)
 class Control:
     """One control, as the data file of its explorer declares it.
 
-    Kinds are ``"slider"``, ``"count"`` (whole numbers), ``"powers"`` (of ten), ``"places"`` (a
-    slider over given values), ``"menu"``, ``"row"`` (of buttons, of which one is down),
-    ``"toggle"`` and ``"points"`` (set in the picture); the explorer makes controls of other kinds.
-    ``range`` is ``[low, high, step]`` for a slider or a count; exponents ``[low, high, step]`` for
-    powers, where the step may be left out (0.1); the options, each a value or ``[words, value]``,
-    for places, menu and row; ``[largest number]`` for points.
+    Each kind has its own ``range`` (the explorer makes controls of other kinds):
+
+    - ``"slider"``, ``"count"`` (whole numbers): ``[low, high, step]``
+    - ``"powers"`` (of ten): ``[low, high, step]`` of the exponent; the step is 0.1 if left out
+    - ``"places"`` (a slider over given values), ``"menu"``, ``"row"`` (of buttons, of which one is
+      down): the options, each a value or ``[words, value]``
+    - ``"points"`` (set in the picture): ``[largest number]``
+    - ``"toggle"``: none
     """
 
     kind: str
@@ -52,10 +54,7 @@ class Control:
         return [tuple(one) if isinstance(one, list) else one for one in self.range]
 
     def value(self, given: Any) -> Any:
-        """Convert a value from the data file to one of the control.
-
-        A slider of powers of ten has the nearest power of its steps.
-        """
+        """Convert a value from the data file to one of the control; round powers to its steps."""
         if self.kind == "points":
             return own_points.read(given)[0]
         if self.kind == "slider":

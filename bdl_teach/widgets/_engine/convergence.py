@@ -28,7 +28,7 @@ class Convergence:
         return self.gain <= self.tolerance if self.over else None
 
     def after_one_more(self, fit: Variational) -> Convergence:
-        """Train ``fit`` once more, for longer; return an updated record of runs and gain."""
+        """Return what is known after one more training of ``fit``, longer than its own."""
         gain, runs, tolerance = self.gain, self.runs + 1, fit.tolerance
         with suppress(DivergedError):  # a run that diverges adds no gain
             gain = max(gain, fit.free_energy - fit.longer(self.runs).free_energy)

@@ -97,10 +97,10 @@ class FunctionPanel(Panel):
 
     Args:
         x: Inputs ``[m, 1]`` of all predictions, in rising order.
-        band: Returns the artists that show a prediction, for ``ax`` and the inputs ``[m]``. Their
-            method ``edges``, if there is one, returns the curves that the limits must include.
+        band: Makes the artists that show a prediction, from ``ax`` and the inputs ``[m]``. Their
+            method ``edges``, if there is one, returns the curves that the y limits must include.
         truth: Whether to show the sine.
-        limits: Possible upper limits of y.
+        limits: Rising values L; the y limits are ±L for the first that is large enough.
         **fields: Fields of ``Panel``.
     """
 
@@ -138,7 +138,7 @@ class FunctionPanel(Panel):
     def update(
         self, result: Any, prediction: Predictive | None, at_least: float = 0.0, **more: Array
     ) -> None:
-        """Show a prediction, or keep the shown one (``None``), and choose limits of y.
+        """Show ``prediction`` (if it is ``None``, keep the shown one), and choose the y limits.
 
         The limits include ``at_least`` and the curves ``more``. The panel also shows the ``data``
         of ``result`` and, if there are any, its ``regions``, ``nuts`` and ``prior_functions``.

@@ -221,7 +221,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         The mission is judged as soon as no control moves, and added to ``done`` if it is solved.
 
         Args:
-            name: One of ``missions``; with ``None`` the question is shown again.
+            name: One of ``missions``; ``None`` shows the explorer's question in their place.
 
         Raises:
             ValueError: There is no such mission.
@@ -245,7 +245,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
     def reset(self) -> None:
         """Set all controls but the true posterior's toggle to their starting values.
 
-        This also removes a drawn band, and clears the answer to the question.
+        This also removes a drawn band, and asks the explorer's question again.
         """
         self._draw_again(self._end_drawing)
         self._pin.unset(of_question=True)
@@ -265,10 +265,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         self.__dict__.pop("_repr_mimebundle_", None)  # ipywidgets has set it to None
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
-        """Return the MIME bundle of the live view, with a still if there is a result.
-
-        For a closed explorer, a sentence that says so replaces the live view.
-        """
+        """Return a MIME bundle: the live view (a sentence if closed) and, after a tick, a still."""
         if self._slot.closed:
             bundle: dict[str, Any] = {"text/plain": sentence(_CLOSED.format(type(self).__name__))}
         else:

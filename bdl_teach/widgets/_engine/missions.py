@@ -1,7 +1,4 @@
-"""Missions: tasks in an explorer, the conditions for each, and the box that shows them.
-
-Success with one seed may be luck, so the conditions must also hold for the next seeds.
-"""
+"""Missions: tasks in an explorer, the conditions for each, and the box that shows them."""
 
 import html
 import operator
@@ -16,7 +13,7 @@ from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.controls import Values, Widget
 from bdl_teach.widgets._engine.status import Readings, Said
 
-SEEDS = 3  # number of seeds for which a mission must hold: the learner's own and the next ones
+SEEDS = 3  # a mission must hold for so many: the learner's seed and the next ones; one may be luck
 _NOTHING = 1e-6  # smaller values come from rounding
 _DONE = "✓"
 _LOOKING = "Wait …"  # until the controls rest, and while other seeds are computed
@@ -37,7 +34,7 @@ class Moved(Exception):
 
 
 class Need(NamedTuple):
-    """A condition of a mission on the reading (or else the control) called ``name``."""
+    """A mission's condition on the reading ``name`` or, if there is none, the control ``name``."""
 
     name: str
     comparison: str  # a key of COMPARISONS
@@ -149,9 +146,8 @@ class MissionBox:
     ) -> Iterator[None]:
         """Check whether the chosen mission is done, and show the verdict.
 
-        ``others`` are copies of ``values`` with other seeds; ``read`` computes their readings. The
-        generator yields before it computes the readings of each copy, so that the worker can stop
-        if a control has moved.
+        ``others`` are copies of ``values`` with other seeds. The generator yields before ``read``
+        computes the readings of each copy, so that the worker can stop if a control has moved.
         """
         if (mission := self.chosen) is None:
             return

@@ -53,9 +53,7 @@ class Points(Unseen):
 
 
 def after(did: Mapping[str, Any], now: Value, most: int = own_points.MOST) -> Value | None:
-    """Apply an edit by the pointer to the points ``now``; return the new points.
-
-    Return ``None`` if the edit is impossible.
+    """Return the points ``now`` after an edit by the pointer; ``None`` if it cannot be made.
 
     ``did["act"]`` is "move", "add" or "remove", ``did["i"]`` the index of the point, and
     ``did["x"]`` and ``did["y"]`` its new place in the course's units.

@@ -42,7 +42,7 @@ class PresetMenu:
         self.menu.observe(self._on_choice, names="value")
 
     def show(self, state: Values) -> None:
-        """Show in the menu which preset ``state`` matches: first choice is the one last chosen."""
+        """Show in the menu a preset that ``state`` matches, if possible the one last chosen."""
         fitting = {
             name: len(values)
             for name, (_, values) in self._presets.items()
@@ -132,7 +132,7 @@ class Page(Worker[Result], abstract=True):
         ]
 
     def _make_controls_box(self, less_used: list[Widget]) -> Widget:
-        """Make the box of all groups; *more* shows folded groups and the ``less_used`` buttons."""
+        """Make the box of groups; its button *more* shows ``TEXTS.folded`` and ``less_used``."""
         groups, folded = self._make_groups(), self.TEXTS.folded
         panels = {name: controls.group(name, widgets) for name, widgets in groups.items()}
         behind = [widget for name in folded for widget in groups[name]]
@@ -149,10 +149,10 @@ class Page(Worker[Result], abstract=True):
         return controls.box("bdl-controls", shown)
 
     def _go_from_the_start(self, values: Values) -> None:
-        """Set the controls in ``values``, and all others but ``TEXTS.stays`` as at the start.
+        """Set controls to ``values``, and all others but ``TEXTS.stays`` to their starting values.
 
-        The worker first pins the state where the question begins, because from any other state the
-        result could contradict the verdict.
+        The worker first pins the state where the explorer's question begins: from other states,
+        the right answer may be another one.
         """
         assert self.QUESTION is not None
         first = {**self._past.first, **self.QUESTION.before}

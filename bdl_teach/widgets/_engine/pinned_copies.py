@@ -1,4 +1,4 @@
-"""Grey copies of the moving artists as they were at one moment, drawn behind the moving ones."""
+"""Grey copies of the moving artists as they were at one moment."""
 
 from collections.abc import Iterable
 from copy import copy
@@ -26,11 +26,7 @@ _Limits = tuple[tuple[float, float], tuple[float, float]]  # of x, of y
 
 
 class PinnedCopies:
-    """Grey copies of the visible moving artists, which stay where the artists were when copied.
-
-    Text and drawn functions are not copied. ``over`` holds the copies that the moving artists would
-    hide, and which are therefore drawn above them.
-    """
+    """Fixed copies of the visible moving artists, except of text and drawn functions."""
 
     def __init__(self, figure: Figure, moving: Iterable[Artist]) -> None:
         self._copies = [
@@ -44,7 +40,7 @@ class PinnedCopies:
         self._note = figure.text(
             0.005, 0.005, "grey: A", color=_GREY, fontsize=LETTERS, in_layout=False
         )
-        self.over: list[Artist] = []
+        self.over: list[Artist] = []  # copies that the artists would hide: drawn above them
         for artist, _, copies in self._copies:
             for one in copies:
                 assert artist.axes is not None
@@ -132,7 +128,7 @@ def _is_equal(then: Array, now: Array) -> bool:
 
 
 def _grey_copies(artist: Artist) -> list[Artist]:
-    """Return grey copies of an artist; they keep their data when the artist gets new data."""
+    """Return copies with an artist's present data, in grey; of an image, a small one in a frame."""
     if isinstance(artist, AxesImage):
         return _framed_image(artist)
     grey = copy(artist)

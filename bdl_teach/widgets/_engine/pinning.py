@@ -1,4 +1,4 @@
-"""Pin A: keep what is shown, compare later states with it, and ask what stayed the same."""
+"""Pin A: keep what is shown in grey, and say what stayed the same and what changed since."""
 
 import html
 from collections.abc import Callable, Mapping
@@ -22,9 +22,11 @@ class Seen(NamedTuple):
 
 
 class Pin:
-    """The pinned state A of an explorer, its button, and the box with the comparison.
+    """The button *pin A*, the pinned state, and the box that compares the shown state with it.
 
-    ``ask`` makes the worker call ``settle``, which calls ``hold`` after each change of the pin.
+    A change of the button calls ``ask``, which makes the worker call ``settle``; this adds or
+    removes the grey copies, then calls ``hold``. Callers of ``note`` and ``settle`` hold
+    ``RENDER_LOCK``.
     """
 
     def __init__(
@@ -48,7 +50,7 @@ class Pin:
 
     @property
     def compares(self) -> bool:
-        """Return whether the pin shows the state before an explorer's question is answered."""
+        """Return whether the pinned state is the one where the explorer's question begins."""
         return self._of_question and self._pinned is not None
 
     def set(self) -> None:
@@ -57,20 +59,17 @@ class Pin:
         self.toggle.value = True
 
     def set_for_question(self) -> None:
-        """Make the next ``settle`` pin what is shown: the state before a question is answered."""
+        """Ask ``settle`` to pin what is shown: the state where the explorer's question begins."""
         self._of_question = True
         self.set()
 
     def unset(self, *, of_question: bool = False) -> None:
-        """Ask ``settle`` to remove the pin; if ``of_question``, only one set by a question."""
+        """Ask ``settle`` to unpin A; if ``of_question``, only if ``set_for_question`` pinned it."""
         if self._of_question or not of_question:
             self.toggle.value = False
 
     def note(self, values: Values, said: Said, *, better: bool = False) -> None:
-        """Record what is shown; if it is ``better``, renew a pin of the same ``values``.
-
-        The caller holds ``RENDER_LOCK``.
-        """
+        """Store what is shown; if it is ``better`` for the pinned ``values``, pin it instead."""
         self._seen = Seen(dict(values), said)
         pinned = self._pinned if self.toggle.value else None  # else `settle` removes the pin
         if better and pinned is not None and controls.same(values, pinned.values):
@@ -79,10 +78,7 @@ class Pin:
             self._say()
 
     def settle(self) -> bool:
-        """Pin or unpin as ``toggle`` says; return whether the pin changed.
-
-        The caller holds ``RENDER_LOCK``.
-        """
+        """Pin what is shown if the button is down, else unpin; return whether the pin changed."""
         wanted = self._seen if self.toggle.value else None
         if (wanted is None) == (self._pinned is None):
             return False
@@ -113,7 +109,7 @@ class Pin:
             )
 
     def _compare(self, then: Seen, now: Seen) -> dict[str, str]:
-        """Return what stayed and what changed between two states, in words by heading."""
+        """Return texts by their headings: what stayed the same between two states, what changed."""
         moved = [
             _arrow(name, control, then.values.get(name), now.values.get(name))
             for name, control in self._controls.items()

@@ -47,7 +47,7 @@ class PointerInput(Contract[Result], abstract=True):
         }
 
     def _readings_on_points(self, result: Any) -> dict[str, float]:
-        """Return the number of points, and as 0 or 1 each: set by the learner, from a table."""
+        """Return "n", the number of points, and 1 or 0: "own" (the learner's), "table" (pasted)."""
         if (data := self._data(result)) is None:
             return {}
         return {
@@ -57,12 +57,12 @@ class PointerInput(Contract[Result], abstract=True):
         }
 
     def _notes_on_points(self) -> str:
-        """Return a sentence on how the shown points were read from a table, if they were."""
+        """Return a sentence on how the table of the shown points was read; "" if there is none."""
         data = self._controls.get("data")
         return "" if data is None else str(data.notes(self._painted.get("data")))
 
     def _lost_points(self) -> str:
-        """Return a sentence if the last movement of a control has replaced the learner's points."""
+        """Return a sentence if the last movement replaced the learner's own points, else ""."""
         before = self._past.before or {}
         if before.get("data") is None or self._controls["data"].value is not None:
             return ""
@@ -110,7 +110,7 @@ class PointerInput(Contract[Result], abstract=True):
             self._advance(band)
 
     def _beside_drawing(self, said: str) -> str:
-        """Return ``ASKS`` while a band is drawn, then the band's score and ``said``."""
+        """Return instructions while a band is drawn, then its score and ``said``; else ``said``."""
         band, shown = self._drawn_band, self._shown
         if band is None or not band.stage:
             return said
@@ -163,7 +163,7 @@ class PointerInput(Contract[Result], abstract=True):
             self._draw_again(partial(setattr, self, "_pointed", found))
 
     def _hold_axes(self, held: bool = False) -> None:
-        """Fix the axis limits while a band is drawn or a question runs, or if ``held`` is true."""
+        """Fix the y limits if ``held``, a band is drawn or a question pinned A; else free them."""
         held = held or self._drawing is not None or self._pin.compares
         for panel in self._active_panels:
             if panel.room is not None:
@@ -217,7 +217,7 @@ class PointerInput(Contract[Result], abstract=True):
             self._picture.points = {"at": at, "answers": self._newest_message}
 
     def _ask_for_point(self) -> None:
-        """Add a point (true function plus noise) where the model is least sure."""
+        """Add a point (truth plus noise) where the model is least sure, or say where to measure."""
         result, now = self.result, self._shown_points()
         if result is None or now is None:
             return
