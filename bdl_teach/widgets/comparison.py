@@ -126,7 +126,7 @@ class ComparisonExplorer(MethodsExplorer):
         return replace(result, methods=fits)
 
     def _improve(self, values: controls.Values, result: SideBySide) -> SideBySide | None:
-        """Train the first fit whose convergence is unknown for longer; return the new result."""
+        """Make a longer run of the first fit with unknown convergence; return the new result."""
         if not self._warmed.is_set():  # a movement would wait for a compilation
             return None
         for name, one in result.methods.items():
@@ -231,7 +231,7 @@ class MethodPanel(FunctionPanel):
         canvas.animate([*self._ends, self._words])
 
     def show(self, result: SideBySide, place: str, height: float) -> None:
-        """Show the predictions of the method ``place``; limits of y include ``height``."""
+        """Show the method named ``place``, or why it is missing; limits of y include ``height``."""
         one, more = result.methods.get(place), {}
         conformal = one is not None and result.calibration_set is not None
         if conformal:

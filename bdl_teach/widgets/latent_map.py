@@ -92,7 +92,6 @@ class VAEExplorer(Explorer[VAEResult]):
         return [Panel(self._map, kind="at")]
 
     def _point_at(self, x: float, y: float, begins: bool) -> None:
-        """Move z to the place on the map that is clicked or dragged to."""
         z1, z2 = (round(min(max(z, -REACH), REACH), 1) for z in (x, y))
         self._assign({"z1": z1, "z2": z2})
         self._request()
@@ -188,7 +187,7 @@ def _result(order: Order, trained: Trained, z: Array) -> VAEResult:
 
 
 def _converged(convergence: Convergence) -> str:
-    """Return a sentence on whether a VAE has converged, in nats per training digit."""
+    """Return a sentence on a VAE's convergence, in nats per training digit; "" if it is unknown."""
     if not convergence.over:
         return ""
     if convergence.converged:

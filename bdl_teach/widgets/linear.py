@@ -246,7 +246,7 @@ class Pair(Unseen):
 
 
 def _pair(kind: str, n_features: int, seed: int) -> tuple[int, int]:
-    """Return the indices of the two weights that react most to the first point."""
+    """Return the indices of the default pair: of bumps, the two largest at the first point."""
     if kind == "polynomial":
         return (1, 3) if n_features > 3 else (0, 1)
     first, second = np.argsort(features.bumps(arrivals(1, 1.0, seed).x, n_features)[0])[-2:]
@@ -264,10 +264,7 @@ class EvidenceArtists(plots.Artists):
         self.artists = [self._curve, self._now]
 
     def update(self, log_evidence: Array, choice: float) -> None:
-        """Plot the log evidence at each value of the control; mark its present value, ``choice``.
-
-        Values below the panel's lower limit are drawn at that limit.
-        """
+        """Plot the log evidence, clipped at the panel's lower limit; mark the value ``choice``."""
         below = np.maximum(log_evidence - log_evidence.max(), self._floor)
         self._curve.set_data(self._choices, below)
         nearest = int(np.argmin(np.abs(self._choices - choice)))

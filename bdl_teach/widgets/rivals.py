@@ -146,7 +146,7 @@ class RivalsExplorer(MethodsExplorer):
 
 
 def _name(one: MethodFit, steps: str = "") -> str:
-    """Return a method's label and remark; of SGHMC also ``steps`` or the number of its steps."""
+    """Return a method's label with its remark or, for SGHMC, ``steps`` (by default the fit's)."""
     label = QUICK[one.method].label
     if one.remark:
         return f"{label}, {one.remark}"

@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress lin
 _FEWEST = 4  # smallest number of a chain's draws that a replay shows
 _KEPT = 60  # number of fits that are kept
 _Key = tuple[str, Problem, tuple[Any, ...]]  # method, problem, values of the controls it heeds
-_ByRegion = dict[str, dict[str, float]]  # by the place of a method, then by region
+_ByRegion = dict[str, dict[str, float]]  # by key of ``methods`` (or "nuts"), then by region
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class MethodFit:
 class SideBySide(ProblemResult):
     """The fits of the chosen methods to one problem, with their intervals and coverage."""
 
-    methods: Mapping[str, MethodFit]  # by place in the picture
+    methods: Mapping[str, MethodFit]  # by method name, or "first" and "second"
     level: float = 0.95  # share of new points that intervals should contain
     calibration_set: datasets.Regression1D | None = None  # calibration set of conformal bands
     waiting: tuple[str, ...] = ()  # chosen methods that are not fitted yet
@@ -53,7 +53,7 @@ class SideBySide(ProblemResult):
 
     @property
     def predictions(self) -> dict[str, Predictive]:
-        """Return the predictive of each method, by its place in the picture."""
+        """Return the predictive of each method, by key of ``methods``."""
         return {place: one.prediction for place, one in self.methods.items()}
 
     @property
@@ -68,7 +68,7 @@ class SideBySide(ProblemResult):
 
     @cached_property
     def distances(self) -> _ByRegion:
-        """Return the distance of each method to the true posterior; {} if that is not known."""
+        """Return ``calibration.distance`` to the posterior by method and region; {} if unknown."""
         from bdl_teach import calibration
 
         return {
@@ -100,7 +100,7 @@ class SideBySide(ProblemResult):
 
     @cached_property
     def coverage(self) -> _ByRegion:
-        """Return the share of new points in the interval, by method (or "nuts") and by region."""
+        """Return the share of new points expected in ``ends``, by method (or "nuts") and region."""
         from bdl_teach import calibration
 
         truth, noise_std = self.data.truth(GAP_GRID)[:, 0], self.data.noise_std
@@ -137,7 +137,7 @@ class MethodsExplorer(ExplorerBesideTruth[SideBySide], abstract=True):
         return method, problem, tuple(values[name] for name in self._heeds(method))
 
     def _fit_or_recall(self, key: _Key, values: controls.Values) -> MethodFit:
-        """Return the fit and predictions for a ``_key``: from an earlier tick, or else new ones."""
+        """Return the stored fit and predictions for ``key``, or else make and store them."""
         from bdl_teach.methods._fitted import Variational
 
         if (kept := self._fits.get(key)) is not None:

@@ -55,7 +55,7 @@ class SinusoidResult(Outcome):
 
     @property
     def over(self) -> bool:
-        """Return whether all longer trainings have been tried; only the quiet estimator has any."""
+        """Return whether all longer runs have been made; only the quiet estimator has any."""
         return self.estimator != "quiet" or self.tried == MOST_RUNS
 
     @property
@@ -72,7 +72,7 @@ class SinusoidResult(Outcome):
 
     @cached_property
     def gaps(self) -> dict[str, float]:
-        """Return the distance to the true posterior at |x| ≤ ½ and outside; {} if none is known."""
+        """Return distances to the true posterior, {} if unknown: "gap" (|x| ≤ ½), "gap_outside"."""
         from bdl_teach import calibration
 
         if self.nuts is None:
@@ -83,11 +83,12 @@ class SinusoidResult(Outcome):
 
     @cached_property
     def frames(self) -> list[tuple[bbb.Fit, int, int]]:
-        """Return (run, index, steps so far) of the first run's frames and each fourth later one."""
+        """Return the frames to replay as (run, index in it, steps since the first run began)."""
         found: list[tuple[bbb.Fit, int, int]] = []
         done = 0
         for run in self.runs:
             steps = replay.steps_of(run)
+            # Of a later run each fourth frame, counted back from its last.
             kept = range(len(steps) - 1, 0, -4)[::-1] if done else range(len(steps))
             found += [(run, i, done + steps[i]) for i in kept]
             done = found[-1][2]
@@ -95,7 +96,7 @@ class SinusoidResult(Outcome):
 
     @property
     def history(self) -> dict[str, Array]:
-        """Return the costs of all runs, with their steps counted from the start of the first."""
+        """Return the joined histories of all runs; "step" counts from the start of the first."""
         found = [run.history for run in self.runs]
         lengths = [0, *(int(costs["step"][-1]) for costs in found[:-1])]
         joined = {name: np.concatenate([costs[name] for costs in found]) for name in found[0]}

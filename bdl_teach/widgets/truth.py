@@ -182,7 +182,7 @@ class PartsPanel(plots.Artists):
 
 
 def _missing(result: TruthResult, part: str) -> str:
-    """Say why a part of the error is not known yet, or how to make it known."""
+    """Return why a part of the error is not known yet, or how to make it known."""
     if not result.regions["gap"].any():
         return "there is no gap"
     if part == "optimisation" or result.nuts is not None:

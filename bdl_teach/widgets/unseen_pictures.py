@@ -1,4 +1,4 @@
-"""The explorer of out-of-distribution pictures: three kinds of network, at a temperature."""
+"""The explorer of out-of-distribution pictures (*strange* ones): three networks, a temperature."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class PicturesResult:
-    """Predictions of each kind of network, and how the chosen kind answers strange pictures."""
+    """Predictions by kind of network; scores of the chosen kind on known and strange pictures."""
 
     kind: str  # chosen kind of network
     kinds: Mapping[str, Kind]  # predictions of each kind of network
@@ -169,7 +169,7 @@ class PicturesExplorer(Explorer[PicturesResult]):
 
 
 def _tempered(temperature: float, known: Array, strange: Array, labels: Array) -> Kind:
-    """Average t networks' log probabilities ``[t, n, c]``, apply a temperature, and score them."""
+    """Average t networks' probabilities (logs ``[t, n, c]``), apply a temperature, score them."""
     from bdl_teach import calibration, metrics
 
     logs = calibration.tempered(fits.mean_log(known), temperature)

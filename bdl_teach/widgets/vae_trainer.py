@@ -86,7 +86,7 @@ class Trainer:
         )  # fmt: skip
 
     def get(self, order: Order) -> Trained | None:
-        """Return the finished model for ``order``; else start to train it and return the newest.
+        """Return the finished model for ``order``, else the newest model, and start the training.
 
         If the training has failed, raise its error; the next call trains again.
         """
@@ -114,7 +114,6 @@ class Trainer:
             background.start(lambda: self._check(trained))
 
     def _set_running(self, order: Order | None) -> None:
-        """Note the order of the running training, or None, and show or hide the progress bar."""
         self._running = order
         self.bar.layout.visibility = "hidden" if order is None else "visible"
 
@@ -181,7 +180,7 @@ def _stage(order: Order, number: int, start: vae.Fit | None) -> vae.Fit:
 
 
 def _frames(fit: vae.Fit, number: int) -> dict[int, vae.Fit]:
-    """Return {step: fit} at the end of training stage ``number``; for stage 0, early ones too."""
+    """Return {step: fit}: the end of stage ``number``; for stage 0 also steps near ``EARLY``."""
     frames = {STEPS * (number + 1): fit}
     if number == 0 and fit.path is not None:
         steps = fit.path.steps

@@ -46,7 +46,7 @@ class DrawnBand:
             line.set_data((self._x, edge) if self.stage == "shown" else ([], []))
 
     def move(self, i: int, y: float) -> None:
-        """Move point ``i`` of ``handles`` to height ``y``; an edge that it crosses moves, too."""
+        """Set point ``i`` of ``handles`` to height ``y``; where the edges would cross, set both."""
         side, place = divmod(min(max(i, 0), self._edges.size - 1), len(self._x))
         self._edges[side, place] = y
         meet = max if side == 0 else min

@@ -28,7 +28,7 @@ class QuestionBox(ipywidgets.VBox):  # type: ignore[misc]
     """The question with its choices; a verdict replaces it once the control is at the target.
 
     The button *take me there* calls ``take`` with the values to set. Choosing an answer calls
-    ``compare``, unless ``question.before`` sets another state.
+    ``compare``, which pins the present state, unless ``question.before`` gives another to pin.
     """
 
     def __init__(

@@ -51,7 +51,7 @@ class Film:
         return self._frame != self._shown
 
     def develop(self, result: Any) -> Any:
-        """Return ``result`` as it was at the chosen frame; ``words`` then names its step."""
+        """Return ``result`` at the chosen frame; set ``words`` to its step ("" at the end)."""
         self._load(self._frames(result))
         self._shown = frame = self._frame
         self.words = "" if self.at_end else f"Step {self._steps[frame]} of {self._steps[-1]}: "
@@ -73,7 +73,7 @@ class Film:
         self._load(())
 
     def _load(self, steps: Sequence[int]) -> None:
-        """Replace the frames; keep the chosen number, or choose the last if the last was chosen."""
+        """Replace the frames; keep the chosen index or, if the last was chosen, choose the last."""
         loaded = tuple(map(int, steps)) or (0,)
         if loaded != self._steps:
             at_end, self._steps = self.at_end, loaded
@@ -95,7 +95,6 @@ class Film:
         self._slider.index = self._frame
 
     def _start(self) -> None:
-        """Play from the chosen frame, or from the first if the last is chosen."""
         self._go(0 if self.at_end else self._frame, playing=True)
 
     def _on_slider(self, change: Any) -> None:
@@ -114,5 +113,5 @@ def steps_of(fit: Any) -> Sequence[int]:
 
 
 def _options(steps: Sequence[int]) -> list[tuple[str, int]]:
-    """Return the slider's options, of which it needs at least two."""
+    """Return the slider's (label, index) pairs; with fewer than two frames, labels 0 and 1."""
     return [(str(step), i) for i, step in enumerate(steps if len(steps) > 1 else (0, 1))]

@@ -56,7 +56,7 @@ class Number(NamedTuple):
 
 @dataclass(frozen=True)
 class Said:
-    """The parts of a status line; ``words`` are further templates, ``data`` gives the units."""
+    """A status line: template, readings, templates that it names, data whose units it uses."""
 
     line: str
     readings: Readings = field(default_factory=dict)
@@ -81,7 +81,7 @@ class Said:
         return [part for part in parts if isinstance(part, Number) and part.then is not None]
 
     def _parts(self, template: str, then: Said | None) -> Iterator[str | Number]:
-        """Yield the pieces of a template in their order: text, and readings."""
+        """Yield a template's texts and readings in order; readings with their value in ``then``."""
         pieces = list(Formatter().parse(template))
         for i, (literal, name, form, _) in enumerate(pieces):
             yield _PER_CENT.sub("", literal) if i and pieces[i - 1][1] else literal
@@ -134,7 +134,7 @@ def _value(text: str) -> float:
 
 
 def costs(cost: FreeEnergy) -> dict[str, float]:
-    """Return the readings of a free energy; ``F`` is the sum of the other two as shown, rounded."""
+    """Return F, complexity and likelihood in nats; F is computed from the rounded parts."""
     digits = 0 if cost.kl_weight == 1 else 1  # a KL weight magnifies rounding errors
     complexity = float(f"{cost.complexity:.{digits}f}")
     total = float(f"{cost.kl_weight:.4g}") * complexity + float(f"{cost.likelihood:.0f}")

@@ -1,7 +1,4 @@
-"""Find stored runs of NUTS for the presets of the sinusoid explorer by their data and model.
-
-``tools/store_nuts.py`` makes the runs.
-"""
+"""Find the runs of NUTS that ``tools/store_nuts.py`` stores for the sinusoid explorer's presets."""
 
 import hashlib
 import json
@@ -18,7 +15,7 @@ FILE = Path(__file__).with_name("stored_nuts.json")
 
 
 class Stored(NamedTuple):
-    """A stored run: the presets that show it, a report, mean and sd at the explorer's inputs."""
+    """A run of NUTS: names of presets, a sentence on convergence, predictions at ``WIDE_GRID``."""
 
     of: list[str]
     report: str

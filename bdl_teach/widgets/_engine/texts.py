@@ -2,37 +2,26 @@
 
 A file has, in this order:
 
-``title``, ``alt``
-    The first line of the page; a description of the picture for screen readers, without numbers.
-``work``
-    What a tick does, as the status line says before its time (``"refit"``).
-``wide``
-    Whether the picture needs the whole width of the page.
-``stays``
-    Toggles that a preset may switch on but not off, and that undo, redo and reset do not change.
-``folded``
-    Groups that are shown only by the button *more*.
-``[controls]``
-    ``name = [kind, label, default, range, hint, readout]``: see ``controls.Control``. An empty row
-    ``name = []`` stands for controls that the explorer supplies, here and in a group.
-``[groups]``
-    ``NAME = [controls, buttons]``, in their order beside the picture.
-``[buttons]``
-    ``name = [label, hint]`` of the explorer's own buttons and of ``resample``.
-``[presets]``
-    ``name = [look, values]``: a sentence that says where to look, which must be true for every
-    seed, and the values that differ from the defaults.
-``[question]``
-    The fields of ``question.Question``.
-``[missions.ID]``
-    ``text``; ``hints``, two; ``leave``: controls that must keep their starting values; ``needs``:
-    rows ``[name, comparison, value, words]``, where ``name`` is a reading or a control, and
-    ``words`` may be left out if ``[readings]`` has them; ``way``: values of controls that solve the
-    mission; ``add``: points that the solution adds to the drawn ones.
-``[readings]``
-    ``name = words`` for the readings that *pin A* and missions name.
-``[status]``
-    ``line``: the template of the status line (see ``status.py``); others that it can contain.
+``title``: the first line of the page.
+``alt``: a description of the picture for screen readers, without numbers.
+``work``: what a tick does, as the status line says before its time (``"refit"``).
+``wide``: whether the picture needs the whole width of the page.
+``stays``: toggles that a preset may only switch on, and that undo, redo and reset do not change.
+``folded``: groups that are shown only by the button *more*.
+``[controls]``: ``name = [kind, label, default, range, hint, readout]``, see ``controls.Control``.
+    An empty row ``name = []``, and ``name`` in a group, stand for controls that the class supplies.
+``[groups]``: ``NAME = [names of controls and buttons]``, in their order beside the picture.
+``[buttons]``: ``name = [label, hint]`` of the explorer's own buttons and of ``resample``.
+``[presets]``: ``name = [look, values]``: a sentence that says where to look, which must be true for
+    every seed, and the values that differ from the defaults.
+``[question]``: the fields of ``question.Question``.
+``[missions.ID]``: ``text``; ``hints``, two; ``leave``: controls that must keep their starting
+    values; ``needs``: rows ``[name, comparison, value, words]``, where ``name`` is a reading or a
+    control, and ``words`` may be left out if ``[readings]`` has them; ``way``: values of controls
+    that solve the mission; ``add``: points that the solution adds to the drawn ones.
+``[readings]``: ``name = words`` for the readings that *pin A* and missions name.
+``[status]``: ``line``, the template of the status line (see ``status.py``), and the templates that
+    it can contain.
 """
 
 import tomllib

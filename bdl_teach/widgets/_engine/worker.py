@@ -108,7 +108,7 @@ class Worker(PointerInput[Result], abstract=True):
             self._pause()
 
     def _go_on(self, values: Values, *, at_rest: bool) -> bool:
-        """Call ``_improve`` (if ``at_rest``) and ``_follow``; return whether one gave a result."""
+        """Update the result by ``_improve`` (at rest), then ``_follow``; return if it changed."""
         if (shown := self.result) is None:
             return False
         better, spent = None, "" if at_rest else self._spent
@@ -127,7 +127,7 @@ class Worker(PointerInput[Result], abstract=True):
         return better is not None
 
     def _look_at_mission(self, values: Values) -> None:
-        """Check whether the chosen mission is done, as long as no request comes."""
+        """Check whether the chosen mission is done; stop checking when a request comes."""
         if self._missions is None or self._missions.chosen is None or self.result is None:
             return
         away = {name: False for name in self.TEXTS.stays if not self._missions.chosen.way.get(name)}
@@ -177,7 +177,7 @@ class Worker(PointerInput[Result], abstract=True):
         self._pause()
 
     def _repaint(self) -> None:
-        """Redraw the present result after a change of size, frame, pin or mark at the pointer."""
+        """Redraw the present result after a change of size, frame, pinned state or highlight."""
         if self.result is None or not self._film.moved:
             with RENDER_LOCK:
                 self._mark(self._shown, self._pointed)
@@ -195,7 +195,10 @@ class Worker(PointerInput[Result], abstract=True):
     def _paint(
         self, result: Result, values: Values, *, better: bool = False, sharp: bool = False
     ) -> None:
-        """Draw the result for these values, or the chosen frame of its training."""
+        """Draw the result for these values, or the chosen frame of its training.
+
+        ``better`` renews a pin of the same values; ``sharp`` is passed to ``_show_picture``.
+        """
         shown = self._film.develop(result)
         said = self._words_of(shown)
         with RENDER_LOCK:
@@ -217,7 +220,7 @@ class Worker(PointerInput[Result], abstract=True):
         self._show_points()
 
     def _pin_before(self) -> None:
-        """After a click on *take me there*, draw and pin the state where the question begins."""
+        """Draw the question's first state and pin it in grey, if *take me there* was clicked."""
         before, self._compared = self._compared, None
         if before is None:
             return
@@ -269,7 +272,7 @@ class Worker(PointerInput[Result], abstract=True):
         self._say(said)
 
     def _keep_stills(self) -> None:
-        """Add missing stills to outputs, which the page then rebuilds; wait while one is in use."""
+        """Add missing stills to cell outputs; not during use, because the page rebuilds outputs."""
         while self._without_still and not self._picture.in_use:
             self._without_still.pop().update(self._repr_mimebundle_(), raw=True)
 
