@@ -1,7 +1,6 @@
 """The likelihoods of a network with one output f: ``"gaussian"`` and ``"bernoulli"``.
 
-With ``"gaussian"``, y ~ N(f, noise²). With ``"bernoulli"``, y is 0 or 1, and f the logit of
-P(y = 1).
+With ``"gaussian"``, y ~ N(f, noise²). With ``"bernoulli"``, y is 0 or 1, f the logit of P(y = 1).
 """
 
 from __future__ import annotations
@@ -86,10 +85,7 @@ def expected_cost(
 
 
 def predict(likelihood: str, outputs: Array, noise_std: float) -> Predictive:
-    """Return the predictive at m inputs, given the outputs ``[s, m]`` of s drawn networks.
-
-    The outputs are means of y or, for ``"bernoulli"``, logits.
-    """
+    """Return the predictive at m inputs, given the outputs f ``[s, m]`` of s drawn networks."""
     if likelihood == "bernoulli":
         return BernoulliPredictive.from_logits(outputs)
     return Predictive.from_samples(outputs, noise_std)

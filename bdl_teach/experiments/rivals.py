@@ -80,7 +80,7 @@ def as_text(table: Rivals, *columns: str) -> str:
 
 
 def heads(columns: Sequence[str]) -> list[str]:
-    """Return the headings: "method", one for each column and region, and "ms"."""
+    """Return the headings: "method", three for each column (data, gap, outside), and "ms"."""
     three = [[f"{name}: {REGIONS[0]}", *REGIONS[1:]] for name in columns]
     return ["method", *(head for part in three for head in part), "ms"]
 

@@ -53,14 +53,14 @@ class Job(NamedTuple):
 
 
 class Done(NamedTuple):
-    """The results of the jobs that were run or stored before, and the errors of the others."""
+    """The outcome of some jobs: their results, new or stored before, and their errors."""
 
     jobs: Sequence[Job]
     figures: dict[str, Figures]  # results by the task's key, in the order of the jobs
     faults: dict[str, list[str]]  # keys of tasks that failed or could not be stored, by the error
 
     def report(self, command: str, options: Options) -> int:
-        """Write the file that `--figures` names, if given; print errors; return the exit code."""
+        """Write results to ``--figures``, if given; print errors and return 1 if any, else 0."""
         if options.figures:
             kept = Kept(made_by(f"{command} --figures"), self.figures)
             write_whole(options.figures, kept_as_csv(kept))
@@ -77,14 +77,13 @@ class Done(NamedTuple):
 
 
 def jobs_of(name: str, run: Run, module: str, tasks: Sequence[Task], options: Options) -> list[Job]:
-    """Return a job for each task; all jobs have the same function and store."""
+    """Return a job for each task; ``name`` is their store's, and :class:`Job` explains the rest."""
     version = fingerprint(module)
     store = Store(_folder(options), name, version)
     return [Job(task, run, module, version, store) for task in tasks]
 
 
 def _folder(options: Options) -> Path:
-    """Return the folder that all stores are in."""
     return Path(options.store or Path(pooch.os_cache("bdl_teach"), "reproduce"))
 
 

@@ -90,7 +90,7 @@ def _told(ids: Sequence[str], worlds: Worlds) -> list[Finding]:
 
 
 def judged(ids: Collection[str], worlds: Worlds) -> list[Finding]:
-    """Judge some claims; ``worlds(experiment)`` returns the results of its worlds."""
+    """Return a finding for each claim; ``worlds(experiment)`` returns a result for each world."""
     return [
         judge(claim, [claim.effect(figures) for figures in seen])
         for one in resting_on(ids)
@@ -133,10 +133,7 @@ def stored_in(experiment: Experiment) -> Path:
 
 
 def run_table(options: argparse.Namespace) -> int:
-    """Run and print a paper's table; return the exit code.
-
-    It is 1 if a task failed, 2 if no task's key matches the option ``only``; else 0.
-    """
+    """Run and print a table; return 1 if a task failed, 2 if none fits ``options.only``, else 0."""
     name, table = options.table, module_of(options.table)
     every = list(table.tasks(bool(options.quick)))
     tasks = [task for task in every if fnmatch(task.key, f"*{options.only or ''}*")]
@@ -165,10 +162,7 @@ def summarised(table: Any, tasks: Sequence[Task], figures: Mapping[str, Figures]
 
 
 def run_rivals(options: argparse.Namespace) -> int:
-    """Measure and time all methods, and print the table that compares them with NUTS.
-
-    Return the exit code: 1 if a world failed, else 0.
-    """
+    """Run and print the comparison of all methods with NUTS; return 1 if a world failed, else 0."""
     from bdl_teach.experiments import rivals  # loads TensorFlow
     from bdl_teach.experiments.measured.beside_nuts import milliseconds
 

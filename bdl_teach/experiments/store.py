@@ -25,10 +25,7 @@ LIBRARIES = ("numpy", "scipy", "scikit-learn", *PACKAGES[:4])  # that results de
 
 
 class Store:
-    """A folder with the results of a table or an experiment, for one version of its code.
-
-    The result of each task is a JSON file.
-    """
+    """A folder with a JSON file for each task of a table or experiment, for one code version."""
 
     def __init__(self, parent: Path, name: str, fingerprint: str) -> None:
         self.folder = parent / f"{name}-{fingerprint}"
@@ -66,10 +63,7 @@ class Store:
 
 @lru_cache(maxsize=64)
 def fingerprint(module: str) -> str:
-    """Return a hash of a module's code, the code that it imports, and the libraries' versions.
-
-    ``reached`` lists the code that counts.
-    """
+    """Return a hash of a module's code, its imports (see ``reached``), and library versions."""
     digest = hashlib.sha256(bdl_teach.__version__.encode())
     for name, text in sorted(reached(module).items()):
         digest.update(f"\n{name}\n".encode() + text)

@@ -10,9 +10,9 @@ Figures = Mapping[str, float]  # numbers measured in one run, by name
 class World:
     """The seeds of one run: of its data, of the start of its fits, and of other random draws.
 
-    World n has the seeds 1000 (n + 1) to 1000 (n + 1) + 999. So no two worlds share a seed, and no
-    world has one of the small seeds with which the course's settings were chosen. Data and start
-    have different seeds, or a network's first weights would equal the noise on its data.
+    World n has the seeds 1000 (n + 1) to 1000 (n + 1) + 999. No other world has them, and the
+    course's settings were chosen with smaller seeds. Data and start have different seeds, since
+    with equal ones a network's first weights would equal the noise on its data.
     """
 
     number: int  # 0, 1, 2, ...
@@ -35,10 +35,7 @@ class World:
         return [World(n * self.number + k) for k in range(n)]
 
     def seed(self, k: int) -> int:
-        """Return the world's seed number ``k``, from 0 to 999.
-
-        Seed 0 is for the data, seed 1 for a fit's start.
-        """
+        """Return seed ``k`` (0 to 999) of this world; 0 is for the data, 1 for a fit's start."""
         if not 0 <= k < 1000:
             raise ValueError(f"k: expected 0 to 999, got {k}")
         return 1000 * (self.number + 1) + k

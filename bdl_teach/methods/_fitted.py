@@ -39,7 +39,7 @@ class Variational(ABC):
 
     @property
     def tolerance(self) -> float:
-        """Return by how many nats a longer run may lower the F of a converged fit."""
+        """Return the largest drop of F, in nats, that a longer run of a converged fit may bring."""
         return TOLERANCE_A_POINT * len(self.problem.x)
 
     @abstractmethod
@@ -65,7 +65,7 @@ class Variational(ABC):
 
     @cached_property
     def converged(self) -> bool:
-        """Make ``n_longer`` longer runs; return whether no run lowers F by > ``tolerance``."""
+        """Make ``n_longer`` longer runs; return ``False`` if one lowers F by > ``tolerance``."""
         for k in range(self.n_longer):
             with suppress(DivergedError):
                 if not self.free_energy - self.longer(k).free_energy <= self.tolerance:
@@ -91,7 +91,7 @@ class Drawn:
 
     @property
     def padded(self) -> MLP:
-        """Return the network, as large as ``network`` or larger, that training was compiled for."""
+        """Return the network that training was compiled for, at least as wide as ``network``."""
         if self.capacity is None:
             return self.network
         return MLP(self.network.n_inputs, self.capacity.hidden_units)
@@ -104,7 +104,7 @@ class Drawn:
             seed: Seed of the draws.
 
         Raises:
-            ValueError: A count is out of range.
+            ValueError: ``n_samples`` < 1 or ``seed`` < 0.
         """
         return self._draw(checks.count("n_samples", n_samples), checks.count("seed", seed, 0))
 
@@ -123,7 +123,7 @@ class Drawn:
             A ``Predictive`` with ``samples`` ``[s, m]``; a ``BernoulliPredictive`` for labels.
 
         Raises:
-            ValueError: x does not fit the network, or a count is out of range.
+            ValueError: x does not fit the network, ``n_samples`` < 1, or ``seed`` < 0.
         """
         outputs = self.evaluate(self.draw(n_samples, seed), x)
         return likelihoods.predict(self.likelihood, outputs, self.noise_std)
@@ -149,9 +149,7 @@ class Drawn:
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkFit(Drawn):
-    """Base class of fits that are trained by gradient steps.
-
-    A subclass that stores its posterior in other fields than ``weights`` defines ``_posterior_at``.
+    """Base class of gradient-trained fits; subclasses without ``weights`` define ``_posterior_at``.
 
     Attributes:
         history: Arrays by name: ``step``, and the costs recorded at these steps, in nats.
@@ -184,9 +182,7 @@ class NetworkFit(Drawn):
 
 @dataclass(frozen=True, kw_only=True)
 class VariationalFit(NetworkFit, Variational):
-    """Base class of fits with a Gaussian q over a network's weights.
-
-    A subclass defines its KL (``_complexity``) and how to fit the data again (``_refit``).
+    """Base class of fits with a Gaussian q(w); a subclass defines ``_complexity`` and ``_refit``.
 
     Attributes:
         mean: μ of each weight ``[n_weights]``, in the order of ``network``.
@@ -207,7 +203,7 @@ class VariationalFit(NetworkFit, Variational):
             seed: Seed of the draws.
 
         Raises:
-            ValueError: A count is out of range.
+            ValueError: ``n_draws`` < 1 or ``seed`` < 0.
         """
         weights = self.draw(checks.count("n_draws", n_draws), seed)
         f = self.evaluate(weights, self.problem.x)[..., None]  # [s, n, 1]
@@ -220,7 +216,7 @@ class VariationalFit(NetworkFit, Variational):
         raise NotImplementedError
 
     def refined(self, steps: int = 1500, learning_rate: float | None = None) -> Self:
-        """Continue training from this fit, on all data and with the estimator of least variance.
+        """Return this fit trained further, on all data and with the estimator of least variance.
 
         Args:
             steps: Adam steps, at a rate that falls linearly to 0.
@@ -252,9 +248,9 @@ class VariationalFit(NetworkFit, Variational):
         return self._refit(LONGER, rate, start_scale=scale, initial_rho=rho, seed=seed)
 
     def _refit(self, steps: int, learning_rate: float, **start: Any) -> Self:
-        """Return a new fit to all data of ``self.problem``.
+        """Return a new fit to all data, trained from this fit or from a new start.
 
-        Training starts from this fit or, if settings ``start`` are given, from a new start.
+        ``start`` is empty, or holds ``start_scale``, ``initial_rho`` and ``seed`` of a new start.
         """
         raise NotImplementedError
 

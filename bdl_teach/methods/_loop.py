@@ -36,7 +36,7 @@ class Capacity(NamedTuple):
     Attributes:
         n: Number of data points.
         hidden_units: Width of each hidden layer.
-        n_samples: Number of weight draws in a step: 1, or any number > 1 for "several".
+        n_samples: Number of weight draws in a step; all numbers from 2 to 1000 share a program.
         chunk: Number of data points evaluated at a time, so that fewer points take less time;
             ``None`` evaluates all at once.
     """
@@ -116,7 +116,7 @@ class Plan(NamedTuple):
         }
 
     def embed(self, values: Array) -> Tensor:
-        """Return ``values`` [..., n_weights] as float32, filled up with 0 to fit ``padded``."""
+        """Return ``values`` [..., n_weights], padded with 0, as float32 [..., padded.n_weights]."""
         return as_float(embed(values, self.network, self.padded))
 
     def train(
@@ -155,8 +155,8 @@ def lay_out(
 ) -> Plan:
     """Check data, prior and settings, and prepare them for a loop without minibatches.
 
-    With ``draws_weights`` a table of ε is drawn. Its shape depends on the number of steps, so that
-    the program is compiled again for another number of steps.
+    With ``draws_weights`` a table of ε is drawn, with a row for each step, but at least 1000 rows.
+    The program is compiled again for another number of rows.
     """
     x, y = likelihoods.data(o.likelihood, x, y)
     network = MLP(x.shape[1], checks.layer_widths("hidden_units", o.hidden_units))
@@ -164,7 +164,7 @@ def lay_out(
     n_samples, steps = checks.count("n_samples", n_samples), checks.count("steps", o.steps)
     least = Capacity(len(x), network.hidden_units, n_samples)
     capacity = o.capacity or least
-    check_room(capacity, least)
+    check_capacity(capacity, least)
     padded = MLP(network.n_inputs, capacity.hidden_units)
     n_rows = max(steps, 1000, capacity.n_samples)
     n_rows += n_rows % STRIDE == 0  # so that the draws of one step are different rows
@@ -203,8 +203,8 @@ def lay_out(
 def _noise(network: MLP, padded: MLP, n_rows: int, seed: int) -> tuple[Array, Tensor]:
     """Draw standard normal numbers: ``[n_weights]`` for the start, and the table of ε.
 
-    The table is ``[n_rows, padded.n_weights]``, or () if ``n_rows`` is 0. A wider padding or more
-    rows do not change the numbers that are drawn without them.
+    The table is ``[n_rows, padded.n_weights]``, or () if ``n_rows`` is 0. Its first rows are the
+    same for every ``n_rows``, and its numbers for ``network`` are the same for every ``padded``.
     """
     rng = np.random.default_rng(seed)
     draw = rng.standard_normal(network.n_weights)
@@ -214,8 +214,8 @@ def _noise(network: MLP, padded: MLP, n_rows: int, seed: int) -> tuple[Array, Te
     return draw, tf.constant(embed(noise, network, padded))
 
 
-def check_room(capacity: Capacity, least: Capacity) -> None:
-    """Raise ``ValueError`` if ``capacity`` is smaller than the sizes of a problem, ``least``."""
+def check_capacity(capacity: Capacity, least: Capacity) -> None:
+    """Raise ``ValueError`` unless ``capacity`` is valid and at least as large as ``least``."""
     rooms, widths = capacity.hidden_units, least.hidden_units
     wide = len(rooms) == len(widths) and all(map(operator.ge, rooms, widths))
     if not wide or capacity.n < least.n or capacity.n_samples < least.n_samples:
@@ -274,10 +274,8 @@ def programs(objective: Callable[..., Tensor]) -> Callable[..., Compiled]:
 
 
 def make_block(step: Tensor, i: Tensor, p: LoopInputs) -> Block:
-    """Return the inputs of block ``i`` of a step.
-
-    ``tf.gather`` is used because XLA would compile ``values[i]`` again for each value of i.
-    """
+    """Return the inputs of block ``i`` of a step."""
+    # ``tf.gather``, since XLA would compile ``values[i]`` again for each value of i.
     draw, chunk = i // p.n_chunks, i % p.n_chunks
     batch, row = step % p.n_batches, step + STRIDE * draw
     x, y, row_weight = (tf.gather(values, chunk) for values in (p.x, p.y, p.row_weight))
@@ -308,10 +306,10 @@ def costs(complexity: Tensor, likelihood: Tensor, block: Block, p: LoopInputs) -
 
 
 def row_noise(plan: Plan, widths: Callable[[MLP], Sequence[int]]) -> Tensor:
-    """Return normal noise ζ ``[draws, chunks, units, rows]``, a number for each unit and point.
+    """Return a table ζ ``[draws, chunks, units, rows]`` of standard normal numbers, or ().
 
-    ``widths(network)`` returns the number of units with noise in each layer. Adding data points
-    does not change the noise of the points before them.
+    ``widths(network)`` lists how many numbers each data point needs, in parts such as layers; if
+    it is empty, ζ is (). Adding data points does not change the noise of the points before them.
     """
     small, large = tuple(widths(plan.network)), tuple(widths(plan.padded))
     if not large:
@@ -324,24 +322,21 @@ def row_noise(plan: Plan, widths: Callable[[MLP], Sequence[int]]) -> Tensor:
 
 @lru_cache(maxsize=1)
 def _row_noise(
-    small: Sequence[int], large: Sequence[int], capacity: Capacity, n_rows: int, seed: int, n: int
+    widths: Sequence[int], padded: Sequence[int], capacity: Capacity, n_rows: int, seed: int, n: int
 ) -> Tensor:
-    """Draw ζ for ``n`` data points.
-
-    ``small`` holds the number of units of each layer with noise, ``large`` the padded number.
-    """
+    """Draw ζ of :func:`row_noise` for ``n`` data points; ``padded`` holds the padded ``widths``."""
     rows = capacity.chunk or capacity.n
     chunks = -(-capacity.n // rows)
-    most = max(64, _TABLE // (sum(large) * chunks * rows))
+    most = max(64, _TABLE // (sum(padded) * chunks * rows))
     room = n_rows  # several draws a step cycle through the table, all rows of which are used
     if capacity.n_samples == 1:  # rows after the last step stay unread: one program
         room = next((room for room in _ROOMS if room >= n_rows), n_rows)
     room, steps = min(room, most), min(n_rows, most)
     rng = np.random.default_rng([seed, 0x10CA1])
-    drawn = rng.standard_normal((n, steps, sum(small)), np.float32)
-    starts = np.cumsum([0, *large[:-1]])
-    units = [at + np.arange(width) for at, width in zip(starts, small, strict=True)]
-    values = np.zeros((room, chunks, sum(large), rows), np.float32)
+    drawn = rng.standard_normal((n, steps, sum(widths)), np.float32)
+    starts = np.cumsum([0, *padded[:-1]])
+    units = [at + np.arange(width) for at, width in zip(starts, widths, strict=True)]
+    values = np.zeros((room, chunks, sum(padded), rows), np.float32)
     for chunk in range(-(-n // rows)):
         part = drawn[chunk * rows : (chunk + 1) * rows]
         values[:steps, chunk, np.concatenate(units), : len(part)] = part.transpose(1, 2, 0)

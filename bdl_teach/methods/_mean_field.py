@@ -55,14 +55,14 @@ class Settings(Training):
         n_batches: Minibatches M in an epoch; step t sees the points i with i ≡ t (mod M), so
             shuffle rows that have an order of their own, such as labels 0, 1, 0, 1.
         kl_scheme: ``"uniform"`` or ``"geometric"``, see ``elbo.minibatch_weights``.
-        start_scale: Standard deviation of the starting means, in prior standard deviations; the
-            source article has 1. By default 0.3, but no more than √(2/inputs of the layer) in
-            absolute units (He et al. 2015), so that a wide prior does not start far from the data.
-        initial_rho: Starting value of every ρ; the source article starts from 0.
+        start_scale: Standard deviation of the starting means, in prior standard deviations; 1 in
+            Krasser 2019, see ``bbb.ARTICLE``. By default 0.3, but at most √(2/inputs of the layer)
+            in absolute units (He et al. 2015): a wide prior should not start far from the data.
+        initial_rho: Starting value of every ρ; 0 in Krasser 2019.
         initial: Posterior to start from: (means, standard deviations), each ``[n_weights]`` in the
             order of the network, or one number for all.
         cooldown: Share of the steps, at the end, over which the learning rate falls linearly
-            to 0; the source article has 0.
+            to 0; Krasser 2019 has none.
         starts: Number of fits from different starting points and noise, of which the one of lowest
             free energy is kept. Start k = 0, 1, ... has the seed ``seed + 10⁶ k``.
     """
@@ -90,7 +90,7 @@ def fit(
 ) -> Fit:
     """Train with a method's ``program``, from ``settings.starts`` starts, and return the best fit.
 
-    ``widths(network)`` returns, for each layer, how many units have noise for each data point.
+    :func:`row_noise` explains ``widths``, and :func:`lay_out` explains ``draws_weights``.
     """
 
     def once(o: Settings) -> Fit:
@@ -153,7 +153,6 @@ def _given(initial: Sequence[ArrayLike], n_weights: int) -> tuple[Array, Array]:
 
 
 def _posterior(mean: Array, rho: Array) -> dict[str, Any]:
-    """Return the fields ``mean`` and ``std`` of a fit, from the trained (μ, ρ)."""
     return {"mean": mean, "std": np.logaddexp(0.0, rho)}
 
 
@@ -200,10 +199,7 @@ class Fit(VariationalFit):
         return float(_mean_complexity()(*map(as_float, given)))
 
     def _refit(self, steps: int, learning_rate: float, **start: Any) -> Self:
-        """Fit again on all data points with the Rao-Blackwellised estimator.
-
-        The training starts from this fit or, if ``start`` is given, from a new start.
-        """
+        """Return a new fit, as the base class says, with the Rao-Blackwellised estimator."""
         start = start or {"initial": (self.mean, self.std)}
         o = Settings(steps=steps, learning_rate=learning_rate, **{**self._same_problem, **start})
         widths = partial(_rao_blackwell.noise_widths, likelihood=self.likelihood)

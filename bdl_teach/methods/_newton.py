@@ -5,8 +5,7 @@ pre-activation z is 0 at a data point and a parabola does not fit. So the ReLU i
 
     relu(z) ≈ τ log(1 + e^(z/τ)),   slope s = 1/(1 + e^(−z/τ)),   curvature s (1 − s)/τ,
 
-and τ is lowered in steps. The Newton steps use those parts of U's curvature that cannot be
-negative:
+and τ is lowered in steps. The Newton steps use the parts of U's curvature that are never negative:
 
     H = Σ_i h_i g_i g_iᵀ + diag(δ) + Σ max(0, ∂U/∂relu(z)) s (1 − s)/τ ∇z ∇zᵀ.
 
@@ -61,7 +60,7 @@ class Target(NamedTuple):
         else:
             misfit = 0.5 * ((y - f) / self.noise_std) ** 2 + math.log(self.noise_std)
             misfit += HALF_LOG_TWO_PI
-        log_prior = np.logaddexp(*_log_shares(w, self.prior)) - HALF_LOG_TWO_PI
+        log_prior = np.logaddexp(*_log_components(w, self.prior)) - HALF_LOG_TWO_PI
         return float(misfit.sum() - log_prior.sum())
 
     def by_output(self, f: Array) -> tuple[Array, Array]:
@@ -119,23 +118,23 @@ def _parts(network: MLP, flat: Array) -> list[Array]:
 
 
 def prior_precision(w: Array, prior: Prior) -> Array:
-    """Return δ = E[1/σ² | w] ``[k]``: the slope of −log P(w) at each weight w, divided by w."""
-    one, other = _log_shares(w, prior)
+    """Return δ ``[k]``: E[1/σ² | w] over the prior's components, so that −∂ log P(w)/∂w = δ w."""
+    one, other = _log_components(w, prior)
     share = expit(one - other)
     return np.asarray(share / prior.mixture[0] ** 2 + (1.0 - share) / prior.mixture[1] ** 2)
 
 
-def _log_shares(w: Array, prior: Prior) -> tuple[Array, Array]:
-    """Return log(share · density) of the two prior components at w ``[k]``, without −½ log 2π."""
+def _log_components(w: Array, prior: Prior) -> tuple[Array, Array]:
+    """Return log(π_i N(w | 0, σ_i²)) + ½ log 2π of both components i of the prior, at w ``[k]``."""
     sigma1, sigma2, pi = prior.mixture
     with np.errstate(divide="ignore"):  # π = 0 or 1: a component with log weight −inf
         one, other = np.log(np.array([pi, 1.0 - pi]) / (sigma1, sigma2))
     return one - 0.5 * (w / sigma1) ** 2, other - 0.5 * (w / sigma2) ** 2
 
 
-def gradient(target: Target, w: Array, rounded: bool) -> Array:
-    """Return ∂U/∂w ``[n_weights]``; with ``rounded`` the ReLUs are rounded by the smallest τ."""
-    tau = [float(size) for size in ROUNDED[-1] * _sizes(target, w)] if rounded else []
+def gradient(target: Target, w: Array, smoothed: bool) -> Array:
+    """Return ∂U/∂w ``[n_weights]``; ``smoothed`` replaces the ReLUs by those of the smallest τ."""
+    tau = [float(size) for size in ROUNDED[-1] * _sizes(target, w)] if smoothed else []
     p = forward(target.network, w, target.x, tau)
     slope, _ = target.by_output(p.f)
     return np.asarray(prior_precision(w, target.prior) * w - slope @ p.jacobian())
@@ -148,10 +147,10 @@ def _sizes(target: Target, w: Array) -> Array:
 
 
 def to_mode(target: Target, start: Array) -> Array:
-    """Take Newton steps from trained weights ``[n_weights]`` to a nearby mode.
+    """Return a mode of P(w | D) ``[n_weights]`` near ``start``, found by Newton steps.
 
-    The weights are returned unchanged if the network has more than ``LARGEST`` weights, or if U
-    has risen by more than the smoothing of the ReLU's kink can cause.
+    The result is ``start`` if the network has more than ``LARGEST`` weights, or if −log P(D, w)
+    has risen by ``_FLAT`` nats or more. (It can rise a little, since the ReLUs are smoothed.)
     """
     network, w = target.network, start
     if network.n_weights > LARGEST:

@@ -1,11 +1,10 @@
 """The Rao-Blackwellised local estimator: it averages in closed form instead of drawing.
 
 Methods offer it as ``estimator="quiet"``. The free energy is the usual one; its gradient has less
-noise, since three means over q are computed (almost) exactly instead of from draws: the entropy,
-the mean of log P(w), and the mean square error of an output given the inputs of the last hidden
-layer. Given these inputs, the pre-activations of the last hidden layer are independent Gaussians,
-whose moments after the ReLU are known. So only the hidden layers before the last are drawn; with
-one hidden layer the gradient has no noise at all.
+noise, since three means over q are (almost) exact: the entropy, the mean of log P(w), and the mean
+square error of an output given the inputs of the last hidden layer. Given these, the
+pre-activations of that layer are independent Gaussians, whose moments after the ReLU are known. So
+only the hidden layers before it are drawn; with one hidden layer the gradient has no noise at all.
 
 For labels the cost needs the distribution of the logit, which is Gaussian given the outputs of the
 last hidden layer. So all hidden layers are drawn, and quadrature averages over the logit.
@@ -70,8 +69,6 @@ def _rectified(mean: Tensor, var: Tensor) -> tuple[Tensor, Tensor]:
     """Return mean and variance of max(0, a) for a ~ N(mean, var), in float32.
 
     ``pbp.relu_moments`` is more exact but slower; the rounding errors here do not change a fit.
-
-    Source: Hernández-Lobato & Adams 2015, eq. 17-18.
     """
     std = tf.sqrt(tf.maximum(var, LEAST_VARIANCE))
     alpha = mean / std

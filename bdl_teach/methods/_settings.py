@@ -27,7 +27,7 @@ class Common:
         likelihood: ``"gaussian"``, or ``"bernoulli"`` for labels 0 and 1.
         noise_std: Standard deviation of the noise on y, in the units of y, > 0; unused for labels.
         hidden_units: Width of each hidden ReLU layer; () is a linear model.
-        seed: Seed of the starting point and of the noise.
+        seed: Seed of the starting point and of all other random draws of the fit.
     """
 
     likelihood: str = "gaussian"

@@ -23,8 +23,8 @@ from bdl_teach.mlp import MLP
 
 __all__ = ["ARTICLE", "Capacity", "Fit", "fit"]
 
-# Start and schedule of the source article, for ``fit(x, y, **ARTICLE)``: means as wide as the
-# prior, σ = 0.69, a fixed learning rate. Such a fit ends some 60 nats above one with the defaults.
+# Start and schedule of Krasser 2019, for ``fit(x, y, **ARTICLE)``: means as wide as the prior,
+# σ = 0.69, a fixed learning rate. Such a fit ends some 60 nats above one with the defaults.
 ARTICLE: dict[str, Any] = {"start_scale": 1.0, "initial_rho": 0.0, "cooldown": 0.0}
 
 

@@ -4,9 +4,6 @@ q(w) = Π N(w_k | μ_k, σ_k²), prior N(w_k | 0, σ_p²). The ELBO depends on �
 alone, and is largest at σ_p² = μ² + σ², averaged over the weights that share the prior. At that
 σ_p, with one prior for each weight, KL = ½ Σ ln(1 + μ²/σ²) = ½ Σ ln(1 + γ²) with γ = μ/σ.
 
-The parameters are ρ, with σ = softplus(ρ), and μ; with ``coordinates="gamma"``, as in the source,
-they are ρ and γ.
-
 The ELBO is a lower bound of the type-II evidence, which is the maximum of ln p(D | priors) over the
 priors. So the ELBO can exceed ln p(D) under a prior that is fixed beforehand.
 
@@ -81,7 +78,7 @@ class Settings(Training):
         n_samples: Draws averaged in each step's gradient.
         coordinates: The parameters beside ρ: ``"mu"`` is the mean in units of ``scale``,
             ``"gamma"`` is μ/σ, as in the source, see ``SOURCE``.
-        initial_rho: Starting value of every ρ.
+        initial_rho: Starting value of every ρ; σ is softplus(ρ) in units of ``scale``.
         initial_gamma: Standard deviation of the starting γ = μ/σ, >= 0. With a small one, weights
             are switched off before they have been of use.
         cooldown: Share of the steps, at the end, over which the learning rate falls to 0.
@@ -333,7 +330,7 @@ class Fit(_mean_field.Fit):
         return tied_kl(self.mean[used], self.std[used], self.model.groups[used])
 
     def _refit(self, steps: int, learning_rate: float, **start: Any) -> Self:
-        """Fit again on all data, from this fit or, if ``start`` is given, from a new draw of γ."""
+        """Return a new fit, like the base class; ``start_scale`` is the standard deviation of γ."""
         same = {**self._same_problem, "seed": start.get("seed", self.problem.seed)}
         del same["prior"], same["kl_weight"]
         o = Training(steps=steps, learning_rate=learning_rate, **same)

@@ -1,9 +1,8 @@
 """Deep ensembles: one network fitted from several starts, whose spread is the uncertainty.
 
-Each member minimises −log P(D | w) − log P(w) from a start of its own, and the predictions are
-averaged. The spread of the members is that of the minima of the loss, not that of a posterior: if
-there is only one minimum, all members end in it. Unlike in the paper, the noise is known and
-there are no adversarial examples.
+Each member minimises −log P(D | w) − log P(w). The spread of the members is that of the minima of
+the loss, not that of a posterior: if there is only one minimum, all members end in it. Unlike in
+the paper, the noise is known and there are no adversarial examples.
 
 In an *anchored* ensemble member k has its own prior mean a_k and its own noise ε_k on the targets,
 
@@ -44,8 +43,8 @@ class Settings(Training):
         n_members: Number of networks.
         prior: Prior of each weight, for MAP; MLE if not given.
         anchored: Give each member its own draw from the prior as prior mean and, with the Gaussian
-            likelihood, its own noise on the targets. The prior is then the Gaussian of
-            ``prior``'s standard deviation.
+            likelihood, its own noise on the targets. Needs a ``prior``, which is replaced by a
+            Gaussian of the same standard deviation.
         steps: Adam steps of each member.
         seed: Member k = 0, 1, ... has the seed ``seed + 10⁶ k``; unless anchored, it is the network
             that ``point.fit`` returns for that seed.
@@ -90,9 +89,9 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     return Fit(**shared, anchors=anchors)
 
 
-def _draws(seeds: Sequence[int], n: int, what: int) -> Array:
-    """Draw standard normal numbers ``[members, n]``; a row depends on its member's seed alone."""
-    return np.stack([np.random.default_rng([seed, what]).standard_normal(n) for seed in seeds])
+def _draws(seeds: Sequence[int], n: int, stream: int) -> Array:
+    """Draw standard normal numbers ``[members, n]``, a row from each seed and ``stream``."""
+    return np.stack([np.random.default_rng([seed, stream]).standard_normal(n) for seed in seeds])
 
 
 @one_line

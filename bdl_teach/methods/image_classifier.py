@@ -6,11 +6,9 @@ the KL in closed form and one weight draw a minibatch. Each step is a plain Tens
 XLA is slower for convolutions on a CPU.
 
 The controls have the same layers and the same steps: an *ordinary* network,
-``fit(..., **ORDINARY)``, and an :func:`ensemble` of ordinary networks that differ in their start
-and in the order of the pictures.
+``fit(..., **ORDINARY)``, and an :func:`ensemble` of ordinary networks.
 
-Source: Blundell et al. 2015, "Weight uncertainty in neural networks", eq. 1-2 and 8, section 5.1;
-Lakshminarayanan, Pritzel & Blundell 2017 for ensembles.
+Source: Blundell et al. 2015, "Weight uncertainty in neural networks", eq. 1-2 and 8, section 5.1.
 """
 
 from __future__ import annotations
@@ -69,12 +67,11 @@ class Built(NamedTuple):
 
 @dataclass(frozen=True)
 class ConvNet:
-    """Sizes of the network, its prior, and the starting values of its Gaussians.
+    """Sizes of the network, its prior, and the starting values of its posterior.
 
     The layers are a convolution (SAME, ReLU), max-pooling by 2, and a dense layer with one logit
-    for each class. The kernels have Gaussians, the biases are *deterministic*. Each call of the
-    network draws its kernels once for all its pictures. A pair of whole numbers seeds the draw, so
-    that several calls can use the same weights.
+    for each class. Kernels have a Gaussian posterior, biases are *deterministic*. Each call of the
+    network draws its kernels once for all its pictures, from the seed in ``Built.draw``.
     """
 
     image_shape: tuple[int, int]  # height and width of a picture, in pixels
@@ -132,7 +129,7 @@ class ConvNet:
 
 
 def _key(seed: int, *path: int) -> Array:
-    """Return two numbers that seed a stateless draw and depend on ``seed`` and ``path``."""
+    """Return an int32 pair that seeds a draw; ``path`` tells the draws of one ``seed`` apart."""
     return np.random.SeedSequence([seed, *path]).generate_state(2).astype(np.int32)
 
 
@@ -236,13 +233,13 @@ def ensemble(
     return Ensemble(tuple(fit(images, labels, seed=one, **given) for one in seeds))
 
 
-def _trained(network: ConvNet, built: Built, scale: float, o: Problem) -> Fit:
+def _trained(network: ConvNet, built: Built, pixel_scale: float, o: Problem) -> Fit:
     """Train the variables of ``built`` from their current values, and return the fit."""
     adam = tf.keras.optimizers.legacy.Adam(o.learning_rate)
     step = _train_step(built.model, adam, len(o.x), o.kl_weight)
-    history = _train(step, o.x[..., None] * np.float32(scale), built.draw, o)
+    history = _train(step, o.x[..., None] * np.float32(pixel_scale), built.draw, o)
     memory.release()
-    return Fit(network, built, scale, history, o)
+    return Fit(network, built, pixel_scale, history, o)
 
 
 def _train(step: Callable[..., Tensor], x: Array, draw: Tensor, o: Problem) -> dict[str, Array]:
@@ -331,7 +328,7 @@ class Fit(Variational):
             seed: Seed of the draws.
 
         Raises:
-            ValueError: A count is out of range.
+            ValueError: ``n_draws`` < 1 or ``seed`` < 0.
         """
         log_p = self.log_predict(self.problem.x, n_draws, seed)  # [s, n, classes]
         labels = self.problem.labels[None, :, None]
@@ -381,7 +378,7 @@ class Fit(Variational):
             seed: Seed of the draws; the first draws of a larger S are those of a smaller one.
 
         Raises:
-            ValueError: The pictures do not fit the network, or S < 1.
+            ValueError: The pictures do not fit the network, S < 1, or ``seed`` < 0.
         """
         return np.exp(self.log_predict(images, n_samples, seed))
 
@@ -450,7 +447,7 @@ class Ensemble:
             seed: Seed of the draws.
 
         Raises:
-            ValueError: The pictures do not fit the networks, or n_samples < 1.
+            ValueError: The pictures do not fit the networks, ``n_samples`` < 1, or ``seed`` < 0.
         """
         each = [one.log_predict(images, n_samples, seed) for one in self.members]
         return np.concatenate(each)
