@@ -1,4 +1,4 @@
-"""The parts of ``bdl_teach.experiments`` that chapters and the command `claims` call."""
+"""Collect the parts of ``bdl_teach.experiments`` that chapters and the command `claims` use."""
 
 import importlib
 import sys

@@ -50,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def inside(argv: Sequence[str]) -> int:
-    """Run one command in this Python, which :func:`start` has started from ``.venv``."""
+    """Run one command in this Python, which :func:`start` has started, and return its exit code."""
     return report_failures(lambda: run(parse(argv)), "Stopped.")
 
 
@@ -142,7 +142,7 @@ def start(argv: Sequence[str]) -> int:
 
 
 def set_environment() -> None:
-    """Make the programs that a command starts use its data folder and, in a checkout, `.venv`."""
+    """Set environment variables by which programs find the data folder and a checkout's `.venv`."""
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # before kernels in the user's home folder
     if data := os.environ.get("BDL_TEACH_DATA"):  # kernels run in other folders
         os.environ["BDL_TEACH_DATA"] = os.path.abspath(os.path.expanduser(data))
@@ -159,8 +159,8 @@ def set_environment() -> None:
 
 
 def hand_over(command: list[str]) -> int:
-    """Replace this process by `command`; on Windows, run it as a child that handles ctrl-C."""
+    """Replace this process by `command`; on Windows, run it as a child and return its exit code."""
     if sys.platform != "win32":
         os.execv(command[0], command)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the child handles ctrl-C
     return subprocess.call(command)

@@ -1,5 +1,5 @@
-"""The launcher, and the commands of the command line. Any Python 3 can read this file.
+"""Define the launcher, which makes `.venv`, and the commands that it starts there.
 
-To import a module of this folder, except `first_programs` and `deck.page`, needs the standard
-library only.
+Any Python 3 can read this file. All modules of this folder, except `first_programs` and
+`deck.page`, can be imported with the standard library only.
 """

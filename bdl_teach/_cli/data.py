@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def fetch(names: Sequence[str]) -> int:
-    """Fetch the missing data sets; print the failures at the end, a sentence each."""
+    """Fetch the missing data sets and print what happened; return 1 if one failed, else 0."""
     from tqdm import tqdm
 
     from bdl_teach.datasets import store

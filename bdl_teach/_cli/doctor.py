@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def examine(name: str, needed: bool, look: Look) -> Finding:
-    """Run one check; return its finding, also if it raises an exception."""
+    """Run one check and return its finding; an exception gives a finding that is not ok."""
     try:
         found = look()
     except Exception as error:  # a broken package can raise anything on import
@@ -80,7 +80,7 @@ def examine(name: str, needed: bool, look: Look) -> Finding:
 
 
 def python() -> str:
-    """Return the version and the path of this Python."""
+    """Return the version and path of this Python; raise ``Trouble`` if it is not supported."""
     found = platform.python_version()
     if found.rpartition(".")[0] not in SUPPORTED:
         raise Trouble(f"{found}, but {', '.join(SUPPORTED)} are supported")
@@ -177,7 +177,7 @@ def files() -> str:
 
 
 def server() -> str:
-    """Return the server's environment; raise ``Trouble`` if it is unknown or lacks bdl_teach."""
+    """Return the Jupyter server's environment; refuse an unknown one, or one without bdl_teach."""
     found = _server()
     if found is None:
         raise Trouble(
@@ -193,7 +193,7 @@ def server() -> str:
 
 
 def _server() -> Path | None:
-    """Return the environment of this kernel's server if known; outside a kernel, this process's."""
+    """Return the server's environment (None: unknown) or, outside a kernel, this process's."""
     import psutil
 
     if "ipykernel.kernelapp" not in sys.modules:
@@ -207,7 +207,7 @@ def _server() -> Path | None:
 
 
 def widgets(package: str, front_end: str, begins: str = "") -> str:
-    """Return a widget package's version; raise ``Trouble`` if JupyterLab's extension does not fit.
+    """Return a widget package's and its front end's versions; raise ``Trouble`` if they do not fit.
 
     The extension ``front_end`` fits if its version starts with ``begins``; if ``begins`` is empty,
     it must start with the package's version.
@@ -232,7 +232,7 @@ def widgets(package: str, front_end: str, begins: str = "") -> str:
 
 
 def ipykernel() -> str:
-    """Return ipykernel's version; refuse 7, which runs widget callbacks on a second thread."""
+    """Return ipykernel's version; refuse >= 7, which runs widget callbacks on a second thread."""
     importlib.import_module("ipykernel")
     found = version("ipykernel")
     if int(found.split(".")[0]) >= 7:
@@ -241,7 +241,7 @@ def ipykernel() -> str:
 
 
 def kernel() -> str:
-    """Return the environment in which JupyterLab starts kernels; refuse any but this one."""
+    """Return the environment of JupyterLab's kernels; raise ``Trouble`` if it is not this one."""
     from jupyter_client.kernelspec import KernelSpecManager
 
     spec = KernelSpecManager().get_kernel_spec("python3")

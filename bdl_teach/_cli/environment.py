@@ -66,7 +66,7 @@ def is_checkout(root: Path) -> bool:
 
 
 def ensure(root: Path, name: str) -> Path:
-    """Return the Python of `.venv`; build `.venv` first unless it fits the lock file `name`."""
+    """Return the path of `.venv`'s Python; make `.venv` from the lock file `name` if necessary."""
     venv, lock = root / ".venv", root / name
     if not lock.is_file():
         raise Trouble(f"{root} is not a checkout of bdl_teach: it has no {name}.")
@@ -98,7 +98,7 @@ def digest(lock: Path) -> str:
 
 
 def contents(venv: Path) -> list[str]:
-    """Return the paths of the installed packages, and of the files and folders in each of them."""
+    """Return the relative paths of what is installed in `venv`, two levels deep."""
     site = site_packages(venv)
     paths = [*site.glob("*"), *site.glob("*/*")]
     return [p.relative_to(site).as_posix() for p in paths if p.name != "__pycache__"]
@@ -117,10 +117,10 @@ def made_from(venv: Path) -> str:
 
 @contextmanager
 def exclusive(path: Path) -> Iterator[None]:
-    """Return a context that locks the file at `path`; wait while another launcher has locked it.
+    """Return a context that locks the file at `path`; wait while another process has locked it.
 
     Except on Windows, the processes that install packages inherit the lock, and hold it even if
-    the launcher that started them is killed.
+    the process that started them is killed.
     """
     if (held := try_lock(path)) is None:
         say("Another bdl_teach is preparing .venv; waiting for it to finish.")

@@ -1,4 +1,4 @@
-"""Store compiled programs of the first picture for kernels, while `lab` starts JupyterLab."""
+"""Compile and store the first picture's programs for kernels, while `lab` starts JupyterLab."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Copy the notebooks; return 1 if a copy of another version stays, because it was changed."""
+    """Copy the notebooks; return 1 if a changed copy of another version was kept, else 0."""
     written, kept, older = copy(options.folder)
     n_there = len(files()) - len(written) - len(kept)
     print(f"{options.folder}: {len(written)} files written, {n_there} there already.")

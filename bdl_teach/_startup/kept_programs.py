@@ -37,9 +37,9 @@ _FOLDER_FLAG = "tf_xla_persistent_cache_directory"
 
 
 def prepare() -> Path | None:
-    """Set TensorFlow's flags, among them those for storing programs; call this before its import.
+    """Set TensorFlow's flags, some of them for storing programs; call this before its import.
 
-    Return the folder in which TensorFlow will store programs, or None if this function chose none.
+    Return the folder for programs; None if none are stored or the user's flags name a folder.
     """
     if _ONE_THREAD.partition("=")[0] not in os.environ.get("XLA_FLAGS", ""):
         os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {_ONE_THREAD}".strip()
@@ -58,7 +58,7 @@ def prepare() -> Path | None:
 
 
 def tidy(place: Path, limit: int = LIMIT) -> None:
-    """Delete the longest unused programs, down to ``limit / 2`` bytes, if all exceed ``limit``."""
+    """Delete the longest unused programs if the sum exceeds ``limit`` bytes; keep ``limit / 2``."""
     with suppress(OSError):  # another process may delete them, too
         files = [(f.stat(), f) for f in place.glob("*/*") if f.is_file()]
         size = sum(stat.st_size for stat, _ in files)
@@ -72,7 +72,7 @@ def tidy(place: Path, limit: int = LIMIT) -> None:
 
 
 def clear() -> bool:
-    """Delete the programs in the folder that TensorFlow's flags name; return False without one."""
+    """Delete the stored programs; return False if TensorFlow's flags name no folder for them."""
     for word in os.environ.get(_FLAGS, "").split():
         name, _, folder = word.partition("=")
         if name.lstrip("-") == _FOLDER_FLAG:

@@ -51,7 +51,7 @@ def after_run(compiling_s: float | None) -> None:
 
 
 def release() -> None:
-    """Return freed memory, and the parts of libraries that were read from disk, to the system.
+    """Give the system back freed memory, and parts of libraries that it can read again from disk.
 
     Of the libraries' 400 MB a refit needs only 11 MB, which the system reads again in 11 ms.
     """
@@ -67,7 +67,7 @@ def release() -> None:
 
 
 def _unchanged() -> Iterator[tuple[int, int]]:
-    """Yield address and length of each part of a library in memory that still equals its file.
+    """Yield the address and length in bytes of each part of a loaded library that equals its file.
 
     A library has two such parts: its machine code, and the read-only part at the head of the file.
     Read-only parts further on differ from the file, because the loader has written to them.

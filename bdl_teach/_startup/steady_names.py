@@ -34,10 +34,10 @@ def while_running() -> Iterator[None]:
 
 
 def begin(function: Callable[..., Any], arguments: Any) -> None:
-    """Replace the number in TensorFlow's next name in this thread; later names count up from it.
+    """Make the numbers in TensorFlow's next names, in this thread, count up from a hash.
 
-    The number follows from a hash of ``function`` and of the shapes and types of the tensors in
-    ``arguments``; if another program of this process has it, the next free one is used.
+    It is the hash of ``function`` and of the shapes and types of the tensors in ``arguments``, or
+    the next free number if another program of this process has the same hash.
     """
     if PLAIN:
         return
@@ -62,7 +62,7 @@ def identity(function: Callable[..., Any]) -> tuple[Any, ...]:
 
 
 def install() -> None:
-    """Let this module number TensorFlow's functions; TensorFlow must be imported already."""
+    """Make TensorFlow take its numbers from :func:`begin`; TensorFlow must be imported already."""
     if PLAIN:
         return
     with suppress(ImportError, AttributeError):  # a TensorFlow without this function: no change

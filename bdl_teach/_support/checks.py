@@ -20,7 +20,7 @@ def number(
     expected: str = "a finite number",
     holds: Callable[[float], bool] = math.isfinite,
 ) -> float:
-    """Return ``value`` as a finite float that ``holds`` accepts; ``expected`` is for the error."""
+    """Return ``value`` as a finite float if ``holds`` is true of it; errors say ``expected``."""
     try:
         result = math.nan if isinstance(value, str | bytes) else float(value)
     except (TypeError, ValueError):
@@ -66,7 +66,7 @@ def batches(n_batches: int, n: int) -> int:
 
 
 def starting_rho(name: str, value: float) -> float:
-    """Return ρ as a float for which σ = log(1 + e^ρ) and σ² fit into float32."""
+    """Return ρ as a float; refuse it if σ = log(1 + e^ρ) or σ² does not fit into float32."""
     expected = "ρ >= -41 (below, σ is 0 in float32)"
     return number(name, value, expected, lambda rho: -41.0 <= rho <= 1e18)
 
@@ -87,7 +87,7 @@ def layer_widths(name: str, value: Sequence[int]) -> tuple[int, ...]:
 
 
 def inputs(name: str, value: ArrayLike, n_features: int | None = None) -> Array:
-    """Return inputs as a finite float64 array ``[n, d]`` with n >= 1, d >= 1."""
+    """Return a finite float64 array ``[n, d]`` with n, d >= 1, and d = ``n_features`` if given."""
     array = finite(name, value)
     if array.ndim != 2 or 0 in array.shape:
         raise ValueError(f"{name}: expected shape [n, d] with n, d >= 1, got {array.shape}")

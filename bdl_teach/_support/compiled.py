@@ -72,7 +72,7 @@ class Compiled:
         return result
 
     def _without_stored_programs(self, error: Exception, arguments: tuple[Tensor, ...]) -> Tensor:
-        """Build the program anew and run it; if that fails, build and run it without XLA."""
+        """Build and run the program again after ``error``; if that fails, do so without XLA."""
         _LOG.debug("XLA's stored programs: %s", error)
         with suppress(tf.errors.OpError):
             self._program = self._build()
@@ -102,7 +102,7 @@ class Compiled:
 
 
 def room(n: int) -> int:
-    """Return the smallest power of two >= max(n, 64): programs are compiled for few sizes."""
+    """Return the smallest power of two >= max(n, 64), so that few sizes have to be compiled."""
     return max(64, 1 << (n - 1).bit_length())
 
 

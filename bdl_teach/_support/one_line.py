@@ -35,7 +35,7 @@ def _line(self: Any) -> str:
 
 
 def _value(name: str, value: Any) -> str:
-    """Return "name [shape]" (array), "name=value" (number, density or short built-in), or ""."""
+    """Return "name [shape]" for an array, "name=value" for a number or short value, or else ""."""
     if isinstance(value, np.ndarray):
         return f"{name} {list(value.shape)}"
     if isinstance(value, Real) and not isinstance(value, bool):

@@ -140,7 +140,7 @@ def number(cell: str) -> Number | None:
 
 
 def _marks(body: str, exponent: bool) -> tuple[str, str, bool] | None:
-    """Return body, mark and open of a :class:`Number`, given its digits; ``None`` if invalid."""
+    """Return a Number's body, mark and open for text such as "1,250.5"; ``None`` if invalid."""
     grouped = re.fullmatch(r"(\d{1,3}(?:([ '])\d{3})(?:\2\d{3})*)([.,]\d*)?", body)
     if grouped:
         rest = grouped[3] or ""
@@ -179,7 +179,7 @@ def read(name: str, cells: Cells, decimal: str, day_first: bool | None) -> Colum
         day_first: Whether 01/02/2020 is 1 February, used if no cell shows it; ``None`` if unknown.
 
     Raises:
-        ValueError: Cells differ in kind or unit; the message names a line.
+        ValueError: A cell is invalid, or kinds, units or notations differ; the error names a line.
         Ambiguous: The column can be read in two ways, and the argument that decides is unknown.
     """
     kinds = Counter(_kind(cell) for _, cell in cells)
@@ -271,7 +271,7 @@ def _dates(cell: str) -> dict[bool, datetime]:
 
 
 def _parts(text: str) -> dict[bool, tuple[int, int, int]]:
-    """Return the readings of a date as {whether the day comes first: (year, month, day)}."""
+    """Return a date's possible (year, month, day): key True if the day comes first; {} if none."""
     if found := _DAY_OR_MONTH_FIRST.fullmatch(text):
         one, other = int(found[1]), int(found[3])
         year = int(found[4]) + (0 if len(found[4]) == 4 else 2000 if int(found[4]) < 70 else 1900)

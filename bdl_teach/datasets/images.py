@@ -37,7 +37,7 @@ class Images:
 
 
 def fashion_sprite(full: bool = False) -> Images:
-    """Return 900 pictures of Fashion-MNIST, 90 of each class in order, or all 70,000.
+    """Return 900 pictures of Fashion-MNIST, 90 of class 0, then 90 of class 1, ..., or all 70,000.
 
     Args:
         full: Whether to return all 70,000 (30 MB to download); the first 60,000 are for training.

@@ -79,10 +79,9 @@ class _Row(NamedTuple):
 
     @property
     def complete(self) -> bool:
-        """Return whether the row can hold a data point.
+        """Return whether at least two cells are values or missing, one of them a value.
 
-        It needs a value and a second cell that is a value or missing; no cell may consist of digits
-        and signs that form no value, such as "1;2".
+        The row is not complete if a cell has digits and signs that form no value, such as "1;2".
         """
         values, missing = map(self.kinds.count, "vm")
         return values >= 1 and values + missing >= 2 and "p" not in self.kinds
@@ -255,7 +254,7 @@ def _width(rows: Sequence[_Row]) -> int:
 
 
 def _separator(lines: list[tuple[int, str]]) -> str:
-    """Return the separator with most complete rows of one width and, if tied, fewest text cells."""
+    """Return the separator with which most lines become complete rows of the same width."""
     lines = lines[:_SAMPLE]
     best, found = (0, 0), ","
     for separator in _SEPARATORS:
@@ -294,7 +293,7 @@ def _no_table(lines: list[tuple[int, str]]) -> str:
 
 
 def _head(rows: Sequence[_Row], width: int) -> int:
-    """Return the number of rows above the first row of values."""
+    """Return the number of rows down to the last row of text above the first complete row."""
     head = 0
     for i, row in enumerate(rows[:_HEAD]):
         if len(row.cells) == width and row.complete:
@@ -307,7 +306,7 @@ def _head(rows: Sequence[_Row], width: int) -> int:
 def _names(
     above: list[_Row], width: int, separator: str, lines: dict[int, str], notes: list[str]
 ) -> list[str]:
-    """Return the column names, found in the rows above the values; note which rows are skipped."""
+    """Return the column names from the rows ``above`` the values; add skipped rows to ``notes``."""
     kept: list[tuple[int, list[str]]] = []  # number of the line, its names
     for row in above:
         cells = row.cells
@@ -352,10 +351,10 @@ def _with_unit(name: str, unit: str) -> str:
 def _look_at_commas(
     lines: Sequence[tuple[int, str]], notes: list[str], decimal: str | None, *, one_name: bool
 ) -> None:
-    """Check what the comma means if each line, such as "1,250", can be read as one number.
+    """Raise an error or add a note if each line, such as "1,250", can also be read as one number.
 
-    If the table has one column name (``one_name``), or a line has a point, too, raise an error
-    unless ``decimal`` is "."; else add to ``notes`` that the comma separates x and y.
+    Raise the error if the table has only one column name (``one_name``) or a line also has a point,
+    except if ``decimal`` is ".". In all other cases, note that the comma separates x and y.
     """
     whole = [reader.number(line) for _, line in lines]
     if not all(whole):
@@ -387,7 +386,7 @@ def _with_width(row: _Row, width: int) -> _Row:
 
 
 def _leave_out_columns(table: _Table) -> None:
-    """Remove columns without a value, then a column of row numbers if two others remain."""
+    """Remove columns without values, then a first column of row numbers, if two columns remain."""
     width, line = len(table.names), table.rows[0].line
     valued = {i for i in range(width) if any(row.kinds[i] == "v" for row in table.rows)}
     for i in sorted(set(range(width)) - valued, reverse=True):
@@ -412,7 +411,7 @@ def _leave_out_columns(table: _Table) -> None:
 
 
 def _counts_up(cells: Sequence[str], notes: Sequence[str]) -> bool:
-    """Return whether cells count up by ones, but for one jump if ``notes`` tell of missing rows."""
+    """Return whether cells count up by 1; allow one jump if ``notes`` say that rows are missing."""
     if not all(re.fullmatch(r"\d+", cell) for cell in cells):
         return False
     steps = np.diff([int(cell) for cell in cells])

@@ -65,7 +65,7 @@ def files_of(dataset: str) -> list[RemoteFile]:
 
 
 def state(path: str) -> str:
-    """Return ``"there"``, ``"missing"`` or ``"damaged"`` for a file of the data folder.
+    """Return whether a data file is ``"there"``, ``"missing"`` or ``"damaged"`` (of wrong hash).
 
     Raises:
         OSError: The file is there and cannot be read.

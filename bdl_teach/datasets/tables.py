@@ -49,7 +49,11 @@ class Table:
     train_share: float = 0.9
 
     def splits(self, n_splits: int | None = None) -> list[tuple[Array, Array]]:
-        """Return (train rows, test rows) of each split; for the UCI sets the published ones."""
+        """Return (train rows, test rows) of each split; for the UCI sets the published ones.
+
+        Args:
+            n_splits: Number of splits, >= 1; ``self.n_splits`` if not given.
+        """
         wanted = self.n_splits if n_splits is None else n_splits
         return splits(len(self.y), wanted, self.train_share)
 

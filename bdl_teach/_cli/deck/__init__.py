@@ -41,7 +41,7 @@ def chapters() -> list[Path]:
 
 
 def find(name: str) -> Path:
-    """Return a notebook's path; ``name`` is this path, or the number or name of a chapter."""
+    """Find a notebook by path, or by chapter number or name; raise ``Trouble`` if there is none."""
     if Path(name).suffix == ".ipynb" and Path(name).is_file():
         return Path(name)
     for path in chapters():

@@ -34,7 +34,7 @@ def make(path: Path) -> str:
     remove_dead_views(notebook)
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
-            cell.source = follow(cell.source)
+            cell.source = for_deck(cell.source)
         elif "explorer" in cell.metadata.get("tags", ()):
             cell.metadata["transient"] = {"remove_source": True}  # its picture is enough
     add_notes(notebook, path)
@@ -58,8 +58,8 @@ def make(path: Path) -> str:
     return str(page)
 
 
-def follow(source: str) -> str:
-    """Return Markdown with links to decks and "In the notebook:" for "Run the cell below, then"."""
+def for_deck(source: str) -> str:
+    """Return a cell's Markdown for a deck: links lead to decks, and nothing asks to run a cell."""
     source = source.replace("**Run the cell below** (Shift+Enter), then", "**In the notebook:**")
     to_decks = re.sub(r"\]\((\d\d_\w+)\.ipynb(?:#[^)]*)?\)", r"](\1.html)", source)
     return to_decks.replace("[TEACHING.md](TEACHING.md)", "TEACHING.md")
@@ -87,7 +87,7 @@ def add_notes(notebook: nbformat.NotebookNode, path: Path) -> None:
 
 
 def teaching(path: Path) -> tuple[str, dict[str, str]]:
-    """Return TEACHING.md's text on a chapter, and notes {section: text} from its table."""
+    """Return TEACHING.md's text on the chapter at ``path``, and its notes {section: text}."""
     guide = (notebooks.source() / "TEACHING.md").read_text(encoding="utf-8")
     guide = re.sub(r"\s*<!--.*?-->", "", guide)
     number = re.match(r"\d\d", path.name)
