@@ -164,7 +164,7 @@ def expected_log_prob(mean: Tensor, std: Tensor, terms: LogDensityTerms) -> Tens
     Args:
         mean: Means of the weights ``[d]``.
         std: Standard deviations of the weights ``[d]``, > 0.
-        terms: ``prior.terms``.
+        terms: ``prior.terms``, exact for a ``Gaussian``, approximate for a ``ScaleMixture``.
     """
     bell = _expected_bells(mean, std, terms.heights, terms.rates)
     return terms.offset - 0.5 * (mean**2 + std**2) / terms.std**2 + bell

@@ -151,7 +151,9 @@ def _pathwise_variance(kind: str, b: Minibatch) -> Gradients:
 
 
 def prior_score(w: ArrayLike, prior: Prior) -> Array:
-    """Return d/dw log P(w) of a scale-mixture prior: −w · E[1/σ² | w], elementwise, in float64.
+    """Return d/dw log P(w) = −w · E[1/σ² | w] for the prior P, elementwise, in float64.
+
+    Here σ is the standard deviation of the component of the prior that w comes from.
 
     Args:
         w: Weights, any shape.

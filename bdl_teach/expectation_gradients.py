@@ -32,7 +32,7 @@ class Cost:
 
     Attributes:
         curvature: c, >= 0.
-        offset: b, which changes no gradient.
+        offset: b, which changes neither f′ nor the derivatives of E f(z).
         ripple: a.
     """
 

@@ -21,7 +21,7 @@ class Regression1D:
     Attributes:
         x: Inputs ``[n, 1]``.
         y: Noisy targets ``[n, 1]``.
-        noise_std: Standard deviation of the noise on y.
+        noise_std: Standard deviation of the noise on y, or of ε in :func:`blundell_curve`.
         function: The noise-free function, elementwise.
     """
 

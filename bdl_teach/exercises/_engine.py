@@ -162,7 +162,7 @@ class Exercise:
         return differs
 
     def _fault(self, outcomes: Sequence[Outcome]) -> str:
-        """Return the name of a fault from ``overall``, else the first from ``judge``, else ""."""
+        """Return the fault that ``overall``, or else ``judge``, finds in the answers, or ""."""
         answers = self._shaped(outcomes)
         if not answers or any(map(_outcomes.breaks, answers, self._expected)):
             return ""
@@ -216,7 +216,7 @@ class Exercise:
         return self._wrong(common_mistakes.of_arguments(self.reference, self.cases))
 
     def _wrong(self, candidates: Iterable[Candidate]) -> list[Candidate]:
-        """Return the candidates whose values are wrong somewhere, never NaN, and not all equal."""
+        """Return the candidates that are wrong in some case, without NaN, and are not constant."""
         found = []
         with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
             for candidate in candidates:

@@ -51,7 +51,7 @@ def _unchanged(now: Any, before: Any) -> bool:
 
 
 def read(value: object) -> Outcome:
-    """Convert a number or array (Python, NumPy, TensorFlow), or a tuple of these, to float64."""
+    """Convert numbers, arrays and tuples of these to float64, a stub to None, the rest to text."""
     if is_stub(value):
         return None
     try:

@@ -51,7 +51,7 @@ def argument(name: str, value: Any) -> str:
 
 
 def difference(got: Outcome, want: Array, *, is_pair: bool) -> str:
-    """Return a sentence's end: how ``got`` differs from ``want``, a stacked pair if ``is_pair``."""
+    """Return the end of a sentence: how ``got`` differs from ``want``, possibly a stacked pair."""
     if isinstance(got, Changed):
         return " your function changed its argument; work on a copy."
     if isinstance(got, BaseException):

@@ -209,7 +209,7 @@ def _fault_of_plan(answer: Any, t: Any) -> str:
 
 
 def _regret_of(plan: Array, seed: int) -> float:
-    """Return the mean regret of an agent that acts at random with probability plan[t] at time t."""
+    """Return the mean final regret of acting at random with probability plan[t] in round t."""
     shares = iter(plan)
 
     def policy(mean: Array, sd: Array, rng: np.random.Generator) -> Array:
@@ -257,7 +257,7 @@ def _fault_of_bands(answer: Any, problems: Any, x_new: Any) -> str:
 
 @exercise("10.10", (_problems(), _NEW), judge=_fault_of_bands)
 def _cover_the_gap(problems: Any, x_new: Any) -> Any:
-    """Return ``[w, 2, m]``: for w data sets, mean and sd of ten MAP networks at m inputs."""
+    """Return ``[w, 2, m]``: for w data sets, mean and sd of y at m inputs, by ten MAP networks."""
     bands = []
     for x, y in problems:
         fits = [point.fit(x, y, prior=Gaussian(10.0), seed=k, **_GIVEN) for k in range(10)]

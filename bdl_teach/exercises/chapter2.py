@@ -156,7 +156,7 @@ exercise(
 
 
 def _log_ratio(ripple: float, mu: float, sigma: float, curvature: float) -> float:
-    """Return log[Var(score-function gradient)/Var(pathwise gradient)] by μ for an ``eg.Cost``."""
+    """Return log(Var[score function]/Var[pathwise]) of the two estimators of ∂E f(z)/∂μ."""
     cost = eg.Cost(curvature, ripple=ripple)
     score, path = (eg.variance(kind, "μ", cost, mu, sigma) for kind in eg.KINDS)
     return float(np.log(score / path))

@@ -211,7 +211,7 @@ def _fresh_score(x: Array, y: Array, true_w: Array, prior_std: Array) -> float:
 
 @lru_cache(maxsize=1)
 def _scores_of_one_prior() -> tuple[float, ...]:
-    """Return ``_fresh_score`` of each set of ``_FEW`` with the common σ_p of highest evidence."""
+    """Return each data set's ``_fresh_score`` if all weights share the σ_p of highest evidence."""
     sweep, scores = np.geomspace(0.01, 10, 40), []
     for x, y, w in _FEW:
         evidence = [exact.linear_regression(x, y, std, 1.0).log_evidence for std in sweep]

@@ -289,10 +289,11 @@ _FACTOR = 1.6  # by which the learned noise may be off; after 40 epochs from (6,
 
 @lru_cache(maxsize=32)
 def _beliefs(alpha: float, beta: float, epochs: int) -> tuple[Any, float]:
-    """Return learnt noise sd/true noise sd ``[3]``, and epistemic sd/rms error of the mean, of PBP.
+    """Fit PBP to six data sets, and return how its two kinds of sd compare with the truth.
 
-    The noise prior is Gamma(``alpha``, ``beta``). The ratios are geometric means over data sets:
-    the first over two for each of ``_TRUE_NOISES``, the second over all six.
+    The first result is (learnt noise sd)/(true noise sd) for each of ``_TRUE_NOISES`` ``[3]``, a
+    geometric mean over two data sets. The second is (mean epistemic sd)/(rms error of the predicted
+    mean), a geometric mean over all six. The noise prior is Gamma(``alpha``, ``beta``).
     """
     noise, doubt, x = [], [], np.linspace(-0.5, 0.5, 51)[:, None]
     for true in _TRUE_NOISES:
@@ -352,6 +353,6 @@ def _record_of_alpha(eps: float, n: int, seed: int) -> tuple[Any, Any]:
     rtol=0.4,
 )
 def _eps_of(points: Any, alpha: Any) -> Any:
-    """Estimate eps of the published code: −eps is the slope of α's growth per point against α²."""
+    """Estimate ``eps`` from a record of α, which grows by about ½ − eps α² with each point."""
     steps, middle = np.diff(alpha) / np.diff(points), 0.5 * (alpha[1:] + alpha[:-1])
     return -np.polyfit(middle**2, steps, 1)[0]

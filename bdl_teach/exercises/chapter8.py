@@ -16,7 +16,7 @@ _GIVEN: dict[str, Any] = {"prior": densities.Gaussian(3.0), "hidden_units": (20,
 
 
 def _tops(first: Any, second: Any) -> Any:
-    """Return the largest potential on each of k paths, given those on its two legs ``[k, n]``."""
+    """Return each path's highest potential ``[k]``, from those on its two legs ``[k, n]`` each."""
     return np.maximum(first.max(axis=1), second.max(axis=1))
 
 
@@ -208,7 +208,7 @@ def _price(mean: Any, own_std: Any, columns: Any, prior_std: Any) -> Any:
 
 @lru_cache(maxsize=8)
 def _networks(seed: int) -> tuple[tuple[Any, Any], ...]:
-    """Return (last layer's inputs and a 1 ``[32, 21]``, y) of a ``laplace`` and a ``point`` fit."""
+    """Return (hidden units and a 1 ``[32, 21]``, y) for a ``laplace`` and for a ``point`` fit."""
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=seed, gap=_GAP)
     mode = laplace.fit(data.x, data.y, structure="last_layer", **_GIVEN).mean
     found = []
@@ -241,7 +241,7 @@ def _fault_of_width(prior_std: Any, seed: int) -> str:
 
 
 def _fault_of_widths(found: list[Array]) -> str:
-    """Return the fault "the variance" if answers differ and each is near a best σ_p², else ""."""
+    """Return "the variance" if answers differ and are near ``_best_widths`` squared, else ""."""
     near = [
         any(0.7 < float(width) / best**2 < 1.4 for best in _best_widths(seed))
         for seed, width in enumerate(found)

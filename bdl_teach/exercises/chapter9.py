@@ -79,7 +79,7 @@ def _equal_count(p: Any, labels: Any, n_bins: Any) -> Any:
 
 
 def _curve(p: Any, labels: Any, order: Any = None) -> Any:
-    """Return ``[n]``: for k = 1 … n the share of errors in the k most confident pictures."""
+    """Return ``[n]``: the error rate in the first k = 1 … n pictures, by default surest first."""
     order = np.argsort(-p.max(axis=1), kind="stable") if order is None else order
     wrong = p[order].argmax(axis=1) != labels[order]
     return np.cumsum(wrong) / np.arange(1, len(p) + 1)
@@ -148,7 +148,7 @@ class _World(NamedTuple):
 
 @cache
 def _miscalibrated() -> list[_World]:
-    """Return three worlds; their networks' logits are noisy and multiplied by a wrong factor."""
+    """Return three worlds whose networks' logits are noisy, and too large or small by a factor."""
     worlds = []
     for seed, factor in enumerate((4.0, 0.5, 2.0)):
         rng = np.random.default_rng([9, 7, seed])
@@ -228,7 +228,7 @@ def _digits_and_unknown() -> list[_World]:
 
 
 def _random_layer(x: Any, labels: Any, train: Any, rng: Any) -> Any:
-    """Return log class probabilities ``[n, 8]`` of a network whose hidden layer is random."""
+    """Return log probabilities ``[n, 8]`` by a random hidden layer, fitted to rows ``train``."""
     hidden = np.maximum(x @ rng.normal(size=(x.shape[1], 150)) / 4 + rng.normal(size=150), 0)
     phi, target = hidden[train], np.eye(8)[labels[train]]
     w = np.linalg.solve(phi.T @ phi + 3.0 * np.eye(150), phi.T @ target)

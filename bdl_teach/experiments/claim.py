@@ -1,7 +1,7 @@
 """The claims of the course, read from a TOML file beside each module of experiments.
 
-A file has a line ``about`` its topic, a table for each experiment and, below it, one for each of
-the experiment's claims::
+The first line of a file, ``about``, is its topic. Then comes a table for each experiment and, below
+it, one for each of the experiment's claims::
 
     [one-network]                           # results are stored under this name
     run = "one_network.scores"              # module.function: takes a world, returns {name: number}

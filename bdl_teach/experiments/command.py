@@ -24,25 +24,28 @@ FULL = "The disk is full. What had finished is kept; make room and start again."
 
 
 def run_claims(options: argparse.Namespace) -> int:
-    """Run the command `claims`; return 1 if a claim is refuted, or open after 20 worlds."""
+    """Run the command `claims` and return its exit code.
+
+    It is 1 if a world failed, or if a claim does not hold or is still open after 20 worlds.
+    """
     ids = {one for one in claim.claims() if any(fnmatchcase(one, p) for p in options.ids or "*")}
     if options.list:
         return _list_claims(ids)
     runs = importlib.import_module("bdl_teach.experiments.runs")
     if options.table:
-        return _in_sentences(lambda: runs.run_rivals(options))
-    return _in_sentences(lambda: runs.run_claims(ids, options))
+        return _exit_code(lambda: runs.run_rivals(options))
+    return _exit_code(lambda: runs.run_claims(ids, options))
 
 
 def run_table(options: argparse.Namespace) -> int:
-    """Run the command `reproduce`; return 1 if a task failed."""
+    """Run the command `reproduce`; return its exit code: 1 if a task failed, 2 if there is none."""
     if options.list:
         for name, path in tables().items():
             about = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
             print(f"{name:15} {about.partition(chr(10))[0]}")
         return 0
     runs = importlib.import_module("bdl_teach.experiments.runs")
-    return _in_sentences(lambda: runs.run_table(options))
+    return _exit_code(lambda: runs.run_table(options))
 
 
 def add_claims(parser: argparse.ArgumentParser) -> None:
@@ -127,10 +130,10 @@ def module_of(table: str) -> ModuleType:
     return importlib.import_module(f"{papers.__name__}.{table.replace('-', '_')}")
 
 
-def _in_sentences(run: Callable[[], int]) -> int:
-    """Return the exit code of ``run``: 130 after Ctrl-C, 1 after an error that is then printed.
+def _exit_code(run: Callable[[], int]) -> int:
+    """Return the exit code of ``run``, 130 after Ctrl-C, or 1 after an error that is printed.
 
-    Only an ``OSError`` of a full disk or without an ``errno`` is printed; others are raised again.
+    An ``OSError`` is printed if the disk is full or it has no ``errno``. Other errors are raised.
     """
     try:
         return run()

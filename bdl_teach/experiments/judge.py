@@ -21,13 +21,11 @@ class Finding(NamedTuple):
     mean: float
     error: float  # standard error of the mean; NaN for fewer than two worlds
     n_met: int  # worlds in which the effect meets the rule
-    # "holds"; "does not hold": the mean is on the wrong side, too few worlds meet the rule, or an
-    # effect is not finite; "open": these worlds do not decide; "too few worlds": fewer than two.
-    verdict: str
+    verdict: str  # "holds", "does not hold", "open" or "too few worlds", as in :func:`judge`
 
     @property
     def falls(self) -> bool:
-        """Return whether the claim must not be made: it is refuted, or open after 20 worlds."""
+        """Return whether the claim does not hold, or is still open after 20 worlds."""
         return self.verdict == FALLS or (self.verdict == OPEN and len(self.effects) >= ENOUGH)
 
 
@@ -36,8 +34,12 @@ def judge(claim: Claim, effects: Sequence[float]) -> Finding:
 
     The claim holds if the mean effect is inside the limits by more than two standard errors, the
     effect is inside the limits in at least the rule's ``share`` of the worlds, and all effects are
-    finite. Choose limits that are five standard errors (of 20 worlds) from the true mean: with a
-    distance of two, the claim would hold in only half of all runs.
+    finite. It does not hold if the mean is outside by two standard errors, an effect is not finite
+    or, from 20 worlds on, the effect is inside in too few worlds. Otherwise it is open. Fewer
+    than two worlds are too few for a verdict.
+
+    Choose limits that are five standard errors (of 20 worlds) from the true mean: with a distance
+    of two, the claim would hold in only half of all runs.
     """
     mean, error = mean_and_error(effects) if effects else (math.nan, math.nan)
     n_met = sum(map(claim.rule.met_by, effects))
@@ -57,7 +59,7 @@ def _verdict(rule: Rule, effects: Sequence[float], mean: float, reach: float, n_
 
 
 def chance(finding: Finding) -> float:
-    """Estimate by bootstrap how often 20 worlds would not show that a claim holds.
+    """Estimate by bootstrap the probability that 20 worlds do not show that a claim holds.
 
     The finding should have at least 60 worlds.
     """
