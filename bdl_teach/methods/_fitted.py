@@ -39,7 +39,7 @@ class Variational(ABC):
 
     @property
     def tolerance(self) -> float:
-        """Return the largest drop of F, in nats, that a longer run of a converged fit may bring."""
+        """Return by how many nats a longer run may lower the F of a converged fit."""
         return TOLERANCE_A_POINT * len(self.problem.x)
 
     @abstractmethod
@@ -149,7 +149,7 @@ class Drawn:
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkFit(Drawn):
-    """Base class of gradient-trained fits; subclasses without ``weights`` define ``_posterior_at``.
+    """Base class of gradient-trained fits; one without ``weights`` must override ``_posterior_at``.
 
     Attributes:
         history: Arrays by name: ``step``, and the costs recorded at these steps, in nats.

@@ -75,7 +75,10 @@ def _outside(codes: Array) -> float:
 
 
 def _off_the_mean(train: Array, seed: int) -> float:
-    """Return the largest rms distance of decoded map points from the mean digit, at β = 10."""
+    """Fit with β = 10; return the largest rms difference of decoded codes from the mean picture.
+
+    The codes are a grid that covers the explorer's map.
+    """
     side = np.linspace(-CORNER[0], CORNER[0], 8)
     places = np.array([(one, other) for one in side for other in side])
     silent = vae.fit(train, beta=DEAREST, seed=seed)

@@ -75,7 +75,10 @@ def compared(world: World) -> dict[str, float]:
 
 
 def scores(told: Mapping[str, Predictive], world: World) -> dict[str, float]:
-    """Return the numbers of ``scored`` and the mean noise sd, for each method's prediction on X."""
+    """Return the results of ``scored`` and the mean noise sd, for each prediction in ``told``.
+
+    ``told`` holds the predictions at the inputs ``X``, by name of the method.
+    """
     data = Problem(seed=world.data_seed).data
     figures: dict[str, float] = {}
     for name, prediction in told.items():
@@ -86,7 +89,7 @@ def scores(told: Mapping[str, Predictive], world: World) -> dict[str, float]:
 
 
 def moved(world: World) -> dict[str, float]:
-    """Measure the comparison explorer's fits (coverage, bias, sds) at presets, gaps and epochs."""
+    """Measure coverage, bias and sds of the comparison explorer's fits, at some of its settings."""
     start, figures = Problem(seed=world.data_seed), dict[str, float]()
     places: dict[str, dict[str, Any]] = {"start": {}, "few": {"n": 8}, "loud": {"noise_std": 3.0}}
     for place, changes in {**places, "all-04": {"gap": 0.4}, "no-gap": {"gap": 0.0}}.items():
@@ -102,18 +105,20 @@ def moved(world: World) -> dict[str, float]:
     return {**figures, "all-04-mean-covered": float(np.mean(covered))}
 
 
-def _measure_in_explorer(key: str, one: Problem, name: str, epochs: int) -> dict[str, float]:
-    """Measure coverage, bias and sds, in each region, of the explorer's fit of a method."""
-    prediction = live_fits.fit(name, one, epochs).predict(X, 200)
-    truth, reach = one.data.truth(X)[:, 0], 1.96 * prediction.total_std
+def _measure_in_explorer(
+    prefix: str, problem: Problem, method: str, epochs: int
+) -> dict[str, float]:
+    """Fit as the explorer does; return the noise sd, and coverage, bias and sd in each region."""
+    prediction = live_fits.fit(method, problem, epochs).predict(X, 200)
+    truth, reach = problem.data.truth(X)[:, 0], 1.96 * prediction.total_std
     ends = prediction.mean - reach, prediction.mean + reach
-    inside = calibration.expected_coverage(truth, one.noise_std, *ends)
-    figures = {f"{key}-noise": float(prediction.aleatoric_std.mean())}
-    for region, mask in one.regions(X[:, 0]).items():
+    inside = calibration.expected_coverage(truth, problem.noise_std, *ends)
+    figures = {f"{prefix}-noise": float(prediction.aleatoric_std.mean())}
+    for region, mask in problem.regions(X[:, 0]).items():
         if mask.any():
-            figures[f"{key}-{region}-covered"] = float(inside[mask].mean())
-            figures[f"{key}-{region}-bias"] = float((prediction.mean - truth)[mask].mean())
-            figures[f"{key}-{region}-sd"] = float(prediction.epistemic_std[mask].mean())
+            figures[f"{prefix}-{region}-covered"] = float(inside[mask].mean())
+            figures[f"{prefix}-{region}-bias"] = float((prediction.mean - truth)[mask].mean())
+            figures[f"{prefix}-{region}-sd"] = float(prediction.epistemic_std[mask].mean())
     return figures
 
 
@@ -137,7 +142,7 @@ def held_on_99(world: World) -> dict[str, float]:
 def _in_bands(
     learn: Regression1D, count: Regression1D, levels: tuple[float, ...], world: World
 ) -> dict[str, float]:
-    """Return the coverage of conformal bands of fits to ``learn``, calibrated on ``count``."""
+    """Fit to ``learn``, calibrate on ``count``; return conformal bands' coverage at ``levels``."""
     truth, figures = count.truth(X)[:, 0], {}
     for name in THREE:
         fit = fitted(name, learn, world.start_seed)

@@ -90,16 +90,16 @@ def presets(world: World) -> dict[str, float]:
 
 
 def estimators(world: World) -> dict[str, float]:
-    """Measure the quiet fit, and Bayes by Backprop with one draw, ten draws, and KL weight 32."""
+    """Measure the quiet fit, and three of Bayes by Backprop: 1 draw, 10 draws, and KL weight 32."""
     plans: Plans = {"one": {}, "ten": {"n_samples": 10}, "forgotten": {"kl_weight": 32.0}}
     drawn = {name: {"quiet": False, **plan} for name, plan in plans.items()}
     return _measured_plans(world, quiet={}, **drawn)
 
 
 def sliders(world: World) -> dict[str, float]:
-    """Measure fits that differ from ``article`` in the noise, σ₁, N or the KL weight.
+    """Measure the fit ``article`` (default settings), and fits with other noise, σ₁ or N.
 
-    ``zero`` has the KL weight 0; ``zero-on`` is the same fit after further training.
+    ``zero`` is Bayes by Backprop with KL weight 0; ``zero-on`` is that fit trained further.
     """
     zero, data = _fit(world, quiet=False, kl_weight=0.0)
     plans: Plans = {"noise": {"noise_std": 2.0}, "eight": {"n": 8}, "many": {"n": 64}}
@@ -111,7 +111,7 @@ def sliders(world: World) -> dict[str, float]:
 
 
 def pruning(world: World) -> dict[str, float]:
-    """Return the rms errors of the pruned mean network, divided by that of the whole network."""
+    """Return rms errors of the network of mean weights after pruning, divided by that before."""
     fit, data = _fit(world, quiet=False)
     by_ratio = np.argsort(fit.signal_to_noise)
     at_random = np.random.default_rng(world.seed(2)).permutation(by_ratio)
@@ -130,7 +130,10 @@ def pruning(world: World) -> dict[str, float]:
 
 
 def curve(world: World) -> dict[str, float]:
-    """Return the epistemic sd on Blundell's curve, within the data's range and at the ends of x."""
+    """Return the epistemic sd on Blundell's curve, for targets that are multiplied by 20.
+
+    ``among`` is the mean over the data's range, ``end`` the smaller sd at x = −0.4 and x = 0.9.
+    """
     data = datasets.blundell_curve(n=32, seed=world.data_seed)
     x = np.linspace(-0.4, 0.9, 131)[:, None]
     among = (x[:, 0] > 0.05) & (x[:, 0] < 0.45)

@@ -26,7 +26,7 @@ def coverage(prediction: Predictive, truth: Array) -> float:
 
 
 def beyond(prediction: Predictive, truth: Array) -> float:
-    """Return the rms distance of the true function from the band ±2 epistemic sd, over the gap."""
+    """Return how far (rms over the gap) the true function is outside the band ±2 epistemic sd."""
     miss = np.abs(prediction.mean - truth) - 2 * prediction.epistemic_std
     return rms(np.maximum(miss, 0.0)[IN_GAP])
 
@@ -88,10 +88,11 @@ def starts(world: World) -> dict[str, float]:
 
 
 def recipes(world: World) -> dict[str, float]:
-    """Return F, test scores, and distances outside the data, of four ways to minimise F.
+    """Compare four ways to minimise F by the F reached, test scores, and means outside the data.
 
     The problem is that of chapter 3. ``ours`` has the defaults of ``bbb.fit``, ``again`` the same
-    from another start; the fits ``-on`` were trained further.
+    from another start; the fits ``-on`` were trained further. ``apart-`` and a name: rms difference
+    of that fit's mean from the mean of ``ours`` (of ``ours-on`` for a fit ``-on``), for |x| > ½.
     """
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     prior, seed = densities.ScaleMixture(1.5, 0.1, 0.5), world.start_seed

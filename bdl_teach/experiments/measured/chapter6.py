@@ -25,7 +25,7 @@ def deal(world: World) -> tuple[Rows, Rows]:
 
 
 def bayes(rows: Rows, width: int, seed: int, rate: float = 0.03) -> empirical_bayes.Fit:
-    """Fit empirical Bayes with a prior for each weight; as in the paper, train γ = μ/σ, not μ."""
+    """Fit empirical Bayes as its source does: a prior for each weight, and steps in γ = μ/σ."""
     options = {**empirical_bayes.SOURCE, **_options(rows, width, seed), "learning_rate": rate}
     return empirical_bayes.fit(*rows, **options)
 
@@ -48,7 +48,7 @@ def auc(fit: Fit, rows: Rows) -> float:
 
 
 def tuned_decay(rows: Rows, world: World) -> float:
-    """Fit 16 units to a bootstrap sample; return the weight decay of best AUC on other rows."""
+    """Fit 16 units to a bootstrap sample; return the decay of best AUC on the rows left out."""
     n = len(rows[0])
     bag = np.random.default_rng(world.seed(2)).integers(n, size=n)
     out = np.setdiff1d(np.arange(n), bag)
@@ -83,7 +83,7 @@ def wide_networks(world: World) -> dict[str, float]:
 
 
 def one_split(world: World) -> dict[str, float]:
-    """Return the correlation of training and test AUC over the settings of each of two methods.
+    """Return, for each of two methods, the correlation of training and test AUC over its settings.
 
     All fits use the same split. ``lost`` is the best test AUC minus the test AUC of the setting
     that has the best training AUC.
@@ -107,7 +107,7 @@ N_PATIENTS, N_SPLITS = 2149, 40  # as in the Alzheimer's table
 
 
 def never_fitted(world: World) -> dict[str, float]:
-    """Return the correlation, over splits, of training and test AUC of scores from N(label, 1)."""
+    """Draw scores from N(label, 1); return the correlation of training and test AUC over splits."""
     rng = np.random.default_rng(world.data_seed)
     labels = (rng.random(N_PATIENTS) < 0.35).astype(float)
     scores = labels + rng.standard_normal(N_PATIENTS)

@@ -28,7 +28,10 @@ def potential(network: MLP, weights: Array, data: datasets.Regression1D) -> Arra
 
 
 def barrier(network: MLP, one: Array, other: Array, data: datasets.Regression1D) -> float:
-    """Return the largest potential on the line from ``one`` to ``other`` minus the higher end's."""
+    """Return the height in nats of the barrier between two weight vectors.
+
+    It is the largest potential on the line between them, minus the larger of those at the two ends.
+    """
     heights = potential(network, one + ON_THE_CUT[:, None] * (other - one), data)
     return float(heights.max() - max(heights[0], heights[-1]))
 

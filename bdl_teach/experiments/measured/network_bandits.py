@@ -59,8 +59,8 @@ def regrets(world: World) -> dict[str, float]:
     """Return each agent's regret after 160 rounds, averaged over six data sets.
 
     ``-part`` is an agent's regret divided by the sum of its regret and that of BBB. ``bbb-less``
-    and ``bbb-same`` are the shares of data sets in which BBB has less regret than the greedy agent,
-    and the same regret.
+    is the share of data sets in which BBB has less regret than the greedy agent, ``bbb-same`` the
+    share in which it has the same.
     """
     each = [{agent: float(play(agent, one)[-1]) for agent in AGENTS} for one in world.parts(N_SETS)]
     figures = {agent: float(np.mean([one[agent] for one in each])) for agent in AGENTS}

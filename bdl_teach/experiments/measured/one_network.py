@@ -66,7 +66,7 @@ def _among(world: World) -> list[float]:
 
 
 def two_estimators(world: World) -> dict[str, float]:
-    """Return F (nats) and test scores (nats a point) of the shared, local and quiet estimator."""
+    """Return F (nats) and test scores (nats a point) of fits by three gradient estimators."""
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     given: dict[str, Any] = {"prior": PRIOR, "seed": world.start_seed}
     fits = {
@@ -82,7 +82,7 @@ def two_estimators(world: World) -> dict[str, float]:
 
 
 def shares(world: World) -> dict[str, float]:
-    """Return F in nats, and the largest |predicted mean|, for each scheme of minibatches."""
+    """Return F in nats, and the largest |predicted mean| for |x| ≤ ½, of each fit of ``PLANS``."""
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     x = np.linspace(-0.5, 0.5, 41)[:, None]
     figures = {}

@@ -15,7 +15,7 @@ STEPS = 1320  # 40 epochs of 32 points and a refinement
 
 
 def epochs(world: World) -> dict[str, float]:
-    """Measure PBP after 1 to 400 epochs, and BBB and one network, which are told the noise.
+    """Score PBP after 1 to 400 epochs, and BBB and one network with the true noise sd.
 
     ``doubt`` is the mean epistemic sd and ``error`` the rms error of the mean, both for |x| ≤ ½.
     """

@@ -82,7 +82,10 @@ def steps(world: World) -> dict[str, float]:
 def _stepped(
     n: int, n_steps: int, world: World
 ) -> tuple[datasets.Regression1D, int, Predictive, Predictive]:
-    """Return data, the row of PBP's last step (0 if a refinement), predictions after and before."""
+    """Run PBP; return data, the last step's row, and predictions after and before that step.
+
+    The row is that of the point learned; it is 0 if the step refined the prior of the weights.
+    """
     data = datasets.sinusoid(n, seed=world.data_seed)
     there = replay.replay(data.x, data.y, n_steps, noise_prior=NOISE_PRIOR, seed=world.start_seed)
     return data, there.point or 0, *there.predict(WIDE_GRID)
@@ -91,9 +94,9 @@ def _stepped(
 def priors(world: World) -> dict[str, float]:
     """Measure fits at the presets of the empirical Bayes explorer.
 
-    ``star`` is the σ_p of least KL for the weights found, ``ends`` the epistemic sd at x = ±1,
-    ``height`` the range of the mean, ``error`` its rms error for |x| ≤ ½, and ``off`` the share of
-    weights that are switched off.
+    ``star`` is the shared σ_p that minimises KL[q ‖ p] over the weights with a prior sd > 0,
+    ``ends`` the mean epistemic sd at x = ±1, ``height`` the range of the predicted mean, ``error``
+    its rms error for |x| ≤ ½, and ``off`` the share of weights with |μ|/σ < ½.
     """
     figures: dict[str, float] = {}
     truth = problems.truth(X)
@@ -112,7 +115,7 @@ def priors(world: World) -> dict[str, float]:
 
 
 def spreads(world: World) -> dict[str, float]:
-    """Return the mean epistemic sd, at the data and in the gap, of the methods' quick fits."""
+    """Fit each method of ``ASKED``; return its mean epistemic sd at the data and in the gap."""
     problem = Problem(seed=world.data_seed)
     regions = problem.regions(GAP_GRID[:, 0])
     figures: dict[str, float] = {}
@@ -127,7 +130,7 @@ PRIOR_STDS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 
 def choices(world: World) -> dict[str, float]:
-    """Return test scores: of the prior with the highest evidence, and the best and worst of six.
+    """Return the test scores of three of six priors: the one of most evidence, the best, the worst.
 
     ``another`` is the share of ten other data sets in which the prior with the highest evidence
     does not have the best test score.

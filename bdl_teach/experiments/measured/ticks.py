@@ -1,4 +1,4 @@
-"""Measure whether the sinusoid explorer's fits converge, and ``converged`` is right (chapter 4)."""
+"""Measure if the sinusoid explorer's fits converge, and if ``converged`` tells so (chapter 4)."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -28,9 +28,10 @@ CHANGES = (-0.003, -0.002, 0.002, 0.003)  # relative changes of y
 
 
 def tick(world: World) -> dict[str, float]:
-    """Measure F of the explorer's fits minus the lowest F of long runs, and how the mean moves.
+    """Return F of the explorer's fits minus the lowest known F, in nats, and ``log-moved``.
 
-    ``log-moved`` is the mean log10 of the rms change of the predicted mean if y changes a little.
+    The lowest known F is the least of the quiet fit's and the long runs'. ``log-moved`` is the mean
+    log10 of the rms change of the quiet fit's mean if y changes by ±0.2 % or ±0.3 %.
     """
     problem = replace(ARTICLE, seed=world.data_seed)
     data, prior = problem.data, problem.prior
@@ -53,7 +54,7 @@ def tick(world: World) -> dict[str, float]:
 def lowest_of_long_runs(
     data: datasets.Regression1D, world: World, starts: Starts = DEFAULT, **problem: Any
 ) -> float:
-    """Return the lowest F in nats of runs of 10,000 steps; runs that diverge do not count."""
+    """Return the lowest F (nats) of 10,000-step runs from ``starts``; omit those that diverge."""
     plan = {**local_reparam.QUIET, "steps": 10_000, "capacity": _ROOM, **problem}
     found = []
     for k, start in starts.items():
@@ -67,8 +68,9 @@ def anywhere(world: World) -> dict[str, float]:
     """Return how often fits at random settings arrive, and how often ``converged`` is right.
 
     A fit has arrived if no run of 10,000 steps has an F that is lower by more than 20 nats. The
-    results are shares of the fits: ``arrived``; ``on-the-way``, not arrived; ``knows``, with a
-    ``converged`` that is right; ``mistaken``, not arrived although ``converged`` is true.
+    results are shares of the fits: ``arrived``; ``on-the-way`` (not arrived); ``knows``
+    (``converged`` says correctly whether the fit has arrived); ``mistaken`` (``converged`` is true,
+    but the fit has not arrived).
     """
     rng = np.random.default_rng(world.seed(2))
     arrived, said = np.array([_converged_and_reported(world, rng) for _ in range(N_SETTINGS)]).T

@@ -26,7 +26,7 @@ CHAINS: dict[str, Any] = {"n_chains": 4, "n_warmup": 150, "n_samples": 200}
 
 
 def relative(width: int) -> dict[str, Any]:
-    """Return the prior (see above) and the hidden units of a network, as arguments of a fit."""
+    """Return arguments of a fit: ``width`` hidden units, and the prior with sd 3 (20/width)^¼."""
     return {"prior": Gaussian(PRIOR_STD * (UNITS / width) ** 0.25), "hidden_units": (width,)}
 
 

@@ -83,7 +83,7 @@ def best_decay(x: Array, y: Array, common: Mapping[str, Any]) -> float:
 
 
 def summarise(results: Results) -> list[Row]:
-    """Return the table's rows: AUCs of each model and width, then correlations of the AUCs."""
+    """Return rows: AUCs of each model and width, then correlations of training and test AUC."""
     cells, widths = grouped(results, "model", "width"), range(1, 61)
     rows = [
         row

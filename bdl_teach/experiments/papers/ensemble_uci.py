@@ -7,8 +7,9 @@ the five is replaced by the Gaussian of its mean and variance. The adversarial e
 are left out. Weights start, as in PBP, from N(0, 1), and the network divides them by √(inputs + 1).
 
 The paper's learning rate is ``constant``; a ``falling`` one falls to 0. The number that the paper
-prints after ± is taken for the standard deviation between splits, and divided by the root of their
-number here: for boston's RMSE it is 1.00; PBP's is 0.18 √20 = 0.80, its standard error 0.18.
+prints after ± is taken for the standard deviation between splits, and divided here by the root of
+their number. For boston's RMSE it is 1.00; PBP's standard error there, 0.18, means a deviation of
+the same size, 0.18 √20 = 0.80.
 
 Source: Lakshminarayanan, Pritzel & Blundell 2017, algorithm 1, section 3.3 and table 1.
 """
@@ -83,7 +84,7 @@ def _scale(network: MLP) -> Array:
 
 
 def _moments(network: MLP, w: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
-    """Return m(x) and v(x) of networks ``w`` [..., n_weights] at ``x`` [n, d]: ``[..., n]``."""
+    """Return m(x) and v(x) ``[..., n]`` at ``x`` [n, d], for weights ``w`` [..., n_weights]."""
     outputs = network(w, x)
     return outputs[..., 0], tf.nn.softplus(outputs[..., 1]) + _LEAST_VARIANCE
 

@@ -46,9 +46,10 @@ def tasks(quick: bool) -> list[Task]:
 
 
 def run(pictures: str, network: str, seed: int, n_out: int) -> dict[str, float]:
-    """Train one network (or an ensemble) on clothes; measure how well it detects ``n_out`` digits.
+    """Train ``network`` on clothes; measure how well it tells ``n_out`` digits from test clothes.
 
-    All but ``accuracy`` and ``nll`` (nats) are AUROCs, ``information-of-five`` with 5 draws of BBB.
+    ``accuracy`` and ``nll`` (nats a picture) are of the test clothes. All other results are AUROCs;
+    ``information-of-five`` uses the first 5 of the draws of Bayes by Backprop.
     """
     own = _FAR_APART * (seed + 1)
     train, test, labels, truth = _clothes(pictures, own)
