@@ -199,7 +199,7 @@ class Fit(VariationalFit):
         return float(_mean_complexity()(*map(as_float, given)))
 
     def _refit(self, steps: int, learning_rate: float, **start: Any) -> Self:
-        """Return a new fit, as the base class says, with the Rao-Blackwellised estimator."""
+        """Return a new fit (see ``VariationalFit``), with the Rao-Blackwellised estimator."""
         start = start or {"initial": (self.mean, self.std)}
         o = Settings(steps=steps, learning_rate=learning_rate, **{**self._same_problem, **start})
         widths = partial(_rao_blackwell.noise_widths, likelihood=self.likelihood)

@@ -133,7 +133,7 @@ def _log_components(w: Array, prior: Prior) -> tuple[Array, Array]:
 
 
 def gradient(target: Target, w: Array, smoothed: bool) -> Array:
-    """Return ∂U/∂w ``[n_weights]``; ``smoothed`` replaces the ReLUs by those of the smallest τ."""
+    """Return ∂U/∂w ``[n_weights]``; if ``smoothed``, for ReLUs smoothed with the smallest τ."""
     tau = [float(size) for size in ROUNDED[-1] * _sizes(target, w)] if smoothed else []
     p = forward(target.network, w, target.x, tau)
     slope, _ = target.by_output(p.f)
@@ -164,7 +164,7 @@ def to_mode(target: Target, start: Array) -> Array:
 
 
 def _descend(target: Target, w: Array, tau: Sequence[float]) -> Array:
-    """Lower U = −log P(D, w) by Newton steps from w; ``tau`` smooths the ReLUs of each layer."""
+    """Lower U by Newton steps from w, and return the weights; ``tau`` as in :func:`forward`."""
 
     def look(w: Array) -> tuple[Pass, float]:
         p = forward(target.network, w, target.x, tau)

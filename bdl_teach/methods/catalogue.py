@@ -39,7 +39,7 @@ class Fitted(Protocol):
             ``[k, m]`` for a fit of k networks, or ``None`` for a Gaussian in closed form.
 
         Raises:
-            ValueError: x is no finite ``[m, d]``, S < 1 or the seed < 0.
+            ValueError: x is not finite or not ``[m, d]``, S < 1, or ``seed`` < 0.
         """
 
 

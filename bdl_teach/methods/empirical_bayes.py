@@ -210,10 +210,10 @@ def weight_cost(gamma: Tensor) -> Tensor:
 
 
 def group_cost(gamma: Tensor, std: Tensor, groups: Tensor) -> Tensor:
-    """Return Σ_g ½ n_g ln(mean over group g of μ² + σ²) − Σ ln σ, in nats.
+    """Return KL[q ‖ p] at the best shared priors: Σ_g ½ n_g ln(s_g) − Σ ln σ, in nats.
 
-    ``groups`` [groups, n_weights] is 1 where a weight belongs to a group of n_g weights; rows and
-    columns of zeros cost nothing.
+    s_g is the mean of μ² + σ² over the n_g weights of group g. ``groups`` [groups, n_weights] is 1
+    where a weight belongs to a group; rows and columns of zeros cost nothing.
     """
     counts = tf.reduce_sum(groups, axis=1)  # [groups]
     counted = tf.reduce_sum(groups, axis=0) > 0  # [n_weights]
@@ -330,7 +330,7 @@ class Fit(_mean_field.Fit):
         return tied_kl(self.mean[used], self.std[used], self.model.groups[used])
 
     def _refit(self, steps: int, learning_rate: float, **start: Any) -> Self:
-        """Return a new fit, like the base class; ``start_scale`` is the standard deviation of γ."""
+        """Return a new fit (see ``VariationalFit``); ``start_scale`` is γ's standard deviation."""
         same = {**self._same_problem, "seed": start.get("seed", self.problem.seed)}
         del same["prior"], same["kl_weight"]
         o = Training(steps=steps, learning_rate=learning_rate, **same)

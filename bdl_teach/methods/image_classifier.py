@@ -308,7 +308,7 @@ class Fit(Variational):
     Attributes:
         network: The sizes of the network.
         built: Its layers and variables.
-        pixel_scale: Factor on the pixels in [0, 1].
+        pixel_scale: Factor that multiplies the pixels, which are given in [0, 1].
         history: ``epoch``, ``free_energy``, ``complexity_cost`` and ``likelihood_cost`` in nats
             over all pictures (``complexity_cost`` before ``kl_weight``), means over each epoch.
         problem: The pictures and the settings of the training.

@@ -94,7 +94,7 @@ def _scales(prior: Prior, n_weights: int) -> list[tuple[float, Array]]:
 
 
 def _moments(x: Array, other: Array, prior: Prior, hidden_units: tuple[int, ...]) -> _Moments:
-    """Return the second moments of the network's output."""
+    """Return the second moments of the outputs at ``x`` and ``other`` under the prior."""
     variance = prior.std**2
     if not hidden_units:
         squares = (x**2).sum(axis=1)[:, None], (other**2).sum(axis=1)[None]
@@ -235,11 +235,11 @@ class Fit:
 
         Args:
             x: Test inputs ``[m, d]``.
-            n_samples: Unused, since nothing is drawn.
-            seed: Unused.
+            n_samples: Unused, since nothing is drawn; >= 1.
+            seed: Unused; >= 0.
 
         Raises:
-            ValueError: x does not have d columns, or a count is out of range.
+            ValueError: x does not have d columns, ``n_samples`` < 1, or ``seed`` < 0.
         """
         x = checks.inputs("x", x, self.x.shape[1])
         checks.count("n_samples", n_samples)

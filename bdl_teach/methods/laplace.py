@@ -278,10 +278,11 @@ def _spread(target: Target, f: Array, rows: Array, w: Array, diagonal: bool = Fa
 
 
 def _last_layer(target: Target, rows: Array, w: Array) -> Array:
-    """Return the mode of the last layer's weights ``[k]``, by Newton's method.
+    """Return a mode of the last layer's weights ``[k]``, by Newton's method from ``w``.
 
-    For labels a step that would move a logit by up to r is shortened to log(1 + r)/r of its length.
-    Then it never overshoots, since the curvature of log P(y | f) changes by at most a factor e^r.
+    For labels each step is multiplied by log(1 + r)/r, with r its largest change of a logit. It
+    then does not overshoot, since a change of f by r changes the curvature of log P(y | f) by at
+    most a factor e^r.
 
     Source: Bach 2010, "Self-concordant analysis for logistic regression".
     """
@@ -344,8 +345,8 @@ class Fit(NetworkFit):
     def with_prior(self, prior: Prior, noise_std: float | None = None) -> Fit:
         """Return the approximation at this mode under another prior and other noise.
 
-        Nothing is trained: the mode stays where it is ("post hoc"). With the structure
-        ``"last_layer"`` the mode of that layer is solved again.
+        Nothing is trained: the weights stay where they are ("post hoc"). With the structure
+        ``"last_layer"``, those of the last layer move to their new mode.
 
         Args:
             prior: Prior of each weight.

@@ -42,9 +42,9 @@ class Settings(_mean_field.Settings):
 
     Attributes:
         estimator: ``"local"`` draws each pre-activation; ``"flipout"`` draws one W a step and
-            flips the signs of W − μ for each data point; ``"quiet"`` draws pre-activations, but
-            averages in closed form over the prior and over the last two layers (for labels, by
-            quadrature over the last).
+            flips the signs of W − μ for each data point; ``"quiet"`` is like ``"local"``, but
+            computes the KL, and the mean of the cost over the last two layers' weights, in closed
+            form (for labels, the mean over the last layer's weights, by quadrature).
     """
 
     estimator: str = "local"
@@ -117,9 +117,9 @@ def _flipout_layer(h: Tensor, mean: Tensor, change: Tensor, noise: Tensor) -> Te
 
 
 def noise_widths(estimator: str, network: MLP) -> list[int]:
-    """Return how many random numbers a data point needs: in each layer one for each output.
+    """Return each layer's number of outputs: a data point needs a random number for each output.
 
-    For flipout, the list continues with the number of inputs of each layer.
+    For flipout, the number of inputs of each layer follows, in the second half of the list.
     """
     outputs, inputs = network.sizes[1:], network.sizes[:-1]
     return [*outputs, *(inputs if estimator == "flipout" else ())]
@@ -151,7 +151,10 @@ _program = _loop.programs(_free_energy)
 
 @taking(Settings)
 def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
-    """Fit the q of ``bbb.fit``, from the same start, with separate noise for each data point."""
+    """Fit a Gaussian over each weight, with separate noise for each data point in the gradient.
+
+    Start and free energy are those of ``bbb.fit``; only the gradient's estimate differs.
+    """
     estimator = checks.choice("estimator", settings.estimator, ("local", "flipout", "quiet"))
     if estimator == "quiet":
         widths = partial(_rao_blackwell.noise_widths, likelihood=settings.likelihood)

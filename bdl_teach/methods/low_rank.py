@@ -135,7 +135,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 
 
 def _pace(d: int, rank: int) -> float:
-    """Return the factor c in B = c b. Adam trains b, so that c scales the steps of B."""
+    """Return c in B = c b, for ``d`` weights: Adam trains b, so that c scales the steps of B."""
     return float(_PACE / (max(rank, 1) * d) ** 0.5)
 
 
@@ -163,9 +163,10 @@ def _zeta(n_rows: int, padded_rank: int, seed: int) -> Tensor:
 
 
 def _first_columns(plan: Plan, rank: int, given: ArrayLike | None) -> Tensor:
-    """Return the ``given`` L, or else small random numbers for b (see :func:`_pace`), zero-padded.
+    """Return the ``given`` L ``[n_weights, rank]``, checked and padded with zeros.
 
-    Training could not start from b = 0, where ∂F/∂b = 0.
+    If it is ``None``, return small random numbers for b (see :func:`_pace`) in its place, since
+    training could not start from b = 0, where ∂F/∂b = 0.
     """
     shape = plan.network.n_weights, rank
     if given is None:
@@ -248,7 +249,7 @@ class Fit(VariationalFit):
 
     @property
     def cov(self) -> Array:
-        """Return D² + L Lᵀ ``[n_weights, n_weights]``."""
+        """Return the covariance D² + L Lᵀ ``[n_weights, n_weights]``."""
         return np.asarray(np.diag(self.own_std**2) + self.columns @ self.columns.T)
 
     @property

@@ -82,7 +82,7 @@ def _forward(network: MLP, w: Tensor, x: Tensor, scale: Tensor) -> Tensor:
 def _loss(network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs) -> Costs:
     """Return what a block (one draw, one chunk of data) adds to the loss and to the recorded costs.
 
-    The loss is −E_q[log P(D | w)], and minus E_q[log P(w)] if there is a prior.
+    The loss is −E_q[log P(D | w)] − E_q[log P(w)], without the second term if there is no prior.
     """
     (w,), (limit, rate, kept, has_prior), (sigma1, sigma2, pi) = theta, p.own, tf.unstack(p.prior)
     there, gone = (
