@@ -119,7 +119,8 @@ def class_log_likelihood(log_probabilities: ArrayLike, labels: ArrayLike) -> flo
     """Return the mean log probability of the labels under the averaged draws, in nats.
 
     Args:
-        log_probabilities: *Logarithms* ``[t, n, c]``, so that a tiny probability has a finite cost.
+        log_probabilities: ``[t, n, c]``: T draws, n inputs, c classes. These are *logarithms*, so
+            that a tiny probability has a finite cost.
         labels: ``[n]``, whole numbers from 0 to c − 1.
 
     Raises:

@@ -45,7 +45,7 @@ class Schedule(NamedTuple):
 
 
 def schedule(steps: int, learning_rate: float, cooldown: float) -> Schedule:
-    """Return a schedule whose rate falls to 0 over the last steps, a share ``cooldown`` of all.
+    """Return a schedule whose rate falls to 0 over the last share ``cooldown`` of the steps.
 
     Raises:
         ValueError: ``steps`` < 1, the learning rate is not > 0, or the cooldown not in [0, 1].
@@ -156,7 +156,10 @@ def adam(
 
 
 def _frames(n_records: int) -> Array:
-    """Return which frame each record is stored in; a frame keeps the last of its records."""
+    """Return the index of the frame that each record is written to ``[5 + n_records]``.
+
+    Five early records come first. A frame keeps the last record that is written to it.
+    """
     n = min(_KEPT, n_records)
     kept = np.unique(np.ceil(n_records * (np.arange(1, n + 1) / n) ** 1.5))  # counted from 1
     later = len(_EARLY) + np.searchsorted(kept, np.arange(1, n_records + 1))
@@ -168,7 +171,7 @@ def _put(rows: Tensor, i: Tensor, row: Tensor) -> Tensor:
 
 
 def _sum_over_blocks(part: Callable[[Tensor], Tensor], zeros: Tensor, n_blocks: Tensor) -> Tensor:
-    """Return the sums over all blocks of the tensors that ``part(block)`` returns."""
+    """Sum the tensors ``part(block)`` over all blocks, starting from ``zeros`` of their shapes."""
     if n_blocks is None:
         return part(0)
 

@@ -124,7 +124,7 @@ class FigureLegend:
         self.show(truth=True, nuts=False)
 
     def show(self, *, truth: bool, nuts: bool, more: Collection[str] = ()) -> bool:
-        """Show legend entries whose labels are in ``always`` or ``more``; return if any changed.
+        """Show the entries with labels in ``always`` or ``more``; return whether they changed.
 
         ``truth`` adds an entry for the true function, ``nuts`` two for the true posterior.
         """
@@ -201,7 +201,10 @@ class Room(Artists):
         self.frame = [ax.yaxis, *ax.spines.values()]  # to be drawn again when the height changes
 
     def conceal(self) -> bool:
-        """Set L to the middle one of ``steps``, to hide how far curves go; return if L changed."""
+        """Set the limit L to the middle one of ``steps``; return whether it changed.
+
+        A limit chosen for the curves would show how far they go before they are shown.
+        """
         before, self._limit = self._limit, self._steps[len(self._steps) // 2]
         self._ax.set_ylim(-self._limit, self._limit)
         return before != self._limit
@@ -379,7 +382,7 @@ class SpreadPanel(Artists):
         return bool(changed)
 
     def update(self, shown: Mapping[str, Predictive | None], gap: Array | None = None) -> bool:
-        """Draw the epistemic sd of each predictive in ``shown``; return if the y limit changed.
+        """Draw the epistemic sd of each predictive in ``shown``; return whether the limit changed.
 
         Where the mask ``gap`` [m] is true, the panel is shaded.
         """
@@ -435,7 +438,7 @@ class HistoryPanel(Artists):
 
 
 class WeightArtists(Artists):
-    """The prior's density, a histogram of posterior means, and the average density of q."""
+    """The prior's density, a histogram of posterior means, and q(w) averaged over weights."""
 
     _FLOOR = 1e-4  # the smallest density shown
 

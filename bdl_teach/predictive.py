@@ -124,9 +124,9 @@ class Predictive:
 class BernoulliPredictive(Predictive):
     """The predictive distribution of a binary classifier.
 
-    ``samples`` are the probabilities p_s of y = 1 of the draws ``[s, m]``, and ``mean`` is their
-    mean p̄. The variance of y is p̄(1 − p̄) = Var_s[p_s] + mean_s[p_s(1 − p_s)], epistemic plus
-    aleatoric.
+    ``samples`` [s, m] holds P(y = 1) under each draw of the weights, p_s, and ``mean`` [m] is its
+    mean p̄ over the draws. The variance of y is p̄(1 − p̄) = Var_s[p_s] + mean_s[p_s(1 − p_s)],
+    epistemic plus aleatoric.
     """
 
     @classmethod
@@ -162,7 +162,7 @@ class BernoulliPredictive(Predictive):
 
 
 def _outputs(name: str, value: ArrayLike) -> Array:
-    """Return network outputs of shape ``[s, m]`` as float64; infinity and NaN are allowed."""
+    """Return ``value`` as float64; raise ``ValueError`` unless its shape is ``[s, m]``, s >= 1."""
     outputs = np.asarray(value, dtype=np.float64)
     if outputs.ndim != 2 or not len(outputs):
         raise ValueError(f"{name}: expected shape [s, m] with s >= 1, got {outputs.shape}")

@@ -82,7 +82,10 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 def prior_inputs(
     plan: Plan, has_prior: bool, anchor: Array | None = None, weight_decay: float = 0.0
 ) -> LoopInputs:
-    """Return the loop's inputs for a prior of mean ``anchor`` [n_weights], by default 0."""
+    """Return the training loop's inputs; ``anchor`` [n_weights] is the prior's mean, by default 0.
+
+    Without ``has_prior`` the loss has no −log P(w). ``weight_decay`` is λ of the penalty ½ λ Σ w².
+    """
     mean = np.zeros(plan.network.n_weights) if anchor is None else anchor
     decay = as_float(weight_decay, "weight_decay")
     return plan.inputs._replace(own=(plan.embed(mean), as_float(float(has_prior)), decay))

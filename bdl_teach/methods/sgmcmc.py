@@ -124,12 +124,13 @@ class Sampler(NamedTuple):
         return State(state.step + 1, state.w + v, v, state.mass)
 
     def mass(self, w: Tensor, p: LoopInputs) -> Tensor:
-        """Return the mass √(V V̄) of each weight; V̄ is the mean of V over all weights.
+        """Return the mass √(V V̄) of each weight ``[n_weights]``; 1 if not ``preconditioned``.
 
-        V, the curvature of U along the weight, is estimated by the prior's curvature plus the
-        Fisher information: the mean square of the likelihood's gradient for data simulated from the
-        model, since the gradient for the real data vanishes at a mode. With V itself as mass,
-        weights without effect at the mode would take such long steps that chains diverge.
+        V estimates the curvature of U along the weight, averaged over the chains; V̄ is the mean of
+        V over all weights. V is the prior's curvature plus the Fisher information, i.e. the mean
+        squared gradient of the log-likelihood for data simulated from the model. (The real data
+        would give almost 0, since w is at a mode.) With V itself as mass, weights without effect
+        at the mode would take such long steps that chains diverge.
         """
         draws = tf.repeat(w, _PROBES, axis=0)
         with tf.GradientTape() as tape:
@@ -159,10 +160,11 @@ class Sampler(NamedTuple):
     def advance(
         self, state: State, stop: Tensor, noise: Tensor, batches: Tensor, p: LoopInputs
     ) -> tuple[State, Tensor, Tensor]:
-        """Take all chains to step ``stop``; return the state, and weights and U each tenth step.
+        """Take all chains to step ``stop``; return the state, and the weights and U at some steps.
 
-        ``noise`` [window, chains, n_weights] and ``batches`` [window] hold the normal noise and the
-        number of the minibatch for each step of the current window of steps.
+        Weights [50, chains, n_weights] and U [50, chains] have a row for each tenth step, a row for
+        ``stop``, and then zeros. The steps lie in one window of 500 steps: ``noise`` [500, chains,
+        n_weights] and ``batches`` [500] hold the normal noise and the minibatch of each of these.
         """
 
         def record(

@@ -1,7 +1,7 @@
 """Fit the catalogue's methods to a ``Problem``, fast enough for explorers.
 
-Each fit runs in a program that is compiled once for many sizes of the problem. Without the argument
-``sizes``, all functions but ``backprop`` need one hidden layer.
+Each fit runs in a program that is compiled once for many sizes of the problem. Problems must have
+one hidden layer, except for ``backprop`` (two) and for ``fit_method`` with ``sizes``.
 """
 
 from __future__ import annotations

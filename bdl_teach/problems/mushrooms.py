@@ -17,7 +17,7 @@ NOISE_STD, PRIOR_STD = 8.0, 5.0  # sd of a reward; prior sd of the mean reward o
 
 @dataclass(frozen=True)
 class Stand:
-    """The mushrooms that are offered, one in each round of each run."""
+    """The mushrooms that are offered, one in each round of each run: arrays ``[round, run]``."""
 
     kind: Array  # index of the species [round, run]
     reward: Array  # reward for eating the mushroom [round, run]

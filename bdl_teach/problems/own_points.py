@@ -4,7 +4,8 @@ The value of a ``data`` control is ``None`` for points that the course draws fro
 learner's points, it is ``(x, y, units)`` or, if a column has a name or dates, ``(x, y, units,
 labels)``. The numbers are in the learner's units; ``units = (x₀, x₁, y₀, y₁)`` converts them to the
 course's, in which the models are fitted: (x − x₀)/x₁ and (y − y₀)/y₁. Drawn points moved by hand
-have the course's units, ``(0, 1, 0, 1)``.
+have the course's units, ``(0, 1, 0, 1)``. ``labels`` has the names of x and y, and the date or time
+at x = 0 and at y = 0; "" stands for none.
 """
 
 from __future__ import annotations
@@ -162,7 +163,7 @@ def _standard(x: Array, y: Array) -> Units:
 
 
 def _value(x: Iterable[float], y: Iterable[float], units: Units, *labels: Labels) -> Value:
-    """Make a value of the ``data`` control, rounding numbers to a millionth of their unit."""
+    """Make a value of the ``data`` control; round x and y to a millionth of the scales x₁, y₁."""
 
     def short(numbers: Iterable[float], unit: float) -> tuple[float, ...]:
         places = 6 - math.floor(math.log10(unit))
@@ -208,7 +209,7 @@ def labels_of(data: datasets.Regression1D) -> Labels:
 
 
 def stretched(data: datasets.Regression1D) -> str:
-    """Return a sentence on how a table is rescaled for the sliders; "" for drawn data."""
+    """Return a sentence on how a table is rescaled; "" for points in the course's units."""
     if units_of(data) == COURSE:
         return ""
     return f" The sliders see x stretched to ±½ and y to sd 5: a σ of 1 is {sd(data, 1.0)}."

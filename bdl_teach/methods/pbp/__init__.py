@@ -1,9 +1,9 @@
 """Probabilistic backpropagation: Gaussian weights, learned one data point at a time, no sampling.
 
 q(w) = Π N(w | m, v), q(γ) = Gamma(γ | α, β) over the noise precision, q(λ) likewise over the
-prior's precision. For each point log Z = log N(y | m_z, v_z + β/(α−1)) is computed by moments
-through the layers, and its gradient moves m and v as assumed density filtering (ADF) does. After
-each epoch one sweep of expectation propagation refines the prior.
+prior's precision. For each point, mean m_z and variance v_z of the output are computed layer by
+layer. The gradient of log Z = log N(y | m_z, v_z + β/(α−1)) then gives the new m and v, by assumed
+density filtering (ADF). After each epoch one sweep of expectation propagation refines the prior.
 
 In the paper every epoch counts the data once more, so that epochs narrow the band as new data
 would. ``sites="average"`` counts the data once, by stochastic expectation propagation: before a
@@ -88,7 +88,7 @@ class Walk:
     seed: int  # of the orders of the rows
     shuffle: bool = True  # in a new order each epoch; else in the order of the rows
     refines: bool = True  # the last step of an epoch refines the prior
-    share: float | None = None  # share of the sites removed before each point
+    share: float | None = None  # share of the sites removed before a point is learnt again
 
     @classmethod
     def of(
@@ -100,7 +100,7 @@ class Walk:
         seed: int = 0,
         **how: Any,
     ) -> Walk:
-        """Check these arguments of :func:`fit`, and return the walk that follows from them.
+        """Make a walk from arguments of :func:`fit`; raise ``ValueError`` if one is invalid.
 
         ``how`` sets the fields ``shuffle``, ``refines`` and ``share``.
         """
@@ -279,7 +279,7 @@ class Fit:
 
     @property
     def path(self) -> optimise.Path | None:
-        """Return the frames of :meth:`at`: their numbers of steps, without parameters.
+        """Return a ``Path`` that has only the ``steps`` of the frames that :meth:`at` can return.
 
         It is ``None`` without ``walk``, or if the fit took more than 10,000 steps.
         """

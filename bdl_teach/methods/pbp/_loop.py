@@ -2,7 +2,7 @@
 
 All is float64, which α and β of the noise need.
 
-Source: Hernández-Lobato & Adams 2015, sections 3.2-3.4; for :func:`without_a_site` see there.
+Source: Hernández-Lobato & Adams 2015, sections 3.2-3.4; :func:`without_a_site` names its own.
 """
 
 from __future__ import annotations
@@ -116,12 +116,13 @@ def forward(x: Tensor, mean: Sequence[Tensor], var: Sequence[Tensor]) -> tuple[T
 
 @lru_cache(maxsize=1)
 def advance() -> Compiled:
-    """Compile a program that takes the steps of a schedule: to learn a point or refine the prior.
+    """Compile a program whose steps learn a point or refine the prior.
 
     The program takes (state, x [n, d], y [n], schedule [CHUNK], start, stop) and returns (state,
-    trace [CHUNK, 5]). A row of the trace has α and β of the noise and of the prior after the step,
-    and log Z of the step's point before the step. With two more arguments, ``share`` (for each
-    step) and ``noise``, it first removes a point's average contribution: :func:`without_a_site`.
+    trace [CHUNK, 5]). The schedule has the row that each step learns, or ``REFINE``; the steps
+    ``start`` to ``stop`` − 1 are taken. A row of the trace has α and β of the noise and of the
+    prior after the step, and log Z of the step's point before the step. With two more arguments,
+    ``share`` [CHUNK] and ``noise``, :func:`without_a_site` is called before a point is learnt.
     """
 
     def run(
@@ -168,10 +169,10 @@ def without_a_site(state: State, share: Tensor, noise: Tensor) -> State:
 def _without_share(
     m: Tensor, v: Tensor, precision: Tensor, shift: Tensor, share: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Return mean and variance of each weight without a ``share`` of the data's contribution.
+    """Remove a ``share`` of the data's contribution from each weight; return mean and variance.
 
-    ``m`` and ``v`` are means and variances with it; ``precision`` and ``shift`` (precision × mean)
-    are those of the prior factors.
+    ``m`` and ``v`` are mean and variance before that; ``precision`` and ``shift`` (precision ×
+    mean) are those of the prior factors.
     """
     left = 1.0 / v + share * (precision - 1.0 / v)
     good = left > 1.0 / _LARGEST_CAVITY_VAR
@@ -181,7 +182,10 @@ def _without_share(
 
 
 def learn_point(state: State, x: Tensor, y: Tensor) -> tuple[State, Tensor]:
-    """Update the weights by the gradient of log Z, then α and β: assumed density filtering."""
+    """Learn a point by assumed density filtering; return the new state, and log Z under the old.
+
+    The point is given as x [1, d] and y [1].
+    """
     parameters = (state.mean, state.var)
     alpha, beta = state.noise[0], state.noise[1]
     with tf.GradientTape() as tape:
@@ -237,11 +241,11 @@ def refine_prior(state: State) -> State:
 
 
 def _refine_weight(prior: Tensor, row: Tensor) -> tuple[Tensor, Tensor]:
-    """Return ``prior`` and ``row`` after one weight's prior factor has been refined.
+    """Refine one weight's prior factor; return the new ``prior`` and ``row``.
 
-    ``prior`` is [α, β] of λ; ``row`` is the weight's mean and variance, and its four numbers of
-    ``State.factors``. Both are returned as they were if the cavity is not proper, its α is <= 1,
-    or a result is not finite.
+    ``prior`` is [α, β] of λ; ``row`` is the weight's mean and variance, and its row of
+    ``State.factors``. Both are returned unchanged if the cavity is not proper or has α <= 1, or if
+    a new value is not finite.
     """
     m, v, precision, shift, alpha_share, beta_share = tf.unstack(row)
     cavity_precision, cavity_shift = 1.0 / v - precision, m / v - shift

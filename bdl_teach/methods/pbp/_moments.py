@@ -161,7 +161,10 @@ def gamma_update(alpha: Values, beta: Values, residual: Values, var: Values) -> 
 
 
 def _log_ratio(residual: Values, before: Values, after: Values, change: Values) -> Values:
-    """Return log N(r | 0, after) − log N(r | 0, before) exactly, for change = after − before."""
+    """Return log N(residual | 0, after) − log N(residual | 0, before).
+
+    ``change`` is after − before; to subtract them here would lose digits.
+    """
     return -0.5 * (tf.math.log1p(change / before) - residual**2 * change / (before * after))
 
 
@@ -181,7 +184,10 @@ def log_z(y: Values, mean: Values, var: Values, alpha: Values, beta: Values) -> 
 
 
 def _check(positive: bool = False, minimum: float | None = None, **values: Values) -> None:
-    """Raise ``ValueError`` if a number is not finite or too small; ignore symbolic tensors."""
+    """Raise ``ValueError`` unless all numbers are finite and >= ``minimum``, or > if ``positive``.
+
+    ``positive`` without ``minimum`` means > 0. Inside a TensorFlow graph nothing is checked.
+    """
     if not tf.executing_eagerly():
         return
     least = 0.0 if positive and minimum is None else minimum
