@@ -80,7 +80,7 @@ class Answers:
 def trained(
     pictures: Split, seed: int
 ) -> dict[str, image_classifier.Fit | image_classifier.Ensemble]:
-    """Return a trained network of each of ``KINDS``; the ordinary one is the ensemble's first."""
+    """Return a trained network of each of ``KINDS``; "ordinary" is the first of "ensemble"."""
     from bdl_teach.methods import image_classifier
 
     common = {**COMMON, "n_classes": len(pictures.names), "seed": seed}
@@ -119,7 +119,7 @@ def shown(seed: int) -> tuple[Split, dict[str, Answers]]:
 
 
 def mean_log(logs: Array) -> Array:
-    """Average class probabilities over t networks: from logs ``[t, n, c]`` to logs ``[n, c]``."""
+    """Average t networks' class probabilities: take logs ``[t, n, c]``, return logs ``[n, c]``."""
     return np.asarray(np.logaddexp.reduce(logs, axis=0) - np.log(len(logs)))
 
 

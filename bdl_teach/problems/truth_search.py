@@ -103,7 +103,7 @@ class TruthResult(Outcome):
 
     @property
     def excess(self) -> float:
-        """Return the free energy of the fit minus that of the best fit, in nats; at least 0."""
+        """Return the free energy of the fit minus that of the best fit found, in nats."""
         return free_energy(self.fit) - free_energy(self.search.best)
 
 
@@ -141,7 +141,7 @@ def improve(result: TruthResult) -> TruthResult | None:
 
 
 def _from_start(problem: Problem, start: int) -> tuple[bbb.Fit, bbb.Fit]:
-    """Return a fit from start number ``start``, and one from a mode found from the same start."""
+    """Return two fits: from start number ``start``, and from the mode to which this start leads."""
     rho = math.log(math.expm1(problem.scales[0] * math.sqrt(COLD) / 10))
     cold = _mean_field(problem, start, COLD, steps=LONG_STEPS, initial_rho=rho)
     long = _mean_field(problem, start, steps=LONG_STEPS)

@@ -96,7 +96,7 @@ class Chains:
         return _Run(problem, GoldStandard(report=f"The {NAME} is on its way."))
 
     def go_on(self, most: int) -> GoldStandard | None:
-        """Add draws, up to ``most`` per chain; return the new posterior, ``None`` if unchanged."""
+        """Add draws unless each chain has ``most``; return the new posterior, else ``None``."""
         run = self._run
         if run is None or run.over or run.outputs.shape[1] >= most or self.waits():
             return None
@@ -202,7 +202,7 @@ class ExplorerBesideTruth(Explorer[Result], abstract=True):
         return self._with_truth(result, self._known(values))
 
     def _known(self, values: Values) -> GoldStandard:
-        """Return the true posterior as sampled so far; empty if the toggle ``nuts`` is off."""
+        """Start or stop HMC, as the toggle ``nuts`` says; return what HMC has found so far."""
         return self._chains.ask(self._problem(values) if values["nuts"] else None)
 
     def _read_unseen(self, values: Values) -> Readings:

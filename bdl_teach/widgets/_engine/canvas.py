@@ -112,7 +112,7 @@ class Canvas:
             self.redraw_background()
 
     def unmoved(self) -> dict[str, bool]:
-        """Return, for each name in a legend, whether its artists are where they were pinned."""
+        """Return whether artists are as they were pinned, by name in a legend or image title."""
         return {} if self._copies is None else self._copies.verdicts()
 
     def redraw_background(self, *, arrange: bool = False) -> None:
@@ -123,7 +123,7 @@ class Canvas:
             self._arranged = None
 
     def redraw_seldom(self) -> None:
-        """Make the next picture redraw the seldom moving artists, as for new axis limits."""
+        """Make the next picture redraw the seldom moving artists, such as axes with new limits."""
         self._grounds.clear()
 
     def fit(self, place: Place) -> None:

@@ -109,7 +109,7 @@ class Contract(Generic[Result]):
         """Return the readings of ``result`` by name; leave out those that are not known yet."""
 
     def _words(self, result: Result) -> dict[str, str]:
-        """Return templates for the status line that override those of the data file, by name."""
+        """Return more templates for the status line, by name; they override the data file's."""
         return {}
 
     def _data(self, result: Any) -> Any:
@@ -170,14 +170,17 @@ class Contract(Generic[Result]):
         return result
 
     def _doubt(self, result: Any) -> tuple[Array, Array]:
-        """Return inputs ``[m]`` where button "ask" may add a point, and the epistemic sd there."""
+        """Return inputs ``[m]`` and epistemic sds; *ask where unsure* picks the largest sd."""
         return result.x_grid[:, 0], result.prediction.epistemic_std
 
     def _point_at(self, x: float, y: float, begins: bool) -> None:
-        """Set controls after a press (``begins``) or drag at (x, y) in a panel of kind "at"."""
+        """Set controls for a press (``begins``) or drag at (x, y) in a panel with ``kind`` "at"."""
 
     def _linked(self, result: Result, panel: int, x: float, y: float) -> object:
-        """Return what is at (x, y) in panel number ``panel`` (with ``hover``), or ``None``."""
+        """Return what ``_mark`` is to mark while the pointer is at (x, y), or ``None`` for nothing.
+
+        ``panel`` is the index in ``_pointer_panels`` of a panel whose ``hover`` is true.
+        """
         return None
 
     def _mark(self, result: Any, linked: Any) -> None:

@@ -32,7 +32,7 @@ class Control:
     - ``"powers"`` (of ten): ``[low, high, step]`` of the exponent; the step is 0.1 if left out
     - ``"places"`` (a slider over given values), ``"menu"``, ``"row"`` (of buttons, of which one is
       down): the options, each a value or ``[words, value]``
-    - ``"points"`` (set in the picture): ``[largest number]``
+    - ``"points"`` (set in the picture): ``[largest number of points]``
     - ``"toggle"``: none
     """
 
@@ -54,7 +54,7 @@ class Control:
         return [tuple(one) if isinstance(one, list) else one for one in self.range]
 
     def value(self, given: Any) -> Any:
-        """Convert a value from the data file to one of the control; round powers to its steps."""
+        """Return a data file's value as the control holds it; for "powers", at the nearest step."""
         if self.kind == "points":
             return own_points.read(given)[0]
         if self.kind == "slider":
@@ -119,7 +119,10 @@ def same(one: Values, other: Values) -> bool:
 
 
 def take(known: Mapping[str, Widget], name: str, value: object) -> Any:
-    """Convert a value to the type of the control ``known[name]``, or raise ``ValueError``."""
+    """Return ``value`` if the control ``known[name]`` can hold it, else raise ``ValueError``.
+
+    A control without a widget converts it first.
+    """
     if name not in known:
         raise ValueError(f"{name}: expected one of the controls {', '.join(known)}")
     control = known[name]

@@ -74,7 +74,7 @@ class Panel:
         return True
 
     def place(self) -> dict[str, Any]:
-        """Return the panel's place, in fractions of the picture, and its settings for the page."""
+        """Return what ``pointer.js`` needs: settings, limits, place in fractions of the picture."""
         whole = self.axes.figure.bbox
         left, bottom, right, top = self.axes.bbox.extents / np.tile(whole.size, 2)
         return {

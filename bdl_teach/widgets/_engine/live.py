@@ -265,7 +265,7 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         self.__dict__.pop("_repr_mimebundle_", None)  # ipywidgets has set it to None
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
-        """Return a MIME bundle: the live view (a sentence if closed) and, after a tick, a still."""
+        """Return a MIME bundle: live view, or a sentence if closed; after a tick also a still."""
         if self._slot.closed:
             bundle: dict[str, Any] = {"text/plain": sentence(_CLOSED.format(type(self).__name__))}
         else:

@@ -42,7 +42,7 @@ class Need(NamedTuple):
     words: str  # shown while it fails; {} is the reading, {name:.3g} another reading
 
     def lacks(self, values: Values, readings: Readings) -> str | None:
-        """Return ``None`` if the condition holds, else what is wrong; "" if ``name`` is unknown."""
+        """Return why the condition fails, ``None`` if it holds, "" if the reading is unknown."""
         if self.name not in readings and self.name not in values:
             return ""
         found = readings.get(self.name, values.get(self.name))
@@ -63,7 +63,7 @@ class Mission:
     leave: Mapping[str, Any]  # starting values that controls must keep; None for data
 
     def missing(self, values: Values, readings: Readings) -> list[str]:
-        """Return a text for each condition that fails; ``{name}`` stands for a control's label."""
+        """Return a template for each failed condition; ``{name}`` stands for a control's label."""
         moved = {n: v for n, v in self.leave.items() if not controls.alike(values.get(n), v)}
         said = []
         if moved.pop("data", "") is None:
@@ -229,7 +229,7 @@ class MissionBox:
 
 
 def _first_two(begin: str, missing: Sequence[str]) -> str:
-    """Return ``begin`` and the first two texts of failed conditions; "" if there is no text."""
+    """Return ``begin`` and the first two texts in ``missing`` that are not empty; "" if none is."""
     said = "; ".join([words for words in missing if words][:2])  # the box has room for two
     return f"{begin}{said}" if said else ""
 

@@ -53,10 +53,11 @@ class Points(Unseen):
 
 
 def after(did: Mapping[str, Any], now: Value, most: int = own_points.MOST) -> Value | None:
-    """Return the points ``now`` after an edit by the pointer; ``None`` if it cannot be made.
+    """Return the points after an edit of ``now`` by the pointer; ``None`` if it cannot be made.
 
     ``did["act"]`` is "move", "add" or "remove", ``did["i"]`` the index of the point, and
-    ``did["x"]`` and ``did["y"]`` its new place in the course's units.
+    ``did["x"]`` and ``did["y"]`` its new place in the course's units. At least one point and at
+    most ``most`` must remain.
     """
     x, y = own_points.in_course(now)
     act, i = did["act"], did.get("i", -1)

@@ -20,7 +20,7 @@ OWN = "own settings"
 
 
 class PresetMenu:
-    """The menu of presets; a preset may switch the toggles in ``stays`` on, never off."""
+    """The menu of presets, which may switch the toggles named in ``stays`` on, but never off."""
 
     def __init__(
         self, presets: Presets, set_values: Callable[[Values], object], stays: frozenset[str]
@@ -42,7 +42,7 @@ class PresetMenu:
         self.menu.observe(self._on_choice, names="value")
 
     def show(self, state: Values) -> None:
-        """Show in the menu a preset that ``state`` matches, if possible the one last chosen."""
+        """Show the preset that ``state`` matches, if possible the last chosen; if none, ``OWN``."""
         fitting = {
             name: len(values)
             for name, (_, values) in self._presets.items()
@@ -132,7 +132,7 @@ class Page(Worker[Result], abstract=True):
         ]
 
     def _make_controls_box(self, less_used: list[Widget]) -> Widget:
-        """Make the box of groups; its button *more* shows ``TEXTS.folded`` and ``less_used``."""
+        """Make the box of groups; its button *more* reveals folded groups and ``less_used``."""
         groups, folded = self._make_groups(), self.TEXTS.folded
         panels = {name: controls.group(name, widgets) for name, widgets in groups.items()}
         behind = [widget for name in folded for widget in groups[name]]
@@ -151,8 +151,8 @@ class Page(Worker[Result], abstract=True):
     def _go_from_the_start(self, values: Values) -> None:
         """Set controls to ``values``, and all others but ``TEXTS.stays`` to their starting values.
 
-        The worker first pins the state where the explorer's question begins: from other states,
-        the right answer may be another one.
+        The worker first pins the state about which the explorer asks its question, because another
+        answer may be right for another state.
         """
         assert self.QUESTION is not None
         first = {**self._past.first, **self.QUESTION.before}

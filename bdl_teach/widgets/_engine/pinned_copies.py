@@ -26,7 +26,7 @@ _Limits = tuple[tuple[float, float], tuple[float, float]]  # of x, of y
 
 
 class PinnedCopies:
-    """Fixed copies of the visible moving artists, except of text and drawn functions."""
+    """Unmoving copies of the visible moving artists; texts and line collections have none."""
 
     def __init__(self, figure: Figure, moving: Iterable[Artist]) -> None:
         self._copies = [
@@ -71,7 +71,7 @@ class PinnedCopies:
                 panel.set(xlim=wanted[0], ylim=wanted[1])
 
     def verdicts(self) -> dict[str, bool]:
-        """Return, for each name in a legend and each image, whether its artists are unmoved."""
+        """Return whether the artists are as they were when copied, by name (see ``_name``)."""
         same: dict[str, bool] = {}
         for artist, then, _ in self._copies:
             name, now = _name(artist), _shape(artist)
@@ -85,7 +85,7 @@ def _limits(panel: Axes) -> _Limits:
 
 
 def _union(now: tuple[float, float], then: tuple[float, float]) -> tuple[float, float]:
-    """Return axis limits that include ``now`` and ``then``, in the direction of ``now``."""
+    """Return axis limits that include ``now`` and ``then``, inverted if ``now`` is."""
     low, high = min(*now, *then), max(*now, *then)
     return (low, high) if now[0] <= now[1] else (high, low)
 
@@ -108,7 +108,7 @@ def _covers(artist: Artist) -> bool:
 
 
 def _shape(artist: Artist) -> Array:
-    """Return the coordinates that an artist draws; empty if it is hidden or shows nothing."""
+    """Return an artist's coordinates, or an image's pixel values; empty if it is hidden."""
     if not artist.get_visible():
         return np.zeros(0)
     if isinstance(artist, Line2D):
@@ -128,7 +128,7 @@ def _is_equal(then: Array, now: Array) -> bool:
 
 
 def _grey_copies(artist: Artist) -> list[Artist]:
-    """Return copies with an artist's present data, in grey; of an image, a small one in a frame."""
+    """Return a grey copy of an artist as it is now; of an image, a small copy and a grey frame."""
     if isinstance(artist, AxesImage):
         return _framed_image(artist)
     grey = copy(artist)
