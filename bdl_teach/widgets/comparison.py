@@ -71,7 +71,7 @@ class ComparisonExplorer(MethodsExplorer):
         self._legend = plots.FigureLegend(any_panel, _ALWAYS, in_a_row=6)
 
     def _arrange(self, names: tuple[str, ...], *, nuts: bool) -> bool:
-        """Arrange the panels of the methods ``names``; return whether the arrangement changed."""
+        """Show panels and rows of ``names``, and a row of NUTS if ``nuts``; return if changed."""
         changed = self._coverage.set_rows([*names, *(["nuts"] if nuts else [])])
         if names == self._arranged:
             return changed
@@ -126,7 +126,7 @@ class ComparisonExplorer(MethodsExplorer):
         return replace(result, methods=fits)
 
     def _improve(self, values: controls.Values, result: SideBySide) -> SideBySide | None:
-        """Make a longer run of the first fit with unknown convergence; return the new result."""
+        """Return the result after a longer run of the first fit of unknown convergence, if any."""
         if not self._warmed.is_set():  # a movement would wait for a compilation
             return None
         for name, one in result.methods.items():

@@ -246,7 +246,7 @@ class Pair(Unseen):
 
 
 def _pair(kind: str, n_features: int, seed: int) -> tuple[int, int]:
-    """Return the indices of the default pair: of bumps, the two largest at the first point."""
+    """Return the indices of the default two weights; for bumps, those nearest the first point."""
     if kind == "polynomial":
         return (1, 3) if n_features > 3 else (0, 1)
     first, second = np.argsort(features.bumps(arrivals(1, 1.0, seed).x, n_features)[0])[-2:]

@@ -33,10 +33,11 @@ def _pool(d: int, seed: int) -> tuple[Array, Array, Array]:
 def gradients(
     kind: str, d: int, sigma: float, seed: int, n_draws: int, name: str
 ) -> tuple[Array, Array]:
-    """Draw estimates of the gradient of the cost per point in μ or σ of the first of d weights.
+    """Draw estimates of a gradient by the estimator ``kind``, one of ``KINDS``, at each batch size.
 
-    ``kind`` is one of ``KINDS``, ``name`` is "mu" or "sigma". Return the estimates for each batch
-    size ``[len(SIZES), n_draws]``, and their variances in closed form ``[len(SIZES)]``.
+    It is the gradient of the cost per data point with respect to μ or σ (``name`` is "mu" or
+    "sigma") of the first of d weights. Return the estimates ``[len(SIZES), n_draws]``, and their
+    variances in closed form ``[len(SIZES)]``.
     """
     from bdl_teach import estimators
 
@@ -53,7 +54,7 @@ def gradients(
 
 @lru_cache(maxsize=8)
 def two_rows(kind: str, d: int, sigma: float, seed: int, n_draws: int) -> Array:
-    """Draw outputs at two data points, and return them standardised ``[n_draws, 2]``."""
+    """Draw outputs by estimator ``kind`` at two data points, standardised ``[n_draws, 2]``."""
     from bdl_teach import estimators
 
     mu, x, _ = _pool(d, seed)

@@ -156,7 +156,7 @@ class PBPStepper(Explorer[StepperResult]):
         self._speed.set_text(f"play takes {result.speed:.0f} steps a second")
 
     def _undoable(self) -> controls.Values:
-        """Return the values that undo restores, with *play* off so that ``step`` stays."""
+        """Return the values that undo restores; *play* is off, because it would move ``step``."""
         return {**super()._undoable(), "play": False}
 
     def _move(self, steps: int) -> None:
@@ -175,7 +175,10 @@ class PBPStepper(Explorer[StepperResult]):
             self._controls["step"].value = 0
 
     def _next(self, values: controls.Values) -> tuple[float, controls.Values] | None:
-        """Return (seconds, {"step": next}), at the end (0, {"play": False}), if paused ``None``."""
+        """Return (pause in s, {"step": next}) while *play* is on, else ``None``.
+
+        At the last step, return (0, {"play": False}).
+        """
         if not values["play"]:
             return None
         if values["step"] == MOST_STEPS:

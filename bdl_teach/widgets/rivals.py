@@ -146,7 +146,10 @@ class RivalsExplorer(MethodsExplorer):
 
 
 def _name(one: MethodFit, steps: str = "") -> str:
-    """Return a method's label with its remark or, for SGHMC, ``steps`` (by default the fit's)."""
+    """Return a method's label, with a remark on its training if it has one.
+
+    For SGHMC without a remark, add the number of its steps or, if given, the text ``steps``.
+    """
     label = QUICK[one.method].label
     if one.remark:
         return f"{label}, {one.remark}"

@@ -88,7 +88,7 @@ class SideBySide(ProblemResult):
         return found
 
     def _factor(self, prediction: Predictive) -> float:
-        """Return the half-width of the conformal (or else Gaussian) interval, in total sds."""
+        """Return the interval's half-width in total sds: conformal if chosen, else Gaussian."""
         from bdl_teach import calibration
 
         if self.calibration_set is None:
@@ -162,7 +162,7 @@ class MethodsExplorer(ExplorerBesideTruth[SideBySide], abstract=True):
         return next(filter(None, map(_steps_of, fits)), ())
 
     def _replay(self, result: SideBySide, frame: int) -> SideBySide:
-        """Return the result as it was when each method had done an equal share of its training."""
+        """Return the result at ``frame``: each method after the same share of its own training."""
         steps, then = self._frames(result), {}
         share = steps[frame] / steps[-1]
         for place, one in result.methods.items():

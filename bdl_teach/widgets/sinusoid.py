@@ -72,7 +72,7 @@ class SinusoidResult(Outcome):
 
     @cached_property
     def gaps(self) -> dict[str, float]:
-        """Return distances to the true posterior, {} if unknown: "gap" (|x| ≤ ½), "gap_outside"."""
+        """Return distances to NUTS by name, "gap" (|x| ≤ ½) and "gap_outside"; {} without NUTS."""
         from bdl_teach import calibration
 
         if self.nuts is None:
@@ -212,7 +212,7 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
         self._weights.update(result.problem.prior, result.fit.mean, result.fit.std)
 
     def _chores(self) -> Iterator[Callable[[], object]]:
-        """Yield functions that compile the programs of settings that have not been used yet."""
+        """Yield functions that compile HMC, longer runs, and fits that are not the default one."""
         paper: controls.Values = {"estimator": "weights"}
         more = {"n_samples": 2}
         for values in (paper, more, paper | more, {"n": own_points.MOST}):

@@ -79,7 +79,7 @@ class TruthExplorer(ExplorerBesideTruth[TruthResult]):
             self._canvas.redraw_seldom()
 
     def _chores(self) -> Iterator[Callable[[], object]]:
-        """Yield functions that compile HMC, the prior functions and fits to a learner's table."""
+        """Yield functions that compile HMC, draws of the prior, and fits to a learner's table."""
         yield from super()._chores()
         yield partial(self._compute, self.DEFAULTS | {"prior_functions": True})
         yield partial(truth_search.refit, Problem(n=own_points.MOST), 1)
@@ -131,7 +131,7 @@ class MeanFieldArtists(plots.Artists):
 
     @staticmethod
     def edges(fit: Predictive) -> dict[str, Array]:
-        """Return the curves that the limits of y must include: mean and band of a fit."""
+        """Return the curves "mean" and "band" of a fit, which the limits of y must include."""
         return {"mean": fit.mean, "band": plots.epistemic_edges(fit)}
 
     def update(self, fit: Predictive) -> None:

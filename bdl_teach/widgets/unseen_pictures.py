@@ -169,7 +169,7 @@ class PicturesExplorer(Explorer[PicturesResult]):
 
 
 def _tempered(temperature: float, known: Array, strange: Array, labels: Array) -> Kind:
-    """Average t networks' probabilities (logs ``[t, n, c]``), apply a temperature, score them."""
+    """Average t networks' probabilities, given as logs ``[t, n, c]``, then apply a temperature."""
     from bdl_teach import calibration, metrics
 
     logs = calibration.tempered(fits.mean_log(known), temperature)

@@ -86,9 +86,11 @@ class Trainer:
         )  # fmt: skip
 
     def get(self, order: Order) -> Trained | None:
-        """Return the finished model for ``order``, else the newest model, and start the training.
+        """Return the finished model for ``order`` or, while that is trained, the newest model.
 
-        If the training has failed, raise its error; the next call trains again.
+        Start the training if necessary. The newest model may be unfinished or of another order, and
+        is ``None`` at first. If the training has failed, raise its error; the next call trains
+        again.
         """
         found = self._finished.get(order)
         if isinstance(found, Exception):
@@ -105,7 +107,7 @@ class Trainer:
         return self.newest
 
     def check_convergence(self, order: Order) -> None:
-        """Have a thread find out, within seconds, whether the VAE for ``order`` has converged."""
+        """Check in a thread if the VAE for ``order`` converged; a later ``get`` has the answer."""
         trained = self._finished.get(order)
         if not isinstance(trained, Trained) or self._checking:
             return
@@ -180,7 +182,7 @@ def _stage(order: Order, number: int, start: vae.Fit | None) -> vae.Fit:
 
 
 def _frames(fit: vae.Fit, number: int) -> dict[int, vae.Fit]:
-    """Return {step: fit}: the end of stage ``number``; for stage 0 also steps near ``EARLY``."""
+    """Return {step: fit} for a replay: the end of the stage and, in stage 0, some early steps."""
     frames = {STEPS * (number + 1): fit}
     if number == 0 and fit.path is not None:
         steps = fit.path.steps

@@ -15,7 +15,7 @@ _ASKED = "<b>A is pinned</b>, in grey. Move something: what stayed the same?"
 
 
 class Seen(NamedTuple):
-    """What was shown at one moment."""
+    """The values and the status line of a shown state."""
 
     values: Values
     said: Said
@@ -69,7 +69,7 @@ class Pin:
             self.toggle.value = False
 
     def note(self, values: Values, said: Said, *, better: bool = False) -> None:
-        """Store what is shown; if it is ``better`` for the pinned ``values``, pin it instead."""
+        """Store what is shown; if it is a ``better`` result for the values of A, pin it as A."""
         self._seen = Seen(dict(values), said)
         pinned = self._pinned if self.toggle.value else None  # else `settle` removes the pin
         if better and pinned is not None and controls.same(values, pinned.values):

@@ -47,7 +47,7 @@ class PointerInput(Contract[Result], abstract=True):
         }
 
     def _readings_on_points(self, result: Any) -> dict[str, float]:
-        """Return "n", the number of points, and 1 or 0: "own" (the learner's), "table" (pasted)."""
+        """Return readings: "n" (points), "own" (1 if the learner's) and "table" (1 if pasted)."""
         if (data := self._data(result)) is None:
             return {}
         return {
@@ -110,7 +110,7 @@ class PointerInput(Contract[Result], abstract=True):
             self._advance(band)
 
     def _beside_drawing(self, said: str) -> str:
-        """Return instructions while a band is drawn, then its score and ``said``; else ``said``."""
+        """Return instructions while a band is drawn; else ``said``, with a shown band's score."""
         band, shown = self._drawn_band, self._shown
         if band is None or not band.stage:
             return said
@@ -163,7 +163,7 @@ class PointerInput(Contract[Result], abstract=True):
             self._draw_again(partial(setattr, self, "_pointed", found))
 
     def _hold_axes(self, held: bool = False) -> None:
-        """Fix the y limits if ``held``, a band is drawn or a question pinned A; else free them."""
+        """Fix the y limits if ``held``, if a band is being drawn or if a question pinned A."""
         held = held or self._drawing is not None or self._pin.compares
         for panel in self._active_panels:
             if panel.room is not None:

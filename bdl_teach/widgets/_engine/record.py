@@ -30,7 +30,11 @@ def record(
     seconds: float = 4.0,
     width: int = 720,
 ) -> Path:
-    """Write an animation of the PNGs that ``show`` returns for the states; return its path."""
+    """Write an animation of the PNGs that ``show`` returns for the states; return its path.
+
+    It lasts ``seconds`` in all, and is ``width`` pixels wide. Raise ``ValueError`` for a wrong
+    argument, such as another ending than .gif or .mp4; ``RuntimeError`` for .mp4 without ffmpeg.
+    """
     path = Path(file)
     if path.suffix not in (".gif", ".mp4"):
         raise ValueError(f"file: expected a name that ends in .gif or .mp4, got {str(path)!r}")

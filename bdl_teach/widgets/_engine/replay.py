@@ -51,7 +51,7 @@ class Film:
         return self._frame != self._shown
 
     def develop(self, result: Any) -> Any:
-        """Return ``result`` at the chosen frame; set ``words`` to its step ("" at the end)."""
+        """Return ``result`` at the chosen frame; set ``words`` ("Step 3 of 9: ", "" at the end)."""
         self._load(self._frames(result))
         self._shown = frame = self._frame
         self.words = "" if self.at_end else f"Step {self._steps[frame]} of {self._steps[-1]}: "

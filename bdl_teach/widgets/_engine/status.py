@@ -100,7 +100,7 @@ class Said:
                 yield Number(name, self.write(name, form or ""), before, unit)
 
     def write(self, name: str, form: str) -> str:
-        """Return a reading as text: a dash for NaN, and no minus sign before a rounded 0."""
+        """Return a reading in the format ``form``; NaN is a dash, a rounded 0 has no minus sign."""
         value = self.readings[name]
         if math.isnan(value):
             return "–"
@@ -134,7 +134,7 @@ def _value(text: str) -> float:
 
 
 def costs(cost: FreeEnergy) -> dict[str, float]:
-    """Return F, complexity and likelihood in nats; F is computed from the rounded parts."""
+    """Return "F", "complexity" and "likelihood" in nats; F is computed from rounded parts."""
     digits = 0 if cost.kl_weight == 1 else 1  # a KL weight magnifies rounding errors
     complexity = float(f"{cost.complexity:.{digits}f}")
     total = float(f"{cost.kl_weight:.4g}") * complexity + float(f"{cost.likelihood:.0f}")

@@ -4,7 +4,7 @@ A file has, in this order:
 
 ``title``: the first line of the page.
 ``alt``: a description of the picture for screen readers, without numbers.
-``work``: what a tick does, as the status line says before its time (``"refit"``).
+``work``: the words in the status line before the time of a tick, such as ``"refit"``.
 ``wide``: whether the picture needs the whole width of the page.
 ``stays``: toggles that a preset may only switch on, and that undo, redo and reset do not change.
 ``folded``: groups that are shown only by the button *more*.

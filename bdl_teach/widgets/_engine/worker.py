@@ -197,7 +197,8 @@ class Worker(PointerInput[Result], abstract=True):
     ) -> None:
         """Draw the result for these values, or the chosen frame of its training.
 
-        ``better`` renews a pin of the same values; ``sharp`` is passed to ``_show_picture``.
+        With ``better``, the result replaces a pinned one for the same values. ``sharp`` is passed
+        to ``_show_picture``.
         """
         shown = self._film.develop(result)
         said = self._words_of(shown)
@@ -272,12 +273,12 @@ class Worker(PointerInput[Result], abstract=True):
         self._say(said)
 
     def _keep_stills(self) -> None:
-        """Add missing stills to cell outputs; not during use, because the page rebuilds outputs."""
+        """Add missing stills to cell outputs; not during use, as the page rebuilds changed ones."""
         while self._without_still and not self._picture.in_use:
             self._without_still.pop().update(self._repr_mimebundle_(), raw=True)
 
     def _begin_chores(self, unseen: bool = False) -> None:
-        """Start ``_chores`` once a page shows the first picture; if ``unseen``, without a page."""
+        """Start ``_chores`` in a thread after the first tick, if ``unseen`` or shown on a page."""
         with self._asking:
             if self._chores_begun or not self.ticks or not (unseen or self._shown_at):
                 return
