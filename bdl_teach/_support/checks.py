@@ -67,7 +67,7 @@ def batches(n_batches: int, n: int) -> int:
 
 def starting_rho(name: str, value: float) -> float:
     """Return ρ as a float; refuse it if σ = log(1 + e^ρ) or σ² does not fit into float32."""
-    expected = "ρ >= -41 (below, σ is 0 in float32)"
+    expected = "ρ >= -41 (below, σ² is too small for float32)"
     return number(name, value, expected, lambda rho: -41.0 <= rho <= 1e18)
 
 

@@ -43,7 +43,7 @@ def asked(finding: Finding) -> str:
 
 
 def as_text(findings: Sequence[Finding], *, chance: bool = False) -> str:
-    """Return a table of findings, then the claims that are refuted or not decided by 20 worlds.
+    """Return a table of findings, then the claims that do not hold or stay open after 20 worlds.
 
     ``chance`` adds a column with the probability that a claim fails by chance.
     """

@@ -27,7 +27,7 @@ Worlds = Callable[[Experiment], Sequence[Mapping[str, float]]]  # results of eac
 def run_claims(ids: Collection[str], options: argparse.Namespace) -> int:
     """Run, judge and print the claims with these ids; return the exit code.
 
-    It is 1 if a world failed, or if a claim is refuted or still open after 20 worlds; else 0.
+    It is 1 if a world failed, or if a claim does not hold or is still open after 20 worlds; else 0.
     """
     jobs = [job for one in resting_on(ids) for job in world_jobs(one, options)]
     done = finish(jobs, options)

@@ -1,4 +1,4 @@
-"""The published listing of PBP, with its errors, against the method."""
+"""The faulty listing of PBP, with its errors, against the method."""
 
 import numpy as np
 import pytest
