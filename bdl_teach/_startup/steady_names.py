@@ -26,7 +26,7 @@ _tracing = threading.local()
 
 @contextmanager
 def while_running() -> Iterator[None]:
-    """Return a context for running a program; at its end, TensorFlow uses its own numbers again."""
+    """Return a context that ends what :func:`begin` does: TensorFlow then counts as usual."""
     try:
         yield
     finally:

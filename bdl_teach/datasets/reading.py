@@ -278,8 +278,8 @@ def _look_at_blanks(lines: list[tuple[int, str]]) -> None:
     if rows and all(len(row.cells) == 2 and all(map(is_value, row.cells)) for row in rows):
         x, y = rows[0].cells
         raise ValueError(
-            f"line {rows[0].line}: either the comma or the blank may separate {x} and {y}: "
-            "put a semicolon between the columns"
+            f"line {rows[0].line}: it is unclear whether the comma or the blank separates {x} and "
+            f"{y}: put a semicolon between the columns"
         )
 
 

@@ -51,7 +51,7 @@ def argument(name: str, value: Any) -> str:
 
 
 def difference(got: Outcome, want: Array, *, is_pair: bool) -> str:
-    """Return the end of a sentence: how ``got`` differs from ``want``, possibly a stacked pair."""
+    """Return the end of a sentence on how ``got`` differs from ``want``; ``is_pair``: two parts."""
     if isinstance(got, Changed):
         return " your function changed its argument; work on a copy."
     if isinstance(got, BaseException):

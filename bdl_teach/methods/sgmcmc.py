@@ -64,8 +64,8 @@ class Settings(Training):
         n_batches: Minibatches M in an epoch; each epoch visits them in another order.
         temperature: T >= 0: 1 for the posterior, 0 for a minimum of U.
         preconditioned: Whether masses follow from the curvature at the modes; else they are 1.
-        capacity: Sizes to compile for, instead of exactly those of this problem. A capacity for
-            more points changes the simulated data from which the mass is estimated.
+        capacity: Sizes to compile for, instead of exactly those of this problem. The masses
+            are estimated on simulated data, which change with the capacity.
     """
 
     prior: Prior | None = None

@@ -35,13 +35,13 @@ def read(given: object, most: int = MOST) -> tuple[Value | None, list[str]]:
     """Return data as a value of the ``data`` control, and notes on what was left out or assumed.
 
     ``given`` is ``None``, ``(x, y)``, a value of the control, an array ``[n, 2]``, a data frame of
-    two columns, the text of a table, or ``datasets.Points``. A value of the control keeps its
-    units; for other data they are chosen. If there are more than ``most`` points, a random choice
-    of ``most`` points is kept.
+    two columns, the text of a table, or ``datasets.Points``. A value of the control keeps its four
+    numbers ``units``; for other data they are chosen so that x and y fit the course's range. If
+    there are more than ``most`` points, a random choice of ``most`` points is kept.
 
     Raises:
-        ValueError: ``given`` has another form, no points, or a number that is not finite; or units
-            are chosen, and a column is constant, above 1e100, or spread over less than 1e-100.
+        ValueError: ``given`` has another form, no points, or a number that is not finite; or, with
+            ``units`` to choose, a column is constant, above 1e100, or spread less than 1e-100.
     """
     if given is None:
         return None, []

@@ -110,7 +110,7 @@ class PointerInput(Contract[Result], abstract=True):
             self._advance(band)
 
     def _beside_drawing(self, said: str) -> str:
-        """Return instructions while a band is drawn; else ``said``, with a shown band's score."""
+        """Return how to draw a band while the user draws one; later its score, then ``said``."""
         band, shown = self._drawn_band, self._shown
         if band is None or not band.stage:
             return said
