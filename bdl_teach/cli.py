@@ -125,7 +125,7 @@ def start(argv: Sequence[str]) -> int:
     """Run a command with the Python of the checkout's `.venv`, and return its exit code.
 
     The `.venv` is made if necessary. A command that needs no libraries runs in the Python that
-    called this function, and so do all commands if bdl_teach is installed instead of a checkout.
+    called this function. So do all commands if bdl_teach is an installed package, not a checkout.
     """
     options = parse(argv)
     name, lock, checkout = options.command, needed_lock(options), is_checkout(ROOT)

@@ -220,7 +220,11 @@ class ScaleMixture:
 
     @property
     def terms(self) -> LogDensityTerms:
-        """Return log P(w) as log(share · density) of the wider component + fitted exponentials."""
+        """Return an approximation of log P(w): a quadratic plus exponentials.
+
+        The quadratic is log(share · density) of the wider component; the exponentials are fitted
+        to the rest.
+        """
         wide, narrow, pi = self.mixture
         if narrow > wide:
             wide, narrow, pi = narrow, wide, 1.0 - pi
@@ -270,7 +274,7 @@ class Gaussian:
 
     @property
     def terms(self) -> LogDensityTerms:
-        """Return log P(w) as a quadratic and exponentials of height 0."""
+        """Return log P(w), which is a quadratic; the exponentials have height 0."""
         none = np.zeros(_N_BELLS)
         return LogDensityTerms(-math.log(self.sigma) - HALF_LOG_TWO_PI, self.sigma, none, none)
 

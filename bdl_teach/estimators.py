@@ -32,7 +32,8 @@ class Gradients(NamedTuple):
 class Minibatch(NamedTuple):
     """The posterior of the linear model and a minibatch of M points, made by :func:`minibatch`.
 
-    ``residual`` is m_i = x_i·μ − y_i for each point ``[M]``, and ``scale`` is c = (N/M) / noise².
+    ``residual`` is m_i = x_i·μ − y_i for each point ``[M]``. ``scale`` is c = (N/M) / noise², where
+    N is the number of points in the whole data set.
     """
 
     mu: Array
@@ -94,11 +95,11 @@ def _checked_std(sigma: ArrayLike, d: int) -> Array:
 def _score_variance(b: Minibatch) -> Gradients:
     """Return the variance of the score-function estimator: E[cost² h(ε_k)] − mean².
 
-    Here h = (ε_k/σ_k)² for μ, and ((ε_k² − 1)/σ_k)² for σ. The cost is a quadratic of the noise ε
-    of all weights, a + u·ε + εᵀCε. For a fixed ε_k its mean over the other ε is
-    a + tr C − C_kk + u_k ε_k + C_kk ε_k², and its variance Σ_l (u_l + 2 C_kl ε_k)² + 2 Σ_lm C_lm²,
-    with l, m ≠ k. So E[cost² | ε_k] is a polynomial in ε_k, which Gauss-Hermite quadrature
-    integrates exactly.
+    Here h is the squared score: (ε_k/σ_k)² for μ_k, and ((ε_k² − 1)/σ_k)² for σ_k. The cost is a
+    quadratic of the noise ε of all weights, a + u·ε + εᵀCε. For a fixed ε_k the cost has the mean
+    a + tr C − C_kk + u_k ε_k + C_kk ε_k² over the other ε, and the variance
+    Σ_l (u_l + 2 C_kl ε_k)² + 2 Σ_lm C_lm² with l, m ≠ k. So E[cost² | ε_k] is a polynomial in ε_k,
+    which Gauss-Hermite quadrature integrates exactly.
     """
     t, weights = np.polynomial.hermite_e.hermegauss(8)
     weights = weights / weights.sum()
@@ -246,8 +247,8 @@ def gradient_samples(
         seed: Seed of the draws.
 
     Returns:
-        Draws of the gradient, ``[n_draws, d]`` each. Their mean is ``batch.expected``, plus the
-        gradient of the KL if ``prior`` is given.
+        Draws of the gradients by μ and by σ, ``[n_draws, d]`` each. Their mean is
+        ``batch.expected``, plus the gradient of the KL if ``prior`` is given.
 
     Raises:
         ValueError: An argument is out of range.
@@ -337,7 +338,7 @@ def output_samples(
 
 
 def _draws(kind: str, b: Minibatch, n: int, rng: np.random.Generator) -> Gradients:
-    """Draw ``n`` gradients of the minibatch's expected cost, ``[n, d]`` each."""
+    """Draw ``n`` gradients of the minibatch's expected cost by μ and by σ, ``[n, d]`` each."""
     if kind == "local":
         zeta, std = rng.standard_normal((n, len(b.x))), np.sqrt(b.output_var)
         error = b.scale * (b.residual + std * zeta)  # [n, M]

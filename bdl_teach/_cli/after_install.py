@@ -41,7 +41,7 @@ KERNEL: dict[str, dict[str, object]] = {
 
 
 def write_settings(prefix: Path) -> None:
-    """Add the settings of this module and the folder ``jupyter`` to those in ``prefix``."""
+    """Add this module's settings, and those in the folder ``jupyter``, to those in ``prefix``."""
     shared = {prefix / path.relative_to(SHARED): _read(path) for path in SHARED.rglob("*.json")}
     own: dict[Path, Mapping[str, object]] = {
         prefix / "share/jupyter/lab/settings/overrides.json": OVERRIDES,

@@ -96,7 +96,7 @@ def state(name: str) -> str:
 
 
 def place(name: str) -> str:
-    """Return where a data set is or will be: in the data folder, or "inside scikit-learn"."""
+    """Return a data set's path inside the data folder, or the text "inside scikit-learn"."""
     from bdl_teach.datasets import store, tables
 
     if name == "digits":

@@ -88,7 +88,7 @@ def python() -> str:
 
 
 def tensorflow() -> str:
-    """Import TensorFlow and return its version; refuse one that the course was not tried with."""
+    """Return TensorFlow's version; raise ``Trouble`` if the course was not tried with it."""
     from bdl_teach._startup import kept_programs
     from bdl_teach.backend import tf
 
@@ -177,7 +177,7 @@ def files() -> str:
 
 
 def server() -> str:
-    """Return the Jupyter server's environment; refuse an unknown one, or one without bdl_teach."""
+    """Return Jupyter Server's environment; raise ``Trouble`` if unknown or without bdl_teach."""
     found = _server()
     if found is None:
         raise Trouble(
@@ -193,7 +193,7 @@ def server() -> str:
 
 
 def _server() -> Path | None:
-    """Return the server's environment (None: unknown) or, outside a kernel, this process's."""
+    """Return the server's environment, None if unknown; outside a kernel, return this Python's."""
     import psutil
 
     if "ipykernel.kernelapp" not in sys.modules:
@@ -232,7 +232,10 @@ def widgets(package: str, front_end: str, begins: str = "") -> str:
 
 
 def ipykernel() -> str:
-    """Return ipykernel's version; refuse >= 7, which runs widget callbacks on a second thread."""
+    """Return ipykernel's version; raise ``Trouble`` if it is 7 or higher.
+
+    From 7 on, ipykernel runs the callbacks of widgets on a second thread.
+    """
     importlib.import_module("ipykernel")
     found = version("ipykernel")
     if int(found.split(".")[0]) >= 7:

@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def port(text: str) -> int:
-    """Convert text to the number of a free port of this machine; refuse a used or invalid one."""
+    """Convert text to a port's number; raise ``Trouble`` if that port cannot be used."""
     wanted = int(text)
     with socket.socket() as probe:
         if os.name == "posix":  # the port of a server that has just ended is free

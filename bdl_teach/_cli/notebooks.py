@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Copy the notebooks; return 1 if a changed copy of another version was kept, else 0."""
+    """Copy the notebooks; return 1 if changed files of another version were kept, else 0."""
     written, kept, older = copy(options.folder)
     n_there = len(files()) - len(written) - len(kept)
     print(f"{options.folder}: {len(written)} files written, {n_there} there already.")
@@ -79,7 +79,7 @@ def copy(folder: Path) -> tuple[list[str], list[str], list[str]]:
 
 
 def _read_record(folder: Path) -> dict[str, str]:
-    """Return the recorded hashes by file name; {} without a record (all files count as changed)."""
+    """Return the recorded hash of each file by its name; {} if the record is missing or broken."""
     try:
         return dict(json.loads((folder / RECORD).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):

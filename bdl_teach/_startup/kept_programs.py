@@ -39,7 +39,8 @@ _FOLDER_FLAG = "tf_xla_persistent_cache_directory"
 def prepare() -> Path | None:
     """Set TensorFlow's flags, some of them for storing programs; call this before its import.
 
-    Return the folder for programs; None if none are stored or the user's flags name a folder.
+    Return the folder that was set; None if no programs are stored, or if the user's flags already
+    name a folder.
     """
     if _ONE_THREAD.partition("=")[0] not in os.environ.get("XLA_FLAGS", ""):
         os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {_ONE_THREAD}".strip()
@@ -58,7 +59,10 @@ def prepare() -> Path | None:
 
 
 def tidy(place: Path, limit: int = LIMIT) -> None:
-    """Delete the longest unused programs if the sum exceeds ``limit`` bytes; keep ``limit / 2``."""
+    """Delete the least recently used programs in ``place`` if all together exceed ``limit`` bytes.
+
+    Stop when at most ``limit / 2`` bytes are left.
+    """
     with suppress(OSError):  # another process may delete them, too
         files = [(f.stat(), f) for f in place.glob("*/*") if f.is_file()]
         size = sum(stat.st_size for stat, _ in files)

@@ -43,7 +43,7 @@ def light_import() -> Iterator[None]:
 
 
 def probability(*path: str) -> Any:
-    """Return the part of TensorFlow Probability at ``path``; its first use imports the library."""
+    """Return TensorFlow Probability or a part, such as "distributions", imported on first use."""
     part = _LazyPart(path)
     return part.loaded() if PLAIN else part
 

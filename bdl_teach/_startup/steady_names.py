@@ -34,10 +34,11 @@ def while_running() -> Iterator[None]:
 
 
 def begin(function: Callable[..., Any], arguments: Any) -> None:
-    """Make the numbers in TensorFlow's next names, in this thread, count up from a hash.
+    """Make TensorFlow's next names, in this thread, the same in every process.
 
-    It is the hash of ``function`` and of the shapes and types of the tensors in ``arguments``, or
-    the next free number if another program of this process has the same hash.
+    The numbers in the names count up from a hash of ``function`` and of the shapes and types of the
+    tensors in ``arguments``. If another program of this process has the same hash, the next free
+    number is taken.
     """
     if PLAIN:
         return
@@ -62,7 +63,7 @@ def identity(function: Callable[..., Any]) -> tuple[Any, ...]:
 
 
 def install() -> None:
-    """Make TensorFlow take its numbers from :func:`begin`; TensorFlow must be imported already."""
+    """Make TensorFlow use :func:`begin`'s numbers in its names; it must be imported already."""
     if PLAIN:
         return
     with suppress(ImportError, AttributeError):  # a TensorFlow without this function: no change

@@ -20,7 +20,10 @@ def number(
     expected: str = "a finite number",
     holds: Callable[[float], bool] = math.isfinite,
 ) -> float:
-    """Return ``value`` as a finite float if ``holds`` is true of it; errors say ``expected``."""
+    """Return ``value`` as a float; raise ``ValueError`` unless it is finite and ``holds(value)``.
+
+    ``expected`` describes a valid value in the error's message.
+    """
     try:
         result = math.nan if isinstance(value, str | bytes) else float(value)
     except (TypeError, ValueError):
@@ -66,7 +69,7 @@ def batches(n_batches: int, n: int) -> int:
 
 
 def starting_rho(name: str, value: float) -> float:
-    """Return ρ as a float; refuse it if σ = log(1 + e^ρ) or σ² does not fit into float32."""
+    """Return ρ as a float; raise ``ValueError`` if float32 cannot hold σ = log(1 + e^ρ) or σ²."""
     expected = "ρ >= -41 (below, σ² is too small for float32)"
     return number(name, value, expected, lambda rho: -41.0 <= rho <= 1e18)
 
@@ -107,7 +110,7 @@ def regression_data(x: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
 
 
 def resolved_in_float32(name: str, values: Array) -> Array:
-    """Return ``values`` [n, d]; refuse a column whose differences are lost in float32."""
+    """Return ``values`` [n, d]; raise ``ValueError`` if float32 loses a column's differences."""
     with np.errstate(over="ignore", invalid="ignore"):
         rounded = values.astype(np.float32).astype(np.float64)
         spread = values.max(axis=0) - values.min(axis=0)
@@ -124,7 +127,7 @@ def resolved_in_float32(name: str, values: Array) -> Array:
 
 
 def finite(name: str, value: ArrayLike) -> Array:
-    """Return ``value`` as a float64 array; refuse masked values, NaN and infinity."""
+    """Return ``value`` as a float64 array; raise ``ValueError`` if part is masked or not finite."""
     if isinstance(value, np.ma.MaskedArray) and value.mask.any():  # NumPy would unmask them
         hidden = int(value.mask.sum())
         raise ValueError(f"{name}: expected no masked values, got {hidden}: leave their rows out")

@@ -72,7 +72,7 @@ class Compiled:
         return result
 
     def _without_stored_programs(self, error: Exception, arguments: tuple[Tensor, ...]) -> Tensor:
-        """Build and run the program again after ``error``; if that fails, do so without XLA."""
+        """Build and run again without stored programs; if that fails, do so without XLA."""
         _LOG.debug("XLA's stored programs: %s", error)
         with suppress(tf.errors.OpError):
             self._program = self._build()

@@ -71,7 +71,7 @@ class Ambiguous(ValueError):
 
 
 class Number(NamedTuple):
-    """The parts of a number in a cell, whose decimal mark may be unknown, as in 1,250."""
+    """The parts of a number in a cell; the decimal mark of some, such as 1,250, is unknown."""
 
     sign: str  # "" or "-"
     body: str  # its digits with "." and ","
@@ -140,7 +140,11 @@ def number(cell: str) -> Number | None:
 
 
 def _marks(body: str, exponent: bool) -> tuple[str, str, bool] | None:
-    """Return a Number's body, mark and open for text such as "1,250.5"; ``None`` if invalid."""
+    """Return the parts of text such as "1,250.5"; ``None`` if it is not a number.
+
+    They are the digits with their points and commas, the decimal mark ("" if the text does not tell
+    it), and whether the text can be read with "." and with "," as decimal mark.
+    """
     grouped = re.fullmatch(r"(\d{1,3}(?:([ '])\d{3})(?:\2\d{3})*)([.,]\d*)?", body)
     if grouped:
         rest = grouped[3] or ""
@@ -233,7 +237,7 @@ def _mixed(name: str, kinds: Sequence[tuple[tuple[int, str], str]]) -> ValueErro
 
 
 def _units(name: str, cells: Cells, numbers: Sequence[Number]) -> list[str]:
-    """Return sentences on what was stripped from numbers; raise an error if their units differ."""
+    """Return notes on units and other text left out of numbers; raise an error if units differ."""
     units = [one.unit for one in numbers]
     only = list(dict.fromkeys(filter(None, units)))
     left_out = "" in units and only and not re.fullmatch(_CURRENCY, only[0])
@@ -271,7 +275,7 @@ def _dates(cell: str) -> dict[bool, datetime]:
 
 
 def _parts(text: str) -> dict[bool, tuple[int, int, int]]:
-    """Return a date's possible (year, month, day): key True if the day comes first; {} if none."""
+    """Return a date's possible (year, month, day): key True if the day comes first, else False."""
     if found := _DAY_OR_MONTH_FIRST.fullmatch(text):
         one, other = int(found[1]), int(found[3])
         year = int(found[4]) + (0 if len(found[4]) == 4 else 2000 if int(found[4]) < 70 else 1900)

@@ -79,7 +79,7 @@ class _Row(NamedTuple):
 
     @property
     def complete(self) -> bool:
-        """Return whether at least two cells are values or missing, one of them a value.
+        """Return whether the row has at least two values, or one value and a missing one.
 
         The row is not complete if a cell has digits and signs that form no value, such as "1;2".
         """
@@ -293,7 +293,7 @@ def _no_table(lines: list[tuple[int, str]]) -> str:
 
 
 def _head(rows: Sequence[_Row], width: int) -> int:
-    """Return the number of rows down to the last row of text above the first complete row."""
+    """Return how many rows the head has; it ends with the last row of text above the values."""
     head = 0
     for i, row in enumerate(rows[:_HEAD]):
         if len(row.cells) == width and row.complete:
@@ -351,10 +351,10 @@ def _with_unit(name: str, unit: str) -> str:
 def _look_at_commas(
     lines: Sequence[tuple[int, str]], notes: list[str], decimal: str | None, *, one_name: bool
 ) -> None:
-    """Raise an error or add a note if each line, such as "1,250", can also be read as one number.
+    """Add a note, or raise an error, if each line, such as "1,250", can be read as one number.
 
-    Raise the error if the table has only one column name (``one_name``) or a line also has a point,
-    except if ``decimal`` is ".". In all other cases, note that the comma separates x and y.
+    The note says that the comma is taken to separate x and y. The error is raised instead if there
+    is only one column name (``one_name``) or a line has a point, unless ``decimal`` is ".".
     """
     whole = [reader.number(line) for _, line in lines]
     if not all(whole):
@@ -386,7 +386,7 @@ def _with_width(row: _Row, width: int) -> _Row:
 
 
 def _leave_out_columns(table: _Table) -> None:
-    """Remove columns without values, then a first column of row numbers, if two columns remain."""
+    """Remove columns without values; then a first column of row numbers, if two others are left."""
     width, line = len(table.names), table.rows[0].line
     valued = {i for i in range(width) if any(row.kinds[i] == "v" for row in table.rows)}
     for i in sorted(set(range(width)) - valued, reverse=True):

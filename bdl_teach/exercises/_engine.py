@@ -51,7 +51,10 @@ class Mistake:
 
 
 def mistakes(*rows: str | Function | tuple[Function, ...]) -> tuple[Mistake, ...]:
-    """Return a mistake for each ``"name: hint."`` and the formula (or tuple of them) after it."""
+    """Return a mistake for each pair of rows: a sentence ``"name: hint."``, then its formula.
+
+    Instead of one formula, the second row can be a tuple of formulas.
+    """
     found = []
     for sentence, formula in zip(rows[::2], rows[1::2], strict=True):
         if not isinstance(sentence, str) or isinstance(formula, str) or ": " not in sentence:
@@ -104,7 +107,7 @@ class Exercise:
 
     @property
     def is_exact(self) -> bool:
-        """Return whether an answer must be within 1 % of the reference answer to be right."""
+        """Return whether right answers must agree with the reference answer to better than 1 %."""
         return self.compared is None and self.judge is None and self.rtol < 0.01
 
     @property
@@ -162,7 +165,7 @@ class Exercise:
         return differs
 
     def _fault(self, outcomes: Sequence[Outcome]) -> str:
-        """Return the fault that ``overall``, or else ``judge``, finds in the answers, or ""."""
+        """Return the name of a fault that the functions ``overall`` or ``judge`` find, or ""."""
         answers = self._shaped(outcomes)
         if not answers or any(map(_outcomes.breaks, answers, self._expected)):
             return ""
@@ -216,7 +219,11 @@ class Exercise:
         return self._wrong(common_mistakes.of_arguments(self.reference, self.cases))
 
     def _wrong(self, candidates: Iterable[Candidate]) -> list[Candidate]:
-        """Return the candidates that are wrong in some case, without NaN, and are not constant."""
+        """Return the candidates that can explain a wrong answer.
+
+        A candidate is left out if it is right in all cases, always gives the same number, or gives
+        NaN or an error in some case.
+        """
         found = []
         with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
             for candidate in candidates:
@@ -250,7 +257,7 @@ class Choice(Exercise):
     statements: Mapping[str, str] = field(default_factory=dict)  # for each letter, a hint
 
     def find(self, answer: object, tries: int = 0) -> tuple[str, str]:
-        """Return the mark and a message, which names misjudged statements only if ``tries`` > 0."""
+        """Return the mark and a message; if ``tries`` > 0, it names the misjudged statements."""
         if _outcomes.is_stub(answer):
             return OPEN, "nothing to check yet: put the letters of the true statements."
         letters = _outcomes.read_letters(answer)
@@ -286,7 +293,7 @@ def exercise(number: str, *rows: Any, cases: Any = None, **options: Any) -> Call
 
     Args:
         number: Number of the exercise.
-        *rows: First the cases, each a tuple of arguments (a list in it becomes an array), then the
+        *rows: First the cases, each a tuple of arguments (a list in it becomes an array). Then the
             known mistakes: for each a sentence ``"name: hint."`` and a formula that contains it.
         cases: The cases as :class:`Late`, if made on first use; then all ``rows`` are mistakes.
         **options: Values of other attributes of :class:`Exercise`.
@@ -368,7 +375,10 @@ class Session:
         return f"Forgotten: {solved} solved of {len(wanted)}{counted}."
 
     def _counted(self, chapter: int | None) -> tuple[list[str], Sequence[str], Any, int, int]:
-        """Return ids of exercises and of missions, marks by id, and both counts of solved ids."""
+        """Return ids of exercises, ids of missions, marks by id, and how many of each are solved.
+
+        If ``chapter`` is given, only its exercises are returned, and no missions.
+        """
         chapters = sorted({int(number.split(".")[0]) for number in self._registry})
         if chapter is not None and chapter not in chapters:
             known = ", ".join(map(str, chapters))

@@ -59,7 +59,7 @@ def make(path: Path) -> str:
 
 
 def for_deck(source: str) -> str:
-    """Return a cell's Markdown for a deck: links lead to decks, and nothing asks to run a cell."""
+    """Return a cell's Markdown for a deck, with links to decks and no request to run a cell."""
     source = source.replace("**Run the cell below** (Shift+Enter), then", "**In the notebook:**")
     to_decks = re.sub(r"\]\((\d\d_\w+)\.ipynb(?:#[^)]*)?\)", r"](\1.html)", source)
     return to_decks.replace("[TEACHING.md](TEACHING.md)", "TEACHING.md")
@@ -87,7 +87,7 @@ def add_notes(notebook: nbformat.NotebookNode, path: Path) -> None:
 
 
 def teaching(path: Path) -> tuple[str, dict[str, str]]:
-    """Return TEACHING.md's text on the chapter at ``path``, and its notes {section: text}."""
+    """Return TEACHING.md's text on a chapter, and its notes on sections: {"3.6": note, ...}."""
     guide = (notebooks.source() / "TEACHING.md").read_text(encoding="utf-8")
     guide = re.sub(r"\s*<!--.*?-->", "", guide)
     number = re.match(r"\d\d", path.name)
