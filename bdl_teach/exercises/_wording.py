@@ -51,7 +51,7 @@ def argument(name: str, value: Any) -> str:
 
 
 def difference(got: Outcome, want: Array, *, is_pair: bool) -> str:
-    """Return the end of a sentence on how ``got`` differs from ``want``; ``is_pair``: two parts."""
+    """Return how ``got`` differs from ``want`` (a pair if ``is_pair``), to end a sentence."""
     if isinstance(got, Changed):
         return " your function changed its argument; work on a copy."
     if isinstance(got, BaseException):

@@ -289,7 +289,7 @@ _NATS = 20.0  # by which F may be above F at σ₁ = 1: that of 0.7 and 1.2 is 1
 
 @lru_cache(maxsize=32)
 def _mean_free_energy(sigma1: float) -> float:
-    """Return the mean F in nats, over the data sets ``_UNSEEN``, of quiet fits with this σ₁."""
+    """Return the mean F in nats of quiet fits to the ``_UNSEEN`` data, if the prior has this σ₁."""
     prior = densities.ScaleMixture(sigma1, 0.1, 0.5)
     sets = (datasets.sinusoid(seed=seed) for seed in _UNSEEN)
     fits = (local_reparam.fit(d.x, d.y, prior=prior, **local_reparam.QUIET) for d in sets)

@@ -157,7 +157,7 @@ def _split_world(seed: int, sigma: float) -> tuple[Any, ...]:
 def _variance_of_split(
     rows: Any, draws: Any, x: Any, y: Any, mu: Any, sigma: Any, noise_std: Any
 ) -> Any:
-    """Return Var[gradient by μ]/N² for ``rows`` points that all use the same ``draws`` of w."""
+    """Return Var[gradient by μ]/N² for ``rows`` points, all with the same ``draws`` draws of w."""
     over_points = np.var(x * (mu * x - y))
     own, common = sigma**2 * np.mean(x**4), sigma**2 * np.mean(x**2) ** 2
     over_draws = (own + common * (rows - 1)) / draws

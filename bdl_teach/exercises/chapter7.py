@@ -80,9 +80,9 @@ def _truncated(m: Any, v: Any) -> Any:
 def _compared_moments(got: Any, m: Any, v: Any) -> Any:
     """Return the moments ``got``, raised to a power below 1 where m/√v is far below 0.
 
-    There float32 loses digits in a subtraction, and the power lets larger errors pass the
-    comparison: 0.3 % for m/√v < −3.5, and 10 % for m/√v < −8. Wrong terms in a formula make larger
-    errors than these. Where m/√v < −40, the right answer is 0.
+    The power lets larger errors pass the comparison: 0.3 % for m/√v < −3.5, and 10 % for
+    m/√v < −8. Answers in float32 need this, since they lose digits in a subtraction; wrong terms in
+    a formula make still larger errors. For m/√v < −40 the right answer is 0, and the power is 1.
     """
     alpha = m / np.sqrt(v)
     power = np.select([alpha < -40, alpha < -8, alpha < -3.5], [1.0, 3e-4, 0.01], 1.0)

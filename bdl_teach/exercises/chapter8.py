@@ -16,7 +16,7 @@ _GIVEN: dict[str, Any] = {"prior": densities.Gaussian(3.0), "hidden_units": (20,
 
 
 def _tops(first: Any, second: Any) -> Any:
-    """Return each path's highest potential ``[k]``, from those on its two legs ``[k, n]`` each."""
+    """Return the highest potential ``[k]`` on each of k paths; a path has two legs of n points."""
     return np.maximum(first.max(axis=1), second.max(axis=1))
 
 
@@ -97,7 +97,7 @@ def _in_groups(contributions: Any, group: Any, rate: Any) -> Any:
 
 
 def _linearised(seen: Any, new: Any, prior_std: Any, noise_std: Any) -> Any:
-    """Return the sd of gᵀw for each row g of ``new``, if w has the Laplace posterior."""
+    """Return the sd of gᵀw for each row g of ``new``; the precision of w comes from ``seen``."""
     cov = np.linalg.inv(_precision(seen, prior_std, noise_std))
     return np.sqrt(np.sum(new @ cov * new, axis=1))
 
@@ -208,7 +208,7 @@ def _price(mean: Any, own_std: Any, columns: Any, prior_std: Any) -> Any:
 
 @lru_cache(maxsize=8)
 def _networks(seed: int) -> tuple[tuple[Any, Any], ...]:
-    """Return (hidden units and a 1 ``[32, 21]``, y) for a ``laplace`` and for a ``point`` fit."""
+    """Return (inputs of the last layer ``[32, 21]``, y) of a ``laplace`` and of a ``point`` fit."""
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=seed, gap=_GAP)
     mode = laplace.fit(data.x, data.y, structure="last_layer", **_GIVEN).mean
     found = []

@@ -209,7 +209,7 @@ _AS_OFTEN = 0.1  # difference between two shares that counts as none
 
 @cache
 def _digits_and_unknown() -> list[_World]:
-    """Return three worlds of networks that know eight digits; ``new`` has two more, labelled −1."""
+    """Return three worlds whose networks know 8 digits; in ``new`` are 2 others (``truth`` −1)."""
     digits, worlds = datasets.digits(), []
     x = digits.images.reshape(len(digits.images), -1).astype(float)
     for seed in range(3):

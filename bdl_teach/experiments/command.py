@@ -96,7 +96,7 @@ def _known_id(text: str) -> str:
 
 
 def _count(text: str, least: int = 0, also: str = "") -> int:
-    """Convert text to an integer; refuse one below ``least`` unless the text equals ``also``."""
+    """Convert text to an integer, which must be >= ``least`` unless the text equals ``also``."""
     if text != also and not (text.isdecimal() and int(text) >= least):
         asked = f"{least}, or {also}" if also else f"{least}"
         raise argparse.ArgumentTypeError(f"expected a whole number >= {asked}, got {text}")
@@ -104,7 +104,7 @@ def _count(text: str, least: int = 0, also: str = "") -> int:
 
 
 def _absolute(path: str) -> Path:
-    """Make a path absolute, so that it stays valid when the launcher changes the folder."""
+    """Make a path absolute, so that it stays valid when the working folder changes."""
     return Path(path).expanduser().absolute()
 
 
@@ -126,14 +126,15 @@ def tables() -> dict[str, Path]:
 
 
 def module_of(table: str) -> ModuleType:
-    """Import and return the module of a paper's table."""
+    """Import and return the module of the paper's table with this name."""
     return importlib.import_module(f"{papers.__name__}.{table.replace('-', '_')}")
 
 
 def _exit_code(run: Callable[[], int]) -> int:
-    """Return the exit code of ``run``, 130 after Ctrl-C, or 1 after an error that is printed.
+    """Return the exit code of ``run``, or 130 after Ctrl-C, or 1 after an error that is printed.
 
-    An ``OSError`` is printed if the disk is full or it has no ``errno``. Other errors are raised.
+    Two kinds of ``OSError`` are printed: that the disk is full, and one without an ``errno``. All
+    other errors are raised.
     """
     try:
         return run()

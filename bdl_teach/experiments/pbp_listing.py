@@ -2,8 +2,8 @@
 
 It is for teaching only; use ``pbp.fit``. The faults:
 
-- most divisions add eps = 1e-6 to the denominator, also in 1/(Z Z₂/Z₁² (α+1)/α − 1) ≈ 1/(1/α):
-  α stops at √(0.5/eps) = 707, while β and with it the noise grow without end;
+- most divisions add eps = 1e-6 to the denominator; in the update of α, this denominator is about
+  1/α: so α stops at √(0.5/eps) = 707, while β and with it the noise grow without end;
 - everything is float32;
 - a variance that would be negative becomes 0 and stays 0;
 - the moments of the ReLU lose their digits where mean/√var <= −5, and the mean turns negative;

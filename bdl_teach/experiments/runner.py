@@ -60,7 +60,10 @@ class Done(NamedTuple):
     faults: dict[str, list[str]]  # keys of tasks that failed or could not be stored, by the error
 
     def report(self, command: str, options: Options) -> int:
-        """Write results to ``--figures``, if given; print errors and return 1 if any, else 0."""
+        """Print the errors, and return 1 if there are any, else 0.
+
+        Write the results to the file ``--figures``, if given; its first line names ``command``.
+        """
         if options.figures:
             kept = Kept(made_by(f"{command} --figures"), self.figures)
             write_whole(options.figures, kept_as_csv(kept))
@@ -77,7 +80,7 @@ class Done(NamedTuple):
 
 
 def jobs_of(name: str, run: Run, module: str, tasks: Sequence[Task], options: Options) -> list[Job]:
-    """Return a job for each task; ``name`` is their store's, and :class:`Job` explains the rest."""
+    """Return a job for each task, with one store called ``name``; see :class:`Job` for the rest."""
     version = fingerprint(module)
     store = Store(_folder(options), name, version)
     return [Job(task, run, module, version, store) for task in tasks]

@@ -40,8 +40,8 @@ def over_all(f: Figures) -> dict[str, float]:
     """Return, from the figures of one world, three comparisons of all methods with NUTS.
 
     ``beaten-`` and a region: share of the methods that NUTS outscores; ``nearest-gap``: the least
-    distance from NUTS in the gap; ``least-widening``: the least ratio of the distances in the gap
-    and at the data.
+    distance from NUTS in the gap; ``least-widening``: the least value of a method's distance in the
+    gap divided by its distance at the data.
     """
     figures = {}
     for region in ("gap", "outside"):

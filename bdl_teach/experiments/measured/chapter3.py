@@ -90,14 +90,14 @@ def presets(world: World) -> dict[str, float]:
 
 
 def estimators(world: World) -> dict[str, float]:
-    """Measure the quiet fit, and three of Bayes by Backprop: 1 draw, 10 draws, and KL weight 32."""
+    """Measure a quiet fit, and Bayes by Backprop with 1 draw, with 10, and with KL weight 32."""
     plans: Plans = {"one": {}, "ten": {"n_samples": 10}, "forgotten": {"kl_weight": 32.0}}
     drawn = {name: {"quiet": False, **plan} for name, plan in plans.items()}
     return _measured_plans(world, quiet={}, **drawn)
 
 
 def sliders(world: World) -> dict[str, float]:
-    """Measure the fit ``article`` (default settings), and fits with other noise, σ₁ or N.
+    """Measure the fit ``article`` (default settings), and fits with another noise, prior or N.
 
     ``zero`` is Bayes by Backprop with KL weight 0; ``zero-on`` is that fit trained further.
     """
@@ -111,7 +111,7 @@ def sliders(world: World) -> dict[str, float]:
 
 
 def pruning(world: World) -> dict[str, float]:
-    """Return rms errors of the network of mean weights after pruning, divided by that before."""
+    """Prune the network of mean weights; return its rms errors, divided by the error before."""
     fit, data = _fit(world, quiet=False)
     by_ratio = np.argsort(fit.signal_to_noise)
     at_random = np.random.default_rng(world.seed(2)).permutation(by_ratio)
@@ -132,7 +132,7 @@ def pruning(world: World) -> dict[str, float]:
 def curve(world: World) -> dict[str, float]:
     """Return the epistemic sd on Blundell's curve, for targets that are multiplied by 20.
 
-    ``among`` is the mean over the data's range, ``end`` the smaller sd at x = −0.4 and x = 0.9.
+    ``among`` is the mean over the data's range, ``end`` the smaller of the sds at x = −0.4 and 0.9.
     """
     data = datasets.blundell_curve(n=32, seed=world.data_seed)
     x = np.linspace(-0.4, 0.9, 131)[:, None]

@@ -88,11 +88,12 @@ def starts(world: World) -> dict[str, float]:
 
 
 def recipes(world: World) -> dict[str, float]:
-    """Compare four ways to minimise F by the F reached, test scores, and means outside the data.
+    """Compare four ways to minimise F: the F reached, the test scores, and the predicted means.
 
     The problem is that of chapter 3. ``ours`` has the defaults of ``bbb.fit``, ``again`` the same
-    from another start; the fits ``-on`` were trained further. ``apart-`` and a name: rms difference
-    of that fit's mean from the mean of ``ours`` (of ``ours-on`` for a fit ``-on``), for |x| > ½.
+    from another start. A name that ends in ``-on`` is of a fit that was trained further.
+    ``apart-again`` and ``apart-library`` are rms differences of the predicted mean from that of
+    ``ours`` for |x| > ½; with ``-on``, both fits were trained further.
     """
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     prior, seed = densities.ScaleMixture(1.5, 0.1, 0.5), world.start_seed

@@ -48,7 +48,7 @@ def auc(fit: Fit, rows: Rows) -> float:
 
 
 def tuned_decay(rows: Rows, world: World) -> float:
-    """Fit 16 units to a bootstrap sample; return the decay of best AUC on the rows left out."""
+    """Return the weight decay with the best AUC outside a bootstrap sample, for 16 hidden units."""
     n = len(rows[0])
     bag = np.random.default_rng(world.seed(2)).integers(n, size=n)
     out = np.setdiff1d(np.arange(n), bag)

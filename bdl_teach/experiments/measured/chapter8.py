@@ -82,8 +82,8 @@ def bands(world: World, n: int = 32) -> dict[str, float]:
 def one_band_each(world: World) -> dict[str, float]:
     """Compare the ``coverage`` of plain and of anchored ensembles over six data sets.
 
-    ``most`` and ``little`` are the shares of the data sets in which that of a plain ensemble is
-    above ¾, and below ½; ``gain`` is the mean of anchored minus plain.
+    ``most`` is the share of the data sets in which a plain ensemble covers more than ¾ of the gap,
+    ``little`` that in which it covers less than ½; ``gain`` is the mean of anchored minus plain.
     """
     found = [bands(one) for one in world.parts(N_SETS)]
     plain, anchored = (np.array([f[f"{k}-coverage"] for f in found]) for k in ("plain", "anchored"))

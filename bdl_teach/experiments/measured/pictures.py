@@ -13,7 +13,7 @@ COLD, HOT = 0.2, 5.0  # temperatures of the explorer's presets
 
 
 def digits(world: World) -> dict[str, float]:
-    """Return scores, AUROCs etc. of each kind of network; two digits are out-of-distribution."""
+    """Return scores and AUROCs of each kind of network, with two digits out-of-distribution."""
     return _of_split(fits.split(world.data_seed), world)
 
 

@@ -94,9 +94,9 @@ def _stepped(
 def priors(world: World) -> dict[str, float]:
     """Measure fits at the presets of the empirical Bayes explorer.
 
-    ``star`` is the shared σ_p that minimises KL[q ‖ p] over the weights with a prior sd > 0,
-    ``ends`` the mean epistemic sd at x = ±1, ``height`` the range of the predicted mean, ``error``
-    its rms error for |x| ≤ ½, and ``off`` the share of weights with |μ|/σ < ½.
+    ``star`` is the σ_p, shared by all weights, that minimises KL[q ‖ p] of the fit, ``ends`` the
+    mean epistemic sd at x = ±1, ``height`` the range of the predicted mean, ``error`` its rms error
+    for |x| ≤ ½, and ``off`` the share of weights with |μ|/σ < ½.
     """
     figures: dict[str, float] = {}
     truth = problems.truth(X)

@@ -1,4 +1,4 @@
-"""Measure if the sinusoid explorer's fits converge, and if ``converged`` tells so (chapter 4)."""
+"""Measure if the sinusoid explorer's fits converge, and if ``converged`` is right (chapter 4)."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -30,8 +30,9 @@ CHANGES = (-0.003, -0.002, 0.002, 0.003)  # relative changes of y
 def tick(world: World) -> dict[str, float]:
     """Return F of the explorer's fits minus the lowest known F, in nats, and ``log-moved``.
 
-    The lowest known F is the least of the quiet fit's and the long runs'. ``log-moved`` is the mean
-    log10 of the rms change of the quiet fit's mean if y changes by ±0.2 % or ±0.3 %.
+    The lowest known F is the least of the quiet fit and the long runs. For ``log-moved``, the quiet
+    fit is repeated with y changed by ±0.2 % and by ±0.3 %; it is the mean log10 of the four rms
+    changes of the predicted mean.
     """
     problem = replace(ARTICLE, seed=world.data_seed)
     data, prior = problem.data, problem.prior

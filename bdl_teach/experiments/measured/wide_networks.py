@@ -65,5 +65,5 @@ def wide_networks(world: World) -> dict[str, float]:
 
 
 def beyond_chance(f: Figures, key: str) -> float:
-    """Return a squared distance minus its squared error: 0 on average for equal distributions."""
+    """Return distance² − (standard error)² for ``key``: 0 on average for equal distributions."""
     return f[key] ** 2 - f[f"{key}-error"] ** 2

@@ -2,7 +2,8 @@
 
 Four models on the same five splits of 80/20: a network fitted by maximum likelihood, one with the
 weight decay that is best on a validation split, empirical Bayes as in the source (no biases, one
-draw of the weights a step), and an improved one (biases, 1/√fan-in, local reparameterization).
+draw of the weights a step), and an improved one (with biases, σ in units of 1/√fan-in, and local
+reparameterization).
 
 Source: Basov, "Empirical Bayesian neural networks", section 9 and figure 1.
 """
@@ -111,7 +112,8 @@ def _rows(model: str, width: int, runs: Sequence[Mapping[str, float]]) -> list[R
 def _verdict(difference: float, error: float, n: int) -> str:
     """Return as text whether two means over different splits agree: "agrees: +0.003".
 
-    They agree if they differ by at most 0.01 or t √2 ``error``; t is Student's 97.5 % quantile.
+    Each mean is taken to have the standard error ``error``, over ``n`` splits. They agree if they
+    differ by at most 0.01 or by at most t √2 ``error``; t is Student's 97.5 % quantile.
     """
     reach = float(stats.t.ppf(0.975, n - 1)) * math.sqrt(2) * error
     close = abs(difference) <= max(0.01, reach)  # one split has no error: 0.01

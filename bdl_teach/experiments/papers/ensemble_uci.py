@@ -7,9 +7,9 @@ the five is replaced by the Gaussian of its mean and variance. The adversarial e
 are left out. Weights start, as in PBP, from N(0, 1), and the network divides them by √(inputs + 1).
 
 The paper's learning rate is ``constant``; a ``falling`` one falls to 0. The number that the paper
-prints after ± is taken for the standard deviation between splits, and divided here by the root of
-their number. For boston's RMSE it is 1.00; PBP's standard error there, 0.18, means a deviation of
-the same size, 0.18 √20 = 0.80.
+prints after ± is taken for the standard deviation between splits: for boston's RMSE it is 1.00,
+which is near PBP's deviation there, 0.18 √20 = 0.80 (0.18 is the standard error over 20 splits).
+Here it is divided by the root of the number of splits, to make it a standard error.
 
 Source: Lakshminarayanan, Pritzel & Blundell 2017, algorithm 1, section 3.3 and table 1.
 """

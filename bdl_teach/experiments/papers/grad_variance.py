@@ -106,6 +106,6 @@ def _row(label: str, quantity: str, measured: Measured, each: Sequence[object]) 
 
 
 def _averages(name: str, figures: Sequence[Mapping[str, float]]) -> Measured:
-    """Return the mean over minibatches of Var d/d``name``: measured, in theory, and its error."""
+    """Return the mean measured and theoretical Var d/d``name``, and the error of the first."""
     ours, theory, error = ([f[name + end] for f in figures] for end in ("", "_theory", "_error"))
     return fmean(ours), fmean(theory), math.hypot(*error) / len(figures)

@@ -51,7 +51,7 @@ def tasks(quick: bool) -> list[Task]:
 
 
 def split_sprite(seed: int) -> list[Array]:
-    """Split 900 pictures of Fashion-MNIST: training and test pictures, training and test labels."""
+    """Split 900 pictures of Fashion-MNIST; return training and test pictures, then their labels."""
     from sklearn.model_selection import train_test_split  # which takes long to load
 
     few = datasets.fashion_sprite()
@@ -98,9 +98,10 @@ def summarise(done: Results) -> list[Row]:
 
 
 def _verdict(setting: str, quantity: str, mean: float, published: str) -> str:
-    """Say how a mean differs from the published number or, without one, whether it reaches ``AIM``.
+    """Return as text how a mean compares with the published number or, without one, with ``AIM``.
 
-    ``AIM`` is for the AUROCs of the setting ``few`` with more than 7 draws; the rest get "".
+    Only the AUROCs of the setting ``few`` by more than 7 draws are compared with ``AIM``. If there
+    is nothing to compare with, the text is "".
     """
     if published:
         return f"{mean - float(published):+.3f} with 720 pictures"
