@@ -56,6 +56,6 @@ def bumps(x: ArrayLike, n_features: int) -> Array:
 
 
 def design(kind: str, x: ArrayLike, n_features: int) -> Array:
-    """Return the design matrix ``[n, d]`` of a ``kind`` of features: bumps or polynomial."""
+    """Return the design matrix ``[n, d]`` for the ``kind`` ``"bumps"`` or ``"polynomial"``."""
     make = bumps if checks.choice("kind", kind, KINDS) == "bumps" else polynomial
     return make(x, n_features)

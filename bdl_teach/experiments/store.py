@@ -76,8 +76,8 @@ def fingerprint(module: str) -> str:
 def reached(module: str) -> dict[str, bytes]:
     """Return the source text, by name, of a module and of the modules that it imports.
 
-    Imports inside functions and imports of imports count, but only of modules in this package or
-    in the package of ``module``. If one of them uses ``CATALOGUE``, all methods count as imported.
+    Imports inside functions and imports of imports count, too. Modules outside this package and
+    the package of ``module`` do not count. If a module uses ``CATALOGUE``, all methods count.
     """
     finder = _Finder(module)
     finder.import_hook(module)
@@ -94,7 +94,7 @@ def _texts(finder: ModuleFinder) -> dict[str, bytes]:
 
 
 class _Finder(ModuleFinder):
-    """A finder of imported modules that enters only this package and the package of ``module``."""
+    """A finder of imported modules that looks only into this package and that of ``module``."""
 
     def __init__(self, module: str) -> None:
         self.roots = {name.partition(".")[0] for name in (module, bdl_teach.__name__)}

@@ -49,7 +49,7 @@ class Row(NamedTuple):
 
 
 def grouped(results: Results, *names: str) -> dict[tuple[Any, ...], list[Mapping[str, float]]]:
-    """Group results by the values of the named arguments, in order of first appearance."""
+    """Group the numbers of results by the values of the named arguments, in order of appearance."""
     groups: dict[tuple[Any, ...], list[Mapping[str, float]]] = {}
     for arguments, figures in results:
         groups.setdefault(tuple(arguments[name] for name in names), []).append(figures)

@@ -65,7 +65,7 @@ class Variational(ABC):
 
     @cached_property
     def converged(self) -> bool:
-        """Make ``n_longer`` longer runs; return ``False`` if one lowers F by > ``tolerance``."""
+        """Return whether none of ``n_longer`` longer runs lowers F by more than ``tolerance``."""
         for k in range(self.n_longer):
             with suppress(DivergedError):
                 if not self.free_energy - self.longer(k).free_energy <= self.tolerance:
@@ -149,7 +149,7 @@ class Drawn:
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkFit(Drawn):
-    """Base class of gradient-trained fits; one without ``weights`` must override ``_posterior_at``.
+    """Base class of gradient-trained fits; without a field ``weights``, override ``_posterior_at``.
 
     Attributes:
         history: Arrays by name: ``step``, and the costs recorded at these steps, in nats.

@@ -129,9 +129,9 @@ class Plan(NamedTuple):
     ) -> tuple[list[Array], dict[str, Any]]:
         """Run a program of :func:`programs`; return the final parameters and other fields of a fit.
 
-        ``starts`` and ``inputs`` are padded; the returned parameters, float64 and
-        ``[n_weights, ...]``, are not. ``record`` holds the names of the recorded quantities, and
-        the advice to give if one of them is not finite.
+        ``starts`` and ``inputs`` are padded. The returned parameters ``[n_weights, ...]``, in
+        float64, are not. ``cooldown`` is explained in ``optimise.schedule``. ``record`` holds the
+        names of the recorded quantities, and the advice to give if one of them is not finite.
         """
         o, used = self.settings, self.network.positions_in(self.padded)
         schedule = optimise.schedule(o.steps, o.learning_rate, cooldown)
@@ -203,8 +203,8 @@ def lay_out(
 def _noise(network: MLP, padded: MLP, n_rows: int, seed: int) -> tuple[Array, Tensor]:
     """Draw standard normal numbers: ``[n_weights]`` for the start, and the table of ε.
 
-    The table is ``[n_rows, padded.n_weights]``, or () if ``n_rows`` is 0. Its first rows are the
-    same for every ``n_rows``, and its numbers for ``network`` are the same for every ``padded``.
+    The table is ``[n_rows, padded.n_weights]``, or () if ``n_rows`` is 0. A larger ``n_rows``
+    or a wider ``padded`` adds numbers, and changes none.
     """
     rng = np.random.default_rng(seed)
     draw = rng.standard_normal(network.n_weights)
@@ -306,10 +306,10 @@ def costs(complexity: Tensor, likelihood: Tensor, block: Block, p: LoopInputs) -
 
 
 def row_noise(plan: Plan, widths: Callable[[MLP], Sequence[int]]) -> Tensor:
-    """Return a table ζ ``[draws, chunks, units, rows]`` of standard normal numbers, or ().
+    """Draw standard normal numbers ζ ``[draws, chunks, units, rows]``; () if none are needed.
 
-    ``widths(network)`` lists how many numbers each data point needs, in parts such as layers; if
-    it is empty, ζ is (). Adding data points does not change the noise of the points before them.
+    ``widths(network)`` lists how many numbers a data point needs, for example for each layer.
+    Adding data points does not change the noise of the points before them.
     """
     small, large = tuple(widths(plan.network)), tuple(widths(plan.padded))
     if not large:

@@ -105,7 +105,7 @@ def fit(
 
 
 def prepare(x: ArrayLike, y: ArrayLike, o: Settings, draws_weights: bool = True) -> Plan:
-    """Check the settings, and prepare the problem and its minibatches for the compiled loop."""
+    """Check the settings, and return the plan of a minibatch training (see :func:`lay_out`)."""
     prior = ScaleMixture() if o.prior is None else o.prior
     plan = lay_out(x, y, o, prior, o.n_samples, draws_weights)
     n_batches = checks.batches(o.n_batches, len(plan.problem.x))
@@ -179,8 +179,8 @@ class Fit(VariationalFit):
     Attributes:
         std: σ of each weight ``[n_weights]``.
         history: ``step``, ``free_energy``, ``complexity_cost`` and ``likelihood_cost`` in nats,
-            one-step estimates at each recorded step; ``complexity_cost`` is the whole KL, before
-            ``kl_weight``.
+            one-step estimates at each recorded step; ``complexity_cost`` is the whole KL,
+            not multiplied by ``kl_weight``.
     """
 
     std: Array
@@ -199,7 +199,7 @@ class Fit(VariationalFit):
         return float(_mean_complexity()(*map(as_float, given)))
 
     def _refit(self, steps: int, learning_rate: float, **start: Any) -> Self:
-        """Return a new fit (see ``VariationalFit``), with the Rao-Blackwellised estimator."""
+        """Return a new fit (see ``VariationalFit._refit``) with the Rao-Blackwellised estimator."""
         start = start or {"initial": (self.mean, self.std)}
         o = Settings(steps=steps, learning_rate=learning_rate, **{**self._same_problem, **start})
         widths = partial(_rao_blackwell.noise_widths, likelihood=self.likelihood)

@@ -1,7 +1,7 @@
-"""Newton's method for the mode of a network, where Adam would take thousands of steps more.
+"""Newton's method to reach a mode of a network, which saves thousands of steps of Adam.
 
-The cost U(w) = −log P(D | w) − log P(w) of a ReLU network has minima in kinks, where a unit's
-pre-activation z is 0 at a data point and a parabola does not fit. So the ReLU is smoothed,
+The cost U(w) = −log P(D | w) − log P(w) of a ReLU network has minima at kinks: there a
+unit's pre-activation z is 0 at a data point, and no parabola fits U. So the ReLU is smoothed,
 
     relu(z) ≈ τ log(1 + e^(z/τ)),   slope s = 1/(1 + e^(−z/τ)),   curvature s (1 − s)/τ,
 
@@ -112,7 +112,7 @@ def forward(network: MLP, w: Array, x: Array, tau: Sequence[float] = ()) -> Pass
 
 
 def _parts(network: MLP, flat: Array) -> list[Array]:
-    """Split one number for each weight ``[n_weights]`` into the network's matrices and biases."""
+    """Split ``flat`` [n_weights] into arrays of the shapes of the network's matrices and biases."""
     pieces = np.split(flat, np.cumsum([a * b for a, b in network.shapes])[:-1])
     return [p.reshape(shape) for p, shape in zip(pieces, network.shapes, strict=True)]
 

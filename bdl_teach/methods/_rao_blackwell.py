@@ -33,7 +33,7 @@ def noise_widths(network: MLP, likelihood: str = "gaussian") -> list[int]:
 
 
 def complexity(mu: Tensor, std: Tensor, p: LoopInputs) -> Tensor:
-    """Return KL[q ‖ P(w)] in nats, approximate for a mixture; ``std`` > 0, also in the padding."""
+    """Return KL[q ‖ P(w)] in nats, approximate for a mixture; even padding needs a ``std`` > 0."""
     minus_entropy = -tf.math.log(std) - HALF_LOG_TWO_PI - 0.5
     return tf.reduce_sum((minus_entropy - expected_log_prob(mu, std, p.prior_terms)) * p.unit_mask)
 

@@ -23,7 +23,7 @@ class Fitted(Protocol):
     """What a method's ``fit`` returns: an immutable object that predicts.
 
     A method that trains in steps also has ``history``: arrays ``[r]`` by name, ``step`` or
-    ``epoch`` and the values recorded then (costs in nats, scales in the units of y).
+    ``epoch`` and the r values recorded then (costs in nats, scales in the units of y).
     """
 
     def predict(self, x: ArrayLike, n_samples: int = ..., seed: int = ...) -> Predictive:
@@ -77,7 +77,7 @@ class Method:
         hint: Tooltip of the method's button.
         function: The module's function with the interface of :class:`Fit`.
         title: Longer name; ``label`` if "".
-        bench: Name in ``bench methods``, if different from the module's or the function's name.
+        bench: Name in the table of ``bench methods``; that of the module or function if "".
         options: Arguments with which ``function`` is always called for this method.
         compared: Further arguments in the comparison explorer; ``None`` leaves the method out.
         rival: Whether chapter 10's table compares the method with the true posterior.
@@ -116,7 +116,7 @@ class Method:
         return frozenset(inspect.signature(self.call).parameters)
 
     def fit(self, x: ArrayLike, y: ArrayLike, **common: object) -> Fitted:
-        """Fit the method to data with its ``options`` and those of ``common`` that it takes."""
+        """Fit the method with its ``options``; ``common`` arguments that it lacks are ignored."""
         taken: dict[str, Any] = {name: common[name] for name in common.keys() & self.takes}
         return self.call(x, y, **{**taken, **self.options})
 

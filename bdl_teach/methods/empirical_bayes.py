@@ -73,14 +73,14 @@ class Settings(Training):
             layers in closed form.
         biases: Whether layers have biases; the source has none.
         scale: Unit of σ: ``"fan_in"`` is 1/√(inputs of the layer), ``"none"`` is 1. It changes
-            the starting point and the length of a step, but not the bound.
+            the starting point and the length of a step, but not the ELBO.
         learning_rate: Adam step size, > 0.
         n_samples: Draws averaged in each step's gradient.
-        coordinates: The parameters beside ρ: ``"mu"`` is the mean in units of ``scale``,
-            ``"gamma"`` is μ/σ, as in the source, see ``SOURCE``.
+        coordinates: What is trained beside ρ: ``"mu"`` is the mean in units of ``scale``;
+            ``"gamma"`` is μ/σ, which the source trains (see ``SOURCE``).
         initial_rho: Starting value of every ρ; σ is softplus(ρ) in units of ``scale``.
         initial_gamma: Standard deviation of the starting γ = μ/σ, >= 0. With a small one, weights
-            are switched off before they have been of use.
+            are switched off before the fit has used them.
         cooldown: Share of the steps, at the end, over which the learning rate falls to 0.
         starts: Number of fits from different starting points and noise, of which the one of lowest
             free energy is kept. Start k = 0, 1, ... has the seed ``seed + 10⁶ k``.
@@ -330,7 +330,7 @@ class Fit(_mean_field.Fit):
         return tied_kl(self.mean[used], self.std[used], self.model.groups[used])
 
     def _refit(self, steps: int, learning_rate: float, **start: Any) -> Self:
-        """Return a new fit (see ``VariationalFit``); ``start_scale`` is γ's standard deviation."""
+        """Return a fit (see ``VariationalFit._refit``); a new start has γ ~ N(0, start_scale²)."""
         same = {**self._same_problem, "seed": start.get("seed", self.problem.seed)}
         del same["prior"], same["kl_weight"]
         o = Training(steps=steps, learning_rate=learning_rate, **same)
@@ -359,7 +359,7 @@ class Fit(_mean_field.Fit):
 @one_line
 @dataclass(frozen=True)
 class Pruning:
-    """The weights that the learnt prior has switched off, and their shares.
+    """The weights that the learnt prior has switched off, and what share of all weights they are.
 
     Attributes:
         pruned: ``[n_weights]``: ``True`` where |γ| is below the threshold.

@@ -90,7 +90,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 
 
 def _draws(seeds: Sequence[int], n: int, stream: int) -> Array:
-    """Draw standard normal numbers ``[members, n]``, a row from each seed and ``stream``."""
+    """Draw standard normal numbers ``[members, n]``; the pair (seed, ``stream``) seeds a row."""
     return np.stack([np.random.default_rng([seed, stream]).standard_normal(n) for seed in seeds])
 
 

@@ -310,7 +310,7 @@ class Fit(Variational):
         built: Its layers and variables.
         pixel_scale: Factor that multiplies the pixels, which are given in [0, 1].
         history: ``epoch``, ``free_energy``, ``complexity_cost`` and ``likelihood_cost`` in nats
-            over all pictures (``complexity_cost`` before ``kl_weight``), means over each epoch.
+            over all pictures, means over each epoch; ``complexity_cost`` is without ``kl_weight``.
         problem: The pictures and the settings of the training.
     """
 
@@ -383,7 +383,7 @@ class Fit(Variational):
         return np.exp(self.log_predict(images, n_samples, seed))
 
     def log_predict(self, images: ArrayLike, n_samples: int = 30, seed: int = 1) -> Array:
-        """Return the logarithms of what :meth:`predict` returns, finite for tiny probabilities."""
+        """Return the logarithm of :meth:`predict`, finite even where a probability rounds to 0."""
         return np.asarray(log_softmax(self.logits(images, n_samples, seed), axis=-1))
 
     def logits(self, images: ArrayLike, n_samples: int = 30, seed: int = 1) -> Array:

@@ -111,11 +111,11 @@ class Spread(NamedTuple):
     told: Array  # [r]: share by which the data narrow each direction, in [0, 1)
 
     def narrowed(self, rows: Array) -> Array:
-        """Return the matrix product ``rows`` (I − Vᵀ diag(told) V) ``[m, k]``."""
+        """Return ``rows`` · (I − Vᵀ diag(told) V) ``[m, k]``, where V is ``directions``."""
         return np.asarray(rows - ((rows @ self.directions.T) * self.told) @ self.directions)
 
     def std(self, rows: Array) -> Array:
-        """Return the standard deviation √(g · Λ⁻¹ g) of each row g of ``rows`` [m, k]: ``[m]``."""
+        """Return the standard deviations √(g · Λ⁻¹ g) ``[m]`` for the rows g of ``rows`` [m, k]."""
         return np.asarray(np.linalg.norm(self.narrowed(rows * self.scale), axis=1))
 
     def draw(self, n_samples: int, seed: int) -> Array:
@@ -331,7 +331,7 @@ class Fit(NetworkFit):
         """Estimate by how many nats U = −log P(D, w) at ``mean`` exceeds its value at a mode.
 
         It is ½ ∂U · Λ⁻¹ ∂U at ``mean``. Where the kink of a ReLU lies on a data point, ∂U is
-        between the slopes on the two sides of the kink.
+        taken with a slightly smoothed ReLU; it is between the slopes of the two sides.
         """
         target, size = self.problem.target(self.prior, self.noise_std), len(self.spread.scale)
         slope = _newton.gradient(target, self.mean, not self.problem.n_layers)[-size:]
@@ -361,7 +361,7 @@ class Fit(NetworkFit):
     def tuned(self) -> Fit:
         """Return the approximation at this mode under the prior and noise of highest evidence.
 
-        MacKay's scheme repeats two steps: tune, and train again with the new prior and noise.
+        The network is not trained again. MacKay's scheme alternates tuning and training.
 
         Raises:
             ValueError: The prior is no Gaussian, or the evidence still rises where the search ends.
@@ -409,7 +409,7 @@ class Fit(NetworkFit):
             seed: Seed of the draws.
 
         Raises:
-            ValueError: x does not fit the network, or a count is out of range.
+            ValueError: x does not fit the network, ``n_samples`` < 1, or ``seed`` < 0.
         """
         f, rows = self._linear(x)
         n_samples, seed = checks.count("n_samples", n_samples), checks.count("seed", seed, 0)
@@ -434,7 +434,7 @@ class Fit(NetworkFit):
             A ``Predictive``; its ``samples`` are ``None`` in closed form.
 
         Raises:
-            ValueError: x does not fit the network, or a count is out of range.
+            ValueError: x does not fit the network, ``n_samples`` < 1, or ``seed`` < 0.
         """
         if not self.problem.linearised:
             return super().predict(x, n_samples, seed)

@@ -41,10 +41,10 @@ class Settings(_mean_field.Settings):
     """Settings of local reparameterization, in addition to those of ``bbb.fit``.
 
     Attributes:
-        estimator: ``"local"`` draws each pre-activation; ``"flipout"`` draws one W a step and
-            flips the signs of W − μ for each data point; ``"quiet"`` is like ``"local"``, but
-            computes the KL, and the mean of the cost over the last two layers' weights, in closed
-            form (for labels, the mean over the last layer's weights, by quadrature).
+        estimator: ``"local"`` draws each pre-activation; ``"flipout"`` draws the weights w once a
+            step and flips signs of w − μ for each data point; ``"quiet"`` is like ``"local"``, but
+            averages over the weights of the last two layers in closed form (for labels, over those
+            of the last layer, by quadrature), and has the KL in closed form.
     """
 
     estimator: str = "local"
@@ -100,7 +100,7 @@ def forward(
 
 
 def _local_layer(h: Tensor, mean: Tensor, std: Tensor, zeta: Tensor) -> Tensor:
-    """Draw a layer's pre-activations b = γ + √δ ⊙ ζ ``[out, n]`` for its inputs h ``[in, n]``."""
+    """Draw a layer's pre-activations ``[out, n]`` from its inputs h ``[in, n]`` and the noise ζ."""
     gamma = multiply(mean[0], h) + mean[1]  # [out, in] @ [in, n]
     delta = multiply(std[0] ** 2, h**2) + std[1] ** 2
     return gamma + tf.sqrt(tf.maximum(delta, _rao_blackwell.LEAST_VARIANCE)) * zeta[0]

@@ -135,14 +135,14 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 
 
 def _pace(d: int, rank: int) -> float:
-    """Return c in B = c b, for ``d`` weights: Adam trains b, so that c scales the steps of B."""
+    """Return c of B = c b, for ``d`` weights; Adam trains b, and c sets the length of B's steps."""
     return float(_PACE / (max(rank, 1) * d) ** 0.5)
 
 
 def _posterior(parameters: Sequence[Array], rank: int) -> dict[str, Any]:
     """Return the fields ``mean``, ``own_std`` and ``columns`` of a fit, as a dict.
 
-    ``parameters`` are the trained μ, ρ and b (see :func:`_pace`), padded beyond ``rank`` columns.
+    ``parameters`` are the trained μ, ρ and b (see :func:`_pace`); further columns of b are padding.
     """
     mean, rho, b = parameters
     own_std = np.logaddexp(0.0, rho)
@@ -163,10 +163,9 @@ def _zeta(n_rows: int, padded_rank: int, seed: int) -> Tensor:
 
 
 def _first_columns(plan: Plan, rank: int, given: ArrayLike | None) -> Tensor:
-    """Return the ``given`` L ``[n_weights, rank]``, checked and padded with zeros.
+    """Return the ``given`` L ``[n_weights, rank]``, or a random start of b if it is ``None``.
 
-    If it is ``None``, return small random numbers for b (see :func:`_pace`) in its place, since
-    training could not start from b = 0, where ∂F/∂b = 0.
+    Either is padded with zeros. b (see :func:`_pace`) does not start from 0, where ∂F/∂b = 0.
     """
     shape = plan.network.n_weights, rank
     if given is None:

@@ -132,7 +132,7 @@ class Fit(NetworkFit):
     rate: float
 
     def _draw(self, n_samples: int, seed: int) -> Array:
-        """Draw weights; with one seed, a higher rate drops all units that a lower rate drops."""
+        """Draw weights ``[s, n_weights]``; for one seed, a higher rate drops additional units."""
         zeros = np.zeros(sum(self.network.hidden_units))
         zeta = predictive.draw_weights(zeros, zeros + 1.0, n_samples, seed)  # [s, units]
         scale = np.ones((n_samples, len(zeros) + 1))  # last: weights that are never dropped

@@ -365,7 +365,7 @@ class Fit(Drawn):
     """Draws from the weights' true posterior, as far as the chains have explored it.
 
     Convergence is judged by the network's outputs at the training inputs and by the log density,
-    not by the weights, since swapped hidden units change the weights alone.
+    not by the weights: two hidden units can swap their weights, and the outputs stay the same.
 
     Attributes:
         weights: ``[chains, s, n_weights]``.
@@ -381,7 +381,7 @@ class Fit(Drawn):
     chains: _Chains | None = field(default=None, repr=False)
 
     def longer(self, n_samples: int = 500, progress: Progress | None = None) -> Fit:
-        """Return a fit with longer chains, equal to what one run of all the draws would give.
+        """Return a fit with longer chains, the same as if all draws had been made in one run.
 
         Args:
             n_samples: Further draws of each chain, >= 1.

@@ -70,7 +70,7 @@ REMEDY = "look for values of x far outside the others: log Z overflowed"
 
 
 def __getattr__(name: str) -> ModuleType:
-    """Import ``experiments.pbp_listing``, a faulty program, when ``pbp.listing`` is first used."""
+    """Import ``pbp.listing``, a faulty PBP program for teaching, when it is first used."""
     if name == "listing":
         return importlib.import_module("bdl_teach.experiments.pbp_listing")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -198,7 +198,7 @@ def fit(
         refine_prior: Refine the prior factors after each epoch, as the paper does.
         sites: ``"none"``, as in the paper, learns the same data in each epoch as if they were new;
             ``"average"`` counts each data point once, whatever the number of epochs.
-        seed: Seed of the starting point and of the orders.
+        seed: Seed of the starting point and of the order of the data in each epoch.
 
     Returns:
         A :class:`Fit`.
@@ -242,7 +242,7 @@ def steps(
         hidden_units: Width of each hidden ReLU layer; () is a linear model.
         epochs: Passes over the data, each in a new order.
         noise_prior: α > 1 and β > 0 of the Gamma over the noise precision before any data.
-        seed: Seed of the starting point and of the orders.
+        seed: Seed of the starting point and of the order of the data in each epoch.
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
@@ -279,7 +279,7 @@ class Fit:
 
     @property
     def path(self) -> optimise.Path | None:
-        """Return a ``Path`` that has only the ``steps`` of the frames that :meth:`at` can return.
+        """Return the ``steps`` of the frames for :meth:`at`, in a ``Path`` that is otherwise empty.
 
         It is ``None`` without ``walk``, or if the fit took more than 10,000 steps.
         """
@@ -304,7 +304,7 @@ class Fit:
 
     @property
     def alpha(self) -> float:
-        """Return α of the noise precision; after many updates, about half the number of updates."""
+        """Return α of the noise precision; each learnt point adds about ½ to it."""
         return float(self.state.noise[0])
 
     @property

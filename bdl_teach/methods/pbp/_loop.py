@@ -2,7 +2,7 @@
 
 All is float64, which α and β of the noise need.
 
-Source: Hernández-Lobato & Adams 2015, sections 3.2-3.4; :func:`without_a_site` names its own.
+Source: Hernández-Lobato & Adams 2015, sections 3.2-3.4; for :func:`without_a_site` see there.
 """
 
 from __future__ import annotations
@@ -119,10 +119,10 @@ def advance() -> Compiled:
     """Compile a program whose steps learn a point or refine the prior.
 
     The program takes (state, x [n, d], y [n], schedule [CHUNK], start, stop) and returns (state,
-    trace [CHUNK, 5]). The schedule has the row that each step learns, or ``REFINE``; the steps
-    ``start`` to ``stop`` − 1 are taken. A row of the trace has α and β of the noise and of the
-    prior after the step, and log Z of the step's point before the step. With two more arguments,
-    ``share`` [CHUNK] and ``noise``, :func:`without_a_site` is called before a point is learnt.
+    trace [CHUNK, 5]). The schedule holds for each step the row to learn, or ``REFINE``; the
+    steps ``start`` to ``stop`` − 1 are taken. The trace holds for each step α and β of the noise
+    and of the prior after it, and log Z of its point before it. With two more arguments, ``share``
+    [CHUNK] and ``noise``, :func:`without_a_site` is called before a point is learnt.
     """
 
     def run(
@@ -182,9 +182,9 @@ def _without_share(
 
 
 def learn_point(state: State, x: Tensor, y: Tensor) -> tuple[State, Tensor]:
-    """Learn a point by assumed density filtering; return the new state, and log Z under the old.
+    """Learn a point; return the new state, and log Z of the point before it was learnt.
 
-    The point is given as x [1, d] and y [1].
+    The method is assumed density filtering. The point is given as x [1, d] and y [1].
     """
     parameters = (state.mean, state.var)
     alpha, beta = state.noise[0], state.noise[1]

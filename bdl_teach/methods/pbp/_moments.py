@@ -184,9 +184,10 @@ def log_z(y: Values, mean: Values, var: Values, alpha: Values, beta: Values) -> 
 
 
 def _check(positive: bool = False, minimum: float | None = None, **values: Values) -> None:
-    """Raise ``ValueError`` unless all numbers are finite and >= ``minimum``, or > if ``positive``.
+    """Raise ``ValueError`` if a number is not finite, or is below a given ``minimum``.
 
-    ``positive`` without ``minimum`` means > 0. Inside a TensorFlow graph nothing is checked.
+    With ``positive``, numbers must be greater than ``minimum``, or than 0 if there is none. Inside
+    a TensorFlow graph nothing is checked.
     """
     if not tf.executing_eagerly():
         return

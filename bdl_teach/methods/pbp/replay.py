@@ -115,5 +115,5 @@ def replay(x: ArrayLike, y: ArrayLike, n_steps: int, **options: Any) -> Replay:
 
 @lru_cache(maxsize=1)
 def _forward() -> Compiled:
-    """Compile a function of x and pairs (mean, var): it returns a list of ``forward(x, *pair)``."""
+    """Compile a function of x and pairs (mean, var), which returns ``forward`` for each pair."""
     return Compiled(lambda x, *states: [forward(x, *state) for state in states])
