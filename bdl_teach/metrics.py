@@ -158,7 +158,7 @@ def risk_coverage(probabilities: ArrayLike, labels: ArrayLike) -> tuple[Array, A
 
     Returns:
         For k = 1 … n the coverage k/n ``[n]``, and the share of wrong answers among the k inputs
-        ``[n]``. Inputs of equal confidence share their errors evenly.
+        ``[n]``. Inputs of equal confidence each count with their mean error rate.
 
     Raises:
         ValueError: The shapes do not fit, rows do not sum to 1, or a label is out of range.
@@ -174,7 +174,7 @@ def risk_coverage(probabilities: ArrayLike, labels: ArrayLike) -> tuple[Array, A
 
 
 def classified(probabilities: ArrayLike, labels: ArrayLike) -> tuple[Array, Array]:
-    """Return arrays: probabilities ``[n, c]``, labels ``[n]``; raise ``ValueError`` if invalid."""
+    """Return both as arrays, ``[n, c]`` and ``[n]``; raise ``ValueError`` if they are invalid."""
     p = np.asarray(probabilities, dtype=np.float64)
     if p.ndim != 2:
         raise ValueError(f"probabilities: expected shape [n, c], got {p.shape}")

@@ -71,7 +71,7 @@ class MLP:
 def multiply(weight: Tensor, h: Tensor) -> Tensor:
     """Return the matrix product of ``weight`` [..., out, in] and ``h`` [..., in, n].
 
-    If ``in`` is 1, it is computed elementwise, which XLA can fuse with other operations.
+    If ``in`` is 1, the product is computed elementwise, which XLA can fuse with other operations.
     """
     if h.shape[-2] == 1:
         return weight * h
@@ -82,8 +82,8 @@ def multiply(weight: Tensor, h: Tensor) -> Tensor:
 def _product(weight: Tensor, h: Tensor) -> tuple[Tensor, Tensor]:
     """Return the matrix product of two tensors with the same leading axes.
 
-    The gradient copies the weights into a transposed matrix: three times as fast in XLA as
-    TensorFlow's own gradient, which multiplies without the copy.
+    The gradient multiplies by a transposed copy of the weights. In XLA this is three times as fast
+    as TensorFlow's own gradient, which makes no copy.
     """
 
     def gradient(upstream: Tensor) -> tuple[Tensor, Tensor]:

@@ -104,9 +104,9 @@ def adam(
             recorded quantities ``[k]``); both are summed over the blocks.
         parameters: Float tensors to start from.
         schedule: What :func:`schedule` returns.
-        n_blocks: An int32 tensor; ``None`` is one block without a loop.
+        n_blocks: Number of blocks, an int32 tensor; ``None`` for one block without a loop.
         n_records: How often the quantities are recorded; another number compiles a new program.
-        keep_path: Whether to keep up to 41 frames, unless they exceed ``MOST_NUMBERS`` numbers.
+        keep_path: Whether to keep up to 41 frames; none if they exceed ``MOST_NUMBERS`` numbers.
 
     Source: Kingma & Ba 2015, algorithm 1, in the form with one corrected step size.
     """
@@ -156,9 +156,9 @@ def adam(
 
 
 def _frames(n_records: int) -> Array:
-    """Return the index of the frame that each record is written to ``[5 + n_records]``.
+    """Return for each record the index of its frame ``[5 + n_records]``.
 
-    Five early records come first. A frame keeps the last record that is written to it.
+    The first five records have a frame each. Later ones may share a frame, which keeps the last.
     """
     n = min(_KEPT, n_records)
     kept = np.unique(np.ceil(n_records * (np.arange(1, n + 1) / n) ** 1.5))  # counted from 1
@@ -232,7 +232,7 @@ def history(trace: Trace, names: Sequence[str], remedy: str) -> dict[str, Array]
 
 
 def path(trace: Trace) -> Path | None:
-    """Return a run's frames (the last of each step) as NumPy arrays; ``None`` if it kept none."""
+    """Return a run's frames as NumPy arrays, no two of the same step; ``None`` if it kept none."""
     if trace.path is None:
         return None
     steps = trace.path.steps.numpy()
@@ -242,7 +242,7 @@ def path(trace: Trace) -> Path | None:
 
 
 def with_frame(path: Path | None, frame: int) -> Path:
-    """Return ``path``; raise ``ValueError`` if it has no frame ``frame`` (−1 is the last)."""
+    """Return ``path``; raise ``ValueError`` if it is ``None`` or has no such frame (−1: last)."""
     n = 0 if path is None else len(path.steps)
     if path is None or not -n <= frame < n:
         kept = f"a number from {-n} to {n - 1}" if n else "a fit with stored frames (this has none)"

@@ -217,11 +217,11 @@ class Room(Artists):
         *,
         awaited: bool = False,
     ) -> bool:
-        """Set the smallest limit that includes the values below; return whether the limit changed.
+        """Set the smallest limit that includes ``curves`` (by name); return whether it changed.
 
-        These are ``curves``, by name, the value ``at_least`` and the ±2 sd epistemic band of
-        ``nuts``, the true posterior. The limit does not shrink if ``awaited`` (``nuts`` is still
-        being computed), and does not change while the attribute ``held`` is true.
+        The limit also includes the value ``at_least``, and the ±2 sd epistemic band of ``nuts``,
+        the true posterior. With ``awaited`` (``nuts`` is still being computed) the limit does not
+        shrink. While the attribute ``held`` is true, it does not change at all.
         """
         if nuts is not None:
             curves = {**curves, POSTERIOR: epistemic_edges(nuts)}
@@ -246,7 +246,7 @@ class Room(Artists):
 
 
 def edges(prediction: Predictive) -> dict[str, Array]:
-    """Return ``mean`` [m], and ``band`` [2, m], the edges of the ±2 sd total band, as a dict."""
+    """Return a dict: ``mean`` [m], and ``band`` [2, m], the edges of the ±2 sd total band."""
     mean, reach = prediction.mean, 2 * prediction.total_std
     return {"mean": mean, "band": np.stack([mean - reach, mean + reach])}
 
@@ -382,7 +382,7 @@ class SpreadPanel(Artists):
         return bool(changed)
 
     def update(self, shown: Mapping[str, Predictive | None], gap: Array | None = None) -> bool:
-        """Draw the epistemic sd of each predictive in ``shown``; return whether the limit changed.
+        """Draw the epistemic sd of each predictive in ``shown``; return whether the y axis changed.
 
         Where the mask ``gap`` [m] is true, the panel is shaded.
         """

@@ -146,7 +146,10 @@ class BernoulliPredictive(Predictive):
         return self.mean
 
     def log_prob(self, y: ArrayLike) -> Array:
-        """Return the log probability of labels 0 and 1, ``[m]`` or ``[m, 1]``, in nats ``[m]``.
+        """Return the log probability of each label, in nats ``[m]``.
+
+        Args:
+            y: Labels, 0 or 1, ``[m]`` or ``[m, 1]``.
 
         Raises:
             ValueError: y does not have one label 0 or 1 for each input.

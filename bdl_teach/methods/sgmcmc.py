@@ -59,9 +59,9 @@ class Settings(Training):
         prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given.
         sampler: ``"sghmc"``, with momentum 0.9, or ``"sgld"``, without momentum.
         steps: Steps of each chain, >= 10; every tenth is a draw.
-        learning_rate: Step size ℓ > 0, a number without a unit if ``preconditioned``.
+        learning_rate: Step size ℓ > 0; it has no unit if ``preconditioned``.
         n_chains: Number of chains.
-        n_batches: Minibatches M in an epoch; each epoch visits them in another order.
+        n_batches: Number of minibatches in an epoch; each epoch visits them in another order.
         temperature: T >= 0: 1 for the posterior, 0 for a minimum of U.
         preconditioned: Whether masses follow from the curvature at the modes; else they are 1.
         capacity: Sizes to compile for, instead of exactly those of this problem. The masses
@@ -78,7 +78,7 @@ class Settings(Training):
 
 
 class _Walk(NamedTuple):
-    """The samplers' tensors in ``LoopInputs.own``, which holds what only one method needs."""
+    """The tensors that only these samplers need; they are passed as ``LoopInputs.own``."""
 
     precision: Tensor  # curvature of −log P(w)
     preconditioned: Tensor  # 1, or 0 for M = I
@@ -160,11 +160,12 @@ class Sampler(NamedTuple):
     def advance(
         self, state: State, stop: Tensor, noise: Tensor, batches: Tensor, p: LoopInputs
     ) -> tuple[State, Tensor, Tensor]:
-        """Take all chains to step ``stop``; return the state, and the weights and U at some steps.
+        """Take all chains to step ``stop``; return the state, and weights and U every tenth step.
 
-        Weights [50, chains, n_weights] and U [50, chains] have a row for each tenth step, a row for
-        ``stop``, and then zeros. The steps lie in one window of 500 steps: ``noise`` [500, chains,
-        n_weights] and ``batches`` [500] hold the normal noise and the minibatch of each of these.
+        Weights [50, chains, n_weights] and U [50, chains] have a row for each tenth step, also one
+        for ``stop`` if it is between two of these, and then rows of zeros. All steps lie in one
+        window of 500 steps, for which ``noise`` [500, chains, n_weights] holds the normal noise and
+        ``batches`` [500] the minibatches.
         """
 
         def record(
@@ -219,8 +220,8 @@ def _batch_order(seed: int, window: int, n_batches: int) -> Tensor:
 def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     """Sample the posterior of a network by SGHMC or SGLD, several chains at once.
 
-    Each chain goes from a start of its own to a mode by Adam, then samples. A learning rate that is
-    too large widens the draws, since none is rejected.
+    Each chain goes from a start of its own to a mode by Adam, then samples. No step is rejected, so
+    that the draws spread too widely if the learning rate is too large.
     """
     o = settings
     prior = ScaleMixture() if o.prior is None else o.prior

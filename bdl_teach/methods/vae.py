@@ -95,7 +95,7 @@ def starting_weights(model: Model, seed: int, start: Fit | None = None) -> list[
 
 
 class Problem(NamedTuple):
-    """The data and settings that a VAE's free energy belongs to."""
+    """The data and settings of a training, which ``Fit.cost`` and ``Fit.refined`` use again."""
 
     x: Array  # [n, d]
     beta: float
@@ -133,7 +133,7 @@ def sampled_kl(eps: Tensor, std: Tensor, z: Tensor) -> Tensor:
 def _loss(
     model: Model, weights: Tensor, step: Tensor, p: _LoopInputs, sizes: tuple[int, int]
 ) -> tuple[Tensor, Tensor]:
-    """Return −reconstruction + β KL, and [ELBO, reconstruction, KL], of the minibatch of a step.
+    """Return a minibatch's loss, −reconstruction + β KL, and [ELBO, reconstruction, KL].
 
     All are nats per example. ``sizes`` is (examples in the batch, draws of z for each example).
 
@@ -241,7 +241,7 @@ def fit_autoencoder(x: ArrayLike, **settings: Any) -> Fit:
         **settings: What :func:`fit` takes; ``beta`` has no effect.
 
     Returns:
-        A :class:`Fit`. Its ``sample`` decodes z ~ N(0, I), but its codes are not distributed so.
+        A :class:`Fit`. Its ``sample`` decodes z ~ N(0, I), but the codes of data are not N(0, I).
     """
     return fit(x, **{**settings, "variational": False})
 
@@ -264,10 +264,10 @@ class Fit(Variational):
 
     Attributes:
         decoder_std: Standard deviation of each x given z (Gaussian likelihood only).
-        variational: False for a plain autoencoder, whose code has no spread and no KL.
+        variational: False for a plain autoencoder: z is not random, and there is no KL.
         history: ``step``, ``elbo``, ``reconstruction``, ``kl``: nats per example, each from the
             minibatch of one step; without ``elbo`` and ``kl`` for a plain autoencoder.
-        problem: The data and the settings of the free energy.
+        problem: The training data, and some settings of the training.
         path: Frames of the training, see :meth:`at`; ``None`` if the networks are too large.
     """
 

@@ -1,6 +1,6 @@
 """The course's one-dimensional problems: data, prior, noise and network as one object.
 
-Problems are hashable, so that fits and chains can be cached by them.
+Problems are hashable, so that they can be the keys of cached fits and chains.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Problem:
 
     @cached_property
     def data(self) -> datasets.Regression1D:
-        """Return the training points; those of a learner's table have the ``truth`` NaN."""
+        """Return the training points; for a learner's table their ``truth`` returns NaN."""
         if self.own is None:
             return self._draw(self.n, self.seed)
         x, y = (column[:, None] for column in own_points.in_course(self.own))
@@ -113,7 +113,7 @@ class Problem:
         return {"x": self.data.x, "y": self.data.y, **model}
 
     def prior_functions(self, fit: bbb.Fit, x: Array) -> Array:
-        """Draw ten networks like ``fit``'s from the prior; return outputs ``[10, m]`` at ``x``."""
+        """Draw weights of ``fit.network`` ten times from the prior; return outputs ``[10, m]``."""
         return fit.evaluate(self.prior.sample((10, fit.network.n_weights), self.seed), x)
 
 
@@ -158,7 +158,7 @@ def truth(x: Array) -> Array:
 
 
 def arrivals(n: int, noise_std: float, seed: int) -> datasets.Regression1D:
-    """Return the first ``n`` of the sinusoid's 32 points in a random order fixed by the seed."""
+    """Shuffle the sinusoid's 32 points, in an order fixed by the seed; return the first ``n``."""
     data = datasets.sinusoid(ROOM, noise_std, seed)
     order = np.random.default_rng([seed, 0]).permutation(ROOM)[:n]
     return replace(data, x=data.x[order], y=data.y[order])

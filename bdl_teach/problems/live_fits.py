@@ -41,9 +41,9 @@ PRIOR_WIDTH = 30  # largest number of hidden units where the prior may be learnt
 def fit_method(name: str, problem: Problem, sizes: tuple[Any, ...] = (), **own: Any) -> Any:
     """Fit a method, a key of ``CATALOGUE``, to a problem.
 
-    ``own`` are further arguments of the method's ``fit``, such as its number of epochs. The
-    program is compiled for ``sizes``, the arguments of ``bbb.Capacity``: by default one hidden
-    layer and at most ``ROOM`` points, or ``own_points.MOST`` points if there are more.
+    ``own`` are further arguments of the method's ``fit``, such as its number of epochs. ``sizes``
+    are the arguments of ``bbb.Capacity``, which the program is compiled for. By default they allow
+    one hidden layer and ``ROOM`` points; ``own_points.MOST`` points if the problem has more.
     """
     from bdl_teach.methods.bbb import Capacity
 
@@ -148,7 +148,7 @@ def quick(name: str, problem: Problem, options: Mapping[str, Any]) -> Fitted:
 
 @lru_cache(maxsize=4)
 def _frozen(problem: Problem) -> laplace.Fit:
-    """Return a last-layer Laplace fit; :func:`quick` changes its prior without a new training."""
+    """Return a last-layer Laplace fit; :func:`quick` replaces its prior without training again."""
     fit: laplace.Fit = fit_method("laplace", problem, structure="last_layer")
     return fit
 

@@ -38,7 +38,7 @@ Policy = Callable[[Array, Array, np.random.Generator], Array]
 
 
 def play(stand: Stand, policy: Policy, seed: int) -> Array:
-    """Let a policy play all rounds; return the cumulative regret after each ``[round, run]``."""
+    """Let a policy play all rounds; return the regret summed up to each round ``[round, run]``."""
     rng, runs = np.random.default_rng(seed), np.arange(RUNS)
     precision, b = np.full((RUNS, KINDS), PRIOR_STD**-2), np.zeros((RUNS, KINDS))
     lost = np.zeros(stand.kind.shape)

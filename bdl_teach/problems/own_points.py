@@ -1,11 +1,12 @@
 """Read the learner's own points, convert their units, and format numbers in those units.
 
 The value of a ``data`` control is ``None`` for points that the course draws from the sine. For the
-learner's points, it is ``(x, y, units)`` or, if a column has a name or dates, ``(x, y, units,
-labels)``. The numbers are in the learner's units; ``units = (x₀, x₁, y₀, y₁)`` converts them to the
-course's, in which the models are fitted: (x − x₀)/x₁ and (y − y₀)/y₁. Drawn points moved by hand
-have the course's units, ``(0, 1, 0, 1)``. ``labels`` has the names of x and y, and the date or time
-at x = 0 and at y = 0; "" stands for none.
+learner's points it is ``(x, y, units)`` or, with names or dates, ``(x, y, units, labels)``:
+
+- ``x``, ``y``: numbers in the learner's units
+- ``units = (x₀, x₁, y₀, y₁)``: the models are fitted to (x − x₀)/x₁ and (y − y₀)/y₁, which are in
+  the *course's units*; drawn points moved by hand have ``units = (0, 1, 0, 1)``
+- ``labels``: names of x and y, and the date or time at x = 0 and at y = 0; "" stands for none
 """
 
 from __future__ import annotations
@@ -35,13 +36,14 @@ def read(given: object, most: int = MOST) -> tuple[Value | None, list[str]]:
     """Return data as a value of the ``data`` control, and notes on what was left out or assumed.
 
     ``given`` is ``None``, ``(x, y)``, a value of the control, an array ``[n, 2]``, a data frame of
-    two columns, the text of a table, or ``datasets.Points``. A value of the control keeps its four
-    numbers ``units``; for other data they are chosen so that x and y fit the course's range. If
-    there are more than ``most`` points, a random choice of ``most`` points is kept.
+    two columns, the text of a table, or ``datasets.Points``. A value of the control keeps its
+    ``units``; for other data they are chosen so that x and y fit the course's range. If there are
+    more than ``most`` points, a random choice of ``most`` points is kept.
 
     Raises:
-        ValueError: ``given`` has another form, no points, or a number that is not finite; or, with
-            ``units`` to choose, a column is constant, above 1e100, or spread less than 1e-100.
+        ValueError: ``given`` has another form, no points, or a number that is not finite. Data
+            without ``units`` also fail if a column is constant, has a number beyond ±1e100, or
+            spans less than 1e-100.
     """
     if given is None:
         return None, []
@@ -163,7 +165,7 @@ def _standard(x: Array, y: Array) -> Units:
 
 
 def _value(x: Iterable[float], y: Iterable[float], units: Units, *labels: Labels) -> Value:
-    """Make a value of the ``data`` control; round x and y to a millionth of the scales x₁, y₁."""
+    """Make a value of the ``data`` control; round x and y to a millionth of their scales."""
 
     def short(numbers: Iterable[float], unit: float) -> tuple[float, ...]:
         places = 6 - math.floor(math.log10(unit))

@@ -80,7 +80,7 @@ class Answers:
 def trained(
     pictures: Split, seed: int
 ) -> dict[str, image_classifier.Fit | image_classifier.Ensemble]:
-    """Return a trained network of each of ``KINDS``; "ordinary" is the first of "ensemble"."""
+    """Return a trained network for each of ``KINDS``; "ordinary" is the ensemble's first member."""
     from bdl_teach.methods import image_classifier
 
     common = {**COMMON, "n_classes": len(pictures.names), "seed": seed}

@@ -79,11 +79,12 @@ class TruthResult(Outcome):
     def parts(self) -> dict[str, float]:
         """Return the known parts of the fit's error in the gap of the data, in the units of y.
 
-        Three are distances between predictives (``calibration.distance``): ``optimisation`` from
-        the fit to the best fit, ``family`` from the best fit to the true posterior, ``whole`` from
-        the fit to the true posterior, at most the sum of the two others. ``prior_miss`` is the root
-        mean square of max(0, |truth − mean| − 2 sd) of the true posterior. The dictionary is empty
-        if the data have no gap.
+        - ``optimisation``: distance from the fit to the best fit found
+        - ``family``: distance from the best fit to the true posterior
+        - ``whole``: distance from the fit to the true posterior, at most the sum of the two above
+        - ``prior_miss``: root mean square of max(0, |truth − mean| − 2 sd) of the true posterior
+
+        Distances are those of ``calibration.distance``. If the data have no gap, the dict is empty.
         """
         from bdl_teach import calibration
 
@@ -141,7 +142,7 @@ def improve(result: TruthResult) -> TruthResult | None:
 
 
 def _from_start(problem: Problem, start: int) -> tuple[bbb.Fit, bbb.Fit]:
-    """Return two fits: from start number ``start``, and from the mode to which this start leads."""
+    """Return two fits: one from start number ``start``, one from a mode found from that start."""
     rho = math.log(math.expm1(problem.scales[0] * math.sqrt(COLD) / 10))
     cold = _mean_field(problem, start, COLD, steps=LONG_STEPS, initial_rho=rho)
     long = _mean_field(problem, start, steps=LONG_STEPS)

@@ -84,7 +84,7 @@ class LatestValue(Generic[T]):
             self._changed.notify_all()
 
     def shown_again(self, version: int) -> None:
-        """Record that value number ``version`` was shown; keep an error for ``wait`` to raise."""
+        """Record that value number ``version`` was shown; keep an error that ``done`` recorded."""
         with self._changed:
             self._done = version
             self._changed.notify_all()

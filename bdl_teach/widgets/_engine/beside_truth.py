@@ -96,7 +96,7 @@ class Chains:
         return _Run(problem, GoldStandard(report=f"The {NAME} is on its way."))
 
     def go_on(self, most: int) -> GoldStandard | None:
-        """Add draws unless each chain has ``most``; return the new posterior, else ``None``."""
+        """Add draws if a chain has fewer than ``most``; return the new posterior, else ``None``."""
         run = self._run
         if run is None or run.over or run.outputs.shape[1] >= most or self.waits():
             return None
@@ -121,7 +121,7 @@ class Chains:
         return run.gold
 
     def waits(self) -> bool:
-        """Return whether the HMC program is not compiled yet; if so, have a thread compile it."""
+        """Return whether the run's program is not compiled yet; if so, have a thread compile it."""
         if self._run is None or self._run.over:
             return False
         problem = self._run.problem
@@ -142,7 +142,7 @@ class Chains:
         then()
 
     def _further(self, run: _Run) -> _Run:
-        """Return ``run`` with more draws and a new report; if it is over, cache its posterior."""
+        """Return ``run`` with more draws and a new report; if that ends it, cache its posterior."""
 
         def progress(*_: int) -> None:
             if self._moved():

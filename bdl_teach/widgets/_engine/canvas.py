@@ -112,7 +112,7 @@ class Canvas:
             self.redraw_background()
 
     def unmoved(self) -> dict[str, bool]:
-        """Return whether artists are as they were pinned, by name in a legend or image title."""
+        """Return whether artists are as they were when pinned; keys are labels, or image titles."""
         return {} if self._copies is None else self._copies.verdicts()
 
     def redraw_background(self, *, arrange: bool = False) -> None:
@@ -230,7 +230,7 @@ class Canvas:
 
 
 def _write_powers_plainly(axis: Axis) -> None:
-    """Label a logarithmic axis with plain text (10³): the parser of formulas is not thread-safe."""
+    """Label a logarithmic axis with plain text (10³): matplotlib's mathtext is not thread-safe."""
     if isinstance(axis.get_major_formatter(), LogFormatter):
         axis.set_major_formatter(FuncFormatter(_power))
         axis.set_minor_formatter(NullFormatter())

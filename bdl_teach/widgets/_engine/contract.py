@@ -81,7 +81,7 @@ class Contract(Generic[Result]):
         return {}
 
     def _beside(self) -> dict[str, Widget]:
-        """Return further widgets for groups, by their names in ``[groups]`` of the data file."""
+        """Return further widgets by name; ``[groups]`` of the data file can list these names."""
         return {}
 
     def _idle(self, values: Values) -> set[str]:
@@ -170,7 +170,10 @@ class Contract(Generic[Result]):
         return result
 
     def _doubt(self, result: Any) -> tuple[Array, Array]:
-        """Return inputs ``[m]`` and epistemic sds; *ask where unsure* picks the largest sd."""
+        """Return inputs ``[m]`` and the epistemic sds ``[m]`` of the prediction at them.
+
+        The button *ask where unsure* asks for a new point where the sd is largest.
+        """
         return result.x_grid[:, 0], result.prediction.epistemic_std
 
     def _point_at(self, x: float, y: float, begins: bool) -> None:
@@ -184,7 +187,7 @@ class Contract(Generic[Result]):
         return None
 
     def _mark(self, result: Any, linked: Any) -> None:
-        """Mark ``linked`` in all panels; ``None`` removes all marks. ``RENDER_LOCK`` is held."""
+        """Mark ``linked`` in all panels; if it is ``None``, unmark all. ``RENDER_LOCK`` is held."""
 
     def _chores(self) -> Iterator[Callable[[], object]]:
         """Yield functions that compile programs in the background after the first picture."""
@@ -248,7 +251,7 @@ class Contract(Generic[Result]):
         return {name: value for name, value in values.items() if value is not None}
 
     def _undoable(self) -> Values:
-        """Return the values of controls that undo restores: all but the toggles in ``stays``."""
+        """Return the values of all controls except the toggles in ``stays``: undo keeps them."""
         return {name: value for name, value in self.state().items() if name not in self.TEXTS.stays}
 
     @property

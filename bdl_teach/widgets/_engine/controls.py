@@ -26,12 +26,12 @@ _BUTTONS = (ipywidgets.Button, ipywidgets.ToggleButton)
 class Control:
     """One control, as the data file of its explorer declares it.
 
-    Each kind has its own ``range`` (the explorer makes controls of other kinds):
+    What ``range`` holds depends on the kind (an explorer makes controls of other kinds itself):
 
     - ``"slider"``, ``"count"`` (whole numbers): ``[low, high, step]``
     - ``"powers"`` (of ten): ``[low, high, step]`` of the exponent; the step is 0.1 if left out
     - ``"places"`` (a slider over given values), ``"menu"``, ``"row"`` (of buttons, of which one is
-      down): the options, each a value or ``[words, value]``
+      down): the options, each a value or ``[text, value]``
     - ``"points"`` (set in the picture): ``[largest number of points]``
     - ``"toggle"``: none
     """
@@ -50,11 +50,11 @@ class Control:
 
     @property
     def options(self) -> list[Any]:
-        """Return the options as values or pairs (words, value)."""
+        """Return the options, each a value or a pair of its text and its value."""
         return [tuple(one) if isinstance(one, list) else one for one in self.range]
 
     def value(self, given: Any) -> Any:
-        """Return a data file's value as the control holds it; for "powers", at the nearest step."""
+        """Convert a value from the data file to the control's type; round "powers" to a step."""
         if self.kind == "points":
             return own_points.read(given)[0]
         if self.kind == "slider":
@@ -121,7 +121,7 @@ def same(one: Values, other: Values) -> bool:
 def take(known: Mapping[str, Widget], name: str, value: object) -> Any:
     """Return ``value`` if the control ``known[name]`` can hold it, else raise ``ValueError``.
 
-    A control without a widget converts it first.
+    For a control that is set in the picture, return the value in the form that the control stores.
     """
     if name not in known:
         raise ValueError(f"{name}: expected one of the controls {', '.join(known)}")
