@@ -71,7 +71,10 @@ class ComparisonExplorer(MethodsExplorer):
         self._legend = plots.FigureLegend(any_panel, _ALWAYS, in_a_row=6)
 
     def _arrange(self, names: tuple[str, ...], *, nuts: bool) -> bool:
-        """Show panels and rows of ``names``, and a row of NUTS if ``nuts``; return if changed."""
+        """Show a panel and a coverage row for each of ``names``; return whether anything changed.
+
+        With ``nuts``, the coverage of NUTS has a row too.
+        """
         changed = self._coverage.set_rows([*names, *(["nuts"] if nuts else [])])
         if names == self._arranged:
             return changed
@@ -126,7 +129,10 @@ class ComparisonExplorer(MethodsExplorer):
         return replace(result, methods=fits)
 
     def _improve(self, values: controls.Values, result: SideBySide) -> SideBySide | None:
-        """Return the result after a longer run of the first fit of unknown convergence, if any."""
+        """Make a longer run of one fit, to see whether it has converged; return the new result.
+
+        Return ``None`` if no such run is left to make, or until the programs are compiled.
+        """
         if not self._warmed.is_set():  # a movement would wait for a compilation
             return None
         for name, one in result.methods.items():
@@ -200,7 +206,7 @@ class ComparisonExplorer(MethodsExplorer):
 
 
 def _warm(name: str) -> None:
-    """Fit a method and make its longer runs once, so that their programs are compiled."""
+    """Compile the programs of a method: fit it and, if it is variational, make longer runs."""
     from bdl_teach.methods._fitted import Variational
 
     fitted = live_fits.fit(name, Problem(), 10)

@@ -34,7 +34,7 @@ _OFF = 0.5  # a weight whose |μ|/σ is below this counts as switched off
 
 @dataclass(frozen=True)
 class EmpiricalBayesResult(Outcome):
-    """A fit under a set or learnt prior, and the σ_p that would suit its weights best."""
+    """A fit under a set or learnt prior, and the σ_p at which the KL of its weights is smallest."""
 
     prior_std: Array  # σ_p of each weight [n_weights], set or learnt
     wanted_std: Array  # √(μ² + σ²) [n_weights]: the best σ_p if a weight had its own
@@ -159,6 +159,6 @@ def _result(problem: Problem, fit: _mean_field.Fit, std: Array) -> EmpiricalBaye
 
 
 def _above_best(prior_std: Array, best_std: float, n_weights: int) -> Array:
-    """Return n [ln(σ_p/σ*) + ½ (σ*²/σ_p² − 1)], the KL at σ_p less the KL at the best σ_p, σ*."""
+    """Return KL(σ_p) − KL(σ*) = n [ln(σ_p/σ*) + ½ (σ*²/σ_p² − 1)], where σ* is the best σ_p."""
     ratio = prior_std / best_std
     return np.asarray(n_weights * (np.log(ratio) + 0.5 * (ratio**-2 - 1)))

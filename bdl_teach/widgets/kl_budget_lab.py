@@ -28,7 +28,7 @@ _BATCHES = 32  # largest number of batches
 
 @dataclass(frozen=True)
 class KLBudgetResult(Outcome):
-    """A fit whose minibatches carry the chosen shares of the KL, and its cost."""
+    """A fit with the chosen share of the KL in each minibatch, and its free energy."""
 
     shares: Array  # share of the KL that each minibatch carries [M]
     cost: FreeEnergy  # free energy of the fit, on all points

@@ -80,7 +80,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         canvas.animate([*self._by_prior.artists, *self._by_count.artists])
 
     def _make_weight_panel(self, ax: Axes) -> None:
-        """Prepare the plot of two weights in prior sds, and dots to click to choose the weights."""
+        """Prepare the plot of two weights, in prior sds, and the dots with which to choose them."""
         plots.tidy(ax, "Two weights, ±2 sd", "one weight / prior σ", "another / prior σ")
         self._weights, self._reach = ax, _REACH
         ax.set(xlim=(-_REACH, _REACH), ylim=(-_REACH, _REACH), aspect="equal")
@@ -246,7 +246,10 @@ class Pair(Unseen):
 
 
 def _pair(kind: str, n_features: int, seed: int) -> tuple[int, int]:
-    """Return the indices of the default two weights; for bumps, those nearest the first point."""
+    """Return the indices of the two weights that are plotted by default.
+
+    If the features are bumps, take the two bumps that are largest at the first data point.
+    """
     if kind == "polynomial":
         return (1, 3) if n_features > 3 else (0, 1)
     first, second = np.argsort(features.bumps(arrivals(1, 1.0, seed).x, n_features)[0])[-2:]
@@ -254,7 +257,7 @@ def _pair(kind: str, n_features: int, seed: int) -> tuple[int, int]:
 
 
 class EvidenceArtists(plots.Artists):
-    """Artists of the log evidence over the values of a control, relative to the highest."""
+    """Artists of the log evidence at each value of a control, minus the highest."""
 
     def __init__(self, ax: Axes, choices: Array) -> None:
         self._choices = choices

@@ -54,7 +54,10 @@ def gradients(
 
 @lru_cache(maxsize=8)
 def two_rows(kind: str, d: int, sigma: float, seed: int, n_draws: int) -> Array:
-    """Draw outputs by estimator ``kind`` at two data points, standardised ``[n_draws, 2]``."""
+    """Draw the outputs x·w at two data points with the noise of the estimator ``kind``.
+
+    Return them ``[n_draws, 2]``, standardised: with mean 0 and sd 1 at each data point.
+    """
     from bdl_teach import estimators
 
     mu, x, _ = _pool(d, seed)

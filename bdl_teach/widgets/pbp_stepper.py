@@ -35,7 +35,7 @@ _LIMITS = (30.0, 45.0, 60.0, 90.0, 120.0, 180.0, 240.0)  # limits of y in the fu
 
 @dataclass(frozen=True)
 class StepperResult(Outcome):
-    """The posterior after the chosen steps of PBP, and the predictions before the last step."""
+    """The posterior after the chosen number of PBP steps, and the predictions one step earlier."""
 
     before: Predictive  # the predictive before the last step
     speed: float  # steps a second while playing
@@ -221,7 +221,10 @@ class PBPStepper(Explorer[StepperResult]):
 
 @lru_cache(maxsize=1)  # the slider of the steps moves along one trail
 def _trail(problem: Problem, alpha: float, guess: float, by_x: bool) -> pbp_replay.Trail:
-    """Return a run of PBP; its Gamma prior has the shape ``alpha`` and E[1/precision] = guess²."""
+    """Return a run of PBP that gets the points in the order of x if ``by_x``, else shuffled.
+
+    Its Gamma prior of the noise precision has the shape ``alpha`` and E[1/precision] = guess².
+    """
     from bdl_teach.methods.pbp import replay as pbp_replay
 
     data, order = problem.data, _order(problem.data, by_x)

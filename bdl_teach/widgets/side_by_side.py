@@ -88,7 +88,10 @@ class SideBySide(ProblemResult):
         return found
 
     def _factor(self, prediction: Predictive) -> float:
-        """Return the interval's half-width in total sds: conformal if chosen, else Gaussian."""
+        """Return the half-width of the predictive interval, divided by the total sd.
+
+        It is the conformal factor if there is a calibration set, else a Gaussian quantile.
+        """
         from bdl_teach import calibration
 
         if self.calibration_set is None:
@@ -100,7 +103,7 @@ class SideBySide(ProblemResult):
 
     @cached_property
     def coverage(self) -> _ByRegion:
-        """Return the share of new points expected in ``ends``, by method (or "nuts") and region."""
+        """Return the expected share of new points in ``ends``, by method (or "nuts") and region."""
         from bdl_teach import calibration
 
         truth, noise_std = self.data.truth(GAP_GRID)[:, 0], self.data.noise_std

@@ -55,7 +55,7 @@ class SinusoidResult(Outcome):
 
     @property
     def over(self) -> bool:
-        """Return whether all longer runs have been made; only the quiet estimator has any."""
+        """Return whether all longer runs have been made; only the estimator "quiet" has any."""
         return self.estimator != "quiet" or self.tried == MOST_RUNS
 
     @property
@@ -72,7 +72,10 @@ class SinusoidResult(Outcome):
 
     @cached_property
     def gaps(self) -> dict[str, float]:
-        """Return distances to NUTS by name, "gap" (|x| ≤ ½) and "gap_outside"; {} without NUTS."""
+        """Return ``calibration.distance`` between the fit and NUTS, by name; {} without NUTS.
+
+        The names are "gap" for the inputs |x| ≤ ½, and "gap_outside" for all others.
+        """
         from bdl_teach import calibration
 
         if self.nuts is None:
@@ -170,7 +173,7 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
         )
 
     def _improve(self, values: controls.Values, result: SinusoidResult) -> SinusoidResult | None:
-        """Train for longer; return the result, with the new fit if its F is lower."""
+        """Train for longer; take the new fit if its F is lower. Return ``None`` if all is done."""
         if result.over:
             return None
         number = result.tried

@@ -34,7 +34,7 @@ _SPREADS = {  # line style and colour of each epistemic sd
 class TruthExplorer(ExplorerBesideTruth[TruthResult]):
     """An explorer to compare a mean-field fit with the true posterior, and to split its error.
 
-    The parts of the error (see ``TruthResult.parts``) are known when the sliders have rested.
+    The parts of the error (see ``TruthResult.parts``) become known while no control moves.
     """
 
     TEXTS = texts.of("truth")

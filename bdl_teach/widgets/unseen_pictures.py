@@ -1,4 +1,4 @@
-"""The explorer of out-of-distribution pictures (*strange* ones): three networks, a temperature."""
+"""The explorer of what three networks predict for out-of-distribution (*strange*) pictures."""
 
 from __future__ import annotations
 
@@ -169,7 +169,11 @@ class PicturesExplorer(Explorer[PicturesResult]):
 
 
 def _tempered(temperature: float, known: Array, strange: Array, labels: Array) -> Kind:
-    """Average t networks' probabilities, given as logs ``[t, n, c]``, then apply a temperature."""
+    """Return the predictions of the average of t networks at a temperature.
+
+    ``known`` and ``strange`` are the networks' log probabilities ``[t, n, c]`` of the two sets of
+    pictures; ``labels`` are the classes of the known ones.
+    """
     from bdl_teach import calibration, metrics
 
     logs = calibration.tempered(fits.mean_log(known), temperature)

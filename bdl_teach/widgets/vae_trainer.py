@@ -65,7 +65,7 @@ def pictures() -> tuple[Array, Array]:
 
 
 class Trainer:
-    """A trainer of models in the background, for one order at a time; a newer order replaces it.
+    """A trainer of models in the background; a new order ends the training for the one before.
 
     Only the explorer's worker thread changes the attributes. A training thread passes functions to
     ``tell``; the worker calls them, and then computes a new result. After ``orders.close()`` the
@@ -182,7 +182,10 @@ def _stage(order: Order, number: int, start: vae.Fit | None) -> vae.Fit:
 
 
 def _frames(fit: vae.Fit, number: int) -> dict[int, vae.Fit]:
-    """Return {step: fit} for a replay: the end of the stage and, in stage 0, some early steps."""
+    """Return the fits of stage ``number`` that a replay shows, by step of the whole training.
+
+    They are those at the end of the stage and, in stage 0, also those of some early steps.
+    """
     frames = {STEPS * (number + 1): fit}
     if number == 0 and fit.path is not None:
         steps = fit.path.steps

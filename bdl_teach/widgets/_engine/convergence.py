@@ -1,4 +1,4 @@
-"""Find out whether a fit has converged, while no control moves, and say so in a sentence."""
+"""Judge from longer runs whether a fit has converged, and say so in a sentence."""
 
 from __future__ import annotations
 

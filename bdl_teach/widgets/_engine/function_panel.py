@@ -74,7 +74,10 @@ class Panel:
         return True
 
     def place(self) -> dict[str, Any]:
-        """Return what ``pointer.js`` needs: settings, limits, place in fractions of the picture."""
+        """Return the panel's settings, axis limits and place in the picture, for ``pointer.js``.
+
+        "left", "top", "width" and "height" are fractions of the picture's size.
+        """
         whole = self.axes.figure.bbox
         left, bottom, right, top = self.axes.bbox.extents / np.tile(whole.size, 2)
         return {

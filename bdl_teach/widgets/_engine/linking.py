@@ -1,4 +1,4 @@
-"""Mark the functions of the weight under the pointer, or the weights of the function under it."""
+"""Mark the functions that a weight makes, or a function's weights, when the pointer is on it."""
 
 from dataclasses import dataclass
 from typing import Any

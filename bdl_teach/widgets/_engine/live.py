@@ -265,7 +265,10 @@ class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
         self.__dict__.pop("_repr_mimebundle_", None)  # ipywidgets has set it to None
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
-        """Return a MIME bundle: live view, or a sentence if closed; after a tick also a still."""
+        """Return the MIME bundle of the live view or, if it is closed, of a sentence that says so.
+
+        After the first tick, the bundle also has a still and a description of it.
+        """
         if self._slot.closed:
             bundle: dict[str, Any] = {"text/plain": sentence(_CLOSED.format(type(self).__name__))}
         else:

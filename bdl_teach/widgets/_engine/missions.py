@@ -86,7 +86,7 @@ def written(value: Any) -> str:
 
 
 class MissionBox:
-    """The box of missions and its button; ``ask`` makes the worker judge the chosen mission."""
+    """The box of missions and its button; a choice of a mission calls ``ask`` to have it judged."""
 
     def __init__(
         self, missions: Sequence[Mission], known: Mapping[str, Widget], ask: Callable[[], object]
@@ -146,8 +146,8 @@ class MissionBox:
     ) -> Iterator[None]:
         """Check whether the chosen mission is done, and show the verdict.
 
-        ``others`` are copies of ``values`` with other seeds. The generator yields before ``read``
-        computes the readings of each copy, so that the worker can stop if a control has moved.
+        ``others`` are copies of ``values`` with other seeds, whose readings ``read`` computes. The
+        generator yields before each such call, so that the worker can stop if a control has moved.
         """
         if (mission := self.chosen) is None:
             return

@@ -42,7 +42,10 @@ class PresetMenu:
         self.menu.observe(self._on_choice, names="value")
 
     def show(self, state: Values) -> None:
-        """Show the preset that ``state`` matches, if possible the last chosen; if none, ``OWN``."""
+        """Show in the menu which preset ``state`` matches; if it matches none, show ``OWN``.
+
+        If it matches several, show the one that was chosen last.
+        """
         fitting = {
             name: len(values)
             for name, (_, values) in self._presets.items()
@@ -91,7 +94,7 @@ class Page(Worker[Result], abstract=True):
         return {name: [made[one] for one in row] for name, row in self.TEXTS.groups.items()}
 
     def _make_frame(self) -> list[Widget]:
-        """Make the rows of the page: head, question, picture beside controls, status line."""
+        """Return the rows of the page, from the title and the buttons down to the status line."""
         acts = self._acts = {
             name: controls.button(name, hint, act)
             for name, hint, act in (
@@ -151,8 +154,8 @@ class Page(Worker[Result], abstract=True):
     def _go_from_the_start(self, values: Values) -> None:
         """Set controls to ``values``, and all others but ``TEXTS.stays`` to their starting values.
 
-        The worker first pins the state about which the explorer asks its question, because another
-        answer may be right for another state.
+        The answer to the explorer's question is right for this start, but perhaps not for other
+        values. The worker first pins the state where the question begins.
         """
         assert self.QUESTION is not None
         first = {**self._past.first, **self.QUESTION.before}
@@ -165,7 +168,7 @@ class Page(Worker[Result], abstract=True):
         self._go(self._whole(values))
 
     def _whole(self, state: Values) -> Values:
-        """Return ``state``, with ``None`` for each control that it lacks and that has no widget."""
+        """Return a copy of ``state`` with ``None`` for each missing control without a widget."""
         return {n: None for n, control in self.TEXTS.controls.items() if control.unseen} | state
 
     def _go(self, values: Values) -> None:
@@ -228,7 +231,7 @@ class Page(Worker[Result], abstract=True):
         self._picture.line = f"from bdl_teach import widgets; {self.code()}"
 
     def _dim(self, state: Values) -> None:
-        """Dim the controls that have no effect or would replace the learner's own points."""
+        """Dim the controls that have no effect, or that would replace the learner's own points."""
         idle = self._idle(state)
         drawing = {*self._DRAWN_BY, "seed"} if state.get("data") is not None else set()
         for name, control in self._controls.items():

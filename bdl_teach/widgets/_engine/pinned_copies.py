@@ -26,7 +26,7 @@ _Limits = tuple[tuple[float, float], tuple[float, float]]  # of x, of y
 
 
 class PinnedCopies:
-    """Unmoving copies of the visible moving artists; texts and line collections have none."""
+    """Grey, unmoving copies of the visible moving artists, except texts and line collections."""
 
     def __init__(self, figure: Figure, moving: Iterable[Artist]) -> None:
         self._copies = [
@@ -128,7 +128,7 @@ def _is_equal(then: Array, now: Array) -> bool:
 
 
 def _grey_copies(artist: Artist) -> list[Artist]:
-    """Return a grey copy of an artist as it is now; of an image, a small copy and a grey frame."""
+    """Return a grey copy of an artist as it is now; for an image, a small copy and a grey frame."""
     if isinstance(artist, AxesImage):
         return _framed_image(artist)
     grey = copy(artist)

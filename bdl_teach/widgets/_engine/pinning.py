@@ -24,9 +24,9 @@ class Seen(NamedTuple):
 class Pin:
     """The button *pin A*, the pinned state, and the box that compares the shown state with it.
 
-    A change of the button calls ``ask``, which makes the worker call ``settle``; this adds or
-    removes the grey copies, then calls ``hold``. Callers of ``note`` and ``settle`` hold
-    ``RENDER_LOCK``.
+    When the button changes, it calls ``ask``, which makes the worker call ``settle``. That method
+    adds or removes the grey copies, and calls ``hold`` to fix or free the y limits. Callers of
+    ``note`` and ``settle`` must hold ``RENDER_LOCK``.
     """
 
     def __init__(
@@ -49,8 +49,8 @@ class Pin:
         self.box = controls.box("bdl-pin", [self._answer, self._words])
 
     @property
-    def compares(self) -> bool:
-        """Return whether the pinned state is the one where the explorer's question begins."""
+    def of_question(self) -> bool:
+        """Return whether a state is pinned, and was pinned by ``set_for_question``."""
         return self._of_question and self._pinned is not None
 
     def set(self) -> None:
@@ -109,7 +109,7 @@ class Pin:
             )
 
     def _compare(self, then: Seen, now: Seen) -> dict[str, str]:
-        """Return texts by their headings: what stayed the same between two states, what changed."""
+        """Return what stayed the same between two states and what changed: texts by heading."""
         moved = [
             _arrow(name, control, then.values.get(name), now.values.get(name))
             for name, control in self._controls.items()

@@ -110,7 +110,10 @@ class PointerInput(Contract[Result], abstract=True):
             self._advance(band)
 
     def _beside_drawing(self, said: str) -> str:
-        """Return how to draw a band while the user draws one; later its score, then ``said``."""
+        """Return ``said`` or, while the learner draws a band, instructions in its place.
+
+        When the band is shown beside the fit, its score comes before ``said``.
+        """
         band, shown = self._drawn_band, self._shown
         if band is None or not band.stage:
             return said
@@ -136,7 +139,7 @@ class PointerInput(Contract[Result], abstract=True):
             self._on_pointer(content)
 
     def _on_pointer(self, did: dict[str, Any]) -> None:
-        """Move points, draw the learner's band, or set a panel's controls."""
+        """Handle the pointer's message ``did``: edit points or the band, or call ``_point_at``."""
         act, band = did["act"], self._drawing
         self._newest_message = int(did.get("number", self._newest_message))
         if act in ("down", "up"):
@@ -163,8 +166,11 @@ class PointerInput(Contract[Result], abstract=True):
             self._draw_again(partial(setattr, self, "_pointed", found))
 
     def _hold_axes(self, held: bool = False) -> None:
-        """Fix the y limits if ``held``, if a band is being drawn or if a question pinned A."""
-        held = held or self._drawing is not None or self._pin.compares
+        """Fix or free the y limits of the panels.
+
+        They are fixed if ``held``, while the learner draws a band, and if a question pinned A.
+        """
+        held = held or self._drawing is not None or self._pin.of_question
         for panel in self._active_panels:
             if panel.room is not None:
                 panel.room.held = held
@@ -217,7 +223,10 @@ class PointerInput(Contract[Result], abstract=True):
             self._picture.points = {"at": at, "answers": self._newest_message}
 
     def _ask_for_point(self) -> None:
-        """Add a point (truth plus noise) where the model is least sure, or say where to measure."""
+        """Add a point where the model is least sure: the truth plus noise.
+
+        If the truth is unknown, say in the status line where to measure.
+        """
         result, now = self.result, self._shown_points()
         if result is None or now is None:
             return

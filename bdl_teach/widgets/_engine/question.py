@@ -28,7 +28,8 @@ class QuestionBox(ipywidgets.VBox):  # type: ignore[misc]
     """The question with its choices; a verdict replaces it once the control is at the target.
 
     The button *take me there* calls ``take`` with the values to set. Choosing an answer calls
-    ``compare``, which pins the present state, unless ``question.before`` gives another to pin.
+    ``compare``, which pins the present state. If ``question.before`` has values, ``compare`` is not
+    called, because the question begins in another state.
     """
 
     def __init__(

@@ -51,7 +51,7 @@ class Film:
         return self._frame != self._shown
 
     def develop(self, result: Any) -> Any:
-        """Return ``result`` at the chosen frame; set ``words`` ("Step 3 of 9: ", "" at the end)."""
+        """Return ``result`` at the chosen frame; set ``words``, such as "Step 3 of 9: "."""
         self._load(self._frames(result))
         self._shown = frame = self._frame
         self.words = "" if self.at_end else f"Step {self._steps[frame]} of {self._steps[-1]}: "
@@ -113,5 +113,5 @@ def steps_of(fit: Any) -> Sequence[int]:
 
 
 def _options(steps: Sequence[int]) -> list[tuple[str, int]]:
-    """Return the slider's (label, index) pairs; with fewer than two frames, labels 0 and 1."""
+    """Return the (label, index) pairs of the slider; each label is a number of steps."""
     return [(str(step), i) for i, step in enumerate(steps if len(steps) > 1 else (0, 1))]

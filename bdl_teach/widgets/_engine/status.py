@@ -56,12 +56,12 @@ class Number(NamedTuple):
 
 @dataclass(frozen=True)
 class Said:
-    """A status line: template, readings, templates that it names, data whose units it uses."""
+    """A status line: a template, and the readings and texts that fill it."""
 
-    line: str
+    line: str  # the template
     readings: Readings = field(default_factory=dict)
-    words: Mapping[str, str] = field(default_factory=dict)
-    data: Any = None
+    words: Mapping[str, str] = field(default_factory=dict)  # further templates, by name
+    data: Any = None  # the points, in whose units the line is written
 
     def __str__(self) -> str:
         return self.marked(None)
@@ -81,7 +81,7 @@ class Said:
         return [part for part in parts if isinstance(part, Number) and part.then is not None]
 
     def _parts(self, template: str, then: Said | None) -> Iterator[str | Number]:
-        """Yield a template's texts and readings in order; readings with their value in ``then``."""
+        """Yield a template's texts and readings; each reading also has its value in ``then``."""
         pieces = list(Formatter().parse(template))
         for i, (literal, name, form, _) in enumerate(pieces):
             yield _PER_CENT.sub("", literal) if i and pieces[i - 1][1] else literal
@@ -142,7 +142,7 @@ def costs(cost: FreeEnergy) -> dict[str, float]:
 
 
 def cost_words(cost: FreeEnergy) -> dict[str, str]:
-    """Return the templates that show the KL weight; none if it is 1."""
+    """Return the templates that show the KL weight, by name; {} if the weight is 1."""
     return {} if cost.kl_weight == 1 else {"cost": "{weighted}", "factor": f"{cost.kl_weight:.4g}"}
 
 

@@ -24,7 +24,10 @@ class Stored(NamedTuple):
 
 
 def key(problem: Problem) -> str:
-    """Return the SHA-256 of a problem's data and model, rounded to six digits to be portable."""
+    """Return the SHA-256 of a problem's data and model, each number rounded to six digits first.
+
+    The rounding makes the key the same on all platforms.
+    """
     data, model = problem.data, (*problem.scales, *problem.hidden_units)
     numbers = (*data.x[:, 0], *data.y[:, 0], problem.noise_std, *model)
     return hashlib.sha256(" ".join(f"{v:.6g}" for v in numbers).encode()).hexdigest()

@@ -87,7 +87,7 @@ class Worker(PointerInput[Result], abstract=True):
         self._rest(values)
 
     def _rest(self, values: Values) -> None:
-        """Continue a replay, then improve the shown result; raise ``Moved`` at a request."""
+        """Play the replay if it is on, then improve the result; raise ``Moved`` at a request."""
         self._play()
         self._move_on(values)
         self._pause(self._asked_at + FOLLOW - time.monotonic())
@@ -108,7 +108,10 @@ class Worker(PointerInput[Result], abstract=True):
             self._pause()
 
     def _go_on(self, values: Values, *, at_rest: bool) -> bool:
-        """Update the result by ``_improve`` (at rest), then ``_follow``; return if it changed."""
+        """Compute and show a better result; return whether one was found.
+
+        This calls ``_follow``, and before it ``_improve`` if ``at_rest``.
+        """
         if (shown := self.result) is None:
             return False
         better, spent = None, "" if at_rest else self._spent
@@ -273,12 +276,18 @@ class Worker(PointerInput[Result], abstract=True):
         self._say(said)
 
     def _keep_stills(self) -> None:
-        """Add missing stills to cell outputs; not during use, as the page rebuilds changed ones."""
+        """Add the missing stills to cell outputs, unless the user is busy with the picture.
+
+        The page rebuilds an output that changes.
+        """
         while self._without_still and not self._picture.in_use:
             self._without_still.pop().update(self._repr_mimebundle_(), raw=True)
 
     def _begin_chores(self, unseen: bool = False) -> None:
-        """Start ``_chores`` in a thread after the first tick, if ``unseen`` or shown on a page."""
+        """Start ``_chores`` in a thread, unless they were started before or it is too early.
+
+        It is too early before the first tick or, unless ``unseen``, until a page shows the picture.
+        """
         with self._asking:
             if self._chores_begun or not self.ticks or not (unseen or self._shown_at):
                 return
