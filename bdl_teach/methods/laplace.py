@@ -369,7 +369,7 @@ class Fit(NetworkFit):
         Source: MacKay 1992; Immer et al. 2021b, "post hoc".
         """
         if not isinstance(self.prior, Gaussian):
-            raise ValueError(f"prior: tuning needs a Gaussian, got {self.prior!r}")
+            raise ValueError(f"prior: expected a Gaussian for tuning, got {self.prior!r}")
         free = 1 if self.problem.mode.likelihood == "bernoulli" else 2  # labels have no noise
         centre = np.array([self.prior.sigma, self.noise_std])
 
