@@ -77,7 +77,7 @@ def test_gradient_estimators_are_unbiased_against_autodiff(kind):
         assert (np.abs(sample.mean(axis=0) - exact) < 5 * error).all()
 
 
-def test_variance_with_drawn_kl_is_sum_of_likelihood_and_kl_variances():
+def test_sampled_kl_adds_its_variance_to_that_of_the_likelihood_gradient():
     """At x = noise = prior's σ = 1 both gradients by μ are w plus a constant."""
     batch = estimators.minibatch([0.3], [0.5], [[1.0]], [0.7], 1.0, 1)
     prior = ScaleMixture(1.0, 0.1, 1.0)  # not in closed form, but only one scale has weight

@@ -15,7 +15,7 @@ def ax() -> Axes:
     return Figure().subplots()
 
 
-def test_panel_with_held_limits_keeps_them_and_names_curves_outside(ax: Axes) -> None:
+def test_panel_of_fixed_height_stays_so_and_names_curves_that_leave_it(ax: Axes) -> None:
     room = plots.Room(ax, (10.0, 20.0, 40.0))
     assert not room.held
     room.held = True

@@ -226,7 +226,7 @@ def put_in(mutant: Mutant) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=[f"{m.where[10:]}: {m.wrong}" for m in MUTANTS])
-def test_mistake_in_a_method_fails_its_check(mutant: Mutant, oracle: Any) -> None:
+def test_mistake_put_into_the_code_fails_a_check(mutant: Mutant, oracle: Any) -> None:
     given = {"oracle": oracle} if "oracle" in inspect.signature(mutant.check).parameters else {}
     with put_in(mutant), pytest.raises(AssertionError):
         mutant.check(**given)

@@ -84,7 +84,8 @@ def connect(venv: Path, root: Path) -> None:
     try:
         write_settings(venv)
     except OSError as error:
-        say(f"JupyterLab's settings could not be written ({error.strerror}); it works without.")
+        fault = f"The course's JupyterLab settings could not be written ({error.strerror})"
+        say(f"{fault}; JupyterLab works without them.")
 
 
 def stand_in(site: Path) -> None:

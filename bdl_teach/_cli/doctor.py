@@ -83,7 +83,7 @@ def python() -> str:
     """Return the version and path of this Python; raise ``Trouble`` if it is not supported."""
     found = platform.python_version()
     if found.rpartition(".")[0] not in SUPPORTED:
-        raise Trouble(f"{found}, but {', '.join(SUPPORTED)} are supported")
+        raise Trouble(f"{found}, but only {', '.join(SUPPORTED)} are supported")
     return f"{found} ({sys.executable})"
 
 
@@ -96,7 +96,7 @@ def tensorflow() -> str:
     if not kept_programs.was_tried(found):
         tried = " and ".join(kept_programs.TRIED)
         fault = f"{found}, but the course was tried with {tried}"
-        raise Trouble(f"{fault}: compiled programs are not stored")
+        raise Trouble(f"{fault}: programs are not stored, so each kernel compiles them again")
     return found
 
 
@@ -225,10 +225,11 @@ def widgets(package: str, front_end: str, begins: str = "") -> str:
             if not found.startswith(begins or version(package)):
                 raise Trouble(
                     f"{version(package)} does not fit its front end {found} "
-                    f"({file}): install {package} again beside JupyterLab"
+                    f"({file}): install {package} again in JupyterLab's environment"
                 )
             return f"{version(package)}, front end {found}"
-    raise Trouble(f"{version(package)}, but JupyterLab has no {front_end}: install {package} again")
+    fault = f"{version(package)}, but JupyterLab has no extension {front_end}"
+    raise Trouble(f"{fault}: install {package} again in its environment")
 
 
 def ipykernel() -> str:

@@ -161,7 +161,8 @@ def build(venv: Path, lock: Path) -> None:
             old.rename(venv)
         if not (str(error).startswith(OFFLINE) and made_from(venv)):
             raise
-        say(f"{lock.name} is not that of .venv. {OFFLINE} Until then the old packages serve.")
+        fault = f".venv does not have the packages of {lock.name}"
+        say(f"{fault}. {OFFLINE} For now, the old packages are used.")
     remove(old)
 
 

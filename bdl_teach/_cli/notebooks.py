@@ -72,8 +72,8 @@ def copy(folder: Path) -> tuple[list[str], list[str], list[str]]:
         write_whole(folder / RECORD, json.dumps(record, indent=1) + "\n")
     if older:
         say(
-            f"You changed another version of {', '.join(older)}, so it stays in {folder}. "
-            "To have this version, rename yours and start again."
+            f"Files in {folder} that may hold your work are not replaced: {', '.join(older)}. "
+            "To have this version, rename yours and give the same command again."
         )
     return written, kept, older
 

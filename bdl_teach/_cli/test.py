@@ -35,5 +35,5 @@ def run(options: argparse.Namespace) -> int:
         failed.append("mypy")
         say(output)
     if failed:
-        say(f"Not clean: {', '.join(failed)} (see above).")
+        say(f"Failed: {', '.join(failed)} (see above).")
     return code or min(len(failed), 1)

@@ -80,8 +80,8 @@ class Compiled:
         self._program = self._build(with_xla=False)
         result = self._program(*arguments)
         _LOG.warning(
-            "XLA cannot keep its programs (%s): this refit runs in plain graph mode, more slowly. "
-            'To keep none, set %s="" and restart.',
+            "XLA cannot store its programs (%s): this refit runs in plain graph mode, more slowly. "
+            'To use XLA without stored programs, set %s="" and restart.',
             str(error).partition(" [Op:")[0],
             kept_programs.VARIABLE,
         )

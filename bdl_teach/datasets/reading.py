@@ -397,8 +397,9 @@ def _leave_out_columns(table: _Table) -> None:
             years = [cell for cell in table.rows[0].cells if re.fullmatch("[12]\\d{3}", cell)]
             if not any(table.names) and len(years) >= 2:  # "country;2019;2020"
                 raise ValueError(
-                    f"line {line}: {' and '.join(years[:2])} may be names of columns "
-                    "or values: add a line of column names, or remove the column of text"
+                    f"line {line}: {' and '.join(years[:2])} may be names of columns or values: "
+                    f"for names, write a letter before each (y{years[0]}); for values, add a line "
+                    "of column names above"
                 )
             if table.names[i] or not all(map(is_missing, texts)):
                 table.notes.append(f"{table.called(i)} has no number: left out")

@@ -58,7 +58,7 @@ def mistakes(*rows: str | Function | tuple[Function, ...]) -> tuple[Mistake, ...
     found = []
     for sentence, formula in zip(rows[::2], rows[1::2], strict=True):
         if not isinstance(sentence, str) or isinstance(formula, str) or ": " not in sentence:
-            raise ValueError(f'mistakes: expected "name: hint." and a formula, got {sentence!r}')
+            raise ValueError(f'mistakes: expected "name: hint.", then a formula, got {sentence!r}')
         name, hint = sentence.split(": ", 1)
         found.append(Mistake(name, hint, formula if isinstance(formula, tuple) else (formula,)))
     return tuple(found)

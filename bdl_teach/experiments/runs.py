@@ -139,7 +139,7 @@ def run_table(options: argparse.Namespace) -> int:
     tasks = [task for task in every if fnmatch(task.key, f"*{options.only or ''}*")]
     if not tasks:
         some = ", ".join(task.key for task in every[:3])
-        say(f"No task of {name} is named like {options.only!r}. They are: {some} ...")
+        say(f"No task of {name} matches {options.only!r}. Its tasks: {some} ...")
         return 2
     done = finish(jobs_of(name, table.run, table.run.__module__, tasks, options), options)
     rows = summarised(table, tasks, done.figures)

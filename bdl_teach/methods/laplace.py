@@ -390,7 +390,8 @@ class Fit(NetworkFit):
             if abs(factor) > math.log(SEARCH) - 1e-3:
                 raise ValueError(
                     f"{name}: expected the evidence to have a maximum within a factor of "
-                    f"{SEARCH:.0f} of the start, but it still rises at {value}: give a fixed {name}"
+                    f"{SEARCH:.0f} of this fit's {name}, but it still rises at {value}: "
+                    "choose one yourself, and give it to with_prior"
                 )
         return best
 

@@ -492,5 +492,6 @@ class Fit(Drawn):
     def _draw(self, n_samples: int, seed: int) -> Array:
         draws = self.weights.reshape(-1, self.network.n_weights)
         if n_samples > len(draws):
-            raise ValueError(f"n_samples: expected at most {len(draws)}, got {n_samples}")
+            stored = f"the {len(draws)} stored"
+            raise ValueError(f"n_samples: expected at most {stored}, got {n_samples}")
         return np.random.default_rng(seed).permutation(draws)[:n_samples]

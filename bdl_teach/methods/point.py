@@ -68,7 +68,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     """Fit one network: MLE, or MAP when a ``prior`` or ``weight_decay`` (not both) is given."""
     decay = checks.non_negative("weight_decay", settings.weight_decay)
     if settings.prior is not None and decay:
-        raise ValueError(f"weight_decay: expected 0 if a prior is given, too, got {decay}")
+        raise ValueError(f"weight_decay: expected 0 if a prior is given, got {decay}")
 
     plan = _loop.lay_out(x, y, settings, settings.prior)
     inputs = prior_inputs(plan, settings.prior is not None, weight_decay=decay)

@@ -52,7 +52,7 @@ def test_doctor_finds_no_fault_in_this_environment() -> None:
 
 def test_doctor_reports_an_incompatible_front_end(monkeypatch, tmp_path: Path) -> None:
     monkeypatch.setattr("jupyter_core.paths.jupyter_path", lambda *_: [str(tmp_path)])
-    assert "JupyterLab has no anywidget: install anywidget" in examine("anywidget").text
+    assert "JupyterLab has no extension anywidget: install anywidget" in examine("anywidget").text
     for look, front_end, version in (
         ("ipywidgets", doctor.FRONT_END, "3.1.1"),
         ("anywidget", "anywidget", "0.1.0"),
@@ -108,7 +108,7 @@ def test_doctor_names_what_is_incompatible(monkeypatch) -> None:
     for look, sentence in (
         (doctor.ipykernel, r"7\.0\.1, but a version below 7 is needed"),
         (doctor.kernel, "starts /elsewhere/python, not .*: remove its folder /elsewhere/kernel"),
-        (doctor.python, r"3\.14\.0, but 3\.11, 3\.12, 3\.13"),
+        (doctor.python, r"3\.14\.0, but only 3\.11, 3\.12, 3\.13"),
         (doctor.tensorflow, r"2\.19\.1, but the course was tried with 2\.20 and 2\.21"),
         (lambda: doctor.enough("memory", 1.5), r"0\.4 GB free"),
         (doctor.xla, "works without it"),

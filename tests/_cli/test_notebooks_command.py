@@ -40,7 +40,7 @@ def test_new_edition_replaces_unchanged_chapters_and_reports_changed_ones(packag
         assert cli.main(["notebooks"]) == 1
         said = capsys.readouterr()
         assert f"{mine}: {written} files written" in said.out
-        assert f"You changed another version of 00_a.ipynb, so it stays in {mine}." in said.err
+        assert f"Files in {mine} that may hold your work are not replaced: 00_a.ipynb." in said.err
         assert (mine / "00_a.ipynb").read_text() == "my answers"
         assert (mine / "01_b.ipynb").read_text() == "second edition"
     (mine / "00_a.ipynb").rename(mine / "my answers.ipynb")  # as the message suggests

@@ -71,7 +71,7 @@ def test_setting_bdl_teach_plain_disables_startup_changes_and_keeps_results(tmp_
     assert listed == [True, True] and keras.startswith("tf_keras")
 
 
-def test_tensors_made_by_a_lazy_import_stay_out_of_the_traced_program(tmp_path: Path) -> None:
+def test_import_while_a_program_is_traced_makes_ordinary_tensors(tmp_path: Path) -> None:
     carefree = "import tensorflow as tf\nmade = tf.constant(6.0) * 7.0\n"
     (tmp_path / "tensorflow_probability.py").write_text(carefree)
     assert said(IN_A_PROGRAM, PYTHONPATH=str(tmp_path)) == 42.0

@@ -40,7 +40,7 @@ def test_alt_text_describes_bars_and_pictures() -> None:
     )
 
 
-def test_alt_text_omits_hidden_artists_and_uses_tick_names() -> None:
+def test_alt_text_omits_hidden_artists_and_uses_axis_tick_labels() -> None:
     figure = Figure()
     shown, off, hidden = figure.subplots(1, 3)
     shown.set(xticks=[0, 1], xlabel="switch", ylim=(0, 0.12345))

@@ -44,7 +44,7 @@ def asked(reference: Any, *cases: Any, answer: Any, **options: Any) -> str:
     return Session({"1.1": made}).check("1.1", answer).message
 
 
-def test_tolerance_scales_with_value_and_at_zero_with_largest_value() -> None:
+def test_tolerance_is_relative_and_for_zeros_relative_to_the_largest_value() -> None:
     want = np.array([0.0, 1e-3, 1e6])
     assert close(want * (1 + 2e-5) + np.array([0.5, 0, 0]), want, 3e-5, 1e-6)
     for off in (want + [2.0, 0, 0], want + [0, 1e-6, 0], want * (1 + 4e-5)):

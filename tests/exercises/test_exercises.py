@@ -146,7 +146,7 @@ def test_nonsense_answer_gets_a_sentence_and_no_traceback(number: str) -> None:
 
 
 @pytest.mark.parametrize("number", FUNCTIONS)
-def test_each_known_mistake_is_wrong_and_named_uniquely(number: str) -> None:
+def test_each_known_mistake_has_its_own_name_and_is_refused_by_it(number: str) -> None:
     exercise = exercises.REGISTRY[number]
     names = [mistake.name for mistake in exercise.mistakes]
     assert len(set(names)) == len(names) <= 8
@@ -187,7 +187,7 @@ def test_unknown_exercise_number_lists_valid_ones() -> None:
         exercises.check("9.9", 1)
 
 
-def test_result_prints_nothing_as_last_line_of_a_cell(capsys: pytest.CaptureFixture[str]) -> None:
+def test_result_of_a_check_is_not_printed_twice(capsys: pytest.CaptureFixture[str]) -> None:
     result = exercises.check("3.1", ..., record=False)
     capsys.readouterr()
     result._ipython_display_()

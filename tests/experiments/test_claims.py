@@ -20,7 +20,7 @@ def line(result: SimpleNamespace, start: str) -> str:
     return " ".join(found.split())
 
 
-def test_worlds_share_no_seed_with_each_other_or_tuning() -> None:
+def test_worlds_have_distinct_seeds_none_of_which_tuning_used() -> None:
     seeds = [World(n).seed(k) for n in range(50) for k in range(1000)]
     assert len(set(seeds)) == len(seeds) and min(seeds) > 100
     world = World(5000)
@@ -59,7 +59,7 @@ def test_verdict_of_claim_follows_from_its_worlds(
     assert finding.n_met == sum(rule.above < e < rule.below for e in effects)
 
 
-def test_finding_has_the_mean_and_its_standard_error() -> None:
+def test_judged_claim_reports_the_mean_and_its_standard_error() -> None:
     claim = Claim("a", "A.", "a − b", "nats", Rule(above=2.0))
     finding = judge.judge(claim, [1.0, 2.5, 3.0, 4.0])
     assert (finding.mean, finding.error) == (2.625, pytest.approx(math.sqrt(4.6875 / 3 / 4)))
@@ -145,7 +145,7 @@ def test_claims_shown_in_a_chapter_store_no_results(
     assert sorted(toy.numbers()) == [2, 2, 3, 3, 4, 4] and not toy.store.exists()
 
 
-def test_chance_to_fail_is_a_half_two_standard_errors_from_the_limit() -> None:
+def test_claim_two_standard_errors_inside_its_limit_fails_in_half_of_the_runs() -> None:
     spread = [NormalDist().inv_cdf((k + 0.5) / 80) for k in range(80)]
     claim = Claim("a", "A.", "a", "", Rule(above=-2 / math.sqrt(20)))
     assert 0.4 < judge.chance(judge.judge(claim, spread)) < 0.6

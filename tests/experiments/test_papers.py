@@ -295,7 +295,7 @@ def test_ensemble_scores_are_those_of_the_gaussian_mixture(lab: Lab) -> None:
         assert figures[f"rmse{name}"] == pytest.approx(rmse, rel=1e-4)
 
 
-def test_ensemble_member_minimises_nll_of_a_network_with_scaled_layers(
+def test_ensemble_training_scales_layers_by_root_of_inputs_and_minimises_nll(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     w = np.random.default_rng(2).standard_normal(17)

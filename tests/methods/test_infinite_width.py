@@ -54,7 +54,7 @@ def test_kernel_equals_covariance_of_networks_drawn_from_prior():
     assert (np.abs(f.mean(axis=0)) < 4.5 * f.std(axis=0) / np.sqrt(n_samples)).all()
 
 
-def test_networks_three_times_as_wide_keep_the_covariance_of_the_kernel():
+def test_covariance_of_networks_three_times_as_wide_equals_the_kernel():
     given = {"prior": PRIORS[0], "hidden_units": (4,)}
     f = infinite_width.prior_functions(X, 20_000, times=3, seed=4, **given)
     mean, error = second_moments(f)

@@ -118,7 +118,7 @@ def test_diagonal_laplace_inverts_the_diagonal_of_the_precision():
 # Priors
 
 
-def test_prior_precision_is_positive_and_equals_cost_gradient_over_weight():
+def test_prior_precision_is_positive_and_is_cost_slope_divided_by_weight():
     w = np.array([-3.0, -0.4, -0.05, 0.0, 0.2, 0.3, 1.0])
     np.testing.assert_allclose(laplace.prior_precision(w, Gaussian(0.5)), 4.0)
     mixture = ScaleMixture(1.5, 0.1, 0.5)

@@ -53,7 +53,7 @@ def test_prediction_uses_each_stored_draw_at_most_once(linear):
     assert (picked != linear.predict(GRID, n_samples=30, seed=3).samples).any()
     shuffled = linear.predict(GRID, n_samples=3000).samples
     np.testing.assert_allclose(np.sort(shuffled[:, 0]), np.sort(every[:, 0]), rtol=1e-6)
-    with pytest.raises(ValueError, match="n_samples: expected at most 3000, got 3001"):
+    with pytest.raises(ValueError, match="n_samples: expected at most the 3000 stored, got 3001"):
         linear.predict(GRID, n_samples=3001)
 
 

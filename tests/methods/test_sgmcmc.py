@@ -84,7 +84,7 @@ def test_sampler_at_temperature_0_finds_the_map_minimum():
     np.testing.assert_allclose(fit.potential, mode.history["loss"][-1], atol=0.3)
 
 
-def test_sampler_mass_is_geometric_mean_of_curvature_and_its_average():
+def test_sampler_mass_is_geometric_mean_of_own_and_average_curvature():
     curvature = np.diag(PRECISION)
     wanted = np.sqrt(curvature * curvature.mean())
     np.testing.assert_allclose(linear().state.mass.numpy(), wanted, rtol=0.15)

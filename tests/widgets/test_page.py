@@ -508,7 +508,7 @@ def assert_axe_finds_nothing_serious(page: Any) -> None:
     assert serious == []
 
 
-def test_page_changes_controls_in_the_kernel_and_shows_its_answers(
+def test_controls_of_the_page_reach_the_kernel_and_its_replies_the_page(
     seen: dict[str, Any], notebook: Notebook
 ) -> None:
     """Try a preset, one control of each kind, reset, and the question."""

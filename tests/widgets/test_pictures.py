@@ -30,7 +30,7 @@ def test_picture_splits_are_disjoint_and_omit_the_tuning_pictures() -> None:
     assert len(unseen) == 2 and not unseen & set(pictures.names)
 
 
-def test_all_networks_train_alike_and_the_ordinary_one_is_an_ensemble_member(
+def test_networks_share_settings_and_ordinary_is_the_first_ensemble_member(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(image_classifier, "fit", lambda *_, **options: options)

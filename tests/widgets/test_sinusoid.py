@@ -82,7 +82,7 @@ def test_picture_and_readings_show_fit_data_and_prior(
     assert_reads(explorer, **read)
 
 
-def test_take_me_there_button_pins_initial_values_keeping_y_axis(
+def test_take_me_there_button_pins_initial_values_and_keeps_the_y_axis(
     explorer: SinusoidExplorer,
 ) -> None:
     height = panel(explorer, "What the network believes").get_ylim()

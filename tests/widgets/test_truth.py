@@ -119,7 +119,7 @@ def test_search_lowers_f_and_all_panels_show_its_result(
     assert "posterior mean" not in legend_labels(ax)
 
 
-def test_axis_of_the_parts_shrinks_once_all_are_known() -> None:
+def test_error_axis_shrinks_only_once_all_parts_of_the_error_are_known() -> None:
     shown: Any = SimpleNamespace(regions={"gap": IN_GAP}, nuts=None, nuts_report="")
     bars, limits = PartsPanel(Figure().add_subplot()), []
     for prior, known in ((7.0, 4), (0.5, 1), (0.5, 4)):

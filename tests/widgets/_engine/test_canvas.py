@@ -73,7 +73,7 @@ def test_moving_artists_do_not_move_the_panels(labelled: Canvas) -> None:
     assert ax.get_position().bounds == before
 
 
-def test_still_and_svg_show_moving_artists_and_do_not_change_the_page(labelled: Canvas) -> None:
+def test_still_and_svg_include_moving_artists_and_keep_the_live_picture(labelled: Canvas) -> None:
     still, (line,) = labelled.still(), labelled.figure.axes[0].lines
     labelled.fit(Place(733, 512, 2.0))
     before = shown(labelled)

@@ -177,7 +177,7 @@ def improving(monkeypatch: pytest.MonkeyPatch) -> Iterator[Improving]:
     made.close()
 
 
-def test_result_improves_at_rest_until_no_improvement_is_left(improving: Improving) -> None:
+def test_result_improves_to_its_best_while_no_control_moves(improving: Improving) -> None:
     until(lambda: improving.result == 10.0, "an improvement")
     until(lambda: improving.status == "Height 10.", "an improvement")
     time.sleep(0.2)

@@ -222,7 +222,7 @@ def ticks_of(axis: Any) -> list[str]:
         (np.arange("2023-01", "2024-01", dtype="M8[M]"), ["Sep", "2023", "May"]),
     ],
 )
-def test_neighbouring_ticks_have_different_labels(
+def test_neighbouring_axis_ticks_have_different_labels(
     explorer: Touched, x: Any, ticks: list[str]
 ) -> None:
     explorer.set(data=(x, 1e9 * (1 + np.arange(len(x)) % 3)))
