@@ -1,7 +1,8 @@
 """Give traced functions the same names in every process, so that stored programs are found.
 
 TensorFlow numbers what a process traces, and the name of a stored program depends on the numbers.
-Here they start from a hash; XLA also compares the computation, so that a collision does no harm.
+Here the numbers of each program start from a hash of its function and shapes. If two programs get
+the same hash, no harm is done, since XLA also compares what they compute.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ def _texts(finder: ModuleFinder) -> dict[str, bytes]:
 
 
 class _Finder(ModuleFinder):
-    """A finder of imported modules that looks only into this package and that of ``module``."""
+    """Find imported modules, only in this package and in the top-level package of ``module``."""
 
     def __init__(self, module: str) -> None:
         self.roots = {name.partition(".")[0] for name in (module, bdl_teach.__name__)}

@@ -41,7 +41,10 @@ class Kind:
 
 @dataclass(frozen=True)
 class PicturesResult:
-    """Predictions by kind of network; scores of the chosen kind on known and strange pictures."""
+    """Predictions by each kind of network, and scores of the chosen kind.
+
+    Known pictures are of the trained classes; strange ones are not.
+    """
 
     kind: str  # chosen kind of network
     kinds: Mapping[str, Kind]  # predictions of each kind of network

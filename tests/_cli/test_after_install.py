@@ -10,7 +10,7 @@ from bdl_teach._cli import after_install
 PAGE = "etc/jupyter/labconfig/page_config.json"
 
 
-def test_widget_messages_use_one_thread_and_disabled_extensions_exist(tmp_path: Path) -> None:
+def test_settings_use_one_callback_thread_and_name_extensions_that_exist(tmp_path: Path) -> None:
     after_install.write_settings(tmp_path)
     overrides = tmp_path / "share/jupyter/lab/settings/overrides.d/bdl_teach.json"
     kernels = json.loads(overrides.read_text())["@jupyterlab/apputils-extension:kernels-settings"]

@@ -145,7 +145,7 @@ def test_claims_shown_in_a_chapter_store_no_results(
     assert sorted(toy.numbers()) == [2, 2, 3, 3, 4, 4] and not toy.store.exists()
 
 
-def test_claim_two_standard_errors_inside_its_limit_fails_in_half_of_the_runs() -> None:
+def test_claim_that_barely_holds_fails_by_chance_in_half_of_the_runs() -> None:
     spread = [NormalDist().inv_cdf((k + 0.5) / 80) for k in range(80)]
     claim = Claim("a", "A.", "a", "", Rule(above=-2 / math.sqrt(20)))
     assert 0.4 < judge.chance(judge.judge(claim, spread)) < 0.6

@@ -51,7 +51,7 @@ def _fit(
 
 
 def _measured_plans(world: World, **plans: Mapping[str, Any]) -> dict[str, float]:
-    """Measure one fit for each plan, which maps names of arguments of ``_fit`` to values."""
+    """Return ``_measured`` of a fit for each plan, which gives arguments of ``_fit``."""
     return {
         f"{name} {key}": value
         for name, plan in plans.items()
@@ -60,7 +60,7 @@ def _measured_plans(world: World, **plans: Mapping[str, Any]) -> dict[str, float
 
 
 def presets(world: World) -> dict[str, float]:
-    """Measure the fits at the sinusoid explorer's presets.
+    """Return errors, sds and costs of the fits at the sinusoid explorer's presets.
 
     The presets ``few``, ``loud`` and ``costly`` are fitted twice, since a fit may miss the sine:
     the second fit (``-kept``) starts from the trained weights of ``article``.
@@ -90,16 +90,17 @@ def presets(world: World) -> dict[str, float]:
 
 
 def estimators(world: World) -> dict[str, float]:
-    """Measure a quiet fit, and Bayes by Backprop with 1 draw, with 10, and with KL weight 32."""
+    """Return errors, sds and costs of a quiet fit, and of Bayes by Backprop with three settings."""
     plans: Plans = {"one": {}, "ten": {"n_samples": 10}, "forgotten": {"kl_weight": 32.0}}
     drawn = {name: {"quiet": False, **plan} for name, plan in plans.items()}
     return _measured_plans(world, quiet={}, **drawn)
 
 
 def sliders(world: World) -> dict[str, float]:
-    """Measure the fit ``article`` (default settings), and fits with another noise, prior or N.
+    """Return errors, sds and costs of fits: ``article`` (default) and others with one change.
 
-    ``zero`` is Bayes by Backprop with KL weight 0; ``zero-on`` is that fit trained further.
+    Changed are the noise, the number of points or the prior. ``zero`` is Bayes by Backprop with
+    KL weight 0; ``zero-on`` is that fit trained further.
     """
     zero, data = _fit(world, quiet=False, kl_weight=0.0)
     plans: Plans = {"noise": {"noise_std": 2.0}, "eight": {"n": 8}, "many": {"n": 64}}

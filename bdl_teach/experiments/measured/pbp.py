@@ -78,7 +78,7 @@ def orders(world: World) -> dict[str, float]:
 
 
 def sites(world: World) -> dict[str, float]:
-    """Measure PBP with each kind of site (``pbp.SITES``), after 40 and after 400 epochs."""
+    """Return epistemic sd and error of PBP with each of ``pbp.SITES``, after 40 and 400 epochs."""
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     x = np.linspace(-0.5, 0.5, 101)[:, None]
     figures: dict[str, float] = {}

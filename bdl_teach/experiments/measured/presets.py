@@ -157,7 +157,7 @@ def _scores(data_seed: int, test_seed: int) -> tuple[Array, Array]:
 
 
 def beside_posterior(world: World) -> dict[str, float]:
-    """Compare the truth explorer's fits with HMC: for two priors, and for data without a gap."""
+    """Return epistemic sds of the truth explorer's fits and of HMC: two priors, and no gap."""
     figures: dict[str, float] = {}
     for name, prior_std, gap in (("wide", 3.0, 0.3), ("narrow", 1.0, 0.3), ("whole", 3.0, 0.0)):
         problem = Problem(seed=world.data_seed, gap=gap, scales=(prior_std,))
@@ -186,7 +186,7 @@ def _sd(prediction: Predictive, where: np.ndarray) -> float:
 
 
 def searched(world: World) -> dict[str, float]:
-    """Measure the truth explorer's presets when its search for the lowest F has ended."""
+    """Return three numbers that presets of the truth explorer mention, after its search for F."""
     problem = Problem(seed=world.data_seed)
     narrow, timid = (replace(problem, scales=(prior_std,)) for prior_std in (1.0, 0.5))
     wide = _after_search(problem, 1)

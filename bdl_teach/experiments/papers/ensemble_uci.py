@@ -137,7 +137,7 @@ def predict(network: MLP, weights: Array, scaling: Scaling, x: Array) -> Predict
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return a task for each set, rate and split; if ``quick``, two splits of boston and yacht."""
+    """Return a task for each data set, learning rate and split; if ``quick``, only four tasks."""
     lines, rates = (("boston", "yacht"), ("constant",)) if quick else (PUBLISHED, RATES)
     return [
         task

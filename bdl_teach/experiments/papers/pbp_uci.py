@@ -49,7 +49,7 @@ PUBLISHED = {
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return a task for each line and split; if ``quick``, two splits of boston and yacht."""
+    """Return a task for each row of the table and split; if ``quick``, only four tasks."""
     key, lines = "{line}/split-{split:02d}", ("boston", "yacht") if quick else PUBLISHED
     return [
         task

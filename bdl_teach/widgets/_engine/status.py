@@ -28,7 +28,7 @@ _AMONG = 0.5  # largest |x| of the drawn points
 
 
 class Number(NamedTuple):
-    """A reading as text: ``now`` in the present status line, ``then`` in an earlier status line."""
+    """A reading's value as text, at present (``now``) and in an earlier status line (``then``)."""
 
     name: str
     now: str
