@@ -67,7 +67,7 @@ def tidy(ax: Axes, title: str, xlabel: str, ylabel: str) -> None:
 def legend_above(ax: Axes, columns: int) -> None:
     """Put a legend of the visible artists between a panel's title and its axes.
 
-    Up to ``columns`` entries stand in one row, more of them in rows of min(``columns``, 4).
+    It has ``columns`` columns, but at most 4 if there are more entries than ``columns``.
     """
     labelled = zip(*ax.get_legend_handles_labels(), strict=True)
     shown = [(handle, label) for handle, label in labelled if handle.get_visible()]

@@ -156,6 +156,6 @@ def _entries(stored: dict[str, Any]) -> dict[str, tuple[str, int]]:
     found = {}
     for number, (mark, wrong) in tried.items():
         if mark not in _ORDER or not isinstance(wrong, int):
-            raise ValueError(f"expected [mark, number of wrong answers], got {[mark, wrong]}")
+            raise ValueError(f"expected [✓, · or ✗, number of wrong answers], got {[mark, wrong]}")
         found[number] = mark, wrong
     return found

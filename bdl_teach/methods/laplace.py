@@ -100,19 +100,19 @@ class Problem(NamedTuple):
 class Spread(NamedTuple):
     """The Gaussian N(0, Λ⁻¹) of k weights, stored as a square root S of its covariance.
 
-    S = diag(scale) (I − Vᵀ diag(told) V). ``scale`` holds the prior's standard deviations. Each row
-    of V (``directions``, at most one for each data point) is a direction in which the data multiply
-    the standard deviation by 1 − ``told``. If only the diagonal of Λ is used, V has no rows, and
-    ``scale`` holds the posterior's standard deviations.
+    S = diag(scale) (I − Vᵀ diag(shrinkage) V). ``scale`` holds the prior's standard deviations.
+    Each row of V (``directions``, at most one for each data point) is a direction in which the data
+    multiply the standard deviation by 1 − ``shrinkage``. If only the diagonal of Λ is used, V has
+    no rows, and ``scale`` holds the posterior's standard deviations.
     """
 
     scale: Array  # [k]: δ^(−½), or with a diagonal Λ the square roots of the diagonal of Λ⁻¹
     directions: Array  # [r, k]: V, orthonormal rows in units of ``scale``
-    told: Array  # [r]: share by which the data narrow each direction, in [0, 1)
+    shrinkage: Array  # [r]: share by which the data shrink the sd in each direction, in [0, 1)
 
     def narrowed(self, rows: Array) -> Array:
-        """Return ``rows`` · (I − Vᵀ diag(told) V) ``[m, k]``, where V is ``directions``."""
-        return np.asarray(rows - ((rows @ self.directions.T) * self.told) @ self.directions)
+        """Return ``rows`` · (I − Vᵀ diag(shrinkage) V) ``[m, k]``, where V is ``directions``."""
+        return np.asarray(rows - ((rows @ self.directions.T) * self.shrinkage) @ self.directions)
 
     def std(self, rows: Array) -> Array:
         """Return the standard deviations √(g · Λ⁻¹ g) ``[m]`` for the rows g of ``rows`` [m, k]."""
@@ -132,7 +132,7 @@ class Spread(NamedTuple):
     @property
     def log_det(self) -> float:
         """Return log |Λ| of the precision matrix Λ."""
-        return float(-2.0 * (np.log(self.scale).sum() + np.log1p(-self.told).sum()))
+        return float(-2.0 * (np.log(self.scale).sum() + np.log1p(-self.shrinkage).sum()))
 
 
 def jacobian(

@@ -54,7 +54,7 @@ def said(code: str, **environment: str) -> Any:
     return json.loads(ran.stdout)
 
 
-def test_setting_bdl_teach_plain_disables_startup_changes_and_keeps_results(tmp_path: Path) -> None:
+def test_plain_tensorflow_start_gives_the_same_results(tmp_path: Path) -> None:
     found = [
         said(LOOK, BDL_TEACH_PLAIN=plain, BDL_TEACH_XLA_CACHE=str(tmp_path)) for plain in ("", "1")
     ]

@@ -2,8 +2,9 @@
 
 The 180 test pictures of Fashion-MNIST are in-distribution, those of MNIST out-of-distribution; the
 AUROC says how well a score of uncertainty separates them. The published numbers come from training
-on 60,000 pictures, ours from 720. The settings ``source`` are those of the published numbers;
-``few`` are ``FEW_IMAGES``, which were chosen by the AUROC of seeds 0 and 1.
+on 60,000 pictures, ours from 720. There are two groups of settings: ``source``, those of the
+published numbers, and ``few``, the ``FEW_IMAGES`` of ``image_classifier``, which were chosen by the
+AUROC of seeds 0 and 1.
 """
 
 from collections.abc import Callable

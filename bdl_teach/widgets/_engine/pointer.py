@@ -110,9 +110,9 @@ class PointerInput(Contract[Result], abstract=True):
             self._advance(band)
 
     def _beside_drawing(self, said: str) -> str:
-        """Return ``said`` or, while the learner draws a band, instructions in its place.
+        """Return ``said`` if the learner has drawn no band; else add the score of the band.
 
-        When the band is shown beside the fit, its score comes before ``said``.
+        While the band is being drawn, instructions take the place of ``said``.
         """
         band, shown = self._drawn_band, self._shown
         if band is None or not band.stage:
