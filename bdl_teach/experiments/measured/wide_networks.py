@@ -1,9 +1,8 @@
 """NUTS on ever wider networks, compared with the Gaussian process that is their limit (chapter 8).
 
 If every weight of a ReLU network of n units has the prior sd 3 (20/n)^¼, prior functions vary as
-much as those of 20 units with weights N(0, 3²). The prior sd
-of the output bias falls as n grows, though, and that changes the prior functions a little: so each
-width is compared with a Gaussian process that has the same bias.
+much as those of 20 units with weights N(0, 3²), apart from the output bias, whose sd falls as n
+grows. Therefore each width is compared with a Gaussian process that has the same bias.
 
 ``sine`` is the course's data, which are improbable under this prior; ``own`` has the same inputs
 with a draw of the process plus noise as targets.
