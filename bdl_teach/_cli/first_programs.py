@@ -1,4 +1,4 @@
-"""Compile and store the first picture's programs for kernels, while `lab` starts JupyterLab."""
+"""Compile the programs of the first picture while `lab` starts, and store them for later."""
 
 from __future__ import annotations
 

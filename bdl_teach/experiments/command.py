@@ -38,7 +38,7 @@ def run_claims(options: argparse.Namespace) -> int:
 
 
 def run_table(options: argparse.Namespace) -> int:
-    """Run the command `reproduce`; return its exit code: 1 if a task failed, 2 if there is none."""
+    """Run the command `reproduce`; return 1 if a task failed, 2 if no task matches, else 0."""
     if options.list:
         for name, path in tables().items():
             about = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""

@@ -87,8 +87,8 @@ def _scales(prior: Prior, n_weights: int) -> list[tuple[float, Array]]:
         return [(1.0, np.full(n_weights, sigma1))]
     each = [(share, s) for share, s in ((pi, sigma1), (1.0 - pi, sigma2)) if share > 0]
     if len(each) ** n_weights > MOST_SCALES:
-        expected = f"a Gaussian, or fewer than {MOST_SCALES.bit_length() - 1} inputs"
-        raise ValueError(f"prior: expected {expected}, got {prior!r} and {n_weights - 1} inputs")
+        expected = f"a Gaussian for {MOST_SCALES.bit_length() - 1} or more inputs"
+        raise ValueError(f"prior: expected {expected}, got {prior!r} for {n_weights - 1}")
     choices = (zip(*chosen, strict=True) for chosen in itertools.product(each, repeat=n_weights))
     return [(math.prod(shares), np.array(s)) for shares, s in choices]
 

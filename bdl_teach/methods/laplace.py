@@ -307,7 +307,7 @@ class Fit(NetworkFit):
 
     Attributes:
         mean: The mode ``[n_weights]``, in the order of ``network``.
-        spread: The Gaussian round the mode, of the k last weights of ``mean``.
+        spread: The covariance of the last k weights (all, or those of the last layer).
         log_evidence: Laplace's log P(D), in nats. With the structure ``"last_layer"`` it is that of
             a linear model of the last hidden layer's outputs.
         prior: Prior of each weight.

@@ -142,8 +142,8 @@ def _units(given: Any) -> Units:
 def _labels(given: Any) -> Labels:
     if len(given) != 4 or not all(isinstance(label, str) for label in given):
         raise ValueError(
-            "data: expected labels of four strings (names of x and y, and the date or time at "
-            f'which each is 0, "" if none), got {given!r}'
+            "data: expected as labels four strings (name of x, name of y, date or time at x = 0, "
+            f'date or time at y = 0; "" for none), got {given!r}'
         )
     x, y, x0, y0 = given
     return x, y, x0, y0

@@ -162,7 +162,7 @@ class PartsPanel(plots.Artists):
         self.frame = [ax.xaxis, *ax.spines.values()]  # drawn anew when the limit changes
 
     def update(self, result: TruthResult) -> bool:
-        """Show each part of the fit's error, or why it is unknown; return if the x axis changed."""
+        """Show each part of the error, or why it is unknown; return whether the x axis changed."""
         known = result.parts
         longest = max(known.get(part, 0.0) for part in self._PARTS)
         # An axis that shrinks until the missing parts come would take as long as a refit, twice.

@@ -183,7 +183,7 @@ def summarise(results: Results) -> list[Row]:
 def _verdict(printed: str, row: Row) -> str:
     """Return the verdict on whether a row agrees with the printed mean and deviation.
 
-    If the printed deviation is 0.00, the means are compared to the digits that are printed.
+    If the printed deviation is 0.00, the means agree if they have the same printed digits.
     """
     mean, deviation = map(float, printed.split("±"))
     if deviation > 0:

@@ -142,7 +142,7 @@ def costs(cost: FreeEnergy) -> dict[str, float]:
 
 
 def cost_words(cost: FreeEnergy) -> dict[str, str]:
-    """Return the templates that show the KL weight, by name; {} if the weight is 1."""
+    """Return what the texts of a status line insert for a KL weight other than 1; {} for 1."""
     return {} if cost.kl_weight == 1 else {"cost": "{weighted}", "factor": f"{cost.kl_weight:.4g}"}
 
 
