@@ -228,7 +228,7 @@ def sd(data: datasets.Regression1D, value: float, places: int = 1) -> str:
 
 
 def at(data: datasets.Regression1D, x: float) -> str:
-    """Format ``x``, given in the course's units, in the units of the points or as a date."""
+    """Return ``x``, an input of the model, as text in the units of the data, or as a date."""
     x0, x1, _, _ = units_of(data)
     place, zero = x0 + x1 * x, labels_of(data)[2]
     if "-" in zero:

@@ -135,7 +135,7 @@ class RivalsExplorer(MethodsExplorer):
         return f" ({', '.join(times)})"
 
     def _chores(self) -> Iterator[Callable[[], object]]:
-        """Yield functions that compile HMC and all methods, for drawn data and for a table."""
+        """Yield functions that compile HMC and all methods, for few points and for many."""
         yield from super()._chores()
         other = {"linearised": False, "rank": 20}  # values that need another program
         for problem in (Problem(), Problem(n=own_points.MOST)):

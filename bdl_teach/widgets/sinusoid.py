@@ -55,7 +55,7 @@ class SinusoidResult(Outcome):
 
     @property
     def over(self) -> bool:
-        """Return whether all longer runs have been made; only the estimator "quiet" has any."""
+        """Return whether all longer runs are made; estimators other than "quiet" make none."""
         return self.estimator != "quiet" or self.tried == MOST_RUNS
 
     @property

@@ -150,7 +150,7 @@ def test_dimmed_controls_have_no_effect(live: Explorer[Any]) -> None:
         assert not where or not any(live._controls[name].disabled for name in moved)
 
 
-def test_presets_have_distinct_pictures_which_their_states_rebuild(live: Explorer[Any]) -> None:
+def test_presets_have_distinct_pictures_that_saved_states_restore(live: Explorer[Any]) -> None:
     shown, words = {}, {}
     for name, (_, values) in live.PRESETS.items():
         live.preset(name)

@@ -157,7 +157,7 @@ def _scores(data_seed: int, test_seed: int) -> tuple[Array, Array]:
 
 
 def beside_posterior(world: World) -> dict[str, float]:
-    """Return epistemic sds of the truth explorer's fits and of HMC: two priors, and no gap."""
+    """Return epistemic sds of fits and HMC for two priors, and for data without a gap."""
     figures: dict[str, float] = {}
     for name, prior_std, gap in (("wide", 3.0, 0.3), ("narrow", 1.0, 0.3), ("whole", 3.0, 0.0)):
         problem = Problem(seed=world.data_seed, gap=gap, scales=(prior_std,))

@@ -187,7 +187,7 @@ class Contract(Generic[Result]):
         return None
 
     def _mark(self, result: Any, linked: Any) -> None:
-        """Mark ``linked`` in all panels; if it is ``None``, unmark all. ``RENDER_LOCK`` is held."""
+        """Mark in all panels what ``_linked`` returned, if anything. ``RENDER_LOCK`` is held."""
 
     def _chores(self) -> Iterator[Callable[[], object]]:
         """Yield functions that compile programs in the background after the first picture."""
