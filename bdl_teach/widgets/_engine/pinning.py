@@ -49,7 +49,7 @@ class Pin:
         self.box = controls.box("bdl-pin", [self._answer, self._words])
 
     @property
-    def of_question(self) -> bool:
+    def pinned_by_question(self) -> bool:
         """Return whether a state is pinned, and was pinned by ``set_for_question``."""
         return self._of_question and self._pinned is not None
 

@@ -170,7 +170,7 @@ class PointerInput(Contract[Result], abstract=True):
 
         They are fixed if ``held``, while the learner draws a band, and if a question pinned A.
         """
-        held = held or self._drawing is not None or self._pin.of_question
+        held = held or self._drawing is not None or self._pin.pinned_by_question
         for panel in self._active_panels:
             if panel.room is not None:
                 panel.room.held = held
