@@ -109,6 +109,10 @@ def test_fit_has_published_attributes(name: str) -> None:
     assert has >= set(READ[name].split())
 
 
+def in_lines(names: str) -> list[str]:
+    return textwrap.wrap(names, 95, break_on_hyphens=False)
+
+
 @pytest.fixture
 def idle(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Yield an explorer whose worker is not started, so that nothing is computed."""
@@ -124,7 +128,7 @@ def test_explorer_has_the_published_controls_presets_and_missions(idle: Any) -> 
     controls = [name for name, c in idle._controls.items() if getattr(c, "description", None)]
     missions = [mission.id for mission in idle.MISSIONS]
     names = {"controls": controls, "presets": list(idle.presets), "missions": missions}
-    lines = {kind: textwrap.wrap(", ".join(of_kind), 95) for kind, of_kind in names.items()}
+    lines = {kind: in_lines(", ".join(of_kind)) for kind, of_kind in names.items()}
     snapshot.check(f"explorers/{type(idle).__name__}", lines)
     public = ("set", "wait", "state", "preset", "png", "svg", "code", "replay", "record", "warm")
     assert all(callable(getattr(idle, name)) for name in public)
@@ -137,5 +141,5 @@ def test_explorer_has_the_published_controls_presets_and_missions(idle: Any) -> 
 def test_no_published_exercise_or_claim_has_disappeared(kind: str, known: Any) -> None:
     """New ones may be added; numbers and ids that others cite must stay."""
     ids = list(known() if callable(known) else known)
-    before = " ".join(snapshot.kept(kind, textwrap.wrap(" ".join(ids), 95, break_on_hyphens=False)))
+    before = " ".join(snapshot.kept(kind, in_lines(" ".join(ids))))
     assert set(before.split()) - set(ids) == set()
