@@ -1,57 +1,61 @@
-"""Read the cells of one column as numbers, dates or times of day, in various notations.
+"""Read the cells of one column as numbers or dates, in the notations of several languages.
 
 A single cell can be ambiguous: "1,250" is 1250 or 1.25, "01/02/2020" a day of January or of
 February. The other cells of the column decide; if they do not, :class:`Ambiguous` is raised.
+The page reads by the same rules, under the same names: docs/playground/points.js.
 """
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 Cells: TypeAlias = Sequence[tuple[int, str]]  # of each cell the number of its line, and its text
 
-_CURRENCY = r"(?:[A-Z]{0,3}[$€£¥₽₹₩₺฿]|[A-Z]{3}|руб\.?|Fr\.|kr\.?|zł|元)"
-_NUMBER = re.compile(
-    rf"(?P<sign>[-+]?)\s?(?P<before>{_CURRENCY}?)\s?(?P<sign2>[-+]?)"
-    r"(?P<body>(?:\d[\d.,'\s]*(?<![\s,])|[.,]\d+))(?P<exponent>[eE][-+]?\d+)?"
-    r"\s?(?P<after>(?:[^\W\d_]|[%‰°$€£¥₽₹₩₺฿])[^\s\d,+()'\"]{0,9})?"
-)
-_DASH = re.compile(r"^–(?=[\d.,])")  # a minus sign, as word processors write it
-_FOOTNOTE = re.compile(r"(?<=[\d%])\s?(?:\[\w{1,3}\]|[*†‡]{1,3})$")
+_LARGEST = 1e100  # largest number; one over it is the smallest
 _MISSING = re.compile(
-    r"|na|n/a|<na>|#?n\.?v\.?|nan|nat|null|none|nil|n\.a\.|[-–—]{1,2}|\.{1,3}|[…:?/]|k\.\s?a\.|н/д|нет|无|缺失"
-    r"|#[a-zа-яäöüé/0]+[!?]|#n/?a|#n/d|#н/д",
+    r"|<?na>?|#?n/a|#?nv|n\.a\.|nan|nat|null|none|k\.\s?a\.|[-–—]{1,3}|\.{1,3}|[…?]"
+    r"|#?н/д|нет|无|缺失|#[a-zа-яäöüé0-9/]+[!?]",
     re.IGNORECASE,
 )
-_CLOCK = r"(?P<h>\d{1,2})[:h](?P<m>\d\d)(?::(?P<s>\d\d(?:\.\d+)?))?\s?(?P<half>[ap]\.?m\.?)?"
-_TIME = re.compile(_CLOCK, re.IGNORECASE)
-_WITH_TIME = re.compile(
-    rf"(?P<date>.+?)(?:T|,?\s){_CLOCK}\s?(?P<zone>Z|UTC|[-+]\d\d:?\d\d)?", re.IGNORECASE
+_NUMBER = re.compile(
+    r"([-+]?)\s?([$€£¥₽]?)\s?([-+]?)([0-9.,' \u00a0]*[0-9.])([eE][-+]?[0-9]+)?\s?([%‰$€£¥₽]?)"
 )
-_YEAR_FIRST = re.compile(
-    r"\d{4}([-/.])\d{1,2}\1\d{1,2}|\d{4}年\d{1,2}月(?:\d{1,2}日)?|\d{4}[-/]\d\d"
-)
-_COMPACT = re.compile(r"^((?:19|20)\d\d)(\d\d)(\d\d)$")
-_DAY_OR_MONTH_FIRST = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d\d)")
-_NAMED = re.compile(r"(?:(\d{1,2})\.?[ -])?([^\W\d_]{3,9})\.?[ -](?:(\d{1,2}),? )?(\d{4})")
-_MONTHS = {
-    name: number
-    for names in (
-        "jan feb mar apr may jun jul aug sep oct nov dec",
-        "jän feb mär apr mai juni juli aug sep okt nov dez",
-        "janv fév mars avr mai juin juil août sept oct nov déc",
-        "янв фев мар апр мая июн июл авг сен окт ноя дек",
-        "янв фев мар апр май июн июл авг сен окт ноя дек",
-    )
-    for number, name in enumerate(names.split(), 1)
+_MARKED = {  # digits by their decimal mark; thousands may be grouped by the other mark or blanks
+    ".": re.compile(
+        r"(?:[1-9]\d{0,2}([,' \u00a0])\d{3}(?:\1\d{3})*|\d+)(?:\.\d*)?|\.\d+", re.ASCII
+    ),
+    ",": re.compile(r"(?:[1-9]\d{0,2}([.' \u00a0])\d{3}(?:\1\d{3})*|\d+)(?:,\d*)?|,\d+", re.ASCII),
 }
+_MAY_BE_DATES = (  # a date written as a number, and how to write it
+    (re.compile(r"((?:19|20)[0-9]{2})(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])"), r"\1-\2-\3"),
+    (re.compile(r"((?:19|20)[0-9]{2})[.,]?(0[1-9]|1[0-2])"), r"\1-\2"),
+    (re.compile(r"(0[1-9]|1[0-2])[.,]((?:19|20)[0-9]{2})"), r"\2-\1"),
+)
+_TIMED = re.compile(
+    r"(.+?)(?:T|,?\s)([01]?[0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9](?:\.[0-9]+)?))?"
+    r"(?:\s?(?:Z|UTC|\+00:?00))?"
+)
+_YEAR_FIRST = re.compile(r"([12][0-9]{3})([-/.年])([0-9]{1,2})(?:\2|月)([0-9]{1,2})日?")
+_YEAR_MONTH = re.compile(r"([12][0-9]{3})[-年]([0-9]{1,2})月?")
+_YEAR_LAST = re.compile(r"([0-9]{1,2})([-/.])([0-9]{1,2})\2([12][0-9]{3})")
+_NAMED = re.compile(
+    r"(?:([0-9]{1,2})\.?[ -])?([^\W\d_]{3,})\.?[ -](?:([0-9]{1,2}),? )?([12][0-9]{3})"
+)
+_MONTHS = [
+    names.split()
+    for names in (
+        "january february march april may june july august september october november december",
+        "januar februar märz april mai juni juli august september oktober november dezember",
+        "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+        "январь февраль март апрель май июнь июль август сентябрь октябрь ноябрь декабрь",
+        "января февраля марта апреля мая июня июля августа сентября октября ноября декабря",
+    )
+]
 
 
 class Ambiguous(ValueError):
@@ -63,282 +67,179 @@ class Ambiguous(ValueError):
         readings: For each value of that argument, how the cell is read.
     """
 
-    def __init__(self, where: str, argument: str, readings: Mapping[Any, str]) -> None:
-        self.question = f"{where} can be {' or '.join(readings.values())}; no other row says which"
+    def __init__(self, line: int, text: str, argument: str, readings: Mapping[Any, str]) -> None:
+        self.question = either(line, text, *readings.values())
         self.argument, self.readings = argument, readings
         ways = " or ".join(f"{argument}={value!r}" for value in readings)
-        super().__init__(f"{self.question}: give {ways}")
+        super().__init__(f"{self.question}, or give {ways}")
 
 
-class Number(NamedTuple):
-    """The parts of a number in a cell; the decimal mark of some, such as 1,250, is unknown."""
-
-    sign: str  # "" or "-"
-    body: str  # its digits with "." and ","
-    mark: str  # the decimal mark; "" if the cell does not tell
-    open: bool  # whether "." or "," may be a decimal mark or separate thousands, as in 1,250
-    exponent: str  # such as "e5"
-    unit: str
-    stripped: bool  # whether a footnote, parentheses or the like were removed
-
-    def value(self, decimal: str) -> float:
-        """Convert the number to a float, given the decimal mark of its column."""
-        thousands = "," if decimal == "." else "."
-        body = self.body.replace(thousands, "").replace(decimal, ".")
-        return float(f"{self.sign}{body}{self.exponent}")
+def either(line: int, text: str, one: str, other: str) -> str:
+    """Return the sentence for a cell or a line that can be read in two ways."""
+    which = f"“{text}” can be {one} or {other}; no other row says which"
+    return f"line {line}: {which}: write it so that it can be only one"
 
 
-@dataclass(frozen=True)
-class Column:
-    """The values of a column as numbers, with notes on how its cells were read."""
+def strange(line: int, text: str) -> ValueError:
+    """Return the error for a cell that is neither a number nor a date."""
+    got = f"line {line}: expected a number or a date, got “{text[:40]}”"
+    return ValueError(f"{got}: write them as 22.5 and 2026-09-01")
 
-    values: list[float]
-    notes: list[str]  # sentences that say what was stripped or assumed
-    zero: str = ""  # the date or time of day whose value is 0
+
+def mixed(line: int, text: str) -> ValueError:
+    """Return the error for a cell or a row that is written in another way than the others."""
+    return ValueError(f"line {line}: expected all rows written alike, got “{text}”")
+
+
+def usual_of(values: Sequence[Any]) -> Any:
+    """Return what occurs most often, of equally frequent ones the first; ``None`` of nothing."""
+    return max(dict.fromkeys(values), key=values.count, default=None)
 
 
 def is_missing(cell: str) -> bool:
     """Return whether a cell is empty or says, as NA does, that there is no value."""
-    return _MISSING.fullmatch(cell.strip()) is not None
+    return _MISSING.fullmatch(cell) is not None
 
 
-def is_value(cell: str, spaced: bool = True) -> bool:
-    """Return whether a cell is a number, date or time; "1 234" is a number only if ``spaced``."""
-    kind = _kind(cell)
-    return bool(kind) and (kind != "number" or spaced or not re.search(r"\d \d", cell))
-
-
-@lru_cache(maxsize=200_000)
-def _kind(cell: str) -> str:
-    """Return "number", "date" or "time of day"; "" for any other cell."""
-    if is_missing(cell):
-        return ""
-    if number(cell) is not None:
-        return "number"
-    if _TIME.fullmatch(cell.strip()):
-        return "time of day"
-    return "date" if _dates(cell) else ""
+def is_value(cell: str) -> bool:
+    """Return whether a cell is a number or a date."""
+    return bool(numbers(cell) or dates(cell)) and not is_missing(cell)
 
 
 @lru_cache(maxsize=200_000)
-def number(cell: str) -> Number | None:
-    """Return the number in a cell, or ``None`` if the cell is no number."""
-    written = _DASH.sub("-", cell.strip().replace("，", ","))
-    text = _FOOTNOTE.sub("", written)
-    negative = text.startswith("(") and text.endswith(")")  # as accountants write it
-    found = _NUMBER.fullmatch(text[1:-1].strip() if negative else text)
-    if found is None or (found["after"] or "%")[0].isnumeric():  # such as 10³
-        return None
-    signs = [sign for sign in (found["sign"], found["sign2"], "-" if negative else "") if sign]
-    units = [unit for unit in (found["before"], found["after"]) if unit]
-    exponent = found["exponent"] or ""
-    marked = _marks(re.sub(r"\s", " ", found["body"]), bool(exponent))
-    if marked is None or len(signs) > 1 or len(units) > 1:
-        return None
-    minus = "-" if "-" in signs else ""
-    return Number(minus, *marked, exponent, "".join(units), negative or text != written)
+def numbers(cell: str) -> dict[str, float]:
+    """Return the numbers that a cell can be, by their decimal mark: "." or ","; often both."""
+    found, ways = _NUMBER.fullmatch(re.sub("^–(?=[0-9.,])", "-", cell)), {}
+    if found and not (found[1] and found[3]) and not (found[2] and found[6]):
+        exponent = found[5] or ""
+        for mark, pattern in _MARKED.items():
+            body = pattern.fullmatch(found[4])
+            if body and not (exponent and body[1]):
+                digits = re.sub(f"[^0-9{mark}]", "", found[4]).replace(mark, ".")
+                value = float(found[1] + found[3] + digits + exponent)
+                if 1 / _LARGEST <= abs(value) <= _LARGEST or not re.search("[1-9]", digits):
+                    ways[mark] = value
+    return ways
 
 
-def _marks(body: str, exponent: bool) -> tuple[str, str, bool] | None:
-    """Return the parts of text such as "1,250.5"; ``None`` if it is not a number.
-
-    They are the digits with their points and commas, the decimal mark ("" if the text does not tell
-    it), and whether the text can be read with "." and with "," as decimal mark.
-    """
-    grouped = re.fullmatch(r"(\d{1,3}(?:([ '])\d{3})(?:\2\d{3})*)([.,]\d*)?", body)
-    if grouped:
-        rest = grouped[3] or ""
-        return re.sub("[ ']", "", grouped[1]) + rest, rest[:1], False
-    if re.search("[ ']", body):
-        return None
-    marks = [char for char in body if char in ".,"]
-    if not marks:
-        return body, "", False
-    last, before = marks[-1], marks[:-1]
-    thousands = "," if last == "." else "."
-    if not before:
-        whole, fraction = body.split(last)
-        either = re.fullmatch(r"[1-9]\d{0,2}", whole) and len(fraction) == 3 and not exponent
-        return body, "" if either else last, bool(either)
-    if set(before) == {thousands} and re.fullmatch(r"[1-9]\d{0,2}(?:[.,]\d{3})+[.,]\d*", body):
-        return body, last, False
-    if set(before) == {last} and re.fullmatch(r"[1-9]\d{0,2}(?:[.,]\d{3})+", body) and not exponent:
-        return body, thousands, False  # the mark occurs twice, so it separates thousands
-    return None
+def decimal_mark(cells: Cells) -> str | None:
+    """Return the decimal mark of a column, "." or ","; ``None`` if both can be, or none."""
+    marks = [mark for mark in _MARKED if all(mark in numbers(cell) for _, cell in cells)]
+    return marks[0] if len(marks) == 1 else None
 
 
-def decimal_mark(cells: Cells) -> str:
-    """Return the decimal mark of a column, "." or ","; "" if no cell shows one, or cells differ."""
-    marks = {one.mark for _, cell in cells if (one := number(cell)) and one.mark}
-    return marks.pop() if len(marks) == 1 else ""
-
-
-def read(name: str, cells: Cells, decimal: str, day_first: bool | None) -> Column:
+def read(
+    name: str, cells: Cells, decimal: str | None, day_first: bool | None, notes: list[str]
+) -> tuple[list[float], str]:
     """Read a column without missing values.
 
     Args:
-        name: The column's name in messages.
+        name: The column's name in notes.
         cells: The cells, with their line numbers.
-        decimal: The decimal mark, used if no cell shows it; "" if unknown.
+        decimal: The decimal mark, used if no cell shows it; ``None`` if unknown.
         day_first: Whether 01/02/2020 is 1 February, used if no cell shows it; ``None`` if unknown.
+        notes: Sentences that say what was stripped or assumed are added to it.
+
+    Returns:
+        The values, and the date whose value is 0, "" for numbers.
 
     Raises:
-        ValueError: A cell is invalid, or kinds, units or notations differ; the error names a line.
+        ValueError: A cell is invalid, or kinds, signs or notations differ; the error names a line.
         Ambiguous: The column can be read in two ways, and the argument that decides is unknown.
     """
-    kinds = Counter(_kind(cell) for _, cell in cells)
-    kind = max((one for one in kinds if one), key=kinds.__getitem__, default="number")
-    for line, cell in cells:
-        if _kind(cell) != kind:
-            raise ValueError(f"line {line}: expected a {kind} in {name}, got {cell.strip()[:40]}")
-    if kind == "number":
-        compact = [(line, _COMPACT.sub(r"\1-\2-\3", cell.strip())) for line, cell in cells]
-        if not all(_dates(cell) for _, cell in compact):
-            return _numbers(name, cells, decimal)
-        days = _days(name, compact, day_first)
-        days.notes.append(f"{name}: {cells[0][1].strip()} is read as {compact[0][1]}")
-        return days
-    return _days(name, cells, day_first) if kind == "date" else _hours(name, cells)
+    all_ways = [(numbers(cell), dates(cell)) for _, cell in cells]
+    dated = sum(bool(day) for _, day in all_ways) > sum(bool(number) for number, _ in all_ways)
+    for cell, ways in zip(cells, all_ways, strict=True):
+        if not ways[dated]:
+            raise mixed(*cell) if ways[not dated] else strange(*cell)
+    if dated:
+        return _days(name, cells, day_first, notes)
+    return _numbers(name, cells, decimal, notes), ""
 
 
-def _numbers(name: str, cells: Cells, decimal: str) -> Column:
-    notes: list[str] = []
-    numbers = [one for _, cell in cells if (one := number(cell))]
-    marks = {one.mark for one in numbers if one.mark}
-    if len(marks) > 1:
-        words = {".": "a decimal point", ",": "a decimal comma"}
-        each = [words.get(one.mark, "") for one in numbers]
-        raise _mixed(name, [pair for pair in zip(cells, each, strict=True) if pair[1]])
-    mark = next(iter(marks), decimal)
-    opened = next((i for i, one in enumerate(numbers) if one.open), None)
-    if opened is not None:
-        line, cell = cells[opened]
-        ways = {m: f"{numbers[opened].value(m):g}" for m in ".,"}
-        if not mark:
-            raise Ambiguous(f"line {line}: {cell.strip()} in {name}", "decimal", ways)
-        if not marks:
-            notes.append(f"{name}: {cell.strip()} is read as {ways[mark]}")
-    notes += _units(name, cells, numbers)
-    values = [one.value(mark or ".") for one in numbers]
-    for (line, cell), value, one in zip(cells, values, numbers, strict=True):
-        if math.isinf(value) or (value == 0.0 and re.search("[1-9]", one.body)):
-            raise ValueError(f"line {line}: {cell.strip()[:40]} in {name} is too large for a float")
-    return Column(values, notes)
+def _settled(
+    name: str, cells: Cells, ways: Sequence[Mapping[Any, Any]], told: Any, notes: list[str]
+) -> list[Any]:
+    """Return the values of cells that are all read by the same key of two.
+
+    ``ways`` are the readings of the cells by these keys. ``told`` is the key of cells that can all
+    be read by both; if it is ``None`` and the readings differ, :class:`Ambiguous` is raised.
+    """
+    usual = usual_of([key for way in ways for key in way])
+    for cell, way in zip(cells, ways, strict=True):
+        if usual not in way:
+            raise mixed(*cell)
+    i = next((i for i, way in enumerate(ways) if len(set(way.values())) == 2), None)
+    if i is not None and all(len(way) == 2 for way in ways):
+        words = {k: f"{v:.15g}" if k in _MARKED else f"{v:%Y-%m-%d}" for k, v in ways[i].items()}
+        if told is None:
+            raise Ambiguous(*cells[i], "decimal" if usual in _MARKED else "day_first", words)
+        usual = told
+        notes.append(f"{name}: {cells[i][1]} is read as {words[told]}")
+    return [way[usual] for way in ways]
 
 
-def _mixed(name: str, kinds: Sequence[tuple[tuple[int, str], str]]) -> ValueError:
-    """Return the error for a column of mixed formats; it names a cell of the rarest format."""
-    counts = Counter(kind for _, kind in kinds)
-    odd = min(counts, key=counts.__getitem__)
-    most = max((kind for kind in counts if kind != odd), key=counts.__getitem__)
-    line, cell = next(where for where, kind in kinds if kind == odd)
-    has = f"{cell.strip()} in {name} has {odd or 'no unit'}"
-    return ValueError(f"line {line}: {has}, other rows have {most or 'none'}")
+def _numbers(name: str, cells: Cells, decimal: str | None, notes: list[str]) -> list[float]:
+    for pattern, by in _MAY_BE_DATES:
+        if all(pattern.fullmatch(text) for _, text in cells):
+            line, text = cells[0]
+            raise ValueError(either(line, text, text, pattern.sub(by, text)))
+    units = [re.sub("[^%‰$€£¥₽]", "", text) for _, text in cells]
+    usual = usual_of(units)
+    for cell, unit in zip(cells, units, strict=True):
+        if unit != usual:
+            raise mixed(*cell)
+    if usual:
+        notes.append(f"{name}: “{usual}” is left out of its numbers")
+    return _settled(name, cells, [numbers(text) for _, text in cells], decimal, notes)
 
 
-def _units(name: str, cells: Cells, numbers: Sequence[Number]) -> list[str]:
-    """Return notes on units and other text left out of numbers; raise an error if units differ."""
-    units = [one.unit for one in numbers]
-    only = list(dict.fromkeys(filter(None, units)))
-    left_out = "" in units and only and not re.fullmatch(_CURRENCY, only[0])
-    if len(only) > 1 or left_out:
-        raise _mixed(name, list(zip(cells, units, strict=True)))
-    notes = [f"{name}: “{unit}” is left out of its numbers" for unit in only]
-    for (line, cell), one in zip(cells, numbers, strict=True):
-        if one.stripped:
-            sign = "−" if one.sign else ""
-            notes.append(f"{name}: {cell.strip()} (line {line}) is read as {sign}{one.body}")
-            break
-    return notes
-
-
-def _dates(cell: str) -> dict[bool, datetime]:
+@lru_cache(maxsize=200_000)
+def dates(cell: str) -> dict[bool, datetime]:
     """Return a cell's possible dates: key True if the day comes first, False if the month."""
-    text, clock, zone = cell.strip(), timedelta(0), None
-    with_time = _WITH_TIME.fullmatch(text)
-    if with_time:
-        hours = _clock(with_time)
-        if hours is None:
-            return {}
-        text, clock, zone = with_time["date"].rstrip(","), timedelta(hours=hours), with_time["zone"]
-    found = {}
-    for day_first, (year, month, day) in _parts(text).items():
-        try:
-            date = datetime(year, month, day) + clock
-        except ValueError:
-            continue
-        if zone and zone.upper() not in ("Z", "UTC"):
-            ahead = timedelta(hours=int(zone[1:3]), minutes=int(zone[-2:]))
-            date = date - ahead if zone[0] == "+" else date + ahead
-        found[day_first] = date
+    text, clock, found = cell, timedelta(0), {}
+    if timed := _TIMED.fullmatch(cell):
+        text, (hours, minutes) = timed[1], map(int, timed.group(2, 3))
+        clock = timedelta(hours=hours, minutes=minutes, seconds=float(timed[4] or 0))
+    for day_first, day in _parts(text).items():
+        with suppress(ValueError):
+            found[day_first] = datetime(*day) + clock
     return found
 
 
 def _parts(text: str) -> dict[bool, tuple[int, int, int]]:
     """Return a date's possible (year, month, day): key True if the day comes first, else False."""
-    if found := _DAY_OR_MONTH_FIRST.fullmatch(text):
-        one, other = int(found[1]), int(found[3])
-        year = int(found[4]) + (0 if len(found[4]) == 4 else 2000 if int(found[4]) < 70 else 1900)
+    if found := _YEAR_LAST.fullmatch(text):
+        one, other, year = int(found[1]), int(found[3]), int(found[4])
         ways = {True: (year, other, one), False: (year, one, other)}
         return {True: ways[True]} if found[2] == "." else ways
-    if _YEAR_FIRST.fullmatch(text):
-        year, month, day = map(int, [*re.findall(r"\d+", text), "1"][:3])
+    if found := _YEAR_FIRST.fullmatch(text):
+        day = int(found[1]), int(found[3]), int(found[4])
+    elif found := _YEAR_MONTH.fullmatch(text):
+        day = int(found[1]), int(found[2]), 1
     elif (found := _NAMED.fullmatch(text)) and not (found[1] and found[3]):
-        name = found[2].lower()
-        month = next((_MONTHS[name[:n]] for n in (4, 3) if name[:n] in _MONTHS), 0)
-        year, day = int(found[4]), int(found[1] or found[3] or 1)
+        day = int(found[4]), month(found[2]), int(found[1] or found[3] or 1)
     else:
         return {}
-    return dict.fromkeys((True, False), (year, month, day))
+    return {True: day, False: day}
 
 
-def _clock(found: re.Match[str]) -> float | None:
-    """Return the hours since midnight of a matched time; ``None`` if there is no such time."""
-    hour, minute, second = int(found["h"]), int(found["m"]), float(found["s"] or 0)
-    if half := (found["half"] or "")[:1].lower():
-        if not 1 <= hour <= 12:
-            return None
-        hour = hour % 12 + 12 * (half == "p")
-    if minute > 59 or second >= 60:
-        return None
-    return hour + minute / 60 + second / 3600
+def month(word: str) -> int:
+    """Return the number of the month whose name begins with ``word``; 0 if there is none."""
+    word = word.lower()
+    found = {i for names in _MONTHS for i, name in enumerate(names, 1) if name.startswith(word)}
+    return found.pop() if len(found) == 1 else 0
 
 
-def _days(name: str, cells: Cells, day_first: bool | None) -> Column:
-    ways = [_dates(cell) for _, cell in cells]
-    possible = [first for first in (True, False) if all(first in way for way in ways)]
-    if not possible:
-        line, cell = next(c for c, way in zip(cells, ways, strict=True) if len(way) < 2)
-        raise ValueError(
-            f"line {line}: expected day and month in the same order in all rows of {name}, got "
-            f"{cell.strip()}, which has them the other way round"
-        )
-    differ = [i for i, way in enumerate(ways) if len(way) > 1 and way[True] != way[False]]
-    notes = []
-    if len(possible) > 1 and differ:
-        line, cell = cells[differ[0]]
-        words = {first: f"{ways[differ[0]][first]:%d %B %Y}" for first in possible}
-        if day_first is None:
-            raise Ambiguous(f"line {line}: {cell.strip()} in {name}", "day_first", words)
-        possible = [day_first]
-        notes.append(f"{name}: {cell.strip()} is read as {words[day_first]}")
-    dates = [way[possible[0]] for way in ways]
-    first = min(dates)
+def _days(
+    name: str, cells: Cells, day_first: bool | None, notes: list[str]
+) -> tuple[list[float], str]:
+    seasons = [_YEAR_MONTH.fullmatch(text) for _, text in cells]
+    if all(found and (int(found[1]) + 1 - int(found[2])) % 100 == 0 for found in seasons):
+        season = f"{cells[0][1][:4]}/{int(cells[0][1][:4]) + 1}"
+        raise ValueError(either(*cells[0], f"{cells[0][1]}-01", season))
+    at = _settled(name, cells, [dates(text) for _, text in cells], day_first, notes)
+    first = min(at)
     zero = f"{first:%Y-%m-%d %H:%M:%S}".removesuffix(":00").removesuffix(" 00:00")
     notes.append(f"{name} is in days since {zero}")
-    return Column([(date - first) / timedelta(days=1) for date in dates], notes, zero)
-
-
-def _hours(name: str, cells: Cells) -> Column:
-    hours = []
-    for line, cell in cells:
-        found = _TIME.fullmatch(cell.strip())
-        at = None if found is None else _clock(found)
-        if at is None:
-            raise ValueError(f"line {line}: expected a time of day in {name}, got {cell.strip()}")
-        hours.append(at)
-    start = min(hours)
-    seconds = round(3600 * start)
-    zero = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
-    zero = zero.removesuffix(":00")
-    return Column([at - start for at in hours], [f"{name} is in hours since {zero}"], zero)
+    return [(one - first) / timedelta(days=1) for one in at], zero

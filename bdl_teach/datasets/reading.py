@@ -1,37 +1,33 @@
-"""Read two columns from a text that was copied from a spreadsheet, a web page or a program."""
+"""Read two columns from a text that was copied from a spreadsheet, a web page or a program.
+
+The page reads by the same rules, under the same names: docs/playground/points.js. Both pass the
+cases of tests/datasets/tables.json.
+"""
 
 from __future__ import annotations
 
-import csv
 import re
-from collections import Counter
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TypeAlias
 
 import numpy as np
 
 from bdl_teach._support.checks import Array
 from bdl_teach._support.one_line import one_line
 from bdl_teach.datasets import cells as reader
-from bdl_teach.datasets.cells import Ambiguous, is_missing, is_value
+from bdl_teach.datasets.cells import either, is_missing, is_value, mixed, numbers, strange
+
+Rows: TypeAlias = list[tuple[int, list[str]]]  # of each row the number of its line, and its cells
 
 _SEPARATORS = "\t;|，, "  # of equally good ones the first is taken
-_AS_ASCII: dict[int, int | str | None] = {
-    code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F) if code != 0xFF0C
-}
-_AS_ASCII |= str.maketrans(
-    "、\u3000￥−‐‑’‘ʼ´`\u202f\u2009\u2007\u2008", "， ¥---'''''\u00a0\u00a0\u00a0\u00a0"
-)
-_AS_ASCII |= dict.fromkeys(map(ord, "\ufeff\u200b\u200e\u200f\u2060"))
-_COMMENT = re.compile(r"\s*(?:#(?!(?:[A-ZА-ЯÄÖÜÉ/0]+[!?]|N/?A\b|NV\b|N/D\b|Н/Д\b))|//)")
+_ODD, _USUAL = "、\u3000￥−‐‑’‘ʼ´`\u202f\u2009\u2007\u2008", "， ¥---'''''\u00a0\u00a0\u00a0\u00a0"
+_INSIDE, _HIDDEN = "\t\n;,，| ", "\ue001\ue002\ue003\ue004\ue005\ue006\ue007"
+_QUOTED = "\ue000"  # stands before what was quoted
 _RULE = re.compile(r"[\s|:+=-]*(?:[=-]{3}|--\s*\||:-|-:)[\s|:+=-]*")  # a line drawn in a table
-_PRINTED = re.compile(
-    r"\[\d+ rows x \d+ columns\]|(?:Name: .*, )?(?:Length: \d+, )?dtype: \w+|\(\d+ rows?\)"
-)
-_PIECE = re.compile(r"[\d.,;|'\"\s$€%+-]+")
-_SAMPLE = 300  # lines in which the separator is looked for
-_HEAD = 20  # lines that may stand above the numbers
+_PRINTED = re.compile(r"\[\d+ rows x \d+ columns]|(?:.*, )?dtype: \S+|\(\d+ rows?\)|\"?sep=.\"?")
+_COMMENT = re.compile(r"#{1,2} |#[^#0-9\s]|//")
 
 
 @one_line
@@ -40,12 +36,11 @@ class Points:
     """Points that were read from a table.
 
     Attributes:
-        x: Inputs ``[n]``. Dates are in days, times of day in hours, since the earliest one.
+        x: Inputs ``[n]``. Dates are in days since the earliest one.
         y: Targets ``[n]``.
         names: Names of the two columns, with their units; "" for a column without a name.
         notes: Sentences that say what was skipped, stripped or assumed.
-        zeros: The date ("2018-01-31") or time of day ("08:00") at x = 0 and at y = 0; "" for
-            columns of numbers.
+        zeros: The date ("2018-01-31") at x = 0 and at y = 0; "" for columns of numbers.
     """
 
     x: Array
@@ -64,48 +59,11 @@ class ChooseColumns(ValueError):
 
     def __init__(self, names: Sequence[str]) -> None:
         self.names = tuple(names)
+        listed = ", ".join(names[:12]) + " …" * (len(names) > 12)
         super().__init__(
-            f"expected two columns, got {len(names)}: {_listed(names)}; "
+            f"expected two columns, got {len(names)}: {listed}; "
             f"choose two, such as columns=(0, {len(names) - 1})"
         )
-
-
-class _Row(NamedTuple):
-    """One line of a table, split into cells."""
-
-    line: int  # its number in the text, from 1
-    cells: list[str]
-    kinds: str  # one letter a cell: v value, m missing, p piece of a number, w words
-
-    @property
-    def complete(self) -> bool:
-        """Return whether the row has at least two values, or one value and a missing one.
-
-        The row is not complete if a cell has digits and signs that form no value, such as "1;2".
-        """
-        values, missing = map(self.kinds.count, "vm")
-        return values >= 1 and values + missing >= 2 and "p" not in self.kinds
-
-
-@dataclass
-class _Table:
-    """A table with its column names, and notes on what was skipped."""
-
-    rows: list[_Row]  # each has as many cells as there are names
-    names: list[str]
-    notes: list[str]
-
-    def column(self, i: int) -> list[tuple[int, str]]:
-        """Return the line number and the text of each cell of a column."""
-        return [(row.line, row.cells[i]) for row in self.rows]
-
-    def called(self, i: int) -> str:
-        """Return a column's name, or "column 1" and so on if it has none."""
-        return self.names[i] or f"column {i + 1}"
-
-    def remove(self, i: int) -> None:
-        self.rows = [_Row(n, c[:i] + c[i + 1 :], k[:i] + k[i + 1 :]) for n, c, k in self.rows]
-        del self.names[i]
 
 
 def read_points(
@@ -115,13 +73,13 @@ def read_points(
     decimal: str | None = None,
     day_first: bool | None = None,
 ) -> Points:
-    """Read two columns of numbers, dates or times of day.
+    """Read two columns of numbers or dates.
 
     Columns may be separated by tabs, semicolons, bars, commas or blanks; cells may be quoted; names
-    and other lines of text may stand above the numbers. Decimal points and commas, thousands,
-    currencies, per cent and missing values are understood; a row that lacks x or y is left out.
-    If a cell can be read in two ways, the other rows decide; if they do not, an error says which
-    argument must be given.
+    and other lines of text may stand above the numbers. Decimal points and commas, thousands, signs
+    such as % and €, and missing values are understood; a row that lacks x or y is left out.
+    Any other cell is refused, and never read in part. If a cell can be read in two ways, the other
+    rows decide; if they do not, an error says so.
 
     Args:
         text: The table.
@@ -138,342 +96,240 @@ def read_points(
         Ambiguous: Numbers or dates can be read in two ways.
         ValueError: The text is not such a table; the message names the line and what is wrong.
     """
-    if decimal not in (None, ".", ","):
-        raise ValueError(f"decimal: expected '.' or ',', got {decimal!r}")
-    lines, notes, separator = _lines(text)
-    table = _table(lines, separator, notes, decimal)
-    two = _chosen(table, columns)
-    names = (table.names[two[0]], table.names[two[1]])
-    called = [name or axis for name, axis in zip(names, "xy", strict=True)]
-    if called[0] == called[1]:
-        table.notes.append(f"both columns are called {called[0]}")
-        called = [f"{name} ({axis})" for name, axis in zip(called, "xy", strict=True)]
-    lost = _leave_out_missing(table, two, called)
-    if len(table.rows) < 2:
-        why = f": {table.notes[-1]}" if lost else ""
-        raise ValueError(f"expected at least two rows of two numbers, got {len(table.rows)}{why}")
-    both = [table.column(i) for i in two]
-    marks = [decimal or reader.decimal_mark(cells) for cells in both]
-    x, y = (  # the mark of one column holds for a column that shows none
-        reader.read(name, cells, mark or other, day_first)
-        for name, cells, mark, other in zip(called, both, marks, marks[::-1], strict=True)
-    )
-    if min(x.values) == max(x.values):
-        first = table.rows[0].cells[two[0]].strip()
-        raise ValueError(f"all {called[0]} are {first}: there is nothing to fit")
-    found = (*table.notes, *x.notes, *y.notes)
-    return Points(np.array(x.values), np.array(y.values), names, found, (x.zero, y.zero))
-
-
-def _lines(text: str) -> tuple[list[tuple[int, str]], list[str], str]:
-    """Return the lines of data with their numbers, notes on skipped lines, and the separator.
-
-    The separator is the character that a first line such as "sep=;" names, or "" without one.
-    """
     if not isinstance(text, str):
         raise ValueError(f"text: expected a str, got {type(text).__name__}")
-    separator, comments, shortened, lines = "", [], [], []
-    for number, line in enumerate(text.translate(_AS_ASCII).splitlines(), 1):
-        if number == 1 and (named := re.fullmatch(r'"?sep=(.)"?', line.strip())):
-            separator = named[1]
-        elif not line.strip() or _RULE.fullmatch(line) or _PRINTED.fullmatch(line.strip()):
-            continue
-        elif _COMMENT.match(line):
-            comments.append(number)
-        elif re.fullmatch(r"[\s|;,.…]*(?:\.{3}|…)[\s|;,.…]*", line):
-            shortened.append(number)
-        else:
-            lines.append((number, line))
-    notes = [f"{_places(comments)}: comment, skipped"] if comments else []
-    if shortened:
-        notes.append(f"{_places(shortened)}: “…” stands for rows that were not copied")
-    if not lines:
-        raise ValueError("expected a table of two columns of numbers, got no line of data")
-    return lines, notes, separator
+    if decimal not in (None, ".", ","):
+        raise ValueError(f"decimal: expected '.' or ',', got {decimal!r}")
+    notes: list[str] = []
+    rows, names = _table(_lines(text, notes), notes)
+    two = _chosen(names, columns)
+    rows = _whole(rows, two, notes)
+    if len(rows) < 2:
+        raise ValueError(f"expected at least two rows of two numbers, got {len(rows)}")
+    called = [names[i] or axis for i, axis in zip(two, "xy", strict=True)]
+    both = [[(line, cells[i]) for line, cells in rows] for i in two]
+    marks = [decimal or reader.decimal_mark(cells) for cells in both]
+    (x, x_zero), (y, y_zero) = (  # the mark of one column holds for a column that shows none
+        reader.read(name, cells, mark or other, day_first, notes)
+        for name, cells, mark, other in zip(called, both, marks, marks[::-1], strict=True)
+    )
+    if min(x) == max(x):
+        raise ValueError(f"all {called[0]} are {both[0][0][1]}: there is nothing to fit")
+    named = (names[two[0]], names[two[1]])
+    return Points(np.array(x), np.array(y), named, tuple(notes), (x_zero, y_zero))
 
 
-def _split(lines: Sequence[tuple[int, str]], separator: str) -> list[_Row]:
-    """Split lines into rows of cells at a separator, but not inside quotes."""
-    # Whether thousands may be grouped by blanks.
-    spaced = separator not in ", " or (separator == "," and all('"' in line for _, line in lines))
+def _swapped(text: str, these: str, those: str) -> str:
+    return text.translate(str.maketrans(these, those))
+
+
+def _clean(text: str) -> str:
+    """Return a text with one kind of line ends, digits, blanks and signs.
+
+    What could separate cells or lines inside quotes becomes a character of no other use.
+    """
+    text = _swapped(unicodedata.normalize("NFC", text), _ODD, _USUAL)
+    text = re.sub("\r\n?", "\n", re.sub("[\ufeff\u200b\u200e\u200f\u2060]", "", text))
+    wide = "[\uff01-\uff0b\uff0d-\uff5e]"
+    text = re.sub(wide, lambda found: chr(ord(found[0]) - 0xFEE0), text)
+    quoted = '(^|[\t\n;,，| ])"((?:[^"]|"")*)"(?=[\t\n;,，| ]|$)'
+    return re.sub(quoted, lambda m: m[1] + _QUOTED + _swapped(m[2], _INSIDE, _HIDDEN), text)
+
+
+def _shown(cell: str) -> str:
+    """Return a cell with what :func:`_clean` hid, and without blanks at its ends."""
+    cell = _swapped(cell.replace(_QUOTED, ""), _HIDDEN, _INSIDE)
+    return cell.replace('""', '"').replace("\n", " ").strip()
+
+
+def _lines(text: str, notes: list[str]) -> list[tuple[int, str]]:
+    """Return the lines of data with their numbers; add the skipped ones to ``notes``."""
+    lines, skipped, line_number = [], [], 1
+    for line in _clean(text).split("\n"):
+        bare = line.strip()
+        if _COMMENT.match(bare) and not is_missing(re.split("[\t;|,， ]", bare)[0]):
+            skipped.append(line_number)
+        elif bare and not _RULE.fullmatch(bare) and not _PRINTED.fullmatch(bare):
+            lines.append((line_number, line))
+        line_number += 1 + line.count(_HIDDEN[1])
+    if skipped:
+        notes.append(f"{_places(skipped)}: comment, skipped")
+    return lines
+
+
+def _split(line: str, separator: str) -> list[str]:
+    """Split a line into cells at a separator; a date and its time stay together."""
     if separator == " ":
-        words = ((n, re.findall(r'"[^"]*"|[^ \t]+', _joined(line))) for n, line in lines)
-        return [_row(n, [cell.strip('"') for cell in cells], spaced) for n, cells in words]
-    texts = [f"{line}\n" for _, line in lines]
+        glued = re.sub(r"([0-9]{4}|-[0-9]{2}) ([0-9]{1,2}:[0-9]{2})", r"\1T\2", line.strip(" "))
+        return [_shown(cell) for cell in re.split(" +", glued)]
     if separator == "|":
-        texts = [line.strip(" \n").strip("|") + "\n" for line in texts]
+        line = re.sub(r"^\s*\||\|\s*$", "", line)
     elif separator == ",":
-        texts = [line.replace("，", ",") for line in texts]
-    rows, before = [], 0
-    read = csv.reader(texts, delimiter=separator, skipinitialspace=True)
-    for cells in read:
-        rows.append(_row(lines[before][0], [cell.strip() for cell in cells], spaced))
-        before = read.line_num
-    return rows
+        line = line.replace("，", ",")
+    return [_shown(cell) for cell in line.split(separator)]
 
 
-def _row(line: int, cells: list[str], spaced: bool) -> _Row:
-    def kind(cell: str) -> str:
-        if is_missing(cell):
-            return "m"
-        return "v" if is_value(cell, spaced) else "p" if _PIECE.fullmatch(cell) else "w"
-
-    return _Row(line, cells, "".join(map(kind, cells)))
+def _width(rows: Sequence[Sequence[str]]) -> int:
+    """Return the most frequent number of cells in a row that holds a value; 0 if there is none."""
+    return reader.usual_of([len(cells) for cells in rows if any(map(is_value, cells))]) or 0
 
 
-def _joined(line: str) -> str:
-    """Remove the blank between a date and its time, and between a time and AM or PM."""
-    line = re.sub(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d)", r"\1T\2", line)
-    return re.sub(r"(\d:\d\d) ([AaPp]\.?[Mm]\b)", r"\1\2", line)
-
-
-def _table(
-    lines: list[tuple[int, str]], named: str, notes: list[str], decimal: str | None
-) -> _Table:
-    """Make a table from numbered lines; ``named`` is the separator, or "" if it must be guessed."""
-    separator = named or _separator(lines)
-    rows = _split(lines, separator)
-    width = _width(rows)
-    if width < 2:
-        raise ValueError(_no_table(lines))
-    head = _head(rows, width)
-    above, rows = rows[:head], rows[head:]
-    names = _names(above, width, separator, dict(lines), notes)
-    table = _Table([_with_width(row, width) for row in rows], names, notes)
-    below = [line for line in lines if line[0] >= rows[0].line]
-    if separator == "," and not any(names) and not any('"' in line for _, line in below):
-        _look_at_commas(below, notes, decimal, one_name=len(above) == 1 == len(above[0].cells))
-    _leave_out_columns(table)
-    return table
-
-
-def _width(rows: Sequence[_Row]) -> int:
-    """Return the most frequent number of cells in a complete row; 0 if no row is complete."""
-    widths = Counter(len(row.cells) for row in rows if row.complete)
-    return max(widths, key=lambda width: (widths[width], width), default=0)
-
-
-def _separator(lines: list[tuple[int, str]]) -> str:
-    """Return the separator with which most lines become complete rows of the same width."""
-    lines = lines[:_SAMPLE]
-    best, found = (0, 0), ","
+def _separator(lines: Sequence[tuple[int, str]]) -> str:
+    """Return the separator that makes most rows of values alone, of these most of one width."""
+    scores, lines = {}, lines[:300]
     for separator in _SEPARATORS:
-        alike = "，," if separator == "," else separator
-        if not any(char in line for _, line in lines for char in alike):
-            continue
-        rows = [row for row in _split(lines, separator) if row.complete]
+        rows = [_split(line, separator) for _, line in lines]
         width = _width(rows)
-        rows = [row for row in rows if len(row.cells) == width]
-        score = len(rows), -sum(row.kinds.count("w") for row in rows)
-        if score > best:
-            best, found = score, separator
-    if found == " " and best[1] == 0:
-        _look_at_blanks(lines)
-    return found
+        fitting = [cells for cells in rows if len(cells) == width > 1]
+        words = [[c for c in cells if not is_value(c) and not is_missing(c)] for cells in fitting]
+        if fitting:
+            scores[separator] = (words.count([]), len(fitting))
+    best = max(scores, key=scores.__getitem__, default=",")
+    if best in ", " and scores.get(best, (0,))[0] and scores.get(",") == scores.get(" "):
+        of, line = next(one for one in lines if any(map(is_value, _split(one[1], best))))
+        raise ValueError(either(of, line, *(" | ".join(_split(line, way)) for way in ", ")))
+    return best
 
 
-def _look_at_blanks(lines: list[tuple[int, str]]) -> None:
-    """Raise ``ValueError`` if lines such as "0,1 234" may mean 0.1 and 234, or 0 and 1234."""
-    rows = [row for row in _split(lines, ",") if any(map(is_value, row.cells))]
-    if rows and all(len(row.cells) == 2 and all(map(is_value, row.cells)) for row in rows):
-        x, y = rows[0].cells
-        raise ValueError(
-            f"line {rows[0].line}: it is unclear whether the comma or the blank separates {x} and "
-            f"{y}: put a semicolon between the columns"
-        )
+def _table(lines: list[tuple[int, str]], notes: list[str]) -> tuple[Rows, list[str]]:
+    """Return the rows of a table, each with the number of its line, and the column names."""
+    separator = _separator(lines)
+    rows = [(line, _split(text, separator)) for line, text in lines]
+    width = _width([cells for _, cells in rows])
+    if not width:
+        raise ValueError("expected at least two rows of two numbers, got 0")
+    head = _head([cells for _, cells in rows])
+    names, rows = _names(lines[:head], separator, width, notes), rows[head:]
+    for line, cells in rows:
+        while len(cells) > width and not cells[-1]:
+            del cells[-1]
+        if len(cells) != width or width < 2:
+            raise ValueError(f"line {line}: expected {max(width, 2)} columns, got {len(cells)}")
+    if not any(names):
+        _look_at_first_row(rows)
+        if separator in ", " and width == 2:
+            _look_at_whole_lines(lines[head:], separator, head, notes)
+    return _leave_out_columns(rows, names, separator, notes)
 
 
-def _no_table(lines: list[tuple[int, str]]) -> str:
-    numbers = [line for line in lines if is_value(line[1].strip())]
-    if len(numbers) * 2 >= len(lines):
-        number, line = numbers[0]
-        return f"line {number}: expected two columns, got one: {line.strip()[:40]}"
-    number, line = next((one for one in lines if re.search(r"\d", one[1])), lines[0])
-    return f"line {number}: expected two numbers, got {line.strip()[:40]}"
-
-
-def _head(rows: Sequence[_Row], width: int) -> int:
-    """Return how many rows the head has; it ends with the last row of text above the values."""
+def _head(rows: Sequence[list[str]]) -> int:
+    """Return how many rows stand above the first with a number: names, and other text."""
     head = 0
-    for i, row in enumerate(rows[:_HEAD]):
-        if len(row.cells) == width and row.complete:
+    for i, cells in enumerate(rows):
+        numbered = cells == ["", *map(str, range(len(cells) - 1))]  # by pandas, without names
+        if any(map(is_value, cells)) and not (i == 0 and numbered):
             break
-        if set(row.kinds) & set("wp") and not any(map(is_value, row.cells)):
+        if numbered or any(map(str.isalpha, "".join(c for c in cells if not is_missing(c)))):
             head = i + 1
+        elif not all(map(is_missing, cells)):
+            break
     return head
 
 
-def _names(
-    above: list[_Row], width: int, separator: str, lines: dict[int, str], notes: list[str]
-) -> list[str]:
-    """Return the column names from the rows ``above`` the values; add skipped rows to ``notes``."""
-    kept: list[tuple[int, list[str]]] = []  # number of the line, its names
-    for row in above:
-        cells = row.cells
-        if separator == " " and len(cells) not in (width - 1, width):  # names of several words
-            cells = [cell.strip(' "') for cell in re.split(r" {2,}|\t", lines[row.line].strip())]
-        if all(re.fullmatch(r"<\w+>", cell) for cell in cells):  # column types, as R prints them
+def _names(above: list[tuple[int, str]], separator: str, width: int, notes: list[str]) -> list[str]:
+    """Return the column names from the lines ``above`` the values; add the others to ``notes``."""
+    names: list[str] = []
+    unused: list[tuple[int, list[str]]] = []
+    for line, text in above:
+        cells = _split(text, separator)
+        if all(re.fullmatch(r"<[a-z]+>", cell) for cell in cells):  # column types, as R prints them
             continue
-        indented = separator == " " and lines[row.line].startswith(" ")
-        if len(cells) == width - 1 and separator in " \t" and (width > 2 or indented):
+        short = len(cells) == width - 1
+        if short and ((separator == "\t" and width > 2) or text[0] in f" {_QUOTED}"):
             cells = ["", *cells]  # a column of row numbers has no name
-        kept.append((row.line, cells))
-    full = [  # rows that name more than the first column
-        i
-        for i, (_, cells) in enumerate(kept)
-        if len(cells) == width and sum(map(bool, cells)) >= (1 if width == 2 and cells[1] else 2)
-    ]
-    names = list(kept[full[-1]][1]) if full else [""] * width
-    used = set(full[-1:])
-    over = kept[full[-2]][1] if len(full) > 1 and full[-1] == full[-2] + 1 else ["1"]
-    units = all(re.fullmatch(r"[\[(].*[\])]|\S{0,6}", name) for name in names)
-    if units and not any(map(is_value, over)):
-        used = set(full[-2:])
-        names = [_with_unit(*both) for both in zip(kept[full[-2]][1], names, strict=True)]
-    for i, (line, cells) in enumerate(kept):
-        words = [cell for cell in cells if cell]
-        if i not in used and full and i > full[-1] and len(words) == 1 and not names[0]:
-            names[0] = words[0]  # the name of the index, which pandas prints below the others
-        elif i not in used:
-            notes.append(f"line {line} skipped: {', '.join(words)[:60]}")
-            if separator == "," and len(words) > 1 and not full:
-                raise ValueError(
-                    f"line {line}: expected {width} names, one for each column, got {len(words)}"
-                )
-    return [" ".join(name.split()) for name in names]
+        elif names and separator == " " and len(cells) == 1:
+            cells += [""] * (width - 1)  # the name of the index, which pandas prints below
+        if len(cells) != width:
+            unused.append((line, cells))
+        elif names:
+            names = [" ".join(both).strip() for both in zip(names, cells, strict=True)]
+        else:
+            names = cells
+    for line, cells in unused:
+        if not names and len(cells) > 1:
+            raise ValueError(f"line {line}: expected {width} columns, got {len(cells)}")
+        notes.append(f"line {line} skipped: {', '.join(cells)[:60]}")
+    return names or [""] * width
 
 
-def _with_unit(name: str, unit: str) -> str:
-    bare = unit.strip("[]()")
-    return f"{name} [{bare}]" if bare not in ("", "-", "–") else name
+def _look_at_first_row(rows: Rows) -> None:
+    """Raise an error if the first row of a table without names may hold names: words or years."""
+    for cell in rows[0][1]:
+        if not is_value(cell) and not is_missing(cell):
+            raise strange(rows[0][0], cell)
+    years = [all(re.fullmatch("(?:19|20)[0-9]{2}", cell) for cell in cells) for _, cells in rows]
+    if years[0] and not any(years[1:]):
+        raise mixed(rows[0][0], " | ".join(rows[0][1]))
 
 
-def _look_at_commas(
-    lines: Sequence[tuple[int, str]], notes: list[str], decimal: str | None, *, one_name: bool
+def _look_at_whole_lines(
+    lines: Sequence[tuple[int, str]], separator: str, head: int, notes: list[str]
 ) -> None:
     """Add a note, or raise an error, if each line, such as "1,250", can be read as one number.
 
-    The note says that the comma is taken to separate x and y. The error is raised instead if there
-    is only one column name (``one_name``) or a line has a point, unless ``decimal`` is ".".
+    The error is raised if a name stands above (``head`` > 0) or a line has another mark as well.
     """
-    whole = [reader.number(line) for _, line in lines]
-    if not all(whole):
-        return
-    for (number, line), one in zip(lines, whole, strict=True):
-        if one and decimal != "." and (one_name or "." in line):  # 1.250,50
-            if decimal == ",":
-                raise ValueError(f"line {number}: expected two columns, got one: {line.strip()}")
-            x, _, y = line.strip().partition(",")
-            ways = {".": f"{x} and {y}", ",": f"one number, {one.value(',')}"}
-            raise Ambiguous(f"line {number}: {line.strip()}", "decimal", ways)
-    notes.append("the comma in each line is taken to stand between x and y")
+    texts = [text.strip() for _, text in lines]
+    if all(map(numbers, texts)):
+        two = " | ".join(_split(texts[0], separator))
+        if head or (separator == "," and re.search("[. '\u00a0]", "".join(texts))):
+            one = [*numbers(texts[0]).values()][-1]
+            raise ValueError(either(lines[0][0], texts[0], two, f"{one:.15g}"))
+        notes.append(f"x, y: {texts[0]} is read as {two}")
 
 
-def _with_width(row: _Row, width: int) -> _Row:
-    """Cut a row to ``width`` cells; raise an error if it has fewer or a cut cell is not empty."""
-    if not any(row.cells[width:]):
-        row = _Row(row.line, row.cells[:width], row.kinds[:width])
-    cells = row.cells
-    if any("\n" in cell for cell in cells):
-        raise ValueError(f"line {row.line}: a quotation mark is opened and not closed")
-    if len(cells) != width:
-        columns = {2: "two", 3: "three", 4: "four"}.get(width, width)
-        expected = "two numbers" if "v" not in row.kinds and width == 2 else f"{columns} columns"
-        raise ValueError(
-            f"line {row.line}: expected {expected}, got {len(cells)}: {', '.join(cells)[:40]}"
-        )
-    return row
+def _leave_out_columns(
+    rows: Rows, names: list[str], separator: str, notes: list[str]
+) -> tuple[Rows, list[str]]:
+    """Remove columns without values; then a first column of row numbers, if two others are left.
 
-
-def _leave_out_columns(table: _Table) -> None:
-    """Remove columns without values; then a first column of row numbers, if two others are left."""
-    width, line = len(table.names), table.rows[0].line
-    valued = {i for i in range(width) if any(row.kinds[i] == "v" for row in table.rows)}
-    for i in sorted(set(range(width)) - valued, reverse=True):
-        texts = [cell for _, cell in table.column(i)]
-        if re.fullmatch(r"\[\d+\]", texts[0]):
-            raise ValueError(f"line {line}: expected a table, got a vector as R prints it")
-        if len(valued) >= 2:
-            years = [cell for cell in table.rows[0].cells if re.fullmatch("[12]\\d{3}", cell)]
-            if not any(table.names) and len(years) >= 2:  # "country;2019;2020"
-                raise ValueError(
-                    f"line {line}: {' and '.join(years[:2])} may be names of columns or values: "
-                    f"for names, write a letter before each (y{years[0]}); for values, add a line "
-                    "of column names above"
-                )
-            if table.names[i] or not all(map(is_missing, texts)):
-                table.notes.append(f"{table.called(i)} has no number: left out")
-            table.remove(i)
-    if len(table.names) > 2 and not table.names[0] and any(table.names):
-        counted = [cell for _, cell in table.column(0)]
-        if counted[0] in ("0", "1") and _counts_up(counted, table.notes):
-            table.notes.append("the first column counts the rows: left out")
-            table.remove(0)
-
-
-def _counts_up(cells: Sequence[str], notes: Sequence[str]) -> bool:
-    """Return whether cells count up by 1; allow one jump if ``notes`` say that rows are missing."""
-    if not all(re.fullmatch(r"\d+", cell) for cell in cells):
-        return False
-    steps = np.diff([int(cell) for cell in cells])
-    shortened = any("not copied" in note for note in notes)
-    return bool((steps == 1).all() or (shortened and (steps > 0).all() and (steps > 1).sum() == 1))
-
-
-def _chosen(table: _Table, columns: tuple[str | int, str | int] | None) -> tuple[int, int]:
-    names = [table.called(i) for i in range(len(table.names))]
-    if columns is None:
-        if len(names) != 2:
-            raise ChooseColumns(names)
-        return 0, 1
-    if isinstance(columns, str) or len(columns) != 2:
-        raise ValueError(f"columns: expected two names, or two numbers from 0, got {columns!r}")
-    first, second = (_place(names, column) for column in columns)
-    if first == second:
-        raise ValueError(f"columns: expected two different columns, got {columns!r}")
-    return first, second
-
-
-def _place(names: Sequence[str], column: str | int) -> int:
-    if isinstance(column, str):
-        places = [i for i, name in enumerate(names) if name == column]
-        if len(places) > 1:
-            raise ValueError(
-                f"columns: {len(places)} columns are called {column}: give numbers from 0"
+    A column with digits or names of months stays: a date or a number may be spread over columns.
+    """
+    left_out = set()
+    valued = sum(any(is_value(cells[i]) for _, cells in rows) for i in range(len(names)))
+    for i, name in enumerate(names):
+        cells = [(line, cells[i]) for line, cells in rows if not is_missing(cells[i])]
+        if not any(is_value(cell) for _, cell in cells):
+            words = any(names) and not any(
+                re.search("[0-9]", cell) or reader.month(cell) for _, cell in cells
             )
-        if places:
-            return places[0]
-    elif not isinstance(column, bool) and 0 <= column < len(names):
-        return column
-    raise ValueError(
-        f"columns: expected names among {_listed(names)}, or numbers from 0, got {column!r}"
-    )
+            if valued > 1 and (not cells or (words and separator != " ")):
+                left_out.add(i)
+                notes += [f"{name} has no number: left out"] * bool(name)
+    first = [cells[0] for _, cells in rows]
+    counted = [[str(i + start) for i in range(len(rows))] for start in (0, 1)]
+    if len(names) - len(left_out) > 2 and any(names) and not names[0] and first in counted:
+        notes.append("the first column counts the rows: left out")
+        left_out.add(0)
+    kept = [i for i in range(len(names)) if i not in left_out]
+    return [(line, [cells[i] for i in kept]) for line, cells in rows], [names[i] for i in kept]
 
 
-def _leave_out_missing(table: _Table, two: tuple[int, int], called: Sequence[str]) -> bool:
-    """Remove the rows that lack x or y, and note them; return whether there were any."""
-    lost: dict[int, list[str]] = {}  # by the number of the line, what is missing
-    for row in table.rows:
-        cells = [(name, row.cells[i].strip()) for i, name in zip(two, called, strict=True)]
-        if empty := [f"{name} is {cell or 'empty'}" for name, cell in cells if is_missing(cell)]:
-            lost[row.line] = empty
+def _chosen(names: Sequence[str], columns: Sequence[str | int] | None) -> tuple[int, int]:
+    """Return the places of the columns of x and y."""
+    called = [name or f"column {i}" for i, name in enumerate(names, 1)]
+    if columns is None:
+        if len(names) > 2:
+            raise ChooseColumns(called)
+        return 0, 1
+    keys = [*range(len(called)), *called]
+    two = [keys.index(one) % len(called) for one in columns if keys.count(one) == 1]
+    if isinstance(columns, str) or len(columns) != 2 or len(set(two)) != 2:
+        raise ValueError(f"columns: expected two of {keys}, got {columns!r}")
+    return two[0], two[1]
+
+
+def _whole(rows: Rows, two: tuple[int, int], notes: list[str]) -> Rows:
+    """Return the rows that have x and y; note the others."""
+    lost = {line for line, cells in rows if any(is_missing(cells[i]) for i in two)}
     if lost:
-        many = f"{len(lost)} of {len(table.rows)} rows {'have' if len(lost) > 1 else 'has'}"
-        what = f" ({' and '.join(*lost.values())})" if len(lost) == 1 else ""
-        table.notes.append(f"{many} no number: left out, {_places(list(lost))}{what}")
-        table.rows = [row for row in table.rows if row.line not in lost]
-    return bool(lost)
-
-
-def _listed(names: Sequence[str]) -> str:
-    most = 12
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+        notes.append(
+            f"{len(lost)} of {len(rows)} rows left out, {_places(sorted(lost))}: no number"
+        )
+    return [row for row in rows if row[0] not in lost]
 
 
 def _places(lines: Sequence[int]) -> str:
-    """Return line numbers as text: "line 3", "lines 3, 4 and 9"; at most five."""
-    if len(lines) == 1:
-        return f"line {lines[0]}"
-    if len(lines) > 5:
-        return f"lines {', '.join(map(str, lines[:4]))} …"
-    return f"lines {', '.join(map(str, lines[:-1]))} and {lines[-1]}"
+    """Return line numbers as text: "line 3" or "lines 3, 4, 9 …"; at most four."""
+    few = ", ".join(map(str, lines[:4])) + " …" * (len(lines) > 4)
+    return f"line{'s' * (len(lines) > 1)} {few}"

@@ -237,7 +237,7 @@ def at(data: datasets.Regression1D, x: float) -> str:
         )
         return str(when)[: 10 if x1 > 3 else 16].replace("T", " ")
     digits = math.floor(math.log10(max(abs(place), x1))) - math.floor(math.log10(x1)) + 3
-    return f"{place:.{digits}g}".replace("-", "−", int(place < 0)) + f" h after {zero}" * bool(zero)
+    return f"{place:.{digits}g}".replace("-", "−", int(place < 0))
 
 
 def names(data: datasets.Regression1D) -> tuple[str, str]:

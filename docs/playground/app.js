@@ -920,7 +920,7 @@
       chosen = -1;
       const names = table.names.map((name, k) => (table.zeros[k] ? say("days", { name, date: table.zeros[k] }) : name));
       change({ points: table.points, units: table.units, names: names.join("\t").slice(0, 120) }, { keep: false });
-      const more = table.skipped ? say("skipped", { n: table.skipped }) : "";
+      const more = table.notes.map(([key, values]) => say(`notes.${key}`, values)).join("");
       $("told").textContent = say("pasted", { n: table.points.length }) + more;
       dialog.close();
     } catch (error) {

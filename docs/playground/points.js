@@ -44,98 +44,329 @@ const playgroundPoints = (() => {
     }
   }
 
-  const SIGN = /[\u2212\u2013]/g, SPACE = /[\u00a0\u202f\u2009]/g;
-  const NUMBER = /^[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d+)?$/i;
-  const THOUSANDS = /^[+-]?\d{1,3}[.,]\d{3}$/;
+  /* ---- The cells of a column, by the rules of bdl_teach/datasets/cells.py. ---- */
 
-  const DATE = /^\d{4}-\d\d-\d\d$/;
-  const MISSING = /^(|na|n\/a|nan|null|none|-|\?|\.|#.*)$/i;
-  const isValue = (cell) => NUMBER.test(cell) || DATE.test(cell);
+  const LARGEST = 1e100; // largest number; one over it is the smallest
+  const MISSING = /^(?:|<?na>?|#?n\/a|#?nv|n\.a\.|nan|nat|null|none|k\.\s?a\.|[-–—]{1,3}|\.{1,3}|[…?]|#?н\/д|нет|无|缺失|#[a-zа-яäöüé0-9/]+[!?])$/iu;
+  const NUMBER = /^([-+]?)\s?([$€£¥₽]?)\s?([-+]?)([0-9.,' \u00a0]*[0-9.])([eE][-+]?[0-9]+)?\s?([%‰$€£¥₽]?)$/;
+  const MARKED = { // digits by their decimal mark; thousands may be grouped by the other mark or blanks
+    ".": /^(?:(?:[1-9]\d{0,2}([,' \u00a0])\d{3}(?:\1\d{3})*|\d+)(?:\.\d*)?|\.\d+)$/,
+    ",": /^(?:(?:[1-9]\d{0,2}([.' \u00a0])\d{3}(?:\1\d{3})*|\d+)(?:,\d*)?|,\d+)$/,
+  };
+  const MAY_BE_DATES = [ // a date written as a number, and how to write it
+    [/^((?:19|20)[0-9]{2})(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])$/, "$1-$2-$3"],
+    [/^((?:19|20)[0-9]{2})[.,]?(0[1-9]|1[0-2])$/, "$1-$2"],
+    [/^(0[1-9]|1[0-2])[.,]((?:19|20)[0-9]{2})$/, "$2-$1"],
+  ];
+  const TIMED = /^(.+?)(?:T|,?\s)([01]?[0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9](?:\.[0-9]+)?))?(?:\s?(?:Z|UTC|\+00:?00))?$/;
+  const YEAR_FIRST = /^([12][0-9]{3})([-/.年])([0-9]{1,2})(?:\2|月)([0-9]{1,2})日?$/;
+  const YEAR_MONTH = /^([12][0-9]{3})[-年]([0-9]{1,2})月?$/;
+  const YEAR_LAST = /^([0-9]{1,2})([-/.])([0-9]{1,2})\2([12][0-9]{3})$/;
+  const NAMED = /^(?:([0-9]{1,2})\.?[ -])?(\p{L}{3,})\.?[ -](?:([0-9]{1,2}),? )?([12][0-9]{3})$/u;
+  const MONTHS = [
+    "january february march april may june july august september october november december",
+    "januar februar märz april mai juni juli august september oktober november dezember",
+    "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+    "январь февраль март апрель май июнь июль август сентябрь октябрь ноябрь декабрь",
+    "января февраля марта апреля мая июня июля августа сентября октября ноября декабря",
+  ].map((names) => names.split(" "));
 
-  /**
-   * Read two columns of numbers or dates; of more, those that `chosen` counts.
-   *
-   * Return {points, units, names, zeros, skipped}; a zero is the date that 0 days stand for.
-   */
-  function read(text, chosen = null) {
-    const lines = text.replace(/^\ufeff/, "").replace(SIGN, "-").replace(SPACE, " ").split(/\r?\n/);
-    const rows = [];
-    let head = "", commas = true, skipped = 0;
-    lines.forEach((line, i) => {
-      if (!line.trim()) return;
-      const cells = split(line);
-      if (cells.some(isValue)) {
-        rows.push({ line: i + 1, cells });
-        commas &&= !/[\s;|]/.test(line.trim());
-      } else if (rows.length) skipped += 1;
-      else if (/\p{L}/u.test(line)) head = line;
-    });
-    if (!rows.length) throw new PasteError("none");
-    const wide = rows[0].cells.length, odd = rows.find(({ cells }) => cells.length !== wide);
-    if (odd) throw new PasteError("columns", { line: odd.line, wide, n: odd.cells.length });
-    if (wide < 2) throw new PasteError("columns", { line: rows[0].line, wide: 2, n: wide });
-    const found = [...rows[0].cells.keys()].filter(
-      (k) => 2 * rows.filter(({ cells }) => isValue(cells[k])).length >= rows.length,
-    );
-    const names = commas ? clean(head.split(",")) : split(head); // a name may have blanks in it
-    const called = (k) => (names.length === wide ? names[k] : "");
-    if (found.length > 2 && !chosen) {
-      throw new PasteError("choose", { n: found.length, found: found.map((k) => [k, called(k)]) });
-    }
-    const two = chosen || (found.length === 2 ? found : [0, 1]);
-    const whole = rows.filter(({ line, cells }) => {
-      const others = two.map((k) => cells[k]).filter((cell) => !isValue(cell));
-      const strange = others.find((cell) => !MISSING.test(cell));
-      if (strange !== undefined) throw new PasteError("cell", { line, text: strange });
-      skipped += others.length > 0;
-      return !others.length;
-    });
-    if (!whole.length) throw new PasteError("none");
-    if (whole.length > MOST) throw new PasteError("many", { n: whole.length });
-    const [x, y] = two.map((k) => column(whole.map(({ line, cells }) => [line, cells[k]])));
-    const points = x.values.map((value, i) => [value, y.values[i]]);
-    return { ...standardised(points), names: two.map(called), zeros: [x.zero, y.zero], skipped };
+  const either = (line, text, one, other) => new PasteError("either", { line, text, one, other });
+  const strange = (line, text) => new PasteError("cell", { line, text: text.slice(0, 40) });
+  const mixed = (line, text) => new PasteError("mixed", { line, text });
+  const isMissing = (cell) => MISSING.test(cell);
+  const isValue = (cell) => !isMissing(cell) && (isAny(numbers(cell)) || isAny(dates(cell)));
+  const isAny = (ways) => Object.keys(ways).length > 0;
+
+  /** Return what occurs most often; of equally frequent ones the first. */
+  function usualOf(values) {
+    const counts = new Map();
+    for (const value of values) counts.set(value, (counts.get(value) || 0) + 1);
+    return [...counts].reduce((a, b) => (b[1] > a[1] ? b : a), [undefined, 0])[0];
   }
 
-  const clean = (cells) => cells.map((cell) => cell.trim().replace(/^["'](.*)["']$/, "$1").trim());
-
-  function split(line) {
-    if (line.includes("\t")) return clean(line.split("\t")); // an empty cell may stand at an end
-    line = line.trim();
-    if (line.includes(";")) return clean(line.split(";"));
-    if (/^\|.*\|$/.test(line)) return clean(line.slice(1, -1).split("|"));
-    if (/^"[^"]*"\s*,\s*"[^"]*"$/.test(line)) return clean(line.slice(1, -1).split(/"\s*,\s*"/));
-    if (/\s/.test(line)) return clean(line.split(/,?\s+/));
-    return clean(line.split(",")); // 1.5,2.5; what has more commas is refused by its count
+  /** Return the numbers that a cell can be, by their decimal mark: "." or ","; often both. */
+  function numbers(cell) {
+    const found = cell.replace(/^–(?=[0-9.,])/, "-").match(NUMBER), ways = {};
+    if (!found || (found[1] && found[3]) || (found[2] && found[6])) return ways;
+    for (const [mark, pattern] of Object.entries(MARKED)) {
+      const body = found[4].match(pattern), exponent = found[5] || "";
+      if (!body || (exponent && body[1])) continue;
+      const digits = found[4].replace(mark === "." ? /[^0-9.]/g : /[^0-9,]/g, "").replace(mark, ".");
+      const value = Number(found[1] + found[3] + digits + exponent), size = Math.abs(value);
+      if ((size >= 1 / LARGEST && size <= LARGEST) || !/[1-9]/.test(digits)) ways[mark] = value;
+    }
+    return ways;
   }
 
-  /** Read the cells of a column: a mark is a decimal one unless every cell could have thousands. */
-  function column(cells) {
-    const days = cells.map(([, cell]) => (DATE.test(cell) ? Date.parse(cell) / 864e5 : NaN));
-    if (days.every(Number.isFinite)) {
-      const first = Math.min(...days), zero = new Date(first * 864e5).toISOString().slice(0, 10);
-      return { values: days.map((day) => day - first), zero };
-    }
-    const mixed = cells.find(([, cell]) => DATE.test(cell));
-    if (mixed) throw new PasteError("cell", { line: mixed[0], text: mixed[1] });
-    const marked = cells.filter(([, cell]) => /[.,]/.test(cell));
-    const both = new Set(marked.map(([, cell]) => cell.match(/[.,]/)[0]));
-    const unclear = marked.find(([, cell]) => THOUSANDS.test(cell) && !/^[+-]?0/.test(cell));
-    const decided = both.size === 1 && marked.some(([, cell]) => !THOUSANDS.test(cell) || /^[+-]?0/.test(cell));
-    if (unclear && !decided) throw new PasteError("thousands", { text: unclear[1] });
-    const values = cells.map(([line, cell]) => {
-      const value = Number(cell.replace(",", "."));
-      if (!(Math.abs(value) < 1e150)) throw new PasteError("range", { line });
-      return value;
+  /** Return the decimal mark of a column of cells [[line, text], …]; "" if both can be, or none. */
+  function decimalMark(cells) {
+    const marks = Object.keys(MARKED).filter((mark) => cells.every(([, cell]) => mark in numbers(cell)));
+    return marks.length === 1 ? marks[0] : "";
+  }
+
+  /** Read a column without missing values: {values, zero}. */
+  function readColumn(name, cells, decimal, notes) {
+    const ways = cells.map(([, cell]) => [isAny(numbers(cell)), isAny(dates(cell))]);
+    const dated = ways.filter((way) => way[1]).length > ways.filter((way) => way[0]).length ? 1 : 0;
+    cells.forEach((cell, i) => {
+      if (!ways[i][dated]) throw ways[i][1 - dated] ? mixed(...cell) : strange(...cell);
     });
+    return dated ? days(name, cells, notes) : plainNumbers(name, cells, decimal, notes);
+  }
+
+  /** Return the values of cells that are all read by the same key of two; `told` decides if both can be. */
+  function settled(name, cells, readCell, told, say, notes) {
+    const ways = cells.map(([, cell]) => readCell(cell));
+    let usual = usualOf(ways.flatMap((way) => Object.keys(way)));
+    cells.forEach((cell, i) => {
+      if (!(usual in ways[i])) throw mixed(...cell);
+    });
+    const unclear = ways.findIndex((way) => new Set(Object.values(way)).size === 2);
+    if (unclear >= 0 && ways.every((way) => Object.keys(way).length === 2)) {
+      if (!told) throw either(...cells[unclear], ...Object.values(ways[unclear]).map((way) => say(way)));
+      usual = told;
+      notes.push(["taken", { name, text: cells[unclear][1], value: say(ways[unclear][told]) }]);
+    }
+    return ways.map((way) => way[usual]);
+  }
+
+  function plainNumbers(name, cells, decimal, notes) {
+    for (const [pattern, by] of MAY_BE_DATES) {
+      if (cells.every(([, text]) => pattern.test(text))) throw either(...cells[0], cells[0][1], cells[0][1].replace(pattern, by));
+    }
+    const units = cells.map(([, cell]) => cell.replace(/[^%‰$€£¥₽]/g, "")), unit = usualOf(units);
+    cells.forEach((cell, i) => {
+      if (units[i] !== unit) throw mixed(...cell);
+    });
+    const values = settled(name, cells, numbers, decimal, String, notes);
+    if (unit) notes.push(["unit", { name, unit }]);
     return { values, zero: "" };
+  }
+
+  /** Return a cell's possible dates, in ms: key "day" if the day comes first, "month" if the month does. */
+  function dates(cell) {
+    const timed = cell.match(TIMED), ways = {};
+    const clock = timed ? 60 * (60 * timed[2] + Number(timed[3])) + Number(timed[4] || 0) : 0;
+    for (const [first, [year, month, day]] of Object.entries(parts(timed ? timed[1] : cell))) {
+      const at = new Date(Date.UTC(year, month - 1, day));
+      if (at.getUTCMonth() === month - 1) ways[first] = +at + 1000 * clock;
+    }
+    return ways;
+  }
+
+  /** Return a date's possible [year, month, day], by what comes first. */
+  function parts(text) {
+    let found = text.match(YEAR_LAST), day = null;
+    if (found) {
+      const [one, other, year] = [found[1], found[3], found[4]].map(Number);
+      return { day: [year, other, one], ...(found[2] === "." ? {} : { month: [year, one, other] }) };
+    }
+    if ((found = text.match(YEAR_FIRST))) day = [found[1], found[3], found[4]];
+    else if ((found = text.match(YEAR_MONTH))) day = [found[1], found[2], 1];
+    else if ((found = text.match(NAMED)) && !(found[1] && found[3])) day = [found[4], month(found[2]), found[1] || found[3] || 1];
+    return day ? { day: day.map(Number), month: day.map(Number) } : {};
+  }
+
+  /** Return the number of the month whose name begins with a word; 0 if there is none. */
+  function month(word) {
+    const found = new Set(MONTHS.flatMap((names) => names.map((name, i) => (name.startsWith(word.toLowerCase()) ? i + 1 : 0))));
+    found.delete(0);
+    return found.size === 1 ? [...found][0] : 0;
+  }
+
+  function days(name, cells, notes) {
+    const seasons = cells.map(([, text]) => text.match(YEAR_MONTH)), [[line, cell]] = cells;
+    if (seasons.every((found) => found && (Number(found[1]) + 1 - found[2]) % 100 === 0)) {
+      throw either(line, cell, `${cell}-01`, `${cell.slice(0, 4)}/${Number(cell.slice(0, 4)) + 1}`);
+    }
+    const iso = (at) => new Date(at).toISOString();
+    const all = settled(name, cells, dates, "", (at) => iso(at).slice(0, 10), notes);
+    const first = all.reduce((a, b) => Math.min(a, b));
+    const zero = iso(first).slice(0, 19).replace("T", " ").replace(/:00$/, "").replace(/ 00:00$/, "");
+    return { values: all.map((at) => (at - first) / 864e5), zero };
+  }
+
+  /* ---- The table, by the rules of bdl_teach/datasets/reading.py. ---- */
+
+  const SEPARATORS = [..."\t;|，, "]; // of equally good ones the first is taken
+  const ODD = "、\u3000￥−‐‑’‘ʼ´`\u202f\u2009\u2007\u2008", USUAL = "， ¥---'''''\u00a0\u00a0\u00a0\u00a0";
+  const INSIDE = "\t\n;,，| ", HIDDEN = "\ue001\ue002\ue003\ue004\ue005\ue006\ue007";
+  const QUOTED = "\ue000"; // stands before what was quoted
+  const RULE = /^[\s|:+=-]*(?:[=-]{3}|--\s*\||:-|-:)[\s|:+=-]*$/; // a line drawn in a table
+  const PRINTED = /^(?:\[[0-9]+ rows x [0-9]+ columns\]|(?:.*, )?dtype: \S+|\([0-9]+ rows?\)|"?sep=."?)$/;
+  const COMMENT = /^(?:#{1,2} |#[^#0-9\s]|\/\/)/;
+
+  /** Read two columns of numbers or dates; of more, those that `columns` counts: {x, y, names, zeros, notes}. */
+  function readPoints(text, columns = null) {
+    const notes = [], [all, names] = tableOf(linesOf(text, notes), notes);
+    const two = columns || [0, 1];
+    if (!columns && names.length > 2) throw new PasteError("choose", { n: names.length, found: names.map((name, k) => [k, name]) });
+    const rows = all.filter(([, cells]) => !two.some((k) => isMissing(cells[k])));
+    if (rows.length < all.length) notes.push(["skipped", { n: all.length - rows.length }]);
+    if (rows.length < 2) throw new PasteError("rows", { n: rows.length });
+    const called = two.map((k, i) => names[k] || "xy"[i]);
+    const both = two.map((k) => rows.map(([line, cells]) => [line, cells[k]]));
+    const marks = both.map(decimalMark); // the mark of one column holds for a column that shows none
+    const [x, y] = both.map((cells, k) => readColumn(called[k], cells, marks[k] || marks[1 - k], notes));
+    if (x.values.every((value) => value === x.values[0])) throw new PasteError("same", { name: called[0], x: both[0][0][1] });
+    return { x: x.values, y: y.values, names: two.map((k) => names[k]), zeros: [x.zero, y.zero], notes };
+  }
+
+  const swapped = (text, from, to) => [...text].map((c) => (from.includes(c) ? to[from.indexOf(c)] : c)).join("");
+
+  /** Return a text with one kind of line ends, digits, blanks and signs; separators in quotes are hidden. */
+  function clean(text) {
+    return swapped(text.normalize("NFC"), ODD, USUAL)
+      .replace(/[\ufeff\u200b\u200e\u200f\u2060]/g, "").replace(/\r\n?/g, "\n")
+      .replace(/[\uff01-\uff0b\uff0d-\uff5e]/g, (wide) => String.fromCharCode(wide.charCodeAt(0) - 0xfee0))
+      .replace(/(^|[\t\n;,，| ])"((?:[^"]|"")*)"(?=[\t\n;,，| ]|$)/g,
+        (_, before, quoted) => before + QUOTED + swapped(quoted, INSIDE, HIDDEN));
+  }
+
+  const shown = (cell) => swapped(cell.replaceAll(QUOTED, ""), HIDDEN, INSIDE).replaceAll('""', '"').replaceAll("\n", " ").trim();
+
+  /** Return the lines of data with their numbers: [[line, text], …]. */
+  function linesOf(text, notes) {
+    const lines = [];
+    let skipped = 0, lineNumber = 1;
+    for (const line of clean(text).split("\n")) {
+      const bare = line.trim();
+      if (COMMENT.test(bare) && !isMissing(bare.split(/[\t;|,， ]/)[0])) skipped += 1;
+      else if (bare && !RULE.test(bare) && !PRINTED.test(bare)) lines.push([lineNumber, line]);
+      lineNumber += line.split(HIDDEN[1]).length;
+    }
+    if (skipped) notes.push(["skipped", { n: skipped }]);
+    return lines;
+  }
+
+  /** Split a line into cells at a separator; a date and its time stay together. */
+  function split(line, separator) {
+    if (separator === " ") {
+      const glued = line.replace(/^ +| +$/g, "").replace(/([0-9]{4}|-[0-9]{2}) ([0-9]{1,2}:[0-9]{2})/g, "$1T$2");
+      return glued.split(/ +/).map(shown);
+    }
+    if (separator === "|") line = line.replace(/^\s*\||\|\s*$/g, "");
+    else if (separator === ",") line = line.replaceAll("，", ",");
+    return line.split(separator).map(shown);
+  }
+
+  const widthOf = (rows) => usualOf(rows.filter((cells) => cells.some(isValue)).map((cells) => cells.length)) || 0;
+
+  /** Return the separator that makes most rows of values alone, of these most of one width. */
+  function separatorOf(lines) {
+    const scores = {}, sample = lines.slice(0, 300);
+    for (const separator of SEPARATORS) {
+      const rows = sample.map(([, line]) => split(line, separator)), width = widthOf(rows);
+      const fitting = width > 1 ? rows.filter((cells) => cells.length === width) : [];
+      const whole = fitting.filter((cells) => cells.every((cell) => isValue(cell) || isMissing(cell)));
+      if (fitting.length) scores[separator] = [whole.length, fitting.length];
+    }
+    const found = Object.keys(scores).sort((a, b) => scores[b][0] - scores[a][0] || scores[b][1] - scores[a][1])[0] || ",";
+    if (", ".includes(found) && scores[found]?.[0] && String(scores[","]) === String(scores[" "])) {
+      const [line, text] = sample.find(([, one]) => split(one, found).some(isValue));
+      throw either(line, text, ...[",", " "].map((way) => split(text, way).join(" | ")));
+    }
+    return found;
+  }
+
+  /** Return the rows of a table, [[line, cells], …], and the column names. */
+  function tableOf(lines, notes) {
+    const separator = separatorOf(lines), all = lines.map(([line, text]) => [line, split(text, separator)]);
+    const width = widthOf(all.map(([, cells]) => cells));
+    if (!width) throw new PasteError("rows", { n: 0 });
+    const head = headOf(all.map(([, cells]) => cells));
+    const names = namesOf(lines.slice(0, head), separator, width, notes), rows = all.slice(head);
+    for (const [line, cells] of rows) {
+      while (cells.length > width && !cells[cells.length - 1]) cells.pop();
+      if (cells.length !== width || width < 2) throw new PasteError("columns", { line, wide: Math.max(width, 2), n: cells.length });
+    }
+    if (!names.some(Boolean)) {
+      lookAtFirstRow(rows);
+      if (", ".includes(separator) && width === 2) lookAtWholeLines(lines.slice(head), separator, head, notes);
+    }
+    return leaveOutColumns(rows, names, separator, notes);
+  }
+
+  /** Return how many rows stand above the first with a number: names, and other text. */
+  function headOf(rows) {
+    let head = 0;
+    for (const [i, cells] of rows.entries()) {
+      const numbered = cells.every((cell, k) => cell === (k ? String(k - 1) : "")); // by pandas, without names
+      if (cells.some(isValue) && !(i === 0 && numbered)) break;
+      if (numbered || cells.some((cell) => /\p{L}/u.test(cell) && !isMissing(cell))) head = i + 1;
+      else if (!cells.every(isMissing)) break;
+    }
+    return head;
+  }
+
+  /** Return the column names from the lines above the values. */
+  function namesOf(above, separator, width, notes) {
+    const unused = [];
+    let names = null;
+    for (const [line, text] of above) {
+      let cells = split(text, separator);
+      if (cells.every((cell) => /^<[a-z]+>$/.test(cell))) continue; // column types, as R prints them
+      const short = cells.length === width - 1;
+      if (short && ((separator === "\t" && width > 2) || ` ${QUOTED}`.includes(text[0]))) cells = ["", ...cells];
+      else if (names && separator === " " && cells.length === 1) cells = [...cells, ...Array(width - 1).fill("")];
+      if (cells.length !== width) unused.push([line, cells]);
+      else names = names ? names.map((name, k) => `${name} ${cells[k]}`.trim()) : cells;
+    }
+    for (const [line, cells] of unused) {
+      if (!names && cells.length > 1) throw new PasteError("columns", { line, wide: width, n: cells.length });
+    }
+    if (unused.length) notes.push(["skipped", { n: unused.length }]);
+    return names || Array(width).fill("");
+  }
+
+  /** Refuse a table without names whose first row may hold names: words or years. */
+  function lookAtFirstRow(rows) {
+    const [[line, first]] = rows, word = first.find((cell) => !isValue(cell) && !isMissing(cell));
+    if (word !== undefined) throw strange(line, word);
+    const years = rows.map(([, cells]) => cells.every((cell) => /^(?:19|20)[0-9]{2}$/.test(cell)));
+    if (years.indexOf(true) === 0 && years.lastIndexOf(true) === 0) throw mixed(line, first.join(" | "));
+  }
+
+  /** Note, or refuse, a table in which each line, such as "1,250", can be read as one number. */
+  function lookAtWholeLines(lines, separator, head, notes) {
+    const texts = lines.map(([, text]) => text.trim());
+    if (!texts.every((text) => isAny(numbers(text)))) return;
+    const two = split(texts[0], separator).join(" | ");
+    if (head || (separator === "," && /[. '\u00a0]/.test(texts.join("")))) {
+      throw either(lines[0][0], texts[0], two, Object.values(numbers(texts[0])).pop());
+    }
+    notes.push(["taken", { name: "x, y", text: texts[0], value: two }]);
+  }
+
+  /** Remove columns of words, and a first one of row numbers. A date may be spread over columns with digits or months. */
+  function leaveOutColumns(rows, names, separator, notes) {
+    const leftOut = new Set(), named = names.some(Boolean);
+    const valued = names.filter((_, k) => rows.some(([, cells]) => isValue(cells[k]))).length;
+    names.forEach((name, k) => {
+      const cells = rows.map(([line, all]) => [line, all[k]]).filter(([, cell]) => !isMissing(cell));
+      if (cells.some(([, cell]) => isValue(cell))) return;
+      const words = named && !cells.some(([, cell]) => /[0-9]/.test(cell) || month(cell));
+      if (valued < 2 || (cells.length && !(words && separator !== " "))) return;
+      leftOut.add(k);
+    });
+    const counted = [0, 1].some((start) => rows.every(([, cells], i) => cells[0] === String(i + start)));
+    if (names.length - leftOut.size > 2 && named && !names[0] && counted) leftOut.add(0);
+    const kept = (cells) => cells.filter((_, k) => !leftOut.has(k));
+    return [rows.map(([line, cells]) => [line, kept(cells)]), kept(names)];
+  }
+
+  /** Read a pasted table into the course's units: {points, units, names, zeros, notes}. */
+  function read(text, columns = null) {
+    const { x, y, ...table } = readPoints(text, columns);
+    if (x.length > MOST) throw new PasteError("many", { n: x.length });
+    return { ...standardised(x.map((value, i) => [value, y[i]])), ...table };
   }
 
   /** Shift and scale x to ±½ and y to mean 0 and sd 5. */
   function standardised(points) {
     const x = points.map((p) => p[0]), y = points.map((p) => p[1]);
     const low = Math.min(...x), high = Math.max(...x);
-    if (!(high > low)) throw new PasteError("same", { x: low });
     const mean = y.reduce((a, b) => a + b, 0) / y.length;
     const sd = Math.sqrt(y.reduce((a, b) => a + (b - mean) ** 2, 0) / y.length) / 5 || 1;
     const units = [(low + high) / 2, high - low, mean, sd];
@@ -155,7 +386,7 @@ const playgroundPoints = (() => {
     return widest[0] > 3 * usual && widest[0] > 0.12 * range ? [widest[1], widest[2]] : null;
   }
 
-  return { COURSE, MOST, TRUTHS, PasteError, made, read, round, short, widestGap };
+  return { COURSE, MOST, TRUTHS, PasteError, made, read, readPoints, round, short, widestGap };
 })();
 
 if (typeof module !== "undefined") module.exports = playgroundPoints;

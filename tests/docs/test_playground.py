@@ -1,5 +1,6 @@
 """Test the playground in Chromium: it computes what the package computes, and its controls."""
 
+import json
 import re
 from collections.abc import Iterator
 from itertools import pairwise
@@ -17,6 +18,7 @@ from bdl_teach.backend import tf, tfd
 from bdl_teach.methods import mcmc
 from bdl_teach.predictive import evaluate_weights
 
+TABLES = Path(__file__).resolve().parents[1] / "datasets" / "tables.json"
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "playground" / "index.html").as_uri()
 PRIORS = {
     "gaussian": ({"sigma": 2.0}, densities.Gaussian(2.0)),
@@ -237,35 +239,64 @@ def test_playground_applies_valid_parts_of_an_invalid_address(browser: Browser, 
     assert faults == [] and len(page.evaluate("window.playground.readings().a.mean")) == 121
 
 
-@pytest.mark.parametrize(
-    ("text", "first", "said"),
-    [
-        ("rooms;rent\n1;900,5\n2;1200,5\n4;1850", (1, 900.5), ""),
-        ("2018\t\u22121.5\n2019\t2.5", (2018, -1.5), ""),
-        ("day\tdepth\n2020-01-02\t3\n2020-01-12\t4\n2020-01-20\t", (0, 3), ""),
-        ("1\t2\n1\t2\t3", None, "expected 2 columns, got 3"),
-        ("1,250\t3\n2,500\t4", None, "may be a thousand or a decimal"),
-        ("1\t2\n1\t3", None, "nothing to fit"),
-        ("1\tabc\n2\t3", None, "line 1: expected two numbers"),
-    ],
-)
-def test_pasted_table_is_read_or_refused_with_a_reason(
-    page: Page, text: str, first: tuple[float, float] | None, said: str
-) -> None:
+READ = """(cases) => cases.map(({text, columns}) => {
+    try { return playgroundPoints.readPoints(text, columns || null); }
+    catch (error) {
+        const said = PLAYGROUND_WORDS.en.errors[error.key];
+        return `${error.key}: ${said.replace(/{(\\w+)}/g, (_, name) => error.values[name])}`;
+    }
+})"""
+
+
+def test_page_reads_the_shared_tables_as_the_package_does(page: Page) -> None:
+    cases = json.loads(TABLES.read_text(encoding="utf-8"))
+    for case, found in zip(cases, page.evaluate(READ, cases), strict=True):
+        if "refused" in case:
+            assert case["refused"] in str(found), case
+            continue
+        assert isinstance(found, dict), (case, found)
+        rows = [[float(number) for number in row.split()] for row in case["rows"].split(",")]
+        assert [[x, y] for x, y in zip(found["x"], found["y"], strict=True)] == rows, case
+        assert "|".join(found["names"]) == case.get("names", "|"), case
+        assert "|".join(found["zeros"]) == case.get("zeros", "|"), case
+
+
+def test_page_and_package_agree_on_damaged_tables(page: Page) -> None:
+    rng, cases = np.random.default_rng(0), json.loads(TABLES.read_text(encoding="utf-8"))
+    texts = []
+    for case in cases * 6:
+        damaged = list(case["text"])
+        for place in rng.integers(len(damaged) + 1, size=rng.integers(1, 4)):
+            damaged[place : place + rng.integers(2)] = rng.choice([*'0190.,;\t\n |"-+%€e#/:aQ年²'])
+        texts.append("".join(damaged))
+    for text, found in zip(texts, page.evaluate(READ, [{"text": t} for t in texts]), strict=True):
+        try:
+            points = datasets.read_points(text)
+        except datasets.ChooseColumns:
+            assert str(found).startswith("choose"), text
+        except ValueError as error:
+            assert str(error).split("; no other")[0] in str(found), text
+        else:
+            assert points.x.tolist() == [float(x) for x in found["x"]], text
+            assert points.y.tolist() == [float(y) for y in found["y"]], text
+            assert [*points.names, *points.zeros] == found["names"] + found["zeros"], text
+
+
+def test_pasted_table_is_used_or_refused_with_a_reason(page: Page) -> None:
     page.click("#paste")
-    page.fill("#text", text)
+    page.fill("#text", "rooms;rent\n1;1.250\n2;900")
     page.click("#act")
-    if first is None:
-        assert said in page.inner_text("#fault")
-        page.keyboard.press("Escape")
-        return
+    assert "“1.250” can be 1.25 or 1250" in page.inner_text("#fault")
+    page.fill("#text", "rooms;rent\n1;900,5 €\n2;1200,5 €\n4;1850 €")
+    page.click("#act")
     assert not page.is_visible("#dialog")
+    assert "rent: “€” is left out" in page.inner_text("#told")
     (x, y), (x0, x1, y0, y1) = state(page)["points"][0], state(page)["units"]
-    assert (x0 + x1 * x, y0 + y1 * y) == pytest.approx(first)
+    assert (x0 + x1 * x, y0 + y1 * y) == pytest.approx((1, 900.5))
     page.click("#notebook")
     data = eval(re.search(r"data=(.*)\)", page.input_value("#text"))[1])
     page.keyboard.press("Escape")
-    assert (data[0][0], data[1][0]) == pytest.approx(first)
+    assert (data[0][0], data[1][0]) == pytest.approx((1, 900.5))
 
 
 def test_chosen_columns_of_a_table_name_the_axes(page: Page) -> None:

@@ -81,8 +81,8 @@ def label_axis(
 ) -> None:
     """Label an axis, with ticks in the learner's units: start + scale · (value on the axis).
 
-    ``zero`` is the date or time of day that is 0 in these units, if any; ``whole`` puts ticks at
-    whole numbers only.
+    ``zero`` is the date that is 0 in these units, if any; ``whole`` puts ticks at whole numbers
+    only.
     """
     axis.set_label_text(name)
     if (start, scale) == (0.0, 1.0):
@@ -96,7 +96,6 @@ def label_axis(
     else:
         ticks = MaxNLocator(steps=[1, 2, 2.5, 5, 10], integer=whole)
         words = ScalarFormatter()
-        name = f"{name}, hours after {zero}" if zero else name
     axis.set_major_locator(_OwnTicks(ticks, start, scale))
     axis.set_major_formatter(_OwnFormatter(words, start, scale, name))
 

@@ -73,7 +73,7 @@ HIDDEN = np.ma.array([1.0, -999.0, 5.0, 2.0], mask=[False, True, False, False])
             (0, 2),
             (1.5, 2),
             (("day", "price €", "2018-01-31", ""),),
-            "1 of 3 rows has no number",
+            "1 of 3 rows left out",
         ),
     ],
 )
