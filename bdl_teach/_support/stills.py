@@ -34,9 +34,9 @@ class Stills(AsyncLargeFileManager):
         """Write a notebook, unless the file differs only in what opening it changes."""
         try:
             stored = nbformat.read(os_path, nbformat.NO_CONVERT)
-            same = _text(nb) == _text(stored)
-            remove_dead_views(stored)
-            same = same or _text(nb) == _text(stored)
+            opened = deepcopy(stored)
+            remove_dead_views(opened)
+            same = _text(nb) in (_text(stored), _text(opened))
         except Exception:  # there is no file yet, or it is no notebook
             same = False
         if not same:
