@@ -134,7 +134,7 @@ def test_data_cache_of_ci_is_keyed_on_the_hashes_of_the_data() -> None:
 PAGES = ["README.md", *(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*.md"))]
 
 
-@pytest.mark.parametrize("sentence", list(environment.SYMPTOMS))
+@pytest.mark.parametrize("sentence", [environment.FAILED, environment.FULL])
 def test_troubleshooting_page_explains_every_launcher_error(sentence: str) -> None:
     advice = (ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
     assert any(sentence.startswith(said) for said in re.findall(r"^\| ([^|]+) \|", advice, re.M))

@@ -29,23 +29,11 @@ MARKER = "bdl_teach.stamp"  # in .venv: the digest of its lock ("" until it has 
 SPACE_NEEDED_GB = 3.0
 
 FULL = "The disk is full: building .venv needs about 3 GB. Free some space and start again."
-OFFLINE = (
-    "The package index could not be reached. Check the network (and a proxy, if there is one) "
-    "and start again; finished downloads are kept."
+FAILED = (
+    "The packages could not be installed. Check the network (and a proxy, if there is one), the "
+    "free space and, on Debian and Ubuntu, that python3-venv is there. Then start again: finished "
+    "downloads are kept."
 )
-NO_PIP = (
-    "This Python cannot make virtual environments (on Debian and Ubuntu: apt install "
-    "python3-venv). Or install uv, which is used if it is found."
-)
-CHANGED = "A download does not match its hash in the lock, so nothing was installed."
-SYMPTOMS = {  # sentence for the user: pattern in an installer's output before it fails
-    FULL: r"no space left|os error 28|errno 28|not enough space|os error 112|quota",
-    NO_PIP: r"ensurepip|no module named pip",
-    CHANGED: r"do not match the hashes|hash mismatch",
-    OFFLINE: r"sending request|dns error|name resolution|newconnectionerror|new connection"
-    r"|connection (refused|reset)|network is unreachable|getaddrinfo failed|timed out|proxy"
-    r"|certificate|\(from versions: none\)",
-}
 RUNS = (  # ends with 0 in a supported Python that finds its packages
     "import os, sys, sysconfig; os.listdir(sysconfig.get_path('purelib')); "
     f"sys.exit('%d.%d' % sys.version_info[:2] not in {SUPPORTED})"
@@ -138,8 +126,11 @@ def exclusive(path: Path) -> Iterator[None]:
 def complete(venv: Path, lock: Path) -> None:
     """Install the packages of `lock` that `venv` lacks, and mark it as complete.
 
-    Whatever a start that was stopped or killed has left is used. If the network fails and `venv`
-    has all packages of an older lock for learners, print a message instead of raising the error.
+    Whatever a start that was stopped or killed has left is used. If the installation fails and
+    `venv` has all packages of an older lock, print the error and use those.
+
+    Raises:
+        Trouble: `venv` cannot be made, or the installation fails.
     """
     log, python, uv = venv.with_name(".venv.log"), venv_python(venv), shutil.which("uv")
     before = made_from(venv)
@@ -157,9 +148,9 @@ def complete(venv: Path, lock: Path) -> None:
     try:
         run([*fill, "--no-deps", "--require-hashes", "-r", str(lock)], log)
     except Trouble as error:
-        if not (before and lock.name == LOCK and str(error).startswith(OFFLINE)):
+        if not (before and before == made_from(venv) and lock.name == LOCK):
             raise
-        say(f".venv does not have the packages of {LOCK}. {OFFLINE} The old ones are used for now.")
+        say(f"{error} Until then, the packages of an older {LOCK} are used.")
         return
     stand_in(site_packages(venv))
     write_whole(venv / MARKER, "\n".join([digest(lock), *contents(venv)]) + "\n")
@@ -233,9 +224,7 @@ def run(command: list[str], log: Path) -> None:
         raise
     show("")
     if installer.returncode:
-        full = shutil.disk_usage(log.parent).free < 1e8  # too full for the log to tell
-        sentence = FULL if full else explain(output())
-        raise Trouble(f"{sentence} (What the installer said is in {log}.)")
+        raise Trouble(f"{FAILED} ({log} ends with: {last_line(output())})")
 
 
 def last_line(output: str) -> str:
@@ -247,11 +236,3 @@ def show(text: str) -> None:
     if sys.stderr.isatty():
         width = shutil.get_terminal_size().columns - 1
         print(f"\r{text[:width]:{width}}\r", end="", file=sys.stderr, flush=True)
-
-
-def explain(output: str) -> str:
-    """Return a sentence on why an installer failed, found in what it printed."""
-    for sentence, symptom in SYMPTOMS.items():
-        if re.search(symptom, output, re.IGNORECASE):
-            return sentence
-    return f"The installer stopped: {last_line(output) or 'it gave no reason'}"

@@ -179,8 +179,8 @@ def test_only_what_is_damaged_is_installed_again(checkout: Checkout, damage: str
     do(checkout.root / ".venv", checkout.site)
     ran = checkout.run("lab", UV_SAYS="error: dns error")
     assert ran.returncode == 1
-    assert environment.OFFLINE in ran.stderr
-    assert str(checkout.root / ".venv.log") in ran.stderr
+    assert environment.FAILED in ran.stderr
+    assert f"{checkout.root / '.venv.log'} ends with: error: dns error" in ran.stderr
     checkout.lab()
     assert checkout.installed() == again
 
@@ -190,11 +190,9 @@ def test_packages_of_an_old_lock_are_used_while_offline(checkout: Checkout) -> N
     checkout.lab()
     checkout.installed()
     checkout.lock(["jupyterlab==1", "numpy==3"], TESTER)
-    ran = checkout.run("lab", UV_SAYS="error: hash mismatch")
-    assert (ran.returncode, ran.stdout) == (1, "") and environment.CHANGED in ran.stderr
     ran = checkout.run("lab", UV_SAYS="error: dns error")
     assert json.loads(ran.stdout)[1] == str(checkout.root / ".venv")
-    assert ".venv does not have the packages of requirements.lock" in ran.stderr
+    assert "the packages of an older requirements.lock are used" in ran.stderr
     assert checkout.run("test", UV_SAYS="error: dns error").returncode == 1  # it lacks pytest
     checkout.lab()
     assert checkout.installed() == ["numpy==3"]
@@ -262,22 +260,6 @@ def test_installation_without_uv_uses_pip(checkout: Checkout, made_by: str) -> N
     ran = checkout.run("lab", "--no-browser", **pip)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.strip() == str(checkout.root / ".venv")
-
-
-@pytest.mark.parametrize(
-    ("said", "sentence"),
-    [
-        ("error: failed to write\n  Caused by: No space left on device (os error 28)", "FULL"),
-        ("created successfully because ensurepip is not available.", "NO_PIP"),
-        ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES", "CHANGED"),
-        ("ERROR: Could not find a version that satisfies numpy (from versions: none)", "OFFLINE"),
-        ("error: Failed to fetch\n  Caused by: error sending request", "OFFLINE"),
-        ("Resolved\nerror: the moon", "The installer stopped: error: the moon"),
-        ("", "The installer stopped: it gave no reason"),
-    ],
-)
-def test_last_lines_of_the_installer_become_the_error_message(said: str, sentence: str) -> None:
-    assert environment.explain(said) == getattr(environment, sentence, sentence)
 
 
 def refuse(number: int, path: str) -> None:
