@@ -14,6 +14,7 @@ from packaging.utils import canonicalize_name
 import bdl_teach
 from bdl_teach._cli import environment
 from bdl_teach._cli.python_version import SUPPORTED
+from bdl_teach.datasets import store
 
 ROOT = Path(__file__).resolve().parent.parent
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -123,10 +124,17 @@ def test_binder_installs_the_lock_file_as_the_launcher_does() -> None:
     assert start.rstrip().endswith('exec "$@"')
 
 
+def test_data_cache_of_ci_is_keyed_on_the_hashes_of_the_data() -> None:
+    workflow = (ROOT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8")
+    (name,) = re.findall(r"key: data-.*hashFiles\('(.*)'\)", workflow)
+    text = (ROOT / name).read_text(encoding="utf-8")
+    assert all(file.sha256 in text for file in store.FILES.values())
+
+
 PAGES = ["README.md", *(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*.md"))]
 
 
-@pytest.mark.parametrize("sentence", list(environment.SYMPTOMS))
+@pytest.mark.parametrize("sentence", [environment.FAILED, environment.FULL])
 def test_troubleshooting_page_explains_every_launcher_error(sentence: str) -> None:
     advice = (ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
     assert any(sentence.startswith(said) for said in re.findall(r"^\| ([^|]+) \|", advice, re.M))

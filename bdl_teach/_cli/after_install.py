@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -97,8 +98,11 @@ def stand_in(site: Path) -> None:
         info = site / small.name.replace("_cpu", "")
         version = info.name.removeprefix("tensorflow-").removesuffix(".dist-info")
         head = f"Metadata-Version: 2.1\nName: tensorflow\nVersion: {version}\n"
-        info.mkdir(exist_ok=True)
+        for old in site.glob("tensorflow-*.dist-info"):
+            shutil.rmtree(old)
+        info.mkdir()
+        (info / "INSTALLER").write_text("bdl_teach\n")
         (info / "METADATA").write_text(f"{head}Requires-Dist: tensorflow-cpu=={version}\n")
         (info / "WHEEL").write_text("Wheel-Version: 1.0\nTag: py3-none-any\n")
-        names = [f"{info.name}/{name},,\n" for name in ("METADATA", "WHEEL", "RECORD")]
+        names = [f"{info.name}/{name},,\n" for name in ("INSTALLER", "METADATA", "WHEEL", "RECORD")]
         (info / "RECORD").write_text("".join(names))

@@ -1,7 +1,8 @@
-"""Make a checkout's `.venv` from a lock file, with uv or pip; make it again if incomplete."""
+"""Make a checkout's `.venv`, or complete it, from a lock file, with uv or pip."""
 
 from __future__ import annotations
 
+import csv
 import errno
 import hashlib
 import itertools
@@ -17,33 +18,26 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from bdl_teach._cli.after_install import connect, site_packages, stand_in
-from bdl_teach._support.files import try_lock
+from bdl_teach._cli.python_version import SUPPORTED
+from bdl_teach._support.files import try_lock, write_whole
 from bdl_teach._support.report import say
 
 MACHINES = ("linux x86_64", "linux aarch64", "darwin arm64", "win32 AMD64")
 LOCK = "requirements.lock"  # the packages that a learner needs
 TEST_LOCK = "requirements-test.lock"  # these, and the packages that `test` and contributors need
-MARKER = "bdl_teach.stamp"  # in .venv: the digest of its lock, its Python, and its files
+MARKER = "bdl_teach.stamp"  # in .venv: the digest of its lock ("" until it has all), and its files
 SPACE_NEEDED_GB = 3.0
 
 FULL = "The disk is full: building .venv needs about 3 GB. Free some space and start again."
-OFFLINE = (
-    "The package index could not be reached. Check the network (and a proxy, if there is one) "
-    "and start again; finished downloads are kept."
+FAILED = (
+    "The packages could not be installed. Check the network (and a proxy, if there is one), the "
+    "free space and, on Debian and Ubuntu, that python3-venv is there. Then start again: finished "
+    "downloads are kept."
 )
-NO_PIP = (
-    "This Python cannot make virtual environments (on Debian and Ubuntu: apt install "
-    "python3-venv). Or install uv, which is used if it is found."
+RUNS = (  # ends with 0 in a supported Python that finds its packages
+    "import os, sys, sysconfig; os.listdir(sysconfig.get_path('purelib')); "
+    f"sys.exit('%d.%d' % sys.version_info[:2] not in {SUPPORTED})"
 )
-CHANGED = "A download does not match its hash in the lock, so nothing was installed."
-SYMPTOMS = {  # sentence for the user: pattern in an installer's output before it fails
-    FULL: r"no space left|os error 28|errno 28|not enough space|os error 112|quota",
-    NO_PIP: r"ensurepip|no module named pip",
-    CHANGED: r"do not match the hashes|hash mismatch",
-    OFFLINE: r"sending request|dns error|name resolution|newconnectionerror|new connection"
-    r"|connection (refused|reset)|network is unreachable|getaddrinfo failed|timed out|proxy"
-    r"|certificate|\(from versions: none\)",
-}
 
 
 class Trouble(Exception):
@@ -66,7 +60,7 @@ def is_checkout(root: Path) -> bool:
 
 
 def ensure(root: Path, name: str) -> Path:
-    """Return the path of `.venv`'s Python; make `.venv` from the lock file `name` if necessary."""
+    """Return the path of `.venv`'s Python; install what it lacks of the lock file `name`."""
     venv, lock = root / ".venv", root / name
     if not lock.is_file():
         raise Trouble(f"{root} is not a checkout of bdl_teach: it has no {name}.")
@@ -74,7 +68,7 @@ def ensure(root: Path, name: str) -> Path:
     if made_from(venv) not in enough:
         with exclusive(root / ".venv.lock"):
             if made_from(venv) not in enough:
-                build(venv, lock)
+                complete(venv, lock)
     connect(venv, root)
     return venv_python(venv)
 
@@ -84,13 +78,12 @@ def venv_python(venv: Path) -> Path:
     return venv / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
-def version_of(python: Path) -> str:
-    """Return the "major.minor" version of an interpreter, or "" if it does not run."""
-    command = [str(python), "-I", "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
+def runs(python: Path) -> bool:
+    """Return whether an interpreter runs, is supported, and finds its packages."""
     try:
-        return subprocess.run(command, capture_output=True, text=True).stdout.strip()
+        return subprocess.run([python, "-I", "-c", RUNS], capture_output=True).returncode == 0
     except OSError:
-        return ""
+        return False
 
 
 def digest(lock: Path) -> str:
@@ -105,14 +98,12 @@ def contents(venv: Path) -> list[str]:
 
 
 def made_from(venv: Path) -> str:
-    """Return the digest of the lock file that `venv` was made from; "" if `venv` is incomplete."""
+    """Return the digest of the lock file whose packages `venv` has; "" if one is damaged."""
     try:
-        first, *names = (venv / MARKER).read_text(encoding="utf-8").splitlines()
+        lock, *names = (venv / MARKER).read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError):
         return ""
-    lock, _, version = first.partition(" python ")
-    whole = set(names) <= set(contents(venv)) and version == version_of(venv_python(venv))
-    return lock if whole else ""
+    return lock if set(names) <= set(contents(venv)) and runs(venv_python(venv)) else ""
 
 
 @contextmanager
@@ -132,65 +123,82 @@ def exclusive(path: Path) -> Iterator[None]:
         yield
 
 
-def build(venv: Path, lock: Path) -> None:
-    """Make `venv`; if that fails, put the old one back and raise the error.
+def complete(venv: Path, lock: Path) -> None:
+    """Install the packages of `lock` that `venv` lacks, and mark it as complete.
 
-    If only the network fails and the old one is complete, print a message instead.
+    Whatever a start that was stopped or killed has left is used. If the installation fails and
+    `venv` has all packages of an older lock, print the error and use those.
+
+    Raises:
+        Trouble: `venv` cannot be made, or the installation fails.
     """
-    machine, old = f"{sys.platform} {platform.machine()}", venv.with_name(".venv.old")
+    log, python, uv = venv.with_name(".venv.log"), venv_python(venv), shutil.which("uv")
+    before = made_from(venv)
+    say(f"Installing what .venv lacks of {lock.name}. This takes a few minutes the first time.")
+    log.write_bytes(b"")
+    if not ((venv / MARKER).is_file() and runs(python)):
+        make(venv, uv, log)
+    elif not uv:
+        run([str(python), "-m", "ensurepip"], log)  # uv may have made it, without pip
+    forget_damaged_packages(site_packages(venv), lock)
+    if uv:
+        fill = [uv, "pip", "install", "--python", str(python), "--compile-bytecode"]
+    else:
+        fill = [str(python), "-m", "pip", "install", "--disable-pip-version-check"]
+    try:
+        run([*fill, "--no-deps", "--require-hashes", "-r", str(lock)], log)
+    except Trouble as error:
+        if not (before and before == made_from(venv) and lock.name == LOCK):
+            raise
+        say(f"{error} Until then, the packages of an older {LOCK} are used.")
+        return
+    stand_in(site_packages(venv))
+    write_whole(venv / MARKER, "\n".join([digest(lock), *contents(venv)]) + "\n")
+
+
+def make(venv: Path, uv: str | None, log: Path) -> None:
+    """Make a `venv` without packages, in place of one that is not ours or whose Python is broken.
+
+    Raises:
+        Trouble: There is no TensorFlow for this machine, or the disk is full.
+    """
+    machine, free = f"{sys.platform} {platform.machine()}", shutil.disk_usage(venv.parent).free
     if machine not in MACHINES:
         raise Trouble(
             f"TensorFlow has no wheel for {machine}; there are some for {', '.join(MACHINES)}. "
             "docs/install.md says how to use Binder instead."
         )
-    free = shutil.disk_usage(venv.parent).free / 1e9
-    if free < SPACE_NEEDED_GB:
-        raise Trouble(f"{FULL} ({free:.1f} GB are free.)")
-    if os.path.lexists(venv):
-        say(f"The .venv here is damaged, or not made from {lock.name}: making it anew.")
-        if os.path.lexists(old) and not made_from(venv):  # a start was killed while installing
-            remove(venv)
-        else:
-            remove(old)
-            venv.rename(old)
-    try:
-        install(venv, lock)
-    except BaseException as error:
-        remove(venv)
-        if os.path.lexists(old):
-            old.rename(venv)
-        if not (str(error).startswith(OFFLINE) and made_from(venv)):
-            raise
-        fault = f".venv does not have the packages of {lock.name}"
-        say(f"{fault}. {OFFLINE} For now, the old packages are used.")
-    remove(old)
-
-
-def remove(path: Path) -> None:
-    """Remove a file or a link, or as much of a folder as can be removed."""
-    if path.is_symlink() or path.is_file():
-        path.unlink()
-    else:
-        shutil.rmtree(path, ignore_errors=True)
-
-
-def install(venv: Path, lock: Path) -> None:
-    """Install a lock file's packages into a new `venv`, with uv or pip; then mark it complete."""
-    say(f"Installing the packages of {lock.name} into .venv. This takes a few minutes once.")
-    python, uv = venv_python(venv), shutil.which("uv")
+    if free < 1e9 * SPACE_NEEDED_GB:
+        raise Trouble(f"{FULL} ({free / 1e9:.1f} GB are free.)")
+    if venv.is_symlink() or venv.is_file():
+        venv.unlink()
+    shutil.rmtree(venv, ignore_errors=True)
     base = getattr(sys, "_base_executable", sys.executable)  # even if this runs in the old .venv
-    log = venv.with_name(".venv.log")
-    log.write_bytes(b"")
-    if uv:
-        run([uv, "venv", "--python", base, str(venv)], log)
-        fill = [uv, "pip", "install", "--python", str(python), "--compile-bytecode"]
-    else:
-        run([base, "-m", "venv", str(venv)], log)
-        fill = [str(python), "-m", "pip", "install", "--disable-pip-version-check"]
-    run([*fill, "--no-deps", "--require-hashes", "-r", str(lock)], log)
-    stand_in(site_packages(venv))
-    lines = [f"{digest(lock)} python {version_of(python)}", *contents(venv)]
-    (venv / MARKER).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    run([uv, "venv", "--python", base, str(venv)] if uv else [base, "-m", "venv", str(venv)], log)
+    (venv / MARKER).write_text("\n", encoding="utf-8")
+
+
+def forget_damaged_packages(site: Path, lock: Path) -> None:
+    """Remove the metadata of a lock file's damaged packages, so that they are installed again."""
+    pinned = re.findall(r"^([\w.-]+)==", lock.read_text(encoding="utf-8"), re.MULTILINE)
+    for info in site.glob("*.dist-info"):
+        name = re.sub(r"[-_.]+", "-", info.name.partition("-")[0]).lower()
+        if name in pinned and not is_whole(info):
+            shutil.rmtree(info)
+
+
+def is_whole(info: Path) -> bool:
+    """Return whether all files of a package are there, in the size that its RECORD names.
+
+    An installer that is killed leaves a package without INSTALLER, which it writes last.
+    """
+    try:
+        rows = csv.reader((info / "RECORD").read_text(encoding="utf-8").splitlines())
+        files = {info.parent / name: size for name, _, size in rows if not name.startswith("..")}
+        sizes = [path.stat().st_size == int(size) for path, size in files.items() if size]
+    except (OSError, ValueError):
+        return False
+    return all(sizes) and (info / "INSTALLER").is_file()
 
 
 def run(command: list[str], log: Path) -> None:
@@ -209,29 +217,18 @@ def run(command: list[str], log: Path) -> None:
             with suppress(subprocess.TimeoutExpired):
                 installer.wait(1)
                 break
-            show(f"{seconds} s: {progress(output())}")
+            show(f"{seconds} s: {last_line(output())}")
     except BaseException:
         installer.terminate()
         installer.wait()
         raise
     show("")
     if installer.returncode:
-        full = shutil.disk_usage(log.parent).free < 1e8  # too full for the log to tell
-        sentence = FULL if full else explain(output())
-        raise Trouble(f"{sentence} (What the installer said is in {log}.)")
+        raise Trouble(f"{FAILED} ({log} ends with: {last_line(output())})")
 
 
 def last_line(output: str) -> str:
     return output.rstrip().rpartition("\n")[2].strip()
-
-
-def progress(output: str) -> str:
-    """Return an installer's last line; for uv, put the count of finished downloads before it."""
-    last = last_line(output)
-    if last.startswith("Installed "):  # uv does not announce its last step
-        return f"{last}; compiling them"
-    begun, done = output.count("\nDownloading "), output.count("\n Downloaded ")
-    return f"{done} of {begun} downloads; {last}" if begun else last
 
 
 def show(text: str) -> None:
@@ -239,11 +236,3 @@ def show(text: str) -> None:
     if sys.stderr.isatty():
         width = shutil.get_terminal_size().columns - 1
         print(f"\r{text[:width]:{width}}\r", end="", file=sys.stderr, flush=True)
-
-
-def explain(output: str) -> str:
-    """Return a sentence on why an installer failed, found in what it printed."""
-    for sentence, symptom in SYMPTOMS.items():
-        if re.search(symptom, output, re.IGNORECASE):
-            return sentence
-    return f"The installer stopped: {last_line(output) or 'it gave no reason'}"

@@ -66,12 +66,19 @@ def run(options: argparse.Namespace) -> int:
 
 
 def find_a_home() -> None:
-    """Give JupyterLab a temporary folder for its own files if the home folder is not writable."""
+    """Give JupyterLab a folder in the temporary one if the home folder is not writable.
+
+    It is the same at each start, unless another user has made it.
+    """
     try:
         with tempfile.TemporaryFile(dir=Path.home()):
             return
     except (OSError, RuntimeError):  # RuntimeError: there is no home folder
-        folder = tempfile.mkdtemp(prefix="bdl_teach-")
+        user = os.getuid() if hasattr(os, "getuid") else 0
+        folder = os.path.join(tempfile.gettempdir(), f"bdl_teach-{user}")
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        if os.lstat(folder).st_uid != user:
+            folder = tempfile.mkdtemp(prefix="bdl_teach-")
     for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
         os.environ.setdefault(name, folder)
     say(f"Nothing can be written to your home folder: JupyterLab keeps its own files in {folder}.")

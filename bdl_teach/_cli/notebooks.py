@@ -35,47 +35,50 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Copy the notebooks; return 1 if changed files of another version were kept, else 0."""
-    written, kept, older = copy(options.folder)
-    n_there = len(files()) - len(written) - len(kept)
+    """Copy the notebooks; return 1 if one of this version is not there, else 0."""
+    written, kept, missed = copy(options.folder)
+    n_there = len(files()) - len({*written, *kept, *missed})
     print(f"{options.folder}: {len(written)} files written, {n_there} there already.")
     if kept:
         print(f"Kept as you changed them: {', '.join(kept)}.")
-    return 1 if older else 0
+    return 1 if missed else 0
 
 
 def copy(folder: Path) -> tuple[list[str], list[str], list[str]]:
     """Copy the notebooks to `folder`, but do not overwrite files that the learner has changed.
 
-    Return three lists of names: files written; files kept because the learner changed them; and, of
-    these, files made from another version of the notebook.
+    Return three lists of names: files written; files kept because the learner changed them; and
+    files that are not of this version: changed ones of another version, and broken ones.
     """
     if folder.resolve() == source():
         raise Trouble(f"{folder} is where the notebooks come from: name another folder.")
     folder.mkdir(parents=True, exist_ok=True)
     record = _read_record(folder)
-    written, kept, older = [], [], []
+    written, kept, missed = [], [], []
     for path in files():
         target, ours, before = folder / path.name, path.read_bytes(), record.get(path.name)
         if target.exists():
             theirs = target.read_bytes()
             if _content(theirs) == _content(ours):
                 continue
+            if path.suffix == ".ipynb" and _cells(theirs) is None:
+                missed.append(f"{path.name} (broken: no whole notebook)")
+                continue
             if before not in (_content(theirs), _hash(theirs)):  # version 0.1 recorded the _hash
                 kept.append(path.name)
-                older += [] if before == _content(ours) else [path.name]
+                missed += [] if before == _content(ours) else [path.name]
                 continue
         write_whole(target, ours.decode("utf-8"))
         record[path.name] = _content(ours)
         written.append(path.name)
     if written:
         write_whole(folder / RECORD, json.dumps(record, indent=1) + "\n")
-    if older:
+    if missed:
         say(
-            f"Files in {folder} that may hold your work are not replaced: {', '.join(older)}. "
+            f"Files in {folder} that may hold your work are not replaced: {', '.join(missed)}. "
             "To have this version, rename yours and give the same command again."
         )
-    return written, kept, older
+    return written, kept, missed
 
 
 def _read_record(folder: Path) -> dict[str, str]:
@@ -88,11 +91,16 @@ def _read_record(folder: Path) -> dict[str, str]:
 
 def _content(file: bytes) -> str:
     """Return the hash of a file; of a notebook, the hash of its cells without outputs."""
+    cells = _cells(file)
+    return _hash(file if cells is None else json.dumps(cells).encode())
+
+
+def _cells(file: bytes) -> list[tuple[str, str]] | None:
+    """Return the type and source of each cell of a notebook; None if the file is no notebook."""
     try:
-        cells = [(c["cell_type"], "".join(c["source"])) for c in json.loads(file)["cells"]]
+        return [(c["cell_type"], "".join(c["source"])) for c in json.loads(file)["cells"]]
     except (ValueError, KeyError, TypeError):
-        return _hash(file)
-    return _hash(json.dumps(cells).encode())
+        return None
 
 
 def _hash(content: bytes) -> str:

@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -69,14 +70,26 @@ def test_port_in_use_is_refused_and_a_released_one_accepted() -> None:
     assert {f"--port={port}", "--ServerApp.port_retries=0"} <= set(command)
 
 
-def test_jupyterlab_gets_a_folder_if_home_is_read_only(monkeypatch, capsys) -> None:
-    monkeypatch.setattr(os, "environ", {**os.environ, "HOME": "/proc/none"})
-    monkeypatch.delenv("JUPYTER_RUNTIME_DIR", raising=False)
+def test_jupyterlab_gets_one_folder_if_home_is_read_only(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(Path, "home", lambda: Path("/proc/none"))
+    for _ in range(2):  # the second start leaves no second folder
+        monkeypatch.setattr(os, "environ", {"HOME": "/proc/none"})
+        lab.find_a_home()
+        (folder,) = tmp_path.iterdir()
+        assert os.environ["JUPYTER_RUNTIME_DIR"] == str(folder)
+        assert f"JupyterLab keeps its own files in {folder}" in capsys.readouterr().err
+    assert folder.stat().st_mode & 0o077 == 0 or os.name == "nt"
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="folders have no owner's number")
+def test_folder_that_another_user_made_is_not_trusted(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(Path, "home", lambda: Path("/proc/none"))
+    monkeypatch.setattr(os, "environ", {})
+    monkeypatch.setattr(os, "getuid", lambda: 54321)
     lab.find_a_home()
-    folder = os.environ["JUPYTER_RUNTIME_DIR"]
-    assert f"JupyterLab keeps its own files in {folder}" in capsys.readouterr().err
-    os.rmdir(folder)
+    assert os.environ["JUPYTER_RUNTIME_DIR"] != str(tmp_path / "bdl_teach-54321")
 
 
 def test_lab_switches_jupytext_off() -> None:

@@ -9,13 +9,17 @@ from bdl_teach import cli
 from bdl_teach._cli import environment, notebooks
 
 
+def notebook(source: str, **rest: object) -> str:
+    return json.dumps({"cells": [{"cell_type": "code", "source": source, **rest}]})
+
+
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Make a package with two notebooks and a guide."""
     folder = tmp_path / "package"
     folder.mkdir()
     for name in ("00_a.ipynb", "01_b.ipynb", "TEACHING.md"):
-        (folder / name).write_text(f"{name}, first edition\n")
+        (folder / name).write_text(notebook(f"{name}, first edition"))
     (folder / "inventory.toml").touch()
     monkeypatch.setattr(notebooks, "PACKED", folder)
     monkeypatch.setattr(environment, "ensure", lambda *_: pytest.fail("it was installed"))
@@ -29,27 +33,23 @@ def test_new_edition_replaces_unchanged_chapters_and_reports_changed_ones(packag
     assert capsys.readouterr().out == f"{mine}: 3 files written, 0 there already.\n"
     names = {path.name for path in mine.iterdir()}
     assert names == {"00_a.ipynb", "01_b.ipynb", "TEACHING.md", notebooks.RECORD}
-    (mine / "00_a.ipynb").write_text("my answers")
+    (mine / "00_a.ipynb").write_text(notebook("my answers"))
     (mine / "01_b.ipynb").unlink()
     assert cli.main(["notebooks"]) == 0  # there is no newer edition to miss
     said = capsys.readouterr()
     assert "1 files written" in said.out and "Kept as you changed them: 00_a.ipynb." in said.out
     for name in ("00_a.ipynb", "01_b.ipynb"):
-        (package / name).write_text("second edition")
+        (package / name).write_text(notebook("second edition"))
     for written in (1, 0):  # the second run says the same
         assert cli.main(["notebooks"]) == 1
         said = capsys.readouterr()
         assert f"{mine}: {written} files written" in said.out
         assert f"Files in {mine} that may hold your work are not replaced: 00_a.ipynb." in said.err
-        assert (mine / "00_a.ipynb").read_text() == "my answers"
-        assert (mine / "01_b.ipynb").read_text() == "second edition"
+        assert (mine / "00_a.ipynb").read_text() == notebook("my answers")
+        assert (mine / "01_b.ipynb").read_text() == notebook("second edition")
     (mine / "00_a.ipynb").rename(mine / "my answers.ipynb")  # as the message suggests
     assert cli.main(["notebooks"]) == 0
-    assert (mine / "00_a.ipynb").read_text() == "second edition"
-
-
-def notebook(source: str, **rest: object) -> str:
-    return json.dumps({"cells": [{"cell_type": "code", "source": source, **rest}]})
+    assert (mine / "00_a.ipynb").read_text() == notebook("second edition")
 
 
 def test_chapter_that_was_run_but_not_edited_is_replaced(package: Path) -> None:
@@ -67,7 +67,19 @@ def test_chapter_that_was_run_but_not_edited_is_replaced(package: Path) -> None:
 def test_unrelated_file_of_the_same_name_stays(package: Path) -> None:
     Path("mine").mkdir()
     for record in ("", "{", "[]"):  # unreadable records
-        Path("mine/00_a.ipynb").write_text("not from here")
+        Path("mine/00_a.ipynb").write_text(notebook("not from here"))
         Path("mine", notebooks.RECORD).write_text(record)
         assert cli.main(["notebooks", "mine"]) == 1
-        assert Path("mine/00_a.ipynb").read_text() == "not from here"
+        assert Path("mine/00_a.ipynb").read_text() == notebook("not from here")
+
+
+@pytest.mark.parametrize("broken", ["", notebook("my work")[:-9], "[]", '{"cells": 3}', "\xff"])
+def test_broken_notebook_is_named_and_stays(package: Path, capsys, broken: str) -> None:
+    cli.main(["notebooks", "mine"])
+    Path("mine/00_a.ipynb").write_bytes(broken.encode("latin-1"))
+    capsys.readouterr()
+    assert cli.main(["notebooks", "mine"]) == 1
+    said = capsys.readouterr()
+    assert said.out == "mine: 0 files written, 2 there already.\n"
+    assert "not replaced: 00_a.ipynb (broken: no whole notebook). To have" in said.err
+    assert Path("mine/00_a.ipynb").read_bytes() == broken.encode("latin-1")

@@ -42,22 +42,37 @@ class Alone(Stills):
         return SimpleNamespace(list_sessions=list_sessions)
 
 
-def opened(path: Path, *running: str) -> list[set[str]]:
+def opened(files: Alone, *running: str) -> list[set[str]]:
     """Return the MIME types of each output that JupyterLab gets, with these kernels running."""
-    files = Alone(root_dir=str(path.parent))
     files.running = running
-    model = asyncio.run(files.get(path.name))
+    model = asyncio.run(files.get("one.ipynb"))
     return [set(output["data"]) for output in model["content"]["cells"][1]["outputs"]]
 
 
 def test_notebook_opens_with_stills_unless_its_kernel_is_running(notebook: Path) -> None:
-    before = notebook.read_bytes()
-    assert opened(notebook, "another.ipynb", "one.ipynb") == [set(data) for data in OUTPUTS]
-    explorer, slider, figure = opened(notebook, "another.ipynb")
+    before, files = notebook.read_bytes(), Alone(root_dir=str(notebook.parent))
+    assert opened(files, "another.ipynb", "one.ipynb") == [set(data) for data in OUTPUTS]
+    explorer, slider, figure = opened(files, "another.ipynb")
     assert explorer == {PICTURE, "text/plain"}
     assert VIEW in slider, "it has no picture"
     assert figure == {PICTURE, "text/plain"}
+    assert opened(files, "one.ipynb")[0] == explorer, "its views are of an earlier kernel"
     assert notebook.read_bytes() == before
+
+
+INFO = {"name": "python", "version": "3.13.1"}
+
+
+@pytest.mark.parametrize("edit", [{}, {"kernelspec": {"name": "other"}}, {"title": "mine"}])
+def test_only_what_a_learner_changes_is_saved(notebook: Path, edit: dict[str, Any]) -> None:
+    before, files = notebook.read_bytes(), Alone(root_dir=str(notebook.parent))
+    model = asyncio.run(files.get("one.ipynb"))
+    model["content"]["metadata"].update({"language_info": INFO, **edit})  # JupyterLab adds the info
+    asyncio.run(files.save(model, "one.ipynb"))
+    assert (notebook.read_bytes() == before) == (not edit)
+    model["content"]["cells"][1]["outputs"][0]["data"][VIEW] = {"model_id": "made in this kernel"}
+    asyncio.run(files.save(model, "one.ipynb"))
+    assert "made in this kernel" in notebook.read_text()
 
 
 SERVER = """

@@ -149,8 +149,9 @@ def test_few_controls_show_at_first_and_more_after_a_click(notebook: Notebook) -
 def seen(notebook: Notebook) -> dict[str, dict[str, Any]]:
     """Measure every explorer at every size, with all controls shown: ``seen[size][explorer]``."""
     page = notebook.page
-    for button in page.locator(".bdl-more").all():
-        button.click()
+    notebook.show_all_controls()
+    sliders = [(v.number, i) for v in notebook.explorers() for i in range(len(v.sliders))]
+    assert all(notebook.focus(*slider) for slider in sliders)
     page.evaluate("() => document.activeElement.blur()")  # an explorer in use stores no still
     page.wait_for_function(f"() => ({KEPT})() === {len(NAMES)}", timeout=PATIENCE_MS)
     page.wait_for_function(

@@ -106,6 +106,7 @@ def measure(path: str, options: argparse.Namespace) -> Session:
     with Server(served) as server, chromium(path) as browser:
         notebook = Notebook(browser, server, file.name)
         open_and_run(notebook, server, session)
+        notebook.show_all_controls()
         snapshot(notebook, options.screenshot, "run")
         for view in notebook.distinct_explorers():
             for slider, label in enumerate(view.sliders):

@@ -137,6 +137,11 @@ class Notebook:
         self._wait("() => window.bdlProbe.paints.length", timeout_s, "no explorer showed a picture")
         return float(self.page.evaluate("() => window.bdlProbe.paints[0].time")) / 1000
 
+    def show_all_controls(self) -> None:
+        """Open what stands behind *more* in every explorer: a hidden slider takes no keys."""
+        for button in self.page.locator(".bdl-more:not(.mod-active)").all():
+            button.click()
+
     def explorers(self) -> list[ExplorerView]:
         """Return the explorers of the notebook, from top to bottom."""
         return [ExplorerView(i, **view) for i, view in enumerate(self._probe("list"))]
