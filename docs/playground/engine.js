@@ -12,6 +12,7 @@
  */
 function playgroundEngine() {
   const LOG_2PI = Math.log(2 * Math.PI);
+  const STEPS = 1500; // of a training, unless told otherwise
 
   /* ---- Random numbers: a seed gives the same numbers in every browser. ---- */
 
@@ -77,25 +78,28 @@ function playgroundEngine() {
     return { sizes, layers, nWeights: start, fanIn };
   }
 
+  const unitsOf = (net) => net.sizes.map((size) => new Float64Array(size));
+
+  /** Return f(x) for the weights that begin at `offset` of `w`; fill in all `units`, layer by layer. */
+  function forward(net, w, x, units, offset = 0) {
+    const last = net.layers.length - 1;
+    units[0][0] = x;
+    for (let l = 0; l <= last; l++) {
+      const { inputs, outputs, weights, biases } = net.layers[l];
+      const h = units[l], out = units[l + 1];
+      for (let k = 0, at = offset + weights; k < outputs; k++, at += inputs) {
+        let sum = w[offset + biases + k];
+        for (let j = 0; j < inputs; j++) sum += w[at + j] * h[j];
+        out[k] = l < last && sum < 0 ? 0 : sum;
+      }
+    }
+    return units[last + 1][0];
+  }
+
   /** Return f(x) at every x, for the weights that begin at `offset` of `w`. */
   function evaluate(net, w, x, offset = 0, out = new Float64Array(x.length)) {
-    const widest = Math.max(...net.sizes);
-    let h = new Float64Array(widest), next = new Float64Array(widest);
-    const last = net.layers.length - 1;
-    for (let i = 0; i < x.length; i++) {
-      h[0] = x[i];
-      for (let l = 0; l <= last; l++) {
-        const layer = net.layers[l], n = layer.inputs;
-        let at = offset + layer.weights;
-        for (let k = 0; k < layer.outputs; k++, at += n) {
-          let sum = w[offset + layer.biases + k];
-          for (let j = 0; j < n; j++) sum += w[at + j] * h[j];
-          next[k] = l < last && sum < 0 ? 0 : sum;
-        }
-        [h, next] = [next, h];
-      }
-      out[i] = h[0];
-    }
+    const units = unitsOf(net);
+    for (let i = 0; i < x.length; i++) out[i] = forward(net, w, x[i], units, offset);
     return out;
   }
 
@@ -104,24 +108,12 @@ function playgroundEngine() {
    * Buffers are made once: it is called a hundred thousand times.
    */
   function squares(net, x, y) {
-    const last = net.layers.length - 1;
-    const units = net.sizes.map((size) => new Float64Array(size));
-    const deltas = net.sizes.map((size) => new Float64Array(size));
+    const last = net.layers.length - 1, units = unitsOf(net), deltas = unitsOf(net);
     return function evaluateSquares(w, gradient) {
       gradient.fill(0);
       let total = 0;
       for (let i = 0; i < x.length; i++) {
-        units[0][0] = x[i];
-        for (let l = 0; l <= last; l++) {
-          const { inputs, outputs, weights, biases } = net.layers[l];
-          const h = units[l], out = units[l + 1];
-          for (let k = 0, at = weights; k < outputs; k++, at += inputs) {
-            let sum = w[biases + k];
-            for (let j = 0; j < inputs; j++) sum += w[at + j] * h[j];
-            out[k] = l < last && sum < 0 ? 0 : sum;
-          }
-        }
-        const residual = units[last + 1][0] - y[i];
+        const residual = forward(net, w, x[i], units) - y[i];
         total += 0.5 * residual * residual;
         deltas[last + 1][0] = residual;
         for (let l = last; l >= 0; l--) {
@@ -221,7 +213,7 @@ function playgroundEngine() {
   /* ---- One network (MAP). ---- */
 
   /** Train one network; `run(n)` takes n steps. `loss` is −log P(D | w) − log P(w), in nats. */
-  function mapTrainer(problem, { steps = 1500, rate = 0.02, seed = 0, start } = {}) {
+  function mapTrainer(problem, { steps = STEPS, rate = 0.02, seed = 0, start } = {}) {
     const { net } = problem;
     const w = start ? Float64Array.from(start) : normals(net.nWeights, 7919 * (seed + 1));
     if (!start) for (let i = 0; i < w.length; i++) w[i] *= Math.sqrt(2 / net.fanIn[i]);
@@ -249,7 +241,7 @@ function playgroundEngine() {
    */
   function bbbTrainer(problem, options = {}) {
     const { net, noise, prior } = problem;
-    const { steps = 1500, rate = 0.08, samples = 1, klWeight = 1, seed = 0, cooldown = 1 } = options;
+    const { steps = STEPS, rate = 0.08, samples = 1, klWeight = 1, seed = 0, cooldown = 1 } = options;
     const size = net.nWeights;
     const mu = options.mu ? Float64Array.from(options.mu) : normals(size, 7919 * (seed + 1));
     const rho = options.rho ? Float64Array.from(options.rho) : new Float64Array(size).fill(-1);
@@ -265,11 +257,11 @@ function playgroundEngine() {
     const gMu = new Float64Array(size), gRho = new Float64Array(size);
     const std = new Float64Array(size), slope = new Float64Array(size);
     const step = adam([mu, rho], rate, steps, cooldown);
-    const trainer = { mu, rho, steps, done: 0, loss: NaN, run };
+    const trainer = { mu, rho, steps, done: 0, complexity: NaN, likelihood: NaN, run };
 
     function run(n) {
       for (const end = Math.min(steps, trainer.done + n); trainer.done < end; trainer.done++) {
-        trainer.loss = 0;
+        trainer.complexity = trainer.likelihood = 0;
         gMu.fill(0);
         gRho.fill(0);
         for (let i = 0; i < size; i++) {
@@ -277,14 +269,14 @@ function playgroundEngine() {
           slope[i] = logistic(rho[i]);
         }
         for (let s = 0; s < samples; s++) {
-          trainer.loss += draw(((trainer.done + 97 * s) % rows) * size) / samples;
+          draw(((trainer.done + 97 * s) % rows) * size);
         }
         step(trainer.done, [gMu, gRho]);
       }
       return trainer;
     }
 
-    /** Add one draw's share of the gradient; return its free energy. */
+    /** Add one draw's share of the gradient, and of the two parts of the free energy. */
     function draw(row) {
       let logQ = 0;
       for (let i = 0; i < size; i++) {
@@ -293,48 +285,30 @@ function playgroundEngine() {
         logQ -= Math.log(std[i]) + 0.5 * (LOG_2PI + e * e);
       }
       pull.fill(0);
-      const logPrior = prior.evaluate(w, pull);
-      const nll = precision * sum(w, data) + constant;
+      trainer.complexity += (logQ - prior.evaluate(w, pull)) / samples;
+      trainer.likelihood += (precision * sum(w, data) + constant) / samples;
       for (let i = 0; i < size; i++) {
         const g = klWeight * pull[i] + precision * data[i];
         gMu[i] += g / samples;
         gRho[i] += ((g * eps[row + i] - klWeight / std[i]) * slope[i]) / samples;
       }
-      return klWeight * (logQ - logPrior) + nll;
     }
     return trainer;
   }
 
-  const tables = new Map();
+  let table = { key: "" }; // the last one that was made
 
-  /** Return a table of standard normal numbers, 1500 rows of `size`; the last few are kept. */
+  /** Return a table of standard normal numbers, STEPS rows of `size`. */
   function noiseTable(size, seed) {
     const key = `${size} ${seed}`;
-    if (!tables.has(key)) {
-      if (tables.size > 3) tables.delete(tables.keys().next().value);
-      tables.set(key, normals(1500 * size, 104729 * (seed + 1), Float32Array));
-    }
-    return tables.get(key);
+    if (table.key !== key) table = { key, values: normals(STEPS * size, 104729 * (seed + 1), Float32Array) };
+    return table.values;
   }
 
   /** Estimate the free energy of q with fresh draws, in nats: {total, complexity, likelihood}. */
   function freeEnergy(problem, mu, rho, klWeight, draws = 100, seed = 1) {
-    const { net, noise, prior } = problem, size = net.nWeights, next = normal(15485863 * seed);
-    const w = new Float64Array(size), unused = new Float64Array(size);
-    const sum = squares(net, problem.x, problem.y);
-    let complexity = 0, likelihood = 0;
-    for (let s = 0; s < draws; s++) {
-      for (let i = 0; i < size; i++) {
-        const std = softplus(rho[i]), e = next();
-        w[i] = mu[i] + std * e;
-        complexity -= Math.log(std) + 0.5 * (LOG_2PI + e * e);
-      }
-      complexity -= prior.evaluate(w, unused);
-      likelihood += sum(w, unused) / noise ** 2;
-      likelihood += problem.x.length * (Math.log(noise) + 0.5 * LOG_2PI);
-    }
-    complexity /= draws;
-    likelihood /= draws;
+    const eps = normals(draws * mu.length, 15485863 * seed);
+    const { complexity, likelihood } = bbbTrainer(problem, { mu, rho, eps, samples: draws }).run(1);
     return { total: klWeight * complexity + likelihood, complexity, likelihood };
   }
 
