@@ -338,8 +338,8 @@ function playgroundEngine() {
     for (let i = 0; i < size; i++) w[i] = start ? start[i] : prior.draw(next, draw);
     let u = energy(w, gradient);
     let stepSize = options.stepSize || 0.01, mean = Math.log(10 * stepSize), error = 0, average = 0;
-    const kept = [], logs = [], recent = []; // `recent`: the last 25 states of the warm-up
-    const chain = { kept, logs, recent, done: 0, accepted: 0, run, at: () => w, stepSize: () => stepSize };
+    const kept = [], recent = []; // `recent`: the last 25 states of the warm-up
+    const chain = { kept, recent, done: 0, run, at: () => w, stepSize: () => stepSize };
 
     function run(n) {
       for (let i = 0; i < n; i++) {
@@ -347,11 +347,7 @@ function playgroundEngine() {
         if (chain.done < warmUp) {
           adapt(rate);
           if (recent.push(Float64Array.from(w)) > 25) recent.shift();
-        } else {
-          chain.accepted += rate;
-          kept.push(Float64Array.from(w));
-          logs.push(-u);
-        }
+        } else kept.push(Float64Array.from(w));
         chain.done++;
       }
       return chain;
@@ -415,6 +411,16 @@ function playgroundEngine() {
     return { mean, std };
   }
 
+  function join(arrays) {
+    const out = new Float64Array(arrays.reduce((sum, a) => sum + a.length, 0));
+    let at = 0;
+    for (const a of arrays) {
+      out.set(a, at);
+      at += a.length;
+    }
+    return out;
+  }
+
   /** Evaluate weight vectors that stand one after the other: [draws × m]. */
   function functions(net, weights, x) {
     const draws = weights.length / net.nWeights, f = new Float64Array(draws * x.length);
@@ -443,10 +449,10 @@ function playgroundEngine() {
   }
 
   /**
-   * Return rank-normalised split R-hat and bulk ESS of chains of one quantity
-   * (Vehtari et al. 2021); `chains` are arrays of equal length.
+   * Return rank-normalised split R-hat, and bulk ESS if asked, of chains of one quantity (Vehtari
+   * et al. 2021); `chains` are arrays of equal length. R-hat is Infinity if none of them moves.
    */
-  function diagnose(chains) {
+  function diagnose(chains, withESS = true) {
     const half = Math.floor(chains[0].length / 2), parts = [];
     if (half < 4) return { rHat: Infinity, ess: 0 };
     for (const chain of chains) parts.push(chain.slice(0, half), chain.slice(-half));
@@ -454,7 +460,7 @@ function playgroundEngine() {
     const medians = parts.flatMap((part) => [...part]).sort((p, q) => p - q);
     const middle = medians[medians.length >> 1];
     const folded = rankNormalise(parts.map((part) => Array.from(part, (v) => Math.abs(v - middle))));
-    return { rHat: Math.max(rHat(ranked), rHat(folded)), ess: effective(ranked) };
+    return { rHat: Math.max(rHat(ranked), rHat(folded)), ess: withESS ? effective(ranked) : Infinity };
   }
 
   function rankNormalise(parts) {
@@ -486,7 +492,7 @@ function playgroundEngine() {
 
   function rHat(parts) {
     const { within, total } = withinAndTotal(parts);
-    return within > 0 ? Math.sqrt(total / within) : 1;
+    return within > 0 ? Math.sqrt(total / within) : Infinity;
   }
 
   /** Effective number of draws, by Geyer's initial monotone sequence. */
@@ -515,7 +521,7 @@ function playgroundEngine() {
 
   return {
     network, evaluate, squares, makePrior, potential, mapTrainer, bbbTrainer, freeEnergy,
-    drawWeights, hmcChain, moments, functions, diagnose, uniform, normal, normals, softplus,
+    drawWeights, hmcChain, moments, functions, join, diagnose, uniform, normal, normals, STEPS,
   };
 }
 
