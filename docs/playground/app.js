@@ -242,6 +242,7 @@
       while (this.workers.length <= i) {
         const worker = new Worker(blob);
         worker.onmessage = (event) => this.hear(event.data, this.workers.indexOf(worker));
+        worker.onerror = () => this.fail();
         this.workers.push(worker);
       }
       return this.workers[i];
@@ -256,14 +257,26 @@
       const same = JSON.stringify(question);
       if (same === this.same && !this.followed) return this.promise; // it goes on, or stands
       const many = hmc ? Math.min(CHAINS, navigator.hardwareConcurrency || 2) : 1;
-      Object.assign(this, { same, id, many, followed: follow, watched: question.watch, parts: [], judged: {} });
+      Object.assign(this, { same, id, many, followed: follow, watched: question.watch, parts: [], judged: {}, failed: false });
       if (this.answer) this.answer.old = true; // of another state: nothing is said of it
       if (!this.rest) this.promise = new Promise((resolve) => (this.rest = resolve)); // else that of an overtaken question
-      for (let i = 0; i < many; i++) {
-        const chains = Array.from({ length: CHAINS }, (_, k) => k).filter((k) => k % many === i);
-        this.worker(i).postMessage({ ...question, id, follow, grid: GRID, chains });
+      try {
+        for (let i = 0; i < many; i++) {
+          const chains = Array.from({ length: CHAINS }, (_, k) => k).filter((k) => k % many === i);
+          this.worker(i).postMessage({ ...question, id, follow, grid: GRID, chains });
+        }
+      } catch {
+        this.fail();
       }
       return this.promise;
+    }
+
+    /** Give up workers that were refused or that broke; the next question tries anew. */
+    fail() {
+      this.workers.forEach((worker) => worker.terminate());
+      Object.assign(this, { workers: [], failed: true, same: "" });
+      this.rest = this.rest?.();
+      paint();
     }
 
     hear(told, i) {
@@ -333,6 +346,7 @@
 
   function status(panel) {
     const { answer } = panel;
+    if (panel.failed) return say("blocked");
     if (!answer || answer.old) return "…";
     if (answer.follow) return say("status.follows");
     const { method } = answer, where = spreads(answer);
@@ -359,8 +373,8 @@
   const broken = ({ mean, r_hat = 1 }) => !(mean.every(Number.isFinite) && r_hat < Infinity);
 
   /** Whether a picture shows what the verdict may speak of: a fit, or draws, of the present state. */
-  function settled({ answer }) {
-    return answer && (answer.final || answer.r_hat) && !answer.old && !answer.follow;
+  function settled({ answer, failed }) {
+    return answer && (answer.final || answer.r_hat) && !failed && !answer.old && !answer.follow;
   }
 
   function verdict() {
@@ -877,7 +891,8 @@
 
   const dialog = $("dialog");
   function open(about, text, label, act) {
-    $("about").textContent = say(about);
+    const local = location.protocol === "file:" && ["shareAbout", "embedAbout"].includes(about);
+    $("about").textContent = say(about) + (local ? ` ${say("local")}` : "");
     $("text").value = text;
     $("text").readOnly = about !== "pasteAbout";
     $("fault").textContent = "";
@@ -888,13 +903,15 @@
     if ($("text").readOnly) $("text").select();
   }
   async function copy() {
+    let done = true;
     try {
       await navigator.clipboard.writeText($("text").value);
     } catch {
       $("text").select();
-      document.execCommand("copy");
+      done = document.execCommand("copy");
     }
-    $("act").textContent = say("copied");
+    if (done) $("act").textContent = say("copied");
+    else $("fault").textContent = say("refused");
   }
   const address = () => {
     const query = toAddress();
@@ -974,7 +991,7 @@
    * What other scripts may use. `set` takes values of the state by name, ignores names and values
    * that it does not know, and resolves with the readings once both pictures have fitted the state
    * that is then the latest (chains that have not mixed draw on); while a training is watched, once
-   * both have begun. So does `ready`.
+   * both have begun; where workers are refused, at once, with null for a picture. So does `ready`.
    */
   window.playground = {
     engine,

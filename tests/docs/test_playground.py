@@ -37,13 +37,16 @@ def browser() -> Iterator[Browser]:
         yield playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
 
 
-def opened(browser: Browser, state: str = "", **options: Any) -> tuple[Page, list[str]]:
+def opened(
+    browser: Browser, state: str = "", script: str = "", **options: Any
+) -> tuple[Page, list[str]]:
     """Open the playground; return its page, and a list that collects its errors and requests."""
     page = browser.new_context(**{"locale": "en-GB", **options}).new_page()
     faults: list[str] = []
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.on("console", lambda message: faults.append(message.text))
     page.on("request", lambda r: r.url.startswith("http") and faults.append(r.url))
+    page.add_init_script(script)
     page.set_default_timeout(120_000)
     page.goto(f"{PAGE}#{state}")
     page.evaluate("window.playground.ready.then(() => true)")
@@ -312,6 +315,14 @@ def test_verdict_does_not_depend_on_the_unit_of_y(browser: Browser) -> None:
     assert "times" in said[0] and set(said) == {said[0]}
 
 
+@pytest.mark.parametrize("how", ["throw 1", "setTimeout(() => this.onerror(new Event('error')))"])
+def test_blocked_workers_are_named_and_hang_nobody(browser: Browser, how: str) -> None:
+    rest = "postMessage() {} terminate() {}"
+    page, faults = opened(browser, script=f"Worker = class {{ constructor() {{ {how} }} {rest} }}")
+    assert readings(page, sigma=2)["a"] is None and faults == []
+    assert "refuses workers" in page.inner_text("figcaption >> nth=1")
+
+
 def test_every_promise_of_the_page_settles(browser: Browser) -> None:
     page, _ = opened(browser, "b=ensemble")
     overtaken = """() => Promise.race([
@@ -331,6 +342,15 @@ def test_own_points_have_no_true_function_and_no_false_gap(page: Page) -> None:
     found = readings(page, points=[[x, y] for x in (-0.5, 0, 0.5) for y in (1, 2, 3)])
     assert np.isnan(found["rms"]) and page.locator("#legend .truth").count() == 0
     assert "between" not in page.inner_text("figcaption >> nth=0")
+
+
+def test_refused_copying_is_said(page: Page) -> None:
+    page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject() }")
+    page.evaluate("() => { document.execCommand = () => false }")
+    page.click("#share")
+    page.click("#act")
+    assert "refused" in page.inner_text("#fault")
+    page.keyboard.press("Escape")
 
 
 @pytest.mark.parametrize(
