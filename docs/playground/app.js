@@ -985,6 +985,12 @@
     folded.addEventListener("toggle", () => folded.open && folded.scrollIntoView({ block: "nearest" }));
   }
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint);
+  for (const [event, printed] of [["beforeprint", true], ["afterprint", false]]) { // paper is white
+    addEventListener(event, () => {
+      document.documentElement.classList.toggle("printed", printed);
+      panels.forEach(drawPanel);
+    });
+  }
   addEventListener("hashchange", load);
 
   /*
