@@ -28,10 +28,9 @@
 
   const $ = (id) => document.getElementById(id);
   const say = (key, values = {}) => {
-    const text = key.split(".").reduce((at, part) => at && at[part], words());
+    const text = key.split(".").reduce((at, part) => at && at[part], PLAYGROUND_WORDS[state.language]);
     return String(text).replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
   };
-  const words = () => PLAYGROUND_WORDS[state.language];
   /** Write a number with three significant digits. */
   function show(value) {
     const short = Number(value.toPrecision(3)), size = Math.floor(Math.log10(Math.abs(short)));

@@ -487,6 +487,7 @@ function playgroundEngine() {
       within += part.reduce((sum, v) => sum + (v - means[c]) ** 2, 0) / (n - 1) / parts.length;
       between += (means[c] - all) ** 2 / Math.max(1, parts.length - 1);
     });
+    if (within < 1e-20 * between) within = 0; // what rounding leaves of chains that do not move
     return { means, within, total: ((n - 1) / n) * within + between };
   }
 

@@ -157,6 +157,11 @@ def test_hmc_chains_agree_with_the_package(page: Page) -> None:
         assert np.sqrt((z**2).mean()) < 2.0, z
 
 
+def test_chains_that_do_not_move_have_not_mixed(page: Page) -> None:
+    still = "playground.engine.diagnose([Array(20).fill(1), Array(20).fill(2)]).rHat"
+    assert page.evaluate(still) == float("inf")
+
+
 def summary(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the mean of draws ``[chains, s, m]`` and its standard error by the ESS."""
     _, ess = mcmc.diagnose(draws)
