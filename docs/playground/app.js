@@ -5,14 +5,15 @@
  * to the workers as a question for the left and the right picture.
  */
 (() => {
-  const engine = playgroundEngine(), { COURSE, MOST, TRUTHS, made, read, round, short, widestGap } = playgroundPoints;
+  const engine = playgroundEngine(), { COURSE, MOST, TRUTHS, made, read, round, widestGap } = playgroundPoints;
   const METHODS = ["map", "ensemble", "bbb", "hmc"];
   const KINDS = Object.keys(TRUTHS);
   const GRID = Float64Array.from({ length: 121 }, (_, i) => -1 + i / 60);
-  const CHAINS = 4, MIXED = 1.02, CLOSE = 1.1, MORE = 500, MOST_DRAWS = 2500; // kept by each chain; judged after each MORE, beside chains that are CLOSE
+  const CHAINS = 4, MIXED = 1.02, MORE = 500, MOST_DRAWS = 2500; // kept by each chain, and judged after each MORE
   const START = {
     a: "bbb", b: "hmc", data: "gap", n: 32, seed: 2, points: null, units: COURSE,
-    names: "", // of a table's two columns, with a tab between
+    edited: false, // own points that were made up first: what made them is still their truth
+    names: "", zeros: "", // of a table's two columns, with a tab between; zeros are dates
     prior: "gaussian", sigma: 3, sigma1: 1.5, sigma2: 0.1, pi: 0.5,
     noise: 1, samples: 1, kl: 1, width: 20, layers: 1, lines: false, language: "en",
   };
@@ -22,54 +23,98 @@
     n: [4, 64, 1, true], width: [2, 20, 1], kl: [-3, 1, 0.1, false, true], sigma1: [0.1, 5, 0.05],
     sigma2: [-2, 0.5, 0.1, false, true], pi: [0, 1, 0.05], seed: [0, 99, 1],
   };
-  const CHOICES = { layers: [1, 2], prior: ["gaussian", "mixture"] };
+  const LARGEST = 1e4, LONGEST = 30; // |y|, in the course's units; letters of a name
+  const CHOICES = { layers: [1, 2], prior: ["gaussian", "mixture"], lines: [true, false] };
 
   const $ = (id) => document.getElementById(id);
   const say = (key, values = {}) => {
-    const text = key.split(".").reduce((at, part) => at && at[part], words());
+    const text = key.split(".").reduce((at, part) => at && at[part], PLAYGROUND_WORDS[state.language]);
     return String(text).replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
   };
-  const words = () => PLAYGROUND_WORDS[state.language];
-  const show = (value) => {
-    const size = Math.abs(value);
-    return value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 2).replace("-", "−");
-  };
+  /** Write a number with three significant digits. */
+  function show(value) {
+    const short = Number(value.toPrecision(3)), size = Math.floor(Math.log10(Math.abs(short)));
+    if (!short) return "0";
+    const [digits, power] = short.toExponential(2).split("e");
+    const text = size < -3 || size > 5 ? `${digits}\u00a0×\u00a0${tens(power)}` : short.toFixed(Math.max(0, 2 - size));
+    return text.replace("-", "−");
+  }
+  const tens = (power) => `10${[...String(Number(power))].map((sign) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[sign] ?? "⁻").join("")}`;
   const element = (tag, properties = {}, ...children) => {
     const made = Object.assign(document.createElement(tag), properties);
     made.append(...children);
     return made;
   };
 
-  let state = { ...START }, past = [], chosen = -1, asked = 0, held = false;
-  let limit = 20; // of |y|, in the course's units
+  let state = { ...START }, chosen = -1, asked = 0, held = false;
+  let limit = 30, fresh = true; // of |y|, in the course's units; whether other points need another
 
   /* ---- The state, and the address. ---- */
 
   const points = () => state.points || made(engine, state.data, state.n, state.noise, state.seed);
   const own = () => state.points !== null;
-  const truth = () => (own() && state.units !== COURSE ? null : TRUTHS[state.data]);
+  const truth = () => (own() && !state.edited ? null : TRUTHS[state.data]);
 
+  const SIGNS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+  const encoded = (k, many) => Array.from({ length: many }, (_, i) => SIGNS[Math.floor(k / 64 ** (many - 1 - i)) % 64]).join("");
+  const decoded = (text, many) => Array.from({ length: text.length / many }, (_, i) => {
+    return [...text.slice(i * many, (i + 1) * many)].reduce((k, sign) => 64 * k + SIGNS.indexOf(sign), 0);
+  });
+  const checksum = (text) => {
+    return encoded([...text].reduce((sum, sign) => Math.imul(sum ^ sign.charCodeAt(0), 16777619) >>> 0, 2166136261), 6);
+  };
+
+  const HALF = 2 ** 23; // four signs hold less than two halves
+  const places = (values) => Math.min(7, Math.floor(Math.log10((HALF - 1) / Math.max(...values.map(Math.abs)))));
+  const columns = (pairs) => [0, 1].map((k) => pairs.map((p) => p[k]));
+
+  /** Round points to what an address holds of them: seven digits of the largest. */
+  function tidy(pairs) {
+    const most = columns(pairs).map((values) => 10 ** places(values));
+    return pairs.map((p) => p.map((value, k) => Math.round(value * most[k]) / most[k] + 0));
+  }
+
+  /** How an address holds what is no plain value; names stood there as they are before version 2. */
+  const FORMS = {
+    points: {
+      write: (pairs) => columns(pairs).map((values) => {
+        const digits = places(values);
+        return digits + values.map((value) => encoded(Math.round(value * 10 ** digits) + HALF, 4)).join("");
+      }).join("."),
+      read(text, version) {
+        if (version === 1) return text.split(";").map((pair) => pair.split(",").map(Number));
+        const [x, y = []] = text.split(".").map((one) => decoded(one.slice(1), 4).map((k) => (k - HALF) / 10 ** one[0]));
+        return x.map((value, i) => [value, y[i]]);
+      },
+    },
+    units: { write: (four) => four.join("_"), read: (text) => text.split(/[,_]/).map(Number) },
+    names: {
+      write: (text) => Array.from(text, (_, i) => encoded(text.charCodeAt(i), 3)).join(""),
+      read: (text, version) => (version === 1 ? text : String.fromCharCode(...decoded(text, 3))),
+    },
+  };
+
+  /** Write the state as "v=2.LENGTH.CHECKSUM&name=value&…"; version 1 had the names and values alone. */
   function toAddress() {
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries(state)) {
-      if (name === "points" && value) query.set(name, value.join(";"));
-      else if (name === "units" && value !== COURSE) query.set(name, value.join(","));
-      else if (!["points", "units"].includes(name) && value !== START[name]) query.set(name, value);
+      if (value !== START[name]) query.set(name, FORMS[name] ? FORMS[name].write(value) : value);
     }
-    return query.toString();
+    const text = query.toString();
+    return text && `v=2.${text.length}.${checksum(text)}&${text}`;
   }
 
-  /** Take what an address holds and can be used; the rest stays as at the start. */
+  /** Return what an address holds and can be used, or null if the address is damaged. */
   function fromAddress(text) {
-    const query = new URLSearchParams(text), given = {};
-    for (const [name, value] of query) {
-      if (name === "points") given.points = value.split(";").map((p) => p.split(",").map(Number));
-      else if (name === "units") given.units = value.split(",").map(Number);
-      else if (typeof START[name] === "boolean") given[name] = value === "true";
-      else if (typeof START[name] === "number") given[name] = Number(value);
-      else if (name in START) given[name] = value;
+    const version = /^v(=|$)/.test(text) ? 2 : 1, given = {};
+    const [, length, sum, rest] = text.match(/^v=2\.(\d+)\.([\w-]{6})&(.*)$/) || [];
+    if (version === 2 && (!rest || rest.length !== Number(length) || checksum(rest) !== sum)) return null;
+    for (const [name, value] of new URLSearchParams(rest ?? text)) {
+      if (/[=&%]/.test(name)) return null; // it was encoded twice
+      given[name] = Object.hasOwn(FORMS, name) ? FORMS[name].read(value, version) : value;
     }
-    return checked(given);
+    const taken = checked(given);
+    return ["points", "units"].some((name) => name in given && !(name in taken)) ? null : taken;
   }
 
   /** Return the values of `given` that the playground can take. */
@@ -77,46 +122,70 @@
     const taken = {};
     const finite = (list, n) => Array.isArray(list) && list.length === n && list.every(Number.isFinite);
     for (const [name, value] of Object.entries(given)) {
+      if (!Object.hasOwn(START, name)) continue;
       const slider = SLIDERS[name];
       if (slider) {
         const [low, high, step, , powers] = slider;
-        const number = Number(value);
+        const number = parseFloat(value);
         if (!Number.isFinite(number)) continue;
         const within = Math.min(Math.max(number, powers ? 10 ** low : low), powers ? 10 ** high : high);
         taken[name] = step === 1 ? Math.round(within) : within;
       } else if (name === "points") {
         const many = Array.isArray(value) && value.length >= 2 && value.length <= MOST;
         if (value === null) taken.points = null;
-        else if (many && value.every((p) => finite(p, 2))) taken.points = value.map((p) => p.map(short));
-      } else if (name === "names") {
-        taken.names = String(value).slice(0, 120);
+        else if (many && value.every((p) => finite(p, 2) && Math.abs(p[0]) <= 1 && Math.abs(p[1]) <= LARGEST)) taken.points = value;
+      } else if (name === "names" || name === "zeros") {
+        taken[name] = String(value).split("\t").slice(0, 2).map((one) => one.slice(0, LONGEST)).join("\t");
       } else if (name === "units") {
         if (finite(value, 4) && value[1] > 0 && value[3] > 0) taken.units = value;
       } else {
-        const options = { a: METHODS, b: METHODS, data: KINDS, language: Object.keys(PLAYGROUND_WORDS), lines: [true, false], ...CHOICES }[name];
-        const same = options && options.find((option) => String(option) === String(value));
+        const options = {
+          a: METHODS, b: METHODS, data: KINDS, language: Object.keys(PLAYGROUND_WORDS),
+          edited: [true, false], ...CHOICES,
+        }[name];
+        const same = options.find((option) => String(option) === String(value));
         if (same !== undefined) taken[name] = same;
       }
     }
-    if (taken.units && !taken.points && !state.points) delete taken.units;
     return taken;
   }
 
-  function change(values, { follow = false, keep = true } = {}) {
-    if (keep && ("points" in values || "data" in values)) remember();
-    const before = state;
-    state = { ...state, ...values };
-    if (!own()) Object.assign(state, { units: COURSE, names: "" });
-    if ("points" in values) $("told").textContent = "";
-    const others = before.data !== state.data || before.units !== state.units || (before.points && !own());
-    if (others) $("remove").setAttribute("aria-pressed", false);
-    refresh();
-    return ask(follow);
+  /**
+   * Take new values and ask both pictures. What can be undone is the state before; of changes that
+   * follow each other in one run (of a slider, of a drag) only that before the first.
+   */
+  function change(values, { follow = false, run = null } = {}) {
+    const next = { ...state, ...values };
+    if (!next.points) Object.assign(next, { units: COURSE, names: "", zeros: "", edited: false });
+    else if ("points" in values) Object.assign(next, { points: tidy(values.points), edited: values.edited || false });
+    if (JSON.stringify(next) !== JSON.stringify(state)) {
+      const now = performance.now(), goesOn = run && run === latest.run && (held || now - latest.at < 1000);
+      if (!goesOn && past.push(state) > 500) past.shift();
+      future.length = 0;
+      latest = { run, at: now };
+    }
+    return become(next, follow);
   }
 
-  function remember() {
-    past.push({ points: state.points, units: state.units, names: state.names, data: state.data, n: state.n, seed: state.seed });
-    if (past.length > 100) past.shift();
+  let latest = {};
+  const past = [], future = []; // states
+  function travel(from, to) {
+    if (!from.length || held) return;
+    to.push(state);
+    latest = {};
+    chosen = -1;
+    become(from.pop());
+  }
+
+  function become(next, follow = false) {
+    if (next.points !== state.points || next.language !== state.language) $("told").textContent = "";
+    const others = next.data !== state.data || next.units !== state.units || (state.points && !next.points);
+    if (others) $("remove").setAttribute("aria-pressed", false);
+    fresh ||= others;
+    state = next;
+    if (chosen >= points().length) chosen = -1;
+    refresh();
+    return ask(follow);
   }
 
   let written = 0;
@@ -136,17 +205,15 @@
     const now = points(), hidden = Array(state.layers).fill(state.width);
     const { sigma, sigma1, sigma2, pi } = state;
     return {
-      hidden, x: now.map((p) => p[0]), y: now.map((p) => p[1]), noise: state.noise,
+      hidden, x: Float64Array.from(now, (p) => p[0]), y: Float64Array.from(now, (p) => p[1]), noise: state.noise,
       prior: state.prior === "gaussian" ? { sigma } : { sigma1, sigma2, pi },
     };
   }
 
-  /** Ask both pictures; resolves with the readings once neither has more to say. */
+  /** Ask both pictures; resolves with the readings once neither has more to say of the latest state. */
   function ask(follow = false) {
     asked += 1;
-    const id = asked, watch = watching();
-    const all = panels.map((panel) => panel.ask(id, follow, watch));
-    return Promise.all(all).then(readings);
+    return Promise.all(panels.map((panel) => panel.ask(asked, follow))).then(readings);
   }
 
   const program = `(${playgroundWorker})((${playgroundEngine})())`;
@@ -157,8 +224,6 @@
     constructor(key) {
       this.key = key;
       this.workers = [];
-      this.answer = null;
-      this.resolve = () => {};
       this.canvas = element("canvas", { tabIndex: 0 });
       this.canvas.setAttribute("role", "application");
       this.menu = element("select");
@@ -166,7 +231,7 @@
       this.menu.onchange = () => change({ [key]: this.menu.value });
       $("panels").append(element("figure", {}, this.menu, this.canvas, this.caption));
       this.context = this.canvas.getContext("2d");
-      new ResizeObserver(() => this.draw()).observe(this.canvas);
+      new ResizeObserver(() => drawPanel(this)).observe(this.canvas);
       pointer(this);
     }
 
@@ -176,37 +241,41 @@
       while (this.workers.length <= i) {
         const worker = new Worker(blob);
         worker.onmessage = (event) => this.hear(event.data, this.workers.indexOf(worker));
+        worker.onerror = () => this.fail();
         this.workers.push(worker);
       }
       return this.workers[i];
     }
 
-    ask(id, follow, watch) {
-      const cores = Math.max(1, Math.min(CHAINS, (navigator.hardwareConcurrency || 2)));
-      const many = this.method === "hmc" ? cores : 1;
-      watch &&= this.method !== "hmc"; // chains go on by themselves
+    ask(id, follow) {
+      const { method } = this, hmc = method === "hmc", bbb = method === "bbb";
       const question = {
-        id, method: this.method, problem: problem(), follow, watch, grid: GRID,
-        samples: state.samples, klWeight: state.kl, seed: state.seed,
+        method, problem: problem(), seed: state.seed, watch: watching() && !hmc, // chains go on by themselves
+        samples: bbb ? state.samples : 0, klWeight: bbb ? state.kl : 0,
       };
-      const { id: _, follow: __, ...asked } = question;
-      const same = JSON.stringify(this.method === "bbb" ? asked : { ...asked, samples: 0, klWeight: 0 });
-      if (same === this.same && !this.followed && !watch) return this.promise; // it goes on, or stands
-      Object.assign(this, { same, followed: follow });
+      const same = JSON.stringify(question);
+      if (same === this.same && !this.followed) return this.promise; // it goes on, or stands
+      const many = hmc ? Math.min(CHAINS, navigator.hardwareConcurrency || 2) : 1;
+      Object.assign(this, { same, id, many, followed: follow, watched: question.watch, parts: [], judged: {}, failed: false });
       if (this.answer) this.answer.old = true; // of another state: nothing is said of it
-      this.id = id;
-      this.parts = [];
-      for (let i = 0; i < many; i++) {
-        const chains = Array.from({ length: CHAINS }, (_, k) => k).filter((k) => k % many === i);
-        this.worker(i).postMessage({ ...question, chains });
+      if (!this.rest) this.promise = new Promise((resolve) => (this.rest = resolve)); // else that of an overtaken question
+      try {
+        for (let i = 0; i < many; i++) {
+          const chains = Array.from({ length: CHAINS }, (_, k) => k).filter((k) => k % many === i);
+          this.worker(i).postMessage({ ...question, id, follow, grid: GRID, chains });
+        }
+      } catch {
+        this.fail();
       }
-      this.many = many;
-      return (this.promise = new Promise((resolve) => (this.resolve = resolve)));
+      return this.promise;
     }
 
-    advance(steps) {
-      if (this.method === "hmc") return;
-      for (let i = 0; i < this.many; i++) this.worker(i).postMessage({ id: this.id, advance: steps });
+    /** Give up workers that were refused or that broke; the next question tries anew. */
+    fail() {
+      this.workers.forEach((worker) => worker.terminate());
+      Object.assign(this, { workers: [], failed: true, same: "" });
+      this.rest = this.rest?.();
+      paint();
     }
 
     hear(told, i) {
@@ -216,161 +285,114 @@
         if (!told.draws || !this.collect(told, i)) return;
       } else if (told.mean) this.answer = { ...told, method: this.method };
       else return;
-      this.answer.points = points();
       if (!held) fitLimit();
       paint();
-      if (!told.final || told.id !== this.id) return;
-      this.resolve();
+      if (told.id !== this.id || !(told.final || this.watched)) return;
+      this.rest = this.rest?.(); // let those go on who wait
       if (this.goesOn) this.workers.slice(0, this.many).forEach((w) => w.postMessage({ id: told.id, more: MORE }));
     }
 
     /** Whether the chains draw on: they do not agree yet, and have not drawn for long. */
     get goesOn() {
       const { answer } = this;
-      return this.method === "hmc" && !answer.follow && !converged(answer) && answer.total < CHAINS * MOST_DRAWS;
+      return this.method === "hmc" && !answer.follow && !(answer.r_hat <= MIXED) && answer.total < CHAINS * MOST_DRAWS;
     }
 
     /** Put the chains of all workers together; false until each has answered. */
     collect(told, i) {
-      const part = (this.parts[i] ||= { chains: [] });
-      part.told = told;
-      told.draws.forEach((f, k) => {
-        const chain = (part.chains[k] ||= { f: [], logs: [] });
-        if (told.warm) chain.f = [f];
-        else {
-          if (chain.warm) chain.f = [];
-          chain.f.push(f);
-          chain.logs.push(...told.logs[k]);
-        }
-        chain.warm = told.warm;
-      });
+      this.parts[i] = told;
       const parts = this.parts.filter(Boolean);
-      if (parts.length < this.many || parts.some((p) => p.told.step !== told.step || p.told.id !== told.id)) return false;
-      const m = GRID.length, chains = parts.flatMap((p) => p.chains).map((chain) => join(chain.f));
-      const f = join(chains), draws = f.length / m;
-      if (!draws) return false;
-      const answer = { ...told, method: "hmc", ...engine.moments(f, draws, m), total: draws };
-      answer.ms = Math.max(...parts.map((p) => p.told.ms));
-      answer.lines = thinned(f, draws, 12, m);
-      if (!told.warm) Object.assign(answer, agreement(chains, m));
-      this.answer = answer;
+      if (parts.length < this.many || parts.some((p) => p.step !== told.step || p.id !== told.id)) return false;
+      const m = GRID.length, chains = parts.flatMap((p) => p.draws), f = engine.join(chains), total = f.length / m;
+      const lines = engine.join(Array.from({ length: 12 }, (_, s) => f.subarray(Math.floor((s * total) / 12) * m).subarray(0, m)));
+      this.answer = { ...told, method: "hmc", ...engine.moments(f, total, m), total, lines };
+      if (told.final && !told.follow) this.judged = { ...agreement(chains, m), draws: total };
+      Object.assign(this.answer, this.judged);
       return true;
     }
 
-    draw() {
-      drawPanel(this);
-    }
   }
 
-  function join(arrays) {
-    const out = new Float64Array(arrays.reduce((sum, a) => sum + a.length, 0));
-    let at = 0;
-    for (const a of arrays) {
-      out.set(a, at);
-      at += a.length;
-    }
-    return out;
-  }
-
-  /** Whether chains agree, as R-hat is written, where they pause: more draws would follow if not. */
-  const converged = ({ final, r_hat }) => final && Number(r_hat.toFixed(3)) <= MIXED;
-
-  function thinned(f, draws, wanted, m) {
-    const many = Math.min(wanted, draws), out = new Float64Array(many * m);
-    for (let s = 0; s < many; s++) {
-      const from = Math.floor((s * draws) / many) * m;
-      out.set(f.subarray(from, from + m), s * m);
-    }
-    return out;
-  }
-
-  /** Largest R-hat and least effective number of draws of the function, at 13 places. */
+  /** Largest R-hat of the function over the grid, and least effective number of draws at 13 places. */
   function agreement(chains, m) {
-    let rHat = 1, ess = Infinity;
-    for (let i = 0; i < m; i += 10) {
+    let r_hat = 1, ess = Infinity;
+    for (let i = 0; i < m; i++) {
       const of = chains.map((f) => Float64Array.from({ length: f.length / m }, (_, s) => f[s * m + i]));
-      const found = engine.diagnose(of);
-      rHat = Math.max(rHat, found.rHat);
+      const found = engine.diagnose(of, i % 10 === 0);
+      r_hat = Math.max(r_hat, found.rHat);
       ess = Math.min(ess, found.ess);
     }
-    return { r_hat: rHat, ess };
+    return { r_hat, ess };
   }
 
   /* ---- What the pictures say. ---- */
 
-  const gapOf = () => widestGap(points());
-
-  /** Mean epistemic sd among the points, in their widest gap, and outside; in the learner's units. */
-  function spreads(answer) {
-    const x = points().map((p) => p[0]), low = Math.min(...x), high = Math.max(...x), gap = gapOf();
-    const mean = (test) => {
-      let sum = 0, n = 0;
-      GRID.forEach((at, i) => {
-        if (test(at)) { sum += answer.std[i]; n += 1; }
-      });
-      return n ? (sum / n) * state.units[3] : NaN;
+  /** Mean epistemic sd among the points, in their widest gap, and outside; NaN where no such place is. */
+  function spreads({ std }) {
+    const x = points().map((p) => p[0]), low = Math.max(-1, Math.min(...x)), high = Math.min(1, Math.max(...x));
+    const gap = widestGap(points()), within = (from, to) => Array.from({ length: 41 }, (_, i) => from + (i / 40) * (to - from));
+    const sd = (at) => {
+      const i = Math.min(Math.floor((at + 1) * 60), GRID.length - 2), share = (at + 1) * 60 - i;
+      return (1 - share) * std[i] + share * std[i + 1];
     };
-    const inGap = (at) => gap && at > gap[0] && at < gap[1];
+    const mean = (places) => (places.reduce((sum, at) => sum + sd(at), 0) / places.length) * state.units[3];
     return {
-      among: mean((at) => at >= low && at <= high && !inGap(at)),
-      gap: gap ? mean(inGap) : NaN,
-      outside: mean((at) => at < low || at > high),
+      among: mean(within(low, high).filter((at) => !gap || at <= gap[0] || at >= gap[1])),
+      gap: mean(gap ? within(...gap) : []),
+      outside: mean([...GRID].filter((at) => at < low || at > high)),
     };
   }
 
   function status(panel) {
     const { answer } = panel;
+    if (panel.failed) return say("blocked");
     if (!answer || answer.old) return "…";
     if (answer.follow) return say("status.follows");
     const { method } = answer, where = spreads(answer);
     if (method === "hmc" && answer.warm) return say("status.warm", answer);
-    if (watching() && !answer.final && method !== "hmc") return say("status.training", { step: answer.step, steps: 1500 });
+    if (method === "hmc" ? !answer.r_hat : watching() && !answer.final) return say("status.training", answer);
+    if (broken(answer)) return say("broken");
     const gap = Number.isNaN(where.gap) ? "" : say("status.gap", { gap: show(where.gap) });
     const values = { among: show(where.among), gap };
     if (method === "bbb") {
+      const [complexity, likelihood] = [state.kl * answer.complexity, answer.likelihood].map(Math.round);
       values.weight = state.kl === 1 ? "" : `${Number(state.kl.toPrecision(2))} × `;
-      values.complexity = Math.round(state.kl * answer.complexity);
-      values.likelihood = Math.round(answer.likelihood);
-      values.F = values.complexity + values.likelihood; // the sum of the figures as they are written
+      Object.assign(values, { complexity, likelihood, F: complexity + likelihood }); // the sum of what is written
     }
-    if (method === "map") values.loss = show(answer.loss);
+    if (method === "map") values.loss = Math.round(answer.loss);
     if (method === "hmc") {
-      Object.assign(values, { r_hat: answer.r_hat.toFixed(answer.r_hat < 1.1 ? 3 : 2), ess: Math.round(answer.ess), draws: answer.total });
-      values.verdict = say(agrees(panel), { mixed: MIXED });
+      const verdict = answer.r_hat <= MIXED ? "mixed" : panel.goesOn ? "mixing" : "not";
+      Object.assign(values, { r_hat: upward(answer.r_hat), ess: Math.round(answer.ess), draws: answer.draws });
+      values.verdict = say(verdict, { mixed: MIXED });
     }
     return say(`status.${method}`, values);
   }
 
-  const agrees = (panel) => (converged(panel.answer) ? "converged" : panel.goesOn ? "mixing" : "not");
+  const upward = (r_hat) => (Math.ceil(r_hat * 1000) / 1000).toFixed(r_hat < 1.1 ? 3 : 2); // no 1.02 above 1.02
+  const broken = ({ mean, r_hat = 1 }) => !(mean.every(Number.isFinite) && r_hat < Infinity);
 
   /** Whether a picture shows what the verdict may speak of: a fit, or draws, of the present state. */
-  function settled({ answer }) {
-    return answer && !answer.old && !answer.follow && !answer.warm && (answer.final || answer.method === "hmc");
+  function settled({ answer, failed }) {
+    return answer && (answer.final || answer.r_hat) && !failed && !answer.old && !answer.follow;
   }
 
   function verdict() {
-    if (!panels.every(settled) || state.a === state.b) return "";
-    const chains = panels.find((panel) => panel.method === "hmc");
-    const agreed = chains && agrees(chains), r_hat = chains && chains.answer.r_hat;
-    if (agreed === "not" || r_hat > CLOSE) return say("wait", { r_hat: r_hat.toFixed(2) });
-    return judged(...panels.map((panel) => panel.answer)) + (agreed === "mixing" ? ` (HMC: ${say("mixing")})` : "");
+    if (!panels.every(settled) || state.a === state.b || panels.some(({ answer }) => broken(answer))) return "";
+    const chains = panels.find(({ method }) => method === "hmc"), r_hat = chains?.answer.r_hat;
+    const drawing = chains?.goesOn ? `; ${say("mixing")}` : "";
+    if (r_hat > MIXED) return say("wait", { r_hat: upward(r_hat), drawing });
+    return judged(...panels.map(({ answer }) => answer));
   }
 
   function judged(one, other) {
-    const name = Number.isNaN(spreads(one).gap) ? "outside" : "gap";
-    const where = say(name === "gap" ? "inGap" : "outside");
-    const [p, q] = [one, other].map((answer) => spreads(answer)[name]);
-    const named = (answer) => say(`methods.${answer.method}`);
-    if (one.method !== "hmc" && other.method !== "hmc") {
-      return say("compare", { where, sd: show(p), truth: show(q), one: named(one), other: named(other) });
-    }
-    const [truth, guess, method] = one.method === "hmc" ? [p, q, other] : [q, p, one];
-    const ratio = Number(truth.toFixed(2)) / Math.max(Number(guess.toFixed(2)), 0.01); // of what is written
-    const values = { where, other: named(method), sd: show(guess), truth: show(truth) };
-    if (guess < 1e-9) return say("compare", { where, sd: show(guess), truth: show(truth), one: named(method), other: say("methods.hmc") });
-    if (ratio > 1.25) return say("sure", { ...values, times: ratio.toFixed(1) });
-    if (ratio < 0.8) return say("unsure", { ...values, times: (1 / ratio).toFixed(1) });
-    return say("alike", values);
+    const [p, q] = [one, other].map(spreads), name = ["gap", "outside", "among"].find((place) => !Number.isNaN(p[place]));
+    const chains = [one, other].find(({ method }) => method === "hmc"), rival = chains === one ? other : one;
+    const [sd, truth] = chains === one ? [q[name], p[name]] : [p[name], q[name]], ratio = truth / sd;
+    const values = { where: say(name === "gap" ? "inGap" : name), sd: show(sd), truth: show(truth) };
+    const [first, second] = [rival, rival === one ? other : one].map(({ method }) => say(`methods.${method}`));
+    if (!chains || !(ratio < 1e6)) return say("compare", { ...values, one: first, other: second });
+    const times = Number(Math.max(ratio, 1 / ratio).toPrecision(2));
+    return say(ratio > 1.25 ? "sure" : ratio < 0.8 ? "unsure" : "alike", { ...values, other: first, times });
   }
 
   function readingsOf({ answer }) {
@@ -380,7 +402,7 @@
         / GRID.filter((x) => Math.abs(x) <= 0.5).length)
       : NaN;
     return {
-      method: answer.method, F: answer.F ?? NaN, ms: answer.ms, rms, r_hat: answer.r_hat ?? NaN,
+      method: answer.method, F: answer.method === "bbb" ? answer.total : NaN, rms, r_hat: answer.r_hat ?? NaN,
       ess: answer.ess ?? NaN, mean: [...answer.mean], sd: [...answer.std],
     };
   }
@@ -388,26 +410,30 @@
   /** Both pictures in numbers; what stands at the top is the left one's, R-hat that of the chains. */
   function readings() {
     const [a, b] = panels.map(readingsOf);
-    const r_hat = [a, b].map((one) => one.r_hat).find((value) => !Number.isNaN(value)) ?? NaN;
+    const r_hat = [a, b].map((one) => one?.r_hat).find((value) => value > 0) ?? NaN;
     return { ...a, r_hat, x: [...GRID], a, b };
   }
 
   /* ---- Drawing. ---- */
 
-  const LIMITS = [5, 10, 20, 30, 50, 80, 120, 200, 400, 1000, 1e4, 1e6, 1e9];
-
   const ROOM = 1.05; // between the largest |y| and the edge
-  /** Let the axis follow what both pictures show, in steps. */
+  /** Let the axis hold the points, and follow what both pictures show once they rest. */
   function fitLimit() {
-    let wanted = Math.max(...points().map((p) => Math.abs(p[1])));
-    for (const { answer } of panels) {
-      if (!answer) continue;
-      const sizes = Array.from(answer.mean, (mean, i) => Math.abs(mean) + 2 * answer.std[i]).sort((p, q) => p - q);
-      wanted = Math.max(wanted, sizes[Math.floor(0.9 * sizes.length)]);
-    }
-    const least = LIMITS.find((step) => step >= wanted * ROOM * (1 - 1e-3)) ?? 1e12;
-    const rests = panels.every((panel) => settled(panel) && panel.answer.final);
-    if (least > limit || (rests && least < limit)) limit = least;
+    const sizes = panels.filter((panel) => settled(panel) && !broken(panel.answer)).map(({ answer }) => {
+      const edges = Array.from(answer.mean, (mean, i) => Math.abs(mean) + 2 * answer.std[i]).sort((p, q) => p - q);
+      return edges[Math.floor(0.9 * edges.length)];
+    });
+    const rests = sizes.length === panels.length, most = Math.max(...points().map((p) => Math.abs(p[1])));
+    const wanted = Math.max(4.5, most, ...(rests ? sizes : [])) * ROOM * (1 - 1e-3);
+    const least = above(wanted, [1, 2, 3, 5, 8, 10]);
+    if (least > limit || (rests && (fresh || wanted < 0.8 * least))) limit = least; // a hair's breadth moves no axis
+    fresh &&= !rests;
+  }
+
+  /** The first of some factors times a power of ten that is not below a number. */
+  function above(number, factors) {
+    const power = 10 ** Math.floor(Math.log10(number));
+    return factors.map((factor) => factor * power).find((value) => value >= number);
   }
 
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
@@ -463,7 +489,7 @@
 
   /** Shade the places of which the verdict speaks. */
   function shade(c, s) {
-    const x = points().map((p) => p[0]), gap = gapOf();
+    const x = points().map((p) => p[0]), gap = widestGap(points());
     const places = gap ? [gap] : [[-1, Math.min(...x)], [Math.max(...x), 1]];
     c.fillStyle = colour("truth");
     c.globalAlpha = 0.07;
@@ -494,22 +520,30 @@
       line(c, MARGIN.left, at, s.width - MARGIN.right, at);
       c.fillText(ys.text(y), MARGIN.left - 5, at);
     }
-    const [xName = "", yName = ""] = state.names.split("\t");
-    c.fillText(xName, s.width - MARGIN.right - 6, s.height - MARGIN.bottom - 9);
+    const titles = [xs, ys].map(({ shared }, k) => [named(k), shared && `(${shared})`].filter(Boolean).join(" "));
+    c.fillText(titles[0], s.width - MARGIN.right - 6, s.height - MARGIN.bottom - 9);
     c.textAlign = "left";
-    c.fillText(yName, MARGIN.left + 6, MARGIN.top + 9);
+    c.fillText(titles[1], MARGIN.left + 6, MARGIN.top + 9);
   }
 
-  /** Round numbers between two limits, about as many as asked. */
+  /** The name of x or y, with the date that its 0 stands for. */
+  function named(k) {
+    const [name = "", date] = [state.names, state.zeros].map((pair) => pair.split("\t")[k]);
+    return date ? say("days", { name: name || "xy"[k], date }) : name;
+  }
+
+  /** Round numbers between two limits, about as many as asked; `shared` is what all labels leave out. */
   function ticks(low, high, many) {
-    const rough = (high - low) / Math.max(2, many), power = 10 ** Math.floor(Math.log10(rough));
-    const step = [1, 2, 5, 10].map((k) => k * power).find((k) => k >= rough);
-    const values = [];
-    for (let k = Math.ceil(low / step); k * step <= high; k++) values.push(k * step);
-    const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
-    const far = Math.max(Math.abs(low), Math.abs(high)) >= 1e5 || digits > 4;
-    const text = (value) => (far ? Number(value.toPrecision(3)).toExponential() : value.toFixed(digits)).replace("-", "−");
-    return { values, text };
+    const step = above((high - low) / Math.max(2, many), [1, 2, 5, 10]), first = Math.ceil(low / step);
+    const values = Array.from({ length: Math.max(0, Math.floor(high / step) - first + 1) }, (_, i) => (first + i) * step);
+    const exponent = (value) => Math.floor(Math.log10(value) + 1e-9), far = Math.max(Math.abs(low), Math.abs(high));
+    const long = Math.max(0, exponent(far)) + Math.max(0, -exponent(step)) > 5 && far > 100 * step;
+    const offset = long ? Math.round((low + high) / (20 * step)) * 10 * step : 0;
+    const rest = Math.max(Math.abs(low - offset), Math.abs(high - offset));
+    const power = rest >= 1e4 || rest < 1e-2 ? exponent(rest) : 0, digits = Math.max(0, power - exponent(step));
+    const text = (value) => ((value - offset) / 10 ** power).toFixed(digits).replace(/^-(0\.?0*$)?/, (_, zero) => zero ?? "−");
+    const shared = [power && `× ${tens(power)}`, offset && `+ ${Number(offset.toPrecision(12))}`.replace("-", "−")];
+    return { values, text, shared: shared.filter(Boolean).join(" ") };
   }
 
   function line(c, x0, y0, x1, y1) {
@@ -549,18 +583,12 @@
     c.stroke();
   }
 
-  let priorKept = { key: "", lines: [] };
   function priorLines() {
-    const { hidden, prior: given } = problem(), key = JSON.stringify([hidden, given]);
-    if (priorKept.key !== key) {
-      const net = engine.network(hidden), prior = engine.makePrior(given);
-      const next = engine.normal(86028121), draw = engine.uniform(86028121);
-      const lines = Array.from({ length: 12 }, () => {
-        return engine.evaluate(net, Float64Array.from({ length: net.nWeights }, () => prior.draw(next, draw)), GRID);
-      });
-      priorKept = { key, lines };
-    }
-    return priorKept.lines;
+    const { hidden, prior: given } = problem(), net = engine.network(hidden), prior = engine.makePrior(given);
+    const next = engine.normal(86028121), draw = engine.uniform(86028121);
+    return Array.from({ length: 12 }, () => {
+      return engine.evaluate(net, Float64Array.from({ length: net.nWeights }, () => prior.draw(next, draw)), GRID);
+    });
   }
 
   let due = 0;
@@ -571,7 +599,7 @@
       const said = verdict();
       if ($("verdict").textContent !== said) $("verdict").textContent = said;
       for (const panel of panels) {
-        panel.draw();
+        drawPanel(panel);
         panel.caption.textContent = status(panel);
         const named = `${say(panel.key === "a" ? "left" : "right")}: ${say(`methods.${panel.method}`)}`;
         panel.canvas.setAttribute("aria-label", `${named}. ${panel.caption.textContent}. ${say("keys")}`);
@@ -589,13 +617,17 @@
     return [round(Math.min(Math.max(x, -1), 1)), round(Math.min(Math.max(y, -most), most))];
   }
 
-  function edit(next, follow) {
-    return change({ points: next.map((p) => [...p]) }, { follow, keep: false });
+  /** Set points that a hand changed, as part of a run that it goes on with, if any. */
+  function edit(next, run = null) {
+    return change({ points: next, edited: !own() || state.edited }, { follow: run !== null, run });
   }
+
+  /** The key's letter or name; where the layout has other letters, that of the Latin one. */
+  const keyOf = ({ key, code }) => (/^[^ -~]|^Process$/.test(key) ? code.replace("Key", "") : key).toLowerCase();
 
   function pointer(panel) {
     const { canvas } = panel;
-    let moved = false, began = null;
+    let moved = false, began = null; // where the pointer went down: one run of changes
     const at = (event) => {
       const box = canvas.getBoundingClientRect(), s = scales(panel);
       const px = event.clientX - box.left, py = event.clientY - box.top;
@@ -620,10 +652,7 @@
       const where = at(event);
       chosen = nearest(where, REACH);
       [began, moved] = [where, false];
-      if (chosen >= 0 && !removing()) {
-        remember();
-        held = true;
-      }
+      held = chosen >= 0 && !removing();
       paint();
     };
     canvas.onpointermove = (event) => {
@@ -636,13 +665,12 @@
       if (held && moved && chosen >= 0) {
         const next = [...points()];
         next[chosen] = within(where.point);
-        edit(next, true);
+        edit(next, began);
       }
     };
     const end = (event) => {
       if (!began) return;
       const where = at(event), dragged = held && moved;
-      if (held && !moved) past.pop();
       held = false;
       began = null;
       if (dragged) ask();
@@ -653,14 +681,13 @@
     canvas.onpointerup = end;
     canvas.onpointercancel = end;
     canvas.onkeydown = (event) => {
-      const now = points(), key = event.key.toLowerCase();
+      const now = points(), key = keyOf(event);
       const step = { arrowleft: [-0.02, 0], arrowright: [0.02, 0], arrowup: [0, limit / 40], arrowdown: [0, -limit / 40] }[key];
       if (event.ctrlKey || event.metaKey || event.altKey) return;
       if (step && chosen >= 0) {
-        remember();
         const next = [...now], [x, y] = now[chosen];
         next[chosen] = within([x + step[0], y + step[1]]);
-        edit(next, true);
+        edit(next, `point ${chosen}`);
         rest();
       } else if (key === "n" || key === "p") {
         chosen = (chosen + (key === "n" ? 1 : now.length - 1) + now.length) % now.length;
@@ -676,10 +703,18 @@
   }
 
   function tellPoint() {
-    const now = points();
-    if (chosen < 0 || chosen >= now.length) return;
-    const [x0, x1, y0, y1] = state.units, [x, y] = now[chosen];
-    $("told").textContent = say("point", { i: chosen + 1, n: now.length, x: show(x0 + x1 * x), y: show(y0 + y1 * y) });
+    if (chosen < 0) return;
+    const [x, y] = learners()[chosen];
+    $("told").textContent = say("point", { i: chosen + 1, n: points().length, x, y });
+  }
+
+  /** The points in the learner's units, with as many decimals as an address tells apart. */
+  function learners() {
+    const both = columns(points()).map((values, k) => {
+      const [start, scale] = state.units.slice(2 * k), decimals = places(values) - Math.ceil(Math.log10(scale));
+      return values.map((value) => Number((start + scale * value).toFixed(Math.min(Math.max(decimals, 0), 100))));
+    });
+    return both[0].map((x, i) => [x, both[1][i]]);
   }
 
   function add(point) {
@@ -688,7 +723,6 @@
       $("told").textContent = say("errors.many", { n: now.length + 1 });
       return;
     }
-    remember();
     chosen = now.length;
     edit([...now, point]);
   }
@@ -700,7 +734,6 @@
       $("told").textContent = say("few");
       return;
     }
-    remember();
     chosen = -1;
     edit(now.filter((_, k) => k !== i));
   }
@@ -714,34 +747,37 @@
 
   /* ---- Controls. ---- */
 
-  const controls = {};
+  const updates = [];
 
   function makeSlider(name) {
     const [low, high, step, first, powers] = SLIDERS[name];
     const input = element("input", { type: "range", min: low, max: high, step, id: `slider-${name}` });
-    const output = element("output");
-    const text = element("span");
+    const output = element("output"), text = element("span");
     input.oninput = () => {
-      const value = powers ? 10 ** Number(input.value) : Number(input.value);
-      const values = { [name]: value };
-      if (["n", "seed"].includes(name)) values.points = null;
-      change(values, { follow: true, keep: name === "n" });
+      const value = powers ? Number((10 ** input.value).toPrecision(3)) : Number(input.value);
+      change({ [name]: value }, { follow: true, run: name });
       rest();
     };
     const label = element("label", { className: "slider" }, text, input, output);
     $(first ? "controls" : "further").append(label);
-    controls[name] = {
-      update() {
-        text.textContent = say(name);
-        const value = state[name];
-        if (document.activeElement !== input || Number(input.value) !== value) input.value = powers ? Math.log10(value) : value;
-        output.textContent = name === "n" && own() ? points().length : powers ? Number(value.toPrecision(2)) : step === 1 ? value : value.toFixed(step < 0.1 ? 2 : 1);
-        input.setAttribute("aria-valuetext", output.textContent);
-        const idle = idles(name);
-        label.classList.toggle("idle", idle);
-        input.disabled = idle;
-      },
-    };
+    updates.push(() => {
+      text.textContent = say(name);
+      input.value = powers ? Math.log10(state[name]) : state[name];
+      output.textContent = sliderText(name);
+      input.setAttribute("aria-valuetext", output.textContent);
+      const idle = idles(name);
+      label.classList.toggle("idle", idle);
+      input.disabled = idle;
+    });
+  }
+
+  /** What a slider stands at, the noise in the learner's units. */
+  function sliderText(name) {
+    const value = state[name], [, , step, , powers] = SLIDERS[name];
+    if (name === "n") return points().length;
+    if (name === "noise" && state.units !== COURSE) return show(value * state.units[3]);
+    if (powers) return Number(value.toPrecision(2));
+    return step === 1 ? value : value.toFixed(step < 0.1 ? 2 : 1);
   }
 
   /** Whether a control changes nothing as things stand. */
@@ -751,58 +787,27 @@
       (name === "sigma" && mixture) || (["samples", "kl"].includes(name) && !bbb) ||
       (["sigma1", "sigma2", "pi"].includes(name) && !mixture) ||
       (name === "sigma1" && state.pi === 0) || (name === "sigma2" && state.pi === 1) ||
-      (name === "n" && own())
+      (["n", "seed"].includes(name) && own())
     );
   }
 
-  function makeChoice(name) {
-    const options = CHOICES[name];
-    const text = element("span"), buttons = options.map((option) => element("button", { type: "button" }));
-    buttons.forEach((button, i) => (button.onclick = () => change({ [name]: options[i] })));
-    const set = element("fieldset", {}, text, ...buttons);
-    set.setAttribute("role", "group");
-    $("further").append(set);
-    controls[name] = {
-      update() {
-        text.textContent = say(name);
-        set.setAttribute("aria-label", say(name));
-        buttons.forEach((button, i) => {
-          button.textContent = typeof options[i] === "number" ? options[i] : say(options[i]);
-          button.setAttribute("aria-pressed", state[name] === options[i]);
-        });
-      },
-    };
-  }
-
-  function makePresets() {
-    const buttons = KINDS.map((kind) => element("button", { type: "button" }));
+  /** A button for each option of a part of the state. */
+  function makeButtons(name, options, place) {
+    const text = element("span", { className: "name" }), buttons = options.map(() => element("button", { type: "button" }));
     buttons.forEach((button, i) => (button.onclick = () => {
       chosen = -1;
-      change({ data: KINDS[i], points: null });
+      change({ [name]: options[i], ...(name === "data" && { points: null }) });
     }));
-    $("presets").append(...buttons);
-    controls.data = {
-      update() {
-        $("presets").setAttribute("aria-label", say("data"));
-        buttons.forEach((button, i) => {
-          button.textContent = say(KINDS[i]);
-          button.setAttribute("aria-pressed", !own() && state.data === KINDS[i]);
-        });
-      },
-    };
-    const lines = element("button", { type: "button" });
-    lines.onclick = () => {
-      state.lines = !state.lines;
-      refresh();
-      paint();
-    };
-    $("further").append(lines);
-    controls.lines = {
-      update() {
-        lines.textContent = say("priorLines");
-        lines.setAttribute("aria-pressed", state.lines);
-      },
-    };
+    const set = element("fieldset", {}, text, ...buttons);
+    place.append(set);
+    updates.push(() => {
+      text.textContent = say(name);
+      set.setAttribute("aria-label", say(name));
+      buttons.forEach((button, i) => {
+        button.textContent = typeof options[i] === "number" ? options[i] : say(String(options[i]));
+        button.setAttribute("aria-pressed", state[name] === options[i] && !(name === "data" && own()));
+      });
+    });
   }
 
   function refresh() {
@@ -812,25 +817,27 @@
     for (const place of document.querySelectorAll("[data-say]")) place.textContent = say(place.dataset.say, told);
     $("remove").title = say("removeHint");
     $("language").value = state.language;
-    for (const control of Object.values(controls)) control.update();
+    for (const update of updates) update();
     for (const panel of panels) {
       panel.menu.replaceChildren(...METHODS.map((method) => element("option", { value: method, textContent: say(`methods.${method}`) })));
       panel.menu.value = panel.method;
       panel.menu.setAttribute("aria-label", say(panel.key === "a" ? "left" : "right"));
     }
     $("undo").disabled = !past.length;
+    $("redo").disabled = !future.length;
+    const { units } = state, [noise, sd] = [state.noise, priorSd()].map((value) => show(value * units[3]));
+    $("scale").textContent = units === COURSE ? "" : say("scale", { noise, sd });
     if (playing) $("play").textContent = say("pause");
-    const marks = { mean: "mean", epistemic: "band", total: "total", draws: "draw", truth: "truth" };
-    if (!truth()) delete marks.truth;
-    $("legend").replaceChildren(...Object.entries(marks).map(([name, style]) => {
-      const mark = element("i");
-      const thin = ["mean", "draws", "truth"].includes(name);
-      mark.style.cssText = thin ? `height:0;vertical-align:.25em;border-top:${name === "mean" ? "3px solid" : name === "truth" ? "2px dashed" : "1px solid"} var(--${style})`
-        : `background:var(--${style});opacity:${name === "total" ? 0.35 : 0.6}`;
-      return element("span", {}, mark, say(`legend.${name}`));
-    }));
+    const marks = ["mean", "epistemic", "total", "draws", ...(truth() ? ["truth"] : [])];
+    $("legend").replaceChildren(...marks.map((name) => element("span", {}, element("i", { className: name }), say(`legend.${name}`))));
     writeAddress();
     paint();
+  }
+
+  /** The sd of the prior's functions at x = 0: half of a symmetric input's square passes a ReLU. */
+  function priorSd() {
+    const { hidden, prior } = problem(), square = engine.makePrior(prior).std ** 2;
+    return Math.sqrt(hidden.reduce((variance, units) => square * (1 + (units * variance) / 2), square));
   }
 
   /* ---- Watching, undo, dialogs. ---- */
@@ -852,7 +859,7 @@
     $("play").disabled = $("one").disabled = !on;
     ask();
   };
-  const forward = (steps) => panels.forEach((panel) => panel.advance(steps));
+  const forward = (advance) => panels.forEach(({ method, id, workers }) => method === "hmc" || workers[0]?.postMessage({ id, advance }));
   $("one").onclick = () => forward(10);
   $("play").onclick = () => {
     if (playing) return stop();
@@ -864,26 +871,27 @@
     if (innerWidth <= 760) $("panels").scrollIntoView({ behavior: still.matches ? "auto" : "smooth" });
   };
 
-  $("undo").onclick = () => {
-    if (!past.length) return;
-    chosen = -1;
-    change(past.pop(), { keep: false });
-  };
+  $("undo").onclick = () => travel(past, future);
+  $("redo").onclick = () => travel(future, past);
+  addEventListener("keydown", (event) => {
+    if (dialog.open || event.altKey || !(event.ctrlKey || event.metaKey)) return;
+    const key = keyOf(event);
+    if (key === "z" && !event.shiftKey) travel(past, future);
+    else if (key === "y" || key === "z") travel(future, past);
+    else return;
+    event.preventDefault();
+  });
   $("reset").onclick = () => {
     chosen = -1;
-    $("remove").setAttribute("aria-pressed", false);
     change({ ...START, language: state.language });
   };
   $("remove").onclick = () => $("remove").setAttribute("aria-pressed", !removing());
-  $("language").onchange = () => {
-    state.language = $("language").value;
-    $("told").textContent = "";
-    refresh();
-  };
+  $("language").onchange = () => change({ language: $("language").value });
 
   const dialog = $("dialog");
   function open(about, text, label, act) {
-    $("about").textContent = say(about);
+    const local = location.protocol === "file:" && ["shareAbout", "embedAbout"].includes(about);
+    $("about").textContent = say(about) + (local ? ` ${say("local")}` : "");
     $("text").value = text;
     $("text").readOnly = about !== "pasteAbout";
     $("fault").textContent = "";
@@ -894,13 +902,15 @@
     if ($("text").readOnly) $("text").select();
   }
   async function copy() {
+    let done = true;
     try {
       await navigator.clipboard.writeText($("text").value);
     } catch {
       $("text").select();
-      document.execCommand("copy");
+      done = document.execCommand("copy");
     }
-    $("act").textContent = say("copied");
+    if (done) $("act").textContent = say("copied");
+    else $("fault").textContent = say("refused");
   }
   const address = () => {
     const query = toAddress();
@@ -916,10 +926,8 @@
     try {
       const columns = $("choose").hidden ? null : [Number($("column0").value), Number($("column1").value)];
       const table = read($("text").value, columns);
-      remember();
       chosen = -1;
-      const names = table.names.map((name, k) => (table.zeros[k] ? say("days", { name, date: table.zeros[k] }) : name));
-      change({ points: table.points, units: table.units, names: names.join("\t").slice(0, 120) }, { keep: false });
+      change({ points: table.points, units: table.units, ...checked({ names: table.names.join("\t"), zeros: table.zeros.join("\t") }) });
       const more = table.notes.map(([key, values]) => say(`notes.${key}`, values)).join("");
       $("told").textContent = say("pasted", { n: table.points.length }) + more;
       dialog.close();
@@ -943,9 +951,9 @@
 
   /** The line of Python that opens the same problem in an explorer of the package. */
   function python() {
-    const now = points(), { units } = state;
-    const list = (k) => now.map((p) => Number((units[2 * k] + units[2 * k + 1] * p[k]).toPrecision(8))).join(", ");
-    const data = `data=((${list(0)}), (${list(1)}), (${units.join(", ")}))`;
+    const list = (k) => learners().map((p) => p[k]).join(", ");
+    const labels = [state.names, state.zeros].flatMap((pair) => [0, 1].map((k) => pair.split("\t")[k] ?? ""));
+    const data = `data=((${list(0)}), (${list(1)}), (${state.units.join(", ")})${labels.some(Boolean) ? `, ${JSON.stringify(labels)}` : ""})`;
     const one = state.layers === 1 && state.prior === "gaussian";
     const values = one
       ? `prior_std=${round(state.sigma)}, noise_std=${round(state.noise)}, width=${state.width}`
@@ -959,21 +967,40 @@
   const panels = [];
   panels.push(new Panel("a"), new Panel("b"));
   for (const name of Object.keys(SLIDERS)) makeSlider(name);
-  for (const name of Object.keys(CHOICES)) makeChoice(name);
-  makePresets();
+  makeButtons("data", KINDS, $("presets"));
+  for (const [name, options] of Object.entries(CHOICES)) makeButtons(name, options, $("further"));
   const spoken = (navigator.language || "en").slice(0, 2);
-  state = { ...START, language: spoken in PLAYGROUND_WORDS ? spoken : "en" };
-  state = { ...state, ...fromAddress(location.hash.slice(1)) };
+  state.language = spoken in PLAYGROUND_WORDS ? spoken : "en";
+  const load = () => {
+    const given = fromAddress(location.hash.slice(1));
+    const answers = change(given ? { ...START, language: state.language, ...given } : {});
+    if (!given) $("told").textContent = say("damaged");
+    return answers;
+  };
+  const loaded = load();
+  past.length = 0;
   refresh();
   for (const folded of [$("more"), $("why")]) { // what unfolds below the edge comes into view
     folded.addEventListener("toggle", () => folded.open && folded.scrollIntoView({ block: "nearest" }));
   }
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint);
-  addEventListener("hashchange", () => change({ ...START, language: state.language, ...fromAddress(location.hash.slice(1)) }));
+  for (const [event, printed] of [["beforeprint", true], ["afterprint", false]]) { // paper is white
+    addEventListener(event, () => {
+      document.documentElement.classList.toggle("printed", printed);
+      panels.forEach(drawPanel);
+    });
+  }
+  addEventListener("hashchange", load);
 
+  /*
+   * What other scripts may use. `set` takes values of the state by name, ignores names and values
+   * that it does not know, and resolves with the readings once both pictures have fitted the state
+   * that is then the latest (chains that have not mixed draw on); while a training is watched, once
+   * both have begun; where workers are refused, at once, with null for a picture. So does `ready`.
+   */
   window.playground = {
     engine,
-    ready: ask().then(() => window.playground),
+    ready: loaded.then(() => window.playground),
     state: () => ({ ...state, points: points().map((p) => [...p]), own: own() }),
     set: (values) => {
       const given = { ...values };

@@ -12,6 +12,7 @@
  */
 function playgroundEngine() {
   const LOG_2PI = Math.log(2 * Math.PI);
+  const STEPS = 1500; // of a training, unless told otherwise
 
   /* ---- Random numbers: a seed gives the same numbers in every browser. ---- */
 
@@ -77,25 +78,28 @@ function playgroundEngine() {
     return { sizes, layers, nWeights: start, fanIn };
   }
 
+  const unitsOf = (net) => net.sizes.map((size) => new Float64Array(size));
+
+  /** Return f(x) for the weights that begin at `offset` of `w`; fill in all `units`, layer by layer. */
+  function forward(net, w, x, units, offset = 0) {
+    const last = net.layers.length - 1;
+    units[0][0] = x;
+    for (let l = 0; l <= last; l++) {
+      const { inputs, outputs, weights, biases } = net.layers[l];
+      const h = units[l], out = units[l + 1];
+      for (let k = 0, at = offset + weights; k < outputs; k++, at += inputs) {
+        let sum = w[offset + biases + k];
+        for (let j = 0; j < inputs; j++) sum += w[at + j] * h[j];
+        out[k] = l < last && sum < 0 ? 0 : sum;
+      }
+    }
+    return units[last + 1][0];
+  }
+
   /** Return f(x) at every x, for the weights that begin at `offset` of `w`. */
   function evaluate(net, w, x, offset = 0, out = new Float64Array(x.length)) {
-    const widest = Math.max(...net.sizes);
-    let h = new Float64Array(widest), next = new Float64Array(widest);
-    const last = net.layers.length - 1;
-    for (let i = 0; i < x.length; i++) {
-      h[0] = x[i];
-      for (let l = 0; l <= last; l++) {
-        const layer = net.layers[l], n = layer.inputs;
-        let at = offset + layer.weights;
-        for (let k = 0; k < layer.outputs; k++, at += n) {
-          let sum = w[offset + layer.biases + k];
-          for (let j = 0; j < n; j++) sum += w[at + j] * h[j];
-          next[k] = l < last && sum < 0 ? 0 : sum;
-        }
-        [h, next] = [next, h];
-      }
-      out[i] = h[0];
-    }
+    const units = unitsOf(net);
+    for (let i = 0; i < x.length; i++) out[i] = forward(net, w, x[i], units, offset);
     return out;
   }
 
@@ -104,24 +108,12 @@ function playgroundEngine() {
    * Buffers are made once: it is called a hundred thousand times.
    */
   function squares(net, x, y) {
-    const last = net.layers.length - 1;
-    const units = net.sizes.map((size) => new Float64Array(size));
-    const deltas = net.sizes.map((size) => new Float64Array(size));
+    const last = net.layers.length - 1, units = unitsOf(net), deltas = unitsOf(net);
     return function evaluateSquares(w, gradient) {
       gradient.fill(0);
       let total = 0;
       for (let i = 0; i < x.length; i++) {
-        units[0][0] = x[i];
-        for (let l = 0; l <= last; l++) {
-          const { inputs, outputs, weights, biases } = net.layers[l];
-          const h = units[l], out = units[l + 1];
-          for (let k = 0, at = weights; k < outputs; k++, at += inputs) {
-            let sum = w[biases + k];
-            for (let j = 0; j < inputs; j++) sum += w[at + j] * h[j];
-            out[k] = l < last && sum < 0 ? 0 : sum;
-          }
-        }
-        const residual = units[last + 1][0] - y[i];
+        const residual = forward(net, w, x[i], units) - y[i];
         total += 0.5 * residual * residual;
         deltas[last + 1][0] = residual;
         for (let l = last; l >= 0; l--) {
@@ -221,7 +213,7 @@ function playgroundEngine() {
   /* ---- One network (MAP). ---- */
 
   /** Train one network; `run(n)` takes n steps. `loss` is −log P(D | w) − log P(w), in nats. */
-  function mapTrainer(problem, { steps = 1500, rate = 0.02, seed = 0, start } = {}) {
+  function mapTrainer(problem, { steps = STEPS, rate = 0.02, seed = 0, start } = {}) {
     const { net } = problem;
     const w = start ? Float64Array.from(start) : normals(net.nWeights, 7919 * (seed + 1));
     if (!start) for (let i = 0; i < w.length; i++) w[i] *= Math.sqrt(2 / net.fanIn[i]);
@@ -249,7 +241,7 @@ function playgroundEngine() {
    */
   function bbbTrainer(problem, options = {}) {
     const { net, noise, prior } = problem;
-    const { steps = 1500, rate = 0.08, samples = 1, klWeight = 1, seed = 0, cooldown = 1 } = options;
+    const { steps = STEPS, rate = 0.08, samples = 1, klWeight = 1, seed = 0, cooldown = 1 } = options;
     const size = net.nWeights;
     const mu = options.mu ? Float64Array.from(options.mu) : normals(size, 7919 * (seed + 1));
     const rho = options.rho ? Float64Array.from(options.rho) : new Float64Array(size).fill(-1);
@@ -265,11 +257,11 @@ function playgroundEngine() {
     const gMu = new Float64Array(size), gRho = new Float64Array(size);
     const std = new Float64Array(size), slope = new Float64Array(size);
     const step = adam([mu, rho], rate, steps, cooldown);
-    const trainer = { mu, rho, steps, done: 0, loss: NaN, run };
+    const trainer = { mu, rho, steps, done: 0, complexity: NaN, likelihood: NaN, run };
 
     function run(n) {
       for (const end = Math.min(steps, trainer.done + n); trainer.done < end; trainer.done++) {
-        trainer.loss = 0;
+        trainer.complexity = trainer.likelihood = 0;
         gMu.fill(0);
         gRho.fill(0);
         for (let i = 0; i < size; i++) {
@@ -277,14 +269,14 @@ function playgroundEngine() {
           slope[i] = logistic(rho[i]);
         }
         for (let s = 0; s < samples; s++) {
-          trainer.loss += draw(((trainer.done + 97 * s) % rows) * size) / samples;
+          draw(((trainer.done + 97 * s) % rows) * size);
         }
         step(trainer.done, [gMu, gRho]);
       }
       return trainer;
     }
 
-    /** Add one draw's share of the gradient; return its free energy. */
+    /** Add one draw's share of the gradient, and of the two parts of the free energy. */
     function draw(row) {
       let logQ = 0;
       for (let i = 0; i < size; i++) {
@@ -293,48 +285,30 @@ function playgroundEngine() {
         logQ -= Math.log(std[i]) + 0.5 * (LOG_2PI + e * e);
       }
       pull.fill(0);
-      const logPrior = prior.evaluate(w, pull);
-      const nll = precision * sum(w, data) + constant;
+      trainer.complexity += (logQ - prior.evaluate(w, pull)) / samples;
+      trainer.likelihood += (precision * sum(w, data) + constant) / samples;
       for (let i = 0; i < size; i++) {
         const g = klWeight * pull[i] + precision * data[i];
         gMu[i] += g / samples;
         gRho[i] += ((g * eps[row + i] - klWeight / std[i]) * slope[i]) / samples;
       }
-      return klWeight * (logQ - logPrior) + nll;
     }
     return trainer;
   }
 
-  const tables = new Map();
+  let table = { key: "" }; // the last one that was made
 
-  /** Return a table of standard normal numbers, 1500 rows of `size`; the last few are kept. */
+  /** Return a table of standard normal numbers, STEPS rows of `size`. */
   function noiseTable(size, seed) {
     const key = `${size} ${seed}`;
-    if (!tables.has(key)) {
-      if (tables.size > 3) tables.delete(tables.keys().next().value);
-      tables.set(key, normals(1500 * size, 104729 * (seed + 1), Float32Array));
-    }
-    return tables.get(key);
+    if (table.key !== key) table = { key, values: normals(STEPS * size, 104729 * (seed + 1), Float32Array) };
+    return table.values;
   }
 
   /** Estimate the free energy of q with fresh draws, in nats: {total, complexity, likelihood}. */
   function freeEnergy(problem, mu, rho, klWeight, draws = 100, seed = 1) {
-    const { net, noise, prior } = problem, size = net.nWeights, next = normal(15485863 * seed);
-    const w = new Float64Array(size), unused = new Float64Array(size);
-    const sum = squares(net, problem.x, problem.y);
-    let complexity = 0, likelihood = 0;
-    for (let s = 0; s < draws; s++) {
-      for (let i = 0; i < size; i++) {
-        const std = softplus(rho[i]), e = next();
-        w[i] = mu[i] + std * e;
-        complexity -= Math.log(std) + 0.5 * (LOG_2PI + e * e);
-      }
-      complexity -= prior.evaluate(w, unused);
-      likelihood += sum(w, unused) / noise ** 2;
-      likelihood += problem.x.length * (Math.log(noise) + 0.5 * LOG_2PI);
-    }
-    complexity /= draws;
-    likelihood /= draws;
+    const eps = normals(draws * mu.length, 15485863 * seed);
+    const { complexity, likelihood } = bbbTrainer(problem, { mu, rho, eps, samples: draws }).run(1);
     return { total: klWeight * complexity + likelihood, complexity, likelihood };
   }
 
@@ -364,8 +338,8 @@ function playgroundEngine() {
     for (let i = 0; i < size; i++) w[i] = start ? start[i] : prior.draw(next, draw);
     let u = energy(w, gradient);
     let stepSize = options.stepSize || 0.01, mean = Math.log(10 * stepSize), error = 0, average = 0;
-    const kept = [], logs = [], recent = []; // `recent`: the last 25 states of the warm-up
-    const chain = { kept, logs, recent, done: 0, accepted: 0, run, at: () => w, stepSize: () => stepSize };
+    const kept = [], recent = []; // `recent`: the last 25 states of the warm-up
+    const chain = { kept, recent, done: 0, run, at: () => w, stepSize: () => stepSize };
 
     function run(n) {
       for (let i = 0; i < n; i++) {
@@ -373,11 +347,7 @@ function playgroundEngine() {
         if (chain.done < warmUp) {
           adapt(rate);
           if (recent.push(Float64Array.from(w)) > 25) recent.shift();
-        } else {
-          chain.accepted += rate;
-          kept.push(Float64Array.from(w));
-          logs.push(-u);
-        }
+        } else kept.push(Float64Array.from(w));
         chain.done++;
       }
       return chain;
@@ -441,6 +411,16 @@ function playgroundEngine() {
     return { mean, std };
   }
 
+  function join(arrays) {
+    const out = new Float64Array(arrays.reduce((sum, a) => sum + a.length, 0));
+    let at = 0;
+    for (const a of arrays) {
+      out.set(a, at);
+      at += a.length;
+    }
+    return out;
+  }
+
   /** Evaluate weight vectors that stand one after the other: [draws × m]. */
   function functions(net, weights, x) {
     const draws = weights.length / net.nWeights, f = new Float64Array(draws * x.length);
@@ -469,10 +449,10 @@ function playgroundEngine() {
   }
 
   /**
-   * Return rank-normalised split R-hat and bulk ESS of chains of one quantity
-   * (Vehtari et al. 2021); `chains` are arrays of equal length.
+   * Return rank-normalised split R-hat, and bulk ESS if asked, of chains of one quantity (Vehtari
+   * et al. 2021); `chains` are arrays of equal length. R-hat is Infinity if none of them moves.
    */
-  function diagnose(chains) {
+  function diagnose(chains, withESS = true) {
     const half = Math.floor(chains[0].length / 2), parts = [];
     if (half < 4) return { rHat: Infinity, ess: 0 };
     for (const chain of chains) parts.push(chain.slice(0, half), chain.slice(-half));
@@ -480,7 +460,7 @@ function playgroundEngine() {
     const medians = parts.flatMap((part) => [...part]).sort((p, q) => p - q);
     const middle = medians[medians.length >> 1];
     const folded = rankNormalise(parts.map((part) => Array.from(part, (v) => Math.abs(v - middle))));
-    return { rHat: Math.max(rHat(ranked), rHat(folded)), ess: effective(ranked) };
+    return { rHat: Math.max(rHat(ranked), rHat(folded)), ess: withESS ? effective(ranked) : Infinity };
   }
 
   function rankNormalise(parts) {
@@ -507,12 +487,13 @@ function playgroundEngine() {
       within += part.reduce((sum, v) => sum + (v - means[c]) ** 2, 0) / (n - 1) / parts.length;
       between += (means[c] - all) ** 2 / Math.max(1, parts.length - 1);
     });
+    if (within < 1e-20 * between) within = 0; // what rounding leaves of chains that do not move
     return { means, within, total: ((n - 1) / n) * within + between };
   }
 
   function rHat(parts) {
     const { within, total } = withinAndTotal(parts);
-    return within > 0 ? Math.sqrt(total / within) : 1;
+    return within > 0 ? Math.sqrt(total / within) : Infinity;
   }
 
   /** Effective number of draws, by Geyer's initial monotone sequence. */
@@ -541,7 +522,7 @@ function playgroundEngine() {
 
   return {
     network, evaluate, squares, makePrior, potential, mapTrainer, bbbTrainer, freeEnergy,
-    drawWeights, hmcChain, moments, functions, diagnose, uniform, normal, normals, softplus,
+    drawWeights, hmcChain, moments, functions, join, diagnose, uniform, normal, normals, STEPS,
   };
 }
 

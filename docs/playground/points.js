@@ -376,13 +376,13 @@ const playgroundPoints = (() => {
 
   /** The widest space between neighbours, if it is far wider than the others: [low, high] or null. */
   function widestGap(points) {
-    const x = points.map((p) => p[0]).sort((a, b) => a - b);
+    const all = points.map((p) => p[0]).sort((a, b) => a - b), range = all[all.length - 1] - all[0];
+    const x = all.filter((value, i) => !i || value - all[i - 1] > 0.001 * range); // distinct ones
     const spaces = x.slice(1).map((value, i) => [value - x[i], x[i], value]);
     if (spaces.length < 3) return null;
     const sorted = spaces.map((space) => space[0]).sort((a, b) => a - b);
     const widest = spaces.reduce((a, b) => (b[0] > a[0] ? b : a));
     const usual = sorted[sorted.length >> 1];
-    const range = x[x.length - 1] - x[0];
     return widest[0] > 3 * usual && widest[0] > 0.12 * range ? [widest[1], widest[2]] : null;
   }
 

@@ -13,12 +13,11 @@ function playgroundWorker(engine) {
   const SLICE_MS = 30;
   const DRAWS = 200; // functions from which a band of Bayes by Backprop is made
   const MEMBERS = 10; // networks of an ensemble
-  const STEPS = 1500;
   const WARM_UP = 500, KEPT = 500; // transitions of each chain
   const FOLLOW = { map: 300, bbb: 400, ensemble: 60, hmc: 30 }; // steps while a hand moves
 
   let question = null; // the latest
-  let work = null; // {step(), answer(final), done} of it
+  let work = null; // {step(), answer(), done, due} of it
   let finished = null; // work whose first answer is out, and that can be gone on with
   let last = null; // what the last answer left: from there a hand is followed
   const channel = new MessageChannel();
@@ -46,18 +45,11 @@ function playgroundWorker(engine) {
   function begin() {
     const q = question;
     const net = engine.network(q.problem.hidden);
-    const problem = {
-      net,
-      x: Float64Array.from(q.problem.x),
-      y: Float64Array.from(q.problem.y),
-      noise: q.problem.noise,
-      prior: engine.makePrior(q.problem.prior),
-    };
+    const problem = { ...q.problem, net, prior: engine.makePrior(q.problem.prior) };
     const same = last && last.method === q.method && last.net.nWeights === net.nWeights;
     work = (q.method === "hmc" ? chains : trained)(q, problem, same && q.follow ? last : null);
     work.id = q.id;
     work.follow = q.follow;
-    work.spent = 0;
     if (q.watch) post(false);
     else channel.port2.postMessage(0);
   }
@@ -65,17 +57,9 @@ function playgroundWorker(engine) {
   function loop() {
     if (!work || question.watch) return;
     const start = performance.now();
-    let shown = false;
-    while (!work.done && performance.now() - start < SLICE_MS) {
-      work.step();
-      if (work.first) {
-        shown = true;
-        work.first = false;
-        break;
-      }
-    }
-    work.spent += performance.now() - start;
-    if (work.done || shown) post(work.done);
+    work.due = false;
+    while (!work.done && !work.due && performance.now() - start < SLICE_MS) work.step();
+    if (work.done || work.due) post(work.done);
     if (work.done) {
       const id = work.id;
       finished = work.more ? work : null;
@@ -93,12 +77,12 @@ function playgroundWorker(engine) {
 
   function post(final) {
     const answer = work.answer();
-    postMessage({ id: work.id, final, ms: work.spent, follow: work.follow, ...answer });
+    postMessage({ id: work.id, final, follow: work.follow, ...answer });
   }
 
   /** One network, an ensemble of them, or Bayes by Backprop. */
   function trained(q, problem, from) {
-    const { net } = problem, steps = from ? FOLLOW[q.method] : STEPS;
+    const { net } = problem, steps = from ? FOLLOW[q.method] : engine.STEPS;
     const make = (k) => {
       const seed = q.seed + 1000 * k;
       if (q.method !== "bbb") {
@@ -121,20 +105,13 @@ function playgroundWorker(engine) {
       answer() {
         last = { method: q.method, net, trainers };
         const [first] = trainers;
-        let weights = first.w, figures = {};
-        if (q.method === "bbb") {
-          weights = engine.drawWeights(first.mu, first.rho, DRAWS);
-          const cost = engine.freeEnergy(problem, first.mu, first.rho, q.klWeight);
-          figures = { F: cost.total, complexity: cost.complexity, likelihood: cost.likelihood };
-        } else {
-          weights = new Float64Array(trainers.length * net.nWeights);
-          trainers.forEach((trainer, i) => weights.set(trainer.w, i * net.nWeights));
-          figures = { loss: first.loss };
-        }
+        const [weights, figures] = q.method === "bbb"
+          ? [engine.drawWeights(first.mu, first.rho, DRAWS), engine.freeEnergy(problem, first.mu, first.rho, q.klWeight)]
+          : [engine.join(trainers.map((trainer) => trainer.w)), { loss: first.loss }];
         const f = engine.functions(net, weights, Float64Array.from(q.grid));
         const draws = weights.length / net.nWeights, m = q.grid.length;
         const { mean, std } = engine.moments(f, draws, m);
-        return { mean, std, lines: f.slice(0, Math.min(draws, 12) * m), step: first.done, ...figures };
+        return { mean, std, lines: f.slice(0, Math.min(draws, 12) * m), step: first.done, steps, ...figures };
       },
     };
     return self;
@@ -148,11 +125,10 @@ function playgroundWorker(engine) {
       return engine.hmcChain(problem, { warmUp: WARM_UP, seed: q.seed + 1000 * k, ...start });
     });
     const grid = Float64Array.from(q.grid), m = grid.length;
-    let total = from ? FOLLOW.hmc : WARM_UP + KEPT;
-    let sent = 0, shownAt = 0;
+    let total = from ? FOLLOW.hmc : WARM_UP + KEPT, shownAt = 0;
+    const kept = all.map(() => new Float64Array(0)); // functions, one after the other
     const self = {
       done: false,
-      first: false,
       more(draws) {
         total += draws;
         self.done = false;
@@ -164,21 +140,19 @@ function playgroundWorker(engine) {
         // A first band early in the warm-up, then one each hundred transitions.
         if (done - shownAt >= (shownAt ? 100 : 40)) {
           shownAt = done;
-          self.first = !q.watch;
+          self.due = true;
         }
       },
       answer() {
         last = { method: q.method, net, chains: all };
         const warm = all[0].done <= WARM_UP;
-        const vectors = (chain) => (warm ? chain.recent.slice(-25) : chain.kept.slice(sent));
-        const draws = all.map((chain) => {
-          const kept = vectors(chain), f = new Float64Array(kept.length * m);
-          kept.forEach((w, s) => engine.evaluate(net, w, grid, 0, f.subarray(s * m, (s + 1) * m)));
-          return f;
+        const functions = (vectors) => engine.functions(net, engine.join(vectors), grid);
+        const draws = all.map((chain, k) => {
+          if (warm) return functions(chain.recent);
+          kept[k] = engine.join([kept[k], functions(chain.kept.slice(kept[k].length / m))]);
+          return kept[k];
         });
-        const logs = all.map((chain) => (warm ? [] : chain.logs.slice(sent)));
-        if (!warm) sent = all[0].kept.length;
-        return { draws, logs, warm, step: all[0].done, steps: WARM_UP };
+        return { draws, warm, step: all[0].done, steps: warm ? WARM_UP : total };
       },
     };
     return self;

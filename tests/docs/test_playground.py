@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import chromium
 import numpy as np
@@ -38,13 +39,16 @@ def browser() -> Iterator[Browser]:
         yield playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
 
 
-def opened(browser: Browser, state: str = "", **options: Any) -> tuple[Page, list[str]]:
+def opened(
+    browser: Browser, state: str = "", script: str = "", **options: Any
+) -> tuple[Page, list[str]]:
     """Open the playground; return its page, and a list that collects its errors and requests."""
     page = browser.new_context(**{"locale": "en-GB", **options}).new_page()
     faults: list[str] = []
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.on("console", lambda message: faults.append(message.text))
     page.on("request", lambda r: r.url.startswith("http") and faults.append(r.url))
+    page.add_init_script(script)
     page.set_default_timeout(120_000)
     page.goto(f"{PAGE}#{state}")
     page.evaluate("window.playground.ready.then(() => true)")
@@ -155,6 +159,11 @@ def test_hmc_chains_agree_with_the_package(page: Page) -> None:
         assert np.sqrt((z**2).mean()) < 2.0, z
 
 
+def test_chains_that_do_not_move_have_not_mixed(page: Page) -> None:
+    still = "playground.engine.diagnose([Array(20).fill(1), Array(20).fill(2)]).rHat"
+    assert page.evaluate(still) == float("inf")
+
+
 def summary(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the mean of draws ``[chains, s, m]`` and its standard error by the ESS."""
     _, ess = mcmc.diagnose(draws)
@@ -218,25 +227,137 @@ def test_chains_are_kept_while_an_unrelated_slider_moves(browser: Browser) -> No
     page.wait_for_function("window.playground.state().kl !== 1")
 
 
-def test_shared_address_restores_the_playground(browser: Browser) -> None:
-    page, _ = opened(browser)
-    readings(page, a="ensemble", b="map", noise=0.4, layers=2, prior="mixture", pi=0.8, kl=0.1)
-    page.click("#paste")
-    page.fill("#text", "1\t2\n2.7\t1.5\n3.1\t7\n11.3\t4.4\n12.7\t3")
-    page.click("#act")
-    readings(page)
+VISIT = """(hash) => new Promise((done) => {
+    addEventListener("hashchange", () => done(document.getElementById("told").textContent));
+    location.hash = hash;
+})"""
+
+
+def test_link_restores_the_state_or_says_that_it_is_damaged(page: Page) -> None:
+    rng = np.random.default_rng(0)
+    points = np.column_stack([rng.uniform(-1, 1, 200), rng.normal(0, 5, 200)]).tolist()
+    readings(page, a="map", b="map", layers=2, prior="mixture", pi=0.8, kl=0.1, noise=0.4)
+    readings(page, points=points, names="средняя температура\tосадки в месяц")
     page.click("#share")
-    address = page.input_value("#text")
-    other, faults = opened(browser, address.partition("#")[2])
-    assert state(other) == state(page) and faults == []
-    assert readings(other)["b"]["mean"] == readings(page)["b"]["mean"]
-    assert shown(other) == shown(page) != ""
+    address, linked = page.input_value("#text"), state(page)
+    page.keyboard.press("Escape")
+    assert len(address) < 2000
+    link, kept = address.partition("#")[2], {"own": False, "n": 8, "layers": 1}
+    readings(page, **kept)
+    cuts = [*range(1, 60), *range(60, len(link), 97), *range(len(link) - 40, len(link))]
+    for harmed in [*(link[:n] for n in cuts), quote(link, safe=""), link[:99] + link[100:]]:
+        assert "link is incomplete" in page.evaluate(VISIT, harmed), harmed
+        assert kept.items() <= state(page).items()
+    assert page.evaluate(VISIT, link) == "" and state(page) == linked
 
 
-@pytest.mark.parametrize("harm", ["n=1e9&width=-3&a=none&points=1;x&units=0,0,0,0&pi=NaN", "%%%"])
-def test_playground_applies_valid_parts_of_an_invalid_address(browser: Browser, harm: str) -> None:
+def test_link_of_version_1_loads(browser: Browser) -> None:
+    old = "a=map&b=map&sigma=2.5&points=-0.5%2C1.25%3B0.5%2C-3&names=day%09size+in+m%C2%B2"
+    found = state(opened(browser, f"{old}&units=2019%2C2%2C100%2C8")[0])
+    assert (found["points"], found["units"]) == ([[-0.5, 1.25], [0.5, -3]], [2019, 2, 100, 8])
+    assert (found["names"], found["sigma"], found["a"]) == ("day\tsize in m²", 2.5, "map")
+
+
+@pytest.mark.parametrize(
+    ("harm", "n"),
+    [("n=9&points=1;x", 32), ("b=map&toString=1&constructor=2&__proto__=1&n=1e9", 64)],
+)
+def test_playground_survives_an_invalid_address(browser: Browser, harm: str, n: int) -> None:
     page, faults = opened(browser, harm)
-    assert faults == [] and len(page.evaluate("window.playground.readings().a.mean")) == 121
+    assert ("link is incomplete" in page.inner_text("#told")) == (n == 32)
+    readings(page, b="map", constructor=1, toString=2)
+    assert faults == [] and state(page)["n"] == n
+
+
+WALK = """() => {
+    const {engine, set, state} = playground, draw = engine.uniform(1), wrong = [];
+    const press = (target, key, held = {}) => target.dispatchEvent(
+        new KeyboardEvent("keydown", {key, bubbles: true, ...held}));
+    const some = (all) => all[Math.floor(draw() * all.length)];
+    const now = () => JSON.stringify(state()), states = [now()];
+    const moves = [
+        () => set({sigma: 5 * draw(), seed: 99 * draw(), prior: some(["gaussian", "mixture"])}),
+        () => set({points: [1, 2, 3, 4].map(() => [2 * draw() - 1, 10 * draw()])}),
+        () => press(document.querySelector("canvas"), some(["n", "a", "Delete"])),
+        () => some([...document.querySelectorAll("#presets button, #reset")]).click(),
+    ];
+    while (states.length < 101) {
+        some(moves)();
+        if (now() !== states.at(-1)) states.push(now());
+    }
+    for (const [keys, way] of [["z", states.slice(0, -1).reverse()], ["yZ", states.slice(1)]]) {
+        for (const one of way) {
+            press(document.body, some(keys), {ctrlKey: true, shiftKey: keys !== "z"});
+            if (now() !== one) wrong.push(one);
+        }
+    }
+    return wrong;
+}"""
+
+
+def test_undo_and_redo_restore_every_earlier_state(browser: Browser) -> None:
+    page, faults = opened(browser, "a=map&b=map")
+    assert page.evaluate(WALK) == [] and page.is_disabled("#redo") and faults == []
+
+
+def test_arrow_steps_in_a_run_are_one_undo(browser: Browser) -> None:
+    page, _ = opened(browser, "a=map&b=map&points=-0.5,0;0.5,0")
+    page.locator("canvas").first.press("n")
+    for _ in range(8):
+        page.keyboard.press("ArrowUp")
+    assert state(page)["points"][0][1] > 0.9
+    page.keyboard.press("Control+z")
+    assert state(page)["points"][0] == [-0.5, 0] and page.is_disabled("#undo")
+
+
+def test_verdict_does_not_depend_on_the_unit_of_y(browser: Browser) -> None:
+    page, said, y = opened(browser, "a=ensemble")[0], [], (3, 5, 4, 8, 7, 9, 12.5)
+    for power in (-6, -3, 0, 6):
+        page.click("#paste")
+        page.fill("#text", "\n".join(f"{x}\t{value}e{power}" for x, value in enumerate(y)))
+        page.click("#act")
+        noise = readings(page) and re.findall(r"σ ([\d.]+)", page.inner_text("#scale"))
+        assert noise[0].replace(".", "").strip("0") == f"{np.std(y) / 5:.3f}"[2:]
+        said.append(re.sub(r"(sd|has) [\d.]+(\s×\s10[⁻\d⁰-⁹]+)?", "", shown(page)))
+    assert "times" in said[0] and set(said) == {said[0]}
+
+
+@pytest.mark.parametrize("how", ["throw 1", "setTimeout(() => this.onerror(new Event('error')))"])
+def test_blocked_workers_are_named_and_hang_nobody(browser: Browser, how: str) -> None:
+    rest = "postMessage() {} terminate() {}"
+    page, faults = opened(browser, script=f"Worker = class {{ constructor() {{ {how} }} {rest} }}")
+    assert readings(page, sigma=2)["a"] is None and faults == []
+    assert "refuses workers" in page.inner_text("figcaption >> nth=1")
+
+
+def test_every_promise_of_the_page_settles(browser: Browser) -> None:
+    page, _ = opened(browser, "b=ensemble")
+    overtaken = """() => Promise.race([
+        Promise.all([1, 2, 3].map((sigma) => playground.set({sigma}))),
+        new Promise((_, fail) => setTimeout(fail, 60000)),
+    ]).then((all) => all.map((one) => one.b.mean[60]))"""
+    assert len(set(page.evaluate(overtaken))) == 1
+    page.evaluate("() => { playground.set({noise: 0.5}); return playground.ready.then(() => 1) }")
+    page.click("#more summary")
+    page.click("#watch")
+    assert len(set(page.evaluate(overtaken))) == 1
+
+
+def test_own_points_have_no_true_function_and_no_false_gap(page: Page) -> None:
+    readings(page, a="ensemble", b="map", own=False, data="gap")
+    assert page.locator("#legend .truth").count() == 1
+    found = readings(page, points=[[x, y] for x in (-0.5, 0, 0.5) for y in (1, 2, 3)])
+    assert np.isnan(found["rms"]) and page.locator("#legend .truth").count() == 0
+    assert "between" not in page.inner_text("figcaption >> nth=0")
+
+
+def test_refused_copying_is_said(page: Page) -> None:
+    page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject() }")
+    page.evaluate("() => { document.execCommand = () => false }")
+    page.click("#share")
+    page.click("#act")
+    assert "refused" in page.inner_text("#fault")
+    page.keyboard.press("Escape")
 
 
 READ = """(cases) => cases.map(({text, columns}) => {
@@ -328,11 +449,15 @@ def test_controls_without_effect_are_disabled(page: Page) -> None:
     readings(page, a="map", b="ensemble", points=None, prior="gaussian")
     assert page.evaluate(idle, "samples") and not page.evaluate(idle, "n")
     readings(page, a="bbb", prior="mixture", pi=0, points=[[0, 0], [0.1, 1]])
-    assert page.evaluate(idle, "sigma1") and page.evaluate(idle, "n")
+    assert all(page.evaluate(idle, name) for name in ("sigma1", "n", "seed"))
     assert not page.evaluate(idle, "samples")
 
 
-PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+PHONE: dict[str, Any] = {
+    "viewport": {"width": 390, "height": 844},
+    "has_touch": True,
+    "is_mobile": True,
+}
 
 
 @pytest.mark.parametrize(
