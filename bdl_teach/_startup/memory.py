@@ -16,22 +16,12 @@ from pathlib import Path
 
 from bdl_teach._startup import PLAIN
 
-_ARENA_MAX, _TRIM_THRESHOLD = -8, -1  # glibc's mallopt: M_ARENA_MAX, M_TRIM_THRESHOLD
 _DONTNEED = 4  # madvise's MADV_DONTNEED
 _PAUSE = 2.0  # seconds to wait for further programs after one was loaded
 _LONG = 0.6  # seconds: a longer first run compiles, which leaves more memory than loading
 _MANY = 500  # runs that leave tens of megabytes in the heap: a minute of moving sliders
 _due: float | None = None  # time of the next release
 _runs = 0  # runs since the last release
-
-
-def keep_heap_small() -> None:
-    """Let all threads share two heaps (glibc), so that a kernel holds 50 MB less."""
-    if sys.platform == "linux" and not PLAIN:
-        with suppress(OSError, AttributeError):  # musl has no mallopt
-            libc = ctypes.CDLL(None)
-            libc.mallopt(_ARENA_MAX, 2)
-            libc.mallopt(_TRIM_THRESHOLD, 1 << 17)
 
 
 def after_run(compiling_s: float | None) -> None:

@@ -34,7 +34,9 @@ def _probe() -> bool:
     try:
         with tf.device("CPU:0"), steady_names.while_running():
             probe = tf.function(_sum_of_squares, jit_compile=True, autograph=False)
-            return float(probe(tf.constant([1.0, 2.0]))) == 5.0
+            works = float(probe(tf.constant([1.0, 2.0]))) == 5.0
+        kept_programs.seal()
+        return works
     except Exception as error:  # any failure of a plug-in or a missing compiler means "no"
         _LOG.debug("XLA probe: %s", error)
         return False
@@ -68,6 +70,8 @@ class Compiled:
             if self.traces == before or not kept_programs.clear():
                 raise
             result = self._without_stored_programs(error, arguments)
+        if self.traces > before:
+            kept_programs.seal()
         memory.after_run(None if self.traces == before else time.monotonic() - start)
         return result
 
