@@ -15,6 +15,7 @@ import sys
 import time
 import tomllib
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, distribution, requires, version
@@ -27,7 +28,12 @@ ROOT = Path(__file__).resolve().parents[2]
 AGAIN = "install it again: python -m pip install --force-reinstall --no-deps"
 SAVED = "etc/jupyter/jupyter_server_config.d/bdl_teach.json"  # makes saved explorers show pictures
 FRONT_END = "@jupyter-widgets/jupyterlab-manager"  # version 5 goes with ipywidgets 8
-MODULES = {"scikit-learn": "sklearn", "pillow": "PIL"}  # packages imported under another name
+MODULES = {  # packages imported under another name
+    "django-static-mathjax": "mathjax",
+    "pillow": "PIL",
+    "scikit-learn": "sklearn",
+}
+ONLY_FILES = ("mathjax", "pyreveal")  # what decks contain; none of their code runs
 Look = Callable[[], str | tuple[float, str]]  # returns a text, or a measured value and its unit
 
 
@@ -128,23 +134,53 @@ def _name(requirement: str) -> str:
     return re.split(r"[^\w.-]", requirement)[0].lower().replace("_", "-")
 
 
+def unmet() -> list[str]:
+    """Return the requirements whose package is missing, too old or too new."""
+    wanted = required()
+    if missing := [line for name, line in wanted.items() if not importlib.util.find_spec(name)]:
+        return missing
+    from packaging.requirements import Requirement  # TensorFlow requires it
+
+    found = {line: _version(line) for line in wanted.values()}
+    return [
+        line for line in found if found[line] and found[line] not in Requirement(line).specifier
+    ]
+
+
+def _version(requirement: str) -> str:
+    """Return the installed version; "" for `tensorflow` where tensorflow-cpu is in its place."""
+    with suppress(PackageNotFoundError):
+        return version(_name(requirement))
+    return ""
+
+
 def check_packages() -> None:
-    """Raise ``Trouble`` if a required package is missing."""
-    refuse([line for name, line in required().items() if not importlib.util.find_spec(name)])
+    """Raise ``Trouble`` if a package is missing, too old or too new, or loaded in another version.
+
+    What a kernel has loaded it keeps, even if a newer version is installed meanwhile.
+    """
+    refuse(unmet())
+    for module, line in required().items():
+        loaded = str(getattr(sys.modules.get(module), "__version__", "")).removeprefix("v")
+        if loaded and _version(line) not in ("", loaded):
+            fault = f"{module} {loaded} is loaded, but {_version(line)} is installed"
+            raise Trouble(f"{fault}: restart the runtime, then run this cell again.")
 
 
-def refuse(missing: list[str]) -> None:
-    """Raise ``Trouble`` with the command that installs ``missing`` packages, if there are any."""
-    if missing:
-        quoted = " ".join(f'"{requirement}"' for requirement in missing)
+def refuse(unmet: list[str]) -> None:
+    """Raise ``Trouble`` with the command that installs ``unmet`` requirements, if there are any."""
+    if unmet:
+        quoted = " ".join(f'"{requirement}"' for requirement in unmet)
         command = f"{sys.executable} -m pip install {quoted}"
-        raise Trouble(f"Packages are missing. Install them: {command}")
+        raise Trouble(f"Packages are missing, too old or too new. Install others: {command}")
 
 
 def packages() -> str:
     """Import the required packages and return "n are imported"; raise ``Trouble`` if one fails."""
     check_packages()
     for module, line in required().items():
+        if module in ONLY_FILES:
+            continue
         try:
             importlib.import_module(module)
         except Exception as error:  # a broken package can raise anything on import
@@ -232,18 +268,6 @@ def widgets(package: str, front_end: str, begins: str = "") -> str:
     raise Trouble(f"{fault}: install {package} again in its environment")
 
 
-def ipykernel() -> str:
-    """Return ipykernel's version; raise ``Trouble`` if it is 7 or higher.
-
-    From 7 on, ipykernel runs the callbacks of widgets on a second thread.
-    """
-    importlib.import_module("ipykernel")
-    found = version("ipykernel")
-    if int(found.split(".")[0]) >= 7:
-        raise Trouble(f"{found}, but a version below 7 is needed: pip install 'ipykernel<7'")
-    return found
-
-
 def kernel() -> str:
     """Return the environment of JupyterLab's kernels; raise ``Trouble`` if it is not this one."""
     from jupyter_client.kernelspec import KernelSpecManager
@@ -272,6 +296,14 @@ def enough(what: str, needed_gb: float) -> tuple[float, str]:
     return found, "GB free"
 
 
+def explorer() -> str:
+    """Make the explorer of chapter 3, and close it when it has drawn its first picture."""
+    from bdl_teach.widgets import SinusoidExplorer
+
+    SinusoidExplorer().wait().close()
+    return "draws"
+
+
 def refit() -> tuple[float, str]:
     """Return the milliseconds of one refit of the sinusoid, without compilation, and their unit."""
     from bdl_teach import datasets, densities
@@ -297,11 +329,11 @@ LOOKS: tuple[tuple[str, bool, Look], ...] = (
     ("JupyterLab", True, partial(imported, "jupyterlab")),
     ("ipywidgets", True, partial(widgets, "ipywidgets", FRONT_END, "5.")),
     ("anywidget", True, partial(widgets, "anywidget", "anywidget")),
-    ("ipykernel", True, ipykernel),
     ("kernel of notebooks", True, kernel),
     ("server of notebooks", False, server),
     # Room for a kernel after chapter 3, JupyterLab and a browser's tab; for notebooks and caches.
     ("memory", False, partial(enough, "memory", 1.5)),
     ("disk", False, partial(enough, "disk", 0.5)),
+    ("explorer", True, explorer),
     ("refit", True, refit),
 )

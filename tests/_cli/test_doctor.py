@@ -85,6 +85,19 @@ def test_doctor_reports_broken_and_missing_packages(monkeypatch, tmp_path: Path)
     assert said.endswith(f'{sys.executable} -m pip install "Hollow>=1"')
 
 
+def test_doctor_reports_versions_that_do_not_fit_or_are_not_loaded(monkeypatch) -> None:
+    monkeypatch.setattr(doctor, "required", lambda: {"ipykernel": "ipykernel>=6.17,<7"})
+    for found, said in (
+        ("6.16.2", '-m pip install "ipykernel>=6.17,<7"'),
+        ("7.0.1", '-m pip install "ipykernel>=6.17,<7"'),
+        ("6.99.0", "6.99.0 is installed: restart the runtime, then run this cell again."),
+    ):
+        monkeypatch.setattr(doctor, "version", lambda _, found=found: found)
+        with pytest.raises(Trouble) as trouble:
+            doctor.check_packages()
+        assert str(trouble.value).endswith(said)
+
+
 def test_doctor_reports_a_server_in_another_environment(monkeypatch, tmp_path) -> None:
     monkeypatch.setitem(sys.modules, "ipykernel.kernelapp", SimpleNamespace())
     for program, said in (("bin/python3", "install bdl_teach there"), ("code", "cannot find out")):
@@ -97,7 +110,6 @@ def test_doctor_reports_a_server_in_another_environment(monkeypatch, tmp_path) -
 
 
 def test_doctor_names_what_is_incompatible(monkeypatch) -> None:
-    monkeypatch.setattr(doctor, "version", lambda _: "7.0.1")
     spec = SimpleNamespace(argv=["/elsewhere/python"], resource_dir="/elsewhere/kernel")
     kernels = "jupyter_client.kernelspec.KernelSpecManager.get_kernel_spec"
     monkeypatch.setattr(kernels, lambda *_: spec)
@@ -106,7 +118,6 @@ def test_doctor_names_what_is_incompatible(monkeypatch) -> None:
     monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=4e8))
     monkeypatch.setattr("bdl_teach._support.compiled.xla_available", lambda: False)
     for look, sentence in (
-        (doctor.ipykernel, r"7\.0\.1, but a version below 7 is needed"),
         (doctor.kernel, "starts /elsewhere/python, not .*: remove its folder /elsewhere/kernel"),
         (doctor.python, r"3\.14\.0, but only 3\.11, 3\.12, 3\.13"),
         (doctor.tensorflow, r"2\.19\.1, but the course was tried with 2\.20 and 2\.21"),
