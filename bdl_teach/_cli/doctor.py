@@ -21,6 +21,7 @@ from functools import partial
 from importlib.metadata import PackageNotFoundError, distribution, requires, version
 from pathlib import Path
 
+from bdl_teach._cli import lab
 from bdl_teach._cli.environment import Trouble, is_checkout
 from bdl_teach._cli.python_version import SUPPORTED
 
@@ -58,6 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the report line by line; return 1 if something needed is missing."""
+    lab.find_a_home()  # else a check leaves a temporary folder
     findings = []
     for name, needed, look in LOOKS:
         findings.append(examine(name, needed, look))

@@ -21,6 +21,13 @@ CONTENTS = "--ServerApp.contents_manager_class=bdl_teach._support.stills.Stills"
 # With jupytext, a chapter that another editor has saved would not open, because it is newer than
 # its text. (Contributors write the text, and tools/refresh_notebooks.py makes the chapter.)
 NO_PAIRING = "--ServerApp.jpserver_extensions=jupyterlab_jupytext=False"
+OWN_FOLDERS = (  # variables that name where JupyterLab and the libraries keep their own files
+    "JUPYTER_CONFIG_DIR",
+    "JUPYTER_DATA_DIR",
+    "JUPYTER_RUNTIME_DIR",
+    "IPYTHONDIR",
+    "MPLCONFIGDIR",
+)
 FIRST_NOTEBOOK = "03_bayes_by_backprop.ipynb"
 
 
@@ -66,13 +73,21 @@ def run(options: argparse.Namespace) -> int:
 
 
 def find_a_home() -> None:
-    """Give JupyterLab a temporary folder for its own files if the home folder is not writable."""
+    """Give JupyterLab a folder for its own files if the home folder is not writable.
+
+    It is this user's temporary folder, the same one each time.
+    """
     try:
         with tempfile.TemporaryFile(dir=Path.home()):
             return
     except (OSError, RuntimeError):  # RuntimeError: there is no home folder
+        user = getattr(os, "getuid", int)()
+        folder = os.path.join(tempfile.gettempdir(), f"bdl_teach-{user}")
+    with suppress(FileExistsError):
+        os.mkdir(folder, mode=0o700)
+    if os.name != "nt" and os.lstat(folder).st_uid != user:
         folder = tempfile.mkdtemp(prefix="bdl_teach-")
-    for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
+    for name in OWN_FOLDERS:
         os.environ.setdefault(name, folder)
     say(f"Nothing can be written to your home folder: JupyterLab keeps its own files in {folder}.")
 
