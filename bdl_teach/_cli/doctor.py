@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import importlib
 import importlib.util
 import json
@@ -18,7 +17,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import partial
-from importlib.metadata import PackageNotFoundError, distribution, requires, version
+from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
 from bdl_teach._cli import lab
@@ -161,20 +160,14 @@ def check_packages() -> None:
 
     What a kernel has loaded it keeps, even if a newer version is installed meanwhile.
     """
-    refuse(unmet())
+    if lines := unmet():
+        command = f"{sys.executable} -m pip install " + " ".join(f'"{line}"' for line in lines)
+        raise Trouble(f"Packages are missing, too old or too new. Install others: {command}")
     for module, line in required().items():
         loaded = str(getattr(sys.modules.get(module), "__version__", "")).removeprefix("v")
         if loaded and _version(line) not in ("", loaded):
             fault = f"{module} {loaded} is loaded, but {_version(line)} is installed"
             raise Trouble(f"{fault}: restart the runtime, then run this cell again.")
-
-
-def refuse(unmet: list[str]) -> None:
-    """Raise ``Trouble`` with the command that installs ``unmet`` requirements, if there are any."""
-    if unmet:
-        quoted = " ".join(f'"{requirement}"' for requirement in unmet)
-        command = f"{sys.executable} -m pip install {quoted}"
-        raise Trouble(f"Packages are missing, too old or too new. Install others: {command}")
 
 
 def packages() -> str:
@@ -189,29 +182,6 @@ def packages() -> str:
             what = f"{module} cannot be imported ({type(error).__name__}: {error})"
             raise Trouble(f'{what}: {AGAIN} "{line}"') from error
     return f"{len(required())} are imported"
-
-
-def files() -> str:
-    """Return "n packages are whole"; raise ``Trouble`` if a file's size is not as in its RECORD."""
-    names, seen = [_name(line) for line in required().values()], set()
-    while names:
-        name = names.pop()
-        if name in seen:
-            continue
-        seen.add(name)
-        try:
-            found = distribution(name)
-        except PackageNotFoundError:  # `packages` reports it, if it is needed on this system
-            continue
-        names += [_name(line) for line in found.requires or [] if "extra ==" not in line]
-        # From Python 3.12 on, `found.files` leaves out files that are missing.
-        for file, _, size in csv.reader((found.read_text("RECORD") or "").splitlines()):
-            if ".." not in Path(file).parts and size:
-                path = Path(str(found.locate_file(file)))
-                if not path.is_file() or path.stat().st_size != int(size):
-                    fault = f"{file} is not as it was installed"
-                    raise Trouble(f"{fault}: {AGAIN} {name}=={found.version}")
-    return f"{len(seen)} packages are whole"
 
 
 def server() -> str:
@@ -327,7 +297,6 @@ LOOKS: tuple[tuple[str, bool, Look], ...] = (
     ("tf_keras", True, partial(imported, "tf_keras")),
     ("XLA", False, xla),
     ("packages", True, packages),
-    ("files of packages", True, files),
     ("JupyterLab", True, partial(imported, "jupyterlab")),
     ("ipywidgets", True, partial(widgets, "ipywidgets", FRONT_END, "5.")),
     ("anywidget", True, partial(widgets, "anywidget", "anywidget")),
