@@ -20,7 +20,6 @@ from functools import partial
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
-from bdl_teach._cli import lab
 from bdl_teach._cli.environment import Trouble, is_checkout
 from bdl_teach._cli.python_version import SUPPORTED
 
@@ -58,7 +57,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the report line by line; return 1 if something needed is missing."""
-    lab.find_a_home()  # else a check leaves a temporary folder
     findings = []
     for name, needed, look in LOOKS:
         findings.append(examine(name, needed, look))
@@ -240,20 +238,6 @@ def widgets(package: str, front_end: str, begins: str = "") -> str:
     raise Trouble(f"{fault}: install {package} again in its environment")
 
 
-def kernel() -> str:
-    """Return the environment of JupyterLab's kernels; raise ``Trouble`` if it is not this one."""
-    from jupyter_client.kernelspec import KernelSpecManager
-
-    spec = KernelSpecManager().get_kernel_spec("python3")
-    program = spec.argv[0]
-    if Path(program).name == program or Path(program) == Path(sys.executable):
-        return f"python3 of {sys.prefix}"
-    raise Trouble(
-        f"the Jupyter kernel 'python3' starts {program}, not {sys.executable}: remove its folder "
-        f"{spec.resource_dir}"
-    )
-
-
 def enough(what: str, needed_gb: float) -> tuple[float, str]:
     """Return the free "memory" or "disk" in GB, and the unit; raise ``Trouble`` if too little."""
     import psutil
@@ -300,7 +284,6 @@ LOOKS: tuple[tuple[str, bool, Look], ...] = (
     ("JupyterLab", True, partial(imported, "jupyterlab")),
     ("ipywidgets", True, partial(widgets, "ipywidgets", FRONT_END, "5.")),
     ("anywidget", True, partial(widgets, "anywidget", "anywidget")),
-    ("kernel of notebooks", True, kernel),
     ("server of notebooks", False, server),
     # Room for a kernel after chapter 3, JupyterLab and a browser's tab; for notebooks and caches.
     ("memory", False, partial(enough, "memory", 1.5)),

@@ -103,15 +103,11 @@ def test_doctor_reports_a_server_in_another_environment(monkeypatch, tmp_path) -
 
 
 def test_doctor_names_what_is_incompatible(monkeypatch) -> None:
-    spec = SimpleNamespace(argv=["/elsewhere/python"], resource_dir="/elsewhere/kernel")
-    kernels = "jupyter_client.kernelspec.KernelSpecManager.get_kernel_spec"
-    monkeypatch.setattr(kernels, lambda *_: spec)
     monkeypatch.setattr("platform.python_version", lambda: "3.14.0")
     monkeypatch.setattr("bdl_teach.backend.tf", SimpleNamespace(__version__="2.19.1"))
     monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=4e8))
     monkeypatch.setattr("bdl_teach._support.compiled.xla_available", lambda: False)
     for look, sentence in (
-        (doctor.kernel, "starts /elsewhere/python, not .*: remove its folder /elsewhere/kernel"),
         (doctor.python, r"3\.14\.0, but only 3\.11, 3\.12, 3\.13"),
         (doctor.tensorflow, r"2\.19\.1, but the course was tried with 2\.20 and 2\.21"),
         (lambda: doctor.enough("memory", 1.5), r"0\.4 GB free"),
