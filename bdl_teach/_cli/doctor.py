@@ -9,7 +9,6 @@ import json
 import os
 import platform
 import re
-import shutil
 import sys
 import time
 import tomllib
@@ -32,6 +31,7 @@ MODULES = {  # packages imported under another name
     "pillow": "PIL",
     "scikit-learn": "sklearn",
 }
+MEMORY_GB = 1.5  # for a kernel after chapter 3, JupyterLab and a browser's tab
 ONLY_FILES = ("mathjax", "pyreveal")  # what decks contain; none of their code runs
 Look = Callable[[], str | tuple[float, str]]  # returns a text, or a measured value and its unit
 
@@ -238,17 +238,13 @@ def widgets(package: str, front_end: str, begins: str = "") -> str:
     raise Trouble(f"{fault}: install {package} again in its environment")
 
 
-def enough(what: str, needed_gb: float) -> tuple[float, str]:
-    """Return the free "memory" or "disk" in GB, and the unit; raise ``Trouble`` if too little."""
+def memory() -> tuple[float, str]:
+    """Return the free memory in GB, and its unit; raise ``Trouble`` if it is too little."""
     import psutil
 
-    if what == "memory":
-        free = psutil.virtual_memory().available
-    else:
-        free = shutil.disk_usage(Path(__file__).parent).free
-    found = round(free / 1e9, 1)
-    if found < needed_gb:
-        raise Trouble(f"{found:.1f} GB free; the course wants {needed_gb} GB: free some")
+    found = round(psutil.virtual_memory().available / 1e9, 1)
+    if found < MEMORY_GB:
+        raise Trouble(f"{found} GB free; the course wants {MEMORY_GB} GB: free some")
     return found, "GB free"
 
 
@@ -285,9 +281,7 @@ LOOKS: tuple[tuple[str, bool, Look], ...] = (
     ("ipywidgets", True, partial(widgets, "ipywidgets", FRONT_END, "5.")),
     ("anywidget", True, partial(widgets, "anywidget", "anywidget")),
     ("server of notebooks", False, server),
-    # Room for a kernel after chapter 3, JupyterLab and a browser's tab; for notebooks and caches.
-    ("memory", False, partial(enough, "memory", 1.5)),
-    ("disk", False, partial(enough, "disk", 0.5)),
+    ("memory", False, memory),
     ("explorer", True, explorer),
     ("refit", True, refit),
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import socket
-import subprocess
 import sys
 import tempfile
 from contextlib import suppress
@@ -21,13 +20,6 @@ CONTENTS = "--ServerApp.contents_manager_class=bdl_teach._support.stills.Stills"
 # With jupytext, a chapter that another editor has saved would not open, because it is newer than
 # its text. (Contributors write the text, and tools/refresh_notebooks.py makes the chapter.)
 NO_PAIRING = "--ServerApp.jpserver_extensions=jupyterlab_jupytext=False"
-OWN_FOLDERS = (  # variables that name where JupyterLab and the libraries keep their own files
-    "JUPYTER_CONFIG_DIR",
-    "JUPYTER_DATA_DIR",
-    "JUPYTER_RUNTIME_DIR",
-    "IPYTHONDIR",
-    "MPLCONFIGDIR",
-)
 FIRST_NOTEBOOK = "03_bayes_by_backprop.ipynb"
 
 
@@ -63,10 +55,6 @@ def run(options: argparse.Namespace) -> int:
     first = folder / FIRST_NOTEBOOK
     first = first if (root / first).is_file() else folder
     os.chdir(root)
-    with suppress(OSError):  # without this process the kernel compiles the programs
-        quiet = subprocess.DEVNULL
-        command = [sys.executable, "-m", "bdl_teach._cli.first_programs"]
-        subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet)
     find_a_home()
     command = lab_command(Path(sys.executable), options.port, root, first)
     return cli.hand_over([*command, *(["--no-browser"] if options.no_browser else [])])
@@ -87,7 +75,7 @@ def find_a_home() -> None:
         os.mkdir(folder, mode=0o700)
     if os.name != "nt" and os.lstat(folder).st_uid != user:
         folder = tempfile.mkdtemp(prefix="bdl_teach-")
-    for name in OWN_FOLDERS:
+    for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
         os.environ.setdefault(name, folder)
     say(f"Nothing can be written to your home folder: JupyterLab keeps its own files in {folder}.")
 

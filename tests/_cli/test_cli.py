@@ -73,13 +73,14 @@ def test_port_in_use_is_refused_and_a_released_one_accepted() -> None:
 
 def test_jupyterlab_gets_one_folder_if_home_is_read_only(monkeypatch, capsys, tmp_path) -> None:
     monkeypatch.setattr(os, "environ", {**os.environ, "HOME": "/proc/none"})
-    monkeypatch.delenv("JUPYTER_RUNTIME_DIR", raising=False)
+    for name in ("JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(Path, "home", lambda: Path("/proc/none"))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     for _ in range(2):
         lab.find_a_home()
     (folder,) = tmp_path.iterdir()
-    assert os.environ["JUPYTER_RUNTIME_DIR"] == os.environ["MPLCONFIGDIR"] == str(folder)
+    assert os.environ["JUPYTER_RUNTIME_DIR"] == os.environ["IPYTHONDIR"] == str(folder)
     assert f"JupyterLab keeps its own files in {folder}" in capsys.readouterr().err
     monkeypatch.setattr(os, "lstat", lambda _: SimpleNamespace(st_uid=-1))
     lab.find_a_home()

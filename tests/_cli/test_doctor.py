@@ -110,7 +110,7 @@ def test_doctor_names_what_is_incompatible(monkeypatch) -> None:
     for look, sentence in (
         (doctor.python, r"3\.14\.0, but only 3\.11, 3\.12, 3\.13"),
         (doctor.tensorflow, r"2\.19\.1, but the course was tried with 2\.20 and 2\.21"),
-        (lambda: doctor.enough("memory", 1.5), r"0\.4 GB free"),
+        (doctor.memory, r"0\.4 GB free"),
         (doctor.xla, "works without it"),
     ):
         with pytest.raises(Trouble, match=sentence):
