@@ -1,8 +1,9 @@
-"""Put the notebooks, JupyterLab's settings and the repository's address into the wheel.
+"""Put the notebooks, JupyterLab's settings, the README and the address into the wheel.
 
 Everything else about the package is in pyproject.toml.
 """
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -32,6 +33,21 @@ class WithNotebooks(build_py):
         return [*super().get_outputs(include_bytecode), *self.notebooks().values()]
 
 
+def readme(repository: str) -> str:
+    """Return README.md for a package index, which has no files to link to.
+
+    Relative links and pictures go to the repository; without an address only their text is left.
+    """
+
+    def outside(found: re.Match[str]) -> str:
+        picture, text, target = found.groups()
+        there = f"{repository}/{'raw' if picture else 'blob'}/main/{target}"
+        return f"{picture}[{text}]({there})" if repository else text
+
+    relative = re.compile(r"(!?)\[([^\]]*)\]\((?!https?:)([^)]+)\)")
+    return relative.sub(outside, Path("README.md").read_text(encoding="utf-8"))
+
+
 with Path("pyproject.toml").open("rb") as file:
     REPOSITORY = tomllib.load(file)["tool"]["bdl_teach"]["repository"]
 SETTINGS = [
@@ -41,5 +57,7 @@ SETTINGS = [
 setup(
     cmdclass={"build_py": WithNotebooks},
     data_files=sorted(SETTINGS),
+    long_description=readme(REPOSITORY),
+    long_description_content_type="text/markdown",
     project_urls={"Repository": REPOSITORY} if REPOSITORY else {},
 )

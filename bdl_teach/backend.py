@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TypeAlias
@@ -10,23 +11,33 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bdl_teach._startup import kept_programs, loading, memory, steady_names
+from bdl_teach._startup import kept_programs, loading, steady_names
+
+_lock = threading.Lock()
+_n_quiet = 0  # contexts in which nothing is printed: threads may overlap
+_stderr = -1  # a copy of the file descriptor 2 meanwhile
 
 
 @contextmanager
-def _quiet_stderr() -> Iterator[None]:
-    """Discard the messages that TensorFlow's C++ code prints while it loads."""
-    saved, null = os.dup(2), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, 2)
+def quiet_stderr() -> Iterator[None]:
+    """Discard the messages that TensorFlow's C++ code prints in this context."""
+    global _n_quiet, _stderr
+    with _lock:
+        _n_quiet += 1
+        if _n_quiet == 1:
+            _stderr, null = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, 2)
+            os.close(null)
     try:
         yield
     finally:
-        os.dup2(saved, 2)
-        os.close(saved)
-        os.close(null)
+        with _lock:
+            _n_quiet -= 1
+            if _n_quiet == 0:
+                os.dup2(_stderr, 2)
+                os.close(_stderr)
 
 
-memory.keep_heap_small()
 os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
 # The threads of a compiled loop wait for each other in a busy loop, which occupies the second core.
 # With one thread a quiet fit takes 22 ms instead of 28, or 23 instead of 38 after a pause of 0.1 s;
@@ -35,7 +46,7 @@ os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
 kept_programs.prepare()
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
-with _quiet_stderr(), loading.light_import():
+with quiet_stderr(), loading.light_import():
     import tensorflow as tf
 
 steady_names.install()

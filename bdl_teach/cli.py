@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import codecs
 import importlib
 import io
 import os
@@ -15,7 +16,7 @@ from types import ModuleType
 
 from bdl_teach._cli import environment
 from bdl_teach._cli.environment import LOCK, TEST_LOCK, Trouble, is_checkout
-from bdl_teach._support.report import say
+from bdl_teach._support.report import say, spell
 
 ROOT = Path(__file__).resolve().parents[1]
 ABOUT = (
@@ -60,9 +61,10 @@ def report_failures(command: Callable[[], int], stopped: str) -> int:
     If it raises an expected error, print the message and return 1; after ctrl-C, print `stopped`
     and return 130.
     """
+    codecs.register_error("spell", spell)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
+            stream.reconfigure(errors="spell")
     try:
         code = command()
         sys.stdout.flush()

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+from bdl_teach import backend
 from bdl_teach._startup import kept_programs
 
 LOOK = (
@@ -31,3 +32,14 @@ def test_xla_flag_set_by_user_is_kept(monkeypatch):
     monkeypatch.setenv(kept_programs.VARIABLE, "")
     kept_programs.prepare()
     assert os.environ["XLA_FLAGS"] == f"{FLAG}=true"
+
+
+def test_errors_are_printed_again_after_overlapping_quiet_contexts(capfd):
+    first, second = backend.quiet_stderr(), backend.quiet_stderr()  # of two threads
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    os.write(2, b"lost")
+    second.__exit__(None, None, None)
+    os.write(2, b"kept")
+    assert capfd.readouterr().err == "kept"

@@ -35,7 +35,7 @@ LOCKS = (environment.LOCK, DOCS_LOCK, environment.TEST_LOCK)
 def declared(lock: str) -> list[Requirement]:
     """Return the requirements of pyproject.toml that a lock must satisfy."""
     extras = PROJECT["optional-dependencies"]
-    lines = PROJECT["dependencies"] + extras["deck"]
+    lines = PROJECT["dependencies"]
     if lock != environment.LOCK:
         lines = lines + GROUPS["docs"]
     if lock == environment.TEST_LOCK:

@@ -1,8 +1,8 @@
 """Build notebooks/*.ipynb from notebooks/text/*.py: run all cells, store what does not vary.
 
-If pyproject.toml names a public repository (`[tool.bdl_teach]`), each notebook gets links that
-open it elsewhere, and a folded first cell that installs the package if it is missing. After a
-change of that address, --prose is enough.
+Each notebook gets a folded first cell that says what is missing. If pyproject.toml names a public
+repository (`[tool.bdl_teach]`), this cell installs it, and links open the notebook elsewhere. After
+a change of that address, --prose is enough.
 
 A stored notebook has no timings, no paths, no random cell ids and no widget state: on another
 machine only the pictures' pixels and the numbers of random models differ.
@@ -15,6 +15,7 @@ machine only the pictures' pixels and the numbers of random models differ.
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import re
 import sys
@@ -42,12 +43,30 @@ LAUNCH = (
     "[download it]({repository}/raw/main/notebooks/{name}.ipynb)"
 )
 INSTALL = """\
-# Where the package is missing (on Colab), install it; a TensorFlow that is there stays.
+# On Colab: install what is missing or too old; a TensorFlow that is there stays.
 from importlib import metadata, util
 
+wanted = ["git+{repository}"]
+if util.find_spec("bdl_teach"):
+    from bdl_teach import doctor
+
+    wanted = doctor.unmet()
+if wanted:
+    if util.find_spec("tensorflow"):
+        wanted.append(f"tensorflow=={{metadata.version('tensorflow')}}")
+    words = " ".join(f'"{{word}}"' for word in wanted)
+    %pip install --quiet $words"""
+SAY = """\
+# If the course's package is missing, say how to install it.
+from importlib import util
+
 if not util.find_spec("bdl_teach"):
-    keep = f"tensorflow=={{metadata.version('tensorflow')}}" if util.find_spec("tensorflow") else ""
-    %pip install --quiet git+{repository} $keep"""
+    how = "python -m pip install FOLDER, where FOLDER is your copy of the course"
+    raise ModuleNotFoundError(f"bdl_teach is not installed here. Install it: {how}")"""
+LOOK = """
+from bdl_teach import doctor
+
+doctor.check_packages()"""
 
 # Messages of TensorFlow, absl and XLA on standard error.
 NOISE = re.compile(
@@ -143,26 +162,22 @@ def read_text(name: str) -> Any:
 
 
 def with_launch(notebook: Any, name: str) -> Any:
-    """Return a notebook with links that open it elsewhere, if the repository has an address."""
+    """Add the cell that says or installs what is missing, and links if there is an address."""
+    install = SAY
     if REPOSITORY:
         place = urlsplit(REPOSITORY).path.strip("/")
         line = LAUNCH.format(name=name, place=place, repository=REPOSITORY)
         title, _, rest = notebook.cells[0].source.partition("\n\n")
         notebook.cells[0].source = f"{title}\n\n{line}\n\n{rest}"
-        install = nbformat.v4.new_code_cell(INSTALL.format(repository=REPOSITORY))
-        install.metadata = nbformat.from_dict(
-            {
-                "tags": ["launch"],
-                "jupyter": {"source_hidden": True},
-                "slideshow": {"slide_type": "skip"},
-            }
-        )
-        notebook.cells.insert(0, install)
+        install = INSTALL.format(repository=REPOSITORY)
+    folded = {"jupyter": {"source_hidden": True}, "slideshow": {"slide_type": "skip"}}
+    metadata = nbformat.from_dict({"tags": ["launch"], **folded})
+    notebook.cells.insert(0, nbformat.v4.new_code_cell(install + LOOK, metadata=metadata))
     return notebook
 
 
 def is_launch(cell: Any) -> bool:
-    """Return whether a cell is the one that installs the package."""
+    """Return whether a cell is the one that says or installs what is missing."""
     return "launch" in cell.metadata.get("tags", ())
 
 
@@ -201,9 +216,9 @@ def normalise(notebook: Any) -> Any:
     notebook.metadata = nbformat.from_dict(
         {"kernelspec": KERNEL, "language_info": {"name": "python"}}
     )
-    count = 0
-    for number, cell in enumerate(notebook.cells):
-        cell.id = f"cell-{number:03d}"
+    count, numbers = 0, itertools.count()
+    for cell in notebook.cells:
+        cell.id = "launch" if is_launch(cell) else f"cell-{next(numbers):03d}"
         kept = {k: cell.metadata[k] for k in KEPT_CELL_METADATA if k in cell.metadata}
         cell.metadata = nbformat.from_dict(kept)
         if cell.cell_type == "code":

@@ -1,5 +1,5 @@
 """Define the launcher, which makes `.venv`, and the commands that it starts there.
 
-Any Python 3 can read this file. All modules of this folder, except `first_programs` and
-`deck.page`, can be imported with the standard library only.
+Any Python 3 can read this file. All modules of this folder, except `deck.page`,
+can be imported with the standard library only.
 """

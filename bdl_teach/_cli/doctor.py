@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import importlib
 import importlib.util
 import json
 import os
 import platform
 import re
-import shutil
 import sys
 import time
 import tomllib
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import partial
-from importlib.metadata import PackageNotFoundError, distribution, requires, version
+from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
 from bdl_teach._cli.environment import Trouble, is_checkout
@@ -27,7 +26,13 @@ ROOT = Path(__file__).resolve().parents[2]
 AGAIN = "install it again: python -m pip install --force-reinstall --no-deps"
 SAVED = "etc/jupyter/jupyter_server_config.d/bdl_teach.json"  # makes saved explorers show pictures
 FRONT_END = "@jupyter-widgets/jupyterlab-manager"  # version 5 goes with ipywidgets 8
-MODULES = {"scikit-learn": "sklearn", "pillow": "PIL"}  # packages imported under another name
+MODULES = {  # packages imported under another name
+    "django-static-mathjax": "mathjax",
+    "pillow": "PIL",
+    "scikit-learn": "sklearn",
+}
+MEMORY_GB = 1.5  # for a kernel after chapter 3, JupyterLab and a browser's tab
+ONLY_FILES = ("mathjax", "pyreveal")  # what decks contain; none of their code runs
 Look = Callable[[], str | tuple[float, str]]  # returns a text, or a measured value and its unit
 
 
@@ -128,52 +133,53 @@ def _name(requirement: str) -> str:
     return re.split(r"[^\w.-]", requirement)[0].lower().replace("_", "-")
 
 
+def unmet() -> list[str]:
+    """Return the requirements whose package is missing, too old or too new."""
+    wanted = required()
+    if missing := [line for name, line in wanted.items() if not importlib.util.find_spec(name)]:
+        return missing
+    from packaging.requirements import Requirement  # TensorFlow requires it
+
+    found = {line: _version(line) for line in wanted.values()}
+    return [
+        line for line in found if found[line] and found[line] not in Requirement(line).specifier
+    ]
+
+
+def _version(requirement: str) -> str:
+    """Return the installed version; "" for `tensorflow` where tensorflow-cpu is in its place."""
+    with suppress(PackageNotFoundError):
+        return version(_name(requirement))
+    return ""
+
+
 def check_packages() -> None:
-    """Raise ``Trouble`` if a required package is missing."""
-    refuse([line for name, line in required().items() if not importlib.util.find_spec(name)])
+    """Raise ``Trouble`` if a package is missing, too old or too new, or loaded in another version.
 
-
-def refuse(missing: list[str]) -> None:
-    """Raise ``Trouble`` with the command that installs ``missing`` packages, if there are any."""
-    if missing:
-        quoted = " ".join(f'"{requirement}"' for requirement in missing)
-        command = f"{sys.executable} -m pip install {quoted}"
-        raise Trouble(f"Packages are missing. Install them: {command}")
+    What a kernel has loaded it keeps, even if a newer version is installed meanwhile.
+    """
+    if lines := unmet():
+        command = f"{sys.executable} -m pip install " + " ".join(f'"{line}"' for line in lines)
+        raise Trouble(f"Packages are missing, too old or too new. Install others: {command}")
+    for module, line in required().items():
+        loaded = str(getattr(sys.modules.get(module), "__version__", "")).removeprefix("v")
+        if loaded and _version(line) not in ("", loaded):
+            fault = f"{module} {loaded} is loaded, but {_version(line)} is installed"
+            raise Trouble(f"{fault}: restart the runtime, then run this cell again.")
 
 
 def packages() -> str:
     """Import the required packages and return "n are imported"; raise ``Trouble`` if one fails."""
     check_packages()
     for module, line in required().items():
+        if module in ONLY_FILES:
+            continue
         try:
             importlib.import_module(module)
         except Exception as error:  # a broken package can raise anything on import
             what = f"{module} cannot be imported ({type(error).__name__}: {error})"
             raise Trouble(f'{what}: {AGAIN} "{line}"') from error
     return f"{len(required())} are imported"
-
-
-def files() -> str:
-    """Return "n packages are whole"; raise ``Trouble`` if a file's size is not as in its RECORD."""
-    names, seen = [_name(line) for line in required().values()], set()
-    while names:
-        name = names.pop()
-        if name in seen:
-            continue
-        seen.add(name)
-        try:
-            found = distribution(name)
-        except PackageNotFoundError:  # `packages` reports it, if it is needed on this system
-            continue
-        names += [_name(line) for line in found.requires or [] if "extra ==" not in line]
-        # From Python 3.12 on, `found.files` leaves out files that are missing.
-        for file, _, size in csv.reader((found.read_text("RECORD") or "").splitlines()):
-            if ".." not in Path(file).parts and size:
-                path = Path(str(found.locate_file(file)))
-                if not path.is_file() or path.stat().st_size != int(size):
-                    fault = f"{file} is not as it was installed"
-                    raise Trouble(f"{fault}: {AGAIN} {name}=={found.version}")
-    return f"{len(seen)} packages are whole"
 
 
 def server() -> str:
@@ -232,44 +238,22 @@ def widgets(package: str, front_end: str, begins: str = "") -> str:
     raise Trouble(f"{fault}: install {package} again in its environment")
 
 
-def ipykernel() -> str:
-    """Return ipykernel's version; raise ``Trouble`` if it is 7 or higher.
-
-    From 7 on, ipykernel runs the callbacks of widgets on a second thread.
-    """
-    importlib.import_module("ipykernel")
-    found = version("ipykernel")
-    if int(found.split(".")[0]) >= 7:
-        raise Trouble(f"{found}, but a version below 7 is needed: pip install 'ipykernel<7'")
-    return found
-
-
-def kernel() -> str:
-    """Return the environment of JupyterLab's kernels; raise ``Trouble`` if it is not this one."""
-    from jupyter_client.kernelspec import KernelSpecManager
-
-    spec = KernelSpecManager().get_kernel_spec("python3")
-    program = spec.argv[0]
-    if Path(program).name == program or Path(program) == Path(sys.executable):
-        return f"python3 of {sys.prefix}"
-    raise Trouble(
-        f"the Jupyter kernel 'python3' starts {program}, not {sys.executable}: remove its folder "
-        f"{spec.resource_dir}"
-    )
-
-
-def enough(what: str, needed_gb: float) -> tuple[float, str]:
-    """Return the free "memory" or "disk" in GB, and the unit; raise ``Trouble`` if too little."""
+def memory() -> tuple[float, str]:
+    """Return the free memory in GB, and its unit; raise ``Trouble`` if it is too little."""
     import psutil
 
-    if what == "memory":
-        free = psutil.virtual_memory().available
-    else:
-        free = shutil.disk_usage(Path(__file__).parent).free
-    found = round(free / 1e9, 1)
-    if found < needed_gb:
-        raise Trouble(f"{found:.1f} GB free; the course wants {needed_gb} GB: free some")
+    found = round(psutil.virtual_memory().available / 1e9, 1)
+    if found < MEMORY_GB:
+        raise Trouble(f"{found} GB free; the course wants {MEMORY_GB} GB: free some")
     return found, "GB free"
+
+
+def explorer() -> str:
+    """Make the explorer of chapter 3, and close it when it has drawn its first picture."""
+    from bdl_teach.widgets import SinusoidExplorer
+
+    SinusoidExplorer().wait().close()
+    return "draws"
 
 
 def refit() -> tuple[float, str]:
@@ -293,15 +277,11 @@ LOOKS: tuple[tuple[str, bool, Look], ...] = (
     ("tf_keras", True, partial(imported, "tf_keras")),
     ("XLA", False, xla),
     ("packages", True, packages),
-    ("files of packages", True, files),
     ("JupyterLab", True, partial(imported, "jupyterlab")),
     ("ipywidgets", True, partial(widgets, "ipywidgets", FRONT_END, "5.")),
     ("anywidget", True, partial(widgets, "anywidget", "anywidget")),
-    ("ipykernel", True, ipykernel),
-    ("kernel of notebooks", True, kernel),
     ("server of notebooks", False, server),
-    # Room for a kernel after chapter 3, JupyterLab and a browser's tab; for notebooks and caches.
-    ("memory", False, partial(enough, "memory", 1.5)),
-    ("disk", False, partial(enough, "disk", 0.5)),
+    ("memory", False, memory),
+    ("explorer", True, explorer),
     ("refit", True, refit),
 )

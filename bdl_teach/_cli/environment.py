@@ -43,6 +43,10 @@ RUNS = (  # ends with 0 in a supported Python that finds its packages
 class Trouble(Exception):
     """A fault that the user can mend; its message is the sentence that the user reads."""
 
+    def _render_traceback_(self) -> list[str]:
+        """Return what a notebook shows: the sentence alone."""
+        return [str(self)]
+
 
 def describe(error: OSError) -> str:
     """Return a sentence that describes an error of the operating system."""

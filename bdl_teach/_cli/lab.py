@@ -5,10 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 import socket
-import subprocess
 import sys
 import tempfile
-from contextlib import suppress
 from pathlib import Path
 
 from bdl_teach import cli
@@ -56,10 +54,6 @@ def run(options: argparse.Namespace) -> int:
     first = folder / FIRST_NOTEBOOK
     first = first if (root / first).is_file() else folder
     os.chdir(root)
-    with suppress(OSError):  # without this process the kernel compiles the programs
-        quiet = subprocess.DEVNULL
-        command = [sys.executable, "-m", "bdl_teach._cli.first_programs"]
-        subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet)
     find_a_home()
     command = lab_command(Path(sys.executable), options.port, root, first)
     return cli.hand_over([*command, *(["--no-browser"] if options.no_browser else [])])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -16,22 +17,16 @@ from pathlib import Path
 
 from bdl_teach._startup import PLAIN
 
-_ARENA_MAX, _TRIM_THRESHOLD = -8, -1  # glibc's mallopt: M_ARENA_MAX, M_TRIM_THRESHOLD
 _DONTNEED = 4  # madvise's MADV_DONTNEED
 _PAUSE = 2.0  # seconds to wait for further programs after one was loaded
 _LONG = 0.6  # seconds: a longer first run compiles, which leaves more memory than loading
 _MANY = 500  # runs that leave tens of megabytes in the heap: a minute of moving sliders
+# Of a library, in the format of /proc/self/smaps: one part's addresses, rights and changed pages.
+_UNCHANGED = re.compile(
+    r"^(\w+)-(\w+) r-[x-]p [^/\n]*/.*\.so.*\n(?:[A-Z].*\n)*?Anonymous: +0 kB$", re.MULTILINE
+)
 _due: float | None = None  # time of the next release
 _runs = 0  # runs since the last release
-
-
-def keep_heap_small() -> None:
-    """Let all threads share two heaps (glibc), so that a kernel holds 50 MB less."""
-    if sys.platform == "linux" and not PLAIN:
-        with suppress(OSError, AttributeError):  # musl has no mallopt
-            libc = ctypes.CDLL(None)
-            libc.mallopt(_ARENA_MAX, 2)
-            libc.mallopt(_TRIM_THRESHOLD, 1 << 17)
 
 
 def after_run(compiling_s: float | None) -> None:
@@ -69,12 +64,8 @@ def release() -> None:
 def _unchanged() -> Iterator[tuple[int, int]]:
     """Yield the address and length in bytes of each part of a loaded library that equals its file.
 
-    A library has two such parts: its machine code, and the read-only part at the head of the file.
-    Read-only parts further on differ from the file, because the loader has written to them.
+    These are the parts that nobody may write to and of which no page was written to: the loader
+    writes to some pages of a library before it protects them.
     """
-    for line in Path("/proc/self/maps").read_text(encoding="utf-8").splitlines():
-        addresses, rights, offset, *_, path = line.split(maxsplit=5)
-        unchanged = rights == "r-xp" or (rights == "r--p" and int(offset, 16) == 0)
-        if unchanged and ".so" in path:
-            start, end = (int(address, 16) for address in addresses.split("-"))
-            yield start, end - start
+    for start, end in _UNCHANGED.findall(Path("/proc/self/smaps").read_text(encoding="utf-8")):
+        yield int(start, 16), int(end, 16) - int(start, 16)

@@ -6,15 +6,17 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import lru_cache
 from typing import ClassVar
 
 from bdl_teach._startup import kept_programs, memory, steady_names
-from bdl_teach.backend import Tensor, tf
+from bdl_teach.backend import Tensor, quiet_stderr, tf
 
 _LOG = logging.getLogger("bdl_teach")
 _COUNT = threading.Lock()
+# TensorFlow 2.20 prints an error for each stored program that it loads without one.
+_QUIET = quiet_stderr if tf.__version__.startswith("2.20.") else nullcontext
 
 
 # TensorFlow would warn that a program is traced again for each shape, which is intended here.
@@ -32,9 +34,11 @@ def xla_available() -> bool:
 
 def _probe() -> bool:
     try:
-        with tf.device("CPU:0"), steady_names.while_running():
+        with _QUIET(), tf.device("CPU:0"), steady_names.while_running():
             probe = tf.function(_sum_of_squares, jit_compile=True, autograph=False)
-            return float(probe(tf.constant([1.0, 2.0]))) == 5.0
+            works = float(probe(tf.constant([1.0, 2.0]))) == 5.0
+        kept_programs.seal()
+        return works
     except Exception as error:  # any failure of a plug-in or a missing compiler means "no"
         _LOG.debug("XLA probe: %s", error)
         return False
@@ -63,11 +67,14 @@ class Compiled:
                 self._program = self._program or self._build()
         before, start = self.traces, time.monotonic()
         try:
-            result = self._program(*arguments)
+            with _QUIET():
+                result = self._program(*arguments)
         except tf.errors.OpError as error:
             if self.traces == before or not kept_programs.clear():
                 raise
             result = self._without_stored_programs(error, arguments)
+        if self.traces > before:
+            kept_programs.seal()
         memory.after_run(None if self.traces == before else time.monotonic() - start)
         return result
 

@@ -73,6 +73,16 @@ def test_wheel_contains_package_notebooks_and_settings(site: Path) -> None:
     (metadata,) = site.glob("*.dist-info/METADATA")
     found = email.message_from_string(metadata.read_text(encoding="utf-8"))
     assert found.get_all("Project-URL") == ["Repository, https://example.org/course"]
+    targets = re.findall(r"\]\(([^)]+)\)", found.get_payload())
+    assert all(target.startswith("https://") for target in targets) and len(targets) > 20
+    assert "![A data" in found.get_payload() and targets[0].endswith("/raw/main/docs/drag.gif")
+
+
+def test_readme_for_an_index_has_no_links_without_an_address() -> None:
+    command = [sys.executable, "setup.py", "--long-description"]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    links = re.findall(r"\]\((?!https://)", ran.stdout)
+    assert links == [] and "A data point is dragged away" in ran.stdout
 
 
 def test_lab_of_an_installed_package_opens_copied_notebooks(site: Path, tmp_path: Path) -> None:

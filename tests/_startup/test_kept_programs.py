@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -35,7 +36,15 @@ def run(cache: Path, first: str = "", **environment: str) -> tuple[list[str], st
 
 
 def stored(cache: Path) -> list[Path]:
-    return sorted(path for path in cache.rglob("*") if path.is_file())
+    return sorted(path for path in cache.rglob(kept_programs.PROGRAMS) if path.is_file())
+
+
+def flip_a_bit(path: Path, where: int) -> bytes:
+    """Change one bit of a file, and return what it holds now."""
+    content = bytearray(path.read_bytes())
+    content[where % len(content)] ^= 1 << where % 8
+    path.write_bytes(content)
+    return bytes(content)
 
 
 OTHERS = (  # two functions of one place in the code, and a loop with its gradient
@@ -57,31 +66,43 @@ def test_stored_programs_are_found_in_any_order_of_calls_and_replaced_if_damaged
         assert len(list(dumps.glob("*after_optimizations.txt"))) == len(stored(cache)) == 5
     (folder,) = cache.iterdir()
     assert os.name == "nt" or folder.stat().st_mode & 0o777 == 0o700, "other users may write"
-    for size, path in enumerate(stored(cache)):
-        os.truncate(path, 1000 * size)
+    damaged = [flip_a_bit(path, path.stat().st_size // 2) for path in stored(cache)]
     said, errors = run(cache, OTHERS.format("(3, 4)"), XLA_FLAGS=flags)
     assert said == ["[6.0, 8.0, 32.0]"]
     assert "not available" not in errors and "graph mode" not in errors
-    assert min(path.stat().st_size for path in stored(cache)) > 1000
+    assert not {path.read_bytes() for path in stored(cache)} & {*damaged}
+    assert run(cache, OTHERS.format("(3, 4)"), XLA_FLAGS=flags) == ([str(said[0])], "")
 
 
-def test_first_picture_compiles_nothing_after_an_installation(tmp_path: Path) -> None:
-    def said(code: str) -> str:
-        env = {name: text for name, text in os.environ.items() if "XLA_FLAGS" not in name}
-        env[kept_programs.VARIABLE] = str(tmp_path)
-        ran = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
-        assert ran.returncode == 0 and ran.stderr == ""
-        return ran.stdout
+def test_only_programs_with_the_right_hash_are_kept(
+    environment: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = kept_programs.prepare()
+    names = [kept_programs.PROGRAMS.replace("*", str(i)) for i in range(20)]
+    for name in names[:-1]:
+        (folder / name).write_bytes(os.urandom(99))
+    kept_programs.seal()
+    (folder / names[-1]).touch()  # its process was killed before it stored the hash
+    for i, name in enumerate(names[:10]):
+        flip_a_bit(folder / name, 80 * i)
+    flip_a_bit((folder / names[10]).with_suffix(".sha256"), 7)
+    assert kept_programs.prepare() == folder
+    assert {path.name for path in stored(folder)} == set(names[11:-1])
+    (folder / names[0]).touch()
+    monkeypatch.setattr(Path, "unlink", Mock(side_effect=PermissionError))
+    assert kept_programs.prepare() is None, "a damaged program that stays must not be read"
 
-    fill = "import sys; from bdl_teach._cli import first_programs as first; print("
-    fill += "first.main(), 'tensorflow' in sys.modules)"
-    draw = "from bdl_teach.widgets import SinusoidExplorer; print(SinusoidExplorer().wait().ticks)"
-    assert said(fill) == "None True\n"
-    programs = set(tmp_path.rglob(kept_programs.PROGRAMS))
-    assert len(programs) >= 3, "the probe, the training and the predictions"
-    assert said(draw) == "1\n"
-    assert set(tmp_path.rglob(kept_programs.PROGRAMS)) == programs
-    assert said(fill) == "None False\n", "the second time must not load TensorFlow"
+
+def test_first_picture_of_a_second_process_compiles_nothing(tmp_path: Path) -> None:
+    env = {name: text for name, text in os.environ.items() if "XLA_FLAGS" not in name}
+    env[kept_programs.VARIABLE] = str(tmp_path)
+    draw = "from bdl_teach.widgets import SinusoidExplorer; SinusoidExplorer().wait()"
+    programs = []
+    for _ in range(2):
+        ran = subprocess.run([sys.executable, "-c", draw], env=env, capture_output=True)
+        assert (ran.returncode, ran.stderr) == (0, b"")
+        programs.append({(path, path.stat().st_mtime_ns) for path in stored(tmp_path)})
+    assert programs[0] == programs[1] and len(programs[0]) >= 3, "probe, training, predictions"
 
 
 @pytest.fixture
@@ -91,6 +112,7 @@ def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
         monkeypatch.delenv(name)
     monkeypatch.setenv(kept_programs.VARIABLE, str(tmp_path))
     monkeypatch.setattr(kept_programs, "ROOM", 0)
+    monkeypatch.setattr(kept_programs, "_in_use", None)
     return tmp_path
 
 
@@ -151,6 +173,6 @@ def test_oldest_programs_are_removed_until_half_the_limit_remains(tmp_path: Path
         path.write_bytes(b"x" * 100)
         os.utime(path, (1000 + i, 1000 + i))
     kept_programs.tidy(tmp_path, limit=1000)
-    assert len(stored(tmp_path)) == 10
+    assert len(list(tmp_path.glob("*/*"))) == 10
     kept_programs.tidy(tmp_path, limit=999)
-    assert {path.name[-1] for path in stored(tmp_path)} == set("6789")
+    assert {path.name[-1] for path in tmp_path.glob("*/*")} == set("6789")

@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from unittest.mock import Mock
 
 import jupytext
 import nbformat
@@ -30,7 +31,10 @@ def read(path: Path) -> Any:
 
 
 def code_cells(path: Path) -> list[Any]:
-    return [cell for cell in read(path).cells if cell.cell_type == "code"]
+    """Return the code cells but the first, which says what is missing."""
+    launch, *cells = [cell for cell in read(path).cells if cell.cell_type == "code"]
+    assert launch.metadata.tags == ["launch"]
+    return cells
 
 
 def prose(path: Path) -> str:
@@ -56,7 +60,7 @@ def test_notebook_equals_its_paired_text_file_and_has_normalised_json(
     assert refresh.stand_in(read(ROOT / "notebooks" / f"{name}.ipynb")) == "", "no real data"
 
 
-def test_launch_cell_installs_only_missing_packages_and_title_has_links(
+def test_launch_cell_installs_only_what_is_missing_or_old(
     refresh: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(refresh, "REPOSITORY", "https://github.com/me/course")
@@ -69,10 +73,30 @@ def test_launch_cell_installs_only_missing_packages_and_title_has_links(
     shell.register_magic_function(asked.append, magic_name="pip")
     shell.run_cell(install.source).raise_error()
     assert asked == []
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: name == "tensorflow")
     monkeypatch.setattr("importlib.metadata.version", lambda _: "2.21.3")
+    found = Mock(side_effect=[["ipywidgets>=8.1,<9"], []])
+    monkeypatch.setattr("bdl_teach._cli.doctor.unmet", found)
     shell.run_cell(install.source).raise_error()
-    assert asked == ["install --quiet git+https://github.com/me/course tensorflow==2.21.3"]
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: name == "tensorflow")
+    monkeypatch.setattr("bdl_teach._cli.doctor.check_packages", lambda: None)
+    shell.run_cell(install.source).raise_error()
+    keep = '"tensorflow==2.21.3"'
+    assert asked == [
+        f'install --quiet "ipywidgets>=8.1,<9" {keep}',
+        f'install --quiet "git+https://github.com/me/course" {keep}',
+    ]
+
+
+def test_first_cell_says_how_to_install_a_missing_package(
+    refresh: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(refresh, "REPOSITORY", "")
+    say, title, *_ = refresh.with_launch(jupytext.read(TEXTS[2]), TEXTS[2].stem).cells
+    assert "Colab" not in title.source
+    exec(say.source, {})
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    with pytest.raises(ModuleNotFoundError, match="Install it: python -m pip install"):
+        exec(say.source, {})
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)

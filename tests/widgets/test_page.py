@@ -59,7 +59,8 @@ ZOOMS = """box => ["head", "look", "question", "controls", "status"]
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder, made = tmp_path_factory.mktemp("page"), "widgets.GradientLab()"
-    tall = (f"from bdl_teach import widgets\nlab = {made}\nlab", *["# one line\n" * 40] * 3, "lab")
+    show = f"from bdl_teach import widgets\nlab = {made}\nlab"
+    tall = ("# what is missing", show, *["# one line\n" * 40] * 3, "lab")
     every = (QUICK, *(f"widgets.{name}()" for name in NAMES))
     spec = {"name": "python3", "display_name": "Python 3", "language": "python"}
     for name, sources in {"all": every, "tall": tall}.items():
@@ -574,7 +575,7 @@ def test_running_scrolls_to_explorer_and_button_downloads_svg_and_png(
     """The button is *save picture*. JupyterLab itself scrolls to the next cell, or the last one."""
     notebook, saved = Notebook(browser, server, "tall.ipynb"), list[str]()
     page = notebook.page
-    page.locator(".jp-CodeCell .cm-content").first.click()
+    page.locator(".jp-CodeCell .cm-content").nth(1).click()
     page.keyboard.press("Shift+Enter")
     notebook.first_picture_s()
     page.wait_for_function(COMES_BACK)

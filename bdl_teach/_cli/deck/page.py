@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 from nbconvert.exporters import SlidesExporter
 
-from bdl_teach._cli import doctor, notebooks
+from bdl_teach._cli import notebooks
 from bdl_teach._support.views import remove_dead_views
 from bdl_teach._support.web_pages import Pictures
 
@@ -114,15 +114,10 @@ def _sections(text: str) -> list[str]:
 
 def _package_files() -> dict[str, str]:
     """Return the texts of reveal.js and MathJax from the installed packages that contain them."""
-    texts, missing = {}, set()
-    for name, (package, path) in PACKED.items():
-        try:
-            place = metadata.distribution(package).locate_file(path)
-            texts[name] = Path(str(place)).read_text(encoding="utf-8")
-        except metadata.PackageNotFoundError:
-            missing.add(package)
-    doctor.refuse(sorted(missing))
-    return texts
+    places = {
+        n: metadata.distribution(where).locate_file(path) for n, (where, path) in PACKED.items()
+    }
+    return {name: Path(str(place)).read_text(encoding="utf-8") for name, place in places.items()}
 
 
 def _inline(script: str) -> str:

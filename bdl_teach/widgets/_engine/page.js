@@ -191,7 +191,8 @@ function comeBack(model, root) {
   const active = cell?.parentElement.querySelector(":scope > .jp-mod-active");
   if (!active || shown.get(cell) === model) return;
   shown.set(cell, model);
-  const first = cell.parentElement.querySelector(":scope > .jp-CodeCell") === cell;
+  const explorers = ":scope > .jp-CodeCell:has(.bdl-explorer)";
+  const first = cell.parentElement.querySelector(explorers) === cell;
   if (active === cell.nextElementSibling || (first && !active.nextElementSibling))
     root.scrollIntoView({ block: "start" });
 }
