@@ -115,7 +115,7 @@ class SideBySide(ProblemResult):
         return found
 
 
-class MethodsExplorer(ExplorerBesideTruth[SideBySide], abstract=True):
+class MethodsExplorer(ExplorerBesideTruth[SideBySide]):
     """An explorer of chosen methods; moving a control refits only the methods that it affects."""
 
     GRID = GAP_GRID

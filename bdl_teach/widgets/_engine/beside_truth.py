@@ -167,7 +167,7 @@ class Chains:
         return _Run(problem, gold, over, replace(fit, **none), outputs)
 
 
-class ExplorerBesideTruth(Explorer[Result], abstract=True):
+class ExplorerBesideTruth(Explorer[Result]):
     """An explorer with a toggle ``nuts``, which shows the true posterior at ``GRID`` ``[m, 1]``.
 
     The result has the fields ``nuts`` and ``nuts_report``, which this class sets, not ``_compute``.

@@ -47,15 +47,19 @@ class Contract(Generic[Result]):
     SIZE: ClassVar[tuple[Any, ...]] = ()  # arguments of the ``Canvas``
     _DRAWN_BY: ClassVar[tuple[str, ...]] = ("n", "gap")  # controls that draw new points
 
-    def __init_subclass__(cls, *, abstract: bool = False) -> None:
-        """Raise ``TypeError`` if a concrete subclass lacks ``TEXTS`` or a required method."""
+    def __init_subclass__(cls) -> None:
+        """Raise ``TypeError`` if a subclass with ``TEXTS`` lacks a required method.
+
+        A subclass without ``TEXTS`` is no explorer, but a part that explorers share.
+        """
         super().__init_subclass__()
-        if abstract:
+        if not hasattr(cls, "TEXTS"):
             return
-        left_out = [] if hasattr(cls, "TEXTS") else ["TEXTS"]
-        for name, method in vars(Contract).items():
-            if getattr(method, "__isabstractmethod__", False) and getattr(cls, name) is method:
-                left_out.append(name)
+        left_out = [
+            name
+            for name, method in vars(Contract).items()
+            if getattr(method, "__isabstractmethod__", False) and getattr(cls, name) is method
+        ]
         if left_out:
             raise TypeError(f"{cls.__name__}: an explorer must define {', '.join(left_out)}")
         texts = cls.TEXTS

@@ -28,7 +28,7 @@ _CLOSED = (
 )
 
 
-class Explorer(Page[Result], VBox, abstract=True):  # type: ignore[misc]
+class Explorer(Page[Result], VBox):  # type: ignore[misc]
     """A picture with controls; the picture is recomputed whenever a control moves.
 
     Creating an explorer closes the previous one of the same class, of which a still remains.

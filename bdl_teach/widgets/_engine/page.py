@@ -71,7 +71,7 @@ class PresetMenu:
         self._set_values(self._presets[name][1])
 
 
-class Page(Worker[Result], abstract=True):
+class Page(Worker[Result]):
     """The part of an explorer that lays out its page and handles its controls and buttons."""
 
     def _make_groups(self) -> dict[str, list[Widget]]:

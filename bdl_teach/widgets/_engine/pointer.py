@@ -26,7 +26,7 @@ BUTTONS = {
 WHILE_OWN = "draws other points: undo or reset takes your own away first"
 
 
-class PointerInput(Contract[Result], abstract=True):
+class PointerInput(Contract[Result]):
     """The part of an explorer that handles the pointer in its picture."""
 
     # Texts and readings about the points.

@@ -26,7 +26,7 @@ FOLLOW = 0.12  # seconds from a movement to the first ``_follow``, so that no dr
 SHARPEN = 0.2  # seconds from a movement to a picture with all pixels that the page can show
 
 
-class Worker(PointerInput[Result], abstract=True):
+class Worker(PointerInput[Result]):
     """The part of an explorer that computes and draws."""
 
     def _request(self, act: Callable[[], object] | None = None) -> None:

@@ -16,6 +16,7 @@ from PIL import Image
 
 from bdl_teach import DivergedError
 from bdl_teach.widgets._engine import background, worker
+from bdl_teach.widgets._engine.live import Explorer
 from tests.waiting import until
 from tests.widgets._engine.toy import START, Toy
 
@@ -283,3 +284,12 @@ def test_value_set_during_a_resize_is_fitted_and_shown(
     assert taken.wait(60)
     monkeypatch.setattr(toy._slot, "put", late)
     assert toy.set(n=9).result == 9
+
+
+def test_explorer_class_without_texts_is_a_shared_part() -> None:
+    class Part(Explorer[float]):
+        pass
+
+    assert not hasattr(Part, "PRESETS")
+    with pytest.raises(TypeError, match=r"Lame: an explorer must define _make_panels, _compute"):
+        type("Lame", (Part,), {"TEXTS": Toy.TEXTS})
