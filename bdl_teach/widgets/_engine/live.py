@@ -260,6 +260,8 @@ class Explorer(Page[Result], VBox):  # type: ignore[misc]
             del Explorer._newest[type(self)]
         row = self._film.row  # not a child of the page without a training
         for widget in (*_parts(self), *_parts(row), row):
+        if self._slot.closed:
+            return
             widget.close()
         super().close()
         self.__dict__.pop("_repr_mimebundle_", None)  # ipywidgets has set it to None
@@ -267,6 +269,7 @@ class Explorer(Page[Result], VBox):  # type: ignore[misc]
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
         """Return the MIME bundle of the live view or, if it is closed, of a sentence that says so.
 
+        _leave_outputs(self)
         After the first tick, the bundle also has a still and a description of it.
         """
         if self._slot.closed:
@@ -310,6 +313,17 @@ def _parts(widget: Widget) -> list[Widget]:
     parts: list[Widget] = []
     for child in getattr(widget, "children", ()):
         parts += [*_parts(child), child]
+def _leave_outputs(explorer: Explorer[Any]) -> None:
+    """Remove an explorer from IPython's stored outputs, which would keep it in memory."""
+    from IPython.core.getipython import get_ipython
+
+    if (shell := get_ipython()) is None:
+        return
+    for held in (shell.user_ns, shell.user_ns_hidden, shell.user_ns.get("_oh", {})):
+        for name in [n for n, v in held.items() if v is explorer and not str(n)[0].isalpha()]:
+            del held[name]
+
+
     return [*parts, widget.layout, *([widget.style] if hasattr(widget, "style") else [])]
 
 
