@@ -153,6 +153,29 @@ function watchUse(model, root) {
 }
 
 // Keys: save, undo and redo; the last two do not reach the notebook.
+// The kernel may be restarted, die or be cut off: the widgets then have this class.
+const LOST = "jupyter-widgets-disconnected";
+
+// Say over the picture, which stays, that the kernel is lost, and take all else out of use.
+function markLost(root, wait) {
+  const [lost, head] = [root.classList.contains(LOST), root.querySelector(".bdl-head")];
+  if (!head || head.inert === lost) return;
+  const held = root.contains(document.activeElement);
+  for (const part of root.querySelectorAll(".bdl-head, .bdl-place-of-question, .bdl-film, .bdl-controls"))
+    part.inert = lost;
+  wait.hidden = !lost;
+  if (!lost) return;
+  wait.textContent = "The kernel was restarted or lost: run this cell again (Shift+Enter).";
+  if (held) root.focus({ preventScroll: true }); // else Shift+Enter would not reach the notebook
+}
+
+// JupyterLab takes keys from all that an output holds: an arrow on a button would fold a section. Only
+// keys that run the cell, and those with Ctrl, Alt or the command key, leave an explorer.
+function keepKeys(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key !== "Enter" || !event.shiftKey) event.stopPropagation();
+}
+
 function keys(event, model) {
   if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
   const key = event.key.toLowerCase();
@@ -245,6 +268,7 @@ export default {
       const watch = new MutationObserver(() => {
         addNames(root);
         use.giveBack();
+        markLost(root, wait);
       });
       const what = { subtree: true, childList: true, characterData: true };
       watch.observe(root, { ...what, attributes: true, attributeFilter: ["class", "disabled", "title"] });
