@@ -208,7 +208,7 @@ def test_every_control_has_an_accessible_name_and_value(seen: dict[str, Any], na
     for slider in found["sliders"]:
         assert slider["name"], slider
         assert slider["value"] == slider["shown"] != "", slider  # 0.100, not the exponent −1
-        assert slider["stops"] == 1, slider
+        assert slider["stops"] == 1 - slider["dimmed"], slider
     assert all(right for _, right in found["toggles"])
     assert all(row == ["radiogroup", 1] for row in found["rows"])
     assert found["status"] == "polite"
@@ -450,6 +450,40 @@ def test_arrow_keys_continue_from_a_click_on_a_slider(hand: Hand) -> None:
     hand.page.wait_for_timeout(SETTLE_MS)
     stepped = handle.get_attribute("aria-valuenow")
     assert clicked and stepped and float(stepped) < float(clicked)
+
+
+KEYS_OUTSIDE = """() => {
+    window.outside = [];
+    document.addEventListener("keydown", (event) => window.outside.push(event.key));
+}"""
+INSIDE = "box => box.contains(document.activeElement) && document.activeElement !== box"
+DIMMED = "() => !!document.activeElement.closest('.bdl-idle, :disabled')"
+
+
+@pytest.mark.parametrize("name", ["SinusoidExplorer", "KLBudgetLab", "RivalsExplorer"])
+def test_tab_skips_dimmed_controls_and_no_arrow_reaches_the_notebook(
+    seen: dict[str, Any], notebook: Notebook, name: str
+) -> None:
+    hand = Hand(notebook, name)
+    keys, box = hand.page.keyboard, hand.box
+    if name == "SinusoidExplorer":
+        box.get_by_role("slider", name="π wide share", exact=True).focus()
+        keys.press("End")
+        box.locator(".bdl-idle", has_text="σ₂ narrow part").wait_for(timeout=PATIENCE_MS)
+    hand.page.evaluate(KEYS_OUTSIDE)
+    box.locator(".bdl-head select").focus()
+    stops = 0
+    while box.evaluate(INSIDE):
+        assert not hand.page.evaluate(DIMMED), hand.page.evaluate(FOCUS)
+        for key in ("ArrowLeft", "ArrowDown", "ArrowRight", "ArrowUp", "d"):
+            keys.press(key)
+        stops += 1
+        keys.press("Tab")
+    for place in box.locator(".bdl-idle .widget-label, .bdl-title").locator("visible=true").all():
+        place.click()
+        keys.press("ArrowLeft")
+    assert hand.page.evaluate("() => window.outside") == [] and stops > 10
+    button(box, "reset").click()
 
 
 def told(hand: Hand, words: str) -> Any:

@@ -63,12 +63,12 @@ function nameSlider(box) {
   const handle = box.querySelector("[role=slider]");
   const readout = box.querySelector(".widget-readout");
   if (!handle) return;
-  set(handle, { "aria-label": nameOf(box), tabindex: "0" });
+  const off = box.querySelector("[disabled]") !== null;
+  set(handle, { "aria-label": nameOf(box), tabindex: off ? "-1" : "0" });
   if (readout) {
     set(handle, { "aria-valuetext": readout.textContent.trim() });
     set(readout, { tabindex: "-1", role: "textbox", "aria-label": `${nameOf(box)}, typed` });
   }
-  const off = box.querySelector("[disabled]") !== null;
   if (off) set(handle, { "aria-disabled": "true" });
   else handle.removeAttribute("aria-disabled");
 }
@@ -176,6 +176,7 @@ function keepKeys(event) {
   if (event.key !== "Enter" || !event.shiftKey) event.stopPropagation();
 }
 
+// Keys: save, undo and redo; the last two do not reach the notebook.
 function keys(event, model) {
   if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
   const key = event.key.toLowerCase();
@@ -277,7 +278,9 @@ export default {
         arrows(event);
       };
       const onClick = (event) => clicks(event, model, root);
+      root.tabIndex = -1; // a click beside a control leaves the focus here, not with the notebook
       root.addEventListener("keydown", onKey, true);
+      root.addEventListener("keydown", keepKeys);
       root.addEventListener("click", onClick);
       addNames(root);
       comeBack(model, root);
@@ -289,6 +292,7 @@ export default {
         window.removeEventListener("resize", ratio);
         media.removeEventListener("change", ratio);
         root.removeEventListener("keydown", onKey, true);
+        root.removeEventListener("keydown", keepKeys);
         root.removeEventListener("click", onClick);
       });
     };
