@@ -638,6 +638,22 @@ def test_page_cells_and_kernel_show_no_errors(
     assert "Traceback" not in server.log()
 
 
+def test_restarted_kernel_is_said_over_the_picture_and_moves_nothing(
+    seen: dict[str, Any], notebook: Notebook
+) -> None:
+    hand = Hand(notebook, "SinusoidExplorer")
+    parts = [hand.box.locator(f".bdl-{part}") for part in ("title", "status", "picture")]
+    before = [part.bounding_box() for part in parts]
+    hand.page.evaluate(
+        "() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()"
+    )
+    hand.box.get_by_text("The kernel was restarted").wait_for(timeout=5000)
+    assert [part.bounding_box() for part in parts] == before
+    assert hand.box.evaluate(
+        "box => !box.querySelector(':is([role=slider], button, select):not([inert] *)')"
+    )
+
+
 def test_saved_notebook_shows_stills_without_a_kernel(
     seen: dict[str, Any], notebook: Notebook
 ) -> None:
@@ -657,19 +673,3 @@ def test_saved_notebook_shows_stills_without_a_kernel(
     assert "model not found" not in page.locator(".jp-Notebook").inner_text()
     html, _ = HTMLExporter().from_notebook_node(nbformat.from_dict(saved))
     assert html.count('src="data:image/png') == n
-def test_restarted_kernel_is_said_over_the_picture_and_moves_nothing(
-    seen: dict[str, Any], notebook: Notebook
-) -> None:
-    hand = Hand(notebook, "SinusoidExplorer")
-    parts = [hand.box.locator(f".bdl-{part}") for part in ("title", "status", "picture")]
-    before = [part.bounding_box() for part in parts]
-    hand.page.evaluate(
-        "() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()"
-    )
-    hand.box.get_by_text("The kernel was restarted").wait_for(timeout=5000)
-    assert [part.bounding_box() for part in parts] == before
-    assert hand.box.evaluate(
-        "box => !box.querySelector(':is([role=slider], button, select):not([inert] *)')"
-    )
-
-

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 
 from ipywidgets import VBox
 
+from bdl_teach._startup import head_start
 from bdl_teach.widgets._engine import background
 from bdl_teach.widgets._engine import record as recording
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK
@@ -71,7 +72,11 @@ class Explorer(Page[Result], VBox):  # type: ignore[misc]
         if previous is not None and previous._process == self._process:
             if self._more is not None and previous._more is not None:
                 self._more.value = previous._more.value
+            self._picture.value = previous._picture.value
             previous.close()
+        else:
+            still = head_start.stored_still(type(self).__name__)
+            self._picture.value = f"data:image/png;base64,{still}".encode() if still else b""
         Explorer._newest[type(self)] = self
         self._say("Loading TensorFlow …")
         background.start(self._work)
@@ -255,21 +260,21 @@ class Explorer(Page[Result], VBox):  # type: ignore[misc]
 
     def close(self) -> None:
         """Stop the worker and remove the widgets, here and in the browser."""
+        if self._slot.closed:
+            return
         self._slot.close()
         if Explorer._newest.get(type(self)) is self:
             del Explorer._newest[type(self)]
         row = self._film.row  # not a child of the page without a training
         for widget in (*_parts(self), *_parts(row), row):
-        if self._slot.closed:
-            return
             widget.close()
         super().close()
+        _leave_outputs(self)
         self.__dict__.pop("_repr_mimebundle_", None)  # ipywidgets has set it to None
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
         """Return the MIME bundle of the live view or, if it is closed, of a sentence that says so.
 
-        _leave_outputs(self)
         After the first tick, the bundle also has a still and a description of it.
         """
         if self._slot.closed:
@@ -308,11 +313,6 @@ class Explorer(Page[Result], VBox):  # type: ignore[misc]
             )
 
 
-def _parts(widget: Widget) -> list[Widget]:
-    """Return the descendants of a widget, with all layouts and styles, deepest first."""
-    parts: list[Widget] = []
-    for child in getattr(widget, "children", ()):
-        parts += [*_parts(child), child]
 def _leave_outputs(explorer: Explorer[Any]) -> None:
     """Remove an explorer from IPython's stored outputs, which would keep it in memory."""
     from IPython.core.getipython import get_ipython
@@ -324,6 +324,11 @@ def _leave_outputs(explorer: Explorer[Any]) -> None:
             del held[name]
 
 
+def _parts(widget: Widget) -> list[Widget]:
+    """Return the descendants of a widget, with all layouts and styles, deepest first."""
+    parts: list[Widget] = []
+    for child in getattr(widget, "children", ()):
+        parts += [*_parts(child), child]
     return [*parts, widget.layout, *([widget.style] if hasattr(widget, "style") else [])]
 
 

@@ -13,7 +13,8 @@ function show(model, image, wait) {
   if (!bytes || !bytes.byteLength) return;
   image.src = decoder.decode(bytes);
   image.hidden = false;
-  wait.hidden = true;
+  wait.hidden = !model.get("is_still");
+  image.classList.toggle("bdl-still", model.get("is_still"));
 }
 
 // Report the size of the picture's place if it has changed.
@@ -152,7 +153,6 @@ function watchUse(model, root) {
   };
 }
 
-// Keys: save, undo and redo; the last two do not reach the notebook.
 // The kernel may be restarted, die or be cut off: the widgets then have this class.
 const LOST = "jupyter-widgets-disconnected";
 
@@ -268,8 +268,8 @@ export default {
       const use = watchUse(model, root);
       const watch = new MutationObserver(() => {
         addNames(root);
-        use.giveBack();
         markLost(root, wait);
+        use.giveBack();
       });
       const what = { subtree: true, childList: true, characterData: true };
       watch.observe(root, { ...what, attributes: true, attributeFilter: ["class", "disabled", "title"] });
