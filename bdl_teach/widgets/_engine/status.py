@@ -100,7 +100,7 @@ class Said:
                 yield Number(name, self.write(name, form or ""), before, unit)
 
     def write(self, name: str, form: str) -> str:
-        """Return a reading in the format ``form``: NaN and infinity as a dash, no minus before 0."""
+        """Return a reading in the format ``form``; NaN and infinity are a dash, and −0 is 0."""
         value = self.readings[name]
         if not math.isfinite(value):
             return "–"
