@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import re
 import threading
 from contextlib import suppress
 from pathlib import Path
@@ -17,6 +18,7 @@ from bdl_teach._startup import PLAIN
 
 # numpy.ma comes first: it reads a table of types that TensorFlow changes while it loads.
 NEEDED = ("numpy.ma", "bdl_teach.backend", "bdl_teach.widgets._engine.live")
+_EXPLORER = re.compile(r"(\w+(?:Explorer|Lab|Stepper))\(")  # as in "SinusoidExplorer()"
 
 
 def load_ipython_extension(shell: Any) -> None:
@@ -34,9 +36,7 @@ def _load() -> None:
 
 def _show_still(cell: Any) -> None:
     """Show the still of an explorer's cell again, until the cell shows something else."""
-    from bdl_teach import widgets
-
-    still = next((stored_still(n) for n in widgets.__all__ if f"{n}(" in cell.raw_cell), "")
+    still = next(filter(None, map(stored_still, _EXPLORER.findall(cell.raw_cell))), "")
     if still:
         from IPython.display import clear_output, display
 
