@@ -2,6 +2,8 @@
 
 import copy
 import inspect
+import sys
+import threading
 import tomllib
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,6 +26,7 @@ from bdl_teach.progress import OPEN, SOLVED, WRONG, Progress
 # Titles, sections to read, faults and statements, each by the number of the exercise.
 _TEXTS = tomllib.loads(files(__package__).joinpath("texts.toml").read_text("utf-8"))
 F = TypeVar("F", bound=Function)
+PATIENCE_S = 10.0  # seconds without an answer until a sentence says how to stop the function
 
 
 @dataclass(frozen=True)
@@ -121,9 +124,28 @@ class Exercise:
             return OPEN, "nothing to check yet: replace the ... and run the cell again."
         if not callable(answer):
             return WRONG, f"expected a function, got {_outcomes.short(answer)}."
-        first = _outcomes.outcome(answer, self.cases[0])
-        with capture_output():  # what an answer prints is shown for the first case only
-            outcomes = [first, *(_outcomes.outcome(answer, case) for case in self.cases[1:])]
+        outcomes: list[Outcome] = []
+        page = sys.stdout
+
+        def remind() -> None:
+            """Say which case takes so long, and how to stop it."""
+            said = f"{self.number} no answer yet for {self._where(self.cases[len(outcomes)])}: "
+            said += "if a loop of the function never ends, stop it with ■ (Kernel → Interrupt)."
+            print(said, file=page, flush=True)
+
+        timer = threading.Timer(PATIENCE_S, remind)
+        timer.daemon = True
+        timer.start()
+        try:
+            outcomes.append(_outcomes.outcome(answer, self.cases[0]))
+            with capture_output():  # what an answer prints is shown for the first case only
+                for case in self.cases[1:]:
+                    outcomes.append(_outcomes.outcome(answer, case))
+        except KeyboardInterrupt:
+            where = self._where(self.cases[len(outcomes)])
+            return OPEN, f"stopped, no answer for {where}: does every loop of the function end?"
+        finally:
+            timer.cancel()
         if all(o is None or isinstance(o, NotImplementedError) for o in outcomes):
             return OPEN, "nothing to check yet: the function returns nothing or `...`."
         if self.same(outcomes, self._expected):
@@ -244,9 +266,12 @@ class Exercise:
         else:
             is_pair = isinstance(self._returned[0], tuple)
             words = _wording.difference(got, want, is_pair=is_pair)
+        return f"for {self._where(case)}{words}" + (f" {self.read}" if shaped else "")
+
+    def _where(self, case: Case) -> str:
+        """Return the arguments of a case in words."""
         names = inspect.signature(self.reference).parameters
-        where = ", ".join(_wording.argument(n, v) for n, v in zip(names, case, strict=True))
-        return f"for {where}{words}" + (f" {self.read}" if shaped else "")
+        return ", ".join(_wording.argument(n, v) for n, v in zip(names, case, strict=True))
 
 
 @dataclass(frozen=True)

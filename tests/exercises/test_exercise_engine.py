@@ -1,5 +1,6 @@
 """The engine that judges answers, on small made-up exercises."""
 
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 from bdl_teach import exercises, widgets
+from bdl_teach.exercises import _engine
 from bdl_teach.exercises._engine import Choice, Exercise, Session, mistakes
 from bdl_teach.exercises._outcomes import close
 from bdl_teach.progress import SOLVED, Progress
@@ -319,3 +321,21 @@ def test_progress_and_reset_include_every_mission(
     exercises.reset(1)
     exercises.progress(1)
     assert "✓" not in capsys.readouterr().out
+
+
+def test_answer_without_an_end_is_named_and_can_be_stopped(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(_engine, "PATIENCE_S", 0.1)
+
+    said = []
+
+    def endless(x: Any) -> Any:
+        if np.ndim(x):
+            return np.square(x)
+        time.sleep(1.0)
+        said.append(capsys.readouterr().out)
+        raise KeyboardInterrupt  # as the button does
+
+    assert "stopped, no answer for x=5: does every loop" in say(endless)
+    assert "no answer yet for x=5: if a loop of the function never ends, stop it with" in said[0]

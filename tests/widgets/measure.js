@@ -37,6 +37,7 @@
       value: e.getAttribute("aria-valuetext"),
       shown: e.closest(".widget-slider").querySelector(".widget-readout").textContent.trim(),
       stops: stops(e.closest(".widget-slider")),
+      dimmed: e.closest(".bdl-idle") !== null,
     })),
     nameless: all("button, select, [role=slider], [role=radiogroup], [role=group], img")
       .filter((e) => seen(e) && !(e.getAttribute("aria-label") || e.alt || e.textContent.trim()))

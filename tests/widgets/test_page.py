@@ -210,7 +210,7 @@ def test_every_control_has_an_accessible_name_and_value(seen: dict[str, Any], na
     for slider in found["sliders"]:
         assert slider["name"], slider
         assert slider["value"] == slider["shown"] != "", slider  # 0.100, not the exponent −1
-        assert slider["stops"] == 1, slider
+        assert slider["stops"] == 1 - slider["dimmed"], slider
     assert all(right for _, right in found["toggles"])
     assert all(row == ["radiogroup", 1] for row in found["rows"])
     assert found["status"] == "polite"
@@ -454,6 +454,40 @@ def test_arrow_keys_continue_from_a_click_on_a_slider(hand: Hand) -> None:
     assert clicked and stepped and float(stepped) < float(clicked)
 
 
+KEYS_OUTSIDE = """() => {
+    window.outside = [];
+    document.addEventListener("keydown", (event) => window.outside.push(event.key));
+}"""
+INSIDE = "box => box.contains(document.activeElement) && document.activeElement !== box"
+DIMMED = "() => !!document.activeElement.closest('.bdl-idle, :disabled')"
+
+
+@pytest.mark.parametrize("name", ["SinusoidExplorer", "KLBudgetLab", "RivalsExplorer"])
+def test_tab_skips_dimmed_controls_and_no_arrow_reaches_the_notebook(
+    seen: dict[str, Any], notebook: Notebook, name: str
+) -> None:
+    hand = Hand(notebook, name)
+    keys, box = hand.page.keyboard, hand.box
+    if name == "SinusoidExplorer":
+        box.get_by_role("slider", name="π wide share", exact=True).focus()
+        keys.press("End")
+        box.locator(".bdl-idle", has_text="σ₂ narrow part").wait_for(timeout=PATIENCE_MS)
+    hand.page.evaluate(KEYS_OUTSIDE)
+    box.locator(".bdl-head select").focus()
+    stops = 0
+    while box.evaluate(INSIDE):
+        assert not hand.page.evaluate(DIMMED), hand.page.evaluate(FOCUS)
+        for key in ("ArrowLeft", "ArrowDown", "ArrowRight", "ArrowUp", "d"):
+            keys.press(key)
+        stops += 1
+        keys.press("Tab")
+    for place in box.locator(".bdl-idle .widget-label, .bdl-title").locator("visible=true").all():
+        place.click()
+        keys.press("ArrowLeft")
+    assert hand.page.evaluate("() => window.outside") == [] and stops > 10
+    button(box, "reset").click()
+
+
 def told(hand: Hand, words: str) -> Any:
     line = hand.box.locator(".bdl-mission-words [aria-live=polite]").filter(has_text=words)
     line.wait_for(timeout=PATIENCE_MS)
@@ -604,6 +638,22 @@ def test_page_cells_and_kernel_show_no_errors(
     assert complaints(notebook) == [] == notebook.cell_errors()
     assert not [i for i in range(len(NAMES)) if TROUBLE.search(notebook.status(i))]
     assert "Traceback" not in server.log()
+
+
+def test_restarted_kernel_is_said_over_the_picture_and_moves_nothing(
+    seen: dict[str, Any], notebook: Notebook
+) -> None:
+    hand = Hand(notebook, "SinusoidExplorer")
+    parts = [hand.box.locator(f".bdl-{part}") for part in ("title", "status", "picture")]
+    before = [part.bounding_box() for part in parts]
+    hand.page.evaluate(
+        "() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()"
+    )
+    hand.box.get_by_text("The kernel was restarted").wait_for(timeout=5000)
+    assert [part.bounding_box() for part in parts] == before
+    assert hand.box.evaluate(
+        "box => !box.querySelector(':is([role=slider], button, select):not([inert] *)')"
+    )
 
 
 def test_saved_notebook_shows_stills_without_a_kernel(

@@ -37,7 +37,7 @@
     "load",
     (e) => {
       const image = e.target;
-      if (image.tagName !== "IMG" || !image.matches(".bdl-picture")) return;
+      if (image.tagName !== "IMG" || !image.matches(".bdl-picture:not(.bdl-still)")) return;
       afterPaint(() => {
         const time = clock();
         if (!visible(image)) return;

@@ -263,8 +263,9 @@ class Picture(anywidget.AnyWidget):
 
     # One module, because a widget's script cannot import another file.
     _esm: ClassVar[str] = "\n".join((_HERE / name).read_text("utf-8") for name in _SCRIPTS)
-    _css: ClassVar[Path] = _HERE / "page.css"
+    _css: ClassVar[str] = (_HERE / "page.css").read_text("utf-8")
     value = traitlets.Bytes(b"").tag(sync=True)  # the picture as a data: address
+    is_still = traitlets.Bool(True).tag(sync=True)  # whether it is one from before this explorer
     alt = traitlets.Unicode("").tag(sync=True)  # a description for screen readers
     line = traitlets.Unicode("").tag(sync=True)  # of Python, which "share" copies
     place = traitlets.Dict({}).tag(sync=True)  # fields of Place, set by the page

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 
 from ipywidgets import VBox
 
+from bdl_teach._startup import head_start
 from bdl_teach.widgets._engine import background
 from bdl_teach.widgets._engine import record as recording
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK
@@ -71,7 +72,11 @@ class Explorer(Page[Result], VBox):  # type: ignore[misc]
         if previous is not None and previous._process == self._process:
             if self._more is not None and previous._more is not None:
                 self._more.value = previous._more.value
+            self._picture.value = previous._picture.value
             previous.close()
+        else:
+            still = head_start.stored_still(type(self).__name__)
+            self._picture.value = f"data:image/png;base64,{still}".encode() if still else b""
         Explorer._newest[type(self)] = self
         self._say("Loading TensorFlow …")
         background.start(self._work)
@@ -255,6 +260,8 @@ class Explorer(Page[Result], VBox):  # type: ignore[misc]
 
     def close(self) -> None:
         """Stop the worker and remove the widgets, here and in the browser."""
+        if self._slot.closed:
+            return
         self._slot.close()
         if Explorer._newest.get(type(self)) is self:
             del Explorer._newest[type(self)]
@@ -262,6 +269,7 @@ class Explorer(Page[Result], VBox):  # type: ignore[misc]
         for widget in (*_parts(self), *_parts(row), row):
             widget.close()
         super().close()
+        _leave_outputs(self)
         self.__dict__.pop("_repr_mimebundle_", None)  # ipywidgets has set it to None
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
@@ -303,6 +311,17 @@ class Explorer(Page[Result], VBox):  # type: ignore[misc]
                 f"this {type(self).__name__} belongs to the process that made it: use it there; a "
                 "forked process has no thread that refits it"
             )
+
+
+def _leave_outputs(explorer: Explorer[Any]) -> None:
+    """Remove an explorer from IPython's stored outputs, which would keep it in memory."""
+    from IPython.core.getipython import get_ipython
+
+    if (shell := get_ipython()) is None:
+        return
+    for held in (shell.user_ns, shell.user_ns_hidden, shell.user_ns.get("_oh", {})):
+        for name in [n for n, v in held.items() if v is explorer and not str(n)[0].isalpha()]:
+            del held[name]
 
 
 def _parts(widget: Widget) -> list[Widget]:

@@ -1,6 +1,7 @@
 """Missions: tasks in an explorer, the conditions for each, and the box that shows them."""
 
 import html
+import math
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -76,11 +77,13 @@ class Mission:
 
 
 def written(value: Any) -> str:
-    """Return a value as text: with three digits, and as 0 if only a rounding error is left."""
+    """Return a value as text: three digits, 0 for a rounding error, a dash for no number."""
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, str):
         return value
+    if not math.isfinite(value):
+        return "–"
     shown = 0.0 if abs(value) < _NOTHING else value
     return f"{shown:{'.3g' if abs(shown) < 1000 else '.0f'}}".replace("-", "−")
 

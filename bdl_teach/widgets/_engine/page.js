@@ -13,7 +13,8 @@ function show(model, image, wait) {
   if (!bytes || !bytes.byteLength) return;
   image.src = decoder.decode(bytes);
   image.hidden = false;
-  wait.hidden = true;
+  wait.hidden = !model.get("is_still");
+  image.classList.toggle("bdl-still", model.get("is_still"));
 }
 
 // Report the size of the picture's place if it has changed.
@@ -63,12 +64,12 @@ function nameSlider(box) {
   const handle = box.querySelector("[role=slider]");
   const readout = box.querySelector(".widget-readout");
   if (!handle) return;
-  set(handle, { "aria-label": nameOf(box), tabindex: "0" });
+  const off = box.querySelector("[disabled]") !== null;
+  set(handle, { "aria-label": nameOf(box), tabindex: off ? "-1" : "0" });
   if (readout) {
     set(handle, { "aria-valuetext": readout.textContent.trim() });
     set(readout, { tabindex: "-1", role: "textbox", "aria-label": `${nameOf(box)}, typed` });
   }
-  const off = box.querySelector("[disabled]") !== null;
   if (off) set(handle, { "aria-disabled": "true" });
   else handle.removeAttribute("aria-disabled");
 }
@@ -150,6 +151,29 @@ function watchUse(model, root) {
         document.removeEventListener(kind, pointer, true);
     },
   };
+}
+
+// The kernel may be restarted, die or be cut off: the widgets then have this class.
+const LOST = "jupyter-widgets-disconnected";
+
+// Say over the picture, which stays, that the kernel is lost, and take all else out of use.
+function markLost(root, wait) {
+  const [lost, head] = [root.classList.contains(LOST), root.querySelector(".bdl-head")];
+  if (!head || head.inert === lost) return;
+  const held = root.contains(document.activeElement);
+  for (const part of root.querySelectorAll(".bdl-head, .bdl-place-of-question, .bdl-film, .bdl-controls"))
+    part.inert = lost;
+  wait.hidden = !lost;
+  if (!lost) return;
+  wait.textContent = "The kernel was restarted or lost: run this cell again (Shift+Enter).";
+  if (held) root.focus({ preventScroll: true }); // else Shift+Enter would not reach the notebook
+}
+
+// JupyterLab takes keys from all that an output holds: an arrow on a button would fold a section. Only
+// keys that run the cell, and those with Ctrl, Alt or the command key, leave an explorer.
+function keepKeys(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key !== "Enter" || !event.shiftKey) event.stopPropagation();
 }
 
 // Keys: save, undo and redo; the last two do not reach the notebook.
@@ -245,6 +269,7 @@ export default {
       const use = watchUse(model, root);
       const watch = new MutationObserver(() => {
         addNames(root);
+        markLost(root, wait);
         use.giveBack();
       });
       const what = { subtree: true, childList: true, characterData: true };
@@ -254,7 +279,9 @@ export default {
         arrows(event);
       };
       const onClick = (event) => clicks(event, model, root);
+      root.tabIndex = -1; // a click beside a control leaves the focus here, not with the notebook
       root.addEventListener("keydown", onKey, true);
+      root.addEventListener("keydown", keepKeys);
       root.addEventListener("click", onClick);
       addNames(root);
       comeBack(model, root);
@@ -266,6 +293,7 @@ export default {
         window.removeEventListener("resize", ratio);
         media.removeEventListener("change", ratio);
         root.removeEventListener("keydown", onKey, true);
+        root.removeEventListener("keydown", keepKeys);
         root.removeEventListener("click", onClick);
       });
     };

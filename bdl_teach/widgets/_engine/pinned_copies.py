@@ -38,7 +38,7 @@ class PinnedCopies:
         # For each panel the limits of the copies, those of the explorer, and those in force.
         self._limits = {p: (_limits(p),) * 3 for p in panels if isinstance(p, Axes)}
         self._note = figure.text(
-            0.005, 0.005, "grey: A", color=_GREY, fontsize=LETTERS, in_layout=False
+            0.005, 0.005, "grey: A", va="bottom", color=_GREY, fontsize=LETTERS, in_layout=False
         )
         self.over: list[Artist] = []  # copies that the artists would hide: drawn above them
         for artist, _, copies in self._copies:

@@ -38,7 +38,6 @@ class Handles {
     this.model = model;
     this.svg = make("svg", {
       class: "bdl-hand", tabindex: "0", role: "application", "aria-label": HELP,
-      "data-lm-suppress-shortcuts": "true",
     });
     this.stages = []; // for each panel: {panel, group, ground, dots, edges}
     this.said = document.createElement("div");
@@ -352,9 +351,7 @@ class Handles {
 
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || !this.main) return;
-    if (!this.act(event)) return;
-    event.preventDefault();
-    event.stopPropagation();
+    if (this.act(event)) event.preventDefault();
   }
 
   act(event) {
@@ -380,7 +377,7 @@ class Handles {
     } else if (event.key === "PageDown") this.choose(this.beside(i, 1));
     else if (event.key === "PageUp") this.choose(this.beside(i, -1));
     else if (event.key === "Delete" || event.key === "Backspace") this.remove(i);
-    else if (event.key === "Insert" || event.key === "Enter") this.add(within(x + across, xs), y);
+    else if (event.key === "Insert" || (event.key === "Enter" && !event.shiftKey)) this.add(within(x + across, xs), y);
     else return false;
     return true;
   }
@@ -442,7 +439,6 @@ function askForTable(model, root) {
       event.preventDefault();
       read(event.dataTransfer.files[0]);
     });
-    dialog.addEventListener("keydown", (event) => event.stopPropagation());
     dialog.querySelector(".bdl-use").addEventListener("click", () => sendTable(model, dialog));
     dialog.querySelector(".bdl-leave").addEventListener("click", () => dialog.close());
   }

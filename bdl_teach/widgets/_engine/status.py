@@ -100,9 +100,9 @@ class Said:
                 yield Number(name, self.write(name, form or ""), before, unit)
 
     def write(self, name: str, form: str) -> str:
-        """Return a reading in the format ``form``; NaN is a dash, a rounded 0 has no minus sign."""
+        """Return a reading in the format ``form``; NaN and infinity are a dash, and −0 is 0."""
         value = self.readings[name]
-        if math.isnan(value):
+        if not math.isfinite(value):
             return "–"
         if form.startswith("sd"):
             text = points.sd(self.data, value, int(form[2:] or 1))

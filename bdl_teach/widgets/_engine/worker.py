@@ -261,6 +261,7 @@ class Worker(PointerInput[Result]):
                 self._canvas.fit(place if sharp else replace(place, ratio=min(place.ratio, 1.0)))
             picture = as_data_url(self._canvas.render())
             panels = [panel.place() for panel in self._active_panels if panel.axes.get_visible()]
+        self._picture.is_still = False
         self._picture.value = picture
         self._picture.panels = panels
 

@@ -1,9 +1,11 @@
 """Test the engine of the explorers on a toy: errors, closing, improving, undo, resizing."""
 
 import base64
+import gc
 import io
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -56,6 +58,32 @@ def test_new_explorer_removes_all_widgets_of_the_previous_one(toy: Toy) -> None:
     assert len(ipywidgets.widgets.widget._instances) == alive
     last.close()
     assert len(ipywidgets.widgets.widget._instances) < alive
+
+
+def test_rerun_of_a_cell_keeps_no_earlier_explorer_alive() -> None:
+    shell = InteractiveShell.instance()
+    shell.push({"Toy": Toy}, interactive=False)
+    made = []
+    for _ in range(5):
+        with capture_output():
+            shell.run_cell("Toy().wait()", store_history=True)
+        made.append(weakref.ref(Explorer._newest[Toy]))
+    gc.collect()
+    late = [one for one in made[:2] if one() is not None]  # IPython's _, __ and ___ hold three
+    Explorer._newest[Toy].close()
+    assert late == []
+
+
+def test_picture_of_the_previous_explorer_stays_until_the_first_of_the_new(
+    toy: Toy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown, free, compute = toy._picture.value, threading.Event(), Toy._compute
+    monkeypatch.setattr(Toy, "_compute", lambda *given: free.wait(60) and compute(*given))
+    new = Toy(n=5)
+    assert new._picture.value == shown and new._picture.is_still
+    free.set()
+    assert new.wait()._picture.value != shown and not new._picture.is_still
+    new.close()
 
 
 def test_closed_explorer_is_displayed_as_its_last_picture(

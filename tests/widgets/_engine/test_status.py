@@ -40,8 +40,10 @@ def test_status_line_shows_changes_of_readings_that_both_states_have() -> None:
     assert [number.name for number in after.numbers(before)] == ["a", "b"]
 
 
-@pytest.mark.parametrize(("value", "written"), [(-0.04, "0.0"), (-0.06, "−0.1"), (math.nan, "–")])
-def test_rounded_zero_has_no_minus_sign(value: float, written: str) -> None:
+@pytest.mark.parametrize(
+    ("value", "written"), [(-0.04, "0.0"), (-0.06, "−0.1"), (math.nan, "–"), (-math.inf, "–")]
+)
+def test_rounded_zero_has_no_minus_sign_and_no_number_is_a_dash(value: float, written: str) -> None:
     assert str(Said("{f:.1f}", {"f": value})) == written
 
 
