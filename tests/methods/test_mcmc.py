@@ -273,7 +273,6 @@ def judged(r_hat: Any, ess: Any) -> mcmc.Fit:
         ((1.009, 1.009), (300.0, 300.0), True),
         ((1.0, 1.01), (900.0, 900.0), False),
         ((1.0, 1.0), (900.0, 299.0), False),
-        ((np.nan, 1.0), (900.0, 900.0), False),
     ],
 )
 def test_chains_converge_only_if_every_quantity_has_converged(r_hat, ess, converged):
@@ -330,9 +329,18 @@ def test_r_hat_equals_arviz_and_exceeds_1_01_for_disagreeing_chains():
             np.testing.assert_allclose(r_hat, theirs, rtol=1e-10)
 
 
-def test_chains_that_never_move_have_not_converged():
-    r_hat, ess = mcmc.diagnose(np.full((2, 50, 1), 3.0))
-    assert not judged(r_hat, ess + 1e9).converged
+@pytest.mark.parametrize("still", [1, 3])
+def test_chains_that_did_not_move_are_named(still):
+    """Whether they stand apart or at one place, for all draws or for half of them."""
+    for place, n in ((0.0, 40), (1 / 3, 40), (1 / 3, 20)):
+        moving = np.random.default_rng(0).normal(size=(3, 40, 2))
+        moving[:still, :n] = place * np.arange(still)[:, None, None]
+        r_hat, ess = mcmc.diagnose(moving)
+        assert np.isinf(r_hat).all() and (ess == 0).all()
+        assert mcmc.largest_r_hat(moving) == np.inf
+        fit = mcmc.Fit(moving, moving[..., 0], moving, X, network=MLP(1, ()), noise_std=1.0)
+        assert not fit.converged
+        assert fit.report == f"MCMC NOT converged: {still} of 3 chains did not move"
 
 
 def test_effective_sample_size_of_autoregression_is_the_known_one():
