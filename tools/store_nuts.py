@@ -6,7 +6,7 @@ A run takes some minutes. To compute a stored run again, delete its line.
 from __future__ import annotations
 
 from bdl_teach._support.files import write_whole
-from bdl_teach.methods import exact
+from bdl_teach.methods import mcmc
 from bdl_teach.problems import WIDE_GRID, Problem
 from bdl_teach.widgets import SinusoidExplorer
 from bdl_teach.widgets._engine import stored_nuts
@@ -29,12 +29,13 @@ def wanted() -> dict[str, tuple[Problem, list[str]]]:
 
 
 def make(problem: Problem, of: list[str]) -> Stored:
-    """Run NUTS on a problem; return the report and the curves that the presets ``of`` show."""
+    """Run NUTS on a problem; return what the presets ``of`` show of it."""
     print(f"{', '.join(of)} …", flush=True)
-    fit = exact.nuts(**problem.given, **CHAINS)
-    shown = fit.predict(WIDE_GRID)
-    mean, std = ([float(f"{v:.5g}") for v in curve] for curve in (shown.mean, shown.epistemic_std))
-    return Stored(of, fit.report, mean, std)
+    fit = mcmc.nuts(**problem.given, **CHAINS)
+    outputs, draws = fit.outputs(WIDE_GRID), "{n_chains} × {n_samples}".format(**CHAINS)
+    curves = (outputs.mean(axis=(0, 1)), outputs.std(axis=(0, 1)))
+    mean, std = ([float(f"{v:.5g}") for v in curve] for curve in curves)
+    return Stored(of, draws, round(mcmc.largest_r_hat(outputs), 4), mean, std)
 
 
 def main() -> None:

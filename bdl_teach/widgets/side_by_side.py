@@ -71,16 +71,17 @@ class SideBySide(ProblemResult):
         """Return ``calibration.distance`` to the posterior by method and region; {} if unknown."""
         from bdl_teach import calibration
 
+        gold = self.posterior
         return {
-            place: {name: calibration.distance(p, self.nuts, m) for name, m in self.regions.items()}
+            place: {name: calibration.distance(p, gold, m) for name, m in self.regions.items()}
             for place, p in self.predictions.items()
-            if self.nuts is not None
+            if gold is not None
         }
 
     @cached_property
     def ends(self) -> dict[str, Array]:
         """Return the ends [2, m] of each predictive interval, NUTS's too, at ``GAP_GRID``."""
-        shown = {**self.predictions, **({"nuts": self.nuts} if self.nuts else {})}
+        shown = {**self.predictions, **({"nuts": self.posterior} if self.posterior else {})}
         found = {}
         for place, prediction in shown.items():
             reach = self._factor(prediction) * prediction.total_std

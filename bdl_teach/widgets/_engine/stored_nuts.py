@@ -15,10 +15,11 @@ FILE = Path(__file__).with_name("stored_nuts.json")
 
 
 class Stored(NamedTuple):
-    """A run of NUTS: names of presets, a sentence on convergence, predictions at ``WIDE_GRID``."""
+    """A run of NUTS: names of presets, predictions at ``WIDE_GRID``, and how well it has mixed."""
 
     of: list[str]
-    report: str
+    draws: str  # such as "4 × 500"
+    r_hat: float  # ``mcmc.largest_r_hat`` at ``WIDE_GRID``
     mean: list[float]
     epistemic_std: list[float]
 
