@@ -22,7 +22,7 @@ from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.own_data import Unseen
 from tests.widgets.test_contract import anywhere
 
-NO_NUMBER = re.compile(r"\b(nan|inf|infinity|failed|none)\b", re.IGNORECASE)
+BAD = re.compile(r"\b(nan|inf|infinity|failed|none|not scaled)\b", re.IGNORECASE)
 BESIDE_TRUTH = [n for n in widgets.__all__ if issubclass(getattr(widgets, n), ExplorerBesideTruth)]
 
 
@@ -48,7 +48,7 @@ def ends(control: Any) -> list[Any]:
 
 
 def faults(explorer: Any, values: dict[str, Any]) -> list[str]:
-    """Show ``values`` with the first draws of the posterior; return what is no number or failed."""
+    """Show ``values`` with the first draws of the posterior; return what is bad."""
     whole = {**explorer.DEFAULTS, **explorer.state(), **values}
     shown = explorer._compute(whole)
     if isinstance(explorer, ExplorerBesideTruth):
@@ -59,7 +59,7 @@ def faults(explorer: Any, values: dict[str, Any]) -> list[str]:
     with RENDER_LOCK:
         explorer._draw(shown)
     said, readings = str(explorer._words_of(shown)), explorer._readings_of(shown)
-    return [*NO_NUMBER.findall(said), *(n for n, v in readings.items() if math.isinf(v))]
+    return [*BAD.findall(said), *(n for n, v in readings.items() if math.isinf(v))]
 
 
 def test_every_control_works_at_both_ends(explorer: Explorer[Any]) -> None:
