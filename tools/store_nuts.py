@@ -5,6 +5,11 @@ A run takes some minutes. To compute a stored run again, delete its line.
 
 from __future__ import annotations
 
+import json
+import re
+import textwrap
+from collections.abc import Mapping
+
 from bdl_teach._support.files import write_whole
 from bdl_teach.methods import mcmc
 from bdl_teach.problems import WIDE_GRID, Problem
@@ -45,7 +50,17 @@ def main() -> None:
         key: there[key]._replace(of=of) if key in there else make(problem, of)
         for key, (problem, of) in wanted().items()
     }
-    write_whole(stored_nuts.FILE, stored_nuts.as_text(runs))
+    write_whole(stored_nuts.FILE, as_text(runs))
+
+
+def as_text(runs: Mapping[str, Stored]) -> str:
+    """Return these runs as the text of their file, in lines of at most 110 characters."""
+    text = json.dumps({name: run._asdict() for name, run in runs.items()}, indent=1)
+    return re.sub(r"(?<=\[)[-\d., \ne]+(?=\])", _folded, text) + "\n"
+
+
+def _folded(numbers: re.Match[str]) -> str:
+    return "\n" + textwrap.fill(" ".join(numbers[0].split()), 110) + "\n"
 
 
 if __name__ == "__main__":

@@ -463,20 +463,6 @@ class Fit(Drawn):
         """
         return np.stack([self.evaluate(chain, x) for chain in self.weights])
 
-    def between_chains(self, x: ArrayLike) -> Array:
-        """Return the standard deviation of the chains' mean outputs ``[m]``: their disagreement.
-
-        It is small beside ``epistemic_std`` where the chains have mixed, and about as large where
-        each chain has a mode of its own.
-
-        Args:
-            x: Inputs ``[m, d]``.
-
-        Raises:
-            ValueError: x does not fit the network.
-        """
-        return np.asarray(self.outputs(x).mean(axis=1).std(axis=0))
-
     def predict(self, x: ArrayLike, n_samples: int | None = None, seed: int = 1) -> Predictive:
         """Return the predictive: the average of the drawn networks.
 
