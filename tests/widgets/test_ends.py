@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import ipywidgets
@@ -14,6 +15,7 @@ from scipy.special import logsumexp
 from bdl_teach import DivergedError, widgets
 from bdl_teach.methods import mcmc
 from bdl_teach.predictive import Predictive
+from bdl_teach.problems import Problem
 from bdl_teach.widgets import vae_trainer
 from bdl_teach.widgets._engine import background, beside_truth
 from bdl_teach.widgets._engine.beside_truth import ExplorerBesideTruth, GoldStandard
@@ -47,14 +49,19 @@ def ends(control: Any) -> list[Any]:
     return [low, high] if not hasattr(control, "base") else [control.base**p for p in (low, high)]
 
 
+@lru_cache(maxsize=64)
+def first_draws(problem: Problem, grid: bytes) -> GoldStandard:
+    """Return the posterior after the first window of HMC."""
+    chains = beside_truth.Chains(np.frombuffer(grid)[:, None], bool, list)
+    return chains._further(beside_truth._Run(problem, GoldStandard())).gold
+
+
 def faults(explorer: Any, values: dict[str, Any]) -> list[str]:
     """Show ``values`` with the first draws of the posterior; return what is bad."""
     whole = {**explorer.DEFAULTS, **explorer.state(), **values}
     shown = explorer._compute(whole)
     if isinstance(explorer, ExplorerBesideTruth):
-        chains = beside_truth.Chains(explorer.GRID, bool, list)
-        chains._run = beside_truth._Run(explorer._problem(whole), beside_truth.GoldStandard())
-        gold = chains._further(chains._run).gold
+        gold = first_draws(explorer._problem(whole), explorer.GRID.tobytes())
         shown = explorer._with_truth(shown, gold)
     with RENDER_LOCK:
         explorer._draw(shown)
