@@ -5,8 +5,13 @@ A run takes some minutes. To compute a stored run again, delete its line.
 
 from __future__ import annotations
 
+import json
+import re
+import textwrap
+from collections.abc import Mapping
+
 from bdl_teach._support.files import write_whole
-from bdl_teach.methods import exact
+from bdl_teach.methods import mcmc
 from bdl_teach.problems import WIDE_GRID, Problem
 from bdl_teach.widgets import SinusoidExplorer
 from bdl_teach.widgets._engine import stored_nuts
@@ -29,12 +34,13 @@ def wanted() -> dict[str, tuple[Problem, list[str]]]:
 
 
 def make(problem: Problem, of: list[str]) -> Stored:
-    """Run NUTS on a problem; return the report and the curves that the presets ``of`` show."""
+    """Run NUTS on a problem; return what the presets ``of`` show of it."""
     print(f"{', '.join(of)} …", flush=True)
-    fit = exact.nuts(**problem.given, **CHAINS)
-    shown = fit.predict(WIDE_GRID)
-    mean, std = ([float(f"{v:.5g}") for v in curve] for curve in (shown.mean, shown.epistemic_std))
-    return Stored(of, fit.report, mean, std)
+    fit = mcmc.nuts(**problem.given, **CHAINS)
+    outputs, draws = fit.outputs(WIDE_GRID), "{n_chains} × {n_samples}".format(**CHAINS)
+    curves = (outputs.mean(axis=(0, 1)), outputs.std(axis=(0, 1)))
+    mean, std = ([float(f"{v:.5g}") for v in curve] for curve in curves)
+    return Stored(of, draws, round(mcmc.largest_r_hat(outputs), 4), mean, std)
 
 
 def main() -> None:
@@ -44,7 +50,17 @@ def main() -> None:
         key: there[key]._replace(of=of) if key in there else make(problem, of)
         for key, (problem, of) in wanted().items()
     }
-    write_whole(stored_nuts.FILE, stored_nuts.as_text(runs))
+    write_whole(stored_nuts.FILE, as_text(runs))
+
+
+def as_text(runs: Mapping[str, Stored]) -> str:
+    """Return these runs as the text of their file, in lines of at most 110 characters."""
+    text = json.dumps({name: run._asdict() for name, run in runs.items()}, indent=1)
+    return re.sub(r"(?<=\[)[-\d., \ne]+(?=\])", _folded, text) + "\n"
+
+
+def _folded(numbers: re.Match[str]) -> str:
+    return "\n" + textwrap.fill(" ".join(numbers[0].split()), 110) + "\n"
 
 
 if __name__ == "__main__":

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVa
 
 from numpy.typing import ArrayLike
 
+from bdl_teach.methods._scaling import warn_if_missed
+
 if TYPE_CHECKING:
     from bdl_teach.methods._loop import Capacity
 
@@ -72,8 +74,13 @@ Inner: TypeAlias = "Callable[[ArrayLike, ArrayLike, S], F]"
 Public: TypeAlias = "Callable[Concatenate[ArrayLike, ArrayLike, P], F]"
 
 
-def taking(settings: Callable[P, S]) -> Callable[[Inner[S, F]], Public[P, F]]:
-    """Turn ``fit(x, y, settings)`` into the public ``fit(x, y, *, noise_std=1.0, ...)``."""
+def taking(
+    settings: Callable[P, S], *, warns: bool = False
+) -> Callable[[Inner[S, F]], Public[P, F]]:
+    """Turn ``fit(x, y, settings)`` into the public ``fit(x, y, *, noise_std=1.0, ...)``.
+
+    With ``warns`` it warns of a fit that misses its data because they are not scaled.
+    """
     kind: Any = settings
     fields = inspect.signature(kind).parameters
     texts: dict[str, str] = {}
@@ -89,7 +96,10 @@ def taking(settings: Callable[P, S]) -> Callable[[Inner[S, F]], Public[P, F]]:
                 raise TypeError(
                     f"{fit.__name__}() got an unexpected keyword argument {min(unknown)!r}"
                 )
-            return fit(x, y, kind(**chosen))
+            fitted = fit(x, y, kind(**chosen))
+            if warns:
+                warn_if_missed(fitted, x, y)
+            return fitted
 
         inner, names = inspect.signature(fit), [name for name in texts if name in fields]
         arguments = "\n".join(texts[name] for name in names)

@@ -55,7 +55,7 @@ class Settings(Training):
     anchored: bool = False
 
 
-@taking(Settings)
+@taking(Settings, warns=True)
 def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     """Fit several networks, each from its own start: MLE, or MAP when a ``prior`` is given."""
     o, prior = settings, settings.prior

@@ -201,14 +201,15 @@ def _problem(
     return Problem(mode, checks.inputs("x", x, mode.network.n_inputs), y, structure, linearised)
 
 
-@taking(Settings)
+@taking(Settings, warns=True)
 def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     """Find a mode of the posterior of the weights, and put a Gaussian there."""
     chosen = dict(vars(settings))
     around_mode = {name: chosen.pop(name) for name in ("structure", "linearised")}
     checks.choice("structure", settings.structure, STRUCTURES)
     prior = as_prior("prior", Gaussian() if settings.prior is None else settings.prior)
-    mode = to_mode(point.fit(x, y, **{**chosen, "prior": prior}), x, y, prior=prior)
+    start = point.best(x, y, point.Settings(**{**chosen, "prior": prior}))
+    mode = to_mode(start, x, y, prior=prior)
     return around(mode, x, y, prior=prior, **around_mode)
 
 

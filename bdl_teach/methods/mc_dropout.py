@@ -99,7 +99,7 @@ def _loss(network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs) -
 _program = _loop.programs(_loss)
 
 
-@taking(Settings)
+@taking(Settings, warns=True)
 def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     """Fit one network by MC dropout: in training, hidden units are left out at random."""
     rate, prior = checks.probability("rate", settings.rate), settings.prior

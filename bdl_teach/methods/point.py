@@ -63,9 +63,14 @@ def _loss(network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs) -
 _program = _loop.programs(_loss)
 
 
-@taking(Settings)
+@taking(Settings, warns=True)
 def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     """Fit one network: MLE, or MAP when a ``prior`` or ``weight_decay`` (not both) is given."""
+    return best(x, y, settings)
+
+
+def best(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
+    """Return what :func:`fit` returns, without a warning."""
     decay = checks.non_negative("weight_decay", settings.weight_decay)
     if settings.prior is not None and decay:
         raise ValueError(f"weight_decay: expected 0 if a prior is given, got {decay}")

@@ -41,7 +41,10 @@ from bdl_teach.methods._settings import Training, taking
 from bdl_teach.methods.mcmc import diagnose
 from bdl_teach.mlp import MLP
 
-REMEDY = "lower the learning rate; if that does not help, noise_std is far too small for the data"
+REMEDY = (
+    "lower the learning rate, if need be by a factor of 100; with few points a narrower prior may "
+    "help, too"
+)
 SAMPLERS = {"sgld": 0.0, "sghmc": 0.9}  # β
 EVERY = 10  # steps from one draw that is kept to the next
 _WINDOW = 500  # steps of one run of the compiled loop, a multiple of EVERY
@@ -216,7 +219,7 @@ def _batch_order(seed: int, window: int, n_batches: int) -> Tensor:
     return tf.constant(np.concatenate(orders)[steps - epochs[0] * n_batches], tf.int32)
 
 
-@taking(Settings)
+@taking(Settings, warns=True)
 def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     """Sample the posterior of a network by SGHMC or SGLD, several chains at once.
 

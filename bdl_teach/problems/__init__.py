@@ -126,6 +126,12 @@ class ProblemResult:
     _: KW_ONLY
     nuts: Predictive | None = None  # predictions of the true posterior, if shown and computed
     nuts_report: str = ""  # how well the chains have mixed, or why there are none; a sentence
+    mixed: bool = False  # whether these chains have mixed (``mcmc.MIXED``)
+
+    @property
+    def posterior(self) -> Predictive | None:
+        """Return ``nuts`` if its chains have mixed, else ``None``: what figures are drawn from."""
+        return self.nuts if self.mixed else None
 
     @property
     def data(self) -> datasets.Regression1D:

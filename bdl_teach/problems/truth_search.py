@@ -85,10 +85,11 @@ class TruthResult(Outcome):
         - ``prior_miss``: root mean square of max(0, |truth − mean| − 2 sd) of the true posterior
 
         Distances are those of ``calibration.distance``. If the data have no gap, the dict is empty.
+        Until the chains have mixed, the distances to the true posterior are unknown.
         """
         from bdl_teach import calibration
 
-        gap, nuts, found = self.regions["gap"], self.nuts, {}
+        gap, nuts, found = self.regions["gap"], self.posterior, {}
         best = self.search.prediction if self.search.tried else None
         if not gap.any():
             return {}

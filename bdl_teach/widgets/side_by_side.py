@@ -38,7 +38,7 @@ class MethodFit:
     prediction: Predictive  # on GAP_GRID
     seconds: float = 0.0  # time that this tick took for the fit; 0 for an earlier fit
     convergence: Convergence | None = None  # of a variational fit
-    remark: str = ""  # on the state of its training in a replay, for the status line
+    remark: str = ""  # for the status line: on a replay's state, or on points that are not scaled
 
 
 @dataclass(frozen=True)
@@ -71,16 +71,17 @@ class SideBySide(ProblemResult):
         """Return ``calibration.distance`` to the posterior by method and region; {} if unknown."""
         from bdl_teach import calibration
 
+        gold = self.posterior
         return {
-            place: {name: calibration.distance(p, self.nuts, m) for name, m in self.regions.items()}
+            place: {name: calibration.distance(p, gold, m) for name, m in self.regions.items()}
             for place, p in self.predictions.items()
-            if self.nuts is not None
+            if gold is not None
         }
 
     @cached_property
     def ends(self) -> dict[str, Array]:
         """Return the ends [2, m] of each predictive interval, NUTS's too, at ``GAP_GRID``."""
-        shown = {**self.predictions, **({"nuts": self.nuts} if self.nuts else {})}
+        shown = {**self.predictions, **({"nuts": self.posterior} if self.posterior else {})}
         found = {}
         for place, prediction in shown.items():
             reach = self._factor(prediction) * prediction.total_std
@@ -141,15 +142,19 @@ class MethodsExplorer(ExplorerBesideTruth[SideBySide]):
 
     def _fit_or_recall(self, key: _Key, values: controls.Values) -> MethodFit:
         """Return the stored fit and predictions for ``key``, or else make and store them."""
-        from bdl_teach.methods._fitted import Variational
+        from bdl_teach.methods._fitted import Drawn, Variational
+        from bdl_teach.methods._scaling import missed
 
         if (kept := self._fits.get(key)) is not None:
             return replace(kept, seconds=0.0)
         start = time.perf_counter()
         fit = self._fit(*key[:2], values)
         convergence = Convergence() if isinstance(fit, Variational) else None
-        seconds = time.perf_counter() - start
-        self._fits[key] = new = MethodFit(key[0], fit, self._predict(fit), seconds, convergence)
+        seconds, data = time.perf_counter() - start, key[1].data
+        lost = isinstance(fit, Drawn) and missed(fit, data.x, data.y)
+        remark = "misses points that are not scaled" if lost else ""
+        new = MethodFit(key[0], fit, self._predict(fit), seconds, convergence, remark)
+        self._fits[key] = new
         while len(self._fits) > _KEPT:
             self._fits.pop(next(iter(self._fits)))
         return new

@@ -72,16 +72,16 @@ class SinusoidResult(Outcome):
 
     @cached_property
     def gaps(self) -> dict[str, float]:
-        """Return ``calibration.distance`` between the fit and NUTS, by name; {} without NUTS.
+        """Return ``calibration.distance`` to the posterior, by name; {} unless its chains mixed.
 
         The names are "gap" for the inputs |x| ≤ ½, and "gap_outside" for all others.
         """
         from bdl_teach import calibration
 
-        if self.nuts is None:
+        if self.posterior is None:
             return {}
         where = {"gap": INSIDE, "gap_outside": ~INSIDE}
-        distance = partial(calibration.distance, self.prediction, self.nuts)
+        distance = partial(calibration.distance, self.prediction, self.posterior)
         return {name: distance(mask) for name, mask in where.items()}
 
     @cached_property

@@ -100,7 +100,7 @@ class TruthExplorer(ExplorerBesideTruth[TruthResult]):
             "reach_asked": asked,
             "reach_times": reach / asked,
         }
-        for name, shown in {"fit": result.prediction, "nuts": result.nuts}.items():
+        for name, shown in {"fit": result.prediction, "nuts": result.posterior}.items():
             for region in ("data", "gap"):
                 if shown is not None and result.regions[region].any():
                     sd = shown.epistemic_std[result.regions[region]]
@@ -110,7 +110,7 @@ class TruthExplorer(ExplorerBesideTruth[TruthResult]):
     def _words(self, result: TruthResult) -> dict[str, str]:
         tried, known = bool(result.search.tried), "family" in result.parts
         return {
-            **status.shown_if(split=tried, beside=result.nuts is not None, parts=known),
+            **status.shown_if(split=tried, beside=result.posterior is not None, parts=known),
             **({} if result.regions["gap"].any() else {"spread": "{no_gap}"}),
             "search": str(result.search),
             "nuts": result.nuts_report,
@@ -185,8 +185,10 @@ def _missing(result: TruthResult, part: str) -> str:
     """Return why a part of the error is not known yet, or how to make it known."""
     if not result.regions["gap"].any():
         return "there is no gap"
-    if part == "optimisation" or result.nuts is not None:
+    if part == "optimisation" or result.posterior is not None:
         return "when the sliders have rested"
+    if result.nuts is not None:
+        return "the posterior’s chains have not mixed"
     return "the posterior is on its way" if result.nuts_report else "press “posterior (HMC)”"
 
 

@@ -1,5 +1,6 @@
 """Every method of the catalogue on one problem: the common contract, and its scores."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -199,7 +200,24 @@ def test_divergence_names_step_and_remedy_for_every_method(name):
     with pytest.raises(DivergedError, match=r"step \d+.*lower the learning rate") as caught:
         CATALOGUE[name].fit(DATA.x, DATA.y, learning_rate=1e30, **COMMON)
     assert 1 <= caught.value.step <= 1500
-    assert "noise_std" in caught.value.remedy
+    assert ("noise_std" in caught.value.remedy) == (name != "sgmcmc")
+
+
+YEARS = np.arange(1990.0, 2022.0)[:, None]
+
+
+@pytest.mark.parametrize("name", ["mle", "map", "ensemble", "laplace", "dropout", "sgmcmc"])
+def test_fit_that_misses_unscaled_data_warns_to_standardise(name):
+    y, method = 350 + 2 * (YEARS - 1990), CATALOGUE[name]
+    x_scaled, y_scaled = ((v - v.mean()) / v.std() for v in (YEARS, y))
+    with pytest.warns(UserWarning, match="times noise_std, and x and y are not scaled: standard"):
+        method.fit(YEARS, y, **COMMON)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        method.fit(x_scaled, y_scaled, **{**COMMON, "noise_std": 0.05})
+        method.fit(x_scaled, 9 * np.sin(9e9 * YEARS), **COMMON)  # far too noisy, but scaled
+        indicators = (np.arange(32)[:, None] == np.arange(6)) * 1.0
+        method.fit(indicators, y_scaled, **{**COMMON, "noise_std": 0.05})
 
 
 @pytest.mark.parametrize("name", CATALOGUE)

@@ -185,3 +185,14 @@ def test_padded_points_do_not_affect_the_sampler():
     np.testing.assert_allclose(roomy.path, exactly.path, atol=2e-3)
     np.testing.assert_allclose(roomy.potential, exactly.potential, rtol=1e-3)
     np.testing.assert_allclose(roomy.r_hat, exactly.r_hat, rtol=0.05)
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_remedy_for_divergence_with_few_points_helps(n):
+    """The prior lets the weights go so far that steps of the usual length diverge."""
+    x, y = np.array([[0.3], [-0.2], [0.0]])[:n], np.array([2.0, 1.0, 4.0])[:n]
+    given = {"prior": Gaussian(3.0 if n == 1 else 5.0), "steps": 500}
+    with pytest.raises(DivergedError, match="by a factor of 100; with few points a narrower prior"):
+        sgmcmc.fit(x, y, **given)
+    sgmcmc.fit(x, y, **given, learning_rate=sgmcmc.Settings().learning_rate / 100)
+    sgmcmc.fit(x, y, **{**given, "prior": Gaussian(1.0)})

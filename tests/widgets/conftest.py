@@ -89,7 +89,9 @@ def nuts(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         asked["problem"], x = problem, chains._x_grid
         noise = np.random.default_rng(7).normal(0, 1 + np.abs(x[:, 0]), (40, len(x)))
         asked.setdefault("gold", Predictive.from_samples(0.6 * truth(x) + noise, 1.0))
-        return GoldStandard(asked["gold"], "R-hat is 1.01.") if problem else GoldStandard()
+        asked.setdefault("mixed", True)
+        gold = GoldStandard(asked["gold"], "R-hat is 1.01.", asked["mixed"])
+        return gold if problem else GoldStandard()
 
     monkeypatch.setattr(Chains, "ask", ask)
     return asked

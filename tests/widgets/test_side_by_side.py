@@ -266,3 +266,13 @@ def test_sentence_of_each_preset_agrees_with_readings_of_rivals_explorer(
     assert asked.choices[asked.answer] == "more than twenty times as wide"
     before = pair.preset("start").set(**dict(asked.before)).readings()["first_data"]
     assert read("first_data", **{asked.control: asked.target}) > 20 * before
+
+
+def test_status_says_which_fits_miss_points_that_are_not_scaled(pair: RivalsExplorer) -> None:
+    years = np.arange(1990.0, 2022.0)
+    raw = (tuple(years), tuple(350 + 2 * (years - 1990)), (0.0, 1.0, 0.0, 1.0))
+    pair.set(first="ensemble", second="mean_field", data=raw).wait()
+    assert "ensemble, misses points that are not scaled" in pair.status
+    pair.set(data=raw[:2]).wait()  # the explorer chooses the units
+    assert "not scaled" not in pair.status
+    pair.set(**PAIR, data=None)

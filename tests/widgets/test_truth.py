@@ -120,7 +120,7 @@ def test_search_lowers_f_and_all_panels_show_its_result(
 
 
 def test_error_axis_shrinks_only_once_all_parts_of_the_error_are_known() -> None:
-    shown: Any = SimpleNamespace(regions={"gap": IN_GAP}, nuts=None, nuts_report="")
+    shown: Any = SimpleNamespace(regions={"gap": IN_GAP}, nuts=None, posterior=None, nuts_report="")
     bars, limits = PartsPanel(Figure().add_subplot()), []
     for prior, known in ((7.0, 4), (0.5, 1), (0.5, 4)):
         parts = {"optimisation": 0.5, "family": 0.5, "prior_miss": prior, "whole": 0.8}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -26,12 +27,10 @@ if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress lin
 Result = TypeVar("Result")
 
 NAME = "true posterior (HMC)"
-MIXED = 1.02  # largest R-hat of the function down from which the chains are said to have mixed
 FIRST, MOST = 800, 4000  # draws of each chain before the fit is improved, and at most
 _ROWS = (ROOM, 2 * ROOM, own_points.MOST)  # points that programs are compiled for
 # By the number of hidden layers: a window of each takes about ten milliseconds.
 _STEPS = {1: (25, 100), 2: (10, 50)}  # transitions, and leapfrog steps of each
-_JUDGED = 250  # number of draws of each chain that R-hat is computed from
 _KEPT = 16  # number of true posteriors that are cached for all explorers
 _WHERE = {"data": "among the data", "gap": "in the gap"}
 
@@ -44,6 +43,7 @@ class GoldStandard:
 
     prediction: Predictive | None = None  # at the explorer's grid, once there is one
     report: str = ""  # a sentence on how well the chains have mixed, or why there are none
+    mixed: bool = False  # only then is a distance to the prediction shown
 
 
 class _Run(NamedTuple):
@@ -91,8 +91,9 @@ class Chains:
         if (kept := self._kept.get((problem, len(self._x_grid)))) is not None:
             return _Run(problem, kept, over=True)
         if (run := stored_nuts.read().get(stored_nuts.key(problem))) is not None:
-            report = f"The true posterior, a long run that is kept: {run.report}"
-            return _Run(problem, _gold(problem, run.mean, run.epistemic_std, report), over=True)
+            report = f"The true posterior (NUTS, stored), {run.draws} draws: {_verdict(run.r_hat)}."
+            gold = _gold(problem, run.mean, run.epistemic_std, report, run.r_hat)
+            return _Run(problem, gold, over=True)
         return _Run(problem, GoldStandard(report=f"The {NAME} is on its way."))
 
     def go_on(self, most: int) -> GoldStandard | None:
@@ -116,7 +117,7 @@ class Chains:
         Raise ``Moved`` if a control moves meanwhile.
         """
         run = self._found(problem)
-        while not run.over and run.outputs.shape[1] < FIRST:
+        while not run.over and (run.outputs.shape[1] < FIRST or not run.gold.mixed):
             run = self._further(run)
         return run.gold
 
@@ -156,9 +157,10 @@ class Chains:
             window, n = _STEPS[len(problem.hidden_units)][0], outputs.shape[1]
             fit = run.fit.longer(min(n // window, 16) * window, progress)
             outputs = np.concatenate([outputs, fit.outputs(self._x_grid)], axis=1)
-        mixed, report = _judge(outputs, problem.regions(self._x_grid[:, 0]))
-        over = outputs.shape[1] >= (FIRST if mixed else MOST)
-        gold = _gold(problem, outputs.mean(axis=(0, 1)), outputs.std(axis=(0, 1)), report)
+        r_hat, report = _judge(outputs, problem.regions(self._x_grid[:, 0]))
+        curves = outputs.mean(axis=(0, 1)), outputs.std(axis=(0, 1))
+        gold = _gold(problem, *curves, report, r_hat)
+        over = outputs.shape[1] >= (FIRST if gold.mixed else MOST)
         if over:
             self._kept[problem, len(self._x_grid)] = gold
             while len(self._kept) > _KEPT:
@@ -170,7 +172,8 @@ class Chains:
 class ExplorerBesideTruth(Explorer[Result]):
     """An explorer with a toggle ``nuts``, which shows the true posterior at ``GRID`` ``[m, 1]``.
 
-    The result has the fields ``nuts`` and ``nuts_report``, which this class sets, not ``_compute``.
+    The result has the fields ``nuts``, ``nuts_report`` and ``mixed``, which this class sets, not
+    ``_compute``.
     """
 
     GRID: ClassVar[Array]
@@ -181,7 +184,8 @@ class ExplorerBesideTruth(Explorer[Result]):
 
     def _with_truth(self, result: Result, gold: GoldStandard) -> Result:
         now: Any = result
-        beside: Result = replace(now, nuts=gold.prediction, nuts_report=gold.report)
+        report = self.TEXTS.in_words(gold.report)
+        beside: Result = replace(now, nuts=gold.prediction, nuts_report=report, mixed=gold.mixed)
         return beside
 
     def __init__(self, **values: Any) -> None:
@@ -226,11 +230,15 @@ class ExplorerBesideTruth(Explorer[Result]):
         yield lambda: self._chains.prepare(self._problem(self.DEFAULTS))
 
 
-def _gold(problem: Problem, mean: ArrayLike, std: ArrayLike, report: str) -> GoldStandard:
+def _gold(
+    problem: Problem, mean: ArrayLike, std: ArrayLike, report: str, r_hat: float
+) -> GoldStandard:
+    from bdl_teach.methods.mcmc import MIXED
     from bdl_teach.predictive import Predictive
 
     mean, std = np.asarray(mean), np.asarray(std)
-    return GoldStandard(Predictive(mean, std, np.full(len(mean), problem.noise_std)), report)
+    prediction = Predictive(mean, std, np.full(len(mean), problem.noise_std))
+    return GoldStandard(prediction, report, mixed=r_hat <= MIXED)
 
 
 def _shape(problem: Problem) -> _Shape:
@@ -256,19 +264,27 @@ def _begin(problem: Problem, progress: Callable[[int, int], None] | None) -> mcm
     )
 
 
-def _judge(outputs: Array, regions: Mapping[str, Array]) -> tuple[bool, str]:
-    """Return whether chains with ``outputs`` ``[chains, s, m]`` have mixed, and a sentence on it.
+def _judge(outputs: Array, regions: Mapping[str, Array]) -> tuple[float, str]:
+    """Return the largest R-hat of ``outputs`` ``[chains, s, m]``, and a sentence on the chains.
 
-    If they have not, it says how far their means differ in each region (mask ``[m]``).
+    If they have not mixed, it says how far their means differ in each region (mask ``[m]``).
     """
     from bdl_teach.methods import mcmc
 
     chains, n, _ = outputs.shape
-    worst = float(np.nanmax(mcmc.r_hat(outputs[:, :: -(-n // _JUDGED)])))
-    begin = f"The {NAME}, {chains} × {n} draws"
-    if worst <= MIXED:
-        return True, f"{begin}: mixed (R-hat {worst:.3f})."
+    r_hat = mcmc.largest_r_hat(outputs)
+    said = f"The {NAME}, {chains} × {n} draws: {_verdict(r_hat, 'yet ' * (n < MOST))}"
+    if r_hat <= mcmc.MIXED:
+        return r_hat, f"{said}."
     apart = outputs.mean(axis=1).std(axis=0)
     where = [f"{apart[m].mean():.2f} {_WHERE.get(r, r)}" for r, m in regions.items() if m.any()]
-    not_mixed = f"not {'yet ' * (n < MOST)}mixed (R-hat {worst:.2f})"
-    return False, f"{begin}: {not_mixed}; the means of its chains have an sd of {', '.join(where)}."
+    return r_hat, f"{said}; the means of its chains have an sd of {', '.join(where)}."
+
+
+def _verdict(r_hat: float, yet: str = "") -> str:
+    """Say whether chains with this R-hat have mixed."""
+    from bdl_teach.methods.mcmc import MIXED
+
+    if math.isinf(r_hat):
+        return f"not {yet}mixed (a chain did not move)"
+    return f"{'' if r_hat <= MIXED else f'not {yet}'}mixed (R-hat {r_hat:.3f})"

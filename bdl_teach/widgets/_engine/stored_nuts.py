@@ -2,9 +2,6 @@
 
 import hashlib
 import json
-import re
-import textwrap
-from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -15,10 +12,11 @@ FILE = Path(__file__).with_name("stored_nuts.json")
 
 
 class Stored(NamedTuple):
-    """A run of NUTS: names of presets, a sentence on convergence, predictions at ``WIDE_GRID``."""
+    """A run of NUTS: names of presets, predictions at ``WIDE_GRID``, and how well it has mixed."""
 
     of: list[str]
-    report: str
+    draws: str  # such as "4 × 500"
+    r_hat: float  # ``mcmc.largest_r_hat`` at ``WIDE_GRID``
     mean: list[float]
     epistemic_std: list[float]
 
@@ -37,13 +35,3 @@ def key(problem: Problem) -> str:
 def read() -> dict[str, Stored]:
     entries = json.loads(FILE.read_text(encoding="utf-8"))
     return {name: Stored(**entry) for name, entry in entries.items()}
-
-
-def as_text(runs: Mapping[str, Stored]) -> str:
-    """Return these runs as the text of ``FILE``, in lines of at most 110 characters."""
-    text = json.dumps({name: run._asdict() for name, run in runs.items()}, indent=1)
-    return re.sub(r"(?<=\[)[-\d., \ne]+(?=\])", _folded, text) + "\n"
-
-
-def _folded(numbers: re.Match[str]) -> str:
-    return "\n" + textwrap.fill(" ".join(numbers[0].split()), 110) + "\n"

@@ -24,6 +24,7 @@ A file has, in this order:
     it can contain.
 """
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -60,6 +61,16 @@ class Texts:
     wide: bool = False
     stays: frozenset[str] = frozenset()
     folded: frozenset[str] = frozenset()
+
+    def in_words(self, message: str) -> str:
+        """Return an error's message with the controls' labels in place of arguments' names.
+
+        A name that could be a word, such as "rate", is replaced at the beginning only.
+        """
+        for name, control in self.controls.items():
+            before = "" if re.search(r"[_\d]", name) else "^"
+            message = re.sub(rf"{before}\b{name}\b", control.label or name, message)
+        return message
 
 
 def of(name: str, **given: Mapping[str, Control]) -> Texts:

@@ -267,7 +267,7 @@ class Worker(PointerInput[Result]):
 
     def _show_failure(self, error: BaseException) -> None:
         kind = "" if isinstance(error, DivergedError | ValueError) else f"{type(error).__name__}: "
-        said = f"{kind}{error}"
+        said = kind + self.TEXTS.in_words(str(error))
         self._film.empty()
         with RENDER_LOCK:
             self._notice.set_text(sentence(said))

@@ -1,0 +1,128 @@
+"""Test every explorer, with the true posterior, where its controls end, and at random places."""
+
+import math
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+import ipywidgets
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import logsumexp
+
+from bdl_teach import DivergedError, widgets
+from bdl_teach.methods import mcmc
+from bdl_teach.predictive import Predictive
+from bdl_teach.problems import Problem
+from bdl_teach.widgets import vae_trainer
+from bdl_teach.widgets._engine import background, beside_truth
+from bdl_teach.widgets._engine.beside_truth import ExplorerBesideTruth, GoldStandard
+from bdl_teach.widgets._engine.canvas import RENDER_LOCK
+from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.own_data import Unseen
+from tests.widgets.test_contract import anywhere
+
+BAD = re.compile(r"\b(nan|inf|infinity|failed|none|not scaled)\b", re.IGNORECASE)
+BESIDE_TRUTH = [n for n in widgets.__all__ if issubclass(getattr(widgets, n), ExplorerBesideTruth)]
+
+
+@pytest.fixture(scope="module", params=widgets.__all__)
+def explorer(request: pytest.FixtureRequest, random_answers: None) -> Iterator[Explorer[Any]]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vae_trainer, "STEPS", 25)
+        made = getattr(widgets, request.param)().wait()
+        yield made
+        made.close()
+
+
+def ends(control: Any) -> list[Any]:
+    """Return the values of a control at its two ends; all of them if it has options."""
+    if isinstance(control, Unseen):
+        return []
+    if isinstance(control, ipywidgets.ToggleButton):
+        return [False, True]
+    if hasattr(control, "options"):
+        return [o[1] if isinstance(o, tuple) else o for o in control.options]
+    low, high = control.min, control.max
+    return [low, high] if not hasattr(control, "base") else [control.base**p for p in (low, high)]
+
+
+@lru_cache(maxsize=64)
+def first_draws(problem: Problem, grid: bytes) -> GoldStandard:
+    """Return the posterior after the first window of HMC."""
+    chains = beside_truth.Chains(np.frombuffer(grid)[:, None], bool, list)
+    return chains._further(beside_truth._Run(problem, GoldStandard())).gold
+
+
+def faults(explorer: Any, values: dict[str, Any]) -> list[str]:
+    """Show ``values`` with the first draws of the posterior; return what is bad."""
+    whole = {**explorer.DEFAULTS, **explorer.state(), **values}
+    shown = explorer._compute(whole)
+    if isinstance(explorer, ExplorerBesideTruth):
+        gold = first_draws(explorer._problem(whole), explorer.GRID.tobytes())
+        shown = explorer._with_truth(shown, gold)
+    with RENDER_LOCK:
+        explorer._draw(shown)
+    said, readings = str(explorer._words_of(shown)), explorer._readings_of(shown)
+    return [*BAD.findall(said), *(n for n, v in readings.items() if math.isinf(v))]
+
+
+def test_every_control_works_at_both_ends(explorer: Explorer[Any]) -> None:
+    for name, control in explorer._controls.items():
+        for end in ends(control):
+            assert faults(explorer, {name: end}) == [], (name, end)
+
+
+def test_no_figure_is_drawn_from_chains_that_have_not_mixed(explorer: Any) -> None:
+    if not isinstance(explorer, ExplorerBesideTruth):
+        return
+    result = explorer._compute(explorer._whole(explorer.DEFAULTS))
+    sampled = Predictive.from_samples(
+        np.random.default_rng(0).normal(size=(9, len(explorer.GRID))), 1.0
+    )
+    known = [GoldStandard(), *(GoldStandard(sampled, "R-hat.", mixed) for mixed in (False, True))]
+    alone, apart, beside = (explorer._with_truth(result, gold) for gold in known)
+    before, *after = (explorer._readings_of(shown).keys() for shown in (alone, apart, beside))
+    assert before == after[0] < after[1]
+    said = str(explorer._words_of(apart)).removesuffix("R-hat.").strip()
+    assert said == str(explorer._words_of(alone)) and not {*before} & {"nuts_gap", "gap_outside"}
+
+
+def test_errors_name_the_controls_of_the_screen(explorer: Any) -> None:
+    explorer._show_failure(DivergedError(7, mcmc.REMEDY))
+    control = explorer.TEXTS.controls.get("noise_std")
+    assert ("noise_std" in explorer.status) == (control is None)
+    assert control is None or f"raise the {control.label}, or" in explorer.status
+
+
+@pytest.mark.slow
+def test_two_hundred_random_states_give_numbers(explorer: Explorer[Any]) -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        values = {name: anywhere(c, rng) for name, c in explorer._controls.items()}
+        assert faults(explorer, values) == [], values
+
+
+@pytest.mark.parametrize("name", BESIDE_TRUTH)
+def test_density_of_the_chains_is_that_of_the_controls(name: str) -> None:
+    """Recompute log P(D, w) in float64 from random values of the controls."""
+    kind, rng = getattr(widgets, name), np.random.default_rng(0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(background, "start", lambda _: None)
+        explorer = kind()
+    for _ in range(3):
+        values = {name: anywhere(c, rng) for name, c in explorer._controls.items()}
+        problem = explorer._problem(values)
+        fit = beside_truth._begin(problem, None)
+        misfit = (problem.data.y[:, 0] - fit.outputs(problem.data.x)) / values["noise_std"]
+        log_y = -0.5 * misfit**2 - math.log(values["noise_std"] * math.sqrt(2 * math.pi))
+        parts = [(1.0, values.get("prior_std", 3.0))]
+        if "pi" in values:
+            parts = [(values["pi"], values["sigma1"]), (1 - values["pi"], values["sigma2"])]
+        with np.errstate(divide="ignore"):
+            each = [np.log(share) + stats.norm(0, s).logpdf(fit.weights) for share, s in parts]
+        expected = log_y.sum(axis=-1) + logsumexp(each, axis=0).sum(axis=-1)
+        np.testing.assert_allclose(fit.log_density, expected, rtol=1e-4, err_msg=str(values))
+    explorer.close()
