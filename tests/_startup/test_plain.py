@@ -12,6 +12,7 @@ import pytest
 
 LOOK = """
 import gc, json, os, sys, threading
+from IPython.core.interactiveshell import InteractiveShell
 from bdl_teach import datasets
 from bdl_teach._startup import head_start, memory
 from bdl_teach.backend import tf, tfd, tfp
@@ -19,7 +20,7 @@ from bdl_teach.methods import local_reparam
 from tensorflow.python.framework import ops
 asked = []
 memory.ctypes.CDLL = lambda *_: asked.append("the C library")
-head_start.load_ipython_extension(None)
+head_start.load_ipython_extension(InteractiveShell.instance())
 threads = [t.name for t in threading.enumerate() if "head start" in t.name]
 data = datasets.sinusoid()
 fit = local_reparam.fit(data.x, data.y, **local_reparam.QUIET, hidden_units=(5, 5))

@@ -419,7 +419,7 @@ def test_table_dialog_asks_for_columns_and_thousands_separator_and_reports_omiss
     hand: Hand,
 ) -> None:
     dialog = paste(hand, "1,2\n3\n")
-    refused = dialog.get_by_role("alert").filter(has_text="line 2: expected two columns")
+    refused = dialog.get_by_role("alert").filter(has_text="line 2: expected 2 columns")
     refused.wait_for(timeout=10_000)
     dialog.get_by_role("button", name="cancel").click()
     dialog = paste(hand, "rooms\tsize\trent\n1\t20\t900\n2\t31\t1,250\n3\t50\t1,700\n4\t60\t")

@@ -110,7 +110,9 @@ class _OwnTicks(Locator):
         axis: Any = self.axis
         ends: Any = self._start + self._scale * np.array(axis.get_view_interval())
         if isinstance(self._inner, MaxNLocator):
-            self._inner.set_params(nbins=min(max(3, axis.get_tick_space()), 7))
+            self._inner.set_params(
+                nbins=min(max(5 if axis.axis_name == "y" else 3, axis.get_tick_space()), 7)
+            )
         else:
             ends = _DATES.num2date(ends)
         return (np.asarray(self._inner.tick_values(*ends), float) - self._start) / self._scale
