@@ -267,5 +267,6 @@ def test_every_bayesian_method_beats_the_point_estimate_on_new_points(fitted, na
 
 @pytest.mark.slow
 def test_no_method_scores_above_the_true_posterior(fitted):
-    gold = score(fitted("nuts"))
+    """HMC stands for it: with a third of its effective draws, NUTS is too noisy here."""
+    gold = score(fitted("hmc"))
     assert all(score(fitted(name)) < gold for name in NETWORKS if CATALOGUE[name].module != "mcmc")
