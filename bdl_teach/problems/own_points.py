@@ -246,9 +246,8 @@ def at(data: datasets.Regression1D, x: float) -> str:
     x0, x1, _, _ = units_of(data)
     place, zero = x0 + x1 * x, labels_of(data)[2]
     if "-" in zero:
-        when = np.datetime64(zero.replace(" ", "T"), "s") + np.timedelta64(
-            round(86400 * place), "s"
-        )
+        passed = np.timedelta64(round(86400 * place), "s")
+        when = np.datetime64(zero.replace(" ", "T"), "s") + passed
         return str(when)[: 10 if x1 > 3 else 16].replace("T", " ")
     digits = math.floor(math.log10(max(abs(place), x1))) - math.floor(math.log10(x1)) + 3
     return figure(place, f".{digits}g")

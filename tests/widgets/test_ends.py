@@ -78,17 +78,14 @@ def test_every_control_works_at_both_ends(explorer: Explorer[Any]) -> None:
 
 
 def test_sentence_on_own_points_is_the_same_in_other_units(explorer: Any) -> None:
-    if "data" not in explorer._controls:
-        return
-    rng, said = np.random.default_rng(4), []
-    x, y = rng.uniform(0, 10, 20), rng.normal(50, 20, 20)
-    scales = [(1.0, 1.0), (1.0, 1e-6), (1e3, 1e-3), (1e-3, 1e6)]
-    for x_scale, y_scale in scales:
+    said, scales = [], [(1.0, 1.0), (1.0, 1e-6), (1e3, 1e-3), (1e-3, 1e6)]
+    x, y = np.random.default_rng(4).uniform(0, 100, (2, 20))
+    for x_scale, y_scale in scales if "data" in explorer._controls else []:
         own, _ = own_points.read((x_scale * x, y_scale * y))
         shown = explorer._compute(explorer._whole({**explorer.DEFAULTS, "data": own}))
         text = str(explorer._words_of(shown)).replace(" × 10", "E")
         said.append(unicodedata.normalize("NFKC", text).replace("−", "-"))
-    for text, units in zip(said, scales, strict=True):
+    for text, units in zip(said, scales, strict=False):
         assert NUMBER.split(text) == NUMBER.split(said[0])
         for a, b in zip(NUMBER.findall(said[0]), NUMBER.findall(text), strict=True):
             assert float(b) in [pytest.approx(float(a) * u, rel=0.01) for u in (1.0, *units)], text

@@ -92,8 +92,7 @@ class Said:
 
     def write(self, name: str, form: str) -> str:
         """Return a reading in the format ``form``."""
-        if form == "sum":
-            return points.figure(self.readings[f"{name}_sum"], ".0f")
+        name, form = (f"{name}_sum", ".0f") if form == "sum" else (name, form)
         return self._format(self.readings[name], form)
 
     def _format(self, value: float, form: str) -> str:

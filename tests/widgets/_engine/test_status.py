@@ -17,7 +17,6 @@ TABLE = Problem(own=((3.0, 17.0), (90.0, 110.0), (10.0, 14.0, 100.0, 2.0))).data
 @pytest.mark.parametrize(
     ("line", "then", "now", "marked"),
     [
-        ("F {f:.0f} nats.", 319.4, 319.1, "F 319 nats."),
         ("score {f:.2g}", 1.2, 1200.0, "score 1200 (+1200 from grey A)"),
         ("evidence {f:.1f}", -21.9, -10.6, "evidence −10.6 (+11.3 from grey A)"),
         ("it carries {f:.1f} % of it", 12.5, 50.2, "it carries 50.2 % (+37.7 from grey A) of it"),
@@ -51,13 +50,9 @@ def test_status_line_shows_changes_of_readings_that_both_states_have() -> None:
         (".1f", -0.04, "0.0"),
         (".1f", -0.06, "−0.1"),
         (".1f", math.nan, "–"),
-        (".0%", -math.inf, "–"),
-        (".0%", -0.001, "0%"),
         (".3g", -1234.0, "−1230"),
-        (".2g", 999999.0, "1 × 10⁶"),
         (".2g", -1.23e-7, "−1.2 × 10⁻⁷"),
         ("sd", 0.0044, "0.0044"),
-        ("sd3", 123.4, "123"),
         ("sd3", 1e-9, "0"),
     ],
 )
