@@ -29,6 +29,8 @@ MOST = 200  # largest number of points
 COURSE: Units = (0.0, 1.0, 0.0, 1.0)
 PLAIN: Labels = ("", "", "", "")
 _SPREAD = 5.0  # sd of a table's y in the course's units; the sine's is 7
+_NOTHING = 1e-6  # smaller sds, in the course's units, come from rounding
+RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")  # for exponents
 _LARGEST = 1e100  # largest number that a picture can show; one over it is the smallest spread
 
 
@@ -217,14 +219,26 @@ def stretched(data: datasets.Regression1D) -> str:
     return f" The sliders see x stretched to ±½ and y to sd 5: a σ of 1 is {sd(data, 1.0)}."
 
 
-def sd(data: datasets.Regression1D, value: float, places: int = 1) -> str:
-    """Format a standard deviation of y, given in the course's units, in the units of the points.
+def figure(value: float, form: str = ".3g") -> str:
+    """Return a number in Python's format ``form`` as a sentence writes it.
 
-    The text has ``places`` decimals if the points are in the course's units, else at most 3
-    significant digits.
+    The minus is "−", 0 has none, NaN and infinity are "–", and instead of "1.2e+03" and "1.2e-07"
+    the text is "1200" and "1.2 × 10⁻⁷".
     """
-    units = units_of(data)
-    return f"{value:.{places}f}" if units == COURSE else f"{float(f'{value * units[3]:.3g}'):g}"
+    if not math.isfinite(value):
+        return "–"
+    text = format(value, form).removesuffix(".")
+    mantissa, _, power = text.partition("e")
+    if power and 0 <= int(power) < 6:
+        text = f"{float(text):.0f}"
+    elif power:
+        text = f"{mantissa} × 10{str(int(power)).translate(RAISED)}"
+    return text.replace("-", "−") if text.strip("-0.%") else text.removeprefix("-")
+
+
+def sd(data: datasets.Regression1D, value: float, digits: int = 2) -> str:
+    """Format an sd of y, given in the course's units, in the units of the points."""
+    return "0" if abs(value) < _NOTHING else figure(value * units_of(data)[3], f"#.{digits}g")
 
 
 def at(data: datasets.Regression1D, x: float) -> str:
@@ -232,12 +246,11 @@ def at(data: datasets.Regression1D, x: float) -> str:
     x0, x1, _, _ = units_of(data)
     place, zero = x0 + x1 * x, labels_of(data)[2]
     if "-" in zero:
-        when = np.datetime64(zero.replace(" ", "T"), "s") + np.timedelta64(
-            round(86400 * place), "s"
-        )
+        passed = np.timedelta64(round(86400 * place), "s")
+        when = np.datetime64(zero.replace(" ", "T"), "s") + passed
         return str(when)[: 10 if x1 > 3 else 16].replace("T", " ")
     digits = math.floor(math.log10(max(abs(place), x1))) - math.floor(math.log10(x1)) + 3
-    return f"{place:.{digits}g}".replace("-", "−", int(place < 0))
+    return figure(place, f".{digits}g")
 
 
 def names(data: datasets.Regression1D) -> tuple[str, str]:

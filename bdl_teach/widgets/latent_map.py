@@ -193,7 +193,7 @@ def _converged(convergence: Convergence) -> str:
     if convergence.converged:
         most = convergence.tolerance / N_TRAIN
         return f"Converged: a longer run gains at most {most:g} nats a digit."
-    return f"Not converged: a longer run gains {convergence.gain / N_TRAIN:.2f} nats a digit."
+    return f"Not converged: a longer run gains {convergence.gain / N_TRAIN:.2g} nats a digit."
 
 
 def _picture(canvas: Canvas, ax: Axes, title: str, side: int) -> AxesImage:

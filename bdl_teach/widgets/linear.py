@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 
 from bdl_teach import datasets, features, plots
 from bdl_teach._support.checks import Array
-from bdl_teach.problems import Problem, arrivals
+from bdl_teach.problems import Problem, arrivals, own_points
 from bdl_teach.widgets._engine import controls, status, texts
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.function_panel import FunctionPanel, Panel
@@ -207,7 +207,8 @@ def _mark(result: LinearResult, kind: str, i: int) -> Mark:
     mean, cov, sd = result.posterior.mean, result.posterior.cov, result.posterior.cov[i, i] ** 0.5
     along = mean + STEPS[:, None] * cov[i] / sd  # [k, d]: E[w | w_i]
     functions = along @ features.design(result.kind, X_GRID, len(mean)).T
-    words = f"weight {i}: {mean[i]:.1f} ± {sd:.1f}; here from −2 to 2 sd, the others as it asks"
+    words = f"weight {i}: {own_points.figure(mean[i])} ± {own_points.figure(sd)}"
+    words += "; here from −2 to 2 sd, the others as it asks"
     return Mark(functions, along[:, pair] / result.prior_std, words)
 
 

@@ -233,11 +233,10 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
 
     def _readings(self, result: SinusoidResult) -> dict[str, float]:
         mean, sd = result.prediction.mean, result.prediction.epistemic_std
-        costs = status.costs(result.cost)
         return {
-            **costs,
+            **status.costs(result.cost),
             **result.gaps,
-            "below": status.costs(result.quick)["F"] - costs["F"],
+            "below": result.quick.total - result.cost.total,
             "sd_data": sd[INSIDE].mean(),
             "sd_ends": sd[[0, -1]].mean(),
             "sd_at_1": status.at(WIDE_GRID, sd, 1.0),
@@ -265,7 +264,8 @@ def _marked(result: SinusoidResult, kind: str, i: int) -> Mark:
     if kind == "weight":
         along = np.repeat(fit.mean[None], len(STEPS), axis=0)  # [k, n_weights]
         along[:, i] += STEPS * fit.std[i]
-        words = f"{_name(fit.network, i)}: {fit.mean[i]:.2f} ± {fit.std[i]:.2f}"
+        mean, sd = (own_points.figure(values[i]) for values in (fit.mean, fit.std))
+        words = f"{_name(fit.network, i)}: {mean} ± {sd}"
         return Mark(fit.evaluate(along, WIDE_GRID), along[:, i], f"{words}; here from −2 to 2 sd")
     drawn = result.prediction.samples
     assert drawn is not None

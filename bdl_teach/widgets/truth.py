@@ -85,13 +85,14 @@ class TruthExplorer(ExplorerBesideTruth[TruthResult]):
         yield partial(truth_search.refit, Problem(n=own_points.MOST), 1)
 
     def _readings(self, result: TruthResult) -> dict[str, float]:
-        fit, lowest = (round(truth_search.free_energy(f)) for f in (result.fit, result.search.best))
+        fit, lowest = (truth_search.free_energy(f) for f in (result.fit, result.search.best))
         problem, gap = result.problem, result.regions["gap"]
         reach = prior_height(problem.scales[0], problem.hidden_units[0])
         asked = prior_height(self.DEFAULTS["prior_std"], MAX_WIDTH)
         found = {
             **result.parts,
             "F": fit,
+            "F_sum": round(lowest, 0) + round(fit - lowest, 0),
             "lowest": lowest,
             "excess": fit - lowest,
             "bars": float("prior_miss" in result.parts),

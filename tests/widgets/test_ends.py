@@ -2,6 +2,7 @@
 
 import math
 import re
+import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
@@ -15,7 +16,7 @@ from scipy.special import logsumexp
 from bdl_teach import DivergedError, widgets
 from bdl_teach.methods import mcmc
 from bdl_teach.predictive import Predictive
-from bdl_teach.problems import Problem
+from bdl_teach.problems import Problem, own_points
 from bdl_teach.widgets import vae_trainer
 from bdl_teach.widgets._engine import background, beside_truth
 from bdl_teach.widgets._engine.beside_truth import ExplorerBesideTruth, GoldStandard
@@ -25,6 +26,7 @@ from bdl_teach.widgets._engine.own_data import Unseen
 from tests.widgets.test_contract import anywhere
 
 BAD = re.compile(r"\b(nan|inf|infinity|failed|none|not scaled)\b", re.IGNORECASE)
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:E-?\d+)?")
 BESIDE_TRUTH = [n for n in widgets.__all__ if issubclass(getattr(widgets, n), ExplorerBesideTruth)]
 
 
@@ -73,6 +75,20 @@ def test_every_control_works_at_both_ends(explorer: Explorer[Any]) -> None:
     for name, control in explorer._controls.items():
         for end in ends(control):
             assert faults(explorer, {name: end}) == [], (name, end)
+
+
+def test_sentence_on_own_points_is_the_same_in_other_units(explorer: Any) -> None:
+    said, scales = [], [(1.0, 1.0), (1.0, 1e-6), (1e3, 1e-3), (1e-3, 1e6)]
+    x, y = np.random.default_rng(4).uniform(0, 100, (2, 20))
+    for x_scale, y_scale in scales if "data" in explorer._controls else []:
+        own, _ = own_points.read((x_scale * x, y_scale * y))
+        shown = explorer._compute(explorer._whole({**explorer.DEFAULTS, "data": own}))
+        text = str(explorer._words_of(shown)).replace(" × 10", "E")
+        said.append(unicodedata.normalize("NFKC", text).replace("−", "-"))
+    for text, units in zip(said, scales, strict=False):
+        assert NUMBER.split(text) == NUMBER.split(said[0])
+        for a, b in zip(NUMBER.findall(said[0]), NUMBER.findall(text), strict=True):
+            assert float(b) in [pytest.approx(float(a) * u, rel=0.01) for u in (1.0, *units)], text
 
 
 def test_no_figure_is_drawn_from_chains_that_have_not_mixed(explorer: Any) -> None:

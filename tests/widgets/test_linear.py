@@ -130,7 +130,7 @@ def test_undo_and_redo_give_every_state_of_a_random_history(
     made.set(**HOME, data=None)
     made._past = History(made._undoable())
     past = [made.state()]
-    for what in rng.choice(["control", "move", "add", "remove", "table"], 100):
+    for what in rng.choice(["control", "move", "add", "remove", "table", "pair"], 100):
         at = {"x": rng.uniform(-0.5, 0.5), "y": rng.uniform(-10, 10)}
         did = {"i": int(rng.integers(len(made._shown_points()[0]) + 1)), **at}
         if what == "control":
@@ -138,6 +138,8 @@ def test_undo_and_redo_give_every_state_of_a_random_history(
             made.set(**{name: anywhere(made._controls[name], rng)})
         elif what == "table":
             made.set(data=rng.normal([1e3, 0.0], [1.0, 1e-4], (5, 2)))
+        elif what == "pair":
+            made.set(pair=rng.choice(made.state()["n_features"], 2, replace=False))
         else:
             for act in ["down", "move", "move", "up"] if what == "move" else [what]:
                 made._picture._handle_custom_msg({"act": act, **did}, [])

@@ -60,7 +60,7 @@ def test_picture_and_readings_show_the_fit_the_data_and_the_gap(explorer: TruthE
         found = (grey.get_x(), grey.get_x() + grey.get_width())
         assert found == pytest.approx((inside[0], inside[-1]) if len(inside) else (0, 0))
     assert_the_picture_is_not_stale(explorer)
-    assert_reads(explorer, F=round(fit.history["free_energy"][-1]))
+    assert_reads(explorer, F=fit.history["free_energy"][-1])
     assert "lowest" not in explorer.status and "Over the gap" not in explorer.status
 
 
@@ -107,7 +107,7 @@ def test_search_lowers_f_and_all_panels_show_its_result(
 
     whole = calibration.distance(result.prediction, gold, IN_GAP)
     assert_reads(explorer, whole=whole, prior_miss=expected.pop("prior"), **expected)
-    assert_reads(explorer, F=round(found[0]), lowest=round(found[-1]))
+    assert_reads(explorer, F=found[0], lowest=found[-1])
     for name, p in (("fit", result.prediction), ("nuts", gold)):
         sds = {"gap": p.epistemic_std[IN_GAP].mean(), "data": p.epistemic_std[AMONG].mean()}
         assert_reads(explorer, **{f"{name}_{region}": sd for region, sd in sds.items()})

@@ -157,7 +157,7 @@ class Chains:
             window, n = _STEPS[len(problem.hidden_units)][0], outputs.shape[1]
             fit = run.fit.longer(min(n // window, 16) * window, progress)
             outputs = np.concatenate([outputs, fit.outputs(self._x_grid)], axis=1)
-        r_hat, report = _judge(outputs, problem.regions(self._x_grid[:, 0]))
+        r_hat, report = _judge(outputs, problem.regions(self._x_grid[:, 0]), problem)
         curves = outputs.mean(axis=(0, 1)), outputs.std(axis=(0, 1))
         gold = _gold(problem, *curves, report, r_hat)
         over = outputs.shape[1] >= (FIRST if gold.mixed else MOST)
@@ -264,7 +264,7 @@ def _begin(problem: Problem, progress: Callable[[int, int], None] | None) -> mcm
     )
 
 
-def _judge(outputs: Array, regions: Mapping[str, Array]) -> tuple[float, str]:
+def _judge(outputs: Array, regions: Mapping[str, Array], problem: Problem) -> tuple[float, str]:
     """Return the largest R-hat of ``outputs`` ``[chains, s, m]``, and a sentence on the chains.
 
     If they have not mixed, it says how far their means differ in each region (mask ``[m]``).
@@ -276,8 +276,8 @@ def _judge(outputs: Array, regions: Mapping[str, Array]) -> tuple[float, str]:
     said = f"The {NAME}, {chains} × {n} draws: {_verdict(r_hat, 'yet ' * (n < MOST))}"
     if r_hat <= mcmc.MIXED:
         return r_hat, f"{said}."
-    apart = outputs.mean(axis=1).std(axis=0)
-    where = [f"{apart[m].mean():.2f} {_WHERE.get(r, r)}" for r, m in regions.items() if m.any()]
+    sds = {r: outputs.mean(axis=1).std(axis=0)[m].mean() for r, m in regions.items() if m.any()}
+    where = [f"{own_points.sd(problem.data, sd)} {_WHERE.get(r, r)}" for r, sd in sds.items()]
     return r_hat, f"{said}; the means of its chains have an sd of {', '.join(where)}."
 
 

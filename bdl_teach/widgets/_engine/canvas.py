@@ -24,12 +24,12 @@ from matplotlib.ticker import FuncFormatter, LogFormatter, NullFormatter
 from PIL import Image, ImageOps
 
 from bdl_teach.plots import LETTERS, rewrap_legend
+from bdl_teach.problems.own_points import RAISED
 from bdl_teach.widgets._engine.pinned_copies import PinnedCopies
 
 # Matplotlib is not thread-safe (its text parser is shared): one render at a time, process-wide.
 RENDER_LOCK = threading.RLock()
 
-_RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 _HERE = Path(__file__).parent
 _SCRIPTS = ("pointer.js", "page.js")
 _DPI = 100.0  # of the design: letters of 10 points are 14 pixels high
@@ -237,7 +237,7 @@ def _write_powers_plainly(axis: Axis) -> None:
 
 
 def _power(value: float, _position: int | None = None) -> str:
-    return "10" + str(round(math.log10(value))).translate(_RAISED)
+    return "10" + str(round(math.log10(value))).translate(RAISED)
 
 
 def _noted(picture: Image.Image, note: str, dpi: float) -> Image.Image:

@@ -1,7 +1,6 @@
 """Missions: tasks in an explorer, the conditions for each, and the box that shows them."""
 
 import html
-import math
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import Any, NamedTuple
 import ipywidgets
 
 from bdl_teach import progress
+from bdl_teach.problems import own_points as points
 from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.controls import Values, Widget
 from bdl_teach.widgets._engine.status import Readings, Said
@@ -82,10 +82,7 @@ def written(value: Any) -> str:
         return "on" if value else "off"
     if isinstance(value, str):
         return value
-    if not math.isfinite(value):
-        return "–"
-    shown = 0.0 if abs(value) < _NOTHING else value
-    return f"{shown:{'.3g' if abs(shown) < 1000 else '.0f'}}".replace("-", "−")
+    return points.figure(0.0 if abs(value) < _NOTHING else value)
 
 
 class MissionBox:

@@ -69,5 +69,4 @@ class DrawnBand:
         both = np.maximum(np.minimum(high, above) - np.maximum(low, below), 0.0)  # [m]
         either = (high - low) + (above - below) - both
         share = both.mean() / max(either.mean(), 1e-12)
-        off = (np.abs(low - below).mean() + np.abs(high - above).mean()) / 2
-        return f"your band and this one share {share:.0%}, its edges are off by {off:.1f}"
+        return f"your band and this one share {share:.0%}"

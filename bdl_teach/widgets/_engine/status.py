@@ -1,8 +1,9 @@
 """The status line: a template filled with readings, and their changes since an earlier line.
 
 A name in braces is a reading, such as ``{F:.0f}``, or a further template. Beside Python's formats,
-``sd`` and ``sd2`` write a standard deviation of y with one digit or two, and ``at`` writes a value
-of x, in the units of the points.
+``sd`` and ``sd3`` write a standard deviation of y with two or three significant digits, and ``at``
+writes a value of x, in the units of the points. ``sum`` writes a total as the sum of its rounded
+parts, which for ``{F:sum}`` is the reading ``F_sum``.
 """
 
 from __future__ import annotations
@@ -34,17 +35,7 @@ class Number(NamedTuple):
     now: str
     then: str | None
     unit: str  # "%" or ""
-
-    @property
-    def difference(self) -> str:
-        """Return the signed change since ``then``, with the digits of the reading; "" if none."""
-        if self.then is None or self.then == self.now or "–" in (self.then, self.now):
-            return ""
-        change = _value(self.now) - _value(self.then)
-        if "e" in self.then + self.now:
-            return f"{change:+.2g}".replace("-", "−", 1)
-        places = max(len(text.rstrip("%").partition(".")[2]) for text in (self.then, self.now))
-        return f"{change:+,.{places}f}".replace("-", "−")
+    difference: str  # the signed change, rounded by itself; "" if there is none
 
     def __str__(self) -> str:
         """Return the number: "319 → 404 (+85)", or "32" if it has not changed."""
@@ -92,25 +83,30 @@ class Said:
             elif form == "at":  # a place is not compared: it may be a date
                 yield points.at(self.data, self.readings[name])
             else:
-                before = None
+                before, change, now = None, "", self.write(name, form or "")
                 if then is not None and name in then.readings:
                     before = then.write(name, form or "")
+                    change = self._change(then, name, form or "") if before != now else ""
                 following = _PER_CENT.match(pieces[i + 1][0]) if i + 1 < len(pieces) else None
-                unit = following[0] if following else ""
-                yield Number(name, self.write(name, form or ""), before, unit)
+                yield Number(name, now, before, following[0] if following else "", change)
 
     def write(self, name: str, form: str) -> str:
-        """Return a reading in the format ``form``; NaN and infinity are a dash, and −0 is 0."""
-        value = self.readings[name]
-        if not math.isfinite(value):
-            return "–"
+        """Return a reading in the format ``form``."""
+        name, form = (f"{name}_sum", ".0f") if form == "sum" else (name, form)
+        return self._format(self.readings[name], form)
+
+    def _format(self, value: float, form: str) -> str:
         if form.startswith("sd"):
-            text = points.sd(self.data, value, int(form[2:] or 1))
-        else:
-            text = format(value, form)
-        if text.startswith("-"):
-            text = text[1:] if _value(text) == 0 else f"−{text[1:]}"
-        return text
+            return points.sd(self.data, value, int(form[2:] or 2))
+        return points.figure(value, form)
+
+    def _change(self, then: Said, name: str, form: str) -> str:
+        """Return the signed change of a reading; "" if it is 0 or unknown, or the units differ."""
+        form = "sd" if (is_sd := form.startswith("sd")) else form.replace("sum", ".0f")
+        if is_sd and points.units_of(self.data) != points.units_of(then.data):
+            return ""
+        text = self._format(self.readings[name] - then.readings[name], form).rstrip("%")
+        return text if text[0] == "−" else f"+{text}" if text.strip("–0.") else ""
 
 
 def shown_if(**shown: bool) -> dict[str, str]:
@@ -126,19 +122,16 @@ def plain(text: str) -> str:
 _PER_CENT = re.compile(r"^ ?%")
 
 
-def _value(text: str) -> float:
-    return float(text.replace("−", "-").replace(",", "").rstrip("%"))
-
-
 # Readings and words that several explorers have.
 
 
 def costs(cost: FreeEnergy) -> dict[str, float]:
-    """Return "F", "complexity" and "likelihood" in nats; F is computed from rounded parts."""
+    """Return "F", "complexity" and "likelihood" in nats, and "F_sum", the sum as it is shown."""
     digits = 0 if cost.kl_weight == 1 else 1  # a KL weight magnifies rounding errors
-    complexity = float(f"{cost.complexity:.{digits}f}")
-    total = float(f"{cost.kl_weight:.4g}") * complexity + float(f"{cost.likelihood:.0f}")
-    return {"F": total, "complexity": cost.complexity, "likelihood": cost.likelihood}
+    total = float(f"{cost.kl_weight:.4g}") * round(cost.complexity, digits)
+    total += round(cost.likelihood, 0)
+    parts = {"complexity": cost.complexity, "likelihood": cost.likelihood}
+    return {"F": cost.total, "F_sum": total, **parts}
 
 
 def cost_words(cost: FreeEnergy) -> dict[str, str]:

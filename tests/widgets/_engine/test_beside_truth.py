@@ -111,7 +111,7 @@ def test_report_of_unmixed_chains_says_where_they_differ(made: Any) -> None:
     chains.ask(Problem())
     first = chains.go_on(800)
     assert "4 × 50 draws: not yet mixed (R-hat " in first.report
-    assert "sd of 3.24 among the data, 3.24 in the gap, 3.24 outside." in first.report
+    assert "sd of 3.2 among the data, 3.2 in the gap, 3.2 outside." in first.report
     while (gold := chains.go_on(beside_truth.MOST)) is not None:
         last = gold
     assert "4 × 4000 draws: not mixed (R-hat " in last.report
@@ -173,9 +173,9 @@ def test_posterior_band_includes_how_far_the_chains_stand_apart(made: Any) -> No
 
 def test_chains_that_differ_at_one_input_have_not_mixed() -> None:
     outputs = np.random.default_rng(0).standard_normal((4, 500, 200))
-    assert beside_truth._judge(outputs, {})[0] <= MIXED
+    assert beside_truth._judge(outputs, {}, Problem())[0] <= MIXED
     outputs[:, :, 3] += np.arange(4)[:, None]
-    assert beside_truth._judge(outputs, {})[0] > MIXED
+    assert beside_truth._judge(outputs, {}, Problem())[0] > MIXED
 
 
 def test_report_says_that_a_chain_did_not_move(made: Any) -> None:
