@@ -20,6 +20,7 @@ from bdl_teach._support.checks import Array
 from bdl_teach.backend import Tensor, Values, tf, tfd
 
 HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
+_NODES, _SHARES = np.polynomial.legendre.leggauss(96)
 
 
 def numpy_or_tensor(function: Callable[..., Values]) -> Callable[..., Values]:
@@ -157,13 +158,13 @@ def _softplus_bells(a: float) -> tuple[Array, Array]:
 
 
 def expected_log_prob(mean: Tensor, std: Tensor, terms: LogDensityTerms) -> Tensor:
-    """Return E[log P(w)] in nats ``[d]`` for w ~ N(mean, std²), in closed form, for tensors.
+    """Return E[log P(w)] in nats ``[..., d]`` for w ~ N(mean, std²), in closed form, for tensors.
 
     The mean of an exponential is E exp(−½ k w²) = √r exp(−½ k r mean²) with r = 1/(1 + k std²).
 
     Args:
-        mean: Means of the weights ``[d]``.
-        std: Standard deviations of the weights ``[d]``, > 0.
+        mean: Means of the weights ``[..., d]``.
+        std: Standard deviations of the weights ``[..., d]``, >= 0.
         terms: ``prior.terms``, exact for a ``Gaussian``, approximate for a ``ScaleMixture``.
     """
     bell = _expected_bells(mean, std, terms.heights, terms.rates)
@@ -173,8 +174,9 @@ def expected_log_prob(mean: Tensor, std: Tensor, terms: LogDensityTerms) -> Tens
 @tf.custom_gradient  # type: ignore[untyped-decorator]
 def _expected_bells(mean: Tensor, std: Tensor, heights: Tensor, rates: Tensor) -> Tensor:
     """Return Σ_j heights_j E exp(−½ rates_j w²) for w ~ N(mean, std²), with a fast gradient."""
-    k, c = rates[:, None], heights[:, None]  # [terms, 1]; the weights come last, for XLA's loops
-    shrink = 1.0 / (1.0 + k * std**2)  # r [terms, d]
+    shape = [-1] + [1] * len(std.shape)  # the weights come last, for XLA's loops
+    k, c = tf.reshape(rates, shape), tf.reshape(heights, shape)
+    shrink = 1.0 / (1.0 + k * std**2)  # r [terms, ..., d]
     pull = k * shrink
     each = c * tf.sqrt(shrink) * tf.exp(-0.5 * pull * mean**2)
 
@@ -225,17 +227,49 @@ class ScaleMixture:
         The quadratic is log(share · density) of the wider component; the exponentials are fitted
         to the rest.
         """
+        wide, pi, a, b = self._bump
+        if pi == 1.0:
+            return Gaussian(wide).terms
+        offset = math.log(pi / wide) - HALF_LOG_TWO_PI
+        heights, rates = _softplus_bells(a)
+        return LogDensityTerms(offset, wide, heights, 2.0 * b * rates)
+
+    @property
+    def _bump(self) -> tuple[float, float, float, float]:
+        """Return σ₁ > σ₂, π, a, b of log P(w) = log πN(w; 0, σ₁²) + softplus(a − b w²)."""
         wide, narrow, pi = self.mixture
         if narrow > wide:
             wide, narrow, pi = narrow, wide, 1.0 - pi
         if pi in (0.0, 1.0):
-            return Gaussian(wide if pi else narrow).terms
-        # log P(w) = log πN(w; 0, σ₁²) + softplus(a − b w²)
+            return wide if pi else narrow, 1.0, -math.inf, 0.0
         a = math.log(1.0 / pi - 1.0) + math.log(wide / narrow)
-        b = 0.5 * (narrow**-2 - wide**-2)
-        offset = math.log(pi / wide) - HALF_LOG_TWO_PI
-        heights, rates = _softplus_bells(a)
-        return LogDensityTerms(offset, wide, heights, 2.0 * b * rates)
+        return wide, pi, a, 0.5 * (narrow**-2 - wide**-2)
+
+    def mean_log_prob(self, mean: Array, std: Array) -> Array:
+        """Return E[log P(w)] in nats ``[...]`` for w ~ N(mean, std²), by quadrature.
+
+        The error is below 10⁻⁶ nats, but a value takes a hundred times as long as one of
+        :func:`expected_log_prob`.
+
+        Args:
+            mean: Means of the weights ``[...]``.
+            std: Standard deviations of the weights ``[...]``, > 0.
+        """
+        wide, pi, a, b = self._bump
+        rest = Gaussian(wide).mean_log_prob(mean, std) + math.log(pi)
+        reach = math.sqrt((max(a, 0.0) + 38.0) / b) if b else math.inf  # softplus < 10⁻¹⁶ beyond
+        ends = (np.clip(mean + side * 9.5 * std, -reach, reach) for side in (-1.0, 1.0))
+        start, end = (np.asarray(edge)[..., None] for edge in ends)
+        mean, std = np.asarray(mean)[..., None], np.asarray(std)[..., None]
+        w = 0.5 * (start + end + (end - start) * _NODES)  # [..., nodes]
+        mass = (
+            0.5
+            * (end - start)
+            * _SHARES
+            * np.exp(-HALF_LOG_TWO_PI - 0.5 * ((w - mean) / std) ** 2)
+            / std
+        )
+        return np.asarray(rest + (mass * np.logaddexp(0.0, a - b * w**2)).sum(axis=-1))
 
     def log_prob(self, w: Values) -> Values:
         """Return the log density of each weight, in nats, of the shape of ``w``."""
@@ -277,6 +311,11 @@ class Gaussian:
         """Return log P(w), which is a quadratic; the exponentials have height 0."""
         none = np.zeros(_N_BELLS)
         return LogDensityTerms(-math.log(self.sigma) - HALF_LOG_TWO_PI, self.sigma, none, none)
+
+    def mean_log_prob(self, mean: Array, std: Array) -> Array:
+        """Return E[log P(w)] in nats ``[...]`` for w ~ N(mean, std²), with ``std`` >= 0."""
+        spread = (np.square(mean) + np.square(std)) / self.sigma**2
+        return np.asarray(-math.log(self.sigma) - HALF_LOG_TWO_PI - 0.5 * spread)
 
     def log_prob(self, w: Values) -> Values:
         """Return the log density of each weight, in nats, of the shape of ``w``."""

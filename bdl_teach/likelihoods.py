@@ -70,8 +70,8 @@ def expected_cost(
     Args:
         likelihood: ``"gaussian"`` or ``"bernoulli"``.
         y: Targets ``[n, 1]``.
-        mean: Means of the network outputs ``[n, 1]``.
-        var: Variances of the network outputs ``[n, 1]``.
+        mean: Means of the network outputs ``[..., n, 1]``.
+        var: Variances of the network outputs ``[..., n, 1]``.
         noise_std: Standard deviation of the Gaussian noise.
         row_weight: 1 for a point that counts, else 0, ``[n, 1]``.
     """
@@ -81,7 +81,7 @@ def expected_cost(
     nodes, shares = tf.constant(_NODES, mean.dtype), tf.constant(_SHARES, mean.dtype)
     f = mean + tf.sqrt(tf.maximum(var, _LEAST_VARIANCE)) * nodes  # [n, nodes]
     nll = tf.reduce_sum(tf.nn.softplus(f) * shares, axis=-1, keepdims=True) - y * mean
-    return tf.reduce_sum(row_weight * nll)
+    return tf.reduce_sum(row_weight * nll, axis=[-2, -1])
 
 
 def predict(likelihood: str, outputs: Array, noise_std: float) -> Predictive:

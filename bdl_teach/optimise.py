@@ -63,7 +63,7 @@ class Path(NamedTuple):
 
     Attributes:
         steps: Number of steps taken at each frame, ``[f]``: 0 at the first, all at the last.
-        records: The recorded quantities at each frame, ``[f, k]``.
+        records: The recorded quantities at each frame, ``[f, k, ...]``.
         parameters: The parameters at each frame, ``[f, ...]`` each.
     """
 
@@ -77,7 +77,7 @@ class Trace(NamedTuple):
 
     parameters: list[Tensor]  # optimised
     steps: Tensor  # at which the objective was recorded [r]
-    records: Tensor  # the recorded quantities [r, k]
+    records: Tensor  # the recorded quantities [r, k, ...]
     path: Path | None = None  # the frames of the run, if they were kept
 
 
@@ -96,23 +96,26 @@ def adam(
     n_blocks: Tensor = None,
     n_records: int = 100,
     keep_path: bool = False,
+    beta2: float = BETA2,
 ) -> Trace:
     """Minimise a loss with Adam; the loss is a sum of blocks, such as draws or chunks of data.
 
     Args:
-        objective: Maps (parameters, step, number of a block) to that block's (scalar loss,
-            recorded quantities ``[k]``); both are summed over the blocks.
+        objective: Maps (parameters, step, number of a block) to that block's (loss, recorded
+            quantities ``[k, ...]``); both are summed over the blocks. Where starts train side by
+            side, the loss has an entry for each of them.
         parameters: Float tensors to start from.
         schedule: What :func:`schedule` returns.
         n_blocks: Number of blocks, an int32 tensor; ``None`` for one block without a loop.
         n_records: How often the quantities are recorded; another number compiles a new program.
         keep_path: Whether to keep up to 41 frames; none if they exceed ``MOST_NUMBERS`` numbers.
+        beta2: Decay of the mean of squared gradients, per step.
 
     Source: Kingma & Ba 2015, algorithm 1, in the form with one corrected step size.
     """
     zeros = [tf.zeros_like(p) for p in parameters]
     start = _Adam(tf.constant(0), list(parameters), zeros, zeros)
-    width = objective(parameters, start.step, 0)[1].shape[0]
+    shape = objective(parameters, start.step, 0)[1].shape
 
     def gradient(parameters: Sequence[Tensor], step: Tensor) -> Tensor:
         def of_block(block: Tensor) -> Tensor:
@@ -124,7 +127,7 @@ def adam(
         return _sum_over_blocks(of_block, [tf.zeros_like(p) for p in parameters], n_blocks)
 
     def recorded(parameters: Sequence[Tensor], step: Tensor) -> Tensor:
-        zero = tf.zeros([width])
+        zero = tf.zeros(shape)
         return _sum_over_blocks(lambda i: objective(parameters, step, i)[1:], [zero], n_blocks)[0]
 
     stops = (tf.range(1, n_records + 1) * schedule.steps + n_records - 1) // n_records
@@ -138,7 +141,7 @@ def adam(
     def record(
         i: Tensor, state: _Adam, records: Tensor, frames: list[Tensor]
     ) -> tuple[Tensor, _Adam, Tensor, list[Tensor]]:
-        state = _run_until(pauses[i], gradient, state, schedule)
+        state = _run_until(pauses[i], gradient, state, schedule, beta2)
         last = tf.maximum(state.step - 1, 0)
         now = recorded(state.parameters, last)
         slot = tf.gather(slots, i)
@@ -146,7 +149,7 @@ def adam(
         return i + 1, state, _put(records, i, now), frames
 
     n_pauses = pauses.shape[0]
-    begin = (tf.constant(0), start, tf.zeros([n_pauses, width]), frames)
+    begin = (tf.constant(0), start, tf.zeros([n_pauses, *shape]), frames)
     _, state, records, frames = tf.while_loop(lambda i, *_: i < n_pauses, record, begin)
     path = None
     if frames:
@@ -183,16 +186,16 @@ def _sum_over_blocks(part: Callable[[Tensor], Tensor], zeros: Tensor, n_blocks: 
 
 
 def _run_until(
-    stop: Tensor, gradient: Callable[..., Tensor], state: _Adam, schedule: Schedule
+    stop: Tensor, gradient: Callable[..., Tensor], state: _Adam, schedule: Schedule, beta2: float
 ) -> _Adam:
     """Return Adam's state after ``stop`` steps, continued from ``state``."""
 
     def update(state: _Adam) -> tuple[_Adam]:
         gradients = gradient(state.parameters, state.step)
         t = tf.cast(state.step + 1, tf.float32)
-        rate = schedule.rate(state.step) * tf.sqrt(1 - BETA2**t) / (1 - BETA1**t)
+        rate = schedule.rate(state.step) * tf.sqrt(1 - beta2**t) / (1 - BETA1**t)
         means = _blend(BETA1, state.means, gradients)
-        squares = _blend(BETA2, state.squares, [g * g for g in gradients])
+        squares = _blend(beta2, state.squares, [g * g for g in gradients])
         moved = [
             p - rate * m / (tf.sqrt(v) + EPSILON)
             for p, m, v in zip(state.parameters, means, squares, strict=True)

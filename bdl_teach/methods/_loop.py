@@ -121,7 +121,7 @@ class Plan(NamedTuple):
 
     def train(
         self,
-        program: Compiled,
+        program: Callable[..., optimise.Trace],
         starts: Sequence[Tensor],
         inputs: LoopInputs,
         cooldown: float,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtr
 
 from bdl_teach import elbo, likelihoods, predictive
 from bdl_teach._support import checks
@@ -16,7 +18,7 @@ from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
 from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, as_float, tf
-from bdl_teach.densities import Prior, ScaleMixture, scale_mixture_log_prob
+from bdl_teach.densities import HALF_LOG_TWO_PI, Prior, ScaleMixture, scale_mixture_log_prob
 from bdl_teach.methods import _rao_blackwell
 from bdl_teach.methods._fitted import VariationalFit, best_start
 from bdl_teach.methods._loop import Plan, inverse_softplus, lay_out, row_noise
@@ -152,6 +154,31 @@ def _given(initial: Sequence[ArrayLike], n_weights: int) -> tuple[Array, Array]:
     return mean, inverse_softplus(std)
 
 
+def exact_free_energy(fit: Fit) -> float:
+    """Return F in nats, in float64: for a Gaussian likelihood and at most one hidden layer."""
+    network, problem, mean, std = fit.network, fit.problem, fit.mean, fit.std
+    cuts = np.cumsum([rows * columns for rows, columns in network.shapes])[:-1]
+    means, spreads = (
+        [
+            part.reshape(shape)
+            for part, shape in zip(np.split(values, cuts), network.shapes, strict=True)
+        ]
+        for values in (mean, std**2)
+    )
+    h, var = problem.x.T, np.zeros_like(problem.x.T)  # [units, n]
+    for i in range(0, len(means), 2):
+        at = means[i] @ h + means[i + 1]
+        spread = spreads[i] @ (h**2 + var) + means[i] ** 2 @ var + spreads[i + 1]
+        root = np.sqrt(spread)  # moments of a rectified Gaussian
+        above, density = ndtr(at / root), np.exp(-0.5 * spread**-1 * at**2 - HALF_LOG_TWO_PI)
+        h = at * above + root * density
+        var = (at**2 + spread) * above + at * root * density - h**2
+    error = ((problem.y.T - at) ** 2 + spread).sum() / fit.noise_std**2
+    nll = 0.5 * error + len(problem.x) * (math.log(fit.noise_std) + HALF_LOG_TWO_PI)
+    log_prior, entropy = problem.prior.mean_log_prob(mean, std), np.log(std) + HALF_LOG_TWO_PI + 0.5
+    return float(nll - problem.kl_weight * (log_prior + entropy).sum())
+
+
 def _posterior(mean: Array, rho: Array) -> dict[str, Any]:
     return {"mean": mean, "std": np.logaddexp(0.0, rho)}
 
@@ -206,6 +233,16 @@ class Fit(VariationalFit):
         x, y = self.problem.x, self.problem.y
         again = fit(_rao_blackwell.program, x, y, o, widths, draws_weights=False)
         return cast("Self", again)
+
+    @property
+    def exact(self) -> bool:
+        """Return whether ``free_energy`` is exact, and not an average over draws."""
+        return self.likelihood == "gaussian" and len(self.network.hidden_units) <= 1
+
+    @cached_property
+    def free_energy(self) -> float:
+        """Return F in nats on all data points: exactly if possible, else from many new draws."""
+        return exact_free_energy(self) if self.exact else self.cost().total
 
     @property
     def signal_to_noise(self) -> Array:

@@ -35,13 +35,14 @@ def noise_widths(network: MLP, likelihood: str = "gaussian") -> list[int]:
 def complexity(mu: Tensor, std: Tensor, p: LoopInputs) -> Tensor:
     """Return KL[q ‖ P(w)] in nats, approximate for a mixture; even padding needs a ``std`` > 0."""
     minus_entropy = -tf.math.log(std) - HALF_LOG_TWO_PI - 0.5
-    return tf.reduce_sum((minus_entropy - expected_log_prob(mu, std, p.prior_terms)) * p.unit_mask)
+    each = minus_entropy - expected_log_prob(mu, std, p.prior_terms)
+    return tf.reduce_sum(each * p.unit_mask, axis=-1)
 
 
 def output_moments(
     network: MLP, mu: Tensor, std: Tensor, zeta: Tensor, x: Tensor, likelihood: str = "gaussian"
 ) -> tuple[Tensor, Tensor]:
-    """Return mean and variance of each output ``[n, 1]``, given the drawn hidden layers.
+    """Return mean and variance of each output ``[..., n, 1]``, given the drawn hidden layers.
 
     ``zeta`` [units, n] is the noise of the drawn units, () if none is drawn. ``std`` is 0 for the
     weights that only pad the network to its compiled size.
@@ -61,7 +62,7 @@ def output_moments(
             h = tf.nn.relu(mean + tf.sqrt(tf.maximum(spread, LEAST_VARIANCE)) * noise[i])
         elif i < n_layers - 1:
             h, var = _rectified(mean, spread)
-    return tf.transpose(mean), tf.transpose(spread)
+    return tf.linalg.matrix_transpose(mean), tf.linalg.matrix_transpose(spread)
 
 
 @tf.custom_gradient  # type: ignore[untyped-decorator]
@@ -86,7 +87,8 @@ def _rectified(mean: Tensor, var: Tensor) -> tuple[Tensor, Tensor]:
     return (first, rest), gradient
 
 
-def _free_energy(network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs) -> Costs:
+def free_energy(network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs) -> Costs:
+    """Return what one block adds to F and to the costs; θ = (μ, ρ) is [..., n_weights] each."""
     mu, std = theta[0] * p.unit_mask, tf.nn.softplus(theta[1])
     # the mask on μ: a padded unit, whose mean is 1e-16 and not 0, would learn
     moments = output_moments(network, mu, std * p.unit_mask, block.zeta, block.x, kind)
@@ -95,4 +97,4 @@ def _free_energy(network: MLP, kind: str, theta: Tensor, block: Block, p: LoopIn
     return _loop.costs(complexity(mu, std, p), cost, block, p)
 
 
-program = _loop.programs(_free_energy)
+program = _loop.programs(free_energy)

@@ -312,6 +312,7 @@ class Fit(_mean_field.Fit):
     prior_std: Array
     model: Model
     walk: Walk = Walk("local", "mu")
+    exact = False
     n_longer = 1 + len(_NEW_STARTS)
     tolerance = ARRIVED
     _new_starts = _NEW_STARTS

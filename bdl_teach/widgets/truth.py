@@ -79,9 +79,10 @@ class TruthExplorer(ExplorerBesideTruth[TruthResult]):
             self._canvas.redraw_seldom()
 
     def _chores(self) -> Iterator[Callable[[], object]]:
-        """Yield functions that compile HMC, draws of the prior, and fits to a learner's table."""
+        """Yield functions that compile HMC, prior functions, the search, and fits to a table."""
         yield from super()._chores()
         yield partial(self._compute, self.DEFAULTS | {"prior_functions": True})
+        yield partial(truth_search.searched, Problem())
         yield partial(truth_search.refit, Problem(n=own_points.MOST), 1)
 
     def _readings(self, result: TruthResult) -> dict[str, float]:
