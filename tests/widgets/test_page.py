@@ -428,9 +428,7 @@ def test_table_dialog_asks_for_columns_and_thousands_separator_and_reports_omiss
     dialog.get_by_role("button", name="use it").click()
     dialog.get_by_role("button", name="1250", exact=True).click(timeout=PATIENCE_MS)
     hand.says(f"3 points {OWN}")
-    hand.says(
-        "1 of 4 rows has no number: left out, line 5 (rent is empty); rent: 1,250 is read as 1250"
-    )
+    hand.says("1 of 4 rows left out, line 5: no number; rent: 1,250 is read as 1250")
     assert not dialog.is_visible()
     slider = hand.box.get_by_role("slider", name="points N", exact=True)
     assert slider.get_attribute("aria-disabled") == "true"
