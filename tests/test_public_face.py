@@ -130,7 +130,7 @@ def test_explorer_has_the_published_controls_presets_and_missions(idle: Any) -> 
     names = {"controls": controls, "presets": list(idle.presets), "missions": missions}
     lines = {kind: in_lines(", ".join(of_kind)) for kind, of_kind in names.items()}
     snapshot.check(f"explorers/{type(idle).__name__}", lines)
-    public = ("set", "wait", "state", "preset", "png", "svg", "code", "replay", "record", "warm")
+    public = ("set", "wait", "state", "preset", "png", "svg", "code", "replay", "warm")
     assert all(callable(getattr(idle, name)) for name in public)
     rebuilt = type(idle)(**idle.state())
     assert rebuilt.state() == idle.state()

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import base64
 import os
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from ipywidgets import VBox
 
 from bdl_teach._startup import head_start, memory
 from bdl_teach.widgets._engine import background
-from bdl_teach.widgets._engine import record as recording
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 from bdl_teach.widgets._engine.contract import Result
-from bdl_teach.widgets._engine.controls import Values, Widget
+from bdl_teach.widgets._engine.controls import Widget
 from bdl_teach.widgets._engine.history import History
 from bdl_teach.widgets._engine.page import Page
 from bdl_teach.widgets._engine.worker import sentence
@@ -150,55 +147,6 @@ class Explorer(Page[Result], VBox):  # type: ignore[misc]
             self.wait()
         assert self._shown is not None
         return self._readings_of(self._shown)
-
-    def record(
-        self,
-        control: str | None = None,
-        start: Any = None,
-        stop: Any = None,
-        *,
-        states: Sequence[Values] | None = None,
-        frames: int = 40,
-        **options: Any,
-    ) -> Path:
-        """Write an animation of a sweep of one control, or of given states; then restore the state.
-
-        Args:
-            control: Name of a control with a slider, which goes from ``start`` to ``stop``.
-            start: First value of the sweep.
-            stop: Last value of the sweep.
-            states: In place of a control: the values of controls for each picture.
-            frames: Largest number of pictures; a slider with fewer positions gives fewer.
-            **options: ``file``: name that ends in .gif, or in .mp4, which needs ffmpeg (a GIF named
-                after the class); ``seconds``: duration (4); ``width``: in pixels (720).
-
-        Returns:
-            The path of the file.
-
-        Raises:
-            ValueError: No such control, a value outside its range, or another kind of file.
-            RuntimeError: There is no ffmpeg for an .mp4, or the explorer has been closed.
-        """
-        self._must_live()
-        if (control is None) == (states is None):
-            got = "neither" if control is None else "both"
-            raise ValueError(
-                f"record: expected a control with start and stop, or states=[...], got {got}"
-            )
-        if control is not None:
-            states = recording.sweep(self._controls, control, start, stop, frames)
-        whole = [self._taken(state) for state in states or ()]
-        before, past = self._whole(self.state()), self._past
-        self._past = History(self.state())  # undo must not go back to recorded states
-        try:
-            options.setdefault("file", f"{type(self).__name__}.gif")
-            return recording.record(
-                lambda state: self.set(**state).settle().png(), whole, **options
-            )
-        finally:
-            self.set(**before)
-            self._past = past
-            self._show_state()
 
     def pin(self) -> Self:
         """Pin what is shown as state A, in grey, to compare later states with it."""
