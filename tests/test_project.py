@@ -34,12 +34,11 @@ LOCKS = (environment.LOCK, DOCS_LOCK, environment.TEST_LOCK)
 
 def declared(lock: str) -> list[Requirement]:
     """Return the requirements of pyproject.toml that a lock must satisfy."""
-    extras = PROJECT["optional-dependencies"]
     lines = PROJECT["dependencies"]
     if lock != environment.LOCK:
         lines = lines + GROUPS["docs"]
     if lock == environment.TEST_LOCK:
-        lines = lines + TEST_GROUP + extras["cluster"]
+        lines = lines + TEST_GROUP
     return [Requirement(line) for line in lines]
 
 
@@ -75,7 +74,7 @@ def test_lock_file_of_learners_is_a_subset_of_that_of_contributors() -> None:
     where = markers("linux-x86_64", "3.12")
     ours, site, theirs = (pins(where, lock) for lock in LOCKS)
     assert ours.items() <= site.items() <= theirs.items()
-    for line in GROUPS["docs"] + TEST_GROUP + PROJECT["optional-dependencies"]["cluster"]:
+    for line in GROUPS["docs"] + TEST_GROUP:
         name = canonicalize_name(Requirement(line).name)
         assert name not in ours or name in {"packaging", "pyyaml"}, name
 

@@ -75,10 +75,9 @@ def add_tables(parser: argparse.ArgumentParser) -> None:
 
 def _add_running(parser: argparse.ArgumentParser) -> None:
     """Add the options of `claims` and `reproduce` that say where to run and what to store."""
-    where, add = parser.add_mutually_exclusive_group().add_argument, parser.add_argument
+    add = parser.add_argument
     count, many = partial(_count, least=1, also="-1"), "processes side by side, -1 for every core"
-    where("--jobs", type=count, metavar="N", help=f"{many}; default 1")
-    where("--scheduler", metavar="ADDRESS", help="of a Dask cluster, such as tcp://host:8786")
+    add("--jobs", type=count, metavar="N", help=f"{many}; default 1")
     add("--fresh", action="store_true", help="run again what has a stored result")
     add("--csv", type=_absolute, metavar="FILE", help="write the table there too")
     add("--figures", type=_absolute, metavar="FILE", help="write there what each task measured")

@@ -1,8 +1,7 @@
-"""Run tasks that have no stored result, on this machine or a Dask cluster, and store results."""
+"""Run tasks that have no stored result, side by side, and store results."""
 
 import argparse
 import errno
-import importlib
 import logging
 import os
 import signal
@@ -27,7 +26,6 @@ from bdl_teach._support.report import say
 from bdl_teach.experiments.store import Figures, Kept, Store, fingerprint, kept_as_csv, made_by
 from bdl_teach.experiments.table import Task
 
-PATIENCE_S = 10  # how long a scheduler may take to answer
 OTHER_CODE = "this worker has another version of bdl_teach or its libraries than the main process"
 
 # When Ctrl-C ends the workers, joblib's thread may still hand out a task, and would log a traceback
@@ -149,25 +147,20 @@ def _collect(
 
 @contextmanager
 def backend(options: Options) -> Iterator[joblib.Parallel]:
-    """Yield a ``joblib.Parallel`` for this machine or a cluster.
+    """Yield a ``joblib.Parallel`` with as many processes as the options say.
 
     Raises:
-        OSError: A worker process died, or the cluster does not answer.
+        OSError: A worker process died.
     """
     settings: dict[str, Any] = {"return_as": "generator_unordered", "batch_size": 1}
     try:
-        if options.scheduler is None:
-            try:
-                # Without _end_with, a worker without a task outlives its parent by five minutes.
-                with joblib.parallel_config("loky", initializer=_end_with, initargs=(os.getpid(),)):
-                    yield joblib.Parallel(n_jobs=options.jobs or 1, **settings)
-            except KeyboardInterrupt:
-                if options.jobs not in (None, 1):
-                    get_reusable_executor(reuse=True).shutdown(wait=True, kill_workers=True)
-                raise
-            return
-        with _connect(options.scheduler) as client, joblib.parallel_config("dask", client=client):
-            yield joblib.Parallel(n_jobs=-1, pre_dispatch="2*n_jobs", **settings)
+        # Without _end_with, a worker without a task outlives its parent by five minutes.
+        with joblib.parallel_config("loky", initializer=_end_with, initargs=(os.getpid(),)):
+            yield joblib.Parallel(n_jobs=options.jobs or 1, **settings)
+    except KeyboardInterrupt:
+        if options.jobs not in (None, 1):
+            get_reusable_executor(reuse=True).shutdown(wait=True, kill_workers=True)
+        raise
     except TerminatedWorkerError as error:
         raise OSError(
             "A worker process died, perhaps as memory ran out. Finished tasks are kept: "
@@ -185,27 +178,3 @@ def _end_with(parent: int) -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
-
-
-def _connect(address: str) -> Any:
-    """Return a client of the Dask scheduler at an address; raise ``OSError`` if that fails."""
-    try:
-        client: Any = importlib.import_module("distributed").Client
-    except ImportError as error:
-        raise OSError(
-            "--scheduler needs Dask, which is not installed: install the extra "
-            "`cluster`, or what requirements-test.lock pins."
-        ) from error
-    try:
-        connected = client(address, timeout=PATIENCE_S, set_as_default=False)
-    except (OSError, ValueError) as error:
-        raise OSError(f"No Dask scheduler answers at {address}: {error}") from error
-    try:
-        connected.wait_for_workers(1, timeout=PATIENCE_S)
-    except TimeoutError as error:
-        connected.close()
-        raise OSError(
-            f"The Dask scheduler at {address} has no workers: start some with "
-            f"`dask worker {address}`, then give the same command again."
-        ) from error
-    return connected

@@ -3,12 +3,8 @@
 import errno
 import os
 import random
-import re
 import signal
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -131,46 +127,3 @@ def test_ctrl_c_is_reported_and_finished_tasks_are_kept(toy: Toy) -> None:
     kept = toy.kept()
     assert toy.run(TOY_RUN="again").code == 0
     assert not kept & {number for run, number in toy.ran() if run == "again"}
-
-
-@pytest.fixture
-def cluster(toy: Toy) -> Iterator[tuple[str, list["subprocess.Popen[str]"]]]:
-    """Yield the address of a Dask scheduler on the loopback, and its two worker processes."""
-    pytest.importorskip("distributed")
-    file, started = toy.folder / "scheduler.json", []
-
-    def start(kind: str, *words: str) -> None:
-        code = f"from distributed.cli.dask_{kind} import main; main()"
-        started.append(
-            subprocess.Popen(
-                [sys.executable, "-c", code, *words, "--scheduler-file", str(file)],
-                env=toy.environment(TOY_NAP="0.3"),
-                cwd=toy.folder,
-                stderr=subprocess.DEVNULL,
-                text=True,
-            )
-        )
-
-    start("scheduler", "--host=127.0.0.1", "--port=0", "--no-dashboard")
-    address = until(lambda: file.exists() and re.search(r"tcp://[\d.:]+", file.read_text()), "it")
-    for _ in range(2):
-        start("worker", "--host=127.0.0.1", "--nthreads=1", "--no-nanny", "--no-dashboard")
-    yield address[0], started[1:]
-    for process in reversed(started):
-        process.kill()
-        process.wait()
-
-
-@pytest.mark.slow
-def test_cluster_gives_same_table_after_loss_of_a_worker(
-    toy: Toy, cluster: tuple[str, list["subprocess.Popen[str]"]]
-) -> None:
-    alone = toy.run().out
-    address, (victim, _) = cluster
-    toy.log = toy.folder / "log"
-    process = toy.start("--fresh", "--scheduler", address)
-    until(lambda: len(toy.ran()) >= 12 + 4, "a task", process)
-    victim.kill()
-    out, err = process.communicate(timeout=120)
-    assert (process.returncode, out) == (0, alone), err
-    assert toy.kept() == set(range(12)) == set(toy.numbers()[12:])
