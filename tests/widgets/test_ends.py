@@ -1,6 +1,7 @@
 """Test every explorer, with the true posterior, where its controls end, and at random places."""
 
 import math
+import os
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.own_data import Unseen
 from tests.widgets.test_contract import anywhere
 
+STATES = int(os.environ.get("BDL_TEACH_STATES", "20"))  # 200 before a release: ten minutes more
 BAD = re.compile(r"\b(nan|inf|infinity|failed|none|not scaled)\b", re.IGNORECASE)
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:E-?\d+)?")
 BESIDE_TRUTH = [n for n in widgets.__all__ if issubclass(getattr(widgets, n), ExplorerBesideTruth)]
@@ -114,9 +116,9 @@ def test_errors_name_the_controls_of_the_screen(explorer: Any) -> None:
 
 
 @pytest.mark.slow
-def test_two_hundred_random_states_give_numbers(explorer: Explorer[Any]) -> None:
+def test_random_states_give_numbers(explorer: Explorer[Any]) -> None:
     rng = np.random.default_rng(0)
-    for _ in range(200):
+    for _ in range(STATES):
         values = {name: anywhere(c, rng) for name, c in explorer._controls.items()}
         assert faults(explorer, values) == [], values
 
