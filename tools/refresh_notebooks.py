@@ -224,7 +224,8 @@ def normalise(notebook: Any) -> Any:
         if cell.cell_type == "code":
             ran = cell.execution_count is not None and not is_launch(cell)
             count += ran
-            cell.execution_count = count if ran else None
+            # The launch cell, which prints nothing, is number 0: the others count from 1.
+            cell.execution_count = 0 if is_launch(cell) else count if ran else None
             cell.outputs = _outputs(cell.outputs, cell.execution_count)
     return notebook
 
