@@ -26,6 +26,8 @@ from bdl_teach._support.report import say
 from bdl_teach.experiments.store import Figures, Kept, Store, fingerprint, kept_as_csv, made_by
 from bdl_teach.experiments.table import Task
 
+OTHER_CODE = "the code of bdl_teach or its libraries has changed since the run began"
+
 # When Ctrl-C ends the workers, joblib's thread may still hand out a task, and would log a traceback
 # below the sentence that says that the run was stopped.
 _ENDED = (ShutdownExecutorError, TerminatedWorkerError)
@@ -43,6 +45,8 @@ class Job(NamedTuple):
 
     task: Task
     run: Run
+    module: str  # name of the module whose code, with all that it imports, determines the result
+    version: str  # fingerprint of that code
     store: Store
 
 
@@ -74,12 +78,10 @@ class Done(NamedTuple):
 
 
 def jobs_of(name: str, run: Run, module: str, tasks: Sequence[Task], options: Options) -> list[Job]:
-    """Return a job for each task, with one store called ``name``.
-
-    The code of ``module``, with all that it imports, determines the results.
-    """
-    store = Store(_folder(options), name, fingerprint(module))
-    return [Job(task, run, store) for task in tasks]
+    """Return a job for each task, with one store called ``name``; see :class:`Job` for the rest."""
+    version = fingerprint(module)
+    store = Store(_folder(options), name, version)
+    return [Job(task, run, module, version, store) for task in tasks]
 
 
 def _folder(options: Options) -> Path:
@@ -98,7 +100,7 @@ def finish(jobs: Sequence[Job], options: Options) -> Done:
         with backend(options) as parallel:
             before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # which the workers inherit,
             try:  # or a worker that is still loading would print a traceback
-                outcomes = parallel(joblib.delayed(_run_task)(*job[:2]) for job in waiting)
+                outcomes = parallel(joblib.delayed(_run_task)(*job[:4]) for job in waiting)
             finally:
                 signal.signal(signal.SIGINT, before)
             faults = _collect(outcomes, jobs, found)
@@ -106,8 +108,10 @@ def finish(jobs: Sequence[Job], options: Options) -> Done:
     return Done(jobs, {key: found[key] for key in keys if key in found}, faults)
 
 
-def _run_task(task: Task, run: Run) -> tuple[str, Figures | str]:
+def _run_task(task: Task, run: Run, module: str, version: str) -> tuple[str, Figures | str]:
     """Run one task; return its key with its result, or with the text of its exception."""
+    if fingerprint(module) != version:
+        return task.key, OTHER_CODE
     try:
         return task.key, {str(k): float(value) for k, value in run(**task.arguments).items()}
     except DatasetUnavailable as error:
