@@ -12,6 +12,7 @@ from scipy.special import log_softmax
 from bdl_teach import widgets
 from bdl_teach.predictive import Predictive
 from bdl_teach.problems import Problem, strange_pictures, truth
+from bdl_teach.widgets import vae_trainer
 from bdl_teach.widgets._engine import background, live, worker
 from bdl_teach.widgets._engine.beside_truth import Chains, GoldStandard
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK
@@ -121,3 +122,13 @@ def random_answers() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(strange_pictures, "shown", lambda _: made)
         yield
+
+
+@pytest.fixture(name="live", scope="module", params=widgets.__all__)
+def each_explorer(request: pytest.FixtureRequest, random_answers: None) -> Iterator[Any]:
+    """Make each explorer, with short trainings of the VAE, and wait for its first picture."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vae_trainer, "STEPS", 25)
+        made = getattr(widgets, request.param)().wait()
+        yield made
+        made.close()

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import ipywidgets
@@ -12,10 +12,9 @@ import snapshot
 from explorer_claims import all_parts, artist_data
 from matplotlib.axes import Axes
 
-from bdl_teach import plots, widgets
+from bdl_teach import plots
 from bdl_teach._support.compiled import trace_count
 from bdl_teach.problems import own_points as points
-from bdl_teach.widgets import vae_trainer
 from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 from bdl_teach.widgets._engine.live import Explorer
@@ -53,16 +52,6 @@ PANELS: dict[str, Callable[[Any], Axes]] = {
     "RivalsExplorer": lambda e: e._panels["first"].axes,
 }
 STATES = int(os.environ.get("BDL_TEACH_STATES", "12"))  # random ones of each explorer
-
-
-@pytest.fixture(scope="module", params=widgets.__all__)
-def live(request: pytest.FixtureRequest, random_answers: None) -> Iterator[Explorer[Any]]:
-    """Make each explorer, with short trainings of the VAE, and wait for its first picture."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(vae_trainer, "STEPS", 25)
-        made = getattr(widgets, request.param)().wait()
-        yield made
-        made.close()
 
 
 def elsewhere(control: Any, parts: int = 3) -> Any:

@@ -1,10 +1,8 @@
 """Test every explorer, with the true posterior, where its controls end, and at random places."""
 
 import math
-import os
 import re
 import unicodedata
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -18,27 +16,21 @@ from bdl_teach import DivergedError, widgets
 from bdl_teach.methods import mcmc
 from bdl_teach.predictive import Predictive
 from bdl_teach.problems import Problem, own_points
-from bdl_teach.widgets import vae_trainer
 from bdl_teach.widgets._engine import background, beside_truth
 from bdl_teach.widgets._engine.beside_truth import ExplorerBesideTruth, GoldStandard
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.own_data import Unseen
-from tests.widgets.test_contract import anywhere
+from tests.widgets.test_contract import STATES, anywhere
 
-STATES = int(os.environ.get("BDL_TEACH_STATES", "20"))  # 200 before a release: ten minutes more
 BAD = re.compile(r"\b(nan|inf|infinity|failed|none|not scaled)\b", re.IGNORECASE)
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:E-?\d+)?")
 BESIDE_TRUTH = [n for n in widgets.__all__ if issubclass(getattr(widgets, n), ExplorerBesideTruth)]
 
 
-@pytest.fixture(scope="module", params=widgets.__all__)
-def explorer(request: pytest.FixtureRequest, random_answers: None) -> Iterator[Explorer[Any]]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(vae_trainer, "STEPS", 25)
-        made = getattr(widgets, request.param)().wait()
-        yield made
-        made.close()
+@pytest.fixture(scope="module")
+def explorer(live: Explorer[Any]) -> Explorer[Any]:
+    return live
 
 
 def ends(control: Any) -> list[Any]:
@@ -118,7 +110,7 @@ def test_errors_name_the_controls_of_the_screen(explorer: Any) -> None:
 @pytest.mark.slow
 def test_random_states_give_numbers(explorer: Explorer[Any]) -> None:
     rng = np.random.default_rng(0)
-    for _ in range(STATES):
+    for _ in range(max(STATES, 20)):
         values = {name: anywhere(c, rng) for name, c in explorer._controls.items()}
         assert faults(explorer, values) == [], values
 
