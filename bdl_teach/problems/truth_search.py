@@ -1,4 +1,4 @@
-"""Fit mean field quickly, then search for the fit of lowest free energy, for the truth explorer.
+"""Fit mean field quickly, then find the fit of lowest free energy, for the truth explorer.
 
 The network has one hidden layer. Therefore the free energy is exact, and ``local_reparam.LOWEST``
 finds its lowest known value in a fifth of a second.
@@ -17,55 +17,50 @@ from bdl_teach.problems import GAP_GRID, Outcome, Problem, live_fits, truth
 from bdl_teach.problems.live_fits import N_PREDICTIONS
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
-    from bdl_teach.methods import bbb
     from bdl_teach.predictive import Predictive
 
 QUICK_STEPS = 500  # Adam steps of the first fit
 ENOUGH = 0.5  # the search ends when a round lowers F by fewer nats than this
-LEAST = 0.1  # nats that a new best fit gains at least: a smaller gain shows in no picture
 MOST_ROUNDS = 8  # largest number of rounds after the first 16 starts
 
 
 @dataclass(frozen=True)
-class Search:
-    """The state of a search for the fit of lowest free energy to a problem."""
+class TruthResult(Outcome):
+    """A quick fit to a problem or, once it is found, the fit of lowest free energy."""
 
-    best: bbb.Fit  # the fit of lowest free energy so far
-    prediction: Predictive  # of the best fit, on ``GAP_GRID``
-    tried: int = 0  # number of starts tried
-    rounds: int = 0  # number of times that the search went on after its first starts
-    lowest: Any = None  # the fit of ``LOWEST``, with which the search goes on
-    gain: float = math.inf  # nats by which the last round lowered the free energy
+    quick: Predictive | None = None  # of the quick fit, once ``fit`` is the lowest
+    below: float = 0.0  # nats by which F is lower than that of the fit shown before
+    excess: float = 0.0  # nats by which the F of the quick fit is above that of ``fit``
+    rounds: int = 0  # rounds of the search after its first starts
+    further: Any = None  # the fit with which the search goes on
+    trained: bool = False  # whether this result is to be shown, after the quick fit
 
     @property
     def over(self) -> bool:
         """Return whether the search has ended: nothing more is to be tried."""
-        return self.rounds > 1 and (self.gain < ENOUGH or self.rounds == MOST_ROUNDS)
+        return self.rounds > 1 and (self.further.gain < ENOUGH or self.rounds == MOST_ROUNDS)
+
+    @property
+    def falls(self) -> bool:
+        """Return whether the search ended while F was still falling."""
+        return self.over and self.further.gain >= ENOUGH
 
     def __str__(self) -> str:
-        """Return the progress of the search in words, to begin a status line."""
-        if not self.tried:
+        """Return the state of the search in words, to begin a status line."""
+        if self.further is None:
             return "quick fit"
-        if not self.over:
-            return f"quick fit, {self.tried} starts searched"
-        if self.gain < ENOUGH:
-            return "refined"
-        return f"not converged, the last round gained {self.gain:.0f} nats"
-
-
-@dataclass(frozen=True)
-class TruthResult(Outcome):
-    """A quick fit to a problem, and the state of the search for the fit of lowest free energy."""
-
-    search: Search
+        energies = self.further.starts_free_energy
+        agree = np.sum(energies < energies.min() + ENOUGH)
+        said = f"the lowest of {len(energies)} starts, {agree} of which agree"
+        return f"{said}; F still falls" if self.falls else said
 
     @cached_property
     def parts(self) -> dict[str, float]:
-        """Return the known parts of the fit's error in the gap of the data, in the units of y.
+        """Return the known parts of the error in the gap of the data, in the units of y.
 
-        - ``optimisation``: distance from the fit to the best fit found
-        - ``family``: distance from the best fit to the true posterior
-        - ``whole``: distance from the fit to the true posterior, at most the sum of the two above
+        - ``optimisation``: distance from the quick fit to the lowest
+        - ``family``: distance from the lowest fit to the true posterior
+        - ``whole``: distance from the quick fit to the true posterior, at most the sum of the two
         - ``prior_miss``: root mean square of max(0, |truth − mean| − 2 sd) of the true posterior
 
         Distances are those of ``calibration.distance``. If the data have no gap, the dict is empty.
@@ -74,62 +69,62 @@ class TruthResult(Outcome):
         from bdl_teach import calibration
 
         gap, nuts, found = self.regions["gap"], self.posterior, {}
-        best = self.search.prediction if self.search.tried else None
         if not gap.any():
             return {}
-        if best is not None:
-            found["optimisation"] = calibration.distance(self.prediction, best, gap)
+        if self.quick is not None:
+            found["optimisation"] = calibration.distance(self.quick, self.prediction, gap)
         if nuts is not None:
             miss = np.maximum(np.abs(truth(GAP_GRID) - nuts.mean) - 2 * nuts.epistemic_std, 0.0)
             found["prior_miss"] = math.sqrt(calibration.average(miss**2, gap))
-        if best is not None and nuts is not None:
-            found["family"] = calibration.distance(best, nuts, gap)
-            found["whole"] = calibration.distance(self.prediction, nuts, gap)
+        if self.quick is not None and nuts is not None:
+            found["family"] = calibration.distance(self.prediction, nuts, gap)
+            found["whole"] = calibration.distance(self.quick, nuts, gap)
         return found
 
-    @property
-    def excess(self) -> float:
-        """Return the free energy of the fit minus that of the best fit found, in nats."""
-        return free_energy(self.fit) - free_energy(self.search.best)
 
-
-def free_energy(fit: bbb.Fit) -> float:
-    """Return the free energy of a fit, in nats: exact, since the network has one hidden layer."""
-    return fit.free_energy
-
-
-def refit(problem: Problem, starts: int) -> TruthResult:
-    """Make quick fits from a number of starts; return a result with the fit of lowest F."""
-    fit = live_fits.fit_method("local", problem, steps=QUICK_STEPS, starts=starts)
-    prediction = fit.predict(GAP_GRID, N_PREDICTIONS)
-    return TruthResult(problem, fit, prediction, Search(fit, prediction))
+def refit(problem: Problem) -> TruthResult:
+    """Make a quick fit."""
+    fit = live_fits.fit_method("local", problem, steps=QUICK_STEPS)
+    return TruthResult(problem, fit, fit.predict(GAP_GRID, N_PREDICTIONS))
 
 
 def improve(result: TruthResult) -> TruthResult | None:
     """Return the result after one more step of the search; ``None`` if the search is over.
 
-    The first step tries 16 starts, the second 16 more; then the best ones train on.
+    The first step finds the lowest of 16 starts, which is shown. The others try 16 more and train
+    the best ones on; what they find is shown at the end.
     """
     from bdl_teach.methods.local_reparam import LOWEST
 
-    search = result.search
-    if search.over:
+    if result.over:
         return None
-    if search.lowest is None:
+    if result.further is None:
         lowest = live_fits.fit_method("local", result.problem, **LOWEST)
-    else:
-        lowest = search.lowest.refined() if search.rounds else search.lowest.again()
-        search = replace(search, rounds=search.rounds + 1, gain=lowest.gain)
-    search = replace(search, tried=len(lowest.starts_free_energy), lowest=lowest)
-    if free_energy(lowest) < free_energy(search.best) - LEAST:
-        prediction = lowest.predict(GAP_GRID, N_PREDICTIONS)
-        search = replace(search, best=lowest, prediction=prediction)
-    return replace(result, search=search)
+        return _shown(replace(result, further=lowest, quick=result.prediction))
+    further = result.further.refined() if result.rounds else result.further.again()
+    result = replace(result, further=further, rounds=result.rounds + 1, trained=False)
+    return _shown(result) if result.over else result
+
+
+def _shown(result: TruthResult) -> TruthResult:
+    """Return the result with the lowest fit found so far, unless the shown one is as low."""
+    further = result.further
+    below = result.fit.free_energy - further.free_energy
+    if result.rounds and below < ENOUGH:
+        return replace(result, trained=True)
+    return replace(
+        result,
+        fit=further,
+        prediction=further.predict(GAP_GRID, N_PREDICTIONS),
+        below=below,
+        excess=result.excess + below,
+        trained=True,
+    )
 
 
 def searched(problem: Problem) -> TruthResult:
-    """Return a quick fit to a problem, and the result of the whole search."""
-    result = refit(problem, 1)
+    """Return the result of the whole search."""
+    result = refit(problem)
     while (better := improve(result)) is not None:
         result = better
     return result

@@ -24,9 +24,9 @@ if TYPE_CHECKING:  # at run time this would load TensorFlow before the first pic
     from bdl_teach.predictive import Predictive
 
 _LIMITS = (16.0, 24.0, 40.0, 80.0, 160.0)  # limits of y in the function's panel
+_QUICK = "#80B0D0"  # a pale blue, for the quick fit
 _SPREADS = {  # line style and colour of each epistemic sd
     "fit": ("-", plots.BLUE),
-    "best fit": ("--", plots.PURPLE),
     plots.POSTERIOR: ("-.", plots.GREEN),
 }
 
@@ -54,11 +54,15 @@ class TruthExplorer(ExplorerBesideTruth[TruthResult]):
 
     def _compute(self, values: controls.Values) -> TruthResult:
         problem = Problem.of(values)
-        result = truth_search.refit(problem, values["starts"])
+        result = truth_search.refit(problem)
         if values["prior_functions"]:
             functions = problem.prior_functions(result.fit, GAP_GRID)
             result = replace(result, prior_functions=functions)
         return result
+
+    def _compute_unseen(self, values: controls.Values) -> TruthResult:
+        result = self._compute(values)
+        return truth_search.improve(result) or result
 
     def _improve(self, values: controls.Values, result: TruthResult) -> TruthResult | None:
         return truth_search.improve(result)
@@ -67,12 +71,11 @@ class TruthExplorer(ExplorerBesideTruth[TruthResult]):
         return truth_search.at(result, frame)
 
     def _draw(self, result: TruthResult) -> None:
-        best = result.search.prediction if result.search.tried else None
-        spreads = {"fit": result.prediction, "best fit": best, plots.POSTERIOR: result.nuts}
+        spreads = {"fit": result.prediction, plots.POSTERIOR: result.nuts}
         gap, functions, panel = result.regions["gap"], result.prior_functions, self._function
         middle = 0.0 if functions is None else np.quantile(np.abs(functions), 0.9, axis=0).max()
         panel.update(result, result.prediction, float(middle))
-        panel.band.show_best(best)
+        panel.band.show_quick(result.quick)
         if self._spread.show(plots.POSTERIOR, bool(result.nuts_report)):
             self._canvas.redraw_background(arrange=True)
         if any([self._parts.update(result), self._spread.update(spreads, gap)]):
@@ -83,19 +86,16 @@ class TruthExplorer(ExplorerBesideTruth[TruthResult]):
         yield from super()._chores()
         yield partial(self._compute, self.DEFAULTS | {"prior_functions": True})
         yield partial(truth_search.searched, Problem())
-        yield partial(truth_search.refit, Problem(n=own_points.MOST), 1)
+        yield partial(truth_search.searched, Problem(n=own_points.MOST))
 
     def _readings(self, result: TruthResult) -> dict[str, float]:
-        fit, lowest = (truth_search.free_energy(f) for f in (result.fit, result.search.best))
         problem, gap = result.problem, result.regions["gap"]
         reach = prior_height(problem.scales[0], problem.hidden_units[0])
         asked = prior_height(self.DEFAULTS["prior_std"], MAX_WIDTH)
         found = {
             **result.parts,
-            "F": fit,
-            "F_sum": round(lowest, 0) + round(fit - lowest, 0),
-            "lowest": lowest,
-            "excess": fit - lowest,
+            "F": result.fit.free_energy,
+            "excess": result.excess,
             "bars": float("prior_miss" in result.parts),
             "off_sine_gap": status.off_the_sine(GAP_GRID, result.prediction.mean, gap),
             "reach": reach,
@@ -110,26 +110,28 @@ class TruthExplorer(ExplorerBesideTruth[TruthResult]):
         return found
 
     def _words(self, result: TruthResult) -> dict[str, str]:
-        tried, known = bool(result.search.tried), "family" in result.parts
+        known = "family" in result.parts
+        lower = f" (a lower F was found: −{result.below:.0f} nats)"
         return {
-            **status.shown_if(split=tried, beside=result.posterior is not None, parts=known),
+            **status.shown_if(beside=result.posterior is not None, parts=known),
             **({} if result.regions["gap"].any() else {"spread": "{no_gap}"}),
-            "search": str(result.search),
+            "search": str(result),
+            "lower": lower if result.below > truth_search.ENOUGH else "",
             "nuts": result.nuts_report,
         }
 
 
 class MeanFieldArtists(plots.Artists):
-    """Artists of the mean and epistemic band of a fit, and of the best fit's mean, at ``x`` [m]."""
+    """Artists of the mean and epistemic band of a fit, and of the quick fit's mean, at ``x`` [m]."""
 
     def __init__(self, ax: Axes, x: Array) -> None:
         self._x, zero = x, np.zeros_like(x)
         style: dict[str, Any] = {"color": plots.BLUE, "alpha": 0.3, "lw": 0, "zorder": 2}
         self._band = ax.fill_between(x, zero, zero, label="fit ±2 sd epistemic", **style)
         (self._mean,) = ax.plot(x, zero, color=plots.BLUE, lw=2.2, label="fit mean", zorder=3)
-        style = {"color": plots.PURPLE, "lw": 1.8, "zorder": 3.5}
-        (self._best,) = ax.plot(x, zero, "--", label="best fit mean", **style)
-        self.artists = [self._band, self._mean, self._best]
+        style = {"color": _QUICK, "lw": 1.2, "zorder": 2.5}
+        (self._quick,) = ax.plot(x, zero, "--", label="quick fit mean", **style)
+        self.artists = [self._band, self._mean, self._quick]
 
     @staticmethod
     def edges(fit: Predictive) -> dict[str, Array]:
@@ -141,9 +143,9 @@ class MeanFieldArtists(plots.Artists):
         self._band.set_data(self._x, *plots.epistemic_edges(fit))
         self._mean.set_data(self._x, fit.mean)
 
-    def show_best(self, best: Predictive | None) -> None:
-        """Show the mean of the best fit; show nothing if ``best`` is ``None``."""
-        self._best.set_ydata(np.full_like(self._x, np.nan) if best is None else best.mean)
+    def show_quick(self, quick: Predictive | None) -> None:
+        """Show the mean of the quick fit beside the lowest; show nothing if it is ``None``."""
+        self._quick.set_ydata(np.full_like(self._x, np.nan) if quick is None else quick.mean)
 
 
 class PartsPanel(plots.Artists):
@@ -157,7 +159,7 @@ class PartsPanel(plots.Artists):
         self._ax, self._limit = ax, self.LIMITS[0]
         ax.set(xlim=(0, self._limit), ylim=(2.6, -0.6))
         ax.set_yticks(range(3), ("optimisation", "family", "prior"))
-        colours = (plots.BLUE, plots.PURPLE, plots.ORANGE)
+        colours = (_QUICK, plots.BLUE, plots.ORANGE)
         self._bars = ax.barh(range(3), [0.0] * 3, height=0.62, color=colours)
         self._words = [ax.text(0, i, "", va="center", fontsize=plots.LETTERS) for i in range(3)]
         self.artists = [*self._bars, *self._words]

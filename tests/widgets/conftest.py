@@ -18,7 +18,7 @@ from bdl_teach.widgets._engine.beside_truth import Chains, GoldStandard
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 
 HERE = Path(__file__).parent
-_WAITS, _PREPARE = Chains.waits, Chains.prepare
+_WAITS, _PREPARE, _BETTER = Chains.waits, Chains.prepare, worker.Worker._better
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -26,7 +26,14 @@ def nothing_is_improved_at_rest() -> Iterator[None]:
     """Keep results from changing while a test looks at them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(worker, "REST", 3600.0)
+        patch.setattr(worker.Worker, "_better", lambda *_: iter(()))
         yield
+
+
+@pytest.fixture
+def improved_at_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Improve results in this test."""
+    monkeypatch.setattr(worker.Worker, "_better", _BETTER)
 
 
 @pytest.fixture(scope="module", autouse=True)

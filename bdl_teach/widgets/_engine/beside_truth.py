@@ -190,34 +190,41 @@ class ExplorerBesideTruth(Explorer[Result]):
 
     def __init__(self, **values: Any) -> None:
         self._settled = threading.Event()
-        self._chains = Chains(self.GRID, lambda: self._overtaken, self._draw_again)
+        self._chains = Chains(self.GRID, self._must_stop, self._draw_again)
         super().__init__(**values)
 
     def settle(self, timeout: float = 120.0) -> Self:
-        """Wait for the picture and, if the toggle ``nuts`` is on, for the true posterior."""
-        self.wait(timeout)
+        super().settle(timeout)
         if not self._settled.wait(timeout):
             raise TimeoutError(f"expected the true posterior within {timeout:g} s, got none")
-        return self
+        return self.wait(timeout)
 
-    def _compute_shown(self, values: Values) -> Result:
-        self._settled.clear()
-        result = self._compute(values)
+    def _complete(self, values: Values, result: Result) -> Result:
         return self._with_truth(result, self._known(values))
 
     def _known(self, values: Values) -> GoldStandard:
         """Start or stop HMC, as the toggle ``nuts`` says; return what HMC has found so far."""
+        self._settled.clear()
         return self._chains.ask(self._problem(values) if values["nuts"] else None)
 
     def _read_unseen(self, values: Values) -> Readings:
-        result = self._compute(values)
+        result = self._compute_unseen(values)
         gold = self._chains.whole(self._problem(values)) if values["nuts"] else GoldStandard()
         return self._readings_of(self._with_truth(result, gold))
 
+    def _must_stop(self) -> bool:
+        """Show a better fit that has come, and return whether a control has moved."""
+        self._show_what_was_found()
+        return self._overtaken
+
+    def _compute_unseen(self, values: Values) -> Result:
+        """Compute a result for the readings that a mission asks for."""
+        return self._compute(values)
+
     def _follow(self, values: Values, result: Result, *, at_rest: bool) -> Result | None:
         gold = self._chains.go_on(MOST if at_rest else FIRST)
-        if gold is not None:
-            return self._with_truth(result, gold)
+        if gold is not None and self.result is not None:  # a better one may have come meanwhile
+            return self._with_truth(self.result, gold)
         if not self._chains.waits():
             self._settled.set()
         return None

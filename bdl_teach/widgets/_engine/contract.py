@@ -127,18 +127,20 @@ class Contract(Generic[Result]):
     def _follow(self, values: Values, result: Result, *, at_rest: bool) -> Result | None:
         """Work on a slow part of the result, such as the true posterior; return the new result.
 
-        Return ``None`` if nothing has changed. The worker calls this repeatedly after a tick and,
-        with ``at_rest``, after each ``_improve``. This method must return soon after a control has
-        moved. An exception is shown over the picture.
+        Return ``None`` if nothing has changed. The worker calls this repeatedly after a tick, later
+        with ``at_rest``. This method must return soon after a control has moved. An exception is
+        shown over the picture.
         """
         return None
 
     def _improve(self, values: Values, result: Result) -> Result | None:
         """Return a better result for the same values, or ``None`` if this one is good enough.
 
-        The worker calls this repeatedly while no control moves; the next tick waits for it. An
-        exception is ignored. By default, if the result has a field ``convergence``, this makes one
-        of the longer runs that show whether its ``fit`` converged.
+        A thread of its own calls this repeatedly while no control moves, and may be in it during
+        later ticks: change nothing. If the returned result has a field ``trained`` that is false,
+        it is not shown, but improved further; a quick fit with such a field is not compared with a
+        trained one. An exception is ignored. By default, if the result has a field ``convergence``,
+        this makes one of the longer runs that show whether its ``fit`` converged.
         """
         now: Any = result
         if getattr(now, "convergence", None) is None or now.convergence.over:
@@ -210,6 +212,10 @@ class Contract(Generic[Result]):
         self._shown: Result | None = None  # the result, or a frame of its training
         self._film = Film(self._frames, self._replay, self._draw_again)
         self._slot: LatestValue[Job] = LatestValue()
+        self._at_rest: LatestValue[Any] = LatestValue()  # what the thread that improves works on
+        self._found: list[Callable[[], None]] = []  # what that thread has for the worker to show
+        self._improved = 0  # number of the last tick whose result that thread was given
+        self._rested = threading.Event()  # set when the newest result will not be improved further
         self._without_still: list[Any] = []  # handles of displayed outputs without a still
         self._shown_at: Place | None = None  # where the page shows the picture, if it does
         self._asking = threading.Lock()  # several threads ask the worker
@@ -220,6 +226,7 @@ class Contract(Generic[Result]):
         self._asked_at = 0.0  # when the newest tick was asked for, by ``time.monotonic``
         self._warmed = threading.Event()  # set when all programs have been compiled
         self._chores_begun = False
+        self._left_out = ""  # sentences on values that were given for controls that are gone
         self._quiet = False  # while values are set: ignore the events of controls
         self._controls: dict[str, Widget] = self._make_controls()
         self._status = controls.words("", "bdl-status")

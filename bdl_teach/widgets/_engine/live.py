@@ -77,6 +77,7 @@ class Explorer(Page[Result], VBox):  # type: ignore[misc]
         Explorer._newest[type(self)] = self
         self._say("Loading TensorFlow …")
         background.start(self._work)
+        background.start(self._improve_at_rest)
         self._request()
 
     def set(self, **values: Any) -> Self:
@@ -102,7 +103,10 @@ class Explorer(Page[Result], VBox):  # type: ignore[misc]
         return self
 
     def settle(self, timeout: float = 120.0) -> Self:
-        """Wait for the picture and, if it is switched on, for the true posterior."""
+        """Wait for the picture, its best fit and, if it is switched on, the true posterior."""
+        self.wait(timeout)
+        if self._film.at_end and not self._rested.wait(timeout):
+            raise TimeoutError(f"expected the best fit within {timeout:g} s, got none")
         return self.wait(timeout)
 
     def warm(self, timeout: float = 300.0) -> Self:
@@ -211,6 +215,7 @@ class Explorer(Page[Result], VBox):  # type: ignore[misc]
         if self._slot.closed:
             return
         self._slot.close()
+        self._at_rest.close()
         if Explorer._newest.get(type(self)) is self:
             del Explorer._newest[type(self)]
         row = self._film.row  # not a child of the page without a training

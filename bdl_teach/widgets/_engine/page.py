@@ -178,7 +178,11 @@ class Page(Worker[Result]):
         self._request(self._film.to_end)
 
     def _taken(self, values: Values) -> Values:
-        return {n: controls.take(self._controls, n, value) for n, value in values.items()}
+        """Return the values as the controls take them, without those of controls that are gone."""
+        gone = self.TEXTS.gone
+        self._left_out = "".join(f" {gone[name]}" for name in values if name in gone)
+        kept = {n: value for n, value in values.items() if n not in gone}
+        return {n: controls.take(self._controls, n, value) for n, value in kept.items()}
 
     def _assign(self, values: Values) -> None:
         """Set controls to ``values`` without a tick, or set none and raise ``ValueError``."""
@@ -210,6 +214,7 @@ class Page(Worker[Result]):
     def _on_change(self, change: Any) -> None:
         if self._quiet:
             return
+        self._left_out = ""
         if any(change["owner"] is self._controls.get(name) for name in self._DRAWN_BY):
             self._assign({"data": None} if "data" in self._controls else {})
         self._request(self._film.to_end)

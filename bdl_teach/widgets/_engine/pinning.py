@@ -2,7 +2,7 @@
 
 import html
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import ipywidgets
 
@@ -12,13 +12,20 @@ from bdl_teach.widgets._engine.controls import Values, Widget
 from bdl_teach.widgets._engine.status import Said
 
 _ASKED = "<b>A is pinned</b>, in grey. Move something: what stayed the same?"
+_UNEQUAL = "<b>A and this</b> are compared once both are trained alike."
 
 
 class Seen(NamedTuple):
-    """The values and the status line of a shown state."""
+    """The values, the status line and the result of a shown state."""
 
     values: Values
     said: Said
+    result: Any = None
+
+
+def is_trained(result: Any) -> bool:
+    """Return whether a result has been improved; ``True`` for one that is exact at once."""
+    return getattr(result, "trained", True)
 
 
 class Pin:
@@ -40,7 +47,7 @@ class Pin:
         self._canvas, self._controls, self._labels, self._hold = canvas, known, labels, hold
         self._of_question = False  # set by a question, which stays visible
         self._seen: Seen | None = None
-        self._pinned: Seen | None = None
+        self.pinned: Seen | None = None
         self.toggle = controls.toggle("pin A", "keep this in grey, to compare with what comes")
         self.toggle.observe(lambda _: ask(), names="value")
         self._answer = controls.toggle("answer", "what stayed the same, and what differs from A")
@@ -51,11 +58,11 @@ class Pin:
     @property
     def pinned_by_question(self) -> bool:
         """Return whether a state is pinned, and was pinned by ``set_for_question``."""
-        return self._of_question and self._pinned is not None
+        return self._of_question and self.pinned is not None
 
     def set(self) -> None:
         """Ask ``settle`` to pin what is shown, in place of what is pinned now."""
-        self._pinned = None
+        self.pinned = None
         self.toggle.value = True
 
     def set_for_question(self) -> None:
@@ -68,21 +75,21 @@ class Pin:
         if self._of_question or not of_question:
             self.toggle.value = False
 
-    def note(self, values: Values, said: Said, *, better: bool = False) -> None:
+    def note(self, seen: Seen, *, better: bool = False) -> None:
         """Store what is shown; if it is a ``better`` result for the values of A, pin it as A."""
-        self._seen = Seen(dict(values), said)
-        pinned = self._pinned if self.toggle.value else None  # else `settle` removes the pin
-        if better and pinned is not None and controls.same(values, pinned.values):
-            self._pinned = None
+        self._seen = seen
+        pinned = self.pinned if self.toggle.value else None  # else `settle` removes the pin
+        if better and pinned is not None and controls.same(seen.values, pinned.values):
+            self.pinned = None
         if not self.settle():
             self._say()
 
     def settle(self) -> bool:
         """Pin what is shown if the button is down, else unpin; return whether the pin changed."""
         wanted = self._seen if self.toggle.value else None
-        if (wanted is None) == (self._pinned is None):
+        if (wanted is None) == (self.pinned is None):
             return False
-        self._pinned = wanted
+        self.pinned = wanted
         if wanted is None:
             self._canvas.unpin()
             self._answer.value = self._of_question = False
@@ -96,14 +103,25 @@ class Pin:
         return True
 
     def marked(self, said: Said) -> str:
-        """Return a status line with each reading's change since the pinned state in brackets."""
-        return said.marked(None if self._pinned is None else self._pinned.said)
+        """Return a status line with each reading's change since the pinned state in brackets.
+
+        While only one of the two results is trained, there are no brackets.
+        """
+        return said.marked(self.pinned.said if self.pinned is not None and self._is_fair else None)
+
+    @property
+    def _is_fair(self) -> bool:
+        """Return whether of the shown result and A both are trained, or neither."""
+        both = (self._seen, self.pinned)
+        return len({is_trained(seen.result) for seen in both if seen is not None}) == 1
 
     def _say(self) -> None:
         self._words.value = _ASKED
-        if self._answer.value and self._pinned is not None and self._seen is not None:
+        if self.pinned is not None and not self._is_fair:
+            self._words.value = _UNEQUAL
+        elif self._answer.value and self.pinned is not None and self._seen is not None:
             with RENDER_LOCK:  # artists are read
-                told = self._compare(self._pinned, self._seen)
+                told = self._compare(self.pinned, self._seen)
             self._words.value = " ".join(
                 f"<b>{name}:</b> {html.escape(what)}." for name, what in told.items()
             )

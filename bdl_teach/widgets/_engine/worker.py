@@ -1,14 +1,16 @@
 """The worker of an explorer: a thread that computes and draws for the newest control values.
 
+A second thread improves the result while no control moves, and hands what it finds to the worker.
 Rendering holds a process-wide lock, since Jupyter may run widget callbacks on another thread.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from bdl_teach._support.errors import DivergedError
@@ -17,12 +19,13 @@ from bdl_teach.widgets._engine.canvas import RENDER_LOCK, as_data_url
 from bdl_teach.widgets._engine.contract import Job, Result
 from bdl_teach.widgets._engine.controls import Values
 from bdl_teach.widgets._engine.missions import Moved
+from bdl_teach.widgets._engine.pinning import Seen, is_trained
 from bdl_teach.widgets._engine.pointer import PointerInput
 from bdl_teach.widgets._engine.replay import PACE
 from bdl_teach.widgets._engine.status import Readings, Said, plain
 
-REST = 0.8  # seconds without a movement before a result is improved
-FOLLOW = 0.12  # seconds from a movement to the first ``_follow``, so that no drag waits for it
+REST = 0.8  # seconds without a movement before a mission is judged
+FOLLOW = 0.12  # seconds from a movement to ``_follow`` and ``_improve``: no drag pays for them
 SHARPEN = 0.2  # seconds from a movement to a picture with all pixels that the page can show
 
 
@@ -32,6 +35,7 @@ class Worker(PointerInput[Result]):
     def _request(self, act: Callable[[], object] | None = None) -> None:
         """Ask the worker to call ``act``, then to make a tick."""
         with self._asking:
+            self._rested.clear()
             self._asked_at = time.monotonic()
             self._past.note(self._undoable(), self._asked_at)
             self._asked += 1
@@ -70,6 +74,7 @@ class Worker(PointerInput[Result]):
         except Exception as raised:
             self._show_failure(raised)
         if asked == self._answered:
+            self._show_what_was_found()
             self._repaint()
             self._slot.shown_again(version)
             self._rest(values)
@@ -91,6 +96,7 @@ class Worker(PointerInput[Result]):
         self._play()
         self._move_on(values)
         self._pause(self._asked_at + FOLLOW - time.monotonic())
+        self._begin_to_improve(values)
         while self._film.at_end and self._go_on(values, at_rest=False):
             self._pause()
         self._pause(SHARPEN - FOLLOW)
@@ -100,26 +106,20 @@ class Worker(PointerInput[Result]):
         if not self._film.at_end:
             return
         self._pause(REST - SHARPEN)
-        improved = True
-        while improved:
+        followed = True
+        while followed:
             self._look_at_mission(values)
             self._pause()
-            improved = self._go_on(values, at_rest=True)
+            followed = self._go_on(values, at_rest=True)
             self._pause()
 
     def _go_on(self, values: Values, *, at_rest: bool) -> bool:
-        """Compute and show a better result; return whether one was found.
-
-        This calls ``_follow``, and before it ``_improve`` if ``at_rest``.
-        """
+        """Call ``_follow``, and show what it finds; return whether it found something."""
         if (shown := self.result) is None:
             return False
-        better, spent = None, "" if at_rest else self._spent
-        if at_rest:
-            with suppress(Exception):  # the shown result remains
-                better = self._improve(values, shown)
+        spent = "" if at_rest else self._spent
         try:
-            better = self._follow(values, better or shown, at_rest=at_rest) or better
+            better = self._follow(values, shown, at_rest=at_rest)
             if better is not None and not self._overtaken:
                 self._paint(better, values, better=True, sharp=at_rest)
                 self._spent = spent
@@ -128,6 +128,73 @@ class Worker(PointerInput[Result]):
             self._show_failure(error)
             return False
         return better is not None
+
+    def _begin_to_improve(self, values: Values) -> None:
+        """Have ``_improve_at_rest`` improve the shown result, unless it has been asked to.
+
+        A pinned result that is not ``trained`` is improved first, for a fair comparison.
+        """
+        if self.result is None or self._improved == self._answered or not self._film.at_end:
+            return
+        self._improved = self._answered
+        pinned = self._pin.pinned
+        if pinned is None or is_trained(pinned.result) or controls.same(pinned.values, values):
+            pinned = None
+        self._at_rest.put((self._answered, values, self.result, pinned))
+
+    def _improve_at_rest(self) -> None:
+        """Improve the results that the worker hands over, on a thread of its own."""
+        while (job := self._at_rest.take()) is not None:
+            asked, values, result, pinned = job[1]
+            if pinned is not None:
+                for better in self._better(asked, pinned.values, pinned.result):
+                    pinned = pinned._replace(result=better)
+                    if is_trained(better):
+                        break
+            for better in self._better(asked, values, result):
+                if is_trained(better):
+                    show = partial(self._show_better, asked, values, better, pinned)
+                    self._found.append(show)
+                    self._draw_again()
+                    pinned = None
+            with self._asking:
+                if self._asked == asked:
+                    self._rested.set()
+            if self._without_still:
+                self._draw_again()
+
+    def _better(self, asked: int, values: Values, result: Result) -> Iterator[Result]:
+        """Yield ever better results; end if there is none, or if a control has moved."""
+        with suppress(Exception):  # the shown result remains
+            while self._asked == asked and not self._slot.closed:
+                if (better := self._improve(values, result)) is None:
+                    return
+                yield (result := better)
+
+    def _show_what_was_found(self) -> None:
+        """Show what the improving thread has found; the worker also calls this while it samples."""
+        while self._found:
+            try:
+                self._found.pop(0)()
+            except Exception as error:
+                self._show_failure(error)
+
+    def _show_better(
+        self, asked: int, values: Values, better: Result, pinned: Seen | None
+    ) -> None:
+        """Show a better result, unless it is too late; ``pinned`` is a better pinned state."""
+        if self._asked != asked:
+            return
+        if not self._film.at_end:  # a frame of the replay is shown: it is found again afterwards
+            self._improved = 0
+            return
+        if pinned is not None and self._pin.pinned is not None:
+            self._draw_all(pinned.result, pinned.values, better=True)
+        spent = self._spent
+        sharp = time.monotonic() > self._asked_at + SHARPEN
+        self._paint(self._complete(values, better), values, better=True, sharp=sharp)
+        self._spent = spent
+        self._say_what_is_shown()
 
     def _look_at_mission(self, values: Values) -> None:
         """Check whether the chosen mission is done; stop checking when a request comes."""
@@ -144,13 +211,13 @@ class Worker(PointerInput[Result]):
         """Compute the readings of values that are not shown, such as those with another seed."""
         return self._readings_of(self._compute(values))
 
-    def _compute_shown(self, values: Values) -> Result:
-        """Compute a result to show; a subclass adds what is known of the true posterior."""
-        return self._compute(values)
+    def _complete(self, values: Values, result: Result) -> Result:
+        """Return a result with what else is known, such as the true posterior, before it is shown."""
+        return result
 
     def _tick(self, values: Values) -> None:
         start = time.perf_counter()
-        result = self._compute_shown(values)
+        result = self._complete(values, self._compute(values))
         computed = time.perf_counter()
         self._paint(result, values)
         self.ticks += 1
@@ -186,7 +253,7 @@ class Worker(PointerInput[Result]):
                 self._mark(self._shown, self._pointed)
                 if self._pin.settle():
                     self._say_what_is_shown()
-                self._show_picture(sharp=False)
+                self._show_picture(sharp=time.monotonic() > self._asked_at + SHARPEN)
             return
         self._pointed = None
         try:
@@ -198,10 +265,15 @@ class Worker(PointerInput[Result]):
     def _paint(
         self, result: Result, values: Values, *, better: bool = False, sharp: bool = False
     ) -> None:
+        """Draw and show a result, as ``_draw_all`` and ``_show_picture`` do."""
+        with RENDER_LOCK:
+            self._draw_all(result, values, better=better)
+            self._show_picture(sharp=sharp)
+
+    def _draw_all(self, result: Result, values: Values, *, better: bool = False) -> None:
         """Draw the result for these values, or the chosen frame of its training.
 
-        With ``better``, the result replaces a pinned one for the same values. ``sharp`` is passed
-        to ``_show_picture``.
+        With ``better``, the result replaces a pinned one for the same values.
         """
         shown = self._film.develop(result)
         said = self._words_of(shown)
@@ -217,8 +289,7 @@ class Worker(PointerInput[Result]):
             if (band := self._drawing) is not None:
                 band.hide(self._canvas.moving)
             self._notice.set_visible(False)
-            self._pin.note(values, said, better=better)
-            self._show_picture(sharp=sharp)
+            self._pin.note(Seen(dict(values), said, result), better=better)
         self.result, self._shown, self._painted = result, shown, values
         self._said, self._spent = said, ""
         self._show_points()
@@ -249,7 +320,7 @@ class Worker(PointerInput[Result]):
 
     def _say_what_is_shown(self) -> None:
         words = self._beside_drawing(self._pin.marked(self._said))
-        more = f"{self._notes_on_points()}{self._lost_points()}"
+        more = f"{self._notes_on_points()}{self._lost_points()}{self._left_out}"
         stop = "." if more and not words.endswith(".") else ""
         self._say(f"{words}{stop}{more}{self._spent}")
 
@@ -277,11 +348,11 @@ class Worker(PointerInput[Result]):
         self._say(said)
 
     def _keep_stills(self) -> None:
-        """Add the missing stills to cell outputs, unless the user is busy with the picture.
+        """Add the missing stills to cell outputs once the result will not be improved further.
 
-        The page rebuilds an output that changes.
+        The page rebuilds an output that changes: do not while the user is busy with the picture.
         """
-        while self._without_still and not self._picture.in_use:
+        while self._without_still and self._rested.is_set() and not self._picture.in_use:
             self._without_still.pop().update(self._repr_mimebundle_(), raw=True)
 
     def _begin_chores(self, unseen: bool = False) -> None:
