@@ -1,4 +1,4 @@
-"""Fit mean field quickly, then find the fit of lowest free energy, for the truth explorer.
+"""Fit mean field quickly, then find the fit of lowest free energy, for explorers.
 
 The network has one hidden layer. Therefore the free energy is exact, and ``local_reparam.LOWEST``
 finds its lowest known value in a fifth of a second.
@@ -25,34 +25,68 @@ MOST_ROUNDS = 8  # largest number of rounds after the first 16 starts
 
 
 @dataclass(frozen=True)
-class TruthResult(Outcome):
-    """A quick fit to a problem or, once it is found, the fit of lowest free energy."""
+class Search:
+    """A search for the fit of lowest free energy, after a quick fit."""
 
-    quick: Predictive | None = None  # of the quick fit, once ``fit`` is the lowest
-    below: float = 0.0  # nats by which F is lower than that of the fit shown before
+    problem: Problem
+    fit: Any  # to be shown: the quick fit, later the lowest
+    further: Any = None  # the lowest fit so far, with which the search goes on
+    rounds: int = 0  # number of times that it has gone on after its first starts
+    below: float = 0.0  # nats by which the F of ``fit`` is lower than that of the fit before it
     excess: float = 0.0  # nats by which the F of the quick fit is above that of ``fit``
-    rounds: int = 0  # rounds of the search after its first starts
-    further: Any = None  # the fit with which the search goes on
-    trained: bool = False  # whether this result is to be shown, after the quick fit
+    trained: bool = False  # whether ``fit`` is to be shown now, after the quick fit
 
     @property
     def over(self) -> bool:
         """Return whether the search has ended: nothing more is to be tried."""
         return self.rounds > 1 and (self.further.gain < ENOUGH or self.rounds == MOST_ROUNDS)
 
-    @property
-    def falls(self) -> bool:
-        """Return whether the search ended while F was still falling."""
-        return self.over and self.further.gain >= ENOUGH
-
     def __str__(self) -> str:
-        """Return the state of the search in words, to begin a status line."""
+        """Return the state of the search in words."""
         if self.further is None:
             return "quick fit"
         energies = self.further.starts_free_energy
         agree = np.sum(energies < energies.min() + ENOUGH)
-        said = f"the lowest of {len(energies)} starts, {agree} of which agree"
-        return f"{said}; F still falls" if self.falls else said
+        falls = "; F still falls" if self.over and self.further.gain >= ENOUGH else ""
+        return f"the lowest of {len(energies)} starts, {agree} of which agree{falls}"
+
+    def improved(self) -> Search | None:
+        """Return the search after one more step; ``None`` if it is over.
+
+        The first step finds the lowest of 16 starts, which is shown. The others try 16 more and
+        train the best ones on; what they find is shown at the end.
+        """
+        from bdl_teach.methods.local_reparam import LOWEST
+
+        if self.over:
+            return None
+        if self.further is None:
+            lowest = live_fits.fit_method("local", self.problem, **LOWEST)
+            return replace(self, further=lowest)._shown()
+        further = self.further.refined() if self.rounds else self.further.again()
+        new = replace(self, further=further, rounds=self.rounds + 1, trained=False)
+        return new._shown() if new.over else new
+
+    def _shown(self) -> Search:
+        """Return the search with its lowest fit as ``fit``, unless ``fit`` is about as low."""
+        below = self.fit.free_energy - self.further.free_energy
+        if self.rounds and below < ENOUGH:
+            return replace(self, trained=True)
+        excess = self.excess + below
+        return replace(self, fit=self.further, below=below, excess=excess, trained=True)
+
+
+@dataclass(frozen=True)
+class TruthResult(Outcome):
+    """A quick fit to a problem or, once it is found, the fit of lowest free energy."""
+
+    search: Search
+    quick: Predictive | None = None  # of the quick fit, once ``fit`` is the lowest
+
+    @property
+    def trained(self) -> bool:
+        """Return whether this result is to be shown, after the quick fit."""
+        return self.search.trained
 
     @cached_property
     def parts(self) -> dict[str, float]:
@@ -85,41 +119,19 @@ class TruthResult(Outcome):
 def refit(problem: Problem) -> TruthResult:
     """Make a quick fit."""
     fit = live_fits.fit_method("local", problem, steps=QUICK_STEPS)
-    return TruthResult(problem, fit, fit.predict(GAP_GRID, N_PREDICTIONS))
+    prediction = fit.predict(GAP_GRID, N_PREDICTIONS)
+    return TruthResult(problem, fit, prediction, Search(problem, fit))
 
 
 def improve(result: TruthResult) -> TruthResult | None:
-    """Return the result after one more step of the search; ``None`` if the search is over.
-
-    The first step finds the lowest of 16 starts, which is shown. The others try 16 more and train
-    the best ones on; what they find is shown at the end.
-    """
-    from bdl_teach.methods.local_reparam import LOWEST
-
-    if result.over:
+    """Return the result after one more step of its search; ``None`` if the search is over."""
+    if (search := result.search.improved()) is None:
         return None
-    if result.further is None:
-        lowest = live_fits.fit_method("local", result.problem, **LOWEST)
-        return _shown(replace(result, further=lowest, quick=result.prediction))
-    further = result.further.refined() if result.rounds else result.further.again()
-    result = replace(result, further=further, rounds=result.rounds + 1, trained=False)
-    return _shown(result) if result.over else result
-
-
-def _shown(result: TruthResult) -> TruthResult:
-    """Return the result with the lowest fit found so far, unless the shown one is as low."""
-    further = result.further
-    below = result.fit.free_energy - further.free_energy
-    if result.rounds and below < ENOUGH:
-        return replace(result, trained=True)
-    return replace(
-        result,
-        fit=further,
-        prediction=further.predict(GAP_GRID, N_PREDICTIONS),
-        below=below,
-        excess=result.excess + below,
-        trained=True,
-    )
+    if search.fit is result.fit:
+        return replace(result, search=search)
+    prediction = search.fit.predict(GAP_GRID, N_PREDICTIONS)
+    quick = result.quick or result.prediction
+    return replace(result, fit=search.fit, prediction=prediction, search=search, quick=quick)
 
 
 def searched(problem: Problem) -> TruthResult:

@@ -14,6 +14,7 @@ from matplotlib.axes import Axes
 from bdl_teach import plots
 from bdl_teach.methods.catalogue import CATALOGUE
 from bdl_teach.problems import GAP_GRID, Problem, live_fits
+from bdl_teach.problems.truth_search import searched
 from bdl_teach.widgets._engine import controls, convergence, status, texts
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas
 from bdl_teach.widgets._engine.function_panel import FunctionPanel, Panel
@@ -57,6 +58,7 @@ class ComparisonExplorer(MethodsExplorer):
     TEXTS = texts.of("comparison", methods=_TOGGLES)
     TEXTS = replace(TEXTS, readings={**TEXTS.readings, **_READINGS})
     SIZE = (900, 322, (640, 412))
+    MEAN_FIELD = "local"
 
     def _make_panels(self, canvas: Canvas) -> None:
         self._halves = canvas.figure.add_gridspec(1, 2, width_ratios=(3, 1))
@@ -129,18 +131,13 @@ class ComparisonExplorer(MethodsExplorer):
         return replace(result, methods=fits)
 
     def _improve(self, values: controls.Values, result: SideBySide) -> SideBySide | None:
-        """Make a longer run of one fit, to see whether it has converged; return the new result.
-
-        Return ``None`` if no such run is left to make, or until the programs are compiled.
-        """
-        if not self._warmed.is_set():  # a movement would wait for a compilation
-            return None
-        for name, one in result.methods.items():
+        """Search for mean field's lowest F; then make longer runs, to see which fits converged."""
+        if (better := super()._improve(values, result)) is not None:
+            return better
+        for one in result.methods.values():
             if one.convergence is not None and not one.convergence.over:
                 found = one.convergence.after_one_more(cast(Any, one.fit))
-                key = self._key(name, result.problem, values)
-                self._fits[key] = better = replace(one, convergence=found)
-                return replace(result, methods={**result.methods, name: better})
+                return result.with_method(one, replace(one, convergence=found))
         return None
 
     def _show(self, result: SideBySide) -> None:
@@ -194,15 +191,14 @@ class ComparisonExplorer(MethodsExplorer):
             "distances": ", ".join(off),
             "replay": "".join(f"; {label} {remark}" for label, remark in remarks.items()),
             "arrivals": convergence.of_several(known),
-            "nuts": result.nuts_report,
+            **super()._words(result),
         }
 
     def _chores(self) -> Iterator[Callable[[], object]]:
-        """Yield functions that compile HMC and all methods, and a last one that asks for a tick."""
+        """Yield functions that compile HMC and all methods."""
         yield from super()._chores()
         for name in METHODS:
             yield partial(_warm, name)
-        yield self._request
 
 
 def _warm(name: str) -> None:
@@ -210,7 +206,9 @@ def _warm(name: str) -> None:
     from bdl_teach.methods._fitted import Variational
 
     fitted = live_fits.fit(name, Problem(), 10)
-    if isinstance(fitted, Variational):
+    if name == ComparisonExplorer.MEAN_FIELD:
+        searched(Problem())
+    elif isinstance(fitted, Variational):
         for k in range(2):  # one continues the training, one begins at another start
             convergence.Convergence(runs=k).after_one_more(fitted)
 

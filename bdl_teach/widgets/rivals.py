@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bdl_teach import plots
-from bdl_teach.problems import GAP_GRID, Problem, live_fits, own_points
+from bdl_teach.problems import GAP_GRID, Problem, live_fits, own_points, truth_search
 from bdl_teach.problems.live_fits import N_FUNCTIONS, QUICK
 from bdl_teach.widgets._engine import controls, status, texts
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.function_panel import FunctionPanel, Panel
-from bdl_teach.widgets.side_by_side import MethodFit, MethodsExplorer, SideBySide, height_of
+from bdl_teach.widgets.side_by_side import (
+    MethodFit,
+    MethodsExplorer,
+    SideBySide,
+    height_of,
+    longer_chains,
+)
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
     from bdl_teach.methods.catalogue import Fitted
     from bdl_teach.predictive import Predictive
 
 PLACES = ("first", "second")
-SGHMC_MORE, SGHMC_MOST = 1000, 6300  # steps that are added at rest; largest number of steps
 _ALWAYS = {"±2 sd total", "±2 sd epistemic", "draws or members", "mean", "data"}  # in the legend
 _STYLES = {
     "first": ("-", plots.BLUE),
@@ -39,11 +43,12 @@ _MENUS = {
 class RivalsExplorer(MethodsExplorer):
     """An explorer to choose two methods, their options and the problem to which they are fitted.
 
-    While the controls rest, the chains of SGHMC continue. The last-layer Laplace uses a network
-    trained at σ_p = 3, whatever σ_p the control sets.
+    While the controls rest, the mean field of lowest F is found, and the chains of SGHMC continue.
+    The last-layer Laplace uses a network trained at σ_p = 3, whatever σ_p the control sets.
     """
 
     TEXTS = texts.of("rivals", methods=_MENUS)
+    MEAN_FIELD = "mean_field"
 
     def _idle(self, values: controls.Values) -> set[str]:
         options = {name for method in QUICK.values() for name in method.heeds}
@@ -80,14 +85,6 @@ class RivalsExplorer(MethodsExplorer):
         problem = Problem.of(values)
         keys = {place: self._key(values[place], problem, values) for place in PLACES}
         return SideBySide(problem, {p: self._fit_or_recall(key, values) for p, key in keys.items()})
-
-    def _improve(self, values: controls.Values, result: SideBySide) -> SideBySide | None:
-        for one in result.methods.values():
-            if (longer := _longer(one.fit)) is not None:
-                better = replace(one, fit=longer, prediction=self._predict(longer))
-                both = {p: better if o.fit is one.fit else o for p, o in result.methods.items()}
-                return replace(result, methods=both)
-        return None
 
     def _draw(self, result: SideBySide) -> None:
         height, changed = height_of(result), []
@@ -127,7 +124,7 @@ class RivalsExplorer(MethodsExplorer):
         return {
             **names,
             **status.shown_if(beside=bool(result.distances)),
-            "nuts": result.nuts_report,
+            **super()._words(result),
         }
 
     def _shares(self, result: SideBySide) -> str:
@@ -151,6 +148,8 @@ def _name(one: MethodFit, steps: str = "") -> str:
     For SGHMC without a remark, add the number of its steps or, if given, the text ``steps``.
     """
     label = QUICK[one.method].label
+    if one.search is not None and one.trained:
+        return f"{label}, lowest F"
     if one.remark:
         return f"{label}, {one.remark}"
     if one.method == "sghmc":
@@ -159,18 +158,11 @@ def _name(one: MethodFit, steps: str = "") -> str:
     return label
 
 
-def _longer(fit: Any) -> Any:
-    """Continue a fit of SGHMC; return ``None`` for other methods or after ``SGHMC_MOST`` steps."""
-    from bdl_teach.methods import sgmcmc
-
-    if not isinstance(fit, sgmcmc.Fit) or fit.history["step"][-1] >= SGHMC_MOST:
-        return None
-    return fit.longer(SGHMC_MORE)
-
-
 def _warm(name: str, problem: Problem, options: controls.Values) -> None:
     """Fit a method with these options and predict, so that the programs are compiled."""
     fit = live_fits.quick(name, problem, options)
     live_fits.shown(fit)
-    if (longer := _longer(fit)) is not None:
+    if name == RivalsExplorer.MEAN_FIELD:
+        live_fits.shown(truth_search.searched(problem).fit)
+    elif (longer := longer_chains(fit)) is not None:
         live_fits.shown(longer)

@@ -8,14 +8,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
 from bdl_teach.problems import GAP_GRID, Problem, ProblemResult
-from bdl_teach.widgets._engine import controls, replay
+from bdl_teach.problems.truth_search import Search
+from bdl_teach.widgets._engine import controls, replay, status
 from bdl_teach.widgets._engine.beside_truth import ExplorerBesideTruth
 from bdl_teach.widgets._engine.convergence import Convergence
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress lin
     from bdl_teach.methods.catalogue import Fitted
     from bdl_teach.predictive import Predictive
 
+_SGHMC_MOST = 6300  # steps of SGHMC, after its chains have continued at rest
 _FEWEST = 4  # smallest number of a chain's draws that a replay shows
 _KEPT = 60  # number of fits that are kept
 _Key = tuple[str, Problem, tuple[Any, ...]]  # method, problem, values of the controls it heeds
@@ -38,6 +40,8 @@ class MethodFit:
     prediction: Predictive  # on GAP_GRID
     seconds: float = 0.0  # time that this tick took for the fit; 0 for an earlier fit
     convergence: Convergence | None = None  # of a variational fit
+    search: Search | None = None  # of mean field, for the fit of lowest free energy
+    trained: bool = True  # whether this is to be shown, after a quick fit
     remark: str = ""  # for the status line: on a replay's state, or on points that are not scaled
 
 
@@ -50,6 +54,11 @@ class SideBySide(ProblemResult):
     calibration_set: datasets.Regression1D | None = None  # calibration set of conformal bands
     waiting: tuple[str, ...] = ()  # chosen methods that are not fitted yet
     share: float = 1.0  # share of each training that is done; below 1 in a replay
+
+    @property
+    def trained(self) -> bool:
+        """Return whether this is to be shown, after quick fits."""
+        return all(one.trained for one in self.methods.values())
 
     @property
     def predictions(self) -> dict[str, Predictive]:
@@ -65,6 +74,11 @@ class SideBySide(ProblemResult):
     def prediction(self) -> Predictive:
         """Return the predictive of the first method."""
         return next(iter(self.methods.values())).prediction
+
+    def with_method(self, one: MethodFit, better: MethodFit) -> SideBySide:
+        """Return a copy with ``better`` wherever ``one`` is shown."""
+        new = {p: better if old.fit is one.fit else old for p, old in self.methods.items()}
+        return replace(self, methods=new)
 
     @cached_property
     def distances(self) -> _ByRegion:
@@ -120,6 +134,7 @@ class MethodsExplorer(ExplorerBesideTruth[SideBySide]):
     """An explorer of chosen methods; moving a control refits only the methods that it affects."""
 
     GRID = GAP_GRID
+    MEAN_FIELD: ClassVar[str]  # key of mean field, of which the lowest F is found at rest
 
     @abstractmethod
     def _heeds(self, method: str) -> Iterable[str]:
@@ -149,20 +164,54 @@ class MethodsExplorer(ExplorerBesideTruth[SideBySide]):
             return replace(kept, seconds=0.0)
         start = time.perf_counter()
         fit = self._fit(*key[:2], values)
-        convergence = Convergence() if isinstance(fit, Variational) else None
         seconds, data = time.perf_counter() - start, key[1].data
+        search = Search(key[1], fit) if key[0] == self.MEAN_FIELD else None
+        judged = search is None and isinstance(fit, Variational)
+        convergence = Convergence() if judged else None
         lost = isinstance(fit, Drawn) and missed(fit, data.x, data.y)
         remark = "misses points that are not scaled" if lost else ""
-        new = MethodFit(key[0], fit, self._predict(fit), seconds, convergence, remark)
-        self._fits[key] = new
+        new = MethodFit(
+            key[0], fit, self._predict(fit), seconds, convergence, search,
+            trained=search is None and not _goes_on(fit), remark=remark,
+        )  # fmt: skip
+        self._keep(key, new)
+        return new
+
+    def _keep(self, key: _Key, one: MethodFit) -> None:
+        self._fits[key] = one
         while len(self._fits) > _KEPT:
             self._fits.pop(next(iter(self._fits)))
-        return new
+
+    def _complete(self, values: controls.Values, result: SideBySide) -> SideBySide:
+        for one in result.methods.values():
+            self._keep(self._key(one.method, result.problem, values), one)
+        return super()._complete(values, result)
+
+    def _improve(self, values: controls.Values, result: SideBySide) -> SideBySide | None:
+        """Search further for mean field's lowest F, or continue the chains of SGHMC."""
+        for one in result.methods.values():
+            if (longer := longer_chains(one.fit)) is not None:
+                prediction = self._predict(longer)
+                better = replace(one, fit=longer, prediction=prediction, trained=True)
+                return result.with_method(one, better)
+            if one.search is None or (search := one.search.improved()) is None:
+                continue
+            better = replace(one, search=search, trained=search.trained)
+            if search.fit is not one.fit:
+                prediction = self._predict(search.fit)
+                better = replace(better, fit=search.fit, prediction=prediction)
+            return result.with_method(one, better)
+        return None
 
     def _doubt(self, result: SideBySide) -> tuple[Array, Array]:
         """Return the inputs, and the epistemic sd of the first method that has any."""
         spreads = [p.epistemic_std for p in result.predictions.values()]
         return GAP_GRID[:, 0], next((s for s in spreads if s.any()), np.zeros(len(GAP_GRID)))
+
+    def _words(self, result: SideBySide) -> dict[str, str]:
+        searches = (one.search for one in result.methods.values())
+        found = [f"Mean field: {s}{status.lower(s.below)}." for s in searches if s and s.trained]
+        return {"found": found[0] if found else "", "nuts": result.nuts_report}
 
     def _frames(self, result: SideBySide) -> Sequence[int]:
         """Return the number of steps at each frame of the first method that trains in steps."""
@@ -186,6 +235,17 @@ def height_of(result: SideBySide) -> float:
     if result.calibration_set is not None:
         curves += [result.ends[place] for place in result.methods]
     return max((float(np.abs(curve).max()) for curve in curves), default=0.0)
+
+
+def longer_chains(fit: Any) -> Any:
+    """Continue a fit of SGHMC; return ``None`` for other methods and at ``_SGHMC_MOST`` steps."""
+    return fit.longer(_SGHMC_MOST - fit.history["step"][-1]) if _goes_on(fit) else None
+
+
+def _goes_on(fit: Any) -> bool:
+    from bdl_teach.methods import sgmcmc
+
+    return isinstance(fit, sgmcmc.Fit) and bool(fit.history["step"][-1] < _SGHMC_MOST)
 
 
 def _steps_of(fit: Any) -> Sequence[int]:

@@ -50,25 +50,20 @@ class SinusoidResult(Outcome):
     runs: tuple[bbb.Fit, ...]  # the trainings that led to ``fit``: each continues the one before
     tried: int = 0  # number of longer runs made so far
     gain: float = 0.0  # nats by which the last longer run lowered the free energy
-    trained: bool = True  # False for a frame of a replay
+    trained: bool = False  # whether all longer runs are made
+    is_frame: bool = False  # whether this is a frame of a replay
     x_grid: ClassVar[Array] = WIDE_GRID
-
-    @property
-    def over(self) -> bool:
-        """Return whether all longer runs are made; estimators other than "quiet" make none."""
-        return self.estimator != "quiet" or self.tried == MOST_RUNS
 
     @property
     def stage(self) -> str:
         """Return the state of the training in words, to begin a status line."""
         if self.estimator != "quiet":
             return {"weights": "weights drawn", "article": "the article's recipe"}[self.estimator]
-        if not self.trained:
+        if self.is_frame:
             return "in training"
-        if not self.over:
-            longer = f"training longer, run {self.tried} of {MOST_RUNS}"
-            return longer if self.tried else "quick fit"
-        return "trained longer" if self.gain <= ENOUGH else "not converged"
+        if not self.trained:
+            return "quick fit, trained longer at rest"
+        return "trained longer" if self.gain <= ENOUGH else "trained longer, F still falls"
 
     @cached_property
     def gaps(self) -> dict[str, float]:
@@ -168,20 +163,19 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
         prediction = fit.predict(WIDE_GRID, n_samples=round(values["n_predictions"]))
         functions = problem.prior_functions(fit, WIDE_GRID) if values["prior_functions"] else None
         cost = fit.cost(COST_DRAWS)
-        return SinusoidResult(
-            problem, fit, prediction, estimator, cost, cost, (fit,), prior_functions=functions
-        )
+        more = {"prior_functions": functions, "trained": estimator != "quiet"}
+        return SinusoidResult(problem, fit, prediction, estimator, cost, cost, (fit,), **more)
 
     def _improve(self, values: controls.Values, result: SinusoidResult) -> SinusoidResult | None:
         """Train for longer; take the new fit if its F is lower. Return ``None`` if all is done."""
-        if result.over:
+        if result.trained:
             return None
         number = result.tried
         last = number == MOST_RUNS - 1
         fit = result.fit.refined() if last else result.fit.longer(number)
         cost = fit.cost(COST_DRAWS)
         gain = result.cost.total - cost.total
-        result = replace(result, tried=number + 1, gain=max(gain, 0.0))
+        result = replace(result, tried=number + 1, gain=max(gain, 0.0), trained=last)
         if gain <= 0:
             return result
         continues = last or number == 0  # the training of ``result.fit``, not of another start
@@ -202,7 +196,7 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
             runs=(*before, fit),
             prediction=fit.predict(WIDE_GRID, n_predictions),
             cost=fit.cost(COST_DRAWS),
-            trained=False,
+            is_frame=True,
         )
 
     def _draw(self, result: SinusoidResult) -> None:
@@ -246,11 +240,12 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
         }
 
     def _words(self, result: SinusoidResult) -> dict[str, str]:
+        below = 0.0 if result.is_frame else result.quick.total - result.cost.total
         return {
             **status.cost_words(result.cost),
-            **status.shown_if(lower=result.trained and result.tried == MOST_RUNS),
             **status.shown_if(gaps=bool(result.gaps)),
             "stage": result.stage,
+            "lower": status.lower(below),
             **({} if result.prediction.epistemic_std.any() else {"spread": "{one_network}"}),
             "nuts": result.nuts_report,
         }

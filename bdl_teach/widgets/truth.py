@@ -95,7 +95,7 @@ class TruthExplorer(ExplorerBesideTruth[TruthResult]):
         found = {
             **result.parts,
             "F": result.fit.free_energy,
-            "excess": result.excess,
+            "excess": result.search.excess,
             "bars": float("prior_miss" in result.parts),
             "off_sine_gap": status.off_the_sine(GAP_GRID, result.prediction.mean, gap),
             "reach": reach,
@@ -111,18 +111,17 @@ class TruthExplorer(ExplorerBesideTruth[TruthResult]):
 
     def _words(self, result: TruthResult) -> dict[str, str]:
         known = "family" in result.parts
-        lower = f" (a lower F was found: −{result.below:.0f} nats)"
         return {
             **status.shown_if(beside=result.posterior is not None, parts=known),
             **({} if result.regions["gap"].any() else {"spread": "{no_gap}"}),
-            "search": str(result),
-            "lower": lower if result.below > truth_search.ENOUGH else "",
+            "search": str(result.search),
+            "lower": status.lower(result.search.below),
             "nuts": result.nuts_report,
         }
 
 
 class MeanFieldArtists(plots.Artists):
-    """Artists of the mean and epistemic band of a fit, and of the quick fit's mean, at ``x`` [m]."""
+    """Artists of the mean and epistemic band of a fit, and of the quick fit's mean, at x [m]."""
 
     def __init__(self, ax: Axes, x: Array) -> None:
         self._x, zero = x, np.zeros_like(x)

@@ -19,6 +19,7 @@ from explorer_claims import (
 from scipy.stats import norm
 
 from bdl_teach import calibration, datasets, plots
+from bdl_teach.methods import local_reparam
 from bdl_teach.predictive import Predictive
 from bdl_teach.problems import Problem, live_fits
 from bdl_teach.problems.live_fits import QUICK
@@ -266,6 +267,30 @@ def test_sentence_of_each_preset_agrees_with_readings_of_rivals_explorer(
     assert asked.choices[asked.answer] == "more than twenty times as wide"
     before = pair.preset("start").set(**dict(asked.before)).readings()["first_data"]
     assert read("first_data", **{asked.control: asked.target}) > 20 * before
+
+
+def test_at_rest_mean_field_is_the_lowest_and_sghmc_shows_all_its_steps_at_once(
+    comparison: ComparisonExplorer, pair: RivalsExplorer, improved_at_rest: None
+) -> None:
+    for explorer, name, values in (
+        (comparison, "local", {**COMPARED, "mle": True, "local": True, "map": False}),
+        (pair, "first", {**PAIR, "first": "mean_field", "second": "sghmc"}),
+    ):
+        drawn: list[Any] = []
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(explorer, "_draw", lambda result, drawn=drawn: drawn.append(result))
+            Explorer.settle(explorer.set(data=None, **values))
+        shown = (r.methods[name].fit for r in drawn if name in r.methods)
+        quick, lowest = {id(fit): fit for fit in shown}.values()
+        problem = explorer.result.problem
+        known = local_reparam.fit(**problem.given, seed=problem.seed, **local_reparam.LOWEST)
+        assert lowest.free_energy == pytest.approx(known.free_energy, abs=1e-6)
+        fell = quick.free_energy - lowest.free_energy
+        assert "Mean field: the lowest of 32 starts, " in explorer.status
+        assert f" (a lower F was found: −{fell:.0f} nats)." in explorer.status
+    steps = [result.methods["second"].fit.history["step"][-1] for result in drawn]
+    assert sorted(set(steps)) == [300, 6300]
+    assert explorer.set(gap=0.3).result.methods["first"].fit is lowest, "a cached fit"
 
 
 def test_status_says_which_fits_miss_points_that_are_not_scaled(pair: RivalsExplorer) -> None:

@@ -90,7 +90,7 @@ def test_take_me_there_button_pins_initial_values_and_keeps_the_y_axis(
     explorer._asks._choices.index = 1
     explorer._asks._there.click()
     explorer.wait()
-    pinned = explorer._pin._pinned.values
+    pinned = explorer._pin.pinned.values
     assert (pinned["kl_weight"], pinned["n"], explorer.state()["kl_weight"]) == (1.0, 32, 0.01)
     assert panel(explorer, "What the network believes").get_ylim() == height
     ax = panel(explorer, "How unsure")
@@ -100,7 +100,7 @@ def test_take_me_there_button_pins_initial_values_and_keeps_the_y_axis(
     assert line(ax, "fit")[1][AMONG].mean() < 0.5 * before[AMONG].mean()
     assert "bdl-pinned" not in explorer._pin.box._dom_classes, "the verdict must stay visible"
     explorer.preset("article")
-    assert explorer._pin._pinned is None and not explorer._active_panels[0].room.held
+    assert explorer._pin.pinned is None and not explorer._active_panels[0].room.held
     explorer.reset()
 
 

@@ -1,5 +1,6 @@
 """Test the truth explorer: its picture, readings, search for the best fit, and sentences."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -21,9 +22,9 @@ from matplotlib.patches import Rectangle
 from waiting import successive
 
 from bdl_teach import calibration, datasets, plots
-from bdl_teach.methods import mcmc
-from bdl_teach.problems import truth_search
-from bdl_teach.problems.truth_search import TruthResult
+from bdl_teach.methods import local_reparam, mcmc
+from bdl_teach.problems import Problem, truth_search
+from bdl_teach.problems.truth_search import MOST_ROUNDS, Search, TruthResult
 from bdl_teach.widgets import TruthExplorer
 from bdl_teach.widgets.truth import PartsPanel
 
@@ -34,7 +35,7 @@ IN_GAP = np.abs(X - 0.25) < 0.15 - 1e-9
 AMONG = (np.abs(X) < 0.5 + 1e-9) & ~IN_GAP
 SETTINGS: list[dict[str, Any]] = [
     {},
-    {"n": 8, "noise_std": 2.0, "seed": 4, "width": 5, "gap": 0.4, "starts": 3},
+    {"n": 8, "noise_std": 2.0, "seed": 4, "width": 5, "gap": 0.4},
     {"gap": 0.0, "prior_std": 0.5, "n": 16},
 ]
 
@@ -53,7 +54,7 @@ def test_picture_and_readings_show_the_fit_the_data_and_the_gap(explorer: TruthE
     ends = (0.25 - half, 0.25 + half) if half else None
     data = datasets.sinusoid(state["n"], state["noise_std"], state["seed"], ends)
     np.testing.assert_array_equal(line(ax, "data"), [data.x[:, 0], data.y[:, 0]])
-    assert np.isnan(line(ax, "best fit mean")[1]).all(), "nothing was searched yet"
+    assert np.isnan(line(ax, "quick fit mean")[1]).all(), "nothing was searched yet"
     inside = X[np.abs(X - 0.25) < half - 1e-9]
     for one in (ax, panel(explorer, "How sure each is")):
         (grey,) = (patch for patch in one.patches if isinstance(patch, Rectangle))
@@ -61,38 +62,39 @@ def test_picture_and_readings_show_the_fit_the_data_and_the_gap(explorer: TruthE
         assert found == pytest.approx((inside[0], inside[-1]) if len(inside) else (0, 0))
     assert_the_picture_is_not_stale(explorer)
     assert_reads(explorer, F=fit.history["free_energy"][-1])
-    assert "lowest" not in explorer.status and "Over the gap" not in explorer.status
+    assert explorer.status.startswith("quick fit: ") and "Over the gap" not in explorer.status
 
 
 @every_picture_is_drawn
-def test_search_lowers_f_and_all_panels_show_its_result(
+def test_lowest_fit_replaces_the_quick_one_in_all_panels(
     explorer: TruthExplorer, nuts: dict[str, Any]
 ) -> None:
     quick = explorer.set(nuts=True, seed=1).result
     ax, below = panel(explorer, "What each believes"), panel(explorer, "How sure each is")
-    assert np.isnan(line(below, "best fit")[1]).all(), "the search has not begun"
-    values, found = explorer.state(), [truth_search.free_energy(quick.search.best)]
-    for better in successive(lambda result: explorer._improve(values, result), quick):
-        explorer._paint(better, values, better=True)
-        explorer._say_what_is_shown()
-        found.append(truth_search.free_energy(better.search.best))
+    explorer._paint(truth_search.improve(quick), explorer.state(), better=True)
+    explorer._say_what_is_shown()
     result, gold = explorer.result, nuts["gold"]
-    assert (np.diff(found) <= 0).all() and found[-1] < found[0] - 1
-    assert result.fit is quick.fit and result.excess == found[0] - found[-1]
-    assert explorer.status.startswith("refined: ") and "R-hat is 1.01." in explorer.status
+    lowest = fit_lowest(quick.problem)
+    gained = quick.fit.free_energy - lowest.free_energy
+    assert gained > 1 and result.fit.free_energy == pytest.approx(lowest.free_energy, abs=1e-9)
+    agree = (lowest.starts_free_energy < lowest.free_energy + 0.5).sum()
+    assert explorer.status.startswith(f"the lowest of 16 starts, {agree} of which agree: ")
+    assert f" (a lower F was found: −{gained:.0f} nats); " in explorer.status
+    assert "R-hat is 1.01." in explorer.status
 
-    best = result.search.prediction
-    np.testing.assert_array_equal(best.samples, result.search.best.predict(X[:, None], 500).samples)
-    np.testing.assert_allclose(line(ax, "best fit mean"), [X, best.mean])
+    best = result.prediction
+    np.testing.assert_array_equal(best.samples, lowest.predict(X[:, None], 500).samples)
+    np.testing.assert_allclose(line(ax, "fit mean"), [X, best.mean])
+    np.testing.assert_allclose(line(ax, "quick fit mean"), [X, quick.prediction.mean])
     np.testing.assert_allclose(line(ax, "posterior mean"), [X, gold.mean])
-    for name, p in {"fit": result.prediction, "best fit": best, plots.POSTERIOR: gold}.items():
+    for name, p in {"fit": best, plots.POSTERIOR: gold}.items():
         np.testing.assert_allclose(line(below, name), [X, p.epistemic_std])
-    assert {"best fit mean", "posterior mean", "posterior ±2 sd"} <= set(legend_labels(ax))
+    assert {"quick fit mean", "posterior mean", "posterior ±2 sd"} <= set(legend_labels(ax))
     assert_nothing_is_cut_where_it_is_narrow(explorer)
 
     missed = np.maximum(np.abs(SINE - gold.mean) - 2 * gold.epistemic_std, 0)
     expected = {
-        "optimisation": calibration.distance(result.prediction, best, IN_GAP),
+        "optimisation": calibration.distance(quick.prediction, best, IN_GAP),
         "family": calibration.distance(best, gold, IN_GAP),
         "prior": float(np.sqrt((missed[IN_GAP] ** 2).mean())),
     }
@@ -105,18 +107,67 @@ def test_search_lowers_f_and_all_panels_show_its_result(
     assert bars.get_xlim()[0] == 0 and max(lengths.values()) <= bars.get_xlim()[1]
     assert_the_picture_is_not_stale(explorer)
 
-    whole = calibration.distance(result.prediction, gold, IN_GAP)
+    whole = calibration.distance(quick.prediction, gold, IN_GAP)
     assert_reads(explorer, whole=whole, prior_miss=expected.pop("prior"), **expected)
-    assert_reads(explorer, F=found[0], lowest=found[-1])
-    for name, p in (("fit", result.prediction), ("nuts", gold)):
+    assert_reads(explorer, F=lowest.free_energy, excess=gained)
+    for name, p in (("fit", best), ("nuts", gold)):
         sds = {"gap": p.epistemic_std[IN_GAP].mean(), "data": p.epistemic_std[AMONG].mean()}
         assert_reads(explorer, **{f"{name}_{region}": sd for region, sd in sds.items()})
 
     explorer.set(nuts=False)
-    for name in (plots.POSTERIOR, "best fit"):
-        assert np.isnan(line(below, name)[1]).all()
-    assert np.isnan(line(ax, "best fit mean")[1]).all()
+    assert np.isnan(line(below, plots.POSTERIOR)[1]).all()
+    assert np.isnan(line(ax, "quick fit mean")[1]).all()
     assert "posterior mean" not in legend_labels(ax)
+
+
+def fit_lowest(problem: Problem) -> Any:
+    given = {**problem.given, "seed": problem.seed}
+    return local_reparam.fit(**given, **local_reparam.LOWEST)
+
+
+def test_search_shows_one_further_fit_at_most_and_says_if_f_still_falls() -> None:
+    steps = list(successive(lambda s: s.improved(), Search(Problem(noise_std=0.3), Quick())))
+    assert [step.trained for step in steps] == [True] + [False] * (len(steps) - 2) + [True]
+    found, *_, last = steps
+    assert found.fit is found.further and last.rounds == len(steps) - 1 >= 2
+    changed = last.fit is not found.fit
+    assert changed == (found.fit.free_energy - last.further.free_energy >= 0.5)
+    assert found.excess == Quick.free_energy - found.fit.free_energy
+    assert last.excess == pytest.approx(Quick.free_energy - last.fit.free_energy)
+    assert last.over and "F still falls" not in str(last)
+    falls = replace(last, rounds=MOST_ROUNDS, further=replace(last.further, gain=0.6))
+    assert str(falls).endswith("; F still falls") and falls.improved() is None
+
+
+class Quick:
+    """A quick fit."""
+
+    free_energy = 1000.0
+
+
+def test_lowest_fit_is_shown_once_while_no_control_moves(
+    explorer: TruthExplorer,
+    improved_at_rest: None,
+    chains_run: None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shown: list[TruthResult] = []
+    draw = explorer._draw
+    monkeypatch.setattr(explorer, "_draw", lambda result: (shown.append(result), draw(result)))
+    explorer.set(seed=3).settle()
+    assert explorer.result.search.over
+    pictures = {id(result.prediction): result.trained for result in shown}
+    assert list(pictures.values()) == [False, True], "the quick fit, then the lowest"
+    assert explorer.status.startswith("the lowest of 32 starts")
+
+
+def test_controls_that_are_gone_are_left_out_with_a_sentence(explorer: TruthExplorer) -> None:
+    explorer.set(starts=8, prior_std=1.0)
+    assert explorer.state()["prior_std"] == 1.0 and "starts" not in explorer.state()
+    assert "“starts” is no longer a control" in explorer.status
+    assert "no longer" not in explorer.set(prior_std=2.0).status
+    with pytest.raises(ValueError, match="ends"):
+        explorer.set(ends=8)
 
 
 def test_error_axis_shrinks_only_once_all_parts_of_the_error_are_known() -> None:
@@ -159,7 +210,7 @@ def test_sentences_of_the_truth_explorer_agree_with_its_numbers(explorer: TruthE
         return explorer._with_truth(best, explorer._chains.whole(explorer._problem(state)))
 
     opens = read(presets["the truth opens the gap"])
-    sds = (p.epistemic_std[IN_GAP].mean() for p in (opens.search.prediction, opens.nuts))
+    sds = (p.epistemic_std[IN_GAP].mean() for p in (opens.prediction, opens.nuts))
     assert 2 * next(sds) < next(sds) and opens.parts["family"] > opens.parts["prior_miss"]
     misses = read(presets["the truth misses it too"])
     parts = misses.parts

@@ -161,15 +161,15 @@ def beside_posterior(world: World) -> dict[str, float]:
     figures: dict[str, float] = {}
     for name, prior_std, gap in (("wide", 3.0, 0.3), ("narrow", 1.0, 0.3), ("whole", 3.0, 0.0)):
         problem = Problem(seed=world.data_seed, gap=gap, scales=(prior_std,))
-        result = _after_search(problem, 1)
+        result = search.searched(problem)
         x, y = problem.data.x, problem.data.y
         posterior = mcmc.hmc(x, y, n_samples=2000, **problem.settings).predict(GAP_GRID)
-        result = replace(result, nuts=posterior)
+        result = replace(result, nuts=posterior, mixed=True)
         where = result.regions["gap"] if gap else IN_DATA
         figures |= {
             f"{name}-posterior": _sd(posterior, where),
             f"{name}-posterior-among": _sd(posterior, IN_DATA & ~result.regions["gap"]),
-            f"{name}-best": _sd(result.search.prediction, where),
+            f"{name}-best": _sd(result.prediction, where),
         }
         if gap:
             off = np.abs(problems.truth(GAP_GRID) - posterior.mean)
@@ -186,22 +186,14 @@ def _sd(prediction: Predictive, where: np.ndarray) -> float:
 
 
 def searched(world: World) -> dict[str, float]:
-    """Return three numbers that presets of the truth explorer mention, after its search for F."""
+    """Return two numbers that presets of the truth explorer mention, after its search for F."""
     problem = Problem(seed=world.data_seed)
-    narrow, timid = (replace(problem, scales=(prior_std,)) for prior_std in (1.0, 0.5))
-    wide = _after_search(problem, 1)
+    timid, wide = replace(problem, scales=(0.5,)), search.searched(problem)
     gap, outside = wide.regions["gap"], wide.regions["outside"]
-    spreads = [p.epistemic_std for p in (wide.prediction, wide.search.prediction)]
+    assert wide.quick is not None
+    spreads = [p.epistemic_std for p in (wide.quick, wide.prediction)]
     weights = timid.prior.sample((10, wide.fit.network.n_weights), world.start_seed)
     return {
         "opening": float(max(sd[gap].mean() / sd[outside].mean() for sd in spreads)),
-        "gain": _after_search(narrow, 8).excess,
         "missing": 10 - float(np.abs(wide.fit.evaluate(weights, GAP_GRID)).max()),
     }
-
-
-def _after_search(problem: Problem, starts: int) -> search.TruthResult:
-    result = search.refit(problem, starts)
-    while (better := search.improve(result)) is not None:
-        result = better
-    return result

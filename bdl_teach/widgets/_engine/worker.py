@@ -179,9 +179,7 @@ class Worker(PointerInput[Result]):
             except Exception as error:
                 self._show_failure(error)
 
-    def _show_better(
-        self, asked: int, values: Values, better: Result, pinned: Seen | None
-    ) -> None:
+    def _show_better(self, asked: int, values: Values, better: Result, pinned: Seen | None) -> None:
         """Show a better result, unless it is too late; ``pinned`` is a better pinned state."""
         if self._asked != asked:
             return
@@ -212,7 +210,7 @@ class Worker(PointerInput[Result]):
         return self._readings_of(self._compute(values))
 
     def _complete(self, values: Values, result: Result) -> Result:
-        """Return a result with what else is known, such as the true posterior, before it is shown."""
+        """Return a result to show with what else is known of it, such as the true posterior."""
         return result
 
     def _tick(self, values: Values) -> None:

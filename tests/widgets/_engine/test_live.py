@@ -17,7 +17,7 @@ from IPython.utils.capture import capture_output
 from PIL import Image
 
 from bdl_teach import DivergedError
-from bdl_teach.widgets._engine import background, worker
+from bdl_teach.widgets._engine import background
 from bdl_teach.widgets._engine.live import Explorer
 from tests.waiting import until
 from tests.widgets._engine.toy import START, Toy
@@ -199,8 +199,7 @@ class Improving(Toy):
 
 
 @pytest.fixture
-def improving(monkeypatch: pytest.MonkeyPatch) -> Iterator[Improving]:
-    monkeypatch.setattr(worker, "REST", 0.05)
+def improving(improved_at_rest: None) -> Iterator[Improving]:
     made = Improving().wait()
     yield made
     made.close()

@@ -22,8 +22,7 @@ ASKED = "A is pinned, in grey. Move something: what stayed the same?"
 
 
 @pytest.fixture
-def slope(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slope]:
-    monkeypatch.setattr(worker, "REST", 1e6)
+def slope() -> Iterator[Slope]:
     made = Slope().wait()
     yield made
     made.close()
@@ -54,13 +53,13 @@ def test_pinned_curve_stays_grey_and_status_numbers_show_differences(slope: Slop
 
 
 def test_pinned_result_is_replaced_when_longer_training_improves_it(
-    slope: Slope, monkeypatch: pytest.MonkeyPatch
+    slope: Slope, monkeypatch: pytest.MonkeyPatch, improved_at_rest: None
 ) -> None:
-    monkeypatch.setattr(worker, "REST", worker.SHARPEN)
     slope.pin()
+    slope.set()
     until(lambda: status(slope) == "Height 2.5.", "an improvement")
     assert [0, 2.5] in ghosts(slope)
-    monkeypatch.setattr(worker, "REST", 1e6)
+    monkeypatch.setattr(worker.Worker, "_better", lambda *_: iter(()))
     slope.set(n=5)
     assert status(slope) == "Height 5 (+2.5 from grey A)."
     assert status(slope.set(n=2)) == "Height 2 (−0.5 from grey A).", "not improved yet"
@@ -70,11 +69,47 @@ def test_pinned_result_is_replaced_when_longer_training_improves_it(
     assert "Changed: the height 2.5 → 2 (−0.5)" in answer(slope)
 
 
+class Height(float):
+    """A height that is to be improved at rest."""
+
+    trained = False
+
+
+class Grown(Slope):
+    """A slope whose quick result is not trained, and grows in two steps, of which one is shown."""
+
+    def _compute(self, values: dict[str, Any]) -> float:
+        return Height(super()._compute(values))
+
+    def _improve(self, values: dict[str, Any], result: float) -> float | None:
+        if not isinstance(result, Height):
+            return None
+        return result + 0.25 if result % 1 else Height(result + 0.25)
+
+
+def test_results_are_compared_with_a_only_if_both_are_trained(
+    improved_at_rest: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[float] = []
+    monkeypatch.setattr(Grown, "_draw", lambda self, height: drawn.append(float(height)))
+    made = Grown().settle().pin()
+    assert drawn[-1] == 2.5 and 2.25 not in drawn
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(worker.Worker, "_better", lambda *_: iter(()))
+        assert status(made.set(n=5)) == "Height 5."
+        assert answer(made) == "A and this are compared once both are trained alike."
+        made.unpin()
+        assert status(made.pin().set(n=6)) == "Height 6 (+1 from grey A).", "both are quick"
+    assert status(made.set(n=7).settle()) == "Height 7.5 (+2 from grey A)."
+    assert drawn[-3:-1] == [7.0, 5.5], "A is trained, too"
+    made.close()
+
+
 def test_pin_removed_just_before_a_longer_fit_is_drawn_leaves_no_curve(slope: Slope) -> None:
     pin = slope.pin()._pin
     with RENDER_LOCK:  # until the improvement is noted, the worker cannot remove the pin
         pin.toggle.value = False
-        pin.note(slope.state(), pin._seen.said, better=True)
+        pin.note(pin._seen, better=True)
     assert ghosts(slope.wait()) == []
 
 
