@@ -179,18 +179,22 @@ class ComparisonExplorer(MethodsExplorer):
 
     def _words(self, result: SideBySide) -> dict[str, str]:
         three = "{{{0}_data:{1}}}/{{{0}_gap:{1}}}/{{{0}_outside:{1}}}"
-        held = [f"{LABELS[name]} {three.format(name, '.0f')}%" for name in result.coverage]
+        falls = {
+            n for n, one in result.methods.items() if one.convergence and one.convergence.falls
+        }
+        held = [
+            f"{LABELS[name]}{' (F still falls)' * (name in falls)} {three.format(name, '.0f')}%"
+            for name in result.coverage
+        ]
         off = [f"{LABELS[name]} {three.format(f'{name}_off', 'sd')}" for name in result.distances]
         remarks = {LABELS[n]: one.remark for n, one in result.methods.items() if one.remark}
-        known = {LABELS[n]: one.convergence for n, one in result.methods.items() if one.convergence}
         return {
-            **status.shown_if(beside=bool(off)),
+            **status.shown_if(beside=bool(off), own=result.problem.own is not None),
             **({} if result.problem.is_drawn else {"held": "{no_truth}"}),
             **({} if result.calibration_set is None else {"kind": "{conformal}"}),
             "methods": ", ".join(held) or "no method chosen",
             "distances": ", ".join(off),
             "replay": "".join(f"; {label} {remark}" for label, remark in remarks.items()),
-            "arrivals": convergence.of_several(known),
             **super()._words(result),
         }
 

@@ -288,6 +288,7 @@ def test_at_rest_mean_field_is_the_lowest_and_sghmc_shows_all_its_steps_at_once(
         fell = quick.free_energy - lowest.free_energy
         assert "Mean field: the lowest of 32 starts, " in explorer.status
         assert f" (a lower F was found: −{fell:.0f} nats)." in explorer.status
+    assert "BBB (F still falls) " in comparison.status, "a longer run ends lower"
     steps = [result.methods["second"].fit.history["step"][-1] for result in drawn]
     assert sorted(set(steps)) == [300, 6300]
     assert explorer.set(gap=0.3).result.methods["first"].fit is lowest, "a cached fit"

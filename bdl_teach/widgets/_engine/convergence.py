@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -27,6 +26,11 @@ class Convergence:
         """Return whether the fit has converged; ``None`` as long as that is not known."""
         return self.gain <= self.tolerance if self.over else None
 
+    @property
+    def falls(self) -> bool:
+        """Return whether a longer run has shown that F still falls."""
+        return self.over and not self.converged
+
     def after_one_more(self, fit: Variational) -> Convergence:
         """Return what is known after one more training of ``fit``, longer than its own."""
         gain, runs, tolerance = self.gain, self.runs + 1, fit.tolerance
@@ -41,12 +45,3 @@ class Convergence:
         if self.converged:
             return f"Converged: a longer run gains less than {self.tolerance:.0f} nats."
         return f"Not converged: a longer run ends {self.gain:.0f} nats lower."
-
-
-def of_several(arrivals: Mapping[str, Convergence]) -> str:
-    """Say which fits, the keys of ``arrivals``, have converged; leave out those not yet known."""
-    over = {name: found for name, found in arrivals.items() if found.over}
-    yes = ", ".join(name for name, found in over.items() if found.converged)
-    no = ", ".join(f"{n} by {found.gain:.0f}" for n, found in over.items() if not found.converged)
-    said = f"Not converged, a longer run ends lower: {no} nats. " if no else ""
-    return f"{said}Converged: {yes}." if yes else said.rstrip()

@@ -5,7 +5,7 @@ from typing import Any
 
 from bdl_teach import DivergedError
 from bdl_teach.methods._mean_field import N_LONGER, TOLERANCE
-from bdl_teach.widgets._engine.convergence import Convergence, of_several
+from bdl_teach.widgets._engine.convergence import Convergence
 
 
 @dataclass
@@ -48,15 +48,3 @@ def test_fit_has_converged_if_longer_runs_gain_little() -> None:
     assert last == Convergence(N_LONGER, TOLERANCE, over=True, tolerance=TOLERANCE)
     assert last.converged is True
     assert str(last) == f"Converged: a longer run gains less than {TOLERANCE:.0f} nats."
-
-
-def test_convergence_sentence_names_converged_and_other_fits() -> None:
-    told = {
-        "MAP": Convergence(8, 3.0, over=True, tolerance=20.0),
-        "BBB": Convergence(2, 30.4, over=True, tolerance=20.0),
-        "undecided": Convergence(1, 5.0, tolerance=20.0),
-        "PBP": Convergence(1, 51.0, over=True, tolerance=20.0),
-    }
-    said = "Not converged, a longer run ends lower: BBB by 30, PBP by 51 nats. Converged: MAP."
-    assert of_several(told) == said
-    assert of_several({"undecided": told["undecided"]}) == ""
