@@ -1,13 +1,17 @@
 """Measure PBP after a number of points or epochs (chapter 7)."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from bdl_teach import datasets, densities, metrics
 from bdl_teach._support.checks import Array
 from bdl_teach.experiments.measured._measure import AMONG, X, rms, score
 from bdl_teach.experiments.world import World
-from bdl_teach.methods import bbb, pbp, point
+from bdl_teach.methods import bbb, local_reparam, pbp, point
 from bdl_teach.methods.pbp import replay
+from bdl_teach.predictive import Predictive
 from bdl_teach.problems import WIDE_GRID
 
 EPOCHS = (1, 10, 40, 200, 400)
@@ -15,7 +19,10 @@ STEPS = 1320  # 40 epochs of 32 points and a refinement
 
 
 def epochs(world: World) -> dict[str, float]:
-    """Score PBP after 1 to 400 epochs, and BBB and one network with the true noise sd.
+    """Score PBP after 1 to 400 epochs, and mean field and one network with the true noise sd.
+
+    With the mixture and with N(0, 3²) (``-3``), ``bbb`` has had 1500 steps of Bayes by Backprop and
+    ``lowest`` is at its lowest F.
 
     ``doubt`` is the mean epistemic sd and ``error`` the rms error of the mean, both for |x| ≤ ½.
     """
@@ -26,7 +33,10 @@ def epochs(world: World) -> dict[str, float]:
     }
     fits["mle"] = point.fit(data.x, data.y, hidden_units=(50,), seed=seed)
     for name, prior in (("bbb", densities.ScaleMixture()), ("bbb-3", densities.Gaussian(3.0))):
-        fits[name] = bbb.fit(data.x, data.y, hidden_units=(50,), prior=prior, seed=seed)
+        given: dict[str, Any] = {"hidden_units": (50,), "prior": prior, "seed": seed}
+        fits[name] = bbb.fit(data.x, data.y, **given)
+        best = name.replace("bbb", "lowest")
+        fits[best] = local_reparam.fit(data.x, data.y, **given, **local_reparam.LOWEST)
     figures: dict[str, float] = {}
     for name, fit in fits.items():
         p = fit.predict(X)
@@ -34,8 +44,9 @@ def epochs(world: World) -> dict[str, float]:
         figures[f"{name}-doubt"] = float(p.epistemic_std[AMONG].mean())
         figures[f"{name}-error"] = float(metrics.rmse(truth, p.mean[AMONG]))
         figures[f"{name}-noise"] = float(p.aleatoric_std[0])
-    figures["bbb-behind"] = float(figures["bbb-outside"] < figures["pbp-40-outside"])
-    figures["bbb-3-ahead"] = float(figures["bbb-3-among"] > figures["bbb-among"])
+    figures["lowest-behind"] = float(figures["lowest-outside"] < figures["pbp-40-outside"])
+    figures["lowest-3-ahead"] = float(figures["lowest-3-among"] > figures["lowest-among"])
+    figures["stopped-behind"] = float(figures["bbb-among"] < figures["lowest-among"])
     return figures
 
 
@@ -78,13 +89,39 @@ def orders(world: World) -> dict[str, float]:
 
 
 def sites(world: World) -> dict[str, float]:
-    """Return epistemic sd and error of PBP with each of ``pbp.SITES``, after 40 and 400 epochs."""
-    data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
+    """Measure PBP with each of ``pbp.SITES``, and mean field under the same prior."""
     x = np.linspace(-0.5, 0.5, 101)[:, None]
+    fits, scale = site_fits(world)
+    predictions = {name: fit.predict(x / scale) for name, fit in fits.items()}
+    return measure(predictions, datasets.sinusoid().truth(x)[:, 0])
+
+
+def site_fits(world: World) -> tuple[dict[str, pbp.Fit | bbb.Fit], float]:
+    """Fit 50 hidden units to 32 points; return the fits, and the sd by which x is divided.
+
+    ``{kind}-{n}`` is PBP with one kind of sites after n epochs; ``told`` has average sites, 40
+    epochs, and is told the noise. ``lowest`` is mean field at its lowest F, told the noise, under
+    PBP's prior: N(0, 1) with factors 1/√2 and s/√51 on the layers, s being the sd of y. As a ReLU
+    layer can pass factors on, both layers get their geometric mean.
+    """
+    data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
+    scale, spread = data.x.std(), data.y.std()
+    given: dict[str, Any] = {"hidden_units": (50,), "seed": world.start_seed}
+    sure = 1e4, 1e4 / spread**2  # α and β of a Gamma for the standardised noise's precision
+    plans: dict[str, Any] = {
+        f"{kind}-{n}": {"sites": kind, "epochs": n} for kind in pbp.SITES for n in (40, 400)
+    }
+    plans["told"] = {"sites": "average", "epochs": 40, "noise_prior": sure}
+    prior = densities.Gaussian((spread / 102**0.5) ** 0.5)
+    lowest = local_reparam.fit(data.x / scale, data.y, prior=prior, **given, **local_reparam.LOWEST)
+    fits = {name: pbp.fit(data.x / scale, data.y, **given, **p) for name, p in plans.items()}
+    return {**fits, "lowest": lowest}, scale
+
+
+def measure(predictions: Mapping[str, Predictive], truth: Array) -> dict[str, float]:
+    """Return each prediction's mean epistemic sd ``doubt``, and the rms ``error`` of its mean."""
     figures: dict[str, float] = {}
-    for kind in pbp.SITES:
-        for n in (40, 400):
-            p = pbp.fit(data.x, data.y, epochs=n, sites=kind, seed=world.start_seed).predict(x)
-            figures[f"{kind}-{n}-doubt"] = float(p.epistemic_std.mean())
-            figures[f"{kind}-{n}-error"] = metrics.rmse(data.truth(x)[:, 0], p.mean)
+    for name, p in predictions.items():
+        figures[f"{name}-doubt"] = float(p.epistemic_std.mean())
+        figures[f"{name}-error"] = metrics.rmse(truth, p.mean)
     return figures
