@@ -591,7 +591,8 @@ for epochs in (40, 400):
 
 # %% slideshow={"slide_type": "fragment"}
 found = claims.show("sites-keep-the-doubt", "without-sites-epochs-thin-the-doubt",
-                    "counted-once-the-fit-is-worse", worlds=4)
+                    "counted-once-the-fit-is-worse", "told-the-noise-it-still-misses",
+                    "independent-gaussians-fit-under-pbp-s-prior", worlds=4)
 assert not any(finding.falls for finding in found)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
